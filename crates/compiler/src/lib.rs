@@ -1,0 +1,34 @@
+//! The compiler core: pure functions from a captured graph to a program.
+//!
+//! No I/O, no GPU API, no panic on user input; builds for wasm32. Same input, same output, byte for byte.
+
+pub mod target;
+
+pub use target::{Language, Target};
+
+/// How much of a graph becomes one program, and how its tensors are bound.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Style {
+    /// A whole training step: arena, state and inputs are one binding each.
+    Step,
+    /// One operator run at once: every tensor is its own binding.
+    Operator,
+}
+
+/// What a caller may ask of the compiler.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Options {
+    pub style: Style,
+    /// Fuse kernels; off only to compare.
+    pub fuse: bool,
+    /// The share of the activation memory that the default partition keeps which may be kept: below 1, more is recomputed.
+    pub memory_budget: f64,
+    /// Keep the text of every stage in the program, for an inspector.
+    pub keep_stages: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { style: Style::Step, fuse: true, memory_budget: 1.0, keep_stages: false }
+    }
+}

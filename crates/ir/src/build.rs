@@ -1,0 +1,568 @@
+//! Building graphs of prims: hash-consing, constant folding and algebraic simplification happen as nodes are made, so
+//! decompositions and derivatives may be written plainly. Every rewrite here is directional and never makes a graph worse.
+
+use crate::dtype::{DType, Literal};
+use crate::error::{Error, Result};
+use crate::expr::{Dim, Expr};
+use crate::graph::{Graph, Node, Op, Origin, Phase, ValueId};
+use crate::op::{Attrs, OpDef};
+use crate::prim::{Prim, ReduceOp};
+use crate::scalar::ScalarOp;
+use crate::shape::{Shape, TensorType};
+use std::collections::HashMap;
+
+/// Builds one graph.
+pub struct Builder {
+    pub graph: Graph,
+    /// Given to the nodes that are made from here on.
+    pub origin: Origin,
+    pub location: Option<String>,
+    /// Prims seen so far. Recomputed values are kept apart from the originals, which is the point of recomputing.
+    seen: HashMap<(Prim, Vec<ValueId>, bool), usize>,
+    /// The one value that all elements have, where it is a known constant.
+    splats: HashMap<ValueId, Literal>,
+    /// The node that defines a value.
+    defs: HashMap<ValueId, usize>,
+}
+
+impl Builder {
+    pub fn new(name: impl Into<String>) -> Self {
+        Builder {
+            graph: Graph::new(name),
+            origin: Origin::default(),
+            location: None,
+            seen: HashMap::new(),
+            splats: HashMap::new(),
+            defs: HashMap::new(),
+        }
+    }
+
+    pub fn ty(&self, v: ValueId) -> &TensorType {
+        self.graph.ty(v)
+    }
+
+    pub fn shape(&self, v: ValueId) -> Shape {
+        self.graph.ty(v).shape.clone()
+    }
+
+    pub fn dtype(&self, v: ValueId) -> DType {
+        self.graph.ty(v).dtype
+    }
+
+    pub fn rank(&self, v: ValueId) -> usize {
+        self.graph.ty(v).rank()
+    }
+
+    /// An error of the operator being decomposed; [`Builder::call`] adds its name and operands.
+    pub fn error(&self, problem: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::op("", "", problem, remedy)
+    }
+
+    /// A dimension counted from the end when negative, as PyTorch does. A scalar has dimensions 0 and -1 for this purpose.
+    pub fn dim(&self, v: ValueId, dim: i64) -> Result<usize> {
+        let rank = self.rank(v).max(1) as i64;
+        let d = if dim < 0 { dim + rank } else { dim };
+        if (0..rank).contains(&d) {
+            return Ok(d as usize);
+        }
+        Err(self.error(
+            format!("dimension {dim} is out of range for {}", self.graph.env.show_type(self.ty(v))),
+            format!("use a dimension from {} to {}", -rank, rank - 1),
+        ))
+    }
+
+    /// Sorted, distinct dimensions; all of them when none are named.
+    pub fn dims(&self, v: ValueId, dims: Option<&[i64]>) -> Result<Vec<usize>> {
+        let mut out = match dims {
+            None | Some([]) => (0..self.rank(v)).collect(),
+            Some(list) => list.iter().map(|d| self.dim(v, *d)).collect::<Result<Vec<_>>>()?,
+        };
+        out.sort_unstable();
+        out.dedup();
+        out.retain(|d| *d < self.rank(v));
+        Ok(out)
+    }
+
+    // ---- nodes ----
+
+    /// Adds an operator's node without decomposing it: what capture records.
+    pub fn operator(&mut self, def: &'static OpDef, inputs: &[ValueId], attrs: &Attrs) -> Result<Vec<ValueId>> {
+        let args: Vec<TensorType> = inputs.iter().map(|v| self.ty(*v).clone()).collect();
+        let types = def.infer(&args.iter().collect::<Vec<_>>(), attrs, &mut self.graph.env)?;
+        Ok(self.push(Op::Call(def, attrs.clone()), inputs, types))
+    }
+
+    /// Inlines an operator's decomposition; errors name the operator and its operands.
+    pub fn call(&mut self, def: &OpDef, inputs: &[ValueId], attrs: &Attrs) -> Result<Vec<ValueId>> {
+        (def.decompose)(self, inputs, attrs).map_err(|e| {
+            let mut shapes: Vec<String> = inputs.iter().map(|v| self.graph.env.show_type(self.ty(*v))).collect();
+            shapes.extend(attrs.0.iter().map(|(n, a)| format!("{n}={a}")));
+            e.within(def.name, &shapes.join(", "))
+        })
+    }
+
+    /// Inlines an operator of the table by name.
+    pub fn op(&mut self, name: &str, inputs: &[ValueId], attrs: &Attrs) -> Result<Vec<ValueId>> {
+        let def = crate::ops::find(name).ok_or_else(|| Error::invalid(name, "no such operator", "see the operator list"))?;
+        self.call(def, inputs, attrs)
+    }
+
+    /// Adds a node of any kind with results of the given types.
+    pub fn push(&mut self, op: Op, inputs: &[ValueId], types: Vec<TensorType>) -> Vec<ValueId> {
+        let outputs: Vec<ValueId> = types.into_iter().map(|t| self.graph.new_value(t, None)).collect();
+        for v in &outputs {
+            self.defs.insert(*v, self.graph.nodes.len());
+        }
+        self.graph.nodes.push(Node {
+            op,
+            inputs: inputs.to_vec(),
+            outputs: outputs.clone(),
+            origin: self.origin.clone(),
+            location: self.location.clone(),
+        });
+        outputs
+    }
+
+    /// Adds a prim, or finds a value that equals it.
+    pub fn prim(&mut self, prim: Prim, inputs: &[ValueId]) -> Result<ValueId> {
+        Ok(self.prims(prim, inputs)?[0])
+    }
+
+    pub fn prims(&mut self, prim: Prim, inputs: &[ValueId]) -> Result<Vec<ValueId>> {
+        let args: Vec<TensorType> = inputs.iter().map(|v| self.ty(*v).clone()).collect();
+        let types = prim.infer(&args.iter().collect::<Vec<_>>(), &mut self.graph.env)?;
+        if types.len() == 1
+            && let Some(v) = self.simplify(&prim, inputs, &types[0])?
+        {
+            return Ok(vec![v]);
+        }
+        let mut operands = inputs.to_vec();
+        if let Prim::Scalar(op) = prim
+            && op.is_commutative()
+        {
+            operands.sort();
+        }
+        let recompute = self.origin.phase == Phase::Recompute;
+        if let Some(&n) = self.seen.get(&(prim.clone(), operands.clone(), recompute)) {
+            for o in &self.origin.nodes {
+                let nodes = &mut self.graph.nodes[n].origin.nodes;
+                if let Err(at) = nodes.binary_search(o) {
+                    nodes.insert(at, *o);
+                }
+            }
+            return Ok(self.graph.nodes[n].outputs.clone());
+        }
+        let splat = self.splat_of(&prim, &operands);
+        let n = self.graph.nodes.len();
+        let outs = self.push(Op::Prim(prim.clone()), inputs, types);
+        self.seen.insert((prim, operands, recompute), n);
+        if let Some(l) = splat {
+            self.splats.insert(outs[0], l);
+        }
+        Ok(outs)
+    }
+
+    /// The constant that every element of a value is, where known.
+    pub fn splat(&self, v: ValueId) -> Option<f64> {
+        self.splats.get(&v).map(|l| l.value())
+    }
+
+    /// The prim that defines a value, and its operands.
+    pub fn def(&self, v: ValueId) -> Option<(&Prim, &[ValueId])> {
+        match &self.graph.nodes[*self.defs.get(&v)?] {
+            Node { op: Op::Prim(p), inputs, .. } => Some((p, inputs)),
+            _ => None,
+        }
+    }
+
+    fn splat_of(&self, prim: &Prim, inputs: &[ValueId]) -> Option<Literal> {
+        match prim {
+            Prim::Const(l) => Some(*l),
+            Prim::Reshape(_)
+            | Prim::Permute(_)
+            | Prim::Expand(_)
+            | Prim::Slice { .. }
+            | Prim::Flip(_)
+            | Prim::Unfold { .. }
+            | Prim::Detach => self.splats.get(&inputs[0]).copied(),
+            _ => None,
+        }
+    }
+
+    // The rewrites. Each returns an existing or simpler value that equals the prim's result.
+    fn simplify(&mut self, prim: &Prim, x: &[ValueId], ty: &TensorType) -> Result<Option<ValueId>> {
+        let same_type = |b: &Self, v: ValueId| *b.ty(v) == *ty;
+        Ok(match prim {
+            Prim::Scalar(op) => return self.simplify_scalar(*op, x, ty),
+            Prim::Reshape(_) | Prim::Expand(_) | Prim::Cast(_) | Prim::Bitcast(_) if same_type(self, x[0]) => Some(x[0]),
+            Prim::Reshape(s) => match self.def(x[0]) {
+                Some((Prim::Reshape(_), i)) => {
+                    let i = i[0];
+                    Some(self.prim(Prim::Reshape(s.clone()), &[i])?)
+                }
+                _ => None,
+            },
+            Prim::Expand(s) => match self.def(x[0]) {
+                Some((Prim::Expand(_), i)) => {
+                    let i = i[0];
+                    Some(self.prim(Prim::Expand(s.clone()), &[i])?)
+                }
+                _ => None,
+            },
+            Prim::Cast(d) => match self.splats.get(&x[0]).copied() {
+                Some(l) => Some(self.full(&ty.shape.clone(), l.value(), *d)?),
+                None => None,
+            },
+            Prim::Permute(p) if p.iter().copied().eq(0..p.len()) => Some(x[0]),
+            Prim::Permute(p) => match self.def(x[0]) {
+                Some((Prim::Permute(q), i)) => {
+                    let (q, i) = (q.clone(), i[0]);
+                    Some(self.prim(Prim::Permute(p.iter().map(|d| q[*d]).collect()), &[i])?)
+                }
+                _ => None,
+            },
+            Prim::Slice { step, .. } if step.iter().all(|s| *s == 1) && self.ty(x[0]).shape == ty.shape => Some(x[0]),
+            Prim::Pad { .. } if self.ty(x[0]).shape == ty.shape => Some(x[0]),
+            Prim::Flip(d) if d.is_empty() => Some(x[0]),
+            Prim::Detach => match self.def(x[0]) {
+                Some((Prim::Detach, _)) => Some(x[0]),
+                _ => None,
+            },
+            Prim::Cat { .. } if x.len() == 1 => Some(x[0]),
+            Prim::Reduce { op, dims } if !op.is_arg() && dims.iter().all(|d| self.ty(x[0]).shape[*d].is_one()) => {
+                Some(self.prim(Prim::Reshape(ty.shape.clone()), x)?)
+            }
+            Prim::Reduce { op: ReduceOp::Sum, dims } => match self.def(x[0]) {
+                // A sum of a sum is one sum.
+                Some((Prim::Reduce { op: ReduceOp::Sum, dims: inner }, i)) => {
+                    let (inner, i) = (inner.clone(), i[0]);
+                    let kept: Vec<usize> = (0..self.rank(i)).filter(|d| !inner.contains(d)).collect();
+                    let mut all: Vec<usize> = dims.iter().map(|d| kept[*d]).chain(inner).collect();
+                    all.sort_unstable();
+                    Some(self.prim(Prim::Reduce { op: ReduceOp::Sum, dims: all }, &[i])?)
+                }
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    fn simplify_scalar(&mut self, op: ScalarOp, x: &[ValueId], ty: &TensorType) -> Result<Option<ValueId>> {
+        use ScalarOp::*;
+        let splats: Vec<Option<f64>> = x.iter().map(|v| self.splat(*v)).collect();
+        if let Some(args) = splats.iter().copied().collect::<Option<Vec<f64>>>() {
+            let v = op.eval(&args, self.dtype(x[0]), ty.dtype);
+            // Targets may assume that NaN and infinity are absent from constants' arithmetic: leave those to run time.
+            if v.is_finite() || !ty.dtype.is_float() {
+                return Ok(Some(self.full(&ty.shape.clone(), v, ty.dtype)?));
+            }
+        }
+        let is = |i: usize, v: f64| splats.get(i).copied().flatten() == Some(v);
+        Ok(match op {
+            Add if is(0, 0.0) => Some(x[1]),
+            Add | Sub if is(1, 0.0) => Some(x[0]),
+            Sub if is(0, 0.0) => Some(self.prim(Prim::Scalar(Neg), &x[1..])?),
+            Mul if is(0, 1.0) => Some(x[1]),
+            Mul | Div if is(1, 1.0) => Some(x[0]),
+            Mul if is(0, -1.0) => Some(self.prim(Prim::Scalar(Neg), &x[1..])?),
+            Mul if is(1, -1.0) => Some(self.prim(Prim::Scalar(Neg), &x[..1])?),
+            Div if ty.dtype.is_float() && splats[1].is_some_and(|c| c != 0.0 && c.abs().log2().fract() == 0.0) => {
+                // A power of two: the reciprocal is exact.
+                let r = self.full(&ty.shape.clone(), 1.0 / splats[1].unwrap_or(1.0), ty.dtype)?;
+                Some(self.prim(Prim::Scalar(Mul), &[x[0], r])?)
+            }
+            Pow if is(1, 1.0) => Some(x[0]),
+            Pow if is(1, 2.0) => Some(self.prim(Prim::Scalar(Mul), &[x[0], x[0]])?),
+            Pow if is(1, 0.5) => Some(self.prim(Prim::Scalar(Sqrt), &x[..1])?),
+            Pow if is(1, -1.0) => Some(self.prim(Prim::Scalar(Recip), &x[..1])?),
+            Pow if splats[1].is_some_and(|e| e.fract() == 0.0 && (3.0..=8.0).contains(&e)) => {
+                // Small whole powers by multiplication: exact signs, and no pow of a negative base.
+                let mut left = splats[1].unwrap_or(0.0) as u32;
+                let (mut base, mut acc) = (x[0], None);
+                while left > 0 {
+                    if left & 1 == 1 {
+                        acc = Some(match acc {
+                            None => base,
+                            Some(a) => self.prim(Prim::Scalar(Mul), &[a, base])?,
+                        });
+                    }
+                    left >>= 1;
+                    if left > 0 {
+                        base = self.prim(Prim::Scalar(Mul), &[base, base])?;
+                    }
+                }
+                acc
+            }
+            Neg | Not => match self.def(x[0]) {
+                Some((Prim::Scalar(inner), i)) if *inner == op => Some(i[0]),
+                _ => None,
+            },
+            Select if is(0, 1.0) || x[1] == x[2] => Some(x[1]),
+            Select if is(0, 0.0) => Some(x[2]),
+            _ => None,
+        })
+    }
+
+    // ---- constants ----
+
+    pub fn constant(&mut self, value: f64, dtype: DType) -> Result<ValueId> {
+        self.prim(Prim::Const(Literal::new(value, dtype)), &[])
+    }
+
+    /// A tensor of one value.
+    pub fn full(&mut self, shape: &[Dim], value: f64, dtype: DType) -> Result<ValueId> {
+        let c = self.constant(value, dtype)?;
+        self.broadcast_to(c, shape)
+    }
+
+    pub fn full_like(&mut self, v: ValueId, value: f64) -> Result<ValueId> {
+        let ty = self.ty(v).clone();
+        self.full(&ty.shape, value, ty.dtype)
+    }
+
+    pub fn zeros_like(&mut self, v: ValueId) -> Result<ValueId> {
+        self.full_like(v, 0.0)
+    }
+
+    /// i32 counting along `dim` of a tensor of the given shape.
+    pub fn iota(&mut self, shape: &[Dim], dim: usize) -> Result<ValueId> {
+        self.prim(Prim::Iota { shape: shape.to_vec(), dim, dtype: DType::I32 }, &[])
+    }
+
+    // ---- broadcasting and promotion ----
+
+    /// Expands to a shape by PyTorch's rule: align at the end, sizes of one grow.
+    pub fn broadcast_to(&mut self, v: ValueId, shape: &[Dim]) -> Result<ValueId> {
+        let have = self.shape(v);
+        if have == shape {
+            return Ok(v);
+        }
+        if have.len() > shape.len() {
+            let text = format!("cannot broadcast {} to {}", self.graph.env.show_shape(&have), self.graph.env.show_shape(shape));
+            return Err(self.error(text, "reshape first"));
+        }
+        let mut padded = vec![Expr::ONE; shape.len() - have.len()];
+        padded.extend(have);
+        let v = self.prim(Prim::Reshape(padded), &[v])?;
+        self.prim(Prim::Expand(shape.to_vec()), &[v])
+    }
+
+    /// The common shape of several operands.
+    pub fn broadcast_shape(&mut self, vs: &[ValueId]) -> Result<Shape> {
+        let rank = vs.iter().map(|v| self.rank(*v)).max().unwrap_or(0);
+        let mut out = vec![Expr::ONE; rank];
+        for v in vs {
+            let s = self.shape(*v);
+            let offset = rank - s.len();
+            for (i, d) in s.iter().enumerate() {
+                let o = &mut out[offset + i];
+                if o.is_one() {
+                    *o = d.clone();
+                } else if !d.is_one() && *o != *d && !self.graph.env.equal(o, d, "broadcast operands agree") {
+                    let list = vs.iter().map(|v| self.graph.env.show_shape(&self.ty(*v).shape)).collect::<Vec<_>>().join(" and ");
+                    return Err(self.error(
+                        format!("shapes {list} do not broadcast"),
+                        format!("dimension {} counted from the end must be equal or 1", s.len() - i),
+                    ));
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    pub fn broadcast(&mut self, vs: &[ValueId]) -> Result<Vec<ValueId>> {
+        let shape = self.broadcast_shape(vs)?;
+        vs.iter().map(|v| self.broadcast_to(*v, &shape)).collect()
+    }
+
+    /// Broadcasts and promotes to a common type.
+    pub fn promote(&mut self, vs: &[ValueId]) -> Result<Vec<ValueId>> {
+        let dtype = vs.iter().map(|v| self.dtype(*v)).reduce(DType::promote).unwrap_or(DType::F32);
+        let vs = vs.iter().map(|v| self.cast(*v, dtype)).collect::<Result<Vec<_>>>()?;
+        self.broadcast(&vs)
+    }
+
+    pub fn cast(&mut self, v: ValueId, dtype: DType) -> Result<ValueId> {
+        self.prim(Prim::Cast(dtype), &[v])
+    }
+
+    /// Converts integers and bool to f32, as PyTorch's float operators do.
+    pub fn float(&mut self, v: ValueId) -> Result<ValueId> {
+        if self.dtype(v).is_float() { Ok(v) } else { self.cast(v, DType::F32) }
+    }
+
+    // ---- pointwise ----
+
+    /// A scalar operation of one operand; integers become f32 where it needs a float.
+    pub fn unary(&mut self, op: ScalarOp, x: ValueId) -> Result<ValueId> {
+        let x = if op.def().types == crate::scalar::Types::Float { self.float(x)? } else { x };
+        self.prim(Prim::Scalar(op), &[x])
+    }
+
+    /// A scalar operation of two operands, broadcast and promoted.
+    pub fn binary(&mut self, op: ScalarOp, x: ValueId, y: ValueId) -> Result<ValueId> {
+        let mut xy = self.promote(&[x, y])?;
+        let float_only = op.def().types == crate::scalar::Types::Float;
+        if float_only {
+            xy = vec![self.float(xy[0])?, self.float(xy[1])?];
+        }
+        if op.def().types == crate::scalar::Types::Numeric && self.dtype(xy[0]) == DType::Bool {
+            xy = vec![self.cast(xy[0], DType::I32)?, self.cast(xy[1], DType::I32)?];
+        }
+        self.prim(Prim::Scalar(op), &xy)
+    }
+
+    pub fn add(&mut self, x: ValueId, y: ValueId) -> Result<ValueId> {
+        self.binary(ScalarOp::Add, x, y)
+    }
+
+    pub fn sub(&mut self, x: ValueId, y: ValueId) -> Result<ValueId> {
+        self.binary(ScalarOp::Sub, x, y)
+    }
+
+    pub fn mul(&mut self, x: ValueId, y: ValueId) -> Result<ValueId> {
+        self.binary(ScalarOp::Mul, x, y)
+    }
+
+    pub fn div(&mut self, x: ValueId, y: ValueId) -> Result<ValueId> {
+        self.binary(ScalarOp::Div, x, y)
+    }
+
+    pub fn neg(&mut self, x: ValueId) -> Result<ValueId> {
+        self.unary(ScalarOp::Neg, x)
+    }
+
+    /// `x op c` with the constant in x's type (a Python number does not promote).
+    pub fn scalar(&mut self, op: ScalarOp, x: ValueId, c: f64) -> Result<ValueId> {
+        let c = self.full_like(x, c)?;
+        self.binary(op, x, c)
+    }
+
+    pub fn add_scalar(&mut self, x: ValueId, c: f64) -> Result<ValueId> {
+        self.scalar(ScalarOp::Add, x, c)
+    }
+
+    pub fn mul_scalar(&mut self, x: ValueId, c: f64) -> Result<ValueId> {
+        self.scalar(ScalarOp::Mul, x, c)
+    }
+
+    /// `where(cond, x, y)`, broadcast and promoted.
+    pub fn select(&mut self, cond: ValueId, x: ValueId, y: ValueId) -> Result<ValueId> {
+        let xy = self.promote(&[x, y])?;
+        let all = self.broadcast(&[cond, xy[0], xy[1]])?;
+        self.prim(Prim::Scalar(ScalarOp::Select), &all)
+    }
+
+    /// Derivative of digamma: recurrence up to 8, then the asymptotic series (Abramowitz and Stegun 6.4.6, 6.4.12);
+    /// for x > 0.
+    pub fn trigamma(&mut self, x: ValueId) -> Result<ValueId> {
+        let mut acc = self.zeros_like(x)?;
+        let mut z = x;
+        for _ in 0..8 {
+            let z2 = self.mul(z, z)?;
+            let r = self.unary(ScalarOp::Recip, z2)?;
+            acc = self.add(acc, r)?;
+            z = self.add_scalar(z, 1.0)?;
+        }
+        let r = self.unary(ScalarOp::Recip, z)?;
+        let r2 = self.mul(r, r)?;
+        // 1/z + 1/2z^2 + 1/6z^3 - 1/30z^5 + 1/42z^7
+        let mut s = self.mul_scalar(r2, 1.0 / 42.0)?;
+        s = self.add_scalar(s, -1.0 / 30.0)?;
+        s = self.mul(s, r2)?;
+        s = self.add_scalar(s, 1.0 / 6.0)?;
+        s = self.mul(s, r)?;
+        s = self.add_scalar(s, 0.5)?;
+        s = self.mul(s, r)?;
+        s = self.add_scalar(s, 1.0)?;
+        s = self.mul(s, r)?;
+        self.add(acc, s)
+    }
+
+    // ---- reductions ----
+
+    /// Combines along `dims` (already normalised); keeps them as sizes of one on request.
+    pub fn reduce(&mut self, op: ReduceOp, x: ValueId, dims: &[usize], keepdim: bool) -> Result<ValueId> {
+        let shape = self.shape(x);
+        let y = self.prim(Prim::Reduce { op, dims: dims.to_vec() }, &[x])?;
+        if !keepdim {
+            return Ok(y);
+        }
+        self.reshape(y, shape.iter().enumerate().map(|(i, d)| if dims.contains(&i) { Expr::ONE } else { d.clone() }).collect())
+    }
+
+    pub fn sum(&mut self, x: ValueId, dims: &[usize], keepdim: bool) -> Result<ValueId> {
+        self.reduce(ReduceOp::Sum, x, dims, keepdim)
+    }
+
+    /// The product of sizes as a float scalar: what means divide by. A constant where the sizes are.
+    pub fn size_of(&mut self, dims: &[Dim], dtype: DType) -> Result<ValueId> {
+        let n = Expr::product(dims);
+        let n = match n.as_const() {
+            Some(c) => return self.constant(c as f64, dtype),
+            None => self.prim(Prim::Size(n), &[])?,
+        };
+        self.cast(n, dtype)
+    }
+
+    pub fn mean(&mut self, x: ValueId, dims: &[usize], keepdim: bool) -> Result<ValueId> {
+        let x = self.float(x)?;
+        let shape = self.shape(x);
+        let sizes: Vec<Dim> = dims.iter().map(|d| shape[*d].clone()).collect();
+        let s = self.sum(x, dims, keepdim)?;
+        let n = self.size_of(&sizes, self.dtype(x))?;
+        self.div(s, n)
+    }
+
+    // ---- views ----
+
+    pub fn reshape(&mut self, x: ValueId, shape: Shape) -> Result<ValueId> {
+        self.prim(Prim::Reshape(shape), &[x])
+    }
+
+    pub fn permute(&mut self, x: ValueId, perm: &[usize]) -> Result<ValueId> {
+        self.prim(Prim::Permute(perm.to_vec()), &[x])
+    }
+
+    pub fn transpose(&mut self, x: ValueId, a: usize, b: usize) -> Result<ValueId> {
+        let mut perm: Vec<usize> = (0..self.rank(x)).collect();
+        perm.swap(a, b);
+        self.permute(x, &perm)
+    }
+
+    pub fn unsqueeze(&mut self, x: ValueId, dim: usize) -> Result<ValueId> {
+        let mut s = self.shape(x);
+        s.insert(dim, Expr::ONE);
+        self.reshape(x, s)
+    }
+
+    /// `size` elements from `start` along `dim`.
+    pub fn narrow(&mut self, x: ValueId, dim: usize, start: Dim, size: Dim) -> Result<ValueId> {
+        let shape = self.shape(x);
+        let mut starts = vec![Expr::ZERO; shape.len()];
+        let mut sizes = shape.clone();
+        starts[dim] = start;
+        sizes[dim] = size;
+        self.prim(Prim::Slice { start: starts, size: sizes, step: vec![1; shape.len()] }, &[x])
+    }
+
+    /// `lo` and `hi` elements of a value around one dimension.
+    pub fn pad(&mut self, x: ValueId, dim: usize, lo: Dim, hi: Dim, value: f64) -> Result<ValueId> {
+        let rank = self.rank(x);
+        let (mut l, mut h) = (vec![Expr::ZERO; rank], vec![Expr::ZERO; rank]);
+        l[dim] = lo;
+        h[dim] = hi;
+        let value = Literal::new(value, self.dtype(x));
+        self.prim(Prim::Pad { lo: l, hi: h, value }, &[x])
+    }
+
+    pub fn cat(&mut self, xs: &[ValueId], dim: usize) -> Result<ValueId> {
+        self.prim(Prim::Cat { dim }, xs)
+    }
+
+    // ---- products ----
+
+    pub fn contract(&mut self, a: ValueId, b: ValueId, batch: &[(usize, usize)], contract: &[(usize, usize)]) -> Result<ValueId> {
+        self.prim(Prim::Contract { batch: batch.to_vec(), contract: contract.to_vec() }, &[a, b])
+    }
+}

@@ -1,0 +1,182 @@
+//! The Graph IR: functional SSA over typed tensors.
+//!
+//! A graph holds operators (by PyTorch's names, what capture records) and prims (what decomposition leaves). Nodes are in
+//! topological order. State is explicit: an updated parameter is an output that names the input it replaces.
+
+use crate::op::{Attrs, OpDef};
+use crate::prim::Prim;
+use crate::shape::{ShapeEnv, TensorType};
+
+/// An SSA value of a graph.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ValueId(pub u32);
+
+impl ValueId {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a node does.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Op {
+    Prim(Prim),
+    /// An operator of the table.
+    Call(&'static OpDef, Attrs),
+    /// `(loss, wrt..)` to the gradient of the scalar loss for each of `wrt`; expanded by the autodiff pass.
+    Grad,
+}
+
+impl Op {
+    pub fn name(&self) -> &str {
+        match self {
+            Op::Prim(p) => p.name(),
+            Op::Call(d, _) => d.name,
+            Op::Grad => "grad",
+        }
+    }
+}
+
+/// Which part of a step a node belongs to; kept so that a page can say where a kernel comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub enum Phase {
+    #[default]
+    Forward,
+    Backward,
+    /// A forward value computed again for the backward pass instead of being kept.
+    Recompute,
+}
+
+/// Where a node comes from: the captured operators it was made from.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Origin {
+    /// Indices of nodes of the captured graph, sorted.
+    pub nodes: Vec<u32>,
+    pub phase: Phase,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Node {
+    pub op: Op,
+    pub inputs: Vec<ValueId>,
+    pub outputs: Vec<ValueId>,
+    pub origin: Origin,
+    /// Source location of the call in the user's program: `model.rs:12`.
+    pub location: Option<String>,
+}
+
+/// Who gives an input.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum InputKind {
+    /// Given on every call.
+    Arg,
+    /// Lives on the device between calls; an output may replace it.
+    State,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Input {
+    pub value: ValueId,
+    pub kind: InputKind,
+    pub name: String,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Output {
+    pub value: ValueId,
+    /// The index of the state input that the value replaces; `None` for a result given to the caller.
+    pub updates: Option<usize>,
+    pub name: String,
+}
+
+/// A captured function.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Graph {
+    pub name: String,
+    pub env: ShapeEnv,
+    pub inputs: Vec<Input>,
+    pub nodes: Vec<Node>,
+    pub outputs: Vec<Output>,
+    /// The type of each value.
+    pub types: Vec<TensorType>,
+    /// A readable name for a value, where capture knows one (`w0`, `loss`).
+    pub names: Vec<Option<String>>,
+}
+
+impl Graph {
+    pub fn new(name: impl Into<String>) -> Self {
+        Graph { name: name.into(), ..Graph::default() }
+    }
+
+    pub fn ty(&self, v: ValueId) -> &TensorType {
+        &self.types[v.index()]
+    }
+
+    /// The name that text shows for a value: its own, or `%n`.
+    pub fn value_name(&self, v: ValueId) -> String {
+        match self.names.get(v.index()) {
+            Some(Some(n)) => n.clone(),
+            _ => v.0.to_string(),
+        }
+    }
+
+    pub fn new_value(&mut self, ty: TensorType, name: Option<String>) -> ValueId {
+        self.types.push(ty);
+        self.names.push(name);
+        ValueId(self.types.len() as u32 - 1)
+    }
+
+    pub fn add_input(&mut self, name: impl Into<String>, kind: InputKind, ty: TensorType) -> ValueId {
+        let name = name.into();
+        let value = self.new_value(ty, Some(name.clone()));
+        self.inputs.push(Input { value, kind, name });
+        value
+    }
+
+    pub fn add_output(&mut self, name: impl Into<String>, value: ValueId, updates: Option<usize>) {
+        self.outputs.push(Output { value, updates, name: name.into() });
+    }
+
+    /// For each value, the node that defines it and which of its results it is; `None` for inputs.
+    pub fn definitions(&self) -> Vec<Option<(usize, usize)>> {
+        let mut defs = vec![None; self.types.len()];
+        for (n, node) in self.nodes.iter().enumerate() {
+            for (k, v) in node.outputs.iter().enumerate() {
+                defs[v.index()] = Some((n, k));
+            }
+        }
+        defs
+    }
+
+    /// For each value, the nodes that use it.
+    pub fn users(&self) -> Vec<Vec<usize>> {
+        let mut users = vec![Vec::new(); self.types.len()];
+        for (n, node) in self.nodes.iter().enumerate() {
+            for v in &node.inputs {
+                if users[v.index()].last() != Some(&n) {
+                    users[v.index()].push(n);
+                }
+            }
+        }
+        users
+    }
+
+    /// Removes nodes whose results nobody uses.
+    pub fn eliminate_dead_code(&mut self) {
+        let mut live = vec![false; self.types.len()];
+        for o in &self.outputs {
+            live[o.value.index()] = true;
+        }
+        let mut keep = vec![false; self.nodes.len()];
+        for (n, node) in self.nodes.iter().enumerate().rev() {
+            if node.outputs.iter().any(|v| live[v.index()]) {
+                keep[n] = true;
+                for v in &node.inputs {
+                    live[v.index()] = true;
+                }
+            }
+        }
+        let mut it = keep.into_iter();
+        self.nodes.retain(|_| it.next().unwrap_or(true));
+    }
+}

@@ -1,0 +1,201 @@
+//! The Kernel IR: structured statements over typed registers, what targets print.
+//!
+//! Integers are i32. A value has one or four lanes. Storage elements are 32-bit words on every target that shares the
+//! layout of [`crate::program`]; narrower types are widened in memory.
+
+use crate::dtype::{DType, Literal};
+use crate::scalar::ScalarOp;
+
+/// The type of a register: `lanes` is 1 or 4.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Ty {
+    pub dtype: DType,
+    pub lanes: u8,
+}
+
+impl Ty {
+    pub const fn scalar(dtype: DType) -> Self {
+        Ty { dtype, lanes: 1 }
+    }
+    pub const fn vec4(dtype: DType) -> Self {
+        Ty { dtype, lanes: 4 }
+    }
+}
+
+pub const I32: Ty = Ty::scalar(DType::I32);
+pub const BOOL: Ty = Ty::scalar(DType::Bool);
+
+/// A register, by its position in [`Kernel::vars`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Var(pub u32);
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum KExpr {
+    Lit(Literal),
+    Var(Var),
+    /// A launch parameter (an i32: a size or a buffer's offset), by its position in [`Kernel::params`].
+    Param(u32),
+    /// The workgroup's index along x, y or z, as i32.
+    WorkgroupId(u8),
+    /// The thread's index in its workgroup along x, y or z, as i32.
+    LocalId(u8),
+    /// Lane-wise where an operand has four lanes; a scalar operand is spread.
+    Scalar(ScalarOp, Vec<KExpr>),
+    Cast(DType, Box<KExpr>),
+    Bitcast(DType, Box<KExpr>),
+    /// Element `index` (in elements, or in groups of four for four lanes) of a storage buffer.
+    Load {
+        buffer: u32,
+        index: Box<KExpr>,
+        ty: Ty,
+    },
+    /// Element of a workgroup array.
+    Shared {
+        array: u32,
+        index: Box<KExpr>,
+    },
+    /// One lane of a four-lane value.
+    Lane(Box<KExpr>, u8),
+    /// Four lanes from scalars (four of them, or one spread).
+    Vec4(Vec<KExpr>),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Stmt {
+    /// A register that never changes.
+    Let(Var, KExpr),
+    /// A register that [`Stmt::Assign`] changes.
+    Mut(Var, KExpr),
+    Assign(Var, KExpr),
+    Store {
+        buffer: u32,
+        index: KExpr,
+        value: KExpr,
+    },
+    StoreShared {
+        array: u32,
+        index: KExpr,
+        value: KExpr,
+    },
+    /// Atomic float or integer addition to a scalar element.
+    AtomicAdd {
+        buffer: u32,
+        index: KExpr,
+        value: KExpr,
+    },
+    /// `for var in (start..end).step_by(step)`; the step is positive and does not change.
+    For {
+        var: Var,
+        start: KExpr,
+        end: KExpr,
+        step: KExpr,
+        body: Vec<Stmt>,
+    },
+    If {
+        cond: KExpr,
+        then: Vec<Stmt>,
+        otherwise: Vec<Stmt>,
+    },
+    /// All threads of the workgroup meet; workgroup memory written before is visible after.
+    Barrier,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, serde::Serialize, serde::Deserialize)]
+pub enum Access {
+    Read,
+    ReadWrite,
+}
+
+/// A view of a storage binding: elements of one type from an offset that a launch parameter gives (in elements).
+#[derive(Clone, PartialEq, Debug)]
+pub struct KernelBuffer {
+    pub name: String,
+    pub dtype: DType,
+    /// The storage binding that holds it, by its position in [`crate::program::Program::bindings`].
+    pub binding: u32,
+    /// The launch parameter with the offset; `None` is offset zero.
+    pub offset: Option<u32>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct SharedArray {
+    pub name: String,
+    pub ty: Ty,
+    pub len: u32,
+}
+
+/// One kernel. Registers, buffers, parameters and arrays are named by position, so that kernels that differ only in where
+/// they came from are equal and share one pipeline.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Kernel {
+    pub name: String,
+    pub workgroup_size: [u32; 3],
+    /// Names of the launch parameters, for people.
+    pub params: Vec<String>,
+    pub buffers: Vec<KernelBuffer>,
+    pub shared: Vec<SharedArray>,
+    /// Types of the registers.
+    pub vars: Vec<Ty>,
+    pub body: Vec<Stmt>,
+}
+
+impl Kernel {
+    /// Bytes of workgroup memory.
+    pub fn shared_bytes(&self) -> u32 {
+        self.shared.iter().map(|a| a.len * 4 * a.ty.lanes as u32).sum()
+    }
+}
+
+// ---- building expressions ----
+
+pub fn int(v: i64) -> KExpr {
+    KExpr::Lit(Literal::new(v as f64, DType::I32))
+}
+
+pub fn f32c(v: f64) -> KExpr {
+    KExpr::Lit(Literal::new(v, DType::F32))
+}
+
+/// A binary operation, folded where both sides are integer constants or one side is neutral.
+pub fn bin(op: ScalarOp, a: KExpr, b: KExpr) -> KExpr {
+    use ScalarOp::*;
+    let lit = |e: &KExpr| match e {
+        KExpr::Lit(l) if l.dtype == DType::I32 => Some(l.value()),
+        _ => None,
+    };
+    match (op, lit(&a), lit(&b)) {
+        (Add | Sub | Mul | Div | Fmod | Max | Min, Some(x), Some(y)) => {
+            KExpr::Lit(Literal::new(op.eval(&[x, y], DType::I32, DType::I32), DType::I32))
+        }
+        (Add, Some(0.0), _) | (Mul, Some(1.0), _) => b,
+        (Add | Sub, _, Some(0.0)) | (Mul | Div, _, Some(1.0)) => a,
+        (Mul, Some(0.0), _) | (Mul, _, Some(0.0)) | (Fmod, _, Some(1.0)) => int(0),
+        _ => KExpr::Scalar(op, vec![a, b]),
+    }
+}
+
+pub fn add(a: KExpr, b: KExpr) -> KExpr {
+    bin(ScalarOp::Add, a, b)
+}
+pub fn sub(a: KExpr, b: KExpr) -> KExpr {
+    bin(ScalarOp::Sub, a, b)
+}
+pub fn mul(a: KExpr, b: KExpr) -> KExpr {
+    bin(ScalarOp::Mul, a, b)
+}
+/// Truncating integer division; the operands of index arithmetic are not negative.
+pub fn div(a: KExpr, b: KExpr) -> KExpr {
+    bin(ScalarOp::Div, a, b)
+}
+pub fn rem(a: KExpr, b: KExpr) -> KExpr {
+    bin(ScalarOp::Fmod, a, b)
+}
+pub fn lt(a: KExpr, b: KExpr) -> KExpr {
+    KExpr::Scalar(ScalarOp::Lt, vec![a, b])
+}
+pub fn and(a: KExpr, b: KExpr) -> KExpr {
+    KExpr::Scalar(ScalarOp::And, vec![a, b])
+}
+pub fn select(cond: KExpr, a: KExpr, b: KExpr) -> KExpr {
+    KExpr::Scalar(ScalarOp::Select, vec![cond, a, b])
+}

@@ -1,0 +1,30 @@
+//! What every stage of Aludel shares: symbolic integers and shapes, element types, the scalar operations, the operator
+//! table, the Graph, Loop and Kernel IR, their verifiers and text formats, and the reference interpreter.
+//!
+//! This crate does no I/O, knows no GPU API and does not panic on anything that a user can write.
+
+pub mod build;
+pub mod dtype;
+pub mod error;
+pub mod expr;
+pub mod graph;
+pub mod interp;
+pub mod kernel;
+pub mod loops;
+pub mod op;
+pub mod ops;
+pub mod prim;
+pub mod program;
+pub mod scalar;
+pub mod shape;
+pub mod text;
+
+pub use build::Builder;
+pub use dtype::{DType, Literal};
+pub use error::{Error, Result};
+pub use expr::{Atom, AxisId, Dim, Expr, Ranges, Sym};
+pub use graph::{Graph, Input, InputKind, Node, Op, Origin, Output, Phase, ValueId};
+pub use op::{Attr, Attrs, OpDef};
+pub use prim::{Prim, ReduceOp};
+pub use scalar::ScalarOp;
+pub use shape::{Guard, Relation, Shape, ShapeEnv, Symbol, TensorType};

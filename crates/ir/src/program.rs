@@ -1,0 +1,169 @@
+//! The Program: what the compiler gives to a runtime. Plain data, so that a page can show it, a disk can cache it and a lost
+//! device can be rebuilt from it.
+//!
+//! **Memory model.** A program sees storage *bindings*; every buffer is a range of one binding. In a compiled step there are
+//! three: the arena (temporaries and results), the state, and the inputs, so one bind group serves all launches. A program of
+//! one eager operator binds each tensor by itself. Elements are 32-bit words in memory whatever their type (bool as 0 or 1;
+//! f16 and bf16 as the f32 they round to). Offsets are multiples of [`ALIGN`] words.
+//!
+//! **Launch parameters.** Each launch has a row of i32 parameters in one uniform buffer, bound at binding 0 with a dynamic
+//! offset; a shader sees `array<vec4<i32>, ceil(n/4)>`. Storage binding `k` of the program is shader binding `k + 1`, group 0.
+
+use crate::dtype::DType;
+use crate::expr::Expr;
+use crate::graph::Origin;
+use crate::kernel::Access;
+use crate::shape::ShapeEnv;
+
+/// Every buffer starts at a multiple of so many 32-bit words (256 bytes: the largest alignment that WebGPU may ask for).
+pub const ALIGN: i64 = 64;
+
+/// What a storage binding holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Role {
+    /// Temporaries, and results until they are copied out.
+    Arena,
+    /// All state inputs, each at its own range.
+    State,
+    /// All arguments of a call, each at its own range.
+    Inputs,
+    /// One input of the graph alone, by position.
+    Input(usize),
+    /// One result of the graph alone, by its position in the outputs.
+    Result(usize),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Binding {
+    pub role: Role,
+    pub access: Access,
+}
+
+/// Where a buffer lives.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Placement {
+    pub name: String,
+    pub dtype: DType,
+    pub shape: Vec<Expr>,
+    /// The binding that holds it.
+    pub binding: usize,
+    /// The first and last launch that touch it; inputs and state live throughout.
+    pub live: (usize, usize),
+    /// Two temporaries of one slot share memory: the planner saw that they do not live at once.
+    pub slot: usize,
+}
+
+/// A slot of a binding: a range of memory that one or several placements use.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Slot {
+    pub binding: usize,
+    /// Size in 32-bit words, before rounding up to [`ALIGN`].
+    pub words: Expr,
+    /// Offset in words where all sizes before it are known; else it is summed up at run time, slot by slot.
+    pub offset: Option<i64>,
+}
+
+/// The value of a launch parameter.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Param {
+    /// An expression over size symbols.
+    Size(Expr),
+    /// The offset of a placement in its binding, in words.
+    Offset(usize),
+}
+
+/// The text of one kernel. Launches share it when they differ only in parameters.
+#[derive(Clone, PartialEq, Debug)]
+pub struct KernelSource {
+    pub name: String,
+    /// WGSL, PTX or C.
+    pub source: String,
+    pub entry: String,
+    pub workgroup_size: [u32; 3],
+    pub shared_bytes: u32,
+    /// For each binding of the program, how the kernel uses it; `None` where it does not.
+    pub access: Vec<Option<Access>>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Launch {
+    pub kernel: usize,
+    /// Workgroups along x, y and z.
+    pub grid: [Expr; 3],
+    pub params: Vec<Param>,
+    /// Placements read and written, for the inspector, barriers and byte counts.
+    pub reads: Vec<usize>,
+    pub writes: Vec<usize>,
+    /// What a person would call it: `linear + bias + relu`.
+    pub label: String,
+    pub origins: Vec<Origin>,
+    /// Bytes read and written, each buffer counted once; and floating-point operations.
+    pub bytes: Expr,
+    pub flops: Expr,
+}
+
+/// How an output of the graph is delivered.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProgramOutput {
+    pub name: String,
+    pub placement: usize,
+    pub dtype: DType,
+    pub shape: Vec<Expr>,
+    /// `Some(i)`: this is the new value of input `i`. When `placement` is that input's own, the update was made in place;
+    /// otherwise the runtime copies it after the last launch.
+    pub updates: Option<usize>,
+}
+
+/// Two neighbouring kernels that stayed apart, and why.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NotFused {
+    pub first: usize,
+    pub second: usize,
+    pub reason: String,
+}
+
+/// A compiled graph.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Program {
+    pub name: String,
+    /// Symbols are bound at each call from the shapes of the inputs.
+    pub env: ShapeEnv,
+    pub bindings: Vec<Binding>,
+    pub placements: Vec<Placement>,
+    pub slots: Vec<Slot>,
+    pub kernels: Vec<KernelSource>,
+    pub launches: Vec<Launch>,
+    /// For each input of the graph, its placement.
+    pub inputs: Vec<usize>,
+    pub outputs: Vec<ProgramOutput>,
+    pub not_fused: Vec<NotFused>,
+    /// Text of every stage, for the inspector: captured, joint and decomposed graph, loops before and after fusion.
+    pub stages: Vec<(String, String)>,
+    /// Wall-clock microseconds of each pass, where the host has a clock.
+    pub pass_times: Vec<(String, f64)>,
+}
+
+impl Program {
+    /// Offsets (in words) of every slot and the size (in words) of every binding for given symbol values; `None` where a
+    /// size overflows 32-bit indexing.
+    pub fn layout(&self, sizes: &[i64]) -> Option<(Vec<i64>, Vec<i64>)> {
+        let mut used = vec![0i64; self.bindings.len()];
+        let mut offsets = Vec::with_capacity(self.slots.len());
+        for slot in &self.slots {
+            let words = self.eval(&slot.words, sizes)?;
+            let offset = slot.offset.unwrap_or(used[slot.binding]);
+            offsets.push(offset);
+            let end = offset.checked_add(words.max(1))?.checked_add(ALIGN - 1)? / ALIGN * ALIGN;
+            used[slot.binding] = used[slot.binding].max(end);
+        }
+        used.iter().all(|u| *u <= u32::MAX as i64 / 4).then_some((offsets, used))
+    }
+
+    /// An expression over size symbols under given values.
+    pub fn eval(&self, e: &Expr, sizes: &[i64]) -> Option<i64> {
+        e.eval(&|a| match a {
+            crate::expr::Atom::Sym(s) => sizes.get(s.0 as usize).copied(),
+            _ => None,
+        })
+    }
+}

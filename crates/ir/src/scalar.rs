@@ -1,0 +1,808 @@
+//! The scalar operations: the one set that Graph, Loop and Kernel IR share.
+//!
+//! A row of [`TABLE`] is all there is to an operation: name, arity, types, the evaluator that the interpreter and constant
+//! folding use, and the derivative. Targets add a spelling; nothing else knows an operation by name.
+
+use crate::build::Builder;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::ValueId;
+
+/// A pure function of scalars.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum ScalarOp {
+    Neg,
+    Abs,
+    Sign,
+    Floor,
+    Ceil,
+    Trunc,
+    Round,
+    Sqrt,
+    Rsqrt,
+    Recip,
+    Exp,
+    Exp2,
+    Expm1,
+    Log,
+    Log2,
+    Log1p,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Sinh,
+    Cosh,
+    Tanh,
+    Asinh,
+    Acosh,
+    Atanh,
+    Erf,
+    Erfinv,
+    Lgamma,
+    Digamma,
+    Not,
+    IsNan,
+    IsInf,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Max,
+    Min,
+    Pow,
+    Atan2,
+    Fmod,
+    FloorDiv,
+    Copysign,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Select,
+    Threefry,
+}
+
+/// Which element types an operation takes and gives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Types {
+    /// All operands of one float type; the result too.
+    Float,
+    /// All operands of one numeric type; the result too.
+    Numeric,
+    /// All operands of one integer type or bool; the result too.
+    Bits,
+    /// All operands of one integer type; the result too.
+    Integer,
+    /// Two operands of one type; the result is bool.
+    Compare,
+    /// One float operand; the result is bool.
+    Test,
+    /// `(bool, T, T) -> T`.
+    Select,
+    /// u32 throughout.
+    Words,
+}
+
+type Eval = fn(&[f64], DType) -> f64;
+/// `(builder, operands, result, d loss / d result)` to one gradient for each operand; `None` where it is zero everywhere.
+type Grad = fn(&mut Builder, &[ValueId], ValueId, ValueId) -> Result<Vec<Option<ValueId>>>;
+
+/// A row of the table.
+pub struct ScalarDef {
+    pub op: ScalarOp,
+    pub name: &'static str,
+    pub arity: usize,
+    pub types: Types,
+    /// The result before rounding to the type; the type given is the operands'.
+    pub eval: Eval,
+    pub grad: Option<Grad>,
+    /// Rough cost in floating-point instructions: what recomputing weighs against storing.
+    pub cost: u32,
+}
+
+impl ScalarOp {
+    pub fn def(self) -> &'static ScalarDef {
+        &TABLE[self as usize]
+    }
+
+    pub fn name(self) -> &'static str {
+        self.def().name
+    }
+
+    pub fn from_name(name: &str) -> Option<ScalarOp> {
+        TABLE.iter().find(|d| d.name == name).map(|d| d.op)
+    }
+
+    pub fn all() -> impl Iterator<Item = &'static ScalarDef> {
+        TABLE.iter()
+    }
+
+    pub fn is_commutative(self) -> bool {
+        use ScalarOp::*;
+        matches!(self, Add | Mul | Max | Min | And | Or | Xor | Eq | Ne)
+    }
+
+    /// The result's type, or the reason why the operands do not fit.
+    pub fn result_dtype(self, args: &[DType]) -> std::result::Result<DType, String> {
+        let def = self.def();
+        if args.len() != def.arity {
+            return Err(format!("takes {} operands, got {}", def.arity, args.len()));
+        }
+        let same = args.iter().all(|d| *d == args[0]);
+        let list = || args.iter().map(|d| d.name()).collect::<Vec<_>>().join(", ");
+        let need = |ok: bool, what: &str, out: DType| {
+            if ok { Ok(out) } else { Err(format!("takes {what}, got ({})", list())) }
+        };
+        let d = args[0];
+        match def.types {
+            Types::Float => need(same && d.is_float(), "operands of one float type", d),
+            Types::Numeric => need(same && d != DType::Bool, "operands of one numeric type", d),
+            Types::Bits => need(same && !d.is_float(), "operands of one integer type or bool", d),
+            Types::Integer => need(same && d.is_int(), "operands of one integer type", d),
+            Types::Compare => need(same, "two operands of one type", DType::Bool),
+            Types::Test => need(d.is_float(), "a float operand", DType::Bool),
+            Types::Select => need(d == DType::Bool && args[1] == args[2], "a bool and two operands of one type", args[1]),
+            Types::Words => need(same && d == DType::U32, "u32 operands", DType::U32),
+        }
+    }
+
+    /// Evaluates on host values and rounds to the result's type.
+    pub fn eval(self, args: &[f64], dtype: DType, result: DType) -> f64 {
+        result.round((self.def().eval)(args, dtype))
+    }
+}
+
+const fn row(op: ScalarOp, name: &'static str, arity: usize, types: Types, cost: u32, eval: Eval, grad: Option<Grad>) -> ScalarDef {
+    ScalarDef { op, name, arity, types, eval, grad, cost }
+}
+
+fn int_bits(v: f64) -> u32 {
+    v as i64 as u32
+}
+
+fn from_bits(bits: u32, d: DType) -> f64 {
+    match d {
+        DType::U32 => bits as f64,
+        DType::Bool => (bits & 1) as f64,
+        _ => bits as i32 as f64,
+    }
+}
+
+fn b(v: bool) -> f64 {
+    v as u8 as f64
+}
+
+/// Every scalar operation, in the order of [`ScalarOp`].
+pub static TABLE: [ScalarDef; 59] = {
+    use ScalarOp::*;
+    use Types::*;
+    [
+        row(Neg, "neg", 1, Numeric, 1, |x, _| -x[0], Some(|g, _, _, dy| Ok(vec![Some(g.neg(dy)?)]))),
+        row(
+            Abs,
+            "abs",
+            1,
+            Numeric,
+            1,
+            |x, _| x[0].abs(),
+            Some(|g, x, _, dy| {
+                let s = g.unary(Sign, x[0])?;
+                Ok(vec![Some(g.mul(dy, s)?)])
+            }),
+        ),
+        row(
+            Sign,
+            "sign",
+            1,
+            Numeric,
+            2,
+            |x, _| {
+                if x[0] > 0.0 {
+                    1.0
+                } else if x[0] < 0.0 {
+                    -1.0
+                } else {
+                    x[0]
+                }
+            },
+            None,
+        ),
+        row(Floor, "floor", 1, Float, 1, |x, _| x[0].floor(), None),
+        row(Ceil, "ceil", 1, Float, 1, |x, _| x[0].ceil(), None),
+        row(Trunc, "trunc", 1, Float, 1, |x, _| x[0].trunc(), None),
+        row(Round, "round", 1, Float, 1, |x, _| x[0].round_ties_even(), None),
+        row(
+            Sqrt,
+            "sqrt",
+            1,
+            Float,
+            4,
+            |x, _| x[0].sqrt(),
+            Some(|g, _, y, dy| {
+                let half = g.mul_scalar(dy, 0.5)?;
+                Ok(vec![Some(g.div(half, y)?)])
+            }),
+        ),
+        row(
+            Rsqrt,
+            "rsqrt",
+            1,
+            Float,
+            2,
+            |x, _| 1.0 / x[0].sqrt(),
+            Some(|g, x, y, dy| {
+                // -1/2 x^(-3/2) = -1/2 y / x
+                let t = g.mul(dy, y)?;
+                let t = g.mul_scalar(t, -0.5)?;
+                Ok(vec![Some(g.div(t, x[0])?)])
+            }),
+        ),
+        row(
+            Recip,
+            "reciprocal",
+            1,
+            Float,
+            2,
+            |x, _| 1.0 / x[0],
+            Some(|g, _, y, dy| {
+                let y2 = g.mul(y, y)?;
+                let t = g.mul(dy, y2)?;
+                Ok(vec![Some(g.neg(t)?)])
+            }),
+        ),
+        row(Exp, "exp", 1, Float, 4, |x, _| x[0].exp(), Some(|g, _, y, dy| Ok(vec![Some(g.mul(dy, y)?)]))),
+        row(
+            Exp2,
+            "exp2",
+            1,
+            Float,
+            4,
+            |x, _| x[0].exp2(),
+            Some(|g, _, y, dy| {
+                let t = g.mul(dy, y)?;
+                Ok(vec![Some(g.mul_scalar(t, std::f64::consts::LN_2)?)])
+            }),
+        ),
+        row(
+            Expm1,
+            "expm1",
+            1,
+            Float,
+            8,
+            |x, _| x[0].exp_m1(),
+            Some(|g, _, y, dy| {
+                let t = g.add_scalar(y, 1.0)?;
+                Ok(vec![Some(g.mul(dy, t)?)])
+            }),
+        ),
+        row(Log, "log", 1, Float, 4, |x, _| x[0].ln(), Some(|g, x, _, dy| Ok(vec![Some(g.div(dy, x[0])?)]))),
+        row(
+            Log2,
+            "log2",
+            1,
+            Float,
+            4,
+            |x, _| x[0].log2(),
+            Some(|g, x, _, dy| {
+                let t = g.div(dy, x[0])?;
+                Ok(vec![Some(g.mul_scalar(t, std::f64::consts::LOG2_E)?)])
+            }),
+        ),
+        row(
+            Log1p,
+            "log1p",
+            1,
+            Float,
+            8,
+            |x, _| x[0].ln_1p(),
+            Some(|g, x, _, dy| {
+                let t = g.add_scalar(x[0], 1.0)?;
+                Ok(vec![Some(g.div(dy, t)?)])
+            }),
+        ),
+        row(
+            Sin,
+            "sin",
+            1,
+            Float,
+            8,
+            |x, _| x[0].sin(),
+            Some(|g, x, _, dy| {
+                let c = g.unary(Cos, x[0])?;
+                Ok(vec![Some(g.mul(dy, c)?)])
+            }),
+        ),
+        row(
+            Cos,
+            "cos",
+            1,
+            Float,
+            8,
+            |x, _| x[0].cos(),
+            Some(|g, x, _, dy| {
+                let s = g.unary(Sin, x[0])?;
+                let t = g.mul(dy, s)?;
+                Ok(vec![Some(g.neg(t)?)])
+            }),
+        ),
+        row(
+            Tan,
+            "tan",
+            1,
+            Float,
+            10,
+            |x, _| x[0].tan(),
+            Some(|g, _, y, dy| {
+                let t = g.mul(y, y)?;
+                let t = g.add_scalar(t, 1.0)?;
+                Ok(vec![Some(g.mul(dy, t)?)])
+            }),
+        ),
+        row(
+            Asin,
+            "asin",
+            1,
+            Float,
+            10,
+            |x, _| x[0].asin(),
+            Some(|g, x, _, dy| {
+                let t = one_minus_square(g, x[0])?;
+                let t = g.unary(Rsqrt, t)?;
+                Ok(vec![Some(g.mul(dy, t)?)])
+            }),
+        ),
+        row(
+            Acos,
+            "acos",
+            1,
+            Float,
+            10,
+            |x, _| x[0].acos(),
+            Some(|g, x, _, dy| {
+                let t = one_minus_square(g, x[0])?;
+                let t = g.unary(Rsqrt, t)?;
+                let t = g.mul(dy, t)?;
+                Ok(vec![Some(g.neg(t)?)])
+            }),
+        ),
+        row(
+            Atan,
+            "atan",
+            1,
+            Float,
+            10,
+            |x, _| x[0].atan(),
+            Some(|g, x, _, dy| {
+                let t = g.mul(x[0], x[0])?;
+                let t = g.add_scalar(t, 1.0)?;
+                Ok(vec![Some(g.div(dy, t)?)])
+            }),
+        ),
+        row(
+            Sinh,
+            "sinh",
+            1,
+            Float,
+            10,
+            |x, _| x[0].sinh(),
+            Some(|g, x, _, dy| {
+                let c = g.unary(Cosh, x[0])?;
+                Ok(vec![Some(g.mul(dy, c)?)])
+            }),
+        ),
+        row(
+            Cosh,
+            "cosh",
+            1,
+            Float,
+            10,
+            |x, _| x[0].cosh(),
+            Some(|g, x, _, dy| {
+                let c = g.unary(Sinh, x[0])?;
+                Ok(vec![Some(g.mul(dy, c)?)])
+            }),
+        ),
+        row(
+            Tanh,
+            "tanh",
+            1,
+            Float,
+            8,
+            |x, _| x[0].tanh(),
+            Some(|g, _, y, dy| {
+                let t = one_minus_square(g, y)?;
+                Ok(vec![Some(g.mul(dy, t)?)])
+            }),
+        ),
+        row(
+            Asinh,
+            "asinh",
+            1,
+            Float,
+            12,
+            |x, _| x[0].asinh(),
+            Some(|g, x, _, dy| {
+                let t = g.mul(x[0], x[0])?;
+                let t = g.add_scalar(t, 1.0)?;
+                let t = g.unary(Rsqrt, t)?;
+                Ok(vec![Some(g.mul(dy, t)?)])
+            }),
+        ),
+        row(
+            Acosh,
+            "acosh",
+            1,
+            Float,
+            12,
+            |x, _| x[0].acosh(),
+            Some(|g, x, _, dy| {
+                let t = g.mul(x[0], x[0])?;
+                let t = g.add_scalar(t, -1.0)?;
+                let t = g.unary(Rsqrt, t)?;
+                Ok(vec![Some(g.mul(dy, t)?)])
+            }),
+        ),
+        row(
+            Atanh,
+            "atanh",
+            1,
+            Float,
+            12,
+            |x, _| x[0].atanh(),
+            Some(|g, x, _, dy| {
+                let t = one_minus_square(g, x[0])?;
+                Ok(vec![Some(g.div(dy, t)?)])
+            }),
+        ),
+        row(
+            Erf,
+            "erf",
+            1,
+            Float,
+            16,
+            |x, _| libm::erf(x[0]),
+            Some(|g, x, _, dy| {
+                let t = g.mul(x[0], x[0])?;
+                let t = g.neg(t)?;
+                let t = g.unary(Exp, t)?;
+                let t = g.mul_scalar(t, std::f64::consts::FRAC_2_SQRT_PI)?;
+                Ok(vec![Some(g.mul(dy, t)?)])
+            }),
+        ),
+        row(
+            Erfinv,
+            "erfinv",
+            1,
+            Float,
+            24,
+            |x, _| erfinv(x[0]),
+            Some(|g, _, y, dy| {
+                let t = g.mul(y, y)?;
+                let t = g.unary(Exp, t)?;
+                let t = g.mul_scalar(t, 0.886_226_925_452_758)?; // sqrt(pi)/2
+                Ok(vec![Some(g.mul(dy, t)?)])
+            }),
+        ),
+        row(
+            Lgamma,
+            "lgamma",
+            1,
+            Float,
+            32,
+            |x, _| libm::lgamma(x[0]),
+            Some(|g, x, _, dy| {
+                let t = g.unary(Digamma, x[0])?;
+                Ok(vec![Some(g.mul(dy, t)?)])
+            }),
+        ),
+        row(
+            Digamma,
+            "digamma",
+            1,
+            Float,
+            32,
+            |x, _| digamma(x[0]),
+            Some(|g, x, _, dy| {
+                let t = g.trigamma(x[0])?;
+                Ok(vec![Some(g.mul(dy, t)?)])
+            }),
+        ),
+        row(Not, "not", 1, Bits, 1, |x, d| from_bits(!int_bits(x[0]), d), None),
+        row(IsNan, "isnan", 1, Test, 1, |x, _| b(x[0].is_nan()), None),
+        row(IsInf, "isinf", 1, Test, 1, |x, _| b(x[0].is_infinite()), None),
+        row(Add, "add", 2, Numeric, 1, |x, _| x[0] + x[1], Some(|_, _, _, dy| Ok(vec![Some(dy), Some(dy)]))),
+        row(Sub, "sub", 2, Numeric, 1, |x, _| x[0] - x[1], Some(|g, _, _, dy| Ok(vec![Some(dy), Some(g.neg(dy)?)]))),
+        row(
+            Mul,
+            "mul",
+            2,
+            Numeric,
+            1,
+            |x, d| match d {
+                DType::I32 | DType::U32 => from_bits(int_bits(x[0]).wrapping_mul(int_bits(x[1])), d),
+                _ => x[0] * x[1],
+            },
+            Some(|g, x, _, dy| Ok(vec![Some(g.mul(dy, x[1])?), Some(g.mul(dy, x[0])?)])),
+        ),
+        row(
+            Div,
+            "div",
+            2,
+            Numeric,
+            4,
+            |x, d| match d {
+                // Integers truncate; division by zero gives zero, on every target.
+                d if d.is_int() => {
+                    if x[1] == 0.0 {
+                        0.0
+                    } else {
+                        (x[0] / x[1]).trunc()
+                    }
+                }
+                _ => x[0] / x[1],
+            },
+            Some(|g, x, y, dy| {
+                let da = g.div(dy, x[1])?;
+                let t = g.mul(da, y)?;
+                Ok(vec![Some(da), Some(g.neg(t)?)])
+            }),
+        ),
+        row(
+            Max,
+            "maximum",
+            2,
+            Numeric,
+            1,
+            |x, _| if x[0].is_nan() || x[0] > x[1] { x[0] } else { x[1] },
+            Some(|g, x, _, dy| extremum_grad(g, Gt, x, dy)),
+        ),
+        row(
+            Min,
+            "minimum",
+            2,
+            Numeric,
+            1,
+            |x, _| if x[0].is_nan() || x[0] < x[1] { x[0] } else { x[1] },
+            Some(|g, x, _, dy| extremum_grad(g, Lt, x, dy)),
+        ),
+        row(
+            Pow,
+            "pow",
+            2,
+            Float,
+            16,
+            |x, _| x[0].powf(x[1]),
+            Some(|g, x, y, dy| {
+                // d/da = b a^(b-1), zero where b is zero; d/db = y ln a, zero where a is zero and b is not negative.
+                let less = g.add_scalar(x[1], -1.0)?;
+                let p = g.binary(Pow, x[0], less)?;
+                let p = g.mul(x[1], p)?;
+                let zero = g.zeros_like(p)?;
+                let is0 = g.binary(Eq, x[1], zero)?;
+                let p = g.select(is0, zero, p)?;
+                let pos = g.binary(Gt, x[0], zero)?;
+                let one = g.add_scalar(zero, 1.0)?;
+                let safe = g.select(pos, x[0], one)?;
+                let ln = g.unary(Log, safe)?;
+                let t = g.mul(y, ln)?;
+                Ok(vec![Some(g.mul(dy, p)?), Some(g.mul(dy, t)?)])
+            }),
+        ),
+        row(
+            Atan2,
+            "atan2",
+            2,
+            Float,
+            16,
+            |x, _| x[0].atan2(x[1]),
+            Some(|g, x, _, dy| {
+                let a2 = g.mul(x[0], x[0])?;
+                let b2 = g.mul(x[1], x[1])?;
+                let r = g.add(a2, b2)?;
+                let t = g.div(dy, r)?;
+                let da = g.mul(t, x[1])?;
+                let db = g.mul(t, x[0])?;
+                Ok(vec![Some(da), Some(g.neg(db)?)])
+            }),
+        ),
+        row(
+            Fmod,
+            "fmod",
+            2,
+            Numeric,
+            8,
+            |x, d| if d.is_int() && x[1] == 0.0 { 0.0 } else { x[0] % x[1] },
+            Some(|g, x, _, dy| {
+                let q = g.div(x[0], x[1])?;
+                let q = g.unary(Trunc, q)?;
+                let t = g.mul(dy, q)?;
+                Ok(vec![Some(dy), Some(g.neg(t)?)])
+            }),
+        ),
+        row(FloorDiv, "floor_div", 2, Integer, 8, |x, _| if x[1] == 0.0 { 0.0 } else { (x[0] / x[1]).floor() }, None),
+        row(
+            Copysign,
+            "copysign",
+            2,
+            Float,
+            2,
+            |x, _| x[0].copysign(x[1]),
+            Some(|g, x, y, dy| {
+                // y = |x| s: d/dx = sign(x) s = y / x, and zero at zero.
+                let zero = g.zeros_like(x[0])?;
+                let is0 = g.binary(Eq, x[0], zero)?;
+                let q = g.div(y, x[0])?;
+                let t = g.mul(dy, q)?;
+                Ok(vec![Some(g.select(is0, zero, t)?), None])
+            }),
+        ),
+        row(And, "and", 2, Bits, 1, |x, d| from_bits(int_bits(x[0]) & int_bits(x[1]), d), None),
+        row(Or, "or", 2, Bits, 1, |x, d| from_bits(int_bits(x[0]) | int_bits(x[1]), d), None),
+        row(Xor, "xor", 2, Bits, 1, |x, d| from_bits(int_bits(x[0]) ^ int_bits(x[1]), d), None),
+        // Shift counts are taken modulo 32, as on every target.
+        row(Shl, "shl", 2, Integer, 1, |x, d| from_bits(int_bits(x[0]) << (int_bits(x[1]) & 31), d), None),
+        row(
+            Shr,
+            "shr",
+            2,
+            Integer,
+            1,
+            |x, d| match d {
+                DType::U32 => (int_bits(x[0]) >> (int_bits(x[1]) & 31)) as f64,
+                _ => (int_bits(x[0]) as i32 >> (int_bits(x[1]) & 31)) as f64,
+            },
+            None,
+        ),
+        row(Eq, "eq", 2, Compare, 1, |x, _| b(x[0] == x[1]), None),
+        row(Ne, "ne", 2, Compare, 1, |x, _| b(x[0] != x[1]), None),
+        row(Lt, "lt", 2, Compare, 1, |x, _| b(x[0] < x[1]), None),
+        row(Le, "le", 2, Compare, 1, |x, _| b(x[0] <= x[1]), None),
+        row(Gt, "gt", 2, Compare, 1, |x, _| b(x[0] > x[1]), None),
+        row(Ge, "ge", 2, Compare, 1, |x, _| b(x[0] >= x[1]), None),
+        row(
+            ScalarOp::Select,
+            "select",
+            3,
+            Types::Select,
+            1,
+            |x, _| if x[0] != 0.0 { x[1] } else { x[2] },
+            Some(|g, x, _, dy| {
+                let zero = g.zeros_like(dy)?;
+                Ok(vec![None, Some(g.select(x[0], dy, zero)?), Some(g.select(x[0], zero, dy)?)])
+            }),
+        ),
+        row(Threefry, "threefry", 4, Words, 80, |x, _| threefry2x32(x[0] as u32, x[1] as u32, x[2] as u32, x[3] as u32) as f64, None),
+    ]
+};
+
+fn one_minus_square(g: &mut Builder, x: ValueId) -> Result<ValueId> {
+    let t = g.mul(x, x)?;
+    let t = g.neg(t)?;
+    g.add_scalar(t, 1.0)
+}
+
+// The winner takes the gradient; a tie shares it equally, as PyTorch's maximum and minimum do.
+fn extremum_grad(g: &mut Builder, wins: ScalarOp, x: &[ValueId], dy: ValueId) -> Result<Vec<Option<ValueId>>> {
+    let zero = g.zeros_like(dy)?;
+    let half = g.mul_scalar(dy, 0.5)?;
+    let tie = g.binary(ScalarOp::Eq, x[0], x[1])?;
+    let share = |g: &mut Builder, a, b| {
+        let w = g.binary(wins, a, b)?;
+        let t = g.select(w, dy, zero)?;
+        g.select(tie, half, t)
+    };
+    let da = share(g, x[0], x[1])?;
+    let db = share(g, x[1], x[0])?;
+    Ok(vec![Some(da), Some(db)])
+}
+
+/// Threefry-2x32 with 20 rounds, the two output words combined by exclusive or: JAX's partitionable random bits.
+/// Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011; `jax/_src/prng.py`.
+pub fn threefry2x32(k0: u32, k1: u32, c0: u32, c1: u32) -> u32 {
+    const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
+    let keys = [k0, k1, k0 ^ k1 ^ 0x1BD1_1BDA];
+    let (mut x0, mut x1) = (c0.wrapping_add(keys[0]), c1.wrapping_add(keys[1]));
+    for i in 0..5u32 {
+        for r in ROTATIONS[(i % 2) as usize] {
+            x0 = x0.wrapping_add(x1);
+            x1 = x1.rotate_left(r) ^ x0;
+        }
+        x0 = x0.wrapping_add(keys[(i as usize + 1) % 3]);
+        x1 = x1.wrapping_add(keys[(i as usize + 2) % 3]).wrapping_add(i + 1);
+    }
+    x0 ^ x1
+}
+
+/// Inverse of erf: Giles' polynomial as a start, then two Newton steps to full precision.
+/// Source: M. Giles, "Approximating the erfinv function", GPU Computing Gems Jade, 2011.
+fn erfinv(x: f64) -> f64 {
+    if !(-1.0..=1.0).contains(&x) {
+        return f64::NAN;
+    }
+    if x.abs() == 1.0 {
+        return x * f64::INFINITY;
+    }
+    let w = -((1.0 - x) * (1.0 + x)).ln();
+    let poly = |w: f64, c: &[f64]| c.iter().fold(0.0, |acc, c| acc * w + c);
+    let mut y = x * if w < 5.0 {
+        poly(
+            w - 2.5,
+            &[
+                2.81022636e-08,
+                3.43273939e-07,
+                -3.5233877e-06,
+                -4.39150654e-06,
+                0.00021858087,
+                -0.00125372503,
+                -0.00417768164,
+                0.246640727,
+                1.50140941,
+            ],
+        )
+    } else {
+        poly(
+            w.sqrt() - 3.0,
+            &[
+                -0.000200214257,
+                0.000100950558,
+                0.00134934322,
+                -0.00367342844,
+                0.00573950773,
+                -0.0076224613,
+                0.00943887047,
+                1.00167406,
+                2.83297682,
+            ],
+        )
+    };
+    for _ in 0..2 {
+        y -= (libm::erf(y) - x) / (std::f64::consts::FRAC_2_SQRT_PI * (-y * y).exp());
+    }
+    y
+}
+
+/// Logarithmic derivative of the gamma function: recurrence up to 10, then the asymptotic series; reflection below zero.
+/// Source: Abramowitz and Stegun 6.3.5, 6.3.7, 6.3.18.
+fn digamma(x: f64) -> f64 {
+    if x <= 0.0 {
+        return if x == x.floor() { f64::NAN } else { digamma(1.0 - x) - std::f64::consts::PI / (std::f64::consts::PI * x).tan() };
+    }
+    let (mut x, mut acc) = (x, 0.0);
+    while x < 10.0 {
+        acc -= 1.0 / x;
+        x += 1.0;
+    }
+    let f = 1.0 / (x * x);
+    acc + x.ln() - 0.5 / x - f * (1.0 / 12.0 - f * (1.0 / 120.0 - f * (1.0 / 252.0 - f * (1.0 / 240.0 - f / 132.0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_is_in_the_order_of_the_enum() {
+        for (i, d) in TABLE.iter().enumerate() {
+            assert_eq!(d.op as usize, i, "{}", d.name);
+        }
+    }
+
+    /// The known-answer vectors of Random123 for Threefry-2x32-20: inputs all zero, all ones, and digits of pi.
+    #[test]
+    fn threefry_known_answers() {
+        assert_eq!(threefry2x32(0, 0, 0, 0), 0x6b200159 ^ 0x99ba4efe);
+        assert_eq!(threefry2x32(!0, !0, !0, !0), 0x1cb996fc ^ 0xbb002be7);
+        assert_eq!(threefry2x32(0x13198a2e, 0x03707344, 0x243f6a88, 0x85a308d3), 0xc4923a9c ^ 0x483df7a0);
+    }
+}

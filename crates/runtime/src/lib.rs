@@ -1,0 +1,131 @@
+//! Program to running kernels: the [`Executor`] trait, and the executors behind it.
+//!
+//! Tensors are [`Storage`]: shared, immutable ranges of device memory. Everything is asynchronous on the device and ordered
+//! as it was issued; only reading waits. Elements are 32-bit words (see `aludel_ir::program`).
+
+use aludel_compiler::Target;
+use aludel_ir::graph::Graph;
+use aludel_ir::program::Program;
+use aludel_ir::{DType, Result};
+use std::any::Any;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// A range of device memory that holds one tensor. Goes back to the executor's pool when the last clone is dropped.
+pub trait Memory: Any + Send + Sync {
+    fn as_any(&self) -> &dyn Any;
+    /// Size in 32-bit words.
+    fn words(&self) -> usize;
+}
+
+pub type Storage = Arc<dyn Memory>;
+
+/// An operand: words on the host, uploaded with the call, or a tensor on the device.
+#[derive(Clone)]
+pub enum Argument {
+    Host(Arc<[u32]>),
+    Device(Storage),
+}
+
+/// Work that ends later. Not `Send`: on the web it is bound to its thread.
+pub type Pending<T> = Pin<Box<dyn Future<Output = Result<T>>>>;
+
+/// What a device is, for people.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceInfo {
+    /// `WebGPU`, `Vulkan`, `Interpreter`.
+    pub backend: String,
+    /// The adapter's own name.
+    pub name: String,
+    pub features: Vec<String>,
+}
+
+/// Exact counts since the executor was made: what tests pin and the page shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    pub dispatches: u64,
+    pub submits: u64,
+    pub buffers_created: u64,
+    pub bind_groups_created: u64,
+    pub pipelines_created: u64,
+    /// Bytes that kernels read and write, each buffer of a launch counted once.
+    pub bytes_moved: u64,
+    /// Bytes of device memory now in use by tensors and arenas, and the most so far.
+    pub bytes_in_use: u64,
+    pub peak_bytes: u64,
+}
+
+/// A graph ready to run.
+pub trait Executable: Send + Sync {
+    /// Runs once. `sizes` has a value for each symbol of the graph; `inputs` are the graph's, in order.
+    ///
+    /// Gives one storage for each output of the graph. For an output that updates input `i`: when that input is a state of a
+    /// block (see [`Executor::allocate_block`]) the update happens in place and the input's own storage comes back.
+    fn run(&self, sizes: &[i64], inputs: &[Argument]) -> Result<Vec<Storage>>;
+
+    /// The compiled program; `None` on the interpreter.
+    fn program(&self) -> Option<&Arc<Program>>;
+}
+
+/// One device.
+pub trait Executor: Send + Sync {
+    fn info(&self) -> DeviceInfo;
+
+    /// What the compiler needs to know of the device; `None` when it interprets graphs and needs no program.
+    fn target(&self) -> Option<Target>;
+
+    /// Makes a graph ready: builds pipelines for its program, or keeps the graph for the interpreter. Equal kernels share a
+    /// pipeline across programs.
+    fn load(&self, graph: Arc<Graph>, program: Option<Arc<Program>>) -> Result<Arc<dyn Executable>>;
+
+    fn upload(&self, words: &[u32]) -> Result<Storage>;
+
+    /// One allocation with a range for each size (in words), laid out as a program lays out its state: the ranges can be
+    /// bound as one and updated in place. Contents start as the arguments'.
+    fn allocate_block(&self, contents: &[Argument]) -> Result<Vec<Storage>>;
+
+    /// Moves the contents of a state range elsewhere, so that whoever still holds it keeps the value while the range is
+    /// updated in place; gives a new handle for the range.
+    fn evacuate(&self, range: &Storage) -> Result<Storage>;
+
+    /// The words, once all work issued before is done.
+    fn download(&self, storage: &Storage) -> Pending<Vec<u32>>;
+
+    /// Hands everything issued so far to the device.
+    fn flush(&self);
+
+    /// Ends when at most `depth` submissions are unfinished: bounds how far the host runs ahead.
+    fn throttle(&self, depth: usize) -> Pending<()>;
+
+    fn stats(&self) -> Stats;
+
+    /// `Some(reason)` once the device is lost: no later call succeeds, tensors on it are gone.
+    fn lost(&self) -> Option<String>;
+}
+
+/// Host values as device words.
+pub fn encode(values: &[f64], dtype: DType) -> Vec<u32> {
+    values
+        .iter()
+        .map(|v| match dtype {
+            DType::F32 | DType::F16 | DType::BF16 => (dtype.round(*v) as f32).to_bits(),
+            DType::I32 => dtype.round(*v) as i32 as u32,
+            DType::U32 => dtype.round(*v) as u32,
+            DType::Bool => (*v != 0.0) as u32,
+        })
+        .collect()
+}
+
+/// Device words as host values.
+pub fn decode(words: &[u32], dtype: DType) -> Vec<f64> {
+    words
+        .iter()
+        .map(|w| match dtype {
+            DType::F32 | DType::F16 | DType::BF16 => f32::from_bits(*w) as f64,
+            DType::I32 => *w as i32 as f64,
+            DType::U32 => *w as f64,
+            DType::Bool => (*w != 0) as u8 as f64,
+        })
+        .collect()
+}
