@@ -1,1 +1,236 @@
+//! What the playground's page and the place that trains say to each other.
+//!
+//! The page sends [`Request`]s, the trainer answers with [`Event`]s; both are plain data, encoded with postcard, whether they
+//! cross to a worker or to a server. Losses may be NaN, which rules out JSON.
+//!
+//! Training belongs to a *session*: each [`Request::Configure`] starts one, and every event about training carries its number,
+//! so that what is still on its way from an earlier session is told apart and dropped.
 
+mod inspection;
+
+pub use aludel_models::presets::{Config, Preset};
+pub use inspection::*;
+use serde::{Deserialize, Serialize};
+
+/// Both sides must agree on this; it changes whenever a message does.
+pub const VERSION: u32 = 1;
+
+/// How a training step is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Pane {
+    /// Operator by operator.
+    Eager,
+    /// Captured once, replayed.
+    Compiled,
+}
+
+impl Pane {
+    pub const BOTH: [Pane; 2] = [Pane::Eager, Pane::Compiled];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Pane::Eager => "Eager",
+            Pane::Compiled => "Compiled",
+        }
+    }
+}
+
+/// Which panes train.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Mode {
+    #[default]
+    Race,
+    Eager,
+    Compiled,
+}
+
+impl Mode {
+    pub fn has(self, pane: Pane) -> bool {
+        match self {
+            Mode::Race => true,
+            Mode::Eager => pane == Pane::Eager,
+            Mode::Compiled => pane == Pane::Compiled,
+        }
+    }
+}
+
+/// From the page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Request {
+    /// First of all. `gpu` false asks for the interpreter.
+    Hello {
+        version: u32,
+        gpu: bool,
+    },
+    /// Ends the session there is and starts `session`, paused at step 0.
+    Configure {
+        session: u32,
+        config: Config,
+        mode: Mode,
+    },
+    /// Which panes train from now on; the others keep what they have.
+    SetMode(Mode),
+    Start,
+    Pause,
+    /// One step in each pane of the mode.
+    Step,
+    /// What digit is this? 64 pixels from 0 (paper) to 1 (ink).
+    Classify {
+        pixels: Vec<f32>,
+    },
+    /// What does the compiled step look like inside?
+    Inspect,
+}
+
+/// To the page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Event {
+    /// Answers `Hello`.
+    Ready { version: u32, device: Device },
+    /// A session exists; training may start.
+    Configured { session: u32, parameters: u64 },
+    /// Whether steps are being taken, and by nothing but a request when not.
+    Running { session: u32, running: bool },
+    /// What a pane did since its last report.
+    Progress { session: u32, progress: Progress },
+    /// How good a pane's model is now.
+    Evaluated { session: u32, pane: Pane, step: u64, evaluation: Evaluation },
+    /// Answers `Classify`: a probability for each digit, by the model furthest on.
+    Classified { session: u32, probabilities: Vec<f32> },
+    /// Answers `Inspect`; `None` until a compiled step has run.
+    Inspected { session: u32, inspection: Option<Box<Inspection>> },
+    /// Something went wrong; training is paused and nothing is lost.
+    Failed { session: u32, message: String },
+    /// The device went away and training goes on from a snapshot, on a new one.
+    Recovered { session: u32, reason: String, step: u64 },
+}
+
+/// What trains.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Device {
+    /// `WebGPU`, `Interpreter`.
+    pub backend: String,
+    /// The adapter's own name.
+    pub name: String,
+    pub features: Vec<String>,
+    /// Why this is not the GPU that was asked for.
+    pub fallback: Option<String>,
+}
+
+/// Steps of one pane, as counted and timed around them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    pub pane: Pane,
+    /// Steps taken since the session began.
+    pub step: u64,
+    /// Loss of each step since the last report; the last belongs to `step`.
+    pub losses: Vec<f32>,
+    /// Time this pane has spent on steps, in milliseconds.
+    pub elapsed_ms: f64,
+    /// Median over the last window of the time for a step, until the device had finished it.
+    pub ms_per_step: Option<f64>,
+    pub counts: Counts,
+    /// Time to capture and compile, or in the eager pane to make its operators' kernels: all that the first step took
+    /// beyond a usual one, in milliseconds.
+    pub compile_ms: Option<f64>,
+}
+
+/// Exact counts of one step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Kernels launched; 0 where there are none, on the interpreter.
+    pub kernels: u64,
+    pub submits: u64,
+    /// Bytes that kernels read and write.
+    pub bytes_moved: u64,
+    /// The most device memory in use at once, in bytes.
+    pub peak_bytes: u64,
+}
+
+/// How good a model is on data it was not trained on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Evaluation {
+    Points {
+        accuracy: f32,
+        /// Probability of class 1 over [-1.2, 1.2]², `size × size`, top row first, as 0 to 255.
+        field: Vec<u8>,
+        size: u32,
+    },
+    Digits {
+        accuracy: f32,
+        /// For each held-out image, the digit seen and how surely, from 0 to 1.
+        predictions: Vec<(u8, f32)>,
+    },
+    Addition {
+        /// The share of held-out problems answered exactly.
+        exact: f32,
+        problems: u32,
+        /// Some of them.
+        samples: Vec<Sample>,
+    },
+}
+
+impl Evaluation {
+    /// The share that is right.
+    pub fn score(&self) -> f32 {
+        match self {
+            Evaluation::Points { accuracy, .. } | Evaluation::Digits { accuracy, .. } => *accuracy,
+            Evaluation::Addition { exact, .. } => *exact,
+        }
+    }
+}
+
+/// A question, and what the model made of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    pub question: String,
+    pub answer: String,
+    pub expected: String,
+}
+
+/// A message as bytes.
+pub fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, String> {
+    postcard::to_allocvec(message).map_err(|e| format!("cannot encode a message: {e}"))
+}
+
+/// A message from bytes.
+pub fn decode<T: for<'a> Deserialize<'a>>(bytes: &[u8]) -> Result<T, String> {
+    postcard::from_bytes(bytes).map_err(|e| format!("this is no message of protocol {VERSION}: {e}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_survive_the_wire() {
+        let progress = Progress {
+            pane: Pane::Compiled,
+            step: 7,
+            losses: vec![1.5, f32::INFINITY],
+            elapsed_ms: 12.5,
+            ms_per_step: Some(1.25),
+            counts: Counts { kernels: 10, submits: 1, bytes_moved: 5, peak_bytes: 6 },
+            compile_ms: None,
+        };
+        let event = Event::Progress { session: 3, progress };
+        assert_eq!(decode::<Event>(&encode(&event).unwrap()).unwrap(), event);
+        for preset in Preset::ALL {
+            let config = Config::from_fields(preset, &[]).unwrap();
+            let request = Request::Configure { session: 1, config, mode: Mode::Race };
+            assert_eq!(decode::<Request>(&encode(&request).unwrap()).unwrap(), request);
+        }
+    }
+
+    #[test]
+    fn a_loss_may_be_nan() {
+        let back: f32 = decode(&encode(&f32::NAN).unwrap()).unwrap();
+        assert!(back.is_nan());
+    }
+
+    #[test]
+    fn garbage_is_an_error() {
+        assert!(decode::<Event>(&[250, 1, 2]).is_err());
+        assert!(decode::<Event>(&[]).is_err());
+    }
+}

@@ -1,0 +1,1 @@
+//! A Chromium driven over its DevTools protocol: https://chromedevtools.github.io/devtools-protocol/.

@@ -1,0 +1,73 @@
+//! The static site: the page, the wasm module that is both page and worker, and what they load. Every URL in it is relative.
+
+use crate::{root, say, wasm};
+use anyhow::{Context, Result, bail};
+use flate2::{Compression, write::GzEncoder};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+/// The most that everything a browser loads may weigh, gzipped.
+pub const LIMIT: usize = 1_500_000;
+
+/// What is copied as it is: from the repository to the site.
+const FILES: [(&str, &str); 10] = [
+    ("index.html", "index.html"),
+    ("docs/embed.html", "embed.html"),
+    ("web/static/style.css", "style.css"),
+    ("web/static/worker.js", "worker.js"),
+    ("web/static/embed.js", "embed.js"),
+    ("web/static/icon.svg", "icon.svg"),
+    ("web/vendor/uplot/uPlot.iife.min.js", "vendor/uplot/uPlot.iife.min.js"),
+    ("web/vendor/uplot/uPlot.min.css", "vendor/uplot/uPlot.min.css"),
+    ("web/vendor/uplot/LICENSE", "vendor/uplot/LICENSE"),
+    ("crates/models/data/README.md", "data-sources.md"),
+];
+
+/// Builds the site into `out`, which must be absent, empty, or an earlier site.
+pub fn build(out: &Path, profile: &str) -> Result<()> {
+    let occupied = out.is_dir() && !out.join("aludel.js").is_file() && fs::read_dir(out)?.next().is_some();
+    if occupied {
+        bail!("{} holds something that is not a site; give another --out or empty it", out.display());
+    }
+    let module = wasm::build("aludel-web", profile)?;
+    if out.exists() {
+        fs::remove_dir_all(out).with_context(|| format!("cannot clear {}", out.display()))?;
+    }
+    fs::create_dir_all(out)?;
+    wasm::bind(&module, out, "aludel")?;
+    for (from, to) in FILES {
+        let to = out.join(to);
+        if let Some(parent) = to.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        fs::copy(root().join(from), &to).with_context(|| format!("cannot copy {from}"))?;
+    }
+    let size = gzipped_size(out)?;
+    say(format!("everything a browser loads: {:.0} kB gzipped", size as f64 / 1000.0));
+    if profile == "web" && size > LIMIT {
+        bail!("the site is {size} bytes gzipped, the limit is {LIMIT}");
+    }
+    Ok(())
+}
+
+/// The gzipped size of what a browser loads.
+pub fn gzipped_size(site: &Path) -> Result<usize> {
+    let loaded = [
+        "index.html",
+        "aludel.js",
+        "aludel_bg.wasm",
+        "style.css",
+        "worker.js",
+        "icon.svg",
+        "vendor/uplot/uPlot.iife.min.js",
+        "vendor/uplot/uPlot.min.css",
+    ];
+    loaded.iter().map(|f| gzipped(&fs::read(site.join(f)).with_context(|| format!("{f} is not in the site"))?)).sum()
+}
+
+fn gzipped(bytes: &[u8]) -> Result<usize> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    Ok(encoder.finish()?.len())
+}

@@ -1,0 +1,91 @@
+//! Building for wasm32: finds or sets up a toolchain that can, and says which.
+//!
+//! 1. The wasm target of the current toolchain, when installed.
+//! 2. `rustup target add`, which needs the network of rust-lang.org.
+//! 3. Debian's `rustc-web cargo-web rust-web-src`: a compiler with the standard library's sources, built along (`-Zbuild-std`).
+
+use crate::command::{Cmd, is_file, which};
+use crate::{packages, say, target_dir};
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+
+pub const TARGET: &str = "wasm32-unknown-unknown";
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Toolchain {
+    /// The toolchain that runs xtask has the target.
+    Current,
+    /// Debian's compiler, linked by `linker`.
+    Debian { linker: PathBuf },
+}
+
+/// A toolchain that builds for wasm32.
+pub fn toolchain() -> Result<Toolchain> {
+    if target_installed() {
+        say("wasm: the installed target of the current Rust toolchain");
+        return Ok(Toolchain::Current);
+    }
+    if which("rustup").is_some() {
+        say("wasm: rustup target add wasm32-unknown-unknown");
+        if Cmd::new("rustup").args(["target", "add", TARGET]).run().is_ok() && target_installed() {
+            return Ok(Toolchain::Current);
+        }
+        say("wasm: rustup cannot fetch the target here; trying Debian's compiler, which carries the library's sources");
+    }
+    let packages = ["rustc-web", "cargo-web", "rust-web-src"];
+    packages::ensure("building for wasm32 without rustup's target", &packages)
+        .context("no Rust toolchain here builds for wasm32-unknown-unknown; `rustup target add wasm32-unknown-unknown` is the usual way")?;
+    let linker = linker().context(
+        "no linker for wasm32: neither rust-lld in the Rust toolchain nor wasm-ld or lld on PATH; install Debian's `lld` or use rustup's toolchain",
+    )?;
+    say(format!("wasm: Debian's rustc with -Zbuild-std, linked by {}", linker.display()));
+    Ok(Toolchain::Debian { linker })
+}
+
+fn target_installed() -> bool {
+    let Some(dir) = Cmd::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).output() else { return false };
+    std::fs::read_dir(dir).is_ok_and(|mut d| d.any(|e| e.is_ok_and(|e| e.file_name().to_string_lossy().starts_with("libstd-"))))
+}
+
+fn linker() -> Option<PathBuf> {
+    let sysroot = Cmd::new("rustc").args(["--print", "sysroot"]).output()?;
+    let host = Cmd::new("rustc").arg("-vV").output()?.lines().find_map(|l| l.strip_prefix("host: ").map(str::to_string))?;
+    let bundled = Path::new(&sysroot).join("lib/rustlib").join(host).join("bin/rust-lld");
+    if is_file(&bundled) { Some(bundled) } else { which("wasm-ld").or_else(|| which("lld")) }
+}
+
+/// Builds a binary crate and gives the path of its wasm.
+pub fn build(package: &str, profile: &str) -> Result<PathBuf> {
+    // A directory of its own: two compilers in one would wait for each other's lock and throw out each other's work.
+    let dir = target_dir().join("wasm");
+    let base = match toolchain()? {
+        Toolchain::Current => Cmd::new("cargo"),
+        Toolchain::Debian { linker } => Cmd::new("/usr/bin/cargo")
+            .env("RUSTC", "/usr/bin/rustc")
+            .env("RUSTC_BOOTSTRAP", "1")
+            .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker)
+            .arg("-Zbuild-std=std,panic_abort"),
+    };
+    say(format!("building {package} for wasm32 (profile {profile})"));
+    base.args(["build", "--target", TARGET, "--profile", profile, "-p", package, "--target-dir"]).arg(&dir).run()?;
+    let wasm = dir.join(TARGET).join(profile).join(format!("{package}.wasm"));
+    if !is_file(&wasm) {
+        bail!("cargo built {package} but {} is not there", wasm.display());
+    }
+    Ok(wasm)
+}
+
+/// Writes `NAME.js` and `NAME_bg.wasm` into `out`. The library is at Cargo.lock's version, as the macros are: the two must
+/// agree, and this way they cannot disagree.
+pub fn bind(wasm: &Path, out: &Path, name: &str) -> Result<()> {
+    wasm_bindgen_cli_support::Bindgen::new()
+        .input_path(wasm)
+        .web(true)?
+        .typescript(false)
+        .keep_debug(false)
+        .remove_name_section(true)
+        .remove_producers_section(true)
+        .out_name(name)
+        .generate(out)
+        .context("wasm-bindgen")
+}
