@@ -1,10 +1,13 @@
 //! The Kernel IR: structured statements over typed registers, what targets print.
 //!
-//! Integers are i32. A value has one or four lanes. Storage elements are 32-bit words on every target that shares the
+//! Integers are i32. Every index is in range: targets check none. A value has one or four lanes. Storage elements are 32-bit words on every target that shares the
 //! layout of [`crate::program`]; narrower types are widened in memory.
 
 use crate::dtype::{DType, Literal};
 use crate::scalar::ScalarOp;
+
+mod verify;
+pub use verify::visit;
 
 /// The type of a register: `lanes` is 1 or 4.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -39,7 +42,8 @@ pub enum KExpr {
     WorkgroupId(u8),
     /// The thread's index in its workgroup along x, y or z, as i32.
     LocalId(u8),
-    /// Lane-wise where an operand has four lanes; a scalar operand is spread.
+    /// Lane-wise where an operand has four lanes; a scalar operand is spread. Every operand is evaluated, those of `select`
+    /// and `and` too: a load that may be out of range belongs into a [`Stmt::If`], or its index has to be clamped.
     Scalar(ScalarOp, Vec<KExpr>),
     Cast(DType, Box<KExpr>),
     Bitcast(DType, Box<KExpr>),
