@@ -3,6 +3,10 @@
 //! No I/O, no GPU API, no panic on user input; builds for wasm32. Same input, same output, byte for byte.
 
 pub mod codegen;
+pub mod fuse;
+pub mod lower;
+mod nest;
+pub mod schedule;
 pub mod target;
 
 pub use target::{Language, Target};

@@ -1,0 +1,320 @@
+//! Fusion: nests that share a buffer become one, best pair first, until nothing changes.
+//!
+//! [`pair::try_fuse`] holds every rule; a refusal is data that `explain` and the page show. The order of profit: epilogues
+//! into contractions, phases into row reductions, pointwise chains, then siblings that read the same buffer.
+
+mod axes;
+mod kind;
+mod pair;
+
+pub use kind::{Contraction, Kind, classify};
+pub use pair::Refusal;
+
+use aludel_ir::loops::{BufferId, BufferKind, LoopProgram, Nest};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// What fusion leaves: the program's nests in launch order, which states are updated in place, and what stayed apart.
+pub struct Fused {
+    /// For each state input that an output updates: whether its new value may overwrite the old one.
+    pub in_place: BTreeMap<usize, bool>,
+    /// Pairs of neighbouring nests (by their position) that were not fused, and why.
+    pub refusals: Vec<(usize, usize, Refusal)>,
+}
+
+/// Fuses the nests of a program and orders them. With `enabled` false the nests are only ordered.
+pub fn fuse(program: &mut LoopProgram, enabled: bool) -> Fused {
+    let mut f = Fuser::new(program);
+    if enabled {
+        f.run();
+    }
+    f.finish()
+}
+
+/// The state inputs' buffers and their updates: `(input position, old, new)`.
+fn updates(program: &LoopProgram) -> Vec<(usize, BufferId, BufferId)> {
+    let find = |kind| program.buffers.iter().position(|b| b.kind == kind).map(|i| BufferId(i as u32));
+    let mut out: Vec<_> = program
+        .buffers
+        .iter()
+        .enumerate()
+        .filter_map(|(n, b)| match b.kind {
+            BufferKind::Update(i) => Some((i, find(BufferKind::Input(i))?, BufferId(n as u32))),
+            _ => None,
+        })
+        .collect();
+    out.sort();
+    out
+}
+
+struct Fuser<'p> {
+    program: &'p mut LoopProgram,
+    /// Groups by id; fused ones leave a hole. The first ids are the nests in their original order.
+    groups: Vec<Option<Nest>>,
+    /// Where a group stands in the original order: its last member.
+    order: Vec<usize>,
+    /// Old and new buffer of states that are updated in place.
+    in_place: BTreeMap<usize, (BufferId, BufferId)>,
+    decided: BTreeMap<usize, bool>,
+    refused: HashMap<(usize, usize), Refusal>,
+    edges: Edges,
+}
+
+/// The direct dependences between groups: `before[g]` must run before g.
+#[derive(Default)]
+struct Edges {
+    before: Vec<BTreeSet<usize>>,
+    after: Vec<BTreeSet<usize>>,
+}
+
+impl Edges {
+    fn add(&mut self, a: usize, b: usize) {
+        if a != b {
+            self.after[a].insert(b);
+            self.before[b].insert(a);
+        }
+    }
+
+    fn grow(&mut self, n: usize) {
+        self.before.resize(n, BTreeSet::new());
+        self.after.resize(n, BTreeSet::new());
+    }
+
+    /// Whether a path of at least two edges (or one, with `direct`) leads from a to b.
+    fn path(&self, a: usize, b: usize, direct: bool) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut stack: Vec<usize> = self.after[a].iter().copied().filter(|x| direct || *x != b).collect();
+        while let Some(x) = stack.pop() {
+            if x == b {
+                return true;
+            }
+            if seen.insert(x) {
+                stack.extend(self.after[x].iter().copied());
+            }
+        }
+        false
+    }
+
+    /// Moves all edges of `from` to `to`.
+    fn merge(&mut self, from: usize, to: usize) {
+        for a in std::mem::take(&mut self.before[from]) {
+            self.after[a].remove(&from);
+            self.add(a, to);
+        }
+        for b in std::mem::take(&mut self.after[from]) {
+            self.before[b].remove(&from);
+            self.add(to, b);
+        }
+    }
+}
+
+impl<'p> Fuser<'p> {
+    fn new(program: &'p mut LoopProgram) -> Self {
+        let nests = std::mem::take(&mut program.nests);
+        let n = nests.len();
+        let mut f = Fuser {
+            program,
+            groups: nests.into_iter().map(Some).collect(),
+            order: (0..n).collect(),
+            in_place: BTreeMap::new(),
+            decided: BTreeMap::new(),
+            refused: HashMap::new(),
+            edges: Edges::default(),
+        };
+        f.edges.grow(n);
+        f.dependences();
+        f
+    }
+
+    fn nest(&self, g: usize) -> &Nest {
+        self.groups[g].as_ref().expect("live groups only are asked for")
+    }
+
+    fn live(&self) -> Vec<usize> {
+        (0..self.groups.len()).filter(|g| self.groups[*g].is_some()).collect()
+    }
+
+    fn dependences(&mut self) {
+        let n = self.groups.len();
+        for b in 0..n {
+            for a in 0..b {
+                let (wa, wb, rb) = (self.nest(a).writes(), self.nest(b).writes(), self.nest(b).reads());
+                let flows = wa.iter().any(|x| rb.contains(x));
+                // An accumulating store comes after the store that initialises.
+                let accumulates = self.nest(b).stores.iter().any(|s| s.add && wa.contains(&s.buffer))
+                    || self.nest(a).stores.iter().any(|s| s.add && wb.contains(&s.buffer));
+                if flows || accumulates {
+                    self.edges.add(a, b);
+                }
+            }
+        }
+        // In place: whoever reads the old value runs before the update. Where that is impossible the update gets a buffer.
+        for (i, old, new) in updates(self.program) {
+            let writers: Vec<usize> = (0..n).filter(|g| self.nest(*g).writes().contains(&new)).collect();
+            let readers: Vec<usize> = (0..n).filter(|g| self.nest(*g).reads().contains(&old)).collect();
+            let possible = writers.iter().all(|w| {
+                readers
+                    .iter()
+                    .all(|r| if r == w { pair::reads_where_it_writes(self.nest(*w), old, new) } else { !self.edges.path(*w, *r, true) })
+            }) && writers.len() == 1;
+            if possible {
+                for w in &writers {
+                    for r in &readers {
+                        self.edges.add(*r, *w);
+                    }
+                }
+                self.in_place.insert(i, (old, new));
+            }
+            self.decided.insert(i, possible);
+        }
+    }
+
+    fn run(&mut self) {
+        loop {
+            let mut candidates = self.candidates();
+            candidates.sort_by_key(|c| std::cmp::Reverse(c.score));
+            let mut changed = false;
+            for c in candidates {
+                if self.groups[c.a].is_none() || self.groups[c.b].is_none() {
+                    continue;
+                }
+                if self.fuse_pair(c.a, c.b) {
+                    changed = true;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    /// Pairs that share a buffer, in launch order within the pair.
+    fn candidates(&self) -> Vec<Candidate> {
+        let mut readers: BTreeMap<BufferId, Vec<usize>> = BTreeMap::new();
+        let mut writers: BTreeMap<BufferId, Vec<usize>> = BTreeMap::new();
+        for g in self.live() {
+            for b in self.nest(g).reads() {
+                readers.entry(b).or_default().push(g);
+            }
+            for b in self.nest(g).writes() {
+                writers.entry(b).or_default().push(g);
+            }
+        }
+        let mut scores: BTreeMap<(usize, usize), (u32, i64)> = BTreeMap::new();
+        let mut add = |a: usize, b: usize, class: u32, bytes: i64| {
+            if a != b {
+                let s = scores.entry((a, b)).or_insert((class, 0));
+                s.0 = s.0.max(class);
+                s.1 += bytes;
+            }
+        };
+        for (buffer, rs) in &readers {
+            let bytes = 4 * self.program.env.hint_or_one(&self.program.buffer(*buffer).numel());
+            for w in writers.get(buffer).into_iter().flatten() {
+                for r in rs {
+                    let class = match (self.kind(*w), self.kind(*r)) {
+                        (Kind::Contract(_), Kind::Pointwise) => 4,
+                        (Kind::Rows, Kind::Rows) => 3,
+                        (Kind::Rows, _) | (_, Kind::Rows) => 2,
+                        _ => 1,
+                    };
+                    add(*w, *r, class, 2 * bytes);
+                }
+            }
+            if rs.len() <= 12 {
+                for (k, a) in rs.iter().enumerate() {
+                    for b in &rs[k + 1..] {
+                        if !self.edges.path(*a, *b, true) && !self.edges.path(*b, *a, true) {
+                            add(*a, *b, 0, bytes);
+                        }
+                    }
+                }
+            }
+        }
+        scores
+            .into_iter()
+            .filter(|(k, _)| !self.refused.contains_key(k))
+            .map(|((a, b), score)| Candidate { a, b, score: (score.0, score.1, std::cmp::Reverse((a, b))) })
+            .collect()
+    }
+
+    fn kind(&self, g: usize) -> Kind {
+        classify(self.nest(g), self.program)
+    }
+
+    fn fuse_pair(&mut self, a: usize, b: usize) -> bool {
+        if self.refused.contains_key(&(a, b)) {
+            return false;
+        }
+        let result = if self.edges.path(a, b, false) || self.edges.path(b, a, true) {
+            Err(Refusal::Cycle)
+        } else {
+            let (na, nb) = (self.nest(a).clone(), self.nest(b).clone());
+            pair::try_fuse(self.program, &na, &nb, &self.in_place)
+        };
+        match result {
+            Ok(nest) => {
+                // The fused group is a new one: what refused its parts may accept it.
+                let id = self.groups.len();
+                self.groups.push(Some(nest));
+                self.order.push(self.order[a].max(self.order[b]));
+                self.edges.grow(id + 1);
+                self.edges.merge(a, id);
+                self.edges.merge(b, id);
+                self.groups[a] = None;
+                self.groups[b] = None;
+                self.drop_dead_stores(id);
+                true
+            }
+            Err(r) => {
+                self.refused.insert((a, b), r);
+                false
+            }
+        }
+    }
+
+    /// Stores of temporaries that nobody else reads are removed: the value never leaves the kernel.
+    fn drop_dead_stores(&mut self, g: usize) {
+        let mut read_elsewhere: BTreeSet<BufferId> = BTreeSet::new();
+        for o in self.live() {
+            read_elsewhere.extend(self.nest(o).reads());
+        }
+        let dead =
+            |s: &aludel_ir::loops::Store| self.program.buffer(s.buffer).kind == BufferKind::Temp && !read_elsewhere.contains(&s.buffer);
+        let Some(nest) = &self.groups[g] else { return };
+        let keep: Vec<bool> = nest.stores.iter().map(|s| !dead(s)).collect();
+        if let Some(nest) = &mut self.groups[g] {
+            let mut it = keep.into_iter();
+            nest.stores.retain(|_| it.next().unwrap_or(true));
+            axes::compact(nest);
+        }
+    }
+
+    /// Orders the groups by their dependences, otherwise as the graph had them, and hands the nests back.
+    fn finish(mut self) -> Fused {
+        let live = self.live();
+        let mut waiting: BTreeMap<usize, usize> = live.iter().map(|g| (*g, self.edges.before[*g].len())).collect();
+        let mut position = BTreeMap::new();
+        let mut nests = Vec::with_capacity(live.len());
+        while let Some(g) = waiting.iter().filter(|(_, n)| **n == 0).map(|(g, _)| *g).min_by_key(|g| self.order[*g]) {
+            waiting.remove(&g);
+            position.insert(g, nests.len());
+            for s in &self.edges.after[g] {
+                if let Some(n) = waiting.get_mut(s) {
+                    *n -= 1;
+                }
+            }
+            nests.push(self.groups[g].take().expect("each live group is placed once"));
+        }
+        let mut refusals: Vec<(usize, usize, Refusal)> =
+            self.refused.iter().filter_map(|((a, b), r)| Some((*position.get(a)?, *position.get(b)?, r.clone()))).collect();
+        refusals.sort_by_key(|(a, b, _)| (*a, *b));
+        self.program.nests = nests;
+        Fused { in_place: self.decided, refusals }
+    }
+}
+
+struct Candidate {
+    a: usize,
+    b: usize,
+    score: (u32, i64, std::cmp::Reverse<(usize, usize)>),
+}

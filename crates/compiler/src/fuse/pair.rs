@@ -1,0 +1,308 @@
+//! Whether two nests can be one, and the nest they become.
+//!
+//! One of the two is the *frame*: it keeps its axes, the other's are renamed to them. The renaming follows from the buffers
+//! that both touch: where the producer writes `x[i, j]` and the consumer reads `x[r, c]`, r is i and c is j. The fusion is
+//! legal when, renamed, every element that one reads of what the other writes is the very element that the same iteration
+//! writes: then the value is used directly and never read back.
+
+use super::axes::{split_divided, substitute, substitute_store};
+use super::kind::{Kind, classify};
+use crate::nest::NestBuilder;
+use aludel_ir::expr::{AxisId, Expr};
+use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+/// Why two nests stay two kernels.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Refusal {
+    /// Something between them needs the first and is needed by the second.
+    Cycle,
+    /// Two contractions tile different spaces.
+    TwoContractions,
+    /// A contraction computes tiles, a row reduction needs whole rows.
+    TilesAndRows,
+    /// A contraction reads its operands many times: computing them inside would repeat the work for every tile.
+    Operand,
+    /// The iteration spaces differ.
+    Space { first: String, second: String },
+    /// The second reads elements that other iterations of the first write.
+    OtherElements { buffer: String },
+    /// An update in place would overwrite elements that other iterations still read.
+    InPlace { buffer: String },
+    /// One workgroup would do all the work: too few rows for so many columns.
+    TooFewRows { rows: i64, columns: i64 },
+    /// Accumulating stores are kernels of their own.
+    Scatter,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Cycle => write!(f, "a kernel between them needs the first and is needed by the second"),
+            Refusal::TwoContractions => write!(f, "two matrix products tile different spaces"),
+            Refusal::TilesAndRows => write!(f, "a matrix product computes tiles, the reduction needs whole rows"),
+            Refusal::Operand => {
+                write!(f, "a matrix product reads its operands many times; computing them inside would repeat the work for every tile")
+            }
+            Refusal::Space { first, second } => write!(f, "they run over different spaces: {first} and {second}"),
+            Refusal::OtherElements { buffer } => write!(f, "the second reads elements of {buffer} that other threads of the first write"),
+            Refusal::InPlace { buffer } => write!(f, "{buffer} is updated in place and other threads still read its old value"),
+            Refusal::TooFewRows { rows, columns } => write!(f, "{rows} rows of {columns} columns would leave most of the device idle"),
+            Refusal::Scatter => write!(f, "accumulating stores run by themselves"),
+        }
+    }
+}
+
+/// Whether a nest reads the old value of a state only at the element that it writes.
+pub fn reads_where_it_writes(nest: &Nest, old: BufferId, new: BufferId) -> bool {
+    let Some(store) = nest.stores.iter().find(|s| s.buffer == new) else { return true };
+    nest.ops.iter().all(|(op, _)| !matches!(op, LoopOp::Load { buffer, index, .. } if *buffer == old && *index != store.index))
+}
+
+/// Fuses `a` and `b`, where `a` does not depend on `b`.
+pub fn try_fuse(program: &mut LoopProgram, a: &Nest, b: &Nest, in_place: &BTreeMap<usize, (BufferId, BufferId)>) -> Result<Nest, Refusal> {
+    let (ka, kb) = (classify(a, program), classify(b, program));
+    match (&ka, &kb) {
+        (Kind::Scatter, _) | (_, Kind::Scatter) => return Err(Refusal::Scatter),
+        (Kind::Contract(_), Kind::Contract(_)) => return Err(Refusal::TwoContractions),
+        (Kind::Contract(_), Kind::Rows) | (Kind::Rows, Kind::Contract(_)) => return Err(Refusal::TilesAndRows),
+        (Kind::Pointwise, Kind::Contract(c)) if feeds(a, b, c.reduce) => return Err(Refusal::Operand),
+        _ => {}
+    }
+    let shared: Vec<BufferId> = {
+        let (ta, tb) = (touched(a), touched(b));
+        ta.into_iter().filter(|x| tb.contains(x)).collect()
+    };
+    let a = split_divided(a.clone(), &shared, program);
+    let b = split_divided(b.clone(), &shared, program);
+    // The nest with reductions is the frame; between equals the producer is.
+    let frame_is_b = matches!(kb, Kind::Rows | Kind::Contract(_)) && ka == Kind::Pointwise;
+    let (frame, other) = if frame_is_b { (b, a) } else { (a, b) };
+    let (frame, map) = match_axes(program, frame, &other, &shared)?;
+    check_space(program, &frame, &other, &map)?;
+    let other = substitute(&other, &map, program);
+    let (first, second) = if frame_is_b { (&other, &frame) } else { (&frame, &other) };
+    check_elements(program, first, second)?;
+    let fused = merge(program, first, second, &frame);
+    for (old, new) in in_place.values() {
+        if fused.stores.iter().any(|s| s.buffer == *new) && !reads_where_it_writes(&fused, *old, *new) {
+            return Err(Refusal::InPlace { buffer: program.buffer(*old).name.clone() });
+        }
+    }
+    Ok(fused)
+}
+
+fn touched(n: &Nest) -> Vec<BufferId> {
+    let mut t = n.reads();
+    t.extend(n.writes());
+    t.sort();
+    t.dedup();
+    t
+}
+
+// Whether the reduction of b reads what a writes.
+fn feeds(a: &Nest, b: &Nest, reduce: ValId) -> bool {
+    let writes = a.writes();
+    let mut stack = vec![reduce];
+    let mut seen = vec![false; b.ops.len()];
+    while let Some(v) = stack.pop() {
+        if std::mem::replace(&mut seen[v.0 as usize], true) {
+            continue;
+        }
+        if let LoopOp::Load { buffer, .. } = b.op(v)
+            && writes.contains(buffer)
+        {
+            return true;
+        }
+        stack.extend(b.op(v).operands());
+    }
+    false
+}
+
+// Where a nest touches a buffer: its store's index, else the index of its first load.
+fn index_of(n: &Nest, buffer: BufferId) -> Option<&Vec<Expr>> {
+    n.stores.iter().find(|s| s.buffer == buffer).map(|s| &s.index).or_else(|| {
+        n.ops.iter().find_map(|(op, _)| match op {
+            LoopOp::Load { buffer: b, index, .. } if *b == buffer => Some(index),
+            _ => None,
+        })
+    })
+}
+
+/// Maps the other nest's axes to expressions over the frame's, splitting axes of the frame where the other is finer.
+fn match_axes(program: &mut LoopProgram, frame: Nest, other: &Nest, shared: &[BufferId]) -> Result<(Nest, HashMap<AxisId, Expr>), Refusal> {
+    let mut frame = frame;
+    let mut map: HashMap<AxisId, Expr> = HashMap::new();
+    let flows = |n: &Nest, b: &BufferId| n.writes().contains(b);
+    // Buffers that carry a value between the two first: those must match. Buffers that both only read are hints.
+    let mut buffers: Vec<(bool, BufferId)> = shared.iter().map(|b| (!(flows(&frame, b) || flows(other, b)), *b)).collect();
+    buffers.sort();
+    let mut covered: Vec<AxisId> = Vec::new();
+    for (hint, buffer) in buffers {
+        let Some(theirs) = index_of(other, buffer).cloned() else { continue };
+        for d in 0..theirs.len() {
+            let Some(ours) = index_of(&frame, buffer).map(|i| i[d].clone()) else { continue };
+            let open: Vec<AxisId> = theirs[d].axes().into_iter().filter(|x| !map.contains_key(x)).collect();
+            match open.as_slice() {
+                [] => {}
+                [one] => {
+                    // theirs = one + rest, so one = ours - rest.
+                    let rest = theirs[d].sub(&Expr::axis(*one));
+                    if rest.uses_axis(*one) || !rest.axes().is_empty() {
+                        continue;
+                    }
+                    let target = ours.sub(&rest);
+                    let parts = target.axes();
+                    let fresh = !parts.iter().any(|p| covered.contains(p));
+                    if fresh && !parts.is_empty() && is_mixed_radix(&target, program.extent(*one), program) {
+                        covered.extend(parts);
+                        map.insert(*one, target);
+                    }
+                }
+                several => {
+                    // The other runs over a split of one of our axes: split ours alike.
+                    let Some(ours_axis) = ours.as_axis() else { continue };
+                    if covered.contains(&ours_axis) || hint || !is_mixed_radix(&theirs[d], program.extent(ours_axis), program) {
+                        continue;
+                    }
+                    let order = crate::nest::split_order(&theirs[d]);
+                    debug_assert_eq!(order.len(), several.len());
+                    let fresh: Vec<AxisId> = order.iter().map(|x| program.new_axis(program.extent(*x).clone())).collect();
+                    let renamed: HashMap<AxisId, Expr> = order.iter().copied().zip(fresh.iter().map(|f| Expr::axis(*f))).collect();
+                    let target = crate::nest::rename(&theirs[d], &renamed, None, program);
+                    frame = substitute(&frame, &HashMap::from([(ours_axis, target)]), program);
+                    covered.extend(fresh);
+                    map.extend(renamed);
+                }
+            }
+        }
+    }
+    // What is left pairs up in order, where extents agree: the frame's inner axes with the other's.
+    let left: Vec<AxisId> = other.axes.iter().chain(&other.inner).filter(|x| !map.contains_key(x)).copied().collect();
+    let mut free: Vec<AxisId> = frame.inner.iter().filter(|x| !covered.contains(x)).copied().collect();
+    for x in left {
+        let same = free.iter().position(|f| program.extent(*f) == program.extent(x));
+        let Some(at) = same else { return Err(space(program, &frame, other)) };
+        map.insert(x, Expr::axis(free.remove(at)));
+    }
+    Ok((frame, map))
+}
+
+// Whether an expression enumerates 0..extent exactly once: `i*6 + j*2 + k` with the right strides.
+fn is_mixed_radix(e: &Expr, extent: &Expr, program: &LoopProgram) -> bool {
+    let order = crate::nest::split_order(e);
+    let mut stride = Expr::ONE;
+    let mut sum = Expr::ZERO;
+    for a in order.iter().rev() {
+        if e.coefficient(*a).as_ref() != Some(&stride) {
+            return false;
+        }
+        sum = sum.add(&Expr::axis(*a).mul(&stride));
+        stride = stride.mul(program.extent(*a));
+    }
+    sum == *e && stride == *extent
+}
+
+fn space(program: &LoopProgram, frame: &Nest, other: &Nest) -> Refusal {
+    let show = |n: &Nest| {
+        let list = |axes: &[AxisId]| axes.iter().map(|a| program.env.show(program.extent(*a))).collect::<Vec<_>>().join("×");
+        match (n.axes.is_empty(), n.inner.is_empty()) {
+            (true, true) => "one element".to_string(),
+            (_, true) => list(&n.axes),
+            (true, _) => format!("a reduction over {}", list(&n.inner)),
+            _ => format!("{} reducing {}", list(&n.axes), list(&n.inner)),
+        }
+    };
+    Refusal::Space { first: show(frame), second: show(other) }
+}
+
+/// The other must run over exactly the frame's iterations, or (where it is wide) over all of its rows and columns.
+fn check_space(program: &LoopProgram, frame: &Nest, other: &Nest, map: &HashMap<AxisId, Expr>) -> Result<(), Refusal> {
+    let image = |axes: &[AxisId]| -> Vec<AxisId> {
+        let mut out: Vec<AxisId> = axes.iter().flat_map(|x| map.get(x).map_or(vec![], |e| e.axes())).collect();
+        out.sort();
+        out
+    };
+    let sorted = |axes: &[AxisId]| {
+        let mut v = axes.to_vec();
+        v.sort();
+        v
+    };
+    let all: Vec<AxisId> = frame.axes.iter().chain(&frame.inner).copied().collect();
+    let refuse = || Err(space(program, frame, other));
+    let wide = match classify(other, program) {
+        Kind::Pointwise => {
+            let got = image(&other.axes);
+            let narrow = got == sorted(&frame.axes);
+            let wide = !frame.inner.is_empty() && got == sorted(&all) && classify(frame, program) == Kind::Rows;
+            if !narrow && !wide {
+                return refuse();
+            }
+            wide && !narrow
+        }
+        _ => {
+            if image(&other.axes) != sorted(&frame.axes) || image(&other.inner) != sorted(&frame.inner) {
+                return refuse();
+            }
+            false
+        }
+    };
+    // A wide store makes each row the work of one workgroup: few rows would leave the device idle.
+    if wide {
+        let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes));
+        let (rows, columns) = (hint(&frame.axes), hint(&frame.inner));
+        if rows < 32 && columns > 2048 {
+            return Err(Refusal::TooFewRows { rows, columns });
+        }
+    }
+    Ok(())
+}
+
+/// Every element of the first's results that the second reads is the one that the same iteration writes.
+fn check_elements(program: &LoopProgram, first: &Nest, second: &Nest) -> Result<(), Refusal> {
+    for (writer, reader) in [(first, second), (second, first)] {
+        for s in &writer.stores {
+            let wrong = reader
+                .ops
+                .iter()
+                .any(|(op, _)| matches!(op, LoopOp::Load { buffer, index, .. } if *buffer == s.buffer && *index != s.index));
+            let twice = reader.stores.iter().any(|t| t.buffer == s.buffer)
+                && (writer.reads().contains(&s.buffer) || reader.reads().contains(&s.buffer));
+            if wrong || twice {
+                return Err(Refusal::OtherElements { buffer: program.buffer(s.buffer).name.clone() });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One nest of both, in order; the second's loads of what the first stores become the stored values.
+fn merge(program: &LoopProgram, first: &Nest, second: &Nest, frame: &Nest) -> Nest {
+    let none = HashMap::new();
+    let mut b = NestBuilder::resume(first.clone());
+    let mut values: Vec<ValId> = Vec::with_capacity(second.ops.len());
+    for (op, dtype) in &second.ops {
+        let stored = match op {
+            LoopOp::Load { buffer, .. } => first.stores.iter().find(|s| s.buffer == *buffer && !s.add).map(|s| s.value),
+            _ => None,
+        };
+        let v = match stored {
+            Some(v) => v,
+            None => b.import(op, *dtype, &none, &values, program),
+        };
+        values.push(v);
+    }
+    for s in &second.stores {
+        let s = substitute_store(s, &none, &values, program);
+        b.nest.stores.push(s);
+    }
+    for o in &second.origins {
+        if !b.nest.origins.contains(o) {
+            b.nest.origins.push(o.clone());
+        }
+    }
+    b.nest.axes = frame.axes.clone();
+    b.nest.inner = frame.inner.clone();
+    b.nest
+}

@@ -1,0 +1,101 @@
+//! Which values get a buffer. Storing costs a write and reads; pulling costs computing again in every reader. Compute
+//! (reductions, contractions, sorts, scatters) is always kept; pointwise values are kept where several readers would repeat
+//! real work, where a contraction would repeat it for every tile, and at the end of a chain that hangs on compute, so that
+//! the chain becomes that kernel's epilogue.
+
+use aludel_ir::Prim;
+use aludel_ir::graph::{Graph, Op, ValueId};
+
+/// Instructions that a reader may repeat rather than load: about what a load from memory costs on a GPU.
+const CHEAP: u32 = 24;
+/// Instructions for each element that a contraction may repeat in every tile that loads it.
+const CHEAP_OPERAND: u32 = 4;
+
+/// What pulling a value costs its reader.
+#[derive(Clone, Default)]
+struct Cost {
+    instructions: u32,
+    /// Kept or input values of at least half the size that are read.
+    wide: Vec<ValueId>,
+    /// Whether compute (a contraction, a reduction) of full size is among `wide`, read by nobody else.
+    hangs_on_compute: bool,
+}
+
+pub(super) fn decide(graph: &Graph) -> Vec<bool> {
+    let users = graph.users();
+    let mut keep = vec![false; graph.types.len()];
+    let mut cost = vec![Cost::default(); graph.types.len()];
+    let numel = |v: ValueId| graph.env.hint_or_one(&graph.ty(v).numel());
+    let mut is_output = vec![false; graph.types.len()];
+    for o in &graph.outputs {
+        is_output[o.value.index()] = true;
+    }
+    for input in &graph.inputs {
+        cost[input.value.index()] = Cost { instructions: 0, wide: vec![input.value], hangs_on_compute: false };
+    }
+    for node in &graph.nodes {
+        let Op::Prim(prim) = &node.op else { continue };
+        let computes =
+            matches!(prim, Prim::Reduce { .. } | Prim::Contract { .. } | Prim::Scan { .. } | Prim::ScatterAdd { .. } | Prim::Sort { .. });
+        for v in &node.outputs {
+            let mut c = Cost { instructions: own_cost(prim), ..Cost::default() };
+            for x in &node.inputs {
+                let cx = &cost[x.index()];
+                c.instructions = c.instructions.saturating_add(cx.instructions);
+                c.wide.extend(cx.wide.iter().filter(|w| numel(**w) * 2 >= numel(*v)).copied());
+                c.hangs_on_compute |= cx.hangs_on_compute && numel(*x) * 2 >= numel(*v);
+            }
+            c.wide.sort();
+            c.wide.dedup();
+            let readers = &users[v.index()];
+            let fan_out = readers.len() > 1 || (readers.len() == 1 && is_output[v.index()]);
+            let by_contract = readers.iter().any(|n| feeds_contract(graph, &users, *n));
+            let grows = readers.iter().any(|n| matches!(&graph.nodes[*n].op, Op::Prim(Prim::Expand(s)) if graph.env.hint_or_one(&aludel_ir::Expr::product(s)) >= 8 * numel(*v)));
+            let stop = computes
+                || (!prim.is_view() && !is_free(prim) && {
+                    let repeated = fan_out && (c.hangs_on_compute || c.instructions > CHEAP || c.wide.len() > 2);
+                    let operand = by_contract && (c.instructions > CHEAP_OPERAND || c.hangs_on_compute || c.wide.len() > 1);
+                    let broadcast = grows && c.instructions >= 4 && !c.wide.is_empty();
+                    // A pulled expression may not grow without bound, whoever reads it.
+                    let large = c.instructions > 400 || c.wide.len() > 6;
+                    repeated || operand || broadcast || large
+                });
+            if stop || (is_output[v.index()] && !prim.is_view()) {
+                keep[v.index()] = stop || !is_free(prim);
+            }
+            cost[v.index()] = if keep[v.index()] {
+                Cost { instructions: 0, wide: vec![*v], hangs_on_compute: computes && readers.len() == 1 && !is_output[v.index()] }
+            } else {
+                c
+            };
+        }
+    }
+    keep
+}
+
+// Constants, counters and sizes: recomputing one costs nothing.
+fn is_free(prim: &Prim) -> bool {
+    matches!(prim, Prim::Const(_) | Prim::Size(_) | Prim::Iota { .. } | Prim::Detach)
+}
+
+fn own_cost(prim: &Prim) -> u32 {
+    match prim {
+        Prim::Scalar(op) => op.def().cost,
+        Prim::Cast(_) | Prim::Bitcast(_) => 1,
+        Prim::Pad { .. } => 3,
+        Prim::Cat { .. } => 6,
+        Prim::Gather { .. } => 4,
+        _ => 0,
+    }
+}
+
+// Whether a node is a contraction, or a view or a change of type on the way to one.
+fn feeds_contract(graph: &Graph, users: &[Vec<usize>], n: usize) -> bool {
+    match &graph.nodes[n].op {
+        Op::Prim(Prim::Contract { .. }) => true,
+        Op::Prim(p) if p.is_view() || matches!(p, Prim::Cast(_)) => {
+            graph.nodes[n].outputs.iter().any(|v| users[v.index()].iter().any(|m| feeds_contract(graph, users, *m)))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,336 @@
+//! Emitting kernels: parameters, index arithmetic, and a nest's operations in nested scopes.
+
+use aludel_ir::expr::{Atom, AxisId, Expr, Ranges};
+use aludel_ir::kernel::{self as k, KExpr, Kernel, KernelBuffer, SharedArray, Stmt, Ty, Var};
+use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::{DType, Error, Literal, Result, ScalarOp};
+use std::collections::HashMap;
+
+use super::Scheduled;
+
+/// Builds one kernel statement by statement.
+pub(super) struct KernelBuilder {
+    pub vars: Vec<Ty>,
+    pub shared: Vec<SharedArray>,
+    /// Open blocks; the last is the innermost.
+    blocks: Vec<Vec<Stmt>>,
+    sizes: Vec<Expr>,
+    buffers: Vec<BufferId>,
+}
+
+impl KernelBuilder {
+    pub fn new() -> Self {
+        KernelBuilder { vars: Vec::new(), shared: Vec::new(), blocks: vec![Vec::new()], sizes: Vec::new(), buffers: Vec::new() }
+    }
+
+    pub fn stmt(&mut self, s: Stmt) {
+        if let Some(b) = self.blocks.last_mut() {
+            b.push(s);
+        }
+    }
+
+    pub fn open(&mut self) {
+        self.blocks.push(Vec::new());
+    }
+
+    /// Ends the innermost block and gives its statements.
+    pub fn close(&mut self) -> Vec<Stmt> {
+        self.blocks.pop().unwrap_or_default()
+    }
+
+    pub fn var(&mut self, ty: Ty) -> Var {
+        self.vars.push(ty);
+        Var(self.vars.len() as u32 - 1)
+    }
+
+    /// Names a value, unless it is a name or a constant already.
+    pub fn bind(&mut self, e: KExpr, ty: Ty) -> KExpr {
+        if matches!(e, KExpr::Var(_) | KExpr::Lit(_) | KExpr::Param(_)) {
+            return e;
+        }
+        let v = self.var(ty);
+        self.stmt(Stmt::Let(v, e));
+        KExpr::Var(v)
+    }
+
+    pub fn int(&mut self, e: KExpr) -> KExpr {
+        self.bind(e, k::I32)
+    }
+
+    pub fn mutable(&mut self, e: KExpr, ty: Ty) -> Var {
+        let v = self.var(ty);
+        self.stmt(Stmt::Mut(v, e));
+        v
+    }
+
+    pub fn shared(&mut self, name: &str, ty: Ty, len: u32) -> u32 {
+        self.shared.push(SharedArray { name: name.into(), ty, len });
+        self.shared.len() as u32 - 1
+    }
+
+    /// A size as a kernel value: a constant, or a launch parameter.
+    pub fn size(&mut self, e: &Expr) -> KExpr {
+        if let Some(c) = e.as_const() {
+            return k::int(c);
+        }
+        let at = self.sizes.iter().position(|s| s == e).unwrap_or_else(|| {
+            self.sizes.push(e.clone());
+            self.sizes.len() - 1
+        });
+        KExpr::Param(at as u32)
+    }
+
+    pub fn buffer(&mut self, b: BufferId) -> u32 {
+        let at = self.buffers.iter().position(|x| *x == b).unwrap_or_else(|| {
+            self.buffers.push(b);
+            self.buffers.len() - 1
+        });
+        at as u32
+    }
+
+    /// The index of this workgroup in a one-dimensional grid that may be folded into two dimensions.
+    pub fn group(&mut self, groups: &Expr, max_groups: u32) -> KExpr {
+        let one = groups.as_const().is_some_and(|g| g <= max_groups as i64);
+        if one {
+            return KExpr::WorkgroupId(0);
+        }
+        self.int(k::add(KExpr::WorkgroupId(0), k::mul(KExpr::WorkgroupId(1), k::int(max_groups as i64))))
+    }
+
+    /// Finds the place of a linear index in axes, the last fastest.
+    pub fn unflatten(&mut self, linear: KExpr, axes: &[AxisId], program: &LoopProgram, env: &mut HashMap<AxisId, KExpr>) {
+        let mut rest = linear;
+        for (i, a) in axes.iter().enumerate().rev() {
+            if i == 0 {
+                env.insert(*a, rest.clone());
+                break;
+            }
+            let n = self.size(program.extent(*a));
+            let r = self.int(k::rem(rest.clone(), n.clone()));
+            env.insert(*a, r);
+            rest = self.int(k::div(rest, n));
+        }
+    }
+
+    /// An index expression as a kernel value. Size factors of a term become one parameter.
+    pub fn expr(
+        &mut self,
+        e: &Expr,
+        env: &HashMap<AxisId, KExpr>,
+        values: &dyn Fn(u32) -> Option<KExpr>,
+        ranges: &dyn Ranges,
+    ) -> Result<KExpr> {
+        // Terms grouped by their non-size factors, so that B*64*i is one parameter times i.
+        let mut groups: Vec<(Vec<Atom>, Expr)> = Vec::new();
+        for (m, c) in e.terms() {
+            let (sizes, rest): (Vec<Atom>, Vec<Atom>) = m.iter().cloned().partition(|a| only_sizes(&Expr::atom(a.clone())));
+            let coefficient = sizes.into_iter().fold(Expr::Const(c), |acc, a| acc.mul(&Expr::atom(a)));
+            match groups.iter_mut().find(|(r, _)| *r == rest) {
+                Some((_, sum)) => *sum = sum.add(&coefficient),
+                None => groups.push((rest, coefficient)),
+            }
+        }
+        let mut sum: Option<KExpr> = None;
+        // The constant part last.
+        groups.sort_by_key(|(r, _)| r.is_empty());
+        for (atoms, coefficient) in groups {
+            let mut product: Option<KExpr> = None;
+            for a in atoms {
+                let v = match &a {
+                    Atom::Axis(x) => {
+                        env.get(x).cloned().ok_or_else(|| Error::verify(format!("axis i{}", x.0), "is used where it does not run"))?
+                    }
+                    Atom::Value(v) => values(*v).ok_or_else(|| Error::verify(format!("value v{v}"), "is used before it is computed"))?,
+                    Atom::FloorDiv(x, d) | Atom::Mod(x, d) => {
+                        let floor = matches!(a, Atom::FloorDiv(..));
+                        let positive = matches!(x.bounds(ranges), (Some(lo), _) if lo >= 0);
+                        let (x, d) = (self.expr(x, env, values, ranges)?, self.expr(d, env, values, ranges)?);
+                        match (positive, floor) {
+                            (true, true) => k::div(x, d),
+                            (true, false) => k::rem(x, d),
+                            (false, true) => k::bin(ScalarOp::FloorDiv, x, d),
+                            (false, false) => {
+                                let q = k::bin(ScalarOp::FloorDiv, x.clone(), d.clone());
+                                k::sub(x, k::mul(q, d))
+                            }
+                        }
+                    }
+                    Atom::Min(x, y) | Atom::Max(x, y) => {
+                        let op = if matches!(a, Atom::Min(..)) { ScalarOp::Min } else { ScalarOp::Max };
+                        k::bin(op, self.expr(x, env, values, ranges)?, self.expr(y, env, values, ranges)?)
+                    }
+                    Atom::Sym(_) => self.size(&Expr::atom(a.clone())),
+                };
+                product = Some(match product {
+                    None => v,
+                    Some(p) => k::mul(p, v),
+                });
+            }
+            let negative = coefficient.as_const().is_some_and(|c| c < 0);
+            let magnitude = if negative { coefficient.neg() } else { coefficient };
+            let factor = self.size(&magnitude);
+            let term = match product {
+                None => factor,
+                Some(p) => k::mul(p, factor),
+            };
+            sum = Some(match (sum, negative) {
+                (None, false) => term,
+                (None, true) => k::sub(k::int(0), term),
+                (Some(s), false) => k::add(s, term),
+                (Some(s), true) => k::sub(s, term),
+            });
+        }
+        Ok(sum.unwrap_or_else(|| k::int(0)))
+    }
+
+    pub fn finish(mut self, program: &LoopProgram, threads: u32, groups: Expr) -> Scheduled {
+        let mut params: Vec<String> = self.sizes.iter().map(|e| program.env.show(e)).collect();
+        let first = params.len() as u32;
+        let mut buffers = Vec::new();
+        for (i, b) in self.buffers.iter().enumerate() {
+            let info = program.buffer(*b);
+            params.push(format!("offset of b{i}"));
+            buffers.push(KernelBuffer { name: format!("b{i}"), dtype: info.dtype, binding: 0, offset: Some(first + i as u32) });
+        }
+        let body = self.close();
+        let kernel =
+            Kernel { name: String::new(), workgroup_size: [threads, 1, 1], params, buffers, shared: self.shared, vars: self.vars, body };
+        Scheduled { kernel, buffers: self.buffers, sizes: self.sizes, groups }
+    }
+}
+
+fn only_sizes(e: &Expr) -> bool {
+    let mut ok = true;
+    e.visit(&mut |a| ok &= !matches!(a, Atom::Axis(_) | Atom::Value(_)));
+    ok
+}
+
+/// `ceil(n / d)` groups.
+pub(super) fn groups_of(n: &Expr, d: i64, ranges: &dyn Ranges) -> Expr {
+    n.add(&Expr::Const(d - 1)).floordiv(&Expr::Const(d), ranges)
+}
+
+/// Emits a nest's operations on demand. A value is computed once in the scope where it is first needed and seen by the
+/// scopes inside; values that vary with a loop are forgotten when the loop ends.
+pub(super) struct Emitter<'n> {
+    pub nest: &'n Nest,
+    pub program: &'n LoopProgram,
+    /// What each axis is here.
+    pub axes: HashMap<AxisId, KExpr>,
+    scopes: Vec<HashMap<ValId, KExpr>>,
+    deps: Vec<Vec<AxisId>>,
+}
+
+impl<'n> Emitter<'n> {
+    pub fn new(nest: &'n Nest, program: &'n LoopProgram) -> Self {
+        Emitter { nest, program, axes: HashMap::new(), scopes: vec![HashMap::new()], deps: nest.dependences() }
+    }
+
+    pub fn enter(&mut self) {
+        self.scopes.push(HashMap::new());
+    }
+
+    pub fn leave(&mut self) {
+        self.scopes.pop();
+    }
+
+    /// Declares what a value is here: a reduction's result.
+    pub fn define(&mut self, v: ValId, e: KExpr) {
+        if let Some(s) = self.scopes.last_mut() {
+            s.insert(v, e);
+        }
+    }
+
+    pub fn depends_on(&self, v: ValId, axes: &[AxisId]) -> bool {
+        self.deps[v.0 as usize].iter().any(|a| axes.contains(a))
+    }
+
+    fn known(&self, v: ValId) -> Option<KExpr> {
+        self.scopes.iter().rev().find_map(|s| s.get(&v).cloned())
+    }
+
+    /// Computes, in the present scope, whatever `v` needs that does not vary over `axes`: called before a loop over them.
+    pub fn hoist(&mut self, kb: &mut KernelBuilder, v: ValId, axes: &[AxisId]) -> Result<()> {
+        if self.known(v).is_some() {
+            return Ok(());
+        }
+        if !self.depends_on(v, axes) {
+            self.value(kb, v)?;
+            return Ok(());
+        }
+        if matches!(self.nest.op(v), LoopOp::Reduce { .. }) {
+            return Ok(());
+        }
+        for x in self.nest.op(v).operands() {
+            self.hoist(kb, x, axes)?;
+        }
+        Ok(())
+    }
+
+    /// The value of an operation at the present axes.
+    pub fn value(&mut self, kb: &mut KernelBuilder, v: ValId) -> Result<KExpr> {
+        if let Some(e) = self.known(v) {
+            return Ok(e);
+        }
+        let dtype = self.nest.dtype(v);
+        let e = match self.nest.op(v).clone() {
+            LoopOp::Const(l) => return Ok(KExpr::Lit(l)),
+            LoopOp::Index(e) => self.index(kb, &e)?,
+            LoopOp::Load { buffer, index, mask } => {
+                let mut at = self.index(kb, &index[0])?;
+                if let Some(m) = mask {
+                    // Where the mask is false the element may not exist: read the first one instead.
+                    let m = self.value(kb, m)?;
+                    at = k::select(m, at, k::int(0));
+                }
+                KExpr::Load { buffer: kb.buffer(buffer), index: Box::new(at), ty: Ty::scalar(dtype) }
+            }
+            LoopOp::Scalar(op, args) => {
+                let args = args.iter().map(|a| self.value(kb, *a)).collect::<Result<Vec<_>>>()?;
+                KExpr::Scalar(op, args)
+            }
+            LoopOp::Cast(d, x) => KExpr::Cast(d, Box::new(self.value(kb, x)?)),
+            LoopOp::Bitcast(d, x) => KExpr::Bitcast(d, Box::new(self.value(kb, x)?)),
+            LoopOp::Reduce { .. } => return Err(Error::verify(format!("operation v{}", v.0), "a reduction is used before its loop")),
+        };
+        let e = kb.bind(e, Ty::scalar(dtype));
+        self.define(v, e.clone());
+        Ok(e)
+    }
+
+    /// An index expression at the present axes.
+    pub fn index(&mut self, kb: &mut KernelBuilder, e: &Expr) -> Result<KExpr> {
+        let mut used = Vec::new();
+        e.visit(&mut |a| {
+            if let Atom::Value(v) = a {
+                used.push(ValId(*v));
+            }
+        });
+        let mut values = HashMap::new();
+        for v in used {
+            values.insert(v.0, self.value(kb, v)?);
+        }
+        kb.expr(e, &self.axes, &|v| values.get(&v).cloned(), self.program)
+    }
+
+    /// Emits the stores for which `pick` holds.
+    pub fn stores(&mut self, kb: &mut KernelBuilder, pick: &dyn Fn(usize) -> bool) -> Result<()> {
+        // All values first: a store in place must not come before a load of the old value.
+        let mut ready = Vec::new();
+        for (i, s) in self.nest.stores.iter().enumerate().filter(|(i, _)| pick(*i)) {
+            let value = self.value(kb, s.value)?;
+            let index = self.index(kb, &s.index[0])?;
+            ready.push((i, index, value));
+        }
+        for (i, index, value) in ready {
+            let s = &self.nest.stores[i];
+            let buffer = kb.buffer(s.buffer);
+            kb.stmt(if s.add { Stmt::AtomicAdd { buffer, index, value } } else { Stmt::Store { buffer, index, value } });
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn zero(dtype: DType) -> KExpr {
+    KExpr::Lit(Literal::new(0.0, dtype))
+}

@@ -1,0 +1,406 @@
+//! Contractions: `out[batch, m, n] = sum over k of lhs(batch, m, k) * rhs(batch, n, k)`, any prologue, any epilogue.
+//!
+//! Two templates. *Direct*: each thread keeps a few results in registers and reads operands from memory; for small problems,
+//! where caches hold everything, and for devices without real workgroup memory. *Tiled*: a workgroup stages tiles of both
+//! operands in workgroup memory, four lanes at a time, and fetches the next tile into registers while it multiplies.
+//! Source of the tiled scheme: V. Volkov and J. Demmel, "Benchmarking GPUs to tune dense linear algebra", SC 2008.
+
+use super::Scheduled;
+use super::build::{Emitter, KernelBuilder, zero};
+use crate::fuse::Contraction;
+use crate::target::Target;
+use aludel_ir::expr::{AxisId, Expr};
+use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
+use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::{DType, Result, ScalarOp};
+use std::collections::HashMap;
+
+/// How results are spread over a workgroup.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Tile {
+    /// Threads along n and m.
+    threads_n: u32,
+    threads_m: u32,
+    /// Results of one thread along m.
+    per_m: u32,
+    /// Results of one thread along n: single columns (direct) or groups of four (tiled).
+    per_n: u32,
+    /// Columns of k staged at once; 0 is the direct template.
+    depth: u32,
+}
+
+impl Tile {
+    fn m(&self) -> u32 {
+        self.threads_m * self.per_m
+    }
+    fn n(&self) -> u32 {
+        self.threads_n * self.per_n * if self.depth > 0 { 4 } else { 1 }
+    }
+    fn threads(&self) -> u32 {
+        self.threads_n * self.threads_m
+    }
+    fn shared_bytes(&self) -> u32 {
+        4 * self.depth * (self.m() + self.n())
+    }
+}
+
+const LARGE: Tile = Tile { threads_n: 16, threads_m: 16, per_m: 8, per_n: 2, depth: 16 };
+const MEDIUM: Tile = Tile { threads_n: 16, threads_m: 8, per_m: 8, per_n: 1, depth: 16 };
+const SMALL: Tile = Tile { threads_n: 8, threads_m: 8, per_m: 4, per_n: 1, depth: 16 };
+
+pub(super) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Result<Scheduled> {
+    let tile = choose(program, nest, c, target);
+    let t = Template { program, nest, c, tile, target };
+    if tile.depth == 0 { t.direct() } else { t.tiled() }
+}
+
+fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Tile {
+    let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
+    let (b, m, n, kk) = (hint(&c.batch), hint(&c.m), hint(&c.n), hint(&c.k));
+    let float = matches!(nest.dtype(c.reduce), DType::F32 | DType::F16 | DType::BF16 | DType::I32 | DType::U32);
+    // The epilogue is written out for every result of a thread; long ones want smaller tiles.
+    let epilogue = nest.ops.len() as i64 * if nest.stores.len() > 1 { 2 } else { 1 };
+    let groups = |t: &Tile| b * ((m + t.m() as i64 - 1) / t.m() as i64) * ((n + t.n() as i64 - 1) / t.n() as i64);
+    if !target.software && float && kk >= 16 {
+        for (t, enough) in [(LARGE, 200), (MEDIUM, 100), (SMALL, 0)] {
+            let fits = t.threads() <= target.max_threads && t.shared_bytes() <= target.max_shared_bytes;
+            let filled = m * 2 > t.m() as i64 && n * 2 > t.n() as i64;
+            let light = t.m() * t.n() / t.threads() <= 16 || epilogue <= 40;
+            if fits && filled && light && groups(&t) >= enough && (enough > 0 || kk >= 64) {
+                return t;
+            }
+        }
+    }
+    if target.software {
+        // One thread after another: large register tiles, every load is used several times.
+        let per_m = if m >= 8 { 4 } else { 1 };
+        let per_n = if n >= 64 {
+            4
+        } else if n >= 16 {
+            2
+        } else {
+            1
+        };
+        return Tile { threads_n: 16, threads_m: 4, per_m, per_n, depth: 0 };
+    }
+    let (per_m, per_n) = match b * m * n {
+        w if w >= 1 << 18 => (4, 2),
+        w if w >= 1 << 15 => (2, 2),
+        _ => (1, 1),
+    };
+    let threads_n = if n >= 16 { 16 } else { 8 };
+    Tile { threads_n, threads_m: 64 / threads_n, per_m, per_n, depth: 0 }
+}
+
+struct Template<'a> {
+    program: &'a LoopProgram,
+    nest: &'a Nest,
+    c: &'a Contraction,
+    tile: Tile,
+    target: &'a Target,
+}
+
+/// Where a workgroup's tile starts.
+struct Place {
+    m0: KExpr,
+    n0: KExpr,
+    groups: Expr,
+    tx: KExpr,
+    ty: KExpr,
+}
+
+impl Template<'_> {
+    fn extent(&self, axes: &[AxisId]) -> Expr {
+        self.program.volume(axes)
+    }
+
+    fn divides(&self, axes: &[AxisId], size: u32) -> bool {
+        self.extent(axes).as_const().is_some_and(|e| e % size as i64 == 0)
+    }
+
+    fn place(&self, kb: &mut KernelBuilder, em: &mut Emitter) -> Place {
+        let (p, t) = (self.program, self.tile);
+        let tiles_m = super::build::groups_of(&self.extent(&self.c.m), t.m() as i64, p);
+        let tiles_n = super::build::groups_of(&self.extent(&self.c.n), t.n() as i64, p);
+        let groups = self.extent(&self.c.batch).mul(&tiles_m).mul(&tiles_n);
+        let group = kb.group(&groups, self.target.max_groups);
+        let (sm, sn) = (kb.size(&tiles_m), kb.size(&tiles_n));
+        let tile_n = kb.int(k::rem(group.clone(), sn.clone()));
+        let rest = kb.int(k::div(group, sn));
+        let tile_m = kb.int(k::rem(rest.clone(), sm.clone()));
+        let batch = kb.int(k::div(rest, sm));
+        // A folded grid may have a few workgroups too many: they repeat the last tile and store nothing new.
+        let batch = if groups.as_const().is_some_and(|g| g <= self.target.max_groups as i64) {
+            batch
+        } else {
+            let last = kb.size(&self.extent(&self.c.batch).sub(&Expr::ONE));
+            kb.int(k::bin(ScalarOp::Min, batch, last))
+        };
+        kb.unflatten(batch, &self.c.batch, p, &mut em.axes);
+        let m0 = kb.int(k::mul(tile_m, k::int(t.m() as i64)));
+        let n0 = kb.int(k::mul(tile_n, k::int(t.n() as i64)));
+        let tx = kb.int(k::rem(KExpr::LocalId(0), k::int(t.threads_n as i64)));
+        let ty = kb.int(k::div(KExpr::LocalId(0), k::int(t.threads_n as i64)));
+        Place { m0, n0, groups, tx, ty }
+    }
+
+    /// Positions along one side: the index, and the axes at the index clamped into the tensor.
+    fn side(&self, kb: &mut KernelBuilder, axes: &[AxisId], at: KExpr, exact: bool) -> (KExpr, HashMap<AxisId, KExpr>) {
+        let i = kb.int(at);
+        let inside = if exact {
+            i.clone()
+        } else {
+            let last = kb.size(&self.extent(axes).sub(&Expr::ONE));
+            kb.int(k::bin(ScalarOp::Min, i.clone(), last))
+        };
+        let mut env = HashMap::new();
+        kb.unflatten(inside, axes, self.program, &mut env);
+        (i, env)
+    }
+
+    fn operand(&self, kb: &mut KernelBuilder, em: &mut Emitter, v: ValId, envs: &[&HashMap<AxisId, KExpr>]) -> Result<KExpr> {
+        em.enter();
+        for env in envs {
+            em.axes.extend(env.iter().map(|(a, e)| (*a, e.clone())));
+        }
+        let e = em.value(kb, v);
+        em.leave();
+        e
+    }
+
+    /// Stores one result and everything that its epilogue makes of it.
+    fn epilogue(
+        &self,
+        kb: &mut KernelBuilder,
+        em: &mut Emitter,
+        acc: KExpr,
+        m: (&KExpr, &HashMap<AxisId, KExpr>),
+        n: (&KExpr, &HashMap<AxisId, KExpr>),
+    ) -> Result<()> {
+        let t = self.tile;
+        let mut cond: Option<KExpr> = None;
+        for (axes, i, size) in [(&self.c.m, m.0, t.m()), (&self.c.n, n.0, t.n())] {
+            if !self.divides(axes, size) {
+                let end = kb.size(&self.extent(axes));
+                let inside = k::lt(i.clone(), end);
+                cond = Some(cond.map_or(inside.clone(), |c| k::and(c, inside)));
+            }
+        }
+        kb.open();
+        em.enter();
+        em.axes.extend(m.1.iter().chain(n.1).map(|(a, e)| (*a, e.clone())));
+        em.define(self.c.reduce, acc);
+        em.stores(kb, &|_| true)?;
+        em.leave();
+        let body = kb.close();
+        match cond {
+            Some(cond) => kb.stmt(Stmt::If { cond, then: body, otherwise: vec![] }),
+            None => body.into_iter().for_each(|s| kb.stmt(s)),
+        }
+        Ok(())
+    }
+
+    fn direct(&self) -> Result<Scheduled> {
+        let t = self.tile;
+        let mut kb = KernelBuilder::new();
+        let mut em = Emitter::new(self.nest, self.program);
+        let place = self.place(&mut kb, &mut em);
+        let dtype = self.nest.dtype(self.c.reduce);
+        let (exact_m, exact_n) = (self.divides(&self.c.m, t.m()), self.divides(&self.c.n, t.n()));
+        // Neighbouring threads take neighbouring columns; a thread's own columns lie a row of threads apart.
+        let spread = |kb: &mut KernelBuilder, base: &KExpr, lane: &KExpr, threads: u32, i: u32, axes: &[AxisId], exact: bool| {
+            self.side(kb, axes, k::add(k::add(base.clone(), lane.clone()), k::int((i * threads) as i64)), exact)
+        };
+        let ms: Vec<_> = (0..t.per_m).map(|i| spread(&mut kb, &place.m0, &place.ty, t.threads_m, i, &self.c.m, exact_m)).collect();
+        let ns: Vec<_> = (0..t.per_n).map(|j| spread(&mut kb, &place.n0, &place.tx, t.threads_n, j, &self.c.n, exact_n)).collect();
+        let accs: Vec<Var> = (0..t.per_m * t.per_n).map(|_| kb.mutable(zero(dtype), Ty::scalar(dtype))).collect();
+        let var = kb.var(k::I32);
+        let end = kb.size(&self.extent(&self.c.k));
+        kb.open();
+        let mut at_k = HashMap::new();
+        kb.unflatten(KExpr::Var(var), &self.c.k, self.program, &mut at_k);
+        let a = ms.iter().map(|m| self.operand(&mut kb, &mut em, self.c.lhs, &[&at_k, &m.1])).collect::<Result<Vec<_>>>()?;
+        let b = ns.iter().map(|n| self.operand(&mut kb, &mut em, self.c.rhs, &[&at_k, &n.1])).collect::<Result<Vec<_>>>()?;
+        for (i, x) in a.iter().enumerate() {
+            for (j, y) in b.iter().enumerate() {
+                let acc = accs[i * t.per_n as usize + j];
+                kb.stmt(Stmt::Assign(acc, k::add(KExpr::Var(acc), k::mul(x.clone(), y.clone()))));
+            }
+        }
+        let body = kb.close();
+        kb.stmt(Stmt::For { var, start: k::int(0), end, step: k::int(1), body });
+        for (i, m) in ms.iter().enumerate() {
+            for (j, n) in ns.iter().enumerate() {
+                let acc = KExpr::Var(accs[i * t.per_n as usize + j]);
+                self.epilogue(&mut kb, &mut em, acc, (&m.0, &m.1), (&n.0, &n.1))?;
+            }
+        }
+        Ok(kb.finish(self.program, t.threads(), place.groups))
+    }
+
+    fn tiled(&self) -> Result<Scheduled> {
+        let t = self.tile;
+        let mut kb = KernelBuilder::new();
+        let mut em = Emitter::new(self.nest, self.program);
+        let place = self.place(&mut kb, &mut em);
+        let dtype = self.nest.dtype(self.c.reduce);
+        let vec = Ty::vec4(dtype);
+        let (quads_m, quads_n) = (t.m() / 4, t.n() / 4);
+        let lhs = kb.shared("lhs", vec, t.depth * quads_m);
+        let rhs = kb.shared("rhs", vec, t.depth * quads_n);
+        let spread = |lanes: u32| KExpr::Vec4(vec![zero(dtype)].into_iter().take(lanes as usize).collect());
+        let accs: Vec<Var> = (0..t.per_m * t.per_n).map(|_| kb.mutable(spread(1), vec)).collect();
+        let sides = [
+            Side { operand: self.c.lhs, axes: &self.c.m, array: lhs, quads: quads_m, base: place.m0.clone(), size: t.m() },
+            Side { operand: self.c.rhs, axes: &self.c.n, array: rhs, quads: quads_n, base: place.n0.clone(), size: t.n() },
+        ];
+        let mut fetches = Vec::new();
+        for s in &sides {
+            fetches.push(self.fetch_plan(&mut kb, s));
+        }
+        let end = kb.size(&self.extent(&self.c.k));
+        // The first tile.
+        for (s, plan) in sides.iter().zip(&fetches) {
+            self.fetch(&mut kb, &mut em, s, plan, k::int(0), &end)?;
+        }
+        let k0 = kb.var(k::I32);
+        kb.open();
+        for (s, plan) in sides.iter().zip(&fetches) {
+            for f in plan {
+                kb.stmt(Stmt::StoreShared { array: s.array, index: f.slot.clone(), value: KExpr::Var(f.register) });
+            }
+        }
+        kb.stmt(Stmt::Barrier);
+        // The next tile is on its way while this one is multiplied; past the end it fetches what nobody uses.
+        let next = kb.int(k::add(KExpr::Var(k0), k::int(t.depth as i64)));
+        for (s, plan) in sides.iter().zip(&fetches) {
+            self.fetch(&mut kb, &mut em, s, plan, next.clone(), &end)?;
+        }
+        self.multiply(&mut kb, &accs, lhs, rhs, &place);
+        kb.stmt(Stmt::Barrier);
+        let body = kb.close();
+        kb.stmt(Stmt::For { var: k0, start: k::int(0), end, step: k::int(t.depth as i64), body });
+        let (exact_m, exact_n) = (self.divides(&self.c.m, t.m()), self.divides(&self.c.n, t.n()));
+        for i in 0..t.per_m {
+            let at = k::add(k::add(place.m0.clone(), k::mul(place.ty.clone(), k::int(t.per_m as i64))), k::int(i as i64));
+            let m = self.side(&mut kb, &self.c.m, at, exact_m);
+            for j in 0..t.per_n {
+                for lane in 0..4u32 {
+                    let column = k::add(k::mul(k::add(place.tx.clone(), k::int((j * t.threads_n) as i64)), k::int(4)), k::int(lane as i64));
+                    let n = self.side(&mut kb, &self.c.n, k::add(place.n0.clone(), column), exact_n);
+                    let acc = KExpr::Lane(Box::new(KExpr::Var(accs[(i * t.per_n + j) as usize])), lane as u8);
+                    self.epilogue(&mut kb, &mut em, acc, (&m.0, &m.1), (&n.0, &n.1))?;
+                }
+            }
+        }
+        Ok(kb.finish(self.program, t.threads(), place.groups))
+    }
+
+    /// Which groups of four each thread fetches. Neighbouring threads walk along whichever of k and the side is contiguous in
+    /// memory; the four elements of a group lie along the side, as workgroup memory wants them.
+    fn fetch_plan(&self, kb: &mut KernelBuilder, s: &Side) -> Vec<Fetch> {
+        let t = self.tile;
+        let along_k = self.contiguous_along_k(s);
+        let count = t.depth * s.quads / t.threads();
+        let exact = self.divides(s.axes, s.size);
+        let mut out = Vec::new();
+        for f in 0..count {
+            let unit = k::add(KExpr::LocalId(0), k::int((f * t.threads()) as i64));
+            let (kk, quad) = if along_k {
+                (k::rem(unit.clone(), k::int(t.depth as i64)), k::div(unit, k::int(t.depth as i64)))
+            } else {
+                (k::div(unit.clone(), k::int(s.quads as i64)), k::rem(unit, k::int(s.quads as i64)))
+            };
+            let (kk, quad) = (kb.int(kk), kb.int(quad));
+            let envs = (0..4)
+                .map(|lane| self.side(kb, s.axes, k::add(s.base.clone(), k::add(k::mul(quad.clone(), k::int(4)), k::int(lane))), exact).1)
+                .collect();
+            let slot = kb.int(k::add(k::mul(kk.clone(), k::int(s.quads as i64)), quad));
+            let dtype = self.nest.dtype(self.c.reduce);
+            let register = kb.mutable(KExpr::Vec4(vec![zero(dtype)]), Ty::vec4(dtype));
+            out.push(Fetch { kk, envs, slot, register });
+        }
+        out
+    }
+
+    fn contiguous_along_k(&self, s: &Side) -> bool {
+        let mut along = false;
+        let mut stack = vec![s.operand];
+        while let Some(v) = stack.pop() {
+            if let LoopOp::Load { index, .. } = self.nest.op(v) {
+                along |= self.c.k.iter().any(|a| index[0].coefficient(*a).is_some_and(|c| c.is_one()));
+            }
+            stack.extend(self.nest.op(v).operands());
+        }
+        along
+    }
+
+    fn fetch(&self, kb: &mut KernelBuilder, em: &mut Emitter, s: &Side, plan: &[Fetch], k0: KExpr, end: &KExpr) -> Result<()> {
+        let exact_k = self.divides(&self.c.k, self.tile.depth);
+        for f in plan {
+            let at = kb.int(k::add(k0.clone(), f.kk.clone()));
+            let inside = kb.int(k::bin(ScalarOp::Min, at.clone(), k::sub(end.clone(), k::int(1))));
+            let mut at_k = HashMap::new();
+            kb.unflatten(inside, &self.c.k, self.program, &mut at_k);
+            let dtype = self.nest.dtype(self.c.reduce);
+            let mut lanes = Vec::with_capacity(4);
+            for env in &f.envs {
+                lanes.push(self.operand(kb, em, s.operand, &[&at_k, env])?);
+            }
+            let mut v = KExpr::Vec4(lanes);
+            if !exact_k {
+                // A column past the end adds nothing.
+                v = k::select(k::lt(at, end.clone()), v, KExpr::Vec4(vec![zero(dtype)]));
+            }
+            kb.stmt(Stmt::Assign(f.register, v));
+        }
+        Ok(())
+    }
+
+    /// One staged tile into the accumulators.
+    fn multiply(&self, kb: &mut KernelBuilder, accs: &[Var], lhs: u32, rhs: u32, place: &Place) {
+        let t = self.tile;
+        let vec = Ty::vec4(self.nest.dtype(self.c.reduce));
+        let (quads_m, quads_n) = (t.m() / 4, t.n() / 4);
+        let kk = kb.var(k::I32);
+        kb.open();
+        let base_m = kb.int(k::add(k::mul(KExpr::Var(kk), k::int(quads_m as i64)), k::mul(place.ty.clone(), k::int((t.per_m / 4) as i64))));
+        let base_n = kb.int(k::add(k::mul(KExpr::Var(kk), k::int(quads_n as i64)), place.tx.clone()));
+        let read = |kb: &mut KernelBuilder, array: u32, base: &KExpr, step: u32| {
+            let e = KExpr::Shared { array, index: Box::new(k::add(base.clone(), k::int(step as i64))) };
+            kb.bind(e, vec)
+        };
+        let a: Vec<KExpr> = (0..t.per_m / 4).map(|i| read(kb, lhs, &base_m, i)).collect();
+        let b: Vec<KExpr> = (0..t.per_n).map(|j| read(kb, rhs, &base_n, j * t.threads_n)).collect();
+        for i in 0..t.per_m {
+            let x = KExpr::Lane(Box::new(a[(i / 4) as usize].clone()), (i % 4) as u8);
+            for (j, y) in b.iter().enumerate() {
+                let acc = accs[(i * t.per_n) as usize + j];
+                let product = KExpr::Scalar(ScalarOp::Mul, vec![x.clone(), y.clone()]);
+                kb.stmt(Stmt::Assign(acc, KExpr::Scalar(ScalarOp::Add, vec![KExpr::Var(acc), product])));
+            }
+        }
+        let body = kb.close();
+        kb.stmt(Stmt::For { var: kk, start: k::int(0), end: k::int(t.depth as i64), step: k::int(1), body });
+    }
+}
+
+/// One operand of a tiled contraction.
+struct Side<'a> {
+    operand: ValId,
+    axes: &'a [AxisId],
+    array: u32,
+    /// Groups of four along the side in a tile.
+    quads: u32,
+    base: KExpr,
+    size: u32,
+}
+
+/// One group of four that a thread fetches for each tile.
+struct Fetch {
+    kk: KExpr,
+    /// The axes at each of the four elements.
+    envs: Vec<HashMap<AxisId, KExpr>>,
+    slot: KExpr,
+    register: Var,
+}

@@ -1,0 +1,42 @@
+//! Scheduling: a nest to a kernel. Each kind of nest has one template that is legal for every size; what varies (threads,
+//! lanes, tiles) is chosen from the sizes' hints and the target's limits.
+
+mod build;
+mod collapse;
+mod contract;
+mod pointwise;
+mod rows;
+
+use crate::fuse::{Kind, classify};
+use crate::target::Target;
+use aludel_ir::Result;
+use aludel_ir::expr::Expr;
+use aludel_ir::kernel::Kernel;
+use aludel_ir::loops::{BufferId, LoopProgram, Nest};
+
+/// A kernel before its buffers have a place. Buffer `i` of the kernel is `buffers[i]`; its offset parameter follows the
+/// size parameters: parameter `sizes.len() + i`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Scheduled {
+    pub kernel: Kernel,
+    pub buffers: Vec<BufferId>,
+    /// The first launch parameters, as expressions over size symbols.
+    pub sizes: Vec<Expr>,
+    /// How many workgroups run.
+    pub groups: Expr,
+}
+
+/// Schedules one nest.
+pub fn schedule(program: &LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {
+    let kind = classify(nest, program);
+    let (mut flat, program) = collapse::collapse(program, nest, &kind);
+    let kind = match kind {
+        Kind::Contract(_) => classify(&flat, &program),
+        k => k,
+    };
+    match kind {
+        Kind::Pointwise | Kind::Scatter => pointwise::schedule(&program, &flat, target),
+        Kind::Rows => rows::schedule(&program, &mut flat, target),
+        Kind::Contract(c) => contract::schedule(&program, &flat, &c, target),
+    }
+}

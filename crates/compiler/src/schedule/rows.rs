@@ -1,0 +1,328 @@
+//! Row nests: reductions over `inner` for each point of `axes`, in phases, with wide stores at the end.
+//!
+//! A workgroup holds `rows` rows of `lanes` threads. Each lane strides over the columns; the lanes of a row combine their
+//! partial results in workgroup memory. One lane a row is "thread per row", all of them "workgroup per row".
+
+use super::Scheduled;
+use super::build::{Emitter, KernelBuilder, groups_of};
+use crate::target::Target;
+use aludel_ir::expr::AxisId;
+use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
+use aludel_ir::loops::{BufferKind, LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::{DType, Literal, ReduceOp, Result, ScalarOp};
+
+/// How a workgroup's threads are laid over rows and lanes.
+struct Shape {
+    rows: u32,
+    lanes: u32,
+    /// Neighbouring threads take neighbouring rows (where memory is contiguous along them), not neighbouring columns.
+    rows_fastest: bool,
+}
+
+pub(super) fn schedule(program: &LoopProgram, nest: &mut Nest, target: &Target) -> Result<Scheduled> {
+    let contiguous = contiguous_axis(nest);
+    let rows_fastest = contiguous.is_some_and(|a| nest.axes.contains(&a));
+    if let (true, Some(a)) = (rows_fastest, contiguous) {
+        // The contiguous axis last, so that neighbouring rows are neighbours in memory.
+        nest.axes.retain(|x| *x != a);
+        nest.axes.push(a);
+    }
+    let shape = choose(program, nest, target, rows_fastest);
+    Template { program, nest, target, shape }.build()
+}
+
+// The axis along which most loads are contiguous.
+fn contiguous_axis(nest: &Nest) -> Option<AxisId> {
+    let mut votes: Vec<(AxisId, usize)> = Vec::new();
+    let all: Vec<AxisId> = nest.inner.iter().chain(&nest.axes).copied().collect();
+    for (op, _) in &nest.ops {
+        if let LoopOp::Load { index, .. } = op {
+            for a in &all {
+                if index[0].coefficient(*a).is_some_and(|c| c.is_one()) {
+                    match votes.iter_mut().find(|(x, _)| x == a) {
+                        Some((_, n)) => *n += 1,
+                        None => votes.push((*a, 1)),
+                    }
+                }
+            }
+        }
+    }
+    // Ties go to the inner axes, which come first.
+    votes.into_iter().reduce(|best, v| if v.1 > best.1 { v } else { best }).map(|(a, _)| a)
+}
+
+fn choose(program: &LoopProgram, nest: &Nest, target: &Target, rows_fastest: bool) -> Shape {
+    let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
+    let (rows, columns) = (hint(&nest.axes), hint(&nest.inner));
+    let pow2 = |n: i64| (n.max(1) as u64).next_power_of_two() as i64;
+    let max = target.max_threads.min(256) as i64;
+    let lanes = if target.software {
+        // Threads of a workgroup run one after another there: lanes only pay to split what is otherwise one thread's work.
+        if rows >= 32 || columns <= 64 { 1 } else { pow2(columns / 64).min(64) }
+    } else if columns <= 4 {
+        1
+    } else {
+        // Enough lanes that each has about eight columns, and that the device is full.
+        let by_work = pow2((columns + 7) / 8);
+        let by_device = pow2(65_536 / rows.min(65_536));
+        by_work.max(by_device.min(pow2((columns + 1) / 2))).min(max)
+    };
+    let threads = if lanes >= 64 { lanes } else { 64.min(max) };
+    let fit = if rows_fastest { 32.max(threads / lanes) } else { threads / lanes };
+    let rows_per_group = fit.min(pow2(rows)).min(max / lanes).max(1);
+    Shape { rows: rows_per_group as u32, lanes: lanes as u32, rows_fastest }
+}
+
+struct Template<'a> {
+    program: &'a LoopProgram,
+    nest: &'a Nest,
+    target: &'a Target,
+    shape: Shape,
+}
+
+/// An accumulator of a running reduction.
+struct Acc {
+    value: ValId,
+    op: ReduceOp,
+    best: Var,
+    dtype: DType,
+    /// For the argument reductions: where the best was found.
+    place: Option<Var>,
+    reduce: ValId,
+}
+
+impl Template<'_> {
+    fn build(&self) -> Result<Scheduled> {
+        let Shape { rows: group_rows, lanes, rows_fastest } = self.shape;
+        let (nest, program) = (self.nest, self.program);
+        let threads = group_rows * lanes;
+        let rows = program.volume(&nest.axes);
+        let groups = groups_of(&rows, group_rows as i64, program);
+        let mut kb = KernelBuilder::new();
+        let mut em = Emitter::new(nest, program);
+        let group = kb.group(&groups, self.target.max_groups);
+        let tid = KExpr::LocalId(0);
+        let (lane, within) = match (rows_fastest, lanes, group_rows) {
+            (_, 1, _) => (k::int(0), tid.clone()),
+            (_, _, 1) => (tid.clone(), k::int(0)),
+            (true, _, _) => (k::div(tid.clone(), k::int(group_rows as i64)), k::rem(tid.clone(), k::int(group_rows as i64))),
+            (false, _, _) => (k::rem(tid.clone(), k::int(lanes as i64)), k::div(tid.clone(), k::int(lanes as i64))),
+        };
+        let lane = kb.int(lane);
+        let within = kb.int(within);
+        let row = kb.int(k::add(k::mul(group, k::int(group_rows as i64)), within.clone()));
+        let n = kb.size(&rows);
+        // A row past the end computes the last row again and stores nothing: barriers need every thread.
+        let exact = rows.as_const().is_some_and(|r| r % group_rows as i64 == 0);
+        let (place, valid) = if exact {
+            (row.clone(), None)
+        } else {
+            let valid = kb.bind(k::lt(row.clone(), n.clone()), k::BOOL);
+            (kb.int(k::bin(ScalarOp::Min, row.clone(), k::sub(n, k::int(1)))), Some(valid))
+        };
+        kb.unflatten(place, &nest.axes, program, &mut em.axes);
+        let levels = levels(nest);
+        let phases = nest.reduces().map(|r| levels[r.0 as usize]).max().unwrap_or(0);
+        let wide: Vec<bool> = nest
+            .stores
+            .iter()
+            .map(|s| em.depends_on(s.value, &nest.inner) || s.index.iter().any(|e| e.axes().iter().any(|a| nest.inner.contains(a))))
+            .collect();
+        // A wide store goes with the earliest loop that can compute it, unless it overwrites what a later loop reads.
+        let in_place = |s: usize| matches!(program.buffer(nest.stores[s].buffer).kind, BufferKind::Update(_));
+        let mut pending: Vec<usize> = (0..nest.stores.len()).filter(|s| wide[*s]).collect();
+        for phase in 0..phases {
+            let now: Vec<ValId> = nest.reduces().filter(|r| levels[r.0 as usize] == phase + 1).collect();
+            let stores: Vec<usize> =
+                pending.iter().copied().filter(|s| !in_place(*s) && level_of_store(nest, &levels, *s) <= phase).collect();
+            pending.retain(|s| !stores.contains(s));
+            let accs = self.open_accumulators(&mut kb, &now);
+            for a in &accs {
+                em.hoist(&mut kb, a.value, &nest.inner)?;
+            }
+            for s in &stores {
+                em.hoist(&mut kb, nest.stores[*s].value, &nest.inner)?;
+            }
+            self.columns(&mut kb, &mut em, &lane, lanes, |t, kb, em, column| {
+                t.accumulate(kb, em, &accs, column)?;
+                if !stores.is_empty() {
+                    t.guarded(kb, &valid, |kb| em.stores(kb, &|s| stores.contains(&s)))?;
+                }
+                Ok(())
+            })?;
+            self.combine_lanes(&mut kb, &mut em, accs, &lane, &within)?;
+        }
+        if !pending.is_empty() {
+            for s in &pending {
+                em.hoist(&mut kb, nest.stores[*s].value, &nest.inner)?;
+            }
+            self.columns(&mut kb, &mut em, &lane, lanes, |t, kb, em, _| {
+                t.guarded(kb, &valid, |kb| em.stores(kb, &|s| pending.contains(&s)))
+            })?;
+        }
+        // One store for each row, by its first lane.
+        if wide.iter().any(|w| !w) {
+            let mut cond = valid.clone();
+            if lanes > 1 {
+                let first = KExpr::Scalar(ScalarOp::Eq, vec![lane.clone(), k::int(0)]);
+                cond = Some(cond.map_or(first.clone(), |c| k::and(c, first)));
+            }
+            em.enter();
+            self.guarded(&mut kb, &cond, |kb| em.stores(kb, &|s| !wide[s]))?;
+            em.leave();
+        }
+        Ok(kb.finish(program, threads, groups))
+    }
+
+    fn guarded(&self, kb: &mut KernelBuilder, cond: &Option<KExpr>, f: impl FnOnce(&mut KernelBuilder) -> Result<()>) -> Result<()> {
+        let Some(cond) = cond else { return f(kb) };
+        kb.open();
+        f(kb)?;
+        let then = kb.close();
+        kb.stmt(Stmt::If { cond: cond.clone(), then, otherwise: vec![] });
+        Ok(())
+    }
+
+    /// A loop of this lane over its columns.
+    fn columns(
+        &self,
+        kb: &mut KernelBuilder,
+        em: &mut Emitter,
+        lane: &KExpr,
+        lanes: u32,
+        body: impl FnOnce(&Self, &mut KernelBuilder, &mut Emitter, KExpr) -> Result<()>,
+    ) -> Result<()> {
+        let end = kb.size(&self.program.volume(&self.nest.inner));
+        let var = kb.var(k::I32);
+        kb.open();
+        em.enter();
+        kb.unflatten(KExpr::Var(var), &self.nest.inner, self.program, &mut em.axes);
+        body(self, kb, em, KExpr::Var(var))?;
+        em.leave();
+        let body = kb.close();
+        kb.stmt(Stmt::For { var, start: lane.clone(), end, step: k::int(lanes as i64), body });
+        Ok(())
+    }
+
+    fn open_accumulators(&self, kb: &mut KernelBuilder, reduces: &[ValId]) -> Vec<Acc> {
+        let mut accs = Vec::new();
+        for r in reduces {
+            let LoopOp::Reduce { op, value, .. } = self.nest.op(*r) else { continue };
+            let dtype = self.nest.dtype(*value);
+            let identity = KExpr::Lit(Literal::new(op.identity(dtype), dtype));
+            let best = kb.mutable(identity, Ty::scalar(dtype));
+            let place = op.is_arg().then(|| kb.mutable(k::int(i32::MAX as i64), k::I32));
+            accs.push(Acc { value: *value, op: *op, best, dtype, place, reduce: *r });
+        }
+        accs
+    }
+
+    fn accumulate(&self, kb: &mut KernelBuilder, em: &mut Emitter, accs: &[Acc], column: KExpr) -> Result<()> {
+        for a in accs {
+            let v = em.value(kb, a.value)?;
+            match a.place {
+                None => kb.stmt(Stmt::Assign(a.best, KExpr::Scalar(a.op.combine(), vec![KExpr::Var(a.best), v]))),
+                Some(p) => self.take_better(kb, a, p, v, column.clone()),
+            }
+        }
+        Ok(())
+    }
+
+    // Keeps the better value, the earlier place among equals; a NaN beats every number, as in PyTorch.
+    fn take_better(&self, kb: &mut KernelBuilder, a: &Acc, place: Var, v: KExpr, at: KExpr) {
+        let better = if a.op == ReduceOp::ArgMax { ScalarOp::Gt } else { ScalarOp::Lt };
+        let (best, here) = (KExpr::Var(a.best), KExpr::Var(place));
+        let is = |op, x: &KExpr, y: &KExpr| KExpr::Scalar(op, vec![x.clone(), y.clone()]);
+        let or = |x, y| KExpr::Scalar(ScalarOp::Or, vec![x, y]);
+        let not = |x| KExpr::Scalar(ScalarOp::Not, vec![x]);
+        let mut wins = is(better, &v, &best);
+        let mut ties = is(ScalarOp::Eq, &v, &best);
+        if a.dtype.is_float() {
+            let nan = |x: &KExpr| KExpr::Scalar(ScalarOp::IsNan, vec![x.clone()]);
+            wins = or(wins, k::and(nan(&v), not(nan(&best))));
+            ties = or(ties, k::and(nan(&v), nan(&best)));
+        }
+        let take = or(wins, k::and(ties, is(ScalarOp::Lt, &at, &here)));
+        let take = kb.bind(take, k::BOOL);
+        let best_now = k::select(take.clone(), v, best);
+        kb.stmt(Stmt::Assign(a.best, best_now));
+        kb.stmt(Stmt::Assign(place, k::select(take, at, here)));
+    }
+
+    /// The lanes of a row combine what they have; every lane then knows the result.
+    fn combine_lanes(&self, kb: &mut KernelBuilder, em: &mut Emitter, accs: Vec<Acc>, lane: &KExpr, within: &KExpr) -> Result<()> {
+        let lanes = self.shape.lanes;
+        if lanes == 1 {
+            for a in accs {
+                em.define(a.reduce, KExpr::Var(a.place.unwrap_or(a.best)));
+            }
+            return Ok(());
+        }
+        let threads = lanes * self.shape.rows;
+        // Lanes of a row lie side by side in workgroup memory.
+        let base = kb.int(k::mul(within.clone(), k::int(lanes as i64)));
+        let mine = kb.int(k::add(base.clone(), lane.clone()));
+        let mut arrays = Vec::new();
+        for a in &accs {
+            let best = kb.shared(&format!("partial{}", kb.shared.len()), Ty::scalar(a.dtype), threads);
+            kb.stmt(Stmt::StoreShared { array: best, index: mine.clone(), value: KExpr::Var(a.best) });
+            let place = a.place.map(|p| {
+                let array = kb.shared(&format!("place{}", kb.shared.len()), k::I32, threads);
+                kb.stmt(Stmt::StoreShared { array, index: mine.clone(), value: KExpr::Var(p) });
+                array
+            });
+            arrays.push((best, place));
+        }
+        let mut step = lanes / 2;
+        while step > 0 {
+            kb.stmt(Stmt::Barrier);
+            kb.open();
+            let other = kb.int(k::add(mine.clone(), k::int(step as i64)));
+            let read = |array: u32, at: &KExpr| KExpr::Shared { array, index: Box::new(at.clone()) };
+            for (a, (best, place)) in accs.iter().zip(&arrays) {
+                let v = kb.bind(read(*best, &other), Ty::scalar(a.dtype));
+                match (a.place, place) {
+                    (Some(p), Some(array)) => {
+                        let at = kb.int(read(*array, &other));
+                        self.take_better(kb, a, p, v, at);
+                        kb.stmt(Stmt::StoreShared { array: *array, index: mine.clone(), value: KExpr::Var(p) });
+                    }
+                    _ => kb.stmt(Stmt::Assign(a.best, KExpr::Scalar(a.op.combine(), vec![KExpr::Var(a.best), v]))),
+                }
+                kb.stmt(Stmt::StoreShared { array: *best, index: mine.clone(), value: KExpr::Var(a.best) });
+            }
+            let then = kb.close();
+            kb.stmt(Stmt::If { cond: k::lt(lane.clone(), k::int(step as i64)), then, otherwise: vec![] });
+            step /= 2;
+        }
+        kb.stmt(Stmt::Barrier);
+        for (a, (best, place)) in accs.iter().zip(&arrays) {
+            let (array, ty) = place.map_or((*best, Ty::scalar(a.dtype)), |p| (p, k::I32));
+            let v = kb.bind(KExpr::Shared { array, index: Box::new(base.clone()) }, ty);
+            em.define(a.reduce, v);
+        }
+        Ok(())
+    }
+}
+
+/// For each operation, how many reductions lie one after another below it.
+fn levels(nest: &Nest) -> Vec<u32> {
+    let mut out: Vec<u32> = Vec::with_capacity(nest.ops.len());
+    for (op, _) in &nest.ops {
+        let below = op.operands().iter().map(|v| out[v.0 as usize]).max().unwrap_or(0);
+        out.push(below + matches!(op, LoopOp::Reduce { .. }) as u32);
+    }
+    out
+}
+
+fn level_of_store(nest: &Nest, levels: &[u32], s: usize) -> u32 {
+    let mut level = levels[nest.stores[s].value.0 as usize];
+    for e in &nest.stores[s].index {
+        e.visit(&mut |a| {
+            if let aludel_ir::expr::Atom::Value(v) = a {
+                level = level.max(levels[*v as usize]);
+            }
+        });
+    }
+    level
+}
