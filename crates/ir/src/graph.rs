@@ -148,6 +148,43 @@ impl Graph {
         defs
     }
 
+    /// The values in the order in which they are defined: inputs, then the results of the nodes.
+    pub fn definition_order(&self) -> Vec<ValueId> {
+        self.inputs.iter().map(|i| i.value).chain(self.nodes.iter().flat_map(|n| n.outputs.iter().copied())).collect()
+    }
+
+    /// The same graph with values numbered in order of definition and without types of values that nothing defines: the
+    /// form that parsing gives.
+    pub fn compact(&self) -> Graph {
+        let order = self.definition_order();
+        let mut new = vec![None; self.types.len()];
+        for (i, v) in order.iter().enumerate() {
+            if let Some(slot) = new.get_mut(v.index()) {
+                *slot = Some(ValueId(i as u32));
+            }
+        }
+        // A use without a definition stays one, for the verifier to name.
+        let map = |v: &ValueId| new.get(v.index()).copied().flatten().unwrap_or(ValueId(u32::MAX));
+        let pick = |v: &ValueId| self.types.get(v.index()).cloned().unwrap_or(TensorType::scalar(crate::dtype::DType::F32));
+        Graph {
+            name: self.name.clone(),
+            env: self.env.clone(),
+            inputs: self.inputs.iter().map(|i| Input { value: map(&i.value), ..i.clone() }).collect(),
+            nodes: self
+                .nodes
+                .iter()
+                .map(|n| Node {
+                    inputs: n.inputs.iter().map(map).collect(),
+                    outputs: n.outputs.iter().map(map).collect(),
+                    ..n.clone()
+                })
+                .collect(),
+            outputs: self.outputs.iter().map(|o| Output { value: map(&o.value), ..o.clone() }).collect(),
+            types: order.iter().map(pick).collect(),
+            names: order.iter().map(|v| self.names.get(v.index()).cloned().flatten()).collect(),
+        }
+    }
+
     /// For each value, the nodes that use it.
     pub fn users(&self) -> Vec<Vec<usize>> {
         let mut users = vec![Vec::new(); self.types.len()];

@@ -18,6 +18,7 @@ pub mod program;
 pub mod scalar;
 pub mod shape;
 pub mod text;
+pub mod verify;
 
 pub use build::Builder;
 pub use dtype::{DType, Literal};

@@ -1,0 +1,665 @@
+//! The text of a [`Kernel`].
+//!
+//! ```text
+//! kernel scale workgroup(64, 1, 1) {
+//!   param n
+//!   param x_at
+//!   buffer x: f32 = binding 0 at x_at
+//!
+//!   let r0: i32 = workgroup_id.x * 64 + local_id.x
+//!   if r0 < n {
+//!     x[r0] = x[r0] * 2.0
+//!   }
+//! }
+//! ```
+//!
+//! Four lanes: `x.vec4[r1]` loads them, `f32x4` is their type, `r2.x` is one of them. Registers that the body never declares
+//! are listed before it: `reg r9: f32`. Precedence is Rust's; comparisons do not chain.
+
+use super::lexer::{Cursor, Token, is_ident, name_or_quoted, quote};
+use super::shape::{checked_literal, is_numbered, literal, number, numbered, parse_dtype, usable_names};
+use crate::dtype::{DType, Literal};
+use crate::error::Result;
+use crate::kernel::{KExpr, Kernel, KernelBuffer, SharedArray, Stmt, Ty, Var, int};
+use crate::scalar::ScalarOp;
+use std::collections::{BTreeMap, HashMap};
+
+/// How deep an expression's tree may be: dropping and printing recurse over it.
+const MAX_TREE: usize = 256;
+
+/// Binary operations that are written between their operands: spelling and precedence.
+const INFIX: [(ScalarOp, &str, u8); 16] = [
+    (ScalarOp::Mul, "*", 7),
+    (ScalarOp::Div, "/", 7),
+    (ScalarOp::Fmod, "%", 7),
+    (ScalarOp::Add, "+", 6),
+    (ScalarOp::Sub, "-", 6),
+    (ScalarOp::Shl, "<<", 5),
+    (ScalarOp::Shr, ">>", 5),
+    (ScalarOp::And, "&", 4),
+    (ScalarOp::Xor, "^", 3),
+    (ScalarOp::Or, "|", 2),
+    (ScalarOp::Eq, "==", COMPARE),
+    (ScalarOp::Ne, "!=", COMPARE),
+    (ScalarOp::Lt, "<", COMPARE),
+    (ScalarOp::Le, "<=", COMPARE),
+    (ScalarOp::Gt, ">", COMPARE),
+    (ScalarOp::Ge, ">=", COMPARE),
+];
+const COMPARE: u8 = 1;
+
+const KEYWORDS: [&str; 22] = [
+    "kernel",
+    "param",
+    "buffer",
+    "shared",
+    "reg",
+    "let",
+    "var",
+    "for",
+    "in",
+    "step",
+    "if",
+    "else",
+    "barrier",
+    "atomic",
+    "load",
+    "cast",
+    "bitcast",
+    "vec4",
+    "workgroup_id",
+    "local_id",
+    "true",
+    "false",
+];
+
+fn is_free_name(n: &str) -> bool {
+    let constant = n.split('_').next().is_some_and(|p| p == "inf" || p == "nan");
+    is_ident(n) && !KEYWORDS.contains(&n) && !constant && !is_numbered(n, "r") && ScalarOp::from_name(n).is_none()
+}
+
+fn lane_name(k: u8) -> String {
+    ["x", "y", "z", "w"].get(k as usize).map_or_else(|| format!("lane{k}"), |s| s.to_string())
+}
+
+fn ty_name(t: Ty) -> String {
+    if t.lanes == 1 { t.dtype.to_string() } else { format!("{}x{}", t.dtype, t.lanes) }
+}
+
+// ---- printing ----
+
+struct Printer<'a> {
+    k: &'a Kernel,
+    params: Vec<Option<&'a str>>,
+    buffers: Vec<Option<&'a str>>,
+    shared: Vec<Option<&'a str>>,
+    declared: Vec<bool>,
+    out: String,
+}
+
+pub fn print_kernel(k: &Kernel) -> String {
+    // One name space for parameters, buffers and arrays.
+    let all = k.params.iter().chain(k.buffers.iter().map(|b| &b.name)).chain(k.shared.iter().map(|s| &s.name));
+    let mut names = usable_names(all.map(|n| Some(n.as_str())), is_free_name);
+    let shared = names.split_off(k.params.len() + k.buffers.len());
+    let buffers = names.split_off(k.params.len());
+    let mut p = Printer { k, params: names, buffers, shared, declared: vec![false; k.vars.len()], out: String::new() };
+    p.mark(&k.body);
+    let [x, y, z] = k.workgroup_size;
+    let mut head = format!("kernel {} workgroup({x}, {y}, {z}) {{\n", name_or_quoted(&k.name));
+    let alias = |usable: Option<&str>, own: &str| if usable.is_some() { String::new() } else { format!(" {}", quote(own)) };
+    for (i, own) in k.params.iter().enumerate() {
+        head.push_str(&format!("  param {}{}\n", p.param(i as u32), alias(p.params[i], own)));
+    }
+    for (i, b) in k.buffers.iter().enumerate() {
+        let offset = b.offset.map_or(String::new(), |o| format!(" at {}", p.param(o)));
+        let name = p.buffer(i as u32);
+        head.push_str(&format!("  buffer {name}{}: {} = binding {}{offset}\n", alias(p.buffers[i], &b.name), b.dtype, b.binding));
+    }
+    for (i, s) in k.shared.iter().enumerate() {
+        head.push_str(&format!("  shared {}{}: {}[{}]\n", p.array(i as u32), alias(p.shared[i], &s.name), ty_name(s.ty), s.len));
+    }
+    for (i, t) in k.vars.iter().enumerate().filter(|(i, _)| !p.declared[*i]) {
+        head.push_str(&format!("  reg r{i}: {}\n", ty_name(*t)));
+    }
+    head.push('\n');
+    p.block(&k.body, 1);
+    format!("{head}{}}}\n", p.out)
+}
+
+impl Printer<'_> {
+    fn mark(&mut self, body: &[Stmt]) {
+        for s in body {
+            if let Stmt::Let(v, _) | Stmt::Mut(v, _) | Stmt::For { var: v, .. } = s
+                && let Some(d) = self.declared.get_mut(v.0 as usize)
+            {
+                *d = true;
+            }
+            match s {
+                Stmt::For { body, .. } => self.mark(body),
+                Stmt::If { then, otherwise, .. } => {
+                    self.mark(then);
+                    self.mark(otherwise);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn param(&self, i: u32) -> String {
+        self.params.get(i as usize).copied().flatten().map_or_else(|| format!("$p{i}"), str::to_string)
+    }
+
+    fn buffer(&self, i: u32) -> String {
+        self.buffers.get(i as usize).copied().flatten().map_or_else(|| format!("$b{i}"), str::to_string)
+    }
+
+    fn array(&self, i: u32) -> String {
+        self.shared.get(i as usize).copied().flatten().map_or_else(|| format!("$s{i}"), str::to_string)
+    }
+
+    fn register(&self, v: Var) -> String {
+        let ty = self.k.vars.get(v.0 as usize).map_or("?".into(), |t| ty_name(*t));
+        format!("r{}: {ty}", v.0)
+    }
+
+    fn block(&mut self, body: &[Stmt], depth: usize) {
+        for s in body {
+            self.out.push_str(&"  ".repeat(depth));
+            self.stmt(s, depth);
+            self.out.push('\n');
+        }
+    }
+
+    fn stmt(&mut self, s: &Stmt, depth: usize) {
+        let close = "  ".repeat(depth) + "}";
+        match s {
+            Stmt::Let(v, e) => self.out.push_str(&format!("let {} = {}", self.register(*v), self.expr(e))),
+            Stmt::Mut(v, e) => self.out.push_str(&format!("var {} = {}", self.register(*v), self.expr(e))),
+            Stmt::Assign(v, e) => self.out.push_str(&format!("r{} = {}", v.0, self.expr(e))),
+            Stmt::Store { buffer, index, value } => {
+                self.out.push_str(&format!("{}[{}] = {}", self.buffer(*buffer), self.expr(index), self.expr(value)));
+            }
+            Stmt::StoreShared { array, index, value } => {
+                self.out.push_str(&format!("{}[{}] = {}", self.array(*array), self.expr(index), self.expr(value)));
+            }
+            Stmt::AtomicAdd { buffer, index, value } => {
+                self.out.push_str(&format!("atomic {}[{}] += {}", self.buffer(*buffer), self.expr(index), self.expr(value)));
+            }
+            Stmt::For { var, start, end, step, body } => {
+                let step = if *step == int(1) { String::new() } else { format!(" step {}", self.expr(step)) };
+                self.out.push_str(&format!("for {} in {}..{}{step} {{\n", self.register(*var), self.expr(start), self.expr(end)));
+                self.block(body, depth + 1);
+                self.out.push_str(&close);
+            }
+            Stmt::If { cond, then, otherwise } => {
+                self.out.push_str(&format!("if {} {{\n", self.expr(cond)));
+                self.block(then, depth + 1);
+                self.out.push_str(&close);
+                match otherwise.as_slice() {
+                    [] => {}
+                    [inner @ Stmt::If { .. }] => {
+                        self.out.push_str(" else ");
+                        self.stmt(inner, depth);
+                    }
+                    list => {
+                        self.out.push_str(" else {\n");
+                        self.block(list, depth + 1);
+                        self.out.push_str(&close);
+                    }
+                }
+            }
+            Stmt::Barrier => self.out.push_str("barrier"),
+        }
+    }
+
+    fn expr(&self, e: &KExpr) -> String {
+        self.expr_at(e, 0)
+    }
+
+    /// `floor`: an infix expression that binds weaker than this is put in parentheses.
+    fn expr_at(&self, e: &KExpr, floor: u8) -> String {
+        let list = |es: &[KExpr]| es.iter().map(|e| self.expr(e)).collect::<Vec<_>>().join(", ");
+        match e {
+            KExpr::Lit(l) => {
+                let digits = literal(*l);
+                let word = digits.ends_with(|c: char| c.is_ascii_alphabetic());
+                match l.dtype {
+                    DType::F32 | DType::I32 | DType::Bool => digits,
+                    d if word => format!("{digits}_{d}"),
+                    d => format!("{digits}{d}"),
+                }
+            }
+            KExpr::Var(v) => format!("r{}", v.0),
+            KExpr::Param(p) => self.param(*p),
+            KExpr::WorkgroupId(k) => format!("workgroup_id.{}", lane_name(*k)),
+            KExpr::LocalId(k) => format!("local_id.{}", lane_name(*k)),
+            KExpr::Scalar(op, args) => match (INFIX.iter().find(|i| i.0 == *op), args.as_slice()) {
+                (Some((_, text, bind)), [a, b]) => {
+                    // All of these associate to the left; comparisons not at all.
+                    let left = if *bind == COMPARE { bind + 1 } else { *bind };
+                    let s = format!("{} {text} {}", self.expr_at(a, left), self.expr_at(b, bind + 1));
+                    if *bind < floor { format!("({s})") } else { s }
+                }
+                _ => format!("{}({})", op.name(), list(args)),
+            },
+            KExpr::Cast(d, x) => format!("cast[{d}]({})", self.expr(x)),
+            KExpr::Bitcast(d, x) => format!("bitcast[{d}]({})", self.expr(x)),
+            KExpr::Load { buffer, index, ty } => {
+                let name = self.buffer(*buffer);
+                let dtype = self.k.buffers.get(*buffer as usize).map(|b| b.dtype);
+                match ty.lanes {
+                    1 if dtype == Some(ty.dtype) => format!("{name}[{}]", self.expr(index)),
+                    4 if dtype == Some(ty.dtype) => format!("{name}.vec4[{}]", self.expr(index)),
+                    _ => format!("load[{}]({name}, {})", ty_name(*ty), self.expr(index)),
+                }
+            }
+            KExpr::Shared { array, index } => format!("{}[{}]", self.array(*array), self.expr(index)),
+            KExpr::Lane(x, k) => {
+                let plain = matches!(**x, KExpr::Var(_) | KExpr::Load { .. } | KExpr::Shared { .. } | KExpr::Vec4(_));
+                let inner = self.expr(x);
+                if plain { format!("{inner}.{}", lane_name(*k)) } else { format!("({inner}).{}", lane_name(*k)) }
+            }
+            KExpr::Vec4(es) => format!("vec4({})", list(es)),
+        }
+    }
+}
+
+// ---- parsing ----
+
+#[derive(Clone, Copy)]
+enum Thing {
+    Param(u32),
+    Buffer(u32),
+    Shared(u32),
+}
+
+struct Parser<'a> {
+    c: Cursor<'a>,
+    k: Kernel,
+    names: HashMap<&'a str, Thing>,
+    vars: BTreeMap<u32, Ty>,
+}
+
+/// Reads one kernel. The result is well formed, not verified: see [`Kernel::verify`].
+pub fn parse_kernel(text: &str) -> Result<Kernel> {
+    let mut c = Cursor::new(text, false)?;
+    c.word("kernel")?;
+    let name = c.name("the kernel's name")?;
+    c.word("workgroup")?;
+    let size = c.list("(", ")", Cursor::u32)?;
+    let Ok(workgroup_size) = <[u32; 3]>::try_from(size) else { return Err(c.error("a workgroup has three sizes")) };
+    let k = Kernel { name, workgroup_size, params: vec![], buffers: vec![], shared: vec![], vars: vec![], body: vec![] };
+    let mut p = Parser { c, k, names: HashMap::new(), vars: BTreeMap::new() };
+    p.c.expect("{")?;
+    p.declarations()?;
+    p.k.body = p.block()?;
+    if *p.c.peek() != Token::End {
+        return p.c.expected("the end of the text");
+    }
+    for (i, (id, ty)) in p.vars.into_iter().enumerate() {
+        if id as usize != i {
+            return Err(p.c.error(format!("registers are numbered without gaps: r{i} is missing, r{id} is there")));
+        }
+        p.k.vars.push(ty);
+    }
+    Ok(p.k)
+}
+
+impl<'a> Parser<'a> {
+    fn declare(&mut self, thing: Thing) -> Result<String> {
+        let at = self.c.position();
+        let shown = self.c.ident("a name")?;
+        let numbered_name = match thing {
+            Thing::Param(i) => format!("$p{i}"),
+            Thing::Buffer(i) => format!("$b{i}"),
+            Thing::Shared(i) => format!("$s{i}"),
+        };
+        if shown != numbered_name && !is_free_name(shown) {
+            return Err(self.c.error_from(at, format!("`{shown}` cannot name this; without a name it is `{numbered_name}`")));
+        }
+        if self.names.insert(shown, thing).is_some() {
+            return Err(self.c.error_from(at, format!("`{shown}` is declared twice")));
+        }
+        Ok(self.c.eat_string().unwrap_or_else(|| shown.to_string()))
+    }
+
+    fn declarations(&mut self) -> Result<()> {
+        loop {
+            if self.c.eat_word("param") {
+                let name = self.declare(Thing::Param(self.k.params.len() as u32))?;
+                self.k.params.push(name);
+            } else if self.c.eat_word("buffer") {
+                let name = self.declare(Thing::Buffer(self.k.buffers.len() as u32))?;
+                self.c.expect(":")?;
+                let dtype = parse_dtype(&mut self.c)?;
+                self.c.expect("=")?;
+                self.c.word("binding")?;
+                let binding = self.c.u32()?;
+                let mut offset = None;
+                if self.c.eat_word("at") {
+                    let at = self.c.position();
+                    let param = self.c.ident("a parameter")?;
+                    let Some(Thing::Param(i)) = self.names.get(param) else {
+                        return Err(self.c.error_from(at, format!("`{param}` is not a parameter")));
+                    };
+                    offset = Some(*i);
+                }
+                self.k.buffers.push(KernelBuffer { name, dtype, binding, offset });
+            } else if self.c.eat_word("shared") {
+                let name = self.declare(Thing::Shared(self.k.shared.len() as u32))?;
+                self.c.expect(":")?;
+                let ty = self.ty()?;
+                self.c.expect("[")?;
+                let len = self.c.u32()?;
+                self.c.expect("]")?;
+                self.k.shared.push(SharedArray { name, ty, len });
+            } else if self.c.eat_word("reg") {
+                self.register()?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn ty(&mut self) -> Result<Ty> {
+        let at = self.c.position();
+        let name = self.c.ident("a type")?;
+        let (dtype, lanes) = name.split_once('x').unwrap_or((name, "1"));
+        match (dtype.parse(), lanes.parse()) {
+            (Ok(dtype), Ok(lanes)) => Ok(Ty { dtype, lanes }),
+            _ => Err(self.c.error_from(at, format!("unknown type `{name}`: `f32` and `f32x4` are types"))),
+        }
+    }
+
+    /// `r3: f32` where a register is declared.
+    fn register(&mut self) -> Result<Var> {
+        let at = self.c.position();
+        let name = self.c.ident("a register such as `r0`")?;
+        let Some(v) = numbered(name, 'r') else {
+            return Err(self.c.error_from(at, format!("`{name}` is not a register such as `r0`")));
+        };
+        self.c.expect(":")?;
+        let ty = self.ty()?;
+        match self.vars.insert(v, ty) {
+            Some(old) if old != ty => Err(self.c.error_from(at, format!("r{v} has another type where it was declared before"))),
+            _ => Ok(Var(v)),
+        }
+    }
+
+    /// Statements up to and with the closing brace.
+    fn block(&mut self) -> Result<Vec<Stmt>> {
+        let mut out = Vec::new();
+        while !self.c.eat("}") {
+            out.push(self.stmt()?);
+        }
+        Ok(out)
+    }
+
+    fn braced(&mut self) -> Result<Vec<Stmt>> {
+        self.c.expect("{")?;
+        self.depth(|p| p.block())
+    }
+
+    // The cursor's nesting guard around a parser that needs all of `self`.
+    fn depth<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.c.enter()?;
+        let out = f(self);
+        self.c.leave();
+        out
+    }
+
+    fn stmt(&mut self) -> Result<Stmt> {
+        let at = self.c.position();
+        let word = self.c.ident("a statement or `}`")?;
+        Ok(match word {
+            "let" | "var" => {
+                let v = self.register()?;
+                self.c.expect("=")?;
+                let e = self.expr()?;
+                if word == "let" { Stmt::Let(v, e) } else { Stmt::Mut(v, e) }
+            }
+            "for" => {
+                let var = self.register()?;
+                self.c.word("in")?;
+                let start = self.expr()?;
+                self.c.expect("..")?;
+                let end = self.expr()?;
+                let step = if self.c.eat_word("step") { self.expr()? } else { int(1) };
+                Stmt::For { var, start, end, step, body: self.braced()? }
+            }
+            "if" => {
+                let cond = self.expr()?;
+                let then = self.braced()?;
+                let otherwise = match (self.c.eat_word("else"), self.c.at_word("if")) {
+                    (false, _) => vec![],
+                    (true, true) => vec![self.depth(|p| p.stmt())?],
+                    (true, false) => self.braced()?,
+                };
+                Stmt::If { cond, then, otherwise }
+            }
+            "barrier" => Stmt::Barrier,
+            "atomic" => {
+                let at = self.c.position();
+                let name = self.c.ident("a buffer")?;
+                let Some(Thing::Buffer(buffer)) = self.names.get(name).copied() else {
+                    return Err(self.c.error_from(at, format!("`{name}` is not a buffer")));
+                };
+                let index = self.index()?;
+                self.c.expect("+=")?;
+                Stmt::AtomicAdd { buffer, index, value: self.expr()? }
+            }
+            name => {
+                if let Some(v) = numbered(name, 'r') {
+                    self.declared(at, v)?;
+                    self.c.expect("=")?;
+                    return Ok(Stmt::Assign(Var(v), self.expr()?));
+                }
+                match self.names.get(name).copied() {
+                    Some(Thing::Buffer(buffer)) => {
+                        let index = self.index()?;
+                        self.c.expect("=")?;
+                        Stmt::Store { buffer, index, value: self.expr()? }
+                    }
+                    Some(Thing::Shared(array)) => {
+                        let index = self.index()?;
+                        self.c.expect("=")?;
+                        Stmt::StoreShared { array, index, value: self.expr()? }
+                    }
+                    _ => return Err(self.c.error_from(at, format!("`{name}` is neither a statement, a register, a buffer nor an array"))),
+                }
+            }
+        })
+    }
+
+    fn declared(&self, at: usize, v: u32) -> Result<()> {
+        if self.vars.contains_key(&v) {
+            return Ok(());
+        }
+        Err(self.c.error_from(at, format!("r{v} is not declared before this")))
+    }
+
+    fn index(&mut self) -> Result<KExpr> {
+        self.c.expect("[")?;
+        let e = self.expr()?;
+        self.c.expect("]")?;
+        Ok(e)
+    }
+
+    fn expr(&mut self) -> Result<KExpr> {
+        Ok(self.infix(COMPARE)?.0)
+    }
+
+    /// An expression and the depth of its tree.
+    fn tree(&self, depth: usize, e: KExpr) -> Result<(KExpr, usize)> {
+        if depth >= MAX_TREE {
+            return Err(self.c.error(format!("an expression deeper than {MAX_TREE} operations: name a part with `let`")));
+        }
+        Ok((e, depth + 1))
+    }
+
+    /// Precedence climbing: operands bound at least as tightly as `floor`.
+    fn infix(&mut self, floor: u8) -> Result<(KExpr, usize)> {
+        let (mut left, mut depth) = self.depth(|p| p.operand())?;
+        let mut compared = false;
+        loop {
+            let Token::Punct(text) = *self.c.peek() else { return Ok((left, depth)) };
+            let Some((op, _, bind)) = INFIX.iter().find(|i| i.1 == text && i.2 >= floor) else { return Ok((left, depth)) };
+            if *bind == COMPARE && std::mem::replace(&mut compared, true) {
+                return Err(self.c.error("comparisons do not chain: use parentheses"));
+            }
+            self.c.next();
+            let (right, d) = self.infix(bind + 1)?;
+            (left, depth) = self.tree(depth.max(d), KExpr::Scalar(*op, vec![left, right]))?;
+        }
+    }
+
+    fn operand(&mut self) -> Result<(KExpr, usize)> {
+        let (mut e, mut depth) = self.primary()?;
+        while self.c.eat(".") {
+            let at = self.c.position();
+            let lane = self.c.ident("a lane")?;
+            let Some(k) = (0..4).find(|k| lane_name(*k) == lane) else {
+                return Err(self.c.error_from(at, format!("`{lane}` is not one of the lanes x, y, z, w")));
+            };
+            (e, depth) = self.tree(depth, KExpr::Lane(Box::new(e), k))?;
+        }
+        Ok((e, depth))
+    }
+
+    fn args(&mut self) -> Result<(Vec<KExpr>, usize)> {
+        let (mut args, mut depth) = (Vec::new(), 0);
+        self.c.expect("(")?;
+        while !self.c.at_punct(")") {
+            let (e, d) = self.infix(COMPARE)?;
+            depth = depth.max(d);
+            args.push(e);
+            if !self.c.eat(",") {
+                break;
+            }
+        }
+        self.c.expect(")")?;
+        Ok((args, depth))
+    }
+
+    fn one_arg(&mut self, at: usize) -> Result<(Box<KExpr>, usize)> {
+        let (args, depth) = self.args()?;
+        match <[KExpr; 1]>::try_from(args) {
+            Ok([e]) => Ok((Box::new(e), depth)),
+            Err(args) => Err(self.c.error_from(at, format!("takes one operand, got {}", args.len()))),
+        }
+    }
+
+    fn primary(&mut self) -> Result<(KExpr, usize)> {
+        let at = self.c.position();
+        if self.c.eat("(") {
+            let out = self.infix(COMPARE)?;
+            self.c.expect(")")?;
+            return Ok(out);
+        }
+        let negative = self.c.eat("-");
+        if let Token::Number { digits, suffix } = *self.c.peek() {
+            self.c.next();
+            let whole = digits.bytes().all(|c| c.is_ascii_digit());
+            let dtype = match suffix {
+                "" if whole => DType::I32,
+                "" => DType::F32,
+                s => s.parse().map_err(|()| self.c.error_from(at, format!("unknown element type `{s}` after a number")))?,
+            };
+            if dtype == DType::Bool {
+                return Err(self.c.error_from(at, "a bool is `true` or `false`"));
+            }
+            let value = number(digits, dtype);
+            let l = checked_literal(&self.c, at, if negative { -value } else { value }, dtype)?;
+            return self.tree(0, KExpr::Lit(l));
+        }
+        let name = self.c.ident("an expression")?;
+        let (word, dtype) = match name.split_once('_') {
+            Some((w @ ("inf" | "nan"), d)) => (w, d.parse::<DType>().ok()),
+            _ => (name, Some(DType::F32)),
+        };
+        if let ("inf" | "nan", Some(dtype)) = (word, dtype) {
+            let value = if word == "nan" { f64::NAN } else { f64::INFINITY };
+            let l = checked_literal(&self.c, at, if negative { -value } else { value }, dtype)?;
+            return self.tree(0, KExpr::Lit(l));
+        }
+        if negative {
+            return Err(self.c.error_from(at, "a minus sign stands before a number: write neg(..)"));
+        }
+        match name {
+            "true" | "false" => return self.tree(0, KExpr::Lit(Literal::new((name == "true") as u8 as f64, DType::Bool))),
+            "workgroup_id" | "local_id" => {
+                self.c.expect(".")?;
+                let at = self.c.position();
+                let lane = self.c.ident("x, y or z")?;
+                let Some(k) = (0..3).find(|k| lane_name(*k) == lane) else {
+                    return Err(self.c.error_from(at, format!("`{lane}` is not x, y or z")));
+                };
+                return self.tree(0, if name == "local_id" { KExpr::LocalId(k) } else { KExpr::WorkgroupId(k) });
+            }
+            "cast" | "bitcast" => {
+                self.c.expect("[")?;
+                let dtype = parse_dtype(&mut self.c)?;
+                self.c.expect("]")?;
+                let (x, depth) = self.one_arg(at)?;
+                return self.tree(depth, if name == "cast" { KExpr::Cast(dtype, x) } else { KExpr::Bitcast(dtype, x) });
+            }
+            "vec4" => {
+                let (args, depth) = self.args()?;
+                return self.tree(depth, KExpr::Vec4(args));
+            }
+            "load" => {
+                self.c.expect("[")?;
+                let ty = self.ty()?;
+                self.c.expect("]")?;
+                self.c.expect("(")?;
+                let at = self.c.position();
+                let buffer = self.c.ident("a buffer")?;
+                let Some(Thing::Buffer(buffer)) = self.names.get(buffer).copied() else {
+                    return Err(self.c.error_from(at, format!("`{buffer}` is not a buffer")));
+                };
+                self.c.expect(",")?;
+                let (index, depth) = self.infix(COMPARE)?;
+                self.c.expect(")")?;
+                return self.tree(depth, KExpr::Load { buffer, index: Box::new(index), ty });
+            }
+            _ => {}
+        }
+        if self.c.at_punct("(") {
+            let Some(op) = ScalarOp::from_name(name) else {
+                return Err(self.c.error_from(at, format!("there is no operation `{name}`")));
+            };
+            let (args, depth) = self.args()?;
+            if args.len() != op.def().arity {
+                return Err(self.c.error_from(at, format!("{name} takes {} operands, got {}", op.def().arity, args.len())));
+            }
+            return self.tree(depth, KExpr::Scalar(op, args));
+        }
+        if let Some(v) = numbered(name, 'r') {
+            self.declared(at, v)?;
+            return self.tree(0, KExpr::Var(Var(v)));
+        }
+        match self.names.get(name).copied() {
+            Some(Thing::Param(p)) => self.tree(0, KExpr::Param(p)),
+            Some(Thing::Buffer(buffer)) => {
+                let vector = self.c.eat(".");
+                if vector {
+                    self.c.word("vec4")?;
+                }
+                let dtype = self.k.buffers[buffer as usize].dtype;
+                let ty = if vector { Ty::vec4(dtype) } else { Ty::scalar(dtype) };
+                self.c.expect("[")?;
+                let (index, depth) = self.infix(COMPARE)?;
+                self.c.expect("]")?;
+                self.tree(depth, KExpr::Load { buffer, index: Box::new(index), ty })
+            }
+            Some(Thing::Shared(array)) => {
+                self.c.expect("[")?;
+                let (index, depth) = self.infix(COMPARE)?;
+                self.c.expect("]")?;
+                self.tree(depth, KExpr::Shared { array, index: Box::new(index) })
+            }
+            None => Err(self.c.error_from(at, format!("`{name}` is not declared"))),
+        }
+    }
+}

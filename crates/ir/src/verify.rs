@@ -1,0 +1,158 @@
+//! The rules of a [`Graph`], checked. The errors name the node that breaks one.
+
+use crate::error::{Error, Result};
+use crate::expr::{Atom, Expr};
+use crate::graph::{Graph, InputKind, Op, ValueId};
+use crate::prim::{MAX_NUMEL, Prim};
+use crate::shape::{ShapeEnv, TensorType};
+
+/// The types of a node's results, from its operands'.
+pub fn infer(op: &Op, args: &[TensorType], env: &mut ShapeEnv) -> Result<Vec<TensorType>> {
+    let refs: Vec<&TensorType> = args.iter().collect();
+    match op {
+        Op::Prim(p) => p.infer(&refs, env),
+        Op::Call(def, attrs) => def.infer(&refs, attrs, env),
+        Op::Grad => match refs.split_first() {
+            Some((loss, wrt)) if loss.rank() == 0 && loss.dtype.is_float() => match wrt.iter().find(|t| !t.dtype.is_float()) {
+                None => Ok(wrt.iter().map(|t| (*t).clone()).collect()),
+                Some(t) => Err(Error::op("grad", env.show_type(t), "only float tensors have gradients", "differentiate by float tensors")),
+            },
+            Some((loss, _)) => Err(Error::op(
+                "grad",
+                env.show_type(loss),
+                "only a scalar of a float type has gradients",
+                "reduce the loss with mean() or sum()",
+            )),
+            None => Err(Error::op("grad", "", "takes a loss and the values to differentiate by", "")),
+        },
+    }
+}
+
+impl Graph {
+    /// Checks every rule of the format: values are defined once and before use, types are what the operators give, outputs
+    /// and updates fit, sizes are over declared symbols, and the recorded guards cover what the types assume.
+    pub fn verify(&self) -> Result<()> {
+        self.verify_env()?;
+        if self.types.len() != self.names.len() {
+            return Err(Error::verify("graph", format!("{} types but {} names", self.types.len(), self.names.len())));
+        }
+        let mut defined = vec![false; self.types.len()];
+        for (i, input) in self.inputs.iter().enumerate() {
+            let place = || format!("input {i} `{}`", input.name);
+            self.define(input.value, &mut defined, &place)?;
+        }
+        let mut env = self.env.clone();
+        for (n, node) in self.nodes.iter().enumerate() {
+            let place = || self.node_place(n);
+            for v in &node.inputs {
+                if !defined.get(v.index()).copied().unwrap_or(false) {
+                    return Err(Error::verify(place(), format!("uses %{} before it is defined", self.value_name(*v))));
+                }
+            }
+            if let Op::Prim(p) = &node.op {
+                prim_exprs(p).iter().try_for_each(|e| self.verify_expr(e, &place))?;
+            }
+            let args: Vec<TensorType> = node.inputs.iter().map(|v| self.ty(*v).clone()).collect();
+            let types = infer(&node.op, &args, &mut env).map_err(|e| Error::verify(place(), e.to_string()))?;
+            if types.is_empty() || types.len() != node.outputs.len() {
+                return Err(Error::verify(place(), format!("gives {} results, {} are named", types.len(), node.outputs.len())));
+            }
+            for (v, ty) in node.outputs.iter().zip(&types) {
+                self.define(*v, &mut defined, &place)?;
+                let have = self.ty(*v);
+                let same = have.dtype == ty.dtype
+                    && have.rank() == ty.rank()
+                    && have.shape.iter().zip(&ty.shape).all(|(a, b)| a == b || env.equal(a, b, "declared and inferred sizes agree"));
+                if !same {
+                    let text = format!("%{} is declared {}, is {}", self.value_name(*v), env.show_type(have), env.show_type(ty));
+                    return Err(Error::verify(place(), text));
+                }
+            }
+            if let Some(g) = env.guards.get(self.env.guards.len()) {
+                return Err(Error::verify(place(), format!("assumes {} ({}), which no guard states", env.show_guard(g), g.reason)));
+            }
+        }
+        let mut updated = vec![false; self.inputs.len()];
+        for (k, o) in self.outputs.iter().enumerate() {
+            let place = || format!("output {k} `{}`", o.name);
+            if !defined.get(o.value.index()).copied().unwrap_or(false) {
+                return Err(Error::verify(place(), format!("%{} is not defined", self.value_name(o.value))));
+            }
+            let Some(i) = o.updates else { continue };
+            let Some(input) = self.inputs.get(i) else {
+                return Err(Error::verify(place(), format!("updates input {i}, there are {}", self.inputs.len())));
+            };
+            if input.kind != InputKind::State {
+                return Err(Error::verify(place(), format!("updates `{}`, which is not state", input.name)));
+            }
+            if std::mem::replace(&mut updated[i], true) {
+                return Err(Error::verify(place(), format!("updates `{}` a second time", input.name)));
+            }
+            let (have, want) = (self.ty(o.value), self.ty(input.value));
+            if have != want {
+                let text = format!("updates `{}` of {} with {}", input.name, self.env.show_type(want), self.env.show_type(have));
+                return Err(Error::verify(place(), text));
+            }
+        }
+        Ok(())
+    }
+
+    /// `node 3, %h0 = linear (model.rs:12)`.
+    fn node_place(&self, n: usize) -> String {
+        let node = &self.nodes[n];
+        let outs = node.outputs.iter().map(|v| format!("%{}", self.value_name(*v))).collect::<Vec<_>>().join(", ");
+        let location = node.location.as_ref().map_or(String::new(), |l| format!(" ({l})"));
+        format!("node {n}, {outs} = {}{location}", node.op.name())
+    }
+
+    fn define(&self, v: ValueId, defined: &mut [bool], place: &dyn Fn() -> String) -> Result<()> {
+        let Some(slot) = defined.get_mut(v.index()) else {
+            return Err(Error::verify(place(), format!("value {} has no type", v.0)));
+        };
+        if std::mem::replace(slot, true) {
+            return Err(Error::verify(place(), format!("%{} is defined twice", self.value_name(v))));
+        }
+        let ty = self.ty(v);
+        for d in &ty.shape {
+            self.verify_expr(d, place)?;
+            if self.env.hint(d).is_none_or(|h| h < 0) {
+                return Err(Error::verify(place(), format!("{} is not a size", self.env.show(d))));
+            }
+        }
+        if self.env.hint(&ty.numel()).is_none_or(|n| n > MAX_NUMEL) {
+            return Err(Error::verify(place(), format!("{} has more than {MAX_NUMEL} elements", self.env.show_type(ty))));
+        }
+        Ok(())
+    }
+
+    fn verify_env(&self) -> Result<()> {
+        for s in &self.env.symbols {
+            if !(0 <= s.lo && s.lo <= s.hint && s.hint <= s.hi) {
+                return Err(Error::verify(format!("size {}", s.name), format!("{} is not in {}..={}", s.hint, s.lo, s.hi)));
+            }
+        }
+        self.env.guards.iter().try_for_each(|g| self.verify_expr(&g.expr, &|| format!("guard {}", self.env.show_guard(g))))
+    }
+
+    // Sizes of a graph are over its symbols alone.
+    fn verify_expr(&self, e: &Expr, place: &dyn Fn() -> String) -> Result<()> {
+        let mut stray = None;
+        e.visit(&mut |a| match a {
+            Atom::Sym(s) if s.0 as usize >= self.env.symbols.len() => stray = Some(format!("size {} is not declared", s.0)),
+            Atom::Axis(_) | Atom::Value(_) => stray = Some(format!("{} is an index, not a size", self.env.show(e))),
+            _ => {}
+        });
+        stray.map_or(Ok(()), |problem| Err(Error::verify(place(), problem)))
+    }
+}
+
+/// The sizes among a prim's static arguments.
+fn prim_exprs(p: &Prim) -> Vec<&Expr> {
+    match p {
+        Prim::Size(e) => vec![e],
+        Prim::Iota { shape, .. } | Prim::Reshape(shape) | Prim::Expand(shape) => shape.iter().collect(),
+        Prim::Slice { start, size, .. } => start.iter().chain(size).collect(),
+        Prim::Pad { lo, hi, .. } => lo.iter().chain(hi).collect(),
+        _ => vec![],
+    }
+}
