@@ -94,11 +94,25 @@ impl Builder {
 
     /// Inlines an operator's decomposition; errors name the operator and its operands.
     pub fn call(&mut self, def: &OpDef, inputs: &[ValueId], attrs: &Attrs) -> Result<Vec<ValueId>> {
-        (def.decompose)(self, inputs, attrs).map_err(|e| {
+        def.check_call(inputs.len(), attrs).and_then(|()| (def.decompose)(self, inputs, attrs)).map_err(|e| {
             let mut shapes: Vec<String> = inputs.iter().map(|v| self.graph.env.show_type(self.ty(*v))).collect();
             shapes.extend(attrs.0.iter().map(|(n, a)| format!("{n}={a}")));
             e.within(def.name, &shapes.join(", "))
         })
+    }
+
+    /// Adds the node that asks for the gradient of a scalar loss with respect to each of `wrt`; autodiff expands it.
+    pub fn grad(&mut self, loss: ValueId, wrt: &[ValueId]) -> Result<Vec<ValueId>> {
+        let show = self.graph.env.show_type(self.ty(loss));
+        if self.rank(loss) != 0 || !self.dtype(loss).is_float() {
+            return Err(Error::op("grad", show, "the loss is not a float scalar", "reduce it with mean() or sum()"));
+        }
+        if let Some(v) = wrt.iter().find(|v| !self.dtype(**v).is_float()) {
+            let operand = self.graph.env.show_type(self.ty(*v));
+            return Err(Error::op("grad", operand, "only float tensors have gradients", "differentiate with respect to float tensors"));
+        }
+        let types = wrt.iter().map(|v| self.ty(*v).clone()).collect();
+        Ok(self.push(Op::Grad, &[&[loss], wrt].concat(), types))
     }
 
     /// Inlines an operator of the table by name.

@@ -15,6 +15,7 @@ pub mod op;
 pub mod ops;
 pub mod prim;
 pub mod program;
+pub mod rewrite;
 pub mod scalar;
 pub mod shape;
 pub mod text;

@@ -183,7 +183,8 @@ pub struct OpDef {
     pub name: &'static str,
     /// Shown in the docs page's list; states the formula and PyTorch's name where it is a method or a submodule's function.
     pub doc: &'static str,
-    /// PyTorch's signature, `x, weight, bias=None, eps=1e-5`: tensors first, then static arguments.
+    /// Tensors, then after a semicolon the static arguments with their defaults: `x, weight, [bias]; eps=1e-5`. Brackets
+    /// mark an operand that may be left out, `xs..` any number of operands.
     pub signature: &'static str,
     pub decompose: Decompose,
     /// The reverse-mode rule, where it is better than the one that follows from the decomposition.
@@ -191,6 +192,33 @@ pub struct OpDef {
 }
 
 impl OpDef {
+    /// The fewest and the most operands that the signature allows.
+    pub fn arity(&self) -> (usize, usize) {
+        let operands = self.signature.split(';').next().unwrap_or("");
+        operands.split(',').map(str::trim).filter(|p| !p.is_empty()).fold((0, 0), |(lo, hi), p| {
+            if p.ends_with("..") { (lo + 1, usize::MAX) } else { (lo + !p.starts_with('[') as usize, hi.saturating_add(1)) }
+        })
+    }
+
+    /// The names of the static arguments.
+    pub fn attr_names(&self) -> impl Iterator<Item = &'static str> {
+        let names = self.signature.split_once(';').map_or("", |(_, attrs)| attrs);
+        names.split(',').filter_map(|p| p.split('=').next()).map(str::trim).filter(|n| !n.is_empty())
+    }
+
+    /// Whether a call has as many operands as the signature says and no argument that it does not know.
+    pub fn check_call(&self, operands: usize, attrs: &Attrs) -> Result<()> {
+        let (lo, hi) = self.arity();
+        let problem = if !(lo..=hi).contains(&operands) {
+            format!("got {operands} operands")
+        } else if let Some((name, _)) = attrs.0.iter().find(|(n, _)| self.attr_names().all(|k| k != n)) {
+            format!("has no argument {name}")
+        } else {
+            return Ok(());
+        };
+        Err(Error::op(self.name, "", problem, format!("call it as {}({})", self.name, self.signature)))
+    }
+
     /// The types of the results: the decomposition's.
     pub fn infer(&self, args: &[&TensorType], attrs: &Attrs, env: &mut ShapeEnv) -> Result<Vec<TensorType>> {
         let mut b = Builder::new(self.name);

@@ -1,14 +1,51 @@
 //! The operator table: every operator by PyTorch's name, one row each, grouped as PyTorch's documentation groups them.
 //!
 //! Adding an operator is adding a row. Eager dispatch, capture, autodiff, the interpreter, every target and the docs page's
-//! list follow from it.
+//! list follow from it. Convolutions and pooling have their place here too: `conv.rs`, as contractions over padded and
+//! unfolded views.
 
 use crate::op::OpDef;
 
+/// A row: name, signature, documentation, decomposition and, where it pays, a derivative of its own.
+macro_rules! op {
+    ($name:literal, $signature:literal, $doc:literal, $decompose:expr $(,)?) => {
+        crate::op::OpDef { name: $name, doc: $doc, signature: $signature, decompose: $decompose, vjp: None }
+    };
+    ($name:literal, $signature:literal, $doc:literal, $decompose:expr, $vjp:expr $(,)?) => {
+        crate::op::OpDef { name: $name, doc: $doc, signature: $signature, decompose: $decompose, vjp: Some($vjp) }
+    };
+}
+
+mod activation;
+mod attention;
+mod creation;
+mod index;
+mod linalg;
+mod loss;
+mod norm;
+mod optim;
 mod pointwise;
+mod random;
+mod reduction;
+mod rnn;
+mod shape;
 
 /// The groups of the table, in the order of the docs page.
-pub static GROUPS: &[(&str, &[OpDef])] = &[("Pointwise", pointwise::OPS)];
+pub static GROUPS: &[(&str, &[OpDef])] = &[
+    ("Creation", creation::OPS),
+    ("Pointwise", pointwise::OPS),
+    ("Reduction", reduction::OPS),
+    ("Shape", shape::OPS),
+    ("Indexing", index::OPS),
+    ("Linear algebra", linalg::OPS),
+    ("Activation", activation::OPS),
+    ("Normalization", norm::OPS),
+    ("Attention", attention::OPS),
+    ("Recurrent", rnn::OPS),
+    ("Loss", loss::OPS),
+    ("Random", random::OPS),
+    ("Optimizer", optim::OPS),
+];
 
 /// Every operator.
 pub fn all() -> impl Iterator<Item = &'static OpDef> {
@@ -21,4 +58,20 @@ pub fn find(name: &str) -> Option<&'static OpDef> {
     use std::sync::OnceLock;
     static INDEX: OnceLock<HashMap<&'static str, &'static OpDef>> = OnceLock::new();
     INDEX.get_or_init(|| all().map(|d| (d.name, d)).collect()).get(name).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_documented() {
+        let mut seen = BTreeSet::new();
+        for d in super::all() {
+            assert!(seen.insert(d.name), "{} is there twice", d.name);
+            assert!(!d.doc.is_empty(), "{} has no documentation", d.name);
+            let (lo, hi) = d.arity();
+            assert!(lo <= hi, "{}", d.name);
+        }
+    }
 }

@@ -1,35 +1,413 @@
-//! Pointwise operators.
+//! Pointwise operators: arithmetic, comparison, logic and the elementary functions, broadcast and promoted as in PyTorch.
 
 use crate::build::Builder;
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::ValueId;
-use crate::op::{Attrs, OpDef};
+use crate::op::{Attr, Attrs, OpDef};
 use crate::scalar::ScalarOp;
 
 macro_rules! unary {
     ($name:literal, $op:ident, $doc:literal) => {
-        OpDef { name: $name, doc: $doc, signature: "x", decompose: |b, x, _| Ok(vec![b.unary(ScalarOp::$op, x[0])?]), vjp: None }
+        op!($name, "x", $doc, |b, x, _| Ok(vec![b.unary(ScalarOp::$op, x[0])?]))
+    };
+}
+
+/// Rounding to whole numbers: integers are that already.
+macro_rules! rounding {
+    ($name:literal, $op:ident, $doc:literal) => {
+        op!($name, "x", $doc, |b, x, _| {
+            let whole = !b.dtype(x[0]).is_float();
+            Ok(vec![if whole { x[0] } else { b.unary(ScalarOp::$op, x[0])? }])
+        })
+    };
+}
+
+macro_rules! compare {
+    ($name:literal, $op:ident, $doc:literal) => {
+        op!($name, "x, [y]; other", $doc, |b, x, a| {
+            let (x, y) = operands(b, x, a, "other")?;
+            Ok(vec![b.binary(ScalarOp::$op, x, y)?])
+        })
+    };
+}
+
+macro_rules! logical {
+    ($name:literal, $op:ident, $doc:literal) => {
+        op!($name, "x, y", $doc, |b, x, _| {
+            let (x, y) = (b.cast(x[0], DType::Bool)?, b.cast(x[1], DType::Bool)?);
+            Ok(vec![b.binary(ScalarOp::$op, x, y)?])
+        })
+    };
+}
+
+macro_rules! bitwise {
+    ($name:literal, $op:ident, $doc:literal) => {
+        op!($name, "x, y", $doc, |b, x, _| Ok(vec![b.binary(ScalarOp::$op, x[0], x[1])?]))
     };
 }
 
 pub static OPS: &[OpDef] = &[
+    // ---- elementary functions ----
     unary!("abs", Abs, "|x|"),
-    OpDef {
-        name: "relu",
-        doc: "max(x, 0). PyTorch: torch.nn.functional.relu.",
-        signature: "x",
-        decompose: relu,
-        vjp: Some(|b, v| {
-            // Masked by the result, so that the pre-activation need not be kept.
-            let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
-            let zero = b.zeros_like(dy)?;
-            let pos = b.binary(ScalarOp::Gt, v.outputs[0], zero)?;
-            Ok(vec![Some(b.select(pos, dy, zero)?)])
-        }),
-    },
+    unary!("neg", Neg, "-x"),
+    unary!("sin", Sin, "Sine of radians."),
+    unary!("cos", Cos, "Cosine of radians."),
+    unary!("tan", Tan, "Tangent of radians."),
+    unary!("asin", Asin, "Inverse sine."),
+    unary!("acos", Acos, "Inverse cosine."),
+    unary!("atan", Atan, "Inverse tangent."),
+    unary!("sinh", Sinh, "Hyperbolic sine."),
+    unary!("cosh", Cosh, "Hyperbolic cosine."),
+    unary!("tanh", Tanh, "Hyperbolic tangent."),
+    unary!("asinh", Asinh, "Inverse hyperbolic sine."),
+    unary!("acosh", Acosh, "Inverse hyperbolic cosine."),
+    unary!("atanh", Atanh, "Inverse hyperbolic tangent."),
+    unary!("exp", Exp, "e^x"),
+    unary!("exp2", Exp2, "2^x"),
+    unary!("expm1", Expm1, "e^x - 1, accurate near zero."),
+    unary!("log", Log, "Natural logarithm."),
+    unary!("log2", Log2, "Logarithm to base 2."),
+    unary!("log1p", Log1p, "log(1 + x), accurate near zero."),
+    op!("log10", "x", "Logarithm to base 10.", |b, x, _| {
+        let l = b.unary(ScalarOp::Log, x[0])?;
+        Ok(vec![b.mul_scalar(l, std::f64::consts::LOG10_E)?])
+    }),
+    unary!("sqrt", Sqrt, "Square root."),
+    unary!("rsqrt", Rsqrt, "1 / sqrt(x)"),
+    unary!("reciprocal", Recip, "1 / x"),
+    op!("square", "x", "x * x", |b, x, _| Ok(vec![b.mul(x[0], x[0])?])),
+    unary!("erf", Erf, "Error function."),
+    op!("erfc", "x", "1 - erf(x)", |b, x, _| {
+        let e = b.unary(ScalarOp::Erf, x[0])?;
+        let n = b.neg(e)?;
+        Ok(vec![b.add_scalar(n, 1.0)?])
+    }),
+    unary!("erfinv", Erfinv, "Inverse error function."),
+    unary!("lgamma", Lgamma, "Logarithm of |gamma(x)|."),
+    unary!("digamma", Digamma, "Derivative of lgamma."),
+    op!("sinc", "x", "sin(pi x) / (pi x), 1 at zero.", sinc),
+    op!("logit", "x; eps=None", "log(x / (1 - x)); x is clamped to [eps, 1 - eps] first when eps is given.", logit),
+    op!("sigmoid", "x", "1 / (1 + e^-x)", |b, x, _| Ok(vec![sigmoid(b, x[0])?]), |b, v| {
+        // By the result: y (1 - y).
+        let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
+        let t = b.neg(v.outputs[0])?;
+        let t = b.add_scalar(t, 1.0)?;
+        let t = b.mul(t, v.outputs[0])?;
+        Ok(vec![Some(b.mul(dy, t)?)])
+    },),
+    rounding!("floor", Floor, "Largest whole number not above x."),
+    rounding!("ceil", Ceil, "Smallest whole number not below x."),
+    rounding!("trunc", Trunc, "x without its fraction."),
+    rounding!("round", Round, "Nearest whole number, halves to even."),
+    op!("frac", "x", "x - trunc(x)", |b, x, _| {
+        let t = b.unary(ScalarOp::Trunc, x[0])?;
+        Ok(vec![b.sub(x[0], t)?])
+    }),
+    unary!("sign", Sign, "-1, 0 or 1."),
+    op!("isnan", "x", "Whether x is not a number.", |b, x, _| Ok(vec![test(b, ScalarOp::IsNan, x[0])?])),
+    op!("isinf", "x", "Whether x is infinite.", |b, x, _| Ok(vec![test(b, ScalarOp::IsInf, x[0])?])),
+    op!("isfinite", "x", "Whether x is neither infinite nor NaN.", |b, x, _| {
+        let n = test(b, ScalarOp::IsNan, x[0])?;
+        let i = test(b, ScalarOp::IsInf, x[0])?;
+        let either = b.binary(ScalarOp::Or, n, i)?;
+        Ok(vec![b.unary(ScalarOp::Not, either)?])
+    }),
+    op!(
+        "nan_to_num",
+        "x; nan=0.0, posinf=None, neginf=None",
+        "Replaces NaN and infinities; infinities by the type's largest finite values by default.",
+        nan_to_num
+    ),
+    // ---- arithmetic ----
+    op!("add", "x, [y]; other, alpha=1", "x + alpha * y", |b, x, a| scaled(b, ScalarOp::Add, x, a)),
+    op!("sub", "x, [y]; other, alpha=1", "x - alpha * y", |b, x, a| scaled(b, ScalarOp::Sub, x, a)),
+    op!("rsub", "x; other", "other - x, for a number on the left.", |b, x, a| {
+        let (x, y) = operands(b, x, a, "other")?;
+        Ok(vec![b.sub(y, x)?])
+    }),
+    op!("mul", "x, [y]; other", "x * y", |b, x, a| {
+        let (x, y) = operands(b, x, a, "other")?;
+        Ok(vec![b.mul(x, y)?])
+    }),
+    op!("div", "x, [y]; other, rounding_mode=None", "x / y; rounded down by rounding_mode \"floor\", towards zero by \"trunc\".", div),
+    op!("floor_divide", "x, [y]; other", "x / y rounded down.", |b, x, a| {
+        let (x, y) = operands(b, x, a, "other")?;
+        Ok(vec![floor_divide(b, x, y)?])
+    }),
+    op!("fmod", "x, [y]; other", "Remainder of x / y with the sign of x.", |b, x, a| {
+        let (x, y) = operands(b, x, a, "other")?;
+        Ok(vec![b.binary(ScalarOp::Fmod, x, y)?])
+    }),
+    op!("remainder", "x, [y]; other", "Remainder of x / y with the sign of y.", |b, x, a| {
+        let (x, y) = operands(b, x, a, "other")?;
+        Ok(vec![remainder(b, x, y)?])
+    }),
+    op!("pow", "x, [y]; exponent", "x to the power y.", pow),
+    op!("maximum", "x, y", "The larger; NaN when either is.", |b, x, _| Ok(vec![b.binary(ScalarOp::Max, x[0], x[1])?])),
+    op!("minimum", "x, y", "The smaller; NaN when either is.", |b, x, _| Ok(vec![b.binary(ScalarOp::Min, x[0], x[1])?])),
+    op!("atan2", "y, x", "Angle of the point (x, y) in radians.", |b, x, _| Ok(vec![b.binary(ScalarOp::Atan2, x[0], x[1])?])),
+    op!("copysign", "x, y", "|x| with the sign of y.", |b, x, _| Ok(vec![b.binary(ScalarOp::Copysign, x[0], x[1])?])),
+    op!("hypot", "x, y", "sqrt(x^2 + y^2) without overflow in between.", hypot, |b, v| {
+        let Some(dy) = v.grads[0] else { return Ok(vec![None, None]) };
+        let t = b.div(dy, v.outputs[0])?;
+        v.inputs.iter().map(|x| Ok(Some(b.mul(t, *x)?))).collect()
+    }),
+    op!("logaddexp", "x, y", "log(e^x + e^y)", logaddexp, |b, v| {
+        let Some(dy) = v.grads[0] else { return Ok(vec![None, None]) };
+        let share = |b: &mut Builder, x| {
+            let d = b.sub(x, v.outputs[0])?;
+            let e = b.unary(ScalarOp::Exp, d)?;
+            Ok(Some(b.mul(dy, e)?))
+        };
+        Ok(vec![share(b, v.inputs[0])?, share(b, v.inputs[1])?])
+    }),
+    op!("clamp", "x; min=None, max=None", "min(max(x, min), max)", clamp, |b, v| {
+        // A value at a bound passes its gradient on.
+        let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
+        let zero = b.zeros_like(dy)?;
+        let mut dx = dy;
+        for (name, inside) in [("min", ScalarOp::Ge), ("max", ScalarOp::Le)] {
+            if let Some(c) = v.attrs.opt_float(name)? {
+                let ok = b.scalar(inside, v.inputs[0], c)?;
+                dx = b.select(ok, dx, zero)?;
+            }
+        }
+        Ok(vec![Some(dx)])
+    }),
+    op!("lerp", "x, end, [weight]; weight", "x + weight * (end - x)", |b, x, a| {
+        let d = b.sub(x[1], x[0])?;
+        let t = match x.get(2) {
+            Some(w) => b.mul(*w, d)?,
+            None => match a.opt_float("weight")? {
+                Some(w) => b.mul_scalar(d, w)?,
+                None => return Err(b.error("needs a weight", "give a tensor or a number")),
+            },
+        };
+        Ok(vec![b.add(x[0], t)?])
+    }),
+    op!("addcmul", "x, tensor1, tensor2; value=1", "x + value * tensor1 * tensor2", |b, x, a| {
+        let t = b.mul(x[1], x[2])?;
+        let t = b.mul_scalar(t, a.float("value", 1.0)?)?;
+        Ok(vec![b.add(x[0], t)?])
+    }),
+    op!("addcdiv", "x, tensor1, tensor2; value=1", "x + value * tensor1 / tensor2", |b, x, a| {
+        let t = b.div(x[1], x[2])?;
+        let t = b.mul_scalar(t, a.float("value", 1.0)?)?;
+        Ok(vec![b.add(x[0], t)?])
+    }),
+    // ---- comparison, choice and logic ----
+    compare!("eq", Eq, "x == y"),
+    compare!("ne", Ne, "x != y"),
+    compare!("lt", Lt, "x < y"),
+    compare!("le", Le, "x <= y"),
+    compare!("gt", Gt, "x > y"),
+    compare!("ge", Ge, "x >= y"),
+    op!("where", "condition, x, y", "x where the condition holds, else y.", |b, x, _| {
+        let c = b.cast(x[0], DType::Bool)?;
+        Ok(vec![b.select(c, x[1], x[2])?])
+    }),
+    op!("masked_fill", "x, mask; value", "A number where the mask holds, else x. PyTorch: Tensor.masked_fill.", |b, x, a| {
+        let c = b.cast(x[1], DType::Bool)?;
+        let v = b.full_like(x[0], a.float("value", 0.0)?)?;
+        Ok(vec![b.select(c, v, x[0])?])
+    }),
+    logical!("logical_and", And, "x and y, as truth values."),
+    logical!("logical_or", Or, "x or y, as truth values."),
+    logical!("logical_xor", Xor, "Either x or y, as truth values."),
+    op!("logical_not", "x", "Whether x is zero.", |b, x, _| {
+        let c = b.cast(x[0], DType::Bool)?;
+        Ok(vec![b.unary(ScalarOp::Not, c)?])
+    }),
+    bitwise!("bitwise_and", And, "Bits set in both."),
+    bitwise!("bitwise_or", Or, "Bits set in either."),
+    bitwise!("bitwise_xor", Xor, "Bits set in one of the two."),
+    unary!("bitwise_not", Not, "All bits inverted."),
+    bitwise!("bitwise_left_shift", Shl, "x * 2^y on bits."),
+    bitwise!("bitwise_right_shift", Shr, "Bits of x moved down by y."),
+    // ---- types and derivatives ----
+    op!("to", "x; dtype", "The same values as another element type. PyTorch: Tensor.to.", |b, x, a| match a.dtype("dtype")? {
+        Some(d) => Ok(vec![b.cast(x[0], d)?]),
+        None => Err(b.error("needs a dtype", "name an element type")),
+    }),
+    op!("detach", "x", "The same values, through which no gradient flows. PyTorch: Tensor.detach.", |b, x, _| {
+        Ok(vec![b.prim(crate::prim::Prim::Detach, &[x[0]])?])
+    }),
 ];
 
-fn relu(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
-    let zero = b.zeros_like(x[0])?;
-    Ok(vec![b.binary(ScalarOp::Max, x[0], zero)?])
+/// The second operand: a tensor, or a number by name. A fractional number turns an integer tensor into floats.
+fn operands(b: &mut Builder, x: &[ValueId], a: &Attrs, name: &str) -> Result<(ValueId, ValueId)> {
+    if let Some(y) = x.get(1) {
+        return Ok((x[0], *y));
+    }
+    let Some(c) = a.opt_float(name)? else { return Err(b.error("needs a second operand", format!("give a tensor or a number as {name}"))) };
+    let fractional = matches!(a.get(name), Some(Attr::Float(_))) && !b.dtype(x[0]).is_float();
+    let x = if fractional { b.float(x[0])? } else { x[0] };
+    let x = if b.dtype(x) == DType::Bool { b.cast(x, DType::I32)? } else { x };
+    Ok((x, b.full_like(x, c)?))
+}
+
+fn scaled(b: &mut Builder, op: ScalarOp, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let (x, y) = operands(b, x, a, "other")?;
+    let y = match a.float("alpha", 1.0)? {
+        1.0 => y,
+        alpha => b.mul_scalar(y, alpha)?,
+    };
+    Ok(vec![b.binary(op, x, y)?])
+}
+
+/// By the exponential of a number that is never positive, so that nothing overflows.
+pub fn sigmoid(b: &mut Builder, x: ValueId) -> Result<ValueId> {
+    let x = b.float(x)?;
+    let m = b.unary(ScalarOp::Abs, x)?;
+    let m = b.neg(m)?;
+    let e = b.unary(ScalarOp::Exp, m)?;
+    let one = b.full_like(x, 1.0)?;
+    let positive = b.scalar(ScalarOp::Ge, x, 0.0)?;
+    let above = b.select(positive, one, e)?;
+    let below = b.add(e, one)?;
+    b.div(above, below)
+}
+
+fn sinc(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
+    let x = b.float(x[0])?;
+    let is0 = b.scalar(ScalarOp::Eq, x, 0.0)?;
+    let one = b.full_like(x, 1.0)?;
+    let safe = b.select(is0, one, x)?;
+    let p = b.mul_scalar(safe, std::f64::consts::PI)?;
+    let s = b.unary(ScalarOp::Sin, p)?;
+    let q = b.div(s, p)?;
+    Ok(vec![b.select(is0, one, q)?])
+}
+
+fn logit(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let mut x = b.float(x[0])?;
+    if let Some(eps) = a.opt_float("eps")? {
+        x = b.op("clamp", &[x], &Attrs::new().with("min", eps).with("max", 1.0 - eps))?[0];
+    }
+    let n = b.neg(x)?;
+    let n = b.add_scalar(n, 1.0)?;
+    let q = b.div(x, n)?;
+    Ok(vec![b.unary(ScalarOp::Log, q)?])
+}
+
+fn test(b: &mut Builder, op: ScalarOp, x: ValueId) -> Result<ValueId> {
+    if b.dtype(x).is_float() {
+        return b.unary(op, x);
+    }
+    let shape = b.shape(x);
+    b.full(&shape, 0.0, DType::Bool)
+}
+
+fn nan_to_num(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let (x, dtype) = (x[0], b.dtype(x[0]));
+    if !dtype.is_float() {
+        return Ok(vec![x]);
+    }
+    let fill = |b: &mut Builder, y, condition, value: f64| {
+        let v = b.full_like(x, value)?;
+        b.select(condition, v, y)
+    };
+    let nan = b.unary(ScalarOp::IsNan, x)?;
+    let y = fill(b, x, nan, a.float("nan", 0.0)?)?;
+    let inf = b.unary(ScalarOp::IsInf, x)?;
+    let positive = b.scalar(ScalarOp::Gt, x, 0.0)?;
+    let high = b.full_like(x, a.float("posinf", dtype.max_finite())?)?;
+    let low = b.full_like(x, a.float("neginf", dtype.min_finite())?)?;
+    let end = b.select(positive, high, low)?;
+    Ok(vec![b.select(inf, end, y)?])
+}
+
+fn div(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let (x, y) = operands(b, x, a, "other")?;
+    let xy = b.promote(&[x, y])?;
+    let (x, y) = (xy[0], xy[1]);
+    Ok(vec![match a.str("rounding_mode", "")? {
+        "" => {
+            let (x, y) = (b.float(x)?, b.float(y)?);
+            b.div(x, y)?
+        }
+        "floor" => floor_divide(b, x, y)?,
+        "trunc" if b.dtype(x).is_float() => {
+            let q = b.div(x, y)?;
+            b.unary(ScalarOp::Trunc, q)?
+        }
+        "trunc" => b.div(x, y)?,
+        mode => return Err(b.error(format!("unknown rounding_mode {mode:?}"), "use \"floor\" or \"trunc\"")),
+    }])
+}
+
+// For floats through the exact remainder, as PyTorch does: the rounded quotient may lie on the wrong side of a whole number.
+fn floor_divide(b: &mut Builder, x: ValueId, y: ValueId) -> Result<ValueId> {
+    let xy = b.promote(&[x, y])?;
+    let (x, y) = (xy[0], xy[1]);
+    if !b.dtype(x).is_float() {
+        return b.binary(ScalarOp::FloorDiv, x, y);
+    }
+    let r = remainder(b, x, y)?;
+    let d = b.sub(x, r)?;
+    let q = b.div(d, y)?;
+    b.unary(ScalarOp::Round, q)
+}
+
+fn remainder(b: &mut Builder, x: ValueId, y: ValueId) -> Result<ValueId> {
+    let xy = b.promote(&[x, y])?;
+    let (x, y) = (xy[0], xy[1]);
+    if !b.dtype(x).is_float() {
+        let q = b.binary(ScalarOp::FloorDiv, x, y)?;
+        let m = b.mul(q, y)?;
+        return b.sub(x, m);
+    }
+    let r = b.binary(ScalarOp::Fmod, x, y)?;
+    let rest = b.scalar(ScalarOp::Ne, r, 0.0)?;
+    let (rn, yn) = (b.scalar(ScalarOp::Lt, r, 0.0)?, b.scalar(ScalarOp::Lt, y, 0.0)?);
+    let differ = b.binary(ScalarOp::Xor, rn, yn)?;
+    let wrong = b.binary(ScalarOp::And, rest, differ)?;
+    let moved = b.add(r, y)?;
+    b.select(wrong, moved, r)
+}
+
+fn pow(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let (base, e) = operands(b, x, a, "exponent")?;
+    let whole = !b.dtype(base).is_float() && !b.dtype(e).is_float();
+    let p = b.binary(ScalarOp::Pow, base, e)?;
+    Ok(vec![if whole { b.cast(p, DType::I32)? } else { p }])
+}
+
+fn hypot(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
+    let (x, y) = (b.unary(ScalarOp::Abs, x[0])?, b.unary(ScalarOp::Abs, x[1])?);
+    let big = b.binary(ScalarOp::Max, x, y)?;
+    let small = b.binary(ScalarOp::Min, x, y)?;
+    let is0 = b.scalar(ScalarOp::Eq, big, 0.0)?;
+    let one = b.full_like(big, 1.0)?;
+    let safe = b.select(is0, one, big)?;
+    let q = b.div(small, safe)?;
+    let q = b.mul(q, q)?;
+    let q = b.add(q, one)?;
+    let root = b.unary(ScalarOp::Sqrt, q)?;
+    Ok(vec![b.mul(big, root)?])
+}
+
+fn logaddexp(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
+    let m = b.binary(ScalarOp::Max, x[0], x[1])?;
+    let d = b.sub(x[0], x[1])?;
+    let d = b.unary(ScalarOp::Abs, d)?;
+    let n = b.neg(d)?;
+    let e = b.unary(ScalarOp::Exp, n)?;
+    let l = b.unary(ScalarOp::Log1p, e)?;
+    // Equal infinities differ by NaN; their sum is the infinity itself.
+    let same = b.binary(ScalarOp::Eq, x[0], x[1])?;
+    let ln2 = b.full_like(l, std::f64::consts::LN_2)?;
+    let l = b.select(same, ln2, l)?;
+    Ok(vec![b.add(m, l)?])
+}
+
+fn clamp(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let mut y = x[0];
+    for (name, op) in [("min", ScalarOp::Max), ("max", ScalarOp::Min)] {
+        if let Some(c) = a.opt_float(name)? {
+            y = b.scalar(op, y, c)?;
+        }
+    }
+    Ok(vec![y])
 }

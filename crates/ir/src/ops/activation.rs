@@ -1,0 +1,343 @@
+//! Activation functions: torch.nn.functional's pointwise ones, softmax and log_softmax.
+//!
+//! Derivatives are given where the result or the input alone gives a shorter one than the decomposition, and where
+//! PyTorch's value at a kink has to be kept.
+
+use super::pointwise::sigmoid;
+use crate::build::Builder;
+use crate::error::Result;
+use crate::graph::ValueId;
+use crate::op::{Attrs, OpDef, VjpArgs};
+use crate::prim::{Prim, ReduceOp};
+use crate::scalar::ScalarOp;
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
+
+pub static OPS: &[OpDef] = &[
+    op!("relu", "x", "max(x, 0)", relu, |b, v| {
+        // Masked by the result, so that the pre-activation need not be kept.
+        let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
+        let zero = b.zeros_like(dy)?;
+        let pos = b.scalar(ScalarOp::Gt, v.outputs[0], 0.0)?;
+        Ok(vec![Some(b.select(pos, dy, zero)?)])
+    }),
+    op!("relu6", "x", "min(max(x, 0), 6)", |b, x, _| Ok(vec![bounded(b, x[0], 0.0, 6.0)?]), |b, v| bounded_vjp(b, v, 0.0, 6.0, 1.0)),
+    op!(
+        "hardtanh",
+        "x; min_val=-1.0, max_val=1.0",
+        "min(max(x, min_val), max_val)",
+        |b, x, a| Ok(vec![bounded(b, x[0], a.float("min_val", -1.0)?, a.float("max_val", 1.0)?)?]),
+        |b, v| bounded_vjp(b, v, v.attrs.float("min_val", -1.0)?, v.attrs.float("max_val", 1.0)?, 1.0),
+    ),
+    op!("hardsigmoid", "x", "min(max(x + 3, 0), 6) / 6", |b, x, _| Ok(vec![hardsigmoid(b, x[0])?]), |b, v| bounded_vjp(
+        b,
+        v,
+        -3.0,
+        3.0,
+        1.0 / 6.0
+    )),
+    op!("hardswish", "x", "x * hardsigmoid(x)", hardswish, |b, v| {
+        let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
+        let x = v.inputs[0];
+        let zero = b.zeros_like(dy)?;
+        let slope = b.mul_scalar(x, 1.0 / 3.0)?;
+        let slope = b.add_scalar(slope, 0.5)?;
+        let middle = b.mul(dy, slope)?;
+        let (high, low) = (b.scalar(ScalarOp::Gt, x, 3.0)?, b.scalar(ScalarOp::Lt, x, -3.0)?);
+        let d = b.select(high, dy, middle)?;
+        Ok(vec![Some(b.select(low, zero, d)?)])
+    }),
+    op!("leaky_relu", "x; negative_slope=0.01", "x where positive, else negative_slope * x.", |b, x, a| {
+        let scaled = b.mul_scalar(x[0], a.float("negative_slope", 0.01)?)?;
+        let pos = b.scalar(ScalarOp::Gt, x[0], 0.0)?;
+        Ok(vec![b.select(pos, x[0], scaled)?])
+    }),
+    op!("prelu", "x, weight", "x where positive, else weight * x; one weight, or one for each channel (dimension 1).", prelu),
+    op!("threshold", "x; threshold, value", "x where above the threshold, else the value.", |b, x, a| {
+        let above = b.scalar(ScalarOp::Gt, x[0], a.float("threshold", 0.0)?)?;
+        let v = b.full_like(x[0], a.float("value", 0.0)?)?;
+        Ok(vec![b.select(above, x[0], v)?])
+    }),
+    op!("elu", "x; alpha=1.0", "x where positive, else alpha * (e^x - 1).", |b, x, a| {
+        let alpha = a.float("alpha", 1.0)?;
+        Ok(vec![exponential_unit(b, x[0], alpha, 1.0)?])
+    }),
+    op!("celu", "x; alpha=1.0", "x where positive, else alpha * (e^(x / alpha) - 1).", |b, x, a| {
+        let alpha = a.float("alpha", 1.0)?;
+        Ok(vec![exponential_unit(b, x[0], alpha, alpha)?])
+    }),
+    op!("selu", "x", "Scaled elu with the fixed point of self-normalising networks.", |b, x, _| {
+        let y = exponential_unit(b, x[0], 1.673_263_242_354_377_2, 1.0)?;
+        Ok(vec![b.mul_scalar(y, 1.050_700_987_355_480_5)?])
+    }),
+    op!(
+        "silu",
+        "x",
+        "x * sigmoid(x)",
+        |b, x, _| {
+            let s = sigmoid(b, x[0])?;
+            Ok(vec![b.mul(x[0], s)?])
+        },
+        |b, v| {
+            // s (1 + x (1 - s))
+            let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
+            let s = sigmoid(b, v.inputs[0])?;
+            let t = one_minus(b, s)?;
+            let t = b.mul(v.inputs[0], t)?;
+            let t = b.add_scalar(t, 1.0)?;
+            let t = b.mul(s, t)?;
+            Ok(vec![Some(b.mul(dy, t)?)])
+        },
+    ),
+    op!("mish", "x", "x * tanh(softplus(x))", |b, x, _| {
+        let s = b.op("softplus", x, &Attrs::new())?[0];
+        let t = b.unary(ScalarOp::Tanh, s)?;
+        Ok(vec![b.mul(x[0], t)?])
+    }),
+    op!("gelu", "x; approximate=\"none\"", "x * Phi(x); by tanh when approximate is \"tanh\".", gelu, gelu_vjp),
+    op!(
+        "softplus",
+        "x; beta=1.0, threshold=20.0",
+        "log(1 + e^(beta x)) / beta, linear where beta x is above the threshold.",
+        softplus,
+        |b, v| {
+            let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
+            let bx = b.mul_scalar(v.inputs[0], v.attrs.float("beta", 1.0)?)?;
+            let s = sigmoid(b, bx)?;
+            let d = b.mul(dy, s)?;
+            let linear = b.scalar(ScalarOp::Gt, bx, v.attrs.float("threshold", 20.0)?)?;
+            Ok(vec![Some(b.select(linear, dy, d)?)])
+        }
+    ),
+    op!(
+        "logsigmoid",
+        "x",
+        "log(sigmoid(x)). PyTorch: torch.nn.functional.logsigmoid.",
+        |b, x, _| Ok(vec![logsigmoid(b, x[0])?]),
+        |b, v| {
+            let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
+            let n = b.neg(v.inputs[0])?;
+            let s = sigmoid(b, n)?;
+            Ok(vec![Some(b.mul(dy, s)?)])
+        }
+    ),
+    op!("softsign", "x", "x / (1 + |x|)", |b, x, _| {
+        let d = b.unary(ScalarOp::Abs, x[0])?;
+        let d = b.add_scalar(d, 1.0)?;
+        Ok(vec![b.div(x[0], d)?])
+    }),
+    op!("tanhshrink", "x", "x - tanh(x)", |b, x, _| {
+        let t = b.unary(ScalarOp::Tanh, x[0])?;
+        Ok(vec![b.sub(x[0], t)?])
+    }),
+    op!("glu", "x; dim=-1", "a * sigmoid(b) of the two halves along dim.", glu),
+    op!("softmax", "x; dim=-1", "e^x over its sum along dim.", |b, x, a| Ok(vec![softmax(b, x[0], a.int("dim", -1)?)?]), |b, v| {
+        // By the result: y (dy - sum(dy y)).
+        let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
+        let (y, dims) = (v.outputs[0], reduced(b, v.outputs[0], v.attrs)?);
+        let t = b.mul(dy, y)?;
+        let s = b.sum(t, &dims, true)?;
+        let d = b.sub(dy, s)?;
+        Ok(vec![Some(b.mul(y, d)?)])
+    }),
+    op!("log_softmax", "x; dim=-1", "log(softmax(x)) along dim.", |b, x, a| Ok(vec![log_softmax(b, x[0], a.int("dim", -1)?)?]), |b, v| {
+        // By the result: dy - e^y sum(dy).
+        let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
+        let dims = reduced(b, v.outputs[0], v.attrs)?;
+        let e = b.unary(ScalarOp::Exp, v.outputs[0])?;
+        let s = b.sum(dy, &dims, true)?;
+        let t = b.mul(e, s)?;
+        Ok(vec![Some(b.sub(dy, t)?)])
+    },),
+];
+
+fn one_minus(b: &mut Builder, x: ValueId) -> Result<ValueId> {
+    let n = b.neg(x)?;
+    b.add_scalar(n, 1.0)
+}
+
+// The dimension that softmax normalises along; none for a scalar.
+fn reduced(b: &Builder, x: ValueId, a: &Attrs) -> Result<Vec<usize>> {
+    let dim = a.int("dim", -1)?;
+    b.dims(x, Some(&[dim]))
+}
+
+fn relu(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
+    Ok(vec![b.scalar(ScalarOp::Max, x[0], 0.0)?])
+}
+
+fn bounded(b: &mut Builder, x: ValueId, lo: f64, hi: f64) -> Result<ValueId> {
+    let y = b.scalar(ScalarOp::Max, x, lo)?;
+    b.scalar(ScalarOp::Min, y, hi)
+}
+
+// Nothing passes at the bounds themselves.
+fn bounded_vjp(b: &mut Builder, v: &VjpArgs, lo: f64, hi: f64, slope: f64) -> Result<Vec<Option<ValueId>>> {
+    let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
+    let zero = b.zeros_like(dy)?;
+    let d = b.mul_scalar(dy, slope)?;
+    let above = b.scalar(ScalarOp::Gt, v.inputs[0], lo)?;
+    let below = b.scalar(ScalarOp::Lt, v.inputs[0], hi)?;
+    let inside = b.binary(ScalarOp::And, above, below)?;
+    Ok(vec![Some(b.select(inside, d, zero)?)])
+}
+
+fn hardsigmoid(b: &mut Builder, x: ValueId) -> Result<ValueId> {
+    let t = b.float(x)?;
+    let t = b.add_scalar(t, 3.0)?;
+    let t = bounded(b, t, 0.0, 6.0)?;
+    b.mul_scalar(t, 1.0 / 6.0)
+}
+
+fn hardswish(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
+    let s = hardsigmoid(b, x[0])?;
+    Ok(vec![b.mul(x[0], s)?])
+}
+
+fn prelu(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
+    let (x, mut w) = (x[0], x[1]);
+    if b.rank(w) == 1 && !b.shape(w)[0].is_one() {
+        if b.rank(x) < 2 {
+            return Err(b.error("weights for each channel need an input with a channel dimension", "give one weight"));
+        }
+        let mut shape = vec![crate::expr::Dim::ONE; b.rank(x)];
+        shape[1] = b.shape(w)[0].clone();
+        w = b.reshape(w, shape)?;
+    }
+    let scaled = b.mul(w, x)?;
+    let pos = b.scalar(ScalarOp::Gt, x, 0.0)?;
+    Ok(vec![b.select(pos, x, scaled)?])
+}
+
+// x where positive, else alpha (e^(x / width) - 1). The exponential never sees a positive number, so its unused half
+// cannot overflow and spoil the gradient.
+fn exponential_unit(b: &mut Builder, x: ValueId, alpha: f64, width: f64) -> Result<ValueId> {
+    let x = b.float(x)?;
+    let zero = b.zeros_like(x)?;
+    let pos = b.binary(ScalarOp::Gt, x, zero)?;
+    let n = b.select(pos, zero, x)?;
+    let n = b.mul_scalar(n, 1.0 / width)?;
+    let e = b.unary(ScalarOp::Expm1, n)?;
+    let e = b.mul_scalar(e, alpha)?;
+    b.select(pos, x, e)
+}
+
+const SQRT_2_OVER_PI: f64 = 0.797_884_560_802_865_4;
+const GELU_CUBIC: f64 = 0.044715;
+
+fn gelu_tanh(b: &mut Builder, x: ValueId) -> Result<ValueId> {
+    // tanh(sqrt(2/pi) (x + 0.044715 x^3)) = tanh(x (c + c 0.044715 x^2))
+    let x2 = b.mul(x, x)?;
+    let t = b.mul_scalar(x2, SQRT_2_OVER_PI * GELU_CUBIC)?;
+    let t = b.add_scalar(t, SQRT_2_OVER_PI)?;
+    let t = b.mul(x, t)?;
+    b.unary(ScalarOp::Tanh, t)
+}
+
+fn gelu_cdf(b: &mut Builder, x: ValueId, a: &Attrs) -> Result<ValueId> {
+    let t = match a.str("approximate", "none")? {
+        "none" => {
+            let t = b.mul_scalar(x, FRAC_1_SQRT_2)?;
+            b.unary(ScalarOp::Erf, t)?
+        }
+        "tanh" => gelu_tanh(b, x)?,
+        other => return Err(b.error(format!("unknown approximation {other:?}"), "use \"none\" or \"tanh\"")),
+    };
+    let t = b.mul_scalar(t, 0.5)?;
+    b.add_scalar(t, 0.5)
+}
+
+fn gelu(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let x = b.float(x[0])?;
+    let c = gelu_cdf(b, x, a)?;
+    Ok(vec![b.mul(x, c)?])
+}
+
+fn gelu_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
+    let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
+    let x = v.inputs[0];
+    let cdf = gelu_cdf(b, x, v.attrs)?;
+    let x2 = b.mul(x, x)?;
+    let density = if v.attrs.str("approximate", "none")? == "none" {
+        let t = b.mul_scalar(x2, -0.5)?;
+        let t = b.unary(ScalarOp::Exp, t)?;
+        b.mul_scalar(t, 1.0 / (2.0 * PI).sqrt())?
+    } else {
+        // d/dx of (1 + tanh(u)) / 2 is (1 - tanh(u)^2) / 2 * du/dx.
+        let t = gelu_tanh(b, x)?;
+        let t = b.mul(t, t)?;
+        let t = one_minus(b, t)?;
+        let u = b.mul_scalar(x2, 1.5 * SQRT_2_OVER_PI * GELU_CUBIC)?;
+        let u = b.add_scalar(u, 0.5 * SQRT_2_OVER_PI)?;
+        b.mul(t, u)?
+    };
+    let t = b.mul(x, density)?;
+    let t = b.add(cdf, t)?;
+    Ok(vec![Some(b.mul(dy, t)?)])
+}
+
+// max(z, 0) + log1p(e^-|z|)
+fn log_one_plus_exp(b: &mut Builder, z: ValueId) -> Result<ValueId> {
+    let m = b.unary(ScalarOp::Abs, z)?;
+    let m = b.neg(m)?;
+    let e = b.unary(ScalarOp::Exp, m)?;
+    let l = b.unary(ScalarOp::Log1p, e)?;
+    let p = b.scalar(ScalarOp::Max, z, 0.0)?;
+    b.add(p, l)
+}
+
+fn softplus(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let (beta, threshold) = (a.float("beta", 1.0)?, a.float("threshold", 20.0)?);
+    let x = b.float(x[0])?;
+    let bx = b.mul_scalar(x, beta)?;
+    let l = log_one_plus_exp(b, bx)?;
+    let l = b.mul_scalar(l, 1.0 / beta)?;
+    let linear = b.scalar(ScalarOp::Gt, bx, threshold)?;
+    Ok(vec![b.select(linear, x, l)?])
+}
+
+/// min(x, 0) - log1p(e^-|x|)
+pub fn logsigmoid(b: &mut Builder, x: ValueId) -> Result<ValueId> {
+    let x = b.float(x)?;
+    let n = b.neg(x)?;
+    let l = log_one_plus_exp(b, n)?;
+    b.neg(l)
+}
+
+fn glu(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let dim = b.dim(x[0], a.int("dim", -1)?)?;
+    let shape = b.shape(x[0]);
+    let half = shape.get(dim).and_then(|n| n.exact_div(&2i64.into()));
+    let Some(half) = half else { return Err(b.error(format!("dimension {dim} cannot be halved"), "use an even size")) };
+    let left = b.narrow(x[0], dim, 0i64.into(), half.clone())?;
+    let right = b.narrow(x[0], dim, half.clone(), half)?;
+    let s = sigmoid(b, right)?;
+    Ok(vec![b.mul(left, s)?])
+}
+
+/// The largest value along `dims`, through which no gradient flows: what is subtracted before an exponential.
+pub fn shift(b: &mut Builder, x: ValueId, dims: &[usize]) -> Result<ValueId> {
+    let m = b.reduce(ReduceOp::Max, x, dims, true)?;
+    b.prim(Prim::Detach, &[m])
+}
+
+/// Three passes over a row that fuse into one kernel: maximum, sum of exponentials, quotient.
+pub fn softmax(b: &mut Builder, x: ValueId, dim: i64) -> Result<ValueId> {
+    let x = b.float(x)?;
+    let dims = b.dim(x, dim).and_then(|_| b.dims(x, Some(&[dim])))?;
+    let m = shift(b, x, &dims)?;
+    let d = b.sub(x, m)?;
+    let e = b.unary(ScalarOp::Exp, d)?;
+    let s = b.sum(e, &dims, true)?;
+    b.div(e, s)
+}
+
+pub fn log_softmax(b: &mut Builder, x: ValueId, dim: i64) -> Result<ValueId> {
+    let x = b.float(x)?;
+    let dims = b.dim(x, dim).and_then(|_| b.dims(x, Some(&[dim])))?;
+    let m = shift(b, x, &dims)?;
+    let d = b.sub(x, m)?;
+    let e = b.unary(ScalarOp::Exp, d)?;
+    let s = b.sum(e, &dims, true)?;
+    let l = b.unary(ScalarOp::Log, s)?;
+    b.sub(d, l)
+}

@@ -1,0 +1,405 @@
+//! Losses of torch.nn.functional. `reduction` is "mean", "sum" or "none".
+
+use super::activation::{log_softmax, softmax};
+use super::pointwise::sigmoid;
+use super::reduction::vector_norm;
+use crate::build::Builder;
+use crate::error::Result;
+use crate::expr::Dim;
+use crate::graph::ValueId;
+use crate::op::{Attrs, OpDef, VjpArgs};
+use crate::scalar::ScalarOp;
+
+pub static OPS: &[OpDef] = &[
+    op!(
+        "cross_entropy",
+        "x, target, [weight]; reduction=\"mean\", label_smoothing=0.0, ignore_index=None",
+        "-log_softmax(x) at the target class, or summed against target probabilities of x's shape. Classes are dimension 1 (0 of a \
+         vector). Targets equal to ignore_index count for nothing, the mean's divisor included; unlike PyTorch's -100 there is none \
+         by default, so that the divisor is known ahead of time.",
+        cross_entropy,
+        cross_entropy_vjp
+    ),
+    op!(
+        "nll_loss",
+        "x, target, [weight]; reduction=\"mean\", ignore_index=None",
+        "Minus the log-probability x of the target class.",
+        |b, x, a| {
+            let t = Targets::new(b, x, a)?;
+            let terms = t.against(b, x[0])?;
+            Ok(vec![t.reduce(b, terms, a)?])
+        }
+    ),
+    op!("mse_loss", "x, target; reduction=\"mean\"", "(x - target)^2", |b, x, a| {
+        let d = b.sub(x[0], x[1])?;
+        let t = b.mul(d, d)?;
+        reduced(b, t, a)
+    }),
+    op!("l1_loss", "x, target; reduction=\"mean\"", "|x - target|", |b, x, a| {
+        let d = b.sub(x[0], x[1])?;
+        let t = b.unary(ScalarOp::Abs, d)?;
+        reduced(b, t, a)
+    }),
+    op!(
+        "smooth_l1_loss",
+        "x, target; reduction=\"mean\", beta=1.0",
+        "d^2 / (2 beta) where d = |x - target| is below beta, else d - beta / 2.",
+        |b, x, a| {
+            let beta = a.float("beta", 1.0)?;
+            let t = huber(b, x, beta)?;
+            let t = if beta == 0.0 { t } else { b.mul_scalar(t, 1.0 / beta)? };
+            reduced(b, t, a)
+        }
+    ),
+    op!(
+        "huber_loss",
+        "x, target; reduction=\"mean\", delta=1.0",
+        "d^2 / 2 where d = |x - target| is below delta, else delta (d - delta / 2).",
+        |b, x, a| {
+            let t = huber(b, x, a.float("delta", 1.0)?)?;
+            reduced(b, t, a)
+        }
+    ),
+    op!(
+        "binary_cross_entropy",
+        "x, target, [weight]; reduction=\"mean\"",
+        "-(target log x + (1 - target) log(1 - x)); logarithms are at least -100.",
+        |b, x, a| {
+            let log = |b: &mut Builder, p| {
+                let l = b.unary(ScalarOp::Log, p)?;
+                b.scalar(ScalarOp::Max, l, -100.0)
+            };
+            let (nx, nt) = (complement(b, x[0])?, complement(b, x[1])?);
+            let (lx, ln) = (log(b, x[0])?, log(b, nx)?);
+            let (p, q) = (b.mul(x[1], lx)?, b.mul(nt, ln)?);
+            let s = b.add(p, q)?;
+            let t = b.neg(s)?;
+            weighted(b, t, x, a)
+        }
+    ),
+    op!(
+        "binary_cross_entropy_with_logits",
+        "x, target, [weight]; reduction=\"mean\"",
+        "binary_cross_entropy(sigmoid(x), target) without overflow.",
+        bce_with_logits,
+        |b, v| {
+            let Some(dy) = v.grads[0] else { return Ok(vec![None; v.inputs.len()]) };
+            let (x, target) = (v.inputs[0], v.inputs[1]);
+            let g = row_gradient(b, dy, x, v)?;
+            let g = match v.inputs.get(2) {
+                Some(w) => b.mul(g, *w)?,
+                None => g,
+            };
+            let s = sigmoid(b, x)?;
+            let d = b.sub(s, target)?;
+            let dx = b.mul(g, d)?;
+            let n = b.neg(x)?;
+            let mut out = vec![Some(dx), Some(b.mul(g, n)?)];
+            if v.inputs.len() > 2 {
+                let plain = bce_terms(b, x, target)?;
+                let g = row_gradient(b, dy, x, v)?;
+                out.push(Some(b.mul(g, plain)?));
+            }
+            Ok(out)
+        }
+    ),
+    op!(
+        "kl_div",
+        "x, target; reduction=\"mean\", log_target=False",
+        "target (log target - x), for log-probabilities x; also reduction \"batchmean\".",
+        kl_div
+    ),
+    op!("cosine_similarity", "x, y; dim=1, eps=1e-8", "x . y / (max(|x|, eps) max(|y|, eps)) along dim.", cosine_similarity),
+];
+
+fn complement(b: &mut Builder, x: ValueId) -> Result<ValueId> {
+    let n = b.neg(x)?;
+    b.add_scalar(n, 1.0)
+}
+
+fn reduced(b: &mut Builder, x: ValueId, a: &Attrs) -> Result<Vec<ValueId>> {
+    let dims: Vec<usize> = (0..b.rank(x)).collect();
+    Ok(vec![match a.str("reduction", "mean")? {
+        "mean" => b.mean(x, &dims, false)?,
+        "sum" => b.sum(x, &dims, false)?,
+        "none" => x,
+        "batchmean" => {
+            let s = b.sum(x, &dims, false)?;
+            let first: Vec<Dim> = b.shape(x).into_iter().take(1).collect();
+            let n = b.size_of(&first, b.dtype(s))?;
+            b.div(s, n)?
+        }
+        other => return Err(b.error(format!("unknown reduction {other:?}"), "use \"mean\", \"sum\" or \"none\"")),
+    }])
+}
+
+fn weighted(b: &mut Builder, terms: ValueId, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let t = match x.get(2) {
+        Some(w) => b.mul(terms, *w)?,
+        None => terms,
+    };
+    reduced(b, t, a)
+}
+
+// d loss / d term for each element of a tensor of x's shape.
+fn row_gradient(b: &mut Builder, dy: ValueId, x: ValueId, v: &VjpArgs) -> Result<ValueId> {
+    let g = match v.attrs.str("reduction", "mean")? {
+        "mean" => {
+            let n = b.size_of(&b.shape(x), b.dtype(dy))?;
+            b.div(dy, n)?
+        }
+        _ => dy,
+    };
+    b.broadcast_to(g, &b.shape(x))
+}
+
+fn huber(b: &mut Builder, x: &[ValueId], delta: f64) -> Result<ValueId> {
+    let d = b.sub(x[0], x[1])?;
+    let m = b.unary(ScalarOp::Abs, d)?;
+    let square = b.mul(d, d)?;
+    let square = b.mul_scalar(square, 0.5)?;
+    let linear = b.add_scalar(m, -0.5 * delta)?;
+    let linear = if delta == 0.0 { linear } else { b.mul_scalar(linear, delta)? };
+    let near = b.scalar(ScalarOp::Lt, m, delta)?;
+    b.select(near, square, linear)
+}
+
+// max(x, 0) - x target + log1p(e^-|x|)
+fn bce_terms(b: &mut Builder, x: ValueId, target: ValueId) -> Result<ValueId> {
+    let m = b.unary(ScalarOp::Abs, x)?;
+    let m = b.neg(m)?;
+    let e = b.unary(ScalarOp::Exp, m)?;
+    let l = b.unary(ScalarOp::Log1p, e)?;
+    let p = b.scalar(ScalarOp::Max, x, 0.0)?;
+    let t = b.mul(x, target)?;
+    let d = b.sub(p, t)?;
+    b.add(d, l)
+}
+
+fn bce_with_logits(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let xt = b.promote(&x[..2])?;
+    if b.shape(xt[0]) != b.shape(x[0]) {
+        return Err(b.error("the target has another shape than the input", "give a target for each element"));
+    }
+    let t = bce_terms(b, xt[0], xt[1])?;
+    weighted(b, t, x, a)
+}
+
+fn kl_div(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let target = x[1];
+    let t = if a.bool("log_target", false)? {
+        let p = b.unary(ScalarOp::Exp, target)?;
+        let d = b.sub(target, x[0])?;
+        b.mul(p, d)?
+    } else {
+        // 0 log 0 is 0.
+        let positive = b.scalar(ScalarOp::Gt, target, 0.0)?;
+        let one = b.full_like(target, 1.0)?;
+        let safe = b.select(positive, target, one)?;
+        let l = b.unary(ScalarOp::Log, safe)?;
+        let d = b.sub(l, x[0])?;
+        b.mul(target, d)?
+    };
+    reduced(b, t, a)
+}
+
+fn cosine_similarity(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let (dim, eps) = (a.int("dim", 1)?, a.float("eps", 1e-8)?);
+    let xy = b.promote(x)?;
+    let dims = b.dims(xy[0], Some(&[dim]))?;
+    let p = b.mul(xy[0], xy[1])?;
+    let dot = b.sum(p, &dims, false)?;
+    let norm = |b: &mut Builder, v| {
+        let n = vector_norm(b, v, 2.0, &dims, false)?;
+        b.scalar(ScalarOp::Max, n, eps)
+    };
+    let (nx, ny) = (norm(b, xy[0])?, norm(b, xy[1])?);
+    let n = b.mul(nx, ny)?;
+    Ok(vec![b.div(dot, n)?])
+}
+
+/// What the targets of a classification loss weigh each class with.
+struct Targets {
+    /// The class dimension of the input.
+    dim: usize,
+    /// The weight of each class in each row, of the input's shape.
+    distribution: ValueId,
+    /// The sum of `distribution` over classes, kept as size 1, where it is not one.
+    total: Option<ValueId>,
+    /// What a mean divides by; the number of rows when absent.
+    divisor: Option<ValueId>,
+    /// Where class indices are given without smoothing: the one class of each row that counts.
+    hot: Option<ValueId>,
+    /// Whether targets are probabilities; then `d distribution / d target`.
+    soft: Option<ValueId>,
+}
+
+impl Targets {
+    fn new(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Targets> {
+        let (input, target, weight) = (x[0], x[1], x.get(2).copied());
+        let (shape, rank, dtype) = (b.shape(input), b.rank(input), b.dtype(input));
+        if rank == 0 || !dtype.is_float() {
+            return Err(b.error("needs float scores with a class dimension", "give scores of [N, C, ...]"));
+        }
+        let dim = usize::from(rank > 1);
+        let smoothing = a.float("label_smoothing", 0.0)?;
+        if !(0.0..=1.0).contains(&smoothing) {
+            return Err(b.error(format!("label_smoothing is {smoothing}"), "use a number from 0 to 1"));
+        }
+        let classes = b.size_of(&[shape[dim].clone()], dtype)?;
+        let spread = b.full(&[], smoothing, dtype)?;
+        let spread = b.div(spread, classes)?;
+        let weight = match weight {
+            Some(w) => {
+                let mut s = vec![Dim::ONE; rank];
+                s[dim] = shape[dim].clone();
+                if b.rank(w) != 1 || !b.graph.env.equal(&b.shape(w)[0].clone(), &shape[dim], "one weight for each class") {
+                    return Err(b.error("the weight needs one value for each class", "give a vector of C values"));
+                }
+                let w = b.reshape(w, s)?;
+                Some(b.cast(w, dtype)?)
+            }
+            None => None,
+        };
+        if b.dtype(target).is_float() {
+            if b.rank(target) != rank
+                || !(0..rank)
+                    .all(|d| b.graph.env.equal(&b.shape(target)[d].clone(), &shape[d], "target probabilities have the input's shape"))
+            {
+                return Err(b.error(
+                    "target probabilities need the input's shape",
+                    "give class indices as integers, or one probability for each class",
+                ));
+            }
+            let mut factor = b.full(&shape, 1.0 - smoothing, dtype)?;
+            let mut t = b.cast(target, dtype)?;
+            if smoothing > 0.0 {
+                t = b.mul_scalar(t, 1.0 - smoothing)?;
+                t = b.add(t, spread)?;
+            }
+            if let Some(w) = weight {
+                t = b.mul(t, w)?;
+                factor = b.mul(factor, w)?;
+            }
+            let total = Some(b.sum(t, &[dim], true)?);
+            return Ok(Targets { dim, distribution: t, total, divisor: None, hot: None, soft: Some(factor) });
+        }
+        let mut rows = shape.clone();
+        rows.remove(dim);
+        let fits = b.rank(target) == rows.len()
+            && (0..rows.len()).all(|d| b.graph.env.equal(&b.shape(target)[d].clone(), &rows[d], "one target for each row"));
+        if !fits {
+            let text = format!("needs a target of {}", b.graph.env.show_shape(&rows));
+            return Err(b.error(text, "give one class index for each row of scores"));
+        }
+        // Compared with every class instead of gathered: the row is read anyway, and the gradient stays in the row.
+        let class = b.iota(&shape, dim)?;
+        let at = b.unsqueeze(target, dim)?;
+        let mut hot = b.binary(ScalarOp::Eq, class, at)?;
+        let zero = b.full(&shape, 0.0, dtype)?;
+        let one = match weight {
+            Some(w) => b.broadcast_to(w, &shape)?,
+            None => b.full(&shape, 1.0, dtype)?,
+        };
+        let valid = match a.opt_int("ignore_index")? {
+            Some(i) => Some(b.scalar(ScalarOp::Ne, at, i as f64)?),
+            None => None,
+        };
+        if let Some(v) = valid {
+            let v = b.broadcast_to(v, &shape)?;
+            hot = b.binary(ScalarOp::And, hot, v)?;
+        }
+        let mut distribution = b.select(hot, one, zero)?;
+        let (mut total, mut divisor) = (None, None);
+        if weight.is_some() || valid.is_some() {
+            // The weight of each row's target: what a mean divides by. Ignored classes weigh nothing.
+            let all: Vec<usize> = (0..rank).collect();
+            divisor = Some(b.sum(distribution, &all, false)?);
+        }
+        if smoothing > 0.0 {
+            let s = b.mul_scalar(distribution, 1.0 - smoothing)?;
+            let t = b.mul(one, spread)?;
+            distribution = b.add(s, t)?;
+            if let Some(v) = valid {
+                distribution = b.select(v, distribution, zero)?;
+            }
+        }
+        if weight.is_some() || valid.is_some() {
+            total = Some(b.sum(distribution, &[dim], true)?);
+        }
+        Ok(Targets { dim, distribution, total, divisor, hot: (smoothing == 0.0).then_some(hot), soft: None })
+    }
+
+    // Minus the sum over classes of distribution times log-probability.
+    fn against(&self, b: &mut Builder, log_p: ValueId) -> Result<ValueId> {
+        let t = match self.hot {
+            // Chosen, not multiplied: another class's score may be minus infinity.
+            Some(hot) => {
+                let zero = b.zeros_like(log_p)?;
+                let one = self.total.map_or(Ok(log_p), |_| b.mul(self.distribution, log_p))?;
+                b.select(hot, one, zero)?
+            }
+            None => b.mul(self.distribution, log_p)?,
+        };
+        let s = b.sum(t, &[self.dim], false)?;
+        b.neg(s)
+    }
+
+    fn reduce(&self, b: &mut Builder, rows: ValueId, a: &Attrs) -> Result<ValueId> {
+        match (a.str("reduction", "mean")?, self.divisor) {
+            ("mean", Some(n)) => {
+                let all: Vec<usize> = (0..b.rank(rows)).collect();
+                let s = b.sum(rows, &all, false)?;
+                b.div(s, n)
+            }
+            ("batchmean", _) => Err(b.error("unknown reduction \"batchmean\"", "use \"mean\", \"sum\" or \"none\"")),
+            _ => Ok(reduced(b, rows, a)?[0]),
+        }
+    }
+}
+
+fn cross_entropy(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let t = Targets::new(b, x, a)?;
+    let l = log_softmax(b, x[0], t.dim as i64)?;
+    let rows = t.against(b, l)?;
+    Ok(vec![t.reduce(b, rows, a)?])
+}
+
+// With t the distribution and g the gradient of each row's loss: dx = g (softmax(x) sum(t) - t), d target = -g log_softmax(x).
+fn cross_entropy_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
+    let Some(dy) = v.grads[0] else { return Ok(vec![None; v.inputs.len()]) };
+    let x = v.inputs[0];
+    let t = Targets::new(b, v.inputs, v.attrs)?;
+    let g = match v.attrs.str("reduction", "mean")? {
+        "none" => b.unsqueeze(dy, t.dim)?,
+        "mean" => {
+            let mut rows = b.shape(x);
+            rows.remove(t.dim);
+            let n = match t.divisor {
+                Some(n) => n,
+                None => b.size_of(&rows, b.dtype(x))?,
+            };
+            b.div(dy, n)?
+        }
+        _ => dy,
+    };
+    let p = softmax(b, x, t.dim as i64)?;
+    let p = match t.total {
+        Some(s) => b.mul(p, s)?,
+        None => p,
+    };
+    let d = b.sub(p, t.distribution)?;
+    let mut out = vec![Some(b.mul(d, g)?)];
+    out.push(match t.soft {
+        Some(factor) => {
+            let l = log_softmax(b, x, t.dim as i64)?;
+            let l = b.mul(l, factor)?;
+            let l = b.mul(l, g)?;
+            Some(b.neg(l)?)
+        }
+        None => None,
+    });
+    // Class weights are constants to PyTorch as well.
+    out.extend(v.inputs.get(2).map(|_| None));
+    Ok(out)
+}

@@ -1,0 +1,243 @@
+//! Normalization. Means are subtracted before variances are taken, so that an offset costs no precision.
+
+use super::reduction::vector_norm;
+use crate::build::Builder;
+use crate::error::Result;
+use crate::expr::Dim;
+use crate::graph::ValueId;
+use crate::op::{Attrs, OpDef, VjpArgs};
+use crate::scalar::ScalarOp;
+
+pub static OPS: &[OpDef] = &[
+    op!(
+        "layer_norm",
+        "x, [weight], [bias]; normalized_shape, eps=1e-5",
+        "(x - mean) / sqrt(var + eps) over the last dimensions, * weight + bias.",
+        layer_norm,
+        layer_norm_vjp
+    ),
+    op!(
+        "rms_norm",
+        "x, [weight]; normalized_shape, eps=None",
+        "x / sqrt(mean(x^2) + eps) over the last dimensions, * weight.",
+        rms_norm,
+        rms_norm_vjp
+    ),
+    op!(
+        "group_norm",
+        "x, [weight], [bias]; num_groups, eps=1e-5",
+        "Normalizes groups of channels (dimension 1) of each sample.",
+        group_norm
+    ),
+    op!("instance_norm", "x, [weight], [bias]; eps=1e-5", "Normalizes each channel of each sample.", instance_norm),
+    op!(
+        "batch_norm",
+        "x, running_mean, running_var, [weight], [bias]; training=False, momentum=0.1, eps=1e-5",
+        "Normalizes each channel over the batch when training, else by the running statistics. Gives the result and the new running mean and variance.",
+        batch_norm
+    ),
+    op!("normalize", "x; p=2.0, dim=1, eps=1e-12", "x / max(norm(x), eps) along dim.", |b, x, a| {
+        let dim = a.ints("dim")?.unwrap_or(vec![1]);
+        let dims = b.dims(x[0], Some(&dim))?;
+        let n = vector_norm(b, x[0], a.float("p", 2.0)?, &dims, true)?;
+        let n = b.scalar(ScalarOp::Max, n, a.float("eps", 1e-12)?)?;
+        Ok(vec![b.div(x[0], n)?])
+    }),
+];
+
+// The last dimensions, as many as `normalized_shape` names.
+fn last_dims(b: &mut Builder, x: ValueId, weight: Option<ValueId>, a: &Attrs) -> Result<Vec<usize>> {
+    let (shape, rank) = (b.shape(x), b.rank(x));
+    let named = match (a.dims("normalized_shape")?, weight) {
+        (Some(s), _) => s,
+        (None, Some(w)) => b.shape(w),
+        (None, None) => return Err(b.error("needs a normalized_shape", "name the sizes of the last dimensions")),
+    };
+    let n = named.len();
+    let fits = n >= 1
+        && n <= rank
+        && named.iter().zip(&shape[rank - n..]).all(|(s, d)| b.graph.env.equal(s, d, "normalized_shape is the last dimensions"));
+    if !fits {
+        let text = format!("normalized_shape {} is not the last sizes of the input", b.graph.env.show_shape(&named));
+        return Err(b.error(text, "name the sizes of the last dimensions"));
+    }
+    Ok((rank - n..rank).collect())
+}
+
+struct Centred {
+    /// (x - mean) / sqrt(var + eps)
+    normal: ValueId,
+    /// 1 / sqrt(var + eps), with the reduced dimensions kept
+    scale: ValueId,
+}
+
+fn centred(b: &mut Builder, x: ValueId, dims: &[usize], eps: f64) -> Result<Centred> {
+    let m = b.mean(x, dims, true)?;
+    let d = b.sub(x, m)?;
+    let d2 = b.mul(d, d)?;
+    let var = b.mean(d2, dims, true)?;
+    let var = b.add_scalar(var, eps)?;
+    let scale = b.unary(ScalarOp::Rsqrt, var)?;
+    Ok(Centred { normal: b.mul(d, scale)?, scale })
+}
+
+fn affine(b: &mut Builder, x: ValueId, weight: Option<ValueId>, bias: Option<ValueId>) -> Result<ValueId> {
+    let y = match weight {
+        Some(w) => b.mul(x, w)?,
+        None => x,
+    };
+    match bias {
+        Some(c) => b.add(y, c),
+        None => Ok(y),
+    }
+}
+
+fn layer_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let dims = last_dims(b, x[0], x.get(1).copied(), a)?;
+    let v = b.float(x[0])?;
+    let c = centred(b, v, &dims, a.float("eps", 1e-5)?)?;
+    Ok(vec![affine(b, c.normal, x.get(1).copied(), x.get(2).copied())?])
+}
+
+// With n = (x - mean) r and g = dy w: dx = r (g - mean(g) - n mean(g n)), dw = sum(dy n), db = sum(dy).
+fn layer_norm_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
+    let Some(dy) = v.grads[0] else { return Ok(vec![None; v.inputs.len()]) };
+    let dims = last_dims(b, v.inputs[0], v.inputs.get(1).copied(), v.attrs)?;
+    let c = centred(b, v.inputs[0], &dims, v.attrs.float("eps", 1e-5)?)?;
+    let g = affine(b, dy, v.inputs.get(1).copied(), None)?;
+    let mean_g = b.mean(g, &dims, true)?;
+    let gn = b.mul(g, c.normal)?;
+    let mean_gn = b.mean(gn, &dims, true)?;
+    let t = b.mul(c.normal, mean_gn)?;
+    let d = b.sub(g, mean_g)?;
+    let d = b.sub(d, t)?;
+    let dx = b.mul(d, c.scale)?;
+    let mut out = vec![Some(dx)];
+    let outer: Vec<usize> = (0..dims[0]).collect();
+    if v.inputs.len() > 1 {
+        let t = b.mul(dy, c.normal)?;
+        out.push(Some(b.sum(t, &outer, false)?));
+    }
+    if v.inputs.len() > 2 {
+        out.push(Some(b.sum(dy, &outer, false)?));
+    }
+    Ok(out)
+}
+
+fn root_mean_square(b: &mut Builder, x: ValueId, dims: &[usize], a: &Attrs) -> Result<ValueId> {
+    // PyTorch's default is the machine epsilon of the type.
+    let eps = a.float("eps", f32::EPSILON as f64)?;
+    let x2 = b.mul(x, x)?;
+    let m = b.mean(x2, dims, true)?;
+    let m = b.add_scalar(m, eps)?;
+    b.unary(ScalarOp::Rsqrt, m)
+}
+
+fn rms_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let dims = last_dims(b, x[0], x.get(1).copied(), a)?;
+    let v = b.float(x[0])?;
+    let r = root_mean_square(b, v, &dims, a)?;
+    let n = b.mul(v, r)?;
+    Ok(vec![affine(b, n, x.get(1).copied(), None)?])
+}
+
+fn rms_norm_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
+    let Some(dy) = v.grads[0] else { return Ok(vec![None; v.inputs.len()]) };
+    let x = v.inputs[0];
+    let dims = last_dims(b, x, v.inputs.get(1).copied(), v.attrs)?;
+    let r = root_mean_square(b, x, &dims, v.attrs)?;
+    let n = b.mul(x, r)?;
+    let g = affine(b, dy, v.inputs.get(1).copied(), None)?;
+    let gn = b.mul(g, n)?;
+    let m = b.mean(gn, &dims, true)?;
+    let t = b.mul(n, m)?;
+    let d = b.sub(g, t)?;
+    let mut out = vec![Some(b.mul(d, r)?)];
+    if v.inputs.len() > 1 {
+        let t = b.mul(dy, n)?;
+        let outer: Vec<usize> = (0..dims[0]).collect();
+        out.push(Some(b.sum(t, &outer, false)?));
+    }
+    Ok(out)
+}
+
+// A value for each channel, shaped to broadcast against [N, C, ...].
+fn per_channel(b: &mut Builder, v: ValueId, rank: usize) -> Result<ValueId> {
+    let mut shape = vec![Dim::ONE; rank];
+    shape[1] = b.ty(v).numel();
+    b.reshape(v, shape)
+}
+
+fn channel_affine(b: &mut Builder, y: ValueId, x: &[ValueId]) -> Result<ValueId> {
+    let rank = b.rank(y);
+    let w = x.first().map(|w| per_channel(b, *w, rank)).transpose()?;
+    let c = x.get(1).map(|c| per_channel(b, *c, rank)).transpose()?;
+    affine(b, y, w, c)
+}
+
+fn check_channels(b: &Builder, x: ValueId) -> Result<()> {
+    if b.rank(x) >= 2 { Ok(()) } else { Err(b.error("needs a batch and a channel dimension", "give an input of [N, C, ...]")) }
+}
+
+fn group_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    check_channels(b, x[0])?;
+    let shape = b.shape(x[0]);
+    let groups = a.int("num_groups", 1)?;
+    let Some(width) = (groups > 0).then(|| shape[1].exact_div(&Dim::Const(groups))).flatten() else {
+        let text = format!("{} channels do not divide into {groups} groups", b.graph.env.show(&shape[1]));
+        return Err(b.error(text, "use a divisor of the number of channels"));
+    };
+    let inner = width.mul(&Dim::product(&shape[2..]));
+    let v = b.float(x[0])?;
+    let v = b.reshape(v, vec![shape[0].clone(), Dim::Const(groups), inner])?;
+    let c = centred(b, v, &[2], a.float("eps", 1e-5)?)?;
+    let y = b.reshape(c.normal, shape)?;
+    Ok(vec![channel_affine(b, y, &x[1..])?])
+}
+
+fn instance_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    check_channels(b, x[0])?;
+    if b.rank(x[0]) < 3 {
+        return Err(b.error("needs a dimension to normalize after the channels", "give an input of [N, C, L, ...]"));
+    }
+    let v = b.float(x[0])?;
+    let dims: Vec<usize> = (2..b.rank(v)).collect();
+    let c = centred(b, v, &dims, a.float("eps", 1e-5)?)?;
+    Ok(vec![channel_affine(b, c.normal, &x[1..])?])
+}
+
+fn batch_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    check_channels(b, x[0])?;
+    let (v, running_mean, running_var) = (b.float(x[0])?, x[1], x[2]);
+    let (rank, eps) = (b.rank(v), a.float("eps", 1e-5)?);
+    if !a.bool("training", false)? {
+        let (m, var) = (per_channel(b, running_mean, rank)?, per_channel(b, running_var, rank)?);
+        let var = b.add_scalar(var, eps)?;
+        let r = b.unary(ScalarOp::Rsqrt, var)?;
+        let d = b.sub(v, m)?;
+        let n = b.mul(d, r)?;
+        return Ok(vec![channel_affine(b, n, &x[3..])?, running_mean, running_var]);
+    }
+    let dims: Vec<usize> = (0..rank).filter(|d| *d != 1).collect();
+    let c = centred(b, v, &dims, eps)?;
+    let y = channel_affine(b, c.normal, &x[3..])?;
+    // The running variance is the unbiased one.
+    let momentum = a.float("momentum", 0.1)?;
+    let m = b.mean(v, &dims, true)?;
+    let d = b.sub(v, m)?;
+    let d2 = b.mul(d, d)?;
+    let s = b.sum(d2, &dims, false)?;
+    let shape = b.shape(v);
+    let sizes: Vec<Dim> = dims.iter().map(|d| shape[*d].clone()).collect();
+    let n = b.size_of(&sizes, b.dtype(v))?;
+    let n = b.add_scalar(n, -1.0)?;
+    let var = b.div(s, n)?;
+    let m = b.reshape(m, vec![shape[1].clone()])?;
+    let blend = |b: &mut Builder, old, new| {
+        let new = b.prim(crate::prim::Prim::Detach, &[new])?;
+        let (old, new) = (b.mul_scalar(old, 1.0 - momentum)?, b.mul_scalar(new, momentum)?);
+        b.add(old, new)
+    };
+    let (m, var) = (blend(b, running_mean, m)?, blend(b, running_var, var)?);
+    Ok(vec![y, m, var])
+}

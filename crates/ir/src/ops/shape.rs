@@ -1,0 +1,549 @@
+//! Operators that rearrange elements. Most are views: they become index arithmetic and cost nothing.
+
+use super::linalg::diagonal_of;
+use crate::build::Builder;
+use crate::error::Result;
+use crate::expr::{Dim, Expr};
+use crate::graph::ValueId;
+use crate::op::{Attr, Attrs, OpDef};
+use crate::prim::Prim;
+use crate::scalar::ScalarOp;
+use crate::shape::Shape;
+
+pub static OPS: &[OpDef] = &[
+    op!("reshape", "x; shape", "The same elements in another shape; one size may be -1.", |b, x, a| {
+        let shape = whole_shape(b, x[0], a)?;
+        Ok(vec![b.reshape(x[0], shape)?])
+    }),
+    op!("flatten", "x; start_dim=0, end_dim=-1", "Joins the dimensions from start_dim to end_dim into one.", flatten),
+    op!("squeeze", "x; dim=None", "Drops dimensions of size 1, all or those named.", squeeze),
+    op!("unsqueeze", "x; dim", "Adds a dimension of size 1.", |b, x, a| {
+        let rank = b.rank(x[0]) as i64 + 1;
+        let dim = a.int("dim", 0)?;
+        let d = if dim < 0 { dim + rank } else { dim };
+        if !(0..rank).contains(&d) {
+            return Err(b.error(format!("dimension {dim} is out of range"), format!("use a dimension from {} to {}", -rank, rank - 1)));
+        }
+        Ok(vec![b.unsqueeze(x[0], d as usize)?])
+    }),
+    op!("permute", "x; dims", "Dimensions in another order.", permute),
+    op!("transpose", "x; dim0, dim1", "Two dimensions exchanged.", |b, x, a| {
+        let (p, q) = (b.dim(x[0], a.int("dim0", 0)?)?, b.dim(x[0], a.int("dim1", 1)?)?);
+        Ok(vec![if b.rank(x[0]) == 0 { x[0] } else { b.transpose(x[0], p, q)? }])
+    }),
+    op!("t", "x", "A matrix transposed; vectors stay.", |b, x, _| match b.rank(x[0]) {
+        2 => Ok(vec![b.transpose(x[0], 0, 1)?]),
+        0 | 1 => Ok(vec![x[0]]),
+        r => Err(b.error(format!("has {r} dimensions"), "use transpose() for more than two")),
+    }),
+    op!("flip", "x; dims", "Elements in reverse order along dims.", |b, x, a| {
+        let list = a.ints("dims")?.unwrap_or_default();
+        if list.is_empty() {
+            return Ok(vec![x[0]]);
+        }
+        let dims = b.dims(x[0], Some(&list))?;
+        Ok(vec![b.prim(Prim::Flip(dims), &[x[0]])?])
+    }),
+    op!("roll", "x; shifts, dims=None", "Elements moved along dims, those that fall off come back at the other end.", roll),
+    op!("tile", "x; dims", "The tensor repeated along each dimension. PyTorch: torch.tile, Tensor.repeat.", |b, x, a| repeat(
+        b,
+        x[0],
+        &a.ints("dims")?.unwrap_or_default()
+    )),
+    op!("repeat", "x; repeats", "The tensor repeated along each dimension.", |b, x, a| repeat(
+        b,
+        x[0],
+        &a.ints("repeats")?.unwrap_or_default()
+    )),
+    op!("repeat_interleave", "x; repeats, dim=None", "Each element repeated, along dim or of the flat tensor.", repeat_interleave),
+    op!("tril", "x; diagonal=0", "The lower triangle of the last two dimensions, zero above it.", |b, x, a| triangle(
+        b,
+        x[0],
+        a,
+        ScalarOp::Ge
+    )),
+    op!("triu", "x; diagonal=0", "The upper triangle of the last two dimensions, zero below it.", |b, x, a| triangle(
+        b,
+        x[0],
+        a,
+        ScalarOp::Le
+    )),
+    op!("diagonal", "x; offset=0, dim1=0, dim2=1", "A diagonal of two dimensions, as a last dimension.", diagonal),
+    op!("narrow", "x; dim, start, length", "length elements from start along dim.", narrow),
+    op!(
+        "slice",
+        "x; dim=0, start=0, end=None, step=1",
+        "Elements from start to end along dim, each step-th. PyTorch: x[start:end:step].",
+        slice
+    ),
+    op!("select", "x; dim, index", "One index of a dimension, which goes. PyTorch: x[index].", |b, x, a| {
+        let d = b.dim(x[0], a.int("dim", 0)?)?;
+        if b.rank(x[0]) == 0 {
+            return Err(b.error("a scalar has no dimension to select from", ""));
+        }
+        let start = start_of(b, x[0], d, a, "index")?;
+        let y = b.narrow(x[0], d, start, Dim::ONE)?;
+        let mut shape = b.shape(y);
+        shape.remove(d);
+        Ok(vec![b.reshape(y, shape)?])
+    }),
+    op!(
+        "unfold",
+        "x; dimension, size, step",
+        "Sliding windows along a dimension, as a last dimension. PyTorch: Tensor.unfold.",
+        |b, x, a| {
+            let dim = b.dim(x[0], a.int("dimension", 0)?)?;
+            Ok(vec![b.prim(Prim::Unfold { dim, size: a.int("size", 1)?, step: a.int("step", 1)?, dilation: 1 }, &[x[0]])?])
+        }
+    ),
+    op!("expand", "x; shape", "Sizes of 1 grown to the given ones; -1 keeps a size.", expand),
+    op!(
+        "pad",
+        "x; pad, mode=\"constant\", value=0.0",
+        "Elements added around the last dimensions: pad lists pairs from the last dimension on; negative amounts remove. Modes: constant, reflect, replicate, circular.",
+        pad
+    ),
+    op!("pixel_shuffle", "x; upscale_factor", "[*, C r^2, H, W] to [*, C, H r, W r].", pixel_shuffle),
+    op!(
+        "interpolate",
+        "x; size=None, scale_factor=None, mode=\"nearest\", align_corners=False",
+        "Resizes the dimensions after the first two; nearest, or linear in one, bilinear in two dimensions.",
+        interpolate
+    ),
+    op!("cat", "tensors..; dim=0", "Tensors joined along a dimension.", |b, x, a| {
+        let x = same_type(b, x)?;
+        let d = b.dim(x[0], a.int("dim", 0)?)?;
+        Ok(vec![b.cat(&x, d)?])
+    }),
+    op!("stack", "tensors..; dim=0", "Tensors of equal shape joined along a new dimension.", |b, x, a| {
+        let x = same_type(b, x)?;
+        let rank = b.rank(x[0]) as i64 + 1;
+        let dim = a.int("dim", 0)?;
+        let d = if dim < 0 { dim + rank } else { dim };
+        if !(0..rank).contains(&d) {
+            return Err(b.error(format!("dimension {dim} is out of range"), format!("use a dimension from {} to {}", -rank, rank - 1)));
+        }
+        let x = x.iter().map(|v| {
+            if b.rank(*v) as i64 + 1 == rank {
+                b.unsqueeze(*v, d as usize)
+            } else {
+                Err(b.error("the tensors differ in rank", "stack tensors of one shape"))
+            }
+        });
+        let x = x.collect::<Result<Vec<_>>>()?;
+        Ok(vec![b.cat(&x, d as usize)?])
+    }),
+    op!(
+        "split",
+        "x; split_size_or_sections, dim=0",
+        "Consecutive parts of a dimension: of one size (the last may be smaller) or of the sizes listed.",
+        split
+    ),
+    op!("chunk", "x; chunks, dim=0", "A dimension in that many parts of equal size (the last may be smaller).", |b, x, a| {
+        let d = b.dim(x[0], a.int("dim", 0)?)?;
+        let (n, chunks) = (static_size(b, x[0], d)?, a.int("chunks", 1)?.max(1));
+        split(b, x, &Attrs::new().with("dim", d).with("split_size_or_sections", ((n + chunks - 1) / chunks).max(1)))
+    }),
+];
+
+fn same_type(b: &mut Builder, x: &[ValueId]) -> Result<Vec<ValueId>> {
+    let dtype = x.iter().map(|v| b.dtype(*v)).reduce(|p, q| p.promote(q)).unwrap_or(crate::DType::F32);
+    x.iter().map(|v| b.cast(*v, dtype)).collect()
+}
+
+fn static_size(b: &Builder, x: ValueId, dim: usize) -> Result<i64> {
+    match b.shape(x).get(dim).and_then(Expr::as_const) {
+        Some(n) => Ok(n),
+        None => Err(b.error(format!("dimension {dim} has a symbolic size"), "use a dimension whose size does not change")),
+    }
+}
+
+fn whole_shape(b: &mut Builder, x: ValueId, a: &Attrs) -> Result<Shape> {
+    let Some(mut shape) = a.dims("shape")? else { return Err(b.error("needs a shape", "name the sizes")) };
+    let unknown: Vec<usize> = (0..shape.len()).filter(|i| shape[*i].as_const() == Some(-1)).collect();
+    if unknown.len() > 1 || shape.iter().any(|d| d.as_const().is_some_and(|d| d < -1)) {
+        return Err(b.error(format!("{} is no shape", b.graph.env.show_shape(&shape)), "sizes are not negative, and only one may be -1"));
+    }
+    if let [i] = unknown[..] {
+        let n = b.ty(x).numel();
+        let known = Expr::product(shape.iter().enumerate().filter(|(k, _)| *k != i).map(|(_, d)| d));
+        let quotient = n.exact_div(&known).or_else(|| {
+            // Not a multiple term by term; the guard that reshape records decides.
+            (n.as_const().is_none() || known.as_const().is_none()).then(|| n.floordiv(&known, &b.graph.env))
+        });
+        let Some(q) = quotient else {
+            let text = format!("{} elements do not fill {}", b.graph.env.show(&n), b.graph.env.show_shape(&shape));
+            return Err(b.error(text, "give a shape of as many elements"));
+        };
+        shape[i] = q;
+    }
+    Ok(shape)
+}
+
+fn flatten(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let (s, e) = (b.dim(x[0], a.int("start_dim", 0)?)?, b.dim(x[0], a.int("end_dim", -1)?)?);
+    let shape = b.shape(x[0]);
+    if shape.is_empty() {
+        return Ok(vec![b.reshape(x[0], vec![Dim::ONE])?]);
+    }
+    if s > e {
+        return Err(b.error("start_dim is after end_dim", "exchange them"));
+    }
+    let mut out = shape[..s].to_vec();
+    out.push(Expr::product(&shape[s..=e]));
+    out.extend_from_slice(&shape[e + 1..]);
+    Ok(vec![b.reshape(x[0], out)?])
+}
+
+fn squeeze(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let shape = b.shape(x[0]);
+    let dims = b.dims(x[0], a.ints("dim")?.as_deref())?;
+    let kept = shape.into_iter().enumerate().filter(|(i, d)| !(dims.contains(i) && d.is_one())).map(|(_, d)| d).collect();
+    Ok(vec![b.reshape(x[0], kept)?])
+}
+
+fn permute(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let list = a.ints("dims")?.unwrap_or_default();
+    let perm = list.iter().map(|d| b.dim(x[0], *d)).collect::<Result<Vec<_>>>()?;
+    let mut seen = perm.clone();
+    seen.sort_unstable();
+    if !seen.iter().copied().eq(0..b.rank(x[0])) {
+        return Err(b.error(format!("{list:?} is not an order of {} dimensions", b.rank(x[0])), "name each dimension once"));
+    }
+    Ok(vec![b.permute(x[0], &perm)?])
+}
+
+fn roll(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let shifts = a.ints("shifts")?.unwrap_or_default();
+    let shape = b.shape(x[0]);
+    let Some(dims) = a.ints("dims")?.filter(|d| !d.is_empty()) else {
+        let flat = b.reshape(x[0], vec![Expr::product(&shape)])?;
+        let r = rolled(b, flat, 0, shifts.first().copied().unwrap_or(0))?;
+        return Ok(vec![b.reshape(r, shape)?]);
+    };
+    if dims.len() != shifts.len() {
+        return Err(b.error(format!("{} shifts for {} dimensions", shifts.len(), dims.len()), "give one shift for each dimension"));
+    }
+    let mut y = x[0];
+    for (d, s) in dims.iter().zip(shifts) {
+        let d = b.dim(y, *d)?;
+        y = rolled(b, y, d, s)?;
+    }
+    Ok(vec![y])
+}
+
+fn rolled(b: &mut Builder, x: ValueId, dim: usize, shift: i64) -> Result<ValueId> {
+    let Some(n) = b.shape(x).get(dim).cloned() else { return Ok(x) };
+    // Where the first element of the result comes from.
+    let start = match n.as_const() {
+        Some(0) => return Ok(x),
+        Some(c) => Dim::Const((-shift).rem_euclid(c)),
+        None if shift > 0 => n.sub(&Dim::Const(shift)),
+        None => Dim::Const(-shift),
+    };
+    if start.is_zero() {
+        return Ok(x);
+    }
+    let tail = b.narrow(x, dim, start.clone(), n.sub(&start))?;
+    let head = b.narrow(x, dim, Dim::ZERO, start)?;
+    b.cat(&[tail, head], dim)
+}
+
+fn repeat(b: &mut Builder, x: ValueId, reps: &[i64]) -> Result<Vec<ValueId>> {
+    if reps.iter().any(|r| *r < 0) {
+        return Err(b.error(format!("{reps:?} repeats a negative number of times"), "use counts of zero or more"));
+    }
+    let mut shape = b.shape(x);
+    let mut reps = reps.to_vec();
+    while shape.len() < reps.len() {
+        shape.insert(0, Dim::ONE);
+    }
+    while reps.len() < shape.len() {
+        reps.insert(0, 1);
+    }
+    let pairs = |f: &dyn Fn(usize) -> [Dim; 2]| (0..shape.len()).flat_map(f).collect::<Shape>();
+    let apart = b.reshape(x, pairs(&|d| [Dim::ONE, shape[d].clone()]))?;
+    let grown = b.prim(Prim::Expand(pairs(&|d| [Dim::Const(reps[d]), shape[d].clone()])), &[apart])?;
+    Ok(vec![b.reshape(grown, (0..shape.len()).map(|d| shape[d].scale(reps[d])).collect())?])
+}
+
+fn repeat_interleave(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let n = a.int("repeats", 1)?;
+    if n < 0 {
+        return Err(b.error(format!("repeats {n} times"), "use a count of zero or more"));
+    }
+    let (v, d) = match a.opt_int("dim")? {
+        Some(d) => (x[0], b.dim(x[0], d)?),
+        None => {
+            let flat = b.ty(x[0]).numel();
+            (b.reshape(x[0], vec![flat])?, 0)
+        }
+    };
+    Ok(vec![interleaved(b, v, d, n)?])
+}
+
+fn interleaved(b: &mut Builder, x: ValueId, dim: usize, n: i64) -> Result<ValueId> {
+    let mut shape = b.shape(x);
+    let apart = b.unsqueeze(x, dim + 1)?;
+    let mut grown = shape.clone();
+    grown.insert(dim + 1, Dim::Const(n));
+    let grown = b.prim(Prim::Expand(grown), &[apart])?;
+    shape[dim] = shape[dim].scale(n);
+    b.reshape(grown, shape)
+}
+
+fn triangle(b: &mut Builder, x: ValueId, a: &Attrs, keeps: ScalarOp) -> Result<Vec<ValueId>> {
+    let (shape, rank) = (b.shape(x), b.rank(x));
+    if rank < 2 {
+        return Err(b.error("needs two dimensions", "give a matrix or a batch of matrices"));
+    }
+    let square = &shape[rank - 2..];
+    let (row, column) = (b.iota(square, 0)?, b.iota(square, 1)?);
+    let row = b.add_scalar(row, a.int("diagonal", 0)? as f64)?;
+    let keep = b.binary(keeps, row, column)?;
+    let zero = b.zeros_like(x)?;
+    Ok(vec![b.select(keep, x, zero)?])
+}
+
+fn diagonal(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let (d1, d2, offset) = (b.dim(x[0], a.int("dim1", 0)?)?, b.dim(x[0], a.int("dim2", 1)?)?, a.int("offset", 0)?);
+    if d1 == d2 || b.rank(x[0]) < 2 {
+        return Err(b.error("needs two dimensions", "name two different dimensions"));
+    }
+    let (rows, columns) = (static_size(b, x[0], d1)?, static_size(b, x[0], d2)?);
+    let (r, c) = ((-offset).max(0), offset.max(0));
+    let n = (rows - r).min(columns - c).max(0);
+    let y = b.narrow(x[0], d1, Dim::Const(r.min(rows)), Dim::Const(n))?;
+    let y = b.narrow(y, d2, Dim::Const(c.min(columns)), Dim::Const(n))?;
+    let y = diagonal_of(b, y, d1, d2)?;
+    // The diagonal comes last.
+    let at = d1 - (d2 < d1) as usize;
+    let rank = b.rank(y);
+    let perm: Vec<usize> = (0..rank).filter(|d| *d != at).chain([at]).collect();
+    Ok(vec![b.permute(y, &perm)?])
+}
+
+// A position along `dim`, which may be symbolic, counted from the end when negative.
+fn start_of(b: &Builder, x: ValueId, dim: usize, a: &Attrs, name: &str) -> Result<Dim> {
+    let s = match a.get(name) {
+        Some(Attr::Dims(v)) if v.len() == 1 => v[0].clone(),
+        _ => Dim::Const(a.int(name, 0)?),
+    };
+    Ok(if s.as_const().is_some_and(|s| s < 0) { b.shape(x)[dim].add(&s) } else { s })
+}
+
+fn narrow(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let d = b.dim(x[0], a.int("dim", 0)?)?;
+    if b.rank(x[0]) == 0 {
+        return Err(b.error("a scalar cannot be narrowed", ""));
+    }
+    let start = start_of(b, x[0], d, a, "start")?;
+    let Some(length) = a.dims("length")?.and_then(|l| l.into_iter().next()) else { return Err(b.error("needs a length", "")) };
+    Ok(vec![b.narrow(x[0], d, start, length)?])
+}
+
+fn slice(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let d = b.dim(x[0], a.int("dim", 0)?)?;
+    if b.rank(x[0]) == 0 {
+        return Err(b.error("a scalar cannot be sliced", ""));
+    }
+    let (shape, step) = (b.shape(x[0]), a.int("step", 1)?);
+    if step < 1 {
+        return Err(b.error(format!("step {step} is not positive"), "use flip() to go backwards"));
+    }
+    let n = shape[d].clone();
+    let (start, end) =
+        (start_of(b, x[0], d, a, "start")?, if a.get("end").is_some() { start_of(b, x[0], d, a, "end")? } else { n.clone() });
+    // Out of range is cut to the tensor, as in Python.
+    let env = &b.graph.env;
+    let start = start.maximum(&Dim::ZERO, env).minimum(&n, env);
+    let end = end.minimum(&n, env).maximum(&start, env);
+    let size = end.sub(&start).add(&Dim::Const(step - 1)).floordiv(&Dim::Const(step), env);
+    let mut starts = vec![Dim::ZERO; shape.len()];
+    let (mut sizes, mut steps) = (shape.clone(), vec![1; shape.len()]);
+    (starts[d], sizes[d], steps[d]) = (start, size, step);
+    Ok(vec![b.prim(Prim::Slice { start: starts, size: sizes, step: steps }, &[x[0]])?])
+}
+
+fn expand(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let Some(mut shape) = a.dims("shape")? else { return Err(b.error("needs a shape", "name the sizes")) };
+    let have = b.shape(x[0]);
+    if shape.len() < have.len() {
+        return Err(b.error("the shape has fewer dimensions than the tensor", "expand only adds dimensions in front"));
+    }
+    let new = shape.len() - have.len();
+    for (i, d) in shape.iter_mut().enumerate() {
+        if d.as_const() == Some(-1) && i >= new {
+            *d = have[i - new].clone();
+        }
+    }
+    Ok(vec![b.broadcast_to(x[0], &shape)?])
+}
+
+fn pad(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let list = a.ints("pad")?.unwrap_or_default();
+    let (rank, mode) = (b.rank(x[0]), a.str("mode", "constant")?);
+    if list.len() % 2 != 0 || list.len() > 2 * rank {
+        return Err(b.error(format!("pad {list:?} is not a pair for each of the last dimensions"), "list pairs from the last dimension on"));
+    }
+    let mut y = x[0];
+    for (i, p) in list.chunks_exact(2).enumerate() {
+        let (d, lo, hi) = (rank - 1 - i, p[0], p[1]);
+        if mode == "constant" {
+            let n = b.shape(y)[d].clone();
+            let (cut, add) = (|v: i64| Dim::Const((-v).max(0)), |v: i64| Dim::Const(v.max(0)));
+            if lo < 0 || hi < 0 {
+                y = b.narrow(y, d, cut(lo), n.sub(&cut(lo)).sub(&cut(hi)))?;
+            }
+            y = b.pad(y, d, add(lo), add(hi), a.float("value", 0.0)?)?;
+        } else {
+            y = pad_by_copies(b, y, d, lo, hi, mode)?;
+        }
+    }
+    Ok(vec![y])
+}
+
+// Padding whose elements are the tensor's own.
+fn pad_by_copies(b: &mut Builder, x: ValueId, d: usize, lo: i64, hi: i64, mode: &str) -> Result<ValueId> {
+    let n = b.shape(x)[d].clone();
+    if lo < 0 || hi < 0 {
+        return Err(b.error(format!("negative padding in mode {mode:?}"), "use mode \"constant\" or narrow()"));
+    }
+    let at = |from: i64| Dim::Const(from);
+    let edge = |b: &mut Builder, count: i64, low: bool| -> Result<Option<ValueId>> {
+        if count == 0 {
+            return Ok(None);
+        }
+        Ok(Some(match mode {
+            "reflect" => {
+                let start = if low { at(1) } else { n.sub(&at(count + 1)) };
+                let part = b.narrow(x, d, start, at(count))?;
+                b.prim(Prim::Flip(vec![d]), &[part])?
+            }
+            "replicate" => {
+                let part = b.narrow(x, d, if low { at(0) } else { n.sub(&at(1)) }, at(1))?;
+                let mut shape = b.shape(part);
+                shape[d] = at(count);
+                b.prim(Prim::Expand(shape), &[part])?
+            }
+            "circular" => b.narrow(x, d, if low { n.sub(&at(count)) } else { at(0) }, at(count))?,
+            other => return Err(b.error(format!("unknown mode {other:?}"), "use constant, reflect, replicate or circular")),
+        }))
+    };
+    let (low, high) = (edge(b, lo, true)?, edge(b, hi, false)?);
+    let parts: Vec<ValueId> = low.into_iter().chain([x]).chain(high).collect();
+    b.cat(&parts, d)
+}
+
+fn pixel_shuffle(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let (shape, rank, r) = (b.shape(x[0]), b.rank(x[0]), a.int("upscale_factor", 1)?);
+    let channels = (rank >= 3 && r > 0).then(|| shape[rank - 3].exact_div(&Dim::Const(r * r))).flatten();
+    let Some(c) = channels else {
+        return Err(b.error(format!("channels do not divide by {r} squared"), "give [*, C r^2, H, W]"));
+    };
+    let lead = &shape[..rank - 3];
+    let (h, w, r) = (shape[rank - 2].clone(), shape[rank - 1].clone(), Dim::Const(r));
+    let n = lead.len();
+    let y = b.reshape(x[0], [lead, &[c.clone(), r.clone(), r.clone(), h.clone(), w.clone()]].concat())?;
+    let perm: Vec<usize> = (0..n).chain([n, n + 3, n + 1, n + 4, n + 2]).collect();
+    let y = b.permute(y, &perm)?;
+    Ok(vec![b.reshape(y, [lead, &[c, h.mul(&r), w.mul(&r)]].concat())?])
+}
+
+fn interpolate(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let rank = b.rank(x[0]);
+    if rank < 3 {
+        return Err(b.error("needs dimensions after the batch and the channels", "give [N, C, L, ...]"));
+    }
+    let factors = match a.get("scale_factor") {
+        Some(Attr::Ints(v)) => Some(v.iter().map(|v| *v as f64).collect()),
+        Some(_) => Some(vec![a.float("scale_factor", 1.0)?]),
+        None => None,
+    };
+    let sizes = a.ints("size")?;
+    let mode = a.str("mode", "nearest")?;
+    let mut y = match mode {
+        "nearest" => x[0],
+        "linear" if rank == 3 => b.float(x[0])?,
+        "bilinear" if rank == 4 => b.float(x[0])?,
+        other => return Err(b.error(format!("mode {other:?} for {rank} dimensions"), "use nearest, linear or bilinear")),
+    };
+    for d in 2..rank {
+        let n = static_size(b, y, d)?;
+        let pick = |v: &[f64]| v.get(d - 2).or(v.first()).copied();
+        let out = match (&sizes, &factors) {
+            (Some(s), _) => s.get(d - 2).or(s.first()).copied().unwrap_or(n),
+            (None, Some(f)) => (n as f64 * pick(f).unwrap_or(1.0)).floor() as i64,
+            (None, None) => return Err(b.error("needs a size or a scale_factor", "give one of them")),
+        };
+        if out < 1 || n < 1 {
+            return Err(b.error(format!("cannot resize {n} elements to {out}"), "use sizes of at least one"));
+        }
+        y = match mode {
+            "nearest" if out % n == 0 => interleaved(b, y, d, out / n)?,
+            "nearest" => {
+                let i = b.iota(&[Dim::Const(out)], 0)?;
+                let i = b.scalar(ScalarOp::Mul, i, n as f64)?;
+                let i = b.scalar(ScalarOp::FloorDiv, i, out as f64)?;
+                b.op("index_select", &[y, i], &Attrs::new().with("dim", d))?[0]
+            }
+            _ => linear_resize(b, y, d, n, out, a.bool("align_corners", false)?)?,
+        };
+    }
+    Ok(vec![y])
+}
+
+// Linear interpolation along one dimension is a product with a matrix of hat functions, max(0, 1 - |source - i|).
+fn linear_resize(b: &mut Builder, x: ValueId, dim: usize, n: i64, out: i64, align_corners: bool) -> Result<ValueId> {
+    let dtype = b.dtype(x);
+    let square = [Dim::Const(out), Dim::Const(n)];
+    let (o, i) = (b.iota(&square, 0)?, b.iota(&square, 1)?);
+    let (o, i) = (b.cast(o, dtype)?, b.cast(i, dtype)?);
+    let source = if align_corners {
+        b.mul_scalar(o, if out > 1 { (n - 1) as f64 / (out - 1) as f64 } else { 0.0 })?
+    } else {
+        let ratio = n as f64 / out as f64;
+        let s = b.mul_scalar(o, ratio)?;
+        b.add_scalar(s, 0.5 * ratio - 0.5)?
+    };
+    let source = b.scalar(ScalarOp::Max, source, 0.0)?;
+    let source = b.scalar(ScalarOp::Min, source, (n - 1) as f64)?;
+    let distance = b.sub(source, i)?;
+    let distance = b.unary(ScalarOp::Abs, distance)?;
+    let hat = b.neg(distance)?;
+    let hat = b.add_scalar(hat, 1.0)?;
+    let hat = b.scalar(ScalarOp::Max, hat, 0.0)?;
+    let y = b.contract(x, hat, &[], &[(dim, 1)])?;
+    let rank = b.rank(y);
+    let mut perm: Vec<usize> = (0..rank - 1).collect();
+    perm.insert(dim, rank - 1);
+    b.permute(y, &perm)
+}
+
+fn split(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let d = b.dim(x[0], a.int("dim", 0)?)?;
+    let Some(total) = b.shape(x[0]).get(d).cloned() else { return Err(b.error("a scalar cannot be split", "")) };
+    let sections = match a.get("split_size_or_sections") {
+        Some(Attr::Int(size)) if *size > 0 => {
+            let n = static_size(b, x[0], d)?;
+            (0..n).step_by(*size as usize).map(|s| (n - s).min(*size)).collect()
+        }
+        Some(Attr::Ints(v)) if v.iter().all(|s| *s >= 0) => v.clone(),
+        _ => return Err(b.error("needs a positive size or a list of sizes", "give split_size_or_sections")),
+    };
+    let sum = Dim::Const(sections.iter().sum());
+    if !b.graph.env.equal(&sum, &total, "sections add up to the dimension") {
+        let text = format!("sections {sections:?} do not add up to {}", b.graph.env.show(&total));
+        return Err(b.error(text, "give sizes that cover the dimension"));
+    }
+    let mut start = 0;
+    let mut out = Vec::new();
+    for s in sections {
+        out.push(b.narrow(x[0], d, Dim::Const(start), Dim::Const(s))?);
+        start += s;
+    }
+    if out.is_empty() {
+        out.push(x[0]);
+    }
+    Ok(out)
+}

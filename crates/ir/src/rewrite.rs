@@ -1,0 +1,114 @@
+//! Copying a graph into a new one node by node: the frame of every pass from graph to graph.
+//!
+//! Inputs, outputs, state updates, size symbols, guards and readable names come along; what a node becomes is the pass's
+//! business. The builder behind it shares equal prims and simplifies as it goes.
+
+use crate::build::Builder;
+use crate::error::{Error, Result};
+use crate::graph::{Graph, Node, Op, Origin, ValueId};
+use crate::op::OpDef;
+
+/// A rewrite under way.
+pub struct Rewriter<'a> {
+    pub b: Builder,
+    old: &'a Graph,
+    map: Vec<Option<ValueId>>,
+}
+
+impl<'a> Rewriter<'a> {
+    /// An empty copy: inputs, symbols and guards only.
+    pub fn new(old: &'a Graph) -> Self {
+        let mut b = Builder::new(old.name.clone());
+        b.graph.env = old.env.clone();
+        let mut map = vec![None; old.types.len()];
+        for i in &old.inputs {
+            map[i.value.index()] = Some(b.graph.add_input(i.name.clone(), i.kind, old.ty(i.value).clone()));
+        }
+        Rewriter { b, old, map }
+    }
+
+    /// The new value that stands for an old one.
+    pub fn value(&self, old: ValueId) -> Result<ValueId> {
+        self.map[old.index()].ok_or_else(|| Error::verify(format!("%{}", self.old.value_name(old)), "used before it is defined"))
+    }
+
+    pub fn operands(&self, node: &Node) -> Result<Vec<ValueId>> {
+        node.inputs.iter().map(|v| self.value(*v)).collect()
+    }
+
+    /// Says that an old value is now `new`; a readable name moves along.
+    pub fn define(&mut self, old: ValueId, new: ValueId) {
+        self.map[old.index()] = Some(new);
+        let name = &mut self.b.graph.names[new.index()];
+        if name.is_none() {
+            name.clone_from(&self.old.names[old.index()]);
+        }
+    }
+
+    /// New nodes come from the `index`-th old one: its own origin where it has one already.
+    pub fn attribute(&mut self, index: usize) {
+        let node = &self.old.nodes[index];
+        self.b.origin = node.origin.clone();
+        if node.origin.nodes.is_empty() {
+            self.b.origin = Origin { nodes: vec![index as u32], phase: node.origin.phase };
+        }
+        self.b.location.clone_from(&node.location);
+    }
+
+    /// Copies a node; operators that `inline` picks are replaced by their decompositions.
+    pub fn copy(&mut self, node: &Node, inline: &dyn Fn(&OpDef) -> bool) -> Result<()> {
+        let args = self.operands(node)?;
+        let outs = match &node.op {
+            Op::Prim(p) => self.b.prims(p.clone(), &args)?,
+            Op::Call(def, attrs) if inline(def) => self.b.call(def, &args, attrs)?,
+            op => {
+                let types = node.outputs.iter().map(|v| self.old.ty(*v).clone()).collect();
+                self.b.push(op.clone(), &args, types)
+            }
+        };
+        for (old, new) in node.outputs.iter().zip(outs) {
+            self.define(*old, new);
+        }
+        Ok(())
+    }
+
+    /// Adds the outputs, drops dead nodes and numbers the values anew.
+    pub fn finish(mut self) -> Result<Graph> {
+        for o in &self.old.outputs {
+            let v = self.value(o.value)?;
+            self.b.graph.add_output(o.name.clone(), v, o.updates);
+        }
+        let mut graph = self.b.graph;
+        graph.eliminate_dead_code();
+        renumber(&mut graph);
+        Ok(graph)
+    }
+}
+
+/// Numbers values in the order of definition and forgets those that nothing defines.
+pub fn renumber(graph: &mut Graph) {
+    let mut map = vec![ValueId(u32::MAX); graph.types.len()];
+    let (mut types, mut names) = (Vec::new(), Vec::new());
+    let mut move_over = |v: &mut ValueId| {
+        map[v.index()] = ValueId(types.len() as u32);
+        types.push(graph.types[v.index()].clone());
+        names.push(graph.names[v.index()].take());
+        *v = map[v.index()];
+    };
+    graph.inputs.iter_mut().for_each(|i| move_over(&mut i.value));
+    graph.nodes.iter_mut().flat_map(|n| &mut n.outputs).for_each(&mut move_over);
+    for v in graph.nodes.iter_mut().flat_map(|n| &mut n.inputs).chain(graph.outputs.iter_mut().map(|o| &mut o.value)) {
+        *v = map[v.index()];
+    }
+    (graph.types, graph.names) = (types, names);
+}
+
+/// The graph with every operator replaced by its decomposition.
+pub fn inline_operators(graph: &Graph) -> Result<Graph> {
+    let mut r = Rewriter::new(graph);
+    for (n, node) in graph.nodes.iter().enumerate() {
+        r.attribute(n);
+        r.copy(node, &|_| true)?;
+    }
+    r.finish()
+}
