@@ -38,6 +38,8 @@ pub enum KExpr {
     Var(Var),
     /// A launch parameter (an i32: a size or a buffer's offset), by its position in [`Kernel::params`].
     Param(u32),
+    /// The launch parameter at a computed position: how several instances of one kernel share a launch.
+    ParamAt(Box<KExpr>),
     /// The workgroup's index along x, y or z, as i32.
     WorkgroupId(u8),
     /// The thread's index in its workgroup along x, y or z, as i32.

@@ -139,8 +139,6 @@ pub struct Program {
     pub not_fused: Vec<NotFused>,
     /// Text of every stage, for the inspector: captured, joint and decomposed graph, loops before and after fusion.
     pub stages: Vec<(String, String)>,
-    /// Wall-clock microseconds of each pass, where the host has a clock.
-    pub pass_times: Vec<(String, f64)>,
 }
 
 impl Program {

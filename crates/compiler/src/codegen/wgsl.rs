@@ -320,6 +320,10 @@ impl Printer<'_> {
             KExpr::Lit(l) => self.literal(*l),
             KExpr::Var(v) => Text::atom(format!("v{}", v.0), ty),
             KExpr::Param(i) => Text::atom(format!("p[{}].{}", i / 4, COMPONENTS[*i as usize % 4]), ty),
+            KExpr::ParamAt(i) => {
+                let i = self.expr(i)?;
+                Text::atom(format!("p[{} >> 2u][{} & 3]", i.at(Binds::Atom), i.at(Binds::Atom)), ty)
+            }
             KExpr::WorkgroupId(d) => Text::atom(format!("group.{}", COMPONENTS[*d as usize % 4]), ty),
             KExpr::LocalId(d) => Text::atom(format!("thread.{}", COMPONENTS[*d as usize % 4]), ty),
             KExpr::Scalar(op, args) => self.scalar(*op, args, ty)?,

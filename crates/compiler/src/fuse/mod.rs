@@ -17,6 +17,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub struct Fused {
     /// For each state input that an output updates: whether its new value may overwrite the old one.
     pub in_place: BTreeMap<usize, bool>,
+    /// For each nest (by its position), the nests that must end before it starts.
+    pub before: Vec<BTreeSet<usize>>,
     /// Pairs of neighbouring nests (by their position) that were not fused, and why.
     pub refusals: Vec<(usize, usize, Refusal)>,
 }
@@ -212,19 +214,23 @@ impl<'p> Fuser<'p> {
             for w in writers.get(buffer).into_iter().flatten() {
                 for r in rs {
                     let class = match (self.kind(*w), self.kind(*r)) {
-                        (Kind::Contract(_), Kind::Pointwise) => 4,
-                        (Kind::Rows, Kind::Rows) => 3,
-                        (Kind::Rows, _) | (_, Kind::Rows) => 2,
+                        (Kind::Contract(_), Kind::Pointwise) => 5,
+                        (Kind::Rows, Kind::Rows) => 4,
+                        (Kind::Rows, _) => 3,
+                        (_, Kind::Rows) => 2,
                         _ => 1,
                     };
-                    add(*w, *r, class, 2 * bytes);
+                    add(*w, *r, class, if rs.len() == 1 { 2 * bytes } else { bytes });
                 }
             }
             if rs.len() <= 12 {
                 for (k, a) in rs.iter().enumerate() {
                     for b in &rs[k + 1..] {
-                        if !self.edges.path(*a, *b, true) && !self.edges.path(*b, *a, true) {
+                        // Whichever comes first; one that waits for the other also gains from reading together.
+                        if !self.edges.path(*b, *a, true) {
                             add(*a, *b, 0, bytes);
+                        } else {
+                            add(*b, *a, 0, bytes);
                         }
                     }
                 }
@@ -308,8 +314,12 @@ impl<'p> Fuser<'p> {
         let mut refusals: Vec<(usize, usize, Refusal)> =
             self.refused.iter().filter_map(|((a, b), r)| Some((*position.get(a)?, *position.get(b)?, r.clone()))).collect();
         refusals.sort_by_key(|(a, b, _)| (*a, *b));
+        let mut before = vec![BTreeSet::new(); nests.len()];
+        for (g, at) in &position {
+            before[*at] = self.edges.before[*g].iter().map(|b| position[b]).collect();
+        }
         self.program.nests = nests;
-        Fused { in_place: self.decided, refusals }
+        Fused { in_place: self.decided, before, refusals }
     }
 }
 

@@ -13,6 +13,7 @@ impl Kernel {
             KExpr::Var(v) => self.var_ty(*v),
             KExpr::Param(i) if (*i as usize) < self.params.len() => Ok(I32),
             KExpr::Param(i) => fail(format!("parameter {i} is not declared")),
+            KExpr::ParamAt(i) => self.expect(i, I32, "a parameter's position").map(|()| I32),
             KExpr::WorkgroupId(d) | KExpr::LocalId(d) if *d < 3 => Ok(I32),
             KExpr::WorkgroupId(d) | KExpr::LocalId(d) => fail(format!("there is no dimension {d}")),
             KExpr::Scalar(op, args) => {
@@ -285,7 +286,7 @@ impl KExpr {
         f(self);
         match self {
             KExpr::Scalar(_, parts) | KExpr::Vec4(parts) => parts.iter().for_each(|p| p.visit(f)),
-            KExpr::Cast(_, x) | KExpr::Bitcast(_, x) | KExpr::Lane(x, _) => x.visit(f),
+            KExpr::Cast(_, x) | KExpr::Bitcast(_, x) | KExpr::Lane(x, _) | KExpr::ParamAt(x) => x.visit(f),
             KExpr::Load { index, .. } | KExpr::Shared { index, .. } => index.visit(f),
             KExpr::Lit(_) | KExpr::Var(_) | KExpr::Param(_) | KExpr::WorkgroupId(_) | KExpr::LocalId(_) => {}
         }

@@ -232,6 +232,7 @@ impl Printer<'_> {
             }
             KExpr::Var(v) => format!("r{}", v.0),
             KExpr::Param(p) => self.param(*p),
+            KExpr::ParamAt(i) => format!("param({})", self.expr_at(i, COMPARE)),
             KExpr::WorkgroupId(k) => format!("workgroup_id.{}", lane_name(*k)),
             KExpr::LocalId(k) => format!("local_id.{}", lane_name(*k)),
             KExpr::Scalar(op, args) => match (INFIX.iter().find(|i| i.0 == *op), args.as_slice()) {
@@ -603,6 +604,10 @@ impl<'a> Parser<'a> {
                 self.c.expect("]")?;
                 let (x, depth) = self.one_arg(at)?;
                 return self.tree(depth, if name == "cast" { KExpr::Cast(dtype, x) } else { KExpr::Bitcast(dtype, x) });
+            }
+            "param" => {
+                let (x, depth) = self.one_arg(at)?;
+                return self.tree(depth, KExpr::ParamAt(x));
             }
             "vec4" => {
                 let (args, depth) = self.args()?;

@@ -1,0 +1,31 @@
+//! All passes, in order.
+
+use crate::plan::{self, Passes};
+use crate::{Options, Target, autodiff, fuse, lower, schedule};
+use aludel_ir::Result;
+use aludel_ir::graph::Graph;
+use aludel_ir::program::Program;
+
+/// Compiles a captured graph for a target.
+///
+/// Errors: an operator whose operands do not fit, a size beyond 32-bit indexing, an IR that breaks its rules.
+pub fn compile(graph: &Graph, target: &Target, options: &Options) -> Result<Program> {
+    // Differentiate ahead of time.
+    let joint = autodiff::expand_grads(graph)?;
+    // Operators become prims; equal ones are shared, constants folded.
+    let prims = autodiff::decompose(&joint)?;
+    // Views become index arithmetic; what is worth keeping gets a buffer and a nest.
+    let mut loops = lower::lower(&prims)?;
+    // Nests that share buffers become one.
+    let unfused = options.keep_stages.then(|| loops.clone());
+    let fused = fuse::fuse(&mut loops, options.fuse);
+    loops.verify()?;
+    // Nests become kernels.
+    let scheduled = loops.nests.iter().map(|n| schedule::schedule(&loops, n, target)).collect::<Result<Vec<_>>>()?;
+    // Buffers get a place; kernels are printed.
+    let mut program = plan::plan(Passes { captured: graph, graph: &prims, loops: &loops, fused: &fused, scheduled }, target, options)?;
+    if let Some(unfused) = unfused {
+        program.stages = crate::stages::texts(graph, &joint, &prims, &unfused, &loops);
+    }
+    Ok(program)
+}

@@ -1,0 +1,365 @@
+//! Horizontal fusion: small nests that do not depend on one another share a launch.
+//!
+//! A nest too small to fill the device waits until something needs it (or until the end, where only the caller does) and
+//! runs beside the others that wait. Nests that are equal but for their buffers become instances of one text, which finds
+//! its buffers in a table of parameters; the rest become branches on the workgroup's index, which every thread of a
+//! workgroup takes alike.
+
+use crate::schedule::Scheduled;
+use aludel_ir::expr::Expr;
+use aludel_ir::kernel::{self as k, KExpr, Kernel, KernelBuffer, SharedArray, Stmt, Ty, Var};
+use aludel_ir::program::Param;
+use aludel_ir::shape::ShapeEnv;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A nest of more workgroups than this fills a device by itself.
+const SMALL: i64 = 768;
+/// Statements of one launch's text: beyond, compiling the kernel takes longer than the launch saves.
+const MAX_STATEMENTS: usize = 3000;
+
+/// The launches: for each, the nests that it runs. `before[n]` are the nests that must end before nest n starts.
+pub(super) fn launches(scheduled: &[Scheduled], before: &[BTreeSet<usize>], env: &ShapeEnv, enabled: bool) -> Vec<Vec<usize>> {
+    let n = scheduled.len();
+    if !enabled {
+        return (0..n).map(|i| vec![i]).collect();
+    }
+    // How many launches follow each nest on its longest path.
+    let mut height = vec![0usize; n];
+    for i in (0..n).rev() {
+        for b in &before[i] {
+            height[*b] = height[*b].max(height[i] + 1);
+        }
+    }
+    // Nests of one height are independent. Those with equally many threads may share a launch.
+    let mut nodes: Vec<Vec<usize>> = Vec::new();
+    let mut open: BTreeMap<(usize, u32), usize> = BTreeMap::new();
+    let mut size: BTreeMap<usize, usize> = BTreeMap::new();
+    for i in 0..n {
+        let s = &scheduled[i];
+        let statements = count(&s.kernel.body);
+        if env.hint_or_one(&s.groups) > SMALL {
+            nodes.push(vec![i]);
+            continue;
+        }
+        let key = (height[i], s.kernel.workgroup_size[0]);
+        match open.get(&key) {
+            // An instance of a text that is there already costs nothing.
+            Some(at) if size[at] + statements <= MAX_STATEMENTS || nodes[*at].iter().any(|m| same_text(&scheduled[*m], s)) => {
+                if !nodes[*at].iter().any(|m| same_text(&scheduled[*m], s)) {
+                    *size.entry(*at).or_default() += statements;
+                }
+                nodes[*at].push(i);
+            }
+            _ => {
+                open.insert(key, nodes.len());
+                size.insert(nodes.len(), statements);
+                nodes.push(vec![i]);
+            }
+        }
+    }
+    order(nodes, before)
+}
+
+/// Orders the launches by their dependences, otherwise by the last nest in each.
+fn order(nodes: Vec<Vec<usize>>, before: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
+    let mut node_of = vec![0; before.len()];
+    for (k, members) in nodes.iter().enumerate() {
+        for m in members {
+            node_of[*m] = k;
+        }
+    }
+    let waits: Vec<BTreeSet<usize>> =
+        nodes.iter().map(|members| members.iter().flat_map(|m| before[*m].iter().map(|b| node_of[*b])).collect()).collect();
+    let mut done = BTreeSet::new();
+    let mut out = Vec::with_capacity(nodes.len());
+    while out.len() < nodes.len() {
+        let ready = (0..nodes.len()).filter(|k| !done.contains(k) && waits[*k].is_subset(&done)).min_by_key(|k| nodes[*k].iter().max());
+        // Heights fall along every edge, so something is always ready.
+        let Some(next) = ready else { break };
+        done.insert(next);
+        out.push(nodes[next].clone());
+    }
+    out
+}
+
+fn count(body: &[Stmt]) -> usize {
+    let mut n = 0;
+    k::visit(body, &mut |_| n += 1);
+    n
+}
+
+fn same_text(a: &Scheduled, b: &Scheduled) -> bool {
+    a.sizes == b.sizes && a.groups == b.groups && a.kernel == b.kernel
+}
+
+/// A member of a launch: its kernel with its bindings filled in, and its parameters.
+pub(super) struct Member {
+    pub kernel: Kernel,
+    pub groups: Expr,
+    /// How many of `params` are sizes; the rest are the offsets of the kernel's buffers.
+    pub sizes: usize,
+    pub params: Vec<Param>,
+}
+
+/// One kernel for all members.
+pub(super) fn merge(members: Vec<Member>, max_groups: u32) -> Member {
+    if members.len() == 1 {
+        return members.into_iter().next().unwrap_or_else(|| unreachable!("one member"));
+    }
+    let mut out = Merged { kernel: empty(&members[0].kernel), params: Vec::new(), names: BTreeMap::new() };
+    // Members of one text, in order of first appearance.
+    let mut classes: Vec<Vec<Member>> = Vec::new();
+    for m in members {
+        match classes
+            .iter_mut()
+            .find(|c| c[0].kernel == m.kernel && c[0].groups == m.groups && c[0].params[..c[0].sizes] == m.params[..m.sizes])
+        {
+            Some(c) => c.push(m),
+            None => classes.push(vec![m]),
+        }
+    }
+    let total = classes.iter().fold(Expr::ZERO, |sum, c| sum.add(&c[0].groups.scale(c.len() as i64)));
+    let folded = !total.as_const().is_some_and(|g| g <= max_groups as i64);
+    let group = out.var(k::I32);
+    let linear = if folded {
+        k::add(KExpr::WorkgroupId(0), k::mul(KExpr::WorkgroupId(1), k::int(max_groups as i64)))
+    } else {
+        KExpr::WorkgroupId(0)
+    };
+    let mut body = vec![Stmt::Let(group, linear)];
+    // From the last class backwards: if group < end of class { .. } else { the rest }.
+    let mut ends = Vec::new();
+    let mut end = Expr::ZERO;
+    for c in &classes {
+        let start = end.clone();
+        end = end.add(&c[0].groups.scale(c.len() as i64));
+        ends.push((start, end.clone()));
+    }
+    let blocks: Vec<Vec<Stmt>> = classes.iter().zip(&ends).map(|(c, (start, _))| out.class(c, group, start)).collect();
+    let mut chain: Option<Vec<Stmt>> = None;
+    for (block, (_, end)) in blocks.into_iter().zip(&ends).rev() {
+        chain = Some(match chain {
+            None if !folded => block,
+            None => vec![Stmt::If { cond: k::lt(KExpr::Var(group), out.size(end)), then: block, otherwise: vec![] }],
+            Some(rest) => vec![Stmt::If { cond: k::lt(KExpr::Var(group), out.size(end)), then: block, otherwise: rest }],
+        });
+    }
+    body.extend(chain.unwrap_or_default());
+    out.kernel.body = body;
+    Member { kernel: out.kernel, groups: total, sizes: 0, params: out.params }
+}
+
+fn empty(like: &Kernel) -> Kernel {
+    Kernel {
+        name: String::new(),
+        workgroup_size: like.workgroup_size,
+        params: vec![],
+        buffers: vec![],
+        shared: vec![],
+        vars: vec![],
+        body: vec![],
+    }
+}
+
+struct Merged {
+    kernel: Kernel,
+    params: Vec<Param>,
+    /// Positions of size parameters that were asked for already.
+    names: BTreeMap<String, u32>,
+}
+
+impl Merged {
+    fn var(&mut self, ty: Ty) -> Var {
+        self.kernel.vars.push(ty);
+        Var(self.kernel.vars.len() as u32 - 1)
+    }
+
+    fn param(&mut self, name: &str, p: Param) -> u32 {
+        self.kernel.params.push(name.into());
+        self.params.push(p);
+        self.params.len() as u32 - 1
+    }
+
+    fn size(&mut self, e: &Expr) -> KExpr {
+        if let Some(c) = e.as_const() {
+            return k::int(c);
+        }
+        let name = e.to_string();
+        let at = match self.names.get(&name) {
+            Some(at) => *at,
+            None => {
+                let at = self.param(&name, Param::Size(e.clone()));
+                self.names.insert(name, at);
+                at
+            }
+        };
+        KExpr::Param(at)
+    }
+
+    /// The statements that run all instances of one text.
+    fn class(&mut self, class: &[Member], group: Var, start: &Expr) -> Vec<Stmt> {
+        let first = &class[0];
+        let mut body = Vec::new();
+        let bind = |m: &mut Merged, body: &mut Vec<Stmt>, e: KExpr| {
+            if matches!(e, KExpr::Var(_) | KExpr::Lit(_) | KExpr::Param(_)) {
+                return e;
+            }
+            let v = m.var(k::I32);
+            body.push(Stmt::Let(v, e));
+            KExpr::Var(v)
+        };
+        let origin = self.size(start);
+        let mut place = bind(self, &mut body, k::sub(KExpr::Var(group), origin));
+        // The offsets of an instance's buffers are a row of the table; one instance names its parameters directly.
+        let columns = first.params.len() - first.sizes;
+        let mut offsets: Vec<KExpr> = Vec::with_capacity(columns);
+        if class.len() == 1 {
+            for p in &first.params[first.sizes..] {
+                let at = self.param("offset", p.clone());
+                offsets.push(KExpr::Param(at));
+            }
+        } else {
+            let table = self.params.len() as i64;
+            for m in class {
+                for p in &m.params[m.sizes..] {
+                    self.param("offset", p.clone());
+                }
+            }
+            let each = self.size(&first.groups);
+            let instance = bind(self, &mut body, k::div(place.clone(), each.clone()));
+            let row = bind(self, &mut body, k::add(k::mul(instance, k::int(columns as i64)), k::int(table)));
+            for c in 0..columns {
+                let at = KExpr::ParamAt(Box::new(k::add(row.clone(), k::int(c as i64))));
+                offsets.push(bind(self, &mut body, at));
+            }
+            place = bind(self, &mut body, k::rem(place, each));
+        }
+        let sizes: Vec<KExpr> = first.params[..first.sizes]
+            .iter()
+            .map(|p| match p {
+                Param::Size(e) => self.size(e),
+                Param::Offset(_) => unreachable!("sizes come first"),
+            })
+            .collect();
+        let buffers: Vec<u32> = first.kernel.buffers.iter().map(|b| self.buffer(b)).collect();
+        let shared = self.arrays(&first.kernel.shared);
+        let base = self.kernel.vars.len() as u32;
+        self.kernel.vars.extend(first.kernel.vars.iter().copied());
+        let r = Rename { base, place, sizes, offsets, buffers, shared };
+        body.extend(first.kernel.body.iter().map(|s| r.stmt(s)));
+        body
+    }
+
+    /// A view of a whole binding: offsets are added to indices.
+    fn buffer(&mut self, b: &KernelBuffer) -> u32 {
+        let same = |x: &KernelBuffer| x.binding == b.binding && x.dtype == b.dtype;
+        if let Some(at) = self.kernel.buffers.iter().position(same) {
+            return at as u32;
+        }
+        self.kernel.buffers.push(KernelBuffer {
+            name: format!("b{}", self.kernel.buffers.len()),
+            dtype: b.dtype,
+            binding: b.binding,
+            offset: None,
+        });
+        self.kernel.buffers.len() as u32 - 1
+    }
+
+    /// Branches run at different workgroups, so they share workgroup memory.
+    fn arrays(&mut self, wanted: &[SharedArray]) -> Vec<u32> {
+        let mut taken = BTreeSet::new();
+        wanted
+            .iter()
+            .map(|w| {
+                let at =
+                    (0..self.kernel.shared.len()).find(|i| self.kernel.shared[*i].ty == w.ty && !taken.contains(i)).unwrap_or_else(|| {
+                        self.kernel.shared.push(w.clone());
+                        self.kernel.shared.len() - 1
+                    });
+                taken.insert(at);
+                self.kernel.shared[at].len = self.kernel.shared[at].len.max(w.len);
+                at as u32
+            })
+            .collect()
+    }
+}
+
+/// Rewrites a member's statements for the merged kernel.
+struct Rename {
+    base: u32,
+    /// The workgroup's index within the member.
+    place: KExpr,
+    sizes: Vec<KExpr>,
+    offsets: Vec<KExpr>,
+    buffers: Vec<u32>,
+    shared: Vec<u32>,
+}
+
+impl Rename {
+    fn var(&self, v: Var) -> Var {
+        Var(v.0 + self.base)
+    }
+
+    fn at(&self, buffer: u32, index: &KExpr, lanes: u8) -> KExpr {
+        // Four-lane accesses count in groups of four; buffers start at multiples of 64 words.
+        let offset = self.offsets[buffer as usize].clone();
+        let offset = if lanes == 4 { k::div(offset, k::int(4)) } else { offset };
+        k::add(offset, self.expr(index))
+    }
+
+    fn expr(&self, e: &KExpr) -> KExpr {
+        let all = |list: &[KExpr]| list.iter().map(|x| self.expr(x)).collect();
+        let one = |x: &KExpr| Box::new(self.expr(x));
+        match e {
+            KExpr::Lit(_) | KExpr::LocalId(_) => e.clone(),
+            KExpr::Var(v) => KExpr::Var(self.var(*v)),
+            // A member's parameters are its sizes; offsets are reached through its buffers only.
+            KExpr::Param(i) => self.sizes[*i as usize].clone(),
+            KExpr::ParamAt(x) => KExpr::ParamAt(one(x)),
+            KExpr::WorkgroupId(0) => self.place.clone(),
+            KExpr::WorkgroupId(_) => k::int(0),
+            KExpr::Scalar(op, args) => KExpr::Scalar(*op, all(args)),
+            KExpr::Cast(d, x) => KExpr::Cast(*d, one(x)),
+            KExpr::Bitcast(d, x) => KExpr::Bitcast(*d, one(x)),
+            KExpr::Load { buffer, index, ty } => {
+                KExpr::Load { buffer: self.buffers[*buffer as usize], index: Box::new(self.at(*buffer, index, ty.lanes)), ty: *ty }
+            }
+            KExpr::Shared { array, index } => KExpr::Shared { array: self.shared[*array as usize], index: one(index) },
+            KExpr::Lane(x, l) => KExpr::Lane(one(x), *l),
+            KExpr::Vec4(parts) => KExpr::Vec4(all(parts)),
+        }
+    }
+
+    fn block(&self, body: &[Stmt]) -> Vec<Stmt> {
+        body.iter().map(|s| self.stmt(s)).collect()
+    }
+
+    fn stmt(&self, s: &Stmt) -> Stmt {
+        match s {
+            Stmt::Let(v, e) => Stmt::Let(self.var(*v), self.expr(e)),
+            Stmt::Mut(v, e) => Stmt::Mut(self.var(*v), self.expr(e)),
+            Stmt::Assign(v, e) => Stmt::Assign(self.var(*v), self.expr(e)),
+            // Templates store single words.
+            Stmt::Store { buffer, index, value } => {
+                Stmt::Store { buffer: self.buffers[*buffer as usize], index: self.at(*buffer, index, 1), value: self.expr(value) }
+            }
+            Stmt::AtomicAdd { buffer, index, value } => {
+                Stmt::AtomicAdd { buffer: self.buffers[*buffer as usize], index: self.at(*buffer, index, 1), value: self.expr(value) }
+            }
+            Stmt::StoreShared { array, index, value } => {
+                Stmt::StoreShared { array: self.shared[*array as usize], index: self.expr(index), value: self.expr(value) }
+            }
+            Stmt::For { var, start, end, step, body } => Stmt::For {
+                var: self.var(*var),
+                start: self.expr(start),
+                end: self.expr(end),
+                step: self.expr(step),
+                body: self.block(body),
+            },
+            Stmt::If { cond, then, otherwise } => {
+                Stmt::If { cond: self.expr(cond), then: self.block(then), otherwise: self.block(otherwise) }
+            }
+            Stmt::Barrier => Stmt::Barrier,
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Planning: where every buffer lives and when it may be overwritten; then the finished program.
+
+mod arena;
+mod batch;
+mod label;
+
+use crate::codegen::wgsl;
+use crate::fuse::{Fused, Kind, classify};
+use crate::schedule::Scheduled;
+use crate::target::{Language, Target};
+use crate::{Options, Style};
+use aludel_ir::expr::Expr;
+use aludel_ir::graph::{Graph, InputKind, Origin};
+use aludel_ir::kernel::Access;
+use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
+use aludel_ir::program::{Binding, KernelSource, Launch, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot};
+use aludel_ir::{Error, Result};
+use std::collections::{BTreeSet, HashMap};
+
+/// Everything that the earlier passes made of one graph.
+pub(crate) struct Passes<'a> {
+    /// As captured: launches are labelled with its operators.
+    pub captured: &'a Graph,
+    /// As lowered: its inputs and outputs are the program's.
+    pub graph: &'a Graph,
+    pub loops: &'a LoopProgram,
+    pub fused: &'a Fused,
+    pub scheduled: Vec<Scheduled>,
+}
+
+/// Places the buffers and prints the kernels.
+pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result<Program> {
+    let mut style = options.style;
+    if style == Style::Operator {
+        let temps = passes.loops.buffers.iter().any(|b| b.kind == BufferKind::Temp);
+        let bindings = passes.graph.inputs.len() + passes.graph.outputs.len() + temps as usize;
+        if bindings > target.max_bindings as usize {
+            style = Style::Step;
+        }
+    }
+    let batches = batch::launches(&passes.scheduled, &passes.fused.before, &passes.graph.env, options.fuse && style == Style::Step);
+    let mut launch_of = vec![0; passes.loops.nests.len()];
+    for (l, nests) in batches.iter().enumerate() {
+        for n in nests {
+            launch_of[*n] = l;
+        }
+    }
+    let placed = vec![None; passes.loops.buffers.len()];
+    let mut p = Planner { passes: &passes, style, program: Program::default(), placed, batches, launch_of };
+    p.program.name = passes.graph.name.clone();
+    p.program.env = passes.graph.env.clone();
+    p.bindings();
+    p.inputs();
+    p.buffers();
+    p.outputs()?;
+    p.launches(target)?;
+    Ok(p.program)
+}
+
+struct Planner<'a> {
+    passes: &'a Passes<'a>,
+    style: Style,
+    program: Program,
+    /// The placement of each buffer of the loops.
+    placed: Vec<Option<usize>>,
+    /// For each launch, its nests; and the launch of each nest.
+    batches: Vec<Vec<usize>>,
+    launch_of: Vec<usize>,
+}
+
+const ARENA: usize = 0;
+const STATE: usize = 1;
+const INPUTS: usize = 2;
+
+impl Planner<'_> {
+    fn bindings(&mut self) {
+        let binding = |role, write| Binding { role, access: if write { Access::ReadWrite } else { Access::Read } };
+        let graph = self.passes.graph;
+        self.program.bindings = match self.style {
+            Style::Step => {
+                let updates = self.passes.fused.in_place.values().any(|v| *v);
+                vec![binding(Role::Arena, true), binding(Role::State, updates), binding(Role::Inputs, false)]
+            }
+            Style::Operator => {
+                let inputs = (0..graph.inputs.len()).map(|i| binding(Role::Input(i), false));
+                let results = (0..graph.outputs.len()).map(|o| binding(Role::Result(o), true));
+                let arena = self.passes.loops.buffers.iter().any(|b| b.kind == BufferKind::Temp).then(|| binding(Role::Arena, true));
+                inputs.chain(results).chain(arena).collect()
+            }
+        };
+    }
+
+    fn slot(&mut self, binding: usize, words: Expr, offset: Option<i64>) -> usize {
+        self.program.slots.push(Slot { binding, words, offset });
+        self.program.slots.len() - 1
+    }
+
+    fn place(&mut self, buffer: BufferId, binding: usize, slot: usize, live: (usize, usize)) -> usize {
+        let b = self.passes.loops.buffer(buffer);
+        self.program.placements.push(Placement { name: b.name.clone(), dtype: b.dtype, shape: b.shape.clone(), binding, live, slot });
+        let at = self.program.placements.len() - 1;
+        self.placed[buffer.0 as usize] = Some(at);
+        at
+    }
+
+    fn inputs(&mut self) {
+        let last = self.batches.len().saturating_sub(1);
+        for (i, input) in self.passes.graph.inputs.iter().enumerate() {
+            // Lowering declares the inputs' buffers first, in order.
+            let buffer = BufferId(i as u32);
+            let binding = match (self.style, input.kind) {
+                (Style::Operator, _) => i,
+                (Style::Step, InputKind::State) => STATE,
+                (Style::Step, InputKind::Arg) => INPUTS,
+            };
+            let slot = self.slot(binding, self.passes.loops.buffer(buffer).numel(), None);
+            let at = self.place(buffer, binding, slot, (0, last));
+            self.program.inputs.push(at);
+        }
+    }
+
+    fn buffers(&mut self) {
+        let loops = self.passes.loops;
+        let mut arena = Vec::new();
+        for n in 0..loops.buffers.len() {
+            let buffer = BufferId(n as u32);
+            if self.placed[n].is_some() {
+                continue;
+            }
+            match loops.buffer(buffer).kind {
+                BufferKind::Update(i) if self.in_place(i) => self.placed[n] = Some(self.program.inputs[i]),
+                BufferKind::Result(o) if self.style == Style::Operator => {
+                    let binding = self.passes.graph.inputs.len() + o;
+                    let slot = self.slot(binding, loops.buffer(buffer).numel(), None);
+                    let live = self.lifetime(buffer).unwrap_or((0, 0));
+                    self.place(buffer, binding, slot, live);
+                }
+                kind => {
+                    if let Some((first, last)) = self.lifetime(buffer) {
+                        // What the caller receives is copied out after the last launch.
+                        let end = if kind == BufferKind::Temp { last } else { self.batches.len().saturating_sub(1) };
+                        arena.push(arena::Item { buffer, words: loops.buffer(buffer).numel(), first, last: end });
+                    }
+                }
+            }
+        }
+        let binding = match self.style {
+            Style::Step => ARENA,
+            Style::Operator => self.program.bindings.len().saturating_sub(1),
+        };
+        let (slots, of) = arena::assign(&arena, &loops.env);
+        let base = self.program.slots.len();
+        for (words, offset) in slots {
+            self.slot(binding, words, offset);
+        }
+        for (item, slot) in arena.iter().zip(of) {
+            self.place(item.buffer, binding, base + slot, (item.first, item.last));
+        }
+    }
+
+    fn in_place(&self, input: usize) -> bool {
+        self.style == Style::Step && self.passes.fused.in_place.get(&input).copied().unwrap_or(false)
+    }
+
+    fn lifetime(&self, b: BufferId) -> Option<(usize, usize)> {
+        let touches = |n: &Nest| n.reads().contains(&b) || n.writes().contains(&b);
+        let launches = self.passes.loops.nests.iter().zip(&self.launch_of).filter(|(n, _)| touches(n)).map(|(_, l)| *l);
+        Some((launches.clone().min()?, launches.max()?))
+    }
+
+    fn outputs(&mut self) -> Result<()> {
+        let loops = self.passes.loops;
+        for (o, output) in self.passes.graph.outputs.iter().enumerate() {
+            let kind = output.updates.map_or(BufferKind::Result(o), BufferKind::Update);
+            let placement = match loops.buffers.iter().position(|b| b.kind == kind) {
+                Some(b) => self.placed[b],
+                // A state that keeps its value.
+                None => output.updates.map(|i| self.program.inputs[i]),
+            };
+            let placement = placement.ok_or_else(|| Error::verify(format!("output {}", output.name), "was never computed"))?;
+            let ty = self.passes.graph.ty(output.value);
+            self.program.outputs.push(ProgramOutput {
+                name: output.name.clone(),
+                placement,
+                dtype: ty.dtype,
+                shape: ty.shape.clone(),
+                updates: output.updates,
+            });
+        }
+        Ok(())
+    }
+
+    fn launches(&mut self, target: &Target) -> Result<()> {
+        let mut known: HashMap<String, usize> = HashMap::new();
+        for nests in self.batches.clone() {
+            let members = nests.iter().map(|n| self.member(*n)).collect::<Result<Vec<_>>>()?;
+            let merged = batch::merge(members, target.max_groups);
+            let mut access: Vec<Option<Access>> = vec![None; self.program.bindings.len()];
+            for b in &merged.kernel.buffers {
+                access[b.binding as usize] = Some(self.program.bindings[b.binding as usize].access);
+            }
+            let source = match target.language {
+                Language::Wgsl => wgsl::print(&merged.kernel, &access)?,
+            };
+            let origins = self.origins(&nests);
+            let label = label::label(self.passes.captured, &origins);
+            let next = self.program.kernels.len();
+            let index = *known.entry(source.clone()).or_insert(next);
+            if index == next {
+                self.program.kernels.push(KernelSource {
+                    name: label.clone(),
+                    source,
+                    entry: "main".into(),
+                    workgroup_size: merged.kernel.workgroup_size,
+                    shared_bytes: merged.kernel.shared_bytes(),
+                    access,
+                });
+            }
+            self.push_launch(&nests, index, grid(&merged.groups, target), merged.params, label, origins)?;
+        }
+        for (a, b, reason) in &self.passes.fused.refusals {
+            let (first, second) = (self.launch_of[*a], self.launch_of[*b]);
+            if first != second {
+                self.program.not_fused.push(NotFused { first, second, reason: reason.to_string() });
+            }
+        }
+        Ok(())
+    }
+
+    fn place_of(&self, b: BufferId) -> Result<usize> {
+        self.placed[b.0 as usize].ok_or_else(|| Error::verify(format!("buffer {}", self.passes.loops.buffer(b).name), "has no place"))
+    }
+
+    /// A nest's kernel with its bindings, and its parameters.
+    fn member(&self, nest: usize) -> Result<batch::Member> {
+        let s = &self.passes.scheduled[nest];
+        let mut kernel = s.kernel.clone();
+        let mut params: Vec<Param> = s.sizes.iter().cloned().map(Param::Size).collect();
+        for (k, b) in s.buffers.iter().enumerate() {
+            let at = self.place_of(*b)?;
+            kernel.buffers[k].binding = self.program.placements[at].binding as u32;
+            params.push(Param::Offset(at));
+        }
+        Ok(batch::Member { kernel, groups: s.groups.clone(), sizes: s.sizes.len(), params })
+    }
+
+    fn origins(&self, nests: &[usize]) -> Vec<Origin> {
+        let mut out: Vec<Origin> = Vec::new();
+        for o in nests.iter().flat_map(|n| &self.passes.loops.nests[*n].origins) {
+            if !out.contains(o) {
+                out.push(o.clone());
+            }
+        }
+        out
+    }
+
+    fn push_launch(
+        &mut self,
+        nests: &[usize],
+        kernel: usize,
+        grid: [Expr; 3],
+        params: Vec<Param>,
+        label: String,
+        origins: Vec<Origin>,
+    ) -> Result<()> {
+        let loops = self.passes.loops;
+        let all = |f: fn(&Nest) -> Vec<BufferId>| -> BTreeSet<BufferId> { nests.iter().flat_map(|n| f(&loops.nests[*n])).collect() };
+        let (reads, writes) = (all(Nest::reads), all(Nest::writes));
+        let words = reads.iter().chain(&writes).fold(Expr::ZERO, |sum, b| sum.add(&loops.buffer(*b).numel()));
+        let flops = nests.iter().fold(Expr::ZERO, |sum, n| sum.add(&flops(loops, &loops.nests[*n])));
+        let launch = Launch {
+            kernel,
+            grid,
+            params,
+            reads: reads.iter().map(|b| self.place_of(*b)).collect::<Result<_>>()?,
+            writes: writes.iter().map(|b| self.place_of(*b)).collect::<Result<_>>()?,
+            label,
+            origins,
+            bytes: words.scale(4),
+            flops,
+        };
+        self.program.launches.push(launch);
+        Ok(())
+    }
+}
+
+/// A one-dimensional grid, folded into two dimensions where it may exceed the target's limit.
+fn grid(groups: &Expr, target: &Target) -> [Expr; 3] {
+    let max = target.max_groups as i64;
+    if groups.as_const().is_some_and(|g| g <= max) {
+        return [groups.clone(), Expr::ONE, Expr::ONE];
+    }
+    let ranges = aludel_ir::expr::NoRanges;
+    let x = groups.minimum(&Expr::Const(max), &ranges);
+    let y = groups.add(&Expr::Const(max - 1)).floordiv(&Expr::Const(max), &ranges);
+    [x, y, Expr::ONE]
+}
+
+/// Floating-point operations: one for each scalar operation on floats, at every iteration it runs in.
+fn flops(loops: &LoopProgram, nest: &Nest) -> Expr {
+    let outer = loops.volume(&nest.axes);
+    let all = outer.mul(&loops.volume(&nest.inner));
+    let deps = nest.dependences();
+    let mut sum = Expr::ZERO;
+    for (i, (op, dtype)) in nest.ops.iter().enumerate() {
+        let counts = match op {
+            LoopOp::Scalar(..) => dtype.is_float(),
+            LoopOp::Reduce { .. } => dtype.is_float() || matches!(classify(nest, loops), Kind::Contract(_)),
+            _ => false,
+        };
+        if counts {
+            let wide = matches!(op, LoopOp::Reduce { .. }) || deps[i].iter().any(|a| nest.inner.contains(a));
+            sum = sum.add(if wide { &all } else { &outer });
+        }
+    }
+    sum
+}
