@@ -6,6 +6,7 @@ pub mod codegen;
 pub mod fuse;
 pub mod lower;
 mod nest;
+pub mod partition;
 pub mod schedule;
 pub mod target;
 
