@@ -4,13 +4,17 @@
 
 pub mod autodiff;
 pub mod codegen;
+mod compile;
 pub mod fuse;
 pub mod lower;
 mod nest;
 pub mod partition;
+mod plan;
 pub mod schedule;
+mod stages;
 pub mod target;
 
+pub use compile::compile;
 pub use target::{Language, Target};
 
 /// How much of a graph becomes one program, and how its tensors are bound.

@@ -21,12 +21,22 @@ pub enum Kind {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Contraction {
     pub reduce: ValId,
+    /// How a pair of elements combines.
+    pub product: Product,
     pub lhs: ValId,
     pub rhs: ValId,
     pub batch: Vec<AxisId>,
     pub m: Vec<AxisId>,
     pub n: Vec<AxisId>,
     pub k: Vec<AxisId>,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Product {
+    Multiply,
+    /// The left factor is a bool that lets the right one through: a sum over the elements that an index picks, such as the
+    /// gradient of an embedding. Selecting, not multiplying, keeps a NaN to the rows that it belongs to.
+    Pick,
 }
 
 /// Fewer rows or columns than this and sharing operands between them does not pay.
@@ -46,10 +56,13 @@ pub fn classify(nest: &Nest, program: &LoopProgram) -> Kind {
 
 fn contraction(nest: &Nest, program: &LoopProgram, reduce: ValId) -> Option<Contraction> {
     let LoopOp::Reduce { op: ReduceOp::Sum, axes: k, value } = nest.op(reduce) else { return None };
-    let LoopOp::Scalar(ScalarOp::Mul, factors) = nest.op(*value) else { return None };
+    let (product, mut lhs, mut rhs) = match nest.op(*value) {
+        LoopOp::Scalar(ScalarOp::Mul, f) => (Product::Multiply, f[0], f[1]),
+        LoopOp::Scalar(ScalarOp::Select, f) if matches!(nest.op(f[2]), LoopOp::Const(l) if l.value() == 0.0) => (Product::Pick, f[0], f[1]),
+        _ => return None,
+    };
     let deps = nest.dependences();
     let of = |v: ValId| &deps[v.0 as usize];
-    let (mut lhs, mut rhs) = (factors[0], factors[1]);
     let on = |v: ValId, a: &AxisId| of(v).contains(a);
     if k.iter().any(|a| !on(lhs, a) || !on(rhs, a)) {
         return None;
@@ -60,6 +73,7 @@ fn contraction(nest: &Nest, program: &LoopProgram, reduce: ValId) -> Option<Cont
     // n is the side whose axes come last: neighbouring threads then write neighbouring elements.
     if let Some(last) = nest.axes.iter().rev().find(|a| on(lhs, a) != on(rhs, a))
         && on(lhs, last)
+        && product == Product::Multiply
     {
         std::mem::swap(&mut lhs, &mut rhs);
     }
@@ -74,5 +88,5 @@ fn contraction(nest: &Nest, program: &LoopProgram, reduce: ValId) -> Option<Cont
     if nest.stores.iter().any(|s| wide(s.value)) || volume(&m) < MIN_SIDE || volume(&n) < MIN_SIDE {
         return None;
     }
-    Some(Contraction { reduce, lhs, rhs, batch, m, n, k: k.clone() })
+    Some(Contraction { reduce, product, lhs, rhs, batch, m, n, k: k.clone() })
 }

@@ -7,7 +7,7 @@ mod axes;
 mod kind;
 mod pair;
 
-pub use kind::{Contraction, Kind, classify};
+pub use kind::{Contraction, Kind, Product, classify};
 pub use pair::Refusal;
 
 use aludel_ir::loops::{BufferId, BufferKind, LoopProgram, Nest};
@@ -149,7 +149,8 @@ impl<'p> Fuser<'p> {
                 }
             }
         }
-        // In place: whoever reads the old value runs before the update. Where that is impossible the update gets a buffer.
+        // In place: whoever reads the old value runs before the update. Where that is impossible the update gets a buffer,
+        // and the runtime copies it after the last launch.
         for (i, old, new) in updates(self.program) {
             let writers: Vec<usize> = (0..n).filter(|g| self.nest(*g).writes().contains(&new)).collect();
             let readers: Vec<usize> = (0..n).filter(|g| self.nest(*g).reads().contains(&old)).collect();
@@ -158,6 +159,9 @@ impl<'p> Fuser<'p> {
                     .iter()
                     .all(|r| if r == w { pair::reads_where_it_writes(self.nest(*w), old, new) } else { !self.edges.path(*w, *r, true) })
             }) && writers.len() == 1;
+            // A scalar that others read (a step count) is copied rather than waited for: the wait would cost a launch.
+            let scalar = self.program.buffer(old).numel().is_one() && readers.iter().any(|r| !writers.contains(r));
+            let possible = possible && !scalar;
             if possible {
                 for w in &writers {
                     for r in &readers {

@@ -294,7 +294,8 @@ impl<'g> Lowering<'g> {
             let i = p.b.cast(i, DType::I32);
             let here = p.b.index(index[dim].clone());
             let hit = p.b.scalar(ScalarOp::Eq, &[i, here]);
-            let s = p.at(src, &source, Some(hit))?;
+            // Unmasked: the source then varies over fewer axes than the hit, and the sum is a contraction.
+            let s = p.at(src, &source, None)?;
             let zero = p.b.constant(0.0, ty.dtype);
             let mut value = p.b.scalar(ScalarOp::Select, &[hit, s, zero]);
             if !inner.is_empty() {

@@ -7,7 +7,7 @@
 
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, zero};
-use crate::fuse::Contraction;
+use crate::fuse::{Contraction, Product};
 use crate::target::Target;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
@@ -165,7 +165,22 @@ impl Template<'_> {
         }
         let e = em.value(kb, v);
         em.leave();
-        e
+        // A bool factor is staged as one or zero.
+        let staged = self.c.product == Product::Pick && v == self.c.lhs && self.tile.depth > 0;
+        if staged { e.map(|e| KExpr::Cast(self.nest.dtype(self.c.reduce), Box::new(e))) } else { e }
+    }
+
+    /// What a pair of elements adds.
+    fn product(&self, x: KExpr, y: KExpr) -> KExpr {
+        let dtype = self.nest.dtype(self.c.reduce);
+        match (self.c.product, self.tile.depth) {
+            (Product::Multiply, _) => KExpr::Scalar(ScalarOp::Mul, vec![x, y]),
+            (Product::Pick, 0) => k::select(x, y, zero(dtype)),
+            (Product::Pick, _) => {
+                let picked = KExpr::Scalar(ScalarOp::Ne, vec![KExpr::Vec4(vec![x]), KExpr::Vec4(vec![zero(dtype)])]);
+                k::select(picked, y, KExpr::Vec4(vec![zero(dtype)]))
+            }
+        }
     }
 
     /// Stores one result and everything that its epilogue makes of it.
@@ -224,7 +239,7 @@ impl Template<'_> {
         for (i, x) in a.iter().enumerate() {
             for (j, y) in b.iter().enumerate() {
                 let acc = accs[i * t.per_n as usize + j];
-                kb.stmt(Stmt::Assign(acc, k::add(KExpr::Var(acc), k::mul(x.clone(), y.clone()))));
+                kb.stmt(Stmt::Assign(acc, k::add(KExpr::Var(acc), self.product(x.clone(), y.clone()))));
             }
         }
         let body = kb.close();
@@ -376,7 +391,7 @@ impl Template<'_> {
             let x = KExpr::Lane(Box::new(a[(i / 4) as usize].clone()), (i % 4) as u8);
             for (j, y) in b.iter().enumerate() {
                 let acc = accs[(i * t.per_n) as usize + j];
-                let product = KExpr::Scalar(ScalarOp::Mul, vec![x.clone(), y.clone()]);
+                let product = self.product(x.clone(), y.clone());
                 kb.stmt(Stmt::Assign(acc, KExpr::Scalar(ScalarOp::Add, vec![KExpr::Var(acc), product])));
             }
         }

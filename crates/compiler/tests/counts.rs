@@ -1,0 +1,37 @@
+//! How many kernels a step takes: exact on any machine, so pinned.
+
+mod steps;
+
+use aludel_compiler::{Options, Target, compile};
+use steps::{Optimizer, gpt, mlp};
+
+fn launches(graph: &aludel_ir::Graph) -> usize {
+    let p = compile(graph, &Target::webgpu_default(), &Options::default()).unwrap_or_else(|e| panic!("{e}"));
+    if std::env::var_os("SHOW").is_some() {
+        for (i, l) in p.launches.iter().enumerate() {
+            let k = &p.kernels[l.kernel];
+            println!("{i:3} k{} {} grid {:?} lines {}", l.kernel, l.label, l.grid, k.source.lines().count());
+        }
+    }
+    p.launches.len()
+}
+
+#[test]
+fn mlp_sgd() {
+    assert_eq!(launches(&mlp(&[64, 128, 128, 10], 64, false, Optimizer::Sgd)), 7);
+}
+
+#[test]
+fn mlp_sgd_symbolic_batch() {
+    assert_eq!(launches(&mlp(&[64, 128, 128, 10], 64, true, Optimizer::Sgd)), 7);
+}
+
+#[test]
+fn mlp_adamw() {
+    assert_eq!(launches(&mlp(&[64, 128, 128, 10], 64, false, Optimizer::AdamW)), 7);
+}
+
+#[test]
+fn gpt_adamw() {
+    assert!(launches(&gpt(64, 32, 64, 2, 4, 8, Optimizer::AdamW)) <= 60);
+}
