@@ -1,0 +1,252 @@
+//! The PyTorch oracle: reference results for operators and training runs, and the code that compares.
+//!
+//! A directory of the format that `tests/oracle/generate.py` describes is loaded with [`Suite::load`] and run with
+//! [`Suite::run`] against a [`Runner`]: the interpreter, or a device behind the compiler. [`training`] does the same for whole
+//! training runs.
+
+pub mod training;
+
+use aludel_compiler::autodiff::expand_grads;
+use aludel_ir::graph::InputKind;
+use aludel_ir::interp::HostTensor;
+use aludel_ir::{Attrs, Builder, DType, Error, Graph, Result, TensorType, ValueId, ops};
+use safetensors::{Dtype, SafeTensors};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Runs a graph whose gradients are expanded on inputs, giving its outputs.
+pub type Runner<'a> = &'a dyn Fn(&Graph, &[HostTensor]) -> Result<Vec<HostTensor>>;
+
+/// How many cases went which way.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    pub passed: usize,
+    pub failed: usize,
+    /// Names of the operators that the table does not have, once for each case.
+    pub unsupported: Vec<String>,
+}
+
+impl Counts {
+    /// The line that a run ends with.
+    pub fn summary(&self) -> String {
+        format!("{} passed, {} failed, {} unsupported", self.passed, self.failed, self.unsupported.len())
+    }
+}
+
+/// One operator call with its results and gradients.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Case {
+    pub name: String,
+    pub op: String,
+    pub attrs: BTreeMap<String, serde_json::Value>,
+    /// Relative and absolute tolerance in f32.
+    pub tol: [f64; 2],
+    pub inputs: Vec<String>,
+    pub outputs: Vec<String>,
+    #[serde(default)]
+    pub cotangents: Vec<Option<String>>,
+    #[serde(default)]
+    pub grads: Vec<Option<String>>,
+}
+
+#[derive(Deserialize)]
+struct Manifest {
+    cases: Vec<Case>,
+}
+
+/// Tensors by name.
+pub type Tensors = BTreeMap<String, HostTensor>;
+
+/// The cases of a directory.
+pub struct Suite {
+    pub cases: Vec<Case>,
+    pub tensors: Tensors,
+}
+
+fn invalid(what: impl std::fmt::Display, problem: impl std::fmt::Display) -> Error {
+    Error::invalid(what.to_string(), problem.to_string(), "make the directory again with tests/oracle/generate.py")
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|e| invalid(path.display(), e))
+}
+
+/// Reads a safetensors file into host tensors.
+pub fn load_tensors(path: &Path) -> Result<Tensors> {
+    let bytes = read(path)?;
+    let file = SafeTensors::deserialize(&bytes).map_err(|e| invalid(path.display(), e))?;
+    let mut out = Tensors::new();
+    for (name, view) in file.tensors() {
+        let data = view.data();
+        let words = data.chunks_exact(4).filter_map(|c| c.try_into().ok());
+        let (dtype, values) = match view.dtype() {
+            Dtype::F32 => (DType::F32, words.map(|c| f32::from_le_bytes(c) as f64).collect()),
+            Dtype::I32 => (DType::I32, words.map(|c| i32::from_le_bytes(c) as f64).collect()),
+            Dtype::U32 => (DType::U32, words.map(|c| u32::from_le_bytes(c) as f64).collect()),
+            Dtype::BOOL => (DType::Bool, data.iter().map(|b| (*b != 0) as u8 as f64).collect()),
+            // Counters such as num_batches_tracked.
+            Dtype::I64 => {
+                (DType::I32, data.chunks_exact(8).filter_map(|c| c.try_into().ok()).map(|c| i64::from_le_bytes(c) as f64).collect())
+            }
+            other => return Err(invalid(&name, format!("element type {other:?}"))),
+        };
+        out.insert(name, HostTensor::new(dtype, view.shape(), values)?);
+    }
+    Ok(out)
+}
+
+impl Suite {
+    /// Reads `ops.json` and `ops.safetensors`.
+    pub fn load(dir: &Path) -> Result<Suite> {
+        let path = dir.join("ops.json");
+        let manifest: Manifest = serde_json::from_slice(&read(&path)?).map_err(|e| invalid(path.display(), e))?;
+        Ok(Suite { cases: manifest.cases, tensors: load_tensors(&dir.join("ops.safetensors"))? })
+    }
+
+    fn tensor(&self, name: &str) -> Result<&HostTensor> {
+        self.tensors.get(name).ok_or_else(|| invalid(name, "no such tensor"))
+    }
+
+    /// Runs every case, forward and gradients; prints a line for each that fails and the summary.
+    pub fn run(&self, runner: Runner, print: &mut dyn FnMut(&str)) -> Counts {
+        let mut counts = Counts::default();
+        for case in &self.cases {
+            if ops::find(&case.op).is_none() {
+                print(&format!("UNSUPPORTED {}: no operator {}", case.name, case.op));
+                counts.unsupported.push(case.op.clone());
+                continue;
+            }
+            match self.run_case(case, runner) {
+                Ok(()) => counts.passed += 1,
+                Err(e) => {
+                    counts.failed += 1;
+                    print(&format!("FAILED {}: {e}", case.name));
+                }
+            }
+        }
+        print(&counts.summary());
+        counts
+    }
+
+    /// Runs one case; the error says which tensor is off, and where.
+    pub fn run_case(&self, case: &Case, runner: Runner) -> Result<()> {
+        let (graph, names) = self.graph(case)?;
+        let mut inputs = Vec::new();
+        for name in case.inputs.iter().chain(case.cotangents.iter().flatten()) {
+            inputs.push(self.tensor(name)?.clone());
+        }
+        let graph = expand_grads(&graph)?;
+        let results = runner(&graph, &inputs)?;
+        if results.len() != names.len() {
+            return Err(invalid(&case.name, format!("{} results instead of {}", results.len(), names.len())));
+        }
+        for (name, got) in names.iter().zip(&results) {
+            compare(name, got, self.tensor(name)?, case.tol)?;
+        }
+        Ok(())
+    }
+
+    // A graph of the call and its gradients, and the names of the tensors that its outputs must equal.
+    fn graph(&self, case: &Case) -> Result<(Graph, Vec<String>)> {
+        let mut b = Builder::new(case.name.clone());
+        let mut arg = |b: &mut Builder, name: &str| -> Result<ValueId> {
+            let t = self.tensor(name)?;
+            Ok(b.graph.add_input(name, InputKind::Arg, TensorType::new(t.dtype, t.shape.iter().copied())))
+        };
+        let inputs = case.inputs.iter().map(|n| arg(&mut b, n)).collect::<Result<Vec<_>>>()?;
+        let cotangents = case.cotangents.iter().map(|n| n.as_ref().map(|n| arg(&mut b, n)).transpose()).collect::<Result<Vec<_>>>()?;
+        let operands = prepare(&mut b, &case.op, &inputs)?;
+        let outputs = operator(&mut b, &case.op, &operands, &attrs(&case.attrs)?)?;
+        if outputs.len() != case.outputs.len() {
+            return Err(invalid(&case.name, format!("{} results instead of {}", outputs.len(), case.outputs.len())));
+        }
+        let mut names = case.outputs.clone();
+        for (name, v) in case.outputs.iter().zip(&outputs) {
+            b.graph.add_output(name.as_str(), *v, None);
+        }
+        let wanted: Vec<(&String, ValueId)> = case.grads.iter().zip(&inputs).filter_map(|(g, x)| Some((g.as_ref()?, *x))).collect();
+        if !wanted.is_empty() {
+            let mut loss = b.constant(0.0, DType::F32)?;
+            for (y, g) in outputs.iter().zip(&cotangents) {
+                if let Some(g) = g {
+                    let t = b.mul(*y, *g)?;
+                    let all: Vec<usize> = (0..b.rank(t)).collect();
+                    let s = b.sum(t, &all, false)?;
+                    loss = b.add(loss, s)?;
+                }
+            }
+            let wrt: Vec<ValueId> = wanted.iter().map(|w| w.1).collect();
+            for ((name, _), g) in wanted.iter().zip(b.grad(loss, &wrt)?) {
+                b.graph.add_output(name.as_str(), g, None);
+                names.push(name.to_string());
+            }
+        }
+        Ok((b.graph, names))
+    }
+}
+
+fn operator(b: &mut Builder, name: &str, x: &[ValueId], attrs: &Attrs) -> Result<Vec<ValueId>> {
+    let def = ops::find(name).ok_or_else(|| invalid(name, "no such operator"))?;
+    b.operator(def, x, attrs)
+}
+
+// Some cases hand the operator log-probabilities or probabilities made of the stored inputs (see generate.py).
+fn prepare(b: &mut Builder, op: &str, inputs: &[ValueId]) -> Result<Vec<ValueId>> {
+    let mut x = inputs.to_vec();
+    let dim = Attrs::new().with("dim", 1);
+    let mut apply = |b: &mut Builder, name: &str, i: usize| -> Result<()> {
+        x[i] = operator(b, name, &[x[i]], &dim)?[0];
+        Ok(())
+    };
+    match op {
+        "nll_loss" => apply(b, "log_softmax", 0)?,
+        "kl_div" => {
+            apply(b, "log_softmax", 0)?;
+            apply(b, "softmax", 1)?;
+        }
+        "cross_entropy" if b.dtype(inputs[1]).is_float() => apply(b, "softmax", 1)?,
+        _ => {}
+    }
+    Ok(x)
+}
+
+fn attrs(json: &BTreeMap<String, serde_json::Value>) -> Result<Attrs> {
+    use serde_json::Value;
+    let mut out = Attrs::new();
+    for (name, value) in json {
+        out = match value {
+            Value::Bool(v) => out.with(name, *v),
+            Value::Number(n) => match n.as_i64() {
+                Some(i) => out.with(name, i),
+                None => out.with(name, n.as_f64().unwrap_or(f64::NAN)),
+            },
+            Value::String(s) => out.with(name, s.as_str()),
+            Value::Array(list) => {
+                let ints =
+                    list.iter().map(|v| v.as_i64().ok_or_else(|| invalid(name, "not a list of integers"))).collect::<Result<Vec<i64>>>()?;
+                out.with(name, ints)
+            }
+            other => return Err(invalid(name, format!("cannot pass {other}"))),
+        };
+    }
+    Ok(out)
+}
+
+/// Whether two tensors agree within a relative and an absolute tolerance; NaN agrees with NaN.
+pub fn compare(name: &str, got: &HostTensor, want: &HostTensor, [rtol, atol]: [f64; 2]) -> Result<()> {
+    let fail = |text: String| Err(Error::invalid(name, text, ""));
+    // numpy's ascontiguousarray stored scalars as vectors of one element.
+    let scalar = got.shape.is_empty() && want.shape == [1];
+    if (got.shape != want.shape && !scalar) || got.dtype != want.dtype {
+        return fail(format!("is {}{:?}, expected {}{:?}", got.dtype, got.shape, want.dtype, want.shape));
+    }
+    let off = |g: f64, w: f64| !(g == w || (g.is_nan() && w.is_nan()) || (g - w).abs() <= atol + rtol * w.abs());
+    let wrong: Vec<usize> = (0..got.data.len()).filter(|i| off(got.data[*i], want.data[*i])).collect();
+    match wrong.first() {
+        None => Ok(()),
+        Some(i) => {
+            fail(format!("element {i} is {}, expected {} ({} of {} are off)", got.data[*i], want.data[*i], wrong.len(), got.data.len()))
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The interpreter against PyTorch.
+
+use aludel_ir::Graph;
+use aludel_ir::interp::{HostTensor, Precision, run};
+use aludel_oracle::{Suite, training::Runs};
+use std::path::PathBuf;
+
+fn dir() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/oracle")
+}
+
+fn interpret(graph: &Graph, inputs: &[HostTensor]) -> aludel_ir::Result<Vec<HostTensor>> {
+    run(graph, &[], inputs, Precision::F32)
+}
+
+/// What the operator table does not have yet: convolutions and pooling.
+const LATER: &[&str] = &["conv1d", "conv2d", "conv3d", "conv_transpose2d", "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d"];
+
+#[test]
+fn operators_and_gradients() {
+    let suite = Suite::load(&dir()).unwrap();
+    let counts = suite.run(&interpret, &mut |line| eprintln!("{line}"));
+    assert_eq!(counts.failed, 0, "{}", counts.summary());
+    assert!(counts.passed > 250, "{}", counts.summary());
+    let unexpected: Vec<_> = counts.unsupported.iter().filter(|op| !LATER.contains(&op.as_str())).collect();
+    assert!(unexpected.is_empty(), "not in the table: {unexpected:?}");
+}
+
+#[test]
+fn training_runs() {
+    let runs = Runs::load(&dir()).unwrap();
+    let counts = runs.run(&interpret, &mut |line| eprintln!("{line}"));
+    assert_eq!((counts.passed, counts.failed), (2, 0), "{}", counts.summary());
+}
+
+/// A comparison that cannot fail would prove nothing.
+#[test]
+fn wrong_results_are_noticed() {
+    let suite = Suite::load(&dir()).unwrap();
+    let off = |graph: &Graph, inputs: &[HostTensor]| {
+        let mut out = interpret(graph, inputs)?;
+        out.iter_mut().flat_map(|t| t.data.iter_mut()).for_each(|v| *v += 1.0);
+        Ok(out)
+    };
+    let counts = suite.run(&off, &mut |_| {});
+    assert!(counts.passed < 5, "{}", counts.summary());
+}
