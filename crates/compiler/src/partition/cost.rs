@@ -38,7 +38,7 @@ pub struct Model<'g> {
     pub bytes: Vec<u64>,
     /// Operations to compute a value again.
     pub flops: Vec<u64>,
-    /// [`Model::bytes`], doubled where the forward pass would not have written the value to memory.
+    /// [`Model::bytes`], doubled where the forward pass would not have written the value to memory; nothing for a scalar.
     pub default_weight: Vec<u64>,
     pub needed: Vec<bool>,
     inputs: Vec<Vec<usize>>,
@@ -93,7 +93,12 @@ impl<'g> Model<'g> {
                 false => numel(id).saturating_mul(ELEMENT_BYTES).min(HEAVIEST),
             };
             let written = m.read_from_memory(id, &users, false);
-            m.default_weight[v] = m.bytes[v] * if written { 1 } else { 2 };
+            m.default_weight[v] = match (graph.ty(id).numel().is_one(), written) {
+                // A scalar's copies would be more to read than to gain.
+                (true, _) => 0,
+                (false, true) => m.bytes[v],
+                (false, false) => m.bytes[v] * 2,
+            };
             m.again[v] = m.may_repeat(prim, id, &users);
         }
         m

@@ -1,4 +1,8 @@
-//! What several tests use.
+//! What several tests use; each test crate uses a part of it.
+#![allow(dead_code)]
+
+pub mod generate;
+pub mod shrink;
 
 /// A small generator of repeatable random numbers (Marsaglia, "Xorshift RNGs", 2003).
 pub struct Rng(u64);
@@ -19,5 +23,9 @@ impl Rng {
 
     pub fn below(&mut self, n: usize) -> usize {
         (self.next() >> 11) as usize % n
+    }
+
+    pub fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        &list[self.below(list.len())]
     }
 }

@@ -1,0 +1,461 @@
+//! Random well-typed graphs as a user might capture them, and inputs for them.
+
+use super::Rng;
+use aludel_ir::interp::HostTensor;
+use aludel_ir::{Attrs, Builder, DType, Expr, Graph, InputKind, TensorType, ValueId};
+
+/// What a generated graph may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// Size symbols beside constants.
+    pub symbolic: bool,
+    /// Gradients of a scalar loss, and state updated by them.
+    pub gradients: bool,
+    /// Operators whose result jumps when an operand changes a little; not where two roundings are compared.
+    pub jumps: bool,
+    /// How many operators.
+    pub length: usize,
+}
+
+struct Generator<'r> {
+    rng: &'r mut Rng,
+    b: Builder,
+    style: Style,
+    /// Values of float type so far.
+    pool: Vec<ValueId>,
+    /// Float inputs, to differentiate by.
+    leaves: Vec<ValueId>,
+}
+
+/// A graph that verifies; the same for the same random numbers.
+pub fn graph(rng: &mut Rng, style: Style) -> Graph {
+    let mut b = Builder::new("fuzz");
+    let mut sizes: Vec<Expr> = [1i64, 2, 3, 4, 5, 8].map(Expr::Const).to_vec();
+    if style.symbolic {
+        for (name, hint) in [("B", 3), ("T", 4)] {
+            let s = Expr::sym(b.graph.env.symbol(name, hint, format!("arg.{name}")));
+            sizes.extend([s.clone(), s]);
+        }
+    }
+    let mut g = Generator { rng, b, style, pool: vec![], leaves: vec![] };
+    for i in 0..2 + g.rng.below(2) {
+        let rank = g.rng.below(4);
+        let shape: Vec<Expr> = (0..rank).map(|_| g.rng.pick(&sizes).clone()).collect();
+        g.input(&format!("x{i}"), InputKind::Arg, DType::F32, shape);
+    }
+    let mut tries = 0;
+    let mut made = 0;
+    while made < style.length && tries < style.length * 12 {
+        tries += 1;
+        // An operator that does not take these operands is an error, and the next one is tried.
+        let (values, nodes, env) = (g.b.graph.types.len(), g.b.graph.nodes.len(), g.b.graph.env.clone());
+        let (inputs, pool, leaves) = (g.b.graph.inputs.len(), g.pool.len(), g.leaves.len());
+        if g.operator().is_ok() {
+            made += 1;
+        } else {
+            g.b.graph.types.truncate(values);
+            g.b.graph.names.truncate(values);
+            g.b.graph.nodes.truncate(nodes);
+            g.b.graph.inputs.truncate(inputs);
+            g.pool.truncate(pool);
+            g.leaves.truncate(leaves);
+            g.b.graph.env = env;
+        }
+    }
+    g.finish().expect("outputs of a generated graph")
+}
+
+type Result<T = ()> = aludel_ir::Result<T>;
+
+impl Generator<'_> {
+    fn input(&mut self, name: &str, kind: InputKind, dtype: DType, shape: Vec<Expr>) -> ValueId {
+        let v = self.b.graph.add_input(name, kind, TensorType { dtype, shape });
+        if dtype.is_float() {
+            self.pool.push(v);
+            self.leaves.push(v);
+        }
+        v
+    }
+
+    /// A new parameter.
+    fn state(&mut self, shape: Vec<Expr>) -> ValueId {
+        let name = format!("w{}", self.b.graph.inputs.len());
+        self.input(&name, InputKind::State, DType::F32, shape)
+    }
+
+    fn indices(&mut self, shape: Vec<Expr>) -> ValueId {
+        let name = format!("i{}", self.b.graph.inputs.len());
+        self.input(&name, InputKind::Arg, DType::I32, shape)
+    }
+
+    /// A value, most likely a late one.
+    fn any(&mut self) -> ValueId {
+        let n = self.pool.len();
+        let back = self.rng.below(n).min(self.rng.below(n));
+        self.pool[n - 1 - back]
+    }
+
+    fn dim(&mut self, v: ValueId) -> i64 {
+        let rank = self.b.rank(v).max(1);
+        let d = self.rng.below(rank) as i64;
+        if self.rng.below(3) == 0 { d - rank as i64 } else { d }
+    }
+
+    fn call(&mut self, name: &str, x: &[ValueId], attrs: Attrs) -> Result<ValueId> {
+        let def = aludel_ir::ops::find(name).unwrap_or_else(|| panic!("no operator {name}"));
+        let outs = self.b.operator(def, x, &attrs)?;
+        // Nothing large: the interpreter runs all of it.
+        for v in &outs {
+            let n = self.b.graph.env.hint_or_one(&self.b.ty(*v).numel());
+            if n > 4096 {
+                return Err(aludel_ir::Error::invalid(name, "too large", ""));
+            }
+        }
+        for v in &outs {
+            if self.b.dtype(*v).is_float() && self.b.rank(*v) <= 5 {
+                self.pool.push(*v);
+            }
+        }
+        Ok(outs[self.rng.below(outs.len())])
+    }
+
+    fn operator(&mut self) -> Result {
+        match self.rng.below(10) {
+            0 | 1 => self.unary(),
+            2 | 3 => self.binary(),
+            4 => self.reduction(),
+            5 | 6 => self.view(),
+            7 => self.product(),
+            8 => self.normalisation(),
+            _ => self.indexing(),
+        }
+    }
+
+    fn unary(&mut self) -> Result {
+        const SMOOTH: [&str; 17] = [
+            "neg",
+            "sin",
+            "cos",
+            "tanh",
+            "sigmoid",
+            "gelu",
+            "silu",
+            "softplus",
+            "erf",
+            "square",
+            "atan",
+            "relu",
+            "abs",
+            "elu",
+            "mish",
+            "logsigmoid",
+            "expm1",
+        ];
+        const JUMPS: [&str; 5] = ["floor", "round", "sign", "hardswish", "frac"];
+        let x = self.any();
+        match self.rng.below(8) {
+            0 => {
+                let t = self.call("tanh", &[x], Attrs::new())?;
+                self.call("exp", &[t], Attrs::new())?;
+            }
+            1 => {
+                let t = self.call("square", &[x], Attrs::new())?;
+                let t = self.call("add", &[t], Attrs::new().with("other", 0.5))?;
+                let f = *self.rng.pick(&["sqrt", "log", "rsqrt", "reciprocal"]);
+                self.call(f, &[t], Attrs::new())?;
+            }
+            2 if self.style.jumps => {
+                let f = *self.rng.pick(&JUMPS);
+                self.call(f, &[x], Attrs::new())?;
+            }
+            _ => {
+                let f = *self.rng.pick(&SMOOTH);
+                let t = self.call(f, &[x], Attrs::new())?;
+                if matches!(f, "square" | "expm1") {
+                    self.call("tanh", &[t], Attrs::new())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn binary(&mut self) -> Result {
+        let (x, y) = (self.any(), self.any());
+        match self.rng.below(8) {
+            0 => {
+                let t = self.call("square", &[y], Attrs::new())?;
+                let t = self.call("add", &[t], Attrs::new().with("other", 1.0))?;
+                self.call("div", &[x, t], Attrs::new())?;
+            }
+            1 => {
+                let c = self.call("gt", &[x, y], Attrs::new())?;
+                let z = self.any();
+                self.call("where", &[c, x, z], Attrs::new())?;
+            }
+            2 => {
+                let f = *self.rng.pick(&["maximum", "minimum", "logaddexp", "hypot"]);
+                self.call(f, &[x, y], Attrs::new())?;
+            }
+            3 => {
+                let f = *self.rng.pick(&["add", "mul", "sub"]);
+                let c = self.rng.below(9) as f64 / 4.0 - 1.0;
+                self.call(f, &[x], Attrs::new().with("other", c))?;
+            }
+            n => {
+                let f = ["add", "sub", "mul", "mul"][n - 4];
+                self.call(f, &[x, y], Attrs::new())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn reduction(&mut self) -> Result {
+        let x = self.any();
+        let mut attrs = Attrs::new();
+        let dim = self.dim(x);
+        if self.rng.below(4) > 0 {
+            attrs = attrs.with("dim", dim);
+        }
+        if self.rng.below(2) == 0 {
+            attrs = attrs.with("keepdim", true);
+        }
+        match self.rng.below(8) {
+            0 => self.call("amax", &[x], attrs)?,
+            1 => self.call("amin", &[x], attrs)?,
+            2 => self.call("logsumexp", &[x], Attrs::new().with("dim", dim))?,
+            3 => self.call("cumsum", &[x], Attrs::new().with("dim", dim))?,
+            4 => self.call("var", &[x], attrs.with("correction", 0i64))?,
+            5 => self.call("mean", &[x], attrs)?,
+            _ => self.call("sum", &[x], attrs)?,
+        };
+        Ok(())
+    }
+
+    fn view(&mut self) -> Result {
+        let x = self.any();
+        let (rank, d) = (self.b.rank(x), self.dim(x));
+        let dims: Vec<i64> = {
+            let mut left: Vec<i64> = (0..rank as i64).collect();
+            (0..rank).map(|_| left.remove(self.rng.below(left.len()))).collect()
+        };
+        let a = Attrs::new();
+        match self.rng.below(14) {
+            0 => self.call("permute", &[x], a.with("dims", dims))?,
+            1 => self.call("flatten", &[x], a)?,
+            2 => self.call("unsqueeze", &[x], a.with("dim", d))?,
+            3 => self.call("flip", &[x], a.with("dims", vec![d]))?,
+            4 => {
+                let shape = self.b.shape(x);
+                let keep = 1 + self.rng.below(2);
+                // [.., n, ..] to [.., n/k, k, ..] or two neighbours merged.
+                let mut to = shape.clone();
+                if rank >= 2 && keep == 1 {
+                    let at = self.rng.below(rank - 1);
+                    let merged = to[at].mul(&to[at + 1]);
+                    to.splice(at..at + 2, [merged]);
+                } else if let Some((at, n)) =
+                    shape.iter().enumerate().find_map(|(i, s)| s.as_const().filter(|n| n % 2 == 0).map(|n| (i, n)))
+                {
+                    to.splice(at..=at, [Expr::Const(n / 2), Expr::Const(2)]);
+                }
+                self.call("reshape", &[x], a.with("shape", to))?
+            }
+            5 => {
+                let (start, step) = (self.rng.below(2) as i64, 1 + self.rng.below(2) as i64);
+                self.call("slice", &[x], a.with("dim", d).with("start", start).with("step", step))?
+            }
+            6 => {
+                let index = self.rng.below(2) as i64;
+                self.call("select", &[x], a.with("dim", d).with("index", index))?
+            }
+            7 => {
+                let other = self.any();
+                self.call("cat", &[x, other, x], a.with("dim", d))?
+            }
+            8 => self.call("stack", &[x, x], a.with("dim", d))?,
+            9 => {
+                let pad: Vec<i64> = (0..2).map(|_| self.rng.below(3) as i64).collect();
+                self.call("pad", &[x], a.with("pad", pad).with("value", 0.5))?
+            }
+            10 => self.call("roll", &[x], a.with("shifts", vec![1i64]).with("dims", vec![d]))?,
+            11 => self.call("chunk", &[x], a.with("chunks", 2i64).with("dim", d))?,
+            12 => self.call("unfold", &[x], a.with("dimension", d).with("size", 2i64).with("step", 1i64))?,
+            _ => self.call("transpose", &[x], a.with("dim0", d).with("dim1", 0i64))?,
+        };
+        Ok(())
+    }
+
+    fn product(&mut self) -> Result {
+        let x = self.any();
+        let shape = self.b.shape(x);
+        let n = *self.rng.pick(&[2i64, 4, 5]);
+        match self.rng.below(4) {
+            0 => {
+                let y = self.any();
+                self.call("matmul", &[x, y], Attrs::new())?;
+            }
+            1 if shape.len() >= 2 => {
+                let t = self.call("transpose", &[x], Attrs::new().with("dim0", -1i64).with("dim1", -2i64))?;
+                self.call("matmul", &[x, t], Attrs::new())?;
+            }
+            _ => {
+                let Some(k) = shape.last().and_then(Expr::as_const) else { return self.unary() };
+                let w = self.state(vec![Expr::Const(n), Expr::Const(k)]);
+                let bias = self.state(vec![Expr::Const(n)]);
+                let y = self.call("linear", &[x, w, bias], Attrs::new())?;
+                let f = *self.rng.pick(&["tanh", "relu", "gelu"]);
+                self.call(f, &[y], Attrs::new())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn normalisation(&mut self) -> Result {
+        let x = self.any();
+        let d = self.dim(x);
+        let last = self.b.shape(x).last().and_then(Expr::as_const);
+        match (self.rng.below(5), last) {
+            (0, Some(n)) if n > 1 => {
+                let (w, b) = (self.state(vec![Expr::Const(n)]), self.state(vec![Expr::Const(n)]));
+                self.call("layer_norm", &[x, w, b], Attrs::new().with("normalized_shape", vec![n]))?;
+            }
+            (1, Some(n)) if n > 1 => {
+                let w = self.state(vec![Expr::Const(n)]);
+                self.call("rms_norm", &[x, w], Attrs::new().with("normalized_shape", vec![n]).with("eps", 1e-5))?;
+            }
+            (2, _) => drop(self.call("log_softmax", &[x], Attrs::new().with("dim", d))?),
+            (3, _) => {
+                let key = self.input(&format!("key{}", self.b.graph.inputs.len()), InputKind::Arg, DType::U32, vec![Expr::Const(2)]);
+                self.call("dropout", &[x, key], Attrs::new().with("p", 0.25))?;
+            }
+            _ => drop(self.call("softmax", &[x], Attrs::new().with("dim", d))?),
+        }
+        Ok(())
+    }
+
+    fn indexing(&mut self) -> Result {
+        let x = self.any();
+        let shape = self.b.shape(x);
+        let rank = shape.len();
+        if rank == 0 {
+            return self.unary();
+        }
+        let d = self.rng.below(rank);
+        // Indices are 0 and 1.
+        if shape[d].as_const().is_some_and(|n| n < 2) {
+            return self.binary();
+        }
+        let mut at = shape.clone();
+        at[d] = Expr::Const(1 + self.rng.below(4) as i64);
+        match self.rng.below(5) {
+            0 => {
+                let i = self.indices(at);
+                self.call("gather", &[x, i], Attrs::new().with("dim", d as i64))?;
+            }
+            1 => {
+                let i = self.indices(vec![Expr::Const(3)]);
+                self.call("index_select", &[x, i], Attrs::new().with("dim", d as i64))?;
+            }
+            2 => {
+                let i = self.indices(at.clone());
+                let src = self.input(&format!("s{}", self.b.graph.inputs.len()), InputKind::Arg, DType::F32, at);
+                self.call("scatter_add", &[x, i, src], Attrs::new().with("dim", d as i64))?;
+            }
+            3 if self.style.jumps => drop(self.call("sort", &[x], Attrs::new().with("dim", d as i64))?),
+            _ => {
+                let i = self.indices(shape[..rank.min(2)].to_vec());
+                let table = self.state(vec![Expr::Const(5), Expr::Const(4)]);
+                self.call("embedding", &[table, i], Attrs::new())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Graph> {
+        let b = &mut self.b;
+        let last: Vec<ValueId> = self.pool.iter().rev().take(3).copied().collect();
+        for (k, v) in last.iter().enumerate() {
+            b.graph.add_output(format!("y{k}"), *v, None);
+        }
+        if self.style.gradients {
+            let op = |b: &mut Builder, name: &str, x: &[ValueId], a: Attrs| -> Result<ValueId> {
+                Ok(b.operator(aludel_ir::ops::find(name).expect("in the table"), x, &a)?[0])
+            };
+            let mut loss = None;
+            for v in &last {
+                let t = op(b, "sin", &[*v], Attrs::new())?;
+                let m = op(b, "mean", &[t], Attrs::new())?;
+                loss = Some(match loss {
+                    None => m,
+                    Some(l) => op(b, "add", &[l, m], Attrs::new())?,
+                });
+            }
+            let loss = loss.expect("inputs are in the pool");
+            b.graph.names[loss.index()] = Some("loss".into());
+            b.graph.add_output("loss", loss, None);
+            let grads = b.grad(loss, &self.leaves)?;
+            for (w, g) in self.leaves.iter().zip(grads) {
+                let index = b.graph.inputs.iter().position(|i| i.value == *w).expect("leaves are inputs");
+                let name = b.graph.inputs[index].name.clone();
+                if b.graph.inputs[index].kind == InputKind::State {
+                    let rate = op(b, "mul", &[g], Attrs::new().with("other", 0.1))?;
+                    let new = op(b, "sub", &[*w, rate], Attrs::new())?;
+                    b.graph.add_output(name, new, Some(index));
+                } else {
+                    b.graph.add_output(format!("d{name}"), g, None);
+                }
+            }
+        }
+        Ok(self.b.graph.compact())
+    }
+}
+
+/// Inputs of a graph for given sizes: floats from -1 to 1, indices 0 and 1, keys of any bits; the same for the same name.
+pub fn inputs(graph: &Graph, sizes: &[i64]) -> Vec<HostTensor> {
+    let make = |i: &aludel_ir::Input| {
+        let ty = graph.ty(i.value);
+        let shape: Vec<usize> = ty
+            .shape
+            .iter()
+            .map(|d| {
+                d.eval(&|a| match a {
+                    aludel_ir::Atom::Sym(s) => sizes.get(s.0 as usize).copied(),
+                    _ => None,
+                })
+                .expect("sizes of inputs are sizes") as usize
+            })
+            .collect();
+        let mut rng = Rng::new(i.name.bytes().fold(17, |h, c| h * 31 + c as u64));
+        let data = (0..shape.iter().product::<usize>())
+            .map(|_| match ty.dtype {
+                DType::I32 | DType::Bool => rng.below(2) as f64,
+                DType::U32 => rng.below(1 << 32) as f64,
+                d => d.round((rng.below(4001) as f64 - 2000.0) / 2000.0),
+            })
+            .collect();
+        HostTensor { dtype: ty.dtype, shape, data }
+    };
+    graph.inputs.iter().map(make).collect()
+}
+
+/// The hinted sizes of a graph's symbols.
+pub fn hints(graph: &Graph) -> Vec<i64> {
+    graph.env.symbols.iter().map(|s| s.hint).collect()
+}
+
+/// Whether two results agree to a relative error; what is not finite must be so in both.
+pub fn differ(a: &[HostTensor], b: &[HostTensor], tolerance: f64) -> Option<String> {
+    for (k, (x, y)) in a.iter().zip(b).enumerate() {
+        if x.shape != y.shape || x.dtype != y.dtype {
+            return Some(format!("output {k} is {}{:?}, should be {}{:?}", y.dtype, y.shape, x.dtype, x.shape));
+        }
+        let scale = x.data.iter().filter(|v| v.is_finite()).fold(0.0, |m: f64, v| m.max(v.abs()));
+        for (i, (u, v)) in x.data.iter().zip(&y.data).enumerate() {
+            let same = u == v || (u.is_nan() && v.is_nan()) || (u - v).abs() <= tolerance * (scale + u.abs()).max(1e-3);
+            if !same {
+                return Some(format!("output {k}{:?}, element {i}: {v}, should be {u}", x.shape));
+            }
+        }
+    }
+    (a.len() != b.len()).then(|| format!("{} outputs, should be {}", b.len(), a.len()))
+}

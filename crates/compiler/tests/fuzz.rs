@@ -1,0 +1,132 @@
+//! Random graphs: every form that a pass gives one computes the same.
+
+use aludel_compiler::autodiff::{decompose, expand_grads};
+use aludel_compiler::partition::partition;
+use aludel_ir::Graph;
+use aludel_ir::interp::{HostTensor, Interpreter, Precision};
+
+mod common;
+use common::Rng;
+use common::generate::{Style, differ, graph, hints, inputs};
+use common::shrink::shrink;
+
+fn run(g: &Graph, sizes: &[i64]) -> Result<Vec<HostTensor>, String> {
+    let interpreter = Interpreter::new(g).map_err(|e| e.to_string())?;
+    interpreter.run(sizes, &inputs(g, sizes), Precision::F64).map_err(|e| e.to_string())
+}
+
+/// Checks a property of many random graphs; a failure is shrunk and shown as text.
+fn check(name: &str, cases: u64, style: impl Fn(u64) -> Style, fails: &dyn Fn(&Graph) -> Option<String>) {
+    let cases = std::env::var("FUZZ_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(cases);
+    for seed in 0..cases {
+        let g = graph(&mut Rng::new(seed), style(seed));
+        g.verify().unwrap_or_else(|e| panic!("{name}, seed {seed}: {e}\n{g}"));
+        if fails(&g).is_some() {
+            let (small, reason) = shrink(&g, fails);
+            panic!("{name}, seed {seed}: {reason}\n{small}");
+        }
+    }
+}
+
+fn styles(seed: u64) -> Style {
+    Style { symbolic: seed % 2 == 1, gradients: seed % 4 < 2, jumps: true, length: 3 + (seed % 10) as usize }
+}
+
+fn joint(seed: u64) -> Style {
+    Style { gradients: true, ..styles(seed) }
+}
+
+/// Sizes to run a graph with: the hints, and others that its guards allow.
+fn sizes(g: &Graph) -> Vec<Vec<i64>> {
+    let hints = hints(g);
+    let mut out = vec![hints.clone()];
+    for step in [1, 3] {
+        let other: Vec<i64> = hints.iter().map(|h| h + step).collect();
+        if !hints.is_empty() && g.env.broken_guard(&other).is_none() {
+            out.push(other);
+        }
+    }
+    out
+}
+
+/// The reason why `other` does not compute what `g` does.
+fn unlike(g: &Graph, other: &Graph) -> Option<String> {
+    if let Err(e) = other.verify() {
+        return Some(format!("{e}\n{other}"));
+    }
+    for sizes in sizes(other) {
+        match (run(g, &sizes), run(other, &sizes)) {
+            (Ok(a), Ok(b)) => {
+                if let Some(d) = differ(&a, &b, 1e-9) {
+                    return Some(format!("sizes {sizes:?}: {d}\n{other}"));
+                }
+            }
+            (Ok(_), Err(e)) => return Some(format!("sizes {sizes:?}: {e}\n{other}")),
+            (Err(e), _) => return Some(format!("sizes {sizes:?}: {e}")),
+        }
+    }
+    None
+}
+
+#[test]
+fn texts_round_trip() {
+    check("text", 150, styles, &|g| {
+        let text = g.to_string();
+        let parsed: Graph = match text.parse() {
+            Ok(p) => p,
+            Err(e) => return Some(format!("{e}")),
+        };
+        (parsed != *g || parsed.to_string() != text).then(|| format!("printed again:\n{parsed}"))
+    });
+}
+
+#[test]
+fn decomposition_computes_the_same() {
+    check("decompose", 150, |seed| Style { gradients: false, ..styles(seed) }, &|g| match decompose(g) {
+        Ok(prims) => unlike(g, &prims),
+        Err(e) => Some(e.to_string()),
+    });
+}
+
+fn joint_prims(g: &Graph) -> Result<(Graph, Graph), String> {
+    let joint = expand_grads(g).map_err(|e| e.to_string())?;
+    joint.verify().map_err(|e| format!("{e}\n{joint}"))?;
+    let prims = decompose(&joint).map_err(|e| e.to_string())?;
+    Ok((joint, prims))
+}
+
+#[test]
+fn gradients_decompose_to_the_same() {
+    check("autodiff", 100, joint, &|g| match joint_prims(g) {
+        Ok((joint, prims)) => unlike(&joint, &prims),
+        Err(e) => Some(e),
+    });
+}
+
+#[test]
+fn any_memory_budget_computes_the_same() {
+    check("partition", 60, joint, &|g| {
+        let prims = match joint_prims(g) {
+            Ok((_, prims)) => prims,
+            Err(e) => return Some(e),
+        };
+        let mut before = u64::MAX;
+        for budget in [1.0, 0.7, 0.3, 0.0] {
+            let (new, report) = match partition(&prims, budget) {
+                Ok(p) => p,
+                Err(e) => return Some(e.to_string()),
+            };
+            if let Some(reason) = unlike(&prims, &new) {
+                return Some(format!("budget {budget}: {reason}"));
+            }
+            if report.kept_bytes > before {
+                return Some(format!("budget {budget} keeps {} bytes, a larger one {before}", report.kept_bytes));
+            }
+            before = report.kept_bytes;
+            if partition(&prims, budget).map(|p| p.0.to_string()) != Ok(new.to_string()) {
+                return Some("two runs differ".into());
+            }
+        }
+        None
+    });
+}
