@@ -6,8 +6,14 @@ use aludel_compiler::{Options, Target, compile};
 use steps::{Optimizer, gpt, mlp};
 
 fn launches(graph: &aludel_ir::Graph) -> usize {
-    let p = compile(graph, &Target::webgpu_default(), &Options::default()).unwrap_or_else(|e| panic!("{e}"));
+    let p =
+        compile(graph, &Target::webgpu_default(), &Options { keep_stages: true, ..Options::default() }).unwrap_or_else(|e| panic!("{e}"));
     if std::env::var_os("SHOW").is_some() {
+        if let Ok(f) = std::env::var("SHOW") {
+            for (n, t) in &p.stages {
+                std::fs::write(format!("{f}.{n}"), t).unwrap();
+            }
+        }
         for (i, l) in p.launches.iter().enumerate() {
             let k = &p.kernels[l.kernel];
             println!("{i:3} k{} {} grid {:?} lines {}", l.kernel, l.label, l.grid, k.source.lines().count());

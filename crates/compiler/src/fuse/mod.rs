@@ -52,6 +52,7 @@ struct Fuser<'p> {
     program: &'p mut LoopProgram,
     /// Groups by id; fused ones leave a hole. The first ids are the nests in their original order.
     groups: Vec<Option<Nest>>,
+    facts: Vec<Facts>,
     /// Where a group stands in the original order: its last member.
     order: Vec<usize>,
     /// Old and new buffer of states that are updated in place.
@@ -59,6 +60,14 @@ struct Fuser<'p> {
     decided: BTreeMap<usize, bool>,
     refused: HashMap<(usize, usize), Refusal>,
     edges: Edges,
+}
+
+/// What candidates are chosen by, kept for each group.
+#[derive(Default)]
+struct Facts {
+    reads: Vec<BufferId>,
+    writes: Vec<BufferId>,
+    kind: Option<Kind>,
 }
 
 /// The direct dependences between groups: `before[g]` must run before g.
@@ -96,6 +105,18 @@ impl Edges {
         false
     }
 
+    /// Everything reachable along the given edges, the start left out.
+    fn reach(&self, start: usize, along: &[BTreeSet<usize>]) -> BTreeSet<usize> {
+        let mut seen = BTreeSet::new();
+        let mut stack: Vec<usize> = along[start].iter().copied().collect();
+        while let Some(x) = stack.pop() {
+            if seen.insert(x) {
+                stack.extend(along[x].iter().copied());
+            }
+        }
+        seen
+    }
+
     /// Moves all edges of `from` to `to`.
     fn merge(&mut self, from: usize, to: usize) {
         for a in std::mem::take(&mut self.before[from]) {
@@ -115,6 +136,7 @@ impl<'p> Fuser<'p> {
         let n = nests.len();
         let mut f = Fuser {
             program,
+            facts: Vec::new(),
             groups: nests.into_iter().map(Some).collect(),
             order: (0..n).collect(),
             in_place: BTreeMap::new(),
@@ -122,6 +144,7 @@ impl<'p> Fuser<'p> {
             refused: HashMap::new(),
             edges: Edges::default(),
         };
+        f.facts = (0..n).map(|g| f.facts_of(g)).collect();
         f.edges.grow(n);
         f.dependences();
         f
@@ -175,22 +198,14 @@ impl<'p> Fuser<'p> {
     }
 
     fn run(&mut self) {
-        loop {
-            let mut candidates = self.candidates();
-            candidates.sort_by_key(|c| std::cmp::Reverse(c.score));
-            let mut changed = false;
-            for c in candidates {
-                if self.groups[c.a].is_none() || self.groups[c.b].is_none() {
-                    continue;
-                }
-                if self.fuse_pair(c.a, c.b) {
-                    changed = true;
-                }
-            }
-            if !changed {
-                return;
-            }
-        }
+        // After a success the next best pair may be another one: what refused the parts may accept the whole.
+        while self.fuse_best() {}
+    }
+
+    fn fuse_best(&mut self) -> bool {
+        let mut candidates = self.candidates();
+        candidates.sort_by_key(|c| std::cmp::Reverse(c.score));
+        candidates.into_iter().any(|c| self.fuse_pair(c.a, c.b))
     }
 
     /// Pairs that share a buffer, in launch order within the pair.
@@ -198,11 +213,11 @@ impl<'p> Fuser<'p> {
         let mut readers: BTreeMap<BufferId, Vec<usize>> = BTreeMap::new();
         let mut writers: BTreeMap<BufferId, Vec<usize>> = BTreeMap::new();
         for g in self.live() {
-            for b in self.nest(g).reads() {
-                readers.entry(b).or_default().push(g);
+            for b in &self.facts[g].reads {
+                readers.entry(*b).or_default().push(g);
             }
-            for b in self.nest(g).writes() {
-                writers.entry(b).or_default().push(g);
+            for b in &self.facts[g].writes {
+                writers.entry(*b).or_default().push(g);
             }
         }
         let mut scores: BTreeMap<(usize, usize), (u32, i64)> = BTreeMap::new();
@@ -217,11 +232,11 @@ impl<'p> Fuser<'p> {
             let bytes = 4 * self.program.env.hint_or_one(&self.program.buffer(*buffer).numel());
             for w in writers.get(buffer).into_iter().flatten() {
                 for r in rs {
-                    let class = match (self.kind(*w), self.kind(*r)) {
-                        (Kind::Contract(_), Kind::Pointwise) => 5,
-                        (Kind::Rows, Kind::Rows) => 4,
-                        (Kind::Rows, _) => 3,
-                        (_, Kind::Rows) => 2,
+                    let class = match (&self.facts[*w].kind, &self.facts[*r].kind) {
+                        (Some(Kind::Contract(_)), Some(Kind::Pointwise)) => 5,
+                        (Some(Kind::Rows), Some(Kind::Rows)) => 4,
+                        (Some(Kind::Rows), _) => 3,
+                        (_, Some(Kind::Rows)) => 2,
                         _ => 1,
                     };
                     add(*w, *r, class, if rs.len() == 1 { 2 * bytes } else { bytes });
@@ -230,12 +245,7 @@ impl<'p> Fuser<'p> {
             if rs.len() <= 12 {
                 for (k, a) in rs.iter().enumerate() {
                     for b in &rs[k + 1..] {
-                        // Whichever comes first; one that waits for the other also gains from reading together.
-                        if !self.edges.path(*b, *a, true) {
-                            add(*a, *b, 0, bytes);
-                        } else {
-                            add(*b, *a, 0, bytes);
-                        }
+                        add(*a, *b, 0, bytes);
                     }
                 }
             }
@@ -247,16 +257,21 @@ impl<'p> Fuser<'p> {
             .collect()
     }
 
-    fn kind(&self, g: usize) -> Kind {
-        classify(self.nest(g), self.program)
+    fn facts_of(&self, g: usize) -> Facts {
+        let nest = self.nest(g);
+        Facts { reads: nest.reads(), writes: nest.writes(), kind: Some(classify(nest, self.program)) }
     }
 
     fn fuse_pair(&mut self, a: usize, b: usize) -> bool {
         if self.refused.contains_key(&(a, b)) {
             return false;
         }
+        // Neighbours that only read together come in either order.
+        let (a, b) = if self.edges.path(b, a, true) { (b, a) } else { (a, b) };
         let result = if self.edges.path(a, b, false) || self.edges.path(b, a, true) {
             Err(Refusal::Cycle)
+        } else if self.would_wait(a, b) || self.would_wait(b, a) {
+            Err(Refusal::Waits)
         } else {
             let (na, nb) = (self.nest(a).clone(), self.nest(b).clone());
             pair::try_fuse(self.program, &na, &nb, &self.in_place)
@@ -273,20 +288,42 @@ impl<'p> Fuser<'p> {
                 self.groups[a] = None;
                 self.groups[b] = None;
                 self.drop_dead_stores(id);
+                let facts = self.facts_of(id);
+                self.facts.push(facts);
                 true
             }
             Err(r) => {
+                self.refused.insert((b, a), r.clone());
                 self.refused.insert((a, b), r);
                 false
             }
         }
     }
 
+    /// Whether, fused with `b`, what follows `a` would wait for something that `b` needs and nothing of `a`'s does: only
+    /// neighbours that exchange no value can come to that.
+    fn would_wait(&self, a: usize, b: usize) -> bool {
+        if self.edges.after[a].contains(&b) || self.edges.after[b].contains(&a) {
+            return false;
+        }
+        let needs = |start: usize| self.edges.reach(start, &self.edges.before);
+        let (na, nb) = (needs(a), needs(b));
+        if nb.is_subset(&na) {
+            return false;
+        }
+        let (fa, fb) = (self.edges.reach(a, &self.edges.after), self.edges.reach(b, &self.edges.after));
+        !fa.is_subset(&fb)
+    }
+
     /// Stores of temporaries that nobody else reads are removed: the value never leaves the kernel.
     fn drop_dead_stores(&mut self, g: usize) {
         let mut read_elsewhere: BTreeSet<BufferId> = BTreeSet::new();
         for o in self.live() {
-            read_elsewhere.extend(self.nest(o).reads());
+            if o != g {
+                read_elsewhere.extend(&self.facts[o].reads);
+            } else {
+                read_elsewhere.extend(self.nest(g).reads());
+            }
         }
         let dead =
             |s: &aludel_ir::loops::Store| self.program.buffer(s.buffer).kind == BufferKind::Temp && !read_elsewhere.contains(&s.buffer);

@@ -18,6 +18,8 @@ use std::fmt;
 pub enum Refusal {
     /// Something between them needs the first and is needed by the second.
     Cycle,
+    /// They exchange no value, and together what follows one would wait for what the other needs.
+    Waits,
     /// Two contractions tile different spaces.
     TwoContractions,
     /// A contraction computes tiles, a row reduction needs whole rows.
@@ -40,6 +42,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::Cycle => write!(f, "a kernel between them needs the first and is needed by the second"),
+            Refusal::Waits => write!(f, "together, what follows one would wait for what the other needs"),
             Refusal::TwoContractions => write!(f, "two matrix products tile different spaces"),
             Refusal::TilesAndRows => write!(f, "a matrix product computes tiles, the reduction needs whole rows"),
             Refusal::Operand => {
@@ -160,20 +163,18 @@ fn match_axes(program: &mut LoopProgram, frame: Nest, other: &Nest, shared: &[Bu
                         map.insert(*one, target);
                     }
                 }
-                several => {
-                    // The other runs over a split of one of our axes: split ours alike.
-                    let Some(ours_axis) = ours.as_axis() else { continue };
-                    if covered.contains(&ours_axis) || hint || !is_mixed_radix(&theirs[d], program.extent(ours_axis), program) {
+                _ => {
+                    // Both sides enumerate the dimension by several axes, or the other by more than we do: refine both.
+                    let radix = |e: &Expr| is_mixed_radix(e, &program.volume(&e.axes()), program);
+                    let taken = ours.axes().iter().any(|a| covered.contains(a)) || open.len() != theirs[d].axes().len();
+                    if hint || taken || ours.axes().is_empty() || !radix(&ours) || !radix(&theirs[d]) {
                         continue;
                     }
-                    let order = crate::nest::split_order(&theirs[d]);
-                    debug_assert_eq!(order.len(), several.len());
-                    let fresh: Vec<AxisId> = order.iter().map(|x| program.new_axis(program.extent(*x).clone())).collect();
-                    let renamed: HashMap<AxisId, Expr> = order.iter().copied().zip(fresh.iter().map(|f| Expr::axis(*f))).collect();
-                    let target = crate::nest::rename(&theirs[d], &renamed, None, program);
-                    frame = substitute(&frame, &HashMap::from([(ours_axis, target)]), program);
-                    covered.extend(fresh);
-                    map.extend(renamed);
+                    if let Some(r) = refine(program, &ours, &theirs[d]) {
+                        frame = substitute(&frame, &r.splits, program);
+                        covered.extend(r.targets.values().flat_map(|e| e.axes()));
+                        map.extend(r.targets);
+                    }
                 }
             }
         }
@@ -187,6 +188,53 @@ fn match_axes(program: &mut LoopProgram, frame: Nest, other: &Nest, shared: &[Bu
         map.insert(x, Expr::axis(free.remove(at)));
     }
     Ok((frame, map))
+}
+
+/// How one enumeration of a dimension becomes another.
+struct Refinement {
+    /// Axes of ours, by finer ones.
+    splits: HashMap<AxisId, Expr>,
+    /// Axes of theirs, by ours after splitting.
+    targets: HashMap<AxisId, Expr>,
+}
+
+/// Lines up two mixed-radix enumerations from the innermost axis outwards; `None` where their radices do not nest.
+fn refine(program: &mut LoopProgram, ours: &Expr, theirs: &Expr) -> Option<Refinement> {
+    let mut a = crate::nest::split_order(ours);
+    let mut b = crate::nest::split_order(theirs);
+    let mut r = Refinement { splits: HashMap::new(), targets: HashMap::new() };
+    while let (Some(x), Some(y)) = (a.pop(), b.pop()) {
+        let (ex, ey) = (program.extent(x).clone(), program.extent(y).clone());
+        if ex == ey {
+            r.targets.insert(y, Expr::axis(x));
+        } else if ey.exact_div(&ex).is_some() {
+            // Theirs spans several of ours.
+            let (mut sum, mut stride) = (Expr::axis(x), ex);
+            while stride != ey {
+                let next = a.pop()?;
+                sum = sum.add(&Expr::axis(next).mul(&stride));
+                stride = stride.mul(program.extent(next));
+                ey.exact_div(&stride)?;
+            }
+            r.targets.insert(y, sum);
+        } else {
+            // Ours spans several of theirs: split ours alike.
+            ex.exact_div(&ey)?;
+            let first = program.new_axis(ey.clone());
+            r.targets.insert(y, Expr::axis(first));
+            let (mut sum, mut stride) = (Expr::axis(first), ey);
+            while stride != ex {
+                let next = b.pop()?;
+                let fresh = program.new_axis(program.extent(next).clone());
+                r.targets.insert(next, Expr::axis(fresh));
+                sum = sum.add(&Expr::axis(fresh).mul(&stride));
+                stride = stride.mul(program.extent(next));
+                ex.exact_div(&stride)?;
+            }
+            r.splits.insert(x, sum);
+        }
+    }
+    (a.is_empty() && b.is_empty()).then_some(r)
 }
 
 // Whether an expression enumerates 0..extent exactly once: `i*6 + j*2 + k` with the right strides.

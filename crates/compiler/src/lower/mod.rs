@@ -103,7 +103,11 @@ impl<'g> Lowering<'g> {
         let value = p.at(v, &index, None)?;
         let at: Vec<Expr> = index.iter().enumerate().map(|(d, i)| offset.get(d).map_or(i.clone(), |o| i.add(o))).collect();
         p.b.nest.stores.push(Store { buffer, index: at, value, add: false });
-        let (b, origins) = p.done();
+        let (b, mut origins) = p.done();
+        if let (true, Some((_, _, origin))) = (origins.is_empty(), self.prim(v)) {
+            // A copy belongs to the view that it materialises.
+            origins.push(origin.clone());
+        }
         self.finish(b, &origins);
         Ok(())
     }

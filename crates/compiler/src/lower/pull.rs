@@ -45,7 +45,9 @@ impl<'a, 'g> Puller<'a, 'g> {
         let Some((prim, x, origin)) = self.lw.prim(v) else {
             return Err(Error::verify(format!("value %{}", v.0), "has neither a buffer nor a prim that defines it"));
         };
-        if !self.origins.contains(origin) {
+        // Constants, counters and views are nobody's work: a kernel is not named after them.
+        let works = !prim.is_view() && !matches!(prim, Prim::Const(_) | Prim::Size(_) | Prim::Iota { .. });
+        if works && !self.origins.contains(origin) {
             self.origins.push(origin.clone());
         }
         let shape_of = |v: ValueId| &self.lw.graph.ty(v).shape;

@@ -65,11 +65,14 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target, rows_fastest: boo
         // Enough lanes that each has about eight columns, and that the device is full.
         let by_work = pow2((columns + 7) / 8);
         let by_device = pow2(65_536 / rows.min(65_536));
-        by_work.max(by_device.min(pow2((columns + 1) / 2))).min(max)
+        let most = if rows * columns <= 1 << 14 { 64 } else { max };
+        by_work.max(by_device.min(pow2((columns + 1) / 2))).min(most)
     };
-    let threads = if lanes >= 64 { lanes } else { 64.min(max) };
-    let fit = if rows_fastest { 32.max(threads / lanes) } else { threads / lanes };
-    let rows_per_group = fit.min(pow2(rows)).min(max / lanes).max(1);
+    // Little work: few threads a group, so that it spreads over the device and shares launches with other small nests.
+    let threads = if rows * columns <= 1 << 16 { 64 } else { 256 };
+    let threads = lanes.max(threads).min(max);
+    let fit = threads / lanes;
+    let rows_per_group = fit.min(max / lanes).max(1);
     Shape { rows: rows_per_group as u32, lanes: lanes as u32, rows_fastest }
 }
 
