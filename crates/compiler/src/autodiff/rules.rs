@@ -94,6 +94,7 @@ fn reduce(b: &mut Builder, op: ReduceOp, x: ValueId, y: ValueId, dims: &[usize],
         }
         ReduceOp::Prod => {
             // The product of the others: y / x, but with one zero only that element sees a gradient, with two none does.
+            // (Second derivatives at a zero would need every pair of products; they come out as zero.)
             let zero = b.zeros_like(x)?;
             let is0 = b.binary(ScalarOp::Eq, x, zero)?;
             let one = b.full_like(x, 1.0)?;

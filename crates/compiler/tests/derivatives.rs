@@ -1,0 +1,583 @@
+//! Derivatives against central differences, in float64 on the interpreter.
+//!
+//! For random v and w, `w . J v` by differences of the forward graph must equal `(J^T w) . v` by the backward graph; that
+//! checks every entry of the Jacobian with probability one. Both ways to a gradient are checked: the joint graph of
+//! `expand_grads` and the per-operator graph of `vjp_graph` that the eager tape runs.
+
+use aludel_compiler::autodiff::{decompose, expand_grads, vjp_graph};
+use aludel_ir::graph::InputKind;
+use aludel_ir::interp::{HostTensor, Precision, run};
+use aludel_ir::{Attrs, Builder, DType, Dim, Graph, OpDef, Prim, ReduceOp, TensorType, ValueId, ops};
+use std::collections::BTreeSet;
+
+/// Numbers that are the same on every machine.
+struct Lcg(u64);
+
+impl Lcg {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn tensor(&mut self, shape: &[usize], lo: f64, hi: f64) -> HostTensor {
+        let n = shape.iter().product();
+        HostTensor::new(DType::F32, shape, (0..n).map(|_| DType::F32.round(lo + (hi - lo) * self.unit())).collect()).unwrap()
+    }
+}
+
+/// One call to check: float operands drawn from a range, others fixed.
+struct Check {
+    op: &'static str,
+    attrs: Attrs,
+    inputs: Vec<HostTensor>,
+    /// Inputs that a gradient is asked for.
+    wrt: Vec<usize>,
+}
+
+fn ty(t: &HostTensor) -> TensorType {
+    TensorType::new(t.dtype, t.shape.iter().copied())
+}
+
+fn ints(shape: &[usize], values: &[i64]) -> HostTensor {
+    HostTensor::new(DType::I32, shape, values.iter().map(|v| *v as f64).collect()).unwrap()
+}
+
+fn bools(shape: &[usize], values: &[u8]) -> HostTensor {
+    HostTensor::new(DType::Bool, shape, values.iter().map(|v| *v as f64).collect()).unwrap()
+}
+
+fn forward(c: &Check) -> (Builder, Vec<ValueId>, Vec<ValueId>) {
+    let mut b = Builder::new(c.op);
+    let x: Vec<ValueId> = c.inputs.iter().enumerate().map(|(i, t)| b.graph.add_input(format!("x{i}"), InputKind::Arg, ty(t))).collect();
+    let def = ops::find(c.op).unwrap_or_else(|| panic!("no operator {}", c.op));
+    let y = b.operator(def, &x, &c.attrs).unwrap_or_else(|e| panic!("{e}"));
+    (b, x, y)
+}
+
+fn eval(graph: &Graph, inputs: &[HostTensor]) -> Vec<HostTensor> {
+    run(graph, &[], inputs, Precision::F64).unwrap_or_else(|e| panic!("{}: {e}", graph.name))
+}
+
+fn dot(a: &HostTensor, b: &HostTensor) -> f64 {
+    assert_eq!(a.shape, b.shape);
+    a.data.iter().zip(&b.data).map(|(a, b)| a * b).sum()
+}
+
+fn moved(x: &[HostTensor], wrt: &[usize], v: &[HostTensor], h: f64) -> Vec<HostTensor> {
+    let mut x = x.to_vec();
+    for (i, v) in wrt.iter().zip(v) {
+        x[*i].data.iter_mut().zip(&v.data).for_each(|(x, v)| *x += h * v);
+    }
+    x
+}
+
+fn assert_close(what: &str, got: f64, want: f64) {
+    assert!((got - want).abs() <= 1e-6 + 2e-5 * want.abs().max(got.abs()), "{what}: {got} by the graph, {want} by differences");
+}
+
+/// Sum over the float results of their products with fixed weights: a scalar of the same derivative.
+fn weighted_loss(b: &mut Builder, y: &[ValueId], w: &[HostTensor]) -> ValueId {
+    let mut loss = b.constant(0.0, DType::F32).unwrap();
+    let mut w = w.iter();
+    for y in y.iter().filter(|y| b.dtype(**y).is_float()).copied().collect::<Vec<_>>() {
+        let input = b.graph.add_input("w", InputKind::Arg, ty(w.next().unwrap()));
+        let t = b.mul(y, input).unwrap();
+        let all: Vec<usize> = (0..b.rank(t)).collect();
+        let s = b.sum(t, &all, false).unwrap();
+        loss = b.add(loss, s).unwrap();
+    }
+    loss
+}
+
+fn check(c: &Check, rng: &mut Lcg) {
+    let (mut b, x, y) = forward(c);
+    for (i, v) in y.iter().enumerate() {
+        b.graph.add_output(format!("y{i}"), *v, None);
+    }
+    let plain = b.graph;
+    let outs = eval(&plain, &c.inputs);
+    let w: Vec<HostTensor> = outs.iter().filter(|t| t.dtype.is_float()).map(|t| rng.tensor(&t.shape, -1.0, 1.0)).collect();
+    let v: Vec<HostTensor> = c.wrt.iter().map(|i| rng.tensor(&c.inputs[*i].shape, -1.0, 1.0)).collect();
+
+    // w . J v by differences.
+    let h = 1e-5;
+    let value = |h: f64| -> f64 {
+        let out = eval(&plain, &moved(&c.inputs, &c.wrt, &v, h));
+        out.iter().filter(|t| t.dtype.is_float()).zip(&w).map(|(y, w)| dot(y, w)).sum()
+    };
+    let want = (value(h) - value(-h)) / (2.0 * h);
+
+    // Through the joint graph.
+    let (mut b, x2, y2) = forward(c);
+    let loss = weighted_loss(&mut b, &y2, &w);
+    let wrt: Vec<ValueId> = c.wrt.iter().map(|i| x2[*i]).collect();
+    for g in b.grad(loss, &wrt).unwrap() {
+        b.graph.add_output("g", g, None);
+    }
+    let joint = expand_grads(&b.graph).unwrap_or_else(|e| panic!("{}: {e}", c.op));
+    let prims = decompose(&joint).unwrap();
+    assert!(prims.nodes.iter().all(|n| matches!(n.op, aludel_ir::Op::Prim(_))), "{}", c.op);
+    let inputs = [c.inputs.clone(), w.clone()].concat();
+    let got = eval(&prims, &inputs);
+    assert_close(c.op, got.iter().zip(&v).map(|(g, v)| dot(g, v)).sum(), want);
+
+    // Through the eager tape's graph.
+    let types: Vec<TensorType> = c.inputs.iter().map(ty).collect();
+    let needs: Vec<bool> = (0..x.len()).map(|i| c.wrt.contains(&i)).collect();
+    let present: Vec<bool> = outs.iter().map(|t| t.dtype.is_float()).collect();
+    let def: &'static OpDef = ops::find(c.op).unwrap();
+    let tape = vjp_graph(def, &c.attrs, &types, &needs, &present).unwrap_or_else(|e| panic!("{}: {e}", c.op));
+    let got = eval(&tape, &[c.inputs.clone(), outs, w].concat());
+    assert_close(&format!("{} on the tape", c.op), got.iter().zip(&v).map(|(g, v)| dot(g, v)).sum(), want);
+}
+
+/// The derivative of `u . grad`, against differences of the gradient itself.
+fn check_second(c: &Check, rng: &mut Lcg) {
+    let (mut b, x, y) = forward(c);
+    let w: Vec<HostTensor> = {
+        let (mut b, _, y) = forward(c);
+        y.iter().for_each(|v| b.graph.add_output("y", *v, None));
+        eval(&b.graph, &c.inputs).iter().filter(|t| t.dtype.is_float()).map(|t| rng.tensor(&t.shape, -1.0, 1.0)).collect()
+    };
+    let u: Vec<HostTensor> = c.wrt.iter().map(|i| rng.tensor(&c.inputs[*i].shape, -1.0, 1.0)).collect();
+    let v: Vec<HostTensor> = c.wrt.iter().map(|i| rng.tensor(&c.inputs[*i].shape, -1.0, 1.0)).collect();
+    let loss = weighted_loss(&mut b, &y, &w);
+    let wrt: Vec<ValueId> = c.wrt.iter().map(|i| x[*i]).collect();
+    let first = b.grad(loss, &wrt).unwrap();
+    let inner = weighted_loss(&mut b, &first, &u);
+    b.graph.add_output("inner", inner, None);
+    for g in b.grad(inner, &wrt).unwrap() {
+        b.graph.add_output("h", g, None);
+    }
+    let graph = expand_grads(&b.graph).unwrap_or_else(|e| panic!("{}: {e}", c.op));
+    let rest = [w, u].concat();
+    let at = |h: f64| eval(&graph, &[moved(&c.inputs, &c.wrt, &v, h), rest.clone()].concat());
+    let got: f64 = at(0.0)[1..].iter().zip(&v).map(|(g, v)| dot(g, v)).sum();
+    let h = 1e-5;
+    let want = (at(h)[0].data[0] - at(-h)[0].data[0]) / (2.0 * h);
+    assert!((got - want).abs() <= 1e-5 + 1e-4 * want.abs(), "second derivative of {}: {got} by the graph, {want} by differences", c.op);
+}
+
+fn all_checks(rng: &mut Lcg) -> Vec<Check> {
+    let mut out = Vec::new();
+    let mut add = |op: &'static str, attrs: Attrs, inputs: Vec<HostTensor>, wrt: &[usize]| {
+        out.push(Check { op, attrs, inputs, wrt: wrt.to_vec() });
+    };
+    let none = Attrs::new;
+    // Pointwise, each on a range where it is smooth.
+    let everywhere = [
+        "neg",
+        "sin",
+        "cos",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "atan",
+        "exp",
+        "exp2",
+        "expm1",
+        "square",
+        "sigmoid",
+        "erf",
+        "erfc",
+        "sinc",
+        "silu",
+        "mish",
+        "softsign",
+        "tanhshrink",
+        "logsigmoid",
+        "gelu",
+        "softplus",
+        "selu",
+        "elu",
+        "celu",
+    ];
+    for op in everywhere {
+        add(op, none(), vec![rng.tensor(&[3, 4], -2.0, 2.0)], &[0]);
+    }
+    let positive =
+        ["abs", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "lgamma", "digamma", "relu", "relu6", "leaky_relu"];
+    for op in positive {
+        add(op, none(), vec![rng.tensor(&[3, 4], 0.4, 3.0)], &[0]);
+        if matches!(op, "abs" | "relu" | "relu6" | "leaky_relu") {
+            add(op, none(), vec![rng.tensor(&[3, 4], -3.0, -0.4)], &[0]);
+        }
+    }
+    for op in ["tan", "asin", "acos", "atanh", "erfinv", "hardswish", "hardsigmoid", "hardtanh"] {
+        add(op, none(), vec![rng.tensor(&[3, 4], -0.9, 0.9)], &[0]);
+    }
+    add("acosh", none(), vec![rng.tensor(&[5], 1.2, 4.0)], &[0]);
+    add("logit", none(), vec![rng.tensor(&[5], 0.1, 0.9)], &[0]);
+    add("frac", none(), vec![rng.tensor(&[5], 1.1, 1.9)], &[0]);
+    add("gelu", none().with("approximate", "tanh"), vec![rng.tensor(&[3, 4], -2.0, 2.0)], &[0]);
+    add("elu", none().with("alpha", 1.3), vec![rng.tensor(&[3, 4], -2.0, -0.1)], &[0]);
+    add("softplus", none().with("beta", 2.0).with("threshold", 1.0), vec![rng.tensor(&[9], -2.0, 0.4)], &[0]);
+    add("threshold", none().with("threshold", 0.3).with("value", -7.0), vec![rng.tensor(&[5], 0.4, 2.0)], &[0]);
+    add("prelu", none(), vec![rng.tensor(&[2, 3, 2], -2.0, -0.1), rng.tensor(&[3], 0.0, 1.0)], &[0, 1]);
+    add("glu", none(), vec![rng.tensor(&[3, 4], -2.0, 2.0)], &[0]);
+    for op in ["add", "sub", "mul", "logaddexp"] {
+        add(op, none(), vec![rng.tensor(&[3, 1, 4], -2.0, 2.0), rng.tensor(&[2, 1], -2.0, 2.0)], &[0, 1]);
+    }
+    for op in ["div", "hypot", "atan2", "pow", "copysign"] {
+        add(op, none(), vec![rng.tensor(&[3, 4], 0.5, 2.0), rng.tensor(&[4], 0.5, 2.0)], &[0, 1]);
+    }
+    for op in ["fmod", "remainder"] {
+        add(op, none(), vec![rng.tensor(&[6], 2.1, 2.9), rng.tensor(&[6], 1.01, 1.04)], &[0, 1]);
+    }
+    add("rsub", none().with("other", 2.0), vec![rng.tensor(&[4], -2.0, 2.0)], &[0]);
+    add("pow", none().with("exponent", 3), vec![rng.tensor(&[4], -2.0, 2.0)], &[0]);
+    for op in ["maximum", "minimum"] {
+        add(op, none(), vec![rng.tensor(&[4], 0.0, 1.0), rng.tensor(&[4], 1.1, 2.0)], &[0, 1]);
+    }
+    add("clamp", none().with("min", -1.0).with("max", 1.0), vec![rng.tensor(&[4], -0.9, 0.9)], &[0]);
+    add("lerp", none(), vec![rng.tensor(&[4], -1.0, 1.0), rng.tensor(&[4], -1.0, 1.0), rng.tensor(&[4], 0.0, 1.0)], &[0, 1, 2]);
+    for op in ["addcmul", "addcdiv"] {
+        add(
+            op,
+            none().with("value", 0.3),
+            vec![rng.tensor(&[4], -1.0, 1.0), rng.tensor(&[4], -1.0, 1.0), rng.tensor(&[4], 0.5, 1.0)],
+            &[0, 1, 2],
+        );
+    }
+    add("where", none(), vec![bools(&[4], &[1, 0, 1, 0]), rng.tensor(&[3, 4], -1.0, 1.0), rng.tensor(&[4], -1.0, 1.0)], &[1, 2]);
+    add("masked_fill", none().with("value", 3.0), vec![rng.tensor(&[4], -1.0, 1.0), bools(&[4], &[1, 0, 1, 0])], &[0]);
+    add("nan_to_num", none(), vec![rng.tensor(&[4], -1.0, 1.0)], &[0]);
+    add("to", none().with("dtype", DType::F32), vec![rng.tensor(&[4], -1.0, 1.0)], &[0]);
+    // Reductions.
+    for op in ["sum", "mean", "prod", "amax", "amin", "max", "min", "logsumexp", "var", "std", "linalg_vector_norm"] {
+        add(op, none(), vec![rng.tensor(&[3, 4], -2.0, 2.0)], &[0]);
+        add(op, none().with("dim", 1).with("keepdim", true), vec![rng.tensor(&[3, 4, 2], -2.0, 2.0)], &[0]);
+    }
+    let with_zeros = |rng: &mut Lcg, zeros: &[usize]| {
+        let mut t = rng.tensor(&[6], 0.5, 2.0);
+        zeros.iter().for_each(|i| t.data[*i] = 0.0);
+        t
+    };
+    for zeros in [&[][..], &[2], &[2, 4]] {
+        add("prod", none(), vec![with_zeros(rng, zeros)], &[0]);
+        add("cumprod", none().with("dim", 0), vec![with_zeros(rng, zeros)], &[0]);
+    }
+    for p in [1.0, 3.0, f64::INFINITY, f64::NEG_INFINITY] {
+        add("linalg_vector_norm", none().with("ord", p).with("dim", 1), vec![rng.tensor(&[3, 4], 0.2, 2.0)], &[0]);
+    }
+    add("cumsum", none().with("dim", 1), vec![rng.tensor(&[3, 4, 2], -2.0, 2.0)], &[0]);
+    for op in ["softmax", "log_softmax"] {
+        add(op, none().with("dim", 1), vec![rng.tensor(&[3, 4, 2], -2.0, 2.0)], &[0]);
+    }
+    // Shapes.
+    let mut view = |op: &'static str, shape: &[usize], attrs: Attrs| add(op, attrs, vec![rng.tensor(shape, -1.0, 1.0)], &[0]);
+    view("reshape", &[2, 6], none().with("shape", vec![3i64, -1]));
+    view("flatten", &[2, 3, 2], none().with("start_dim", 1));
+    view("squeeze", &[2, 1, 2], none());
+    view("unsqueeze", &[2, 3], none().with("dim", -1));
+    view("permute", &[2, 3, 4], none().with("dims", vec![2i64, 0, 1]));
+    view("transpose", &[2, 3, 4], none().with("dim0", 0).with("dim1", 2));
+    view("t", &[2, 3], none());
+    view("flip", &[2, 3], none().with("dims", vec![0i64, 1]));
+    view("roll", &[3, 5], none().with("shifts", vec![1i64, -2]).with("dims", vec![0i64, 1]));
+    view("tile", &[2, 3], none().with("dims", vec![2i64, 1, 2]));
+    view("repeat", &[2, 3], none().with("repeats", vec![2i64, 2]));
+    view("repeat_interleave", &[2, 3], none().with("repeats", 2).with("dim", 1));
+    view("tril", &[4, 4], none().with("diagonal", -1));
+    view("triu", &[4, 5], none());
+    view("diagonal", &[4, 2, 5], none().with("offset", 1).with("dim1", 2).with("dim2", 0));
+    view("narrow", &[5, 3], none().with("dim", 0).with("start", 1).with("length", 3));
+    view("slice", &[7, 3], none().with("dim", 0).with("start", 1).with("end", 6).with("step", 2));
+    view("select", &[3, 4], none().with("dim", 1).with("index", -2));
+    view("unfold", &[2, 9], none().with("dimension", 1).with("size", 4).with("step", 2));
+    view("expand", &[3, 1], none().with("shape", vec![2i64, -1, 4]));
+    view("pad", &[2, 3], none().with("pad", vec![1i64, -1, 2, 0]).with("value", 3.0));
+    for mode in ["reflect", "replicate", "circular"] {
+        view("pad", &[2, 4], none().with("pad", vec![1i64, 2]).with("mode", mode));
+    }
+    view("pixel_shuffle", &[1, 8, 2, 3], none().with("upscale_factor", 2));
+    view("interpolate", &[1, 2, 3], none().with("size", vec![7i64]));
+    view("interpolate", &[1, 2, 3, 4], none().with("size", vec![5i64, 7]).with("mode", "bilinear"));
+    view("split", &[5, 2], none().with("split_size_or_sections", vec![2i64, 3]));
+    view("chunk", &[5, 2], none().with("chunks", 2));
+    view("sort", &[3, 5], none().with("dim", 1));
+    view("topk", &[3, 5], none().with("k", 2));
+    for op in ["cat", "stack"] {
+        add(op, none().with("dim", 1), vec![rng.tensor(&[2, 3], -1.0, 1.0), rng.tensor(&[2, 3], -1.0, 1.0)], &[0, 1]);
+    }
+    // Indexing.
+    let rows = || ints(&[4], &[2, 0, 2, 1]);
+    let grid = || ints(&[2, 3], &[2, 0, 2, 1, 1, 0]);
+    add("gather", none().with("dim", 0), vec![rng.tensor(&[3, 4], -1.0, 1.0), grid()], &[0]);
+    add("index_select", none().with("dim", 1), vec![rng.tensor(&[2, 3], -1.0, 1.0), rows()], &[0]);
+    add("embedding", none(), vec![rng.tensor(&[3, 5], -1.0, 1.0), grid()], &[0]);
+    add("scatter_add", none().with("dim", 0), vec![rng.tensor(&[3, 4], -1.0, 1.0), grid(), rng.tensor(&[2, 3], -1.0, 1.0)], &[0, 2]);
+    add(
+        "index_add",
+        none().with("dim", 0).with("alpha", 2.0),
+        vec![rng.tensor(&[3, 2], -1.0, 1.0), rows(), rng.tensor(&[4, 2], -1.0, 1.0)],
+        &[0, 2],
+    );
+    // Products.
+    let pairs: [(&[usize], &[usize]); 7] = [
+        (&[3, 4], &[4, 2]),
+        (&[2, 3, 4], &[4, 2]),
+        (&[2, 1, 3, 4], &[3, 4, 2]),
+        (&[4], &[4]),
+        (&[3, 4], &[4]),
+        (&[4], &[4, 2]),
+        (&[5, 2, 3], &[1, 3, 2]),
+    ];
+    for (p, q) in pairs {
+        add("matmul", none(), vec![rng.tensor(p, -1.0, 1.0), rng.tensor(q, -1.0, 1.0)], &[0, 1]);
+    }
+    add("mm", none(), vec![rng.tensor(&[2, 3], -1.0, 1.0), rng.tensor(&[3, 2], -1.0, 1.0)], &[0, 1]);
+    add("bmm", none(), vec![rng.tensor(&[2, 2, 3], -1.0, 1.0), rng.tensor(&[2, 3, 2], -1.0, 1.0)], &[0, 1]);
+    add("mv", none(), vec![rng.tensor(&[2, 3], -1.0, 1.0), rng.tensor(&[3], -1.0, 1.0)], &[0, 1]);
+    for op in ["dot", "outer"] {
+        add(op, none(), vec![rng.tensor(&[3], -1.0, 1.0), rng.tensor(&[3], -1.0, 1.0)], &[0, 1]);
+    }
+    let three = |rng: &mut Lcg, p: &[usize], q: &[usize], r: &[usize]| {
+        vec![rng.tensor(p, -1.0, 1.0), rng.tensor(q, -1.0, 1.0), rng.tensor(r, -1.0, 1.0)]
+    };
+    add("addmm", none().with("beta", 0.5).with("alpha", 2.0), three(rng, &[4], &[2, 3], &[3, 4]), &[0, 1, 2]);
+    add("baddbmm", none(), three(rng, &[2, 2, 4], &[2, 2, 3], &[2, 3, 4]), &[0, 1, 2]);
+    add("linear", none(), three(rng, &[2, 3, 4], &[5, 4], &[5]), &[0, 1, 2]);
+    add("einsum", none().with("equation", "abc,cd,db->a"), three(rng, &[2, 3, 4], &[4, 5], &[5, 3]), &[0, 1, 2]);
+    add(
+        "einsum",
+        none().with("equation", "...ij,...jk->...ik"),
+        vec![rng.tensor(&[2, 3, 4], -1.0, 1.0), rng.tensor(&[2, 4, 2], -1.0, 1.0)],
+        &[0, 1],
+    );
+    add("einsum", none().with("equation", "iij"), vec![rng.tensor(&[3, 3, 2], -1.0, 1.0)], &[0]);
+    // Normalization.
+    let norm = none().with("normalized_shape", vec![4i64]);
+    add("layer_norm", norm.clone(), three(rng, &[2, 3, 4], &[4], &[4]), &[0, 1, 2]);
+    add("layer_norm", norm.clone(), vec![rng.tensor(&[2, 4], -1.0, 1.0)], &[0]);
+    add("rms_norm", norm.clone(), vec![rng.tensor(&[2, 3, 4], -1.0, 1.0), rng.tensor(&[4], -1.0, 1.0)], &[0, 1]);
+    add("group_norm", none().with("num_groups", 2), three(rng, &[2, 4, 3], &[4], &[4]), &[0, 1, 2]);
+    add("instance_norm", none(), three(rng, &[2, 4, 3], &[4], &[4]), &[0, 1, 2]);
+    for training in [true, false] {
+        let inputs = [three(rng, &[3, 2, 2], &[2], &[2]), vec![rng.tensor(&[2], -1.0, 1.0), rng.tensor(&[2], -1.0, 1.0)]].concat();
+        let inputs = {
+            let mut i = inputs;
+            i[2] = rng.tensor(&[2], 0.5, 1.0);
+            i
+        };
+        // The running statistics do not carry gradients to the input: compare through parameters that only reach the result.
+        add("batch_norm", none().with("training", training), inputs, if training { &[3, 4] } else { &[0, 3, 4] });
+    }
+    add("normalize", none(), vec![rng.tensor(&[3, 4], 0.2, 1.0)], &[0]);
+    // Attention.
+    let qkv = |rng: &mut Lcg, heads: usize| {
+        vec![rng.tensor(&[2, 4, 3, 5], -1.0, 1.0), rng.tensor(&[2, heads, 3, 5], -1.0, 1.0), rng.tensor(&[2, heads, 3, 2], -1.0, 1.0)]
+    };
+    let sdpa = "scaled_dot_product_attention";
+    add(sdpa, none(), qkv(rng, 4), &[0, 1, 2]);
+    add(sdpa, none().with("is_causal", true), qkv(rng, 4), &[0, 1, 2]);
+    add(sdpa, none().with("enable_gqa", true).with("scale", 0.3), qkv(rng, 2), &[0, 1, 2]);
+    add(sdpa, none(), [qkv(rng, 4), vec![rng.tensor(&[4, 3, 3], -1.0, 1.0)]].concat(), &[0, 1, 2, 3]);
+    add(sdpa, none().with("enable_gqa", true), [qkv(rng, 2), vec![rng.tensor(&[4, 1, 3], -1.0, 1.0)]].concat(), &[0, 1, 2, 3]);
+    // One row is masked entirely.
+    add(sdpa, none(), [qkv(rng, 4), vec![bools(&[3, 3], &[1, 0, 1, 0, 0, 0, 1, 1, 1])]].concat(), &[0, 1, 2]);
+    // Recurrent cells.
+    let cell = |rng: &mut Lcg, gates: usize| {
+        vec![
+            rng.tensor(&[gates * 2, 3], -1.0, 1.0),
+            rng.tensor(&[gates * 2, 2], -1.0, 1.0),
+            rng.tensor(&[gates * 2], -1.0, 1.0),
+            rng.tensor(&[gates * 2], -1.0, 1.0),
+        ]
+    };
+    let state = |rng: &mut Lcg| vec![rng.tensor(&[2, 3], -1.0, 1.0), rng.tensor(&[2, 2], -1.0, 1.0)];
+    add("lstm_cell", none(), [state(rng), vec![rng.tensor(&[2, 2], -1.0, 1.0)], cell(rng, 4)].concat(), &[0, 1, 2, 3, 4, 5, 6]);
+    add("gru_cell", none(), [state(rng), cell(rng, 3)].concat(), &[0, 1, 2, 3, 4, 5]);
+    // Losses.
+    let classes = || ints(&[4], &[2, 0, 4, 1]);
+    for reduction in ["mean", "sum", "none"] {
+        let r = none().with("reduction", reduction);
+        add("cross_entropy", r.clone(), vec![rng.tensor(&[4, 5], -2.0, 2.0), classes()], &[0]);
+        add(
+            "cross_entropy",
+            r.clone().with("label_smoothing", 0.2).with("ignore_index", 4),
+            vec![rng.tensor(&[4, 5], -2.0, 2.0), classes(), rng.tensor(&[5], 0.2, 1.0)],
+            &[0],
+        );
+        add(
+            "cross_entropy",
+            r.clone().with("ignore_index", 2),
+            vec![rng.tensor(&[4, 5, 2], -2.0, 2.0), ints(&[4, 2], &[0, 1, 2, 3, 4, 0, 1, 2])],
+            &[0],
+        );
+        add(
+            "cross_entropy",
+            r.clone().with("label_smoothing", 0.1),
+            vec![rng.tensor(&[3, 4], -2.0, 2.0), rng.tensor(&[3, 4], 0.1, 0.5)],
+            &[0, 1],
+        );
+        add("nll_loss", r.clone(), vec![rng.tensor(&[4, 5], -2.0, 0.0), classes(), rng.tensor(&[5], 0.2, 1.0)], &[0]);
+        for op in ["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"] {
+            add(op, r.clone(), vec![rng.tensor(&[3, 2], -2.0, -0.1), rng.tensor(&[3, 2], 0.1, 2.0)], &[0, 1]);
+        }
+        add("binary_cross_entropy", r.clone(), vec![rng.tensor(&[3, 2], 0.1, 0.9), rng.tensor(&[3, 2], 0.1, 0.9)], &[0, 1]);
+        add("binary_cross_entropy_with_logits", r.clone(), three(rng, &[3, 2], &[3, 2], &[2]), &[0, 1, 2]);
+        add("kl_div", r.clone(), vec![rng.tensor(&[3, 2], -2.0, -0.1), rng.tensor(&[3, 2], 0.1, 0.9)], &[0, 1]);
+        add("kl_div", r.with("log_target", true), vec![rng.tensor(&[3, 2], -2.0, -0.1), rng.tensor(&[3, 2], -2.0, -0.1)], &[0, 1]);
+    }
+    add("cross_entropy", none(), vec![rng.tensor(&[5], -2.0, 2.0), ints(&[], &[3])], &[0]);
+    add("cosine_similarity", none(), vec![rng.tensor(&[3, 4], -1.0, 1.0), rng.tensor(&[3, 4], -1.0, 1.0)], &[0, 1]);
+    let key = || HostTensor::new(DType::U32, [2], vec![7.0, 9.0]).unwrap();
+    add("dropout", none().with("p", 0.4), vec![rng.tensor(&[4, 5], -1.0, 1.0), key()], &[0]);
+    // The optimizer's own arithmetic, for those who differentiate through an update.
+    let scalar = |v: f64| HostTensor::scalar(DType::F32, v);
+    add(
+        "sgd_step",
+        none().with("momentum", 0.9).with("nesterov", true).with("weight_decay", 0.1),
+        [three(rng, &[3], &[3], &[3]), vec![scalar(0.1)]].concat(),
+        &[0, 1, 2, 3],
+    );
+    for op in ["adam_step", "adamw_step"] {
+        add(
+            op,
+            none().with("weight_decay", 0.1),
+            [three(rng, &[3], &[3], &[3]), vec![rng.tensor(&[3], 0.5, 1.0), scalar(3.0), scalar(0.1)]].concat(),
+            &[0, 1, 2, 3, 5],
+        );
+    }
+    add("clip_grad_norm", none().with("max_norm", 0.5), vec![rng.tensor(&[3], 1.0, 2.0), rng.tensor(&[2, 2], 1.0, 2.0)], &[0, 1]);
+    out
+}
+
+/// Operators whose results carry no gradient.
+const FLAT: &[&str] = &[
+    "full",
+    "zeros",
+    "ones",
+    "full_like",
+    "zeros_like",
+    "ones_like",
+    "arange",
+    "linspace",
+    "eye",
+    "floor",
+    "ceil",
+    "trunc",
+    "round",
+    "sign",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "floor_divide",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "logical_not",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "bitwise_not",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+    "detach",
+    "argmax",
+    "argmin",
+    "all",
+    "any",
+    "one_hot",
+    "argsort",
+    "rand_bits",
+    "uniform",
+    "normal",
+];
+
+#[test]
+fn first_derivatives_of_every_operator() {
+    let mut rng = Lcg(1);
+    let checks = all_checks(&mut rng);
+    checks.iter().for_each(|c| check(c, &mut rng));
+    let covered: BTreeSet<&str> = checks.iter().map(|c| c.op).chain(FLAT.iter().copied()).collect();
+    let missing: Vec<&str> = ops::all().map(|d| d.name).filter(|n| !covered.contains(n)).collect();
+    assert!(missing.is_empty(), "no derivative check for {missing:?}");
+}
+
+#[test]
+fn second_derivatives() {
+    let mut rng = Lcg(2);
+    let sample = [
+        "tanh",
+        "exp",
+        "sigmoid",
+        "gelu",
+        "silu",
+        "softplus",
+        "mul",
+        "div",
+        "pow",
+        "hypot",
+        "sum",
+        "mean",
+        "prod",
+        "var",
+        "std",
+        "logsumexp",
+        "cumsum",
+        "cumprod",
+        "softmax",
+        "log_softmax",
+        "unfold",
+        "slice",
+        "pad",
+        "gather",
+        "embedding",
+        "matmul",
+        "linear",
+        "einsum",
+        "layer_norm",
+        "rms_norm",
+        "scaled_dot_product_attention",
+        "cross_entropy",
+        "mse_loss",
+        "binary_cross_entropy_with_logits",
+        "lstm_cell",
+        "lgamma",
+        "erf",
+        "clip_grad_norm",
+    ];
+    // Products are differentiable twice away from zeros only (see autodiff/rules.rs).
+    let at_zero = |c: &Check| matches!(c.op, "prod" | "cumprod") && c.inputs[0].data.contains(&0.0);
+    for c in all_checks(&mut rng).iter().filter(|c| sample.contains(&c.op) && !at_zero(c)) {
+        check_second(c, &mut rng);
+    }
+}
+
+/// Prims that no operator's decomposition reaches in every form.
+#[test]
+fn prims_with_steps_and_windows() {
+    let mut rng = Lcg(3);
+    let prims: Vec<(Prim, Vec<usize>)> = vec![
+        (Prim::Unfold { dim: 0, size: 3, step: 2, dilation: 2 }, vec![11, 2]),
+        (Prim::Slice { start: vec![Dim::Const(1), Dim::Const(0)], size: vec![Dim::Const(3), Dim::Const(2)], step: vec![3, 2] }, vec![9, 4]),
+        (Prim::Reduce { op: ReduceOp::Min, dims: vec![0, 2] }, vec![2, 3, 4]),
+        (Prim::Sort { dim: 0, descending: true }, vec![5, 2]),
+    ];
+    for (prim, shape) in prims {
+        let mut b = Builder::new(prim.name());
+        let t = rng.tensor(&shape, -1.0, 1.0);
+        let x = b.graph.add_input("x", InputKind::Arg, ty(&t));
+        let y = b.prims(prim.clone(), &[x]).unwrap()[0];
+        let w: Vec<usize> = b.shape(y).iter().map(|d| d.as_const().unwrap() as usize).collect();
+        let w = rng.tensor(&w, -1.0, 1.0);
+        let loss = weighted_loss(&mut b, &[y], std::slice::from_ref(&w));
+        b.graph.add_output("loss", loss, None);
+        let g = b.grad(loss, &[x]).unwrap()[0];
+        b.graph.add_output("g", g, None);
+        let graph = expand_grads(&b.graph).unwrap();
+        let v = rng.tensor(&shape, -1.0, 1.0);
+        let at = |h: f64| eval(&graph, &[moved(std::slice::from_ref(&t), &[0], std::slice::from_ref(&v), h), vec![w.clone()]].concat());
+        let want = (at(1e-5)[0].data[0] - at(-1e-5)[0].data[0]) / 2e-5;
+        assert_close(prim.name(), dot(&at(0.0)[1], &v), want);
+    }
+}
