@@ -58,14 +58,14 @@ fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) 
     let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
     let (b, m, n, kk) = (hint(&c.batch), hint(&c.m), hint(&c.n), hint(&c.k));
     let float = matches!(nest.dtype(c.reduce), DType::F32 | DType::F16 | DType::BF16 | DType::I32 | DType::U32);
-    // The epilogue is written out for every result of a thread; long ones want smaller tiles.
-    let epilogue = nest.ops.len() as i64 * if nest.stores.len() > 1 { 2 } else { 1 };
+    let long = long_epilogue(nest);
     let groups = |t: &Tile| b * ((m + t.m() as i64 - 1) / t.m() as i64) * ((n + t.n() as i64 - 1) / t.n() as i64);
     if !target.software && float && kk >= 16 {
         for (t, enough) in [(LARGE, 200), (MEDIUM, 100), (SMALL, 0)] {
             let fits = t.threads() <= target.max_threads && t.shared_bytes() <= target.max_shared_bytes;
             let filled = m * 2 > t.m() as i64 && n * 2 > t.n() as i64;
-            let light = t.m() * t.n() / t.threads() <= 16 || epilogue <= 40;
+            // A long epilogue that is written out for every result of a thread wants few of them.
+            let light = !long || t.m() * t.n() / t.threads() <= 32;
             if fits && filled && light && groups(&t) >= enough && (enough > 0 || kk >= 64) {
                 return t;
             }
@@ -84,12 +84,18 @@ fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) 
         return Tile { threads_n: 16, threads_m: 4, per_m, per_n, depth: 0 };
     }
     let (per_m, per_n) = match b * m * n {
+        _ if long => (1, 1),
         w if w >= 1 << 18 => (4, 2),
         w if w >= 1 << 15 => (2, 2),
         _ => (1, 1),
     };
     let threads_n = if n >= 16 { 16 } else { 8 };
     Tile { threads_n, threads_m: 64 / threads_n, per_m, per_n, depth: 0 }
+}
+
+/// Whether what follows the sum is long: an optimizer update, not a bias.
+fn long_epilogue(nest: &Nest) -> bool {
+    nest.ops.len() > 20
 }
 
 struct Template<'a> {
@@ -295,20 +301,71 @@ impl Template<'_> {
         kb.stmt(Stmt::Barrier);
         let body = kb.close();
         kb.stmt(Stmt::For { var: k0, start: k::int(0), end, step: k::int(t.depth as i64), body });
+        if self.staged() {
+            self.staged_epilogue(&mut kb, &mut em, &accs, &place)?
+        } else {
+            self.spread_epilogue(&mut kb, &mut em, &accs, &place)?
+        }
+        Ok(kb.finish(self.program, t.threads(), place.groups))
+    }
+
+    /// Each thread finishes its own results, one after another.
+    fn spread_epilogue(&self, kb: &mut KernelBuilder, em: &mut Emitter, accs: &[Var], place: &Place) -> Result<()> {
+        let t = self.tile;
         let (exact_m, exact_n) = (self.divides(&self.c.m, t.m()), self.divides(&self.c.n, t.n()));
         for i in 0..t.per_m {
             let at = k::add(k::add(place.m0.clone(), k::mul(place.ty.clone(), k::int(t.per_m as i64))), k::int(i as i64));
-            let m = self.side(&mut kb, &self.c.m, at, exact_m);
+            let m = self.side(kb, &self.c.m, at, exact_m);
             for j in 0..t.per_n {
                 for lane in 0..4u32 {
                     let column = k::add(k::mul(k::add(place.tx.clone(), k::int((j * t.threads_n) as i64)), k::int(4)), k::int(lane as i64));
-                    let n = self.side(&mut kb, &self.c.n, k::add(place.n0.clone(), column), exact_n);
+                    let n = self.side(kb, &self.c.n, k::add(place.n0.clone(), column), exact_n);
                     let acc = KExpr::Lane(Box::new(KExpr::Var(accs[(i * t.per_n + j) as usize])), lane as u8);
-                    self.epilogue(&mut kb, &mut em, acc, (&m.0, &m.1), (&n.0, &n.1))?;
+                    self.epilogue(kb, em, acc, (&m.0, &m.1), (&n.0, &n.1))?;
                 }
             }
         }
-        Ok(kb.finish(self.program, t.threads(), place.groups))
+        Ok(())
+    }
+
+    /// Whether results go through workgroup memory before the epilogue: a long one is then written once, in a loop, instead
+    /// of once for every result of a thread.
+    fn staged(&self) -> bool {
+        let bytes = self.tile.shared_bytes() + 4 * self.tile.m() * self.tile.n();
+        long_epilogue(self.nest) && bytes <= self.target.max_shared_bytes
+    }
+
+    fn staged_epilogue(&self, kb: &mut KernelBuilder, em: &mut Emitter, accs: &[Var], place: &Place) -> Result<()> {
+        let t = self.tile;
+        let quads = t.n() / 4;
+        let vec = Ty::vec4(self.nest.dtype(self.c.reduce));
+        let tile = kb.shared("tile", vec, t.m() * quads);
+        for i in 0..t.per_m {
+            let row = kb.int(k::mul(k::add(k::mul(place.ty.clone(), k::int(t.per_m as i64)), k::int(i as i64)), k::int(quads as i64)));
+            for j in 0..t.per_n {
+                let index = k::add(row.clone(), k::add(place.tx.clone(), k::int((j * t.threads_n) as i64)));
+                kb.stmt(Stmt::StoreShared { array: tile, index, value: KExpr::Var(accs[(i * t.per_n + j) as usize]) });
+            }
+        }
+        kb.stmt(Stmt::Barrier);
+        let (exact_m, exact_n) = (self.divides(&self.c.m, t.m()), self.divides(&self.c.n, t.n()));
+        let unit = kb.var(k::I32);
+        kb.open();
+        em.enter();
+        let row = kb.int(k::div(KExpr::Var(unit), k::int(quads as i64)));
+        let quad = kb.int(k::rem(KExpr::Var(unit), k::int(quads as i64)));
+        let v = kb.bind(KExpr::Shared { array: tile, index: Box::new(KExpr::Var(unit)) }, vec);
+        let m = self.side(kb, &self.c.m, k::add(place.m0.clone(), row), exact_m);
+        for lane in 0..4u32 {
+            let at = k::add(k::add(place.n0.clone(), k::mul(quad.clone(), k::int(4))), k::int(lane as i64));
+            let n = self.side(kb, &self.c.n, at, exact_n);
+            self.epilogue(kb, em, KExpr::Lane(Box::new(v.clone()), lane as u8), (&m.0, &m.1), (&n.0, &n.1))?;
+        }
+        em.leave();
+        let body = kb.close();
+        let end = k::int((t.m() * quads) as i64);
+        kb.stmt(Stmt::For { var: unit, start: KExpr::LocalId(0), end, step: k::int(t.threads() as i64), body });
+        Ok(())
     }
 
     /// Which groups of four each thread fetches. Neighbouring threads walk along whichever of k and the side is contiguous in
