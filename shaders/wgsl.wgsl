@@ -206,7 +206,8 @@ fn log1p_f32(x: f32) -> f32 {
   return 2.0f * s + 2.0f * s * z * (0.33333333f + z * (0.2f + z * (0.14285714f + z * p)));
 }
 
-// Whole exponents by repeated squaring; a negative base has no power with any other exponent.
+// Whole exponents by repeated squaring; bases near one through log1p, since WGSL promises log2 only to 2^-21 there. A
+// negative base has no power with any other exponent.
 fn pow_f32(a: f32, b: f32) -> f32 {
   if (b == 0.0f || a == 1.0f) {
     return 1.0f;
@@ -240,6 +241,8 @@ fn pow_f32(a: f32, b: f32) -> f32 {
     if (b < 0.0f) {
       r = 1.0f / r;
     }
+  } else if (abs(m - 1.0f) < 0.25f) {
+    r = exp(b * log1p_f32(m - 1.0f));
   } else {
     r = exp2(b * log2(m));
   }

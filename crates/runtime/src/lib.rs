@@ -12,6 +12,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+#[cfg(feature = "wgpu")]
+pub mod wgpu;
+
+#[cfg(feature = "wgpu")]
+pub use self::wgpu::{Power, WgpuExecutor, WgpuOptions};
+
 /// A range of device memory that holds one tensor. Goes back to the executor's pool when the last clone is dropped.
 pub trait Memory: Any + Send + Sync {
     fn as_any(&self) -> &dyn Any;
@@ -26,6 +32,16 @@ pub type Storage = Arc<dyn Memory>;
 pub enum Argument {
     Host(Arc<[u32]>),
     Device(Storage),
+}
+
+impl Argument {
+    /// Size in 32-bit words.
+    pub fn words(&self) -> usize {
+        match self {
+            Argument::Host(words) => words.len(),
+            Argument::Device(storage) => storage.words(),
+        }
+    }
 }
 
 /// Work that ends later. Not `Send`: on the web it is bound to its thread.

@@ -1,0 +1,515 @@
+//! A program on the device: resolves each binding to memory, then records its launches.
+//!
+//! A whole step and a single operator take the same way; they differ in what their bindings stand for (see
+//! [`aludel_ir::program::Role`]). A step owns its launch parameters and is submitted at once; an operator's go through the
+//! stream's ring and wait for more operators.
+
+use super::executor::WgpuExecutor;
+use super::memory::{Allocation, Place, Range, aligned};
+use super::pipeline::Layout;
+use super::shared::{Shared, lock};
+use super::stream::{Bound, ROW, Stream};
+use crate::{Argument, Executable, Storage};
+use aludel_ir::expr::Expr;
+use aludel_ir::kernel::Access;
+use aludel_ir::program::{Param, Program, Role};
+use aludel_ir::{Error, Result};
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+pub struct WgpuExecutable {
+    shared: Arc<Shared>,
+    program: Arc<Program>,
+    layout: Arc<Layout>,
+    pipelines: Vec<wgpu::ComputePipeline>,
+    /// A step has its own parameters and is submitted by itself.
+    is_step: bool,
+    own: Mutex<Own>,
+}
+
+/// What an executable keeps between runs.
+#[derive(Default)]
+struct Own {
+    measures: HashMap<Vec<i64>, Arc<Measure>>,
+    /// Memory of the inputs binding, and of state that is not in a block.
+    inputs: Option<Arc<Allocation>>,
+    state: Option<Arc<Allocation>>,
+    parameters: Option<Parameters>,
+    /// Reused to gather host arguments.
+    scratch: Vec<u32>,
+}
+
+/// A step's launch parameters on the device.
+struct Parameters {
+    buffer: Arc<Allocation>,
+    rows: Vec<u32>,
+}
+
+/// Everything about a program that follows from the sizes alone.
+struct Measure {
+    /// Offset of each placement in its binding, in words.
+    offsets: Vec<u64>,
+    /// Elements of each placement.
+    words: Vec<u64>,
+    /// Size of each binding in words.
+    bindings: Vec<u64>,
+    /// Workgroups of each launch; `None` where there is nothing to do.
+    grids: Vec<Option<[u32; 3]>>,
+    /// Where each launch's row starts, in bytes, and the size of the longest.
+    starts: Vec<u32>,
+    row: u64,
+    /// The rows, with offsets as in `offsets`.
+    rows: Vec<u32>,
+    bytes_moved: u64,
+}
+
+/// The program's bindings in memory for one run, and what else the run needs.
+struct Resolved {
+    bound: Vec<Bound>,
+    /// Places of the placements that are results.
+    results: Vec<Option<Storage>>,
+    /// For each placement in the state binding, its offset where that differs from the measure's.
+    moved: Vec<Option<u64>>,
+}
+
+impl WgpuExecutable {
+    pub fn new(shared: Arc<Shared>, program: Arc<Program>) -> Result<Self> {
+        check_program(&program)?;
+        let (layout, pipelines) = {
+            let mut cache = lock(&shared.pipelines);
+            let layout = cache.layout(&shared, &program)?;
+            let pipelines = program.kernels.iter().map(|k| cache.pipeline(&shared, &layout, k)).collect::<Result<Vec<_>>>()?;
+            (layout, pipelines)
+        };
+        let is_step = program.bindings.iter().all(|b| matches!(b.role, Role::Arena | Role::State | Role::Inputs));
+        Ok(WgpuExecutable { shared, program, layout, pipelines, is_step, own: Mutex::default() })
+    }
+
+    fn measure(&self, own: &mut Own, sizes: &[i64]) -> Result<Arc<Measure>> {
+        if let Some(m) = own.measures.get(sizes) {
+            return Ok(m.clone());
+        }
+        let m = Arc::new(self.measure_anew(sizes)?);
+        // Sizes that vary without end must not fill the memory.
+        if own.measures.len() >= 64 {
+            own.measures.clear();
+        }
+        own.measures.insert(sizes.to_vec(), m.clone());
+        Ok(m)
+    }
+
+    fn measure_anew(&self, sizes: &[i64]) -> Result<Measure> {
+        let program = &self.program;
+        if sizes.len() != program.env.symbols.len() {
+            return Err(Error::invalid(
+                format!("sizes for {}", program.name),
+                format!("{} given, the program has {} symbols", sizes.len(), program.env.symbols.len()),
+                "give one size for each symbol",
+            ));
+        }
+        let too_large =
+            |what: String, value: String, limit: String| Error::Limit { what, value, limit, remedy: "use a smaller batch or model".into() };
+        let overflow = |what: &str| too_large(format!("{what} of {}", program.name), "over 2^31".into(), "2^31 - 1".into());
+        let (slots, bindings) = program.layout(sizes).ok_or_else(|| overflow("memory"))?;
+        let limit = self.shared.target.max_binding_bytes;
+        for (b, words) in program.bindings.iter().zip(&bindings) {
+            if *words as u64 * 4 > limit {
+                let what = match b.role {
+                    Role::Arena => "temporary memory",
+                    Role::State => "parameters and optimizer state",
+                    Role::Inputs => "arguments",
+                    Role::Input(_) | Role::Result(_) => "a tensor",
+                };
+                return Err(too_large(
+                    format!("{what} of {}", program.name),
+                    format!("{} bytes", words * 4),
+                    format!("{limit} bytes in one binding on {}", self.shared.info.name),
+                ));
+            }
+        }
+        let eval = |e: &Expr, what: &str| program.eval(e, sizes).filter(|v| i32::try_from(*v).is_ok()).ok_or_else(|| overflow(what));
+        let offsets: Vec<u64> = program.placements.iter().map(|p| slots[p.slot] as u64).collect();
+        let mut words = Vec::with_capacity(program.placements.len());
+        for p in &program.placements {
+            words.push(eval(&Expr::product(&p.shape), &p.name)?.max(0) as u64);
+        }
+        let (mut grids, mut starts, mut rows, mut row, mut bytes_moved) = (Vec::new(), Vec::new(), Vec::<u32>::new(), 16u64, 0u64);
+        for launch in &program.launches {
+            let mut grid = [0u32; 3];
+            for (g, e) in grid.iter_mut().zip(&launch.grid) {
+                *g = eval(e, "a grid")?.max(0) as u32;
+            }
+            if let Some(g) = grid.iter().find(|g| **g > self.shared.limits.max_compute_workgroups_per_dimension) {
+                return Err(too_large(
+                    format!("the grid of {}", launch.label),
+                    g.to_string(),
+                    self.shared.limits.max_compute_workgroups_per_dimension.to_string(),
+                ));
+            }
+            let empty = grid.contains(&0);
+            grids.push((!empty).then_some(grid));
+            starts.push(rows.len() as u32 * 4);
+            for p in &launch.params {
+                rows.push(match p {
+                    Param::Size(e) => eval(e, "a size")? as i32 as u32,
+                    Param::Offset(p) => offsets[*p] as u32,
+                });
+            }
+            row = row.max((launch.params.len() as u64 * 4).next_multiple_of(16));
+            rows.resize((rows.len() * 4).next_multiple_of(ROW as usize) / 4, 0);
+            if !empty {
+                bytes_moved += program.eval(&launch.bytes, sizes).unwrap_or(0).max(0) as u64;
+            }
+        }
+        // All rows are bound with the size of the longest, the last one too.
+        let row = row.next_multiple_of(ROW);
+        if row > self.shared.limits.max_uniform_buffer_binding_size {
+            return Err(too_large(
+                "launch parameters".into(),
+                row.to_string(),
+                self.shared.limits.max_uniform_buffer_binding_size.to_string(),
+            ));
+        }
+        let last = starts.last().copied().unwrap_or(0) as usize;
+        rows.resize(rows.len().max((last + row as usize) / 4), 0);
+        let bindings = bindings.into_iter().map(|w| w as u64).collect();
+        Ok(Measure { offsets, words, bindings, grids, starts, row, rows, bytes_moved })
+    }
+
+    /// The operands, checked: as many as there are inputs, each of the right size and on this device.
+    fn check_inputs(&self, m: &Measure, inputs: &[Argument]) -> Result<()> {
+        let program = &self.program;
+        if inputs.len() != program.inputs.len() {
+            let problem = format!("{} given, {} expected", inputs.len(), program.inputs.len());
+            return Err(Error::invalid(format!("inputs of {}", program.name), problem, "give one for each input of the graph"));
+        }
+        for (input, placement) in inputs.iter().zip(&program.inputs) {
+            let (got, want) = (input.words() as u64, m.words[*placement]);
+            if got != want {
+                let p = &program.placements[*placement];
+                let problem = format!("{got} elements given, {want} expected for shape {}", program.env.show_shape(&p.shape));
+                return Err(Error::invalid(format!("input {} of {}", p.name, program.name), problem, "give a tensor of the traced shape"));
+            }
+            if let Argument::Device(s) = input {
+                self.range(s)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn range<'a>(&self, storage: &'a Storage) -> Result<&'a Range> {
+        WgpuExecutor::range(&self.shared, storage)
+    }
+
+    /// The state block that holds all state inputs, where there is one.
+    fn block(&self, inputs: &[Argument], binding: usize) -> Result<Option<Arc<Allocation>>> {
+        let mut block: Option<Arc<Allocation>> = None;
+        for (input, placement) in inputs.iter().zip(&self.program.inputs) {
+            if self.program.placements[*placement].binding != binding {
+                continue;
+            }
+            let Argument::Device(s) = input else { return Ok(None) };
+            let range = self.range(s)?;
+            let place = range.place();
+            let same = block.get_or_insert_with(|| place.allocation.clone());
+            if !range.in_block() || !Arc::ptr_eq(same, &place.allocation) {
+                return Ok(None);
+            }
+        }
+        // A placement that is no input has a place in the planned layout only.
+        let placements = self.program.placements.iter().enumerate();
+        let planned = placements.filter(|(_, p)| p.binding == binding).any(|(i, _)| !self.program.inputs.contains(&i));
+        Ok(block.filter(|_| !planned))
+    }
+
+    /// Puts an argument at a place: host words are written, device words copied.
+    fn place_argument(&self, stream: &mut Stream, input: &Argument, to: &Place) -> Result<()> {
+        match input {
+            Argument::Host(words) => {
+                stream.write(&self.shared, to, words);
+                Ok(())
+            }
+            Argument::Device(s) => stream.copy(&self.shared, &self.range(s)?.place(), to, s.words() as u64),
+        }
+    }
+
+    /// Gathers the arguments of a step into its inputs binding: host arguments in one write, device arguments by copies.
+    fn gather(
+        &self,
+        stream: &mut Stream,
+        own: &mut Own,
+        m: &Measure,
+        inputs: &[Argument],
+        binding: usize,
+        to: &Arc<Allocation>,
+    ) -> Result<()> {
+        let here = |i: usize| self.program.placements[self.program.inputs[i]].binding == binding;
+        let at = |i: usize| m.offsets[self.program.inputs[i]];
+        let mut hosts: Vec<(u64, &Arc<[u32]>)> = Vec::new();
+        for (i, input) in inputs.iter().enumerate() {
+            if let (Argument::Host(words), true) = (input, here(i)) {
+                hosts.push((at(i), words));
+            }
+        }
+        hosts.sort_by_key(|(offset, _)| *offset);
+        if let (Some(first), Some(last)) = (hosts.first(), hosts.last()) {
+            let start = first.0;
+            let span = (last.0 + last.1.len() as u64 - start) as usize;
+            own.scratch.clear();
+            own.scratch.resize(span, 0);
+            for (offset, words) in &hosts {
+                let o = (offset - start) as usize;
+                own.scratch[o..o + words.len()].copy_from_slice(words);
+            }
+            stream.write(&self.shared, &Place { allocation: to.clone(), offset: start }, &own.scratch);
+        }
+        // After the write, which may have run over their places.
+        for (i, input) in inputs.iter().enumerate() {
+            if let (Argument::Device(_), true) = (input, here(i)) {
+                self.place_argument(stream, input, &Place { allocation: to.clone(), offset: at(i) })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Memory of at least `words` that an executable keeps.
+    fn keep(shared: &Arc<Shared>, slot: &mut Option<Arc<Allocation>>, words: u64) -> Result<Arc<Allocation>> {
+        match slot {
+            Some(a) if a.raw().words >= words => Ok(a.clone()),
+            _ => {
+                *slot = None;
+                Ok(slot.insert(shared.pool.allocate(shared, words)?).clone())
+            }
+        }
+    }
+
+    fn resolve(&self, stream: &mut Stream, own: &mut Own, m: &Measure, inputs: &[Argument]) -> Result<Resolved> {
+        let (program, shared) = (&self.program, &self.shared);
+        let mut out = Resolved {
+            bound: Vec::with_capacity(program.bindings.len()),
+            results: vec![None; program.outputs.len()],
+            moved: vec![None; program.placements.len()],
+        };
+        for (k, b) in program.bindings.iter().enumerate() {
+            let words = m.bindings[k];
+            let whole = |allocation: Arc<Allocation>| Bound { place: Place { allocation, offset: 0 }, words: None };
+            let bound = match b.role {
+                Role::Arena => whole(Self::keep(shared, &mut stream.arena, words)?),
+                Role::Inputs => {
+                    let to = Self::keep(shared, &mut own.inputs, words)?;
+                    self.gather(stream, own, m, inputs, k, &to)?;
+                    whole(to)
+                }
+                Role::State => match self.block(inputs, k)? {
+                    Some(block) => {
+                        for (input, placement) in inputs.iter().zip(&program.inputs) {
+                            if let (Argument::Device(s), true) = (input, program.placements[*placement].binding == k) {
+                                out.moved[*placement] = Some(self.range(s)?.place().offset);
+                            }
+                        }
+                        whole(block)
+                    }
+                    None => {
+                        let to = Self::keep(shared, &mut own.state, words)?;
+                        self.gather(stream, own, m, inputs, k, &to)?;
+                        whole(to)
+                    }
+                },
+                Role::Input(i) => self.resolve_input(stream, inputs, i, b.access)?,
+                Role::Result(o) => {
+                    let allocation = shared.pool.allocate(shared, words)?;
+                    let count = program.outputs.get(o).map_or(0, |o| m.words[o.placement]);
+                    if let Some(slot) = out.results.get_mut(o) {
+                        *slot = Some(Arc::new(Range::new(Place { allocation: allocation.clone(), offset: 0 }, count as usize, false)));
+                    }
+                    whole(allocation)
+                }
+            };
+            out.bound.push(bound);
+        }
+        self.separate(stream, m, &mut out.bound)?;
+        Ok(out)
+    }
+
+    fn resolve_input(&self, stream: &mut Stream, inputs: &[Argument], i: usize, access: Access) -> Result<Bound> {
+        let missing = || Error::invalid(format!("input {i} of {}", self.program.name), "is bound and not given", "give every input");
+        let input = inputs.get(i).ok_or_else(missing)?;
+        if let Argument::Device(s) = input {
+            let range = self.range(s)?;
+            let place = range.place();
+            // Only a state block is updated in place: whoever else holds the tensor keeps its value.
+            if access == Access::Read || range.in_block() {
+                let words = range.in_block().then(|| aligned(s.words() as u64));
+                return Ok(Bound { place, words });
+            }
+        }
+        let place = Place { allocation: self.shared.pool.allocate(&self.shared, input.words() as u64)?, offset: 0 };
+        self.place_argument(stream, input, &place)?;
+        Ok(Bound { place, words: None })
+    }
+
+    /// WebGPU allows a buffer that one binding writes in no other binding: those others get a copy.
+    fn separate(&self, stream: &mut Stream, m: &Measure, bound: &mut [Bound]) -> Result<()> {
+        for k in 0..bound.len() {
+            let writes = |j: usize| self.program.bindings[j].access == Access::ReadWrite;
+            let shares = |j: usize| Arc::ptr_eq(&bound[j].place.allocation, &bound[k].place.allocation);
+            let overlaps = |j: usize| bound[j].place.offset == bound[k].place.offset;
+            let clash = (0..bound.len()).any(|j| j != k && writes(j) && shares(j) && (!writes(k) || (j < k && overlaps(j))));
+            if clash {
+                let words = bound[k].words.unwrap_or(m.bindings[k]).min(bound[k].place.allocation.raw().words);
+                let copy = Place { allocation: self.shared.pool.allocate(&self.shared, words)?, offset: 0 };
+                stream.copy(&self.shared, &bound[k].place, &copy, words)?;
+                bound[k] = Bound { place: copy, words: None };
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of launch parameters with the state's true offsets.
+    fn rows(&self, m: &Measure, moved: &[Option<u64>]) -> Vec<u32> {
+        let mut rows = m.rows.clone();
+        for (launch, start) in self.program.launches.iter().zip(&m.starts) {
+            for (i, p) in launch.params.iter().enumerate() {
+                if let Param::Offset(p) = p
+                    && let Some(offset) = moved[*p]
+                {
+                    rows[*start as usize / 4 + i] = offset as u32;
+                }
+            }
+        }
+        rows
+    }
+
+    /// The uniform buffer with this run's parameters: buffer, identity, and the offset of the first row.
+    fn parameters(&self, stream: &mut Stream, own: &mut Own, m: &Measure, r: &Resolved) -> Result<(wgpu::Buffer, u64, u64)> {
+        let unmoved = r.moved.iter().all(Option::is_none);
+        if !self.is_step && Stream::fits_ring(m.rows.len() as u64 * 4) {
+            let (buffer, at) =
+                if unmoved { stream.ring(&self.shared, &m.rows)? } else { stream.ring(&self.shared, &self.rows(m, &r.moved))? };
+            return Ok((buffer, Stream::RING_ID, at));
+        }
+        let rows = self.rows(m, &r.moved);
+        if own.parameters.as_ref().is_none_or(|p| p.buffer.raw().words < rows.len() as u64) {
+            let buffer = self.shared.pool.uniform(&self.shared, rows.len() as u64)?;
+            own.parameters = Some(Parameters { buffer, rows: Vec::new() });
+        }
+        let Some(p) = &mut own.parameters else { unreachable!("parameters were just made") };
+        if p.rows != rows {
+            stream.write(&self.shared, &Place { allocation: p.buffer.clone(), offset: 0 }, &rows);
+            p.rows = rows;
+        }
+        Ok((p.buffer.buffer().clone(), p.buffer.raw().id, 0))
+    }
+
+    fn record(&self, stream: &mut Stream, own: &mut Own, m: &Measure, r: &Resolved) -> Result<()> {
+        let (uniform, id, base) = self.parameters(stream, own, m, r)?;
+        let group = stream.group(&self.shared, &self.layout, (&uniform, id, m.row), &r.bound)?;
+        let mut touched: Vec<Arc<Allocation>> = r.bound.iter().map(|b| b.place.allocation.clone()).collect();
+        if let (true, Some(p)) = (id != Stream::RING_ID, &own.parameters) {
+            touched.push(p.buffer.clone());
+        }
+        let mut current = None;
+        for ((launch, grid), start) in self.program.launches.iter().zip(&m.grids).zip(&m.starts) {
+            let Some([x, y, z]) = *grid else { continue };
+            let pass = stream.pass(&self.shared);
+            if current != Some(launch.kernel) {
+                pass.set_pipeline(&self.pipelines[launch.kernel]);
+                current = Some(launch.kernel);
+            }
+            pass.set_bind_group(0, &group, &[base as u32 + start]);
+            pass.dispatch_workgroups(x, y, z);
+            stream.dispatched(&touched);
+            self.shared.counters.dispatches.fetch_add(1, Ordering::Relaxed);
+        }
+        self.shared.counters.bytes_moved.fetch_add(m.bytes_moved, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// One storage for each output: in place where that was asked for and possible, else copied out of the program's memory.
+    fn deliver(&self, stream: &mut Stream, m: &Measure, inputs: &[Argument], r: &mut Resolved) -> Result<Vec<Storage>> {
+        let program = &self.program;
+        let mut out = Vec::with_capacity(program.outputs.len());
+        for (o, output) in program.outputs.iter().enumerate() {
+            let p = output.placement;
+            let binding = program.placements[p].binding;
+            let words = m.words[p];
+            let bound = &r.bound[binding];
+            let offset = bound.place.offset + r.moved[p].unwrap_or(m.offsets[p]);
+            let from = Place { allocation: bound.place.allocation.clone(), offset };
+            // The range of a block that this output updates.
+            let target = match output.updates.map(|i| (&inputs[i], program.inputs[i])) {
+                Some((Argument::Device(s), placement)) if self.range(s)?.in_block() => Some((s, placement)),
+                _ => None,
+            };
+            out.push(match (target, r.results[o].take()) {
+                (Some((s, _)), _) => {
+                    let to = self.range(s)?.place();
+                    stream.copy(&self.shared, &from, &to, words)?;
+                    s.clone()
+                }
+                (None, Some(result)) => result,
+                (None, None) => {
+                    let private = matches!(program.bindings[binding].role, Role::Input(i) if output.updates == Some(i));
+                    if private {
+                        // The input was copied before the update: the copy is the result.
+                        Arc::new(Range::new(from, words as usize, false))
+                    } else {
+                        let to = Place { allocation: self.shared.pool.allocate(&self.shared, words)?, offset: 0 };
+                        stream.copy(&self.shared, &from, &to, words)?;
+                        Arc::new(Range::new(to, words as usize, false))
+                    }
+                }
+            });
+        }
+        Ok(out)
+    }
+}
+
+/// Every position that a program names exists: what runs it later indexes without asking.
+fn check_program(program: &Program) -> Result<()> {
+    let fail = |what: String| Err(Error::verify(format!("program {}", program.name), what));
+    let (bindings, placements) = (program.bindings.len(), program.placements.len());
+    if program.slots.iter().any(|s| s.binding >= bindings) {
+        return fail("a slot is in no binding".into());
+    }
+    if let Some(p) = program.placements.iter().find(|p| p.binding >= bindings || p.slot >= program.slots.len()) {
+        return fail(format!("placement {} is in no binding or slot", p.name));
+    }
+    if program.inputs.iter().any(|p| *p >= placements) {
+        return fail("an input has no placement".into());
+    }
+    if let Some(o) = program.outputs.iter().find(|o| o.placement >= placements || o.updates.is_some_and(|i| i >= program.inputs.len())) {
+        return fail(format!("output {} has no placement or updates no input", o.name));
+    }
+    let wrong = |p: &Param| matches!(p, Param::Offset(p) if *p >= placements);
+    match program.launches.iter().find(|l| l.kernel >= program.kernels.len() || l.params.iter().any(wrong)) {
+        Some(l) => fail(format!("launch {} has no kernel or an offset of no placement", l.label)),
+        None => Ok(()),
+    }
+}
+
+impl Executable for WgpuExecutable {
+    fn run(&self, sizes: &[i64], inputs: &[Argument]) -> Result<Vec<Storage>> {
+        let shared = &self.shared;
+        shared.faults.check()?;
+        let mut own = lock(&self.own);
+        let m = self.measure(&mut own, sizes)?;
+        self.check_inputs(&m, inputs)?;
+        let mut stream = lock(&shared.stream);
+        let mut resolved = self.resolve(&mut stream, &mut own, &m, inputs)?;
+        self.record(&mut stream, &mut own, &m, &resolved)?;
+        let out = self.deliver(&mut stream, &m, inputs, &mut resolved)?;
+        if self.is_step {
+            stream.submit(shared);
+        } else {
+            stream.submit_if_full(shared);
+        }
+        shared.faults.check()?;
+        Ok(out)
+    }
+
+    fn program(&self) -> Option<&Arc<Program>> {
+        Some(&self.program)
+    }
+}

@@ -1,0 +1,417 @@
+//! The device as the rest of Aludel sees it: requesting one, transfers, and waiting.
+
+use super::executable::WgpuExecutable;
+use super::memory::{Place, Pool, Range, aligned};
+use super::shared::{Counters, Faults, Progress, Shared, lock};
+use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Stats, Storage};
+use aludel_compiler::{Language, Target};
+use aludel_ir::graph::Graph;
+use aludel_ir::program::Program;
+use aludel_ir::{Error, Result};
+use std::sync::{Arc, Mutex};
+use std::task::Waker;
+
+/// Which of several adapters to prefer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Power {
+    /// The fast one: a discrete GPU before an integrated one.
+    #[default]
+    High,
+    /// The frugal one.
+    Low,
+}
+
+/// What to ask of an adapter.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct WgpuOptions {
+    pub power: Power,
+    /// Only an adapter that runs on the CPU.
+    pub software: bool,
+    /// Only an adapter whose name contains this, in whatever case; natively.
+    pub adapter: Option<String>,
+}
+
+/// A WebGPU device.
+pub struct WgpuExecutor {
+    shared: Arc<Shared>,
+}
+
+fn no_adapter(problem: impl Into<String>) -> Error {
+    let remedy = if cfg!(target_arch = "wasm32") {
+        "use a browser with WebGPU enabled, or train on the interpreter"
+    } else {
+        "install a Vulkan, Metal or DirectX 12 driver, or train on the interpreter"
+    };
+    Error::device(problem, remedy)
+}
+
+fn is_software(info: &wgpu::AdapterInfo) -> bool {
+    info.device_type == wgpu::DeviceType::Cpu
+}
+
+/// The adapters that can compute, the preferred first.
+#[cfg(not(target_arch = "wasm32"))]
+async fn adapters(options: &WgpuOptions) -> Vec<wgpu::Adapter> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    let backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
+    let mut adapters = instance.enumerate_adapters(backends).await;
+    adapters.retain(|a| {
+        let info = a.get_info();
+        let named = options.adapter.as_ref().is_none_or(|n| info.name.to_lowercase().contains(&n.to_lowercase()));
+        named && (!options.software || is_software(&info))
+    });
+    let rank = |a: &wgpu::Adapter| match (a.get_info().device_type, options.power) {
+        (wgpu::DeviceType::DiscreteGpu, Power::High) | (wgpu::DeviceType::IntegratedGpu, Power::Low) => 0,
+        (wgpu::DeviceType::IntegratedGpu | wgpu::DeviceType::DiscreteGpu, _) => 1,
+        (wgpu::DeviceType::VirtualGpu | wgpu::DeviceType::Other, _) => 2,
+        (wgpu::DeviceType::Cpu, _) => 3,
+    };
+    adapters.sort_by_key(rank);
+    adapters
+}
+
+#[cfg(target_arch = "wasm32")]
+async fn adapters(options: &WgpuOptions) -> Vec<wgpu::Adapter> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    let request = wgpu::RequestAdapterOptions {
+        power_preference: match options.power {
+            Power::High => wgpu::PowerPreference::HighPerformance,
+            Power::Low => wgpu::PowerPreference::LowPower,
+        },
+        force_fallback_adapter: options.software,
+        ..Default::default()
+    };
+    instance.request_adapter(&request).await.into_iter().collect()
+}
+
+impl WgpuExecutor {
+    /// The names of the adapters that [`WgpuExecutor::request`] chooses from, the preferred first. A browser shows one.
+    pub async fn available(options: &WgpuOptions) -> Vec<String> {
+        adapters(options).await.iter().map(|a| a.get_info().name).collect()
+    }
+
+    /// A device of the preferred adapter that the options allow, with all its limits. Errors where there is none.
+    pub async fn request(options: &WgpuOptions) -> Result<Self> {
+        let wanted = || match &options.adapter {
+            Some(name) => format!("no WebGPU adapter whose name contains '{name}'"),
+            None => "no WebGPU adapter".to_string(),
+        };
+        let adapter = adapters(options).await.into_iter().next().ok_or_else(|| no_adapter(wanted()))?;
+        let limits = adapter.limits();
+        let wanted_features = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SHADER_F16 | wgpu::Features::SUBGROUP;
+        let features = adapter.features() & wanted_features;
+        let (device, queue) = adapter
+            .request_device(&wgpu::DeviceDescriptor {
+                label: Some("aludel"),
+                required_features: features,
+                required_limits: limits.clone(),
+                // Tensors are few and long-lived; the pool does the rest.
+                memory_hints: wgpu::MemoryHints::Performance,
+                ..Default::default()
+            })
+            .await
+            .map_err(|e| no_adapter(format!("the adapter gives no device: {e}")))?;
+        let faults = Arc::new(Faults::default());
+        let progress = Arc::new(Progress::default());
+        let recorder = faults.clone();
+        device.on_uncaptured_error(Arc::new(move |e| recorder.record(e)));
+        let (loser, woken) = (faults.clone(), progress.clone());
+        device.set_device_lost_callback(move |reason, message| {
+            loser.lose(if message.is_empty() { format!("{reason:?}") } else { message });
+            woken.wake();
+        });
+        let info = adapter.get_info();
+        let name = adapter_name(&device, &info);
+        let software = is_software(&info) || name.to_lowercase().contains("swiftshader");
+        let target = Target {
+            language: Language::Wgsl,
+            max_threads: limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x),
+            max_shared_bytes: limits.max_compute_workgroup_storage_size,
+            max_bindings: limits.max_storage_buffers_per_shader_stage,
+            max_groups: limits.max_compute_workgroups_per_dimension,
+            // Offsets and indices are 32-bit, in words; sizes stay a multiple of every alignment.
+            max_binding_bytes: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(u32::MAX as u64) / 256 * 256,
+            software,
+        };
+        let backend = if info.backend == wgpu::Backend::BrowserWebGpu { "WebGPU".to_string() } else { format!("{:?}", info.backend) };
+        let features = features.iter_names().map(|(n, _)| n.to_lowercase().replace('_', "-")).collect();
+        let info = DeviceInfo { backend, name, features };
+        let shared = Shared {
+            device,
+            queue,
+            limits,
+            info,
+            target,
+            counters: Counters::default(),
+            faults,
+            progress,
+            pool: Pool::default(),
+            pipelines: Mutex::default(),
+            stream: Mutex::default(),
+        };
+        Ok(WgpuExecutor { shared: Arc::new(shared) })
+    }
+
+    /// Destroys the device, as losing it would: what tests and the page use to rehearse recovery.
+    pub fn destroy(&self) {
+        self.shared.device.destroy();
+        self.shared.faults.lose("destroyed".into());
+        let _ = self.shared.device.poll(wgpu::PollType::Poll);
+        self.shared.progress.wake();
+    }
+
+    /// The range behind a storage, if it is this device's.
+    pub(super) fn range<'a>(shared: &Arc<Shared>, storage: &'a Storage) -> Result<&'a Range> {
+        let range = storage.as_any().downcast_ref::<Range>().filter(|r| r.place().allocation.is_of(shared));
+        range.ok_or_else(|| Error::invalid("tensor", "is on another device", format!("move it to {} first", shared.info.name)))
+    }
+
+    /// Starts reading back; the ticket says when the words have arrived.
+    fn read(&self, storage: &Storage) -> Result<Option<Read>> {
+        let shared = &self.shared;
+        shared.faults.check()?;
+        let range = Self::range(shared, storage)?;
+        let words = storage.words() as u64;
+        if words == 0 {
+            return Ok(None);
+        }
+        let mut stream = lock(&shared.stream);
+        let size = (words * 4).next_power_of_two().max(256).min(shared.limits.max_buffer_size);
+        let found = stream.staging.iter().position(|b| b.size() == size);
+        let buffer = match found {
+            Some(i) => stream.staging.swap_remove(i),
+            None => shared.create_buffer("staging", size, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)?,
+        };
+        stream.copy_out(shared, &range.place(), &buffer, words);
+        stream.submit(shared);
+        drop(stream);
+        let arrival = Arc::new(Arrival::default());
+        let arriving = arrival.clone();
+        buffer.map_async(wgpu::MapMode::Read, 0..words * 4, move |result| arriving.arrive(result.map_err(|e| e.to_string())));
+        Ok(Some(Read { shared: shared.clone(), buffer, words, arrival }))
+    }
+}
+
+/// A browser often gives no description; then the vendor and architecture of its adapter have to do.
+#[cfg(target_arch = "wasm32")]
+fn adapter_name(device: &wgpu::Device, info: &wgpu::AdapterInfo) -> String {
+    let get = |o: &wasm_bindgen::JsValue, key: &str| js_sys::Reflect::get(o, &key.into()).unwrap_or_default();
+    let fields = device.as_webgpu().map(|d| {
+        let adapter = get(d.as_ref(), "adapterInfo");
+        ["vendor", "architecture", "device"].map(|key| get(&adapter, key).as_string().unwrap_or_default())
+    });
+    let known: Vec<String> = fields.into_iter().flatten().filter(|f| !f.is_empty()).collect();
+    match (info.name.is_empty(), known.is_empty()) {
+        (false, _) => info.name.clone(),
+        (true, false) => known.join(" "),
+        (true, true) => "this browser's GPU".into(),
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn adapter_name(_: &wgpu::Device, info: &wgpu::AdapterInfo) -> String {
+    info.name.clone()
+}
+
+/// Whether a staging buffer has been mapped.
+#[derive(Default)]
+struct Arrival {
+    state: Mutex<(Option<Result<(), String>>, Option<Waker>)>,
+}
+
+impl Arrival {
+    fn arrive(&self, result: Result<(), String>) {
+        let mut state = lock(&self.state);
+        state.0 = Some(result);
+        if let Some(waker) = state.1.take() {
+            waker.wake();
+        }
+    }
+
+    fn poll(&self, waker: &Waker) -> Option<Result<(), String>> {
+        let mut state = lock(&self.state);
+        if state.0.is_none() {
+            state.1 = Some(waker.clone());
+        }
+        state.0.take()
+    }
+}
+
+/// A reading in progress.
+struct Read {
+    shared: Arc<Shared>,
+    buffer: wgpu::Buffer,
+    words: u64,
+    arrival: Arc<Arrival>,
+}
+
+impl Read {
+    async fn finish(self) -> Result<Vec<u32>> {
+        let arrived = std::future::poll_fn(|context| {
+            loop {
+                if let Some(result) = self.arrival.poll(context.waker()) {
+                    return std::task::Poll::Ready(result);
+                }
+                if let Some(reason) = self.shared.faults.lost() {
+                    return std::task::Poll::Ready(Err(reason));
+                }
+                if !wait(&self.shared, None) {
+                    self.shared.progress.watch(context.waker());
+                    return std::task::Poll::Pending;
+                }
+            }
+        })
+        .await;
+        self.shared.faults.check()?;
+        let failed = |e: String| Error::device(format!("reading back failed: {e}"), "request a new device and restore the last snapshot");
+        arrived.map_err(failed)?;
+        let words = {
+            let view = self.buffer.get_mapped_range(0..self.words * 4).map_err(|e| failed(e.to_string()))?;
+            view.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+        };
+        self.buffer.unmap();
+        let mut stream = lock(&self.shared.stream);
+        // A few of each size serve any steady use; what exceeds that is given back.
+        if stream.staging.len() < 64 {
+            stream.staging.push(self.buffer.clone());
+        }
+        Ok(words)
+    }
+}
+
+/// Waits a while for a submission (the last where none is named) on a native device; `false` in a browser, whose event loop
+/// delivers what is awaited.
+fn wait(shared: &Shared, submission: Option<wgpu::SubmissionIndex>) -> bool {
+    if cfg!(target_arch = "wasm32") {
+        return false;
+    }
+    // An error here is a timeout, after which the caller looks again, or a loss, which it sees in the faults.
+    let second = std::time::Duration::from_secs(1);
+    let _ = shared.device.poll(wgpu::PollType::Wait { submission_index: submission, timeout: Some(second) });
+    true
+}
+
+impl Executor for WgpuExecutor {
+    fn info(&self) -> DeviceInfo {
+        self.shared.info.clone()
+    }
+
+    fn target(&self) -> Option<Target> {
+        Some(self.shared.target.clone())
+    }
+
+    fn load(&self, graph: Arc<Graph>, program: Option<Arc<Program>>) -> Result<Arc<dyn Executable>> {
+        self.shared.faults.check()?;
+        let missing = || Error::invalid(format!("graph {}", graph.name), "has no program", "compile it for this device's target");
+        Ok(Arc::new(WgpuExecutable::new(self.shared.clone(), program.ok_or_else(missing)?)?))
+    }
+
+    fn upload(&self, words: &[u32]) -> Result<Storage> {
+        let shared = &self.shared;
+        shared.faults.check()?;
+        let mut stream = lock(&shared.stream);
+        let place = Place { allocation: shared.pool.allocate(shared, words.len() as u64)?, offset: 0 };
+        stream.write(shared, &place, words);
+        shared.faults.check()?;
+        Ok(Arc::new(Range::new(place, words.len(), false)))
+    }
+
+    fn allocate_block(&self, contents: &[Argument]) -> Result<Vec<Storage>> {
+        let shared = &self.shared;
+        shared.faults.check()?;
+        for c in contents {
+            if let Argument::Device(s) = c {
+                Self::range(shared, s)?;
+            }
+        }
+        let mut stream = lock(&shared.stream);
+        let mut offsets = Vec::with_capacity(contents.len());
+        let mut end = 0u64;
+        for c in contents {
+            offsets.push(end);
+            end += aligned(c.words() as u64);
+        }
+        let allocation = shared.pool.allocate(shared, end)?;
+        let mut out: Vec<Storage> = Vec::with_capacity(contents.len());
+        // Host contents in one write; device contents after it, since it runs over their places.
+        if contents.iter().any(|c| matches!(c, Argument::Host(_))) {
+            let mut words = vec![0u32; end as usize];
+            for (c, offset) in contents.iter().zip(&offsets) {
+                if let Argument::Host(w) = c {
+                    words[*offset as usize..][..w.len()].copy_from_slice(w);
+                }
+            }
+            stream.write(shared, &Place { allocation: allocation.clone(), offset: 0 }, &words);
+        }
+        for (c, offset) in contents.iter().zip(offsets) {
+            let place = Place { allocation: allocation.clone(), offset };
+            if let Argument::Device(s) = c {
+                stream.copy(shared, &Self::range(shared, s)?.place(), &place, s.words() as u64)?;
+            }
+            out.push(Arc::new(Range::new(place, c.words(), true)));
+        }
+        shared.faults.check()?;
+        Ok(out)
+    }
+
+    fn evacuate(&self, range: &Storage) -> Result<Storage> {
+        let shared = &self.shared;
+        shared.faults.check()?;
+        let held = Self::range(shared, range)?;
+        if !held.in_block() {
+            return Err(Error::invalid("tensor", "is no range of a state block", "evacuate only what `allocate_block` gave"));
+        }
+        let mut stream = lock(&shared.stream);
+        let to = Place { allocation: shared.pool.allocate(shared, range.words() as u64)?, offset: 0 };
+        stream.copy(shared, &held.place(), &to, range.words() as u64)?;
+        let freed = held.relocate(to);
+        shared.faults.check()?;
+        Ok(Arc::new(Range::new(freed, range.words(), true)))
+    }
+
+    fn download(&self, storage: &Storage) -> Pending<Vec<u32>> {
+        match self.read(storage) {
+            Ok(Some(read)) => Box::pin(read.finish()),
+            Ok(None) => Box::pin(std::future::ready(Ok(Vec::new()))),
+            Err(e) => Box::pin(std::future::ready(Err(e))),
+        }
+    }
+
+    fn flush(&self) {
+        lock(&self.shared.stream).submit(&self.shared);
+    }
+
+    fn throttle(&self, depth: usize) -> Pending<()> {
+        self.flush();
+        let shared = self.shared.clone();
+        Box::pin(async move {
+            std::future::poll_fn(|context| {
+                loop {
+                    if shared.faults.lost().is_some() || shared.progress.unfinished() <= depth as u64 {
+                        return std::task::Poll::Ready(());
+                    }
+                    // Watch first: what completes in between still wakes.
+                    if cfg!(target_arch = "wasm32") {
+                        shared.progress.watch(context.waker());
+                        if shared.progress.unfinished() > depth as u64 {
+                            return std::task::Poll::Pending;
+                        }
+                        continue;
+                    }
+                    let first = lock(&shared.stream).awaited(depth);
+                    wait(&shared, first);
+                }
+            })
+            .await;
+            shared.faults.check()
+        })
+    }
+
+    fn stats(&self) -> Stats {
+        self.shared.stats()
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.shared.faults.lost()
+    }
+}

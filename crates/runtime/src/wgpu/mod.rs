@@ -1,0 +1,17 @@
+//! The WebGPU executor: Vulkan, Metal or DirectX 12 natively, the browser's WebGPU on the web.
+//!
+//! - `shared`: the device, counts, faults, progress
+//! - `memory`: the pool of buffers and the ranges that are tensors
+//! - `pipeline`: layouts and pipelines, made once
+//! - `stream`: recording and submission
+//! - `executable`: one program, run after run
+//! - `executor`: the device as the rest of Aludel sees it
+
+mod executable;
+mod executor;
+mod memory;
+mod pipeline;
+mod shared;
+mod stream;
+
+pub use executor::{Power, WgpuExecutor, WgpuOptions};

@@ -1,0 +1,147 @@
+//! What all parts of one device share: the device and its queue, counts, faults and the progress of submissions.
+
+use super::memory::Pool;
+use super::pipeline::Pipelines;
+use super::stream::Stream;
+use crate::{DeviceInfo, Stats};
+use aludel_compiler::Target;
+use aludel_ir::{Error, Result};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+/// Locks whatever became of other holders: every critical section leaves its data usable.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub struct Shared {
+    pub device: wgpu::Device,
+    pub queue: wgpu::Queue,
+    pub limits: wgpu::Limits,
+    pub info: DeviceInfo,
+    pub target: Target,
+    pub counters: Counters,
+    pub faults: Arc<Faults>,
+    pub progress: Arc<Progress>,
+    pub pool: Pool,
+    pub pipelines: Mutex<Pipelines>,
+    /// Locked before the pool and the pipelines, never after.
+    pub stream: Mutex<Stream>,
+}
+
+impl Shared {
+    /// A new buffer; counted.
+    pub fn create_buffer(&self, label: &str, size: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
+        if size > self.limits.max_buffer_size {
+            return Err(Error::Limit {
+                what: format!("a buffer ({label})"),
+                value: format!("{size} bytes"),
+                limit: format!("{} bytes on {}", self.limits.max_buffer_size, self.info.name),
+                remedy: "use a smaller batch or model".into(),
+            });
+        }
+        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false });
+        self.counters.buffers.fetch_add(1, Ordering::Relaxed);
+        self.faults.check()?;
+        Ok(buffer)
+    }
+
+    pub fn stats(&self) -> Stats {
+        let c = &self.counters;
+        let get = |a: &AtomicU64| a.load(Ordering::Relaxed);
+        Stats {
+            dispatches: get(&c.dispatches),
+            submits: get(&c.submits),
+            buffers_created: get(&c.buffers),
+            bind_groups_created: get(&c.bind_groups),
+            pipelines_created: get(&c.pipelines),
+            bytes_moved: get(&c.bytes_moved),
+            bytes_in_use: get(&c.in_use),
+            peak_bytes: get(&c.peak),
+        }
+    }
+}
+
+#[derive(Default)]
+pub struct Counters {
+    pub dispatches: AtomicU64,
+    pub submits: AtomicU64,
+    pub buffers: AtomicU64,
+    pub bind_groups: AtomicU64,
+    pub pipelines: AtomicU64,
+    pub bytes_moved: AtomicU64,
+    pub in_use: AtomicU64,
+    pub peak: AtomicU64,
+}
+
+/// Errors that arrive beside the calls that cause them: at once on native, later in a browser.
+#[derive(Default)]
+pub struct Faults {
+    lost: Mutex<Option<String>>,
+    error: Mutex<Option<Error>>,
+}
+
+impl Faults {
+    pub fn lose(&self, reason: String) {
+        lock(&self.lost).get_or_insert(reason);
+    }
+
+    pub fn lost(&self) -> Option<String> {
+        lock(&self.lost).clone()
+    }
+
+    /// Keeps the first error until a call can return it; those that follow are its consequences.
+    pub fn record(&self, error: wgpu::Error) {
+        let error = match error {
+            wgpu::Error::OutOfMemory { .. } => Error::device("out of memory", "use a smaller batch or model, or free tensors"),
+            wgpu::Error::Validation { description, .. } => {
+                Error::device(description, "report this: the program is not valid on this device")
+            }
+            wgpu::Error::Internal { description, .. } => Error::device(description, "try again, or use another device"),
+        };
+        lock(&self.error).get_or_insert(error);
+    }
+
+    /// An error if the device is lost, or the recorded one, which is then forgotten.
+    pub fn check(&self) -> Result<()> {
+        if let Some(reason) = self.lost() {
+            return Err(Error::device(format!("the device was lost ({reason})"), "request a new device and restore the last snapshot"));
+        }
+        lock(&self.error).take().map_or(Ok(()), Err)
+    }
+}
+
+/// How far the device has come with what was submitted.
+#[derive(Default)]
+pub struct Progress {
+    submitted: AtomicU64,
+    done: AtomicU64,
+    wakers: Mutex<Vec<Waker>>,
+}
+
+impl Progress {
+    /// Counts a submission; gives its number, the first being 1.
+    pub fn submit(&self) -> u64 {
+        self.submitted.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub fn complete(&self, submission: u64) {
+        self.done.fetch_max(submission, Ordering::Relaxed);
+        self.wake();
+    }
+
+    pub fn wake(&self) {
+        lock(&self.wakers).drain(..).for_each(Waker::wake);
+    }
+
+    pub fn unfinished(&self) -> u64 {
+        self.submitted.load(Ordering::Relaxed).saturating_sub(self.done.load(Ordering::Relaxed))
+    }
+
+    /// Asks to be woken when anything completes.
+    #[cfg_attr(not(target_arch = "wasm32"), allow(dead_code))]
+    pub fn watch(&self, waker: &Waker) {
+        lock(&self.wakers).push(waker.clone());
+    }
+}

@@ -1,0 +1,246 @@
+//! The stream: commands recorded into one open encoder, and their submission.
+//!
+//! Operators that run by themselves are recorded here and submitted [`BATCH`] at a time, since a submission costs more than
+//! many dispatches. An *epoch* is what is recorded between two submissions. Host writes take effect before all commands of
+//! the open epoch, so memory that those commands use is not written before they are submitted.
+
+use super::memory::{Allocation, Place};
+use super::pipeline::Layout;
+use super::shared::Shared;
+use aludel_ir::Result;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Dispatches recorded before they are submitted.
+const BATCH: usize = 32;
+/// Bytes of the ring of launch parameters.
+const RING: u64 = 256 << 10;
+/// Alignment of rows of launch parameters in bytes: the largest that a device may ask of dynamic uniform offsets.
+pub const ROW: u64 = 256;
+/// Bind groups kept for operators that run again on the same memory.
+const BIND_GROUPS: usize = 4096;
+
+/// What identifies a bind group: its layout, the uniform buffer with the size of a row, and the storage ranges.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct GroupKey {
+    pub layout: u64,
+    pub uniform: (u64, u64),
+    /// Allocation, offset and size in words; size 0 is all of it.
+    pub storage: Vec<(u64, u64, u64)>,
+}
+
+/// A storage binding: all of an allocation, or a range of it.
+pub struct Bound {
+    pub place: Place,
+    /// In words; `None` binds the whole allocation.
+    pub words: Option<u64>,
+}
+
+pub struct Stream {
+    encoder: Option<wgpu::CommandEncoder>,
+    pass: Option<wgpu::ComputePass<'static>>,
+    /// Dispatches and copies of the open epoch.
+    recorded: usize,
+    /// Counts submissions, from 1.
+    epoch: u64,
+    ring: Option<wgpu::Buffer>,
+    /// Where the open epoch's rows begin in the ring, and the rows.
+    ring_start: u64,
+    rows: Vec<u32>,
+    groups: HashMap<GroupKey, (wgpu::BindGroup, u64)>,
+    group_clock: u64,
+    /// Temporaries of all programs: they run one after the other.
+    pub arena: Option<Arc<Allocation>>,
+    /// Idle buffers for reading back, by size.
+    pub staging: Vec<wgpu::Buffer>,
+    /// Submissions that may not be finished, for waiting on a native device.
+    submissions: VecDeque<wgpu::SubmissionIndex>,
+}
+
+impl Default for Stream {
+    fn default() -> Self {
+        Stream {
+            encoder: None,
+            pass: None,
+            recorded: 0,
+            epoch: 1,
+            ring: None,
+            ring_start: 0,
+            rows: Vec::new(),
+            groups: HashMap::new(),
+            group_clock: 0,
+            arena: None,
+            staging: Vec::new(),
+            submissions: VecDeque::new(),
+        }
+    }
+}
+
+impl Stream {
+    /// The uniform buffer's identity in [`GroupKey`]; allocations count from 1.
+    pub const RING_ID: u64 = 0;
+
+    fn encoder(&mut self, shared: &Shared) -> &mut wgpu::CommandEncoder {
+        self.encoder.get_or_insert_with(|| shared.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None }))
+    }
+
+    /// The open compute pass.
+    pub fn pass(&mut self, shared: &Shared) -> &mut wgpu::ComputePass<'static> {
+        if self.pass.is_none() {
+            let pass = self.encoder(shared).begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes: None });
+            self.pass = Some(pass.forget_lifetime());
+        }
+        self.pass.as_mut().unwrap_or_else(|| unreachable!("the pass was just opened"))
+    }
+
+    /// Records a dispatch; submits when enough are waiting and the caller does not submit by itself.
+    pub fn dispatched(&mut self, allocations: &[Arc<Allocation>]) {
+        self.recorded += 1;
+        allocations.iter().for_each(|a| a.touch(self.epoch));
+    }
+
+    pub fn submit_if_full(&mut self, shared: &Shared) {
+        if self.recorded >= BATCH {
+            self.submit(shared);
+        }
+    }
+
+    /// Copies words from one place to another.
+    pub fn copy(&mut self, shared: &Arc<Shared>, from: &Place, to: &Place, words: u64) -> Result<()> {
+        if words == 0 {
+            return Ok(());
+        }
+        if Arc::ptr_eq(&from.allocation, &to.allocation) {
+            if from.offset == to.offset {
+                return Ok(());
+            }
+            // WebGPU does not copy within a buffer.
+            let between = Place { allocation: shared.pool.allocate(shared, words)?, offset: 0 };
+            self.copy(shared, from, &between, words)?;
+            return self.copy(shared, &between, to, words);
+        }
+        self.pass = None;
+        let (source, target) = (from.allocation.buffer().clone(), to.allocation.buffer().clone());
+        self.encoder(shared).copy_buffer_to_buffer(&source, from.offset * 4, &target, to.offset * 4, words * 4);
+        self.dispatched(&[from.allocation.clone(), to.allocation.clone()]);
+        Ok(())
+    }
+
+    /// Copies words into a buffer for reading back.
+    pub fn copy_out(&mut self, shared: &Shared, from: &Place, to: &wgpu::Buffer, words: u64) {
+        self.pass = None;
+        let source = from.allocation.buffer().clone();
+        self.encoder(shared).copy_buffer_to_buffer(&source, from.offset * 4, to, 0, words * 4);
+        self.dispatched(std::slice::from_ref(&from.allocation));
+    }
+
+    /// Writes words from the host, after everything recorded so far.
+    pub fn write(&mut self, shared: &Shared, to: &Place, words: &[u32]) {
+        if words.is_empty() {
+            return;
+        }
+        if to.allocation.touched() == self.epoch {
+            self.submit(shared);
+        }
+        shared.queue.write_buffer(to.allocation.buffer(), to.offset * 4, bytemuck::cast_slice(words));
+    }
+
+    /// A place in the ring for rows of launch parameters that the open epoch uses; the offset of the first in bytes.
+    /// `rows` is a multiple of [`ROW`] long.
+    pub fn ring(&mut self, shared: &Shared, rows: &[u32]) -> Result<(wgpu::Buffer, u64)> {
+        let ring = match &self.ring {
+            Some(ring) => ring.clone(),
+            None => {
+                let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+                let ring = shared.create_buffer("launch parameters", RING, usage)?;
+                self.ring.insert(ring).clone()
+            }
+        };
+        let bytes = rows.len() as u64 * 4;
+        if self.ring_start + self.rows.len() as u64 * 4 + bytes > RING {
+            // The next epoch's rows start over: those before are written and submitted.
+            self.submit(shared);
+            self.ring_start = 0;
+        }
+        let at = self.ring_start + self.rows.len() as u64 * 4;
+        self.rows.extend_from_slice(rows);
+        Ok((ring, at))
+    }
+
+    /// Whether a program's rows go through the ring at all.
+    pub fn fits_ring(bytes: u64) -> bool {
+        bytes <= RING / 2
+    }
+
+    /// The bind group of a layout with these bindings, kept for the next time.
+    pub fn group(
+        &mut self,
+        shared: &Shared,
+        layout: &Layout,
+        uniform: (&wgpu::Buffer, u64, u64),
+        bound: &[Bound],
+    ) -> Result<wgpu::BindGroup> {
+        let (buffer, id, row) = uniform;
+        let storage = bound.iter().map(|b| (b.place.allocation.raw().id, b.place.offset, b.words.unwrap_or(0))).collect();
+        let key = GroupKey { layout: layout.id, uniform: (id, row), storage };
+        self.group_clock += 1;
+        // Bind groups keep buffers alive that the pool has given back.
+        if shared.pool.was_trimmed() {
+            self.groups.clear();
+        }
+        if let Some((group, used)) = self.groups.get_mut(&key) {
+            *used = self.group_clock;
+            return Ok(group.clone());
+        }
+        if self.groups.len() >= BIND_GROUPS {
+            let oldest = self.group_clock.saturating_sub(BIND_GROUPS as u64 / 2);
+            self.groups.retain(|_, (_, used)| *used > oldest);
+        }
+        let size = |words: u64| wgpu::BufferSize::new(words * 4);
+        let mut entries = vec![wgpu::BindGroupEntry {
+            binding: 0,
+            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size: wgpu::BufferSize::new(row) }),
+        }];
+        for (i, b) in bound.iter().enumerate() {
+            let binding =
+                wgpu::BufferBinding { buffer: b.place.allocation.buffer(), offset: b.place.offset * 4, size: b.words.and_then(size) };
+            entries.push(wgpu::BindGroupEntry { binding: i as u32 + 1, resource: wgpu::BindingResource::Buffer(binding) });
+        }
+        let group = shared.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout.group, entries: &entries });
+        shared.counters.bind_groups.fetch_add(1, Ordering::Relaxed);
+        shared.faults.check()?;
+        self.groups.insert(key, (group.clone(), self.group_clock));
+        Ok(group)
+    }
+
+    /// The submission after which at most `depth` are unfinished.
+    pub fn awaited(&self, depth: usize) -> Option<wgpu::SubmissionIndex> {
+        let last = self.submissions.len().checked_sub(depth + 1)?;
+        self.submissions.get(last).cloned()
+    }
+
+    /// Hands everything recorded to the device; gives the submission's number, or `None` when nothing was waiting.
+    pub fn submit(&mut self, shared: &Shared) -> Option<u64> {
+        self.pass = None;
+        let encoder = self.encoder.take()?;
+        if let (Some(ring), false) = (&self.ring, self.rows.is_empty()) {
+            shared.queue.write_buffer(ring, self.ring_start, bytemuck::cast_slice(&self.rows));
+            self.ring_start += self.rows.len() as u64 * 4;
+            self.rows.clear();
+        }
+        let index = shared.queue.submit([encoder.finish()]);
+        shared.counters.submits.fetch_add(1, Ordering::Relaxed);
+        self.recorded = 0;
+        self.epoch += 1;
+        let number = shared.progress.submit();
+        let progress = shared.progress.clone();
+        shared.queue.on_submitted_work_done(move || progress.complete(number));
+        self.submissions.push_back(index);
+        // Waiting ever concerns the last few only.
+        while self.submissions.len() > 64 {
+            self.submissions.pop_front();
+        }
+        Some(number)
+    }
+}

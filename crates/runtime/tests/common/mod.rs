@@ -1,0 +1,151 @@
+//! Programs written by hand, and the devices to run them on.
+
+#![allow(dead_code)]
+
+use aludel_compiler::codegen::wgsl;
+use aludel_ir::expr::{Expr, Sym};
+use aludel_ir::graph::Graph;
+use aludel_ir::kernel::{Access, KExpr, Kernel, KernelBuffer, Stmt, Ty, Var, add, int, lt, mul};
+use aludel_ir::program::{Binding, KernelSource, Launch, Param, Placement, Program, ProgramOutput, Role, Slot};
+use aludel_ir::shape::ShapeEnv;
+use aludel_ir::{DType, ScalarOp};
+use aludel_runtime::{Argument, Executable, Executor, Storage, WgpuExecutor, WgpuOptions};
+use std::sync::Arc;
+
+pub const F32: Ty = Ty::scalar(DType::F32);
+
+/// One executor for each adapter of this machine; says so when there is none.
+pub fn devices() -> Vec<WgpuExecutor> {
+    let mut names = pollster::block_on(WgpuExecutor::available(&WgpuOptions::default()));
+    names.dedup();
+    if names.is_empty() {
+        eprintln!("SKIPPED: no Vulkan, Metal or DirectX 12 adapter; install mesa-vulkan-drivers to run this in software");
+    }
+    let request = |name: String| {
+        eprintln!("on {name}");
+        pollster::block_on(WgpuExecutor::request(&WgpuOptions { adapter: Some(name), ..Default::default() })).unwrap()
+    };
+    names.into_iter().map(request).collect()
+}
+
+pub fn read(device: &dyn Executor, storage: &Storage) -> Vec<f32> {
+    pollster::block_on(device.download(storage)).unwrap().into_iter().map(f32::from_bits).collect()
+}
+
+pub fn host(values: &[f32]) -> Argument {
+    Argument::Host(values.iter().map(|v| v.to_bits()).collect())
+}
+
+pub fn device(executor: &dyn Executor, values: &[f32]) -> Argument {
+    let words: Vec<u32> = values.iter().map(|v| v.to_bits()).collect();
+    Argument::Device(executor.upload(&words).unwrap())
+}
+
+pub fn load(executor: &dyn Executor, program: &Arc<Program>) -> Arc<dyn Executable> {
+    executor.load(Arc::new(Graph::new(program.name.clone())), Some(program.clone())).unwrap()
+}
+
+pub fn at(buffer: u32, index: KExpr) -> KExpr {
+    KExpr::Load { buffer, index: Box::new(index), ty: F32 }
+}
+
+pub fn var(v: u32) -> KExpr {
+    KExpr::Var(Var(v))
+}
+
+pub fn op(op: ScalarOp, args: Vec<KExpr>) -> KExpr {
+    KExpr::Scalar(op, args)
+}
+
+/// A kernel over `n` elements, one thread each: parameter 0 is `n`, parameter `1 + k` the offset of buffer `k`; register 0 is
+/// the element.
+pub fn elementwise(name: &str, buffers: &[(DType, u32)], body: Vec<Stmt>) -> Kernel {
+    let mut params = vec!["n".to_string()];
+    let mut list = Vec::new();
+    for (k, (dtype, binding)) in buffers.iter().enumerate() {
+        params.push(format!("offset{k}"));
+        list.push(KernelBuffer { name: format!("x{k}"), dtype: *dtype, binding: *binding, offset: Some(k as u32 + 1) });
+    }
+    let element = add(mul(KExpr::WorkgroupId(0), int(64)), KExpr::LocalId(0));
+    Kernel {
+        name: name.into(),
+        workgroup_size: [64, 1, 1],
+        params,
+        buffers: list,
+        shared: vec![],
+        vars: vec![Ty::scalar(DType::I32)],
+        body: vec![Stmt::Let(Var(0), element), Stmt::If { cond: lt(var(0), KExpr::Param(0)), then: body, otherwise: vec![] }],
+    }
+}
+
+/// Assembles a program: bindings, then tensors of one shape each in a binding, then launches.
+pub struct Assembly {
+    pub program: Program,
+}
+
+impl Assembly {
+    pub fn new(name: &str, bindings: &[(Role, Access)]) -> Self {
+        let bindings = bindings.iter().map(|(role, access)| Binding { role: *role, access: *access }).collect();
+        Assembly { program: Program { name: name.into(), bindings, ..Program::default() } }
+    }
+
+    pub fn symbol(&mut self) -> Expr {
+        let mut env = ShapeEnv::default();
+        let n = env.symbol("n", 64, "arg 0 dim 0");
+        self.program.env = env;
+        assert_eq!(n, Sym(0));
+        Expr::sym(n)
+    }
+
+    pub fn tensor(&mut self, name: &str, shape: Vec<Expr>, binding: usize) -> usize {
+        let slot = self.program.slots.len();
+        self.program.slots.push(Slot { binding, words: Expr::product(&shape), offset: None });
+        let placement = Placement { name: name.into(), dtype: DType::F32, shape, binding, live: (0, 0), slot };
+        self.program.placements.push(placement);
+        self.program.placements.len() - 1
+    }
+
+    /// Launches a kernel over `n` elements with these tensors as its buffers.
+    pub fn launch(&mut self, kernel: &Kernel, n: Expr, groups: Expr, tensors: &[usize]) {
+        let access: Vec<Option<Access>> = self.program.bindings.iter().map(|b| Some(b.access)).collect();
+        let source = wgsl::print(kernel, &access).unwrap();
+        let k = self.program.kernels.iter().position(|k| k.source == source).unwrap_or(self.program.kernels.len());
+        if k == self.program.kernels.len() {
+            self.program.kernels.push(KernelSource {
+                name: kernel.name.clone(),
+                source,
+                entry: "main".into(),
+                workgroup_size: kernel.workgroup_size,
+                shared_bytes: kernel.shared_bytes(),
+                access: kernel.accesses(self.program.bindings.len()),
+            });
+        }
+        let mut params = vec![Param::Size(n.clone())];
+        params.extend(tensors.iter().map(|t| Param::Offset(*t)));
+        self.program.launches.push(Launch {
+            kernel: k,
+            grid: [groups, Expr::ONE, Expr::ONE],
+            params,
+            reads: tensors.to_vec(),
+            writes: vec![],
+            label: kernel.name.clone(),
+            origins: vec![],
+            bytes: n.scale(4 * tensors.len() as i64),
+            flops: Expr::ZERO,
+        });
+    }
+
+    pub fn output(&mut self, name: &str, placement: usize, updates: Option<usize>) {
+        let shape = self.program.placements[placement].shape.clone();
+        self.program.outputs.push(ProgramOutput { name: name.into(), placement, dtype: DType::F32, shape, updates });
+    }
+
+    pub fn finish(self) -> Arc<Program> {
+        Arc::new(self.program)
+    }
+}
+
+/// Workgroups of 64 threads for `n` elements.
+pub fn groups(n: &Expr) -> Expr {
+    n.add(&Expr::Const(63)).floordiv(&Expr::Const(64), &aludel_ir::expr::NoRanges)
+}
