@@ -12,11 +12,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+pub mod interp;
 #[cfg(feature = "wgpu")]
 pub mod wgpu;
 
 #[cfg(feature = "wgpu")]
 pub use self::wgpu::{Power, WgpuExecutor, WgpuOptions};
+pub use interp::InterpExecutor;
 
 /// A range of device memory that holds one tensor. Goes back to the executor's pool when the last clone is dropped.
 pub trait Memory: Any + Send + Sync {
