@@ -49,7 +49,7 @@ where B in 2..=65536 = hint 64
   buffer %2 "x": f32[B, 10] = temp
   buffer %out: i32[] = result 0
   buffer %new.w: f32[10, 64] = update 1
-  axis i3: 64*B
+  axes i3: 64*B
 
   nest i0: B, i1: 10 inner i2: 64 {  # [0]; [1, 2] backward
     v0 = load %x[i0, i2] : f32
@@ -386,8 +386,8 @@ fn errors_say_where_and_what() {
         ("graph g(%x: f32[B]) { return }", "line 1, column 17: unknown size or index `B`"),
         ("graph g(%x: f32[2]) {\n  %y = rellu(%x)\n return }", "line 2, column 8: there is no operator `rellu`"),
         (
-            "graph g(%x: f32[2]) {\n  %y = neg(%x)\n return }",
-            "line 2, column 8: there is no operator `neg`; the prim is written without parentheses: `neg %x`",
+            "graph g(%x: f32[2]) {\n  %y = threefry(%x)\n return }",
+            "line 2, column 8: there is no operator `threefry`; the prim is written without parentheses: `threefry %x`",
         ),
         ("graph g(%x: f32[2]) {\n  %y = neg %z\n return }", "line 2, column 12: %z is not defined before this"),
         ("graph g(%x: f32[2], %x: f32[3]) { return }", "line 1, column 21: %x is defined twice"),

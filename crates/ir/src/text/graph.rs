@@ -323,7 +323,9 @@ impl<'a> Parser<'a> {
         }
         let prim = self.prim(at, name)?;
         let mut inputs = Vec::new();
-        while matches!(self.c.peek(), Token::Value(_)) {
+        // Without operands, the next value is the next node's.
+        let nullary = matches!(prim, Prim::Const(_) | Prim::Size(_) | Prim::Iota { .. });
+        while !nullary && matches!(self.c.peek(), Token::Value(_)) {
             inputs.push(self.value()?);
             if !self.c.eat(",") {
                 break;

@@ -18,7 +18,7 @@
 //! }
 //! ```
 //!
-//! An axis that no nest runs over is declared before the nests: `axis i7: 64`.
+//! Axes that no nest runs over are declared before the nests: `axes i7: 64, i8: B`.
 
 use super::expr::{Resolve, parse_expr};
 use super::lexer::{Cursor, Token, is_dotted, name_or_quoted, quote};
@@ -56,11 +56,10 @@ pub fn print_loops(p: &LoopProgram) -> String {
         };
         out.push_str(&format!("  buffer {}{alias}: {}{} = {kind}\n", buffer(BufferId(i as u32)), b.dtype, symbols.list(&b.shape)));
     }
-    for (i, extent) in p.axes.iter().enumerate() {
-        let a = AxisId(i as u32);
-        if !p.nests.iter().any(|n| n.axes.contains(&a) || n.inner.contains(&a)) {
-            out.push_str(&format!("  axis i{i}: {}\n", symbols.expr(extent)));
-        }
+    let unused = (0..p.axes.len() as u32).map(AxisId).filter(|a| !p.nests.iter().any(|n| n.axes.contains(a) || n.inner.contains(a)));
+    let unused: Vec<String> = unused.map(|a| format!("i{}: {}", a.0, symbols.expr(p.extent(a)))).collect();
+    if !unused.is_empty() {
+        out.push_str(&format!("  axes {}\n", unused.join(", ")));
     }
     for n in &p.nests {
         out.push('\n');
@@ -135,12 +134,12 @@ pub fn parse_loops(text: &str) -> Result<LoopProgram> {
     while !parser.c.eat("}") {
         if parser.c.eat_word("buffer") {
             parser.buffer()?;
-        } else if parser.c.eat_word("axis") {
-            parser.axis()?;
+        } else if parser.c.eat_word("axes") {
+            parser.axes()?;
         } else if parser.c.eat_word("nest") {
             parser.nest()?;
         } else {
-            return parser.c.expected("`buffer`, `axis`, `nest` or `}`");
+            return parser.c.expected("`buffer`, `axes`, `nest` or `}`");
         }
     }
     if *parser.c.peek() != Token::End {
