@@ -1,1 +1,57 @@
+//! What users of Aludel hold: [`Device`], [`Tensor`], eager operators with a tape for gradients, and [`compile()`] for whole
+//! training steps.
+//!
+//! Tensors are values: cheap to clone, never changed by an operator. Operators are methods with PyTorch's names that return
+//! `Result<Tensor>`; all of them go through one dispatcher ([`dispatch`]), which runs the operator at once, or records it when a compiled
+//! function is being traced.
+//!
+//! ```
+//! use aludel_tensor::{Device, Tensor};
+//!
+//! # fn main() -> aludel_tensor::Result<()> {
+//! let device = Device::interpreter();
+//! let w = Tensor::from_slice(&device, &[1.0, 2.0, 3.0], [3])?.requires_grad();
+//! let loss = w.mul(&w)?.sum(())?;
+//! let gradients = loss.backward()?;
+//! assert_eq!(gradients.get(&w)?.to_vec::<f32>()?, [2.0, 4.0, 6.0]);
+//! # Ok(())
+//! # }
+//! ```
 
+// The derive macro names this crate by its full name, here too.
+extern crate self as aludel_tensor;
+
+mod autograd;
+mod compile;
+mod device;
+mod dispatch;
+mod element;
+mod methods;
+mod pending;
+mod random;
+mod shape;
+mod snapshot;
+mod tensor;
+mod trace;
+mod tree;
+
+pub use aludel_derive::Tree;
+pub use aludel_ir::{Attrs, DType, Dim, Error, Result};
+pub use aludel_runtime::{DeviceInfo, Stats};
+pub use autograd::{Gradients, is_grad_enabled, no_grad};
+pub use compile::{Break, Compiled, Explanation, Specialization, compile};
+pub use device::Device;
+pub use dispatch::{Operand, dispatch, dispatch_on};
+pub use element::Element;
+pub use methods::{cat, stack, where_};
+pub use shape::{IntoDim, IntoDims, IntoInts};
+pub use snapshot::{Snapshot, SnapshotTensor};
+pub use tensor::Tensor;
+pub use tree::{Key, Static, Tree, Visitor, named_tensors};
+
+pub(crate) use std::sync::{Mutex, MutexGuard};
+
+/// Locks, also after a panic elsewhere: every critical section here leaves its data whole.
+pub(crate) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,134 @@
+//! `#[derive(Tree)]`: a struct or enum as a tree of tensors and static values.
+//!
+//! Fields are visited in the order they are declared. The name of a field is a step of the path (`blocks.0.ln1.weight`); a tuple struct
+//! of one field and a field marked `#[tree(flatten)]` add no step. `#[tree(skip)]` leaves a field out: compiled functions then do not
+//! see changes of it.
+
+use proc_macro::TokenStream;
+use proc_macro_crate::{FoundCrate, crate_name};
+use proc_macro2::{Ident, Span, TokenStream as Tokens};
+use quote::{format_ident, quote};
+use syn::{Data, DeriveInput, Field, Fields, Member, parse_macro_input, parse_quote};
+
+#[proc_macro_derive(Tree, attributes(tree))]
+pub fn derive_tree(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    expand(input).unwrap_or_else(|e| e.to_compile_error()).into()
+}
+
+fn expand(mut input: DeriveInput) -> syn::Result<Tokens> {
+    let krate = root();
+    for p in input.generics.type_params_mut() {
+        p.bounds.push(parse_quote!(#krate::Tree));
+    }
+    let (visit, visit_mut) = match &input.data {
+        Data::Struct(s) => {
+            let pattern = pattern(&s.fields);
+            let (v, m) = (body(&s.fields, &krate, false)?, body(&s.fields, &krate, true)?);
+            (quote!(let Self #pattern = self; #v), quote!(let Self #pattern = self; #m))
+        }
+        Data::Enum(e) => {
+            let (mut visit, mut visit_mut) = (Tokens::new(), Tokens::new());
+            for variant in &e.variants {
+                let (name, text) = (&variant.ident, variant.ident.to_string());
+                let pattern = pattern(&variant.fields);
+                let (v, m) = (body(&variant.fields, &krate, false)?, body(&variant.fields, &krate, true)?);
+                visit.extend(quote!(Self::#name #pattern => { visitor.value(#krate::Static::Variant(#text)); #v }));
+                visit_mut.extend(quote!(Self::#name #pattern => { #m }));
+            }
+            (quote!(match self { #visit }), quote!(match self { #visit_mut }))
+        }
+        Data::Union(u) => return Err(syn::Error::new(u.union_token.span, "a union cannot be a tree: nobody knows which field holds")),
+    };
+    let name = &input.ident;
+    let (imp, ty, wh) = input.generics.split_for_impl();
+    Ok(quote! {
+        #[automatically_derived]
+        #[allow(unused_variables)]
+        impl #imp #krate::Tree for #name #ty #wh {
+            fn visit(&self, visitor: &mut dyn #krate::Visitor) { #visit }
+            fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut #krate::Tensor)) { #visit_mut }
+        }
+    })
+}
+
+/// What a field's attribute says.
+enum Mark {
+    Named,
+    Flatten,
+    Skip,
+}
+
+fn mark(field: &Field) -> syn::Result<Mark> {
+    let mut mark = Mark::Named;
+    for attr in field.attrs.iter().filter(|a| a.path().is_ident("tree")) {
+        attr.parse_nested_meta(|meta| {
+            mark = if meta.path.is_ident("flatten") {
+                Mark::Flatten
+            } else if meta.path.is_ident("skip") {
+                Mark::Skip
+            } else {
+                return Err(meta.error("expected `flatten` or `skip`"));
+            };
+            Ok(())
+        })?;
+    }
+    Ok(mark)
+}
+
+// Binds every field to `f0`, `f1`, ..
+fn pattern(fields: &Fields) -> Tokens {
+    let bind = fields.members().enumerate().map(|(i, m)| {
+        let f = format_ident!("f{i}");
+        quote!(#m: #f)
+    });
+    quote!({ #(#bind),* })
+}
+
+fn body(fields: &Fields, krate: &Tokens, mutable: bool) -> syn::Result<Tokens> {
+    let newtype = matches!(fields, Fields::Unnamed(f) if f.unnamed.len() == 1);
+    let mut out = Tokens::new();
+    for (i, (field, member)) in fields.iter().zip(fields.members()).enumerate() {
+        let f = format_ident!("f{i}");
+        let mark = mark(field)?;
+        out.extend(match (&mark, mutable) {
+            (Mark::Skip, _) => Tokens::new(),
+            (_, true) => quote!(#krate::Tree::visit_mut(#f, visitor);),
+            (Mark::Flatten, false) => quote!(#krate::Tree::visit(#f, visitor);),
+            (Mark::Named, false) if newtype => quote!(#krate::Tree::visit(#f, visitor);),
+            (Mark::Named, false) => {
+                let key = match member {
+                    Member::Named(n) => {
+                        let n = n.to_string();
+                        let n = n.trim_start_matches("r#");
+                        quote!(#krate::Key::Name(#n))
+                    }
+                    Member::Unnamed(i) => {
+                        let i = i.index as usize;
+                        quote!(#krate::Key::Index(#i))
+                    }
+                };
+                quote!(visitor.enter(#key); #krate::Tree::visit(#f, visitor); visitor.exit();)
+            }
+        });
+    }
+    Ok(out)
+}
+
+// The crate that exports the trait: whoever derives depends on the facade or on the tensor crate itself.
+fn root() -> Tokens {
+    for (package, own) in [("aludel-tensor", "aludel_tensor"), ("aludel", "aludel")] {
+        match crate_name(package) {
+            Ok(FoundCrate::Itself) => {
+                let own = Ident::new(own, Span::call_site());
+                return quote!(::#own);
+            }
+            Ok(FoundCrate::Name(name)) => {
+                let name = Ident::new(&name, Span::call_site());
+                return quote!(::#name);
+            }
+            Err(_) => {}
+        }
+    }
+    quote!(::aludel)
+}

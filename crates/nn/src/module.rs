@@ -1,0 +1,69 @@
+//! What a module is, and the names of its parameters.
+
+use aludel_tensor::{Device, Error, Result, Tensor, Tree, named_tensors};
+use std::collections::BTreeMap;
+
+/// A function of one tensor with parameters.
+pub trait Module: Tree {
+    fn forward(&self, x: &Tensor) -> Result<Tensor>;
+}
+
+/// The parameters and buffers of a tree, by name.
+pub trait Parameters: Tree {
+    /// The tensors that require a gradient, in the order of the tree, by PyTorch's names.
+    fn named_parameters(&self) -> Vec<(String, Tensor)> {
+        named_tensors(self).into_iter().filter(|(_, t)| t.is_requires_grad()).collect()
+    }
+
+    /// How many numbers are learned.
+    fn parameter_count(&self) -> usize {
+        self.named_parameters().iter().map(|(_, t)| t.numel()).sum()
+    }
+
+    /// Parameters and buffers by name.
+    fn state_dict(&self) -> BTreeMap<String, Tensor> {
+        named_tensors(self).into_iter().map(|(n, t)| (n, t.detach())).collect()
+    }
+
+    /// Takes values by name. Errors, and changes nothing, when a name is missing, unknown or of another type or shape.
+    fn load_state_dict(&mut self, state: &BTreeMap<String, Tensor>) -> Result<()> {
+        let present = named_tensors(self);
+        for (name, t) in &present {
+            let problem = match state.get(name) {
+                None => "is missing".to_string(),
+                Some(s) if s.ty() != t.ty() => format!("is {s} where the module has {t}"),
+                Some(_) => continue,
+            };
+            return Err(Error::invalid(format!("load_state_dict: {name}"), problem, "load the state of a module made alike"));
+        }
+        if let Some(name) = state.keys().find(|n| !present.iter().any(|(p, _)| p == *n)) {
+            return Err(Error::invalid(
+                format!("load_state_dict: {name}"),
+                "the module has no such tensor",
+                "load the state of a module made alike",
+            ));
+        }
+        let mut names = present.into_iter().map(|(n, _)| n);
+        let mut outcome = Ok(());
+        self.visit_mut(&mut |t| {
+            let Some(new) = names.next().and_then(|n| state.get(&n)) else { return };
+            match new.detach().to_device(t.device()) {
+                Ok(v) => *t = if t.is_requires_grad() { v.requires_grad() } else { v },
+                Err(e) => outcome = Err(e),
+            }
+        });
+        outcome
+    }
+
+    /// Moves every tensor to a device; through the host.
+    fn to_device(&mut self, device: &Device) -> Result<()> {
+        let mut outcome = Ok(());
+        self.visit_mut(&mut |t| match t.to_device(device) {
+            Ok(v) => *t = v,
+            Err(e) => outcome = Err(e),
+        });
+        outcome
+    }
+}
+
+impl<T: Tree + ?Sized> Parameters for T {}

@@ -1,0 +1,248 @@
+//! Reverse-mode differentiation of eager operators: a tape of what ran, and the walk back over it.
+//!
+//! In a trace the same tape says which leaves a loss depends on; the graph then gets one `grad` node, which the compiler
+//! differentiates ahead of time.
+
+pub(crate) mod vjp;
+
+use crate::device::{Device, fresh_id};
+use crate::dispatch::{Operand, dispatch_at, literal, on_tape};
+use crate::tensor::Tensor;
+use crate::trace;
+use aludel_ir::{Attrs, Error, OpDef, Result, TensorType};
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap};
+use std::panic::Location;
+use std::sync::Arc;
+
+/// How a tensor takes part in differentiation.
+#[derive(Clone)]
+pub(crate) enum Grad {
+    /// A gradient is wanted for it; the number is its name.
+    Leaf(u64),
+    /// The given result of a recorded operator.
+    Node(Arc<Node>, usize),
+}
+
+/// A recorded operator.
+pub(crate) struct Node {
+    /// Later operators have larger numbers: the order of the walk back.
+    pub seq: u64,
+    pub def: &'static OpDef,
+    pub attrs: Attrs,
+    /// Operands; numbers as scalar tensors.
+    pub inputs: Vec<Tensor>,
+    /// Results, not on the tape (else a node would own itself).
+    pub outputs: Vec<Tensor>,
+    /// The segment of a trace in which it was recorded; 0 outside.
+    pub segment: u64,
+}
+
+impl Drop for Node {
+    // A long chain of operators would otherwise be dropped by as deep a recursion.
+    fn drop(&mut self) {
+        let mut rest = std::mem::take(&mut self.inputs);
+        while let Some(t) = rest.pop() {
+            if let Some(mut inner) = Arc::into_inner(t.inner)
+                && let Some(Grad::Node(node, _)) = inner.grad.take()
+                && let Some(mut node) = Arc::into_inner(node)
+            {
+                rest.append(&mut node.inputs);
+            }
+        }
+    }
+}
+
+thread_local! {
+    static GRAD_ENABLED: Cell<bool> = const { Cell::new(true) };
+}
+
+/// Whether operators on this thread are recorded for `backward()`.
+pub fn is_grad_enabled() -> bool {
+    GRAD_ENABLED.get()
+}
+
+/// Runs a closure without recording operators: for evaluation and for updates of parameters.
+pub fn no_grad<R>(f: impl FnOnce() -> R) -> R {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            GRAD_ENABLED.set(self.0);
+        }
+    }
+    let _restore = Restore(GRAD_ENABLED.replace(false));
+    f()
+}
+
+/// Writes an operator on the tape; gives its results with their place on it.
+pub(crate) fn record(device: &Device, def: &'static OpDef, attrs: Attrs, operands: &[Operand], outputs: Vec<Tensor>) -> Vec<Tensor> {
+    let inputs = operands
+        .iter()
+        .map(|o| match o {
+            Operand::Tensor(t) => (*t).clone(),
+            number => {
+                let l = literal(operands, number);
+                Tensor::host(device, TensorType::scalar(l.dtype), aludel_runtime::encode(&[l.value()], l.dtype))
+            }
+        })
+        .collect();
+    let node = Arc::new(Node { seq: fresh_id(), def, attrs, inputs, outputs: outputs.clone(), segment: trace::segment() });
+    outputs.iter().enumerate().map(|(i, t)| on_tape(t, &node, i)).collect()
+}
+
+/// Gradients by the tensor that they are of.
+#[derive(Clone, Default)]
+pub struct Gradients {
+    by_leaf: HashMap<u64, usize>,
+    /// In the order in which the walk back came upon the leaves.
+    list: Vec<Tensor>,
+}
+
+impl Gradients {
+    /// The gradient of a leaf; an error when the loss does not depend on it.
+    pub fn get(&self, leaf: &Tensor) -> Result<&Tensor> {
+        self.find(leaf).ok_or_else(|| {
+            let (problem, remedy) = match leaf.inner.grad {
+                None => ("the tensor does not require a gradient", "call requires_grad() on it before it is used"),
+                Some(_) => ("the loss does not depend on the tensor", "check that the forward pass uses it, and uses this very value"),
+            };
+            Error::op("gradient", leaf.to_string(), problem, remedy)
+        })
+    }
+
+    /// The gradient of a leaf, where the loss depends on it.
+    pub fn find(&self, leaf: &Tensor) -> Option<&Tensor> {
+        match leaf.inner.grad {
+            Some(Grad::Leaf(id)) => self.by_leaf.get(&id).and_then(|i| self.list.get(*i)),
+            _ => None,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// All gradients, in an order that depends on the loss alone.
+    pub fn iter(&self) -> impl Iterator<Item = &Tensor> {
+        self.list.iter()
+    }
+
+    /// Other gradients for the same leaves, in the order of [`Gradients::iter`]: for clipping and scaling.
+    pub fn replace(&mut self, gradients: Vec<Tensor>) -> Result<()> {
+        if gradients.len() != self.list.len() || gradients.iter().zip(&self.list).any(|(new, old)| new.ty() != old.ty()) {
+            return Err(Error::invalid("gradients", "the new gradients do not match the old ones", "keep number, order, type and shape"));
+        }
+        self.list = gradients;
+        Ok(())
+    }
+
+    pub(crate) fn insert(&mut self, leaf: u64, gradient: Tensor) {
+        self.by_leaf.insert(leaf, self.list.len());
+        self.list.push(gradient);
+    }
+}
+
+impl Tensor {
+    /// The gradient of this scalar for every leaf that it depends on. The tape stays: a second call gives the same.
+    #[track_caller]
+    pub fn backward(&self) -> Result<Gradients> {
+        let at = Location::caller();
+        let fail = |problem: &str, remedy: &str| Err(Error::op("backward", self.to_string(), problem, remedy));
+        if !self.dims().iter().all(aludel_ir::Dim::is_one) {
+            return fail("only a scalar has a gradient", "reduce it with sum() or mean()");
+        }
+        let Some(grad) = &self.inner.grad else {
+            return fail(
+                "the tensor does not depend on anything that requires a gradient",
+                "call requires_grad() on the parameters; a result of a compiled function carries no tape, so call backward() within",
+            );
+        };
+        if trace::is_active() {
+            let reached = reach(grad);
+            if reached.segments.iter().all(|s| *s == trace::segment()) {
+                return trace::grad(self, &reached.leaves, at);
+            }
+        }
+        no_grad(|| walk(self, grad, at))
+    }
+}
+
+/// What a value depends on.
+struct Reached {
+    leaves: Vec<(u64, Tensor)>,
+    segments: Vec<u64>,
+}
+
+// Leaves in the order of the walk back: latest operators first, operands in order.
+fn reach(grad: &Grad) -> Reached {
+    let mut out = Reached { leaves: Vec::new(), segments: Vec::new() };
+    let mut seen = std::collections::HashSet::new();
+    let mut todo: BTreeMap<u64, Arc<Node>> = BTreeMap::new();
+    if let Grad::Node(n, _) = grad {
+        todo.insert(n.seq, n.clone());
+    }
+    while let Some((_, node)) = todo.pop_last() {
+        if !out.segments.contains(&node.segment) {
+            out.segments.push(node.segment);
+        }
+        for t in &node.inputs {
+            match &t.inner.grad {
+                Some(Grad::Leaf(id)) if seen.insert(*id) => out.leaves.push((*id, t.clone())),
+                Some(Grad::Node(n, _)) => {
+                    todo.insert(n.seq, n.clone());
+                }
+                _ => {}
+            }
+        }
+    }
+    out
+}
+
+fn walk(loss: &Tensor, grad: &Grad, at: &'static Location<'static>) -> Result<Gradients> {
+    let mut out = Gradients::default();
+    let mut leaves: HashMap<u64, usize> = HashMap::new();
+    let mut list: Vec<(u64, Tensor)> = Vec::new();
+    let mut todo: BTreeMap<u64, (Arc<Node>, Vec<Option<Tensor>>)> = BTreeMap::new();
+    let mut accumulate = |todo: &mut BTreeMap<u64, (Arc<Node>, Vec<Option<Tensor>>)>, to: &Grad, g: Tensor| -> Result<()> {
+        let slot = match to {
+            Grad::Leaf(id) => match leaves.get(id) {
+                Some(i) => &mut list[*i].1,
+                None => {
+                    leaves.insert(*id, list.len());
+                    list.push((*id, g));
+                    return Ok(());
+                }
+            },
+            Grad::Node(n, k) => {
+                let (_, grads) = todo.entry(n.seq).or_insert_with(|| (n.clone(), vec![None; n.outputs.len()]));
+                match &mut grads[*k] {
+                    Some(t) => t,
+                    empty => {
+                        *empty = Some(g);
+                        return Ok(());
+                    }
+                }
+            }
+        };
+        let add = crate::methods::find("add")?;
+        if let Some(sum) = dispatch_at(None, add, &[(&*slot).into(), (&g).into()], Attrs::new(), at)?.pop() {
+            *slot = sum;
+        }
+        Ok(())
+    };
+    accumulate(&mut todo, grad, loss.detach().ones_like()?)?;
+    while let Some((_, (node, grads))) = todo.pop_last() {
+        let gradients = vjp::run(&node, &grads, at)?;
+        for (t, g) in node.inputs.iter().zip(gradients) {
+            if let (Some(to), Some(g)) = (&t.inner.grad, g) {
+                accumulate(&mut todo, to, g)?;
+            }
+        }
+    }
+    list.into_iter().for_each(|(id, g)| out.insert(id, g));
+    Ok(out)
+}

@@ -1,0 +1,345 @@
+//! `compile()`: a function over tensors captured as one graph, compiled, and replayed.
+//!
+//! The first call runs the closure once on traced tensors. Operators, `backward()` and optimizer updates become one graph; everything else
+//! that the closure could see (static values, element types, devices, sizes) becomes a guard. Later calls that satisfy the guards run the
+//! compiled graph and not the closure. A size that changes becomes symbolic on the second compilation. Source of the scheme: TorchDynamo and
+//! AOTAutograd (Ansel et al., "PyTorch 2", ASPLOS 2024).
+
+pub(crate) mod capture;
+mod explain;
+pub(crate) mod guard;
+mod replay;
+pub(crate) mod segment;
+
+pub use crate::trace::Break;
+pub use explain::{Explanation, Specialization};
+
+use crate::tree::Tree;
+use crate::{Mutex, lock, trace};
+use aludel_compiler::Options;
+use aludel_ir::{Error, Result, ShapeEnv};
+use capture::{Captured, capture};
+use guard::{Check, Facts, Size};
+use replay::Replay;
+use segment::Segments;
+use std::collections::{HashMap, HashSet};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// More specialisations than this mean that something changes on every call that should be a tensor.
+const MAX_SPECIALIZATIONS: usize = 32;
+/// So many misses are kept for [`Explanation`].
+const MAX_MISSES: usize = 100;
+
+/// Compiles a function of state and arguments.
+///
+/// `state` is what lives on between calls (model, optimizer): the function may replace its tensors, and they are updated in place on the
+/// device. Whatever varies from call to call must be a tensor in one of the two trees; static values are guards, and a closure's other
+/// captures are constants.
+///
+/// ```
+/// use aludel_tensor::{Device, Result, Tensor, compile};
+///
+/// # fn main() -> Result<()> {
+/// let device = Device::interpreter();
+/// let step = compile(|total: &mut Tensor, x: &Tensor| {
+///     *total = total.add(x)?;
+///     total.mul(2.0)
+/// });
+/// let mut total = Tensor::zeros(&device, [2])?;
+/// let x = Tensor::ones(&device, [2])?;
+/// step.call(&mut total, &x)?;
+/// assert_eq!(step.call(&mut total, &x)?.to_vec::<f32>()?, [4.0, 4.0]);
+/// assert_eq!(step.compilations(), 1);
+/// # Ok(())
+/// # }
+/// ```
+pub fn compile<S, A, R, F>(function: F) -> Compiled<S, A, R, F>
+where
+    S: Tree,
+    A: Tree + Clone,
+    R: Tree + Clone,
+    F: Fn(&mut S, &A) -> Result<R>,
+{
+    Compiled {
+        function,
+        settings: Settings::default(),
+        memo: Mutex::new(Memo {
+            replays: Vec::new(),
+            broken: Vec::new(),
+            last: 0,
+            dynamic: HashSet::new(),
+            history: HashMap::new(),
+            misses: Vec::new(),
+            breaks: Vec::new(),
+            segments: Arc::new(Segments::new(Options::default())),
+            compilations: 0,
+        }),
+        types: PhantomData,
+    }
+}
+
+#[derive(Clone)]
+struct Settings {
+    name: String,
+    options: Options,
+    whole: bool,
+    check_every: Option<u64>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { name: "step".into(), options: Options::default(), whole: false, check_every: None }
+    }
+}
+
+/// A function that compiles itself for what it is called with.
+pub struct Compiled<S, A, R, F> {
+    function: F,
+    settings: Settings,
+    memo: Mutex<Memo<R>>,
+    types: PhantomData<fn(&mut S, &A)>,
+}
+
+struct Memo<R> {
+    replays: Vec<Replay<R>>,
+    /// What was seen to break the graph: such calls are traced each time.
+    broken: Vec<(Facts, ShapeEnv)>,
+    /// The replay that ran last.
+    last: usize,
+    /// Dimensions of tensors, by path, that are known to change.
+    dynamic: HashSet<(String, usize)>,
+    /// The sizes that each dimension had at the captures.
+    history: HashMap<(String, usize), Vec<usize>>,
+    misses: Vec<String>,
+    breaks: Vec<Break>,
+    segments: Arc<Segments>,
+    compilations: usize,
+}
+
+impl<S, A, R, F> Compiled<S, A, R, F>
+where
+    S: Tree,
+    A: Tree + Clone,
+    R: Tree + Clone,
+    F: Fn(&mut S, &A) -> Result<R>,
+{
+    /// The name under which graphs and explanations show the function.
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.settings.name = name.into();
+        self
+    }
+
+    /// The share of the activation memory of the default plan that may be kept for the backward pass: below 1, more is recomputed.
+    pub fn memory_budget(mut self, share: f64) -> Self {
+        self.settings.options.memory_budget = share;
+        self.renew()
+    }
+
+    /// Whether kernels are fused; off only to compare.
+    pub fn fuse(mut self, fuse: bool) -> Self {
+        self.settings.options.fuse = fuse;
+        self.renew()
+    }
+
+    /// Keeps the text of every compiler stage in the program, for an inspector.
+    pub fn keep_stages(mut self, keep: bool) -> Self {
+        self.settings.options.keep_stages = keep;
+        self.renew()
+    }
+
+    /// Makes a graph break an error.
+    pub fn fullgraph(mut self, whole: bool) -> Self {
+        self.settings.whole = whole;
+        self
+    }
+
+    /// Makes a size symbolic from the first compilation on. The path is that of [`Explanation`]: `arg.0` is the first of several
+    /// arguments, `arg` the only one.
+    pub fn mark_dynamic(self, path: &str, dim: usize) -> Self {
+        lock(&self.memo).dynamic.insert((path.to_string(), dim));
+        self
+    }
+
+    /// Captures again on every `calls`-th call and fails when the graph is another one: finds closures that depend on something that is
+    /// neither argument nor state.
+    pub fn check_every(mut self, calls: u64) -> Self {
+        self.settings.check_every = (calls > 0).then_some(calls);
+        self
+    }
+
+    fn renew(self) -> Self {
+        lock(&self.memo).segments = Arc::new(Segments::new(self.settings.options.clone()));
+        self
+    }
+
+    /// Calls the function: replays a specialisation whose guards hold, else captures and compiles a new one.
+    ///
+    /// On an error the state is what it was, unless the device failed while it ran.
+    pub fn call(&self, state: &mut S, args: &A) -> Result<R> {
+        if trace::is_active() {
+            // Within another compiled function: part of its graph.
+            return (self.function)(state, args);
+        }
+        let memo = &mut *lock(&self.memo);
+        let mut misses = Vec::new();
+        let n = memo.replays.len();
+        for k in 0..n {
+            let at = (memo.last + k) % n;
+            let replay = &mut memo.replays[at];
+            let check = Check::call(&replay.facts, &replay.env, args, state);
+            if let Some(miss) = check.miss {
+                misses.push((miss, check.changed, at));
+                continue;
+            }
+            let (sizes, arguments) = (check.sizes, check.arguments);
+            memo.last = at;
+            replay.calls += 1;
+            if let Some(every) = self.settings.check_every
+                && replay.calls % every == 0
+            {
+                self.check(memo, at, state, args)?;
+            }
+            return memo.replays[at].run(&sizes, &arguments, state);
+        }
+        let broken = memo.broken.iter().any(|(facts, env)| Check::call(facts, env, args, state).miss.is_none());
+        if !broken {
+            self.learn(memo, &misses);
+        }
+        self.capture(memo, state, args, broken)
+    }
+
+    // Notes why no specialisation fits; sizes that alone differ become symbolic.
+    fn learn(&self, memo: &mut Memo<R>, misses: &[(guard::Miss, Vec<(usize, usize)>, usize)]) {
+        for (miss, changed, at) in misses {
+            if memo.misses.len() < MAX_MISSES {
+                memo.misses.push(format!("specialisation {at}: {}", miss.text));
+            }
+            if miss.size.is_some() {
+                let paths: Vec<&str> = memo.replays[*at].facts.tensors().map(|(p, _)| p).collect();
+                let new: Vec<_> = changed.iter().map(|(leaf, dim)| (paths[*leaf].to_string(), *dim)).collect();
+                memo.dynamic.extend(new);
+            }
+        }
+    }
+
+    fn facts(&self, memo: &mut Memo<R>, state: &S, args: &A) -> (Facts, ShapeEnv) {
+        let mut facts = Facts::of(args, state);
+        for (path, fact) in facts.tensors() {
+            for (dim, size) in fact.sizes.iter().enumerate() {
+                if let Size::Const(n) = size {
+                    let past = memo.history.entry((path.to_string(), dim)).or_default();
+                    if past.last() != Some(n) {
+                        past.push(*n);
+                    }
+                }
+            }
+        }
+        let (dynamic, history) = (&memo.dynamic, &memo.history);
+        let env = capture::symbols(&mut facts, &|path, dim| dynamic.contains(&(path.to_string(), dim)), &|path, dim| {
+            history.get(&(path.to_string(), dim)).cloned().unwrap_or_default()
+        });
+        (facts, env)
+    }
+
+    fn capture(&self, memo: &mut Memo<R>, state: &mut S, args: &A, broken: bool) -> Result<R> {
+        if memo.replays.len() >= MAX_SPECIALIZATIONS {
+            return Err(Error::Limit {
+                what: format!("{}: the number of specialisations", self.settings.name),
+                value: (MAX_SPECIALIZATIONS + 1).to_string(),
+                limit: MAX_SPECIALIZATIONS.to_string(),
+                remedy: format!("pass what changes as a tensor; the last miss was {}", memo.misses.last().map_or("", |m| m.as_str())),
+            });
+        }
+        let (facts, env) = self.facts(memo, state, args);
+        let Settings { name, options, whole, .. } = &self.settings;
+        let captured = capture(&self.function, name, &facts, env.clone(), *whole, &memo.segments, state, args)?;
+        match captured {
+            Captured::Broken { result, breaks } => {
+                for b in breaks {
+                    if !memo.breaks.contains(&b) {
+                        memo.breaks.push(b);
+                    }
+                }
+                if !broken {
+                    let mut facts = facts;
+                    facts.leaves.clear();
+                    memo.broken.push((facts, env));
+                }
+                Ok(result)
+            }
+            Captured::Whole(graph) => {
+                let replay = Replay::new(facts, graph, options)?;
+                memo.compilations += 1;
+                let check = Check::call(&replay.facts, &replay.env, args, state);
+                if let Some(miss) = check.miss {
+                    return Err(Error::invalid(
+                        "compile",
+                        format!("a capture does not satisfy its own guards: {}", miss.text),
+                        "report this",
+                    ));
+                }
+                let (sizes, arguments) = (check.sizes, check.arguments);
+                memo.replays.push(replay);
+                memo.last = memo.replays.len() - 1;
+                let replay = &mut memo.replays[memo.last];
+                replay.calls += 1;
+                replay.run(&sizes, &arguments, state)
+            }
+        }
+    }
+
+    // Captures again and compares.
+    fn check(&self, memo: &mut Memo<R>, at: usize, state: &mut S, args: &A) -> Result<()> {
+        let replay = &memo.replays[at];
+        let mut facts = Facts::of(args, state);
+        let mut symbolic = replay.facts.tensors().map(|(_, f)| f.sizes.clone());
+        let mut env = ShapeEnv { symbols: replay.graph.env.symbols.clone(), guards: Vec::new() };
+        for (_, fact) in facts.tensors_mut() {
+            let Some(sizes) = symbolic.next() else { break };
+            for (now, then) in fact.sizes.iter_mut().zip(sizes) {
+                if let (Size::Const(n), Size::Symbol(s)) = (*now, then) {
+                    env.symbols[s.0 as usize].hint = n as i64;
+                    *now = then;
+                }
+            }
+        }
+        let fail = |what: String| {
+            Err(Error::invalid(
+                format!("{}: check", self.settings.name),
+                format!("the function depends on something that is neither argument nor state: {what}"),
+                "put it into the state or the arguments",
+            ))
+        };
+        match capture(&self.function, &self.settings.name, &facts, env, true, &memo.segments, state, args)? {
+            Captured::Broken { .. } => fail("it now breaks the graph".into()),
+            Captured::Whole(new) => match capture::difference(&replay.graph, &new.graph) {
+                Some(what) => fail(what),
+                None if !capture::same_sources(&replay.sources, &new.sources) => fail("a tensor that it holds has changed".into()),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// How many graphs were compiled: one for each specialisation.
+    pub fn compilations(&self) -> usize {
+        lock(&self.memo).compilations
+    }
+
+    /// What the function was compiled to.
+    pub fn specializations(&self) -> Vec<Specialization> {
+        lock(&self.memo).replays.iter().map(Specialization::of).collect()
+    }
+
+    /// Graphs, guards, misses and breaks.
+    pub fn explain(&self) -> Explanation {
+        let memo = lock(&self.memo);
+        Explanation {
+            name: self.settings.name.clone(),
+            specializations: memo.replays.iter().map(Specialization::of).collect(),
+            breaks: memo.breaks.clone(),
+            segments: memo.segments.len(),
+            misses: memo.misses.clone(),
+        }
+    }
+}

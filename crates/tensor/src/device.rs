@@ -1,0 +1,108 @@
+//! A device: where tensors live and operators run, with its caches of compiled operators.
+
+use crate::dispatch::cache::OperatorCache;
+use aludel_compiler::Target;
+use aludel_ir::Result;
+use aludel_runtime::{DeviceInfo, Executor, Stats};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A number that nobody else in the process has.
+pub(crate) fn fresh_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Where tensors live. Cheap to clone; clones are the same device.
+#[derive(Clone)]
+pub struct Device(Arc<Inner>);
+
+struct Inner {
+    executor: Arc<dyn Executor>,
+    target: Option<Target>,
+    info: DeviceInfo,
+    operators: OperatorCache,
+}
+
+impl Device {
+    /// The reference interpreter: slow, exact, everywhere.
+    pub fn interpreter() -> Device {
+        Device::new(Arc::new(crate::pending::Ex))
+    }
+
+    /// The GPU through WebGPU (in a browser) or Vulkan, Metal or Direct3D (natively).
+    #[cfg(feature = "wgpu")]
+    pub async fn wgpu() -> Result<Device> {
+        Ok(Device::new(Arc::new(aludel_runtime::wgpu::WgpuExecutor::request(&aludel_runtime::wgpu::WgpuOptions::default()).await?)))
+    }
+
+    /// A device of any executor.
+    pub fn new(executor: Arc<dyn Executor>) -> Device {
+        let (target, info) = (executor.target(), executor.info());
+        Device(Arc::new(Inner { executor, target, info, operators: OperatorCache::default() }))
+    }
+
+    pub fn info(&self) -> &DeviceInfo {
+        &self.0.info
+    }
+
+    /// What the compiler knows of the device; `None` for the interpreter.
+    pub fn target(&self) -> Option<&Target> {
+        self.0.target.as_ref()
+    }
+
+    pub fn executor(&self) -> &Arc<dyn Executor> {
+        &self.0.executor
+    }
+
+    pub(crate) fn operators(&self) -> &OperatorCache {
+        &self.0.operators
+    }
+
+    /// Exact counts of what the device did so far.
+    pub fn stats(&self) -> Stats {
+        self.0.executor.stats()
+    }
+
+    /// Hands everything issued so far to the device.
+    pub fn flush(&self) {
+        self.0.executor.flush();
+    }
+
+    /// Waits until at most `depth` submissions are unfinished: bounds how far the host runs ahead.
+    pub async fn throttle(&self, depth: usize) -> Result<()> {
+        self.0.executor.throttle(depth).await
+    }
+
+    /// The reason, once the device is lost.
+    pub fn lost(&self) -> Option<String> {
+        self.0.executor.lost()
+    }
+
+    /// How many operators (with their types) were compiled for eager use.
+    pub fn compiled_operators(&self) -> usize {
+        self.0.operators.len()
+    }
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Device) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Device {}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DeviceInfo { backend, name, .. } = &self.0.info;
+        if name.is_empty() || name == backend { f.write_str(backend) } else { write!(f, "{name} ({backend})") }
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({self})")
+    }
+}

@@ -1,0 +1,174 @@
+//! Compiled operators of a device, found by operator, static arguments and operand types. A hit builds nothing.
+
+use super::{Operand, operand_type};
+use crate::device::Device;
+use crate::{Mutex, lock};
+use aludel_compiler::{Options, Style};
+use aludel_ir::{Attrs, Builder, Graph, InputKind, Literal, Op, OpDef, Prim, Result, TensorType, ValueId};
+use aludel_runtime::Executable;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// An operand in a signature.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum OperandType<T> {
+    Tensor(T),
+    Scalar(Literal),
+}
+
+/// Where a result comes from.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Delivery {
+    /// An operand under another shape: nothing runs.
+    Alias(usize),
+    Result(usize),
+}
+
+/// An operator compiled for its operand types.
+pub(crate) struct Operator {
+    /// `None` where every result is an alias.
+    pub executable: Option<Arc<dyn Executable>>,
+    /// The operands that the executable takes, in its order.
+    pub inputs: Vec<usize>,
+    pub outputs: Vec<(TensorType, Delivery)>,
+}
+
+/// What an operator is compiled for.
+struct Signature {
+    def: &'static OpDef,
+    attrs: Attrs,
+    operands: Vec<OperandType<TensorType>>,
+}
+
+impl Signature {
+    fn matches(&self, def: &'static OpDef, operands: &[Operand], attrs: &Attrs) -> bool {
+        std::ptr::eq(self.def, def)
+            && self.operands.len() == operands.len()
+            && self.operands.iter().zip(operands).all(|(s, o)| match (s, operand_type(operands, o)) {
+                (OperandType::Tensor(a), OperandType::Tensor(b)) => a == b,
+                (OperandType::Scalar(a), OperandType::Scalar(b)) => *a == b,
+                _ => false,
+            })
+            && self.attrs == *attrs
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct OperatorCache {
+    operators: Mutex<HashMap<u64, Vec<(Signature, Arc<Operator>)>>>,
+    /// Derivatives of operators, by a key of the tape's.
+    pub derivatives: Mutex<HashMap<crate::autograd::vjp::Key, Arc<Operator>>>,
+}
+
+impl OperatorCache {
+    pub fn len(&self) -> usize {
+        lock(&self.operators).values().map(Vec::len).sum()
+    }
+
+    /// The compiled operator for these operands; compiled now if it is new.
+    pub fn get(&self, device: &Device, def: &'static OpDef, operands: &[Operand], attrs: &Attrs) -> Result<Arc<Operator>> {
+        let mut h = DefaultHasher::new();
+        std::ptr::from_ref(def).hash(&mut h);
+        attrs.hash(&mut h);
+        for o in operands {
+            operand_type(operands, o).hash(&mut h);
+        }
+        let hash = h.finish();
+        if let Some(list) = lock(&self.operators).get(&hash)
+            && let Some((_, op)) = list.iter().find(|(s, _)| s.matches(def, operands, attrs))
+        {
+            return Ok(op.clone());
+        }
+        let types: Vec<_> = operands
+            .iter()
+            .map(|o| match operand_type(operands, o) {
+                OperandType::Tensor(t) => OperandType::Tensor(t.clone()),
+                OperandType::Scalar(l) => OperandType::Scalar(l),
+            })
+            .collect();
+        let op = Arc::new(build(device, def, &types, attrs)?);
+        let signature = Signature { def, attrs: attrs.clone(), operands: types };
+        lock(&self.operators).entry(hash).or_default().push((signature, op.clone()));
+        Ok(op)
+    }
+}
+
+fn build(device: &Device, def: &'static OpDef, operands: &[OperandType<TensorType>], attrs: &Attrs) -> Result<Operator> {
+    let mut b = Builder::new(def.name);
+    let (mut values, mut positions) = (Vec::new(), Vec::new());
+    for (i, o) in operands.iter().enumerate() {
+        values.push(match o {
+            OperandType::Tensor(t) => {
+                positions.push(i);
+                b.graph.add_input(format!("x{i}"), InputKind::Arg, t.clone())
+            }
+            OperandType::Scalar(l) => b.constant(l.value(), l.dtype)?,
+        });
+    }
+    for (i, v) in b.operator(def, &values, attrs)?.into_iter().enumerate() {
+        b.graph.add_output(format!("y{i}"), v, None);
+    }
+    let decomposed = aludel_compiler::autodiff::decompose(&b.graph)?;
+    Operator::new(device, b.graph, &decomposed, &positions)
+}
+
+impl Operator {
+    /// Compiles a graph whose inputs are the operands at `positions`. `decomposed` is the same graph in prims: it shows which results are
+    /// operands under another shape, and which operands do not matter.
+    pub fn new(device: &Device, mut graph: Graph, decomposed: &Graph, positions: &[usize]) -> Result<Operator> {
+        let definitions = decomposed.definitions();
+        let mut used = vec![false; graph.inputs.len()];
+        for v in decomposed.nodes.iter().flat_map(|n| &n.inputs) {
+            if let Some(i) = decomposed.inputs.iter().position(|x| x.value == *v) {
+                used[i] = true;
+            }
+        }
+        let (mut outputs, mut kept) = (Vec::new(), Vec::new());
+        for (given, output) in graph.outputs.iter().zip(&decomposed.outputs) {
+            let delivery = match alias_of(decomposed, &definitions, output.value) {
+                Some(i) => Delivery::Alias(positions[i]),
+                None => {
+                    kept.push(given.clone());
+                    Delivery::Result(kept.len() - 1)
+                }
+            };
+            outputs.push((graph.ty(given.value).clone(), delivery));
+        }
+        graph.outputs = kept;
+        graph.eliminate_dead_code();
+        // A node of an operator takes all its operands, whether or not its decomposition does.
+        let named: Vec<bool> = graph.inputs.iter().map(|x| graph.nodes.iter().any(|n| n.inputs.contains(&x.value))).collect();
+        let is_prims = graph.nodes.iter().all(|n| matches!(n.op, Op::Prim(_)));
+        let keep = |i: &usize| if is_prims { used[*i] && named[*i] } else { named[*i] };
+        let order: Vec<usize> = (0..graph.inputs.len()).filter(keep).collect();
+        graph.inputs = order.iter().map(|i| graph.inputs[*i].clone()).collect();
+        let inputs = order.iter().map(|i| positions[*i]).collect();
+        let executable = if graph.outputs.is_empty() { None } else { Some(load(device, graph, &operator_options())?) };
+        Ok(Operator { executable, inputs, outputs })
+    }
+}
+
+// The input that a value is, seen through reshapes.
+fn alias_of(graph: &Graph, definitions: &[Option<(usize, usize)>], v: ValueId) -> Option<usize> {
+    match definitions[v.index()] {
+        None => graph.inputs.iter().position(|x| x.value == v),
+        Some((n, _)) => match &graph.nodes[n].op {
+            Op::Prim(Prim::Reshape(_) | Prim::Detach) => alias_of(graph, definitions, graph.nodes[n].inputs[0]),
+            _ => None,
+        },
+    }
+}
+
+pub(crate) fn operator_options() -> Options {
+    Options { style: Style::Operator, ..Options::default() }
+}
+
+/// Compiles a graph for a device and makes it ready to run.
+pub(crate) fn load(device: &Device, graph: Graph, options: &Options) -> Result<Arc<dyn Executable>> {
+    let program = match device.target() {
+        Some(target) => Some(Arc::new(aludel_compiler::compile(&graph, target, options)?)),
+        None => None,
+    };
+    device.executor().load(Arc::new(graph), program)
+}

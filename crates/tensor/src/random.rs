@@ -1,0 +1,63 @@
+//! Random tensors made on the host: the same bits as the random operators give on a device.
+//!
+//! Bits of element `i` are Threefry-2x32 (20 rounds) of the counter `(0, i)` under the key made of the seed's two halves, as JAX's
+//! partitionable generator has it; floats and normals are made from bits as `jax.random` makes them.
+
+use aludel_ir::{DType, ScalarOp, scalar::threefry2x32};
+
+fn bits(seed: u64, i: usize) -> u32 {
+    threefry2x32((seed >> 32) as u32, seed as u32, (i as u64 >> 32) as u32, i as u32)
+}
+
+/// In `[0, 1)`: the high 23 bits as the mantissa of a float in `[1, 2)`, less one.
+fn unit(bits: u32) -> f32 {
+    f32::from_bits((bits >> 9) | 0x3f80_0000) - 1.0
+}
+
+/// `n` values spread evenly over `[low, high)`.
+pub fn uniform(seed: u64, n: usize, low: f64, high: f64) -> impl Iterator<Item = f32> {
+    (0..n).map(move |i| (low as f32 + unit(bits(seed, i)) * (high - low) as f32).clamp(low as f32, high as f32))
+}
+
+/// `n` values of the standard normal distribution.
+pub fn normal(seed: u64, n: usize) -> impl Iterator<Item = f32> {
+    // The open interval (-1, 1): its ends have no finite quantile.
+    let low = -1.0f32 + f32::EPSILON / 2.0;
+    (0..n).map(move |i| {
+        let u = (low + unit(bits(seed, i)) * (1.0 - low)).max(low);
+        (std::f64::consts::SQRT_2 * ScalarOp::Erfinv.eval(&[u as f64], DType::F32, DType::F32)) as f32
+    })
+}
+
+/// A seed for the `i`-th part of something that has one seed.
+pub fn fold(seed: u64, i: u64) -> u64 {
+    let (k0, k1) = ((seed >> 32) as u32, seed as u32);
+    let hi = threefry2x32(k0, k1, i as u32, (i >> 32) as u32);
+    let lo = threefry2x32(k1 ^ 0x9e37_79b9, k0, (i >> 32) as u32, i as u32);
+    ((hi as u64) << 32) | lo as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uniform_and_normal_have_their_moments() {
+        let n = 20_000;
+        let u: Vec<f64> = uniform(3, n, -1.0, 1.0).map(f64::from).collect();
+        assert!(u.iter().all(|x| (-1.0..1.0).contains(x)));
+        let mean = u.iter().sum::<f64>() / n as f64;
+        assert!(mean.abs() < 0.02, "{mean}");
+        let z: Vec<f64> = normal(4, n).map(f64::from).collect();
+        assert!(z.iter().all(|x| x.is_finite()));
+        let mean = z.iter().sum::<f64>() / n as f64;
+        let var = z.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n as f64;
+        assert!(mean.abs() < 0.03 && (var - 1.0).abs() < 0.05, "{mean} {var}");
+    }
+
+    #[test]
+    fn folded_seeds_differ() {
+        let seeds: std::collections::BTreeSet<u64> = (0..1000).map(|i| fold(7, i)).collect();
+        assert_eq!(seeds.len(), 1000);
+    }
+}

@@ -1,0 +1,381 @@
+//! The tensor: an immutable value on a device, on the host until a kernel needs it, or a name in a trace.
+
+use crate::autograd::Grad;
+use crate::device::{Device, fresh_id};
+use crate::element::Element;
+use crate::random;
+use crate::shape::IntoDims;
+use crate::trace::{self, Slot};
+use aludel_ir::prim::MAX_NUMEL;
+use aludel_ir::{DType, Dim, Error, Result, TensorType};
+use aludel_runtime::{Argument, Memory, Storage};
+use std::fmt;
+use std::panic::Location;
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+
+/// A tensor. Clones share the value; no operator changes it.
+#[derive(Clone)]
+pub struct Tensor {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub device: Device,
+    pub ty: TensorType,
+    pub data: Data,
+    pub grad: Option<Grad>,
+    /// In a trace: derived from something that requires a gradient while none was to be recorded. Where such a value meets recording
+    /// again, the graph gets a `detach`.
+    pub cut: bool,
+}
+
+#[derive(Clone)]
+pub(crate) enum Data {
+    Host(Arc<HostData>),
+    Device {
+        storage: Storage,
+        /// Set for a range of a state block.
+        place: Option<Place>,
+    },
+    Traced(Arc<Slot>),
+}
+
+/// Words that stay on the host until a kernel needs them, and the copy on the device from then on.
+pub(crate) struct HostData {
+    pub words: Arc<[u32]>,
+    uploaded: OnceLock<Storage>,
+}
+
+/// Which range of which state block a tensor was made for.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub block: Arc<Block>,
+    pub index: usize,
+}
+
+/// A state block. A range may be evacuated, so a tensor is in the block only while it holds the range's present handle.
+pub(crate) struct Block {
+    pub ranges: Mutex<Vec<Weak<dyn Memory>>>,
+}
+
+// ---- making tensors ----
+
+impl Tensor {
+    pub(crate) fn make(device: Device, ty: TensorType, data: Data, grad: Option<Grad>) -> Tensor {
+        Tensor { inner: Arc::new(Inner { device, ty, data, grad, cut: false }) }
+    }
+
+    pub(crate) fn host(device: &Device, ty: TensorType, words: Vec<u32>) -> Tensor {
+        let data = HostData { words: words.into(), uploaded: OnceLock::new() };
+        Self::make(device.clone(), ty, Data::Host(Arc::new(data)), None)
+    }
+
+    pub(crate) fn on_device(device: &Device, ty: TensorType, storage: Storage) -> Tensor {
+        Self::make(device.clone(), ty, Data::Device { storage, place: None }, None)
+    }
+
+    /// A tensor of the values in row-major order. Errors when the shape does not have as many elements.
+    pub fn from_slice<T: Element>(device: &Device, values: &[T], shape: impl IntoDims) -> Result<Tensor> {
+        let dims = shape.into_dims();
+        let n = numel("from_slice", &dims, device)?;
+        if n != values.len() {
+            return Err(Error::invalid(
+                "from_slice",
+                format!("{} values do not fill the shape {}", values.len(), show(&dims)),
+                format!("give {n} values or another shape"),
+            ));
+        }
+        let words = values.iter().map(|v| v.to_word()).collect();
+        Ok(Self::host(device, TensorType { dtype: T::DTYPE, shape: dims }, words))
+    }
+
+    /// As [`Tensor::from_slice`].
+    pub fn from_vec<T: Element>(device: &Device, values: Vec<T>, shape: impl IntoDims) -> Result<Tensor> {
+        Self::from_slice(device, &values, shape)
+    }
+
+    /// A tensor without dimensions.
+    pub fn scalar<T: Element>(device: &Device, value: T) -> Tensor {
+        Self::host(device, TensorType::scalar(T::DTYPE), vec![value.to_word()])
+    }
+
+    /// A tensor of one value.
+    pub fn full(device: &Device, shape: impl IntoDims, value: f64, dtype: DType) -> Result<Tensor> {
+        let dims = shape.into_dims();
+        let n = numel("full", &dims, device)?;
+        let word = aludel_runtime::encode(&[value], dtype)[0];
+        Ok(Self::host(device, TensorType { dtype, shape: dims }, vec![word; n]))
+    }
+
+    /// Zeros of type f32.
+    pub fn zeros(device: &Device, shape: impl IntoDims) -> Result<Tensor> {
+        Self::full(device, shape, 0.0, DType::F32)
+    }
+
+    /// Ones of type f32.
+    pub fn ones(device: &Device, shape: impl IntoDims) -> Result<Tensor> {
+        Self::full(device, shape, 1.0, DType::F32)
+    }
+
+    /// f32 values spread evenly over `[0, 1)`, the same for the same seed on every device.
+    pub fn rand(device: &Device, shape: impl IntoDims, seed: u64) -> Result<Tensor> {
+        Self::uniform(device, shape, 0.0, 1.0, seed)
+    }
+
+    /// f32 values spread evenly over `[low, high)`, the same for the same seed on every device.
+    pub fn uniform(device: &Device, shape: impl IntoDims, low: f64, high: f64, seed: u64) -> Result<Tensor> {
+        let dims = shape.into_dims();
+        let n = numel("rand", &dims, device)?;
+        let words = random::uniform(seed, n, low, high).map(f32::to_bits).collect();
+        Ok(Self::host(device, TensorType { dtype: DType::F32, shape: dims }, words))
+    }
+
+    /// f32 values of the standard normal distribution, the same for the same seed on every device.
+    pub fn randn(device: &Device, shape: impl IntoDims, seed: u64) -> Result<Tensor> {
+        let dims = shape.into_dims();
+        let n = numel("randn", &dims, device)?;
+        let words = random::normal(seed, n).map(f32::to_bits).collect();
+        Ok(Self::host(device, TensorType { dtype: DType::F32, shape: dims }, words))
+    }
+
+    /// A seed for the `i`-th of several random tensors that share one seed.
+    pub fn fold_seed(seed: u64, i: u64) -> u64 {
+        random::fold(seed, i)
+    }
+}
+
+fn show(dims: &[Dim]) -> String {
+    aludel_ir::ShapeEnv::default().show_shape(dims)
+}
+
+// The number of elements of a shape that must be known.
+fn numel(what: &str, dims: &[Dim], device: &Device) -> Result<usize> {
+    let most = device.target().map_or(MAX_NUMEL, |t| MAX_NUMEL.min(i64::try_from(t.max_binding_bytes / 4).unwrap_or(MAX_NUMEL)));
+    let mut n = 1i64;
+    for d in dims {
+        let size = d.as_const().filter(|s| *s >= 0).ok_or_else(|| {
+            Error::invalid(what, format!("{} is not a shape", show(dims)), "give a size of at least 0 for every dimension")
+        })?;
+        n = n.checked_mul(size).filter(|n| *n <= most).ok_or_else(|| Error::Limit {
+            what: format!("{what}: the number of elements of {}", show(dims)),
+            value: n.checked_mul(size).map_or("more than 64 bits hold".into(), |n| n.to_string()),
+            limit: format!("{most} on {device}"),
+            remedy: "use a smaller shape".into(),
+        })?;
+    }
+    Ok(n as usize)
+}
+
+// ---- properties ----
+
+impl Tensor {
+    pub fn device(&self) -> &Device {
+        &self.inner.device
+    }
+
+    pub fn dtype(&self) -> DType {
+        self.inner.ty.dtype
+    }
+
+    pub fn rank(&self) -> usize {
+        self.inner.ty.rank()
+    }
+
+    /// The sizes, symbolic where a compiled function is traced for several sizes: what shapes are computed from.
+    pub fn dims(&self) -> &[Dim] {
+        &self.inner.ty.shape
+    }
+
+    /// One size, counted from the end when negative; symbolic where a compiled function is traced for several sizes.
+    pub fn size(&self, dim: i64) -> Result<Dim> {
+        let rank = self.rank() as i64;
+        let at = if dim < 0 { dim + rank } else { dim };
+        usize::try_from(at).ok().and_then(|i| self.dims().get(i)).cloned().ok_or_else(|| {
+            Error::op("size", self.to_string(), format!("dimension {dim} is out of range"), format!("use {} to {}", -rank, rank - 1))
+        })
+    }
+
+    /// The sizes as numbers. In a trace this makes the compiled function special to these sizes: where that is not wanted, compute with
+    /// [`Tensor::size`].
+    pub fn shape(&self) -> Vec<usize> {
+        self.dims().iter().map(|d| d.as_const().unwrap_or_else(|| trace::specialize(d)).max(0) as usize).collect()
+    }
+
+    /// The number of elements.
+    pub fn numel(&self) -> usize {
+        self.shape().iter().product()
+    }
+
+    pub fn ty(&self) -> &TensorType {
+        &self.inner.ty
+    }
+
+    /// Whether this is a name in a trace and has no value yet.
+    pub fn is_traced(&self) -> bool {
+        matches!(self.inner.data, Data::Traced(_))
+    }
+
+    /// Whether gradients flow to this tensor.
+    pub fn is_requires_grad(&self) -> bool {
+        self.inner.grad.is_some()
+    }
+
+    /// The same value as a leaf: `backward()` gives a gradient for it. Integers and bool have none and stay as they are.
+    pub fn requires_grad(&self) -> Tensor {
+        if !self.dtype().is_float() {
+            return self.clone();
+        }
+        self.with_grad(Some(Grad::Leaf(fresh_id())))
+    }
+
+    /// The same value, cut off from the tape.
+    pub fn detach(&self) -> Tensor {
+        if self.inner.grad.is_none() { self.clone() } else { self.with_grad(None) }
+    }
+
+    pub(crate) fn with_grad(&self, grad: Option<Grad>) -> Tensor {
+        let i = &self.inner;
+        let cut = matches!(i.data, Data::Traced(_)) && (i.cut || i.grad.is_some());
+        Tensor { inner: Arc::new(Inner { device: i.device.clone(), ty: i.ty.clone(), data: i.data.clone(), grad, cut }) }
+    }
+}
+
+// ---- values ----
+
+impl Tensor {
+    /// What a program is given for this tensor: host words once, a device range from then on.
+    pub(crate) fn argument(&self) -> Result<Argument> {
+        match &self.inner.data {
+            Data::Host(h) => Ok(match h.uploaded.get() {
+                Some(s) => Argument::Device(s.clone()),
+                None => Argument::Host(h.words.clone()),
+            }),
+            Data::Device { storage, .. } => Ok(Argument::Device(storage.clone())),
+            Data::Traced(_) => Err(trace::escaped(self)),
+        }
+    }
+
+    /// As [`Tensor::argument`], on the device: what eager operators use, since an operand is often used again.
+    pub(crate) fn resident(&self) -> Result<Argument> {
+        match &self.inner.data {
+            Data::Host(h) => {
+                if h.uploaded.get().is_none() {
+                    let _ = h.uploaded.set(self.device().executor().upload(&h.words)?);
+                }
+                self.argument()
+            }
+            _ => self.argument(),
+        }
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn words(&self) -> Result<Arc<[u32]>> {
+        match &self.inner.data {
+            Data::Host(h) => Ok(h.words.clone()),
+            _ => pollster::block_on(self.words_async()),
+        }
+    }
+
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn words(&self) -> Result<Arc<[u32]>> {
+        match &self.inner.data {
+            Data::Host(h) => Ok(h.words.clone()),
+            _ => Err(Error::unsupported(
+                "waiting for a device in the browser",
+                "use to_vec_async() or item_async(), outside of a compiled function",
+            )),
+        }
+    }
+
+    pub(crate) async fn words_async(&self) -> Result<Arc<[u32]>> {
+        match &self.inner.data {
+            Data::Host(h) => Ok(h.words.clone()),
+            Data::Device { storage, .. } => Ok(self.device().executor().download(storage).await?.into()),
+            Data::Traced(_) => Err(trace::escaped(self)),
+        }
+    }
+
+    /// The values in row-major order, converted; waits for the device. In a compiled function this breaks the graph.
+    #[track_caller]
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        let dtype = self.dtype();
+        let words = self.concrete("to_vec()", Location::caller())?.words()?;
+        Ok(words.iter().map(|w| T::from_word(*w, dtype)).collect())
+    }
+
+    /// The values in row-major order, converted.
+    pub async fn to_vec_async<T: Element>(&self) -> Result<Vec<T>> {
+        Ok(self.words_async().await?.iter().map(|w| T::from_word(*w, self.dtype())).collect())
+    }
+
+    /// The value of a tensor of one element; waits for the device. In a compiled function this breaks the graph.
+    #[track_caller]
+    pub fn item(&self) -> Result<f64> {
+        self.check_single()?;
+        self.single(&self.concrete("item()", Location::caller())?.words()?)
+    }
+
+    /// The value of a tensor of one element.
+    pub async fn item_async(&self) -> Result<f64> {
+        self.check_single()?;
+        self.single(&self.words_async().await?)
+    }
+
+    fn check_single(&self) -> Result<()> {
+        if self.dims().iter().all(Dim::is_one) {
+            return Ok(());
+        }
+        Err(Error::op("item", self.to_string(), "only a tensor of one element has one value", "reduce it first or use to_vec()"))
+    }
+
+    fn single(&self, words: &[u32]) -> Result<f64> {
+        let word = words.first().ok_or_else(|| Error::device("no value came back", "report this"))?;
+        Ok(f64::from_word(*word, self.dtype()))
+    }
+
+    // The value behind a name in a trace: the graph so far is run to get it.
+    fn concrete(&self, reader: &str, at: &'static Location<'static>) -> Result<Tensor> {
+        if self.is_traced() { trace::read(self, reader, at) } else { Ok(self.clone()) }
+    }
+
+    /// The tensor on another device; through the host.
+    #[track_caller]
+    pub fn to_device(&self, device: &Device) -> Result<Tensor> {
+        if self.device() == device {
+            return Ok(self.clone());
+        }
+        let words = self.concrete("to_device()", Location::caller())?.words()?;
+        let t = Self::host(device, self.inner.ty.clone(), words.to_vec());
+        Ok(if matches!(self.inner.grad, Some(Grad::Leaf(_))) { t.requires_grad() } else { t })
+    }
+
+    /// The same tensor, as far as differentiation goes, with its value elsewhere.
+    pub(crate) fn with_data(&self, data: Data) -> Tensor {
+        let i = &self.inner;
+        Tensor { inner: Arc::new(Inner { device: i.device.clone(), ty: i.ty.clone(), data, grad: i.grad.clone(), cut: i.cut }) }
+    }
+
+    /// The same value under another shape of as many elements.
+    pub(crate) fn alias(&self, ty: TensorType) -> Tensor {
+        let data = match &self.inner.data {
+            // An alias of a state range must keep the old value when the range is updated, so it counts as another holder of the
+            // range's storage; it is not itself the range.
+            Data::Device { storage, .. } => Data::Device { storage: storage.clone(), place: None },
+            d => d.clone(),
+        };
+        Self::make(self.device().clone(), ty, data, None)
+    }
+}
+
+impl fmt::Display for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&trace::show_type(&self.inner.ty))
+    }
+}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.is_traced() { "traced" } else { "value" };
+        write!(f, "Tensor({self}, {kind}, {})", self.device())
+    }
+}
