@@ -28,7 +28,7 @@ struct Inner {
 impl Device {
     /// The reference interpreter: slow, exact, everywhere.
     pub fn interpreter() -> Device {
-        Device::new(Arc::new(crate::pending::Ex))
+        Device::new(Arc::new(aludel_runtime::interp::InterpExecutor::default()))
     }
 
     /// The GPU through WebGPU (in a browser) or Vulkan, Metal or Direct3D (natively).

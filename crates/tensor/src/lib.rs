@@ -27,7 +27,6 @@ mod device;
 mod dispatch;
 mod element;
 mod methods;
-mod pending;
 mod random;
 mod shape;
 mod snapshot;
