@@ -175,6 +175,42 @@ fn addition_gpt_compiled() -> Result<()> {
     addition_gpt(&Device::interpreter(), true)
 }
 
+/// The GPU of this machine, or its software stand-in; `None` where there is neither.
+#[cfg(feature = "wgpu")]
+fn gpu() -> Option<Device> {
+    match pollster::block_on(Device::wgpu()) {
+        Ok(d) => Some(d),
+        Err(e) => {
+            eprintln!("SKIPPED, no WebGPU here: {e}");
+            None
+        }
+    }
+}
+
+#[cfg(feature = "wgpu")]
+#[test]
+fn digits_mlp_eager_on_webgpu() -> Result<()> {
+    gpu().map_or(Ok(()), |d| digits_mlp(&d, false))
+}
+
+#[cfg(feature = "wgpu")]
+#[test]
+fn digits_mlp_compiled_on_webgpu() -> Result<()> {
+    gpu().map_or(Ok(()), |d| digits_mlp(&d, true))
+}
+
+#[cfg(feature = "wgpu")]
+#[test]
+fn addition_gpt_eager_on_webgpu() -> Result<()> {
+    gpu().map_or(Ok(()), |d| addition_gpt(&d, false))
+}
+
+#[cfg(feature = "wgpu")]
+#[test]
+fn addition_gpt_compiled_on_webgpu() -> Result<()> {
+    gpu().map_or(Ok(()), |d| addition_gpt(&d, true))
+}
+
 #[test]
 fn the_names_are_pytorchs() -> Result<()> {
     let d = Device::interpreter();
