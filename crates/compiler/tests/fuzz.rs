@@ -130,3 +130,34 @@ fn any_memory_budget_computes_the_same() {
         None
     });
 }
+
+/// Every graph compiles, fused or not, to shaders that naga takes, the same each time.
+#[test]
+fn compiled_shaders_are_valid() {
+    use aludel_compiler::{Options, Style as Binding, Target, compile};
+    let target = Target::webgpu_default();
+    check("compile", 40, |seed| Style { jumps: true, ..styles(seed) }, &|g| {
+        for (fuse, style) in [(true, Binding::Step), (false, Binding::Step), (true, Binding::Operator)] {
+            let options = Options { fuse, style, ..Options::default() };
+            let program = match compile(g, &target, &options) {
+                Ok(p) => p,
+                Err(e) => return Some(format!("{options:?}: {e}")),
+            };
+            for k in &program.kernels {
+                if let Err(e) = naga_accepts(&k.source) {
+                    return Some(format!("{options:?}: {e}\n{}", k.source));
+                }
+            }
+            if compile(g, &target, &options).as_ref() != Ok(&program) {
+                return Some(format!("{options:?}: two runs differ"));
+            }
+        }
+        None
+    });
+}
+
+fn naga_accepts(source: &str) -> Result<(), String> {
+    let module = naga::front::wgsl::parse_str(source).map_err(|e| e.emit_to_string(source))?;
+    let mut validator = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
+    validator.validate(&module).map(drop).map_err(|e| e.emit_to_string(source))
+}

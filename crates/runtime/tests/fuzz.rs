@@ -1,0 +1,136 @@
+//! Random graphs, compiled, against the reference interpreter: fused and unfused, constant and symbolic sizes, as a step and
+//! with less memory, on every WebGPU adapter of the machine.
+
+#![cfg(feature = "wgpu")]
+
+mod common;
+#[path = "../../compiler/tests/common/mod.rs"]
+mod random;
+
+use aludel_compiler::autodiff::expand_grads;
+use aludel_compiler::{Options, compile};
+use aludel_ir::Graph;
+use aludel_ir::graph::InputKind;
+use aludel_ir::interp::{HostTensor, Interpreter, Precision};
+use aludel_runtime::{Argument, Executor, WgpuExecutor, decode, encode};
+use random::Rng;
+use random::generate::{Style, graph, hints, inputs};
+use random::shrink::shrink;
+use std::sync::Arc;
+
+/// Compiles and runs a graph, state updated in place.
+fn run(device: &WgpuExecutor, g: &Graph, sizes: &[i64], options: &Options) -> Result<Vec<HostTensor>, String> {
+    let target = device.target().ok_or("a WebGPU device has a target")?;
+    let program = Arc::new(compile(g, &target, options).map_err(|e| format!("compile: {e}"))?);
+    let exe = device.load(Arc::new(g.clone()), Some(program)).map_err(|e| format!("load: {e}"))?;
+    let host = inputs(g, sizes);
+    let words = |t: &HostTensor| Argument::Host(encode(&t.data, t.dtype).into());
+    let state: Vec<usize> = (0..host.len()).filter(|i| g.inputs[*i].kind == InputKind::State).collect();
+    let contents: Vec<Argument> = state.iter().map(|i| words(&host[*i])).collect();
+    let block = device.allocate_block(&contents).map_err(|e| format!("state: {e}"))?;
+    let arguments: Vec<Argument> = (0..host.len())
+        .map(|i| match state.iter().position(|s| *s == i) {
+            Some(k) => Argument::Device(block[k].clone()),
+            None => words(&host[i]),
+        })
+        .collect();
+    let outputs = exe.run(sizes, &arguments).map_err(|e| format!("run: {e}"))?;
+    let symbol = |a: &aludel_ir::Atom| match a {
+        aludel_ir::Atom::Sym(s) => sizes.get(s.0 as usize).copied(),
+        _ => None,
+    };
+    g.outputs
+        .iter()
+        .zip(outputs)
+        .map(|(o, storage)| {
+            let ty = g.ty(o.value);
+            let shape: Vec<usize> = ty.shape.iter().map(|d| d.eval(&symbol).unwrap_or(0) as usize).collect();
+            let data = decode(&pollster::block_on(device.download(&storage)).map_err(|e| format!("download: {e}"))?, ty.dtype);
+            HostTensor::new(ty.dtype, shape, data).map_err(|e| format!("output {}: {e}", o.name))
+        })
+        .collect()
+}
+
+/// The reason why a device's results are not the interpreter's. How far float32 may be from float64 is measured: the
+/// interpreter runs in both.
+fn differ(exact: &[HostTensor], rounded: &[HostTensor], got: &[HostTensor]) -> Option<String> {
+    for (k, ((e, r), g)) in exact.iter().zip(rounded).zip(got).enumerate() {
+        if e.shape != g.shape {
+            return Some(format!("output {k} is {:?}, should be {:?}", g.shape, e.shape));
+        }
+        let finite = |v: &&f64| v.is_finite();
+        let scale = e.data.iter().filter(finite).fold(0.0, |m: f64, v| m.max(v.abs()));
+        let rounding = e.data.iter().zip(&r.data).map(|(a, b)| (a - b).abs()).filter(|d| d.is_finite()).fold(0.0, f64::max);
+        for (i, (want, have)) in e.data.iter().zip(&g.data).enumerate() {
+            // Targets may take infinities and NaN for absent; such results are not compared.
+            let close = !want.is_finite() || !r.data[i].is_finite() || (want - have).abs() <= 1e-4 * scale.max(1e-2) + 30.0 * rounding;
+            if !close {
+                return Some(format!("output {k}{:?}, element {i}: {have}, should be {want}", e.shape));
+            }
+        }
+    }
+    None
+}
+
+fn fails(device: &WgpuExecutor, g: &Graph, options: &Options) -> Option<String> {
+    let joint = match expand_grads(g) {
+        Ok(j) => j,
+        Err(e) => return Some(format!("autodiff: {e}")),
+    };
+    let reference = match Interpreter::new(&joint) {
+        Ok(i) => i,
+        Err(e) => return Some(format!("interpreter: {e}")),
+    };
+    let mut all = vec![hints(g)];
+    let other: Vec<i64> = all[0].iter().map(|h| h + 2).collect();
+    if !other.is_empty() && joint.env.broken_guard(&other).is_none() {
+        all.push(other);
+    }
+    for sizes in all {
+        let host = inputs(g, &sizes);
+        let (exact, rounded) = match (reference.run(&sizes, &host, Precision::F64), reference.run(&sizes, &host, Precision::F32)) {
+            (Ok(e), Ok(r)) => (e, r),
+            (Err(e), _) | (_, Err(e)) => return Some(format!("interpreter: {e}")),
+        };
+        let reason = match run(device, g, &sizes, options) {
+            Ok(got) => differ(&exact, &rounded, &got),
+            Err(e) => Some(e),
+        };
+        if let Some(reason) = reason {
+            return Some(format!("sizes {sizes:?}, {options:?}: {reason}"));
+        }
+    }
+    None
+}
+
+fn check(name: &str, cases: u64, style: impl Fn(u64) -> Style, options: &[Options]) {
+    let first = std::env::var("FUZZ_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
+    let cases = std::env::var("FUZZ_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(cases);
+    for device in common::devices() {
+        for seed in first..first + cases {
+            let g = graph(&mut Rng::new(seed), style(seed));
+            for o in options {
+                if fails(&device, &g, o).is_some() {
+                    let (small, reason) = shrink(&g, &|g| fails(&device, g, o));
+                    panic!("{name}, seed {seed}, {}: {reason}\n{small}", device.info().name);
+                }
+            }
+        }
+    }
+}
+
+fn fused(fuse: bool) -> Options {
+    Options { fuse, ..Options::default() }
+}
+
+#[test]
+fn forward_graphs() {
+    let style = |seed| Style { symbolic: seed % 2 == 1, gradients: false, jumps: false, length: 3 + (seed % 10) as usize };
+    check("forward", 40, style, &[fused(true), fused(false)]);
+}
+
+#[test]
+fn steps_with_gradients() {
+    let style = |seed| Style { symbolic: seed % 2 == 1, gradients: true, jumps: false, length: 2 + (seed % 8) as usize };
+    check("steps", 25, style, &[fused(true), fused(false), Options { memory_budget: 0.3, ..fused(true) }]);
+}
