@@ -530,6 +530,10 @@ impl Builder {
 
     // ---- views ----
 
+    fn no_dim(&self, x: ValueId, dim: usize) -> Error {
+        self.error(format!("{} has no dimension {dim}", self.graph.env.show_type(self.ty(x))), "name a dimension of the tensor")
+    }
+
     pub fn reshape(&mut self, x: ValueId, shape: Shape) -> Result<ValueId> {
         self.prim(Prim::Reshape(shape), &[x])
     }
@@ -546,6 +550,9 @@ impl Builder {
 
     pub fn unsqueeze(&mut self, x: ValueId, dim: usize) -> Result<ValueId> {
         let mut s = self.shape(x);
+        if dim > s.len() {
+            return Err(self.no_dim(x, dim));
+        }
         s.insert(dim, Expr::ONE);
         self.reshape(x, s)
     }
@@ -553,6 +560,9 @@ impl Builder {
     /// `size` elements from `start` along `dim`.
     pub fn narrow(&mut self, x: ValueId, dim: usize, start: Dim, size: Dim) -> Result<ValueId> {
         let shape = self.shape(x);
+        if dim >= shape.len() {
+            return Err(self.no_dim(x, dim));
+        }
         let mut starts = vec![Expr::ZERO; shape.len()];
         let mut sizes = shape.clone();
         starts[dim] = start;
@@ -563,6 +573,9 @@ impl Builder {
     /// `lo` and `hi` elements of a value around one dimension.
     pub fn pad(&mut self, x: ValueId, dim: usize, lo: Dim, hi: Dim, value: f64) -> Result<ValueId> {
         let rank = self.rank(x);
+        if dim >= rank {
+            return Err(self.no_dim(x, dim));
+        }
         let (mut l, mut h) = (vec![Expr::ZERO; rank], vec![Expr::ZERO; rank]);
         l[dim] = lo;
         h[dim] = hi;

@@ -24,6 +24,19 @@ pub enum Attr {
 
 impl Eq for Attr {}
 
+impl Attr {
+    // No size, index or integer value of any operator is larger; refusing more keeps the arithmetic on sizes from overflowing.
+    fn is_huge(&self) -> bool {
+        let huge = |v: &i64| v.unsigned_abs() > u32::MAX as u64;
+        match self {
+            Attr::Int(v) => huge(v),
+            Attr::Ints(v) => v.iter().any(huge),
+            Attr::Dims(v) => v.iter().filter_map(Dim::as_const).any(|d| huge(&d)),
+            _ => false,
+        }
+    }
+}
+
 impl std::hash::Hash for Attr {
     fn hash<H: std::hash::Hasher>(&self, h: &mut H) {
         std::mem::discriminant(self).hash(h);
@@ -213,6 +226,8 @@ impl OpDef {
             format!("got {operands} operands")
         } else if let Some((name, _)) = attrs.0.iter().find(|(n, _)| self.attr_names().all(|k| k != n)) {
             format!("has no argument {name}")
+        } else if let Some((name, a)) = attrs.0.iter().find(|(_, a)| a.is_huge()) {
+            format!("argument {name} = {a} is beyond 32 bits")
         } else {
             return Ok(());
         };

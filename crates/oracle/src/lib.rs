@@ -150,7 +150,7 @@ impl Suite {
     // A graph of the call and its gradients, and the names of the tensors that its outputs must equal.
     fn graph(&self, case: &Case) -> Result<(Graph, Vec<String>)> {
         let mut b = Builder::new(case.name.clone());
-        let mut arg = |b: &mut Builder, name: &str| -> Result<ValueId> {
+        let arg = |b: &mut Builder, name: &str| -> Result<ValueId> {
             let t = self.tensor(name)?;
             Ok(b.graph.add_input(name, InputKind::Arg, TensorType::new(t.dtype, t.shape.iter().copied())))
         };

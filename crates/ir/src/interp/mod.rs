@@ -209,6 +209,9 @@ impl Env<'_> {
             Prim::Size(e) => View::dense(DType::I32, vec![], vec![self.size(e)? as f64]),
             Prim::Iota { shape, dim, dtype } => {
                 let shape = self.shape(shape)?;
+                if shape.contains(&0) {
+                    return Ok(vec![View::dense(*dtype, shape, vec![])]);
+                }
                 let count = View::dense(*dtype, vec![shape[*dim]], (0..shape[*dim]).map(|i| i as f64).collect());
                 let mut strides = vec![0; shape.len()];
                 strides[*dim] = 1;

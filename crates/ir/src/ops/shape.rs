@@ -273,8 +273,8 @@ fn repeat_interleave(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<Va
         return Err(b.error(format!("repeats {n} times"), "use a count of zero or more"));
     }
     let (v, d) = match a.opt_int("dim")? {
-        Some(d) => (x[0], b.dim(x[0], d)?),
-        None => {
+        Some(d) if b.rank(x[0]) > 0 => (x[0], b.dim(x[0], d)?),
+        _ => {
             let flat = b.ty(x[0]).numel();
             (b.reshape(x[0], vec![flat])?, 0)
         }
@@ -437,7 +437,7 @@ fn pad_by_copies(b: &mut Builder, x: ValueId, d: usize, lo: i64, hi: i64, mode: 
 
 fn pixel_shuffle(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let (shape, rank, r) = (b.shape(x[0]), b.rank(x[0]), a.int("upscale_factor", 1)?);
-    let channels = (rank >= 3 && r > 0).then(|| shape[rank - 3].exact_div(&Dim::Const(r * r))).flatten();
+    let channels = (rank >= 3 && r > 0).then(|| shape[rank - 3].exact_div(&Dim::Const(r).scale(r))).flatten();
     let Some(c) = channels else {
         return Err(b.error(format!("channels do not divide by {r} squared"), "give [*, C r^2, H, W]"));
     };
