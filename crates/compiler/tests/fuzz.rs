@@ -29,7 +29,7 @@ fn check(name: &str, cases: u64, style: impl Fn(u64) -> Style, fails: &dyn Fn(&G
 }
 
 fn styles(seed: u64) -> Style {
-    Style { symbolic: seed % 2 == 1, gradients: seed % 4 < 2, jumps: true, length: 3 + (seed % 10) as usize }
+    Style { symbolic: seed % 2 == 1, gradients: seed % 4 < 2, jumps: true, large: seed % 8 == 7, length: 3 + (seed % 10) as usize }
 }
 
 fn joint(seed: u64) -> Style {

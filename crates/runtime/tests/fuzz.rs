@@ -125,12 +125,14 @@ fn fused(fuse: bool) -> Options {
 
 #[test]
 fn forward_graphs() {
-    let style = |seed| Style { symbolic: seed % 2 == 1, gradients: false, jumps: false, length: 3 + (seed % 10) as usize };
+    let style =
+        |seed| Style { symbolic: seed % 2 == 1, gradients: false, jumps: false, large: seed % 3 == 2, length: 3 + (seed % 10) as usize };
     check("forward", 40, style, &[fused(true), fused(false)]);
 }
 
 #[test]
 fn steps_with_gradients() {
-    let style = |seed| Style { symbolic: seed % 2 == 1, gradients: true, jumps: false, length: 2 + (seed % 8) as usize };
+    let style =
+        |seed| Style { symbolic: seed % 2 == 1, gradients: true, jumps: false, large: seed % 3 == 2, length: 2 + (seed % 8) as usize };
     check("steps", 25, style, &[fused(true), fused(false), Options { memory_budget: 0.3, ..fused(true) }]);
 }

@@ -13,6 +13,8 @@ pub struct Style {
     pub gradients: bool,
     /// Operators whose result jumps when an operand changes a little; not where two roundings are compared.
     pub jumps: bool,
+    /// Sizes beyond one workgroup and not of whole tiles.
+    pub large: bool,
     /// How many operators.
     pub length: usize,
 }
@@ -30,16 +32,17 @@ struct Generator<'r> {
 /// A graph that verifies; the same for the same random numbers.
 pub fn graph(rng: &mut Rng, style: Style) -> Graph {
     let mut b = Builder::new("fuzz");
-    let mut sizes: Vec<Expr> = [1i64, 2, 3, 4, 5, 8].map(Expr::Const).to_vec();
+    let (list, hints) = if style.large { ([1i64, 6, 33, 64, 100, 300], [40, 70]) } else { ([1, 2, 3, 4, 5, 8], [3, 4]) };
+    let mut sizes: Vec<Expr> = list.map(Expr::Const).to_vec();
     if style.symbolic {
-        for (name, hint) in [("B", 3), ("T", 4)] {
+        for (name, hint) in ["B", "T"].into_iter().zip(hints) {
             let s = Expr::sym(b.graph.env.symbol(name, hint, format!("arg.{name}")));
             sizes.extend([s.clone(), s]);
         }
     }
     let mut g = Generator { rng, b, style, pool: vec![], leaves: vec![] };
     for i in 0..2 + g.rng.below(2) {
-        let rank = g.rng.below(4);
+        let rank = g.rng.below(if style.large { 3 } else { 4 });
         let shape: Vec<Expr> = (0..rank).map(|_| g.rng.pick(&sizes).clone()).collect();
         g.input(&format!("x{i}"), InputKind::Arg, DType::F32, shape);
     }
@@ -107,7 +110,7 @@ impl Generator<'_> {
         // Nothing large: the interpreter runs all of it.
         for v in &outs {
             let n = self.b.graph.env.hint_or_one(&self.b.ty(*v).numel());
-            if n > 4096 {
+            if n > if self.style.large { 1 << 17 } else { 4096 } {
                 return Err(aludel_ir::Error::invalid(name, "too large", ""));
             }
         }
@@ -288,7 +291,7 @@ impl Generator<'_> {
     fn product(&mut self) -> Result {
         let x = self.any();
         let shape = self.b.shape(x);
-        let n = *self.rng.pick(&[2i64, 4, 5]);
+        let n = *self.rng.pick(if self.style.large { &[20i64, 64, 65] } else { &[2i64, 4, 5] });
         match self.rng.below(4) {
             0 => {
                 let y = self.any();
