@@ -246,6 +246,37 @@ fn operators_update_blocks_in_place_and_copies_otherwise() {
     }
 }
 
+/// The new value of an input beside another tensor in one binding: copied into the block, or out to the caller.
+#[test]
+fn operators_deliver_updates_that_are_not_in_place() {
+    let mut a = Assembly::new("sum_and_product", &[(Role::Input(0), Access::Read), (Role::Result(0), Access::ReadWrite)]);
+    let n = a.symbol();
+    let x = a.tensor("x", vec![n.clone()], 0);
+    let sum = a.tensor("sum", vec![n.clone()], 1);
+    let product = a.tensor("product", vec![n.clone()], 1);
+    a.program.inputs = vec![x];
+    let body = vec![
+        Stmt::Store { buffer: 1, index: var(0), value: add(at(0, var(0)), at(0, var(0))) },
+        Stmt::Store { buffer: 2, index: var(0), value: mul(at(0, var(0)), at(0, var(0))) },
+    ];
+    let kernel = elementwise("sum_and_product", &[(DType::F32, 0), (DType::F32, 1), (DType::F32, 1)], body);
+    a.launch(&kernel, n.clone(), groups(&n), &[x, sum, product]);
+    a.output("product", product, Some(0));
+    a.output("sum", sum, None);
+    let program = a.finish();
+    for d in devices() {
+        let exe = load(&d, &program);
+        let block = d.allocate_block(&[host(&[1.0; 3]), host(&[3.0; 5])]).unwrap();
+        let out = exe.run(&[5], &[Argument::Device(block[1].clone())]).unwrap();
+        assert!(Arc::ptr_eq(&out[0], &block[1]));
+        assert_eq!(read(&d, &block[1]), [9.0; 5]);
+        assert_eq!(read(&d, &block[0]), [1.0; 3]);
+        assert_eq!(read(&d, &out[1]), [6.0; 5]);
+        let out = exe.run(&[5], &[host(&[4.0; 5])]).unwrap();
+        assert_eq!((read(&d, &out[0]), read(&d, &out[1])), (vec![16.0; 5], vec![8.0; 5]));
+    }
+}
+
 /// Sums with workgroup memory into one atomic total.
 #[test]
 fn reductions_and_atomics() {

@@ -442,7 +442,9 @@ impl WgpuExecutable {
                 Some((Argument::Device(s), placement)) if self.range(s)?.in_block() => Some((s, placement)),
                 _ => None,
             };
-            out.push(match (target, r.results[o].take()) {
+            // A result that has its binding to itself is in the right memory already.
+            let own = (program.bindings[binding].role == Role::Result(o) && offset == 0).then(|| r.results[o].take()).flatten();
+            out.push(match (target, own) {
                 (Some((s, _)), _) => {
                     let to = self.range(s)?.place();
                     stream.copy(&self.shared, &from, &to, words)?;
