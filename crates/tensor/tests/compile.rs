@@ -1,5 +1,7 @@
 //! Captured functions: results, guards, specialisations, state, graph breaks.
 
+mod common;
+
 use aludel_tensor::{DType, Device, Result, Tensor, Tree, cat, compile, no_grad};
 
 #[derive(Clone, Tree)]
@@ -39,18 +41,16 @@ fn same(a: &Tensor, b: &Tensor) -> Result<()> {
     let (a, b) = (a.to_vec::<f32>()?, b.to_vec::<f32>()?);
     assert_eq!(a.len(), b.len());
     for (x, y) in a.iter().zip(&b) {
-        assert!((x - y).abs() <= 1e-5 * (1.0 + y.abs()), "{a:?} {b:?}");
+        assert!((x - y).abs() <= 1e-4 * (1.0 + y.abs()), "{a:?} {b:?}");
     }
     Ok(())
 }
 
-#[test]
-fn compiled_training_follows_eager() -> Result<()> {
-    let d = Device::interpreter();
-    let (mut eager, mut compiled) = (line(&d)?, line(&d)?);
+fn compiled_training_follows_eager(d: &Device) -> Result<()> {
+    let (mut eager, mut compiled) = (line(d)?, line(d)?);
     let step = compile(sgd);
     for i in 0..5 {
-        let batch = data(&d, 8, i)?;
+        let batch = data(d, 8, i)?;
         same(&step.call(&mut compiled, &batch)?, &sgd(&mut eager, &batch)?)?;
         same(&compiled.w, &eager.w)?;
         assert!(compiled.w.is_requires_grad());
@@ -61,13 +61,11 @@ fn compiled_training_follows_eager() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn a_changed_batch_compiles_once_more_and_any_third_size_not_at_all() -> Result<()> {
-    let d = Device::interpreter();
-    let (mut eager, mut compiled) = (line(&d)?, line(&d)?);
+fn a_changed_batch_compiles_once_more_and_any_third_size_not_at_all(d: &Device) -> Result<()> {
+    let (mut eager, mut compiled) = (line(d)?, line(d)?);
     let step = compile(sgd);
     for (n, compilations) in [(64, 1), (64, 1), (48, 2), (37, 2), (64, 2), (1000, 2), (2, 2), (1, 3), (1, 3), (5, 3)] {
-        let batch = data(&d, n, n as u64)?;
+        let batch = data(d, n, n as u64)?;
         same(&step.call(&mut compiled, &batch)?, &sgd(&mut eager, &batch)?)?;
         assert_eq!(step.compilations(), compilations, "{n}");
     }
@@ -76,30 +74,26 @@ fn a_changed_batch_compiles_once_more_and_any_third_size_not_at_all() -> Result<
     Ok(())
 }
 
-#[test]
-fn mark_dynamic_makes_a_size_symbolic_at_once() -> Result<()> {
-    let d = Device::interpreter();
-    let mut m = line(&d)?;
+fn mark_dynamic_makes_a_size_symbolic_at_once(d: &Device) -> Result<()> {
+    let mut m = line(d)?;
     let step = compile(sgd).mark_dynamic("arg.0", 0).mark_dynamic("arg.1", 0);
     for n in [64, 48, 3] {
-        step.call(&mut m, &data(&d, n, 1)?)?;
+        step.call(&mut m, &data(d, n, 1)?)?;
     }
     assert_eq!(step.compilations(), 1);
     Ok(())
 }
 
-#[test]
-fn sizes_that_were_equal_and_differ_later_are_compiled_anew() -> Result<()> {
-    let d = Device::interpreter();
+fn sizes_that_were_equal_and_differ_later_are_compiled_anew(d: &Device) -> Result<()> {
     let f = compile(|_: &mut (), (a, b): &(Tensor, Tensor)| cat(&[a, b], 0)?.sum(()));
-    let call = |n: usize, m: usize| -> Result<f64> { f.call(&mut (), &(Tensor::ones(&d, [n])?, Tensor::ones(&d, [m])?))?.item() };
+    let call = |n: usize, m: usize| -> Result<f64> { f.call(&mut (), &(Tensor::ones(d, [n])?, Tensor::ones(d, [m])?))?.item() };
     for (n, m) in [(4, 4), (5, 5), (6, 6), (6, 7), (8, 9), (9, 9)] {
         assert_eq!(call(n, m)?, (n + m) as f64);
     }
     assert_eq!(f.compilations(), 3);
     // Shapes that the operators refuse are an error, never another answer.
     let g = compile(|_: &mut (), (a, b): &(Tensor, Tensor)| a.mul(b)?.sum(()));
-    let call = |n: usize, m: usize| g.call(&mut (), &(Tensor::ones(&d, [n])?, Tensor::ones(&d, [m])?)).and_then(|t| t.item());
+    let call = |n: usize, m: usize| g.call(&mut (), &(Tensor::ones(d, [n])?, Tensor::ones(d, [m])?)).and_then(|t| t.item());
     assert_eq!(call(4, 4)?, 4.0);
     assert_eq!(call(5, 5)?, 5.0);
     assert!(call(5, 6).is_err());
@@ -107,9 +101,7 @@ fn sizes_that_were_equal_and_differ_later_are_compiled_anew() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn every_guarded_fact_is_noticed() -> Result<()> {
-    let d = Device::interpreter();
+fn every_guarded_fact_is_noticed(d: &Device) -> Result<()> {
     let f = compile(|m: &mut Line, x: &Tensor| {
         let mut y = x.mul(m.scale)?.add(&m.b)?;
         for l in &m.layers {
@@ -131,9 +123,9 @@ fn every_guarded_fact_is_noticed() -> Result<()> {
         let y = if y.dtype() == DType::F32 && y.rank() == 1 && m.w.is_requires_grad() { y } else { y.neg()? };
         y.sum(())?.item()
     };
-    let mut m = line(&d)?;
-    let two = Tensor::from_slice(&d, &[2.0f32], [1])?;
-    let x = Tensor::from_slice(&d, &[1.0f32, 2.0, 3.0], [3])?;
+    let mut m = line(d)?;
+    let two = Tensor::from_slice(d, &[2.0f32], [1])?;
+    let x = Tensor::from_slice(d, &[1.0f32, 2.0, 3.0], [3])?;
     let changes: Vec<(&str, Box<dyn Fn(&mut Line, &mut Tensor) -> Result<()>>)> = vec![
         (
             "static value",
@@ -209,14 +201,12 @@ fn every_guarded_fact_is_noticed() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn whoever_holds_old_state_keeps_the_old_value() -> Result<()> {
-    let d = Device::interpreter();
+fn whoever_holds_old_state_keeps_the_old_value(d: &Device) -> Result<()> {
     let add = compile(|s: &mut Tensor, x: &Tensor| {
         *s = s.add(x)?;
         Ok(())
     });
-    let (mut s, x) = (Tensor::zeros(&d, [2])?, Tensor::ones(&d, [2])?);
+    let (mut s, x) = (Tensor::zeros(d, [2])?, Tensor::ones(d, [2])?);
     let mut kept = Vec::new();
     for i in 0..4 {
         kept.push((s.clone(), s.reshape([2, 1])?, i as f32));
@@ -235,15 +225,13 @@ fn whoever_holds_old_state_keeps_the_old_value() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn state_may_be_an_argument_and_a_result() -> Result<()> {
-    let d = Device::interpreter();
+fn state_may_be_an_argument_and_a_result(d: &Device) -> Result<()> {
     let f = compile(|s: &mut (Tensor, Tensor), x: &Tensor| {
         let old = s.0.clone();
         s.0 = s.0.add(x)?;
         Ok((old, s.0.clone(), s.1.clone(), x.clone()))
     });
-    let mut s = (Tensor::ones(&d, [2])?, Tensor::full(&d, [1], 7.0, DType::F32)?);
+    let mut s = (Tensor::ones(d, [2])?, Tensor::full(d, [1], 7.0, DType::F32)?);
     for i in 1..4 {
         let x = s.0.clone();
         let (old, new, other, same) = f.call(&mut s, &x)?;
@@ -257,14 +245,12 @@ fn state_may_be_an_argument_and_a_result() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn swapped_state_is_swapped() -> Result<()> {
-    let d = Device::interpreter();
+fn swapped_state_is_swapped(d: &Device) -> Result<()> {
     let f = compile(|s: &mut (Tensor, Tensor), _: &()| {
         std::mem::swap(&mut s.0, &mut s.1);
         Ok(())
     });
-    let mut s = (Tensor::ones(&d, [2])?, Tensor::zeros(&d, [2])?);
+    let mut s = (Tensor::ones(d, [2])?, Tensor::zeros(d, [2])?);
     for i in 0..4 {
         assert_eq!(s.0.to_vec::<f32>()?[0], (i % 2 == 0) as i32 as f32);
         f.call(&mut s, &())?;
@@ -272,9 +258,7 @@ fn swapped_state_is_swapped() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn a_host_read_breaks_the_graph_and_computes_the_same() -> Result<()> {
-    let d = Device::interpreter();
+fn a_host_read_breaks_the_graph_and_computes_the_same(d: &Device) -> Result<()> {
     let clipped = |m: &mut Line, batch: &(Tensor, Tensor)| -> Result<Tensor> {
         let loss = batch.0.linear(&m.w, Some(&m.b))?.mse_loss(&batch.1)?;
         let rate = if loss.item()? > 1.0 { 0.01 } else { 0.1 };
@@ -283,10 +267,10 @@ fn a_host_read_breaks_the_graph_and_computes_the_same() -> Result<()> {
         Ok(loss)
     };
     let step = compile(clipped);
-    let (mut eager, mut compiled) = (line(&d)?, line(&d)?);
+    let (mut eager, mut compiled) = (line(d)?, line(d)?);
     let mut segments = 0;
     for i in 0..12 {
-        let batch = data(&d, 8, i)?;
+        let batch = data(d, 8, i)?;
         let batch = (batch.0, batch.1.mul(if i % 2 == 0 { 0.1 } else { 3.0 })?);
         same(&step.call(&mut compiled, &batch)?, &clipped(&mut eager, &batch)?)?;
         same(&compiled.w, &eager.w)?;
@@ -300,15 +284,13 @@ fn a_host_read_breaks_the_graph_and_computes_the_same() -> Result<()> {
     assert!(e.breaks[0].location.starts_with("compile.rs:"), "{}", e.breaks[0].location);
     assert!(e.breaks[0].reason.contains("item()"), "{}", e.breaks[0].reason);
     let whole = compile(clipped).fullgraph(true);
-    let error = whole.call(&mut line(&d)?, &data(&d, 8, 0)?).unwrap_err().to_string();
+    let error = whole.call(&mut line(d)?, &data(d, 8, 0)?).unwrap_err().to_string();
     assert!(error.contains("compile.rs:") && error.contains("fullgraph"), "{error}");
     Ok(())
 }
 
-#[test]
-fn what_a_replay_would_miss_is_an_error() -> Result<()> {
-    let d = Device::interpreter();
-    let x = Tensor::ones(&d, [2])?;
+fn what_a_replay_would_miss_is_an_error(d: &Device) -> Result<()> {
+    let x = Tensor::ones(d, [2])?;
     // A static value that changes.
     let counted = compile(|s: &mut (Tensor, i64), x: &Tensor| {
         s.1 += 1;
@@ -352,10 +334,8 @@ fn what_a_replay_would_miss_is_an_error() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn an_error_or_panic_in_the_function_leaves_everything_as_it_was() -> Result<()> {
-    let d = Device::interpreter();
-    let x = Tensor::ones(&d, [2])?;
+fn an_error_or_panic_in_the_function_leaves_everything_as_it_was(d: &Device) -> Result<()> {
+    let x = Tensor::ones(d, [2])?;
     let f = compile(|s: &mut Tensor, x: &Tensor| {
         *s = s.add(x)?;
         if x.dtype() == DType::I32 {
@@ -373,20 +353,16 @@ fn an_error_or_panic_in_the_function_leaves_everything_as_it_was() -> Result<()>
     Ok(())
 }
 
-#[test]
-fn a_compiled_function_inside_another_is_part_of_it() -> Result<()> {
-    let d = Device::interpreter();
+fn a_compiled_function_inside_another_is_part_of_it(d: &Device) -> Result<()> {
     let inner = compile(|_: &mut (), x: &Tensor| x.exp());
     let outer = compile(|_: &mut (), x: &Tensor| inner.call(&mut (), &x.neg()?)?.sum(()));
-    let x = Tensor::zeros(&d, [3])?;
+    let x = Tensor::zeros(d, [3])?;
     assert_eq!(outer.call(&mut (), &x)?.item()?, 3.0);
     assert_eq!((outer.compilations(), inner.compilations()), (1, 0));
     Ok(())
 }
 
-#[test]
-fn gradients_stop_where_eager_stops_them() -> Result<()> {
-    let d = Device::interpreter();
+fn gradients_stop_where_eager_stops_them(d: &Device) -> Result<()> {
     let f = |_: &mut (), w: &Tensor| -> Result<(Tensor, Tensor)> {
         let target = no_grad(|| w.mul(3.0))?;
         let y = w.mul(w)?.mul(&target)?.mul(&w.detach())?;
@@ -394,9 +370,80 @@ fn gradients_stop_where_eager_stops_them() -> Result<()> {
         let g = loss.backward()?.get(w)?.clone();
         Ok((loss, g))
     };
-    let w = Tensor::from_slice(&d, &[2.0f32, -1.0], [2])?.requires_grad();
+    let w = Tensor::from_slice(d, &[2.0f32, -1.0], [2])?.requires_grad();
     let (eager, compiled) = (f(&mut (), &w)?, compile(f).call(&mut (), &w)?);
     same(&compiled.0, &eager.0)?;
     same(&compiled.1, &eager.1)?;
-    same(&eager.1, &Tensor::from_slice(&d, &[48.0f32, -6.0], [2])?)
+    same(&eager.1, &Tensor::from_slice(d, &[48.0f32, -6.0], [2])?)
+}
+
+#[derive(Clone, Tree)]
+struct Noise {
+    key: Tensor,
+}
+
+// The same random bits, so the same zeros, whichever way the step runs.
+fn dropout_is_the_same_bit_for_bit(d: &Device) -> Result<()> {
+    let drop = |s: &mut Noise, x: &Tensor| -> Result<Tensor> {
+        let y = x.dropout(&s.key, 0.3)?;
+        s.key = s.key.add(&s.key.ones_like()?)?;
+        Ok(y)
+    };
+    let new = || Ok::<_, aludel_tensor::Error>(Noise { key: Tensor::from_slice(d, &[7u32, 9], [2])? });
+    let (mut eager, mut compiled) = (new()?, new()?);
+    let step = compile(drop);
+    let x = Tensor::randn(d, [33, 17], 5)?;
+    let mut last = Vec::new();
+    for _ in 0..3 {
+        let (a, b) = (drop(&mut eager, &x)?.to_vec::<f32>()?, step.call(&mut compiled, &x)?.to_vec::<f32>()?);
+        assert_eq!(a, b);
+        let zeros = a.iter().filter(|v| **v == 0.0).count() as f64 / a.len() as f64;
+        assert!((zeros - 0.3).abs() < 0.1, "{zeros}");
+        assert_ne!(a, last);
+        last = a;
+    }
+    let host = Tensor::from_vec(&Device::interpreter(), x.to_vec::<f32>()?, [33, 17])?;
+    let reference = drop(&mut Noise { key: Tensor::from_slice(host.device(), &[9u32, 11], [2])? }, &host)?;
+    assert_eq!(
+        reference.to_vec::<f32>()?.iter().map(|v| *v == 0.0).collect::<Vec<_>>(),
+        last.iter().map(|v| *v == 0.0).collect::<Vec<_>>()
+    );
+    Ok(())
+}
+
+fn a_snapshot_goes_on_on_another_device(d: &Device) -> Result<()> {
+    use aludel_tensor::Snapshot;
+    let step = compile(sgd);
+    let mut m = line(d)?;
+    for i in 0..3 {
+        step.call(&mut m, &data(d, 8, i)?)?;
+    }
+    let snapshot = pollster::block_on(Snapshot::take(&m))?;
+    let want = step.call(&mut m, &data(d, 8, 9)?)?.item()?;
+    let other = Device::interpreter();
+    snapshot.restore(&mut m, &other)?;
+    let got = step.call(&mut m, &data(&other, 8, 9)?)?.item()?;
+    assert!((got - want).abs() < 1e-4, "{got} {want}");
+    assert!(m.w.is_requires_grad() && *m.w.device() == other);
+    let error = snapshot.restore(&mut (m.w.clone(), m.b.clone()), &other).unwrap_err().to_string();
+    assert!(error.contains("restore"), "{error}");
+    Ok(())
+}
+
+common::on_every_device! {
+    compiled_training_follows_eager,
+    a_changed_batch_compiles_once_more_and_any_third_size_not_at_all,
+    mark_dynamic_makes_a_size_symbolic_at_once,
+    sizes_that_were_equal_and_differ_later_are_compiled_anew,
+    every_guarded_fact_is_noticed,
+    whoever_holds_old_state_keeps_the_old_value,
+    state_may_be_an_argument_and_a_result,
+    swapped_state_is_swapped,
+    a_host_read_breaks_the_graph_and_computes_the_same,
+    what_a_replay_would_miss_is_an_error,
+    an_error_or_panic_in_the_function_leaves_everything_as_it_was,
+    a_compiled_function_inside_another_is_part_of_it,
+    gradients_stop_where_eager_stops_them,
+    dropout_is_the_same_bit_for_bit,
+    a_snapshot_goes_on_on_another_device,
 }

@@ -1,12 +1,12 @@
 //! Eager operators and the tape.
 
+mod common;
+
 use aludel_tensor::{Device, Error, Result, Tensor, no_grad};
 
-#[test]
-fn operators_compute_and_differentiate() -> Result<()> {
-    let d = Device::interpreter();
-    let x = Tensor::from_slice(&d, &[1.0f32, -2.0, 3.0, 4.0], [2, 2])?.requires_grad();
-    let w = Tensor::from_slice(&d, &[0.5f32, 1.0, -1.0, 2.0], [2, 2])?.requires_grad();
+fn operators_compute_and_differentiate(d: &Device) -> Result<()> {
+    let x = Tensor::from_slice(d, &[1.0f32, -2.0, 3.0, 4.0], [2, 2])?.requires_grad();
+    let w = Tensor::from_slice(d, &[0.5f32, 1.0, -1.0, 2.0], [2, 2])?.requires_grad();
     let y = x.matmul(&w)?.relu()?.mul(2.0)?;
     assert_eq!(y.to_vec::<f32>()?, [5.0, 0.0, 0.0, 22.0]);
     let g = y.sum(())?.backward()?;
@@ -15,10 +15,8 @@ fn operators_compute_and_differentiate() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn a_value_used_twice_gets_both_gradients() -> Result<()> {
-    let d = Device::interpreter();
-    let x = Tensor::scalar(&d, 3.0f32).requires_grad();
+fn a_value_used_twice_gets_both_gradients(d: &Device) -> Result<()> {
+    let x = Tensor::scalar(d, 3.0f32).requires_grad();
     let y = x.mul(&x)?.add(&x)?;
     assert_eq!(y.backward()?.get(&x)?.item()?, 7.0);
     // The tape stays.
@@ -26,10 +24,8 @@ fn a_value_used_twice_gets_both_gradients() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn nothing_is_recorded_without_grad() -> Result<()> {
-    let d = Device::interpreter();
-    let x = Tensor::scalar(&d, 3.0f32).requires_grad();
+fn nothing_is_recorded_without_grad(d: &Device) -> Result<()> {
+    let x = Tensor::scalar(d, 3.0f32).requires_grad();
     let y = no_grad(|| x.mul(&x))?;
     assert!(!y.is_requires_grad());
     let z = y.mul(&x)?;
@@ -38,23 +34,21 @@ fn nothing_is_recorded_without_grad() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn a_second_call_of_the_same_types_compiles_nothing() -> Result<()> {
-    let d = Device::interpreter();
+fn a_second_call_of_the_same_types_compiles_nothing(d: &Device) -> Result<()> {
+    // A device of its own: others count too.
+    let d = &Device::new(d.executor().clone());
     for i in 0..5 {
-        let x = Tensor::randn(&d, [4, 3], i)?;
+        let x = Tensor::randn(d, [4, 3], i)?;
         x.softmax(-1)?.sum(0)?;
     }
     assert_eq!(d.compiled_operators(), 2);
-    Tensor::randn(&d, [5, 3], 0)?.softmax(-1)?;
+    Tensor::randn(d, [5, 3], 0)?.softmax(-1)?;
     assert_eq!(d.compiled_operators(), 3);
     Ok(())
 }
 
-#[test]
-fn reshapes_share_memory() -> Result<()> {
-    let d = Device::interpreter();
-    let x = Tensor::randn(&d, [4, 3], 0)?.requires_grad();
+fn reshapes_share_memory(d: &Device) -> Result<()> {
+    let x = Tensor::randn(d, [4, 3], 0)?.requires_grad();
     let y = x.reshape([2, -1])?.unsqueeze(0)?.flatten(0, -1)?;
     assert_eq!(y.shape(), [12]);
     assert_eq!(y.to_vec::<f32>()?, x.to_vec::<f32>()?);
@@ -62,10 +56,8 @@ fn reshapes_share_memory() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn a_long_tape_is_dropped_without_recursion() -> Result<()> {
-    let d = Device::interpreter();
-    let mut x = Tensor::scalar(&d, 1.0f32).requires_grad();
+fn a_long_tape_is_dropped_without_recursion(d: &Device) -> Result<()> {
+    let mut x = Tensor::scalar(d, 1.0f32).requires_grad();
     for _ in 0..100_000 {
         x = x.reshape(())?;
     }
@@ -73,20 +65,18 @@ fn a_long_tape_is_dropped_without_recursion() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn mistakes_are_named() -> Result<()> {
-    let d = Device::interpreter();
+fn mistakes_are_named(d: &Device) -> Result<()> {
     let text = |e: Result<Tensor>| e.map(|t| t.to_string()).unwrap_err().to_string();
-    let (a, b) = (Tensor::zeros(&d, [2, 3])?, Tensor::zeros(&d, [4, 5])?);
+    let (a, b) = (Tensor::zeros(d, [2, 3])?, Tensor::zeros(d, [4, 5])?);
     let e = text(a.matmul(&b));
     assert!(e.contains("matmul(f32[2, 3], f32[4, 5])") && e.contains("3 and 4"), "{e}");
     let e = text(a.add(&b));
     assert!(e.contains("do not broadcast"), "{e}");
-    let e = text(Tensor::from_slice(&d, &[1.0f32, 2.0], [3]));
+    let e = text(Tensor::from_slice(d, &[1.0f32, 2.0], [3]));
     assert!(e.contains("2 values do not fill the shape [3]"), "{e}");
-    assert!(matches!(Tensor::zeros(&d, [1 << 20, 1 << 20]), Err(Error::Limit { .. })));
-    assert!(matches!(Tensor::zeros(&d, [usize::MAX, 2]), Err(Error::Limit { .. })));
-    assert!(Tensor::zeros(&d, [-1]).is_err());
+    assert!(matches!(Tensor::zeros(d, [1 << 20, 1 << 20]), Err(Error::Limit { .. })));
+    assert!(matches!(Tensor::zeros(d, [usize::MAX, 2]), Err(Error::Limit { .. })));
+    assert!(Tensor::zeros(d, [-1]).is_err());
     assert!(a.item().unwrap_err().to_string().contains("only a tensor of one element"));
     assert!(a.backward().err().is_some_and(|e| e.to_string().contains("only a scalar")));
     let e = a.sum(())?.backward().err().map(|e| e.to_string()).unwrap_or_default();
@@ -95,24 +85,33 @@ fn mistakes_are_named() -> Result<()> {
     assert!(e.contains("to_device"), "{e}");
     let e = text(a.softmax(7));
     assert!(e.contains("dimension 7 is out of range"), "{e}");
-    let w = Tensor::zeros(&d, [2, 3])?.requires_grad();
-    let other = Tensor::zeros(&d, [2, 3])?.requires_grad();
+    let w = Tensor::zeros(d, [2, 3])?.requires_grad();
+    let other = Tensor::zeros(d, [2, 3])?.requires_grad();
     let g = w.sum(())?.backward()?;
     assert!(g.get(&other).unwrap_err().to_string().contains("does not depend"));
     assert!(a.gather(0, &b).is_err());
     Ok(())
 }
 
-#[test]
-fn numbers_take_the_tensors_type() -> Result<()> {
+fn numbers_take_the_tensors_type(d: &Device) -> Result<()> {
     use aludel_tensor::DType;
-    let d = Device::interpreter();
-    let i = Tensor::from_slice(&d, &[1i32, 2, 3], [3])?;
+    let i = Tensor::from_slice(d, &[1i32, 2, 3], [3])?;
     assert_eq!(i.add(1)?.dtype(), DType::I32);
     assert_eq!(i.maximum(2)?.to_vec::<i32>()?, [2, 2, 3]);
     assert_eq!(i.to(DType::F32)?.mul(0.5)?.to_vec::<f32>()?, [0.5, 1.0, 1.5]);
     assert_eq!((&i + &i)?.to_vec::<i64>()?, [2, 4, 6]);
-    assert_eq!(Tensor::arange(&d, 4)?.to_vec::<i32>()?, [0, 1, 2, 3]);
-    assert_eq!(Tensor::arange_from(&d, 0.0, 1.0, 0.25)?.to_vec::<f32>()?, [0.0, 0.25, 0.5, 0.75]);
+    assert_eq!(Tensor::arange(d, 4)?.to_vec::<i32>()?, [0, 1, 2, 3]);
+    assert_eq!(Tensor::arange_from(d, 0.0, 1.0, 0.25)?.to_vec::<f32>()?, [0.0, 0.25, 0.5, 0.75]);
     Ok(())
+}
+
+common::on_every_device! {
+    operators_compute_and_differentiate,
+    a_value_used_twice_gets_both_gradients,
+    nothing_is_recorded_without_grad,
+    a_second_call_of_the_same_types_compiles_nothing,
+    reshapes_share_memory,
+    a_long_tape_is_dropped_without_recursion,
+    mistakes_are_named,
+    numbers_take_the_tensors_type,
 }
