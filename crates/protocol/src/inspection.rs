@@ -15,8 +15,6 @@ pub struct Inspection {
     /// What must hold for this program to be used again.
     pub guards: Vec<Guard>,
     pub not_fused: Vec<NotFused>,
-    /// Milliseconds of each pass.
-    pub passes: Vec<(String, f64)>,
     /// Graph breaks: where, and why.
     pub breaks: Vec<String>,
     /// How many programs were compiled for this step, and for which calls.

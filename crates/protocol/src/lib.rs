@@ -80,11 +80,15 @@ pub enum Request {
     },
     /// What does the compiled step look like inside?
     Inspect,
+    /// Rehearses the loss of the device.
+    LoseDevice,
 }
 
 /// To the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
+    /// The trainer hears requests from now on; one sent earlier is lost.
+    Listening,
     /// Answers `Hello`.
     Ready { version: u32, device: Device },
     /// A session exists; training may start.
@@ -123,16 +127,15 @@ pub struct Progress {
     pub pane: Pane,
     /// Steps taken since the session began.
     pub step: u64,
-    /// Loss of each step since the last report; the last belongs to `step`.
-    pub losses: Vec<f32>,
+    /// Losses since the last report, by step; when steps are many, of some of them, and always of the last.
+    pub losses: Vec<(u64, f32)>,
     /// Time this pane has spent on steps, in milliseconds.
     pub elapsed_ms: f64,
     /// Median over the last window of the time for a step, until the device had finished it.
     pub ms_per_step: Option<f64>,
     pub counts: Counts,
-    /// Time to capture and compile, or in the eager pane to make its operators' kernels: all that the first step took
-    /// beyond a usual one, in milliseconds.
-    pub compile_ms: Option<f64>,
+    /// Time of the first step, in milliseconds: capture, compilation and pipelines, or in the eager pane those of each operator.
+    pub first_ms: Option<f64>,
 }
 
 /// Exact counts of one step.
@@ -207,11 +210,11 @@ mod tests {
         let progress = Progress {
             pane: Pane::Compiled,
             step: 7,
-            losses: vec![1.5, f32::INFINITY],
+            losses: vec![(6, 1.5), (7, f32::INFINITY)],
             elapsed_ms: 12.5,
             ms_per_step: Some(1.25),
             counts: Counts { kernels: 10, submits: 1, bytes_moved: 5, peak_bytes: 6 },
-            compile_ms: None,
+            first_ms: None,
         };
         let event = Event::Progress { session: 3, progress };
         assert_eq!(decode::<Event>(&encode(&event).unwrap()).unwrap(), event);

@@ -81,6 +81,7 @@ pub fn bind(wasm: &Path, out: &Path, name: &str) -> Result<()> {
     wasm_bindgen_cli_support::Bindgen::new()
         .input_path(wasm)
         .web(true)?
+        .omit_default_module_path(false)
         .typescript(false)
         .keep_debug(false)
         .remove_name_section(true)

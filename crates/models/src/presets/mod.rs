@@ -4,8 +4,10 @@
 //! the text into a checked [`Config`], or says for each field what is wrong with it.
 
 mod parse;
+mod train;
 
 pub use parse::FieldError;
+pub use train::{AnyOptimizer, Batch, Model, Source, Train};
 
 use crate::data::{addition, digits, points};
 pub use points::Dataset;

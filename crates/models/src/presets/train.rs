@@ -1,0 +1,215 @@
+//! A preset as something that trains: model, optimizer, the step that eager and compiled share, and batches.
+
+use super::{Activation, Config, Optimizer, Task};
+use crate::data::addition::{Addition, IGNORE, VOCABULARY_SIZE};
+use crate::data::{Labelled, Sampler, digits};
+use crate::{Gpt, Mlp};
+use aludel_nn::{Adam, AdamConfig, AdamW, Init, Module, Optimizer as _, Sgd, SgdConfig};
+use aludel_tensor::{Attrs, Device, Error, Gradients, Result, Tensor, Tree, dispatch};
+
+/// What a preset trains.
+#[derive(Clone, Tree)]
+pub enum Model {
+    Mlp(Mlp),
+    Gpt(Gpt),
+}
+
+impl Model {
+    /// The model of a preset with fresh weights: the same for the same seed, on every device.
+    pub fn new(config: &Config, device: &Device) -> Result<Model> {
+        let init = &mut Init::new(device, config.seed);
+        match &config.task {
+            Task::Addition { layers, width, heads, context, .. } => {
+                Ok(Model::Gpt(Gpt::new(init, VOCABULARY_SIZE, *context, *width, *layers, *heads)?))
+            }
+            task => {
+                let activation = match task {
+                    Task::Points { activation, .. } => (*activation).into(),
+                    _ => aludel_nn::Activation::Relu,
+                };
+                Ok(Model::Mlp(Mlp::new(init, &config.mlp_sizes().unwrap_or_default(), activation)?))
+            }
+        }
+    }
+}
+
+impl Module for Model {
+    /// `[batch, features]` to logits `[batch, classes]`, or `[batch, time]` of i32 to logits `[batch, time, vocabulary]`.
+    #[track_caller]
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        match self {
+            Model::Mlp(m) => m.forward(x),
+            Model::Gpt(m) => m.forward(x),
+        }
+    }
+}
+
+impl From<Activation> for aludel_nn::Activation {
+    fn from(a: Activation) -> Self {
+        match a {
+            Activation::Relu => Self::Relu,
+            Activation::Tanh => Self::Tanh,
+            Activation::Gelu => Self::Gelu,
+            Activation::Silu => Self::Silu,
+            Activation::Sigmoid => Self::Sigmoid,
+        }
+    }
+}
+
+/// Any of the presets' optimizers.
+#[derive(Clone, Tree)]
+pub enum AnyOptimizer {
+    Sgd(Sgd),
+    Adam(Adam),
+    AdamW(AdamW),
+}
+
+impl AnyOptimizer {
+    fn new(config: &Config, model: &Model) -> Result<AnyOptimizer> {
+        let lr = config.learning_rate;
+        let adam = AdamConfig { lr, ..AdamConfig::default() };
+        Ok(match config.optimizer {
+            Optimizer::Sgd => AnyOptimizer::Sgd(Sgd::new(model, SgdConfig { lr, ..SgdConfig::default() })?),
+            Optimizer::Momentum => AnyOptimizer::Sgd(Sgd::new(model, SgdConfig { lr, momentum: 0.9, ..SgdConfig::default() })?),
+            Optimizer::Adam => AnyOptimizer::Adam(Adam::new(model, adam)?),
+            Optimizer::AdamW => AnyOptimizer::AdamW(AdamW::new(model, adam)?),
+        })
+    }
+
+    #[track_caller]
+    fn step(&mut self, model: &mut Model, gradients: &Gradients) -> Result<()> {
+        match self {
+            AnyOptimizer::Sgd(o) => o.step(model, gradients),
+            AnyOptimizer::Adam(o) => o.step(model, gradients),
+            AnyOptimizer::AdamW(o) => o.step(model, gradients),
+        }
+    }
+}
+
+/// All that a step changes.
+#[derive(Clone, Tree)]
+pub struct Train {
+    pub model: Model,
+    pub optimizer: AnyOptimizer,
+}
+
+/// Inputs and targets of one step.
+pub type Batch = (Tensor, Tensor);
+
+impl Train {
+    pub fn new(config: &Config, device: &Device) -> Result<Train> {
+        let model = Model::new(config, device)?;
+        let optimizer = AnyOptimizer::new(config, &model)?;
+        Ok(Train { model, optimizer })
+    }
+
+    /// One training step, forward, backward and update; gives the loss before the update. Run as it is, it is the eager step; given to
+    /// `compile`, it is captured whole.
+    #[track_caller]
+    pub fn step(&mut self, (x, y): &Batch) -> Result<Tensor> {
+        let logits = self.model.forward(x)?;
+        let loss = match &self.model {
+            Model::Mlp(_) => logits.cross_entropy(y)?,
+            Model::Gpt(_) => {
+                let classes = logits.size(-1)?;
+                answered(&logits.reshape((-1, &classes))?, &y.reshape([-1])?)?
+            }
+        };
+        self.optimizer.step(&mut self.model, &loss.backward()?)?;
+        Ok(loss)
+    }
+}
+
+/// Mean cross-entropy over the positions that have a target.
+#[track_caller]
+fn answered(logits: &Tensor, target: &Tensor) -> Result<Tensor> {
+    let row = aludel_ir::ops::find("cross_entropy").ok_or_else(|| Error::unsupported("cross_entropy", "report this"))?;
+    let results = dispatch(row, &[logits.into(), target.into()], Attrs::new().with("ignore_index", IGNORE as i64))?;
+    results.into_iter().next().ok_or_else(|| Error::op("cross_entropy", "", "no result", "report this"))
+}
+
+/// Where a preset's batches come from.
+pub enum Source {
+    Rows { data: Labelled, sampler: Sampler },
+    Addition { problems: Addition, batch: usize },
+}
+
+impl Source {
+    pub fn new(config: &Config) -> Source {
+        let rows = |data: Labelled| {
+            let sampler = Sampler::new(data.rows(), config.batch, config.seed);
+            Source::Rows { data, sampler }
+        };
+        match &config.task {
+            Task::Points { data, .. } => rows(data.generate(config.seed).0),
+            Task::Digits { .. } => rows(digits::split().0),
+            Task::Addition { digits, context, .. } => {
+                Source::Addition { problems: Addition { digits: *digits, context: *context, seed: config.seed }, batch: config.batch }
+            }
+        }
+    }
+
+    /// The batch of step `step`, counted from 0: the same for every source of one configuration.
+    pub fn batch(&mut self, step: u64, device: &Device) -> Result<Batch> {
+        match self {
+            Source::Rows { data, sampler } => {
+                let rows = data.select(sampler.indices(step));
+                let n = rows.rows();
+                Ok((Tensor::from_vec(device, rows.x, [n, data.features])?, Tensor::from_vec(device, rows.y, [n])?))
+            }
+            Source::Addition { problems, batch } => {
+                let rows = problems.batch(*batch, step);
+                let shape = [*batch, rows.context];
+                Ok((Tensor::from_vec(device, rows.x, shape)?, Tensor::from_vec(device, rows.y, shape)?))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Preset;
+    use super::*;
+    use aludel_tensor::compile;
+
+    /// Every preset and optimizer learns on the interpreter, and eager and compiled agree step by step.
+    #[test]
+    fn presets_learn() {
+        let small = |p: Preset, optimizer: &str| {
+            let mut fields: Vec<(&str, &str)> = vec![("optimizer", optimizer), ("batch", "16"), ("lr", "0.02")];
+            match p {
+                Preset::Points => fields.extend([("layers", "8"), ("data", "circles")]),
+                Preset::Digits => fields.push(("layers", "16")),
+                Preset::Addition => fields.extend([("digits", "1"), ("context", "6"), ("layers", "1"), ("width", "8"), ("heads", "2")]),
+            }
+            let fields: Vec<_> = fields.into_iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+            Config::from_fields(p, &fields).unwrap()
+        };
+        let device = Device::interpreter();
+        for (preset, optimizer) in [(Preset::Points, "adamw"), (Preset::Points, "sgd"), (Preset::Digits, "momentum"), (Preset::Addition, "adam")] {
+            let config = small(preset, optimizer);
+            let (mut eager, mut compiled) = (Train::new(&config, &device).unwrap(), Train::new(&config, &device).unwrap());
+            let step = compile(|s: &mut Train, b: &Batch| s.step(b)).fullgraph(true);
+            let (mut a, mut b) = (Source::new(&config), Source::new(&config));
+            let mut losses = Vec::new();
+            for k in 0..24 {
+                let one = eager.step(&a.batch(k, &device).unwrap()).unwrap().item().unwrap();
+                let two = step.call(&mut compiled, &b.batch(k, &device).unwrap()).unwrap().item().unwrap();
+                assert!((one - two).abs() < 1e-4 * one.abs().max(1.0), "{preset:?} step {k}: eager {one}, compiled {two}");
+                losses.push(one);
+            }
+            let mean = |l: &[f64]| l.iter().sum::<f64>() / l.len() as f64;
+            assert!(mean(&losses[18..]) < mean(&losses[..6]), "{preset:?} with {optimizer} does not learn: {losses:?}");
+            assert_eq!(step.compilations(), 1);
+        }
+    }
+
+    #[test]
+    fn parameters_are_as_many_as_said() {
+        use aludel_nn::Parameters;
+        for p in Preset::ALL {
+            let config = Config::from_fields(p, &[]).unwrap();
+            assert_eq!(Model::new(&config, &Device::interpreter()).unwrap().parameter_count(), config.parameters(), "{p:?}");
+        }
+    }
+}

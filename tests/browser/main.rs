@@ -1,0 +1,291 @@
+//! Drives the real page in a real browser: every preset trains, both panes, and the loss falls; what a person may get wrong
+//! is said at the field; without WebGPU it still trains. Anything on the console that is an error fails the test.
+//!
+//! Pictures of each state go to `target/screenshots`, to be looked at. The site must be there: `cargo xtask test` builds it
+//! before it runs this; `ALUDEL_SITE` names another one.
+
+use anyhow::{Context, Result, bail, ensure};
+use std::path::PathBuf;
+use xtask::cdp::Browser;
+use xtask::{packages, serve, target_dir};
+
+/// Where the site is served: not at the root, because it must work from any path.
+const PREFIX: &str = "/some/where";
+
+type Test = (&'static str, fn(&mut Page) -> Result<()>);
+
+/// A browser on the page.
+struct Page {
+    browser: Browser,
+    base: String,
+    shots: PathBuf,
+}
+
+const TESTS: [Test; 8] = [
+    ("points train in both panes", points),
+    ("digits train, and a drawn one is read", digits),
+    ("addition trains and answers", addition),
+    ("the inspector lays the compiled step open", inspector),
+    ("wrong input is said at the field and loses nothing", fields),
+    ("a link brings back what it shows", links),
+    ("training leaves the page free", responsive),
+    ("an embedded playground trains", embedded),
+];
+
+fn main() {
+    if let Err(e) = run() {
+        eprintln!("browser: {e:#}");
+        std::process::exit(1);
+    }
+}
+
+fn run() -> Result<()> {
+    let only: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let dir = std::env::var_os("ALUDEL_SITE").map_or_else(|| target_dir().join("site"), PathBuf::from);
+    ensure!(dir.join("aludel.js").is_file(), "{} holds no site; `cargo xtask test` builds it", dir.display());
+    let site = serve::start(&dir, PREFIX, 0)?;
+    let shots = target_dir().join("screenshots");
+    std::fs::create_dir_all(&shots)?;
+    let program = packages::browser()?;
+    let base = format!("http://127.0.0.1:{}{PREFIX}/", site.port);
+    let chosen = |name: &str| only.is_empty() || only.iter().any(|o| name.contains(o.as_str()));
+
+    let mut page = Page { browser: Browser::launch(&program, true)?, base: base.clone(), shots: shots.clone() };
+    for (name, test) in TESTS.iter().filter(|t| chosen(t.0)) {
+        page.check(name, *test)?;
+    }
+    drop(page);
+    let name = "without WebGPU it says so and trains";
+    if chosen(name) {
+        Page { browser: Browser::launch(&program, false)?, base, shots }.check(name, without_webgpu)?;
+    }
+    Ok(())
+}
+
+impl Page {
+    fn check(&mut self, name: &str, test: fn(&mut Page) -> Result<()>) -> Result<()> {
+        let start = std::time::Instant::now();
+        self.browser.resize(1280, 900, false)?;
+        self.browser.prefer_dark(false)?;
+        test(self).with_context(|| name.to_string())?;
+        // Complaints of the last moment arrive with the next answer.
+        self.browser.eval("new Promise(r => setTimeout(r, 50))")?;
+        let complaints = std::mem::take(&mut self.browser.complaints);
+        ensure!(complaints.is_empty(), "{name}: the console is not clean: {complaints:#?}");
+        println!("browser: {name}: ok, {:.0} s", start.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    fn open(&mut self, query: &str) -> Result<()> {
+        let url = format!("{}{query}", self.base);
+        self.browser.open(&url)?;
+        self.browser.wait("the page to be ready to train", "document.querySelector('#train')?.disabled === false", 120)
+    }
+
+    fn text(&mut self, id: &str) -> Result<String> {
+        let value = self.browser.eval(&format!("document.getElementById({id:?})?.textContent"))?;
+        value.as_str().map(str::to_string).with_context(|| format!("there is no #{id}"))
+    }
+
+    fn number(&mut self, id: &str) -> Result<f64> {
+        let text = self.text(id)?;
+        let digits: String = text.chars().filter(|c| c.is_ascii_digit() || ".-e".contains(*c)).collect();
+        digits.parse().with_context(|| format!("#{id} is `{text}`, not a number"))
+    }
+
+    fn shot(&mut self, name: &str) -> Result<()> {
+        let file = self.shots.join(format!("{name}.png"));
+        self.browser.screenshot(&file, true)
+    }
+
+    /// Light, dark, and on a phone.
+    fn looks(&mut self, name: &str) -> Result<()> {
+        self.shot(&format!("{name}-light"))?;
+        self.browser.prefer_dark(true)?;
+        self.settle()?;
+        self.shot(&format!("{name}-dark"))?;
+        self.browser.prefer_dark(false)?;
+        self.browser.resize(390, 844, true)?;
+        self.settle()?;
+        self.shot(&format!("{name}-phone"))?;
+        let wide = self.browser.eval("document.documentElement.scrollWidth - document.documentElement.clientWidth")?;
+        ensure!(wide.as_f64().unwrap_or(0.0) <= 0.0, "{name}: on a phone the page is {wide} pixels too wide");
+        self.browser.resize(1280, 900, false)?;
+        self.settle()
+    }
+
+    /// Lets the page draw.
+    fn settle(&mut self) -> Result<()> {
+        self.browser.eval("new Promise(r => setTimeout(r, 300))").map(|_| ())
+    }
+
+    /// One step in each pane: their losses agree, since model, weights and batch do. Gives the loss.
+    fn first_step(&mut self) -> Result<f64> {
+        self.browser.click("#step")?;
+        let both = "['eager', 'compiled'].every(p => document.getElementById(p + '-step').textContent === '1')";
+        self.browser.wait("both panes to take a step", both, 180)?;
+        let (eager, compiled) = (self.number("eager-loss")?, self.number("compiled-loss")?);
+        ensure!((eager - compiled).abs() <= 2e-3 * eager.abs().max(1.0), "first losses: eager {eager}, compiled {compiled}");
+        Ok(compiled)
+    }
+
+    /// Trains until both panes have taken so many steps; gives the losses of both.
+    fn train(&mut self, steps: u64, seconds: u64) -> Result<[f64; 2]> {
+        self.browser.click("#train")?;
+        let enough = format!("['eager', 'compiled'].every(p => Number(document.getElementById(p + '-step').textContent.replaceAll(',', '')) >= {steps})");
+        self.browser.wait(&format!("{steps} steps in both panes"), &enough, seconds)?;
+        self.browser.click("#train")?;
+        self.browser.wait("training to pause", "document.querySelector('#train').textContent.includes('Resume')", 60)?;
+        Ok([self.number("eager-loss")?, self.number("compiled-loss")?])
+    }
+
+    /// Both panes measured and counted, and said which is faster.
+    fn measured(&mut self) -> Result<()> {
+        for pane in ["eager", "compiled"] {
+            for what in ["ms", "rate", "kernels", "submits", "moved", "peak", "compile"] {
+                let v = self.number(&format!("{pane}-{what}"))?;
+                ensure!(v > 0.0, "{pane}-{what} is {v}");
+            }
+        }
+        let (eager, compiled) = (self.number("eager-kernels")?, self.number("compiled-kernels")?);
+        ensure!(compiled < eager, "compiled launches {compiled} kernels, eager {eager}");
+        ensure!(self.number("compiled-submits")? == 1.0, "a compiled step is one submit");
+        ensure!(self.text("speed-up")?.contains('×'), "no speed-up is stated");
+        Ok(())
+    }
+}
+
+fn points(page: &mut Page) -> Result<()> {
+    page.open("?preset=points&data=circles")?;
+    let first = page.first_step()?;
+    let last = page.train(150, 240)?;
+    ensure!(last.iter().all(|l| *l < first * 0.5), "the loss went from {first} to {last:?}");
+    page.measured()?;
+    ensure!(page.number("compiled-score")? > 85.0, "accuracy {}", page.text("compiled-score")?);
+    page.looks("points")
+}
+
+fn digits(page: &mut Page) -> Result<()> {
+    page.open("?preset=points")?;
+    page.browser.click("#preset-digits")?;
+    page.browser.wait("the digits", "document.querySelector('.predictions') !== null && document.querySelector('#train').disabled === false", 60)?;
+    let first = page.first_step()?;
+    let last = page.train(100, 240)?;
+    ensure!(last.iter().all(|l| *l < first * 0.5), "the loss went from {first} to {last:?}");
+    page.measured()?;
+    ensure!(page.number("compiled-score")? > 80.0, "accuracy {}", page.text("compiled-score")?);
+    // A one: a stroke from top to bottom.
+    let pad = page.browser.eval("(() => { const c = document.querySelector('.pad canvas'); c.scrollIntoView({block: 'center'}); const r = c.getBoundingClientRect(); return [r.x, r.y, r.width]; })()")?;
+    let (x, y, w) = (pad[0].as_f64().unwrap_or(0.0), pad[1].as_f64().unwrap_or(0.0), pad[2].as_f64().unwrap_or(0.0));
+    let stroke: Vec<_> = (0..=12).map(|i| (x + w * 0.5, y + w * (0.15 + 0.7 * i as f64 / 12.0))).collect();
+    page.browser.drag(&stroke)?;
+    page.browser.wait("an answer to the drawing", "document.querySelector('#pad-answer').textContent.includes('%')", 30)?;
+    page.looks("digits")
+}
+
+fn addition(page: &mut Page) -> Result<()> {
+    page.open("?preset=addition&digits=1&context=8&width=32&batch=64")?;
+    let first = page.first_step()?;
+    let last = page.train(60, 360)?;
+    ensure!(last.iter().all(|l| *l < first * 0.8), "the loss went from {first} to {last:?}");
+    page.measured()?;
+    let rows = page.browser.eval("[...document.querySelectorAll('.samples tbody tr')].filter(r => /^\\d+\\+\\d+=$/.test(r.cells[0].textContent)).length")?;
+    ensure!(rows.as_u64().unwrap_or(0) >= 8, "only {rows} sampled answers are shown");
+    page.looks("addition")
+}
+
+fn inspector(page: &mut Page) -> Result<()> {
+    page.open("?preset=digits&tab=graph")?;
+    page.browser.click("#step")?;
+    page.browser.wait("the captured graph", "document.querySelectorAll('.operators li').length > 5", 180)?;
+    page.shot("inspector-graph")?;
+    page.browser.click(".operators .chip")?;
+    page.browser.wait("the kernel of that operator", "document.querySelector('.split pre')?.textContent.includes('@compute')", 10)?;
+    for tab in ["kernels", "joint", "loops", "memory", "guards", "not-fused"] {
+        page.browser.click(&format!("#tab-{tab}"))?;
+        page.settle()?;
+        let text = page.browser.eval("document.querySelector('#inspector-panel').textContent.length")?;
+        ensure!(text.as_u64().unwrap_or(0) > 80, "the tab {tab} is empty");
+        page.shot(&format!("inspector-{tab}"))?;
+    }
+    ensure!(page.browser.eval("document.querySelectorAll('.memory rect').length")?.as_u64().unwrap_or(0) == 0, "the last tab is not the memory plan");
+    // By keyboard: from the last tab, the arrow goes round to the first.
+    page.browser.eval("document.querySelector('#tab-not-fused').focus()")?;
+    page.browser.press("ArrowRight")?;
+    page.browser.wait("the first tab by keyboard", "document.activeElement.id === 'tab-graph'", 10)
+}
+
+fn fields(page: &mut Page) -> Result<()> {
+    page.open("?preset=digits")?;
+    page.browser.click("#step")?;
+    page.browser.wait("a step", "document.getElementById('compiled-step').textContent === '1'", 180)?;
+    for (field, text, says) in [("layers", "128, 0", "at least 1"), ("layers", "10000000", "at most"), ("lr", "NaN", "not a number"), ("batch", "x", "whole number")] {
+        let before = page.browser.eval(&format!("document.getElementById('field-{field}').value"))?;
+        page.browser.fill(&format!("#field-{field}"), text)?;
+        let shown = format!("document.getElementById('error-{field}').textContent.includes({says:?}) && document.querySelector('#train').disabled");
+        page.browser.wait(&format!("a message about {field} = {text}"), &shown, 10)?;
+        ensure!(page.number("compiled-step")? == 1.0, "a wrong field must not end the session");
+        if text == "10000000" {
+            page.shot("field-error")?;
+        }
+        page.browser.fill(&format!("#field-{field}"), before.as_str().unwrap_or_default())?;
+        page.browser.wait("the message to go", "document.querySelector('#train').disabled === false", 10)?;
+    }
+    // A valid change begins anew.
+    page.browser.fill("#field-layers", "32")?;
+    page.browser.wait("a new session", "document.getElementById('compiled-step').textContent === '0'", 10)
+}
+
+fn links(page: &mut Page) -> Result<()> {
+    page.open("?preset=points")?;
+    page.browser.fill("#field-lr", "0.02")?;
+    page.browser.click("#tab-memory")?;
+    page.settle()?;
+    let search = page.browser.eval("location.search")?;
+    let search = search.as_str().unwrap_or_default().to_string();
+    ensure!(search.contains("lr=0.02") && search.contains("tab=memory"), "the address is {search}");
+    page.open(&search)?;
+    let back = "document.getElementById('field-lr').value === '0.02' && document.getElementById('tab-memory').getAttribute('aria-selected') === 'true'";
+    page.browser.wait("the link's state", back, 10)?;
+    // A link with nonsense in it is answered at the field, not with a broken page.
+    page.browser.open(&format!("{}?preset=points&data=cube&layers=0", page.base))?;
+    page.browser.wait("messages at the fields", "document.getElementById('error-data')?.textContent.includes('cube')", 60)
+}
+
+fn responsive(page: &mut Page) -> Result<()> {
+    page.open("?preset=digits")?;
+    // Task lengths are the browser's own: a `longtask` is one of more than 50 ms in the main thread.
+    page.browser.eval("window.tasks = []; new PerformanceObserver(l => tasks.push(...l.getEntries().map(e => e.duration))).observe({ type: 'longtask' })")?;
+    page.train(60, 240)?;
+    let longest = page.browser.eval("Math.max(0, ...tasks)")?.as_f64().unwrap_or(0.0);
+    let count = page.browser.eval("tasks.length")?;
+    println!("browser: {count} tasks over 50 ms in the main thread, the longest {longest:.0} ms");
+    // In software the GPU's work, the worker and the page share two cores with this test: a task may be interrupted for long.
+    // What would freeze a page (a step, a compilation) takes much longer than this.
+    ensure!(longest < 250.0, "a task of {longest} ms in the main thread");
+    Ok(())
+}
+
+fn embedded(page: &mut Page) -> Result<()> {
+    page.browser.resize(900, 1100, false)?;
+    page.browser.open(&format!("{}embed.html", page.base))?;
+    let inside = |js: &str| format!("(d => {js})(document.querySelector('aludel-playground iframe')?.contentDocument)");
+    page.browser.wait("the embedded page", &inside("d?.querySelector('#train')?.disabled === false"), 120)?;
+    page.browser.eval(&inside("d.querySelector('#train').click()"))?;
+    page.browser.wait("embedded training", &inside("Number(d.getElementById('compiled-step').textContent.replaceAll(',', '')) > 5"), 180)?;
+    page.browser.eval(&inside("d.querySelector('#train').click()"))?;
+    page.settle()?;
+    page.shot("embed")
+}
+
+fn without_webgpu(page: &mut Page) -> Result<()> {
+    page.open("?preset=points&data=circles&layers=16&batch=32")?;
+    let said = page.browser.eval("document.querySelector('.notice')?.textContent")?;
+    if !said.as_str().unwrap_or_default().contains("interpreter") {
+        bail!("the page does not say that it has no GPU: {said}");
+    }
+    let first = page.first_step()?;
+    let last = page.train(60, 240)?;
+    ensure!(last.iter().all(|l| *l < first), "the loss went from {first} to {last:?}");
+    page.shot("no-webgpu")
+}

@@ -1,0 +1,151 @@
+//! The top of the page: name, presets, device, theme, share.
+
+use aludel_models::presets::Preset;
+use aludel_protocol::Device;
+use wasm_bindgen::JsCast;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{HtmlElement, KeyboardEvent};
+use yew::prelude::*;
+
+#[derive(Properties, PartialEq)]
+pub struct HeaderProps {
+    pub preset: Preset,
+    pub device: Option<Device>,
+    /// The query of a link to what is on show.
+    pub share: AttrValue,
+    pub embed: bool,
+    pub on_preset: Callback<Preset>,
+}
+
+#[component]
+pub fn Header(props: &HeaderProps) -> Html {
+    html! {
+        <header class="top">
+            if !props.embed {
+                <h1><a href="./" aria-label="Aludel, start over"><img src="icon.svg" alt="" width="24" height="24" />{"Aludel"}</a></h1>
+            }
+            <Presets preset={props.preset} on_preset={props.on_preset.clone()} />
+            <p class="device">{ device(props.device.as_ref()) }</p>
+            if props.embed {
+                <a class="quiet" href={format!("./{}", props.share.replace("&embed=1", ""))} target="_blank" rel="noopener">{"Open in full"}</a>
+            } else {
+                <Share query={props.share.clone()} />
+                <Theme />
+            }
+        </header>
+    }
+}
+
+fn device(device: Option<&Device>) -> Html {
+    match device {
+        None => html! { {"Looking for a GPU…"} },
+        Some(d) => {
+            let title = if d.features.is_empty() { String::new() } else { format!("Features: {}", d.features.join(", ")) };
+            let name = if d.name.is_empty() || d.name == d.backend { html! {} } else { html! { <>{" · "}{ &d.name }</> } };
+            html! { <span {title}><strong>{ &d.backend }</strong>{ name }</span> }
+        }
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct PresetsProps {
+    preset: Preset,
+    on_preset: Callback<Preset>,
+}
+
+#[component]
+fn Presets(props: &PresetsProps) -> Html {
+    html! {
+        <nav class="segmented" aria-label="Presets">
+            { for Preset::ALL.iter().map(|p| {
+                let (p, on_preset) = (*p, props.on_preset.clone());
+                let current = p == props.preset;
+                html! {
+                    <button type="button" key={p.key()} id={format!("preset-{}", p.key())} aria-current={current.then_some("page")}
+                        onclick={move |_| if !current { on_preset.emit(p) }}>{ p.title() }</button>
+                }
+            }) }
+        </nav>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct ShareProps {
+    query: AttrValue,
+}
+
+/// Copies a link to what is on show.
+#[component]
+fn Share(props: &ShareProps) -> Html {
+    let copied = use_state(|| false);
+    let onclick = {
+        let (query, copied) = (props.query.clone(), copied.clone());
+        move |_: MouseEvent| {
+            let Some(window) = web_sys::window() else { return };
+            let location = window.location();
+            let url = format!("{}{}{query}", location.origin().unwrap_or_default(), location.pathname().unwrap_or_default());
+            let copied = copied.clone();
+            spawn_local(async move {
+                // Without permission the address bar still has the link.
+                if JsFuture::from(window.navigator().clipboard().write_text(&url)).await.is_ok() {
+                    copied.set(true);
+                }
+            });
+        }
+    };
+    let reset = {
+        let copied = copied.clone();
+        move |_: FocusEvent| copied.set(false)
+    };
+    html! {
+        <button type="button" class="quiet share" {onclick} onblur={reset}>
+            <span aria-live="polite">{ if *copied { "Link copied" } else { "Share" } }</span>
+        </button>
+    }
+}
+
+/// Light or dark; until chosen, as the system says.
+#[component]
+fn Theme() -> Html {
+    let dark = use_state(super::plot::dark);
+    let onclick = {
+        let dark = dark.clone();
+        move |_: MouseEvent| {
+            let next = !*dark;
+            set_theme(if next { "dark" } else { "light" });
+            dark.set(next);
+        }
+    };
+    html! {
+        <button type="button" class="quiet icon" {onclick} aria-pressed={dark.to_string()} aria-label="Dark theme" title="Light or dark">
+            { if *dark { "☀" } else { "☾" } }
+        </button>
+    }
+}
+
+fn set_theme(theme: &str) {
+    let Some(window) = web_sys::window() else { return };
+    if let Some(root) = window.document().and_then(|d| d.document_element()) {
+        let _ = root.set_attribute("data-theme", theme);
+    }
+    // Storage may be closed to us; the choice then lasts as long as the page.
+    if let Ok(Some(storage)) = window.local_storage() {
+        let _ = storage.set_item("aludel-theme", theme);
+    }
+}
+
+/// Arrow keys move within a list of tabs, as the ARIA practices say. Gives how far.
+pub fn arrow(event: &KeyboardEvent) -> Option<isize> {
+    match event.key().as_str() {
+        "ArrowRight" | "ArrowDown" => Some(1),
+        "ArrowLeft" | "ArrowUp" => Some(-1),
+        _ => None,
+    }
+}
+
+pub fn focus(id: &str) {
+    let element = web_sys::window().and_then(|w| w.document()).and_then(|d| d.get_element_by_id(id));
+    if let Some(e) = element.and_then(|e| e.dyn_into::<HtmlElement>().ok()) {
+        let _ = e.focus();
+    }
+}

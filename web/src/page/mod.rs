@@ -1,0 +1,320 @@
+//! The page: state, what changes it, and how it is laid out. Each part of it is a component of its own.
+
+mod addition;
+mod controls;
+mod curve;
+mod digits;
+mod format;
+mod header;
+mod inspector;
+mod location;
+mod pad;
+mod pane;
+mod plot;
+mod points;
+mod state;
+
+use crate::channel::Trainer;
+use aludel_models::presets::Preset;
+use aludel_protocol::{Event, Mode, Pane, Request, VERSION};
+use state::State;
+use wasm_bindgen::prelude::*;
+use yew::prelude::*;
+
+/// What the loss curves run over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Axis {
+    Time,
+    Step,
+}
+
+/// What the inspector shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tab {
+    Graph,
+    Joint,
+    Loops,
+    Kernels,
+    Memory,
+    Guards,
+    NotFused,
+}
+
+impl Tab {
+    pub const ALL: [(Tab, &'static str, &'static str); 7] = [
+        (Tab::Graph, "graph", "Graph"),
+        (Tab::Joint, "joint", "Joint"),
+        (Tab::Loops, "loops", "Loops"),
+        (Tab::Kernels, "kernels", "Kernels"),
+        (Tab::Memory, "memory", "Memory"),
+        (Tab::Guards, "guards", "Guards"),
+        (Tab::NotFused, "not-fused", "Not fused"),
+    ];
+
+    pub fn key(self) -> &'static str {
+        Tab::ALL.iter().find(|t| t.0 == self).map_or("", |t| t.1)
+    }
+
+    pub fn from_key(key: &str) -> Option<Tab> {
+        Tab::ALL.iter().find(|t| t.1 == key).map(|t| t.0)
+    }
+}
+
+pub enum Message {
+    Received(Result<Event, String>),
+    SelectPreset(Preset),
+    /// A field as it is being written: checked, not yet applied.
+    Edit(String, String),
+    /// The field was left, or Enter pressed: a valid change starts a new session.
+    Apply,
+    SetMode(Mode),
+    Toggle,
+    Step,
+    Reset,
+    SetAxis(Axis),
+    SetTab(Tab),
+    Classify(Vec<f32>),
+    Dismiss,
+    /// From the console: `dispatchEvent(new Event('aludel-lose-device'))`.
+    LoseDevice,
+}
+
+pub struct App {
+    trainer: Option<Trainer>,
+    state: State,
+}
+
+pub fn start() {
+    let root = web_sys::window().and_then(|w| w.document()).and_then(|d| d.get_element_by_id("app"));
+    if let Some(root) = root {
+        root.set_text_content(None);
+        yew::Renderer::<App>::with_root(root).render();
+    }
+}
+
+impl Component for App {
+    type Message = Message;
+    type Properties = ();
+
+    fn create(ctx: &Context<Self>) -> Self {
+        let link = ctx.link().clone();
+        let mut state = State::new(location::read());
+        let trainer = match Trainer::spawn(move |event| link.send_message(Message::Received(event))) {
+            Ok(t) => Some(t),
+            Err(e) => {
+                state.fail(e);
+                None
+            }
+        };
+        let link = ctx.link().clone();
+        let lose = Closure::<dyn Fn()>::new(move || link.send_message(Message::LoseDevice));
+        if let Some(window) = web_sys::window() {
+            let _ = window.add_event_listener_with_callback("aludel-lose-device", lose.as_ref().unchecked_ref());
+        }
+        // The page listens for as long as it lives.
+        lose.forget();
+        App { trainer, state }
+    }
+
+    fn update(&mut self, _: &Context<Self>, message: Message) -> bool {
+        match message {
+            Message::Received(Ok(event)) => self.receive(event),
+            Message::Received(Err(e)) => self.state.fail(e),
+            Message::SelectPreset(preset) => {
+                self.state.select(preset);
+                self.configure();
+            }
+            Message::Edit(key, value) => self.state.edit(&key, value),
+            Message::Apply => {
+                if self.state.has_changes() {
+                    self.configure();
+                }
+            }
+            Message::SetMode(mode) => {
+                self.state.link.mode = mode;
+                self.send(Request::SetMode(mode));
+                self.save();
+            }
+            Message::Toggle => self.send(if self.state.running { Request::Pause } else { Request::Start }),
+            Message::Step => self.send(Request::Step),
+            Message::Reset => self.configure(),
+            Message::SetAxis(axis) => {
+                self.state.link.axis = axis;
+                self.save();
+            }
+            Message::SetTab(tab) => {
+                self.state.link.tab = tab;
+                self.save();
+            }
+            Message::Classify(pixels) => {
+                self.state.drawn = Some(pixels.clone());
+                self.send(Request::Classify { pixels });
+            }
+            Message::Dismiss => self.state.notice = None,
+            Message::LoseDevice => self.send(Request::LoseDevice),
+        }
+        true
+    }
+
+    fn view(&self, ctx: &Context<Self>) -> Html {
+        let s = &self.state;
+        let link = ctx.link();
+        let embed = s.link.embed;
+        html! {
+            <>
+                <header::Header preset={s.link.preset} device={s.device.clone()} share={location::query(&s.link)} {embed}
+                    on_preset={link.callback(Message::SelectPreset)} />
+                <main id="main">
+                    { self.notices(ctx) }
+                    <controls::Controls preset={s.link.preset} fields={s.link.fields.clone()} errors={s.errors.clone()} mode={s.link.mode}
+                        running={s.running} ready={s.ready && s.config.is_some()} fresh={s.is_fresh()}
+                        on_toggle={link.callback(|_| Message::Toggle)} on_step={link.callback(|_| Message::Step)}
+                        on_reset={link.callback(|_| Message::Reset)} on_mode={link.callback(Message::SetMode)}
+                        on_edit={link.callback(|(k, v)| Message::Edit(k, v))} on_apply={link.callback(|_| Message::Apply)} />
+                    { self.race() }
+                    <div class={classes!("results", s.link.preset.key())}>
+                        <plot::Plot curves={s.curves.clone()} version={s.curves_version} axis={s.link.axis} mode={s.link.mode}
+                            on_axis={link.callback(Message::SetAxis)} />
+                        { self.task(ctx) }
+                    </div>
+                    if !embed {
+                        <inspector::Inspector inspection={s.inspection.clone()} tab={s.link.tab} interpreter={s.on_interpreter()}
+                            on_tab={link.callback(Message::SetTab)} />
+                    }
+                </main>
+                if !embed {
+                    <footer>
+                        <p>{"Both panes train the same model from the same weights on the same batches and take turns on one device. Times are medians, taken when the device has finished."}</p>
+                        <p>{"Digits: "}<a href="https://doi.org/10.24432/C50P49">{"UCI Optical Recognition of Handwritten Digits"}</a>{", E. Alpaydin and C. Kaynak, CC BY 4.0."}</p>
+                    </footer>
+                }
+            </>
+        }
+    }
+}
+
+impl App {
+    fn send(&self, request: Request) {
+        if let Some(t) = &self.trainer {
+            t.send(&request);
+        }
+    }
+
+    fn save(&self) {
+        location::write(&self.state.link);
+    }
+
+    /// Starts a session with the fields as they are, if they are valid.
+    fn configure(&mut self) {
+        self.save();
+        if let Some(config) = self.state.begin() {
+            self.send(Request::Configure { session: self.state.session, config, mode: self.state.link.mode });
+        }
+    }
+
+    fn receive(&mut self, event: Event) {
+        match &event {
+            Event::Listening => {
+                self.send(Request::Hello { version: VERSION, gpu: !self.state.link.interpreter });
+                return;
+            }
+            Event::Ready { .. } => {
+                self.state.receive(event);
+                self.configure();
+                return;
+            }
+            _ => {}
+        }
+        // The first compiled steps bring something to look into, and so does each recompilation.
+        let compiled = self.state.compilations();
+        let scored = self.state.receive(event);
+        if self.state.compilations() != compiled {
+            self.send(Request::Inspect);
+        }
+        if let (true, Some(pixels)) = (scored, self.state.drawn.clone()) {
+            self.send(Request::Classify { pixels });
+        }
+    }
+
+    fn notices(&self, ctx: &Context<Self>) -> Html {
+        let s = &self.state;
+        let dismiss = ctx.link().callback(|_| Message::Dismiss);
+        html! {
+            <>
+                if let Some(reason) = s.device.as_ref().and_then(|d| d.fallback.clone()) {
+                    <NoWebGpu {reason} />
+                }
+                // The region is always there: screen readers announce what changes in it.
+                <div role="alert" aria-live="assertive">
+                    if let Some(notice) = &s.notice {
+                        <div class={classes!("notice", notice.error.then_some("error"))}>
+                            <p>{ &notice.text }</p>
+                            <button type="button" class="quiet" aria-label="Dismiss" onclick={dismiss}>{"×"}</button>
+                        </div>
+                    }
+                </div>
+            </>
+        }
+    }
+
+    fn race(&self) -> Html {
+        let s = &self.state;
+        let pane = |pane: Pane| {
+            let view = s.pane(pane);
+            html! {
+                <pane::PaneView {pane} view={view.clone()} active={s.link.mode.has(pane)} preset={s.link.preset} interpreter={s.on_interpreter()}>
+                    if let (Preset::Points, Some(config)) = (s.link.preset, &s.config) {
+                        <points::Boundary {pane} config={config.clone()} evaluation={view.evaluation.clone()} />
+                    }
+                </pane::PaneView>
+            }
+        };
+        html! {
+            <section class="race" aria-label="The race">
+                { pane(Pane::Eager) }
+                <pane::SpeedUp value={s.speed_up()} mode={s.link.mode} />
+                { pane(Pane::Compiled) }
+            </section>
+        }
+    }
+
+    fn task(&self, ctx: &Context<Self>) -> Html {
+        let s = &self.state;
+        match s.link.preset {
+            Preset::Points => html! {},
+            Preset::Digits => html! {
+                <>
+                    <digits::Predictions evaluation={s.best_evaluation()} />
+                    <pad::Pad probabilities={s.probabilities.clone()} on_draw={ctx.link().callback(Message::Classify)} />
+                </>
+            },
+            Preset::Addition => html! { <addition::Samples evaluation={s.best_evaluation()} /> },
+        }
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct NoWebGpuProps {
+    reason: AttrValue,
+}
+
+/// Said once, plainly, with the way out.
+#[component]
+fn NoWebGpu(props: &NoWebGpuProps) -> Html {
+    html! {
+        <aside class="notice" aria-label="No WebGPU">
+            <div>
+                <p><strong>{"No GPU here: "}</strong>{ &props.reason }{" Training runs on the interpreter, on the CPU: the same numbers, slowly, and no kernels to compare."}</p>
+                <details>
+                    <summary>{"How to turn WebGPU on"}</summary>
+                    <ul>
+                        <li>{"Chrome and Edge 113 or newer have it on Windows, macOS and Android 12; on Linux, turn on "}<code>{"chrome://flags/#enable-unsafe-webgpu"}</code>{" and "}<code>{"chrome://flags/#enable-vulkan"}</code>{"."}</li>
+                        <li>{"Safari 26 has it on macOS, iOS and iPadOS."}</li>
+                        <li>{"Firefox 141 or newer has it on Windows; elsewhere, set "}<code>{"dom.webgpu.enabled"}</code>{" in "}<code>{"about:config"}</code>{"."}</li>
+                        <li>{"The page must come over https or from this machine, and hardware acceleration must be on."}</li>
+                    </ul>
+                </details>
+            </div>
+        </aside>
+    }
+}

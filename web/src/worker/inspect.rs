@@ -1,0 +1,114 @@
+//! From what the compiler reports to what the inspector shows.
+
+use aludel::{Explanation, Specialization};
+use aludel_ir::Phase;
+use aludel_ir::program::{Launch, Program, Role};
+use aludel_ir::text::print_graph;
+use aludel_protocol::{Buffer, Guard, Inspection, Kernel, Memory, NotFused, Operator, Stage};
+
+/// The specialisation that ran most, laid open; `None` while there is no program.
+pub fn inspect(e: &Explanation) -> Option<Inspection> {
+    let spec = e.specializations.iter().filter(|s| s.program.is_some()).max_by_key(|s| s.calls)?;
+    let program = spec.program.as_ref()?;
+    // Sizes of the call that was captured: what the numbers below are for.
+    let sizes: Vec<i64> = program.env.symbols.iter().map(|s| s.hint).collect();
+    let kernels = program.launches.iter().map(|l| kernel(program, l, &sizes)).collect();
+    Some(Inspection {
+        operators: operators(spec),
+        stages: program.stages.iter().map(|(name, text)| Stage { name: name.clone(), text: text.clone() }).collect(),
+        kernels,
+        memory: memory(program, &sizes),
+        guards: spec.guards.iter().map(|g| guard(g)).collect(),
+        not_fused: program.not_fused.iter().map(|n| NotFused { first: n.first as u32, second: n.second as u32, reason: n.reason.clone() }).collect(),
+        breaks: e.breaks.iter().map(|b| format!("{}: {}", b.location, b.reason)).collect(),
+        specialisations: e.misses.clone(),
+    })
+}
+
+/// One line of the graph's text for each operator.
+fn operators(spec: &Specialization) -> Vec<Operator> {
+    let text = print_graph(&spec.graph);
+    let lines = text.lines().filter(|l| l.starts_with("  ") && l.contains(" = ") && !l.trim_start().starts_with("return"));
+    // Types of long signatures stand on lines of their own, which have no operator.
+    let body = text.find("{\n").map_or(0, |at| text[..at].lines().count());
+    let lines: Vec<&str> = if text.lines().take(body).any(|l| l.contains(" = ")) { text.lines().skip(body).filter(|l| l.contains(" = ")).collect() } else { lines.collect() };
+    spec.graph
+        .nodes
+        .iter()
+        .enumerate()
+        .map(|(n, node)| {
+            let line = lines.get(n).map_or(node.op.name(), |l| l.trim());
+            // The note at the end repeats the location, which has a column of its own.
+            let line = line.split(" #").next().unwrap_or(line).split(" @").next().unwrap_or(line).trim_end();
+            Operator { node: n as u32, text: line.to_string(), name: node.op.name().to_string(), location: node.location.clone() }
+        })
+        .collect()
+}
+
+fn kernel(program: &Program, launch: &Launch, sizes: &[i64]) -> Kernel {
+    let eval = |e| program.eval(e, sizes).unwrap_or(0).max(0) as u64;
+    let mut operators: Vec<u32> = launch.origins.iter().flat_map(|o| o.nodes.iter().copied()).collect();
+    operators.sort_unstable();
+    operators.dedup();
+    let mut phases: Vec<&str> = launch
+        .origins
+        .iter()
+        .map(|o| match o.phase {
+            Phase::Forward => "forward",
+            Phase::Backward => "backward",
+            Phase::Recompute => "recompute",
+        })
+        .collect();
+    phases.sort_unstable();
+    phases.dedup();
+    // A kernel that writes state in place updates parameters.
+    let updates = launch.writes.iter().any(|p| program.bindings.get(program.placements[*p].binding).is_some_and(|b| b.role == Role::State));
+    if updates {
+        phases = vec!["update"];
+    }
+    let source = program.kernels.get(launch.kernel);
+    Kernel {
+        label: launch.label.clone(),
+        phase: phases.join(" + "),
+        operators,
+        grid: std::array::from_fn(|i| eval(&launch.grid[i]) as u32),
+        workgroup: source.map_or([1; 3], |k| k.workgroup_size),
+        bytes: eval(&launch.bytes),
+        flops: eval(&launch.flops),
+        source: source.map_or(String::new(), |k| k.source.clone()),
+        pipeline: launch.kernel as u32,
+    }
+}
+
+fn memory(program: &Program, sizes: &[i64]) -> Memory {
+    const WORD: u64 = 4;
+    let Some((offsets, totals)) = program.layout(sizes) else { return Memory::default() };
+    let total = |role: Role| program.bindings.iter().zip(&totals).filter(|(b, _)| b.role == role).map(|(_, t)| *t as u64 * WORD).sum();
+    let mut buffers = Vec::new();
+    for p in program.placements.iter().filter(|p| program.bindings[p.binding].role == Role::Arena) {
+        let words = p.shape.iter().map(|d| program.eval(d, sizes).unwrap_or(0)).product::<i64>().max(0) as u64;
+        buffers.push(Buffer {
+            name: p.name.clone(),
+            ty: format!("{}{}", p.dtype, program.env.show_shape(&p.shape)),
+            offset: offsets.get(p.slot).copied().unwrap_or(0) as u64 * WORD,
+            bytes: words * WORD,
+            first: p.live.0 as u32,
+            last: p.live.1.min(program.launches.len().saturating_sub(1)) as u32,
+        });
+    }
+    Memory {
+        arena: total(Role::Arena),
+        state: total(Role::State),
+        inputs: total(Role::Inputs),
+        without_reuse: buffers.iter().map(|b| b.bytes).sum(),
+        buffers,
+    }
+}
+
+/// `B - 2 >= 0 (arg 0 dim 0)` as condition and reason.
+fn guard(text: &str) -> Guard {
+    match text.rsplit_once(" (") {
+        Some((condition, reason)) if reason.ends_with(')') => Guard { condition: condition.into(), reason: reason.trim_end_matches(')').into() },
+        _ => Guard { condition: text.into(), reason: "what it was captured with".into() },
+    }
+}

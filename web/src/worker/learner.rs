@@ -1,0 +1,189 @@
+//! What a pane trains: a preset's model on a device of its own, eager or compiled. Steps are issued, then waited for.
+
+use super::inspect;
+use aludel::{Compiled, Device, Result, Snapshot, Tensor, compile, no_grad};
+use aludel_models::data::addition::{self, Problem};
+use aludel_models::data::{Labelled, digits};
+use aludel_models::presets::{Batch, Config, Source, Task, Train};
+use aludel_nn::Module;
+use aludel_protocol::{Counts, Evaluation, Inspection, Pane, Sample};
+
+/// The side of the decision field, and half the plane's side, as the protocol has them.
+const FIELD: usize = 64;
+const REACH: f32 = 1.2;
+/// How many held-out sums are asked, and how many of them shown.
+const PROBLEMS: usize = 64;
+const SHOWN: usize = 10;
+
+type Step = Compiled<Train, Batch, Tensor, fn(&mut Train, &Batch) -> Result<Tensor>>;
+
+/// What a model is examined on.
+enum Exam {
+    Points { test: Labelled, field: Vec<f32> },
+    Digits(Labelled),
+    Addition { problems: Vec<Problem>, context: usize },
+}
+
+pub struct Learner {
+    device: Device,
+    train: Train,
+    source: Source,
+    /// `None` in the eager pane.
+    compiled: Option<Step>,
+    exam: Exam,
+    kept: Vec<Tensor>,
+}
+
+impl Learner {
+    pub fn new(pane: Pane, config: &Config, device: Device) -> Result<Learner> {
+        let step: fn(&mut Train, &Batch) -> Result<Tensor> = |train, batch| train.step(batch);
+        Ok(Learner {
+            train: Train::new(config, &device)?,
+            source: Source::new(config),
+            compiled: (pane == Pane::Compiled).then(|| compile(step).named("step").keep_stages(true)),
+            exam: Exam::new(config),
+            kept: Vec::new(),
+            device,
+        })
+    }
+
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Issues step `step`, counted from 0, and waits for nothing. With `keep`, its loss is read later.
+    pub fn step(&mut self, step: u64, keep: bool) -> Result<()> {
+        let batch = self.source.batch(step, &self.device)?;
+        let loss = match &self.compiled {
+            Some(compiled) => compiled.call(&mut self.train, &batch)?,
+            None => self.train.step(&batch)?,
+        };
+        self.device.flush();
+        if keep {
+            self.kept.push(loss.detach());
+        }
+        Ok(())
+    }
+
+    /// Waits until the device has done all that was issued; gives the losses kept since the last time, in order.
+    pub async fn finish(&mut self) -> Result<Vec<f32>> {
+        let mut losses = Vec::new();
+        for loss in std::mem::take(&mut self.kept) {
+            losses.push(loss.item_async().await? as f32);
+        }
+        self.device.throttle(0).await?;
+        Ok(losses)
+    }
+
+    /// How good the model is on data held out.
+    pub async fn evaluate(&self) -> Result<Evaluation> {
+        match &self.exam {
+            Exam::Points { test, field } => {
+                let right = correct(&self.probabilities(&test.x, test.rows(), 2).await?, &test.y, 2);
+                let field = self.probabilities(field, FIELD * FIELD, 2).await?;
+                let field = field.chunks(2).map(|p| (p[1].clamp(0.0, 1.0) * 255.0).round() as u8).collect();
+                Ok(Evaluation::Points { accuracy: right, field, size: FIELD as u32 })
+            }
+            Exam::Digits(test) => {
+                let probabilities = self.probabilities(&test.x, test.rows(), digits::CLASSES).await?;
+                let predictions = probabilities.chunks(digits::CLASSES).map(best).map(|(d, p)| (d as u8, p)).collect();
+                Ok(Evaluation::Digits { accuracy: correct(&probabilities, &test.y, digits::CLASSES), predictions })
+            }
+            Exam::Addition { problems, context } => self.sums(problems, *context).await,
+        }
+    }
+
+    /// A probability for each digit that an image may be.
+    pub async fn classify(&self, pixels: &[f32]) -> Result<Vec<f32>> {
+        if !matches!(self.exam, Exam::Digits(_)) || pixels.len() != digits::PIXELS {
+            return Err(aludel::Error::invalid("classify", "this model does not read digits", "choose the digits"));
+        }
+        self.probabilities(pixels, 1, digits::CLASSES).await
+    }
+
+    /// Totals of the device since it was made; `peak_bytes` is the most so far.
+    pub fn totals(&self) -> Counts {
+        let s = self.device.stats();
+        Counts { kernels: s.dispatches, submits: s.submits, bytes_moved: s.bytes_moved, peak_bytes: s.peak_bytes }
+    }
+
+    /// The compiled step laid open; `None` in eager mode, before the first step, and on the interpreter.
+    pub fn inspect(&self) -> Option<Inspection> {
+        inspect::inspect(&self.compiled.as_ref()?.explain())
+    }
+
+    /// Everything a step changes, on the host.
+    pub async fn snapshot(&self) -> Result<Snapshot> {
+        Snapshot::take(&self.train).await
+    }
+
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<()> {
+        snapshot.restore(&mut self.train, &self.device)
+    }
+
+    /// Rows of class probabilities.
+    async fn probabilities(&self, x: &[f32], rows: usize, classes: usize) -> Result<Vec<f32>> {
+        let x = Tensor::from_slice(&self.device, x, [rows, x.len() / rows.max(1)])?;
+        let p = no_grad(|| self.train.model.forward(&x)?.softmax(-1))?;
+        debug_assert_eq!(p.shape(), [rows, classes]);
+        p.to_vec_async().await
+    }
+
+    /// Lets the model answer, character by character, all problems at once.
+    async fn sums(&self, problems: &[Problem], context: usize) -> Result<Evaluation> {
+        let mut rows: Vec<Vec<i32>> = problems.iter().map(|p| addition::encode(&p.question())).collect();
+        let asked: Vec<usize> = rows.iter().map(Vec::len).collect();
+        let longest = problems.iter().map(|p| p.answer().len()).max().unwrap_or(0) + 1;
+        for _ in 0..longest {
+            let mut x = Vec::with_capacity(rows.len() * context);
+            for row in &rows {
+                x.extend((0..context).map(|i| row.get(i).copied().unwrap_or(addition::NEWLINE)));
+            }
+            let x = Tensor::from_vec(&self.device, x, [rows.len(), context])?;
+            let next = no_grad(|| self.train.model.forward(&x)?.argmax(-1))?.to_vec_async::<i32>().await?;
+            for (i, row) in rows.iter_mut().enumerate() {
+                if row.len() < context {
+                    row.push(next[i * context + row.len() - 1]);
+                }
+            }
+        }
+        let samples: Vec<Sample> = problems
+            .iter()
+            .zip(rows.iter().zip(asked))
+            .map(|(p, (row, asked))| {
+                let answer = row[asked..].iter().take_while(|id| **id != addition::NEWLINE).map(|id| addition::decode(*id)).collect();
+                Sample { question: p.question(), answer, expected: p.answer() }
+            })
+            .collect();
+        let right = samples.iter().filter(|s| s.answer == s.expected).count();
+        let exact = right as f32 / samples.len().max(1) as f32;
+        Ok(Evaluation::Addition { exact, problems: samples.len() as u32, samples: samples.into_iter().take(SHOWN).collect() })
+    }
+}
+
+impl Exam {
+    fn new(config: &Config) -> Exam {
+        match &config.task {
+            Task::Points { data, .. } => {
+                let at = |i: usize| ((i as f32 + 0.5) / FIELD as f32 * 2.0 - 1.0) * REACH;
+                let field = (0..FIELD * FIELD).flat_map(|i| [at(i % FIELD), -at(i / FIELD)]).collect();
+                Exam::Points { test: data.generate(config.seed).1, field }
+            }
+            Task::Digits { .. } => Exam::Digits(digits::split().1),
+            Task::Addition { digits, context, .. } => {
+                let source = addition::Addition { digits: *digits, context: *context, seed: config.seed };
+                Exam::Addition { problems: source.held_out(PROBLEMS), context: *context }
+            }
+        }
+    }
+}
+
+/// The likeliest class and its probability.
+fn best(row: &[f32]) -> (usize, f32) {
+    row.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))
+}
+
+fn correct(probabilities: &[f32], classes: &[i32], width: usize) -> f32 {
+    let right = probabilities.chunks(width).zip(classes).filter(|(row, y)| best(row).0 as i32 == **y).count();
+    right as f32 / classes.len().max(1) as f32
+}
