@@ -161,3 +161,45 @@ fn naga_accepts(source: &str) -> Result<(), String> {
     let mut validator = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
     validator.validate(&module).map(drop).map_err(|e| e.emit_to_string(source))
 }
+
+/// Texts of the golden tests with mistakes in them: an error or a program, never a panic.
+#[test]
+fn wrong_graphs_are_errors() {
+    use aludel_compiler::{Options, Target, compile};
+    let cases = std::env::var("FUZZ_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
+    let mut texts = Vec::new();
+    for pass in ["text", "autodiff", "decompose", "lower", "fuse", "wgsl"] {
+        let mut files: Vec<_> =
+            std::fs::read_dir(directory.join(pass)).expect("golden tests").map(|e| e.expect("an entry").path()).collect();
+        files.sort();
+        for f in files {
+            let text = std::fs::read_to_string(f).expect("a readable case");
+            let input = text.split("\n----\n").next().unwrap_or_default().to_string();
+            if input.contains("graph ") && input.parse::<Graph>().is_ok() {
+                texts.push(input);
+            }
+        }
+    }
+    let mut rng = Rng::new(1);
+    let (mut parsed, mut compiled) = (0, 0);
+    for _ in 0..cases * 50 {
+        let text = common::mutate(&texts[rng.below(texts.len())], &mut rng);
+        let done = std::panic::catch_unwind(|| {
+            let Ok(g) = text.parse::<Graph>() else { return (0, 0) };
+            if g.verify().is_err() {
+                return (1, 0);
+            }
+            let ok = compile(&g, &Target::webgpu_default(), &Options::default()).is_ok();
+            let small = g.types.iter().all(|t| g.env.hint_or_one(&t.numel()) < 10_000);
+            if small && let Ok(joint) = expand_grads(&g) {
+                drop(run(&joint, &hints(&g)));
+            }
+            (1, ok as usize)
+        });
+        let (p, c) = done.unwrap_or_else(|_| panic!("panicked on\n{text}"));
+        parsed += p;
+        compiled += c;
+    }
+    assert!(parsed > 100 && compiled > 50, "only {parsed} parsed and {compiled} compiled");
+}

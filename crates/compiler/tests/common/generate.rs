@@ -123,7 +123,9 @@ impl Generator<'_> {
     }
 
     fn operator(&mut self) -> Result {
-        match self.rng.below(10) {
+        match self.rng.below(12) {
+            10 => self.integers(),
+            11 => self.special(),
             0 | 1 => self.unary(),
             2 | 3 => self.binary(),
             4 => self.reduction(),
@@ -374,6 +376,106 @@ impl Generator<'_> {
         Ok(())
     }
 
+    /// Integer and bool arithmetic, back to floats at the end.
+    fn integers(&mut self) -> Result {
+        let x = self.any();
+        let shape = self.b.shape(x);
+        let (i, j) = (self.indices(shape.clone()), self.indices(shape));
+        let a = Attrs::new();
+        let t = match self.rng.below(8) {
+            0 => self.call("bitwise_xor", &[i, j], a)?,
+            1 => {
+                let t = self.call("mul", &[i], a.clone().with("other", 7i64))?;
+                self.call("remainder", &[t], a.with("other", 4i64))?
+            }
+            2 => {
+                let t = self.call("sub", &[i], a.clone().with("other", 5i64))?;
+                self.call("floor_divide", &[t], a.with("other", 3i64))?
+            }
+            3 => {
+                let d = self.dim(i);
+                let c = self.call("gt", &[i, j], a.clone())?;
+                let f = *self.rng.pick(&["any", "all"]);
+                self.call(f, &[c], a.with("dim", d))?
+            }
+            4 => {
+                let d = self.dim(i);
+                self.call("cumsum", &[i], a.with("dim", d))?
+            }
+            5 => {
+                let d = self.dim(i);
+                let f = *self.rng.pick(&["argmax", "argmin"]);
+                self.call(f, &[i], a.with("dim", d))?
+            }
+            6 => self.call("one_hot", &[i], a.with("num_classes", 3i64))?,
+            _ => {
+                let t = self.call("bitwise_left_shift", &[i, j], a.clone())?;
+                let d = self.dim(t);
+                self.call("sum", &[t], a.with("dim", d))?
+            }
+        };
+        let f = self.call("to", &[t], Attrs::new().with("dtype", DType::F32))?;
+        self.call("add", &[f, x], Attrs::new())?;
+        Ok(())
+    }
+
+    /// Larger operators, and types of fewer bits.
+    fn special(&mut self) -> Result {
+        let x = self.any();
+        let (rank, d, shape, a) = (self.b.rank(x), self.dim(x), self.b.shape(x), Attrs::new());
+        match self.rng.below(12) {
+            0 => {
+                let dtype = *self.rng.pick(&[DType::F16, DType::BF16]);
+                let h = self.call("to", &[x], a.clone().with("dtype", dtype))?;
+                let h = self.call("mul", &[h], a.clone().with("other", 0.75))?;
+                let h = self.call("tanh", &[h], a.clone())?;
+                let h = self.call("sum", &[h], a.clone().with("dim", d))?;
+                self.call("to", &[h], a.with("dtype", DType::F32))?;
+            }
+            1 if rank >= 2 => {
+                let causal = self.rng.below(2) == 0;
+                self.call("scaled_dot_product_attention", &[x, x, x], a.with("is_causal", causal))?;
+            }
+            2 if rank == 2 => {
+                // Classes 0 and 1.
+                let target = self.indices(shape[..1].to_vec());
+                let smoothing = self.rng.below(2) as f64 * 0.1;
+                self.call("cross_entropy", &[x, target], a.with("label_smoothing", smoothing))?;
+            }
+            3 => {
+                let t = self.call("tanh", &[x], a.clone())?;
+                self.call("cumprod", &[t], a.with("dim", d))?;
+            }
+            4 => drop(self.call("clamp", &[x], a.with("min", -0.5).with("max", 0.25))?),
+            5 if rank >= 2 => {
+                let f = *self.rng.pick(&["tril", "triu"]);
+                self.call(f, &[x], a.with("diagonal", 1i64))?;
+            }
+            6 => drop(self.call("repeat_interleave", &[x], a.with("repeats", 2i64).with("dim", d))?),
+            7 if rank == 2 => {
+                let y = self.any();
+                let equation = *self.rng.pick(&["ij,jk->ik", "ij,ij->i", "ij,kj->ki", "ij,ij->"]);
+                self.call("einsum", &[x, y], a.with("equation", equation))?;
+            }
+            8 => {
+                let (y, z) = (self.any(), self.any());
+                self.call("lerp", &[x, y, z], a)?;
+            }
+            9 if rank >= 2 => drop(self.call("normalize", &[x], a.with("dim", d))?),
+            10 => {
+                let y = self.any();
+                let f = *self.rng.pick(&["mse_loss", "smooth_l1_loss", "l1_loss"]);
+                let reduction = *self.rng.pick(&["mean", "sum", "none"]);
+                self.call(f, &[x, y], a.with("reduction", reduction))?;
+            }
+            _ => {
+                let t = self.call("tanh", &[x], a.clone())?;
+                self.call("prod", &[t], a.with("dim", d))?;
+            }
+        }
+        Ok(())
+    }
+
     fn finish(mut self) -> Result<Graph> {
         let b = &mut self.b;
         let last: Vec<ValueId> = self.pool.iter().rev().take(3).copied().collect();
@@ -428,7 +530,7 @@ pub fn inputs(graph: &Graph, sizes: &[i64]) -> Vec<HostTensor> {
                 .expect("sizes of inputs are sizes") as usize
             })
             .collect();
-        let mut rng = Rng::new(i.name.bytes().fold(17, |h, c| h * 31 + c as u64));
+        let mut rng = Rng::new(i.name.bytes().fold(17u64, |h, c| h.wrapping_mul(31).wrapping_add(c as u64)));
         let data = (0..shape.iter().product::<usize>())
             .map(|_| match ty.dtype {
                 DType::I32 | DType::Bool => rng.below(2) as f64,
