@@ -38,6 +38,8 @@ pub(crate) enum Data {
         place: Option<Place>,
     },
     Traced(Arc<Slot>),
+    /// On the tape, where the derivative does not read the value.
+    Freed,
 }
 
 /// Words that stay on the host until a kernel needs them, and the copy on the device from then on.
@@ -252,6 +254,7 @@ impl Tensor {
             }),
             Data::Device { storage, .. } => Ok(Argument::Device(storage.clone())),
             Data::Traced(_) => Err(trace::escaped(self)),
+            Data::Freed => Err(Error::op("backward", self.to_string(), "a value that the derivative reads was not saved", "report this")),
         }
     }
 
@@ -291,7 +294,7 @@ impl Tensor {
         match &self.inner.data {
             Data::Host(h) => Ok(h.words.clone()),
             Data::Device { storage, .. } => Ok(self.device().executor().download(storage).await?.into()),
-            Data::Traced(_) => Err(trace::escaped(self)),
+            Data::Traced(_) | Data::Freed => Err(trace::escaped(self)),
         }
     }
 
@@ -353,6 +356,11 @@ impl Tensor {
     pub(crate) fn with_data(&self, data: Data) -> Tensor {
         let i = &self.inner;
         Tensor { inner: Arc::new(Inner { device: i.device.clone(), ty: i.ty.clone(), data, grad: i.grad.clone(), cut: i.cut }) }
+    }
+
+    /// The tensor as the tape needs it when nobody reads its value: type and place in the differentiation.
+    pub(crate) fn without_value(&self) -> Tensor {
+        self.with_data(Data::Freed)
     }
 
     /// The same value under another shape of as many elements.

@@ -369,7 +369,10 @@ pub(crate) fn inline(device: &Device, graph: &Graph, inputs: &[&Tensor], at: &'s
         t.at(at);
         let mut map: Vec<Option<ValueId>> = vec![None; graph.types.len()];
         for (i, x) in graph.inputs.iter().zip(inputs) {
-            map[i.value.index()] = Some(t.value(x)?);
+            let v = i.value;
+            if graph.nodes.iter().any(|n| n.inputs.contains(&v)) || graph.outputs.iter().any(|o| o.value == v) {
+                map[v.index()] = Some(t.value(x)?);
+            }
         }
         let lost = || Error::invalid("trace", "a value is used before it is made", "report this");
         for node in &graph.nodes {

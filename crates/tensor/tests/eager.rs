@@ -105,7 +105,25 @@ fn numbers_take_the_tensors_type(d: &Device) -> Result<()> {
     Ok(())
 }
 
+// relu's derivative reads its result alone, and linear's reads its operands: nobody needs the value between them.
+fn the_tape_keeps_what_derivatives_read_and_no_more(_: &Device) -> Result<()> {
+    let d = &Device::interpreter();
+    let x = Tensor::randn(d, [64, 32], 0)?;
+    let w = Tensor::randn(d, [32, 32], 1)?.requires_grad();
+    let warm = x.linear(&w, None)?.relu()?;
+    warm.sum(())?.backward()?;
+    drop(warm);
+    let before = d.stats().bytes_in_use;
+    let y = x.linear(&w, None)?.relu()?;
+    let one = 64 * 32 * 4;
+    let kept = d.stats().bytes_in_use - before;
+    assert!((one..2 * one).contains(&kept), "{kept} bytes kept, one activation is {one}");
+    assert_eq!(y.sum(())?.backward()?.get(&w)?.shape(), [32, 32]);
+    Ok(())
+}
+
 common::on_every_device! {
+    the_tape_keeps_what_derivatives_read_and_no_more,
     operators_compute_and_differentiate,
     a_value_used_twice_gets_both_gradients,
     nothing_is_recorded_without_grad,

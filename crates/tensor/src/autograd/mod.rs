@@ -6,6 +6,7 @@
 pub(crate) mod vjp;
 
 use crate::device::{Device, fresh_id};
+use crate::dispatch::cache::Operator;
 use crate::dispatch::{Operand, dispatch_at, literal, on_tape};
 use crate::tensor::Tensor;
 use crate::trace;
@@ -36,6 +37,8 @@ pub(crate) struct Node {
     pub outputs: Vec<Tensor>,
     /// The segment of a trace in which it was recorded; 0 outside.
     pub segment: u64,
+    /// The compiled operator, which keeps its derivatives; `None` in a trace.
+    pub operator: Option<Arc<Operator>>,
 }
 
 impl Drop for Node {
@@ -75,7 +78,14 @@ pub fn no_grad<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// Writes an operator on the tape; gives its results with their place on it.
-pub(crate) fn record(device: &Device, def: &'static OpDef, attrs: Attrs, operands: &[Operand], outputs: Vec<Tensor>) -> Vec<Tensor> {
+pub(crate) fn record(
+    device: &Device,
+    def: &'static OpDef,
+    attrs: Attrs,
+    operands: &[Operand],
+    outputs: Vec<Tensor>,
+    operator: Option<Arc<Operator>>,
+) -> Result<Vec<Tensor>> {
     let inputs = operands
         .iter()
         .map(|o| match o {
@@ -86,8 +96,10 @@ pub(crate) fn record(device: &Device, def: &'static OpDef, attrs: Attrs, operand
             }
         })
         .collect();
-    let node = Arc::new(Node { seq: fresh_id(), def, attrs, inputs, outputs: outputs.clone(), segment: trace::segment() });
-    outputs.iter().enumerate().map(|(i, t)| on_tape(t, &node, i)).collect()
+    let mut node = Node { seq: fresh_id(), def, attrs, inputs, outputs: outputs.clone(), segment: trace::segment(), operator };
+    vjp::save_what_is_read(&mut node)?;
+    let node = Arc::new(node);
+    Ok(outputs.iter().enumerate().map(|(i, t)| on_tape(t, &node, i)).collect())
 }
 
 /// Gradients by the tensor that they are of.

@@ -36,7 +36,7 @@ pub(crate) struct Whole<R> {
 }
 
 pub(crate) enum Captured<R> {
-    Whole(Whole<R>),
+    Whole(Box<Whole<R>>),
     /// The function read host values: it ran in segments, the state is updated.
     Broken {
         result: R,
@@ -93,7 +93,7 @@ pub(crate) fn capture<S: Tree, A: Tree + Clone, R: Tree + Clone>(
         }
     }
     if trace.breaks.is_empty() {
-        return whole_graph(facts, trace, &traced, result, &last).map(Captured::Whole);
+        return whole_graph(facts, trace, &traced, result, &last).map(|w| Captured::Whole(Box::new(w)));
     }
     // Everything that is still held becomes concrete: results and new state.
     drop(traced);

@@ -88,9 +88,14 @@ impl fmt::Display for Explanation {
             for l in &p.launches {
                 writeln!(f, "  launch {}", l.label)?;
             }
+            // Layers repeat: say each thing once.
+            let mut said = std::collections::BTreeSet::new();
             for n in &p.not_fused {
                 let label = |k: usize| p.launches.get(k).map_or("?", |l| l.label.as_str());
-                writeln!(f, "  not fused: {} with {}: {}", label(n.first), label(n.second), n.reason)?;
+                let line = format!("{} with {}: {}", label(n.first), label(n.second), n.reason);
+                if said.insert(line.clone()) {
+                    writeln!(f, "  not fused: {line}")?;
+                }
             }
         }
         Ok(())

@@ -196,7 +196,7 @@ where
             memo.last = at;
             replay.calls += 1;
             if let Some(every) = self.settings.check_every
-                && replay.calls % every == 0
+                && replay.calls.is_multiple_of(every)
             {
                 self.check(memo, at, state, args)?;
             }
@@ -269,7 +269,7 @@ where
                 Ok(result)
             }
             Captured::Whole(graph) => {
-                let replay = Replay::new(facts, graph, options)?;
+                let replay = Replay::new(facts, *graph, options)?;
                 memo.compilations += 1;
                 let check = Check::call(&replay.facts, &replay.env, args, state);
                 if let Some(miss) = check.miss {

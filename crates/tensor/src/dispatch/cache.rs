@@ -1,6 +1,7 @@
 //! Compiled operators of a device, found by operator, static arguments and operand types. A hit builds nothing.
 
 use super::{Operand, operand_type};
+use crate::autograd::vjp::Derivatives;
 use crate::device::Device;
 use crate::{Mutex, lock};
 use aludel_compiler::{Options, Style};
@@ -32,6 +33,7 @@ pub(crate) struct Operator {
     /// The operands that the executable takes, in its order.
     pub inputs: Vec<usize>,
     pub outputs: Vec<(TensorType, Delivery)>,
+    pub derivatives: Derivatives,
 }
 
 /// What an operator is compiled for.
@@ -57,8 +59,6 @@ impl Signature {
 #[derive(Default)]
 pub(crate) struct OperatorCache {
     operators: Mutex<HashMap<u64, Vec<(Signature, Arc<Operator>)>>>,
-    /// Derivatives of operators, by a key of the tape's.
-    pub derivatives: Mutex<HashMap<crate::autograd::vjp::Key, Arc<Operator>>>,
 }
 
 impl OperatorCache {
@@ -145,7 +145,7 @@ impl Operator {
         graph.inputs = order.iter().map(|i| graph.inputs[*i].clone()).collect();
         let inputs = order.iter().map(|i| positions[*i]).collect();
         let executable = if graph.outputs.is_empty() { None } else { Some(load(device, graph, &operator_options())?) };
-        Ok(Operator { executable, inputs, outputs })
+        Ok(Operator { executable, inputs, outputs, derivatives: Derivatives::default() })
     }
 }
 

@@ -68,12 +68,20 @@ pub(crate) fn dispatch_at(
 ) -> Result<Vec<Tensor>> {
     let device = common_device(device, def, operands)?;
     let record = autograd::is_grad_enabled() && operands.iter().any(|o| matches!(o, Operand::Tensor(t) if t.is_requires_grad()));
-    let outputs =
-        if trace::is_active() { trace::record(&device, def, operands, &attrs, record, at)? } else { run(&device, def, operands, &attrs)? };
+    let (outputs, operator) = if trace::is_active() {
+        (trace::record(&device, def, operands, &attrs, record, at)?, None)
+    } else {
+        let operator = device.operators().get(&device, def, operands, &attrs)?;
+        let tensor = |i: usize| match operands.get(i) {
+            Some(Operand::Tensor(t)) => Some(*t),
+            _ => None,
+        };
+        (operator.run(&device, &tensor)?, Some(operator))
+    };
     if !record || outputs.iter().all(|t| !t.dtype().is_float()) {
         return Ok(outputs);
     }
-    Ok(autograd::record(&device, def, attrs, operands, outputs))
+    autograd::record(&device, def, attrs, operands, outputs, operator)
 }
 
 fn common_device(given: Option<&Device>, def: &OpDef, operands: &[Operand]) -> Result<Device> {
@@ -129,14 +137,6 @@ pub(crate) fn operand_type<'a>(operands: &[Operand<'a>], o: &Operand<'a>) -> Ope
         Operand::Tensor(t) => OperandType::Tensor(t.ty()),
         number => OperandType::Scalar(literal(operands, number)),
     }
-}
-
-fn run(device: &Device, def: &'static OpDef, operands: &[Operand], attrs: &Attrs) -> Result<Vec<Tensor>> {
-    let op = device.operators().get(device, def, operands, attrs)?;
-    op.run(device, &|i| match operands.get(i) {
-        Some(Operand::Tensor(t)) => Some(t),
-        _ => None,
-    })
 }
 
 impl Operator {
