@@ -37,6 +37,11 @@ mod tree;
 pub use aludel_derive::Tree;
 pub use aludel_ir::{Attrs, DType, Dim, Error, Result};
 pub use aludel_runtime::{DeviceInfo, Stats};
+/// What an executor of one's own implements: see [`Device::new`].
+pub mod runtime {
+    pub use aludel_compiler::Target;
+    pub use aludel_runtime::{Argument, Executable, Executor, Memory, Pending, Storage};
+}
 pub use autograd::{Gradients, is_grad_enabled, no_grad};
 pub use compile::{Break, Compiled, Explanation, Specialization, compile};
 pub use device::Device;
