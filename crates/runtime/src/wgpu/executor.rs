@@ -52,7 +52,9 @@ fn is_software(info: &wgpu::AdapterInfo) -> bool {
 /// The adapters that can compute, the preferred first.
 #[cfg(not(target_arch = "wasm32"))]
 async fn adapters(options: &WgpuOptions) -> Vec<wgpu::Adapter> {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    // One instance for the whole process: drivers are loaded once, and some load only so many times.
+    static INSTANCE: std::sync::OnceLock<wgpu::Instance> = std::sync::OnceLock::new();
+    let instance = INSTANCE.get_or_init(|| wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle()));
     let backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
     let mut adapters = instance.enumerate_adapters(backends).await;
     adapters.retain(|a| {
