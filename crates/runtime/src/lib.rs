@@ -6,7 +6,7 @@
 use aludel_compiler::Target;
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
-use aludel_ir::{DType, Result};
+use aludel_ir::{DType, Error, Result};
 use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
@@ -79,8 +79,20 @@ pub trait Executable: Send + Sync {
     /// Runs once. `sizes` has a value for each symbol of the graph; `inputs` are the graph's, in order.
     ///
     /// Gives one storage for each output of the graph. For an output that updates input `i`: when that input is a state of a
-    /// block (see [`Executor::allocate_block`]) the update happens in place and the input's own storage comes back.
+    /// block (see [`Executor::allocate_block`]) the update happens in place and the input's own storage comes back; otherwise
+    /// the input keeps its value and the new one comes back. A program may use any part of a block, in any order, as long as
+    /// all its state lies in that one block; else its state is copied in on every run.
+    ///
+    /// Returns before the device is done. A step is handed to the device at once; single operators wait for
+    /// [`Executor::flush`], a download, or until enough have come together.
     fn run(&self, sizes: &[i64], inputs: &[Argument]) -> Result<Vec<Storage>>;
+
+    /// Runs once as [`Executable::run`] does, and times each launch of the program by itself, in milliseconds: slower than a
+    /// run, since nothing overlaps. Browsers round what they measure. An error where the device cannot tell.
+    fn run_timed(&self, sizes: &[i64], inputs: &[Argument]) -> Result<(Vec<Storage>, Pending<Vec<f64>>)> {
+        let _ = (sizes, inputs);
+        Err(Error::unsupported("timing kernels on this device", "time many steps instead"))
+    }
 
     /// The compiled program; `None` on the interpreter.
     fn program(&self) -> Option<&Arc<Program>>;

@@ -408,3 +408,21 @@ fn downloads_run_beside_the_work() {
         assert_eq!(read(&d, &d.upload(&[]).unwrap()), Vec::<f32>::new());
     }
 }
+
+#[test]
+fn launches_are_timed() {
+    for d in devices() {
+        let exe = load(&d, &step());
+        let block = d.allocate_block(&[host(&ramp(100)), host(&[0.0; 100])]).unwrap();
+        let inputs = [host(&[2.0; 100]), Argument::Device(block[0].clone()), host(&[0.5]), Argument::Device(block[1].clone())];
+        match exe.run_timed(&[100], &inputs) {
+            Ok((out, times)) => {
+                let times = pollster::block_on(times).unwrap();
+                assert_eq!(times.len(), 3);
+                assert!(times.iter().all(|t| (0.0..10_000.0).contains(t)), "{times:?}");
+                assert_eq!(read(&d, &out[1])[0], -1.0);
+            }
+            Err(e) => assert!(!d.info().features.contains(&"timestamp-query".into()), "{e}"),
+        }
+    }
+}

@@ -9,7 +9,8 @@ use super::memory::{Allocation, Place, Range, aligned};
 use super::pipeline::Layout;
 use super::shared::{Shared, lock};
 use super::stream::{Bound, ROW, Stream};
-use crate::{Argument, Executable, Storage};
+use super::transfer::Read;
+use crate::{Argument, Executable, Pending, Storage};
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::Access;
 use aludel_ir::program::{Param, Program, Role};
@@ -402,7 +403,7 @@ impl WgpuExecutable {
         Ok((p.buffer.buffer().clone(), p.buffer.raw().id, 0))
     }
 
-    fn record(&self, stream: &mut Stream, own: &mut Own, m: &Measure, r: &Resolved) -> Result<()> {
+    fn record(&self, stream: &mut Stream, own: &mut Own, m: &Measure, r: &Resolved, timer: Option<&wgpu::QuerySet>) -> Result<()> {
         let (uniform, id, base) = self.parameters(stream, own, m, r)?;
         let group = stream.group(&self.shared, &self.layout, (&uniform, id, m.row), &r.bound)?;
         let mut touched: Vec<Arc<Allocation>> = r.bound.iter().map(|b| b.place.allocation.clone()).collect();
@@ -410,9 +411,15 @@ impl WgpuExecutable {
             touched.push(p.buffer.clone());
         }
         let mut current = None;
-        for ((launch, grid), start) in self.program.launches.iter().zip(&m.grids).zip(&m.starts) {
+        for (l, ((launch, grid), start)) in self.program.launches.iter().zip(&m.grids).zip(&m.starts).enumerate() {
             let Some([x, y, z]) = *grid else { continue };
-            let pass = stream.pass(&self.shared);
+            let pass = match timer {
+                None => stream.pass(&self.shared),
+                Some(queries) => {
+                    current = None;
+                    stream.timed_pass(&self.shared, queries, l as u32 * 2)
+                }
+            };
             if current != Some(launch.kernel) {
                 pass.set_pipeline(&self.pipelines[launch.kernel]);
                 current = Some(launch.kernel);
@@ -491,8 +498,8 @@ fn check_program(program: &Program) -> Result<()> {
     }
 }
 
-impl Executable for WgpuExecutable {
-    fn run(&self, sizes: &[i64], inputs: &[Argument]) -> Result<Vec<Storage>> {
+impl WgpuExecutable {
+    fn issue(&self, sizes: &[i64], inputs: &[Argument], timer: Option<&wgpu::QuerySet>) -> Result<(Vec<Storage>, Arc<Measure>)> {
         let shared = &self.shared;
         shared.faults.check()?;
         let mut own = lock(&self.own);
@@ -500,7 +507,7 @@ impl Executable for WgpuExecutable {
         self.check_inputs(&m, inputs)?;
         let mut stream = lock(&shared.stream);
         let mut resolved = self.resolve(&mut stream, &mut own, &m, inputs)?;
-        self.record(&mut stream, &mut own, &m, &resolved)?;
+        self.record(&mut stream, &mut own, &m, &resolved, timer)?;
         let out = self.deliver(&mut stream, &m, inputs, &mut resolved)?;
         if self.is_step {
             stream.submit(shared);
@@ -508,7 +515,47 @@ impl Executable for WgpuExecutable {
             stream.submit_if_full(shared);
         }
         shared.faults.check()?;
-        Ok(out)
+        Ok((out, m))
+    }
+
+    fn time(&self, sizes: &[i64], inputs: &[Argument]) -> Result<(Vec<Storage>, Pending<Vec<f64>>)> {
+        let shared = &self.shared;
+        let count = self.program.launches.len() as u32 * 2;
+        if !shared.device.features().contains(wgpu::Features::TIMESTAMP_QUERY) || count > wgpu::QUERY_SET_MAX_QUERIES {
+            return Err(Error::unsupported(format!("timing kernels on {}", shared.info.name), "time many steps instead"));
+        }
+        if count == 0 {
+            return Ok((self.run(sizes, inputs)?, Box::pin(std::future::ready(Ok(Vec::new())))));
+        }
+        let queries = shared.device.create_query_set(&wgpu::QuerySetDescriptor { label: None, ty: wgpu::QueryType::Timestamp, count });
+        let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
+        let between = shared.create_buffer("timestamps", count as u64 * 8, usage)?;
+        let (out, m) = self.issue(sizes, inputs, Some(&queries))?;
+        let mut stream = lock(&shared.stream);
+        let staging = stream.staging(shared, count as u64 * 2)?;
+        stream.copy_queries(shared, &queries, count, &between, &staging);
+        stream.submit(shared);
+        drop(stream);
+        let read = Read::start(shared.clone(), staging, count as u64 * 2);
+        let period = shared.queue.get_timestamp_period() as f64;
+        let milliseconds = async move {
+            let words = read.finish().await?;
+            let ticks: Vec<u64> = words.chunks_exact(2).map(|w| w[0] as u64 | (w[1] as u64) << 32).collect();
+            let time = |pair: &[u64]| pair[1].saturating_sub(pair[0]) as f64 * period / 1e6;
+            // A launch without work wrote no time.
+            Ok(ticks.chunks_exact(2).zip(&m.grids).map(|(pair, grid)| if grid.is_some() { time(pair) } else { 0.0 }).collect())
+        };
+        Ok((out, Box::pin(milliseconds)))
+    }
+}
+
+impl Executable for WgpuExecutable {
+    fn run(&self, sizes: &[i64], inputs: &[Argument]) -> Result<Vec<Storage>> {
+        self.issue(sizes, inputs, None).map(|(out, _)| out)
+    }
+
+    fn run_timed(&self, sizes: &[i64], inputs: &[Argument]) -> Result<(Vec<Storage>, Pending<Vec<f64>>)> {
+        self.time(sizes, inputs)
     }
 
     fn program(&self) -> Option<&Arc<Program>> {

@@ -3,13 +3,13 @@
 use super::executable::WgpuExecutable;
 use super::memory::{Place, Pool, Range, aligned};
 use super::shared::{Counters, Faults, Progress, Shared, lock};
+use super::transfer::{Read, wait};
 use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Stats, Storage};
 use aludel_compiler::{Language, Target};
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
 use aludel_ir::{Error, Result};
 use std::sync::{Arc, Mutex};
-use std::task::Waker;
 
 /// Which of several adapters to prefer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -178,19 +178,11 @@ impl WgpuExecutor {
             return Ok(None);
         }
         let mut stream = lock(&shared.stream);
-        let size = (words * 4).next_power_of_two().max(256).min(shared.limits.max_buffer_size);
-        let found = stream.staging.iter().position(|b| b.size() == size);
-        let buffer = match found {
-            Some(i) => stream.staging.swap_remove(i),
-            None => shared.create_buffer("staging", size, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)?,
-        };
+        let buffer = stream.staging(shared, words)?;
         stream.copy_out(shared, &range.place(), &buffer, words);
         stream.submit(shared);
         drop(stream);
-        let arrival = Arc::new(Arrival::default());
-        let arriving = arrival.clone();
-        buffer.map_async(wgpu::MapMode::Read, 0..words * 4, move |result| arriving.arrive(result.map_err(|e| e.to_string())));
-        Ok(Some(Read { shared: shared.clone(), buffer, words, arrival }))
+        Ok(Some(Read::start(shared.clone(), buffer, words)))
     }
 }
 
@@ -213,84 +205,6 @@ fn adapter_name(device: &wgpu::Device, info: &wgpu::AdapterInfo) -> String {
 #[cfg(not(target_arch = "wasm32"))]
 fn adapter_name(_: &wgpu::Device, info: &wgpu::AdapterInfo) -> String {
     info.name.clone()
-}
-
-/// Whether a staging buffer has been mapped.
-#[derive(Default)]
-struct Arrival {
-    state: Mutex<(Option<Result<(), String>>, Option<Waker>)>,
-}
-
-impl Arrival {
-    fn arrive(&self, result: Result<(), String>) {
-        let mut state = lock(&self.state);
-        state.0 = Some(result);
-        if let Some(waker) = state.1.take() {
-            waker.wake();
-        }
-    }
-
-    fn poll(&self, waker: &Waker) -> Option<Result<(), String>> {
-        let mut state = lock(&self.state);
-        if state.0.is_none() {
-            state.1 = Some(waker.clone());
-        }
-        state.0.take()
-    }
-}
-
-/// A reading in progress.
-struct Read {
-    shared: Arc<Shared>,
-    buffer: wgpu::Buffer,
-    words: u64,
-    arrival: Arc<Arrival>,
-}
-
-impl Read {
-    async fn finish(self) -> Result<Vec<u32>> {
-        let arrived = std::future::poll_fn(|context| {
-            loop {
-                if let Some(result) = self.arrival.poll(context.waker()) {
-                    return std::task::Poll::Ready(result);
-                }
-                if let Some(reason) = self.shared.faults.lost() {
-                    return std::task::Poll::Ready(Err(reason));
-                }
-                if !wait(&self.shared, None) {
-                    self.shared.progress.watch(context.waker());
-                    return std::task::Poll::Pending;
-                }
-            }
-        })
-        .await;
-        self.shared.faults.check()?;
-        let failed = |e: String| Error::device(format!("reading back failed: {e}"), "request a new device and restore the last snapshot");
-        arrived.map_err(failed)?;
-        let words = {
-            let view = self.buffer.get_mapped_range(0..self.words * 4).map_err(|e| failed(e.to_string()))?;
-            view.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
-        };
-        self.buffer.unmap();
-        let mut stream = lock(&self.shared.stream);
-        // A few of each size serve any steady use; what exceeds that is given back.
-        if stream.staging.len() < 64 {
-            stream.staging.push(self.buffer.clone());
-        }
-        Ok(words)
-    }
-}
-
-/// Waits a while for a submission (the last where none is named) on a native device; `false` in a browser, whose event loop
-/// delivers what is awaited.
-fn wait(shared: &Shared, submission: Option<wgpu::SubmissionIndex>) -> bool {
-    if cfg!(target_arch = "wasm32") {
-        return false;
-    }
-    // An error here is a timeout, after which the caller looks again, or a loss, which it sees in the faults.
-    let second = std::time::Duration::from_secs(1);
-    let _ = shared.device.poll(wgpu::PollType::Wait { submission_index: submission, timeout: Some(second) });
-    true
 }
 
 impl Executor for WgpuExecutor {

@@ -234,7 +234,7 @@ mod tests {
     fn size_classes_waste_at_most_a_quarter() {
         for words in (1..5000u64).chain([1 << 20, (1 << 20) + 1, 123_456_789]) {
             let class = size_class(words);
-            assert!(class >= words && class % ALIGN as u64 == 0, "{words}: {class}");
+            assert!(class >= words && class.is_multiple_of(ALIGN as u64), "{words}: {class}");
             assert!(class <= (words + words / 4).max(aligned(words)), "{words}: {class}");
         }
     }

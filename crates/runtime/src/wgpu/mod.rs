@@ -4,6 +4,7 @@
 //! - `memory`: the pool of buffers and the ranges that are tensors
 //! - `pipeline`: layouts and pipelines, made once
 //! - `stream`: recording and submission
+//! - `transfer`: reading back
 //! - `executable`: one program, run after run
 //! - `executor`: the device as the rest of Aludel sees it
 
@@ -13,5 +14,6 @@ mod memory;
 mod pipeline;
 mod shared;
 mod stream;
+mod transfer;
 
 pub use executor::{Power, WgpuExecutor, WgpuOptions};

@@ -52,8 +52,8 @@ pub struct Stream {
     group_clock: u64,
     /// Temporaries of all programs: they run one after the other.
     pub arena: Option<Arc<Allocation>>,
-    /// Idle buffers for reading back, by size.
-    pub staging: Vec<wgpu::Buffer>,
+    /// Idle buffers for reading back.
+    staging: Vec<wgpu::Buffer>,
     /// Submissions that may not be finished, for waiting on a native device.
     submissions: VecDeque<wgpu::SubmissionIndex>,
 }
@@ -133,6 +133,43 @@ impl Stream {
         let source = from.allocation.buffer().clone();
         self.encoder(shared).copy_buffer_to_buffer(&source, from.offset * 4, to, 0, words * 4);
         self.dispatched(std::slice::from_ref(&from.allocation));
+    }
+
+    /// A buffer to read words back through: an idle one of the right size, or a new one.
+    pub fn staging(&mut self, shared: &Shared, words: u64) -> Result<wgpu::Buffer> {
+        let size = (words * 4).next_power_of_two().max(256).min(shared.limits.max_buffer_size);
+        match self.staging.iter().position(|b| b.size() == size) {
+            Some(i) => Ok(self.staging.swap_remove(i)),
+            None => shared.create_buffer("staging", size, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST),
+        }
+    }
+
+    /// Takes back an unmapped staging buffer; a few of each size serve any steady use, what exceeds that is dropped.
+    pub fn return_staging(&mut self, buffer: wgpu::Buffer) {
+        if self.staging.len() < 64 {
+            self.staging.push(buffer);
+        }
+    }
+
+    /// Opens a pass of its own for one dispatch, timed by queries `first` and `first + 1` of a set.
+    pub fn timed_pass(&mut self, shared: &Shared, queries: &wgpu::QuerySet, first: u32) -> &mut wgpu::ComputePass<'static> {
+        self.pass = None;
+        let timestamp_writes = Some(wgpu::ComputePassTimestampWrites {
+            query_set: queries,
+            beginning_of_pass_write_index: Some(first),
+            end_of_pass_write_index: Some(first + 1),
+        });
+        let pass =
+            self.encoder(shared).begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes }).forget_lifetime();
+        self.pass.insert(pass)
+    }
+
+    /// Copies the first `count` queries of a set into a staging buffer, by way of `between`.
+    pub fn copy_queries(&mut self, shared: &Shared, queries: &wgpu::QuerySet, count: u32, between: &wgpu::Buffer, to: &wgpu::Buffer) {
+        self.pass = None;
+        let encoder = self.encoder(shared);
+        encoder.resolve_query_set(queries, 0..count, between, 0);
+        encoder.copy_buffer_to_buffer(between, 0, to, 0, count as u64 * 8);
     }
 
     /// Writes words from the host, after everything recorded so far.
