@@ -4,6 +4,7 @@
 //! [`Suite::run`] against a [`Runner`]: the interpreter, or a device behind the compiler. [`training`] does the same for whole
 //! training runs.
 
+pub mod command;
 pub mod device;
 pub mod training;
 

@@ -45,3 +45,16 @@ fn wrong_results_are_noticed() {
     let counts = suite.run(&off, &mut |_| {});
     assert!(counts.passed < 5, "{}", counts.summary());
 }
+
+#[test]
+fn the_command_line_says_what_is_wrong() {
+    let run = |args: &[&str]| {
+        let args: Vec<String> = args.iter().map(|a| a.to_string()).collect();
+        aludel_oracle::command::run(&args, &mut |_| {}).unwrap_err().to_string()
+    };
+    assert!(run(&["--target"]).contains("has no value"));
+    assert!(run(&["--speed", "9"]).contains("no such argument"));
+    assert!(run(&["--dir", "nowhere"]).contains("nowhere/ops.json"));
+    let dir = dir();
+    assert!(run(&["--target", "abacus", "--dir", dir.to_str().unwrap()]).contains("target abacus"));
+}

@@ -1,0 +1,39 @@
+//! The command line: `oracle --target interp|wgsl --dir DIR`.
+
+use crate::{Counts, Suite, device};
+use aludel_ir::interp::{self, HostTensor, Precision};
+use aludel_ir::{Error, Graph, Result};
+use aludel_runtime::{WgpuExecutor, WgpuOptions};
+use std::path::PathBuf;
+
+const USAGE: &str = "call it as oracle --target interp|wgsl --dir DIR [--adapter NAME]";
+
+/// Runs every case of a directory on a target; prints a line for each that fails and, last, the counts. Whether all is well
+/// is for the caller to say: nothing failed where `failed` is zero.
+///
+/// Errors: unknown arguments, an unreadable directory, no adapter to run WGSL on.
+pub fn run(args: &[String], print: &mut dyn FnMut(&str)) -> Result<Counts> {
+    let (mut target, mut dir, mut adapter) = ("interp".to_string(), PathBuf::from("tests/oracle"), None);
+    let mut rest = args.iter();
+    while let Some(flag) = rest.next() {
+        let value = rest.next().ok_or_else(|| Error::invalid(flag, "has no value", USAGE))?;
+        match flag.as_str() {
+            "--target" => target = value.clone(),
+            "--dir" => dir = PathBuf::from(value),
+            "--adapter" => adapter = Some(value.clone()),
+            _ => return Err(Error::invalid(flag, "no such argument", USAGE)),
+        }
+    }
+    let suite = Suite::load(&dir)?;
+    match target.as_str() {
+        "interp" => {
+            let runner = |graph: &Graph, inputs: &[HostTensor]| interp::run(graph, &[], inputs, Precision::F32);
+            Ok(suite.run(&runner, print))
+        }
+        "wgsl" => {
+            let executor = pollster::block_on(WgpuExecutor::request(&WgpuOptions { adapter, ..Default::default() }))?;
+            Ok(suite.run(&|graph, inputs| device::run(&executor, graph, inputs), print))
+        }
+        other => Err(Error::invalid(format!("target {other}"), "no such target", USAGE)),
+    }
+}
