@@ -78,6 +78,11 @@ pub(crate) fn segment() -> u64 {
     TRACE.with_borrow(|t| t.as_ref().map_or(0, |t| t.segment))
 }
 
+/// The symbols of the sizes in the trace, and the guards so far; empty when nothing is traced.
+pub(crate) fn env() -> ShapeEnv {
+    TRACE.with_borrow(|t| t.as_ref().map(|t| t.builder.graph.env.clone()).unwrap_or_default())
+}
+
 fn with<R>(f: impl FnOnce(&mut Trace) -> Result<R>) -> Result<R> {
     TRACE.with_borrow_mut(|t| match t {
         Some(t) => f(t),
@@ -367,6 +372,12 @@ pub(crate) fn grad(loss: &Tensor, leaves: &[(u64, Tensor)], at: &'static Locatio
 pub(crate) fn inline(device: &Device, graph: &Graph, inputs: &[&Tensor], at: &'static Location<'static>) -> Result<Vec<Tensor>> {
     with(|t| {
         t.at(at);
+        // The graph was built on a copy of the environment.
+        for g in &graph.env.guards {
+            if !t.builder.graph.env.guards.contains(g) {
+                t.builder.graph.env.guards.push(g.clone());
+            }
+        }
         let mut map: Vec<Option<ValueId>> = vec![None; graph.types.len()];
         for (i, x) in graph.inputs.iter().zip(inputs) {
             let v = i.value;

@@ -283,6 +283,13 @@ fn a_host_read_breaks_the_graph_and_computes_the_same(d: &Device) -> Result<()> 
     assert_eq!(e.breaks.len(), 1);
     assert!(e.breaks[0].location.starts_with("compile.rs:"), "{}", e.breaks[0].location);
     assert!(e.breaks[0].reason.contains("item()"), "{}", e.breaks[0].reason);
+    for (n, new) in [(5, true), (6, false), (7, false), (8, false)] {
+        let batch = data(d, n, 0)?;
+        same(&step.call(&mut compiled, &batch)?, &clipped(&mut eager, &batch)?)?;
+        let now = step.explain().segments;
+        assert_eq!(now > segments, new, "batch {n}");
+        segments = now;
+    }
     let whole = compile(clipped).fullgraph(true);
     let error = whole.call(&mut line(d)?, &data(d, 8, 0)?).unwrap_err().to_string();
     assert!(error.contains("compile.rs:") && error.contains("fullgraph"), "{error}");

@@ -13,7 +13,7 @@ mod rules;
 use aludel_ir::graph::InputKind;
 use aludel_ir::op::VjpArgs;
 use aludel_ir::rewrite::{Rewriter, renumber};
-use aludel_ir::{Attrs, Builder, Error, Graph, Op, OpDef, Origin, Phase, Prim, Result, TensorType};
+use aludel_ir::{Attrs, Builder, Error, Graph, Op, OpDef, Origin, Phase, Prim, Result, ShapeEnv, TensorType};
 use reverse::{conform, gradients};
 
 /// Replaces every [`Op::Grad`] by the nodes that compute the gradients.
@@ -92,7 +92,20 @@ pub fn decompose(graph: &Graph) -> Result<Graph> {
 /// each result for which `grad_present` holds. Its outputs are the gradients of the inputs for which `needs` holds. Inputs
 /// that turn out not to matter are there all the same, unused.
 pub fn vjp_graph(op: &'static OpDef, attrs: &Attrs, input_types: &[TensorType], needs: &[bool], grad_present: &[bool]) -> Result<Graph> {
+    vjp_graph_in(&ShapeEnv::default(), op, attrs, input_types, needs, grad_present)
+}
+
+/// As [`vjp_graph`], for types with size symbols of an environment. The result's environment has the guards recorded on the way.
+pub fn vjp_graph_in(
+    env: &ShapeEnv,
+    op: &'static OpDef,
+    attrs: &Attrs,
+    input_types: &[TensorType],
+    needs: &[bool],
+    grad_present: &[bool],
+) -> Result<Graph> {
     let mut b = Builder::new(format!("{}_vjp", op.name));
+    b.graph.env = env.clone();
     let arg = |b: &mut Builder, name: String, ty: &TensorType| b.graph.add_input(name, InputKind::Arg, ty.clone());
     let inputs: Vec<_> = input_types.iter().enumerate().map(|(i, t)| arg(&mut b, format!("x{i}"), t)).collect();
     let output_types = op.infer(&input_types.iter().collect::<Vec<_>>(), attrs, &mut b.graph.env)?;

@@ -57,7 +57,7 @@ fn compile(device: &Device, node: &Node, op: &Operator, needs: &[bool], present:
 
 fn graph(node: &Node, needs: &[bool], present: &[bool]) -> Result<Graph> {
     let types: Vec<TensorType> = node.inputs.iter().map(|t| t.ty().clone()).collect();
-    aludel_compiler::autodiff::vjp_graph(node.def, &node.attrs, &types, needs, present)
+    aludel_compiler::autodiff::vjp_graph_in(&trace::env(), node.def, &node.attrs, &types, needs, present)
 }
 
 /// Lets go of the operands and results that the derivative does not read, so that their memory is free before the backward pass.

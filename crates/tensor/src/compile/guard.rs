@@ -179,8 +179,14 @@ impl Visitor for Collect {
 pub(crate) struct Miss {
     /// The guard that failed, the old value and the new: `arg.0: size 64 of dimension 0 is now 48`.
     pub text: String,
-    /// Only sizes differ: the leaf, the dimension, and the size at the capture.
-    pub size: Option<(usize, usize)>,
+    /// Nothing but sizes of tensors differs.
+    pub only_sizes: bool,
+}
+
+/// A miss, for people, and the sizes (path and dimension) that alone are to blame.
+pub(crate) struct Missed {
+    pub text: String,
+    pub sizes: Vec<(String, usize)>,
 }
 
 /// Checks a call against facts, leaf by leaf. Allocates nothing on a hit but the list of arguments.
@@ -229,14 +235,25 @@ impl<'a> Check<'a> {
                 .map(|s| format!("{} = {}", env.symbols[s.0 as usize].name, c.sizes[s.0 as usize]))
                 .collect::<Vec<_>>()
                 .join(", ");
-            c.miss = Some(Miss { text: format!("sizes: {} ({}) does not hold for {values}", env.show_guard(g), g.reason), size: None });
+            c.miss =
+                Some(Miss { text: format!("sizes: {} ({}) does not hold for {values}", env.show_guard(g), g.reason), only_sizes: false });
         }
         c
     }
 
+    pub fn into_missed(self, what: String) -> Missed {
+        let Some(miss) = self.miss else { return Missed { text: what, sizes: Vec::new() } };
+        let paths = self.facts.iter().filter(|g| matches!(g.fact, Fact::Tensor(_))).map(|g| &g.path).collect::<Vec<_>>();
+        let sizes = match miss.only_sizes {
+            true => self.changed.iter().filter_map(|(leaf, dim)| Some((paths.get(*leaf)?.to_string(), *dim))).collect(),
+            false => Vec::new(),
+        };
+        Missed { text: format!("{what}: {}", miss.text), sizes }
+    }
+
     fn fail(&mut self, text: String) {
-        if self.miss.as_ref().is_none_or(|m| m.size.is_some()) {
-            self.miss = Some(Miss { text, size: None });
+        if self.miss.as_ref().is_none_or(|m| m.only_sizes) {
+            self.miss = Some(Miss { text, only_sizes: false });
         }
     }
 
@@ -267,7 +284,7 @@ impl<'a> Check<'a> {
         };
         self.changed.push((self.leaf, dim));
         if self.miss.is_none() {
-            self.miss = Some(Miss { text, size: Some((self.leaf, dim)) });
+            self.miss = Some(Miss { text, only_sizes: true });
         }
     }
 }

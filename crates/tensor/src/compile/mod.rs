@@ -19,7 +19,7 @@ use crate::{Mutex, lock, trace};
 use aludel_compiler::Options;
 use aludel_ir::{Error, Result, ShapeEnv};
 use capture::{Captured, capture};
-use guard::{Check, Facts, Size};
+use guard::{Check, Facts, Missed, Size};
 use replay::Replay;
 use segment::Segments;
 use std::collections::{HashMap, HashSet};
@@ -30,6 +30,9 @@ use std::sync::Arc;
 const MAX_SPECIALIZATIONS: usize = 32;
 /// So many misses are kept for [`Explanation`].
 const MAX_MISSES: usize = 100;
+
+/// So many sizes of one dimension are remembered.
+const MAX_HISTORY: usize = 8;
 
 /// Compiles a function of state and arguments.
 ///
@@ -188,8 +191,8 @@ where
             let at = (memo.last + k) % n;
             let replay = &mut memo.replays[at];
             let check = Check::call(&replay.facts, &replay.env, args, state);
-            if let Some(miss) = check.miss {
-                misses.push((miss, check.changed, at));
+            if check.miss.is_some() {
+                misses.push(check.into_missed(format!("specialisation {at}")));
                 continue;
             }
             let (sizes, arguments) = (check.sizes, check.arguments);
@@ -202,25 +205,16 @@ where
             }
             return memo.replays[at].run(&sizes, &arguments, state);
         }
-        let broken = memo.broken.iter().any(|(facts, env)| Check::call(facts, env, args, state).miss.is_none());
+        let mut broken = false;
+        for (k, (facts, env)) in memo.broken.iter().enumerate() {
+            let check = Check::call(facts, env, args, state);
+            broken |= check.miss.is_none();
+            misses.push(check.into_missed(format!("broken graph {k}")));
+        }
         if !broken {
-            self.learn(memo, &misses);
+            learn(memo, misses);
         }
         self.capture(memo, state, args, broken)
-    }
-
-    // Notes why no specialisation fits; sizes that alone differ become symbolic.
-    fn learn(&self, memo: &mut Memo<R>, misses: &[(guard::Miss, Vec<(usize, usize)>, usize)]) {
-        for (miss, changed, at) in misses {
-            if memo.misses.len() < MAX_MISSES {
-                memo.misses.push(format!("specialisation {at}: {}", miss.text));
-            }
-            if miss.size.is_some() {
-                let paths: Vec<&str> = memo.replays[*at].facts.tensors().map(|(p, _)| p).collect();
-                let new: Vec<_> = changed.iter().map(|(leaf, dim)| (paths[*leaf].to_string(), *dim)).collect();
-                memo.dynamic.extend(new);
-            }
-        }
     }
 
     fn facts(&self, memo: &mut Memo<R>, state: &S, args: &A) -> (Facts, ShapeEnv) {
@@ -231,6 +225,10 @@ where
                     let past = memo.history.entry((path.to_string(), dim)).or_default();
                     if past.last() != Some(n) {
                         past.push(*n);
+                        // Enough to tell sizes that go together from others.
+                        if past.len() > MAX_HISTORY {
+                            past.remove(0);
+                        }
                     }
                 }
             }
@@ -264,6 +262,9 @@ where
                 if !broken {
                     let mut facts = facts;
                     facts.leaves.clear();
+                    if memo.broken.len() >= MAX_SPECIALIZATIONS {
+                        memo.broken.remove(0);
+                    }
                     memo.broken.push((facts, env));
                 }
                 Ok(result)
@@ -341,5 +342,15 @@ where
             segments: memo.segments.len(),
             misses: memo.misses.clone(),
         }
+    }
+}
+
+// Notes why no specialisation fits; sizes that alone differ become symbolic.
+fn learn<R>(memo: &mut Memo<R>, misses: Vec<Missed>) {
+    for missed in misses {
+        if memo.misses.len() < MAX_MISSES {
+            memo.misses.push(missed.text);
+        }
+        memo.dynamic.extend(missed.sizes);
     }
 }

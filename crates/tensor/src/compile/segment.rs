@@ -9,6 +9,9 @@ use aludel_ir::{Graph, Result};
 use aludel_runtime::{Executable, Storage};
 use std::sync::Arc;
 
+/// A host value that is used as a constant makes a new segment each time: the oldest make room.
+const MAX_SEGMENTS: usize = 64;
+
 struct Segment {
     device: Device,
     /// With the hints taken out: they differ from call to call and decide nothing that is not a guard.
@@ -40,7 +43,11 @@ impl Segments {
             Some(e) => e,
             None => {
                 let e = load(device, graph, &self.options)?;
-                lock(&self.list).push(Segment { device: device.clone(), graph: key, executable: e.clone() });
+                let mut list = lock(&self.list);
+                if list.len() >= MAX_SEGMENTS {
+                    list.remove(0);
+                }
+                list.push(Segment { device: device.clone(), graph: key, executable: e.clone() });
                 e
             }
         };
