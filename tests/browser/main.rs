@@ -21,7 +21,7 @@ struct Page {
     shots: PathBuf,
 }
 
-const TESTS: [Test; 8] = [
+const TESTS: [Test; 9] = [
     ("points train in both panes", points),
     ("digits train, and a drawn one is read", digits),
     ("addition trains and answers", addition),
@@ -29,6 +29,7 @@ const TESTS: [Test; 8] = [
     ("wrong input is said at the field and loses nothing", fields),
     ("a link brings back what it shows", links),
     ("training leaves the page free", responsive),
+    ("a lost device is made good", lost_device),
     ("an embedded playground trains", embedded),
 ];
 
@@ -98,6 +99,12 @@ impl Page {
         self.browser.screenshot(&file, true)
     }
 
+    /// What the window shows, without the rest of the page.
+    fn window(&mut self, name: &str) -> Result<()> {
+        let file = self.shots.join(format!("{name}.png"));
+        self.browser.screenshot(&file, false)
+    }
+
     /// Light, dark, and on a phone.
     fn looks(&mut self, name: &str) -> Result<()> {
         self.shot(&format!("{name}-light"))?;
@@ -132,10 +139,14 @@ impl Page {
     /// Trains until both panes have taken so many steps; gives the losses of both.
     fn train(&mut self, steps: u64, seconds: u64) -> Result<[f64; 2]> {
         self.browser.click("#train")?;
-        let enough = format!("['eager', 'compiled'].every(p => Number(document.getElementById(p + '-step').textContent.replaceAll(',', '')) >= {steps})");
+        let enough = format!(
+            "['eager', 'compiled'].every(p => Number(document.getElementById(p + '-step').textContent.replaceAll(',', '')) >= {steps})"
+        );
         self.browser.wait(&format!("{steps} steps in both panes"), &enough, seconds)?;
         self.browser.click("#train")?;
         self.browser.wait("training to pause", "document.querySelector('#train').textContent.includes('Resume')", 60)?;
+        // Both models are evaluated once more.
+        std::thread::sleep(std::time::Duration::from_millis(1500));
         Ok([self.number("eager-loss")?, self.number("compiled-loss")?])
     }
 
@@ -161,6 +172,7 @@ fn points(page: &mut Page) -> Result<()> {
     let last = page.train(150, 240)?;
     ensure!(last.iter().all(|l| *l < first * 0.5), "the loss went from {first} to {last:?}");
     page.measured()?;
+    page.window("points-window")?;
     ensure!(page.number("compiled-score")? > 85.0, "accuracy {}", page.text("compiled-score")?);
     page.looks("points")
 }
@@ -168,7 +180,11 @@ fn points(page: &mut Page) -> Result<()> {
 fn digits(page: &mut Page) -> Result<()> {
     page.open("?preset=points")?;
     page.browser.click("#preset-digits")?;
-    page.browser.wait("the digits", "document.querySelector('.predictions') !== null && document.querySelector('#train').disabled === false", 60)?;
+    page.browser.wait(
+        "the digits",
+        "document.querySelector('.predictions') !== null && document.querySelector('#train').disabled === false",
+        60,
+    )?;
     let first = page.first_step()?;
     let last = page.train(100, 240)?;
     ensure!(last.iter().all(|l| *l < first * 0.5), "the loss went from {first} to {last:?}");
@@ -189,7 +205,9 @@ fn addition(page: &mut Page) -> Result<()> {
     let last = page.train(60, 360)?;
     ensure!(last.iter().all(|l| *l < first * 0.8), "the loss went from {first} to {last:?}");
     page.measured()?;
-    let rows = page.browser.eval("[...document.querySelectorAll('.samples tbody tr')].filter(r => /^\\d+\\+\\d+=$/.test(r.cells[0].textContent)).length")?;
+    let rows = page
+        .browser
+        .eval("[...document.querySelectorAll('.samples tbody tr')].filter(r => /^\\d+\\+\\d+=$/.test(r.cells[0].textContent)).length")?;
     ensure!(rows.as_u64().unwrap_or(0) >= 8, "only {rows} sampled answers are shown");
     page.looks("addition")
 }
@@ -199,6 +217,11 @@ fn inspector(page: &mut Page) -> Result<()> {
     page.browser.click("#step")?;
     page.browser.wait("the captured graph", "document.querySelectorAll('.operators li').length > 5", 180)?;
     page.shot("inspector-graph")?;
+    // Pointing at an operator lights up its kernels.
+    let at = page.browser.eval("(() => { document.querySelector('.inspector').scrollIntoView(); const r = document.querySelector('.operators li:nth-child(3)').getBoundingClientRect(); return [r.x + 40, r.y + 8]; })()")?;
+    page.browser.point(at[0].as_f64().unwrap_or(0.0), at[1].as_f64().unwrap_or(0.0))?;
+    page.browser.wait("kernels to light up", "document.querySelectorAll('.linked .kernels .lit').length > 0", 10)?;
+    page.window("inspector-window")?;
     page.browser.click(".operators .chip")?;
     page.browser.wait("the kernel of that operator", "document.querySelector('.split pre')?.textContent.includes('@compute')", 10)?;
     for tab in ["kernels", "joint", "loops", "memory", "guards", "not-fused"] {
@@ -208,7 +231,10 @@ fn inspector(page: &mut Page) -> Result<()> {
         ensure!(text.as_u64().unwrap_or(0) > 80, "the tab {tab} is empty");
         page.shot(&format!("inspector-{tab}"))?;
     }
-    ensure!(page.browser.eval("document.querySelectorAll('.memory rect').length")?.as_u64().unwrap_or(0) == 0, "the last tab is not the memory plan");
+    ensure!(
+        page.browser.eval("document.querySelectorAll('.memory rect').length")?.as_u64().unwrap_or(0) == 0,
+        "the last tab is not the memory plan"
+    );
     // By keyboard: from the last tab, the arrow goes round to the first.
     page.browser.eval("document.querySelector('#tab-not-fused').focus()")?;
     page.browser.press("ArrowRight")?;
@@ -219,10 +245,16 @@ fn fields(page: &mut Page) -> Result<()> {
     page.open("?preset=digits")?;
     page.browser.click("#step")?;
     page.browser.wait("a step", "document.getElementById('compiled-step').textContent === '1'", 180)?;
-    for (field, text, says) in [("layers", "128, 0", "at least 1"), ("layers", "10000000", "at most"), ("lr", "NaN", "not a number"), ("batch", "x", "whole number")] {
+    for (field, text, says) in [
+        ("layers", "128, 0", "at least 1"),
+        ("layers", "10000000", "at most"),
+        ("lr", "NaN", "not a number"),
+        ("batch", "x", "whole number"),
+    ] {
         let before = page.browser.eval(&format!("document.getElementById('field-{field}').value"))?;
         page.browser.fill(&format!("#field-{field}"), text)?;
-        let shown = format!("document.getElementById('error-{field}').textContent.includes({says:?}) && document.querySelector('#train').disabled");
+        let shown =
+            format!("document.getElementById('error-{field}').textContent.includes({says:?}) && document.querySelector('#train').disabled");
         page.browser.wait(&format!("a message about {field} = {text}"), &shown, 10)?;
         ensure!(page.number("compiled-step")? == 1.0, "a wrong field must not end the session");
         if text == "10000000" {
@@ -255,7 +287,9 @@ fn links(page: &mut Page) -> Result<()> {
 fn responsive(page: &mut Page) -> Result<()> {
     page.open("?preset=digits")?;
     // Task lengths are the browser's own: a `longtask` is one of more than 50 ms in the main thread.
-    page.browser.eval("window.tasks = []; new PerformanceObserver(l => tasks.push(...l.getEntries().map(e => e.duration))).observe({ type: 'longtask' })")?;
+    page.browser.eval(
+        "window.tasks = []; new PerformanceObserver(l => tasks.push(...l.getEntries().map(e => e.duration))).observe({ type: 'longtask' })",
+    )?;
     page.train(60, 240)?;
     let longest = page.browser.eval("Math.max(0, ...tasks)")?.as_f64().unwrap_or(0.0);
     let count = page.browser.eval("tasks.length")?;
@@ -266,13 +300,35 @@ fn responsive(page: &mut Page) -> Result<()> {
     Ok(())
 }
 
+fn lost_device(page: &mut Page) -> Result<()> {
+    page.open("?preset=points&data=circles&layers=16")?;
+    page.browser.click("#train")?;
+    let enough = |n: u32| format!("Number(document.getElementById('compiled-step').textContent.replaceAll(',', '')) > {n}");
+    page.browser.wait("some steps", &enough(20), 180)?;
+    page.browser.eval("dispatchEvent(new Event('aludel-lose-device'))")?;
+    page.browser.wait("a word about it", "document.querySelector('.notice')?.textContent.includes('went away')", 120)?;
+    ensure!(page.browser.eval("document.querySelector('.notice.error') === null")? == true, "recovery is told as an error");
+    let resumed = page.number("compiled-step")? as u32;
+    page.browser.wait("training to go on", &enough(resumed + 20), 180)?;
+    page.browser.click("#train")?;
+    page.shot("lost-device")?;
+    // Chromium tells of destroyed devices on the console, as it should.
+    page.browser.eval("new Promise(r => setTimeout(r, 100))")?;
+    page.browser.complaints.retain(|c| !c.to_lowercase().contains("device"));
+    Ok(())
+}
+
 fn embedded(page: &mut Page) -> Result<()> {
     page.browser.resize(900, 1100, false)?;
     page.browser.open(&format!("{}embed.html", page.base))?;
     let inside = |js: &str| format!("(d => {js})(document.querySelector('aludel-playground iframe')?.contentDocument)");
     page.browser.wait("the embedded page", &inside("d?.querySelector('#train')?.disabled === false"), 120)?;
     page.browser.eval(&inside("d.querySelector('#train').click()"))?;
-    page.browser.wait("embedded training", &inside("Number(d.getElementById('compiled-step').textContent.replaceAll(',', '')) > 5"), 180)?;
+    page.browser.wait(
+        "embedded training",
+        &inside("Number(d.getElementById('compiled-step').textContent.replaceAll(',', '')) > 5"),
+        180,
+    )?;
     page.browser.eval(&inside("d.querySelector('#train').click()"))?;
     page.settle()?;
     page.shot("embed")

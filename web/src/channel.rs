@@ -25,10 +25,13 @@ impl Trainer {
     pub fn spawn(on_event: impl Fn(Result<Event, String>) + Clone + 'static) -> Result<Self, String> {
         let options = WorkerOptions::new();
         options.set_type(WorkerType::Module);
-        let worker = Worker::new_with_options("worker.js", &options).map_err(|e| format!("this browser does not start module workers: {e:?}"))?;
+        let worker =
+            Worker::new_with_options("worker.js", &options).map_err(|e| format!("this browser does not start module workers: {e:?}"))?;
         let report = on_event.clone();
         let on_message = Closure::<dyn Fn(MessageEvent)>::new(move |e: MessageEvent| on_event(decode(&bytes(&e))));
-        let on_error = Closure::<dyn Fn(ErrorEvent)>::new(move |e: ErrorEvent| report(Err(format!("the worker that trains has failed: {}", e.message()))));
+        let on_error = Closure::<dyn Fn(ErrorEvent)>::new(move |e: ErrorEvent| {
+            report(Err(format!("the worker that trains has failed: {}", e.message())))
+        });
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
         Ok(Trainer { worker, _on_message: on_message, _on_error: on_error })

@@ -129,7 +129,7 @@ pub struct Progress {
     pub step: u64,
     /// Losses since the last report, by step; when steps are many, of some of them, and always of the last.
     pub losses: Vec<(u64, f32)>,
-    /// Time this pane has spent on steps, in milliseconds.
+    /// Time this pane has spent on steps, in milliseconds; the first, which compiles, is told apart in `first_ms`.
     pub elapsed_ms: f64,
     /// Median over the last window of the time for a step, until the device had finished it.
     pub ms_per_step: Option<f64>,

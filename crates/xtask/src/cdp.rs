@@ -49,14 +49,23 @@ impl Browser {
         } else {
             command.arg("--disable-features=WebGPU,WebGPUService").arg("--disable-gpu");
         }
-        let child = command.arg("about:blank").stdout(Stdio::null()).stderr(Stdio::null()).spawn().with_context(|| format!("cannot start {}", program.display()))?;
+        let child = command
+            .arg("about:blank")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("cannot start {}", program.display()))?;
         let (port, path) = endpoint(profile.path())?;
         let stream = TcpStream::connect(("127.0.0.1", port))?;
         stream.set_read_timeout(Some(Duration::from_secs(60)))?;
         let (socket, _) = tungstenite::client(format!("ws://127.0.0.1:{port}{path}"), stream).map_err(|e| anyhow!("DevTools: {e}"))?;
-        let mut browser = Browser { child, socket, next: 0, answers: HashMap::new(), page: String::new(), complaints: Vec::new(), _profile: profile };
+        let mut browser =
+            Browser { child, socket, next: 0, answers: HashMap::new(), page: String::new(), complaints: Vec::new(), _profile: profile };
         let targets = browser.call("", "Target.getTargets", json!({}))?;
-        let target = targets["targetInfos"].as_array().and_then(|t| t.iter().find(|t| t["type"] == "page")).ok_or_else(|| anyhow!("the browser has no page"))?;
+        let target = targets["targetInfos"]
+            .as_array()
+            .and_then(|t| t.iter().find(|t| t["type"] == "page"))
+            .ok_or_else(|| anyhow!("the browser has no page"))?;
         let attached = browser.call("", "Target.attachToTarget", json!({ "targetId": target["targetId"], "flatten": true }))?;
         // The event of being attached has made us listen already.
         browser.page = attached["sessionId"].as_str().unwrap_or_default().to_string();
@@ -114,7 +123,11 @@ impl Browser {
                 self.complaints.push(format!("console {}: {}", params["type"].as_str().unwrap_or(""), text.join(" ")));
             }
             Some("Log.entryAdded") if params["entry"]["level"] == "error" => {
-                self.complaints.push(format!("log: {} {}", params["entry"]["text"].as_str().unwrap_or("?"), params["entry"]["url"].as_str().unwrap_or("")));
+                self.complaints.push(format!(
+                    "log: {} {}",
+                    params["entry"]["text"].as_str().unwrap_or("?"),
+                    params["entry"]["url"].as_str().unwrap_or("")
+                ));
             }
             Some("Target.attachedToTarget") => {
                 let session = params["sessionId"].as_str().unwrap_or_default().to_string();
@@ -172,6 +185,12 @@ impl Browser {
         self.drag(&[(x, y)])
     }
 
+    /// Moves the mouse to a point.
+    pub fn point(&mut self, x: f64, y: f64) -> Result<()> {
+        let page = self.page.clone();
+        self.call(&page, "Input.dispatchMouseEvent", json!({ "type": "mouseMoved", "x": x, "y": y })).map(|_| ())
+    }
+
     /// Presses the mouse at the first point, moves through the others, and lets go.
     pub fn drag(&mut self, points: &[(f64, f64)]) -> Result<()> {
         let page = self.page.clone();
@@ -217,7 +236,8 @@ impl Browser {
     pub fn prefer_dark(&mut self, dark: bool) -> Result<()> {
         let page = self.page.clone();
         let value = if dark { "dark" } else { "light" };
-        self.call(&page, "Emulation.setEmulatedMedia", json!({ "features": [{ "name": "prefers-color-scheme", "value": value }] })).map(|_| ())
+        self.call(&page, "Emulation.setEmulatedMedia", json!({ "features": [{ "name": "prefers-color-scheme", "value": value }] }))
+            .map(|_| ())
     }
 
     /// Writes a picture of the whole page, or of the window.

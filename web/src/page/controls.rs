@@ -79,7 +79,8 @@ fn field(props: &ControlsProps, field: &Field) -> Html {
                 apply.emit(());
             };
             // A link may name a choice that there is not: it is shown, and said to be wrong.
-            let unknown = (!options.iter().any(|(v, _)| *v == value)).then(|| html! { <option value={value.clone()} selected=true>{ &value }</option> });
+            let unknown = (!options.iter().any(|(v, _)| *v == value))
+                .then(|| html! { <option value={value.clone()} selected=true>{ &value }</option> });
             html! {
                 <select {id} {onchange} aria-invalid={invalid} aria-describedby={described}>
                     { for options.iter().map(|(v, label)| html! { <option value={*v} selected={*v == value}>{ label }</option> }) }

@@ -17,13 +17,14 @@ const IMAGE: u32 = 48;
 #[derive(Properties, PartialEq)]
 pub struct PredictionsProps {
     pub evaluation: Option<Rc<Evaluation>>,
+    pub dark: bool,
 }
 
 #[component]
 pub fn Predictions(props: &PredictionsProps) -> Html {
     let canvas = use_node_ref();
     let held_out = use_memo((), |_| digits::split().1);
-    let dark = super::plot::dark();
+    let dark = props.dark;
     {
         let canvas = canvas.clone();
         use_effect_with((props.evaluation.clone(), held_out.clone(), dark), move |(evaluation, held_out, _)| {
@@ -53,7 +54,7 @@ fn draw(canvas: &HtmlCanvasElement, evaluation: Option<&Evaluation>, data: &Labe
     context.clear_rect(0.0, 0.0, canvas.width() as f64, canvas.height() as f64);
     context.set_image_smoothing_enabled(false);
     context.set_text_align("center");
-    let (ink, good, bad) = (super::plot::style("--text"), super::plot::style("--muted"), super::plot::style("--error"));
+    let (ink, good, bad) = (super::theme::style("--text"), super::theme::style("--muted"), super::theme::style("--error"));
     let ink = rgb(&ink);
     for i in 0..SHOWN.min(data.rows()) {
         let (x, y) = ((i as u32 % COLUMNS * CELL.0) as f64 + 4.0, (i as u32 / COLUMNS * CELL.1) as f64 + 2.0);

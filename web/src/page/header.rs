@@ -1,5 +1,6 @@
 //! The top of the page: name, presets, device, theme, share.
 
+use super::theme;
 use aludel_models::presets::Preset;
 use aludel_protocol::Device;
 use wasm_bindgen::JsCast;
@@ -14,6 +15,8 @@ pub struct HeaderProps {
     /// The query of a link to what is on show.
     pub share: AttrValue,
     pub embed: bool,
+    pub dark: bool,
+    pub on_theme: Callback<()>,
     pub on_preset: Callback<Preset>,
 }
 
@@ -30,7 +33,7 @@ pub fn Header(props: &HeaderProps) -> Html {
                 <a class="quiet" href={format!("./{}", props.share.replace("&embed=1", ""))} target="_blank" rel="noopener">{"Open in full"}</a>
             } else {
                 <Share query={props.share.clone()} />
-                <Theme />
+                <Theme dark={props.dark} on_theme={props.on_theme.clone()} />
             }
         </header>
     }
@@ -41,7 +44,11 @@ fn device(device: Option<&Device>) -> Html {
         None => html! { {"Looking for a GPU…"} },
         Some(d) => {
             let title = if d.features.is_empty() { String::new() } else { format!("Features: {}", d.features.join(", ")) };
-            let name = if d.name.is_empty() || d.name == d.backend { html! {} } else { html! { <>{" · "}{ &d.name }</> } };
+            let name = if d.name.is_empty() || d.name == d.backend {
+                html! {}
+            } else {
+                html! { <>{" · "}{ &d.name }</> }
+            };
             html! { <span {title}><strong>{ &d.backend }</strong>{ name }</span> }
         }
     }
@@ -104,33 +111,24 @@ fn Share(props: &ShareProps) -> Html {
     }
 }
 
-/// Light or dark; until chosen, as the system says.
-#[component]
-fn Theme() -> Html {
-    let dark = use_state(super::plot::dark);
-    let onclick = {
-        let dark = dark.clone();
-        move |_: MouseEvent| {
-            let next = !*dark;
-            set_theme(if next { "dark" } else { "light" });
-            dark.set(next);
-        }
-    };
-    html! {
-        <button type="button" class="quiet icon" {onclick} aria-pressed={dark.to_string()} aria-label="Dark theme" title="Light or dark">
-            { if *dark { "☀" } else { "☾" } }
-        </button>
-    }
+#[derive(Properties, PartialEq)]
+struct ThemeProps {
+    dark: bool,
+    on_theme: Callback<()>,
 }
 
-fn set_theme(theme: &str) {
-    let Some(window) = web_sys::window() else { return };
-    if let Some(root) = window.document().and_then(|d| d.document_element()) {
-        let _ = root.set_attribute("data-theme", theme);
-    }
-    // Storage may be closed to us; the choice then lasts as long as the page.
-    if let Ok(Some(storage)) = window.local_storage() {
-        let _ = storage.set_item("aludel-theme", theme);
+/// Light or dark; until chosen, as the system says.
+#[component]
+fn Theme(props: &ThemeProps) -> Html {
+    let (dark, on_theme) = (props.dark, props.on_theme.clone());
+    let onclick = move |_: MouseEvent| {
+        theme::choose(!dark);
+        on_theme.emit(());
+    };
+    html! {
+        <button type="button" id="theme" class="quiet icon" {onclick} aria-pressed={dark.to_string()} aria-label="Dark theme" title="Light or dark">
+            { if dark { "☀" } else { "☾" } }
+        </button>
     }
 }
 

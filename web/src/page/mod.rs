@@ -13,6 +13,7 @@ mod pane;
 mod plot;
 mod points;
 mod state;
+mod theme;
 
 use crate::channel::Trainer;
 use aludel_models::presets::Preset;
@@ -77,6 +78,8 @@ pub enum Message {
     Dismiss,
     /// From the console: `dispatchEvent(new Event('aludel-lose-device'))`.
     LoseDevice,
+    /// Dark or light was chosen, here or in the system.
+    Theme,
 }
 
 pub struct App {
@@ -113,6 +116,8 @@ impl Component for App {
         }
         // The page listens for as long as it lives.
         lose.forget();
+        state.dark = theme::dark();
+        theme::on_system_change(ctx.link().callback(|()| Message::Theme));
         App { trainer, state }
     }
 
@@ -151,6 +156,7 @@ impl Component for App {
                 self.send(Request::Classify { pixels });
             }
             Message::Dismiss => self.state.notice = None,
+            Message::Theme => self.state.dark = theme::dark(),
             Message::LoseDevice => self.send(Request::LoseDevice),
         }
         true
@@ -163,7 +169,7 @@ impl Component for App {
         html! {
             <>
                 <header::Header preset={s.link.preset} device={s.device.clone()} share={location::query(&s.link)} {embed}
-                    on_preset={link.callback(Message::SelectPreset)} />
+                    dark={s.dark} on_theme={link.callback(|()| Message::Theme)} on_preset={link.callback(Message::SelectPreset)} />
                 <main id="main">
                     { self.notices(ctx) }
                     <controls::Controls preset={s.link.preset} fields={s.link.fields.clone()} errors={s.errors.clone()} mode={s.link.mode}
@@ -173,7 +179,7 @@ impl Component for App {
                         on_edit={link.callback(|(k, v)| Message::Edit(k, v))} on_apply={link.callback(|_| Message::Apply)} />
                     { self.race() }
                     <div class={classes!("results", s.link.preset.key())}>
-                        <plot::Plot curves={s.curves.clone()} version={s.curves_version} axis={s.link.axis} mode={s.link.mode}
+                        <plot::Plot curves={s.curves.clone()} version={s.curves_version} axis={s.link.axis} mode={s.link.mode} dark={s.dark}
                             on_axis={link.callback(Message::SetAxis)} />
                         { self.task(ctx) }
                     </div>
@@ -264,7 +270,7 @@ impl App {
             html! {
                 <pane::PaneView {pane} view={view.clone()} active={s.link.mode.has(pane)} preset={s.link.preset} interpreter={s.on_interpreter()}>
                     if let (Preset::Points, Some(config)) = (s.link.preset, &s.config) {
-                        <points::Boundary {pane} config={config.clone()} evaluation={view.evaluation.clone()} />
+                        <points::Boundary {pane} config={config.clone()} evaluation={view.evaluation.clone()} dark={s.dark} />
                     }
                 </pane::PaneView>
             }
@@ -284,8 +290,8 @@ impl App {
             Preset::Points => html! {},
             Preset::Digits => html! {
                 <>
-                    <digits::Predictions evaluation={s.best_evaluation()} />
-                    <pad::Pad probabilities={s.probabilities.clone()} on_draw={ctx.link().callback(Message::Classify)} />
+                    <digits::Predictions evaluation={s.best_evaluation()} dark={s.dark} />
+                    <pad::Pad dark={s.dark} probabilities={s.probabilities.clone()} on_draw={ctx.link().callback(Message::Classify)} />
                 </>
             },
             Preset::Addition => html! { <addition::Samples evaluation={s.best_evaluation()} /> },

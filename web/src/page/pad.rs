@@ -22,6 +22,7 @@ type Bitmap = Vec<bool>;
 #[derive(Properties, PartialEq)]
 pub struct PadProps {
     pub probabilities: Option<Vec<f32>>,
+    pub dark: bool,
     pub on_draw: Callback<Vec<f32>>,
 }
 
@@ -32,7 +33,7 @@ pub fn Pad(props: &PadProps) -> Html {
     let last = use_mut_ref(|| None::<(f64, f64)>);
     let cursor = use_state(|| None::<(usize, usize)>);
     let blank = use_state(|| true);
-    let dark = super::plot::dark();
+    let dark = props.dark;
 
     let redraw = {
         let (canvas, bitmap) = (canvas.clone(), bitmap.clone());
@@ -142,7 +143,7 @@ pub fn Pad(props: &PadProps) -> Html {
                         let p = seen.and_then(|p| p.get(d)).copied().unwrap_or(0.0);
                         let top = best.is_some_and(|b| b.0 == d);
                         html! {
-                            <li key={d} class={classes!(top.then_some("top"))} aria-label={format!("{d}: {}", super::format::percent(p))}>
+                            <li key={d} class={classes!(top.then_some("likeliest"))} aria-label={format!("{d}: {}", super::format::percent(p))}>
                                 <span>{ d }</span><i style={format!("--p:{p:.3}")}></i>
                             </li>
                         }
@@ -200,10 +201,12 @@ fn draw(canvas: &HtmlCanvasElement, bitmap: &Bitmap, cursor: Option<(usize, usiz
     let side = canvas.width() as f64;
     context.clear_rect(0.0, 0.0, side, side);
     let ink: Vec<f32> = bitmap.iter().map(|b| *b as u8 as f32).collect();
-    context.draw_image_with_html_canvas_element_and_dw_and_dh(&image(&ink, rgb(&super::plot::style("--text")))?, 0.0, 0.0, side, side).ok()?;
+    context
+        .draw_image_with_html_canvas_element_and_dw_and_dh(&image(&ink, rgb(&super::theme::style("--text")))?, 0.0, 0.0, side, side)
+        .ok()?;
     if let Some((x, y)) = cursor {
         let cell = side / IMAGE as f64;
-        context.set_stroke_style_str(&super::plot::style("--compiled"));
+        context.set_stroke_style_str(&super::theme::style("--compiled"));
         context.set_line_width(3.0);
         context.stroke_rect(x as f64 * cell + 1.5, y as f64 * cell + 1.5, cell - 3.0, cell - 3.0);
     }

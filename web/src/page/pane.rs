@@ -31,13 +31,13 @@ pub fn PaneView(props: &PaneProps) -> Html {
     let loss = v.loss.map_or(NONE.into(), format::loss);
     let score = v.evaluation.as_ref().map_or(NONE.into(), |e| format::percent(e.score()));
     let scored = match props.preset {
-        Preset::Addition => "Held-out sums right",
+        Preset::Addition => "Held-out sums",
         _ => "Held-out accuracy",
     };
     let class = if props.pane == Pane::Eager { "eager" } else { "compiled" };
     let about = match props.pane {
-        Pane::Eager => "one kernel per operator",
-        Pane::Compiled => "the whole step, captured and fused",
+        Pane::Eager => "kernel by kernel",
+        Pane::Compiled => "as one program",
     };
     html! {
         <article class={classes!("pane", class, (!props.active).then_some("idle"))} aria-labelledby={format!("{class}-title")}>
@@ -50,10 +50,10 @@ pub fn PaneView(props: &PaneProps) -> Html {
                     { row(scored, "score", class, score) }
                 </dl>
                 <dl class="detail">
-                    { row("Steps per second", "rate", class, rate) }
-                    { row("Kernels per step", "kernels", class, counted(v.counts.kernels, format::count)) }
-                    { row("Submits per step", "submits", class, counted(v.counts.submits, format::count)) }
-                    { row("Moved per step", "moved", class, counted(v.counts.bytes_moved, size)) }
+                    { row("Steps/s", "rate", class, rate) }
+                    { row("Kernels/step", "kernels", class, counted(v.counts.kernels, format::count)) }
+                    { row("Submits/step", "submits", class, counted(v.counts.submits, format::count)) }
+                    { row("Moved/step", "moved", class, counted(v.counts.bytes_moved, size)) }
                     { row("Peak memory", "peak", class, counted(v.counts.peak_bytes, size)) }
                     { row(if props.pane == Pane::Eager { "First step" } else { "Compiling" }, "compile", class, v.first_ms.map_or(NONE.into(), |ms| format::joined(format::time(ms)))) }
                 </dl>

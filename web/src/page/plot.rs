@@ -3,6 +3,7 @@
 use super::Axis;
 use super::curve::Point;
 use super::state::Curves;
+use super::theme::style;
 use aludel_protocol::{Mode, Pane};
 use js_sys::{Array, Float64Array, JSON, Object, Reflect};
 use wasm_bindgen::prelude::*;
@@ -33,12 +34,17 @@ pub struct PlotProps {
     pub version: u64,
     pub axis: Axis,
     pub mode: Mode,
+    pub dark: bool,
     pub on_axis: Callback<Axis>,
 }
 
 impl PartialEq for PlotProps {
     fn eq(&self, other: &Self) -> bool {
-        self.version == other.version && self.axis == other.axis && self.mode == other.mode && self.on_axis == other.on_axis
+        self.version == other.version
+            && self.axis == other.axis
+            && self.mode == other.mode
+            && self.dark == other.dark
+            && self.on_axis == other.on_axis
     }
 }
 
@@ -57,7 +63,7 @@ pub fn Plot(props: &PlotProps) -> Html {
     let target = use_node_ref();
     let plot = use_mut_ref(|| None::<(Look, UPlot)>);
     let log = use_state(|| false);
-    let look = Look { axis: props.axis, log: *log, dark: dark() };
+    let look = Look { axis: props.axis, log: *log, dark: props.dark };
     {
         let (target, plot) = (target.clone(), plot.clone());
         let curves = props.curves.clone();
@@ -126,24 +132,6 @@ pub fn Plot(props: &PlotProps) -> Html {
     }
 }
 
-/// Whether the page is dark at the moment.
-pub fn dark() -> bool {
-    let Some(window) = web_sys::window() else { return false };
-    let chosen = window.document().and_then(|d| d.document_element()).and_then(|e| e.get_attribute("data-theme"));
-    match chosen.as_deref() {
-        Some("dark") => true,
-        Some("light") => false,
-        _ => window.match_media("(prefers-color-scheme: dark)").ok().flatten().is_some_and(|m| m.matches()),
-    }
-}
-
-/// A custom property of the style sheet.
-pub fn style(name: &str) -> String {
-    let root = web_sys::window().and_then(|w| w.document()).and_then(|d| d.document_element());
-    let styles = root.and_then(|r| web_sys::window().and_then(|w| w.get_computed_style(&r).ok().flatten()));
-    styles.and_then(|s| s.get_property_value(name).ok()).map(|s| s.trim().to_string()).unwrap_or_default()
-}
-
 fn size(width: i32) -> Object {
     let o = Object::new();
     let _ = Reflect::set(&o, &"width".into(), &width.into());
@@ -165,7 +153,7 @@ fn data(curves: &Curves, axis: Axis) -> Array {
 
 fn options(look: Look, width: i32) -> Option<JsValue> {
     let (eager, compiled, text, grid) = (style("--eager"), style("--compiled"), style("--muted"), style("--line"));
-    let label = if look.axis == Axis::Step { "Step" } else { "Seconds of training" };
+    let label = if look.axis == Axis::Step { "Step" } else { "Seconds of training, compiling apart" };
     let value = if look.axis == Axis::Step { "step" } else { "s" };
     // Logarithmic: uPlot calls that distribution 3.
     let distribution = if look.log { 3 } else { 1 };

@@ -19,6 +19,7 @@ pub struct BoundaryProps {
     pub pane: Pane,
     pub config: Config,
     pub evaluation: Option<Rc<Evaluation>>,
+    pub dark: bool,
 }
 
 #[component]
@@ -29,8 +30,7 @@ pub fn Boundary(props: &BoundaryProps) -> Html {
         _ => None,
     };
     let train = use_memo(data, |data| data.map(|(d, seed)| d.generate(seed).0));
-    // Drawn again in another theme; the evaluation comes often enough.
-    let dark = super::plot::dark();
+    let dark = props.dark;
     {
         let canvas = canvas.clone();
         use_effect_with((props.evaluation.clone(), train.clone(), dark), move |(evaluation, train, dark)| {
@@ -41,7 +41,11 @@ pub fn Boundary(props: &BoundaryProps) -> Html {
         });
     }
     let label = match props.evaluation.as_deref() {
-        Some(e) => format!("{}: decision boundary over the training points; held-out accuracy {}", props.pane.title(), super::format::percent(e.score())),
+        Some(e) => format!(
+            "{}: decision boundary over the training points; held-out accuracy {}",
+            props.pane.title(),
+            super::format::percent(e.score())
+        ),
         None => format!("{}: the training points, before any training", props.pane.title()),
     };
     html! { <canvas class="boundary" ref={canvas} width={SIZE.to_string()} height={SIZE.to_string()} role="img" aria-label={label}></canvas> }

@@ -41,6 +41,8 @@ pub struct State {
     /// The session exists.
     pub ready: bool,
     pub running: bool,
+    /// The page is dark at the moment.
+    pub dark: bool,
     pub notice: Option<Notice>,
     panes: [View; 2],
     pub curves: Curves,
@@ -64,6 +66,7 @@ impl State {
             device: None,
             ready: false,
             running: false,
+            dark: false,
             notice: None,
             panes: Default::default(),
             curves: Curves::default(),
@@ -216,13 +219,28 @@ mod tests {
 
     fn state() -> State {
         let preset = Preset::Digits;
-        let link =
-            Link { preset, fields: preset.defaults(), mode: Mode::Race, axis: Axis::Time, tab: Tab::Kernels, embed: false, interpreter: false };
+        let link = Link {
+            preset,
+            fields: preset.defaults(),
+            mode: Mode::Race,
+            axis: Axis::Time,
+            tab: Tab::Kernels,
+            embed: false,
+            interpreter: false,
+        };
         State::new(link)
     }
 
     fn progress(pane: Pane, step: u64, loss: f32, ms: f64) -> Progress {
-        Progress { pane, step, losses: vec![(step, loss)], elapsed_ms: step as f64 * ms, ms_per_step: Some(ms), counts: Counts::default(), first_ms: None }
+        Progress {
+            pane,
+            step,
+            losses: vec![(step, loss)],
+            elapsed_ms: step as f64 * ms,
+            ms_per_step: Some(ms),
+            counts: Counts::default(),
+            first_ms: None,
+        }
     }
 
     #[test]

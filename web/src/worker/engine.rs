@@ -71,7 +71,13 @@ impl Engine {
             }
             Request::SetMode(mode) => self.mode = mode,
             Request::Start => self.set_running(true),
-            Request::Pause => self.set_running(false),
+            Request::Pause => {
+                self.set_running(false);
+                // What is shown while nothing moves is how good the models are now.
+                for side in self.sides.iter_mut().filter(|s| s.step > 0) {
+                    evaluate(self.session, side).await?;
+                }
+            }
             Request::Step => self.turn(Some(1)).await?,
             Request::Classify { pixels } => {
                 if let Some(side) = self.sides.iter().max_by_key(|s| s.step) {
@@ -107,10 +113,7 @@ impl Engine {
                 return Err(format!("{pane}: the loss of step {step} is not a number. Lower the learning rate, then reset."));
             }
             if limit.is_some() || side.wants_evaluation() {
-                let start = now();
-                let evaluation = side.learner.evaluate().await.map_err(text)?;
-                side.evaluated = Some((now(), now() - start, side.step));
-                post(&Event::Evaluated { session, pane: side.pane, step: side.step, evaluation });
+                evaluate(session, side).await?;
             }
             side.save_if_due().await.map_err(text)?;
         }
@@ -134,6 +137,14 @@ impl Engine {
         post(&Event::Recovered { session: self.session, reason: reason.to_string(), step });
         Ok(())
     }
+}
+
+async fn evaluate(session: u32, side: &mut Side) -> Result<(), String> {
+    let start = now();
+    let evaluation = side.learner.evaluate().await.map_err(text)?;
+    side.evaluated = Some((now(), now() - start, side.step));
+    post(&Event::Evaluated { session, pane: side.pane, step: side.step, evaluation });
+    Ok(())
 }
 
 fn text(e: aludel::Error) -> String {

@@ -19,7 +19,11 @@ pub fn inspect(e: &Explanation) -> Option<Inspection> {
         kernels,
         memory: memory(program, &sizes),
         guards: spec.guards.iter().map(|g| guard(g)).collect(),
-        not_fused: program.not_fused.iter().map(|n| NotFused { first: n.first as u32, second: n.second as u32, reason: n.reason.clone() }).collect(),
+        not_fused: program
+            .not_fused
+            .iter()
+            .map(|n| NotFused { first: n.first as u32, second: n.second as u32, reason: n.reason.clone() })
+            .collect(),
         breaks: e.breaks.iter().map(|b| format!("{}: {}", b.location, b.reason)).collect(),
         specialisations: e.misses.clone(),
     })
@@ -31,7 +35,11 @@ fn operators(spec: &Specialization) -> Vec<Operator> {
     let lines = text.lines().filter(|l| l.starts_with("  ") && l.contains(" = ") && !l.trim_start().starts_with("return"));
     // Types of long signatures stand on lines of their own, which have no operator.
     let body = text.find("{\n").map_or(0, |at| text[..at].lines().count());
-    let lines: Vec<&str> = if text.lines().take(body).any(|l| l.contains(" = ")) { text.lines().skip(body).filter(|l| l.contains(" = ")).collect() } else { lines.collect() };
+    let lines: Vec<&str> = if text.lines().take(body).any(|l| l.contains(" = ")) {
+        text.lines().skip(body).filter(|l| l.contains(" = ")).collect()
+    } else {
+        lines.collect()
+    };
     spec.graph
         .nodes
         .iter()
@@ -108,7 +116,9 @@ fn memory(program: &Program, sizes: &[i64]) -> Memory {
 /// `B - 2 >= 0 (arg 0 dim 0)` as condition and reason.
 fn guard(text: &str) -> Guard {
     match text.rsplit_once(" (") {
-        Some((condition, reason)) if reason.ends_with(')') => Guard { condition: condition.into(), reason: reason.trim_end_matches(')').into() },
+        Some((condition, reason)) if reason.ends_with(')') => {
+            Guard { condition: condition.into(), reason: reason.trim_end_matches(')').into() }
+        }
         _ => Guard { condition: text.into(), reason: "what it was captured with".into() },
     }
 }

@@ -42,7 +42,17 @@ struct Saved {
 
 impl Side {
     pub fn new(pane: Pane, learner: Learner) -> Self {
-        Side { pane, learner, step: 0, elapsed_ms: 0.0, first_ms: None, window: VecDeque::new(), counts: Counts::default(), evaluated: None, saved: None }
+        Side {
+            pane,
+            learner,
+            step: 0,
+            elapsed_ms: 0.0,
+            first_ms: None,
+            window: VecDeque::new(),
+            counts: Counts::default(),
+            evaluated: None,
+            saved: None,
+        }
     }
 
     /// Trains for a slice, or for `limit` steps if that is shorter, until the device is done.
@@ -67,10 +77,10 @@ impl Side {
         let after = self.learner.totals();
         let losses = self.learner.finish().await?;
         let took = now() - start;
-        self.elapsed_ms += took;
         match self.first_ms {
             None => self.first_ms = Some(took),
             Some(_) => {
+                self.elapsed_ms += took;
                 self.window.push_back(took / done as f64);
                 if self.window.len() > WINDOW {
                     self.window.pop_front();

@@ -35,7 +35,6 @@ impl Model {
 
 impl Module for Model {
     /// `[batch, features]` to logits `[batch, classes]`, or `[batch, time]` of i32 to logits `[batch, time, vocabulary]`.
-    #[track_caller]
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
         match self {
             Model::Mlp(m) => m.forward(x),
@@ -76,7 +75,6 @@ impl AnyOptimizer {
         })
     }
 
-    #[track_caller]
     fn step(&mut self, model: &mut Model, gradients: &Gradients) -> Result<()> {
         match self {
             AnyOptimizer::Sgd(o) => o.step(model, gradients),
@@ -105,7 +103,6 @@ impl Train {
 
     /// One training step, forward, backward and update; gives the loss before the update. Run as it is, it is the eager step; given to
     /// `compile`, it is captured whole.
-    #[track_caller]
     pub fn step(&mut self, (x, y): &Batch) -> Result<Tensor> {
         let logits = self.model.forward(x)?;
         let loss = match &self.model {
@@ -121,7 +118,6 @@ impl Train {
 }
 
 /// Mean cross-entropy over the positions that have a target.
-#[track_caller]
 fn answered(logits: &Tensor, target: &Tensor) -> Result<Tensor> {
     let row = aludel_ir::ops::find("cross_entropy").ok_or_else(|| Error::unsupported("cross_entropy", "report this"))?;
     let results = dispatch(row, &[logits.into(), target.into()], Attrs::new().with("ignore_index", IGNORE as i64))?;
@@ -186,7 +182,9 @@ mod tests {
             Config::from_fields(p, &fields).unwrap()
         };
         let device = Device::interpreter();
-        for (preset, optimizer) in [(Preset::Points, "adamw"), (Preset::Points, "sgd"), (Preset::Digits, "momentum"), (Preset::Addition, "adam")] {
+        for (preset, optimizer) in
+            [(Preset::Points, "adamw"), (Preset::Points, "sgd"), (Preset::Digits, "momentum"), (Preset::Addition, "adam")]
+        {
             let config = small(preset, optimizer);
             let (mut eager, mut compiled) = (Train::new(&config, &device).unwrap(), Train::new(&config, &device).unwrap());
             let step = compile(|s: &mut Train, b: &Batch| s.step(b)).fullgraph(true);

@@ -55,7 +55,9 @@ pub fn Inspector(props: &InspectorProps) -> Html {
         }
     });
     let body = match &props.inspection {
-        None if props.interpreter => html! { <p class="empty">{"The interpreter runs the captured graph as it is: no kernels are made, so there is nothing to look into. With WebGPU there is."}</p> },
+        None if props.interpreter => {
+            html! { <p class="empty">{"The interpreter runs the captured graph as it is: no kernels are made, so there is nothing to look into. With WebGPU there is."}</p> }
+        }
         None => html! { <p class="empty">{"Train a step in the compiled pane, and the compiler's work is laid open here."}</p> },
         Some(i) => panel(i, props.tab, &selected, &props.on_tab),
     };

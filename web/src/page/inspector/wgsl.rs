@@ -3,11 +3,42 @@
 use yew::prelude::*;
 
 const KEYWORDS: [&str; 18] = [
-    "fn", "let", "var", "const", "if", "else", "for", "loop", "while", "return", "struct", "break", "continue", "enable", "switch", "override", "alias",
+    "fn",
+    "let",
+    "var",
+    "const",
+    "if",
+    "else",
+    "for",
+    "loop",
+    "while",
+    "return",
+    "struct",
+    "break",
+    "continue",
+    "enable",
+    "switch",
+    "override",
+    "alias",
     "continuing",
 ];
 const TYPES: [&str; 17] = [
-    "f32", "i32", "u32", "bool", "f16", "vec2", "vec3", "vec4", "array", "atomic", "storage", "uniform", "workgroup", "read", "read_write", "function",
+    "f32",
+    "i32",
+    "u32",
+    "bool",
+    "f16",
+    "vec2",
+    "vec3",
+    "vec4",
+    "array",
+    "atomic",
+    "storage",
+    "uniform",
+    "workgroup",
+    "read",
+    "read_write",
+    "function",
     "ptr",
 ];
 
@@ -92,6 +123,10 @@ mod tests {
         let source = "// sum\n@compute fn main() { let a: vec4<f32> = p[1u] * 0x7f + é; }";
         let tokens = tokens(source);
         assert_eq!(tokens.iter().map(|t| t.1).collect::<String>(), source);
-        assert!(tokens.contains(&(Class::Keyword, "fn")) && tokens.contains(&(Class::Number, "0x7f")) && tokens.contains(&(Class::Attribute, "@compute")));
+        assert!(
+            tokens.contains(&(Class::Keyword, "fn"))
+                && tokens.contains(&(Class::Number, "0x7f"))
+                && tokens.contains(&(Class::Attribute, "@compute"))
+        );
     }
 }
