@@ -10,6 +10,8 @@ use aludel_ir::program::Program;
 ///
 /// Errors: an operator whose operands do not fit, a size beyond 32-bit indexing, an IR that breaks its rules.
 pub fn compile(graph: &Graph, target: &Target, options: &Options) -> Result<Program> {
+    // Later passes trust what this checks.
+    graph.verify()?;
     // Differentiate ahead of time.
     let joint = autodiff::expand_grads(graph)?;
     // Operators become prims; equal ones are shared, constants folded.

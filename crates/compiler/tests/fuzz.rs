@@ -203,3 +203,18 @@ fn wrong_graphs_are_errors() {
     }
     assert!(parsed > 100 && compiled > 50, "only {parsed} parsed and {compiled} compiled");
 }
+
+/// A graph that breaks its rules is refused before any pass trusts it.
+#[test]
+fn invalid_graphs_do_not_compile() {
+    use aludel_compiler::{Options, Target, compile};
+    let text = "graph g(%x: f32[2, 3]) {\n  %y = permute[1, 0] %x : f32[2, 3]\n  return %y\n}";
+    let mut g: Graph = text.parse().unwrap();
+    let error = |g: &Graph| compile(g, &Target::webgpu_default(), &Options::default()).unwrap_err().to_string();
+    assert_eq!(error(&g), "invalid IR at node 0, %y = permute: %y is declared f32[2, 3], is f32[3, 2]");
+    g.nodes[0].inputs[0] = aludel_ir::ValueId(99);
+    assert_eq!(error(&g), "invalid IR at node 0, %y = permute: uses %99 before it is defined");
+    g.outputs[0].value = aludel_ir::ValueId(99);
+    g.nodes.clear();
+    assert_eq!(error(&g), "invalid IR at output 0 `y`: %99 is not defined");
+}

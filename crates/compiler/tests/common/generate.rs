@@ -137,7 +137,7 @@ impl Generator<'_> {
     }
 
     fn unary(&mut self) -> Result {
-        const SMOOTH: [&str; 17] = [
+        const SMOOTH: [&str; 16] = [
             "neg",
             "sin",
             "cos",
@@ -161,7 +161,8 @@ impl Generator<'_> {
         match self.rng.below(8) {
             0 => {
                 let t = self.call("tanh", &[x], Attrs::new())?;
-                self.call("exp", &[t], Attrs::new())?;
+                let f = *self.rng.pick(&["exp", "expm1", "exp2"]);
+                self.call(f, &[t], Attrs::new())?;
             }
             1 => {
                 let t = self.call("square", &[x], Attrs::new())?;
@@ -176,7 +177,7 @@ impl Generator<'_> {
             _ => {
                 let f = *self.rng.pick(&SMOOTH);
                 let t = self.call(f, &[x], Attrs::new())?;
-                if matches!(f, "square" | "expm1") {
+                if f == "square" {
                     self.call("tanh", &[t], Attrs::new())?;
                 }
             }
@@ -415,6 +416,7 @@ impl Generator<'_> {
             }
         };
         let f = self.call("to", &[t], Attrs::new().with("dtype", DType::F32))?;
+        let f = self.call("sin", &[f], Attrs::new())?;
         self.call("add", &[f, x], Attrs::new())?;
         Ok(())
     }
