@@ -25,7 +25,7 @@ pub fn compile(graph: &Graph, target: &Target, options: &Options) -> Result<Prog
     let fused = fuse::fuse(&mut loops, options.fuse);
     loops.verify()?;
     // Nests become kernels.
-    let scheduled = loops.nests.iter().map(|n| schedule::schedule(&loops, n, target)).collect::<Result<Vec<_>>>()?;
+    let scheduled = schedule::schedule(&loops, target)?;
     // Buffers get a place; kernels are printed.
     let mut program = plan::plan(Passes { captured: graph, graph: &prims, loops: &loops, fused: &fused, scheduled }, target, options)?;
     if let Some(unfused) = unfused {

@@ -172,8 +172,7 @@ fn kernels() {
         let mut p = loops(input)?;
         fuse::fuse(&mut p, options(input).fuse);
         let mut out = String::new();
-        for n in &p.nests {
-            let s = schedule::schedule(&p, n, &Target::webgpu_default())?;
+        for s in schedule::schedule(&p, &Target::webgpu_default())? {
             s.kernel.verify()?;
             out.push_str(&format!("{}\n", s.kernel));
         }

@@ -173,11 +173,7 @@ impl Graph {
             nodes: self
                 .nodes
                 .iter()
-                .map(|n| Node {
-                    inputs: n.inputs.iter().map(map).collect(),
-                    outputs: n.outputs.iter().map(map).collect(),
-                    ..n.clone()
-                })
+                .map(|n| Node { inputs: n.inputs.iter().map(map).collect(), outputs: n.outputs.iter().map(map).collect(), ..n.clone() })
                 .collect(),
             outputs: self.outputs.iter().map(|o| Output { value: map(&o.value), ..o.clone() }).collect(),
             types: order.iter().map(pick).collect(),

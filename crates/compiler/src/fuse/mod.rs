@@ -60,6 +60,11 @@ struct Fuser<'p> {
     decided: BTreeMap<usize, bool>,
     refused: HashMap<(usize, usize), Refusal>,
     edges: Edges,
+    /// The live groups that touch each buffer.
+    readers: BTreeMap<BufferId, Vec<usize>>,
+    writers: BTreeMap<BufferId, Vec<usize>>,
+    /// Pairs still to try, with what they promise: the class of the fusion, then the bytes that it saves.
+    candidates: BTreeMap<(usize, usize), (u32, i64)>,
 }
 
 /// What candidates are chosen by, kept for each group.
@@ -143,6 +148,9 @@ impl<'p> Fuser<'p> {
             decided: BTreeMap::new(),
             refused: HashMap::new(),
             edges: Edges::default(),
+            readers: BTreeMap::new(),
+            writers: BTreeMap::new(),
+            candidates: BTreeMap::new(),
         };
         f.facts = (0..n).map(|g| f.facts_of(g)).collect();
         f.edges.grow(n);
@@ -160,23 +168,23 @@ impl<'p> Fuser<'p> {
 
     fn dependences(&mut self) {
         let n = self.groups.len();
+        let mut writers: BTreeMap<BufferId, Vec<usize>> = BTreeMap::new();
         for b in 0..n {
-            for a in 0..b {
-                let (wa, wb, rb) = (self.nest(a).writes(), self.nest(b).writes(), self.nest(b).reads());
-                let flows = wa.iter().any(|x| rb.contains(x));
-                // An accumulating store comes after the store that initialises.
-                let accumulates = self.nest(b).stores.iter().any(|s| s.add && wa.contains(&s.buffer))
-                    || self.nest(a).stores.iter().any(|s| s.add && wb.contains(&s.buffer));
-                if flows || accumulates {
-                    self.edges.add(a, b);
+            // Reading follows every write; an accumulating store reads what the store before it initialised.
+            for x in self.facts[b].reads.clone() {
+                for a in writers.get(&x).into_iter().flatten() {
+                    self.edges.add(*a, b);
                 }
+            }
+            for x in &self.facts[b].writes {
+                writers.entry(*x).or_default().push(b);
             }
         }
         // In place: whoever reads the old value runs before the update. Where that is impossible the update gets a buffer,
         // and the runtime copies it after the last launch.
         for (i, old, new) in updates(self.program) {
-            let writers: Vec<usize> = (0..n).filter(|g| self.nest(*g).writes().contains(&new)).collect();
-            let readers: Vec<usize> = (0..n).filter(|g| self.nest(*g).reads().contains(&old)).collect();
+            let writers: Vec<usize> = (0..n).filter(|g| self.facts[*g].writes.contains(&new)).collect();
+            let readers: Vec<usize> = (0..n).filter(|g| self.facts[*g].reads.contains(&old)).collect();
             let possible = writers.iter().all(|w| {
                 readers
                     .iter()
@@ -198,40 +206,57 @@ impl<'p> Fuser<'p> {
     }
 
     fn run(&mut self) {
-        // After a success the next best pair may be another one: what refused the parts may accept the whole.
-        while self.fuse_best() {}
-    }
-
-    fn fuse_best(&mut self) -> bool {
-        let mut candidates = self.candidates();
-        candidates.sort_by_key(|c| std::cmp::Reverse(c.score));
-        candidates.into_iter().any(|c| self.fuse_pair(c.a, c.b))
-    }
-
-    /// Pairs that share a buffer, in launch order within the pair.
-    fn candidates(&self) -> Vec<Candidate> {
-        let mut readers: BTreeMap<BufferId, Vec<usize>> = BTreeMap::new();
-        let mut writers: BTreeMap<BufferId, Vec<usize>> = BTreeMap::new();
         for g in self.live() {
-            for b in &self.facts[g].reads {
-                readers.entry(*b).or_default().push(g);
-            }
-            for b in &self.facts[g].writes {
-                writers.entry(*b).or_default().push(g);
-            }
+            self.enlist(g);
         }
-        let mut scores: BTreeMap<(usize, usize), (u32, i64)> = BTreeMap::new();
+        for g in self.live() {
+            self.propose(g);
+        }
+        // After a success the next best pair may be another one: what refused the parts may accept the whole.
+        while let Some((a, b)) = self.best() {
+            self.candidates.remove(&(a, b));
+            self.fuse_pair(a, b);
+        }
+    }
+
+    fn best(&self) -> Option<(usize, usize)> {
+        self.candidates.iter().max_by_key(|(pair, score)| (**score, std::cmp::Reverse(**pair))).map(|(pair, _)| *pair)
+    }
+
+    /// Notes which buffers a group touches.
+    fn enlist(&mut self, g: usize) {
+        for b in &self.facts[g].reads {
+            self.readers.entry(*b).or_default().push(g);
+        }
+        for b in &self.facts[g].writes {
+            self.writers.entry(*b).or_default().push(g);
+        }
+    }
+
+    fn delist(&mut self, g: usize) {
+        for list in self.readers.values_mut().chain(self.writers.values_mut()) {
+            list.retain(|x| *x != g);
+        }
+        self.candidates.retain(|(a, b), _| *a != g && *b != g);
+    }
+
+    /// Adds the pairs of a group with those that it shares a buffer with: the writer first, else the earlier one.
+    fn propose(&mut self, g: usize) {
+        let mut found: BTreeMap<(usize, usize), (u32, i64)> = BTreeMap::new();
         let mut add = |a: usize, b: usize, class: u32, bytes: i64| {
             if a != b {
-                let s = scores.entry((a, b)).or_insert((class, 0));
+                let s = found.entry((a, b)).or_insert((class, 0));
                 s.0 = s.0.max(class);
                 s.1 += bytes;
             }
         };
-        for (buffer, rs) in &readers {
-            let bytes = 4 * self.program.env.hint_or_one(&self.program.buffer(*buffer).numel());
-            for w in writers.get(buffer).into_iter().flatten() {
-                for r in rs {
+        let facts = &self.facts[g];
+        let none = Vec::new();
+        for b in facts.reads.iter().chain(&facts.writes) {
+            let bytes = 4 * self.program.env.hint_or_one(&self.program.buffer(*b).numel());
+            let (readers, writers) = (self.readers.get(b).unwrap_or(&none), self.writers.get(b).unwrap_or(&none));
+            for w in writers {
+                for r in readers.iter().filter(|r| **r == g || *w == g) {
                     let class = match (&self.facts[*w].kind, &self.facts[*r].kind) {
                         (Some(Kind::Contract(_)), Some(Kind::Pointwise)) => 5,
                         (Some(Kind::Rows), Some(Kind::Rows)) => 4,
@@ -239,22 +264,17 @@ impl<'p> Fuser<'p> {
                         (_, Some(Kind::Rows)) => 2,
                         _ => 1,
                     };
-                    add(*w, *r, class, if rs.len() == 1 { 2 * bytes } else { bytes });
+                    add(*w, *r, class, if readers.len() == 1 { 2 * bytes } else { bytes });
                 }
             }
-            if rs.len() <= 12 {
-                for (k, a) in rs.iter().enumerate() {
-                    for b in &rs[k + 1..] {
-                        add(*a, *b, 0, bytes);
-                    }
+            // What everybody reads (a step count) makes nobody neighbours.
+            if facts.reads.contains(b) && readers.len() <= 12 {
+                for r in readers {
+                    add(g.min(*r), g.max(*r), 0, bytes);
                 }
             }
         }
-        scores
-            .into_iter()
-            .filter(|(k, _)| !self.refused.contains_key(k))
-            .map(|((a, b), score)| Candidate { a, b, score: (score.0, score.1, std::cmp::Reverse((a, b))) })
-            .collect()
+        self.candidates.extend(found);
     }
 
     fn facts_of(&self, g: usize) -> Facts {
@@ -262,9 +282,9 @@ impl<'p> Fuser<'p> {
         Facts { reads: nest.reads(), writes: nest.writes(), kind: Some(classify(nest, self.program)) }
     }
 
-    fn fuse_pair(&mut self, a: usize, b: usize) -> bool {
+    fn fuse_pair(&mut self, a: usize, b: usize) {
         if self.refused.contains_key(&(a, b)) {
-            return false;
+            return;
         }
         // Neighbours that only read together come in either order.
         let (a, b) = if self.edges.path(b, a, true) { (b, a) } else { (a, b) };
@@ -285,17 +305,19 @@ impl<'p> Fuser<'p> {
                 self.edges.grow(id + 1);
                 self.edges.merge(a, id);
                 self.edges.merge(b, id);
-                self.groups[a] = None;
-                self.groups[b] = None;
+                for g in [a, b] {
+                    self.groups[g] = None;
+                    self.delist(g);
+                }
                 self.drop_dead_stores(id);
                 let facts = self.facts_of(id);
                 self.facts.push(facts);
-                true
+                self.enlist(id);
+                self.propose(id);
             }
             Err(r) => {
                 self.refused.insert((b, a), r.clone());
                 self.refused.insert((a, b), r);
-                false
             }
         }
     }
@@ -317,16 +339,8 @@ impl<'p> Fuser<'p> {
 
     /// Stores of temporaries that nobody else reads are removed: the value never leaves the kernel.
     fn drop_dead_stores(&mut self, g: usize) {
-        let mut read_elsewhere: BTreeSet<BufferId> = BTreeSet::new();
-        for o in self.live() {
-            if o != g {
-                read_elsewhere.extend(&self.facts[o].reads);
-            } else {
-                read_elsewhere.extend(self.nest(g).reads());
-            }
-        }
-        let dead =
-            |s: &aludel_ir::loops::Store| self.program.buffer(s.buffer).kind == BufferKind::Temp && !read_elsewhere.contains(&s.buffer);
+        let kept = |b: BufferId| self.readers.get(&b).is_some_and(|r| !r.is_empty()) || self.nest(g).reads().contains(&b);
+        let dead = |s: &aludel_ir::loops::Store| self.program.buffer(s.buffer).kind == BufferKind::Temp && !kept(s.buffer);
         let Some(nest) = &self.groups[g] else { return };
         let keep: Vec<bool> = nest.stores.iter().map(|s| !dead(s)).collect();
         if let Some(nest) = &mut self.groups[g] {
@@ -362,10 +376,4 @@ impl<'p> Fuser<'p> {
         self.program.nests = nests;
         Fused { in_place: self.decided, before, refusals }
     }
-}
-
-struct Candidate {
-    a: usize,
-    b: usize,
-    score: (u32, i64, std::cmp::Reverse<(usize, usize)>),
 }

@@ -119,7 +119,7 @@ pub(super) fn merge(members: Vec<Member>, max_groups: u32) -> Member {
         }
     }
     let total = classes.iter().fold(Expr::ZERO, |sum, c| sum.add(&c[0].groups.scale(c.len() as i64)));
-    let folded = !total.as_const().is_some_and(|g| g <= max_groups as i64);
+    let folded = total.as_const().is_none_or(|g| g > max_groups as i64);
     let group = out.var(k::I32);
     let linear = if folded {
         k::add(KExpr::WorkgroupId(0), k::mul(KExpr::WorkgroupId(1), k::int(max_groups as i64)))

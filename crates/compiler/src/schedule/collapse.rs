@@ -7,14 +7,8 @@ use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, Store, ValId};
 use std::collections::HashMap;
 
-/// A copy of the nest whose loads and stores have one flat offset, with axes collapsed, and a program that holds the new
-/// axes and one-dimensional buffers to match.
-pub(super) fn collapse(program: &LoopProgram, nest: &Nest, kind: &Kind) -> (Nest, LoopProgram) {
-    let mut flat_program = program.clone();
-    flat_program.nests.clear();
-    for b in &mut flat_program.buffers {
-        b.shape = vec![b.numel()];
-    }
+/// A copy of the nest whose loads and stores have one flat offset, with axes collapsed; the new axes go into `program`.
+pub(super) fn collapse(program: &mut LoopProgram, nest: &Nest, kind: &Kind) -> Nest {
     let mut nest = flatten(program, nest);
     // Axes may only merge with others of their own role.
     let classes: Vec<Vec<AxisId>> = match kind {
@@ -26,10 +20,10 @@ pub(super) fn collapse(program: &LoopProgram, nest: &Nest, kind: &Kind) -> (Nest
         let mut at = 0;
         while at + 1 < class.len() {
             let (outer, inner) = (class[at], class[at + 1]);
-            if adjacent(&nest, outer, inner, flat_program.extent(inner)) {
-                let extent = flat_program.extent(outer).mul(flat_program.extent(inner));
-                let merged = flat_program.new_axis(extent);
-                nest = replace(&flat_program, &nest, outer, inner, merged);
+            if adjacent(&nest, outer, inner, program.extent(inner)) {
+                let extent = program.extent(outer).mul(program.extent(inner));
+                let merged = program.new_axis(extent);
+                nest = replace(&program, &nest, outer, inner, merged);
                 class[at] = merged;
                 class.remove(at + 1);
             } else {
@@ -37,7 +31,7 @@ pub(super) fn collapse(program: &LoopProgram, nest: &Nest, kind: &Kind) -> (Nest
             }
         }
     }
-    (nest, flat_program)
+    nest
 }
 
 fn flatten(program: &LoopProgram, nest: &Nest) -> Nest {

@@ -26,17 +26,23 @@ pub struct Scheduled {
     pub groups: Expr,
 }
 
-/// Schedules one nest.
-pub fn schedule(program: &LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {
-    let kind = classify(nest, program);
-    let (mut flat, program) = collapse::collapse(program, nest, &kind);
+/// Schedules every nest of a program, in order.
+pub fn schedule(program: &LoopProgram, target: &Target) -> Result<Vec<Scheduled>> {
+    // Collapsing makes axes; they go into a table of their own.
+    let mut table = LoopProgram { nests: Vec::new(), ..program.clone() };
+    program.nests.iter().map(|n| nest(&mut table, n, target)).collect()
+}
+
+fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {
+    let kind = classify(nest, table);
+    let mut flat = collapse::collapse(table, nest, &kind);
     let kind = match kind {
-        Kind::Contract(_) => classify(&flat, &program),
+        Kind::Contract(_) => classify(&flat, table),
         k => k,
     };
     match kind {
-        Kind::Pointwise | Kind::Scatter => pointwise::schedule(&program, &flat, target),
-        Kind::Rows => rows::schedule(&program, &mut flat, target),
-        Kind::Contract(c) => contract::schedule(&program, &flat, &c, target),
+        Kind::Pointwise | Kind::Scatter => pointwise::schedule(table, &flat, target),
+        Kind::Rows => rows::schedule(table, &mut flat, target),
+        Kind::Contract(c) => contract::schedule(table, &flat, &c, target),
     }
 }
