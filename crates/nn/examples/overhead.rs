@@ -2,8 +2,8 @@
 
 use aludel_ir::Graph;
 use aludel_nn::{Activation, AdamConfig, AdamW, Init, Layer, Linear, Module, Optimizer, Sequential};
-use aludel_tensor::{Device, DeviceInfo, Result, Stats, Tensor, Tree, compile, no_grad};
 use aludel_tensor::runtime::{Argument, Executable, Executor, Memory, Pending, Storage};
+use aludel_tensor::{Device, DeviceInfo, Result, Stats, Tensor, Tree, compile, no_grad};
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;

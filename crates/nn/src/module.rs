@@ -47,7 +47,7 @@ pub trait Parameters: Tree {
         let mut outcome = Ok(());
         self.visit_mut(&mut |t| {
             let Some(new) = names.next().and_then(|n| state.get(&n)) else { return };
-            match Tensor::to_device(&new.detach(), t.device()) {
+            match new.detach().to_device(t.device()) {
                 Ok(v) => *t = if t.is_requires_grad() { v.requires_grad() } else { v },
                 Err(e) => outcome = Err(e),
             }
@@ -56,9 +56,9 @@ pub trait Parameters: Tree {
     }
 
     /// Moves every tensor to a device; through the host.
-    fn to_device(&mut self, device: &Device) -> Result<()> {
+    fn move_to(&mut self, device: &Device) -> Result<()> {
         let mut outcome = Ok(());
-        self.visit_mut(&mut |t| match Tensor::to_device(t, device) {
+        self.visit_mut(&mut |t| match t.to_device(device) {
             Ok(v) => *t = v,
             Err(e) => outcome = Err(e),
         });

@@ -2,7 +2,7 @@
 
 use aludel_ir::DType;
 
-/// A number on the host.
+/// A number on the host. `f64` is rounded to f32, `i64` wraps to i32, `u8` becomes u32.
 pub trait Element: Copy {
     /// The element type that a tensor of such numbers has.
     const DTYPE: DType;

@@ -126,6 +126,9 @@ impl Tensor {
 
     /// f32 values spread evenly over `[low, high)`, the same for the same seed on every device.
     pub fn uniform(device: &Device, shape: impl IntoDims, low: f64, high: f64, seed: u64) -> Result<Tensor> {
+        if !(low.is_finite() && high.is_finite() && low <= high) {
+            return Err(Error::invalid("uniform", format!("no numbers from {low} to {high}"), "give a lower and an upper bound"));
+        }
         let dims = shape.into_dims();
         let n = numel("rand", &dims, device)?;
         let words = random::uniform(seed, n, low, high).map(f32::to_bits).collect();

@@ -77,6 +77,9 @@ fn mistakes_are_named(d: &Device) -> Result<()> {
     assert!(matches!(Tensor::zeros(d, [1 << 20, 1 << 20]), Err(Error::Limit { .. })));
     assert!(matches!(Tensor::zeros(d, [usize::MAX, 2]), Err(Error::Limit { .. })));
     assert!(Tensor::zeros(d, [-1]).is_err());
+    assert!(Tensor::uniform(d, [2], 1.0, 0.0, 0).is_err());
+    assert!(Tensor::uniform(d, [2], 0.0, f64::NAN, 0).is_err());
+    assert!(Tensor::arange_from(d, 0.0, 1.0, 0.0).is_err());
     assert!(a.item().unwrap_err().to_string().contains("only a tensor of one element"));
     assert!(a.backward().err().is_some_and(|e| e.to_string().contains("only a scalar")));
     let e = a.sum(())?.backward().err().map(|e| e.to_string()).unwrap_or_default();
