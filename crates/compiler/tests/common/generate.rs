@@ -154,7 +154,6 @@ impl Generator<'_> {
             "elu",
             "mish",
             "logsigmoid",
-            "expm1",
         ];
         const JUMPS: [&str; 5] = ["floor", "round", "sign", "hardswish", "frac"];
         let x = self.any();
