@@ -218,3 +218,56 @@ fn invalid_graphs_do_not_compile() {
     g.nodes.clear();
     assert_eq!(error(&g), "invalid IR at output 0 `y`: %99 is not defined");
 }
+
+/// No two buffers that live at once share memory, every buffer is written before it is read, and ranges are aligned.
+#[test]
+fn memory_plans_are_sound() {
+    use aludel_compiler::{Options, Target, compile};
+    check("plan", 60, |seed| Style { symbolic: seed % 3 == 1, ..joint(seed) }, &|g| {
+        [(true, 1.0), (false, 1.0), (true, 0.2)].into_iter().find_map(|(fuse, memory_budget)| {
+            let options = Options { fuse, memory_budget, ..Options::default() };
+            match compile(g, &Target::webgpu_default(), &options) {
+                Ok(p) => sizes(g).into_iter().find_map(|s| unsound(&p, &s)).map(|r| format!("{options:?}: {r}")),
+                Err(e) => Some(e.to_string()),
+            }
+        })
+    });
+}
+
+fn unsound(p: &aludel_ir::program::Program, sizes: &[i64]) -> Option<String> {
+    use aludel_ir::program::{ALIGN, Role};
+    let Some((offsets, totals)) = p.layout(sizes) else { return Some("no layout".into()) };
+    let range = |i: usize| {
+        let b = &p.placements[i];
+        let words = p.eval(&aludel_ir::Expr::product(&b.shape), sizes).unwrap_or(0);
+        (offsets[b.slot], offsets[b.slot] + words)
+    };
+    for (i, a) in p.placements.iter().enumerate() {
+        let (start, end) = range(i);
+        if start % ALIGN != 0 || end > totals[a.binding] || p.slots[a.slot].binding != a.binding {
+            return Some(format!("placement {i} `{}` at {start}..{end} of {}", a.name, totals[a.binding]));
+        }
+        for (j, b) in p.placements.iter().enumerate().skip(i + 1) {
+            let (from, to) = range(j);
+            let together = a.live.0 <= b.live.1 && b.live.0 <= a.live.1;
+            if a.binding == b.binding && together && from < end && start < to {
+                return Some(format!("placements {i} `{}` and {j} `{}` overlap, live {:?} and {:?}", a.name, b.name, a.live, b.live));
+            }
+        }
+    }
+    let mut written: Vec<bool> = p.placements.iter().map(|b| p.bindings[b.binding].role != Role::Arena).collect();
+    for (l, launch) in p.launches.iter().enumerate() {
+        for i in launch.reads.iter().chain(&launch.writes) {
+            let (first, last) = p.placements[*i].live;
+            if !(first..=last).contains(&l) {
+                return Some(format!("launch {l} touches placement {i}, which lives {first}..={last}"));
+            }
+        }
+        launch.writes.iter().for_each(|i| written[*i] = true);
+        if let Some(i) = launch.reads.iter().find(|i| !written[**i]) {
+            return Some(format!("launch {l} reads placement {i} `{}`, which nothing wrote", p.placements[*i].name));
+        }
+    }
+    let missing = p.outputs.iter().find(|o| !written[o.placement])?;
+    Some(format!("the output {} is never written", missing.name))
+}
