@@ -133,6 +133,13 @@ fn forward_graphs() {
     check("forward", 40, style, &[fused(true), fused(false)]);
 }
 
+/// As eager tensors run operators: every tensor a binding of its own.
+#[test]
+fn single_operators() {
+    let style = |seed| Style { symbolic: false, gradients: false, jumps: false, large: seed % 2 == 1, length: 1 };
+    check("operators", 60, style, &[Options { style: aludel_compiler::Style::Operator, ..Options::default() }]);
+}
+
 #[test]
 fn steps_with_gradients() {
     let style =
