@@ -19,11 +19,7 @@ pub fn inspect(e: &Explanation) -> Option<Inspection> {
         kernels,
         memory: memory(program, &sizes),
         guards: spec.guards.iter().map(|g| guard(g)).collect(),
-        not_fused: program
-            .not_fused
-            .iter()
-            .map(|n| NotFused { first: n.first as u32, second: n.second as u32, reason: n.reason.clone() })
-            .collect(),
+        not_fused: not_fused(program),
         breaks: e.breaks.iter().map(|b| format!("{}: {}", b.location, b.reason)).collect(),
         specialisations: e.misses.clone(),
     })
@@ -32,14 +28,9 @@ pub fn inspect(e: &Explanation) -> Option<Inspection> {
 /// One line of the graph's text for each operator.
 fn operators(spec: &Specialization) -> Vec<Operator> {
     let text = print_graph(&spec.graph);
-    let lines = text.lines().filter(|l| l.starts_with("  ") && l.contains(" = ") && !l.trim_start().starts_with("return"));
-    // Types of long signatures stand on lines of their own, which have no operator.
-    let body = text.find("{\n").map_or(0, |at| text[..at].lines().count());
-    let lines: Vec<&str> = if text.lines().take(body).any(|l| l.contains(" = ")) {
-        text.lines().skip(body).filter(|l| l.contains(" = ")).collect()
-    } else {
-        lines.collect()
-    };
+    // The head, which may take several lines, ends with a brace; each line with a definition after it is a node.
+    let body = text.lines().skip_while(|l| !l.ends_with('{')).skip(1);
+    let lines: Vec<&str> = body.filter(|l| l.contains(" = ")).collect();
     spec.graph
         .nodes
         .iter()
@@ -113,12 +104,24 @@ fn memory(program: &Program, sizes: &[i64]) -> Memory {
     }
 }
 
-/// `B - 2 >= 0 (arg 0 dim 0)` as condition and reason.
+/// Pairs of launches that stayed apart, each reason once.
+fn not_fused(program: &Program) -> Vec<NotFused> {
+    let pairs = program.not_fused.iter().map(|n| {
+        let (first, second) = (n.first.min(n.second) as u32, n.first.max(n.second) as u32);
+        (first, second, n.reason.as_str())
+    });
+    let distinct: std::collections::BTreeSet<_> = pairs.filter(|(first, second, _)| first != second).collect();
+    distinct.into_iter().map(|(first, second, reason)| NotFused { first, second, reason: reason.to_string() }).collect()
+}
+
+/// What `Specialization::guards` has as `path: type[shape] on device`, `path = value`, or `relation (reason)`.
 fn guard(text: &str) -> Guard {
-    match text.rsplit_once(" (") {
-        Some((condition, reason)) if reason.ends_with(')') => {
-            Guard { condition: condition.into(), reason: reason.trim_end_matches(')').into() }
-        }
-        _ => Guard { condition: text.into(), reason: "what it was captured with".into() },
-    }
+    let (condition, reason) = if let Some((condition, device)) = text.split_once(" on ") {
+        (condition, format!("type, shape and device ({})", device.split(" (").next().unwrap_or(device)))
+    } else if let (Some((condition, reason)), false) = (text.rsplit_once(" ("), text.contains(" = ")) {
+        (condition, reason.trim_end_matches(')').to_string())
+    } else {
+        (text, "structure and constants of the model".to_string())
+    };
+    Guard { condition: condition.to_string(), reason }
 }
