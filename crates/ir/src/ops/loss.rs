@@ -13,16 +13,15 @@ use crate::scalar::ScalarOp;
 pub static OPS: &[OpDef] = &[
     op!(
         "cross_entropy",
-        "x, target, [weight]; reduction=\"mean\", label_smoothing=0.0, ignore_index=None",
+        "x, target, [weight]; reduction=\"mean\", label_smoothing=0.0, ignore_index=-100",
         "-log_softmax(x) at the target class, or summed against target probabilities of x's shape. Classes are dimension 1 (0 of a \
-         vector). Targets equal to ignore_index count for nothing, the mean's divisor included; unlike PyTorch's -100 there is none \
-         by default, so that the divisor is known ahead of time.",
+         vector). Targets equal to ignore_index count for nothing, the mean's divisor included.",
         cross_entropy,
         cross_entropy_vjp
     ),
     op!(
         "nll_loss",
-        "x, target, [weight]; reduction=\"mean\", ignore_index=None",
+        "x, target, [weight]; reduction=\"mean\", ignore_index=-100",
         "Minus the log-probability x of the target class.",
         |b, x, a| {
             let t = Targets::new(b, x, a)?;
@@ -301,32 +300,28 @@ impl Targets {
             Some(w) => b.broadcast_to(w, &shape)?,
             None => b.full(&shape, 1.0, dtype)?,
         };
-        let valid = match a.opt_int("ignore_index")? {
-            Some(i) => Some(b.scalar(ScalarOp::Ne, at, i as f64)?),
-            None => None,
-        };
-        if let Some(v) = valid {
-            let v = b.broadcast_to(v, &shape)?;
+        let ignore = a.int("ignore_index", -100)?;
+        let valid = b.scalar(ScalarOp::Ne, at, ignore as f64)?;
+        if ignore >= 0 {
+            // A negative index is no class and hits nothing by itself.
+            let v = b.broadcast_to(valid, &shape)?;
             hot = b.binary(ScalarOp::And, hot, v)?;
         }
         let mut distribution = b.select(hot, one, zero)?;
-        let (mut total, mut divisor) = (None, None);
-        if weight.is_some() || valid.is_some() {
-            // The weight of each row's target: what a mean divides by. Ignored classes weigh nothing.
-            let all: Vec<usize> = (0..rank).collect();
-            divisor = Some(b.sum(distribution, &all, false)?);
-        }
+        // The weight of each row's target; a mean divides by their sum. Without class weights it is read off the targets alone,
+        // so the divisor does not wait for the scores.
+        let counts = b.cast(valid, dtype)?;
+        let all: Vec<usize> = (0..rank).collect();
+        let divisor = if weight.is_some() { b.sum(distribution, &all, false)? } else { b.sum(counts, &all, false)? };
         if smoothing > 0.0 {
             let s = b.mul_scalar(distribution, 1.0 - smoothing)?;
             let t = b.mul(one, spread)?;
             distribution = b.add(s, t)?;
-            if let Some(v) = valid {
-                distribution = b.select(v, distribution, zero)?;
-            }
+            let v = b.broadcast_to(valid, &shape)?;
+            distribution = b.select(v, distribution, zero)?;
         }
-        if weight.is_some() || valid.is_some() {
-            total = Some(b.sum(distribution, &[dim], true)?);
-        }
+        let total = if weight.is_some() || smoothing > 0.0 { b.sum(distribution, &[dim], true)? } else { counts };
+        let (total, divisor) = (Some(total), Some(divisor));
         Ok(Targets { dim, distribution, total, divisor, hot: (smoothing == 0.0).then_some(hot), soft: None })
     }
 
