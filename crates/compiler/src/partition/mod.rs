@@ -64,6 +64,9 @@ pub fn partition(graph: &Graph, memory_budget: f64) -> Result<(Graph, PartitionR
     // Numbered in order of definition, so that what a value is computed from has a lower number.
     let graph = &graph.compact();
     let model = Model::new(graph);
+    if !model.backward.contains(&true) {
+        return Ok((graph.clone(), PartitionReport { memory_budget, ..PartitionReport::default() }));
+    }
     let none = vec![false; graph.types.len()];
     let default = cut::solve(&model.problem(&model.default_weight, &none));
     let default_kept_bytes = model.kept_bytes(&default);
