@@ -6,8 +6,11 @@ use aludel_compiler::{Options, Target, compile};
 use steps::{Optimizer, gpt, mlp};
 
 fn launches(graph: &aludel_ir::Graph) -> usize {
-    let p =
-        compile(graph, &Target::webgpu_default(), &Options { keep_stages: true, ..Options::default() }).unwrap_or_else(|e| panic!("{e}"));
+    on(graph, &Target::webgpu_default())
+}
+
+fn on(graph: &aludel_ir::Graph, target: &Target) -> usize {
+    let p = compile(graph, target, &Options { keep_stages: true, ..Options::default() }).unwrap_or_else(|e| panic!("{e}"));
     if std::env::var_os("SHOW").is_some() {
         if let Ok(f) = std::env::var("SHOW") {
             for (n, t) in &p.stages {
@@ -40,4 +43,13 @@ fn mlp_adamw() {
 #[test]
 fn gpt_adamw() {
     assert!(launches(&gpt(64, 32, 64, 2, 4, 8, Optimizer::AdamW)) <= 60);
+}
+
+/// Where the CPU plays the GPU, matrix products do not share launches.
+#[test]
+fn software() {
+    let target = Target { software: true, ..Target::webgpu_default() };
+    assert_eq!(on(&mlp(&[64, 128, 128, 10], 64, false, Optimizer::Sgd), &target), 11);
+    assert_eq!(on(&mlp(&[64, 128, 128, 10], 64, false, Optimizer::AdamW), &target), 12);
+    assert!(on(&gpt(64, 32, 64, 2, 4, 8, Optimizer::AdamW), &target) <= 60);
 }

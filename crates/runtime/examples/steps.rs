@@ -112,6 +112,14 @@ fn time(device: &WgpuExecutor, name: &str, graph: &Graph, steps: usize) -> f64 {
         }
     }
     let after = device.stats();
+    if std::env::var_os("LAUNCHES").is_some()
+        && let Ok((_, times)) = exe.run_timed(&sizes, &inputs)
+        && let Ok(times) = pollster::block_on(times)
+    {
+        for (l, ms) in program.launches.iter().zip(times) {
+            println!("    {ms:8.3} ms  {}", l.label);
+        }
+    }
     windows.sort_by(f64::total_cmp);
     let ms = windows[windows.len() / 2];
     let total = (9 * steps) as f64;

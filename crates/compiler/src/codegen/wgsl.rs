@@ -26,6 +26,7 @@ pub fn print(kernel: &Kernel, access: &[Option<Access>]) -> Result<String> {
         generated: BTreeSet::new(),
         positive: vec![false; kernel.vars.len()],
         bounds: 0,
+        offsets: BTreeSet::new(),
     };
     let mut body = String::new();
     printer.block(&kernel.body, 1, &mut body)?;
@@ -42,6 +43,8 @@ struct Printer<'a> {
     positive: Vec<bool>,
     /// Loop bounds that were given a name so far.
     bounds: usize,
+    /// Parameters that are offsets of buffers: read once, at the start.
+    offsets: BTreeSet<u32>,
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -112,6 +115,9 @@ impl Printer<'_> {
         }
         if thread {
             out.push_str("  let thread = vec3<i32>(local_id);\n");
+        }
+        for p in &self.offsets {
+            let _ = writeln!(out, "  let o{p} = p[{}].{};", p / 4, COMPONENTS[*p as usize % 4]);
         }
         out.push_str(body);
         out.push_str("}\n");
@@ -276,7 +282,10 @@ impl Printer<'_> {
             at = Text::new(format!("{} * 4", at.at(Binds::Product)), at.ty, Binds::Product);
         }
         Ok(match self.kernel.buffers[buffer as usize].offset {
-            Some(p) => plus(format!("p[{}].{}", p / 4, COMPONENTS[p as usize % 4]), &at),
+            Some(p) => {
+                self.offsets.insert(p);
+                plus(format!("o{p}"), &at)
+            }
             None => at,
         })
     }
@@ -285,7 +294,10 @@ impl Printer<'_> {
     fn quad_index(&mut self, buffer: u32, index: &KExpr) -> Result<Text> {
         let at = self.expr(index)?;
         Ok(match self.kernel.buffers[buffer as usize].offset {
-            Some(p) => plus(format!("(p[{}].{} >> 2u)", p / 4, COMPONENTS[p as usize % 4]), &at),
+            Some(p) => {
+                self.offsets.insert(p);
+                plus(format!("(o{p} >> 2u)"), &at)
+            }
             None => at,
         })
     }

@@ -17,12 +17,15 @@ const SMALL: i64 = 768;
 /// Statements of one launch's text: beyond, compiling the kernel takes longer than the launch saves.
 const MAX_STATEMENTS: usize = 3000;
 
-/// The launches: for each, the nests that it runs. `before[n]` are the nests that must end before nest n starts.
-pub(super) fn launches(scheduled: &[Scheduled], before: &[BTreeSet<usize>], env: &ShapeEnv, enabled: bool) -> Vec<Vec<usize>> {
+/// The launches: for each, the nests that it runs. `before[n]` are the nests that must end before nest n starts; `joins(n)`
+/// says whether it may share a launch.
+pub(super) fn launches(
+    scheduled: &[Scheduled],
+    before: &[BTreeSet<usize>],
+    env: &ShapeEnv,
+    joins: &dyn Fn(usize) -> bool,
+) -> Vec<Vec<usize>> {
     let n = scheduled.len();
-    if !enabled {
-        return (0..n).map(|i| vec![i]).collect();
-    }
     // How many launches follow each nest on its longest path.
     let mut height = vec![0usize; n];
     for i in (0..n).rev() {
@@ -37,7 +40,7 @@ pub(super) fn launches(scheduled: &[Scheduled], before: &[BTreeSet<usize>], env:
     for i in 0..n {
         let s = &scheduled[i];
         let statements = count(&s.kernel.body);
-        if env.hint_or_one(&s.groups) > SMALL {
+        if env.hint_or_one(&s.groups) > SMALL || !joins(i) {
             nodes.push(vec![i]);
             continue;
         }
@@ -210,13 +213,15 @@ impl Merged {
         };
         let origin = self.size(start);
         let mut place = bind(self, &mut body, k::sub(KExpr::Var(group), origin));
-        // The offsets of an instance's buffers are a row of the table; one instance names its parameters directly.
+        // The offsets of an instance's buffers are a row of the table. They are read once, before any loop.
         let columns = first.params.len() - first.sizes;
         let mut offsets: Vec<KExpr> = Vec::with_capacity(columns);
         if class.len() == 1 {
             for p in &first.params[first.sizes..] {
                 let at = self.param("offset", p.clone());
-                offsets.push(KExpr::Param(at));
+                let v = self.var(k::I32);
+                body.push(Stmt::Let(v, KExpr::Param(at)));
+                offsets.push(KExpr::Var(v));
             }
         } else {
             let table = self.params.len() as i64;

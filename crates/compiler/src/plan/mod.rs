@@ -38,7 +38,10 @@ pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result
             style = Style::Step;
         }
     }
-    let batches = batch::launches(&passes.scheduled, &passes.fused.before, &passes.graph.env, options.fuse && style == Style::Step);
+    // A CPU that plays a GPU runs a branch with all its threads masked: matrix products go faster alone there.
+    let heavy = |n: usize| matches!(classify(&passes.loops.nests[n], passes.loops), Kind::Contract(_));
+    let joins = |n: usize| options.fuse && style == Style::Step && !(target.software && heavy(n));
+    let batches = batch::launches(&passes.scheduled, &passes.fused.before, &passes.graph.env, &joins);
     let mut launch_of = vec![0; passes.loops.nests.len()];
     for (l, nests) in batches.iter().enumerate() {
         for n in nests {

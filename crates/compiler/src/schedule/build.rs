@@ -219,11 +219,13 @@ pub(super) struct Emitter<'n> {
     pub axes: HashMap<AxisId, KExpr>,
     scopes: Vec<HashMap<ValId, KExpr>>,
     deps: Vec<Vec<AxisId>>,
+    /// For loads, the part of the index that was computed before the loop, and what is left of it.
+    pub bases: HashMap<ValId, (KExpr, Expr)>,
 }
 
 impl<'n> Emitter<'n> {
     pub fn new(nest: &'n Nest, program: &'n LoopProgram) -> Self {
-        Emitter { nest, program, axes: HashMap::new(), scopes: vec![HashMap::new()], deps: nest.dependences() }
+        Emitter { nest, program, axes: HashMap::new(), scopes: vec![HashMap::new()], deps: nest.dependences(), bases: HashMap::new() }
     }
 
     pub fn enter(&mut self) {
@@ -267,6 +269,29 @@ impl<'n> Emitter<'n> {
         Ok(())
     }
 
+    /// Before a loop over `axes`: the parts of load indices below `v` that do not vary in it, at the present axes.
+    pub fn loop_bases(&mut self, kb: &mut KernelBuilder, v: ValId, axes: &[AxisId]) -> Result<HashMap<ValId, (KExpr, Expr)>> {
+        let mut out = HashMap::new();
+        let mut stack = vec![v];
+        while let Some(v) = stack.pop() {
+            stack.extend(self.nest.op(v).operands());
+            let LoopOp::Load { index, .. } = self.nest.op(v) else { continue };
+            if !axes.iter().any(|a| index[0].uses_axis(*a)) {
+                continue;
+            }
+            let (mut base, mut rest) = (Expr::ZERO, Expr::ZERO);
+            for (m, c) in index[0].terms() {
+                let term = m.iter().fold(Expr::Const(c), |acc, a| acc.mul(&Expr::atom(a.clone())));
+                let mut varies = false;
+                term.visit(&mut |a| varies |= matches!(a, Atom::Value(_)) || matches!(a, Atom::Axis(x) if axes.contains(x)));
+                if varies { rest = rest.add(&term) } else { base = base.add(&term) }
+            }
+            let e = self.index(kb, &base)?;
+            out.insert(v, (kb.int(e), rest));
+        }
+        Ok(out)
+    }
+
     /// The value of an operation at the present axes.
     pub fn value(&mut self, kb: &mut KernelBuilder, v: ValId) -> Result<KExpr> {
         if let Some(e) = self.known(v) {
@@ -277,7 +302,10 @@ impl<'n> Emitter<'n> {
             LoopOp::Const(l) => return Ok(KExpr::Lit(l)),
             LoopOp::Index(e) => self.index(kb, &e)?,
             LoopOp::Load { buffer, index, mask } => {
-                let mut at = self.index(kb, &index[0])?;
+                let mut at = match self.bases.get(&v).cloned() {
+                    Some((base, rest)) => k::add(base, self.index(kb, &rest)?),
+                    None => self.index(kb, &index[0])?,
+                };
                 if let Some(m) = mask {
                     // Where the mask is false the element may not exist: read the first one instead.
                     let m = self.value(kb, m)?;

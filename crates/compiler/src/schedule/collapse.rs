@@ -23,7 +23,7 @@ pub(super) fn collapse(program: &mut LoopProgram, nest: &Nest, kind: &Kind) -> N
             if adjacent(&nest, outer, inner, program.extent(inner)) {
                 let extent = program.extent(outer).mul(program.extent(inner));
                 let merged = program.new_axis(extent);
-                nest = replace(&program, &nest, outer, inner, merged);
+                nest = replace(program, &nest, outer, inner, merged);
                 class[at] = merged;
                 class.remove(at + 1);
             } else {

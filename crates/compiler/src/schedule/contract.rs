@@ -73,13 +73,17 @@ fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) 
     }
     if target.software {
         // One thread after another: large register tiles, every load is used several times.
-        let per_m = if m >= 8 { 4 } else { 1 };
-        let per_n = if n >= 64 {
-            4
-        } else if n >= 16 {
-            2
-        } else {
-            1
+        let per_m = match m {
+            _ if long => 4,
+            32.. => 8,
+            8.. => 4,
+            _ => 1,
+        };
+        let per_n = match n {
+            _ if long => 1,
+            64.. => 4,
+            16.. => 2,
+            _ => 1,
         };
         return Tile { threads_n: 16, threads_m: 4, per_m, per_n, depth: 0 };
     }
@@ -235,21 +239,48 @@ impl Template<'_> {
         let ms: Vec<_> = (0..t.per_m).map(|i| spread(&mut kb, &place.m0, &place.ty, t.threads_m, i, &self.c.m, exact_m)).collect();
         let ns: Vec<_> = (0..t.per_n).map(|j| spread(&mut kb, &place.n0, &place.tx, t.threads_n, j, &self.c.n, exact_n)).collect();
         let accs: Vec<Var> = (0..t.per_m * t.per_n).map(|_| kb.mutable(zero(dtype), Ty::scalar(dtype))).collect();
+        let bases = |kb: &mut KernelBuilder, em: &mut Emitter, v: ValId, sides: &[(KExpr, HashMap<AxisId, KExpr>)]| {
+            sides
+                .iter()
+                .map(|s| {
+                    em.enter();
+                    em.axes.extend(s.1.iter().map(|(a, e)| (*a, e.clone())));
+                    let b = em.loop_bases(kb, v, &self.c.k);
+                    em.leave();
+                    b
+                })
+                .collect::<Result<Vec<_>>>()
+        };
+        let base_m = bases(&mut kb, &mut em, self.c.lhs, &ms)?;
+        let base_n = bases(&mut kb, &mut em, self.c.rhs, &ns)?;
         let var = kb.var(k::I32);
         let end = kb.size(&self.extent(&self.c.k));
+        // Several columns a turn, where they divide evenly: the loop's own work is shared by them. A CPU's few registers are
+        // full already.
+        let turn = if !self.target.software && self.divides(&self.c.k, 4) { 4 } else { 1 };
         kb.open();
-        let mut at_k = HashMap::new();
-        kb.unflatten(KExpr::Var(var), &self.c.k, self.program, &mut at_k);
-        let a = ms.iter().map(|m| self.operand(&mut kb, &mut em, self.c.lhs, &[&at_k, &m.1])).collect::<Result<Vec<_>>>()?;
-        let b = ns.iter().map(|n| self.operand(&mut kb, &mut em, self.c.rhs, &[&at_k, &n.1])).collect::<Result<Vec<_>>>()?;
-        for (i, x) in a.iter().enumerate() {
-            for (j, y) in b.iter().enumerate() {
-                let acc = accs[i * t.per_n as usize + j];
-                kb.stmt(Stmt::Assign(acc, k::add(KExpr::Var(acc), self.product(x.clone(), y.clone()))));
+        for u in 0..turn {
+            let at = kb.int(k::add(KExpr::Var(var), k::int(u)));
+            let mut at_k = HashMap::new();
+            kb.unflatten(at, &self.c.k, self.program, &mut at_k);
+            let mut load =
+                |kb: &mut KernelBuilder, v: ValId, side: &(KExpr, HashMap<AxisId, KExpr>), bases: &HashMap<ValId, (KExpr, Expr)>| {
+                    em.bases = bases.clone();
+                    let e = self.operand(kb, &mut em, v, &[&at_k, &side.1]);
+                    em.bases.clear();
+                    e
+                };
+            let a = ms.iter().zip(&base_m).map(|(m, b)| load(&mut kb, self.c.lhs, m, b)).collect::<Result<Vec<_>>>()?;
+            let b = ns.iter().zip(&base_n).map(|(n, b)| load(&mut kb, self.c.rhs, n, b)).collect::<Result<Vec<_>>>()?;
+            for (i, x) in a.iter().enumerate() {
+                for (j, y) in b.iter().enumerate() {
+                    let acc = accs[i * t.per_n as usize + j];
+                    kb.stmt(Stmt::Assign(acc, k::add(KExpr::Var(acc), self.product(x.clone(), y.clone()))));
+                }
             }
         }
         let body = kb.close();
-        kb.stmt(Stmt::For { var, start: k::int(0), end, step: k::int(1), body });
+        kb.stmt(Stmt::For { var, start: k::int(0), end, step: k::int(turn), body });
         for (i, m) in ms.iter().enumerate() {
             for (j, n) in ns.iter().enumerate() {
                 let acc = KExpr::Var(accs[i * t.per_n as usize + j]);
