@@ -17,13 +17,22 @@ const SMALL: i64 = 768;
 /// Statements of one launch's text: beyond, compiling the kernel takes longer than the launch saves.
 const MAX_STATEMENTS: usize = 3000;
 
-/// The launches: for each, the nests that it runs. `before[n]` are the nests that must end before nest n starts; `joins(n)`
-/// says whether it may share a launch.
+/// Whom a nest may share a launch with.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Join {
+    Nobody,
+    /// Instances of the same text: no branch is needed.
+    Equals,
+    Anybody,
+}
+
+/// The launches: for each, the nests that it runs. `before[n]` are the nests that must end before nest n starts; `join(n)`
+/// says whom it may share a launch with.
 pub(super) fn launches(
     scheduled: &[Scheduled],
     before: &[BTreeSet<usize>],
     env: &ShapeEnv,
-    joins: &dyn Fn(usize) -> bool,
+    join: &dyn Fn(usize) -> Join,
 ) -> Vec<Vec<usize>> {
     let n = scheduled.len();
     // How many launches follow each nest on its longest path.
@@ -35,16 +44,19 @@ pub(super) fn launches(
     }
     // Nests of one height are independent. Those with equally many threads may share a launch.
     let mut nodes: Vec<Vec<usize>> = Vec::new();
-    let mut open: BTreeMap<(usize, u32), usize> = BTreeMap::new();
+    let mut open: BTreeMap<(usize, u32, Option<usize>), usize> = BTreeMap::new();
     let mut size: BTreeMap<usize, usize> = BTreeMap::new();
     for i in 0..n {
         let s = &scheduled[i];
         let statements = count(&s.kernel.body);
-        if env.hint_or_one(&s.groups) > SMALL || !joins(i) {
+        if env.hint_or_one(&s.groups) > SMALL || join(i) == Join::Nobody {
             nodes.push(vec![i]);
             continue;
         }
-        let key = (height[i], s.kernel.workgroup_size[0]);
+        // Nests that join their equals only are told apart by the first of them.
+        let equals =
+            (join(i) == Join::Equals).then(|| (0..i).find(|m| height[*m] == height[i] && same_text(&scheduled[*m], s)).unwrap_or(i));
+        let key = (height[i], s.kernel.workgroup_size[0], equals);
         match open.get(&key) {
             // An instance of a text that is there already costs nothing.
             Some(at) if size[at] + statements <= MAX_STATEMENTS || nodes[*at].iter().any(|m| same_text(&scheduled[*m], s)) => {

@@ -38,10 +38,14 @@ pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result
             style = Style::Step;
         }
     }
-    // A CPU that plays a GPU runs a branch with all its threads masked: matrix products go faster alone there.
+    // A CPU that plays a GPU runs a branch with all its threads masked: matrix products go faster without there.
     let heavy = |n: usize| matches!(classify(&passes.loops.nests[n], passes.loops), Kind::Contract(_));
-    let joins = |n: usize| options.fuse && style == Style::Step && !(target.software && heavy(n));
-    let batches = batch::launches(&passes.scheduled, &passes.fused.before, &passes.graph.env, &joins);
+    let join = |n: usize| match () {
+        () if !options.fuse || style != Style::Step => batch::Join::Nobody,
+        () if target.software && heavy(n) => batch::Join::Equals,
+        () => batch::Join::Anybody,
+    };
+    let batches = batch::launches(&passes.scheduled, &passes.fused.before, &passes.graph.env, &join);
     let mut launch_of = vec![0; passes.loops.nests.len()];
     for (l, nests) in batches.iter().enumerate() {
         for n in nests {
