@@ -74,13 +74,11 @@ fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) 
     if target.software {
         // One thread after another: large register tiles, every load is used several times.
         let per_m = match m {
-            _ if long => 4,
             32.. => 8,
             8.. => 4,
             _ => 1,
         };
         let per_n = match n {
-            _ if long => 1,
             64.. => 4,
             16.. => 2,
             _ => 1,
@@ -281,13 +279,48 @@ impl Template<'_> {
         }
         let body = kb.close();
         kb.stmt(Stmt::For { var, start: k::int(0), end, step: k::int(turn), body });
-        for (i, m) in ms.iter().enumerate() {
-            for (j, n) in ns.iter().enumerate() {
-                let acc = KExpr::Var(accs[i * t.per_n as usize + j]);
-                self.epilogue(&mut kb, &mut em, acc, (&m.0, &m.1), (&n.0, &n.1))?;
+        if self.staged() && t.per_m * t.per_n > 2 {
+            self.staged_singles(&mut kb, &mut em, &accs, &place)?;
+        } else {
+            for (i, m) in ms.iter().enumerate() {
+                for (j, n) in ns.iter().enumerate() {
+                    let acc = KExpr::Var(accs[i * t.per_n as usize + j]);
+                    self.epilogue(&mut kb, &mut em, acc, (&m.0, &m.1), (&n.0, &n.1))?;
+                }
             }
         }
         Ok(kb.finish(self.program, t.threads(), place.groups))
+    }
+
+    /// As [`Self::staged_epilogue`], for results that are single columns.
+    fn staged_singles(&self, kb: &mut KernelBuilder, em: &mut Emitter, accs: &[Var], place: &Place) -> Result<()> {
+        let t = self.tile;
+        let ty = Ty::scalar(self.nest.dtype(self.c.reduce));
+        let tile = kb.shared("tile", ty, t.m() * t.n());
+        for i in 0..t.per_m {
+            let row = k::add(place.ty.clone(), k::int((i * t.threads_m) as i64));
+            let row = kb.int(k::mul(row, k::int(t.n() as i64)));
+            for j in 0..t.per_n {
+                let index = k::add(row.clone(), k::add(place.tx.clone(), k::int((j * t.threads_n) as i64)));
+                kb.stmt(Stmt::StoreShared { array: tile, index, value: KExpr::Var(accs[(i * t.per_n + j) as usize]) });
+            }
+        }
+        kb.stmt(Stmt::Barrier);
+        let (exact_m, exact_n) = (self.divides(&self.c.m, t.m()), self.divides(&self.c.n, t.n()));
+        let unit = kb.var(k::I32);
+        kb.open();
+        em.enter();
+        let row = k::div(KExpr::Var(unit), k::int(t.n() as i64));
+        let column = k::rem(KExpr::Var(unit), k::int(t.n() as i64));
+        let v = kb.bind(KExpr::Shared { array: tile, index: Box::new(KExpr::Var(unit)) }, ty);
+        let m = self.side(kb, &self.c.m, k::add(place.m0.clone(), row), exact_m);
+        let n = self.side(kb, &self.c.n, k::add(place.n0.clone(), column), exact_n);
+        self.epilogue(kb, em, v, (&m.0, &m.1), (&n.0, &n.1))?;
+        em.leave();
+        let body = kb.close();
+        let end = k::int((t.m() * t.n()) as i64);
+        kb.stmt(Stmt::For { var: unit, start: KExpr::LocalId(0), end, step: k::int(t.threads() as i64), body });
+        Ok(())
     }
 
     fn tiled(&self) -> Result<Scheduled> {
