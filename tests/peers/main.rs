@@ -1,0 +1,85 @@
+//! The compiled MLP step beside jax-js's jitted one, in one browser, taking turns:
+//!
+//!     cargo run --release -p xtask --example peers
+//!
+//! The model is 64-128-128-10 with cross-entropy and SGD at batch 64. Aludel trains it on the playground itself (the digits
+//! preset); jax-js comes from npm and runs in `jaxjs.html` beside this file. Needs the built site (`cargo xtask web`), npm
+//! and a browser with WebGPU; run on demand, never by CI.
+
+use anyhow::{Context, Result, ensure};
+use std::path::Path;
+use xtask::cdp::Browser;
+use xtask::command::Cmd;
+use xtask::{packages, serve, target_dir};
+
+/// How often the two take turns, and how long one trains.
+const TURNS: usize = 3;
+const SECONDS: u64 = 8;
+
+fn main() -> Result<()> {
+    let site = ["dist".into(), target_dir().join("site")].into_iter().find(|d| d.join("aludel.js").is_file());
+    let site = site.context("there is no site: run cargo xtask web first")?;
+    let peers = target_dir().join("peers");
+    std::fs::create_dir_all(&peers)?;
+    if !peers.join("node_modules/@jax-js/jax").is_dir() {
+        Cmd::new("npm").args(["install", "--no-save", "--prefix"]).arg(&peers).arg("@jax-js/jax").run()?;
+    }
+    let root = tempfile::tempdir()?;
+    copy(&site, &root.path().join("aludel"))?;
+    copy(&peers.join("node_modules/@jax-js/jax/dist"), &root.path().join("jax"))?;
+    std::fs::write(root.path().join("jaxjs.html"), include_str!("jaxjs.html"))?;
+    let served = serve::start(root.path(), "", 0)?;
+    let base = format!("http://127.0.0.1:{}", served.port);
+    let mut browser = Browser::launch(&packages::browser()?, true)?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for turn in 0..TURNS {
+        let a = aludel(&mut browser, &base)?;
+        let j = jaxjs(&mut browser, &base)?;
+        println!("turn {turn}: Aludel compiled {a:.2} ms/step, jax-js jitted {j:.2} ms/step, {:.2} times as fast", j / a);
+        ours.push(a);
+        theirs.push(j);
+    }
+    let median = |v: &mut Vec<f64>| {
+        v.sort_by(f64::total_cmp);
+        v[v.len() / 2]
+    };
+    let (a, j) = (median(&mut ours), median(&mut theirs));
+    println!("MLP 64-128-128-10, batch 64, SGD: Aludel {a:.2} ms/step, jax-js {j:.2}: {:.2} times as fast", j / a);
+    Ok(())
+}
+
+/// The median time of a compiled step as the page measures it: slices of steps, each until the device is done.
+fn aludel(browser: &mut Browser, base: &str) -> Result<f64> {
+    browser.open(&format!("{base}/aludel/?preset=digits&layers=128,128&optimizer=sgd&lr=0.05&batch=64&mode=compiled"))?;
+    browser.wait("the page to be ready", "document.querySelector('#train')?.disabled === false", 120)?;
+    browser.click("#train")?;
+    browser.wait("the first step", "Number(document.getElementById('compiled-step')?.textContent.replace(/\\D/g, '')) > 20", 120)?;
+    browser.eval(&format!("new Promise(r => setTimeout(r, {}))", SECONDS * 1000))?;
+    let text = browser.eval("document.getElementById('compiled-ms')?.textContent")?;
+    let digits: String = text.as_str().unwrap_or_default().chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
+    browser.click("#train")?;
+    digits.parse().with_context(|| format!("the page shows {text} as the time of a step"))
+}
+
+fn jaxjs(browser: &mut Browser, base: &str) -> Result<f64> {
+    browser.open(&format!("{base}/jaxjs.html?seconds={SECONDS}"))?;
+    browser.wait("jax-js", "window.result !== undefined", 120)?;
+    let result = browser.eval("window.result")?;
+    let ms = result.as_f64();
+    ensure!(ms.is_some(), "jax-js: {result}");
+    Ok(ms.unwrap_or(f64::NAN))
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            std::fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
