@@ -79,6 +79,7 @@ fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) 
             _ => 1,
         };
         let per_n = match n {
+            128.. => 8,
             64.. => 4,
             16.. => 2,
             _ => 1,
