@@ -18,6 +18,12 @@ use std::fmt::Write;
 /// The WGSL of a kernel, entry point `main`. `access` has, for each storage binding of the program, how its layout declares
 /// it, whatever this kernel needs; `None`, or a position past the end, leaves it to the kernel's own use.
 pub fn print(kernel: &Kernel, access: &[Option<Access>]) -> Result<String> {
+    print_sized(kernel, access, &[])
+}
+
+/// As [`print`], where `words` has the size of each storage binding that is at least so large whenever the kernel runs:
+/// browsers then check an index against a constant instead of asking for the length at every access.
+pub fn print_sized(kernel: &Kernel, access: &[Option<Access>], words: &[Option<i64>]) -> Result<String> {
     kernel.verify()?;
     let mut printer = Printer {
         kernel,
@@ -27,6 +33,7 @@ pub fn print(kernel: &Kernel, access: &[Option<Access>]) -> Result<String> {
         positive: vec![false; kernel.vars.len()],
         bounds: 0,
         offsets: BTreeSet::new(),
+        words,
     };
     let mut body = String::new();
     printer.block(&kernel.body, 1, &mut body)?;
@@ -45,6 +52,8 @@ struct Printer<'a> {
     bounds: usize,
     /// Parameters that are offsets of buffers: read once, at the start.
     offsets: BTreeSet<u32>,
+    /// The sizes of bindings, where known.
+    words: &'a [Option<i64>],
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -72,12 +81,13 @@ impl Printer<'_> {
             let Some(b) = b else { continue };
             let access = if b.access == Access::ReadWrite { "read_write" } else { "read" };
             let word = scalar_name(b.word);
-            let element = match b.form {
-                Form::Words => word.to_string(),
-                Form::Quads => format!("vec4<{word}>"),
-                Form::Atomic => format!("atomic<{word}>"),
+            let (element, each) = match b.form {
+                Form::Words => (word.to_string(), 1),
+                Form::Quads => (format!("vec4<{word}>"), 4),
+                Form::Atomic => (format!("atomic<{word}>"), 1),
             };
-            let _ = writeln!(out, "@group(0) @binding({}) var<storage, {access}> b{i}: array<{element}>;", i + 1);
+            let size = self.words.get(i).copied().flatten().map_or(String::new(), |w| format!(", {}", w / each));
+            let _ = writeln!(out, "@group(0) @binding({}) var<storage, {access}> b{i}: array<{element}{size}>;", i + 1);
         }
         for (i, a) in k.shared.iter().enumerate() {
             // A bool has no place in memory that WGSL would promise.

@@ -222,10 +222,7 @@ fn bindings_take_the_widest_valid_form() {
         source
     };
     let wide = source(vec![store(1, i.clone(), load(0, i.clone(), four))]);
-    assert!(
-        wide.contains("b0: array<vec4<f32>>;") && wide.contains("b0[(o1 >> 2u) + thread.x] = b0[(o0 >> 2u) + thread.x];"),
-        "{wide}"
-    );
+    assert!(wide.contains("b0: array<vec4<f32>>;") && wide.contains("b0[(o1 >> 2u) + thread.x] = b0[(o0 >> 2u) + thread.x];"), "{wide}");
     let mixed = source(vec![store(1, i.clone(), KExpr::Scalar(ScalarOp::Add, vec![load(0, i.clone(), four), load(1, i.clone(), one)]))]);
     assert!(mixed.contains("array<vec4<f32>>;") && mixed.contains("load_b0(o1 + thread.x)"), "{mixed}");
     let narrow = source(vec![store(1, i.clone(), load(0, i.clone(), four)), store(0, i.clone(), load(0, i.clone(), one))]);

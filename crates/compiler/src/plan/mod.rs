@@ -199,6 +199,7 @@ impl Planner<'_> {
 
     fn launches(&mut self, target: &Target) -> Result<()> {
         let mut known: HashMap<String, usize> = HashMap::new();
+        let words = self.known_sizes();
         for nests in self.batches.clone() {
             let members = nests.iter().map(|n| self.member(*n)).collect::<Result<Vec<_>>>()?;
             let merged = batch::merge(members, target.max_groups);
@@ -207,7 +208,7 @@ impl Planner<'_> {
                 access[b.binding as usize] = Some(self.program.bindings[b.binding as usize].access);
             }
             let source = match target.language {
-                Language::Wgsl => wgsl::print(&merged.kernel, &access)?,
+                Language::Wgsl => wgsl::print_sized(&merged.kernel, &access, &words)?,
             };
             let origins = self.origins(&nests);
             let label = label::label(self.passes.captured, &origins);
@@ -232,6 +233,15 @@ impl Planner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// How large the arena and the inputs surely are, where no size is symbolic. A state binding is the caller's block, of
+    /// which a program may use any part.
+    fn known_sizes(&self) -> Vec<Option<i64>> {
+        let sizes = if self.program.env.symbols.is_empty() { self.program.layout(&[]) } else { None };
+        let Some((_, used)) = sizes else { return Vec::new() };
+        let sized = |role: Role| matches!(role, Role::Arena | Role::Inputs);
+        self.program.bindings.iter().zip(used).map(|(b, w)| (sized(b.role) && w > 0).then_some(w)).collect()
     }
 
     fn place_of(&self, b: BufferId) -> Result<usize> {
