@@ -84,7 +84,7 @@ fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) 
             16.. => 2,
             _ => 1,
         };
-        return Tile { threads_n: 16, threads_m: 4, per_m, per_n, depth: 0 };
+        return Tile { threads_n: 8, threads_m: 2, per_m, per_n, depth: 0 };
     }
     let (per_m, per_n) = match b * m * n {
         _ if long => (1, 1),
