@@ -281,7 +281,7 @@ impl Template<'_> {
         let body = kb.close();
         kb.stmt(Stmt::For { var, start: k::int(0), end, step: k::int(turn), body });
         if self.staged() && t.per_m * t.per_n > 2 {
-            self.staged_singles(&mut kb, &mut em, &accs, &place)?;
+            self.staged_epilogue(&mut kb, &mut em, &accs, &place)?;
         } else {
             for (i, m) in ms.iter().enumerate() {
                 for (j, n) in ns.iter().enumerate() {
@@ -291,37 +291,6 @@ impl Template<'_> {
             }
         }
         Ok(kb.finish(self.program, t.threads(), place.groups))
-    }
-
-    /// As [`Self::staged_epilogue`], for results that are single columns.
-    fn staged_singles(&self, kb: &mut KernelBuilder, em: &mut Emitter, accs: &[Var], place: &Place) -> Result<()> {
-        let t = self.tile;
-        let ty = Ty::scalar(self.nest.dtype(self.c.reduce));
-        let tile = kb.shared("tile", ty, t.m() * t.n());
-        for i in 0..t.per_m {
-            let row = k::add(place.ty.clone(), k::int((i * t.threads_m) as i64));
-            let row = kb.int(k::mul(row, k::int(t.n() as i64)));
-            for j in 0..t.per_n {
-                let index = k::add(row.clone(), k::add(place.tx.clone(), k::int((j * t.threads_n) as i64)));
-                kb.stmt(Stmt::StoreShared { array: tile, index, value: KExpr::Var(accs[(i * t.per_n + j) as usize]) });
-            }
-        }
-        kb.stmt(Stmt::Barrier);
-        let (exact_m, exact_n) = (self.divides(&self.c.m, t.m()), self.divides(&self.c.n, t.n()));
-        let unit = kb.var(k::I32);
-        kb.open();
-        em.enter();
-        let row = k::div(KExpr::Var(unit), k::int(t.n() as i64));
-        let column = k::rem(KExpr::Var(unit), k::int(t.n() as i64));
-        let v = kb.bind(KExpr::Shared { array: tile, index: Box::new(KExpr::Var(unit)) }, ty);
-        let m = self.side(kb, &self.c.m, k::add(place.m0.clone(), row), exact_m);
-        let n = self.side(kb, &self.c.n, k::add(place.n0.clone(), column), exact_n);
-        self.epilogue(kb, em, v, (&m.0, &m.1), (&n.0, &n.1))?;
-        em.leave();
-        let body = kb.close();
-        let end = k::int((t.m() * t.n()) as i64);
-        kb.stmt(Stmt::For { var: unit, start: KExpr::LocalId(0), end, step: k::int(t.threads() as i64), body });
-        Ok(())
     }
 
     fn tiled(&self) -> Result<Scheduled> {
@@ -402,11 +371,17 @@ impl Template<'_> {
 
     fn staged_epilogue(&self, kb: &mut KernelBuilder, em: &mut Emitter, accs: &[Var], place: &Place) -> Result<()> {
         let t = self.tile;
-        let quads = t.n() / 4;
-        let vec = Ty::vec4(self.nest.dtype(self.c.reduce));
-        let tile = kb.shared("tile", vec, t.m() * quads);
+        // Tiled results are groups of four columns of neighbouring rows; direct ones single columns, rows of threads apart.
+        let lanes = if t.depth > 0 { 4 } else { 1 };
+        let width = t.n() / lanes;
+        let ty = Ty { dtype: self.nest.dtype(self.c.reduce), lanes: lanes as u8 };
+        let tile = kb.shared("tile", ty, t.m() * width);
         for i in 0..t.per_m {
-            let row = kb.int(k::mul(k::add(k::mul(place.ty.clone(), k::int(t.per_m as i64)), k::int(i as i64)), k::int(quads as i64)));
+            let row = match lanes {
+                4 => k::add(k::mul(place.ty.clone(), k::int(t.per_m as i64)), k::int(i as i64)),
+                _ => k::add(place.ty.clone(), k::int((i * t.threads_m) as i64)),
+            };
+            let row = kb.int(k::mul(row, k::int(width as i64)));
             for j in 0..t.per_n {
                 let index = k::add(row.clone(), k::add(place.tx.clone(), k::int((j * t.threads_n) as i64)));
                 kb.stmt(Stmt::StoreShared { array: tile, index, value: KExpr::Var(accs[(i * t.per_n + j) as usize]) });
@@ -417,18 +392,19 @@ impl Template<'_> {
         let unit = kb.var(k::I32);
         kb.open();
         em.enter();
-        let row = kb.int(k::div(KExpr::Var(unit), k::int(quads as i64)));
-        let quad = kb.int(k::rem(KExpr::Var(unit), k::int(quads as i64)));
-        let v = kb.bind(KExpr::Shared { array: tile, index: Box::new(KExpr::Var(unit)) }, vec);
+        let row = kb.int(k::div(KExpr::Var(unit), k::int(width as i64)));
+        let group = kb.int(k::rem(KExpr::Var(unit), k::int(width as i64)));
+        let v = kb.bind(KExpr::Shared { array: tile, index: Box::new(KExpr::Var(unit)) }, ty);
         let m = self.side(kb, &self.c.m, k::add(place.m0.clone(), row), exact_m);
-        for lane in 0..4u32 {
-            let at = k::add(k::add(place.n0.clone(), k::mul(quad.clone(), k::int(4))), k::int(lane as i64));
+        for lane in 0..lanes {
+            let at = k::add(k::add(place.n0.clone(), k::mul(group.clone(), k::int(lanes as i64))), k::int(lane as i64));
             let n = self.side(kb, &self.c.n, at, exact_n);
-            self.epilogue(kb, em, KExpr::Lane(Box::new(v.clone()), lane as u8), (&m.0, &m.1), (&n.0, &n.1))?;
+            let acc = if lanes == 4 { KExpr::Lane(Box::new(v.clone()), lane as u8) } else { v.clone() };
+            self.epilogue(kb, em, acc, (&m.0, &m.1), (&n.0, &n.1))?;
         }
         em.leave();
         let body = kb.close();
-        let end = k::int((t.m() * quads) as i64);
+        let end = k::int((t.m() * width) as i64);
         kb.stmt(Stmt::For { var: unit, start: KExpr::LocalId(0), end, step: k::int(t.threads() as i64), body });
         Ok(())
     }
