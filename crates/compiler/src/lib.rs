@@ -15,7 +15,7 @@ mod stages;
 pub mod target;
 
 pub use compile::compile;
-pub use target::{Language, Target};
+pub use target::{Language, MatmulPrecision, Target};
 
 /// How much of a graph becomes one program, and how its tensors are bound.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

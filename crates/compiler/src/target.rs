@@ -3,7 +3,24 @@
 /// The language of the kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Language {
+    /// WebGPU.
     Wgsl,
+    /// The CPU, through the system's C compiler.
+    C,
+    /// NVIDIA GPUs, through the driver.
+    Ptx,
+}
+
+/// How matrix products of f32 are computed, as PyTorch's `set_float32_matmul_precision` names it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub enum MatmulPrecision {
+    /// In f32.
+    #[default]
+    Highest,
+    /// Factors may be rounded to TF32 (10 bits of fraction), or split into two bf16.
+    High,
+    /// Factors may be rounded to bf16 (7 bits of fraction).
+    Medium,
 }
 
 /// One device, as the compiler sees it. Two devices with equal targets run the same programs.
@@ -22,6 +39,10 @@ pub struct Target {
     pub max_binding_bytes: u64,
     /// A device that runs kernels on the CPU: there workgroup memory and barriers cost more than they save.
     pub software: bool,
+    /// What matrix products of f32 may give up for speed.
+    pub matmul_precision: MatmulPrecision,
+    /// Compute capability times ten (`90` for Hopper) where the language is PTX; else 0.
+    pub compute_capability: u32,
 }
 
 impl Target {
@@ -35,6 +56,38 @@ impl Target {
             max_groups: 65_535,
             max_binding_bytes: 128 << 20,
             software: false,
+            matmul_precision: MatmulPrecision::Highest,
+            compute_capability: 0,
+        }
+    }
+
+    /// A CPU: a workgroup is a piece of work for one thread, its memory is that thread's scratch.
+    pub fn cpu() -> Self {
+        Target {
+            language: Language::C,
+            max_threads: 1,
+            max_shared_bytes: 1 << 20,
+            max_bindings: 1 << 10,
+            max_groups: i32::MAX as u32,
+            max_binding_bytes: 16 << 30,
+            software: false,
+            matmul_precision: MatmulPrecision::Highest,
+            compute_capability: 0,
+        }
+    }
+
+    /// An NVIDIA GPU of a compute capability times ten.
+    pub fn cuda(compute_capability: u32, matmul_precision: MatmulPrecision) -> Self {
+        Target {
+            language: Language::Ptx,
+            max_threads: 1024,
+            max_shared_bytes: 48 << 10,
+            max_bindings: 1 << 10,
+            max_groups: i32::MAX as u32,
+            max_binding_bytes: 16 << 30,
+            software: false,
+            matmul_precision,
+            compute_capability,
         }
     }
 }

@@ -1,8 +1,26 @@
 //! Code generation: a [`aludel_ir::kernel::Kernel`] as the text of a target's language.
 
 mod binding;
+pub mod c;
 mod fold;
 pub mod prelude;
+pub mod ptx;
 pub mod spell;
 mod text;
 pub mod wgsl;
+
+use crate::target::{Language, Target};
+use aludel_ir::Result;
+use aludel_ir::kernel::{Access, Kernel};
+
+/// The text of a kernel in the target's language.
+///
+/// `access` has, for each storage binding of the program, how the kernel may use it; `words` the sizes of the bindings where
+/// they are known. Equal kernels print equal text: it holds no name of where the kernel came from.
+pub fn print(kernel: &Kernel, target: &Target, access: &[Option<Access>], words: &[Option<i64>]) -> Result<String> {
+    match target.language {
+        Language::Wgsl => wgsl::print_sized(kernel, access, words),
+        Language::C => c::print(kernel),
+        Language::Ptx => ptx::print(kernel, target),
+    }
+}

@@ -4,10 +4,10 @@ mod arena;
 mod batch;
 mod label;
 
-use crate::codegen::wgsl;
+use crate::codegen;
 use crate::fuse::{Fused, Kind, classify};
 use crate::schedule::Scheduled;
-use crate::target::{Language, Target};
+use crate::target::Target;
 use crate::{Options, Style};
 use aludel_ir::expr::Expr;
 use aludel_ir::graph::{Graph, InputKind, Origin};
@@ -207,9 +207,7 @@ impl Planner<'_> {
             for b in &merged.kernel.buffers {
                 access[b.binding as usize] = Some(self.program.bindings[b.binding as usize].access);
             }
-            let source = match target.language {
-                Language::Wgsl => wgsl::print_sized(&merged.kernel, &access, &words)?,
-            };
+            let source = codegen::print(&merged.kernel, target, &access, &words)?;
             let origins = self.origins(&nests);
             let label = label::label(self.passes.captured, &origins);
             let next = self.program.kernels.len();

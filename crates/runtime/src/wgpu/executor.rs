@@ -134,6 +134,8 @@ impl WgpuExecutor {
             // Offsets and indices are 32-bit, in words; sizes stay a multiple of every alignment.
             max_binding_bytes: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(u32::MAX as u64) / 256 * 256,
             software,
+            matmul_precision: Default::default(),
+            compute_capability: 0,
         };
         let backend = if info.backend == wgpu::Backend::BrowserWebGpu { "WebGPU".to_string() } else { format!("{:?}", info.backend) };
         let features = features.iter_names().map(|(n, _)| n.to_lowercase().replace('_', "-")).collect();
