@@ -142,8 +142,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Offsets (in words) of every slot and the size (in words) of every binding for given symbol values; `None` where a
-    /// size overflows 32-bit indexing.
+    /// Offsets (in words) of every slot and the size (in words) of every binding for given symbol values; `None` where an
+    /// offset does not fit into 32 bits.
     pub fn layout(&self, sizes: &[i64]) -> Option<(Vec<i64>, Vec<i64>)> {
         let mut used = vec![0i64; self.bindings.len()];
         let mut offsets = Vec::with_capacity(self.slots.len());
@@ -154,7 +154,7 @@ impl Program {
             let end = offset.checked_add(words.max(1))?.checked_add(ALIGN - 1)? / ALIGN * ALIGN;
             used[slot.binding] = used[slot.binding].max(end);
         }
-        used.iter().all(|u| *u <= u32::MAX as i64 / 4).then_some((offsets, used))
+        used.iter().all(|u| *u <= u32::MAX as i64).then_some((offsets, used))
     }
 
     /// An expression over size symbols under given values.

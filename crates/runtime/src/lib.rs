@@ -13,6 +13,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 pub mod interp;
+#[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
+mod measure;
 #[cfg(feature = "wgpu")]
 pub mod wgpu;
 

@@ -10,12 +10,11 @@ use super::pipeline::Layout;
 use super::shared::{Shared, lock};
 use super::stream::{Bound, ROW, Stream};
 use super::transfer::Read;
+use crate::measure::{Limits, Measure, Measures, check_program};
 use crate::{Argument, Executable, Pending, Storage};
-use aludel_ir::expr::Expr;
 use aludel_ir::kernel::Access;
-use aludel_ir::program::{Param, Program, Role};
+use aludel_ir::program::{Program, Role};
 use aludel_ir::{Error, Result};
-use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
@@ -32,7 +31,7 @@ pub struct WgpuExecutable {
 /// What an executable keeps between runs.
 #[derive(Default)]
 struct Own {
-    measures: HashMap<Vec<i64>, Arc<Measure>>,
+    measures: Measures,
     /// Memory of the inputs binding, and of state that is not in a block.
     inputs: Option<Arc<Allocation>>,
     state: Option<Arc<Allocation>>,
@@ -45,24 +44,6 @@ struct Own {
 struct Parameters {
     buffer: Arc<Allocation>,
     rows: Vec<u32>,
-}
-
-/// Everything about a program that follows from the sizes alone.
-struct Measure {
-    /// Offset of each placement in its binding, in words.
-    offsets: Vec<u64>,
-    /// Elements of each placement.
-    words: Vec<u64>,
-    /// Size of each binding in words.
-    bindings: Vec<u64>,
-    /// Workgroups of each launch; `None` where there is nothing to do.
-    grids: Vec<Option<[u32; 3]>>,
-    /// Where each launch's row starts, in bytes, and the size of the longest.
-    starts: Vec<u32>,
-    row: u64,
-    /// The rows, with offsets as in `offsets`.
-    rows: Vec<u32>,
-    bytes_moved: u64,
 }
 
 /// The program's bindings in memory for one run, and what else the run needs.
@@ -88,115 +69,19 @@ impl WgpuExecutable {
     }
 
     fn measure(&self, own: &mut Own, sizes: &[i64]) -> Result<Arc<Measure>> {
-        if let Some(m) = own.measures.get(sizes) {
-            return Ok(m.clone());
+        let limits = Limits {
+            device: &self.shared.info.name,
+            binding_bytes: self.shared.target.max_binding_bytes,
+            groups: self.shared.limits.max_compute_workgroups_per_dimension,
+            row_align: ROW,
+        };
+        let m = own.measures.get(&self.program, sizes, &limits)?;
+        let limit = self.shared.limits.max_uniform_buffer_binding_size;
+        if m.row > limit {
+            let remedy = "use a smaller batch or model".into();
+            return Err(Error::Limit { what: "launch parameters".into(), value: m.row.to_string(), limit: limit.to_string(), remedy });
         }
-        let m = Arc::new(self.measure_anew(sizes)?);
-        // Sizes that vary without end must not fill the memory.
-        if own.measures.len() >= 64 {
-            own.measures.clear();
-        }
-        own.measures.insert(sizes.to_vec(), m.clone());
         Ok(m)
-    }
-
-    fn measure_anew(&self, sizes: &[i64]) -> Result<Measure> {
-        let program = &self.program;
-        if sizes.len() != program.env.symbols.len() {
-            return Err(Error::invalid(
-                format!("sizes for {}", program.name),
-                format!("{} given, the program has {} symbols", sizes.len(), program.env.symbols.len()),
-                "give one size for each symbol",
-            ));
-        }
-        let too_large =
-            |what: String, value: String, limit: String| Error::Limit { what, value, limit, remedy: "use a smaller batch or model".into() };
-        let overflow = |what: &str| too_large(format!("{what} of {}", program.name), "over 2^31".into(), "2^31 - 1".into());
-        let (slots, bindings) = program.layout(sizes).ok_or_else(|| overflow("memory"))?;
-        let limit = self.shared.target.max_binding_bytes;
-        for (b, words) in program.bindings.iter().zip(&bindings) {
-            if *words as u64 * 4 > limit {
-                let what = match b.role {
-                    Role::Arena => "temporary memory",
-                    Role::State => "parameters and optimizer state",
-                    Role::Inputs => "arguments",
-                    Role::Input(_) | Role::Result(_) => "a tensor",
-                };
-                return Err(too_large(
-                    format!("{what} of {}", program.name),
-                    format!("{} bytes", words * 4),
-                    format!("{limit} bytes in one binding on {}", self.shared.info.name),
-                ));
-            }
-        }
-        let eval = |e: &Expr, what: &str| program.eval(e, sizes).filter(|v| i32::try_from(*v).is_ok()).ok_or_else(|| overflow(what));
-        let offsets: Vec<u64> = program.placements.iter().map(|p| slots[p.slot] as u64).collect();
-        let mut words = Vec::with_capacity(program.placements.len());
-        for p in &program.placements {
-            words.push(eval(&Expr::product(&p.shape), &p.name)?.max(0) as u64);
-        }
-        let (mut grids, mut starts, mut rows, mut row, mut bytes_moved) = (Vec::new(), Vec::new(), Vec::<u32>::new(), 16u64, 0u64);
-        for launch in &program.launches {
-            let mut grid = [0u32; 3];
-            for (g, e) in grid.iter_mut().zip(&launch.grid) {
-                *g = eval(e, "a grid")?.max(0) as u32;
-            }
-            if let Some(g) = grid.iter().find(|g| **g > self.shared.limits.max_compute_workgroups_per_dimension) {
-                return Err(too_large(
-                    format!("the grid of {}", launch.label),
-                    g.to_string(),
-                    self.shared.limits.max_compute_workgroups_per_dimension.to_string(),
-                ));
-            }
-            let empty = grid.contains(&0);
-            grids.push((!empty).then_some(grid));
-            starts.push(rows.len() as u32 * 4);
-            for p in &launch.params {
-                rows.push(match p {
-                    Param::Size(e) => eval(e, "a size")? as i32 as u32,
-                    Param::Offset(p) => offsets[*p] as u32,
-                });
-            }
-            row = row.max((launch.params.len() as u64 * 4).next_multiple_of(16));
-            rows.resize((rows.len() * 4).next_multiple_of(ROW as usize) / 4, 0);
-            if !empty {
-                bytes_moved += program.eval(&launch.bytes, sizes).unwrap_or(0).max(0) as u64;
-            }
-        }
-        // All rows are bound with the size of the longest, the last one too.
-        let row = row.next_multiple_of(ROW);
-        if row > self.shared.limits.max_uniform_buffer_binding_size {
-            return Err(too_large(
-                "launch parameters".into(),
-                row.to_string(),
-                self.shared.limits.max_uniform_buffer_binding_size.to_string(),
-            ));
-        }
-        let last = starts.last().copied().unwrap_or(0) as usize;
-        rows.resize(rows.len().max((last + row as usize) / 4), 0);
-        let bindings = bindings.into_iter().map(|w| w as u64).collect();
-        Ok(Measure { offsets, words, bindings, grids, starts, row, rows, bytes_moved })
-    }
-
-    /// The operands, checked: as many as there are inputs, each of the right size and on this device.
-    fn check_inputs(&self, m: &Measure, inputs: &[Argument]) -> Result<()> {
-        let program = &self.program;
-        if inputs.len() != program.inputs.len() {
-            let problem = format!("{} given, {} expected", inputs.len(), program.inputs.len());
-            return Err(Error::invalid(format!("inputs of {}", program.name), problem, "give one for each input of the graph"));
-        }
-        for (input, placement) in inputs.iter().zip(&program.inputs) {
-            let (got, want) = (input.words() as u64, m.words[*placement]);
-            if got != want {
-                let p = &program.placements[*placement];
-                let problem = format!("{got} elements given, {want} expected for shape {}", program.env.show_shape(&p.shape));
-                return Err(Error::invalid(format!("input {} of {}", p.name, program.name), problem, "give a tensor of the traced shape"));
-            }
-            if let Argument::Device(s) = input {
-                self.range(s)?;
-            }
-        }
-        Ok(())
     }
 
     fn range<'a>(&self, storage: &'a Storage) -> Result<&'a Range> {
@@ -367,30 +252,15 @@ impl WgpuExecutable {
         Ok(())
     }
 
-    /// The rows of launch parameters with the state's true offsets.
-    fn rows(&self, m: &Measure, moved: &[Option<u64>]) -> Vec<u32> {
-        let mut rows = m.rows.clone();
-        for (launch, start) in self.program.launches.iter().zip(&m.starts) {
-            for (i, p) in launch.params.iter().enumerate() {
-                if let Param::Offset(p) = p
-                    && let Some(offset) = moved[*p]
-                {
-                    rows[*start as usize / 4 + i] = offset as u32;
-                }
-            }
-        }
-        rows
-    }
-
     /// The uniform buffer with this run's parameters: buffer, identity, and the offset of the first row.
     fn parameters(&self, stream: &mut Stream, own: &mut Own, m: &Measure, r: &Resolved) -> Result<(wgpu::Buffer, u64, u64)> {
         let unmoved = r.moved.iter().all(Option::is_none);
         if !self.is_step && Stream::fits_ring(m.rows.len() as u64 * 4) {
             let (buffer, at) =
-                if unmoved { stream.ring(&self.shared, &m.rows)? } else { stream.ring(&self.shared, &self.rows(m, &r.moved))? };
+                if unmoved { stream.ring(&self.shared, &m.rows)? } else { stream.ring(&self.shared, &m.rows(&self.program, &r.moved))? };
             return Ok((buffer, Stream::RING_ID, at));
         }
-        let rows = self.rows(m, &r.moved);
+        let rows = m.rows(&self.program, &r.moved);
         if own.parameters.as_ref().is_none_or(|p| p.buffer.raw().words < rows.len() as u64) {
             let buffer = self.shared.pool.uniform(&self.shared, rows.len() as u64)?;
             own.parameters = Some(Parameters { buffer, rows: Vec::new() });
@@ -475,36 +345,13 @@ impl WgpuExecutable {
     }
 }
 
-/// Every position that a program names exists: what runs it later indexes without asking.
-fn check_program(program: &Program) -> Result<()> {
-    let fail = |what: String| Err(Error::verify(format!("program {}", program.name), what));
-    let (bindings, placements) = (program.bindings.len(), program.placements.len());
-    if program.slots.iter().any(|s| s.binding >= bindings) {
-        return fail("a slot is in no binding".into());
-    }
-    if let Some(p) = program.placements.iter().find(|p| p.binding >= bindings || p.slot >= program.slots.len()) {
-        return fail(format!("placement {} is in no binding or slot", p.name));
-    }
-    if program.inputs.iter().any(|p| *p >= placements) {
-        return fail("an input has no placement".into());
-    }
-    if let Some(o) = program.outputs.iter().find(|o| o.placement >= placements || o.updates.is_some_and(|i| i >= program.inputs.len())) {
-        return fail(format!("output {} has no placement or updates no input", o.name));
-    }
-    let wrong = |p: &Param| matches!(p, Param::Offset(p) if *p >= placements);
-    match program.launches.iter().find(|l| l.kernel >= program.kernels.len() || l.params.iter().any(wrong)) {
-        Some(l) => fail(format!("launch {} has no kernel or an offset of no placement", l.label)),
-        None => Ok(()),
-    }
-}
-
 impl WgpuExecutable {
     fn issue(&self, sizes: &[i64], inputs: &[Argument], timer: Option<&wgpu::QuerySet>) -> Result<(Vec<Storage>, Arc<Measure>)> {
         let shared = &self.shared;
         shared.faults.check()?;
         let mut own = lock(&self.own);
         let m = self.measure(&mut own, sizes)?;
-        self.check_inputs(&m, inputs)?;
+        m.check_inputs(&self.program, inputs, |s| self.range(s).map(|_| ()))?;
         let mut stream = lock(&shared.stream);
         let mut resolved = self.resolve(&mut stream, &mut own, &m, inputs)?;
         self.record(&mut stream, &mut own, &m, &resolved, timer)?;

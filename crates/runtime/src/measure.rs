@@ -1,0 +1,186 @@
+//! What follows from a program and the sizes of one call: where its buffers lie, how large its grids are, and the rows of
+//! launch parameters. Every executor that runs programs starts from here.
+
+use crate::{Argument, Storage};
+use aludel_ir::expr::Expr;
+use aludel_ir::program::{Param, Program, Role};
+use aludel_ir::{Error, Result};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Limits of a device that sizes alone can break.
+pub(crate) struct Limits<'a> {
+    /// The device, for people.
+    pub device: &'a str,
+    /// Bytes of one binding.
+    pub binding_bytes: u64,
+    /// Workgroups along one dimension.
+    pub groups: u32,
+    /// Rows of launch parameters start at multiples of so many bytes; a multiple of four.
+    pub row_align: u64,
+}
+
+pub(crate) struct Measure {
+    /// Offset of each placement in its binding, in words.
+    pub offsets: Vec<u64>,
+    /// Elements of each placement.
+    pub words: Vec<u64>,
+    /// Size of each binding in words.
+    pub bindings: Vec<u64>,
+    /// Workgroups of each launch; `None` where there is nothing to do.
+    pub grids: Vec<Option<[u32; 3]>>,
+    /// Where each launch's row starts, in bytes, and the size of the longest.
+    pub starts: Vec<u32>,
+    pub row: u64,
+    /// The rows, with offsets as in `offsets`.
+    pub rows: Vec<u32>,
+    pub bytes_moved: u64,
+}
+
+impl Measure {
+    /// Errors: as many sizes as symbols are wanted; a buffer, binding or grid beyond the limits.
+    pub fn new(program: &Program, sizes: &[i64], limits: &Limits) -> Result<Self> {
+        if sizes.len() != program.env.symbols.len() {
+            return Err(Error::invalid(
+                format!("sizes for {}", program.name),
+                format!("{} given, the program has {} symbols", sizes.len(), program.env.symbols.len()),
+                "give one size for each symbol",
+            ));
+        }
+        let too_large =
+            |what: String, value: String, limit: String| Error::Limit { what, value, limit, remedy: "use a smaller batch or model".into() };
+        let overflow = |what: &str| too_large(format!("{what} of {}", program.name), "over 2^31".into(), "2^31 - 1".into());
+        let (slots, bindings) = program.layout(sizes).ok_or_else(|| overflow("memory"))?;
+        for (b, words) in program.bindings.iter().zip(&bindings) {
+            if *words as u64 * 4 > limits.binding_bytes {
+                let what = match b.role {
+                    Role::Arena => "temporary memory",
+                    Role::State => "parameters and optimizer state",
+                    Role::Inputs => "arguments",
+                    Role::Input(_) | Role::Result(_) => "a tensor",
+                };
+                return Err(too_large(
+                    format!("{what} of {}", program.name),
+                    format!("{} bytes", words * 4),
+                    format!("{} bytes in one binding on {}", limits.binding_bytes, limits.device),
+                ));
+            }
+        }
+        let eval = |e: &Expr, what: &str| program.eval(e, sizes).filter(|v| i32::try_from(*v).is_ok()).ok_or_else(|| overflow(what));
+        let offsets: Vec<u64> = program.placements.iter().map(|p| slots[p.slot] as u64).collect();
+        let mut words = Vec::with_capacity(program.placements.len());
+        for p in &program.placements {
+            words.push(eval(&Expr::product(&p.shape), &p.name)?.max(0) as u64);
+        }
+        let (mut grids, mut starts, mut rows, mut row, mut bytes_moved) = (Vec::new(), Vec::new(), Vec::<u32>::new(), 16u64, 0u64);
+        for launch in &program.launches {
+            let mut grid = [0u32; 3];
+            for (g, e) in grid.iter_mut().zip(&launch.grid) {
+                *g = eval(e, "a grid")?.max(0) as u32;
+            }
+            if let Some(g) = grid.iter().find(|g| **g > limits.groups) {
+                return Err(too_large(format!("the grid of {}", launch.label), g.to_string(), limits.groups.to_string()));
+            }
+            let empty = grid.contains(&0);
+            grids.push((!empty).then_some(grid));
+            starts.push(rows.len() as u32 * 4);
+            for p in &launch.params {
+                rows.push(match p {
+                    Param::Size(e) => eval(e, "a size")? as i32 as u32,
+                    Param::Offset(p) => offsets[*p] as u32,
+                });
+            }
+            row = row.max((launch.params.len() as u64 * 4).next_multiple_of(16));
+            rows.resize((rows.len() * 4).next_multiple_of(limits.row_align as usize) / 4, 0);
+            if !empty {
+                bytes_moved += program.eval(&launch.bytes, sizes).unwrap_or(0).max(0) as u64;
+            }
+        }
+        // Where all rows are bound with the size of the longest, so is the last one.
+        let row = row.next_multiple_of(limits.row_align);
+        let last = starts.last().copied().unwrap_or(0) as usize;
+        rows.resize(rows.len().max((last + row as usize) / 4), 0);
+        let bindings = bindings.into_iter().map(|w| w as u64).collect();
+        Ok(Measure { offsets, words, bindings, grids, starts, row, rows, bytes_moved })
+    }
+
+    /// The operands, checked: as many as there are inputs, each of the right size, and `here` for those on a device.
+    pub fn check_inputs(&self, program: &Program, inputs: &[Argument], here: impl Fn(&Storage) -> Result<()>) -> Result<()> {
+        if inputs.len() != program.inputs.len() {
+            let problem = format!("{} given, {} expected", inputs.len(), program.inputs.len());
+            return Err(Error::invalid(format!("inputs of {}", program.name), problem, "give one for each input of the graph"));
+        }
+        for (input, placement) in inputs.iter().zip(&program.inputs) {
+            let (got, want) = (input.words() as u64, self.words[*placement]);
+            if got != want {
+                let p = &program.placements[*placement];
+                let problem = format!("{got} elements given, {want} expected for shape {}", program.env.show_shape(&p.shape));
+                return Err(Error::invalid(format!("input {} of {}", p.name, program.name), problem, "give a tensor of the traced shape"));
+            }
+            if let Argument::Device(s) = input {
+                here(s)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of launch parameters where some placements lie elsewhere: `moved` has, for each placement, its true offset
+    /// in words where that differs from `offsets`.
+    pub fn rows(&self, program: &Program, moved: &[Option<u64>]) -> Vec<u32> {
+        let mut rows = self.rows.clone();
+        for (launch, start) in program.launches.iter().zip(&self.starts) {
+            for (i, p) in launch.params.iter().enumerate() {
+                if let Param::Offset(p) = p
+                    && let Some(offset) = moved[*p]
+                {
+                    rows[*start as usize / 4 + i] = offset as u32;
+                }
+            }
+        }
+        rows
+    }
+}
+
+/// The measures of one program, by sizes.
+#[derive(Default)]
+pub(crate) struct Measures(HashMap<Vec<i64>, Arc<Measure>>);
+
+/// Sizes that vary without end must not fill the memory.
+const MOST_MEASURES: usize = 64;
+
+impl Measures {
+    pub fn get(&mut self, program: &Program, sizes: &[i64], limits: &Limits) -> Result<Arc<Measure>> {
+        if let Some(m) = self.0.get(sizes) {
+            return Ok(m.clone());
+        }
+        let m = Arc::new(Measure::new(program, sizes, limits)?);
+        if self.0.len() >= MOST_MEASURES {
+            self.0.clear();
+        }
+        self.0.insert(sizes.to_vec(), m.clone());
+        Ok(m)
+    }
+}
+
+/// Every position that a program names exists: what runs it later indexes without asking.
+pub(crate) fn check_program(program: &Program) -> Result<()> {
+    let fail = |what: String| Err(Error::verify(format!("program {}", program.name), what));
+    let (bindings, placements) = (program.bindings.len(), program.placements.len());
+    if program.slots.iter().any(|s| s.binding >= bindings) {
+        return fail("a slot is in no binding".into());
+    }
+    if let Some(p) = program.placements.iter().find(|p| p.binding >= bindings || p.slot >= program.slots.len()) {
+        return fail(format!("placement {} is in no binding or slot", p.name));
+    }
+    if program.inputs.iter().any(|p| *p >= placements) {
+        return fail("an input has no placement".into());
+    }
+    if let Some(o) = program.outputs.iter().find(|o| o.placement >= placements || o.updates.is_some_and(|i| i >= program.inputs.len())) {
+        return fail(format!("output {} has no placement or updates no input", o.name));
+    }
+    let wrong = |p: &Param| matches!(p, Param::Offset(p) if *p >= placements);
+    match program.launches.iter().find(|l| l.kernel >= program.kernels.len() || l.params.iter().any(wrong)) {
+        Some(l) => fail(format!("launch {} has no kernel or an offset of no placement", l.label)),
+        None => Ok(()),
+    }
+}
