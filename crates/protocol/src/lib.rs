@@ -7,6 +7,7 @@
 //! so that what is still on its way from an earlier session is told apart and dropped.
 
 mod inspection;
+pub mod remote;
 
 pub use aludel_models::presets::{Config, Preset};
 pub use inspection::*;
