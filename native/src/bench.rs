@@ -2,10 +2,11 @@
 //!
 //! Counts are exact and the same everywhere; times are of this machine, medians over slices of steps until the device is done.
 
-use super::gpu;
+use crate::device::{Choice, Kind};
+use crate::output::Output;
 use aludel::models::{Gpt, Mlp};
 use aludel::nn::{Activation, AdamConfig, AdamW, Init, Module, Optimizer, Sgd, SgdConfig};
-use aludel::{Device, Error, Result, Stats, Tensor, Tree, compile};
+use aludel::{Device, Result, Stats, Tensor, Tree, compile};
 use std::time::Instant;
 
 /// Slices of each measurement, and about how long one is.
@@ -28,12 +29,20 @@ struct Measured {
     first: f64,
 }
 
-pub fn run(args: &[String]) -> Result<()> {
-    let adapter = match args {
-        [] => None,
-        [flag, name] if flag == "--adapter" => Some(name.clone()),
-        _ => return Err(Error::invalid("bench", "takes nothing or --adapter NAME", "")),
-    };
+/// Arguments of `aludel bench`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// A part of the adapter's name, for wgpu.
+    #[arg(long)]
+    adapter: Option<String>,
+}
+
+fn gpu(adapter: Option<String>) -> Result<Device> {
+    Choice { adapter, ..Choice::new(Kind::Wgpu) }.open()
+}
+
+pub fn run(args: &Args, _: &Output) -> Result<()> {
+    let adapter = args.adapter.clone();
     println!("device: {}", gpu(adapter.clone())?);
     println!("{:<34} {:>9} {:>9} {:>8} {:>10} {:>9} {:>9}", "step", "ms", "launches", "submits", "moved kB", "peak kB", "first ms");
     let make = || gpu(adapter.clone());

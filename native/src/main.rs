@@ -1,108 +1,98 @@
-//! The `aludel` command: see [`USAGE`].
+//! The `aludel` command: trains, measures and explains on this machine's devices, and serves them to the page.
+//!
+//! Results go to standard output, for people or (with `--json`) as one JSON object per line; everything else goes to standard error.
+//! Exit codes: 0 done, 1 failed, 2 wrong arguments, 130 interrupted.
 
 mod bench;
+mod device;
+mod devices;
+mod explain;
+mod output;
+mod serve;
+mod train;
 
-use aludel::{Device, Error, Result, compile};
-use aludel_models::presets::{Batch, Config, Preset, Source, Train};
-use aludel_runtime::wgpu::{WgpuExecutor, WgpuOptions};
-use std::sync::Arc;
+use aludel::{Error, Result};
+use clap::{Parser, Subcommand};
+use output::Output;
+use std::process::ExitCode;
 
-const USAGE: &str = "\
-aludel train PRESET [key=value ..]    train a preset (points, digits, addition) compiled, and print its loss
-aludel explain PRESET [key=value ..]  what the compiler makes of its step: guards, kernels, what did not fuse
-aludel bench [--adapter NAME]         counts and times of training steps, eager and compiled
-aludel oracle --target interp|wgsl --dir tests/oracle
-                                      every case of a directory of PyTorch results
-Keys are those of a shared link: lr, batch, layers, optimizer, seed, .., and steps (how many to train) and
-device=interpreter.";
+/// Trains real models through a compiler of its own: eager and compiled, on the CPU, on CUDA, on WebGPU.
+///
+/// Without a command, trains the handwritten digits on the CPU, eager and compiled, and prints the comparison.
+#[derive(Parser, Debug)]
+#[command(name = "aludel", version)]
+struct Cli {
+    /// Print one JSON object per line, for machines.
+    #[arg(long, global = true)]
+    json: bool,
+    /// What to log to standard error: a level (error, warn, info, debug) or a filter as RUST_LOG has it.
+    #[arg(long, global = true, value_name = "FILTER")]
+    log: Option<String>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
 
-fn main() {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    if let Err(e) = dispatch(&args) {
-        eprintln!("error: {e}");
-        std::process::exit(1);
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Train a preset and compare eager with compiled.
+    Train(train::Args),
+    /// Measure training steps and single operations.
+    Bench(bench::Args),
+    /// Show what the compiler makes of a training step; needs no device.
+    Explain(explain::Args),
+    /// List the devices of this machine.
+    Devices,
+    /// Serve the playground and this machine's devices to it.
+    Serve(serve::Args),
+    /// Run every case of a directory of PyTorch results.
+    #[command(disable_help_flag = true)]
+    Oracle {
+        /// `--target interp|wgsl|c|ptx --dir tests/oracle [--adapter NAME]`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    log(cli.log.as_deref(), cli.json);
+    let output = Output::new(cli.json);
+    match run(&cli, &output) {
+        Ok(code) => code,
+        Err(e) => {
+            output.error(&e);
+            ExitCode::FAILURE
+        }
     }
 }
 
-fn dispatch(args: &[String]) -> Result<()> {
-    let Some((verb, rest)) = args.split_first() else {
-        println!("{USAGE}");
-        return Ok(());
+fn run(cli: &Cli, output: &Output) -> Result<ExitCode> {
+    match &cli.command {
+        None => train::run(&train::Args::demonstration(), output),
+        Some(Command::Train(args)) => train::run(args, output),
+        Some(Command::Bench(args)) => bench::run(args, output).map(|()| ExitCode::SUCCESS),
+        Some(Command::Explain(args)) => explain::run(args, output).map(|()| ExitCode::SUCCESS),
+        Some(Command::Devices) => devices::run(output).map(|()| ExitCode::SUCCESS),
+        Some(Command::Serve(args)) => serve::run(args, output).map(|()| ExitCode::SUCCESS),
+        Some(Command::Oracle { args }) => oracle(args, output).map(|()| ExitCode::SUCCESS),
+    }
+}
+
+fn oracle(args: &[String], output: &Output) -> Result<()> {
+    let counts = aludel_oracle::command::run(args, &mut |line| output.line(line))?;
+    if counts.failed > 0 { Err(Error::invalid("oracle", counts.summary(), "the lines above say which")) } else { Ok(()) }
+}
+
+/// Structured logs to standard error: warnings, unless `--log` or `RUST_LOG` asks for more.
+fn log(filter: Option<&str>, json: bool) {
+    use tracing_subscriber::EnvFilter;
+    let filter = match filter {
+        Some(f) => EnvFilter::try_new(f).unwrap_or_else(|e| {
+            eprintln!("error: --log {f}: {e}; give a level such as info, or a filter such as aludel=debug");
+            std::process::exit(2);
+        }),
+        None => EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn")),
     };
-    match verb.as_str() {
-        "train" => train(rest),
-        "explain" => explain(rest),
-        "bench" => bench::run(rest),
-        "oracle" => {
-            let counts = aludel_oracle::command::run(rest, &mut |line| println!("{line}"))?;
-            if counts.failed > 0 { Err(Error::invalid("oracle", counts.summary(), "the lines above say which")) } else { Ok(()) }
-        }
-        "help" | "--help" | "-h" => {
-            println!("{USAGE}");
-            Ok(())
-        }
-        other => Err(Error::invalid(other, "no such command", USAGE)),
-    }
-}
-
-/// The GPU, or one whose adapter has a given name.
-fn gpu(adapter: Option<String>) -> Result<Device> {
-    let executor = pollster::block_on(WgpuExecutor::request(&WgpuOptions { adapter, ..WgpuOptions::default() }))?;
-    Ok(Device::new(Arc::new(executor)))
-}
-
-struct Job {
-    config: Config,
-    steps: u64,
-    device: Device,
-}
-
-fn job(args: &[String]) -> Result<Job> {
-    let Some((name, rest)) = args.split_first() else { return Err(Error::invalid("preset", "is missing", USAGE)) };
-    let preset = Preset::from_key(name).ok_or_else(|| Error::invalid(name, "no such preset", "use points, digits or addition"))?;
-    let (mut fields, mut steps, mut interpreter) = (Vec::new(), 200, false);
-    for arg in rest {
-        let (key, value) = arg.split_once('=').ok_or_else(|| Error::invalid(arg, "is not key=value", USAGE))?;
-        match (key, value) {
-            ("steps", n) => {
-                steps = n.parse().map_err(|_| Error::invalid("steps", format!("`{n}` is not a number"), "give a whole number"))?
-            }
-            ("device", "interpreter") => interpreter = true,
-            _ if preset.fields().iter().any(|f| f.key == key) => fields.push((key.to_string(), value.to_string())),
-            _ => {
-                let keys: Vec<_> = preset.fields().iter().map(|f| f.key).collect();
-                return Err(Error::invalid(key, "no such key", format!("{name} has {}", keys.join(", "))));
-            }
-        }
-    }
-    let config = Config::from_fields(preset, &fields).map_err(|errors| {
-        let list: Vec<_> = errors.iter().map(|e| format!("{}: {}", e.field, e.message)).collect();
-        Error::invalid(name, list.join("; "), "")
-    })?;
-    let device = if interpreter { Device::interpreter() } else { gpu(None)? };
-    Ok(Job { config, steps, device })
-}
-
-fn train(args: &[String]) -> Result<()> {
-    let Job { config, steps, device } = job(args)?;
-    println!("{} numbers to learn, on {device}", config.parameters());
-    let (mut state, mut source) = (Train::new(&config, &device)?, Source::new(&config));
-    let step = compile(|s: &mut Train, b: &Batch| s.step(b));
-    let every = (steps / 10).max(1);
-    for k in 0..steps {
-        let loss = step.call(&mut state, &source.batch(k, &device)?)?;
-        if k % every == 0 || k + 1 == steps {
-            println!("step {:>6}  loss {:.4}", k + 1, loss.item()?);
-        }
-    }
-    Ok(())
-}
-
-fn explain(args: &[String]) -> Result<()> {
-    let Job { config, device, .. } = job(args)?;
-    let (mut state, mut source) = (Train::new(&config, &device)?, Source::new(&config));
-    let step = compile(|s: &mut Train, b: &Batch| s.step(b));
-    step.call(&mut state, &source.batch(0, &device)?)?.item()?;
-    print!("{}", step.explain());
-    Ok(())
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    if json { builder.json().init() } else { builder.init() }
 }

@@ -1,0 +1,81 @@
+//! Devices by the names that people type.
+
+use aludel::{Device, Error, Result};
+use aludel_compiler::MatmulPrecision;
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// A device that a person asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Kernels in C, built by the system's compiler.
+    Cpu,
+    /// An NVIDIA GPU by its number.
+    Cuda(usize),
+    /// A GPU through Vulkan, Metal or Direct3D.
+    Wgpu,
+    /// The reference interpreter.
+    Interp,
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Kind, String> {
+        match text {
+            "cpu" => Ok(Kind::Cpu),
+            "cuda" => Ok(Kind::Cuda(0)),
+            "wgpu" => Ok(Kind::Wgpu),
+            "interp" | "interpreter" => Ok(Kind::Interp),
+            _ => match text.strip_prefix("cuda:").map(str::parse) {
+                Some(Ok(n)) => Ok(Kind::Cuda(n)),
+                _ => Err("use cpu, cuda, cuda:1, wgpu or interp".into()),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Cpu => f.write_str("cpu"),
+            Kind::Cuda(0) => f.write_str("cuda"),
+            Kind::Cuda(n) => write!(f, "cuda:{n}"),
+            Kind::Wgpu => f.write_str("wgpu"),
+            Kind::Interp => f.write_str("interp"),
+        }
+    }
+}
+
+/// What to open, and how.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    pub kind: Kind,
+    /// A part of the adapter's name, for wgpu.
+    pub adapter: Option<String>,
+    /// What matrix products may give up for speed, where the device can.
+    pub precision: MatmulPrecision,
+    /// Where compiled kernels are kept on disk; the executor's own choice when `None`.
+    pub cache: Option<PathBuf>,
+}
+
+impl Choice {
+    pub fn new(kind: Kind) -> Choice {
+        Choice { kind, adapter: None, precision: MatmulPrecision::default(), cache: None }
+    }
+
+    /// Opens the device. Errors say what is missing and what to do about it.
+    pub fn open(&self) -> Result<Device> {
+        match self.kind {
+            Kind::Interp => Ok(Device::interpreter()),
+            #[cfg(feature = "wgpu")]
+            Kind::Wgpu => {
+                use aludel_runtime::wgpu::{WgpuExecutor, WgpuOptions};
+                let options = WgpuOptions { adapter: self.adapter.clone(), ..WgpuOptions::default() };
+                Ok(Device::new(std::sync::Arc::new(pollster::block_on(WgpuExecutor::request(&options))?)))
+            }
+            other => Err(Error::unsupported(format!("the device {other} in this build"), "build with its feature, or use --device interp")),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Where results go: text for people, with a bar while something runs on a terminal; or one JSON object per line.
+
+use aludel::Error;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Map, Value};
+use std::io::{IsTerminal, Write};
+
+/// Standard output in the form that was asked for.
+pub struct Output {
+    json: bool,
+    terminal: bool,
+}
+
+impl Output {
+    pub fn new(json: bool) -> Output {
+        Output { json, terminal: std::io::stderr().is_terminal() && std::io::stdout().is_terminal() }
+    }
+
+    pub fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// A line for people; nothing with `--json`.
+    pub fn line(&self, text: impl AsRef<str>) {
+        if !self.json {
+            self.write(text.as_ref());
+        }
+    }
+
+    /// An object for machines, named by its `event`; nothing without `--json`.
+    pub fn event(&self, event: &str, value: Value) {
+        if !self.json {
+            return;
+        }
+        let mut object = Map::new();
+        object.insert("event".into(), event.into());
+        match value {
+            Value::Object(fields) => object.extend(fields),
+            other => {
+                object.insert("value".into(), other);
+            }
+        }
+        self.write(&Value::Object(object).to_string());
+    }
+
+    /// A failure: on standard error, and as an event.
+    pub fn error(&self, error: &Error) {
+        self.event("error", serde_json::json!({ "message": error.to_string() }));
+        let _ = writeln!(std::io::stderr(), "error: {error}");
+    }
+
+    // A reader that went away (`aludel devices | head -1`) is no reason to panic.
+    fn write(&self, text: &str) {
+        let mut out = std::io::stdout().lock();
+        if writeln!(out, "{text}").and_then(|()| out.flush()).is_err() {
+            std::process::exit(0);
+        }
+    }
+
+    /// A bar for `steps` steps; hidden where there is no terminal to draw it on.
+    pub fn bar(&self, name: &str, steps: u64) -> ProgressBar {
+        let target = if self.terminal && !self.json { ProgressDrawTarget::stderr_with_hz(15) } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(steps), target);
+        if let Ok(style) = ProgressStyle::with_template("{prefix:<9} {bar:32.cyan/dim} {pos:>6}/{len}  {msg}") {
+            bar.set_style(style.progress_chars("━━─"));
+        }
+        bar.set_prefix(name.to_string());
+        bar
+    }
+}
