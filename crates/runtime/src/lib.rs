@@ -12,12 +12,16 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+#[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
+pub mod cuda;
 pub mod interp;
 #[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
 mod measure;
 #[cfg(feature = "wgpu")]
 pub mod wgpu;
 
+#[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
+pub use self::cuda::{CudaExecutor, CudaOptions};
 #[cfg(feature = "wgpu")]
 pub use self::wgpu::{Power, WgpuExecutor, WgpuOptions};
 pub use interp::InterpExecutor;

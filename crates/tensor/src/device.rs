@@ -37,6 +37,12 @@ impl Device {
         Ok(Device::new(Arc::new(aludel_runtime::wgpu::WgpuExecutor::request(&aludel_runtime::wgpu::WgpuOptions::default()).await?)))
     }
 
+    /// An NVIDIA GPU through its driver; an error that says what to install where there is none.
+    #[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
+    pub fn cuda(options: &aludel_runtime::cuda::CudaOptions) -> Result<Device> {
+        Ok(Device::new(Arc::new(aludel_runtime::cuda::CudaExecutor::new(options)?)))
+    }
+
     /// A device of any executor.
     pub fn new(executor: Arc<dyn Executor>) -> Device {
         let (target, info) = (executor.target(), executor.info());

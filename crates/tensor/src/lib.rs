@@ -36,10 +36,12 @@ mod tree;
 
 pub use aludel_derive::Tree;
 pub use aludel_ir::{Attrs, DType, Dim, Error, Result};
+#[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
+pub use aludel_runtime::cuda::CudaOptions;
 pub use aludel_runtime::{DeviceInfo, Stats};
 /// What an executor of one's own implements: see [`Device::new`].
 pub mod runtime {
-    pub use aludel_compiler::Target;
+    pub use aludel_compiler::{MatmulPrecision, Target};
     pub use aludel_runtime::{Argument, Executable, Executor, Memory, Pending, Storage};
 }
 pub use autograd::{Gradients, is_grad_enabled, no_grad};

@@ -1,0 +1,21 @@
+//! The CUDA executor: NVIDIA GPUs through the driver alone, which is looked for when the program runs.
+//!
+//! Everything happens on one stream, so memory that is given back may be handed out at once: whatever uses it next is ordered
+//! after. A compiled step is one CUDA graph, built once and replayed; single operators are launched one by one.
+//!
+//! - `driver`: the driver's library, its devices and its errors
+//! - `handles`: contexts, streams, events, modules, graphs and pinned memory that free themselves
+//! - `shared`: what all parts of one device share
+//! - `memory`: the pool of device memory and the ranges that are tensors
+//! - `stream`: the order of work, uploads through pinned memory, progress
+//! - `kernels`: PTX to loaded kernels, cached on disk
+//! - `graph`: the launches of a step as a CUDA graph
+//! - `executable`: one program, run after run
+//! - `executor`: the device as the rest of Aludel sees it
+//! - `monitor`: utilisation and memory, from NVML
+
+mod driver;
+mod executor;
+
+pub use driver::{CudaDevice, devices};
+pub use executor::{CudaExecutor, CudaOptions};
