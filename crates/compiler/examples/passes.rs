@@ -24,7 +24,7 @@ fn main() {
         lap("decompose");
         let (prims, _) = partition::partition(&prims, 1.0).unwrap();
         lap("partition");
-        let mut loops = lower::lower(&prims).unwrap();
+        let mut loops = lower::lower(&prims, &target).unwrap();
         lap("lower");
         fuse::fuse(&mut loops, true);
         lap("fuse");

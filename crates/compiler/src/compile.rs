@@ -19,7 +19,7 @@ pub fn compile(graph: &Graph, target: &Target, options: &Options) -> Result<Prog
     // What the backward pass computes again rather than keeps.
     let (prims, _) = partition::partition(&prims, options.memory_budget)?;
     // Views become index arithmetic; what is worth keeping gets a buffer and a nest.
-    let mut loops = lower::lower(&prims)?;
+    let mut loops = lower::lower(&prims, target)?;
     // Nests that share buffers become one.
     let unfused = options.keep_stages.then(|| loops.clone());
     let fused = fuse::fuse(&mut loops, options.fuse);

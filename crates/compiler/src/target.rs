@@ -46,6 +46,15 @@ pub struct Target {
 }
 
 impl Target {
+    /// Instructions for each element that a contraction may repeat in every tile that loads it. Asynchronous copies into
+    /// workgroup memory and matrix units take operands from memory as they are.
+    pub fn operand_instructions(&self) -> u32 {
+        match self.language {
+            Language::Wgsl | Language::C => 4,
+            Language::Ptx => 0,
+        }
+    }
+
     /// The limits that every WebGPU implementation guarantees.
     pub fn webgpu_default() -> Self {
         Target {

@@ -92,7 +92,7 @@ fn prims(input: &str) -> Result<Graph> {
 fn loops(input: &str) -> Result<LoopProgram> {
     let p = match input.lines().find(|l| !l.starts_with("//")).is_some_and(|l| l.starts_with("loops")) {
         true => input.parse()?,
-        false => lower::lower(&partition(&prims(input)?, options(input).memory_budget)?.0)?,
+        false => lower::lower(&partition(&prims(input)?, options(input).memory_budget)?.0, &Target::webgpu_default())?,
     };
     p.verify()?;
     Ok(p)

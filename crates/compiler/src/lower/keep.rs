@@ -3,13 +3,12 @@
 //! real work, where a contraction would repeat it for every tile, and at the end of a chain that hangs on compute, so that
 //! the chain becomes that kernel's epilogue.
 
+use crate::target::Target;
 use aludel_ir::Prim;
 use aludel_ir::graph::{Graph, Op, ValueId};
 
 /// Instructions that a reader may repeat rather than load: about what a load from memory costs on a GPU.
 const CHEAP: u32 = 24;
-/// Instructions for each element that a contraction may repeat in every tile that loads it.
-const CHEAP_OPERAND: u32 = 4;
 
 /// What pulling a value costs its reader.
 #[derive(Clone, Default)]
@@ -21,7 +20,7 @@ struct Cost {
     hangs_on_compute: bool,
 }
 
-pub(super) fn decide(graph: &Graph) -> Vec<bool> {
+pub(super) fn decide(graph: &Graph, target: &Target) -> Vec<bool> {
     let users = graph.users();
     let mut keep = vec![false; graph.types.len()];
     let mut cost = vec![Cost::default(); graph.types.len()];
@@ -54,7 +53,7 @@ pub(super) fn decide(graph: &Graph) -> Vec<bool> {
             let stop = computes
                 || (!prim.is_view() && !is_free(prim) && {
                     let repeated = fan_out && (c.hangs_on_compute || c.instructions > CHEAP || c.wide.len() > 2);
-                    let operand = by_contract && (c.instructions > CHEAP_OPERAND || c.hangs_on_compute || c.wide.len() > 1);
+                    let operand = by_contract && (c.instructions > target.operand_instructions() || c.hangs_on_compute || c.wide.len() > 1);
                     let broadcast = grows && c.instructions >= 4 && !c.wide.is_empty();
                     // A pulled expression may not grow without bound, whoever reads it.
                     let large = c.instructions > 400 || c.wide.len() > 6;

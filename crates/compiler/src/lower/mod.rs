@@ -8,6 +8,7 @@ mod keep;
 mod pull;
 
 use crate::nest::NestBuilder;
+use crate::target::Target;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::graph::{Graph, Op, Origin, ValueId};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Store, ValId};
@@ -17,9 +18,9 @@ use pull::Puller;
 /// A scatter of at most so many comparisons is lowered to a reduction, which is deterministic and fuses; beyond, to atomics.
 const SCATTER_BY_REDUCTION: i64 = 1 << 27;
 
-/// Lowers a graph of prims. Errors name a node that is not a prim.
-pub fn lower(graph: &Graph) -> Result<LoopProgram> {
-    let mut lw = Lowering::new(graph)?;
+/// Lowers a graph of prims; the target says what a contraction may compute again. Errors name a node that is not a prim.
+pub fn lower(graph: &Graph, target: &Target) -> Result<LoopProgram> {
+    let mut lw = Lowering::new(graph, target)?;
     for n in 0..graph.nodes.len() {
         lw.node(n)?;
     }
@@ -38,7 +39,7 @@ pub(crate) struct Lowering<'g> {
 }
 
 impl<'g> Lowering<'g> {
-    fn new(graph: &'g Graph) -> Result<Self> {
+    fn new(graph: &'g Graph, target: &Target) -> Result<Self> {
         if let Some((n, node)) = graph.nodes.iter().enumerate().find(|(_, n)| !matches!(n.op, Op::Prim(_))) {
             return Err(Error::verify(format!("node {n}"), format!("{} is not a prim: decompose before lowering", node.op.name())));
         }
@@ -50,7 +51,7 @@ impl<'g> Lowering<'g> {
             program.buffers.push(Buffer { name: input.name.clone(), dtype: ty.dtype, shape: ty.shape.clone(), kind });
             buffers[input.value.index()] = Some(BufferId(i as u32));
         }
-        let keep = keep::decide(graph);
+        let keep = keep::decide(graph, target);
         Ok(Lowering { graph, program, defs: graph.definitions(), buffers, keep })
     }
 
