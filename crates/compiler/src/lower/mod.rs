@@ -95,6 +95,12 @@ impl<'g> Lowering<'g> {
         self.program.nests.push(nest);
     }
 
+    /// The nest of node `n`: what was pulled into it and the node itself are its origins.
+    fn finish_node(&mut self, n: usize, (b, mut origins): (NestBuilder, Vec<Origin>)) {
+        origins.push(self.graph.nodes[n].origin.clone());
+        self.finish(b, &origins);
+    }
+
     /// A nest that stores a pulled value at every element of a shape, at `offset` of the buffer.
     fn pointwise(&mut self, v: ValueId, buffer: BufferId, offset: &[Expr]) -> Result<()> {
         let shape = self.graph.ty(v).shape.clone();
@@ -190,9 +196,8 @@ impl<'g> Lowering<'g> {
         p.b.nest.axes = axes;
         p.b.nest.inner = inner;
         p.b.nest.stores.push(Store { buffer, index: kept, value, add: false });
-        let (b, mut origins) = p.done();
-        origins.push(node.origin.clone());
-        self.finish(b, &origins);
+        let nest = p.done();
+        self.finish_node(n, nest);
         self.buffers[out.index()] = Some(buffer);
         Ok(())
     }
@@ -241,9 +246,8 @@ impl<'g> Lowering<'g> {
         }
         p.b.nest.inner = inner;
         p.b.nest.stores.push(Store { buffer, index, value, add: false });
-        let (b, mut origins) = p.done();
-        origins.push(node.origin.clone());
-        self.finish(b, &origins);
+        let nest = p.done();
+        self.finish_node(n, nest);
         self.buffers[out.index()] = Some(buffer);
         Ok(())
     }
@@ -274,9 +278,8 @@ impl<'g> Lowering<'g> {
         p.b.nest.axes = axes;
         p.b.nest.inner = vec![k];
         p.b.nest.stores.push(Store { buffer, index, value, add: false });
-        let (b, mut origins) = p.done();
-        origins.push(node.origin.clone());
-        self.finish(b, &origins);
+        let nest = p.done();
+        self.finish_node(n, nest);
         self.buffers[out.index()] = Some(buffer);
         Ok(())
     }
@@ -313,9 +316,8 @@ impl<'g> Lowering<'g> {
             p.b.nest.axes = axes;
             p.b.nest.inner = inner;
             p.b.nest.stores.push(Store { buffer, index, value, add: false });
-            let (b, mut origins) = p.done();
-            origins.push(node.origin.clone());
-            self.finish(b, &origins);
+            let nest = p.done();
+            self.finish_node(n, nest);
         } else {
             self.pointwise(x, buffer, &[])?;
             let (axes, index) = self.axes_for(&self.graph.ty(src).shape.clone());
@@ -334,9 +336,8 @@ impl<'g> Lowering<'g> {
             let mut target = index;
             target[dim] = Expr::value(clamped.0);
             p.b.nest.stores.push(Store { buffer, index: target, value, add: true });
-            let (b, mut origins) = p.done();
-            origins.push(node.origin.clone());
-            self.finish(b, &origins);
+            let nest = p.done();
+            self.finish_node(n, nest);
         }
         self.buffers[out.index()] = Some(buffer);
         Ok(())
@@ -386,9 +387,8 @@ impl<'g> Lowering<'g> {
         };
         let one = p.b.cast(before, DType::I32);
         reduction(&mut p, axes, &k, rank, index, one, DType::I32);
-        let (b, mut origins) = p.done();
-        origins.push(node.origin.clone());
-        self.finish(b, &origins);
+        let nest = p.done();
+        self.finish_node(n, nest);
         // out[j] = the element (or position) whose rank is j
         for (out, positions) in [(values, false), (indices, true)] {
             if !self.keep[out.index()] {
@@ -408,9 +408,8 @@ impl<'g> Lowering<'g> {
             let zero = p.b.constant(0.0, dtype);
             let v = p.b.scalar(ScalarOp::Select, &[hit, v, zero]);
             reduction(&mut p, axes, &k, buffer, index, v, dtype);
-            let (b, mut origins) = p.done();
-            origins.push(node.origin.clone());
-            self.finish(b, &origins);
+            let nest = p.done();
+            self.finish_node(n, nest);
             self.buffers[out.index()] = Some(buffer);
         }
         Ok(())
