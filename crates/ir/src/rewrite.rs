@@ -80,27 +80,8 @@ impl<'a> Rewriter<'a> {
         }
         let mut graph = self.b.graph;
         graph.eliminate_dead_code();
-        renumber(&mut graph);
-        Ok(graph)
+        Ok(graph.compact())
     }
-}
-
-/// Numbers values in the order of definition and forgets those that nothing defines.
-pub fn renumber(graph: &mut Graph) {
-    let mut map = vec![ValueId(u32::MAX); graph.types.len()];
-    let (mut types, mut names) = (Vec::new(), Vec::new());
-    let mut move_over = |v: &mut ValueId| {
-        map[v.index()] = ValueId(types.len() as u32);
-        types.push(graph.types[v.index()].clone());
-        names.push(graph.names[v.index()].take());
-        *v = map[v.index()];
-    };
-    graph.inputs.iter_mut().for_each(|i| move_over(&mut i.value));
-    graph.nodes.iter_mut().flat_map(|n| &mut n.outputs).for_each(&mut move_over);
-    for v in graph.nodes.iter_mut().flat_map(|n| &mut n.inputs).chain(graph.outputs.iter_mut().map(|o| &mut o.value)) {
-        *v = map[v.index()];
-    }
-    (graph.types, graph.names) = (types, names);
 }
 
 /// The graph with every operator replaced by its decomposition.

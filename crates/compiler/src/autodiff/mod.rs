@@ -12,7 +12,7 @@ mod rules;
 
 use aludel_ir::graph::InputKind;
 use aludel_ir::op::VjpArgs;
-use aludel_ir::rewrite::{Rewriter, renumber};
+use aludel_ir::rewrite::Rewriter;
 use aludel_ir::{Attrs, Builder, Error, Graph, Op, OpDef, Origin, Phase, Prim, Result, ShapeEnv, TensorType};
 use reverse::{conform, gradients};
 
@@ -153,6 +153,5 @@ pub fn vjp_graph_in(
     }
     let mut graph = b.graph;
     graph.eliminate_dead_code();
-    renumber(&mut graph);
-    decompose(&graph)
+    decompose(&graph.compact())
 }
