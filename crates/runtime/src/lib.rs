@@ -12,6 +12,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+#[cfg(all(feature = "cpu", not(target_arch = "wasm32")))]
+pub mod cpu;
 #[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
 pub mod cuda;
 pub mod interp;
@@ -20,6 +22,8 @@ mod measure;
 #[cfg(feature = "wgpu")]
 pub mod wgpu;
 
+#[cfg(all(feature = "cpu", not(target_arch = "wasm32")))]
+pub use self::cpu::CpuExecutor;
 #[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
 pub use self::cuda::{CudaExecutor, CudaOptions};
 #[cfg(feature = "wgpu")]

@@ -37,6 +37,12 @@ impl Device {
         Ok(Device::new(Arc::new(aludel_runtime::wgpu::WgpuExecutor::request(&aludel_runtime::wgpu::WgpuOptions::default()).await?)))
     }
 
+    /// This machine's CPU, through the system's C compiler; an error that says what to install where there is none.
+    #[cfg(all(feature = "cpu", not(target_arch = "wasm32")))]
+    pub fn cpu() -> Result<Device> {
+        Ok(Device::new(Arc::new(aludel_runtime::cpu::CpuExecutor::new()?)))
+    }
+
     /// An NVIDIA GPU through its driver; an error that says what to install where there is none.
     #[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
     pub fn cuda(options: &aludel_runtime::cuda::CudaOptions) -> Result<Device> {
