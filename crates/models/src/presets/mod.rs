@@ -4,9 +4,11 @@
 //! the text into a checked [`Config`], or says for each field what is wrong with it.
 
 mod parse;
+mod table;
 mod train;
 
 pub use parse::FieldError;
+pub use table::{Column, Table, Values};
 pub use train::{AnyOptimizer, Batch, Model, Source, Train};
 
 use crate::data::{addition, digits, points};
