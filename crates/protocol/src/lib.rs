@@ -6,6 +6,7 @@
 //! Training belongs to a *session*: each [`Request::Configure`] starts one, and every event about training carries its number,
 //! so that what is still on its way from an earlier session is told apart and dropped.
 
+mod inspect;
 mod inspection;
 pub mod remote;
 

@@ -6,6 +6,7 @@
 
 use crate::{Inspection, Pane, Progress};
 use aludel_ir::DType;
+use aludel_tensor::{Device, Error, Exported, ExportedInput, Result, Tensor};
 use serde::{Deserialize, Serialize};
 
 /// Both sides must agree on this; it changes whenever a message of this module does.
@@ -72,6 +73,38 @@ pub struct TensorData {
     pub shape: Vec<u32>,
     #[serde(with = "serde_bytes")]
     pub bytes: Vec<u8>,
+}
+
+impl Feed {
+    /// What feeds an exported step: tensor `i` of its arguments takes rows of column `i`, and what a step does not update is constant.
+    pub async fn of(exported: &Exported) -> Result<Vec<Feed>> {
+        let mut feeds = Vec::with_capacity(exported.inputs.len());
+        for input in &exported.inputs {
+            feeds.push(match input {
+                ExportedInput::Argument { position, .. } => Feed::Rows { column: *position as u32 },
+                ExportedInput::State { tensor, updated: true, .. } => Feed::State(TensorData::of(tensor).await?),
+                ExportedInput::State { tensor, .. } | ExportedInput::Constant(tensor) => Feed::Constant(TensorData::of(tensor).await?),
+            });
+        }
+        Ok(feeds)
+    }
+}
+
+impl TensorData {
+    /// The value of a tensor; waits for its device.
+    pub async fn of(tensor: &Tensor) -> Result<TensorData> {
+        let too_large = |d: usize| {
+            u32::try_from(d).map_err(|_| Error::invalid("sending a tensor", format!("a dimension of {d} elements"), "use fewer than 2^32"))
+        };
+        let shape = tensor.shape().into_iter().map(too_large).collect::<Result<_>>()?;
+        Ok(TensorData { dtype: tensor.dtype(), shape, bytes: tensor.to_le_bytes_async().await? })
+    }
+
+    /// The tensor on a device. Errors when the bytes do not fill the shape.
+    pub fn to_tensor(&self, device: &Device) -> Result<Tensor> {
+        let shape: Vec<i64> = self.shape.iter().map(|d| i64::from(*d)).collect();
+        Tensor::from_le_bytes(device, self.dtype, shape, &self.bytes)
+    }
 }
 
 /// From a server.

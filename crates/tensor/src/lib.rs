@@ -22,9 +22,11 @@
 extern crate self as aludel_tensor;
 
 mod autograd;
+mod bytes;
 mod compile;
 mod device;
 mod dispatch;
+mod eager;
 mod element;
 mod methods;
 mod random;
@@ -45,9 +47,10 @@ pub mod runtime {
     pub use aludel_runtime::{Argument, Executable, Executor, Memory, Pending, Storage};
 }
 pub use autograd::{Gradients, is_grad_enabled, no_grad};
-pub use compile::{Break, Compiled, Explanation, Specialization, compile};
+pub use compile::{Break, Compiled, Explanation, Exported, ExportedInput, Specialization, compile};
 pub use device::Device;
 pub use dispatch::{Operand, dispatch, dispatch_on};
+pub use eager::EagerGraph;
 pub use element::Element;
 pub use methods::{cat, stack, where_};
 pub use shape::{IntoDim, IntoDims, IntoInts};

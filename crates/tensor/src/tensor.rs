@@ -154,7 +154,7 @@ fn show(dims: &[Dim]) -> String {
 }
 
 // The number of elements of a shape that must be known.
-fn numel(what: &str, dims: &[Dim], device: &Device) -> Result<usize> {
+pub(crate) fn numel(what: &str, dims: &[Dim], device: &Device) -> Result<usize> {
     let most = device.target().map_or(MAX_NUMEL, |t| MAX_NUMEL.min(i64::try_from(t.max_binding_bytes / 4).unwrap_or(MAX_NUMEL)));
     let mut n = 1i64;
     for d in dims {

@@ -1,6 +1,5 @@
 //! What a pane trains: a preset's model on a device of its own, eager or compiled. Steps are issued, then waited for.
 
-use super::inspect;
 use aludel::{Compiled, Device, Result, Snapshot, Tensor, compile, no_grad};
 use aludel_models::data::addition::{self, Problem};
 use aludel_models::data::{Labelled, digits};
@@ -109,7 +108,7 @@ impl Learner {
 
     /// The compiled step laid open; `None` in eager mode, before the first step, and on the interpreter.
     pub fn inspect(&self) -> Option<Inspection> {
-        inspect::inspect(&self.compiled.as_ref()?.explain())
+        Inspection::of(&self.compiled.as_ref()?.explain())
     }
 
     /// Everything a step changes, on the host.

@@ -3,7 +3,6 @@
 mod clock;
 mod devices;
 mod engine;
-mod inspect;
 mod learner;
 mod side;
 

@@ -179,8 +179,37 @@ impl Tensor {
                 return trace::grad(self, &reached.leaves, at);
             }
         }
-        no_grad(|| walk(self, grad, at))
+        no_grad(|| {
+            let mut out = Gradients::default();
+            walk(self, grad, at, &mut |_, _| {})?.into_iter().for_each(|(id, g)| out.insert(id, g));
+            Ok(out)
+        })
     }
+}
+
+/// The gradient of a loss for each of some tensors: leaves of its tape, or results on it. `None` where the loss does not depend on one.
+#[track_caller]
+pub(crate) fn gradients(loss: &Tensor, wrt: &[Tensor]) -> Result<Vec<Option<Tensor>>> {
+    let at = Location::caller();
+    let mut found = vec![None; wrt.len()];
+    let Some(grad) = &loss.inner.grad else { return Ok(found) };
+    let leaves = no_grad(|| {
+        walk(loss, grad, at, &mut |node, grads| {
+            for (t, slot) in wrt.iter().zip(&mut found) {
+                if let Some(Grad::Node(n, k)) = &t.inner.grad
+                    && n.seq == node.seq
+                {
+                    *slot = grads.get(*k).cloned().flatten();
+                }
+            }
+        })
+    })?;
+    for (t, slot) in wrt.iter().zip(&mut found) {
+        if let Some(Grad::Leaf(id)) = &t.inner.grad {
+            *slot = leaves.iter().find(|(leaf, _)| leaf == id).map(|(_, g)| g.clone());
+        }
+    }
+    Ok(found)
 }
 
 /// What a value depends on.
@@ -214,8 +243,13 @@ fn reach(grad: &Grad) -> Reached {
     out
 }
 
-fn walk(loss: &Tensor, grad: &Grad, at: &'static Location<'static>) -> Result<Gradients> {
-    let mut out = Gradients::default();
+// Gives the gradient of each leaf by its name; `reached` is shown every recorded operator with the gradients of its results.
+fn walk(
+    loss: &Tensor,
+    grad: &Grad,
+    at: &'static Location<'static>,
+    reached: &mut dyn FnMut(&Node, &[Option<Tensor>]),
+) -> Result<Vec<(u64, Tensor)>> {
     let mut leaves: HashMap<u64, usize> = HashMap::new();
     let mut list: Vec<(u64, Tensor)> = Vec::new();
     let mut todo: BTreeMap<u64, (Arc<Node>, Vec<Option<Tensor>>)> = BTreeMap::new();
@@ -248,6 +282,7 @@ fn walk(loss: &Tensor, grad: &Grad, at: &'static Location<'static>) -> Result<Gr
     };
     accumulate(&mut todo, grad, loss.detach().ones_like()?)?;
     while let Some((_, (node, grads))) = todo.pop_last() {
+        reached(&node, &grads);
         let gradients = vjp::run(&node, &grads, at)?;
         for (t, g) in node.inputs.iter().zip(gradients) {
             if let (Some(to), Some(g)) = (&t.inner.grad, g) {
@@ -255,6 +290,5 @@ fn walk(loss: &Tensor, grad: &Grad, at: &'static Location<'static>) -> Result<Gr
             }
         }
     }
-    list.into_iter().for_each(|(id, g)| out.insert(id, g));
-    Ok(out)
+    Ok(list)
 }

@@ -7,12 +7,14 @@
 
 pub(crate) mod capture;
 mod explain;
+mod export;
 pub(crate) mod guard;
 mod replay;
 pub(crate) mod segment;
 
 pub use crate::trace::Break;
 pub use explain::{Explanation, Specialization};
+pub use export::{Exported, ExportedInput};
 
 use crate::tree::Tree;
 use crate::{Mutex, lock, trace};

@@ -1,37 +1,44 @@
 //! From what the compiler reports to what the inspector shows.
 
-use aludel::{Explanation, Specialization};
-use aludel_ir::Phase;
+use crate::{Buffer, Guard, Inspection, Kernel, Memory, NotFused, Operator, Stage};
 use aludel_ir::program::{Launch, Program, Role};
 use aludel_ir::text::print_graph;
-use aludel_protocol::{Buffer, Guard, Inspection, Kernel, Memory, NotFused, Operator, Stage};
+use aludel_ir::{Graph, Phase};
+use aludel_tensor::Explanation;
 
-/// The specialisation that ran most, laid open; `None` while there is no program.
-pub fn inspect(e: &Explanation) -> Option<Inspection> {
-    let spec = e.specializations.iter().filter(|s| s.program.is_some()).max_by_key(|s| s.calls)?;
-    let program = spec.program.as_ref()?;
-    // Sizes of the call that was captured: what the numbers below are for.
-    let sizes: Vec<i64> = program.env.symbols.iter().map(|s| s.hint).collect();
-    let kernels = program.launches.iter().map(|l| kernel(program, l, &sizes)).collect();
-    Some(Inspection {
-        operators: operators(spec),
-        stages: program.stages.iter().map(|(name, text)| Stage { name: name.clone(), text: text.clone() }).collect(),
-        kernels,
-        memory: memory(program, &sizes),
-        guards: spec.guards.iter().map(|g| guard(g)).collect(),
-        not_fused: not_fused(program),
-        breaks: e.breaks.iter().map(|b| format!("{}: {}", b.location, b.reason)).collect(),
-        specialisations: e.misses.clone(),
-    })
+impl Inspection {
+    /// The specialisation that ran most, laid open; `None` while there is no program.
+    pub fn of(e: &Explanation) -> Option<Inspection> {
+        let spec = e.specializations.iter().filter(|s| s.program.is_some()).max_by_key(|s| s.calls)?;
+        Some(Inspection {
+            guards: spec.guards.iter().map(|g| guard(g)).collect(),
+            breaks: e.breaks.iter().map(|b| format!("{}: {}", b.location, b.reason)).collect(),
+            specialisations: e.misses.clone(),
+            ..Inspection::of_program(&spec.graph, spec.program.as_ref()?)
+        })
+    }
+
+    /// A captured graph and the program that it was compiled to, for the sizes of the call that was captured.
+    pub fn of_program(graph: &Graph, program: &Program) -> Inspection {
+        let sizes: Vec<i64> = program.env.symbols.iter().map(|s| s.hint).collect();
+        Inspection {
+            operators: operators(graph),
+            stages: program.stages.iter().map(|(name, text)| Stage { name: name.clone(), text: text.clone() }).collect(),
+            kernels: program.launches.iter().map(|l| kernel(program, l, &sizes)).collect(),
+            memory: memory(program, &sizes),
+            not_fused: not_fused(program),
+            ..Inspection::default()
+        }
+    }
 }
 
 /// One line of the graph's text for each operator.
-fn operators(spec: &Specialization) -> Vec<Operator> {
-    let text = print_graph(&spec.graph);
+fn operators(graph: &Graph) -> Vec<Operator> {
+    let text = print_graph(graph);
     // The head, which may take several lines, ends with a brace; each line with a definition after it is a node.
     let body = text.lines().skip_while(|l| !l.ends_with('{')).skip(1);
     let lines: Vec<&str> = body.filter(|l| l.contains(" = ")).collect();
-    spec.graph
+    graph
         .nodes
         .iter()
         .enumerate()
