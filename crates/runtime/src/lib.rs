@@ -15,6 +15,8 @@ use std::sync::Arc;
 #[cfg(all(feature = "cpu", not(target_arch = "wasm32")))]
 pub mod cpu;
 #[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
+mod cache;
+#[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
 pub mod cuda;
 pub mod interp;
 #[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]

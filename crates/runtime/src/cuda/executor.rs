@@ -1,13 +1,23 @@
 //! The device as the rest of Aludel sees it: requesting one, transfers, and waiting.
 
-use super::driver;
+use super::driver::{self, Failure};
+use super::executable::CudaExecutable;
+use super::handles::{Context, Event, Pinned, StreamHandle};
+use super::kernels::Kernels;
+use super::memory::{Place, Pool, Range, aligned};
+use super::monitor;
+use super::shared::{Counters, Faults, Shared, lock};
+use super::stream::Stream;
 use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Stats, Storage};
 use aludel_compiler::{MatmulPrecision, Target};
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
 use aludel_ir::{Error, Result};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+
+/// The oldest compute capability, times ten, that the generated kernels run on: they copy asynchronously and multiply bf16.
+const OLDEST: u32 = 80;
 
 /// Which GPU, and how it computes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -20,54 +30,202 @@ pub struct CudaOptions {
     pub cache: Option<PathBuf>,
 }
 
-/// An NVIDIA GPU.
+/// An NVIDIA GPU. `CUDA_LAUNCH_BLOCKING=1` launches kernel by kernel and waits for each, so that a fault names its kernel.
 pub struct CudaExecutor {
-    info: DeviceInfo,
-    target: Target,
+    shared: Arc<Shared>,
 }
 
 impl CudaExecutor {
-    /// A device of its own context. Errors: no driver, one that is too old, no such GPU, one below compute capability 8.0.
+    /// A device in a context of its own. Errors: no driver, one that is too old, no such GPU, one below compute capability 8.0.
     pub fn new(options: &CudaOptions) -> Result<Self> {
         let device = driver::describe(options.device, driver::version()?)?;
+        if device.compute_capability < OLDEST {
+            let capability = device.compute_capability;
+            return Err(Error::unsupported(
+                format!("{}, of compute capability {}.{}", device.name, capability / 10, capability % 10),
+                "use a GPU of compute capability 8.0 or later (Ampere), or --device cpu",
+            ));
+        }
+        let failed = |e: Failure| e.error("making a context");
+        let context = Context::new(driver::device(options.device)?).map_err(failed)?;
+        context.enter().map_err(failed)?;
+        let stream = Stream::new(StreamHandle::new().map_err(failed)?);
         let target = Target::cuda(device.compute_capability, options.matmul_precision);
-        let info = DeviceInfo { backend: "CUDA".into(), name: device.name, features: Vec::new() };
-        Ok(CudaExecutor { info, target })
+        let (version, capability) = (device.driver_version, device.compute_capability);
+        let features = vec![format!("cuda-{}.{}", version / 1000, version % 1000 / 10), format!("sm_{capability}")];
+        let info = DeviceInfo { backend: "CUDA".into(), name: device.name.clone(), features };
+        let shared = Shared {
+            info,
+            target,
+            device,
+            driver_build: monitor::driver_build().unwrap_or_default(),
+            blocking: std::env::var("CUDA_LAUNCH_BLOCKING").is_ok_and(|v| v == "1"),
+            counters: Counters::default(),
+            faults: Faults::default(),
+            pool: Pool::default(),
+            kernels: Kernels::new(options.cache.clone()),
+            stream: Mutex::new(stream),
+            context,
+        };
+        Ok(CudaExecutor { shared: Arc::new(shared) })
+    }
+
+    /// The range behind a storage, if it is this device's.
+    pub(super) fn range<'a>(shared: &Arc<Shared>, storage: &'a Storage) -> Result<&'a Range> {
+        let range = storage.as_any().downcast_ref::<Range>().filter(|r| r.place().allocation.is_of(shared));
+        range.ok_or_else(|| Error::invalid("tensor", "is on another device", format!("move it to {} first", shared.info.name)))
+    }
+
+    /// Starts reading back.
+    fn read(&self, storage: &Storage) -> Result<Option<Read>> {
+        let shared = &self.shared;
+        shared.enter()?;
+        let range = Self::range(shared, storage)?;
+        let words = storage.words();
+        if words == 0 {
+            return Ok(None);
+        }
+        let mut stream = lock(&shared.stream);
+        let memory = stream.readback(shared, words)?;
+        let event = stream.copy_out(shared, &range.place(), &memory, words)?;
+        stream.submit(shared)?;
+        Ok(Some(Read { memory: Some(memory), event, words, shared: shared.clone() }))
+    }
+}
+
+/// Words on their way to the host.
+struct Read {
+    memory: Option<Pinned>,
+    event: Event,
+    words: usize,
+    shared: Arc<Shared>,
+}
+
+impl Read {
+    /// The words, once the work issued before is done. Only this waits: others go on issuing work.
+    fn finish(mut self) -> Result<Vec<u32>> {
+        self.shared.enter()?;
+        self.shared.done("running kernels", self.event.wait())?;
+        let words = self.memory.as_ref().map(|m| m.read(self.words).to_vec()).unwrap_or_default();
+        if let Some(memory) = self.memory.take() {
+            lock(&self.shared.stream).return_readback(memory);
+        }
+        Ok(words)
+    }
+}
+
+impl Drop for Read {
+    fn drop(&mut self) {
+        // Memory that the device still writes must not go.
+        if self.memory.is_some() && self.shared.context.enter().is_ok() {
+            let _ = self.event.wait();
+        }
     }
 }
 
 impl Executor for CudaExecutor {
     fn info(&self) -> DeviceInfo {
-        self.info.clone()
+        self.shared.info.clone()
     }
 
     fn target(&self) -> Option<Target> {
-        Some(self.target.clone())
+        Some(self.shared.target.clone())
     }
 
-    fn load(&self, _: Arc<Graph>, _: Option<Arc<Program>>) -> Result<Arc<dyn Executable>> {
-        Err(Error::unsupported("CUDA", "use --device cpu"))
+    fn load(&self, graph: Arc<Graph>, program: Option<Arc<Program>>) -> Result<Arc<dyn Executable>> {
+        self.shared.enter()?;
+        let missing = || Error::invalid(format!("graph {}", graph.name), "has no program", "compile it for this device's target");
+        Ok(Arc::new(CudaExecutable::new(self.shared.clone(), program.ok_or_else(missing)?)?))
     }
-    fn upload(&self, _: &[u32]) -> Result<Storage> {
-        Err(Error::unsupported("CUDA", "use --device cpu"))
+
+    fn upload(&self, words: &[u32]) -> Result<Storage> {
+        let shared = &self.shared;
+        shared.enter()?;
+        let mut stream = lock(&shared.stream);
+        let place = Place::start(shared.pool.allocate(shared, words.len() as u64)?);
+        stream.write(shared, &place, words)?;
+        stream.submit_if_full(shared)?;
+        Ok(Arc::new(Range::new(place, words.len(), false)))
     }
-    fn allocate_block(&self, _: &[Argument]) -> Result<Vec<Storage>> {
-        Err(Error::unsupported("CUDA", "use --device cpu"))
+
+    fn allocate_block(&self, contents: &[Argument]) -> Result<Vec<Storage>> {
+        let shared = &self.shared;
+        shared.enter()?;
+        for c in contents {
+            if let Argument::Device(s) = c {
+                Self::range(shared, s)?;
+            }
+        }
+        let mut stream = lock(&shared.stream);
+        let mut offsets = Vec::with_capacity(contents.len());
+        let mut end = 0u64;
+        for c in contents {
+            offsets.push(end);
+            end += aligned(c.words() as u64);
+        }
+        let allocation = shared.pool.allocate(shared, end)?;
+        let mut out: Vec<Storage> = Vec::with_capacity(contents.len());
+        for (c, offset) in contents.iter().zip(offsets) {
+            let place = Place { allocation: allocation.clone(), offset };
+            match c {
+                Argument::Host(words) => stream.write(shared, &place, words)?,
+                Argument::Device(s) => stream.copy(shared, &Self::range(shared, s)?.place(), &place, s.words() as u64)?,
+            }
+            out.push(Arc::new(Range::new(place, c.words(), true)));
+        }
+        stream.submit(shared)?;
+        Ok(out)
     }
-    fn evacuate(&self, _: &Storage) -> Result<Storage> {
-        Err(Error::unsupported("CUDA", "use --device cpu"))
+
+    fn evacuate(&self, range: &Storage) -> Result<Storage> {
+        let shared = &self.shared;
+        shared.enter()?;
+        let held = Self::range(shared, range)?;
+        if !held.in_block() {
+            return Err(Error::invalid("tensor", "is no range of a state block", "evacuate only what `allocate_block` gave"));
+        }
+        let mut stream = lock(&shared.stream);
+        let to = Place::start(shared.pool.allocate(shared, range.words() as u64)?);
+        stream.copy(shared, &held.place(), &to, range.words() as u64)?;
+        let freed = held.relocate(to);
+        stream.submit_if_full(shared)?;
+        Ok(Arc::new(Range::new(freed, range.words(), true)))
     }
-    fn download(&self, _: &Storage) -> Pending<Vec<u32>> {
-        Box::pin(std::future::ready(Err(Error::unsupported("CUDA", "use --device cpu"))))
+
+    fn download(&self, storage: &Storage) -> Pending<Vec<u32>> {
+        match self.read(storage) {
+            Ok(Some(read)) => Box::pin(async move { read.finish() }),
+            Ok(None) => Box::pin(std::future::ready(Ok(Vec::new()))),
+            Err(e) => Box::pin(std::future::ready(Err(e))),
+        }
     }
-    fn flush(&self) {}
-    fn throttle(&self, _: usize) -> Pending<()> {
-        Box::pin(std::future::ready(Ok(())))
+
+    fn flush(&self) {
+        // What fails here fails again in the next call, which can say so.
+        if self.shared.enter().is_ok() {
+            let _ = lock(&self.shared.stream).submit(&self.shared);
+        }
     }
+
+    fn throttle(&self, depth: usize) -> Pending<()> {
+        self.flush();
+        let shared = self.shared.clone();
+        Box::pin(async move {
+            shared.enter()?;
+            // The lock is held to find the event, not to wait for it.
+            let awaited = lock(&shared.stream).awaited(&shared, depth)?;
+            match awaited {
+                Some(event) => shared.done("running kernels", event.wait()),
+                None => Ok(()),
+            }
+        })
+    }
+
     fn stats(&self) -> Stats {
-        Stats::default()
+        self.shared.stats()
     }
+
     fn lost(&self) -> Option<String> {
-        None
+        self.shared.faults.lost()
     }
 }

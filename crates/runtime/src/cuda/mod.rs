@@ -15,7 +15,16 @@
 //! - `monitor`: utilisation and memory, from NVML
 
 mod driver;
+mod executable;
 mod executor;
+mod graph;
+mod handles;
+mod kernels;
+mod memory;
+mod monitor;
+mod shared;
+mod stream;
 
 pub use driver::{CudaDevice, devices};
 pub use executor::{CudaExecutor, CudaOptions};
+pub use monitor::{GpuUsage, usage};

@@ -1,0 +1,197 @@
+//! The launches of a step as one CUDA graph: built once for given memory and sizes, then replayed by one call.
+//!
+//! A launch waits for those before it that write what it touches, or touch what it writes, and for no others: the device may
+//! run independent launches at once.
+
+use super::driver::{Failure, check};
+use super::handles::StreamHandle;
+use super::kernels::Kernel;
+use cudarc::driver::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUdeviceptr};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+/// One launch, with all that it needs.
+pub struct Prepared<'a> {
+    pub kernel: &'a Arc<Kernel>,
+    pub grid: [u32; 3],
+    /// The row of launch parameters.
+    pub row: &'a [u32],
+    pub reads: Vec<Extent>,
+    pub writes: Vec<Extent>,
+}
+
+/// Memory that a launch touches: a binding, and words from a start to an end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extent {
+    pub binding: usize,
+    pub start: u64,
+    pub end: u64,
+}
+
+impl Extent {
+    fn meets(&self, other: &Extent) -> bool {
+        self.binding == other.binding && self.start < other.end && other.start < self.end
+    }
+}
+
+/// The arguments of a kernel as the driver takes them: the bindings' addresses, then the row by value.
+struct Arguments(Vec<*mut c_void>);
+
+impl Arguments {
+    /// Valid as long as both slices are. The driver only reads through the pointers.
+    fn new(addresses: &[CUdeviceptr], row: &[u32]) -> Self {
+        let mut pointers: Vec<*mut c_void> = addresses.iter().map(|a| std::ptr::from_ref(a) as *mut c_void).collect();
+        if !row.is_empty() {
+            pointers.push(row.as_ptr() as *mut c_void);
+        }
+        Arguments(pointers)
+    }
+}
+
+/// Launches one kernel by itself.
+pub fn launch(stream: &StreamHandle, kernel: &Kernel, grid: [u32; 3], addresses: &[CUdeviceptr], row: &[u32]) -> Result<(), Failure> {
+    let mut arguments = Arguments::new(addresses, row);
+    let ([gx, gy, gz], [bx, by, bz]) = (grid, kernel.block);
+    // SAFETY: the kernel takes one address for each binding and then its row by value, as the program's text declares; the
+    // driver copies them before it returns. That the kernel stays within its buffers is the compiler's promise: it clamps
+    // indices that come from data, and the sizes of all bindings were measured for these very parameters.
+    check(unsafe {
+        let pointers = arguments.0.as_mut_ptr();
+        sys::cuLaunchKernel(kernel.function.0, gx, gy, gz, bx, by, bz, kernel.dynamic_shared, stream.0, pointers, null_mut())
+    })
+}
+
+/// A graph while it is built.
+struct Building(sys::CUgraph);
+
+impl Drop for Building {
+    fn drop(&mut self) {
+        // SAFETY: the handle is valid; an executable graph needs it no more.
+        unsafe { sys::cuGraphDestroy(self.0) };
+    }
+}
+
+/// A step that is launched as one.
+pub struct StepGraph {
+    raw: sys::CUgraphExec,
+    /// The kernels that run.
+    pub launches: u64,
+    /// Their code, which the graph does not hold.
+    _kernels: Vec<Arc<Kernel>>,
+}
+
+// SAFETY: the driver takes a graph from any thread, from one at a time; it is used under the stream's lock.
+unsafe impl Send for StepGraph {}
+
+impl StepGraph {
+    pub fn new(addresses: &[CUdeviceptr], launches: &[Prepared]) -> Result<Self, Failure> {
+        let mut raw = null_mut();
+        // SAFETY: writes one handle.
+        check(unsafe { sys::cuGraphCreate(&mut raw, 0) })?;
+        let graph = Building(raw);
+        let mut nodes: Vec<sys::CUgraphNode> = Vec::with_capacity(launches.len());
+        for (l, before) in launches.iter().zip(dependences(launches)) {
+            let mut arguments = Arguments::new(addresses, l.row);
+            let ([gx, gy, gz], [bx, by, bz]) = (l.grid, l.kernel.block);
+            let parameters = CUDA_KERNEL_NODE_PARAMS {
+                func: l.kernel.function.0,
+                gridDimX: gx,
+                gridDimY: gy,
+                gridDimZ: gz,
+                blockDimX: bx,
+                blockDimY: by,
+                blockDimZ: bz,
+                sharedMemBytes: l.kernel.dynamic_shared,
+                kernelParams: arguments.0.as_mut_ptr(),
+                extra: null_mut(),
+                kern: null_mut(),
+                ctx: null_mut(),
+            };
+            let waits: Vec<sys::CUgraphNode> = before.iter().map(|i| nodes[*i]).collect();
+            let mut node = null_mut();
+            // SAFETY: the nodes are of this graph; the arguments are as in `launch`, and the driver copies them.
+            check(unsafe { sys::cuGraphAddKernelNode_v2(&mut node, graph.0, waits.as_ptr(), waits.len(), &parameters) })?;
+            nodes.push(node);
+        }
+        let mut raw = null_mut();
+        // SAFETY: the graph is whole; writes one handle.
+        check(unsafe { sys::cuGraphInstantiateWithFlags(&mut raw, graph.0, 0) })?;
+        let kernels = launches.iter().map(|l| l.kernel.clone()).collect();
+        Ok(StepGraph { raw, launches: launches.len() as u64, _kernels: kernels })
+    }
+
+    pub fn launch(&self, stream: &StreamHandle) -> Result<(), Failure> {
+        // SAFETY: graph and stream are valid and of one context; the memory that the graph names is alive, since the caller
+        // found the graph by it.
+        check(unsafe { sys::cuGraphLaunch(self.raw, stream.0) })
+    }
+}
+
+impl Drop for StepGraph {
+    fn drop(&mut self) {
+        // SAFETY: the handle is valid; the driver lets a launch in flight finish.
+        unsafe { sys::cuGraphExecDestroy(self.raw) };
+    }
+}
+
+/// For each launch, the earlier ones that it has to wait for, without those that these wait for themselves.
+fn dependences(launches: &[Prepared]) -> Vec<Vec<usize>> {
+    let meet = |a: &[Extent], b: &[Extent]| a.iter().any(|x| b.iter().any(|y| x.meets(y)));
+    let words = launches.len().div_ceil(64);
+    // For each launch, a set of bits: all that is done before it may run.
+    let mut done: Vec<Vec<u64>> = Vec::with_capacity(launches.len());
+    let mut out = Vec::with_capacity(launches.len());
+    for (j, l) in launches.iter().enumerate() {
+        let mut before = vec![0u64; words];
+        let mut waits = Vec::new();
+        for i in (0..j).rev() {
+            if before[i / 64] >> (i % 64) & 1 == 1 {
+                continue;
+            }
+            let earlier = &launches[i];
+            if meet(&earlier.writes, &l.reads) || meet(&earlier.writes, &l.writes) || meet(&earlier.reads, &l.writes) {
+                waits.push(i);
+                before[i / 64] |= 1 << (i % 64);
+                before.iter_mut().zip(&done[i]).for_each(|(b, d)| *b |= d);
+            }
+        }
+        done.push(before);
+        out.push(waits);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cuda::kernels::Kernel;
+
+    #[test]
+    fn launches_wait_for_what_they_touch_only() {
+        let kernel = Arc::new(Kernel::absent());
+        let extent = |binding, start| Extent { binding, start, end: start + 64 };
+        let launch = |reads: &[Extent], writes: &[Extent]| Prepared {
+            kernel: &kernel,
+            grid: [1; 3],
+            row: &[],
+            reads: reads.to_vec(),
+            writes: writes.to_vec(),
+        };
+        let (a, b, c) = (extent(0, 0), extent(0, 64), extent(1, 0));
+        let launches = [
+            launch(&[], &[a]),
+            launch(&[], &[b]),
+            // After both.
+            launch(&[a, b], &[c]),
+            // After the third, and so after the first.
+            launch(&[c], &[a]),
+            // Overwrites what the third reads.
+            launch(&[], &[b]),
+            // The same words of another binding.
+            launch(&[], &[extent(2, 0)]),
+        ];
+        let found = dependences(&launches);
+        assert_eq!(found, [vec![], vec![], vec![1, 0], vec![2], vec![2], vec![]]);
+    }
+}
