@@ -64,6 +64,9 @@ pub enum KExpr {
     Lane(Box<KExpr>, u8),
     /// Four lanes from scalars (four of them, or one spread).
     Vec4(Vec<KExpr>),
+    /// The value of the thread whose place in its subgroup of 32 differs in these bits: every thread of the subgroup takes part.
+    /// Only on targets with [`Kernel::needs_subgroups`].
+    Shuffle(Box<KExpr>, u8),
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -104,6 +107,27 @@ pub enum Stmt {
     },
     /// All threads of the workgroup meet; workgroup memory written before is visible after.
     Barrier,
+    /// Starts a copy of one or four words from a buffer to a workgroup array, zeros where `valid` is false. Both positions are in
+    /// words; those of four are multiples of four. The words are there after [`Stmt::AsyncWait`] and a barrier.
+    AsyncCopy {
+        array: u32,
+        index: KExpr,
+        buffer: u32,
+        from: KExpr,
+        lanes: u8,
+        valid: Option<KExpr>,
+    },
+    /// Ends a group of copies.
+    AsyncCommit,
+    /// Waits until at most so many of the thread's groups of copies are under way.
+    AsyncWait(u8),
+    /// The subgroup's product on the matrix unit, `acc += a * b`: 16 rows, 8 columns, 8 deep, factors of f32 rounded towards zero to
+    /// TF32. Who holds which element is that of PTX's `mma.m16n8k8` for `.tf32`: 4 elements of a, 2 of b and 4 results a thread.
+    Mma {
+        acc: [Var; 4],
+        a: [KExpr; 4],
+        b: [KExpr; 2],
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, serde::Serialize, serde::Deserialize)]
@@ -146,9 +170,19 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Bytes of workgroup memory.
+    /// Whether the kernel uses what only GPUs with subgroups of 32, asynchronous copies and matrix units have.
+    pub fn needs_subgroups(&self) -> bool {
+        let mut found = false;
+        visit(&self.body, &mut |s| {
+            found |= matches!(s, Stmt::AsyncCopy { .. } | Stmt::AsyncCommit | Stmt::AsyncWait(_) | Stmt::Mma { .. });
+            s.exprs().into_iter().for_each(|e| e.visit(&mut |e| found |= matches!(e, KExpr::Shuffle(..))));
+        });
+        found
+    }
+
+    /// Bytes of workgroup memory; each array starts at a multiple of 16.
     pub fn shared_bytes(&self) -> u32 {
-        self.shared.iter().map(|a| a.len * 4 * a.ty.lanes as u32).sum()
+        self.shared.iter().map(|a| (a.len * 4 * a.ty.lanes as u32).next_multiple_of(16)).sum()
     }
 }
 

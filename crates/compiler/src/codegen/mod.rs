@@ -10,8 +10,22 @@ mod text;
 pub mod wgsl;
 
 use crate::target::{Language, Target};
-use aludel_ir::Result;
 use aludel_ir::kernel::{Access, Kernel};
+use aludel_ir::{Error, Result};
+
+/// The name of a kernel's function in its text.
+pub fn entry(language: Language) -> &'static str {
+    match language {
+        Language::Wgsl | Language::C => "main",
+        Language::Ptx => ptx::ENTRY,
+    }
+}
+
+/// The refusal of a kernel that a language cannot say.
+fn no_subgroups(kernel: &Kernel, language: &str) -> Error {
+    let what = format!("kernel {}: subgroup operations, asynchronous copies and matrix units in {language}", kernel.name);
+    Error::unsupported(what, "schedule it for a target that has them")
+}
 
 /// The text of a kernel in the target's language.
 ///
@@ -21,6 +35,6 @@ pub fn print(kernel: &Kernel, target: &Target, access: &[Option<Access>], words:
     match target.language {
         Language::Wgsl => wgsl::print_sized(kernel, access, words),
         Language::C => c::print(kernel),
-        Language::Ptx => ptx::print(kernel, target),
+        Language::Ptx => ptx::print(kernel, target, access),
     }
 }

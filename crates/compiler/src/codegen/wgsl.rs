@@ -25,6 +25,9 @@ pub fn print(kernel: &Kernel, access: &[Option<Access>]) -> Result<String> {
 /// browsers then check an index against a constant instead of asking for the length at every access.
 pub fn print_sized(kernel: &Kernel, access: &[Option<Access>], words: &[Option<i64>]) -> Result<String> {
     kernel.verify()?;
+    if kernel.needs_subgroups() {
+        return Err(super::no_subgroups(kernel, "WGSL"));
+    }
     let mut printer = Printer {
         kernel,
         bindings: bindings(kernel, access)?,
@@ -243,6 +246,9 @@ impl Printer<'_> {
             Stmt::Barrier => {
                 let _ = writeln!(out, "{pad}workgroupBarrier();");
             }
+            Stmt::AsyncCopy { .. } | Stmt::AsyncCommit | Stmt::AsyncWait(_) | Stmt::Mma { .. } => {
+                return Err(super::no_subgroups(self.kernel, "WGSL"));
+            }
         }
         Ok(())
     }
@@ -371,6 +377,7 @@ impl Printer<'_> {
                 let parts = parts.iter().map(|p| Ok(self.expr(p)?.arg())).collect::<Result<Vec<_>>>()?;
                 Text::atom(format!("{}({})", type_name(ty), parts.join(", ")), ty)
             }
+            KExpr::Shuffle(..) => return Err(super::no_subgroups(self.kernel, "WGSL")),
         })
     }
 

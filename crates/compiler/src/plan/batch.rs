@@ -10,6 +10,7 @@ use aludel_ir::expr::Expr;
 use aludel_ir::kernel::{self as k, KExpr, Kernel, KernelBuffer, SharedArray, Stmt, Ty, Var};
 use aludel_ir::program::Param;
 use aludel_ir::shape::ShapeEnv;
+use aludel_ir::{DType, Literal, ScalarOp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A nest of more workgroups than this fills a device by itself.
@@ -262,7 +263,7 @@ impl Merged {
         let shared = self.arrays(&first.kernel.shared);
         let base = self.kernel.vars.len() as u32;
         self.kernel.vars.extend(first.kernel.vars.iter().copied());
-        let r = Rename { base, place, sizes, offsets, buffers, shared };
+        let r = Rename { from: &first.kernel, base, place, sizes, offsets, buffers, shared };
         body.extend(first.kernel.body.iter().map(|s| r.stmt(s)));
         body
     }
@@ -302,7 +303,8 @@ impl Merged {
 }
 
 /// Rewrites a member's statements for the merged kernel.
-struct Rename {
+struct Rename<'a> {
+    from: &'a Kernel,
     base: u32,
     /// The workgroup's index within the member.
     place: KExpr,
@@ -312,7 +314,19 @@ struct Rename {
     shared: Vec<u32>,
 }
 
-impl Rename {
+/// An offset in groups of four words. Offsets are unsigned: those above 2^31 look negative here.
+fn quads(words: KExpr) -> KExpr {
+    let two = KExpr::Lit(Literal::new(2.0, DType::U32));
+    let shifted = KExpr::Scalar(ScalarOp::Shr, vec![KExpr::Bitcast(DType::U32, Box::new(words)), two]);
+    KExpr::Bitcast(DType::I32, Box::new(shifted))
+}
+
+impl Rename<'_> {
+    /// How many lanes a stored value has. The kernel is verified when it is printed; what has no type is refused there.
+    fn lanes(&self, value: &KExpr) -> u8 {
+        self.from.type_of(value).map_or(1, |t| t.lanes)
+    }
+
     fn var(&self, v: Var) -> Var {
         Var(v.0 + self.base)
     }
@@ -320,7 +334,7 @@ impl Rename {
     fn at(&self, buffer: u32, index: &KExpr, lanes: u8) -> KExpr {
         // Four-lane accesses count in groups of four; buffers start at multiples of 64 words.
         let offset = self.offsets[buffer as usize].clone();
-        let offset = if lanes == 4 { k::div(offset, k::int(4)) } else { offset };
+        let offset = if lanes == 4 { quads(offset) } else { offset };
         k::add(offset, self.expr(index))
     }
 
@@ -344,6 +358,7 @@ impl Rename {
             KExpr::Shared { array, index } => KExpr::Shared { array: self.shared[*array as usize], index: one(index) },
             KExpr::Lane(x, l) => KExpr::Lane(one(x), *l),
             KExpr::Vec4(parts) => KExpr::Vec4(all(parts)),
+            KExpr::Shuffle(x, mask) => KExpr::Shuffle(one(x), *mask),
         }
     }
 
@@ -356,10 +371,11 @@ impl Rename {
             Stmt::Let(v, e) => Stmt::Let(self.var(*v), self.expr(e)),
             Stmt::Mut(v, e) => Stmt::Mut(self.var(*v), self.expr(e)),
             Stmt::Assign(v, e) => Stmt::Assign(self.var(*v), self.expr(e)),
-            // Templates store single words.
-            Stmt::Store { buffer, index, value } => {
-                Stmt::Store { buffer: self.buffers[*buffer as usize], index: self.at(*buffer, index, 1), value: self.expr(value) }
-            }
+            Stmt::Store { buffer, index, value } => Stmt::Store {
+                buffer: self.buffers[*buffer as usize],
+                index: self.at(*buffer, index, self.lanes(value)),
+                value: self.expr(value),
+            },
             Stmt::AtomicAdd { buffer, index, value } => {
                 Stmt::AtomicAdd { buffer: self.buffers[*buffer as usize], index: self.at(*buffer, index, 1), value: self.expr(value) }
             }
@@ -376,7 +392,18 @@ impl Rename {
             Stmt::If { cond, then, otherwise } => {
                 Stmt::If { cond: self.expr(cond), then: self.block(then), otherwise: self.block(otherwise) }
             }
-            Stmt::Barrier => Stmt::Barrier,
+            Stmt::AsyncCopy { array, index, buffer, from, lanes, valid } => Stmt::AsyncCopy {
+                array: self.shared[*array as usize],
+                index: self.expr(index),
+                buffer: self.buffers[*buffer as usize],
+                from: self.at(*buffer, from, 1),
+                lanes: *lanes,
+                valid: valid.as_ref().map(|v| self.expr(v)),
+            },
+            Stmt::Mma { acc, a, b } => {
+                Stmt::Mma { acc: acc.map(|v| self.var(v)), a: a.each_ref().map(|e| self.expr(e)), b: b.each_ref().map(|e| self.expr(e)) }
+            }
+            Stmt::Barrier | Stmt::AsyncCommit | Stmt::AsyncWait(_) => s.clone(),
         }
     }
 }

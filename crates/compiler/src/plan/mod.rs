@@ -216,7 +216,7 @@ impl Planner<'_> {
                 self.program.kernels.push(KernelSource {
                     name: label.clone(),
                     source,
-                    entry: "main".into(),
+                    entry: codegen::entry(target.language).into(),
                     workgroup_size: merged.kernel.workgroup_size,
                     shared_bytes: merged.kernel.shared_bytes(),
                     access,

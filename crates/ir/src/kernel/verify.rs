@@ -49,6 +49,10 @@ impl Kernel {
                 Ty { dtype, lanes: 4 } if *lane < 4 => Ok(Ty::scalar(dtype)),
                 ty => fail(format!("lane {lane} of a value with {} lanes", ty.lanes)),
             },
+            KExpr::Shuffle(x, mask) => match self.type_of(x)? {
+                ty if ty.lanes == 1 && ty.dtype != DType::Bool && (1..32).contains(mask) => Ok(ty),
+                ty => fail(format!("shuffle by {mask} of {} with {} lanes", ty.dtype, ty.lanes)),
+            },
             KExpr::Vec4(parts) => {
                 let types = parts.iter().map(|p| self.type_of(p)).collect::<Result<Vec<_>>>()?;
                 match types.first() {
@@ -77,6 +81,9 @@ impl Kernel {
         visit(&self.body, &mut |s| {
             if let Stmt::Store { buffer, .. } | Stmt::AtomicAdd { buffer, .. } = s {
                 note(*buffer, Access::ReadWrite);
+            }
+            if let Stmt::AsyncCopy { buffer, .. } = s {
+                note(*buffer, Access::Read);
             }
             s.exprs().into_iter().for_each(|e| {
                 e.visit(&mut |e| {
@@ -198,7 +205,31 @@ impl Kernel {
                 self.block(then, scope)?;
                 self.block(otherwise, scope)?;
             }
-            Stmt::Barrier => {}
+            Stmt::AsyncCopy { array, index, buffer, from, lanes, valid } => {
+                let Some(a) = self.shared.get(*array as usize) else { return fail(format!("workgroup array {array} is not declared")) };
+                let Some(b) = self.buffers.get(*buffer as usize) else { return fail(format!("buffer {buffer} is not declared")) };
+                let word = |d: DType| matches!(d, DType::F32 | DType::F16 | DType::BF16);
+                if b.dtype != a.ty.dtype && !(word(b.dtype) && word(a.ty.dtype)) || !matches!(lanes, 1 | 4) {
+                    return fail(format!("copy of {lanes} of {} from buffer {} to array {} of {}", b.dtype, b.name, a.name, a.ty.dtype));
+                }
+                self.expect(index, I32, "an index")?;
+                self.expect(from, I32, "an index")?;
+                if let Some(v) = valid {
+                    self.expect(v, BOOL, "a condition")?;
+                }
+            }
+            Stmt::Mma { acc, a, b } => {
+                let float = Ty::scalar(DType::F32);
+                for e in a.iter().chain(b) {
+                    self.expect(e, float, "a factor")?;
+                }
+                for v in acc {
+                    if self.var_ty(*v)? != float || scope[v.0 as usize] != Scope::Mutable {
+                        return fail(format!("register v{} does not accumulate f32", v.0));
+                    }
+                }
+            }
+            Stmt::Barrier | Stmt::AsyncCommit | Stmt::AsyncWait(_) => {}
         }
         Ok(())
     }
@@ -218,7 +249,14 @@ impl Kernel {
 
     fn spread_variance(&self, body: &[Stmt], divergent: bool, varies: &mut [bool]) -> Result<()> {
         for s in body {
+            // A subgroup's threads come together too: no part of it may be missing.
+            let mut shuffles = matches!(s, Stmt::Mma { .. });
+            s.exprs().into_iter().for_each(|e| e.visit(&mut |e| shuffles |= matches!(e, KExpr::Shuffle(..))));
+            if shuffles && divergent {
+                return Err(Error::verify(format!("kernel {}", self.name), "a subgroup operation stands where only some threads come"));
+            }
             match s {
+                Stmt::Mma { acc, .. } => acc.iter().for_each(|v| varies[v.0 as usize] = true),
                 Stmt::Let(v, e) | Stmt::Mut(v, e) | Stmt::Assign(v, e) => {
                     varies[v.0 as usize] |= e.varies(varies) || (divergent && matches!(s, Stmt::Assign(..)));
                 }
@@ -275,7 +313,9 @@ impl Stmt {
             }
             Stmt::For { start, end, step, .. } => vec![start, end, step],
             Stmt::If { cond, .. } => vec![cond],
-            Stmt::Barrier => vec![],
+            Stmt::AsyncCopy { index, from, valid, .. } => [index, from].into_iter().chain(valid).collect(),
+            Stmt::Mma { a, b, .. } => a.iter().chain(b).collect(),
+            Stmt::Barrier | Stmt::AsyncCommit | Stmt::AsyncWait(_) => vec![],
         }
     }
 }
@@ -286,7 +326,7 @@ impl KExpr {
         f(self);
         match self {
             KExpr::Scalar(_, parts) | KExpr::Vec4(parts) => parts.iter().for_each(|p| p.visit(f)),
-            KExpr::Cast(_, x) | KExpr::Bitcast(_, x) | KExpr::Lane(x, _) | KExpr::ParamAt(x) => x.visit(f),
+            KExpr::Cast(_, x) | KExpr::Bitcast(_, x) | KExpr::Lane(x, _) | KExpr::ParamAt(x) | KExpr::Shuffle(x, _) => x.visit(f),
             KExpr::Load { index, .. } | KExpr::Shared { index, .. } => index.visit(f),
             KExpr::Lit(_) | KExpr::Var(_) | KExpr::Param(_) | KExpr::WorkgroupId(_) | KExpr::LocalId(_) => {}
         }
@@ -297,7 +337,7 @@ impl KExpr {
         let mut found = false;
         self.visit(&mut |e| {
             found |= match e {
-                KExpr::LocalId(_) | KExpr::Load { .. } | KExpr::Shared { .. } => true,
+                KExpr::LocalId(_) | KExpr::Load { .. } | KExpr::Shared { .. } | KExpr::Shuffle(..) => true,
                 KExpr::Var(v) => vars.get(v.0 as usize).copied().unwrap_or(true),
                 _ => false,
             }

@@ -1,10 +1,182 @@
 //! Prints a kernel as PTX.
+//!
+//! One module a kernel, its entry [`ENTRY`]. Parameters of the entry: a pointer for each storage binding of the *program*, used or
+//! not (`b0`, `b1`, ..), then the launch's i32 parameters as one array of bytes `p` where there are any. PTX 8.1 allows 32,764
+//! bytes of parameters. Pointers are aligned to 16 bytes at least.
+//!
+//! Registers are virtual: `ptxas`, here the driver's own, assigns the real ones. Helper functions and loops of few turns are
+//! written out where they are used.
+//!
+//! Addresses have 64 bits: a binding may have 16 GiB. A buffer's offset is an unsigned number of words; an index into a buffer
+//! with an offset of its own is signed, one into a whole binding (where the index holds the offset) is unsigned.
+//!
+//! Workgroup memory is static up to 48 KiB, one array for each of the kernel's. A kernel that has more takes all of it as dynamic
+//! memory, from the start of the one array `dynamic`; the launch then has to ask for `shared_bytes` and to raise the function's
+//! limit (`CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`).
+//!
+//! Narrow floats are f32 registers that hold values of the narrow type, as in memory.
 
-use aludel_ir::kernel::Kernel;
+mod emit;
+mod helper;
+mod memory;
+mod scalar;
+mod statement;
+
+use crate::target::Target;
+use aludel_ir::kernel::{Access, KExpr, Kernel, visit};
 use aludel_ir::{Error, Result};
+use emit::{Class, Emit, Operand};
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write;
 
-/// The PTX of a kernel.
-pub fn print(kernel: &Kernel, _target: &crate::target::Target) -> Result<String> {
+/// The name of a kernel's function.
+pub const ENTRY: &str = "kernel";
+
+/// Static workgroup memory ends here; more is dynamic.
+pub const STATIC_SHARED_BYTES: u32 = 48 << 10;
+
+/// Bytes that the parameters of a kernel may take on compute capability 7.0 and later.
+const MAX_PARAMETER_BYTES: usize = 32_764;
+
+/// The PTX of a kernel for a target. `access` has one entry for each storage binding of the program.
+///
+/// Errors: a kernel that breaks the rules of its IR, more parameters than a launch can pass, an operation on a type that has none.
+pub fn print(kernel: &Kernel, target: &Target, access: &[Option<Access>]) -> Result<String> {
     kernel.verify()?;
-    Err(Error::unsupported("PTX", "use another device"))
+    let bindings = kernel.buffers.iter().map(|b| b.binding as usize + 1).max().unwrap_or(0).max(access.len());
+    let bytes = 8 * bindings + 4 * kernel.params.len();
+    if bytes > MAX_PARAMETER_BYTES {
+        let what = format!("kernel {} with {bytes} bytes of parameters", kernel.name);
+        return Err(Error::unsupported(what, format!("share a launch among fewer nests: {MAX_PARAMETER_BYTES} bytes fit")));
+    }
+    let written = kernel.accesses(bindings);
+    let mut p = Printer {
+        kernel,
+        emit: Emit::default(),
+        values: HashMap::new(),
+        params: HashMap::new(),
+        bases: Vec::new(),
+        constant: (0..bindings).map(|b| written[b] == Some(Access::Read)).collect(),
+        shared: Vec::new(),
+        positive: vec![false; kernel.vars.len()],
+        addresses: vec![HashMap::new()],
+        specials: HashMap::new(),
+    };
+    p.prologue(bindings)?;
+    p.block(&kernel.body)?;
+    p.emit.line("ret");
+    Ok(p.module(target, bindings))
+}
+
+struct Printer<'a> {
+    kernel: &'a Kernel,
+    emit: Emit,
+    /// What each register of the kernel is, lane by lane.
+    values: HashMap<u32, Vec<Operand>>,
+    /// Launch parameters in registers.
+    params: HashMap<u32, String>,
+    /// The address of each buffer.
+    bases: Vec<String>,
+    /// Bindings that the kernel reads and never writes: their words are cached as constants.
+    constant: Vec<bool>,
+    /// The address of each workgroup array in workgroup memory.
+    shared: Vec<Operand>,
+    /// Registers known to hold positive integers: divisors that need no check.
+    positive: Vec<bool>,
+    /// Addresses computed in the open blocks: of an element (buffer or array, register, size in bytes).
+    addresses: Vec<HashMap<(memory::Space, String, u32), String>>,
+    /// Thread and workgroup indices.
+    specials: HashMap<String, String>,
+}
+
+impl Printer<'_> {
+    /// Reads what the kernel needs once: parameters, indices, the addresses of its buffers.
+    fn prologue(&mut self, bindings: usize) -> Result<()> {
+        let k = self.kernel;
+        let (mut params, mut specials) = (BTreeSet::new(), BTreeSet::new());
+        visit(&k.body, &mut |s| {
+            for e in s.exprs() {
+                e.visit(&mut |e| match e {
+                    KExpr::Param(p) => drop(params.insert(*p)),
+                    KExpr::LocalId(d) => drop(specials.insert(format!("tid.{}", ["x", "y", "z"][*d as usize % 3]))),
+                    KExpr::WorkgroupId(d) => drop(specials.insert(format!("ctaid.{}", ["x", "y", "z"][*d as usize % 3]))),
+                    _ => {}
+                });
+            }
+        });
+        params.extend(k.buffers.iter().filter_map(|b| b.offset));
+        for s in specials {
+            let r = self.emit.fresh(Class::B32);
+            self.emit.line(format!("mov.u32 {r}, %{s}"));
+            self.specials.insert(s, r);
+        }
+        for p in params {
+            let r = self.emit.fresh(Class::B32);
+            self.emit.line(format!("ld.param.b32 {r}, [p+{}]", 4 * p));
+            self.params.insert(p, r);
+        }
+        let mut global: Vec<Option<String>> = vec![None; bindings];
+        for b in &k.buffers {
+            let slot = b.binding as usize;
+            if global[slot].is_none() {
+                let (raw, at) = (self.emit.fresh(Class::B64), self.emit.fresh(Class::B64));
+                self.emit.line(format!("ld.param.u64 {raw}, [b{slot}]"));
+                self.emit.line(format!("cvta.to.global.u64 {at}, {raw}"));
+                global[slot] = Some(at);
+            }
+            let binding = global[slot].clone().unwrap_or_default();
+            let base = match b.offset {
+                None => binding,
+                Some(p) => {
+                    let at = self.emit.fresh(Class::B64);
+                    let offset = self.params.get(&p).cloned().unwrap_or_default();
+                    self.emit.line(format!("mad.wide.u32 {at}, {offset}, 4, {binding}"));
+                    at
+                }
+            };
+            self.bases.push(base);
+        }
+        let dynamic = k.shared_bytes() > STATIC_SHARED_BYTES;
+        let mut start = 0;
+        for (i, a) in k.shared.iter().enumerate() {
+            let r = self.emit.fresh(Class::B32);
+            if dynamic {
+                self.emit.line(format!("mov.u32 {r}, dynamic"));
+                if start > 0 {
+                    self.emit.line(format!("add.u32 {r}, {r}, {start}"));
+                }
+                // The arrays of four lanes come with 16 bytes each; single words are rounded up to that.
+                start += memory::array_bytes(a);
+            } else {
+                self.emit.line(format!("mov.u32 {r}, s{i}"));
+            }
+            self.shared.push(Operand::Reg(r));
+        }
+        Ok(())
+    }
+
+    fn module(self, target: &Target, bindings: usize) -> String {
+        let k = self.kernel;
+        let arch = if target.compute_capability >= 90 { "sm_90a".to_string() } else { format!("sm_{}", target.compute_capability.max(80)) };
+        let mut out = format!(".version 8.1\n.target {arch}\n.address_size 64\n\n");
+        let dynamic = k.shared_bytes() > STATIC_SHARED_BYTES;
+        if dynamic {
+            out.push_str(".extern .shared .align 16 .b8 dynamic[];\n\n");
+        }
+        let mut params: Vec<String> = (0..bindings).map(|b| format!("  .param .u64 b{b}")).collect();
+        if !k.params.is_empty() {
+            params.push(format!("  .param .align 4 .b8 p[{}]", 4 * k.params.len()));
+        }
+        let [x, y, z] = k.workgroup_size;
+        let _ = write!(out, ".visible .entry {ENTRY}(\n{}\n)\n.reqntid {x}, {y}, {z}\n{{\n", params.join(",\n"));
+        out.push_str(&self.emit.declarations());
+        if !dynamic {
+            for (i, a) in k.shared.iter().enumerate() {
+                let _ = writeln!(out, "  .shared .align 16 .b8 s{i}[{}];", memory::array_bytes(a));
+            }
+        }
+        out.push_str(&self.emit.text);
+        out.push_str("}\n");
+        out
+    }
 }

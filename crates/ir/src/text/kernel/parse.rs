@@ -184,6 +184,15 @@ impl<'a> Parser<'a> {
                 Stmt::If { cond, then, otherwise }
             }
             "barrier" => Stmt::Barrier,
+            "copy" => self.copy()?,
+            "commit" => Stmt::AsyncCommit,
+            "wait" => {
+                self.c.expect("(")?;
+                let n = self.small()?;
+                self.c.expect(")")?;
+                Stmt::AsyncWait(n)
+            }
+            "mma" => self.mma()?,
             "atomic" => {
                 let at = self.c.position();
                 let name = self.c.ident("a buffer")?;
@@ -272,6 +281,56 @@ impl<'a> Parser<'a> {
         Ok((e, depth))
     }
 
+    /// A number below 256.
+    fn small(&mut self) -> Result<u8> {
+        let at = self.c.position();
+        u8::try_from(self.c.u32()?).map_err(|_| self.c.error_from(at, "is above 255"))
+    }
+
+    fn copy(&mut self) -> Result<Stmt> {
+        let lanes = if self.c.eat(".") {
+            self.c.word("vec4")?;
+            4
+        } else {
+            1
+        };
+        let at = self.c.position();
+        let name = self.c.ident("a workgroup array")?;
+        let Some(Thing::Shared(array)) = self.names.get(name).copied() else {
+            return Err(self.c.error_from(at, format!("`{name}` is not a workgroup array")));
+        };
+        let index = self.index()?;
+        self.c.expect("=")?;
+        let at = self.c.position();
+        let name = self.c.ident("a buffer")?;
+        let Some(Thing::Buffer(buffer)) = self.names.get(name).copied() else {
+            return Err(self.c.error_from(at, format!("`{name}` is not a buffer")));
+        };
+        let from = self.index()?;
+        let valid = if self.c.eat_word("if") { Some(self.expr()?) } else { None };
+        Ok(Stmt::AsyncCopy { array, index, buffer, from, lanes, valid })
+    }
+
+    fn mma(&mut self) -> Result<Stmt> {
+        let at = self.c.position();
+        let acc = self.c.list("(", ")", |c| {
+            let at = c.position();
+            let name = c.ident("a register such as `r0`")?;
+            numbered(name, 'r').map(Var).ok_or_else(|| c.error_from(at, format!("`{name}` is not a register such as `r0`")))
+        })?;
+        for v in &acc {
+            self.declared(at, v.0)?;
+        }
+        self.c.expect("+=")?;
+        let a = self.args()?.0;
+        self.c.expect("*")?;
+        let b = self.args()?.0;
+        match (acc.try_into(), a.try_into(), b.try_into()) {
+            (Ok(acc), Ok(a), Ok(b)) => Ok(Stmt::Mma { acc, a, b }),
+            _ => Err(self.c.error_from(at, "mma takes four accumulators, four factors on the left and two on the right")),
+        }
+    }
+
     fn args(&mut self) -> Result<(Vec<KExpr>, usize)> {
         let (mut args, mut depth) = (Vec::new(), 0);
         self.c.expect("(")?;
@@ -352,6 +411,14 @@ impl<'a> Parser<'a> {
             "param" => {
                 let (x, depth) = self.one_arg(at)?;
                 return self.tree(depth, KExpr::ParamAt(x));
+            }
+            "shuffle" => {
+                self.c.expect("(")?;
+                let (x, depth) = self.infix(COMPARE)?;
+                self.c.expect(",")?;
+                let mask = self.small()?;
+                self.c.expect(")")?;
+                return self.tree(depth, KExpr::Shuffle(Box::new(x), mask));
             }
             "vec4" => {
                 let (args, depth) = self.args()?;

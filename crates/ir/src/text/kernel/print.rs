@@ -128,6 +128,20 @@ impl Printer<'_> {
                 }
             }
             Stmt::Barrier => self.out.push_str("barrier"),
+            Stmt::AsyncCopy { array, index, buffer, from, lanes, valid } => {
+                let wide = if *lanes == 4 { ".vec4" } else { "" };
+                let (to, from) = (format!("{}[{}]", self.array(*array), self.expr(index)), self.expr(from));
+                let valid = valid.as_ref().map_or(String::new(), |v| format!(" if {}", self.expr(v)));
+                self.out.push_str(&format!("copy{wide} {to} = {}[{from}]{valid}", self.buffer(*buffer)));
+            }
+            Stmt::AsyncCommit => self.out.push_str("commit"),
+            Stmt::AsyncWait(n) => self.out.push_str(&format!("wait({n})")),
+            Stmt::Mma { acc, a, b } => {
+                let list = |es: &[KExpr]| es.iter().map(|e| self.expr(e)).collect::<Vec<_>>().join(", ");
+                let acc = acc.map(|v| format!("r{}", v.0)).join(", ");
+                let text = format!("mma({acc}) += ({}) * ({})", list(a), list(b));
+                self.out.push_str(&text);
+            }
         }
     }
 
@@ -180,6 +194,7 @@ impl Printer<'_> {
                 if plain { format!("{inner}.{}", lane_name(*k)) } else { format!("({inner}).{}", lane_name(*k)) }
             }
             KExpr::Vec4(es) => format!("vec4({})", list(es)),
+            KExpr::Shuffle(x, mask) => format!("shuffle({}, {mask})", self.expr(x)),
         }
     }
 }

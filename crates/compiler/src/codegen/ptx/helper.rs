@@ -1,0 +1,31 @@
+//! Helper functions, written out where they are called.
+//!
+//! Their text is that of `shaders/wgsl.wgsl`, so that a function is written once; `shaders/ptx.wgsl` replaces some: what WGSL has
+//! built in, and what branches where a GPU's own approximations do not. Both are in the small part of WGSL that this reads:
+//! scalars, `let`, `var`, `if`, `loop`, `while`, `break` and `return`. Three functions stand for instructions: `ex2_approx`
+//! (2^x), `rcp_approx` (1 / x), both to about 2^-22 of the result, and `fma`.
+
+mod inline;
+mod parse;
+
+pub(super) use inline::call;
+
+use parse::Function;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+static SOURCES: [&str; 2] = [include_str!("../../../../../shaders/wgsl.wgsl"), include_str!("../../../../../shaders/ptx.wgsl")];
+
+/// All helper functions by name; those that are written in more of WGSL than is read here are left out.
+fn functions() -> &'static BTreeMap<String, Function> {
+    static FUNCTIONS: OnceLock<BTreeMap<String, Function>> = OnceLock::new();
+    FUNCTIONS.get_or_init(|| {
+        // Those of the later file replace those of the earlier.
+        let chunks = SOURCES.iter().flat_map(|s| s.split("\n\n"));
+        chunks.filter_map(parse::function).map(|f| (f.name.clone(), f)).collect()
+    })
+}
+
+#[cfg(test)]
+#[path = "helper/tests.rs"]
+mod tests;

@@ -1,0 +1,113 @@
+//! Every PTX kernel of the golden cases and of the training steps passes `ptxas`, for compute capability 8.0 and 9.0a.
+//!
+//! `ptxas` is `$PTXAS`, that on the PATH, or the one that `cargo xtask ptxas` puts under the target directory; without any, the
+//! test says that it was skipped.
+
+mod steps;
+
+use aludel_compiler::{MatmulPrecision, Options, Target, compile};
+use aludel_ir::Graph;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use steps::{Optimizer, gpt, mlp};
+
+fn ptxas() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
+    let mut places: Vec<PathBuf> = std::env::var_os("PTXAS").map(PathBuf::from).into_iter().collect();
+    places.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).map(|p| p.join("ptxas")));
+    places.push(target.join("ptxas/nvidia/cu13/bin/ptxas"));
+    places.push(root.join("target/ptxas/nvidia/cu13/bin/ptxas"));
+    places.into_iter().find(|p| p.is_file())
+}
+
+fn graphs() -> Vec<(String, Graph)> {
+    let mut out = Vec::new();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
+    for pass in ["wgsl", "ptx", "plan", "kernels", "decompose", "autodiff"] {
+        let mut files: Vec<PathBuf> =
+            std::fs::read_dir(golden.join(pass)).into_iter().flatten().filter_map(|e| Some(e.ok()?.path())).collect();
+        files.sort();
+        for file in files {
+            let text = std::fs::read_to_string(&file).expect("a readable case").replace("\r\n", "\n");
+            let input = text.split_once("\n----\n").map_or(text.as_str(), |t| t.0);
+            if let Ok(g) = format!("{input}\n").parse::<Graph>() {
+                out.push((format!("{pass}/{}", file.file_stem().unwrap_or_default().to_string_lossy()), g));
+            }
+        }
+    }
+    out.push(("mlp".into(), mlp(&[64, 128, 128, 10], 64, false, Optimizer::AdamW)));
+    out.push(("mlp, symbolic".into(), mlp(&[64, 128, 128, 10], 64, true, Optimizer::Sgd)));
+    out.push(("mlp, large".into(), mlp(&[784, 1024, 1024, 10], 1024, false, Optimizer::AdamW)));
+    out.push(("gpt".into(), gpt(64, 32, 64, 2, 4, 8, Optimizer::AdamW)));
+    out.push(("gpt, large".into(), gpt(65, 256, 384, 2, 6, 64, Optimizer::AdamW)));
+    out
+}
+
+/// All kernels as one module: their entries numbered.
+fn module(sources: &BTreeMap<String, String>) -> String {
+    let mut out = String::new();
+    for (i, source) in sources.keys().enumerate() {
+        let (head, body) = source.split_once(".visible .entry kernel(").expect("an entry");
+        if i == 0 {
+            out.push_str(head.split("\n\n").next().unwrap_or_default());
+            out.push_str("\n\n.extern .shared .align 16 .b8 dynamic[];\n\n");
+        }
+        out.push_str(&format!(".visible .entry kernel{i}({body}\n"));
+    }
+    out
+}
+
+/// Bytes of registers that a thread may keep in memory: a few around a loop cost nothing that could be measured.
+const MAX_SPILLED: u32 = 64;
+
+fn assembles(capability: u32, arch: &str) {
+    let Some(ptxas) = ptxas() else {
+        eprintln!("SKIPPED: there is no ptxas; `cargo xtask ptxas` brings one");
+        return;
+    };
+    // Kernels by their text: equal ones of several programs are assembled once.
+    let mut sources: BTreeMap<String, String> = BTreeMap::new();
+    for (name, g) in graphs() {
+        for precision in [MatmulPrecision::Highest, MatmulPrecision::High] {
+            // Cases of errors have no program.
+            let Ok(p) = compile(&g, &Target::cuda(capability, precision), &Options::default()) else { continue };
+            for k in p.kernels {
+                sources.entry(k.source).or_insert_with(|| format!("{name}: {}", k.name));
+            }
+        }
+    }
+    assert!(sources.len() > 60, "{} kernels", sources.len());
+    let directory = std::env::temp_dir().join(format!("aludel-ptx-{}-{arch}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a temporary directory");
+    let file = directory.join("kernels.ptx");
+    std::fs::write(&file, module(&sources)).expect("a writable file");
+    let out = Command::new(&ptxas).args(["-v", &format!("-arch={arch}"), "-o", "/dev/null"]).arg(&file).output().expect("ptxas runs");
+    let said = String::from_utf8_lossy(&out.stderr);
+    if std::env::var_os("KEEP_PTX").is_none() {
+        drop(std::fs::remove_dir_all(&directory));
+    }
+    let names: Vec<&String> = sources.values().collect();
+    assert!(out.status.success(), "{}\n{said}", said.lines().filter(|l| l.contains("error")).take(20).collect::<Vec<_>>().join("\n"));
+    // Registers that do not fit go to memory: never in a kernel whose inner loop counts.
+    let mut current = String::new();
+    for line in said.lines() {
+        if let Some(rest) = line.split("Compiling entry function 'kernel").nth(1) {
+            let i: usize = rest.split('\'').next().and_then(|n| n.parse().ok()).expect("a kernel's number");
+            current = names[i].clone();
+        }
+        let spilled = line.split(" bytes spill stores").next().and_then(|l| l.rsplit(' ').next()?.parse::<u32>().ok());
+        assert!(spilled.is_none_or(|bytes| bytes <= MAX_SPILLED), "{current} spills: {line}");
+    }
+}
+
+#[test]
+fn ampere() {
+    assembles(80, "sm_80");
+}
+
+#[test]
+fn hopper() {
+    assembles(90, "sm_90a");
+}

@@ -1,0 +1,73 @@
+// Helper functions that take the place of those of wgsl.wgsl where PTX is printed, in the same language; see
+// crates/compiler/src/codegen/ptx/helper.rs for what of it is read. Without branches: threads of a subgroup run both sides.
+
+// e^x = 2^(x log2 e). The product's rounding error, which a large x makes large, is multiplied back in: (1 + d) 2^t. Outside
+// of the range the result is 0 or infinity; a NaN passes through min and max.
+fn exp_f32(x: f32) -> f32 {
+  let y = max(min(x, 89.0f), -104.0f);
+  let t = y * 1.4426950f;
+  let d = fma(y, 1.9259630e-8f, fma(y, 1.4426950f, -t));
+  return ex2_approx(t) * fma(d, 0.69314718f, 1.0f);
+}
+
+fn exp2_f32(x: f32) -> f32 {
+  return ex2_approx(x);
+}
+
+// N. Juffa's minimax polynomial for log(1 + m) on [2/3, 4/3]: about one unit in the last place.
+fn log_f32(x: f32) -> f32 {
+  let small = x < 1.17549435e-38f;
+  let a = select(x, x * 8388608.0f, small);
+  let e = (bitcast<i32>(a) - 0x3f2aaaab) & -8388608;
+  let m = bitcast<f32>(bitcast<i32>(a) - e) - 1.0f;
+  let i = fma(f32(e), 1.19209290e-7f, select(0.0f, -23.0f, small));
+  let s = m * m;
+  let u = fma(fma(fma(-0.130310059f, s, -0.121483512f), s, -0.166846126f), s, -0.249996200f);
+  let v = fma(fma(0.140869141f, s, 0.139814854f), s, 0.200120345f);
+  let r = fma(fma(fma(v, m, u), m, 0.333331972f), m, -0.5f);
+  let l = fma(i, 0.693147182f, fma(r, s, m));
+  let special = select(select(nan_f32(), neg_inf_f32(), x == 0.0f), x + x, isnan_f32(x) || x > 0.0f);
+  return select(special, l, x > 0.0f && x < inf_f32());
+}
+
+fn log2_f32(x: f32) -> f32 {
+  return log_f32(x) * 1.4426950f;
+}
+
+// Below 1/2 the Taylor series to x^9: the next term is under 2^-28 of the sum.
+fn expm1_f32(x: f32) -> f32 {
+  let p = fma(fma(x, 2.7557319e-6f, 2.4801587e-5f), x, 1.9841270e-4f);
+  let q = fma(fma(fma(fma(p, x, 1.3888889e-3f), x, 8.3333333e-3f), x, 4.1666667e-2f), x, 0.16666667f);
+  let near = fma(fma(q, x, 0.5f), x * x, x);
+  return select(exp_f32(x) - 1.0f, near, abs(x) < 0.5f);
+}
+
+// log(u) for u = 1 + x as rounded, plus what the rounding lost: (x - (u - 1)) / u.
+fn log1p_f32(x: f32) -> f32 {
+  let u = 1.0f + x;
+  let lost = (x - (u - 1.0f)) * rcp_approx(u);
+  let l = log_f32(u);
+  return select(l, l + lost, u > 0.0f && u < 1.0e16f);
+}
+
+// Near zero a polynomial (the one that CUDA's own tanhf uses), else 1 - 2 / (e^2x + 1), which tends to 1 by itself.
+fn tanh_f32(x: f32) -> f32 {
+  let a = abs(x);
+  let s = x * x;
+  let p = fma(fma(fma(0.015739683f, s, -0.052303962f), s, 0.13315298f), s, -0.33332768f);
+  let near = fma(p * s, x, x);
+  let far = fma(-2.0f, rcp_approx(ex2_approx(a * 2.8853901f) + 1.0f), 1.0f);
+  return select(copysign_f32(far, x), near, a < 0.6f || isnan_f32(x));
+}
+
+// N. Juffa's approximations: x + x p(x^2) near zero, 1 - e^q(|x|) beyond.
+fn erf_f32(x: f32) -> f32 {
+  let t = abs(x);
+  let s = x * x;
+  let b = fma(fma(-1.72853470e-5f, t, 3.83197126e-4f), s, fma(-3.88396438e-3f, t, 2.42546219e-2f));
+  let q = fma(fma(fma(fma(b, t, -1.06777877e-1f), t, -6.34846687e-1f), t, -1.28717512e-1f), t, -t);
+  let far = copysign_f32(1.0f - exp_f32(q), x);
+  let c = fma(fma(fma(-5.96761703e-4f, s, 4.99119423e-3f), s, -2.67681349e-2f), s, 1.12819925e-1f);
+  let near = fma(fma(fma(c, s, -3.76125336e-1f), s, 1.28379166e-1f), x, x);
+  return select(near, select(far, copysign_f32(1.0f, x), t > 4.0f), t > 0.927734375f);
+}
