@@ -1,6 +1,6 @@
 //! Devices by the names that people type.
 
-use aludel::{Device, Error, Result};
+use aludel::{Device, Result};
 use aludel_compiler::MatmulPrecision;
 use std::fmt;
 use std::path::PathBuf;
@@ -75,7 +75,14 @@ impl Choice {
                 let options = WgpuOptions { adapter: self.adapter.clone(), ..WgpuOptions::default() };
                 Ok(Device::new(std::sync::Arc::new(pollster::block_on(WgpuExecutor::request(&options))?)))
             }
-            other => Err(Error::unsupported(format!("the device {other} in this build"), "build with its feature, or use --device interp")),
+            #[cfg(feature = "cpu")]
+            Kind::Cpu => Device::cpu(),
+            #[cfg(feature = "cuda")]
+            Kind::Cuda(device) => {
+                Device::cuda(&aludel_runtime::cuda::CudaOptions { device, matmul_precision: self.precision, cache: self.cache.clone() })
+            }
+            #[cfg(not(all(feature = "wgpu", feature = "cpu", feature = "cuda")))]
+            other => Err(aludel::Error::unsupported(format!("the device {other} in this build"), "build with its feature, or use --device interp")),
         }
     }
 }

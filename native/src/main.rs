@@ -7,8 +7,11 @@ mod bench;
 mod device;
 mod devices;
 mod explain;
+mod interrupt;
 mod output;
 mod serve;
+mod settings;
+mod tensorboard;
 mod train;
 
 use aludel::{Error, Result};

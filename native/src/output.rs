@@ -16,14 +16,17 @@ impl Output {
         Output { json, terminal: std::io::stderr().is_terminal() && std::io::stdout().is_terminal() }
     }
 
-    pub fn is_json(&self) -> bool {
-        self.json
-    }
-
     /// A line for people; nothing with `--json`.
     pub fn line(&self, text: impl AsRef<str>) {
         if !self.json {
             self.write(text.as_ref());
+        }
+    }
+
+    /// A line about how far work is: nothing where a bar says it already.
+    pub fn progress(&self, text: impl AsRef<str>) {
+        if !self.terminal {
+            self.line(text);
         }
     }
 

@@ -25,23 +25,25 @@ pub trait Parameters: Tree {
         named_tensors(self).into_iter().map(|(n, t)| (n, t.detach())).collect()
     }
 
-    /// Takes values by name. Errors, and changes nothing, when a name is missing, unknown or of another type or shape.
+    /// Takes values by name. Errors, and changes nothing, when names are missing or unknown, or values of another type or shape; the
+    /// error lists them all. PyTorch: `load_state_dict` with `strict=True`.
     fn load_state_dict(&mut self, state: &BTreeMap<String, Tensor>) -> Result<()> {
         let present = named_tensors(self);
+        let (mut missing, mut other) = (Vec::new(), Vec::new());
         for (name, t) in &present {
-            let problem = match state.get(name) {
-                None => "is missing".to_string(),
-                Some(s) if s.ty() != t.ty() => format!("is {s} where the module has {t}"),
-                Some(_) => continue,
-            };
-            return Err(Error::invalid(format!("load_state_dict: {name}"), problem, "load the state of a module made alike"));
+            match state.get(name) {
+                None => missing.push(name.clone()),
+                Some(s) if s.ty() != t.ty() => other.push(format!("{name} is {s} where the module has {t}")),
+                Some(_) => {}
+            }
         }
-        if let Some(name) = state.keys().find(|n| !present.iter().any(|(p, _)| p == *n)) {
-            return Err(Error::invalid(
-                format!("load_state_dict: {name}"),
-                "the module has no such tensor",
-                "load the state of a module made alike",
-            ));
+        let known: std::collections::BTreeSet<&String> = present.iter().map(|(n, _)| n).collect();
+        let unexpected: Vec<String> = state.keys().filter(|n| !known.contains(n)).cloned().collect();
+        let problems = [("missing", missing), ("unexpected", unexpected), ("of another type or shape", other)];
+        let text: Vec<String> =
+            problems.iter().filter(|(_, list)| !list.is_empty()).map(|(what, list)| format!("{what}: {}", list.join(", "))).collect();
+        if !text.is_empty() {
+            return Err(Error::invalid("load_state_dict", text.join("; "), "load the state of a module made alike"));
         }
         let mut names = present.into_iter().map(|(n, _)| n);
         let mut outcome = Ok(());

@@ -1,0 +1,169 @@
+//! `aludel train`: trains a preset, eager and compiled, and says what compiling bought.
+
+mod checkpoints;
+mod held_out;
+mod run;
+mod table;
+
+use crate::device::{Choice, Kind};
+use crate::output::Output;
+use crate::{interrupt, settings};
+use aludel::{Error, Result};
+use clap::ValueEnum;
+use run::{Outcome, Run};
+use serde_json::json;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `aludel train`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// What to train: points, digits or addition.
+    preset: String,
+    /// Settings of the preset, such as lr=0.01 layers=64,64 batch=32 optimizer=sgd seed=1.
+    #[arg(value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// One kernel per operator, the whole step compiled, or one after the other.
+    #[arg(long, value_enum, default_value_t = Mode::Both)]
+    mode: Mode,
+    /// Train until so many steps are made.
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    steps: u64,
+    /// Keep checkpoints in this directory (with --mode both, in `eager` and `compiled` below it).
+    #[arg(long, value_name = "DIR")]
+    checkpoint: Option<PathBuf>,
+    /// Steps between checkpoints; the last step always has one. By default a tenth of the steps.
+    #[arg(long, value_name = "N", requires = "checkpoint", value_parser = clap::value_parser!(u64).range(1..))]
+    checkpoint_every: Option<u64>,
+    /// How many checkpoints to keep.
+    #[arg(long, value_name = "N", default_value_t = 2, requires = "checkpoint")]
+    keep: usize,
+    /// Go on from the last checkpoint.
+    #[arg(long, requires = "checkpoint")]
+    resume: bool,
+    /// Write TensorBoard event files below this directory.
+    #[arg(long, value_name = "DIR")]
+    logdir: Option<PathBuf>,
+    /// Steps between reports of the loss. Reading it waits for the device. By default a hundredth of the steps.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    log_every: Option<u64>,
+}
+
+/// Which device, and how it computes.
+#[derive(clap::Args, Clone, Debug)]
+pub struct DeviceArgs {
+    /// cpu, cuda, cuda:1, wgpu or interp.
+    #[arg(long, default_value = "cpu")]
+    pub device: Kind,
+    /// A part of the adapter's name, for wgpu.
+    #[arg(long, value_name = "NAME")]
+    pub adapter: Option<String>,
+    /// What f32 matrix products may give up for speed, as PyTorch's set_float32_matmul_precision has it.
+    #[arg(long, value_enum, default_value_t = Precision::Highest)]
+    pub matmul_precision: Precision,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Precision {
+    /// In f32.
+    Highest,
+    /// Factors may be rounded to TF32.
+    High,
+    /// Factors may be rounded to bf16.
+    Medium,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    Eager,
+    Compiled,
+    Both,
+}
+
+impl DeviceArgs {
+    pub fn choice(&self) -> Choice {
+        use aludel_compiler::MatmulPrecision;
+        let precision = match self.matmul_precision {
+            Precision::Highest => MatmulPrecision::Highest,
+            Precision::High => MatmulPrecision::High,
+            Precision::Medium => MatmulPrecision::Medium,
+        };
+        Choice { adapter: self.adapter.clone(), precision, ..Choice::new(self.device) }
+    }
+}
+
+impl Args {
+    /// What `aludel` does when it is told nothing: digits on the CPU, both ways.
+    pub fn demonstration() -> Args {
+        Args {
+            preset: "digits".into(),
+            settings: Vec::new(),
+            device: DeviceArgs { device: Kind::Cpu, adapter: None, matmul_precision: Precision::Highest },
+            mode: Mode::Both,
+            steps: 1000,
+            checkpoint: None,
+            checkpoint_every: None,
+            keep: 2,
+            resume: false,
+            logdir: None,
+            log_every: None,
+        }
+    }
+}
+
+/// Trains; 130 when a person interrupted it, after the table of what was done.
+pub fn run(args: &Args, output: &Output) -> Result<ExitCode> {
+    let preset = settings::preset(&args.preset)?;
+    let config = settings::config(preset, &args.settings)?;
+    let canonical = settings::canonical(preset, &args.settings);
+    let choice = args.device.choice();
+    // Before anything slow: a device that is not there, a directory that is not free.
+    let device = choice.open()?;
+    interrupt::listen()?;
+    let modes: &[&str] = match args.mode {
+        Mode::Eager => &["eager"],
+        Mode::Compiled => &["compiled"],
+        Mode::Both => &["eager", "compiled"],
+    };
+    let directory = |mode: &str| args.checkpoint.as_ref().map(|d| if modes.len() > 1 { d.join(mode) } else { d.clone() });
+    let mut stores = Vec::new();
+    for mode in modes {
+        stores.push(directory(mode).map(|d| checkpoints::Store::open(&d, args.resume, args.keep, &canonical)).transpose()?);
+    }
+    if args.resume && stores.iter().flatten().all(|s| s.last.is_none()) {
+        return Err(Error::invalid("--resume", "there is no checkpoint to go on from", "leave --resume out to start"));
+    }
+
+    let settings: Vec<String> = canonical.iter().filter(|(k, _)| *k != "preset").map(|(k, v)| format!("{k} {v}")).collect();
+    output.line(format!("{}: {} numbers to learn on {device}", preset.title(), table::thousands(config.parameters() as u64)));
+    output.line(format!("{}\n", settings.join(" · ")));
+    output.event(
+        "start",
+        json!({
+            "preset": preset.key(), "config": canonical, "parameters": config.parameters(), "device": choice.kind.to_string(),
+            "device_name": device.to_string(), "steps": args.steps, "modes": modes,
+        }),
+    );
+
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for (i, (mode, store)) in modes.iter().zip(stores).enumerate() {
+        let run = Run {
+            mode,
+            config: &config,
+            // Each on a device of its own: counts and caches are of one run.
+            device: if i == 0 { device.clone() } else { choice.open()? },
+            steps: args.steps,
+            log_every: args.log_every,
+            checkpoint_every: args.checkpoint_every,
+            logdir: args.logdir.as_ref().map(|d| if modes.len() > 1 { d.join(mode) } else { d.clone() }),
+        };
+        outcomes.push(run.train(store, output)?);
+        if interrupt::requested() {
+            break;
+        }
+    }
+    table::print(&outcomes, &config, output);
+    Ok(if interrupt::requested() { ExitCode::from(130) } else { ExitCode::SUCCESS })
+}
