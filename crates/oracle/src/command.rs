@@ -1,17 +1,16 @@
-//! The command line: `oracle --target interp|wgsl --dir DIR`.
+//! The command line: `oracle --target interp|wgsl|ptx --dir DIR`.
 
 use crate::{Counts, Suite, device};
 use aludel_ir::interp::{self, HostTensor, Precision};
 use aludel_ir::{Error, Graph, Result};
-use aludel_runtime::{WgpuExecutor, WgpuOptions};
 use std::path::PathBuf;
 
-const USAGE: &str = "call it as oracle --target interp|wgsl --dir DIR [--adapter NAME]";
+const USAGE: &str = "call it as oracle --target interp|wgsl|ptx --dir DIR [--adapter NAME]";
 
 /// Runs every case of a directory on a target; prints a line for each that fails and, last, the counts. Whether all is well
 /// is for the caller to say: nothing failed where `failed` is zero.
 ///
-/// Errors: unknown arguments, an unreadable directory, no adapter to run WGSL on.
+/// Errors: unknown arguments, an unreadable directory, no device to run the target's kernels on.
 pub fn run(args: &[String], print: &mut dyn FnMut(&str)) -> Result<Counts> {
     let (mut target, mut dir, mut adapter) = ("interp".to_string(), PathBuf::from("tests/oracle"), None);
     let mut rest = args.iter();
@@ -30,9 +29,21 @@ pub fn run(args: &[String], print: &mut dyn FnMut(&str)) -> Result<Counts> {
             let runner = |graph: &Graph, inputs: &[HostTensor]| interp::run(graph, &[], inputs, Precision::F32);
             Ok(suite.run(&runner, print))
         }
+        #[cfg(feature = "wgpu")]
         "wgsl" => {
+            use aludel_runtime::{WgpuExecutor, WgpuOptions};
             let executor = pollster::block_on(WgpuExecutor::request(&WgpuOptions { adapter, ..Default::default() }))?;
             Ok(suite.run(&|graph, inputs| device::run(&executor, graph, inputs), print))
+        }
+        #[cfg(feature = "cuda")]
+        "ptx" => {
+            let executor = aludel_runtime::CudaExecutor::new(&Default::default())?;
+            Ok(suite.run(&|graph, inputs| device::run(&executor, graph, inputs), print))
+        }
+        #[cfg(not(all(feature = "wgpu", feature = "cuda")))]
+        absent @ ("wgsl" | "ptx") => {
+            let _ = &adapter;
+            Err(Error::unsupported(format!("target {absent} in this build"), "build with the features wgpu and cuda"))
         }
         other => Err(Error::invalid(format!("target {other}"), "no such target", USAGE)),
     }

@@ -1,5 +1,7 @@
 //! Compiled programs on every adapter of the machine against PyTorch.
 
+#![cfg(feature = "wgpu")]
+
 use aludel_ir::Graph;
 use aludel_ir::interp::HostTensor;
 use aludel_oracle::{Suite, device, training::Runs};

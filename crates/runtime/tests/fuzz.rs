@@ -1,7 +1,7 @@
 //! Random graphs, compiled, against the reference interpreter: fused and unfused, constant and symbolic sizes, as a step and
-//! with less memory, on every WebGPU adapter of the machine.
+//! with less memory, on every device of the machine that runs kernels.
 
-#![cfg(feature = "wgpu")]
+#![cfg(any(feature = "wgpu", feature = "cuda"))]
 
 mod common;
 #[path = "../../compiler/tests/common/mod.rs"]
@@ -12,15 +12,15 @@ use aludel_compiler::{Options, compile};
 use aludel_ir::graph::InputKind;
 use aludel_ir::interp::{HostTensor, Interpreter, Precision};
 use aludel_ir::{DType, Graph};
-use aludel_runtime::{Argument, Executor, WgpuExecutor, decode, encode};
+use aludel_runtime::{Argument, Executor, decode, encode};
 use random::Rng;
 use random::generate::{Style, graph, hints, inputs};
 use random::shrink::shrink;
 use std::sync::Arc;
 
 /// Compiles and runs a graph, state updated in place.
-fn run(device: &WgpuExecutor, g: &Graph, sizes: &[i64], options: &Options) -> Result<Vec<HostTensor>, String> {
-    let target = device.target().ok_or("a WebGPU device has a target")?;
+fn run(device: &dyn Executor, g: &Graph, sizes: &[i64], options: &Options) -> Result<Vec<HostTensor>, String> {
+    let target = device.target().ok_or("the device has no target")?;
     let program = Arc::new(compile(g, &target, options).map_err(|e| format!("compile: {e}"))?);
     let exe = device.load(Arc::new(g.clone()), Some(program)).map_err(|e| format!("load: {e}"))?;
     let host = inputs(g, sizes);
@@ -75,7 +75,7 @@ fn differ(g: &Graph, exact: &[HostTensor], rounded: &[HostTensor], got: &[HostTe
     None
 }
 
-fn fails(device: &WgpuExecutor, g: &Graph, options: &Options) -> Option<String> {
+fn fails(device: &dyn Executor, g: &Graph, options: &Options) -> Option<String> {
     let joint = match expand_grads(g) {
         Ok(j) => j,
         Err(e) => return Some(format!("autodiff: {e}")),
@@ -113,8 +113,8 @@ fn check(name: &str, cases: u64, style: impl Fn(u64) -> Style, options: &[Option
         for seed in first..first + cases {
             let g = graph(&mut Rng::new(seed), style(seed));
             for o in options {
-                if fails(&device, &g, o).is_some() {
-                    let (small, reason) = shrink(&g, &|g| fails(&device, g, o));
+                if fails(&*device, &g, o).is_some() {
+                    let (small, reason) = shrink(&g, &|g| fails(&*device, g, o));
                     panic!("{name}, seed {seed}, {}: {reason}\n{small}", device.info().name);
                 }
             }

@@ -1,6 +1,6 @@
 //! Every scalar operation on the device against its host evaluator, at ordinary and at awkward arguments.
 
-#![cfg(feature = "wgpu")]
+#![cfg(any(feature = "wgpu", feature = "cuda"))]
 
 mod common;
 
@@ -108,7 +108,7 @@ fn every_scalar_operation_agrees_with_the_host() {
                 if def.op == ScalarOp::Select {
                     args[0] = args[0].iter().enumerate().map(|(i, _)| (i % 3 == 0) as u8 as f64).collect();
                 }
-                let got = compute(&device, def, dtype, &args, result);
+                let got = compute(&*device, def, dtype, &args, result);
                 for (i, got) in got.into_iter().enumerate() {
                     let x: Vec<f64> = args.iter().map(|a| a[i]).collect();
                     let expected = def.op.eval(&x, dtype, result);

@@ -1,6 +1,6 @@
-//! Whole training steps, compiled, against the reference interpreter, on every WebGPU adapter of the machine.
+//! Whole training steps, compiled, against the reference interpreter, on every device of the machine that runs kernels.
 
-#![cfg(feature = "wgpu")]
+#![cfg(any(feature = "wgpu", feature = "cuda"))]
 
 mod common;
 #[path = "../../compiler/tests/steps/mod.rs"]

@@ -70,6 +70,11 @@ impl CudaExecutor {
         Ok(CudaExecutor { shared: Arc::new(shared) })
     }
 
+    /// Loses the device, as a kernel that faults would: what tests use to rehearse recovery.
+    pub fn destroy(&self) {
+        self.shared.faults.lose("destroyed".into());
+    }
+
     /// The range behind a storage, if it is this device's.
     pub(super) fn range<'a>(shared: &Arc<Shared>, storage: &'a Storage) -> Result<&'a Range> {
         let range = storage.as_any().downcast_ref::<Range>().filter(|r| r.place().allocation.is_of(shared));

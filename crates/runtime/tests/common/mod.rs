@@ -2,30 +2,52 @@
 
 #![allow(dead_code)]
 
-use aludel_compiler::codegen::wgsl;
+use aludel_compiler::{Language, MatmulPrecision, Target, codegen};
 use aludel_ir::expr::{Expr, Sym};
 use aludel_ir::graph::Graph;
 use aludel_ir::kernel::{Access, KExpr, Kernel, KernelBuffer, Stmt, Ty, Var, add, int, lt, mul};
 use aludel_ir::program::{Binding, KernelSource, Launch, Param, Placement, Program, ProgramOutput, Role, Slot};
 use aludel_ir::shape::ShapeEnv;
 use aludel_ir::{DType, ScalarOp};
-use aludel_runtime::{Argument, Executable, Executor, Storage, WgpuExecutor, WgpuOptions};
+use aludel_runtime::{Argument, Executable, Executor, Storage};
 use std::sync::Arc;
 
 pub const F32: Ty = Ty::scalar(DType::F32);
 
-/// One executor for each adapter of this machine; says so when there is none.
-pub fn devices() -> Vec<WgpuExecutor> {
+/// One executor for each device of this machine that runs kernels; says so where there is none of a kind.
+pub fn devices() -> Vec<Box<dyn Executor>> {
+    let mut all: Vec<Box<dyn Executor>> = Vec::new();
+    #[cfg(feature = "wgpu")]
+    all.extend(adapters().into_iter().map(|d| Box::new(d) as Box<dyn Executor>));
+    #[cfg(feature = "cuda")]
+    all.extend(gpus(MatmulPrecision::Highest).into_iter().map(|d| Box::new(d) as Box<dyn Executor>));
+    all.iter().for_each(|d| eprintln!("on {} ({})", d.info().name, d.info().backend));
+    all
+}
+
+/// One executor for each WebGPU adapter.
+#[cfg(feature = "wgpu")]
+pub fn adapters() -> Vec<aludel_runtime::WgpuExecutor> {
+    use aludel_runtime::{WgpuExecutor, WgpuOptions};
     let mut names = pollster::block_on(WgpuExecutor::available(&WgpuOptions::default()));
     names.dedup();
     if names.is_empty() {
         eprintln!("SKIPPED: no Vulkan, Metal or DirectX 12 adapter; install mesa-vulkan-drivers to run this in software");
     }
-    let request = |name: String| {
-        eprintln!("on {name}");
-        pollster::block_on(WgpuExecutor::request(&WgpuOptions { adapter: Some(name), ..Default::default() })).unwrap()
-    };
+    let request = |name| pollster::block_on(WgpuExecutor::request(&WgpuOptions { adapter: Some(name), ..Default::default() })).unwrap();
     names.into_iter().map(request).collect()
+}
+
+/// An executor for the first GPU that CUDA can use.
+#[cfg(feature = "cuda")]
+pub fn gpus(matmul_precision: MatmulPrecision) -> Vec<aludel_runtime::CudaExecutor> {
+    use aludel_runtime::{CudaExecutor, CudaOptions, cuda};
+    let first = cuda::devices().into_iter().next();
+    if first.is_none() {
+        eprintln!("SKIPPED: no NVIDIA GPU; docs/gpu-checks.md says how to run this on one");
+    }
+    let open = |d: cuda::CudaDevice| CudaExecutor::new(&CudaOptions { device: d.index, matmul_precision, cache: None }).unwrap();
+    first.into_iter().map(open).collect()
 }
 
 pub fn read(device: &dyn Executor, storage: &Storage) -> Vec<f32> {
@@ -41,8 +63,9 @@ pub fn device(executor: &dyn Executor, values: &[f32]) -> Argument {
     Argument::Device(executor.upload(&words).unwrap())
 }
 
-pub fn load(executor: &dyn Executor, program: &Arc<Program>) -> Arc<dyn Executable> {
-    executor.load(Arc::new(Graph::new(program.name.clone())), Some(program.clone())).unwrap()
+pub fn load(executor: &dyn Executor, written: &Written) -> Arc<dyn Executable> {
+    let program = written.program(&executor.target().unwrap());
+    executor.load(Arc::new(Graph::new(program.name.clone())), Some(Arc::new(program))).unwrap()
 }
 
 pub fn at(buffer: u32, index: KExpr) -> KExpr {
@@ -81,12 +104,38 @@ pub fn elementwise(name: &str, buffers: &[(DType, u32)], body: Vec<Stmt>) -> Ker
 /// Assembles a program: bindings, then tensors of one shape each in a binding, then launches.
 pub struct Assembly {
     pub program: Program,
+    kernels: Vec<Kernel>,
+}
+
+/// A program whose kernels are not printed yet.
+pub struct Written {
+    program: Program,
+    kernels: Vec<Kernel>,
+}
+
+impl Written {
+    /// The program in a target's language.
+    pub fn program(&self, target: &Target) -> Program {
+        let mut program = self.program.clone();
+        let access: Vec<Option<Access>> = program.bindings.iter().map(|b| Some(b.access)).collect();
+        for kernel in &self.kernels {
+            program.kernels.push(KernelSource {
+                name: kernel.name.clone(),
+                source: codegen::print(kernel, target, &access, &[]).unwrap(),
+                entry: codegen::entry(target.language).into(),
+                workgroup_size: kernel.workgroup_size,
+                shared_bytes: kernel.shared_bytes(),
+                access: kernel.accesses(program.bindings.len()),
+            });
+        }
+        program
+    }
 }
 
 impl Assembly {
     pub fn new(name: &str, bindings: &[(Role, Access)]) -> Self {
         let bindings = bindings.iter().map(|(role, access)| Binding { role: *role, access: *access }).collect();
-        Assembly { program: Program { name: name.into(), bindings, ..Program::default() } }
+        Assembly { program: Program { name: name.into(), bindings, ..Program::default() }, kernels: Vec::new() }
     }
 
     pub fn symbol(&mut self) -> Expr {
@@ -107,18 +156,9 @@ impl Assembly {
 
     /// Launches a kernel over `n` elements with these tensors as its buffers.
     pub fn launch(&mut self, kernel: &Kernel, n: Expr, groups: Expr, tensors: &[usize]) {
-        let access: Vec<Option<Access>> = self.program.bindings.iter().map(|b| Some(b.access)).collect();
-        let source = wgsl::print(kernel, &access).unwrap();
-        let k = self.program.kernels.iter().position(|k| k.source == source).unwrap_or(self.program.kernels.len());
-        if k == self.program.kernels.len() {
-            self.program.kernels.push(KernelSource {
-                name: kernel.name.clone(),
-                source,
-                entry: "main".into(),
-                workgroup_size: kernel.workgroup_size,
-                shared_bytes: kernel.shared_bytes(),
-                access: kernel.accesses(self.program.bindings.len()),
-            });
+        let k = self.kernels.iter().position(|k| k == kernel).unwrap_or(self.kernels.len());
+        if k == self.kernels.len() {
+            self.kernels.push(kernel.clone());
         }
         let mut params = vec![Param::Size(n.clone())];
         params.extend(tensors.iter().map(|t| Param::Offset(*t)));
@@ -140,8 +180,8 @@ impl Assembly {
         self.program.outputs.push(ProgramOutput { name: name.into(), placement, dtype: DType::F32, shape, updates });
     }
 
-    pub fn finish(self) -> Arc<Program> {
-        Arc::new(self.program)
+    pub fn finish(self) -> Written {
+        Written { program: self.program, kernels: self.kernels }
     }
 }
 

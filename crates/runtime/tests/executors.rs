@@ -1,12 +1,12 @@
-//! The WebGPU executor on every adapter of the machine, with programs written by hand.
+//! What every executor promises, on every device of the machine that runs kernels, with programs written by hand.
 
-#![cfg(feature = "wgpu")]
+#![cfg(any(feature = "wgpu", feature = "cuda"))]
 
 mod common;
 
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::{Access, KExpr, Kernel, KernelBuffer, SharedArray, Stmt, Ty, Var, add, int, lt, mul};
-use aludel_ir::program::{Program, Role};
+use aludel_ir::program::Role;
 use aludel_ir::{DType, Error, ScalarOp};
 use aludel_runtime::{Argument, Executor, Stats};
 use common::*;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 const STEP: [(Role, Access); 3] = [(Role::Arena, Access::ReadWrite), (Role::State, Access::ReadWrite), (Role::Inputs, Access::Read)];
 
 /// `w -= lr * x` in place and `y = w * x` as a result, over a symbolic number of elements.
-fn step() -> Arc<Program> {
+fn step() -> Written {
     let mut a = Assembly::new("step", &STEP);
     let n = a.symbol();
     let x = a.tensor("x", vec![n.clone()], 2);
@@ -56,23 +56,24 @@ fn ramp(n: usize) -> Vec<f32> {
 #[test]
 fn a_step_updates_state_in_place() {
     for d in devices() {
-        let exe = load(&d, &step());
+        let exe = load(&*d, &step());
         let block = d.allocate_block(&[host(&ramp(100)), host(&[7.0; 100])]).unwrap();
         let state = |i: usize| Argument::Device(block[i].clone());
         for round in 1..=3 {
             let out = exe.run(&[100], &[host(&[2.0; 100]), state(0), host(&[0.5]), state(1)]).unwrap();
             assert!(Arc::ptr_eq(&out[1], &block[0]), "the updated state is the state itself");
             let expected: Vec<f32> = ramp(100).iter().map(|w| w - round as f32).collect();
-            assert_eq!(read(&d, &out[1]), expected);
-            assert_eq!(read(&d, &out[0]), expected.iter().map(|w| w * 2.0).collect::<Vec<_>>());
+            assert_eq!(read(&*d, &out[1]), expected);
+            assert_eq!(read(&*d, &out[0]), expected.iter().map(|w| w * 2.0).collect::<Vec<_>>());
         }
         // Another size, device arguments, and a block in another order: same program, same results.
-        let block = d.allocate_block(&[device(&d, &[7.0; 200]), device(&d, &ramp(200))]).unwrap();
-        let inputs = [device(&d, &[2.0; 200]), Argument::Device(block[1].clone()), device(&d, &[0.5]), Argument::Device(block[0].clone())];
+        let block = d.allocate_block(&[device(&*d, &[7.0; 200]), device(&*d, &ramp(200))]).unwrap();
+        let inputs =
+            [device(&*d, &[2.0; 200]), Argument::Device(block[1].clone()), device(&*d, &[0.5]), Argument::Device(block[0].clone())];
         let out = exe.run(&[200], &inputs).unwrap();
-        assert_eq!(read(&d, &block[1]), ramp(200).iter().map(|w| w - 1.0).collect::<Vec<_>>());
-        assert_eq!(read(&d, &block[0]), vec![7.0; 200]);
-        assert_eq!(read(&d, &out[0])[3], 4.0);
+        assert_eq!(read(&*d, &block[1]), ramp(200).iter().map(|w| w - 1.0).collect::<Vec<_>>());
+        assert_eq!(read(&*d, &block[0]), vec![7.0; 200]);
+        assert_eq!(read(&*d, &out[0])[3], 4.0);
     }
 }
 
@@ -80,11 +81,11 @@ fn a_step_updates_state_in_place() {
 #[test]
 fn state_outside_a_block_is_copied() {
     for d in devices() {
-        let exe = load(&d, &step());
+        let exe = load(&*d, &step());
         let w = d.upload(&ramp(10).iter().map(|v| v.to_bits()).collect::<Vec<_>>()).unwrap();
-        let out = exe.run(&[10], &[host(&[2.0; 10]), Argument::Device(w.clone()), device(&d, &[0.5]), host(&[0.0; 10])]).unwrap();
-        assert_eq!(read(&d, &w), ramp(10));
-        assert_eq!(read(&d, &out[1]), ramp(10).iter().map(|w| w - 1.0).collect::<Vec<_>>());
+        let out = exe.run(&[10], &[host(&[2.0; 10]), Argument::Device(w.clone()), device(&*d, &[0.5]), host(&[0.0; 10])]).unwrap();
+        assert_eq!(read(&*d, &w), ramp(10));
+        assert_eq!(read(&*d, &out[1]), ramp(10).iter().map(|w| w - 1.0).collect::<Vec<_>>());
     }
 }
 
@@ -92,15 +93,15 @@ fn state_outside_a_block_is_copied() {
 #[test]
 fn evacuation_keeps_the_old_value() {
     for d in devices() {
-        let exe = load(&d, &step());
+        let exe = load(&*d, &step());
         let block = d.allocate_block(&[host(&ramp(10)), host(&[0.0; 10])]).unwrap();
         let held = block[0].clone();
         let fresh = d.evacuate(&block[0]).unwrap();
         let out =
             exe.run(&[10], &[host(&[2.0; 10]), Argument::Device(fresh.clone()), host(&[0.5]), Argument::Device(block[1].clone())]).unwrap();
         assert!(Arc::ptr_eq(&out[1], &fresh));
-        assert_eq!(read(&d, &held), ramp(10));
-        assert_eq!(read(&d, &fresh)[0], -1.0);
+        assert_eq!(read(&*d, &held), ramp(10));
+        assert_eq!(read(&*d, &fresh)[0], -1.0);
         assert!(d.evacuate(&held).is_err(), "what was evacuated is in no block");
     }
 }
@@ -120,10 +121,10 @@ fn since(d: &dyn Executor, before: Stats) -> (u64, u64, u64, u64, u64) {
 #[test]
 fn steady_steps_create_nothing_and_submit_once() {
     for d in devices() {
-        let exe = load(&d, &step());
+        let exe = load(&*d, &step());
         assert_eq!(d.stats().pipelines_created, 3);
         let block = d.allocate_block(&[host(&ramp(100)), host(&[0.0; 100])]).unwrap();
-        let x = device(&d, &[1.0; 100]);
+        let x = device(&*d, &[1.0; 100]);
         let run = |x: Argument| {
             let state = |i: usize| Argument::Device(block[i].clone());
             exe.run(&[100], &[x, state(0), host(&[0.5]), state(1)]).unwrap()
@@ -135,27 +136,27 @@ fn steady_steps_create_nothing_and_submit_once() {
         for x in [host(&[1.0; 100]), x.clone()] {
             let before = d.stats();
             let out = run(x);
-            assert_eq!(since(&d, before), (3, 1, 0, 0, 0));
+            assert_eq!(since(&*d, before), (3, 1, 0, 0, 0));
             assert_eq!(d.stats().bytes_moved - before.bytes_moved, 100 * 4 * (3 + 2 + 3));
             assert_eq!(d.stats().bytes_in_use - before.bytes_in_use, 512, "one result is alive");
             drop(out);
             assert_eq!(d.stats().bytes_in_use, before.bytes_in_use);
         }
         // Reading back through the staging ring creates nothing either, once it has a buffer.
-        read(&d, &run(x.clone())[0]);
+        read(&*d, &run(x.clone())[0]);
         let before = d.stats();
-        read(&d, &run(x.clone())[0]);
-        assert_eq!(since(&d, before), (3, 2, 0, 0, 0));
+        read(&*d, &run(x.clone())[0]);
+        assert_eq!(since(&*d, before), (3, 2, 0, 0, 0));
         // A program loaded again shares its pipelines.
         let before = d.stats();
-        load(&d, &step());
-        assert_eq!(since(&d, before).4, 0);
+        load(&*d, &step());
+        assert_eq!(since(&*d, before).4, 0);
         pollster::block_on(d.throttle(0)).unwrap();
     }
 }
 
 /// `y = x + x2` as an operator of its own.
-fn operator() -> Arc<Program> {
+fn operator() -> Written {
     let mut a =
         Assembly::new("add", &[(Role::Input(0), Access::Read), (Role::Input(1), Access::Read), (Role::Result(0), Access::ReadWrite)]);
     let n = a.symbol();
@@ -175,17 +176,17 @@ fn operator() -> Arc<Program> {
 #[test]
 fn operators_are_batched_and_ordered() {
     for d in devices() {
-        let exe = load(&d, &operator());
-        let one = device(&d, &[1.0; 64]);
-        let mut x = device(&d, &[0.0; 64]);
+        let exe = load(&*d, &operator());
+        let one = device(&*d, &[1.0; 64]);
+        let mut x = device(&*d, &[0.0; 64]);
         for round in 0..200 {
             // Uploads take memory that operators still waiting may read: they must not overtake.
-            let step = if round % 3 == 0 { device(&d, &[1.0; 64]) } else { one.clone() };
+            let step = if round % 3 == 0 { device(&*d, &[1.0; 64]) } else { one.clone() };
             let y = exe.run(&[64], &[x, step]).unwrap();
             x = Argument::Device(y[0].clone());
         }
         let Argument::Device(s) = &x else { unreachable!() };
-        assert_eq!(read(&d, s), vec![200.0; 64]);
+        assert_eq!(read(&*d, s), vec![200.0; 64]);
         // A steady chain: nothing new, one submission for 32 operators.
         let chain = |mut x: Argument| {
             for _ in 0..64 {
@@ -200,21 +201,21 @@ fn operators_are_batched_and_ordered() {
         d.flush();
         let before = d.stats();
         x = chain(x);
-        assert_eq!(since(&d, before), (64, 2, 0, 0, 0));
+        assert_eq!(since(&*d, before), (64, 2, 0, 0, 0));
         // The same tensor twice, and host arguments.
         let y = exe.run(&[64], &[x.clone(), x.clone()]).unwrap();
-        assert_eq!(read(&d, &y[0]), vec![2.0 * 520.0; 64]);
+        assert_eq!(read(&*d, &y[0]), vec![2.0 * 520.0; 64]);
         let y = exe.run(&[2], &[host(&[1.0, 2.0]), host(&[3.0, 4.0])]).unwrap();
-        assert_eq!(read(&d, &y[0]), [4.0, 6.0]);
+        assert_eq!(read(&*d, &y[0]), [4.0, 6.0]);
         // Both operands in one state block, and one of them a result's neighbour.
         let block = d.allocate_block(&[host(&[1.0; 5]), host(&[2.0; 5])]).unwrap();
         let y = exe.run(&[5], &[Argument::Device(block[0].clone()), Argument::Device(block[1].clone())]).unwrap();
-        assert_eq!(read(&d, &y[0]), [3.0; 5]);
+        assert_eq!(read(&*d, &y[0]), [3.0; 5]);
     }
 }
 
 /// `x += x2` where the operator may write its input.
-fn in_place() -> Arc<Program> {
+fn in_place() -> Written {
     let mut a = Assembly::new("add_", &[(Role::Input(0), Access::ReadWrite), (Role::Input(1), Access::Read)]);
     let n = a.symbol();
     let x = a.tensor("x", vec![n.clone()], 0);
@@ -230,19 +231,19 @@ fn in_place() -> Arc<Program> {
 #[test]
 fn operators_update_blocks_in_place_and_copies_otherwise() {
     for d in devices() {
-        let exe = load(&d, &in_place());
+        let exe = load(&*d, &in_place());
         // Both operands in one buffer, one written: WebGPU forbids binding it so; the executor copies.
         let block = d.allocate_block(&[host(&[1.0; 5]), host(&[2.0; 5])]).unwrap();
         let out = exe.run(&[5], &[Argument::Device(block[0].clone()), Argument::Device(block[1].clone())]).unwrap();
         assert!(Arc::ptr_eq(&out[0], &block[0]));
-        assert_eq!(read(&d, &block[0]), [3.0; 5]);
+        assert_eq!(read(&*d, &block[0]), [3.0; 5]);
         let out = exe.run(&[5], &[Argument::Device(block[0].clone()), Argument::Device(block[0].clone())]).unwrap();
-        assert_eq!(read(&d, &out[0]), [6.0; 5]);
-        let x = device(&d, &[1.0; 5]);
+        assert_eq!(read(&*d, &out[0]), [6.0; 5]);
+        let x = device(&*d, &[1.0; 5]);
         let out = exe.run(&[5], &[x.clone(), x.clone()]).unwrap();
-        assert_eq!(read(&d, &out[0]), [2.0; 5]);
+        assert_eq!(read(&*d, &out[0]), [2.0; 5]);
         let Argument::Device(x) = x else { unreachable!() };
-        assert_eq!(read(&d, &x), [1.0; 5], "a tensor that is no state keeps its value");
+        assert_eq!(read(&*d, &x), [1.0; 5], "a tensor that is no state keeps its value");
     }
 }
 
@@ -265,15 +266,15 @@ fn operators_deliver_updates_that_are_not_in_place() {
     a.output("sum", sum, None);
     let program = a.finish();
     for d in devices() {
-        let exe = load(&d, &program);
+        let exe = load(&*d, &program);
         let block = d.allocate_block(&[host(&[1.0; 3]), host(&[3.0; 5])]).unwrap();
         let out = exe.run(&[5], &[Argument::Device(block[1].clone())]).unwrap();
         assert!(Arc::ptr_eq(&out[0], &block[1]));
-        assert_eq!(read(&d, &block[1]), [9.0; 5]);
-        assert_eq!(read(&d, &block[0]), [1.0; 3]);
-        assert_eq!(read(&d, &out[1]), [6.0; 5]);
+        assert_eq!(read(&*d, &block[1]), [9.0; 5]);
+        assert_eq!(read(&*d, &block[0]), [1.0; 3]);
+        assert_eq!(read(&*d, &out[1]), [6.0; 5]);
         let out = exe.run(&[5], &[host(&[4.0; 5])]).unwrap();
-        assert_eq!((read(&d, &out[0]), read(&d, &out[1])), (vec![16.0; 5], vec![8.0; 5]));
+        assert_eq!((read(&*d, &out[0]), read(&*d, &out[1])), (vec![16.0; 5], vec![8.0; 5]));
     }
 }
 
@@ -311,7 +312,7 @@ fn reductions_and_atomics() {
         workgroup_size: [64, 1, 1],
         params,
         buffers: vec![buffer("x", 0, 1), buffer("y", 1, 2)],
-        shared: vec![SharedArray { name: "partial".into(), ty: f, len: 64 }],
+        shared: vec![SharedArray { name: "partial".into(), ty: f, len: 64, view: None }],
         vars: vec![i32_, f, i32_, i32_, i32_],
         body: vec![
             Stmt::Mut(Var(1), aludel_ir::kernel::f32c(0.0)),
@@ -341,15 +342,15 @@ fn reductions_and_atomics() {
     a.output("y", y, Some(1));
     let program = a.finish();
     for d in devices() {
-        let out = load(&d, &program).run(&[1000], &[host(&ramp(1000)), host(&[0.5])]).unwrap();
-        assert_eq!(read(&d, &out[0]), [499_500.5]);
+        let out = load(&*d, &program).run(&[1000], &[host(&ramp(1000)), host(&[0.5])]).unwrap();
+        assert_eq!(read(&*d, &out[0]), [499_500.5]);
     }
 }
 
 #[test]
 fn mistakes_are_errors() {
     for d in devices() {
-        let exe = load(&d, &operator());
+        let exe = load(&*d, &operator());
         let message = |e: Result<_, Error>| e.map(|_: Vec<_>| ()).unwrap_err().to_string();
         assert!(message(exe.run(&[5], &[host(&[1.0; 5])])).contains("1 given, 2 expected"));
         let wrong = message(exe.run(&[5], &[host(&[1.0; 5]), host(&[1.0; 6])]));
@@ -357,9 +358,9 @@ fn mistakes_are_errors() {
         assert!(message(exe.run(&[], &[])).contains("symbols"));
         let huge = message(exe.run(&[2_000_000_000], &[host(&[]), host(&[])]));
         assert!(huge.contains("the limit is"), "{huge}");
-        assert_eq!(read(&d, &exe.run(&[1], &[host(&[1.0]), host(&[2.0])]).unwrap()[0]), [3.0], "errors leave the device usable");
-        // Text that is no WGSL.
-        let mut broken = (*operator()).clone();
+        assert_eq!(read(&*d, &exe.run(&[1], &[host(&[1.0]), host(&[2.0])]).unwrap()[0]), [3.0], "errors leave the device usable");
+        // Text that is no kernel.
+        let mut broken = operator().program(&d.target().unwrap());
         broken.kernels[0].source = "fn main( {".into();
         let e = d.load(Arc::default(), Some(Arc::new(broken))).map(|_| ()).unwrap_err().to_string();
         assert!(e.contains("kernel add"), "{e}");
@@ -367,19 +368,19 @@ fn mistakes_are_errors() {
     }
     let mut two = devices().into_iter();
     if let (Some(a), Some(b)) = (two.next(), two.next()) {
-        let exe = load(&a, &operator());
-        let e = exe.run(&[1], &[host(&[1.0]), device(&b, &[1.0])]).map(|_| ()).unwrap_err().to_string();
+        let exe = load(&*a, &operator());
+        let e = exe.run(&[1], &[host(&[1.0]), device(&*b, &[1.0])]).map(|_| ()).unwrap_err().to_string();
         assert!(e.contains("another device"), "{e}");
     }
 }
 
-#[test]
-fn a_lost_device_says_so() {
-    for d in devices() {
-        let exe = load(&d, &operator());
+/// Loses the device by `destroy` and asks it for everything.
+fn lose(d: &dyn Executor, destroy: impl FnOnce()) {
+    {
+        let exe = load(d, &operator());
         let x = d.upload(&[0; 4]).unwrap();
         assert_eq!(d.lost(), None);
-        d.destroy();
+        destroy();
         assert!(d.lost().is_some());
         let e = exe.run(&[1], &[host(&[1.0]), host(&[2.0])]).map(|_| ()).unwrap_err().to_string();
         assert!(e.contains("lost") && e.contains("snapshot"), "{e}");
@@ -390,9 +391,21 @@ fn a_lost_device_says_so() {
 }
 
 #[test]
+#[cfg(feature = "wgpu")]
+fn a_lost_adapter_says_so() {
+    adapters().iter().for_each(|d| lose(d, || d.destroy()));
+}
+
+#[test]
+#[cfg(feature = "cuda")]
+fn a_lost_gpu_says_so() {
+    gpus(Default::default()).iter().for_each(|d| lose(d, || d.destroy()));
+}
+
+#[test]
 fn downloads_run_beside_the_work() {
     for d in devices() {
-        let exe = load(&d, &operator());
+        let exe = load(&*d, &operator());
         let mut waiting = Vec::new();
         for i in 0..20 {
             let y = exe.run(&[3], &[host(&[i as f32; 3]), host(&[1.0; 3])]).unwrap();
@@ -405,14 +418,14 @@ fn downloads_run_beside_the_work() {
                 assert_eq!(words, [(i as f32 + 1.0).to_bits(); 3]);
             }
         }
-        assert_eq!(read(&d, &d.upload(&[]).unwrap()), Vec::<f32>::new());
+        assert_eq!(read(&*d, &d.upload(&[]).unwrap()), Vec::<f32>::new());
     }
 }
 
 #[test]
 fn launches_are_timed() {
     for d in devices() {
-        let exe = load(&d, &step());
+        let exe = load(&*d, &step());
         let block = d.allocate_block(&[host(&ramp(100)), host(&[0.0; 100])]).unwrap();
         let inputs = [host(&[2.0; 100]), Argument::Device(block[0].clone()), host(&[0.5]), Argument::Device(block[1].clone())];
         match exe.run_timed(&[100], &inputs) {
@@ -420,7 +433,7 @@ fn launches_are_timed() {
                 let times = pollster::block_on(times).unwrap();
                 assert_eq!(times.len(), 3);
                 assert!(times.iter().all(|t| (0.0..10_000.0).contains(t)), "{times:?}");
-                assert_eq!(read(&d, &out[1])[0], -1.0);
+                assert_eq!(read(&*d, &out[1])[0], -1.0);
             }
             Err(e) => assert!(!d.info().features.contains(&"timestamp-query".into()), "{e}"),
         }
