@@ -41,6 +41,8 @@ pub struct Target {
     pub software: bool,
     /// What matrix products of f32 may give up for speed.
     pub matmul_precision: MatmulPrecision,
+    /// Numbers of 32 bits in the widest vector register where kernels name vectors themselves (C).
+    pub vector_lanes: u32,
     /// Compute capability times ten (`90` for Hopper) where the language is PTX; else 0.
     pub compute_capability: u32,
 }
@@ -65,6 +67,7 @@ impl Target {
             max_groups: 65_535,
             max_binding_bytes: 128 << 20,
             software: false,
+            vector_lanes: 4,
             matmul_precision: MatmulPrecision::Highest,
             compute_capability: 0,
         }
@@ -80,6 +83,7 @@ impl Target {
             max_groups: i32::MAX as u32,
             max_binding_bytes: 16 << 30,
             software: false,
+            vector_lanes: 8,
             matmul_precision: MatmulPrecision::Highest,
             compute_capability: 0,
         }
@@ -95,6 +99,7 @@ impl Target {
             max_groups: i32::MAX as u32,
             max_binding_bytes: 16 << 30,
             software: false,
+            vector_lanes: 4,
             matmul_precision,
             compute_capability,
         }

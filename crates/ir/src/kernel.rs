@@ -1,6 +1,6 @@
 //! The Kernel IR: structured statements over typed registers, what targets print.
 //!
-//! Integers are i32. Every index is in range: targets check none. A value has one or four lanes. Storage elements are 32-bit words on every target that shares the
+//! Integers are i32. Every index is in range: targets check none. A value has one or four lanes, on CPUs eight or sixteen too. Storage elements are 32-bit words on every target that shares the
 //! layout of [`crate::program`]; narrower types are widened in memory.
 
 use crate::dtype::{DType, Literal};
@@ -9,7 +9,7 @@ use crate::scalar::ScalarOp;
 mod verify;
 pub use verify::visit;
 
-/// The type of a register: `lanes` is 1 or 4.
+/// The type of a register: `lanes` is 1 or 4, on CPUs 8 or 16 too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Ty {
     pub dtype: DType,
@@ -49,7 +49,8 @@ pub enum KExpr {
     Scalar(ScalarOp, Vec<KExpr>),
     Cast(DType, Box<KExpr>),
     Bitcast(DType, Box<KExpr>),
-    /// Element `index` (in elements, or in groups of four for four lanes) of a storage buffer.
+    /// Element `index` (in elements, or in groups of four for four lanes) of a storage buffer. Eight and sixteen lanes start at
+    /// any element.
     Load {
         buffer: u32,
         index: Box<KExpr>,
@@ -152,6 +153,15 @@ pub struct SharedArray {
     pub name: String,
     pub ty: Ty,
     pub len: u32,
+    /// The array before this one whose memory it shows under its own type; only on CPUs.
+    pub view: Option<u32>,
+}
+
+impl SharedArray {
+    /// Bytes of memory of its own.
+    fn bytes(&self) -> u32 {
+        if self.view.is_some() { 0 } else { (self.len * 4 * self.ty.lanes as u32).next_multiple_of(16) }
+    }
 }
 
 /// One kernel. Registers, buffers, parameters and arrays are named by position, so that kernels that differ only in where
@@ -182,7 +192,23 @@ impl Kernel {
 
     /// Bytes of workgroup memory; each array starts at a multiple of 16.
     pub fn shared_bytes(&self) -> u32 {
-        self.shared.iter().map(|a| (a.len * 4 * a.ty.lanes as u32).next_multiple_of(16)).sum()
+        self.shared.iter().map(SharedArray::bytes).sum()
+    }
+
+    /// Where each workgroup array starts, in bytes, when they lie one after another.
+    pub fn shared_offsets(&self) -> Vec<u32> {
+        let mut end = 0;
+        let mut out: Vec<u32> = Vec::with_capacity(self.shared.len());
+        for a in &self.shared {
+            out.push(a.view.and_then(|v| out.get(v as usize).copied()).unwrap_or(end));
+            end += a.bytes();
+        }
+        out
+    }
+
+    /// The array whose memory an array is.
+    pub fn shared_root(&self, array: u32) -> u32 {
+        self.shared.get(array as usize).and_then(|a| a.view).unwrap_or(array)
     }
 }
 

@@ -64,7 +64,7 @@ impl KernelBuilder {
     }
 
     pub fn shared(&mut self, name: &str, ty: Ty, len: u32) -> u32 {
-        self.shared.push(SharedArray { name: name.into(), ty, len });
+        self.shared.push(SharedArray { name: name.into(), ty, len, view: None });
         self.shared.len() as u32 - 1
     }
 

@@ -1,6 +1,6 @@
 //! The rules of the Kernel IR: types, scopes, positions in range, and barriers in uniform control flow.
 
-use super::{Access, BOOL, I32, KExpr, Kernel, Stmt, Ty, Var};
+use super::{Access, BOOL, I32, KExpr, Kernel, SharedArray, Stmt, Ty, Var};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 
@@ -36,7 +36,7 @@ impl Kernel {
             }
             KExpr::Load { buffer, index, ty } => match self.buffers.get(*buffer as usize) {
                 None => fail(format!("buffer {buffer} is not declared")),
-                Some(b) if b.dtype != ty.dtype || !matches!(ty.lanes, 1 | 4) => {
+                Some(b) if b.dtype != ty.dtype || !matches!(ty.lanes, 1 | 4 | 8 | 16) => {
                     fail(format!("load of {} with {} lanes from buffer {} of {}", ty.dtype, ty.lanes, b.name, b.dtype))
                 }
                 Some(_) => self.expect(index, I32, "an index").map(|()| *ty),
@@ -102,11 +102,21 @@ impl Kernel {
         if self.workgroup_size.contains(&0) {
             return fail(format!("workgroup size {:?} has a zero", self.workgroup_size));
         }
-        if let Some(v) = self.vars.iter().position(|t| !matches!(t.lanes, 1 | 4)) {
+        if let Some(v) = self.vars.iter().position(|t| !matches!(t.lanes, 1 | 4 | 8 | 16)) {
             return fail(format!("register v{v} has {} lanes", self.vars[v].lanes));
         }
-        if let Some(a) = self.shared.iter().find(|a| a.len == 0 || !matches!(a.ty.lanes, 1 | 4)) {
+        if let Some(a) = self.shared.iter().find(|a| a.len == 0 || !matches!(a.ty.lanes, 1 | 4 | 8 | 16)) {
             return fail(format!("workgroup array {} of {} elements of {} lanes", a.name, a.len, a.ty.lanes));
+        }
+        for (i, a) in self.shared.iter().enumerate() {
+            let words = |a: &SharedArray| a.len as u64 * a.ty.lanes as u64;
+            let fits = |of: u32| {
+                let of = self.shared[..i].get(of as usize).filter(|of| of.view.is_none());
+                of.is_some_and(|of| words(a) <= words(of) && a.ty.dtype == of.ty.dtype)
+            };
+            if a.view.is_some_and(|of| !fits(of)) {
+                return fail(format!("workgroup array {} shows memory that is not there or of another type", a.name));
+            }
         }
         for b in &self.buffers {
             if b.offset.is_some_and(|p| p as usize >= self.params.len()) {

@@ -1,58 +1,177 @@
 //! The device as the rest of Aludel sees it.
 
+use super::build::Compiler;
+use super::executable::CpuExecutable;
+use super::lock;
+use super::memory::{Allocation, Place, Pool, Range, aligned};
+use super::team;
 use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Stats, Storage};
 use aludel_compiler::Target;
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
 use aludel_ir::{Error, Result};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-/// This machine's CPU.
+/// This machine's CPU. Each executor has memory and an order of its own; cores are shared by all.
 pub struct CpuExecutor {
-    info: DeviceInfo,
-    target: Target,
+    shared: Arc<Shared>,
+}
+
+/// What the executor's parts share.
+pub(super) struct Shared {
+    pub info: DeviceInfo,
+    pub target: Target,
+    pub compiler: Compiler,
+    pub pool: Arc<Pool>,
+    pub counters: Counters,
+    /// Held while device memory is read or written: calls from several threads take turns.
+    pub stream: Mutex<Stream>,
+}
+
+#[derive(Default)]
+pub(super) struct Counters {
+    pub dispatches: AtomicU64,
+    pub submits: AtomicU64,
+    pub pipelines: AtomicU64,
+    pub bytes_moved: AtomicU64,
+}
+
+/// Memory that all runs use, one after another.
+#[derive(Default)]
+pub(super) struct Stream {
+    pub arena: Option<Arc<Allocation>>,
+}
+
+impl Shared {
+    /// The range behind a storage, if it is this device's.
+    pub fn range<'a>(&self, storage: &'a Storage) -> Result<&'a Range> {
+        let range = storage.as_any().downcast_ref::<Range>().filter(|r| r.place().allocation.is_of(&self.pool));
+        range.ok_or_else(|| Error::invalid("tensor", "is on another device", format!("move it to {} first", self.info.name)))
+    }
 }
 
 impl CpuExecutor {
     /// A device of its own memory and order. Errors where there is no C compiler, and names what to install.
     pub fn new() -> Result<Self> {
-        Ok(CpuExecutor { info: DeviceInfo { backend: "CPU".into(), name: "CPU".into(), features: Vec::new() }, target: Target::cpu() })
+        let compiler = Compiler::find()?;
+        let target = target();
+        let features = vec![format!("{} threads", team::threads()), format!("vectors of {} f32", target.vector_lanes)];
+        let info = DeviceInfo { backend: "CPU".into(), name: name(), features };
+        let shared = Shared { info, target, compiler, pool: Arc::default(), counters: Counters::default(), stream: Mutex::default() };
+        Ok(CpuExecutor { shared: Arc::new(shared) })
     }
 }
 
-fn unfinished<T>() -> Result<T> {
-    Err(Error::unsupported("CPU", "use the interpreter"))
+/// What the compiler needs to know of this processor.
+fn target() -> Target {
+    #[cfg(target_arch = "x86_64")]
+    let vector_lanes = match () {
+        () if is_x86_feature_detected!("avx512f") => 16,
+        () if is_x86_feature_detected!("avx2") => 8,
+        () => 4,
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let vector_lanes = 4;
+    Target { vector_lanes, ..Target::cpu() }
+}
+
+/// The processor's own name.
+fn name() -> String {
+    let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = told.lines().find_map(|l| l.strip_prefix("model name")).and_then(|l| l.split_once(':'));
+    model.map_or_else(|| format!("CPU ({})", std::env::consts::ARCH), |(_, name)| name.trim().to_string())
 }
 
 impl Executor for CpuExecutor {
     fn info(&self) -> DeviceInfo {
-        self.info.clone()
+        self.shared.info.clone()
     }
+
     fn target(&self) -> Option<Target> {
-        Some(self.target.clone())
+        Some(self.shared.target.clone())
     }
-    fn load(&self, _: Arc<Graph>, _: Option<Arc<Program>>) -> Result<Arc<dyn Executable>> {
-        unfinished()
+
+    fn load(&self, graph: Arc<Graph>, program: Option<Arc<Program>>) -> Result<Arc<dyn Executable>> {
+        let missing = || Error::invalid(format!("graph {}", graph.name), "has no program", "compile it for this device's target");
+        Ok(Arc::new(CpuExecutable::new(self.shared.clone(), program.ok_or_else(missing)?)?))
     }
-    fn upload(&self, _: &[u32]) -> Result<Storage> {
-        unfinished()
+
+    fn upload(&self, words: &[u32]) -> Result<Storage> {
+        let _stream = lock(&self.shared.stream);
+        let place = Place { allocation: self.shared.pool.allocate(words.len() as u64)?, offset: 0 };
+        place.write(words)?;
+        Ok(Arc::new(Range::new(place, words.len(), false)))
     }
-    fn allocate_block(&self, _: &[Argument]) -> Result<Vec<Storage>> {
-        unfinished()
+
+    fn allocate_block(&self, contents: &[Argument]) -> Result<Vec<Storage>> {
+        let shared = &self.shared;
+        let _stream = lock(&shared.stream);
+        let mut end = 0u64;
+        let mut offsets = Vec::with_capacity(contents.len());
+        for c in contents {
+            if let Argument::Device(s) = c {
+                shared.range(s)?;
+            }
+            offsets.push(end);
+            end += aligned(c.words() as u64);
+        }
+        let allocation = shared.pool.allocate(end)?;
+        let mut out: Vec<Storage> = Vec::with_capacity(contents.len());
+        for (c, offset) in contents.iter().zip(offsets) {
+            let place = Place { allocation: allocation.clone(), offset };
+            match c {
+                Argument::Host(words) => place.write(words)?,
+                Argument::Device(s) => place.copy(&shared.range(s)?.place(), s.words() as u64)?,
+            }
+            out.push(Arc::new(Range::new(place, c.words(), true)));
+        }
+        Ok(out)
     }
-    fn evacuate(&self, _: &Storage) -> Result<Storage> {
-        unfinished()
+
+    fn evacuate(&self, range: &Storage) -> Result<Storage> {
+        let shared = &self.shared;
+        let held = shared.range(range)?;
+        let _stream = lock(&shared.stream);
+        if !held.in_block() {
+            return Err(Error::invalid("tensor", "is no range of a state block", "evacuate only what `allocate_block` gave"));
+        }
+        let to = Place { allocation: shared.pool.allocate(range.words() as u64)?, offset: 0 };
+        to.copy(&held.place(), range.words() as u64)?;
+        let freed = held.relocate(to);
+        Ok(Arc::new(Range::new(freed, range.words(), true)))
     }
-    fn download(&self, _: &Storage) -> Pending<Vec<u32>> {
-        Box::pin(std::future::ready(unfinished()))
+
+    fn download(&self, storage: &Storage) -> Pending<Vec<u32>> {
+        let read = || {
+            let range = self.shared.range(storage)?;
+            let _stream = lock(&self.shared.stream);
+            range.place().read(storage.words() as u64)
+        };
+        Box::pin(std::future::ready(read()))
     }
+
     fn flush(&self) {}
+
     fn throttle(&self, _: usize) -> Pending<()> {
         Box::pin(std::future::ready(Ok(())))
     }
+
     fn stats(&self) -> Stats {
-        Stats::default()
+        let (c, pool) = (&self.shared.counters, &self.shared.pool);
+        let get = |a: &AtomicU64| a.load(Ordering::Relaxed);
+        Stats {
+            dispatches: get(&c.dispatches),
+            submits: get(&c.submits),
+            buffers_created: get(&pool.created),
+            bind_groups_created: 0,
+            pipelines_created: get(&c.pipelines),
+            bytes_moved: get(&c.bytes_moved),
+            bytes_in_use: get(&pool.in_use),
+            peak_bytes: get(&pool.peak),
+        }
     }
+
     fn lost(&self) -> Option<String> {
         None
     }

@@ -1,5 +1,21 @@
 //! The CPU executor: programs as C, built by the system's compiler, run on all cores.
+//!
+//! A program becomes one C file ([`aludel_compiler::codegen::c::unit`]), one shared object, one function for each kernel.
+//! A launch is so many pieces of work; launches that touch nothing of one another form a wave, whose pieces the threads take in
+//! any order. Work is done when a call returns.
 
+mod build;
+mod executable;
 mod executor;
+mod memory;
+mod plan;
+mod team;
 
 pub use executor::CpuExecutor;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks, also after a panic elsewhere: every critical section here leaves its data whole.
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -98,7 +98,16 @@ impl<'a> Parser<'a> {
                 self.c.expect("[")?;
                 let len = self.c.u32()?;
                 self.c.expect("]")?;
-                self.k.shared.push(SharedArray { name, ty, len });
+                let mut view = None;
+                if self.c.eat_word("of") {
+                    let at = self.c.position();
+                    let other = self.c.ident("a workgroup array")?;
+                    let Some(Thing::Shared(i)) = self.names.get(other) else {
+                        return Err(self.c.error_from(at, format!("`{other}` is not a workgroup array")));
+                    };
+                    view = Some(*i);
+                }
+                self.k.shared.push(SharedArray { name, ty, len, view });
             } else if self.c.eat_word("reg") {
                 self.register()?;
             } else {

@@ -35,7 +35,9 @@ pub fn print_kernel(k: &Kernel) -> String {
         head.push_str(&format!("  buffer {name}{}: {} = binding {}{offset}\n", alias(p.buffers[i], &b.name), b.dtype, b.binding));
     }
     for (i, s) in k.shared.iter().enumerate() {
-        head.push_str(&format!("  shared {}{}: {}[{}]\n", p.array(i as u32), alias(p.shared[i], &s.name), ty_name(s.ty), s.len));
+        let view = s.view.map_or(String::new(), |of| format!(" of {}", p.array(of)));
+        let name = alias(p.shared[i], &s.name);
+        head.push_str(&format!("  shared {}{name}: {}[{}]{view}\n", p.array(i as u32), ty_name(s.ty), s.len));
     }
     for (i, t) in k.vars.iter().enumerate().filter(|(i, _)| !p.declared[*i]) {
         head.push_str(&format!("  reg r{i}: {}\n", ty_name(*t)));

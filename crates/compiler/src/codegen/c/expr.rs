@@ -1,0 +1,262 @@
+//! Expressions in C.
+
+use super::spell::{Spelling, spell};
+use super::{Printer, scalar_name, type_name, word_name};
+use crate::codegen::fold::fold;
+use crate::codegen::spell::is_exact;
+use aludel_ir::kernel::{KExpr, Ty};
+use aludel_ir::{DType, Error, Literal, Result, ScalarOp};
+
+/// How tightly the outermost operator of a text binds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Binds {
+    /// Comparisons, choices, shifts and bit operations: in parentheses wherever they are part of something.
+    Never,
+    Sum,
+    Product,
+    Unary,
+    Atom,
+}
+
+/// A piece of an expression: text with its type and how tightly it binds.
+pub(super) struct Text {
+    pub code: String,
+    pub ty: Ty,
+    pub binds: Binds,
+}
+
+impl Text {
+    fn new(code: impl Into<String>, ty: Ty, binds: Binds) -> Self {
+        Text { code: code.into(), ty, binds }
+    }
+
+    fn atom(code: impl Into<String>, ty: Ty) -> Self {
+        Text::new(code, ty, Binds::Atom)
+    }
+
+    /// As an operand of an operator that binds as tightly as `least`.
+    fn at(&self, least: Binds) -> String {
+        if self.binds >= least { self.code.clone() } else { format!("({})", self.code) }
+    }
+
+    /// As an argument of a function, or a loop's bound.
+    pub fn arg(&self) -> String {
+        self.at(Binds::Sum)
+    }
+
+    /// With as many lanes as asked.
+    pub fn spread(self, lanes: u8) -> Text {
+        if self.ty.lanes >= lanes {
+            return self;
+        }
+        let ty = Ty { lanes, ..self.ty };
+        // The sum of a vector of zeros and a number has that number in every lane, and costs nothing.
+        Text::new(format!("({}){{}} + {}", type_name(ty), self.at(Binds::Product)), ty, Binds::Sum)
+    }
+}
+
+impl Printer<'_> {
+    pub(super) fn expr(&mut self, e: &KExpr) -> Result<Text> {
+        if let Some((literal, lanes)) = fold(e) {
+            return Ok(self.literal(literal).spread(lanes));
+        }
+        let ty = self.kernel.type_of(e)?;
+        Ok(match e {
+            KExpr::Lit(l) => self.literal(*l),
+            KExpr::Var(v) => Text::atom(format!("v{}", v.0), ty),
+            KExpr::Param(i) => Text::atom(format!("p[{i}]"), ty),
+            KExpr::ParamAt(i) => Text::atom(format!("p[{}]", self.expr(i)?.code), ty),
+            KExpr::WorkgroupId(0) => Text::new("(i32)group", ty, Binds::Unary),
+            KExpr::LocalId(0) if self.kernel.workgroup_size[0] > 1 => Text::atom("thread", ty),
+            // Grids and workgroups have one dimension here.
+            KExpr::WorkgroupId(_) | KExpr::LocalId(_) => Text::atom("0", ty),
+            KExpr::Scalar(op, args) => self.scalar(*op, args, ty)?,
+            KExpr::Cast(dtype, x) => {
+                let x = self.expr(x)?;
+                self.cast(x, *dtype)?
+            }
+            KExpr::Bitcast(dtype, x) => {
+                let x = self.expr(x)?;
+                self.bitcast(x, *dtype)?
+            }
+            KExpr::Load { buffer, index, ty } => {
+                let code = self.element(&format!("b{buffer}"), index, *ty)?;
+                loaded(code, *ty)
+            }
+            KExpr::Shared { array, index } => {
+                let code = self.element(&format!("s{array}"), index, ty)?;
+                loaded(code, ty)
+            }
+            KExpr::Lane(x, lane) => Text::atom(format!("{}[{lane}]", self.expr(x)?.at(Binds::Atom)), ty),
+            KExpr::Vec4(parts) if parts.len() == 1 => self.expr(&parts[0])?.spread(4),
+            KExpr::Vec4(parts) => {
+                let parts = parts.iter().map(|p| Ok(self.expr(p)?.arg())).collect::<Result<Vec<_>>>()?;
+                Text::atom(format!("({}){{{}}}", type_name(ty), parts.join(", ")), ty)
+            }
+            KExpr::Shuffle(..) => return Err(crate::codegen::no_subgroups(self.kernel, "C")),
+        })
+    }
+
+    /// An element of memory, or as many as a type has lanes.
+    pub(super) fn element(&mut self, base: &str, index: &KExpr, ty: Ty) -> Result<String> {
+        let at = self.address(index)?;
+        Ok(match ty.lanes {
+            1 => format!("{base}[{}]", at.code),
+            lanes => format!("*({}x{lanes} *)({base} + {})", word_name(ty.dtype), times(at, lanes).at(Binds::Product)),
+        })
+    }
+
+    /// An index in 64 bits. Sums and products are widened at their leaves, where C's compilers see that a loop's variable does
+    /// not wrap.
+    fn address(&mut self, e: &KExpr) -> Result<Text> {
+        let ty = self.kernel.type_of(e)?;
+        let binary = |op: &str, a: Text, b: Text, binds, next| Text::new(format!("{} {op} {}", a.at(binds), b.at(next)), ty, binds);
+        if fold(e).is_some() {
+            return self.expr(e);
+        }
+        Ok(match e {
+            KExpr::Scalar(op @ (ScalarOp::Add | ScalarOp::Sub), args) => {
+                let (a, b) = (self.address(&args[0])?, self.address(&args[1])?);
+                binary(if *op == ScalarOp::Add { "+" } else { "-" }, a, b, Binds::Sum, Binds::Product)
+            }
+            KExpr::Scalar(ScalarOp::Mul, args) => {
+                let (a, b) = (self.address(&args[0])?, self.address(&args[1])?);
+                binary("*", a, b, Binds::Product, Binds::Unary)
+            }
+            _ => Text::new(format!("(i64){}", self.expr(e)?.at(Binds::Unary)), ty, Binds::Unary),
+        })
+    }
+
+    fn scalar(&mut self, op: ScalarOp, args: &[KExpr], ty: Ty) -> Result<Text> {
+        let positive = args.get(1).is_some_and(|d| self.is_positive(d));
+        let args = args.iter().map(|a| self.expr(a)).collect::<Result<Vec<Text>>>()?;
+        let operand = args[if op == ScalarOp::Select { 1 } else { 0 }].ty.dtype;
+        let refused = |what: String| Error::unsupported(what, "cast the operands to a type that the operation takes");
+        let spelling = spell(op, operand).ok_or_else(|| refused(format!("{} of {operand} in C", op.name())))?;
+        let lanes = args.iter().map(|a| a.ty.lanes).max().unwrap_or(1);
+        let arithmetic = |operator: &str, args: &[Text]| {
+            let (binds, next) = match operator {
+                "+" | "-" => (Binds::Sum, Binds::Product),
+                _ => (Binds::Product, Binds::Unary),
+            };
+            Text::new(format!("{} {operator} {}", args[0].at(binds), args[1].at(next)), ty, binds)
+        };
+        let call = |name: &str, args: &[Text]| {
+            let list = args.iter().map(Text::arg).collect::<Vec<_>>().join(", ");
+            Text::atom(format!("{name}({list})"), ty)
+        };
+        let out = match spelling {
+            // What C does to vectors as to numbers; a number beside a vector stands for one.
+            Spelling::Prefix(operator) => Text::new(format!("{operator}{}", args[0].at(Binds::Atom)), ty, Binds::Unary),
+            Spelling::Arithmetic(operator) => arithmetic(operator, &args),
+            _ if lanes > 1 => return Err(refused(format!("{} of vectors in C", op.name()))),
+            Spelling::Divide(operator, _) if positive => arithmetic(operator, &args),
+            Spelling::Divide(_, name) | Spelling::Function(name) => call(name, &args),
+            Spelling::Infix(operator) => {
+                Text::new(format!("{} {operator} {}", args[0].at(Binds::Unary), args[1].at(Binds::Unary)), ty, Binds::Never)
+            }
+            Spelling::Shift(operator) => {
+                let code = format!("{} {operator} ({} & 31)", args[0].at(Binds::Unary), args[1].at(Binds::Unary));
+                Text::new(code, ty, Binds::Never)
+            }
+            Spelling::Reciprocal => Text::new(format!("1.0f / {}", args[0].at(Binds::Unary)), ty, Binds::Product),
+            Spelling::ReciprocalRoot => Text::new(format!("1.0f / __builtin_sqrtf({})", args[0].arg()), ty, Binds::Product),
+            Spelling::Select => {
+                let [c, a, b] = [0, 1, 2].map(|i| args[i].at(Binds::Sum));
+                Text::new(format!("{c} ? {a} : {b}"), ty, Binds::Never)
+            }
+        };
+        Ok(if is_exact(op) { out } else { round(out) })
+    }
+
+    fn cast(&mut self, x: Text, dtype: DType) -> Result<Text> {
+        let ty = Ty { dtype, ..x.ty };
+        if ty.lanes > 1 && x.ty.dtype != dtype {
+            return Err(Error::unsupported("casts of vectors in C", "cast the elements one by one"));
+        }
+        Ok(match (x.ty.dtype, dtype) {
+            (a, b) if a == b => x,
+            (a, b) if a.is_float() && b.is_float() => round(Text { ty, ..x }),
+            (DType::Bool, DType::I32) => Text { ty, ..x },
+            (a, DType::Bool) => {
+                let zero = if a.is_float() { "0.0f" } else { "0" };
+                Text::new(format!("{} != {zero}", x.at(Binds::Unary)), ty, Binds::Never)
+            }
+            (a, DType::I32) if a.is_float() => Text::atom(format!("to_i32_f32({})", x.arg()), ty),
+            (a, DType::U32) if a.is_float() => Text::atom(format!("to_u32_f32({})", x.arg()), ty),
+            (_, b) => round(Text::new(format!("({}){}", scalar_name(b), x.at(Binds::Unary)), ty, Binds::Unary)),
+        })
+    }
+
+    fn bitcast(&mut self, x: Text, dtype: DType) -> Result<Text> {
+        let ty = Ty { dtype, ..x.ty };
+        if ty.lanes > 1 && x.ty.dtype != dtype {
+            return Err(Error::unsupported("casts of vectors in C", "cast the elements one by one"));
+        }
+        Ok(match (x.ty.dtype, dtype) {
+            (a, b) if a == b => x,
+            (DType::F32, DType::U32) => Text::atom(format!("bits_f32({})", x.arg()), ty),
+            (DType::F32, _) => Text::new(format!("(i32)bits_f32({})", x.arg()), ty, Binds::Unary),
+            (DType::U32, DType::F32) => Text::atom(format!("from_bits_f32({})", x.arg()), ty),
+            (_, DType::F32) => Text::atom(format!("from_bits_f32((u32){})", x.at(Binds::Unary)), ty),
+            (_, b) => Text::new(format!("({}){}", scalar_name(b), x.at(Binds::Unary)), ty, Binds::Unary),
+        })
+    }
+
+    fn literal(&self, l: Literal) -> Text {
+        let ty = Ty::scalar(l.dtype);
+        let v = l.value();
+        let sign = |negative: bool| if negative { Binds::Unary } else { Binds::Atom };
+        match l.dtype {
+            DType::Bool => Text::atom(if v != 0.0 { "1" } else { "0" }, ty),
+            DType::U32 => Text::atom(format!("{}u", v as u32), ty),
+            // C has no negative literals: the least number is a difference.
+            DType::I32 if v as i32 == i32::MIN => Text::atom("(-2147483647 - 1)", ty),
+            DType::I32 => Text::new(format!("{}", v as i32), ty, sign(v < 0.0)),
+            _ => {
+                let v = v as f32;
+                match v {
+                    _ if v.is_nan() => Text::atom("__builtin_nanf(\"\")", ty),
+                    f32::INFINITY => Text::atom("__builtin_inff()", ty),
+                    f32::NEG_INFINITY => Text::new("-__builtin_inff()", ty, Binds::Unary),
+                    // Rust writes the shortest digits that read back as the same f32.
+                    _ => Text::new(format!("{v:?}f"), ty, sign(v.is_sign_negative())),
+                }
+            }
+        }
+    }
+
+    pub(super) fn is_positive(&self, e: &KExpr) -> bool {
+        match e {
+            KExpr::Lit(l) => l.value() > 0.0,
+            // Sizes; offsets are no divisors.
+            KExpr::Var(v) => self.positive[v.0 as usize],
+            KExpr::Scalar(ScalarOp::Add | ScalarOp::Mul | ScalarOp::Min, parts) => parts.iter().all(|p| self.is_positive(p)),
+            KExpr::Scalar(ScalarOp::Max, parts) => parts.iter().any(|p| self.is_positive(p)),
+            _ => false,
+        }
+    }
+}
+
+/// A position in words of an index that counts groups. Of 8 and 16 lanes it counts words already.
+fn times(index: Text, lanes: u8) -> Text {
+    if lanes == 4 { Text::new(format!("{} * 4", index.at(Binds::Product)), index.ty, Binds::Product) } else { index }
+}
+
+fn loaded(code: String, ty: Ty) -> Text {
+    match ty {
+        Ty { dtype: DType::Bool, lanes: 1 } => Text::new(format!("{code} != 0"), ty, Binds::Never),
+        Ty { lanes: 1, .. } => Text::atom(code, ty),
+        _ => Text::new(code, ty, Binds::Unary),
+    }
+}
+
+/// Rounds a value that was computed as f32 to its narrow type.
+fn round(x: Text) -> Text {
+    let name = match x.ty.dtype {
+        DType::F16 => "round_f16_f32",
+        DType::BF16 => "round_bf16_f32",
+        _ => return x,
+    };
+    Text::atom(format!("{name}({})", x.arg()), x.ty)
+}

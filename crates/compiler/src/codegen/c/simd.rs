@@ -1,0 +1,143 @@
+//! Which loops may run several turns at once: those whose turns write different elements, read nothing that another turn
+//! writes, and share registers only to accumulate.
+//!
+//! Buffers of a kernel overlap in memory only where one is the new value of another, and then a turn reads no element that
+//! another turn of the same loop writes: fusion and the templates keep to it, since on a GPU those turns are threads.
+
+use aludel_ir::kernel::{KExpr, Kernel, Stmt, Ty, Var};
+use aludel_ir::{DType, ScalarOp};
+use std::collections::BTreeMap;
+
+/// What follows `#pragma omp simd` for a loop over `var`; `None` where its turns have to come one after another.
+pub(super) fn clauses(kernel: &Kernel, var: Var, body: &[Stmt]) -> Option<String> {
+    let mut loop_ = Loop { kernel, var, lets: BTreeMap::new(), sums: BTreeMap::new(), written: BTreeMap::new() };
+    for s in body {
+        loop_.statement(s)?;
+    }
+    for s in body {
+        for e in s.exprs() {
+            loop_.reads(e, s)?;
+        }
+    }
+    let mut by_name: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (v, name) in &loop_.sums {
+        by_name.entry(name).or_default().push(format!("v{}", v.0));
+    }
+    Some(by_name.iter().map(|(name, vars)| format!(" reduction({name} : {})", vars.join(", "))).collect())
+}
+
+struct Loop<'a> {
+    kernel: &'a Kernel,
+    var: Var,
+    /// Registers of the turn.
+    lets: BTreeMap<Var, &'a KExpr>,
+    /// Registers that accumulate over the turns, and how.
+    sums: BTreeMap<Var, &'static str>,
+    /// Memory that is written, and where.
+    written: BTreeMap<Memory, &'a KExpr>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Memory {
+    Buffer(u32),
+    Scratch(u32),
+}
+
+impl<'a> Loop<'a> {
+    fn statement(&mut self, s: &'a Stmt) -> Option<()> {
+        match s {
+            Stmt::Let(v, e) => {
+                self.scalar(*v)?;
+                self.lets.insert(*v, e);
+            }
+            Stmt::Assign(v, e) => {
+                self.scalar(*v)?;
+                let KExpr::Scalar(op, args) = e else { return None };
+                let own = |e: &KExpr| *e == KExpr::Var(*v);
+                let [a, b] = args.as_slice() else { return None };
+                if !own(a) || mentions(b, *v) || self.sums.insert(*v, reduction(*op, self.kernel.var_ty(*v).ok()?)?).is_some() {
+                    return None;
+                }
+            }
+            Stmt::Store { buffer, index, value } => self.store(Memory::Buffer(*buffer), index, value)?,
+            Stmt::StoreShared { array, index, value } => {
+                if self.kernel.shared[*array as usize].ty.lanes != 1 {
+                    return None;
+                }
+                self.store(Memory::Scratch(self.kernel.shared_root(*array)), index, value)?;
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn store(&mut self, to: Memory, index: &'a KExpr, value: &KExpr) -> Option<()> {
+        let apart = self.step(index).is_some_and(|c| c != 0);
+        let scalar = self.kernel.type_of(value).is_ok_and(|t| t.lanes == 1);
+        (apart && scalar && self.written.insert(to, index).is_none()).then_some(())
+    }
+
+    fn scalar(&self, v: Var) -> Option<()> {
+        self.kernel.var_ty(v).is_ok_and(|t| t.lanes == 1).then_some(())
+    }
+
+    /// By how much an index grows from turn to turn; `None` where that is not the same number for all.
+    fn step(&self, e: &KExpr) -> Option<i64> {
+        match e {
+            KExpr::Var(v) if *v == self.var => Some(1),
+            KExpr::Var(v) => self.lets.get(v).map_or(Some(0), |e| self.step(e)),
+            KExpr::Lit(_) | KExpr::Param(_) | KExpr::WorkgroupId(_) => Some(0),
+            KExpr::Scalar(ScalarOp::Add, args) => self.step(&args[0])?.checked_add(self.step(&args[1])?),
+            KExpr::Scalar(ScalarOp::Sub, args) => self.step(&args[0])?.checked_sub(self.step(&args[1])?),
+            KExpr::Scalar(ScalarOp::Mul, args) => match (self.step(&args[0])?, self.step(&args[1])?, &args[0], &args[1]) {
+                (0, 0, ..) => Some(0),
+                (s, 0, _, KExpr::Lit(l)) | (0, s, KExpr::Lit(l), _) => s.checked_mul(l.value() as i64),
+                _ => None,
+            },
+            // Anything else is the same on every turn when its parts are, and does not depend on memory.
+            KExpr::Scalar(_, args) => args.iter().all(|a| self.step(a) == Some(0)).then_some(0),
+            KExpr::Cast(_, x) | KExpr::Bitcast(_, x) => (self.step(x) == Some(0)).then_some(0),
+            _ => None,
+        }
+    }
+
+    /// Memory that is written is read only at the very element that the turn writes; sums are not read.
+    fn reads(&self, e: &KExpr, s: &Stmt) -> Option<()> {
+        let target = if let Stmt::Assign(v, _) = s { Some(*v) } else { None };
+        let mut fine = true;
+        e.visit(&mut |e| match e {
+            KExpr::Load { buffer, index, .. } => fine &= self.fits(Memory::Buffer(*buffer), index),
+            KExpr::Shared { array, index } => fine &= self.fits(Memory::Scratch(self.kernel.shared_root(*array)), index),
+            KExpr::Var(v) => fine &= !self.sums.contains_key(v) || target == Some(*v),
+            _ => {}
+        });
+        fine.then_some(())
+    }
+
+    fn fits(&self, from: Memory, index: &KExpr) -> bool {
+        self.written.get(&from).is_none_or(|w| **w == *index)
+    }
+}
+
+fn mentions(e: &KExpr, v: Var) -> bool {
+    let mut found = false;
+    e.visit(&mut |e| found |= *e == KExpr::Var(v));
+    found
+}
+
+/// OpenMP's name of an accumulation, or that of `shaders/c.h`, where a NaN counts. Narrow floats round after every turn.
+fn reduction(op: ScalarOp, ty: Ty) -> Option<&'static str> {
+    use ScalarOp::*;
+    match (op, ty.dtype) {
+        (_, DType::F16 | DType::BF16) => None,
+        (Add, _) => Some("+"),
+        (Mul, _) => Some("*"),
+        (Max, DType::F32) => Some("reduce_max_f32"),
+        (Min, DType::F32) => Some("reduce_min_f32"),
+        (Max, _) => Some("max"),
+        (Min, _) => Some("min"),
+        (And, _) => Some("&"),
+        (Or, _) => Some("|"),
+        _ => None,
+    }
+}

@@ -1,0 +1,270 @@
+//! From C to functions: the system's compiler, the cache on disk, and loading.
+//!
+//! The cache holds shared objects by the hash of everything that decides what is in them: the text, the flags, the compiler
+//! and the processor. Files are written beside their place and renamed, so that a reader sees all of one or none.
+
+use super::lock;
+use super::team::Function;
+use aludel_ir::{Error, Result};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::UNIX_EPOCH;
+
+/// Arithmetic as the IR defines it (integers wrap, NaN and infinity count, `a * b + c` may be one rounding), vectorised loops,
+/// words of memory that are read under several types.
+const FLAGS: [&str; 11] = [
+    "-std=gnu11",
+    "-O3",
+    "-fPIC",
+    "-shared",
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=fast",
+    "-fopenmp-simd",
+    "-w",
+];
+
+/// Flags for this very processor.
+fn native_flags() -> &'static [&'static str] {
+    if cfg!(target_arch = "x86_64") {
+        &["-march=native", "-mprefer-vector-width=512"]
+    } else if cfg!(target_arch = "aarch64") {
+        &["-mcpu=native"]
+    } else {
+        &[]
+    }
+}
+
+/// The system's C compiler.
+pub(super) struct Compiler {
+    /// The program and the arguments that `$CC` gives it.
+    program: PathBuf,
+    arguments: Vec<String>,
+    /// What tells this compiler and processor from others.
+    identity: String,
+    cache: PathBuf,
+    loaded: Mutex<HashMap<String, Arc<Library>>>,
+}
+
+/// A loaded shared object.
+pub(super) struct Library {
+    pub functions: Vec<Function>,
+    // Unloaded after the last use of its functions.
+    _library: libloading::Library,
+}
+
+impl Compiler {
+    /// Finds `$CC`, or `cc`, `gcc` or `clang`; nothing is run. Errors name what to install.
+    pub fn find() -> Result<Self> {
+        let wanted = std::env::var("CC").ok().filter(|c| !c.trim().is_empty());
+        let remedy = "install one (Debian and Ubuntu: apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install), or name it in CC; or train on the interpreter";
+        let (program, arguments) = match &wanted {
+            Some(cc) => {
+                let mut words = cc.split_whitespace();
+                let program = words.next().unwrap_or_default();
+                let found = which(program)
+                    .ok_or_else(|| Error::device(format!("no C compiler: CC is `{cc}`, and there is no `{program}`"), remedy))?;
+                (found, words.map(String::from).collect())
+            }
+            None => {
+                let found = ["cc", "gcc", "clang"].into_iter().find_map(which);
+                (found.ok_or_else(|| Error::device("no C compiler: there is no `cc` on the PATH", remedy))?, Vec::new())
+            }
+        };
+        let cache = cache_directory()?;
+        let identity = identity(&program, &arguments);
+        Ok(Compiler { program, arguments, identity, cache, loaded: Mutex::default() })
+    }
+
+    /// The functions of a translation unit, built unless memory or disk has them.
+    pub fn load(&self, source: &str, functions: usize) -> Result<Arc<Library>> {
+        let key = self.key(source);
+        if let Some(l) = lock(&self.loaded).get(&key) {
+            return Ok(l.clone());
+        }
+        let object = self.cache.join(format!("{key}.so"));
+        let library = match open(&object, functions) {
+            Ok(l) => l,
+            // Not there, or not to be loaded: build it anew.
+            Err(_) => {
+                self.compile(source, &key, &object)?;
+                open(&object, functions).map_err(|e| Error::device(format!("cannot load {}: {e}", object.display()), "report this"))?
+            }
+        };
+        Ok(lock(&self.loaded).entry(key).or_insert(Arc::new(library)).clone())
+    }
+
+    fn key(&self, source: &str) -> String {
+        let mut h = Sha256::new();
+        for part in FLAGS.iter().chain(native_flags()).copied().chain([self.identity.as_str(), source]) {
+            h.update((part.len() as u64).to_le_bytes());
+            h.update(part);
+        }
+        h.finalize().iter().take(16).fold(String::new(), |mut s, b| {
+            let _ = write!(s, "{b:02x}");
+            s
+        })
+    }
+
+    fn compile(&self, source: &str, key: &str, object: &Path) -> Result<()> {
+        let remedy = "make the directory writable, or name another in ALUDEL_CACHE";
+        let failed = |what: &str, path: &Path, e: std::io::Error| Error::device(format!("cannot {what} {}: {e}", path.display()), remedy);
+        std::fs::create_dir_all(&self.cache).map_err(|e| failed("create", &self.cache, e))?;
+        let own = unique();
+        let text = self.cache.join(format!("{key}.{own}.c"));
+        let built = self.cache.join(format!("{key}.{own}.so"));
+        std::fs::write(&text, source).map_err(|e| failed("write", &text, e))?;
+        let result = self.spawn(&text, &built);
+        let result = result.and_then(|()| std::fs::rename(&built, object).map_err(|e| failed("write", object, e)));
+        // The text stays beside the object for people; what did not compile does not.
+        match &result {
+            Ok(()) => drop(std::fs::rename(&text, self.cache.join(format!("{key}.c")))),
+            Err(_) => [&text, &built].into_iter().for_each(|p| drop(std::fs::remove_file(p))),
+        }
+        result
+    }
+
+    fn spawn(&self, text: &Path, built: &Path) -> Result<()> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).args(FLAGS).args(native_flags()).arg("-o").arg(built).arg(text).arg("-lm");
+        let name = self.program.display();
+        let output = command.output().map_err(|e| Error::device(format!("cannot run {name}: {e}"), "name a C compiler in CC"))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let message = String::from_utf8_lossy(&output.stderr);
+        let first: Vec<&str> = message.lines().take(12).collect();
+        let problem = format!("{name} failed ({}):\n{}", output.status, first.join("\n"));
+        Err(Error::device(problem, "name GCC or Clang in CC; with those, report this"))
+    }
+}
+
+fn open(object: &Path, functions: usize) -> std::result::Result<Library, String> {
+    if !object.is_file() {
+        return Err("there is no such file".into());
+    }
+    // SAFETY: the object was built from our own text, which has no initialisers, and lies in the user's own directory.
+    let library = unsafe { libloading::Library::new(object) }.map_err(|e| e.to_string())?;
+    // SAFETY: a unit declares both symbols with these types (`aludel_compiler::codegen::c::unit`).
+    let list = unsafe {
+        let count = library.get::<*const u32>(b"aludel_kernel_count\0").map_err(|e| e.to_string())?;
+        if **count as usize != functions {
+            return Err(format!("{} kernels, {functions} expected", **count));
+        }
+        let table = library.get::<*const Function>(b"aludel_kernels\0").map_err(|e| e.to_string())?;
+        std::slice::from_raw_parts(*table, functions).to_vec()
+    };
+    Ok(Library { functions: list, _library: library })
+}
+
+/// The file that a command's name stands for.
+fn which(name: &str) -> Option<PathBuf> {
+    let file = |p: PathBuf| p.is_file().then_some(p);
+    if name.contains(std::path::MAIN_SEPARATOR) {
+        return file(name.into());
+    }
+    let suffix = std::env::consts::EXE_SUFFIX;
+    std::env::split_paths(&std::env::var_os("PATH")?).find_map(|d| file(d.join(format!("{name}{suffix}"))))
+}
+
+/// A compiler that is replaced has another size or time; asking it for its version would cost more than a cached kernel.
+fn identity(program: &Path, arguments: &[String]) -> String {
+    let real = program.canonicalize().unwrap_or_else(|_| program.into());
+    let stamp = std::fs::metadata(&real).ok().and_then(|m| {
+        let time = m.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        Some(format!("{} bytes at {}", m.len(), time.as_nanos()))
+    });
+    format!("{} {} {} on {}", real.display(), arguments.join(" "), stamp.unwrap_or_default(), processor())
+}
+
+/// The processor's name and features: what `native` means.
+fn processor() -> String {
+    let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = |key: &str| told.lines().find(|l| l.starts_with(key)).unwrap_or_default().to_string();
+    format!("{} {} {}", std::env::consts::ARCH, line("model name"), line("flags"))
+}
+
+fn cache_directory() -> Result<PathBuf> {
+    if let Some(named) = std::env::var_os("ALUDEL_CACHE").filter(|d| !d.is_empty()) {
+        return Ok(PathBuf::from(named).join("c"));
+    }
+    let own = directories::ProjectDirs::from("", "", "aludel").map(|d| d.cache_dir().join("c"));
+    own.ok_or_else(|| Error::device("no cache directory for compiled kernels: the user has no home", "name one in ALUDEL_CACHE"))
+}
+
+/// A part of a file's name that no other process or thread has.
+fn unique() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compiler(cache: &Path) -> Option<Compiler> {
+        match Compiler::find() {
+            Ok(c) => Some(Compiler { cache: cache.into(), ..c }),
+            Err(e) => {
+                eprintln!("SKIPPED: {e}");
+                None
+            }
+        }
+    }
+
+    const UNIT: &str = "static void k(unsigned *const *b, const unsigned *p, unsigned g, void *s) { b[0][g] = p[0] + g; }\n\
+        void (*const aludel_kernels[])(unsigned *const *, const unsigned *, unsigned, void *) = {k};\n\
+        const unsigned aludel_kernel_count = 1;\n";
+
+    fn directory(name: &str) -> PathBuf {
+        let d = std::env::temp_dir().join(format!("aludel-{name}-{}", unique()));
+        std::fs::create_dir_all(&d).unwrap();
+        d
+    }
+
+    #[test]
+    fn units_are_built_once_and_found_again() {
+        let d = directory("cache");
+        let Some(c) = compiler(&d) else { return };
+        let first = c.load(UNIT, 1).unwrap();
+        assert!(Arc::ptr_eq(&first, &c.load(UNIT, 1).unwrap()));
+        let (mut out, row) = ([0u32; 4], [40u32]);
+        // SAFETY: the kernel writes one word of one binding.
+        unsafe { (first.functions[0])([out.as_mut_ptr()].as_ptr(), row.as_ptr(), 2, std::ptr::null_mut()) };
+        assert_eq!(out, [0, 0, 42, 0]);
+        // Another process finds the object on disk: one that cannot run its compiler still loads it.
+        let other = Compiler {
+            program: "/nonexistent/cc".into(),
+            loaded: Mutex::default(),
+            cache: d.clone(),
+            arguments: vec![],
+            identity: c.identity.clone(),
+        };
+        assert!(other.load(UNIT, 1).is_ok());
+        // A file that is no shared object is built anew.
+        let object = d.join(format!("{}.so", c.key(UNIT)));
+        std::fs::write(&object, "torn").unwrap();
+        let again = Compiler { cache: d.clone(), ..Compiler::find().unwrap() };
+        assert!(again.load(UNIT, 1).is_ok());
+        std::fs::remove_dir_all(d).unwrap();
+    }
+
+    #[test]
+    fn a_failing_compiler_says_why() {
+        let d = directory("failing");
+        let Some(c) = compiler(&d) else { return };
+        let e = c.load("int f(void) { return nonsense; }", 1).err().unwrap().to_string();
+        assert!(e.contains("nonsense"), "{e}");
+        let gone = Compiler { program: "/nonexistent/cc".into(), ..c };
+        assert!(gone.load("x", 1).err().unwrap().to_string().contains("cannot run /nonexistent/cc"));
+        assert_eq!(std::fs::read_dir(&d).unwrap().count(), 0, "nothing is left behind");
+        std::fs::remove_dir_all(d).unwrap();
+    }
+}

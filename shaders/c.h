@@ -1,0 +1,288 @@
+// Helper functions that generated C calls. A unit copies only those that its kernels use (crates/compiler/src/codegen/c/prelude.rs).
+// A declaration starts at the left margin and ends before the next blank line; every name ends in the type that it works on.
+//
+// Functions that training calls for every element have no branches and no calls, so that GCC and Clang vectorise the loops around
+// them: both sides of a choice are computed. They are built with -fwrapv (integers wrap) and without -ffast-math (NaN and infinity
+// count). The others are the C library's, by the names that compilers know.
+//
+// Polynomials marked "Cephes" are from Stephen L. Moshier's Cephes library, single precision (netlib.org/cephes): relative errors of a
+// few units in the last place.
+
+static inline u32 bits_f32(f32 x) { u32 u; __builtin_memcpy(&u, &x, 4); return u; }
+
+static inline f32 from_bits_f32(u32 u) { f32 x; __builtin_memcpy(&x, &u, 4); return x; }
+
+static inline i32 isnan_f32(f32 x) { return x != x; }
+
+static inline i32 isinf_f32(f32 x) { return __builtin_fabsf(x) == __builtin_inff(); }
+
+// ---- narrow floats: values are kept as the f32 that they round to ----
+
+// To f16, ties to even. Above 65520 is infinity; below 2^-14 the spacing is 2^-24.
+static inline f32 round_f16_f32(f32 x) {
+  u32 bits = bits_f32(x), magnitude = bits & 0x7fffffffu, sign = bits & 0x80000000u;
+  f32 steps = __builtin_rintf(from_bits_f32(magnitude) * 16777216.0f) * 5.9604644775390625e-8f;
+  u32 usual = (bits + 0xfffu + ((bits >> 13) & 1u)) & 0xffffe000u;
+  u32 out = magnitude < 0x38800000u ? sign | bits_f32(steps) : usual;
+  out = magnitude >= 0x477ff000u ? sign | 0x7f800000u : out;
+  return from_bits_f32(magnitude > 0x7f800000u ? bits : out);
+}
+
+// To bf16, ties to even: the upper half of the bits. A carry out of the largest value gives infinity.
+static inline f32 round_bf16_f32(f32 x) {
+  u32 bits = bits_f32(x), rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) & 0xffff0000u;
+  return from_bits_f32((bits & 0x7fffffffu) > 0x7f800000u ? bits : rounded);
+}
+
+// ---- integers: division truncates and is zero by zero; -2^31 / -1 wraps ----
+
+static inline i32 div_i32(i32 a, i32 b) { return b == 0 ? 0 : b == -1 ? (i32)(0u - (u32)a) : a / b; }
+
+static inline u32 div_u32(u32 a, u32 b) { return b == 0 ? 0 : a / b; }
+
+static inline i32 fmod_i32(i32 a, i32 b) { return b == 0 || b == -1 ? 0 : a % b; }
+
+static inline u32 fmod_u32(u32 a, u32 b) { return b == 0 ? 0 : a % b; }
+
+static inline i32 floor_div_i32(i32 a, i32 b) {
+  i32 q = div_i32(a, b), r = fmod_i32(a, b);
+  return r != 0 && (r < 0) != (b < 0) ? q - 1 : q;
+}
+
+static inline i32 abs_i32(i32 x) { return x < 0 ? (i32)(0u - (u32)x) : x; }
+
+static inline i32 sign_i32(i32 x) { return (x > 0) - (x < 0); }
+
+static inline u32 sign_u32(u32 x) { return x != 0; }
+
+static inline i32 max_i32(i32 a, i32 b) { return a > b ? a : b; }
+
+static inline i32 min_i32(i32 a, i32 b) { return a < b ? a : b; }
+
+static inline u32 max_u32(u32 a, u32 b) { return a > b ? a : b; }
+
+static inline u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
+
+static inline i32 shl_i32(i32 a, i32 n) { return (i32)((u32)a << (n & 31)); }
+
+// ---- conversions and random bits ----
+
+// Towards zero, modulo 2^32; what is not finite gives zero. From 2^63 on every f32 is a multiple of 2^32.
+static inline i32 to_i32_f32(f32 x) {
+  f32 inside = __builtin_fabsf(x) < 9223372036854775808.0f ? x : 0.0f;
+  return (i32)(u32)(u64)(i64)inside;
+}
+
+static inline u32 to_u32_f32(f32 x) { return (u32)to_i32_f32(x); }
+
+static inline u32 rotate_u32(u32 x, u32 n) { return x << n | x >> (32 - n); }
+
+// Threefry-2x32 with 20 rounds, both output words combined by exclusive or (Salmon et al., SC 2011).
+static inline u32 threefry_u32(u32 k0, u32 k1, u32 c0, u32 c1) {
+  u32 k2 = k0 ^ k1 ^ 0x1bd11bdau, x = c0 + k0, y = c1 + k1;
+#define R(n) x += y; y = rotate_u32(y, n) ^ x;
+  R(13) R(15) R(26) R(6) x += k1; y += k2 + 1;
+  R(17) R(29) R(16) R(24) x += k2; y += k0 + 2;
+  R(13) R(15) R(26) R(6) x += k0; y += k1 + 3;
+  R(17) R(29) R(16) R(24) x += k1; y += k2 + 4;
+  R(13) R(15) R(26) R(6) x += k2; y += k0 + 5;
+#undef R
+  return x ^ y;
+}
+
+// ---- floats: comparison, sign, remainder ----
+
+// NaN in either operand gives NaN: a comparison with it is false, which leaves the second.
+static inline f32 max_f32(f32 a, f32 b) { return (a > b) | (a != a) ? a : b; }
+
+static inline f32 min_f32(f32 a, f32 b) { return (a < b) | (a != a) ? a : b; }
+
+#pragma omp declare reduction(reduce_max_f32 : f32 : omp_out = max_f32(omp_out, omp_in)) initializer(omp_priv = -__builtin_inff())
+
+#pragma omp declare reduction(reduce_min_f32 : f32 : omp_out = min_f32(omp_out, omp_in)) initializer(omp_priv = __builtin_inff())
+
+static inline f32 sign_f32(f32 x) { return x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x; }
+
+// ---- floats: exponentials and logarithms ----
+
+// 2^n for -126 <= n <= 127.
+static inline f32 power_of_two_f32(i32 n) { return from_bits_f32((u32)(n + 127) << 23); }
+
+// x * 2^n, also where 2^n is no f32.
+static inline f32 scale_f32(f32 x, i32 n) { return x * power_of_two_f32(n >> 1) * power_of_two_f32(n - (n >> 1)); }
+
+// Cephes: x = n ln 2 + r, and a polynomial for (e^r - 1 - r) / r^2. The nearest whole number is what adding 1.5 * 2^23 leaves.
+static inline f32 exp_tail_f32(f32 r) {
+  f32 p = 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  return p * r + 5.0000001201e-1f;
+}
+
+static inline f32 exp_f32(f32 x) {
+  f32 c = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x;
+  f32 t = c * 1.44269504088896341f + 12582912.0f, n = t - 12582912.0f;
+  f32 r = (c - n * 0.693359375f) + n * 2.12194440e-4f;
+  return scale_f32(exp_tail_f32(r) * (r * r) + r + 1.0f, (i32)(bits_f32(t) - 0x4b400000u));
+}
+
+static inline f32 exp2_f32(f32 x) {
+  f32 c = x < -150.0f ? -150.0f : x > 129.0f ? 129.0f : x;
+  f32 t = c + 12582912.0f, n = t - 12582912.0f;
+  f32 r = (c - n) * 0.693147180559945309f;
+  return scale_f32(exp_tail_f32(r) * (r * r) + r + 1.0f, (i32)(bits_f32(t) - 0x4b400000u));
+}
+
+// As exp, with the one taken away before the scaling: 2^n (e^r - 2^-n).
+static inline f32 expm1_f32(f32 x) {
+  f32 c = x < -20.0f ? -20.0f : x > 89.0f ? 89.0f : x;
+  f32 t = c * 1.44269504088896341f + 12582912.0f, n = t - 12582912.0f;
+  f32 r = (c - n * 0.693359375f) + n * 2.12194440e-4f;
+  i32 k = (i32)(bits_f32(t) - 0x4b400000u);
+  f32 one = k > 60 ? 0.0f : power_of_two_f32(-k);
+  return scale_f32(exp_tail_f32(r) * (r * r) + r + (1.0f - one), k);
+}
+
+// Cephes: the mantissa between sqrt(1/2) and sqrt(2), and a polynomial in its distance from one.
+static inline f32 log_f32(f32 x) {
+  i32 small = x < 1.17549435e-38f;
+  u32 u = bits_f32(small ? x * 8388608.0f : x);
+  i32 e = (i32)(u - 0x3f3504f3u) >> 23;
+  f32 f = from_bits_f32(u - ((u32)e << 23)) - 1.0f, n = (f32)(small ? e - 23 : e), z = f * f;
+  f32 p = 7.0376836292e-2f;
+  p = p * f - 1.1514610310e-1f;
+  p = p * f + 1.1676998740e-1f;
+  p = p * f - 1.2420140846e-1f;
+  p = p * f + 1.4249322787e-1f;
+  p = p * f - 1.6668057665e-1f;
+  p = p * f + 2.0000714765e-1f;
+  p = p * f - 2.4999993993e-1f;
+  p = p * f + 3.3333331174e-1f;
+  f32 y = p * f * z - n * 2.12194440e-4f - 0.5f * z;
+  f32 r = f + y + n * 0.693359375f;
+  r = x == __builtin_inff() ? x : r;
+  return x > 0.0f ? r : x == 0.0f ? -__builtin_inff() : __builtin_nanf("");
+}
+
+static inline f32 log2_f32(f32 x) { return log_f32(x) * 1.44269504088896341f; }
+
+// What 1 + x loses of x is put back: d log(u) = du / u.
+static inline f32 log1p_f32(f32 x) {
+  f32 u = 1.0f + x, lost = (x - (u - 1.0f)) / u;
+  f32 r = log_f32(u);
+  return (u > 0.0f) & (u < __builtin_inff()) ? r + lost : r;
+}
+
+static inline f32 tanh_f32(f32 x) {
+  f32 a = __builtin_fabsf(x), t = expm1_f32(2.0f * (a > 10.0f ? 10.0f : a));
+  return __builtin_copysignf(t / (t + 2.0f), x);
+}
+
+// ---- floats: trigonometric functions ----
+
+// The nearest multiple of pi/2, and what is left of x; in f64, where the product of an f32 and pi/2 loses next to nothing.
+static inline f32 angle_f32(f32 x, u32 *quadrant) {
+  f64 t = (f64)x * 0.63661977236758134308 + 6755399441055744.0, n = t - 6755399441055744.0;
+  u64 bits;
+  __builtin_memcpy(&bits, &t, 8);
+  *quadrant = (u32)bits;
+  return (f32)((f64)x - n * 1.57079632679489661923);
+}
+
+// Cephes sinf and cosf.
+static inline f32 sin_core_f32(f32 r) {
+  f32 z = r * r;
+  return r + r * z * (-1.6666654611e-1f + z * (8.3321608736e-3f - z * 1.9515295891e-4f));
+}
+
+static inline f32 cos_core_f32(f32 r) {
+  f32 z = r * r;
+  return 1.0f - 0.5f * z + z * z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f));
+}
+
+static inline f32 sin_f32(f32 x) {
+  u32 q;
+  f32 r = angle_f32(x, &q), v = q & 1 ? cos_core_f32(r) : sin_core_f32(r);
+  return q & 2 ? -v : v;
+}
+
+static inline f32 cos_f32(f32 x) {
+  u32 q;
+  f32 r = angle_f32(x, &q), v = q & 1 ? sin_core_f32(r) : cos_core_f32(r);
+  return (q + 1) & 2 ? -v : v;
+}
+
+static inline f32 tan_f32(f32 x) {
+  u32 q;
+  f32 r = angle_f32(x, &q), s = sin_core_f32(r), c = cos_core_f32(r);
+  return q & 1 ? -c / s : s / c;
+}
+
+// ---- floats: special functions ----
+
+// x P(x^2) / Q(x^2), as Eigen has it (unsupported/SpecialFunctions, generic_fast_erf_float); from 4 on it is one.
+static inline f32 erf_f32(f32 x) {
+  f32 c = x < -4.0f ? -4.0f : x > 4.0f ? 4.0f : x, z = c * c;
+  f32 p = -2.72614225801306e-10f;
+  p = p * z + 2.77068142495902e-08f;
+  p = p * z - 2.10102402082508e-06f;
+  p = p * z - 5.69250639462346e-05f;
+  p = p * z - 7.34990630326855e-04f;
+  p = p * z - 2.95459980854025e-03f;
+  p = p * z - 1.60960333262415e-02f;
+  f32 q = -1.45660718464996e-05f;
+  q = q * z - 2.13374055278905e-04f;
+  q = q * z - 1.68282697438203e-03f;
+  q = q * z - 7.37332916720468e-03f;
+  q = q * z - 1.42647390514189e-02f;
+  return c * p / q;
+}
+
+// M. Giles, "Approximating the erfinv function", GPU Computing Gems Jade, 2011: the single precision polynomials.
+static inline f32 erfinv_f32(f32 x) {
+  f32 a = __builtin_fabsf(x), w = -log1p_f32(-x * x), v = w - 2.5f, s = __builtin_sqrtf(w) - 3.0f;
+  f32 p = 2.81022636e-08f;
+  p = 3.43273939e-07f + p * v;
+  p = -3.5233877e-06f + p * v;
+  p = -4.39150654e-06f + p * v;
+  p = 0.00021858087f + p * v;
+  p = -0.00125372503f + p * v;
+  p = -0.00417768164f + p * v;
+  p = 0.246640727f + p * v;
+  p = 1.50140941f + p * v;
+  f32 q = -0.000200214257f;
+  q = 0.000100950558f + q * s;
+  q = 0.00134934322f + q * s;
+  q = -0.00367342844f + q * s;
+  q = 0.00573950773f + q * s;
+  q = -0.0076224613f + q * s;
+  q = 0.00943887047f + q * s;
+  q = 1.00167406f + q * s;
+  q = 2.83297682f + q * s;
+  f32 r = (w < 5.0f ? p : q) * x;
+  r = a == 1.0f ? __builtin_copysignf(__builtin_inff(), x) : r;
+  return a <= 1.0f ? r : __builtin_nanf("");
+}
+
+extern float lgammaf_r(float, int *);
+
+static inline f32 lgamma_f32(f32 x) { i32 sign; return lgammaf_r(x, &sign); }
+
+// Recurrence up to 10, then the asymptotic series; reflection below zero (Abramowitz and Stegun 6.3.5, 6.3.7, 6.3.18).
+static inline f32 digamma_positive_f32(f32 x) {
+  f32 sum = 0.0f;
+  while (x < 10.0f) {
+    sum -= 1.0f / x;
+    x += 1.0f;
+  }
+  f32 f = 1.0f / (x * x);
+  return sum + log_f32(x) - 0.5f / x - f * (8.333333333333333e-2f - f * (8.333333333333333e-3f - f * 3.968253968253968e-3f));
+}
+
+static inline f32 digamma_f32(f32 x) {
+  if (x != x || (x <= 0.0f && x == __builtin_floorf(x))) return __builtin_nanf("");
+  if (x > 0.0f) return digamma_positive_f32(x);
+  return digamma_positive_f32(1.0f - x) - 3.1415927f / tan_f32(3.1415927f * (x - __builtin_floorf(x)));
+}
