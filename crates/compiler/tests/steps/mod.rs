@@ -48,6 +48,12 @@ impl Step {
         self.op("layer_norm", &[x, w, b], Attrs::new().with("normalized_shape", vec![d]))
     }
 
+    /// The graph of a forward pass with one result.
+    pub fn forward(mut self, out: ValueId) -> Graph {
+        self.b.graph.add_output("out", out, None);
+        self.b.graph
+    }
+
     /// Gradients of all parameters, their updates, and the finished graph.
     pub fn finish(mut self, loss: ValueId, optimizer: Optimizer) -> Graph {
         let lr = self.arg("lr", DType::F32, &[]);

@@ -1,0 +1,112 @@
+//! Times compiled training steps and single operators on one device: `steps [DEVICE] [WORKLOAD,..]`.
+//!
+//! A device is `cuda`, `cuda:high` or `cuda:medium` (matrix products may round to TF32 or bf16), `cpu`, or a part of a WebGPU
+//! adapter's name. Workloads are `tiny`, `tiny-adamw`, `mlp`, `gpt`, `chargpt`, `chargpt4`, `gpt2`, `matmul` (or `matmul1024`
+//! for one size) and `micro`. `LAUNCHES=1` prints the time of each launch too.
+
+#[path = "../../../compiler/tests/steps/mod.rs"]
+mod graphs;
+mod micro;
+mod time;
+
+use aludel_ir::{Error, Result};
+use aludel_runtime::Executor;
+use graphs::{Optimizer, gpt, mlp};
+use time::step;
+
+const USE: &str = "steps [cuda|cuda:high|cuda:medium|cpu|ADAPTER] [WORKLOAD,..]";
+
+#[cfg(feature = "cuda")]
+fn cuda(precision: &str) -> Result<Box<dyn Executor>> {
+    use aludel_compiler::MatmulPrecision;
+    let matmul_precision = match precision {
+        "" | "highest" => MatmulPrecision::Highest,
+        "high" => MatmulPrecision::High,
+        "medium" => MatmulPrecision::Medium,
+        other => return Err(Error::invalid(other, "is no precision", USE)),
+    };
+    let options = aludel_runtime::CudaOptions { matmul_precision, ..Default::default() };
+    Ok(Box::new(aludel_runtime::CudaExecutor::new(&options)?))
+}
+
+#[cfg(not(feature = "cuda"))]
+fn cuda(_: &str) -> Result<Box<dyn Executor>> {
+    Err(Error::unsupported("cuda in this build", "build with --features cuda"))
+}
+
+#[cfg(feature = "cpu")]
+fn cpu() -> Result<Box<dyn Executor>> {
+    Ok(Box::new(aludel_runtime::CpuExecutor::new()?))
+}
+
+#[cfg(not(feature = "cpu"))]
+fn cpu() -> Result<Box<dyn Executor>> {
+    Err(Error::unsupported("cpu in this build", "build with --features cpu"))
+}
+
+#[cfg(feature = "wgpu")]
+fn adapter(name: &str) -> Result<Box<dyn Executor>> {
+    use aludel_runtime::{WgpuExecutor, WgpuOptions};
+    let options = WgpuOptions { adapter: Some(name.into()), ..WgpuOptions::default() };
+    Ok(Box::new(pollster::block_on(WgpuExecutor::request(&options))?))
+}
+
+#[cfg(not(feature = "wgpu"))]
+fn adapter(name: &str) -> Result<Box<dyn Executor>> {
+    Err(Error::unsupported(format!("device {name} in this build"), "build with --features wgpu"))
+}
+
+fn open(name: &str) -> Result<Box<dyn Executor>> {
+    match name.split_once(':').unwrap_or((name, "")) {
+        ("cuda", precision) => cuda(precision),
+        ("cpu", _) => cpu(),
+        _ => adapter(name),
+    }
+}
+
+fn main() -> std::process::ExitCode {
+    let mut args = std::env::args().skip(1);
+    let name = args.next().unwrap_or_default();
+    let which = args.next().unwrap_or("tiny,tiny-adamw,mlp,gpt,matmul".into());
+    let device = match open(&name) {
+        Ok(device) => device,
+        Err(e) => {
+            eprintln!("{e}");
+            return std::process::ExitCode::FAILURE;
+        }
+    };
+    let device = &*device;
+    println!("{:?}", device.info());
+    println!("{:?}", device.target());
+    let has = |w: &str| which.split(',').any(|x| x == w);
+    if has("tiny") {
+        step(device, "tiny mlp 64-128-128-10 b64 sgd", &mlp(&[64, 128, 128, 10], 64, false, Optimizer::Sgd), 200);
+    }
+    if has("tiny") || has("tiny-adamw") {
+        step(device, "tiny mlp 64-128-128-10 b64 adamw", &mlp(&[64, 128, 128, 10], 64, false, Optimizer::AdamW), 200);
+    }
+    if has("mlp") {
+        step(device, "mlp 784-1024-1024-10 b1024 adamw", &mlp(&[784, 1024, 1024, 10], 1024, false, Optimizer::AdamW), 50);
+    }
+    if has("gpt") {
+        step(device, "tinygpt 2x64 4 heads ctx 32 b8 adamw", &gpt(64, 32, 64, 2, 4, 8, Optimizer::AdamW), 50);
+    }
+    for (name, batch) in [("chargpt", 64), ("chargpt4", 4)] {
+        if has(name) {
+            let graph = gpt(65, 256, 384, 6, 6, batch, Optimizer::AdamW);
+            step(device, &format!("chargpt 6x384 6 heads ctx 256 b{batch} adamw"), &graph, 5);
+        }
+    }
+    if has("gpt2") {
+        step(device, "gpt2 12x768 12 heads ctx 1024 b8 adamw", &gpt(50304, 1024, 768, 12, 12, 8, Optimizer::AdamW), 3);
+    }
+    for n in [256, 512, 1024, 2048, 4096, 8192] {
+        if has("matmul") || has(&format!("matmul{n}")) {
+            micro::matmul(device, n);
+        }
+    }
+    if has("micro") {
+        micro::all(device, 8192);
+    }
+    std::process::ExitCode::SUCCESS
+}
