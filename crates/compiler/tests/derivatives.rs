@@ -23,6 +23,14 @@ impl Lcg {
         let n = shape.iter().product();
         HostTensor::new(DType::F32, shape, (0..n).map(|_| DType::F32.round(lo + (hi - lo) * self.unit())).collect()).unwrap()
     }
+
+    /// Elements that lie apart, in no order: which one is the largest does not change under a small step.
+    fn distinct(&mut self, shape: &[usize]) -> HostTensor {
+        let n: usize = shape.iter().product();
+        let mut data: Vec<f64> = (0..n).map(|i| DType::F32.round(i as f64 / n as f64)).collect();
+        (1..n).for_each(|i| data.swap(i, (self.unit() * (i + 1) as f64) as usize));
+        HostTensor::new(DType::F32, shape, data).unwrap()
+    }
 }
 
 /// One call to check: float operands drawn from a range, others fixed.
@@ -244,6 +252,41 @@ fn all_checks(rng: &mut Lcg) -> Vec<Check> {
     add("masked_fill", none().with("value", 3.0), vec![rng.tensor(&[4], -1.0, 1.0), bools(&[4], &[1, 0, 1, 0])], &[0]);
     add("nan_to_num", none(), vec![rng.tensor(&[4], -1.0, 1.0)], &[0]);
     add("to", none().with("dtype", DType::F32), vec![rng.tensor(&[4], -1.0, 1.0)], &[0]);
+    // Convolutions: strides that leave a rest, dilation, groups, uneven padding.
+    let list = |v: &[i64]| v.to_vec();
+    let conv = |stride: &[i64], padding: &[i64], dilation: &[i64], groups: i64| {
+        none().with("stride", list(stride)).with("padding", list(padding)).with("dilation", list(dilation)).with("groups", groups)
+    };
+    for (op, space, kernel, a) in [
+        ("conv1d", &[8][..], &[3][..], conv(&[2], &[1], &[2], 2)),
+        ("conv2d", &[5, 6], &[3, 2], conv(&[2, 1], &[1, 2], &[1, 2], 1)),
+        ("conv2d", &[4, 4], &[1, 1], conv(&[3], &[0], &[1], 2)),
+        ("conv3d", &[3, 2, 4], &[2, 1, 2], conv(&[1], &[1], &[1], 1)),
+        ("conv_transpose1d", &[4], &[3], conv(&[2], &[1], &[2], 2).with("output_padding", 1)),
+        ("conv_transpose2d", &[3, 2], &[2, 3], conv(&[2, 3], &[0, 1], &[1], 1).with("output_padding", list(&[1, 0]))),
+        ("conv_transpose3d", &[2, 2, 2], &[2, 1, 2], conv(&[1, 2, 1], &[0], &[1], 2)),
+    ] {
+        let groups = a.int("groups", 1).unwrap() as usize;
+        let (input, output) = (2 * groups, 3 * groups);
+        let weight = if op.contains("transpose") { [input, output / groups] } else { [output, input / groups] };
+        let shape = |lead: &[usize], rest: &[i64]| lead.iter().copied().chain(rest.iter().map(|d| *d as usize)).collect::<Vec<_>>();
+        let x = rng.tensor(&shape(&[2, input], space), -1.0, 1.0);
+        let (w, bias) = (rng.tensor(&shape(&weight, kernel), -1.0, 1.0), rng.tensor(&[output], -1.0, 1.0));
+        add(op, a, vec![x, w, bias], &[0, 1, 2]);
+    }
+    // Pooling: windows that overlap, leave a rest, reach into the padding.
+    for (op, space) in [("1d", &[7][..]), ("2d", &[5, 6]), ("3d", &[4, 3, 4])] {
+        let name = |kind: &str| -> &'static str { ops::find(&format!("{kind}{op}")).unwrap().name };
+        let shape: Vec<usize> = [2, 2].iter().chain(space).copied().collect();
+        let window = none().with("kernel_size", 3).with("stride", 2).with("padding", 1);
+        add(name("max_pool"), window.clone(), vec![rng.distinct(&shape)], &[0]);
+        add(name("max_pool"), none().with("kernel_size", 2).with("ceil_mode", true), vec![rng.distinct(&shape)], &[0]);
+        for counts in [true, false] {
+            add(name("avg_pool"), window.clone().with("count_include_pad", counts), vec![rng.tensor(&shape, -1.0, 1.0)], &[0]);
+        }
+    }
+    add("adaptive_avg_pool1d", none().with("output_size", 3), vec![rng.tensor(&[2, 2, 7], -1.0, 1.0)], &[0]);
+    add("adaptive_avg_pool2d", none().with("output_size", list(&[2, 4])), vec![rng.tensor(&[2, 2, 4, 6], -1.0, 1.0)], &[0]);
     // Reductions.
     for op in ["sum", "mean", "prod", "amax", "amin", "max", "min", "logsumexp", "var", "std", "linalg_vector_norm"] {
         add(op, none(), vec![rng.tensor(&[3, 4], -2.0, 2.0)], &[0]);

@@ -17,7 +17,8 @@ pub struct View {
 pub fn dense_strides(shape: &[usize]) -> Vec<isize> {
     let mut strides = vec![1isize; shape.len()];
     for d in (1..shape.len()).rev() {
-        strides[d - 1] = strides[d] * shape[d] as isize;
+        // Only without elements can this be too large.
+        strides[d - 1] = strides[d].saturating_mul(shape[d] as isize);
     }
     strides
 }

@@ -1,8 +1,7 @@
 //! The operator table: every operator by PyTorch's name, one row each, grouped as PyTorch's documentation groups them.
 //!
 //! Adding an operator is adding a row. Eager dispatch, capture, autodiff, the interpreter, every target and the docs page's
-//! list follow from it. Convolutions and pooling have their place here too: `conv.rs`, as contractions over padded and
-//! unfolded views.
+//! list follow from it.
 
 use crate::op::OpDef;
 
@@ -18,6 +17,7 @@ macro_rules! op {
 
 mod activation;
 mod attention;
+mod conv;
 mod creation;
 mod index;
 mod linalg;
@@ -40,6 +40,7 @@ pub static GROUPS: &[(&str, &[OpDef])] = &[
     ("Linear algebra", linalg::OPS),
     ("Activation", activation::OPS),
     ("Normalization", norm::OPS),
+    ("Convolution", conv::OPS),
     ("Attention", attention::OPS),
     ("Recurrent", rnn::OPS),
     ("Loss", loss::OPS),
