@@ -38,6 +38,6 @@ fn training_runs() {
     for adapter in adapters() {
         let runner = |graph: &Graph, inputs: &[HostTensor]| device::run(&adapter, graph, inputs);
         let counts = runs.run(&runner, &mut |line| eprintln!("{line}"));
-        assert_eq!((counts.passed, counts.failed), (2, 0), "{}", counts.summary());
+        assert_eq!((counts.passed, counts.failed), (4, 0), "{}", counts.summary());
     }
 }
