@@ -3,7 +3,6 @@
 use aludel::{Device, Result};
 use aludel_compiler::MatmulPrecision;
 use std::fmt;
-use std::path::PathBuf;
 use std::str::FromStr;
 
 /// A device that a person asks for.
@@ -56,13 +55,20 @@ pub struct Choice {
     pub adapter: Option<String>,
     /// What matrix products may give up for speed, where the device can.
     pub precision: MatmulPrecision,
-    /// Where compiled kernels are kept on disk; the executor's own choice when `None`.
-    pub cache: Option<PathBuf>,
 }
 
 impl Choice {
     pub fn new(kind: Kind) -> Choice {
-        Choice { kind, adapter: None, precision: MatmulPrecision::default(), cache: None }
+        Choice { kind, adapter: None, precision: MatmulPrecision::default() }
+    }
+
+    /// The precision by PyTorch's name.
+    pub fn precision_name(&self) -> &'static str {
+        match self.precision {
+            MatmulPrecision::Highest => "highest",
+            MatmulPrecision::High => "high",
+            MatmulPrecision::Medium => "medium",
+        }
     }
 
     /// Opens the device. Errors say what is missing and what to do about it.
@@ -79,10 +85,13 @@ impl Choice {
             Kind::Cpu => Device::cpu(),
             #[cfg(feature = "cuda")]
             Kind::Cuda(device) => {
-                Device::cuda(&aludel_runtime::cuda::CudaOptions { device, matmul_precision: self.precision, cache: self.cache.clone() })
+                Device::cuda(&aludel_runtime::cuda::CudaOptions { device, matmul_precision: self.precision, cache: None })
             }
             #[cfg(not(all(feature = "wgpu", feature = "cpu", feature = "cuda")))]
-            other => Err(aludel::Error::unsupported(format!("the device {other} in this build"), "build with its feature, or use --device interp")),
+            other => Err(aludel::Error::unsupported(
+                format!("the device {other} in this build"),
+                "build with its feature, or use --device interp",
+            )),
         }
     }
 }

@@ -1,15 +1,224 @@
-//! `aludel explain`: what the compiler makes of a training step.
+//! `aludel explain`: what the compiler makes of a training step, stage by stage. It compiles for a target and needs no device.
 
 use crate::output::Output;
-use aludel::Result;
+use crate::workload::{self, Workload};
+use crate::{settings, train};
+use aludel::{Device, Error, Result, compile};
+use aludel_compiler::{Language, MatmulPrecision, Options, Target, autodiff, fuse, lower, partition, schedule};
+use aludel_ir::Graph;
+use aludel_ir::program::{Param, Program, Role};
+use aludel_models::presets::{Batch, Preset, Source, Train};
+use clap::ValueEnum;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::fmt::Write;
 
 /// Arguments of `aludel explain`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
+    /// A preset (points, digits, addition) or a workload of `aludel bench` (tiny, mlp, tinygpt, chargpt, gpt2).
     preset: String,
+    /// Settings of a preset, such as layers=64,64 batch=32.
+    #[arg(value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    /// The language to compile to.
+    #[arg(long, value_enum, default_value_t = To::Wgsl)]
+    target: To,
+    /// What to show; without it, a summary.
+    #[arg(long, value_enum)]
+    stage: Option<Stage>,
+    /// What f32 matrix products may give up for speed.
+    #[arg(long, value_enum, default_value_t = train::Precision::Highest)]
+    matmul_precision: train::Precision,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum To {
+    /// WebGPU, with the limits that every implementation guarantees.
+    Wgsl,
+    /// NVIDIA GPUs, compute capability 9.0.
+    Ptx,
+    /// The CPU.
+    C,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// The captured graph: operators, gradients and updates.
+    Graph,
+    /// Forward and backward as one graph, differentiated ahead of time.
+    Joint,
+    /// The nests of loops after fusion.
+    Loops,
+    /// The kernels before they are printed.
+    Kernels,
+    /// The text of the kernels.
+    Source,
+    /// Where every buffer lies and when it lives.
+    Memory,
+    /// What was fused, and what was not and why.
+    Fusion,
 }
 
 pub fn run(args: &Args, output: &Output) -> Result<()> {
-    output.line(&args.preset);
+    let graph = capture(&args.preset, &args.settings)?;
+    let precision = match args.matmul_precision {
+        train::Precision::Highest => MatmulPrecision::Highest,
+        train::Precision::High => MatmulPrecision::High,
+        train::Precision::Medium => MatmulPrecision::Medium,
+    };
+    let target = match args.target {
+        To::Wgsl => Target::webgpu_default(),
+        To::Ptx => Target::cuda(90, precision),
+        To::C => Target::cpu(),
+    };
+    let program = || aludel_compiler::compile(&graph, &target, &Options::default());
+    let text = match args.stage {
+        None => summary(&graph, &program()?, &target),
+        Some(Stage::Graph) => graph.to_string(),
+        Some(Stage::Joint) => autodiff::expand_grads(&graph)?.to_string(),
+        Some(Stage::Loops) => loops(&graph, &target)?.to_string(),
+        Some(Stage::Kernels) => {
+            let scheduled = schedule::schedule(&loops(&graph, &target)?, &target)?;
+            scheduled.iter().map(|s| s.kernel.to_string()).collect::<Vec<_>>().join("\n")
+        }
+        Some(Stage::Source) => source(&program()?),
+        Some(Stage::Memory) => memory(&program()?),
+        Some(Stage::Fusion) => fusion(&program()?),
+    };
+    output.line(text.trim_end());
+    let value = |v: Option<clap::builder::PossibleValue>| v.map(|v| v.get_name().to_string());
+    output.event(
+        "explanation",
+        json!({
+            "preset": args.preset, "target": value(args.target.to_possible_value()),
+            "stage": args.stage.and_then(|s| value(s.to_possible_value())), "text": text,
+        }),
+    );
     Ok(())
+}
+
+/// The graph of one training step. Nothing of it is run: the interpreter only lends its types.
+fn capture(name: &str, given: &[String]) -> Result<Graph> {
+    let device = Device::interpreter();
+    let (mut train, batch) = match Workload::find(name, false) {
+        Some(w) if given.is_empty() => (w.train(&device)?, w.data(&device)?),
+        Some(w) => {
+            return Err(Error::invalid(
+                &given[0],
+                "is a setting, and a workload has none",
+                format!("leave it out, {} is {}", w.name, w.describe()),
+            ));
+        }
+        None => {
+            let preset = Preset::from_key(name).ok_or_else(|| {
+                let known = Preset::ALL.iter().map(|p| p.key()).chain(workload::ALL.iter().map(|w| w.name));
+                Error::invalid(name, "no such preset or workload", format!("use {}", known.collect::<Vec<_>>().join(", ")))
+            })?;
+            let config = settings::config(preset, given)?;
+            (Train::new(&config, &device)?, Source::new(&config).batch(0, &device)?)
+        }
+    };
+    Ok(compile(|s: &mut Train, b: &Batch| s.step(b)).named(name).export(&mut train, &batch)?.graph)
+}
+
+// The passes up to fusion, as `aludel_compiler::compile` runs them.
+fn loops(graph: &Graph, target: &Target) -> Result<aludel_ir::loops::LoopProgram> {
+    let prims = autodiff::decompose(&autodiff::expand_grads(graph)?)?;
+    let (prims, _) = partition::partition(&prims, Options::default().memory_budget)?;
+    let mut loops = lower::lower(&prims, target)?;
+    fuse::fuse(&mut loops, true);
+    Ok(loops)
+}
+
+fn megabytes(words: i64) -> String {
+    format!("{:.2} MB", words as f64 * 4.0 / 1e6)
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::Arena => "arena",
+        Role::State => "state",
+        Role::Inputs => "inputs",
+        Role::Input(_) => "input",
+        Role::Result(_) => "result",
+    }
+}
+
+fn summary(graph: &Graph, p: &Program, target: &Target) -> String {
+    let mut out = String::new();
+    let language = match target.language {
+        Language::Wgsl => "WGSL",
+        Language::C => "C",
+        Language::Ptx => "PTX",
+    };
+    let _ = writeln!(
+        out,
+        "{}: {} operators become {} kernels in {language}, {} launches",
+        p.name,
+        graph.nodes.len(),
+        p.kernels.len(),
+        p.launches.len()
+    );
+    if let Some((_, sizes)) = p.layout(&[]) {
+        let parts: Vec<String> = p.bindings.iter().zip(sizes).map(|(b, n)| format!("{} {}", role(b.role), megabytes(n))).collect();
+        let _ = writeln!(out, "memory: {}", parts.join(", "));
+    }
+    let (mut bytes, mut flops) = (0, 0);
+    for l in &p.launches {
+        bytes += p.eval(&l.bytes, &[]).unwrap_or(0);
+        flops += p.eval(&l.flops, &[]).unwrap_or(0);
+    }
+    let _ = writeln!(out, "a step moves {} and takes {:.1} MFLOP\n", megabytes(bytes / 4), flops as f64 / 1e6);
+    for (i, l) in p.launches.iter().enumerate() {
+        let _ = writeln!(out, "launch {i:<4} {}", l.label);
+    }
+    let _ = writeln!(out, "\n--stage graph, joint, loops, kernels, source, memory or fusion shows more");
+    out
+}
+
+fn source(p: &Program) -> String {
+    let mut out = String::new();
+    for (i, k) in p.kernels.iter().enumerate() {
+        let launches: Vec<&str> = p.launches.iter().filter(|l| l.kernel == i).map(|l| l.label.as_str()).collect();
+        let _ =
+            writeln!(out, "// kernel {i}, {} launch(es): {}\n{}\n", launches.len(), launches.first().unwrap_or(&""), k.source.trim_end());
+    }
+    out
+}
+
+fn memory(p: &Program) -> String {
+    let mut out = String::new();
+    let layout = p.layout(&[]);
+    for (i, b) in p.bindings.iter().enumerate() {
+        let size = layout.as_ref().map_or("of a size known at run time".to_string(), |(_, sizes)| megabytes(sizes[i]));
+        let _ = writeln!(out, "binding {i}: {}, {size}", role(b.role));
+    }
+    let _ = writeln!(out, "\n{:<32} {:<24} {:>8} {:>12} {:>11}  live", "buffer", "type", "binding", "offset", "words");
+    for b in &p.placements {
+        let offset = layout.as_ref().and_then(|(offsets, _)| offsets.get(b.slot)).map_or("-".to_string(), |o| o.to_string());
+        let ty = format!("{}{}", b.dtype, p.env.show_shape(&b.shape));
+        let words = p.slots.get(b.slot).map_or("-".to_string(), |s| p.env.show(&s.words));
+        let _ = writeln!(out, "{:<32} {ty:<24} {:>8} {offset:>12} {words:>11}  {}..={}", b.name, b.binding, b.live.0, b.live.1);
+    }
+    out
+}
+
+fn fusion(p: &Program) -> String {
+    let mut out = String::new();
+    for (i, l) in p.launches.iter().enumerate() {
+        let grid: Vec<String> = l.grid.iter().map(|e| p.env.show(e)).collect();
+        let sizes = l.params.iter().filter(|x| matches!(x, Param::Size(_))).count();
+        let _ = writeln!(out, "launch {i}: {} (kernel {}, grid {}, {sizes} sizes)", l.label, l.kernel, grid.join(" x "));
+    }
+    // Layers repeat: each thing is said once.
+    let mut said = BTreeSet::new();
+    for n in &p.not_fused {
+        let label = |k: usize| p.launches.get(k).map_or("?", |l| l.label.as_str());
+        let line = format!("not fused: {} with {}: {}", label(n.first), label(n.second), n.reason);
+        if said.insert(line.clone()) {
+            let _ = writeln!(out, "{line}");
+        }
+    }
+    out
 }

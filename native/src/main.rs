@@ -13,6 +13,7 @@ mod serve;
 mod settings;
 mod tensorboard;
 mod train;
+mod workload;
 
 use aludel::{Error, Result};
 use clap::{Parser, Subcommand};

@@ -1,0 +1,178 @@
+//! `aludel bench`: training steps eager and compiled, and single operations, measured on one device.
+//!
+//! Counts are exact and the same everywhere; times are of this machine, medians over slices until the device is done.
+
+mod clock;
+mod compile_time;
+mod micro;
+mod peer;
+mod steps;
+
+use crate::device::Choice;
+use crate::output::Output;
+use crate::train::{DeviceArgs, Mode};
+use crate::workload::{self, Workload, rough_rate};
+use aludel::{Error, Result};
+use serde_json::json;
+
+/// A step that would take longer is left out, unless it is named.
+const MOST_SECONDS: f64 = 8.0;
+
+/// Arguments of `aludel bench`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// What to measure, separated by commas: tiny, mlp, tinygpt, chargpt, gpt2; steps for these five; matmul, copy, gelu, softmax,
+    /// layer_norm, sum_rows, sum_columns; operations for these seven.
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    only: Vec<String>,
+    /// Which way to run training steps.
+    #[arg(long, value_enum, default_value_t = Mode::Both)]
+    mode: Mode,
+    /// Also run a peer on the same machine and print its times: torch.
+    #[arg(long, value_parser = ["torch"])]
+    peer: Option<String>,
+    /// The Python that has PyTorch.
+    #[arg(long, default_value = "python3")]
+    python: String,
+    /// Do not measure compile times, which run in processes of their own.
+    #[arg(long)]
+    no_compile_time: bool,
+    /// Compile the graph on standard input and say how long that took: what measuring compile times runs.
+    #[arg(long, hide = true)]
+    compile_time: bool,
+}
+
+pub fn run(args: &Args, output: &Output) -> Result<()> {
+    let choice = args.device.choice();
+    if args.compile_time {
+        return compile_time::report(&choice, output);
+    }
+    let steps: Vec<&str> = workload::ALL.iter().map(|w| w.name).collect();
+    let micros = micro::names();
+    for name in &args.only {
+        if !steps.iter().chain(&micros).chain(&["steps", "operations"]).any(|n| n == name) {
+            let known = [steps.join(", "), "steps".into(), micros.join(", "), "operations".into()].join(", ");
+            return Err(Error::invalid(format!("--only {name}"), "there is no such measurement", format!("there are {known}")));
+        }
+    }
+    let named = |name: &str| args.only.iter().any(|n| n == name);
+    let wanted = |name: &str, group: &str| args.only.is_empty() || named(name) || named(group);
+
+    let device = choice.open()?;
+    let software = device.target().is_none_or(|t| t.software);
+    output.line(format!("{device}, f32 matrix products {}", choice.precision_name()));
+    output.event("device", json!({ "device": choice.kind.to_string(), "name": device.to_string(), "precision": choice.precision_name() }));
+    let on_cpu = software || choice.kind == crate::device::Kind::Cpu;
+    drop(device);
+
+    let mut failed = 0;
+    let mut measured = Vec::new();
+    for name in steps.iter().filter(|n| wanted(n, "steps")) {
+        let Some(workload) = Workload::find(name, on_cpu) else { continue };
+        let seconds = workload.flops() / rough_rate(choice.kind, software);
+        if seconds > MOST_SECONDS && !named(name) {
+            let reason = format!("about {seconds:.0} s for each step on this device; --only {name} runs it all the same");
+            skipped(name, &reason, output);
+            continue;
+        }
+        match step(&workload, args, &choice, output) {
+            Ok(ms) => measured.push((*name, ms)),
+            Err(e) => failed += left_out(name, &e, output),
+        }
+    }
+    if micros.iter().any(|n| wanted(n, "operations")) {
+        failed += micro::run(&choice, &|n| wanted(n, "operations"), output)?;
+    }
+    if args.peer.is_some() && !measured.is_empty() {
+        beside(args, &choice, &measured, output)?;
+    }
+    match failed {
+        0 => Ok(()),
+        n => Err(Error::device(format!("{n} measurement(s) failed"), "the lines above say why")),
+    }
+}
+
+/// Measures one workload and prints a row for each mode; gives the milliseconds of the faster.
+fn step(workload: &Workload, args: &Args, choice: &Choice, output: &Output) -> Result<f64> {
+    let modes: &[&'static str] = match args.mode {
+        Mode::Eager => &["eager"],
+        Mode::Compiled => &["compiled"],
+        Mode::Both => &["eager", "compiled"],
+    };
+    output.line(format!("\n{}: {}", workload.name, workload.describe()));
+    output.line(format!(
+        "{:<10} {:>10} {:>12} {:>9} {:>8} {:>11} {:>10} {:>10} {:>12} {:>12}",
+        "", "ms/step", "samples/s", "kernels", "submits", "MB moved", "peak MB", "first ms", "compile cold", "warm ms"
+    ));
+    let mut times = Vec::new();
+    for mode in modes {
+        let m = steps::measure(workload, mode, choice, !args.no_compile_time)?;
+        let samples = workload.batch as f64 * 1e3 / m.ms;
+        let c = &m.counts;
+        let compile = |ms: Option<f64>| ms.map_or("-".to_string(), |ms| format!("{ms:.0}"));
+        output.line(format!(
+            "{:<10} {:>10.3} {samples:>12.0} {:>9} {:>8} {:>11.2} {:>10.1} {:>10.0} {:>12} {:>12}",
+            m.mode,
+            m.ms,
+            c.dispatches,
+            c.submits,
+            c.bytes_moved as f64 / 1e6,
+            c.peak_bytes as f64 / 1e6,
+            m.first_ms,
+            compile(m.compile.map(|c| c.cold)),
+            compile(m.compile.map(|c| c.warm)),
+        ));
+        output.event(
+            "step",
+            json!({
+                "workload": workload.name, "batch": workload.batch, "mode": m.mode, "ms_per_step": m.ms, "samples_per_s": samples,
+                "kernels": c.dispatches, "submits": c.submits, "buffers_created": c.buffers_created, "bytes_moved": c.bytes_moved,
+                "peak_bytes": c.peak_bytes, "first_ms": m.first_ms, "compile_cold_ms": m.compile.map(|c| c.cold),
+                "compile_warm_ms": m.compile.map(|c| c.warm), "flops": workload.flops(),
+                "tflop_per_s": workload.flops() / m.ms / 1e9,
+            }),
+        );
+        times.push(m.ms);
+    }
+    if let [eager, compiled] = times[..] {
+        output.line(format!("compiled is {:.2} times as fast", eager / compiled));
+    }
+    Ok(times.into_iter().fold(f64::INFINITY, f64::min))
+}
+
+/// Ours beside PyTorch's best, in one table.
+fn beside(args: &Args, choice: &Choice, measured: &[(&str, f64)], output: &Output) -> Result<()> {
+    let names: Vec<&str> = measured.iter().map(|(n, _)| *n).collect();
+    let peers = peer::torch(&args.python, choice.kind, choice.precision_name(), &names)?;
+    output.line(format!("\n{:<10} {:>12} {:>12}   {:<16} {:>9}", "ms/step", "Aludel", "PyTorch", "its best mode", "times"));
+    for (name, ours) in measured {
+        let best = peers.iter().filter(|p| p.workload == *name).min_by(|a, b| a.ms.total_cmp(&b.ms));
+        match best {
+            Some(p) => {
+                output.line(format!("{name:<10} {ours:>12.3} {:>12.3}   {:<16} {:>9.2}", p.ms, p.how, p.ms / ours));
+                output.event("peer", json!({ "workload": name, "ms": ours, "torch_ms": p.ms, "torch_mode": p.how, "times": p.ms / ours }));
+            }
+            None => skipped(&format!("torch {name}"), "its script printed no time", output),
+        }
+    }
+    Ok(())
+}
+
+/// Says what is not measured and why.
+fn skipped(name: &str, reason: &str, output: &Output) {
+    output.line(format!("{name}: skipped, {reason}"));
+    output.event("skipped", json!({ "name": name, "reason": reason }));
+}
+
+/// A size beyond the device's limits is skipped; anything else is a failure, of which this gives the count.
+fn left_out(name: &str, error: &Error, output: &Output) -> usize {
+    if matches!(error, Error::Limit { .. }) {
+        skipped(name, &error.to_string(), output);
+        return 0;
+    }
+    output.line(format!("{name}: failed: {error}"));
+    output.event("failed", json!({ "name": name, "problem": error.to_string() }));
+    1
+}

@@ -1,0 +1,73 @@
+//! PyTorch on the same machine, in the same run.
+
+use crate::device::Kind;
+use aludel::{Error, Result};
+use std::process::{Command, Stdio};
+
+const MODELS: &str = include_str!("../../../tests/peers/torch_models.py");
+const CPU: &str = include_str!("../../../tests/peers/torch_cpu.py");
+const GPU: &str = include_str!("../../../tests/peers/torch_gpu.py");
+
+/// One line of a peer's script.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Peer {
+    pub workload: String,
+    /// `eager`, `compile`, or with its precision: `tf32 graphs`.
+    pub how: String,
+    pub ms: f64,
+}
+
+/// Runs PyTorch's script for the device on these workloads. `python` is the interpreter that has PyTorch.
+pub fn torch(python: &str, kind: Kind, precision: &str, workloads: &[&str]) -> Result<Vec<Peer>> {
+    let names = workloads.join(",");
+    let (script, arguments) = match kind {
+        Kind::Cpu => {
+            let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).to_string();
+            (CPU, vec![names, threads])
+        }
+        Kind::Cuda(_) | Kind::Wgpu => {
+            let precision = if precision == "highest" { "fp32" } else { "tf32" };
+            (GPU, vec![names, precision.to_string(), "eager,compile,graphs".to_string()])
+        }
+        Kind::Interp => return Err(Error::unsupported("a peer of the interpreter", "compare with --device cpu")),
+    };
+    let failed =
+        |problem: String| Error::invalid(format!("--peer torch: {python}"), problem, "name a Python that has PyTorch with --python");
+    let directory = tempfile::tempdir().map_err(|e| failed(e.to_string()))?;
+    for (name, text) in [("torch_models.py", MODELS), ("peer.py", script)] {
+        std::fs::write(directory.path().join(name), text).map_err(|e| failed(e.to_string()))?;
+    }
+    let mut command = Command::new(python);
+    command.arg(directory.path().join("peer.py")).args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
+    let output = command.spawn().and_then(|c| c.wait_with_output()).map_err(|e| failed(e.to_string()))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let peers: Vec<Peer> = text.lines().filter_map(parse).collect();
+    if peers.is_empty() {
+        return Err(failed("the script printed no times (what it said is above)".into()));
+    }
+    Ok(peers)
+}
+
+/// `peer WORKLOAD HOW.. ms NUMBER ..`, as all scripts under `tests/peers` print.
+fn parse(line: &str) -> Option<Peer> {
+    let mut words = line.split_whitespace();
+    if words.next()? != "peer" {
+        return None;
+    }
+    let workload = words.next()?.to_string();
+    let how: Vec<&str> = words.by_ref().take_while(|w| *w != "ms").collect();
+    Some(Peer { workload, how: how.join(" "), ms: words.next()?.parse().ok()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_the_scripts_print() {
+        let line = "peer tiny tf32 graphs ms 0.931 samples/s 68743.3 cold_s 4.10";
+        assert_eq!(parse(line), Some(Peer { workload: "tiny".into(), how: "tf32 graphs".into(), ms: 0.931 }));
+        assert_eq!(parse("peer tiny eager failed ms"), None);
+        assert_eq!(parse("torch 2.11"), None);
+    }
+}

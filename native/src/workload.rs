@@ -1,0 +1,135 @@
+//! The training steps that are measured and explained: models of fixed sizes on random data, all with AdamW.
+
+use crate::device::Kind;
+use aludel::models::{Gpt, Mlp};
+use aludel::nn::{Activation, AdamConfig, AdamW, Init};
+use aludel::{Device, Result, Tensor};
+use aludel_models::presets::{AnyOptimizer, Batch, Model, Train};
+
+/// One of the workloads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Workload {
+    pub name: &'static str,
+    shape: Shape,
+    /// Examples of one step.
+    pub batch: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Shape {
+    /// Sizes of the layers from input to output, ReLU between them.
+    Mlp(&'static [usize]),
+    /// A decoder of pre-LN blocks with GELU by tanh.
+    Gpt { vocabulary: usize, context: usize, width: usize, layers: usize, heads: usize },
+}
+
+const fn gpt(name: &'static str, batch: usize, [vocabulary, context, width, layers, heads]: [usize; 5]) -> Workload {
+    Workload { name, shape: Shape::Gpt { vocabulary, context, width, layers, heads }, batch }
+}
+
+/// All workloads, the small first.
+pub const ALL: [Workload; 5] = [
+    Workload { name: "tiny", shape: Shape::Mlp(&[64, 128, 128, 10]), batch: 64 },
+    Workload { name: "mlp", shape: Shape::Mlp(&[784, 1024, 1024, 10]), batch: 1024 },
+    gpt("tinygpt", 8, [64, 32, 64, 2, 4]),
+    gpt("chargpt", 64, [65, 256, 384, 6, 6]),
+    gpt("gpt2", 8, [50304, 1024, 768, 12, 12]),
+];
+
+/// PyTorch's scripts train with this; it changes no time.
+const LEARNING_RATE: f64 = 1e-4;
+
+impl Workload {
+    /// The workload of a name as it is run on a kind of device: `chargpt` takes a batch of 4 where a CPU computes.
+    pub fn find(name: &str, on_cpu: bool) -> Option<Workload> {
+        let found = ALL.into_iter().find(|w| w.name == name)?;
+        Some(if on_cpu && name == "chargpt" { Workload { batch: 4, ..found } } else { found })
+    }
+
+    /// What is trained: `784-1024-1024-10, batch 1024`.
+    pub fn describe(&self) -> String {
+        match self.shape {
+            Shape::Mlp(sizes) => {
+                let sizes: Vec<_> = sizes.iter().map(|s| s.to_string()).collect();
+                format!("MLP {}, batch {}", sizes.join("-"), self.batch)
+            }
+            Shape::Gpt { vocabulary, context, width, layers, heads } => {
+                format!(
+                    "GPT of {layers} layers, width {width}, {heads} heads, vocabulary {vocabulary}, context {context}, batch {}",
+                    self.batch
+                )
+            }
+        }
+    }
+
+    /// About how many floating-point operations a step takes: two for each parameter and example forward, twice that backward.
+    pub fn flops(&self) -> f64 {
+        match self.shape {
+            Shape::Mlp(sizes) => 6.0 * self.batch as f64 * sizes.windows(2).map(|w| (w[0] * w[1]) as f64).sum::<f64>(),
+            Shape::Gpt { vocabulary, context, width, layers, .. } => {
+                let (v, t, d, l) = (vocabulary as f64, context as f64, width as f64, layers as f64);
+                let per_token = l * 12.0 * d * d + v * d + l * 2.0 * t * d;
+                6.0 * self.batch as f64 * t * per_token
+            }
+        }
+    }
+
+    /// The model with fresh weights, and its optimizer.
+    pub fn train(&self, device: &Device) -> Result<Train> {
+        let init = &mut Init::new(device, 0);
+        let model = match self.shape {
+            Shape::Mlp(sizes) => Model::Mlp(Mlp::new(init, sizes, Activation::Relu)?),
+            Shape::Gpt { vocabulary, context, width, layers, heads } => {
+                Model::Gpt(Gpt::new(init, vocabulary, context, width, layers, heads)?)
+            }
+        };
+        let config = AdamConfig { lr: LEARNING_RATE, ..AdamConfig::default() };
+        Ok(Train { optimizer: AnyOptimizer::AdamW(AdamW::new(&model, config)?), model })
+    }
+
+    /// A batch of random data.
+    pub fn data(&self, device: &Device) -> Result<Batch> {
+        let ids = |n: usize, below: usize| (0..n).map(|i| ((i * 2_654_435_761) >> 7) % below).map(|i| i as i32).collect::<Vec<i32>>();
+        let b = self.batch;
+        match self.shape {
+            Shape::Mlp(sizes) => {
+                let (inputs, classes) = (sizes[0], sizes[sizes.len() - 1]);
+                Ok((Tensor::randn(device, [b, inputs], 1)?, Tensor::from_vec(device, ids(b, classes), [b])?))
+            }
+            Shape::Gpt { vocabulary, context, .. } => {
+                let ids = ids(b * context + 1, vocabulary);
+                let shape = [b, context];
+                Ok((Tensor::from_slice(device, &ids[..b * context], shape)?, Tensor::from_slice(device, &ids[1..], shape)?))
+            }
+        }
+    }
+}
+
+/// Floating-point operations per second that may be expected of a device, to tell what would take minutes there.
+pub fn rough_rate(kind: Kind, software: bool) -> f64 {
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get()) as f64;
+    match kind {
+        Kind::Interp => 1e9,
+        Kind::Cpu => 20e9 * cores,
+        Kind::Wgpu if software => 1.5e9 * cores,
+        Kind::Wgpu | Kind::Cuda(_) => 5e12,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_the_published_ones() {
+        use aludel::nn::Parameters;
+        let device = Device::interpreter();
+        let count = |name: &str| Workload::find(name, false).unwrap().train(&device).unwrap().model.parameter_count();
+        assert_eq!(count("tiny"), 26_122);
+        assert_eq!(count("mlp"), 1_863_690);
+        assert_eq!(Workload::find("chargpt", true).unwrap().batch, 4);
+        // 6 flops for each of the parameters of the products, and example.
+        let tiny = Workload::find("tiny", false).unwrap();
+        assert_eq!(tiny.flops(), 6.0 * 64.0 * (64.0 * 128.0 + 128.0 * 128.0 + 1280.0));
+    }
+}

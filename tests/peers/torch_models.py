@@ -1,0 +1,72 @@
+"""The models that `aludel bench` measures, in PyTorch: same sizes, same batches, random data."""
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class Mlp(nn.Module):
+    def __init__(self, sizes):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in zip(sizes, sizes[1:]))
+
+    def forward(self, x):
+        for i, layer in enumerate(self.layers):
+            x = layer(x)
+            if i + 1 < len(self.layers):
+                x = F.relu(x)
+        return x
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.ln1 = nn.LayerNorm(width)
+        self.qkv = nn.Linear(width, 3 * width)
+        self.proj = nn.Linear(width, width)
+        self.ln2 = nn.LayerNorm(width)
+        self.up = nn.Linear(width, 4 * width)
+        self.down = nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        batch, time, width = x.shape
+        q, k, v = self.qkv(self.ln1(x)).view(batch, time, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.proj(y.transpose(1, 2).reshape(batch, time, width))
+        return x + self.down(F.gelu(self.up(self.ln2(x)), approximate="tanh"))
+
+
+class Gpt(nn.Module):
+    def __init__(self, vocabulary, context, width, layers, heads):
+        super().__init__()
+        self.tok = nn.Embedding(vocabulary, width)
+        self.pos = nn.Embedding(context, width)
+        self.blocks = nn.ModuleList(Block(width, heads) for _ in range(layers))
+        self.ln = nn.LayerNorm(width)
+        self.head = nn.Linear(width, vocabulary, bias=False)
+
+    def forward(self, tokens):
+        x = self.tok(tokens) + self.pos.weight[: tokens.shape[1]]
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.ln(x))
+
+
+def make(name, on_cpu):
+    """The model, a batch of inputs and targets, and how many examples it has."""
+    if name == "tiny":
+        return Mlp([64, 128, 128, 10]), torch.randn(64, 64), torch.randint(10, (64,)), 64
+    if name == "mlp":
+        return Mlp([784, 1024, 1024, 10]), torch.randn(1024, 784), torch.randint(10, (1024,)), 1024
+    vocabulary, context, width, layers, heads, batch = {
+        "tinygpt": (64, 32, 64, 2, 4, 8),
+        "chargpt": (65, 256, 384, 6, 6, 4 if on_cpu else 64),
+        "gpt2": (50304, 1024, 768, 12, 12, 8),
+    }[name]
+    tokens = torch.randint(vocabulary, (batch, context + 1))
+    return Gpt(vocabulary, context, width, layers, heads), tokens[:, :-1], tokens[:, 1:], batch
+
+
+def cross_entropy(logits, targets):
+    return F.cross_entropy(logits.reshape(-1, logits.shape[-1]).float(), targets.reshape(-1))
