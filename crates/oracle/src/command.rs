@@ -12,7 +12,9 @@ const USAGE: &str = "call it as oracle --target interp|wgsl|ptx --dir DIR [--ada
 ///
 /// Errors: unknown arguments, an unreadable directory, no device to run the target's kernels on.
 pub fn run(args: &[String], print: &mut dyn FnMut(&str)) -> Result<Counts> {
-    let (mut target, mut dir, mut adapter) = ("interp".to_string(), PathBuf::from("tests/oracle"), None);
+    let (mut target, mut dir) = ("interp".to_string(), PathBuf::from("tests/oracle"));
+    #[cfg_attr(not(feature = "wgpu"), allow(unused_variables, unused_assignments))]
+    let mut adapter = None;
     let mut rest = args.iter();
     while let Some(flag) = rest.next() {
         let value = rest.next().ok_or_else(|| Error::invalid(flag, "has no value", USAGE))?;
@@ -36,15 +38,16 @@ pub fn run(args: &[String], print: &mut dyn FnMut(&str)) -> Result<Counts> {
             Ok(suite.run(&|graph, inputs| device::run(&executor, graph, inputs), print))
         }
         #[cfg(feature = "cuda")]
-        "ptx" => {
-            let executor = aludel_runtime::CudaExecutor::new(&Default::default())?;
-            Ok(suite.run(&|graph, inputs| device::run(&executor, graph, inputs), print))
-        }
-        #[cfg(not(all(feature = "wgpu", feature = "cuda")))]
-        absent @ ("wgsl" | "ptx") => {
-            let _ = &adapter;
-            Err(Error::unsupported(format!("target {absent} in this build"), "build with the features wgpu and cuda"))
-        }
+        "ptx" => Ok(suite.run(&device::reopening(|| aludel_runtime::CudaExecutor::new(&Default::default()))?, print)),
+        #[cfg(not(feature = "wgpu"))]
+        "wgsl" => Err(absent(&target, "wgpu")),
+        #[cfg(not(feature = "cuda"))]
+        "ptx" => Err(absent(&target, "cuda")),
         other => Err(Error::invalid(format!("target {other}"), "no such target", USAGE)),
     }
+}
+
+#[cfg(not(all(feature = "wgpu", feature = "cuda")))]
+fn absent(target: &str, feature: &str) -> Error {
+    Error::unsupported(format!("target {target} in this build"), format!("build with --features {feature}"))
 }

@@ -8,12 +8,16 @@ use aludel_oracle::{Suite, device, training::Runs};
 use aludel_runtime::{CudaExecutor, cuda};
 use std::path::PathBuf;
 
-fn gpu() -> Option<CudaExecutor> {
-    if cuda::devices().is_empty() {
+fn is_absent() -> bool {
+    let absent = cuda::devices().is_empty();
+    if absent {
         eprintln!("SKIPPED: no NVIDIA GPU; docs/gpu-checks.md says how to run this on one");
-        return None;
     }
-    Some(CudaExecutor::new(&Default::default()).unwrap())
+    absent
+}
+
+fn gpu() -> impl Fn(&Graph, &[HostTensor]) -> aludel_ir::Result<Vec<HostTensor>> {
+    device::reopening(|| CudaExecutor::new(&Default::default())).unwrap()
 }
 
 fn dir() -> PathBuf {
@@ -22,17 +26,19 @@ fn dir() -> PathBuf {
 
 #[test]
 fn operators_and_gradients() {
-    let Some(gpu) = gpu() else { return };
-    let runner = |graph: &Graph, inputs: &[HostTensor]| device::run(&gpu, graph, inputs);
-    let counts = Suite::load(&dir()).unwrap().run(&runner, &mut |line| eprintln!("{line}"));
+    if is_absent() {
+        return;
+    }
+    let counts = Suite::load(&dir()).unwrap().run(&gpu(), &mut |line| eprintln!("{line}"));
     assert_eq!(counts.failed, 0, "{}", counts.summary());
     assert!(counts.passed > 250, "{}", counts.summary());
 }
 
 #[test]
 fn training_runs() {
-    let Some(gpu) = gpu() else { return };
-    let runner = |graph: &Graph, inputs: &[HostTensor]| device::run(&gpu, graph, inputs);
-    let counts = Runs::load(&dir()).unwrap().run(&runner, &mut |line| eprintln!("{line}"));
+    if is_absent() {
+        return;
+    }
+    let counts = Runs::load(&dir()).unwrap().run(&gpu(), &mut |line| eprintln!("{line}"));
     assert_eq!((counts.passed, counts.failed), (2, 0), "{}", counts.summary());
 }

@@ -31,6 +31,7 @@ pub(crate) struct Measure {
     pub grids: Vec<Option<[u32; 3]>>,
     /// Where each launch's row starts, in bytes, and the size of the longest.
     pub starts: Vec<u32>,
+    #[cfg_attr(not(feature = "wgpu"), allow(dead_code))]
     pub row: u64,
     /// The rows, with offsets as in `offsets`.
     pub rows: Vec<u32>,

@@ -1,6 +1,6 @@
 //! What every executor promises, on every device of the machine that runs kernels, with programs written by hand.
 
-#![cfg(any(feature = "wgpu", feature = "cuda"))]
+#![cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
 
 mod common;
 
@@ -357,7 +357,8 @@ fn mistakes_are_errors() {
         assert!(wrong.contains("6 elements given, 5 expected"), "{wrong}");
         assert!(message(exe.run(&[], &[])).contains("symbols"));
         let huge = message(exe.run(&[2_000_000_000], &[host(&[]), host(&[])]));
-        assert!(huge.contains("the limit is"), "{huge}");
+        // Some devices hold so much.
+        assert!(huge.contains("the limit is") || huge.contains("2000000000 expected"), "{huge}");
         assert_eq!(read(&*d, &exe.run(&[1], &[host(&[1.0]), host(&[2.0])]).unwrap()[0]), [3.0], "errors leave the device usable");
         // Text that is no kernel.
         let mut broken = operator().program(&d.target().unwrap());

@@ -1,6 +1,6 @@
 //! Whole training steps, compiled, against the reference interpreter, on every device of the machine that runs kernels.
 
-#![cfg(any(feature = "wgpu", feature = "cuda"))]
+#![cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
 
 mod common;
 #[path = "../../compiler/tests/steps/mod.rs"]
@@ -10,7 +10,7 @@ use aludel_compiler::{Options, Target, compile};
 use aludel_ir::graph::{Graph, InputKind};
 use aludel_ir::interp::{HostTensor, Interpreter, Precision};
 use aludel_ir::{DType, scalar::threefry2x32};
-use aludel_runtime::{Argument, Executor, Storage, decode, encode};
+use aludel_runtime::{Argument, Storage, decode, encode};
 use std::sync::Arc;
 use steps::{Optimizer, gpt, mlp};
 

@@ -6,7 +6,7 @@
 use super::executor::CudaExecutor;
 use super::graph::{self, Extent, Prepared, StepGraph};
 use super::handles::Event;
-use super::kernels::Kernel;
+use super::kernels::{Kernel, dump};
 use super::memory::{Allocation, Place, Range, aligned};
 use super::shared::{Shared, lock};
 use super::stream::{PIECE, Stream};
@@ -343,6 +343,7 @@ impl CudaExecutable {
                 (other, _) => other,
             };
             if let Err(e) = launched {
+                dump(&self.program.kernels[launch.kernel]);
                 let at = format!("kernel {} ({}, grid {grid:?}, block {:?})", launch.label, kernel.name, kernel.block);
                 return shared.done(&at, Err(e));
             }

@@ -133,6 +133,15 @@ fn key(shared: &Shared, source: &KernelSource) -> String {
     ])
 }
 
+/// Keeps the text of a kernel that failed in the directory that `ALUDEL_DUMP` names, if it does.
+pub fn dump(source: &KernelSource) {
+    if let Some(dir) = std::env::var_os("ALUDEL_DUMP") {
+        let file = PathBuf::from(dir).join(format!("{}.ptx", cache::key(&[source.source.as_bytes()])));
+        // The failure itself is reported all the same.
+        let _ = cache::write_whole(&file, format!("// {}\n{}", source.name, source.source).as_bytes());
+    }
+}
+
 /// The driver's linker at work; its memory goes when it does.
 struct Linker(sys::CUlinkState);
 
@@ -156,10 +165,7 @@ fn assemble(shared: &Shared, source: &KernelSource) -> Result<Vec<u8>> {
         if e.is_sticky() || e.is_out_of_memory() {
             return shared.done::<()>("compiling a kernel", Err(e)).err().unwrap_or_else(|| e.error("compiling a kernel"));
         }
-        if let Some(dir) = std::env::var_os("ALUDEL_DUMP") {
-            let file = PathBuf::from(dir).join(format!("{}.ptx", cache::key(&[source.source.as_bytes()])));
-            let _ = cache::write_whole(&file, source.source.as_bytes());
-        }
+        dump(source);
         let problem = format!("kernel {} does not assemble on {}: {} {said}", source.name, shared.device.name, e.reason());
         Error::device(problem, "report this, or use another device")
     })

@@ -2,7 +2,9 @@
 
 #![allow(dead_code)]
 
-use aludel_compiler::{Language, MatmulPrecision, Target, codegen};
+#[cfg(feature = "cuda")]
+use aludel_compiler::MatmulPrecision;
+use aludel_compiler::{Target, codegen};
 use aludel_ir::expr::{Expr, Sym};
 use aludel_ir::graph::Graph;
 use aludel_ir::kernel::{Access, KExpr, Kernel, KernelBuffer, Stmt, Ty, Var, add, int, lt, mul};
@@ -19,6 +21,8 @@ pub fn devices() -> Vec<Box<dyn Executor>> {
     let mut all: Vec<Box<dyn Executor>> = Vec::new();
     #[cfg(feature = "wgpu")]
     all.extend(adapters().into_iter().map(|d| Box::new(d) as Box<dyn Executor>));
+    #[cfg(feature = "cpu")]
+    all.extend(processor().map(|d| Box::new(d) as Box<dyn Executor>));
     #[cfg(feature = "cuda")]
     all.extend(gpus(MatmulPrecision::Highest).into_iter().map(|d| Box::new(d) as Box<dyn Executor>));
     all.iter().for_each(|d| eprintln!("on {} ({})", d.info().name, d.info().backend));
@@ -36,6 +40,13 @@ pub fn adapters() -> Vec<aludel_runtime::WgpuExecutor> {
     }
     let request = |name| pollster::block_on(WgpuExecutor::request(&WgpuOptions { adapter: Some(name), ..Default::default() })).unwrap();
     names.into_iter().map(request).collect()
+}
+
+/// An executor for this machine's CPU, where there is a C compiler.
+#[cfg(feature = "cpu")]
+pub fn processor() -> Option<aludel_runtime::CpuExecutor> {
+    let cpu = aludel_runtime::CpuExecutor::new();
+    cpu.inspect_err(|e| eprintln!("SKIPPED: {e}")).ok()
 }
 
 /// An executor for the first GPU that CUDA can use.
