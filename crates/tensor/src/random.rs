@@ -14,19 +14,42 @@ fn unit(bits: u32) -> f32 {
     f32::from_bits((bits >> 9) | 0x3f80_0000) - 1.0
 }
 
-/// `n` values spread evenly over `[low, high)`.
-pub fn uniform(seed: u64, n: usize, low: f64, high: f64) -> impl Iterator<Item = f32> {
-    (0..n).map(move |i| (low as f32 + unit(bits(seed, i)) * (high - low) as f32).clamp(low as f32, high as f32))
+/// Words of `n` values spread evenly over `[low, high)`.
+pub fn uniform(seed: u64, n: usize, low: f64, high: f64) -> Vec<u32> {
+    generate(n, |i| (low as f32 + unit(bits(seed, i)) * (high - low) as f32).clamp(low as f32, high as f32).to_bits())
 }
 
-/// `n` values of the standard normal distribution.
-pub fn normal(seed: u64, n: usize) -> impl Iterator<Item = f32> {
+/// Words of `n` values of the standard normal distribution.
+pub fn normal(seed: u64, n: usize) -> Vec<u32> {
     // The open interval (-1, 1): its ends have no finite quantile.
     let low = -1.0f32 + f32::EPSILON / 2.0;
-    (0..n).map(move |i| {
+    generate(n, |i| {
         let u = (low + unit(bits(seed, i)) * (1.0 - low)).max(low);
-        (std::f64::consts::SQRT_2 * ScalarOp::Erfinv.eval(&[u as f64], DType::F32, DType::F32)) as f32
+        let normal = std::f64::consts::SQRT_2 * ScalarOp::Erfinv.eval(&[u as f64], DType::F32, DType::F32);
+        (normal as f32).to_bits()
     })
+}
+
+/// From so many on, values are made by several threads: a large model has a hundred million.
+const MANY: usize = 1 << 16;
+
+/// The words of elements `0..n`. Each depends on its index alone, so that who makes it does not matter.
+fn generate(n: usize, word: impl Fn(usize) -> u32 + Sync) -> Vec<u32> {
+    // The web has one thread.
+    let threads = if cfg!(target_arch = "wasm32") || n < MANY { 1 } else { std::thread::available_parallelism().map_or(1, |t| t.get()) };
+    let mut words = vec![0; n];
+    if threads == 1 {
+        words.iter_mut().enumerate().for_each(|(i, w)| *w = word(i));
+        return words;
+    }
+    let chunk = n.div_ceil(threads);
+    std::thread::scope(|scope| {
+        for (k, part) in words.chunks_mut(chunk).enumerate() {
+            let word = &word;
+            scope.spawn(move || part.iter_mut().enumerate().for_each(|(i, w)| *w = word(k * chunk + i)));
+        }
+    });
+    words
 }
 
 /// A seed for the `i`-th part of something that has one seed.
@@ -44,15 +67,24 @@ mod tests {
     #[test]
     fn uniform_and_normal_have_their_moments() {
         let n = 20_000;
-        let u: Vec<f64> = uniform(3, n, -1.0, 1.0).map(f64::from).collect();
+        let floats = |words: Vec<u32>| words.into_iter().map(|w| f32::from_bits(w) as f64).collect::<Vec<f64>>();
+        let u = floats(uniform(3, n, -1.0, 1.0));
         assert!(u.iter().all(|x| (-1.0..1.0).contains(x)));
         let mean = u.iter().sum::<f64>() / n as f64;
         assert!(mean.abs() < 0.02, "{mean}");
-        let z: Vec<f64> = normal(4, n).map(f64::from).collect();
+        let z = floats(normal(4, n));
         assert!(z.iter().all(|x| x.is_finite()));
         let mean = z.iter().sum::<f64>() / n as f64;
         let var = z.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n as f64;
         assert!(mean.abs() < 0.03 && (var - 1.0).abs() < 0.05, "{mean} {var}");
+    }
+
+    #[test]
+    fn threads_do_not_change_a_value() {
+        let n = MANY + 7;
+        assert_eq!(uniform(5, n, 0.0, 1.0)[..9], uniform(5, 9, 0.0, 1.0));
+        assert_eq!(uniform(5, n, 0.0, 1.0)[n - 1], generate(1, |_| (unit(bits(5, n - 1))).to_bits())[0]);
+        assert_eq!(normal(5, n)[..9], normal(5, 9));
     }
 
     #[test]

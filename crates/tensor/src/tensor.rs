@@ -131,7 +131,7 @@ impl Tensor {
         }
         let dims = shape.into_dims();
         let n = numel("rand", &dims, device)?;
-        let words = random::uniform(seed, n, low, high).map(f32::to_bits).collect();
+        let words = random::uniform(seed, n, low, high);
         Ok(Self::host(device, TensorType { dtype: DType::F32, shape: dims }, words))
     }
 
@@ -139,7 +139,7 @@ impl Tensor {
     pub fn randn(device: &Device, shape: impl IntoDims, seed: u64) -> Result<Tensor> {
         let dims = shape.into_dims();
         let n = numel("randn", &dims, device)?;
-        let words = random::normal(seed, n).map(f32::to_bits).collect();
+        let words = random::normal(seed, n);
         Ok(Self::host(device, TensorType { dtype: DType::F32, shape: dims }, words))
     }
 
