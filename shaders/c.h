@@ -183,41 +183,41 @@ static inline f32 tanh_f32(f32 x) {
 // ---- floats: trigonometric functions ----
 
 // The nearest multiple of pi/2, and what is left of x; in f64, where the product of an f32 and pi/2 loses next to nothing.
-static inline f32 angle_f32(f32 x, u32 *quadrant) {
+static inline f64 angle_f32(f32 x, u32 *quadrant) {
   f64 t = (f64)x * 0.63661977236758134308 + 6755399441055744.0, n = t - 6755399441055744.0;
   u64 bits;
   __builtin_memcpy(&bits, &t, 8);
   *quadrant = (u32)bits;
-  return (f32)((f64)x - n * 1.57079632679489661923);
+  return (f64)x - n * 1.57079632679489661923;
 }
 
-// Cephes sinf and cosf.
-static inline f32 sin_core_f32(f32 r) {
-  f32 z = r * r;
-  return r + r * z * (-1.6666654611e-1f + z * (8.3321608736e-3f - z * 1.9515295891e-4f));
+// Taylor series: to pi/4 the next terms are below 2^-36. What is left is rounded once, so that differences of sines keep their digits.
+static inline f64 sin_core_f32(f64 r) {
+  f64 z = r * r;
+  return r + r * z * (-1.0 / 6 + z * (1.0 / 120 + z * (-1.0 / 5040 + z * (1.0 / 362880 - z * (1.0 / 39916800)))));
 }
 
-static inline f32 cos_core_f32(f32 r) {
-  f32 z = r * r;
-  return 1.0f - 0.5f * z + z * z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f));
+static inline f64 cos_core_f32(f64 r) {
+  f64 z = r * r;
+  return 1.0 + z * (-0.5 + z * (1.0 / 24 + z * (-1.0 / 720 + z * (1.0 / 40320 + z * (-1.0 / 3628800 + z * (1.0 / 479001600))))));
 }
 
 static inline f32 sin_f32(f32 x) {
   u32 q;
-  f32 r = angle_f32(x, &q), v = q & 1 ? cos_core_f32(r) : sin_core_f32(r);
-  return q & 2 ? -v : v;
+  f64 r = angle_f32(x, &q), s = sin_core_f32(r), c = cos_core_f32(r), v = q & 1 ? c : s;
+  return (f32)(q & 2 ? -v : v);
 }
 
 static inline f32 cos_f32(f32 x) {
   u32 q;
-  f32 r = angle_f32(x, &q), v = q & 1 ? sin_core_f32(r) : cos_core_f32(r);
-  return (q + 1) & 2 ? -v : v;
+  f64 r = angle_f32(x, &q), s = sin_core_f32(r), c = cos_core_f32(r), v = q & 1 ? s : c;
+  return (f32)((q + 1) & 2 ? -v : v);
 }
 
 static inline f32 tan_f32(f32 x) {
   u32 q;
-  f32 r = angle_f32(x, &q), s = sin_core_f32(r), c = cos_core_f32(r);
-  return q & 1 ? -c / s : s / c;
+  f64 r = angle_f32(x, &q), s = sin_core_f32(r), c = cos_core_f32(r);
+  return (f32)(q & 1 ? -c / s : s / c);
 }
 
 // ---- floats: special functions ----

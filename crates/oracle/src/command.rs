@@ -1,11 +1,11 @@
-//! The command line: `oracle --target interp|wgsl|ptx --dir DIR`.
+//! The command line: `oracle --target interp|wgsl|c|ptx --dir DIR`.
 
 use crate::{Counts, Suite, device};
 use aludel_ir::interp::{self, HostTensor, Precision};
 use aludel_ir::{Error, Graph, Result};
 use std::path::PathBuf;
 
-const USAGE: &str = "call it as oracle --target interp|wgsl|ptx --dir DIR [--adapter NAME]";
+const USAGE: &str = "call it as oracle --target interp|wgsl|c|ptx --dir DIR [--adapter NAME]";
 
 /// Runs every case of a directory on a target; prints a line for each that fails and, last, the counts. Whether all is well
 /// is for the caller to say: nothing failed where `failed` is zero.
@@ -14,7 +14,7 @@ const USAGE: &str = "call it as oracle --target interp|wgsl|ptx --dir DIR [--ada
 pub fn run(args: &[String], print: &mut dyn FnMut(&str)) -> Result<Counts> {
     let (mut target, mut dir) = ("interp".to_string(), PathBuf::from("tests/oracle"));
     #[cfg_attr(not(feature = "wgpu"), allow(unused_variables, unused_assignments))]
-    let mut adapter = None;
+    let mut adapter: Option<String> = None;
     let mut rest = args.iter();
     while let Some(flag) = rest.next() {
         let value = rest.next().ok_or_else(|| Error::invalid(flag, "has no value", USAGE))?;
@@ -37,17 +37,24 @@ pub fn run(args: &[String], print: &mut dyn FnMut(&str)) -> Result<Counts> {
             let executor = pollster::block_on(WgpuExecutor::request(&WgpuOptions { adapter, ..Default::default() }))?;
             Ok(suite.run(&|graph, inputs| device::run(&executor, graph, inputs), print))
         }
+        #[cfg(feature = "cpu")]
+        "c" => {
+            let executor = aludel_runtime::CpuExecutor::new()?;
+            Ok(suite.run(&|graph, inputs| device::run(&executor, graph, inputs), print))
+        }
         #[cfg(feature = "cuda")]
         "ptx" => Ok(suite.run(&device::reopening(|| aludel_runtime::CudaExecutor::new(&Default::default()))?, print)),
         #[cfg(not(feature = "wgpu"))]
         "wgsl" => Err(absent(&target, "wgpu")),
+        #[cfg(not(feature = "cpu"))]
+        "c" => Err(absent(&target, "cpu")),
         #[cfg(not(feature = "cuda"))]
         "ptx" => Err(absent(&target, "cuda")),
         other => Err(Error::invalid(format!("target {other}"), "no such target", USAGE)),
     }
 }
 
-#[cfg(not(all(feature = "wgpu", feature = "cuda")))]
+#[cfg(not(all(feature = "wgpu", feature = "cpu", feature = "cuda")))]
 fn absent(target: &str, feature: &str) -> Error {
     Error::unsupported(format!("target {target} in this build"), format!("build with --features {feature}"))
 }

@@ -20,6 +20,7 @@ mod cache;
 pub mod cuda;
 pub mod interp;
 #[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
+#[cfg_attr(not(any(feature = "wgpu", feature = "cuda")), allow(dead_code))]
 mod measure;
 #[cfg(feature = "wgpu")]
 pub mod wgpu;

@@ -7,7 +7,7 @@ mod label;
 use crate::codegen;
 use crate::fuse::{Fused, Kind, classify};
 use crate::schedule::Scheduled;
-use crate::target::Target;
+use crate::target::{Language, Target};
 use crate::{Options, Style};
 use aludel_ir::expr::Expr;
 use aludel_ir::graph::{Graph, InputKind, Origin};
@@ -45,15 +45,27 @@ pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result
         () if target.software && heavy(n) => batch::Join::Equals,
         () => batch::Join::Anybody,
     };
-    let batches = batch::launches(&passes.scheduled, &passes.fused.before, &passes.graph.env, &join);
+    let together = batch::launches(&passes.scheduled, &passes.fused.before, &passes.graph.env, &join);
+    // On a CPU every nest is a launch of its own: what may run together does so without sharing a text.
+    let apart = target.language == Language::C;
+    let batches: Vec<Vec<usize>> = if apart { together.iter().flatten().map(|n| vec![*n]).collect() } else { together.clone() };
     let mut launch_of = vec![0; passes.loops.nests.len()];
     for (l, nests) in batches.iter().enumerate() {
         for n in nests {
             launch_of[*n] = l;
         }
     }
+    let mut wave_of = vec![0; passes.loops.nests.len()];
+    let mut waves = Vec::with_capacity(together.len());
+    for (w, nests) in together.iter().enumerate() {
+        for n in nests {
+            wave_of[*n] = w;
+        }
+        let launches = nests.iter().map(|n| launch_of[*n]);
+        waves.push((launches.clone().min().unwrap_or(0), launches.max().unwrap_or(0)));
+    }
     let placed = vec![None; passes.loops.buffers.len()];
-    let mut p = Planner { passes: &passes, style, program: Program::default(), placed, batches, launch_of };
+    let mut p = Planner { passes: &passes, style, program: Program::default(), placed, batches, launch_of, wave_of, waves };
     p.program.name = passes.graph.name.clone();
     p.program.env = passes.graph.env.clone();
     p.bindings();
@@ -73,6 +85,10 @@ struct Planner<'a> {
     /// For each launch, its nests; and the launch of each nest.
     batches: Vec<Vec<usize>>,
     launch_of: Vec<usize>,
+    /// The wave of each nest, and the first and last launch of each wave: launches of a wave may run side by side, so memory
+    /// is shared between waves only.
+    wave_of: Vec<usize>,
+    waves: Vec<(usize, usize)>,
 }
 
 const ARENA: usize = 0;
@@ -104,6 +120,8 @@ impl Planner<'_> {
 
     fn place(&mut self, buffer: BufferId, binding: usize, slot: usize, live: (usize, usize)) -> usize {
         let b = self.passes.loops.buffer(buffer);
+        let launch = |wave: usize, first: bool| self.waves.get(wave).map_or(0, |(a, b)| if first { *a } else { *b });
+        let live = (launch(live.0, true), launch(live.1, false));
         self.program.placements.push(Placement { name: b.name.clone(), dtype: b.dtype, shape: b.shape.clone(), binding, live, slot });
         let at = self.program.placements.len() - 1;
         self.placed[buffer.0 as usize] = Some(at);
@@ -111,7 +129,7 @@ impl Planner<'_> {
     }
 
     fn inputs(&mut self) {
-        let last = self.batches.len().saturating_sub(1);
+        let last = self.waves.len().saturating_sub(1);
         for (i, input) in self.passes.graph.inputs.iter().enumerate() {
             // Lowering declares the inputs' buffers first, in order.
             let buffer = BufferId(i as u32);
@@ -145,7 +163,7 @@ impl Planner<'_> {
                 kind => {
                     if let Some((first, last)) = self.lifetime(buffer) {
                         // What the caller receives is copied out after the last launch.
-                        let end = if kind == BufferKind::Temp { last } else { self.batches.len().saturating_sub(1) };
+                        let end = if kind == BufferKind::Temp { last } else { self.waves.len().saturating_sub(1) };
                         arena.push(arena::Item { buffer, words: loops.buffer(buffer).numel(), first, last: end });
                     }
                 }
@@ -169,10 +187,11 @@ impl Planner<'_> {
         self.style == Style::Step && self.passes.fused.in_place.get(&input).copied().unwrap_or(false)
     }
 
+    /// The first and last wave that touch a buffer.
     fn lifetime(&self, b: BufferId) -> Option<(usize, usize)> {
         let touches = |n: &Nest| n.reads().contains(&b) || n.writes().contains(&b);
-        let launches = self.passes.loops.nests.iter().zip(&self.launch_of).filter(|(n, _)| touches(n)).map(|(_, l)| *l);
-        Some((launches.clone().min()?, launches.max()?))
+        let waves = self.passes.loops.nests.iter().zip(&self.wave_of).filter(|(n, _)| touches(n)).map(|(_, w)| *w);
+        Some((waves.clone().min()?, waves.max()?))
     }
 
     fn outputs(&mut self) -> Result<()> {

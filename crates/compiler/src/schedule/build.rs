@@ -221,11 +221,13 @@ pub(super) struct Emitter<'n> {
     deps: Vec<Vec<AxisId>>,
     /// For loads, the part of the index that was computed before the loop, and what is left of it.
     pub bases: HashMap<ValId, (KExpr, Expr)>,
+    /// Whether a choice computes only what it chooses, as in C: a masked load then needs no index that is surely in range.
+    pub lazy: bool,
 }
 
 impl<'n> Emitter<'n> {
     pub fn new(nest: &'n Nest, program: &'n LoopProgram) -> Self {
-        Emitter { nest, program, axes: HashMap::new(), scopes: vec![HashMap::new()], deps: nest.dependences(), bases: HashMap::new() }
+        Emitter { nest, program, axes: HashMap::new(), scopes: vec![HashMap::new()], deps: nest.dependences(), bases: HashMap::new(), lazy: false }
     }
 
     pub fn enter(&mut self) {
@@ -306,12 +308,16 @@ impl<'n> Emitter<'n> {
                     Some((base, rest)) => k::add(base, self.index(kb, &rest)?),
                     None => self.index(kb, &index[0])?,
                 };
-                if let Some(m) = mask {
+                let mask = mask.map(|m| self.value(kb, m)).transpose()?;
+                if let (Some(m), false) = (&mask, self.lazy) {
                     // Where the mask is false the element may not exist: read the first one instead.
-                    let m = self.value(kb, m)?;
-                    at = k::select(m, at, k::int(0));
+                    at = k::select(m.clone(), at, k::int(0));
                 }
-                KExpr::Load { buffer: kb.buffer(buffer), index: Box::new(at), ty: Ty::scalar(dtype) }
+                let load = KExpr::Load { buffer: kb.buffer(buffer), index: Box::new(at), ty: Ty::scalar(dtype) };
+                match mask {
+                    Some(m) if self.lazy => k::select(m, load, zero(dtype)),
+                    _ => load,
+                }
             }
             LoopOp::Scalar(op, args) => {
                 let args = args.iter().map(|a| self.value(kb, *a)).collect::<Result<Vec<_>>>()?;

@@ -4,11 +4,12 @@
 mod build;
 mod collapse;
 mod contract;
+mod cpu;
 mod pointwise;
 mod rows;
 
 use crate::fuse::{Kind, classify};
-use crate::target::Target;
+use crate::target::{Language, Target};
 use aludel_ir::Result;
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::Kernel;
@@ -34,6 +35,9 @@ pub fn schedule(program: &LoopProgram, target: &Target) -> Result<Vec<Scheduled>
 }
 
 fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {
+    if target.language == Language::C {
+        return cpu::schedule(table, nest, target);
+    }
     let kind = classify(nest, table);
     let mut flat = collapse::collapse(table, nest, &kind);
     let kind = match kind {

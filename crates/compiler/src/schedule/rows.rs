@@ -309,7 +309,7 @@ impl Template<'_> {
 }
 
 /// For each operation, how many reductions lie one after another below it.
-fn levels(nest: &Nest) -> Vec<u32> {
+pub(super) fn levels(nest: &Nest) -> Vec<u32> {
     let mut out: Vec<u32> = Vec::with_capacity(nest.ops.len());
     for (op, _) in &nest.ops {
         let below = op.operands().iter().map(|v| out[v.0 as usize]).max().unwrap_or(0);
@@ -318,7 +318,7 @@ fn levels(nest: &Nest) -> Vec<u32> {
     out
 }
 
-fn level_of_store(nest: &Nest, levels: &[u32], s: usize) -> u32 {
+pub(super) fn level_of_store(nest: &Nest, levels: &[u32], s: usize) -> u32 {
     let mut level = levels[nest.stores[s].value.0 as usize];
     for e in &nest.stores[s].index {
         e.visit(&mut |a| {

@@ -83,11 +83,11 @@ impl Compiler {
         Ok(Compiler { program, arguments, identity, cache, loaded: Mutex::default() })
     }
 
-    /// The functions of a translation unit, built unless memory or disk has them.
-    pub fn load(&self, source: &str, functions: usize) -> Result<Arc<Library>> {
+    /// The functions of a translation unit, built unless memory or disk has them; and whether this process had none of them yet.
+    pub fn load(&self, source: &str, functions: usize) -> Result<(Arc<Library>, bool)> {
         let key = self.key(source);
         if let Some(l) = lock(&self.loaded).get(&key) {
-            return Ok(l.clone());
+            return Ok((l.clone(), false));
         }
         let object = self.cache.join(format!("{key}.so"));
         let library = match open(&object, functions) {
@@ -98,7 +98,7 @@ impl Compiler {
                 open(&object, functions).map_err(|e| Error::device(format!("cannot load {}: {e}", object.display()), "report this"))?
             }
         };
-        Ok(lock(&self.loaded).entry(key).or_insert(Arc::new(library)).clone())
+        Ok((lock(&self.loaded).entry(key).or_insert(Arc::new(library)).clone(), true))
     }
 
     fn key(&self, source: &str) -> String {
@@ -233,8 +233,8 @@ mod tests {
     fn units_are_built_once_and_found_again() {
         let d = directory("cache");
         let Some(c) = compiler(&d) else { return };
-        let first = c.load(UNIT, 1).unwrap();
-        assert!(Arc::ptr_eq(&first, &c.load(UNIT, 1).unwrap()));
+        let first = c.load(UNIT, 1).unwrap().0;
+        assert!(Arc::ptr_eq(&first, &c.load(UNIT, 1).unwrap().0));
         let (mut out, row) = ([0u32; 4], [40u32]);
         // SAFETY: the kernel writes one word of one binding.
         unsafe { (first.functions[0])([out.as_mut_ptr()].as_ptr(), row.as_ptr(), 2, std::ptr::null_mut()) };
@@ -250,6 +250,8 @@ mod tests {
         assert!(other.load(UNIT, 1).is_ok());
         // A file that is no shared object is built anew.
         let object = d.join(format!("{}.so", c.key(UNIT)));
+        // Not in place: the first library is still mapped.
+        std::fs::remove_file(&object).unwrap();
         std::fs::write(&object, "torn").unwrap();
         let again = Compiler { cache: d.clone(), ..Compiler::find().unwrap() };
         assert!(again.load(UNIT, 1).is_ok());

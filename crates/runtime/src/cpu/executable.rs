@@ -46,8 +46,10 @@ struct Resolved {
 impl CpuExecutable {
     pub fn new(shared: Arc<Shared>, program: Arc<Program>) -> Result<Self> {
         check_program(&program)?;
-        let library = shared.compiler.load(&c::unit(&program), program.kernels.len())?;
-        shared.counters.pipelines.fetch_add(program.kernels.len() as u64, Ordering::Relaxed);
+        let (library, fresh) = shared.compiler.load(&c::unit(&program), program.kernels.len()).map_err(|e| name_kernels(&program, e))?;
+        if fresh {
+            shared.counters.pipelines.fetch_add(program.kernels.len() as u64, Ordering::Relaxed);
+        }
         let scratch_bytes = program.kernels.iter().map(|k| k.shared_bytes as usize).max().unwrap_or(0);
         Ok(CpuExecutable { shared, program, library, scratch_bytes, own: Mutex::default() })
     }
@@ -282,6 +284,15 @@ impl CpuExecutable {
         shared.counters.bytes_moved.fetch_add(m.bytes_moved, Ordering::Relaxed);
         self.deliver(&m, inputs, &mut resolved)
     }
+}
+
+/// The compiler knows kernels by number, people by name.
+fn name_kernels(program: &Program, e: Error) -> Error {
+    let Error::Device { mut problem, remedy } = e else { return e };
+    for (i, k) in program.kernels.iter().enumerate() {
+        problem = problem.replace(&format!("kernel {i}:"), &format!("kernel {} (number {i}):", k.name));
+    }
+    Error::Device { problem, remedy }
 }
 
 impl Executable for CpuExecutable {

@@ -80,11 +80,11 @@ impl Printer<'_> {
                 self.bitcast(x, *dtype)?
             }
             KExpr::Load { buffer, index, ty } => {
-                let code = self.element(&format!("b{buffer}"), index, *ty)?;
+                let code = self.element(*buffer, index, *ty)?;
                 loaded(code, *ty)
             }
             KExpr::Shared { array, index } => {
-                let code = self.element(&format!("s{array}"), index, ty)?;
+                let code = self.slot(*array, index)?;
                 loaded(code, ty)
             }
             KExpr::Lane(x, lane) => Text::atom(format!("{}[{lane}]", self.expr(x)?.at(Binds::Atom)), ty),
@@ -97,13 +97,17 @@ impl Printer<'_> {
         })
     }
 
-    /// An element of memory, or as many as a type has lanes.
-    pub(super) fn element(&mut self, base: &str, index: &KExpr, ty: Ty) -> Result<String> {
+    /// An element of a buffer, or as many as a type has lanes. Four lanes count in fours, more start anywhere.
+    pub(super) fn element(&mut self, buffer: u32, index: &KExpr, ty: Ty) -> Result<String> {
         let at = self.address(index)?;
-        Ok(match ty.lanes {
-            1 => format!("{base}[{}]", at.code),
-            lanes => format!("*({}x{lanes} *)({base} + {})", word_name(ty.dtype), times(at, lanes).at(Binds::Product)),
-        })
+        Ok(place(&format!("b{buffer}"), at, ty, if ty.lanes == 4 { 4 } else { 1 }))
+    }
+
+    /// An element of a workgroup array.
+    pub(super) fn slot(&mut self, array: u32, index: &KExpr) -> Result<String> {
+        let ty = self.kernel.shared[array as usize].ty;
+        let at = self.address(index)?;
+        Ok(place(&format!("s{array}"), at, ty, ty.lanes))
     }
 
     /// An index in 64 bits. Sums and products are widened at their leaves, where C's compilers see that a loop's variable does
@@ -229,7 +233,8 @@ impl Printer<'_> {
     pub(super) fn is_positive(&self, e: &KExpr) -> bool {
         match e {
             KExpr::Lit(l) => l.value() > 0.0,
-            // Sizes; offsets are no divisors.
+            // Sizes, which are two at least where they are symbols.
+            KExpr::Param(p) => !self.kernel.buffers.iter().any(|b| b.offset == Some(*p)),
             KExpr::Var(v) => self.positive[v.0 as usize],
             KExpr::Scalar(ScalarOp::Add | ScalarOp::Mul | ScalarOp::Min, parts) => parts.iter().all(|p| self.is_positive(p)),
             KExpr::Scalar(ScalarOp::Max, parts) => parts.iter().any(|p| self.is_positive(p)),
@@ -238,9 +243,14 @@ impl Printer<'_> {
     }
 }
 
-/// A position in words of an index that counts groups. Of 8 and 16 lanes it counts words already.
-fn times(index: Text, lanes: u8) -> Text {
-    if lanes == 4 { Text::new(format!("{} * 4", index.at(Binds::Product)), index.ty, Binds::Product) } else { index }
+/// Memory at an index that counts so many words each.
+fn place(base: &str, index: Text, ty: Ty, each: u8) -> String {
+    if ty.lanes == 1 {
+        return format!("{base}[{}]", index.code);
+    }
+    let at = index.at(Binds::Product);
+    let times = if each > 1 { format!(" * {each}") } else { String::new() };
+    format!("*({}x{} *)({base} + {at}{times})", word_name(ty.dtype), ty.lanes)
 }
 
 fn loaded(code: String, ty: Ty) -> Text {

@@ -56,7 +56,8 @@ pub fn unit_of<'a>(kernels: impl Iterator<Item = &'a str> + Clone) -> String {
     }
     let mut names = Vec::new();
     for (i, k) in kernels.enumerate() {
-        let _ = write!(out, "\n#define KERNEL k{i}\n{k}#undef KERNEL\n");
+        // Where the compiler finds fault, it names the kernel.
+        let _ = write!(out, "\n#define KERNEL k{i}\n#line 1 \"kernel {i}\"\n{k}#undef KERNEL\n");
         names.push(format!("k{i}"));
     }
     // A table of no kernels still has a place.
@@ -160,20 +161,20 @@ impl Printer<'_> {
             Stmt::Store { buffer, index, value } => {
                 let dtype = self.kernel.buffers[*buffer as usize].dtype;
                 let value = self.expr(value)?;
-                let to = self.element(&format!("b{buffer}"), index, Ty { dtype, lanes: value.ty.lanes })?;
+                let to = self.element(*buffer, index, Ty { dtype, lanes: value.ty.lanes })?;
                 let _ = writeln!(out, "{pad}{to} = {};", value.code);
             }
             Stmt::StoreShared { array, index, value } => {
                 let ty = self.kernel.shared[*array as usize].ty;
                 let value = self.value(value, ty)?;
-                let to = self.element(&format!("s{array}"), index, ty)?;
+                let to = self.slot(*array, index)?;
                 let _ = writeln!(out, "{pad}{to} = {value};");
             }
             // Templates add where no other piece does: the order is fixed, and so is the sum.
             Stmt::AtomicAdd { buffer, index, value } => {
                 let dtype = self.kernel.buffers[*buffer as usize].dtype;
                 let value = self.expr(value)?;
-                let to = self.element(&format!("b{buffer}"), index, Ty::scalar(dtype))?;
+                let to = self.element(*buffer, index, Ty::scalar(dtype))?;
                 let _ = writeln!(out, "{pad}{to} += {};", value.code);
             }
             Stmt::For { var, start, end, step, body } => self.turns(*var, [start, end, step], body, depth, out)?,

@@ -1,0 +1,454 @@
+//! Contractions: `out[batch, m, n] = sum over k of lhs(batch, m, k) * rhs(batch, n, k)`, any prologue, any epilogue.
+//!
+//! A piece owns a rectangle of results. It packs its columns, a vector's worth of them side by side for each step of the depth,
+//! and row panel after row panel multiplies them in registers; prologues are computed while packing. A long depth is cut, and
+//! sums are kept in scratch between its parts. Results leave the registers through a small tile of scratch, where the epilogue
+//! reads them along the columns. Source of the scheme: F. van Zee and R. van de Geijn, "BLIS: a framework for rapidly
+//! instantiating BLAS functionality", ACM TOMS 41(3), 2015. Operands that lie as the multiplication wants them are not packed
+//! where packing would cost more than it saves.
+
+use super::loops::{each, round_up, span};
+use super::tile::Tile;
+use crate::fuse::Contraction;
+use crate::schedule::Scheduled;
+use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
+use crate::target::Target;
+use aludel_ir::expr::{AxisId, Expr};
+use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty, Var};
+use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::{DType, Result, ScalarOp};
+use std::collections::HashMap;
+
+pub(super) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Result<Scheduled> {
+    let tile = Tile::choose(program, nest, c, target);
+    // Narrow floats are multiplied and summed as f32.
+    let dtype = match nest.dtype(c.reduce) {
+        d if d.is_float() => DType::F32,
+        d => d,
+    };
+    Template { program, nest, c, t: tile, dtype }.build()
+}
+
+struct Template<'a> {
+    program: &'a LoopProgram,
+    nest: &'a Nest,
+    c: &'a Contraction,
+    t: Tile,
+    dtype: DType,
+}
+
+/// Scratch: packed columns by vectors and by elements, a packed panel of rows, results by vectors and by elements.
+struct Scratch {
+    columns: u32,
+    columns_each: u32,
+    rows: u32,
+    results: u32,
+    results_each: u32,
+}
+
+/// Part of the depth: where it starts and how long it is.
+#[derive(Clone)]
+struct Part {
+    start: KExpr,
+    len: KExpr,
+}
+
+/// Where a piece lies.
+struct Piece {
+    m: (KExpr, KExpr),
+    n: (KExpr, KExpr),
+    /// Panels of rows and of columns.
+    panels_m: KExpr,
+    panels_n: KExpr,
+}
+
+impl Template<'_> {
+    fn size(&self, kb: &mut KernelBuilder, axes: &[AxisId]) -> KExpr {
+        kb.size(&self.program.volume(axes))
+    }
+
+    fn divides(&self, axes: &[AxisId], each: i64) -> bool {
+        self.program.volume(axes).as_const().is_some_and(|e| e % each == 0)
+    }
+
+    fn build(&self) -> Result<Scheduled> {
+        let (p, t, c) = (self.program, self.t, self.c);
+        let mut kb = KernelBuilder::new();
+        let mut em = Emitter::new(self.nest, p);
+        em.lazy = true;
+        let scratch = self.scratch(&mut kb);
+        let volume = |axes: &[AxisId]| p.volume(axes);
+        let (tiles_m, tiles_n) = (groups_of(&volume(&c.m), t.piece_m, p), groups_of(&volume(&c.n), t.piece_n, p));
+        let turns = groups_of(&volume(&c.batch), t.batches, p);
+        let groups = turns.mul(&tiles_m).mul(&tiles_n);
+        let (sm, sn) = (kb.size(&tiles_m), kb.size(&tiles_n));
+        let group = kb.int(KExpr::WorkgroupId(0));
+        let tile_m = kb.int(k::rem(group.clone(), sm.clone()));
+        let rest = kb.int(k::div(group, sm));
+        let tile_n = kb.int(k::rem(rest.clone(), sn.clone()));
+        let turn = kb.int(k::div(rest, sn));
+        let m = span(&mut kb, tile_m, &volume(&c.m), t.piece_m);
+        let n = span(&mut kb, tile_n, &volume(&c.n), t.piece_n);
+        let panels = |kb: &mut KernelBuilder, (start, end): &(KExpr, KExpr), each: i64, axes: &[AxisId], piece: i64| {
+            if self.divides(axes, piece) {
+                return k::int(piece / each);
+            }
+            let up = k::add(k::sub(end.clone(), start.clone()), k::int(each - 1));
+            kb.int(k::div(up, k::int(each)))
+        };
+        let panels_m = panels(&mut kb, &m, t.rows, &c.m, t.piece_m);
+        let panels_n = panels(&mut kb, &n, t.columns(), &c.n, t.piece_n);
+        let piece = Piece { m, n, panels_m, panels_n };
+        let range = span(&mut kb, turn, &volume(&c.batch), t.batches);
+        if t.batches == 1 {
+            kb.unflatten(range.0, &c.batch, p, &mut em.axes);
+            self.piece(&mut kb, &mut em, &scratch, &piece)?;
+        } else {
+            each(&mut kb, &mut em, range, |kb, em, b| {
+                kb.unflatten(b, &c.batch, p, &mut em.axes);
+                self.piece(kb, em, &scratch, &piece)
+            })?;
+        }
+        Ok(kb.finish(p, 1, groups))
+    }
+
+    fn scratch(&self, kb: &mut KernelBuilder) -> Scratch {
+        let t = self.t;
+        let (wide, one) = (Ty { dtype: self.dtype, lanes: t.lanes as u8 }, Ty::scalar(self.dtype));
+        let pair = |kb: &mut KernelBuilder, name: &str, vectors: i64| {
+            let all = kb.shared(name, wide, vectors as u32);
+            kb.shared.push(SharedArray { name: format!("{name}_each"), ty: one, len: (vectors * t.lanes) as u32, view: Some(all) });
+            (all, kb.shared.len() as u32 - 1)
+        };
+        let packed = if t.direct_rhs { 1 } else { t.piece_n / t.columns() * t.depth * t.vectors };
+        let (columns, columns_each) = pair(kb, "columns", packed);
+        let kept = if t.cut { t.piece_m / t.rows * (t.piece_n / t.columns()) } else { 1 };
+        let (results, results_each) = pair(kb, "results", kept * t.rows * t.vectors);
+        let rows = kb.shared("rows", one, (if t.direct_lhs { 1 } else { t.rows * self.pitch() }) as u32);
+        Scratch { columns, columns_each, rows, results, results_each }
+    }
+
+    /// Whether the left operand walks through memory along the depth: then so do its panels.
+    fn rows_along_depth(&self) -> bool {
+        let mut along = false;
+        let mut stack = vec![self.c.lhs];
+        while let Some(v) = stack.pop() {
+            if let LoopOp::Load { index, .. } = self.nest.op(v) {
+                along |= self.c.k.iter().any(|a| index[0].coefficient(*a).is_some_and(|c| c.is_one()));
+            }
+            stack.extend(self.nest.op(v).operands());
+        }
+        along
+    }
+
+    /// Words from one row of a panel to the next: no power of two, so that rows do not meet in the cache.
+    fn pitch(&self) -> i64 {
+        round_up(self.t.depth, 16) + 16
+    }
+
+    fn piece(&self, kb: &mut KernelBuilder, em: &mut Emitter, s: &Scratch, piece: &Piece) -> Result<()> {
+        let t = self.t;
+        let depth = self.size(kb, &self.c.k);
+        if !t.cut {
+            let part = Part { start: k::int(0), len: depth };
+            if !t.direct_rhs {
+                self.pack_columns(kb, em, s, piece, &part)?;
+            }
+            return self.panels(kb, em, s, piece, &part);
+        }
+        // Sums start at zero.
+        let panels = kb.int(k::mul(piece.panels_m.clone(), piece.panels_n.clone()));
+        let vectors = kb.int(k::mul(panels, k::int(t.rows * t.vectors)));
+        let wide = Ty { dtype: self.dtype, lanes: t.lanes as u8 };
+        let nothing = kb.mutable(zero(self.dtype), wide);
+        each(kb, em, (k::int(0), vectors), |kb, _, i| {
+            kb.stmt(Stmt::StoreShared { array: s.results, index: i, value: KExpr::Var(nothing) });
+            Ok(())
+        })?;
+        let start = kb.var(k::I32);
+        kb.open();
+        em.enter();
+        let len = kb.int(k::bin(ScalarOp::Min, k::int(t.depth), k::sub(depth.clone(), KExpr::Var(start))));
+        let part = Part { start: KExpr::Var(start), len };
+        self.pack_columns(kb, em, s, piece, &part)?;
+        self.panels(kb, em, s, piece, &part)?;
+        em.leave();
+        let body = kb.close();
+        kb.stmt(Stmt::For { var: start, start: k::int(0), end: depth, step: k::int(t.depth), body });
+        // All of the results.
+        each(kb, em, (k::int(0), piece.panels_m.clone()), |kb, em, pm| {
+            each(kb, em, (k::int(0), piece.panels_n.clone()), |kb, em, pn| {
+                let at = self.kept(kb, piece, &pm, &pn);
+                self.epilogue(kb, em, s, piece, &pm, &pn, k::mul(at, k::int(t.lanes)))
+            })
+        })
+    }
+
+    /// Where the results of a register tile are kept, in vectors.
+    fn kept(&self, kb: &mut KernelBuilder, piece: &Piece, pm: &KExpr, pn: &KExpr) -> KExpr {
+        let panel = k::add(k::mul(pm.clone(), piece.panels_n.clone()), pn.clone());
+        kb.int(k::mul(panel, k::int(self.t.rows * self.t.vectors)))
+    }
+
+    /// The axes at a place of a side; past the end, at the last place there is.
+    fn side(&self, kb: &mut KernelBuilder, axes: &[AxisId], at: KExpr, clamp: bool) -> HashMap<AxisId, KExpr> {
+        let at = if clamp {
+            let last = kb.size(&self.program.volume(axes).sub(&Expr::ONE));
+            kb.int(k::bin(ScalarOp::Min, at, last))
+        } else {
+            at
+        };
+        let mut env = HashMap::new();
+        kb.unflatten(at, axes, self.program, &mut env);
+        env
+    }
+
+    /// The axes of the columns at `base + j`, where all of a register tile's columns lie on the last axis if they surely do.
+    fn column(&self, kb: &mut KernelBuilder, em: &mut Emitter, base: &KExpr, j: KExpr) {
+        let mut env = HashMap::new();
+        let together = match self.c.n.split_last() {
+            Some((last, _)) if self.c.n.len() > 1 => self.divides(&[*last], self.t.columns()),
+            _ => false,
+        };
+        if let (Some((last, outer)), true) = (self.c.n.split_last(), together) {
+            let n = kb.size(self.program.extent(*last));
+            let start = k::rem(base.clone(), n.clone());
+            kb.unflatten(k::div(base.clone(), n), outer, self.program, &mut env);
+            env.insert(*last, k::add(start, j));
+        } else {
+            kb.unflatten(k::add(base.clone(), j), &self.c.n, self.program, &mut env);
+        }
+        em.axes.extend(env);
+    }
+
+    /// A factor as it is multiplied.
+    fn factor(&self, kb: &mut KernelBuilder, em: &mut Emitter, v: ValId) -> Result<KExpr> {
+        let e = em.value(kb, v)?;
+        Ok(if self.nest.dtype(v) == self.dtype { e } else { KExpr::Cast(self.dtype, Box::new(e)) })
+    }
+
+    fn depth_at(&self, kb: &mut KernelBuilder, em: &mut Emitter, part: &Part, i: &KExpr) {
+        let at = k::add(part.start.clone(), i.clone());
+        let mut env = HashMap::new();
+        kb.unflatten(at, &self.c.k, self.program, &mut env);
+        em.axes.extend(env);
+    }
+
+    fn pack_columns(&self, kb: &mut KernelBuilder, em: &mut Emitter, s: &Scratch, piece: &Piece, part: &Part) -> Result<()> {
+        let t = self.t;
+        let whole = self.divides(&self.c.n, t.columns());
+        each(kb, em, (k::int(0), piece.panels_n.clone()), |kb, em, pn| {
+            let base = kb.int(k::add(piece.n.0.clone(), k::mul(pn.clone(), k::int(t.columns()))));
+            let to = kb.int(k::mul(pn, k::int(t.depth * t.columns())));
+            each(kb, em, (k::int(0), part.len.clone()), |kb, em, i| {
+                self.depth_at(kb, em, part, &i);
+                let to = kb.int(k::add(to, k::mul(i, k::int(t.columns()))));
+                each(kb, em, (k::int(0), k::int(t.columns())), |kb, em, j| {
+                    let index = k::add(to, j.clone());
+                    let at = if whole {
+                        j
+                    } else {
+                        // A column past the end repeats the last one; its results are not stored.
+                        let last = k::sub(self.size(kb, &self.c.n), k::add(base.clone(), k::int(1)));
+                        kb.int(k::bin(ScalarOp::Min, j, last))
+                    };
+                    self.column(kb, em, &base, at);
+                    let value = self.factor(kb, em, self.c.rhs)?;
+                    kb.stmt(Stmt::StoreShared { array: s.columns_each, index, value });
+                    Ok(())
+                })
+            })
+        })
+    }
+
+    fn pack_rows(&self, kb: &mut KernelBuilder, em: &mut Emitter, s: &Scratch, first: &KExpr, part: &Part) -> Result<()> {
+        let t = self.t;
+        let clamp = !self.divides(&self.c.m, t.rows);
+        let range = (k::int(0), k::int(t.rows));
+        if self.rows_along_depth() {
+            return each(kb, em, range, |kb, em, r| {
+                let env = self.side(kb, &self.c.m, k::add(first.clone(), r.clone()), clamp);
+                em.axes.extend(env);
+                let to = kb.int(k::mul(r, k::int(self.pitch())));
+                em.hoist(kb, self.c.lhs, &self.c.k)?;
+                each(kb, em, (k::int(0), part.len.clone()), |kb, em, i| {
+                    self.depth_at(kb, em, part, &i);
+                    let value = self.factor(kb, em, self.c.lhs)?;
+                    kb.stmt(Stmt::StoreShared { array: s.rows, index: k::add(to, i), value });
+                    Ok(())
+                })
+            });
+        }
+        each(kb, em, (k::int(0), part.len.clone()), |kb, em, i| {
+            self.depth_at(kb, em, part, &i);
+            let to = kb.int(k::mul(i, k::int(t.rows)));
+            each(kb, em, range, |kb, em, r| {
+                let env = self.side(kb, &self.c.m, k::add(first.clone(), r.clone()), clamp);
+                em.axes.extend(env);
+                let value = self.factor(kb, em, self.c.lhs)?;
+                kb.stmt(Stmt::StoreShared { array: s.rows, index: k::add(to, r), value });
+                Ok(())
+            })
+        })
+    }
+
+    /// All register tiles of the piece, over part of the depth.
+    fn panels(&self, kb: &mut KernelBuilder, em: &mut Emitter, s: &Scratch, piece: &Piece, part: &Part) -> Result<()> {
+        let t = self.t;
+        each(kb, em, (k::int(0), piece.panels_m.clone()), |kb, em, pm| {
+            let first = kb.int(k::add(piece.m.0.clone(), k::mul(pm.clone(), k::int(t.rows))));
+            if !t.direct_lhs {
+                self.pack_rows(kb, em, s, &first, part)?;
+            }
+            each(kb, em, (k::int(0), piece.panels_n.clone()), |kb, em, pn| {
+                let at = if t.cut { self.kept(kb, piece, &pm, &pn) } else { k::int(0) };
+                self.multiply(kb, em, s, piece, part, &first, &pn, &at)?;
+                if t.cut { Ok(()) } else { self.epilogue(kb, em, s, piece, &pm, &pn, k::int(0)) }
+            })
+        })
+    }
+
+    /// One register tile: into `results` from vector `at` on.
+    fn multiply(
+        &self,
+        kb: &mut KernelBuilder,
+        em: &mut Emitter,
+        s: &Scratch,
+        piece: &Piece,
+        part: &Part,
+        first: &KExpr,
+        pn: &KExpr,
+        at: &KExpr,
+    ) -> Result<()> {
+        let t = self.t;
+        let wide = Ty { dtype: self.dtype, lanes: t.lanes as u8 };
+        let place = |i: i64| k::add(at.clone(), k::int(i));
+        let accs: Vec<Var> = (0..t.rows * t.vectors)
+            .map(|i| {
+                let start = if t.cut { KExpr::Shared { array: s.results, index: Box::new(place(i)) } } else { zero(self.dtype) };
+                kb.mutable(start, wide)
+            })
+            .collect();
+        let base = kb.int(k::add(piece.n.0.clone(), k::mul(pn.clone(), k::int(t.columns()))));
+        // What does not vary along the depth is computed before.
+        let mut row_bases = Vec::new();
+        for r in 0..t.rows {
+            if t.direct_lhs {
+                let env = self.side(kb, &self.c.m, k::add(first.clone(), k::int(r)), !self.divides(&self.c.m, t.rows));
+                em.enter();
+                em.axes.extend(env.iter().map(|(a, e)| (*a, e.clone())));
+                row_bases.push((env, em.loop_bases(kb, self.c.lhs, &self.c.k)?));
+                em.leave();
+            }
+        }
+        let panel = kb.int(k::mul(pn.clone(), k::int(t.depth * t.vectors)));
+        each(kb, em, (k::int(0), part.len.clone()), |kb, em, i| {
+            self.depth_at(kb, em, part, &i);
+            let step = if t.direct_rhs { k::int(0) } else { kb.int(k::add(panel, k::mul(i.clone(), k::int(t.vectors)))) };
+            let mut columns = Vec::new();
+            for v in 0..t.vectors {
+                let e = if t.direct_rhs {
+                    let LoopOp::Load { buffer, index, .. } = self.nest.op(self.c.rhs).clone() else { continue };
+                    em.axes.insert(self.c.n[0], k::add(base.clone(), k::int(v * t.lanes)));
+                    let index = Box::new(em.index(kb, &index[0])?);
+                    KExpr::Load { buffer: kb.buffer(buffer), index, ty: wide }
+                } else {
+                    KExpr::Shared { array: s.columns, index: Box::new(k::add(step.clone(), k::int(v))) }
+                };
+                columns.push(kb.bind(e, wide));
+            }
+            for r in 0..t.rows {
+                let x = if let Some((env, bases)) = row_bases.get(r as usize) {
+                    em.enter();
+                    em.axes.extend(env.iter().map(|(a, e)| (*a, e.clone())));
+                    em.bases = bases.clone();
+                    let x = em.value(kb, self.c.lhs);
+                    em.bases.clear();
+                    em.leave();
+                    x?
+                } else {
+                    let index = if self.rows_along_depth() {
+                        k::add(k::int(r * self.pitch()), i.clone())
+                    } else {
+                        k::add(k::mul(i.clone(), k::int(t.rows)), k::int(r))
+                    };
+                    kb.bind(KExpr::Shared { array: s.rows, index: Box::new(index) }, Ty::scalar(self.dtype))
+                };
+                for (v, y) in columns.iter().enumerate() {
+                    let acc = accs[r as usize * t.vectors as usize + v];
+                    let product = KExpr::Scalar(ScalarOp::Mul, vec![x.clone(), y.clone()]);
+                    kb.stmt(Stmt::Assign(acc, KExpr::Scalar(ScalarOp::Add, vec![KExpr::Var(acc), product])));
+                }
+            }
+            Ok(())
+        })?;
+        for (i, acc) in accs.iter().enumerate() {
+            kb.stmt(Stmt::StoreShared { array: s.results, index: place(i as i64), value: KExpr::Var(*acc) });
+        }
+        Ok(())
+    }
+
+    /// Stores the results of a register tile, which lie in scratch from element `at` on, and what the epilogue makes of them.
+    fn epilogue(
+        &self,
+        kb: &mut KernelBuilder,
+        em: &mut Emitter,
+        s: &Scratch,
+        piece: &Piece,
+        pm: &KExpr,
+        pn: &KExpr,
+        at: KExpr,
+    ) -> Result<()> {
+        let t = self.t;
+        let at = kb.int(at);
+        let first = kb.int(k::add(piece.m.0.clone(), k::mul(pm.clone(), k::int(t.rows))));
+        let base = kb.int(k::add(piece.n.0.clone(), k::mul(pn.clone(), k::int(t.columns()))));
+        let inside = |kb: &mut KernelBuilder, axes: &[AxisId], base: &KExpr, each: i64| {
+            if self.divides(axes, each) {
+                return k::int(each);
+            }
+            let left = k::sub(self.size(kb, axes), base.clone());
+            kb.int(k::bin(ScalarOp::Min, left, k::int(each)))
+        };
+        let rows = inside(kb, &self.c.m, &first, t.rows);
+        let columns = inside(kb, &self.c.n, &base, t.columns());
+        each(kb, em, (k::int(0), rows), |kb, em, r| {
+            let env = self.side(kb, &self.c.m, k::add(first.clone(), r.clone()), false);
+            em.axes.extend(env);
+            let from = kb.int(k::add(at, k::mul(r, k::int(t.columns()))));
+            for store in &self.nest.stores {
+                self.hoist(kb, em, store.value)?;
+            }
+            each(kb, em, (k::int(0), columns), |kb, em, j| {
+                self.column(kb, em, &base, j.clone());
+                let sum = KExpr::Shared { array: s.results_each, index: Box::new(k::add(from, j)) };
+                let dtype = self.nest.dtype(self.c.reduce);
+                let sum = if dtype == self.dtype { sum } else { KExpr::Cast(dtype, Box::new(sum)) };
+                let sum = kb.bind(sum, Ty::scalar(dtype));
+                em.define(self.c.reduce, sum);
+                em.stores(kb, &|_| true)
+            })
+        })
+    }
+
+    /// Computes what the epilogue needs of the row alone.
+    fn hoist(&self, kb: &mut KernelBuilder, em: &mut Emitter, v: ValId) -> Result<()> {
+        if v == self.c.reduce || matches!(self.nest.op(v), LoopOp::Reduce { .. }) {
+            return Ok(());
+        }
+        let mut needs_sum = false;
+        let mut stack = vec![v];
+        while let Some(x) = stack.pop() {
+            needs_sum |= x == self.c.reduce;
+            stack.extend(self.nest.op(x).operands());
+        }
+        if !needs_sum && !em.depends_on(v, &self.c.n) {
+            em.value(kb, v)?;
+            return Ok(());
+        }
+        for x in self.nest.op(v).operands() {
+            self.hoist(kb, em, x)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+//! Pieces of a linear space, and loops over axes.
+
+use crate::schedule::build::{Emitter, KernelBuilder};
+use aludel_ir::expr::{AxisId, Expr};
+use aludel_ir::kernel::{self as k, KExpr, Stmt};
+use aludel_ir::loops::{LoopOp, LoopProgram, Nest};
+use aludel_ir::{Result, ScalarOp};
+
+/// Instructions of a piece, about: some microseconds of work.
+const PIECE: i64 = 1 << 17;
+
+/// Elements for one piece of work on a nest.
+pub(super) fn grain(nest: &Nest) -> i64 {
+    let cost: i64 = nest
+        .ops
+        .iter()
+        .map(|(op, _)| match op {
+            LoopOp::Scalar(s, _) => s.def().cost as i64,
+            LoopOp::Load { .. } | LoopOp::Reduce { .. } => 2,
+            _ => 0,
+        })
+        .sum();
+    (PIECE / (cost + 2 * nest.stores.len() as i64).max(1)).clamp(512, 1 << 15)
+}
+
+/// The first and the last-but-one of the elements that this piece has of `total`, `each` a piece.
+pub(super) fn span(kb: &mut KernelBuilder, piece: KExpr, total: &Expr, each: i64) -> (KExpr, KExpr) {
+    let start = kb.int(k::mul(piece, k::int(each)));
+    if total.as_const().is_some_and(|t| t % each == 0) {
+        return (start.clone(), kb.int(k::add(start, k::int(each))));
+    }
+    let n = kb.size(total);
+    let end = kb.int(k::bin(ScalarOp::Min, k::add(start.clone(), k::int(each)), n));
+    (start, end)
+}
+
+/// `for var in start..end`, in a scope of its own.
+pub(super) fn each(
+    kb: &mut KernelBuilder,
+    em: &mut Emitter,
+    (start, end): (KExpr, KExpr),
+    body: impl FnOnce(&mut KernelBuilder, &mut Emitter, KExpr) -> Result<()>,
+) -> Result<()> {
+    let var = kb.var(k::I32);
+    kb.open();
+    em.enter();
+    body(kb, em, KExpr::Var(var))?;
+    em.leave();
+    let body = kb.close();
+    kb.stmt(Stmt::For { var, start, end, step: k::int(1), body });
+    Ok(())
+}
+
+/// Loops over axes, the last one innermost.
+pub(super) fn nested(
+    kb: &mut KernelBuilder,
+    em: &mut Emitter,
+    program: &LoopProgram,
+    axes: &[AxisId],
+    body: &mut dyn FnMut(&mut KernelBuilder, &mut Emitter) -> Result<()>,
+) -> Result<()> {
+    let Some((first, rest)) = axes.split_first() else { return body(kb, em) };
+    let end = kb.size(program.extent(*first));
+    each(kb, em, (k::int(0), end), |kb, em, i| {
+        em.axes.insert(*first, i);
+        nested(kb, em, program, rest, body)
+    })
+}
+
+/// The least multiple of `each` that is not below `x`.
+pub(super) fn round_up(x: i64, each: i64) -> i64 {
+    (x + each - 1) / each * each
+}
+
+/// The hint of a number of iterations, one at least.
+pub(super) fn hint(program: &LoopProgram, e: &Expr) -> i64 {
+    program.env.hint_or_one(e).max(1)
+}
+
+/// The axis along which most loads and stores walk through memory step by step; ties go to the axes named first.
+pub(super) fn contiguous(nest: &Nest, axes: &[AxisId]) -> Option<AxisId> {
+    let votes = |a: &AxisId| {
+        let steps = |e: &Expr| e.coefficient(*a).is_some_and(|c| c.is_one()) as usize;
+        let loads = nest.ops.iter().map(|(op, _)| if let LoopOp::Load { index, .. } = op { steps(&index[0]) } else { 0 });
+        loads.chain(nest.stores.iter().map(|s| steps(&s.index[0]))).sum::<usize>()
+    };
+    let mut best: Option<(AxisId, usize)> = None;
+    for a in axes {
+        let n = votes(a);
+        if n > 0 && best.is_none_or(|(_, m)| n > m) {
+            best = Some((*a, n));
+        }
+    }
+    best.map(|(a, _)| a)
+}

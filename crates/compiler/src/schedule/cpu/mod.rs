@@ -1,0 +1,35 @@
+//! Templates for CPUs: a workgroup is a piece of work that one thread does, its memory is that thread's scratch.
+//!
+//! Loops are written so that the C compiler vectorises the innermost one: along memory, without divisions, with choices instead
+//! of branches (a choice evaluates only what it chooses). Pieces are large enough to hide what taking one costs, and many
+//! enough for the cores; which piece runs where decides no result.
+
+mod contract;
+mod loops;
+mod pick;
+mod pointwise;
+mod rows;
+mod scatter;
+mod tile;
+
+use super::{Scheduled, collapse};
+use crate::fuse::{Kind, Product, classify};
+use crate::target::Target;
+use aludel_ir::Result;
+use aludel_ir::loops::{LoopProgram, Nest};
+
+pub(super) fn schedule(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {
+    let kind = classify(nest, table);
+    let mut flat = collapse::collapse(table, nest, &kind);
+    let kind = match kind {
+        Kind::Contract(_) => classify(&flat, table),
+        k => k,
+    };
+    match kind {
+        Kind::Pointwise => pointwise::schedule(table, &flat),
+        Kind::Scatter => scatter::schedule(table, &flat),
+        Kind::Rows => rows::schedule(table, &mut flat),
+        Kind::Contract(c) if c.product == Product::Pick => pick::schedule(table, &flat, &c),
+        Kind::Contract(c) => contract::schedule(table, &flat, &c, target),
+    }
+}

@@ -1,0 +1,57 @@
+//! Pointwise nests: the last axis is the vectorised loop. A piece is a stretch of it where it is long, else several rows.
+
+use super::loops::{each, grain, hint, span};
+use crate::schedule::Scheduled;
+use crate::schedule::build::{Emitter, KernelBuilder, groups_of};
+use aludel_ir::Result;
+use aludel_ir::expr::Expr;
+use aludel_ir::kernel::{self as k, KExpr};
+use aludel_ir::loops::{LoopProgram, Nest};
+
+pub(super) fn schedule(program: &LoopProgram, nest: &Nest) -> Result<Scheduled> {
+    let mut kb = KernelBuilder::new();
+    let mut em = Emitter::new(nest, program);
+    em.lazy = true;
+    let Some((last, outer)) = nest.axes.split_last() else {
+        em.stores(&mut kb, &|_| true)?;
+        return Ok(kb.finish(program, 1, Expr::ONE));
+    };
+    let (rows, columns) = (program.volume(outer), program.extent(*last).clone());
+    let grain = grain(nest);
+    let groups;
+    if hint(program, &columns) >= 2 * grain || outer.is_empty() {
+        let chunks = groups_of(&columns, grain, program);
+        groups = rows.mul(&chunks);
+        let chunk = if outer.is_empty() {
+            KExpr::WorkgroupId(0)
+        } else {
+            let n = kb.size(&chunks);
+            let row = kb.int(k::div(KExpr::WorkgroupId(0), n.clone()));
+            kb.unflatten(row, outer, program, &mut em.axes);
+            kb.int(k::rem(KExpr::WorkgroupId(0), n))
+        };
+        let range = span(&mut kb, chunk, &columns, grain);
+        stretch(&mut kb, &mut em, *last, range)?;
+    } else {
+        let per = (grain / hint(program, &columns)).max(1);
+        groups = groups_of(&rows, per, program);
+        let range = span(&mut kb, KExpr::WorkgroupId(0), &rows, per);
+        let end = kb.size(&columns);
+        each(&mut kb, &mut em, range, |kb, em, row| {
+            kb.unflatten(row, outer, program, &mut em.axes);
+            stretch(kb, em, *last, (k::int(0), end))
+        })?;
+    }
+    Ok(kb.finish(program, 1, groups))
+}
+
+/// The vectorised loop, with what does not vary in it computed before.
+fn stretch(kb: &mut KernelBuilder, em: &mut Emitter, axis: aludel_ir::expr::AxisId, range: (KExpr, KExpr)) -> Result<()> {
+    for s in &em.nest.stores {
+        em.hoist(kb, s.value, &[axis])?;
+    }
+    each(kb, em, range, |kb, em, i| {
+        em.axes.insert(axis, i);
+        em.stores(kb, &|_| true)
+    })
+}

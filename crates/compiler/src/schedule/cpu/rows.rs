@@ -1,0 +1,255 @@
+//! Row reductions. A nest's reductions form phases: those of one phase depend on no other, and share one pass over the
+//! columns; stores of every column join the first pass that can compute them.
+//!
+//! *Along the columns*: a piece takes some rows, one after another, each in as many passes as it has phases; the row stays in
+//! the cache between them. *Across the rows*, where memory is contiguous along the rows: a piece takes a stretch of neighbouring rows,
+//! whose accumulators lie side by side in scratch, and passes over the columns with the rows as the vectorised loop.
+
+use super::loops::{contiguous, each, grain, hint, nested, round_up, span};
+use crate::schedule::Scheduled;
+use crate::schedule::build::{Emitter, KernelBuilder, groups_of};
+use crate::schedule::rows::{level_of_store, levels};
+use aludel_ir::expr::AxisId;
+use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
+use aludel_ir::loops::{BufferKind, LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::{DType, Literal, ReduceOp, Result, ScalarOp};
+
+/// Rows that a piece of the second kind takes at once: their accumulators stay in the first cache.
+const STRETCH: i64 = 256;
+
+pub(super) fn schedule(program: &LoopProgram, nest: &mut Nest) -> Result<Scheduled> {
+    // A reduction over indices keeps the order of the columns; others take whatever order walks through memory.
+    let by_index = nest.reduces().any(|r| matches!(nest.op(r), LoopOp::Reduce { op, .. } if op.is_arg()));
+    let columns = nest.inner.clone();
+    let all: Vec<AxisId> = nest.inner.iter().rev().chain(nest.axes.iter().rev()).copied().collect();
+    let along = contiguous(nest, &all);
+    if let Some(a) = along.filter(|a| nest.inner.contains(a)) {
+        nest.inner.retain(|x| *x != a);
+        nest.inner.push(a);
+    }
+    let across = along.filter(|a| nest.axes.contains(a) && !by_index && hint(program, program.extent(*a)) >= 8);
+    let t = Template { program, nest, columns };
+    match across {
+        Some(a) => t.across(a),
+        None => t.along(),
+    }
+}
+
+struct Template<'a> {
+    program: &'a LoopProgram,
+    nest: &'a Nest,
+    /// The inner axes in the order in which their places are counted.
+    columns: Vec<AxisId>,
+}
+
+/// What one pass over the columns does.
+struct Pass {
+    reduces: Vec<ValId>,
+    stores: Vec<usize>,
+}
+
+/// An accumulator of a running reduction.
+struct Acc {
+    value: ValId,
+    op: ReduceOp,
+    best: Var,
+    dtype: DType,
+    /// For the argument reductions: where the best was found.
+    place: Option<Var>,
+    reduce: ValId,
+}
+
+impl Template<'_> {
+    /// The passes, and which stores are one for each row.
+    fn passes(&self, em: &Emitter) -> (Vec<Pass>, Vec<bool>) {
+        let nest = self.nest;
+        let levels = levels(nest);
+        let phases = nest.reduces().map(|r| levels[r.0 as usize]).max().unwrap_or(0);
+        let on_inner = |s: &aludel_ir::loops::Store| s.index.iter().any(|e| e.axes().iter().any(|a| nest.inner.contains(a)));
+        let wide: Vec<bool> = nest.stores.iter().map(|s| em.depends_on(s.value, &nest.inner) || on_inner(s)).collect();
+        // A wide store goes with the earliest pass that can compute it, unless it overwrites what a later one reads.
+        let in_place = |s: usize| matches!(self.program.buffer(nest.stores[s].buffer).kind, BufferKind::Update(_));
+        let mut pending: Vec<usize> = (0..nest.stores.len()).filter(|s| wide[*s]).collect();
+        let mut passes = Vec::new();
+        for phase in 0..phases {
+            let reduces = nest.reduces().filter(|r| levels[r.0 as usize] == phase + 1).collect();
+            let stores: Vec<usize> =
+                pending.iter().copied().filter(|s| !in_place(*s) && level_of_store(nest, &levels, *s) <= phase).collect();
+            pending.retain(|s| !stores.contains(s));
+            passes.push(Pass { reduces, stores });
+        }
+        if !pending.is_empty() {
+            passes.push(Pass { reduces: Vec::new(), stores: pending });
+        }
+        (passes, wide)
+    }
+
+    fn along(&self) -> Result<Scheduled> {
+        let (program, nest) = (self.program, self.nest);
+        let mut kb = KernelBuilder::new();
+        let mut em = Emitter::new(nest, program);
+        em.lazy = true;
+        let rows = program.volume(&nest.axes);
+        let per = (grain(nest) / hint(program, &program.volume(&nest.inner))).max(1);
+        let range = span(&mut kb, KExpr::WorkgroupId(0), &rows, per);
+        let (passes, wide) = self.passes(&em);
+        each(&mut kb, &mut em, range, |kb, em, row| {
+            kb.unflatten(row, &nest.axes, program, &mut em.axes);
+            for pass in &passes {
+                self.pass_along(kb, em, pass)?;
+            }
+            em.stores(kb, &|s| !wide[s])
+        })?;
+        Ok(kb.finish(program, 1, groups_of(&rows, per, program)))
+    }
+
+    fn pass_along(&self, kb: &mut KernelBuilder, em: &mut Emitter, pass: &Pass) -> Result<()> {
+        let accs = self.open_accumulators(kb, &pass.reduces);
+        let inner = &self.nest.inner;
+        let values = accs.iter().map(|a| a.value).chain(pass.stores.iter().map(|s| self.nest.stores[*s].value));
+        for v in values.collect::<Vec<_>>() {
+            em.hoist(kb, v, inner)?;
+        }
+        nested(kb, em, self.program, inner, &mut |kb, em| {
+            for a in &accs {
+                self.accumulate(kb, em, a)?;
+            }
+            em.stores(kb, &|s| pass.stores.contains(&s))
+        })?;
+        for a in accs {
+            em.define(a.reduce, KExpr::Var(a.place.unwrap_or(a.best)));
+        }
+        Ok(())
+    }
+
+    fn open_accumulators(&self, kb: &mut KernelBuilder, reduces: &[ValId]) -> Vec<Acc> {
+        let mut accs = Vec::new();
+        for r in reduces {
+            let LoopOp::Reduce { op, value, .. } = self.nest.op(*r) else { continue };
+            let dtype = self.nest.dtype(*value);
+            let best = kb.mutable(identity(*op, dtype), Ty::scalar(dtype));
+            let place = op.is_arg().then(|| kb.mutable(k::int(i32::MAX as i64), k::I32));
+            accs.push(Acc { value: *value, op: *op, best, dtype, place, reduce: *r });
+        }
+        accs
+    }
+
+    fn accumulate(&self, kb: &mut KernelBuilder, em: &mut Emitter, a: &Acc) -> Result<()> {
+        let v = em.value(kb, a.value)?;
+        match a.place {
+            None => kb.stmt(Stmt::Assign(a.best, KExpr::Scalar(a.op.combine(), vec![KExpr::Var(a.best), v]))),
+            Some(place) => {
+                let mut at = k::int(0);
+                for c in &self.columns {
+                    let n = kb.size(self.program.extent(*c));
+                    let i = em.axes.get(c).cloned().unwrap_or_else(|| k::int(0));
+                    at = k::add(k::mul(at, n), i);
+                }
+                let at = kb.int(at);
+                take_better(kb, a, place, v, at);
+            }
+        }
+        Ok(())
+    }
+
+    fn across(&self, axis: AxisId) -> Result<Scheduled> {
+        let (program, nest) = (self.program, self.nest);
+        let mut kb = KernelBuilder::new();
+        let mut em = Emitter::new(nest, program);
+        em.lazy = true;
+        let outer: Vec<AxisId> = nest.axes.iter().copied().filter(|a| *a != axis).collect();
+        let extent = program.extent(axis).clone();
+        // Short stretches where there are few columns of work: every core shall have some.
+        let columns = hint(program, &program.volume(&nest.inner));
+        let wanted = (grain(nest) / columns).clamp(32, STRETCH);
+        let stretch = round_up(wanted.min(hint(program, &extent)), 16);
+        let stretches = groups_of(&extent, stretch, program);
+        let groups = program.volume(&outer).mul(&stretches);
+        let at = if outer.is_empty() {
+            KExpr::WorkgroupId(0)
+        } else {
+            let n = kb.size(&stretches);
+            let row = kb.int(k::div(KExpr::WorkgroupId(0), n.clone()));
+            kb.unflatten(row, &outer, program, &mut em.axes);
+            kb.int(k::rem(KExpr::WorkgroupId(0), n))
+        };
+        let (start, end) = span(&mut kb, at, &extent, stretch);
+        let count = kb.int(k::sub(end, start.clone()));
+        // A loop over the stretch: the axis, and the place among the accumulators.
+        let sweep =
+            |kb: &mut KernelBuilder, em: &mut Emitter, body: &mut dyn FnMut(&mut KernelBuilder, &mut Emitter, KExpr) -> Result<()>| {
+                each(kb, em, (k::int(0), count.clone()), |kb, em, j| {
+                    em.axes.insert(axis, k::add(start.clone(), j.clone()));
+                    body(kb, em, j)
+                })
+            };
+        let mut arrays: Vec<(ValId, u32)> = Vec::new();
+        // What earlier passes found lies in scratch.
+        let known = |em: &mut Emitter, arrays: &[(ValId, u32)], j: &KExpr| {
+            for (r, array) in arrays {
+                em.define(*r, KExpr::Shared { array: *array, index: Box::new(j.clone()) });
+            }
+        };
+        let (passes, wide) = self.passes(&em);
+        for pass in &passes {
+            let mut accs = Vec::new();
+            for r in &pass.reduces {
+                let LoopOp::Reduce { op, value, .. } = nest.op(*r) else { continue };
+                let dtype = nest.dtype(*value);
+                let array = kb.shared(&format!("row{}", kb.shared.len()), Ty::scalar(dtype), stretch as u32);
+                accs.push((*r, *op, *value, dtype, array));
+            }
+            sweep(&mut kb, &mut em, &mut |kb, _, j| {
+                for (_, op, _, dtype, array) in &accs {
+                    kb.stmt(Stmt::StoreShared { array: *array, index: j.clone(), value: identity(*op, *dtype) });
+                }
+                Ok(())
+            })?;
+            nested(&mut kb, &mut em, program, &nest.inner, &mut |kb, em| {
+                sweep(kb, em, &mut |kb, em, j| {
+                    known(em, &arrays, &j);
+                    for (_, op, value, _, array) in &accs {
+                        let v = em.value(kb, *value)?;
+                        let so_far = KExpr::Shared { array: *array, index: Box::new(j.clone()) };
+                        let value = KExpr::Scalar(op.combine(), vec![so_far, v]);
+                        kb.stmt(Stmt::StoreShared { array: *array, index: j.clone(), value });
+                    }
+                    em.stores(kb, &|s| pass.stores.contains(&s))
+                })
+            })?;
+            arrays.extend(accs.iter().map(|a| (a.0, a.4)));
+        }
+        if wide.iter().any(|w| !w) {
+            sweep(&mut kb, &mut em, &mut |kb, em, j| {
+                known(em, &arrays, &j);
+                em.stores(kb, &|s| !wide[s])
+            })?;
+        }
+        Ok(kb.finish(program, 1, groups))
+    }
+}
+
+fn identity(op: ReduceOp, dtype: DType) -> KExpr {
+    KExpr::Lit(Literal::new(op.identity(dtype), dtype))
+}
+
+/// Keeps the better value, the earlier place among equals; a NaN beats every number, as in PyTorch.
+fn take_better(kb: &mut KernelBuilder, a: &Acc, place: Var, v: KExpr, at: KExpr) {
+    let better = if a.op == ReduceOp::ArgMax { ScalarOp::Gt } else { ScalarOp::Lt };
+    let (best, here) = (KExpr::Var(a.best), KExpr::Var(place));
+    let is = |op, x: &KExpr, y: &KExpr| KExpr::Scalar(op, vec![x.clone(), y.clone()]);
+    let or = |x, y| KExpr::Scalar(ScalarOp::Or, vec![x, y]);
+    let not = |x| KExpr::Scalar(ScalarOp::Not, vec![x]);
+    let mut wins = is(better, &v, &best);
+    let mut ties = is(ScalarOp::Eq, &v, &best);
+    if a.dtype.is_float() {
+        let nan = |x: &KExpr| KExpr::Scalar(ScalarOp::IsNan, vec![x.clone()]);
+        wins = or(wins, k::and(nan(&v), not(nan(&best))));
+        ties = or(ties, k::and(nan(&v), nan(&best)));
+    }
+    let take = or(wins, k::and(ties, is(ScalarOp::Lt, &at, &here)));
+    let take = kb.bind(take, k::BOOL);
+    let best_now = k::select(take.clone(), v, best);
+    kb.stmt(Stmt::Assign(a.best, best_now));
+    kb.stmt(Stmt::Assign(place, k::select(take, at, here)));
+}

@@ -1,0 +1,122 @@
+//! How a contraction is cut: the register tile, the depth that is packed at once, and the piece of work.
+
+use super::loops::{hint, round_up};
+use crate::fuse::Contraction;
+use crate::target::Target;
+use aludel_ir::DType;
+use aludel_ir::expr::AxisId;
+use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
+
+/// Products of a piece worth taking by itself: about a microsecond.
+const SMALL_PIECE: i64 = 1 << 16;
+/// Products of a piece where there are more pieces than any machine has cores.
+const LARGE_PIECE: i64 = 1 << 21;
+/// Words of packed columns that a piece keeps: half a second-level cache, about.
+const PACKED_WORDS: i64 = 1 << 17;
+/// Words of results that a piece keeps when the depth is cut.
+const RESULT_WORDS: i64 = 1 << 16;
+/// The most depth that is packed at once.
+const MOST_DEPTH: i64 = 512;
+/// Where the depth is cut, into parts of this many: a panel of the left operand fills half a first-level cache.
+const CUT_DEPTH: i64 = 384;
+
+/// The cut of one contraction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Tile {
+    /// Lanes of a vector.
+    pub lanes: i64,
+    /// Rows and vectors of columns that are in registers at once.
+    pub rows: i64,
+    pub vectors: i64,
+    /// The depth that is packed at once; all of it where `cut` is false.
+    pub depth: i64,
+    pub cut: bool,
+    /// Rows and columns of a piece, multiples of the register tile; and how many batches it does one after another.
+    pub piece_m: i64,
+    pub piece_n: i64,
+    pub batches: i64,
+    /// Operands that are read where they lie.
+    pub direct_lhs: bool,
+    pub direct_rhs: bool,
+}
+
+impl Tile {
+    /// Columns of the register tile.
+    pub fn columns(&self) -> i64 {
+        self.lanes * self.vectors
+    }
+
+    pub fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Tile {
+        let size = |axes: &[AxisId]| hint(program, &program.volume(axes));
+        let (b, m, n, depth) = (size(&c.batch), size(&c.m), size(&c.n), size(&c.k));
+        let lanes = (target.vector_lanes as i64).clamp(4, 16);
+        let (rows, vectors) = registers(m, n, depth, lanes);
+        let columns = lanes * vectors;
+        let known = program.volume(&c.k).as_const();
+        let cut = known.is_none_or(|k| k > MOST_DEPTH);
+        let depth = if cut { round_up(depth, 16).clamp(64, CUT_DEPTH) } else { depth };
+        // As many pieces as the work is worth.
+        let work = b * m * n * size(&c.k);
+        let wanted = (work / SMALL_PIECE).clamp(1, 16).max((work / LARGE_PIECE).min(256));
+        let most_n = (PACKED_WORDS / depth / columns * columns).max(columns);
+        let mut piece_n = round_up(n, columns).min(most_n).min(round_up(1024, columns));
+        let mut piece_m = round_up(m, rows);
+        let direct_rhs = !cut && reads_in_place(program, nest, c, c.rhs, true) && lanes > 4 && divides(program, &c.n, columns) && m <= 96;
+        let pieces = |pm: i64, pn: i64| b * ((m + pm - 1) / pm) * ((n + pn - 1) / pn);
+        let halve = |x: i64, each: i64| round_up((x + 1) / 2, each);
+        while pieces(piece_m, piece_n) < wanted {
+            // Every piece packs its own columns: rows are shared out when few columns are left.
+            let narrow =
+                piece_n <= columns || (!direct_rhs && piece_n <= 2 * columns && piece_m >= 256) || (direct_rhs && piece_m > 4 * rows);
+            if narrow && piece_m > rows {
+                piece_m = halve(piece_m, rows);
+            } else if piece_n > columns {
+                piece_n = halve(piece_n, columns);
+            } else {
+                break;
+            }
+        }
+        if cut {
+            piece_m = piece_m.min((RESULT_WORDS / piece_n / rows * rows).max(rows));
+        }
+        let batches = (b * ((m + piece_m - 1) / piece_m) * ((n + piece_n - 1) / piece_n) / wanted).clamp(1, b);
+        let direct_lhs = reads_in_place(program, nest, c, c.lhs, false) && !cut && piece_n <= 4 * columns;
+        Tile { lanes, rows, vectors, depth, cut, piece_m, piece_n, batches, direct_lhs, direct_rhs }
+    }
+}
+
+/// The rows and vectors of the register tile that waste least: the multiplications of all tiles, whichever of multiplying and loading
+/// takes longer, and what a tile costs beside them.
+fn registers(m: i64, n: i64, depth: i64, lanes: i64) -> (i64, i64) {
+    // Accumulators, one row's number and the columns' vectors have to fit: 32 registers with AVX-512 and on ARM, else 16.
+    let shapes: &[(i64, i64)] = if lanes == 8 { &[(1, 10), (2, 6), (3, 4)] } else { &[(1, 14), (2, 12), (3, 8), (4, 6)] };
+    let mut best = (i64::MAX, 1, 1);
+    for (vectors, most) in shapes {
+        for rows in 2..=*most {
+            let tiles = ((m + rows - 1) / rows) * ((n + vectors * lanes - 1) / (vectors * lanes));
+            // Half cycles of one step of the depth: two multiplications or two loads a cycle; a sum is ready after four cycles.
+            let step = (rows * vectors).max(rows + vectors).max(8);
+            let cost = tiles.saturating_mul(step * depth + 6 * rows * vectors + 40);
+            if cost < best.0 {
+                best = (cost, rows, *vectors);
+            }
+        }
+    }
+    (best.1, best.2)
+}
+
+fn divides(program: &LoopProgram, axes: &[AxisId], each: i64) -> bool {
+    program.volume(axes).as_const().is_some_and(|e| e % each == 0)
+}
+
+/// Whether an operand is an element of memory as it lies there: along a vector of columns, where that is wanted, and with a depth of
+/// one axis.
+fn reads_in_place(program: &LoopProgram, nest: &Nest, c: &Contraction, v: ValId, along_n: bool) -> bool {
+    let LoopOp::Load { buffer, index, mask: None } = nest.op(v) else { return false };
+    let plain = matches!(program.buffer(*buffer).dtype, DType::F32 | DType::I32 | DType::U32) && c.k.len() <= 1;
+    let columns = match c.n.as_slice() {
+        [n] => index[0].coefficient(*n).is_some_and(|s| s.is_one()),
+        _ => false,
+    };
+    plain && (!along_n || columns)
+}
