@@ -129,9 +129,9 @@ impl Page {
     /// One step in each pane: their losses agree, since model, weights and batch do. Gives the loss.
     fn first_step(&mut self) -> Result<f64> {
         self.browser.click("#step")?;
-        let both = "['eager', 'compiled'].every(p => document.getElementById(p + '-step').textContent === '1')";
+        let both = "['left', 'right'].every(p => document.getElementById(p + '-step').textContent === '1')";
         self.browser.wait("both panes to take a step", both, 180)?;
-        let (eager, compiled) = (self.number("eager-loss")?, self.number("compiled-loss")?);
+        let (eager, compiled) = (self.number("left-loss")?, self.number("right-loss")?);
         ensure!((eager - compiled).abs() <= 2e-3 * eager.abs().max(1.0), "first losses: eager {eager}, compiled {compiled}");
         Ok(compiled)
     }
@@ -140,27 +140,27 @@ impl Page {
     fn train(&mut self, steps: u64, seconds: u64) -> Result<[f64; 2]> {
         self.browser.click("#train")?;
         let enough = format!(
-            "['eager', 'compiled'].every(p => Number(document.getElementById(p + '-step').textContent.replaceAll(',', '')) >= {steps})"
+            "['left', 'right'].every(p => Number(document.getElementById(p + '-step').textContent.replaceAll(',', '')) >= {steps})"
         );
         self.browser.wait(&format!("{steps} steps in both panes"), &enough, seconds)?;
         self.browser.click("#train")?;
         self.browser.wait("training to pause", "document.querySelector('#train').textContent.includes('Resume')", 60)?;
         // Both models are evaluated once more.
         std::thread::sleep(std::time::Duration::from_millis(1500));
-        Ok([self.number("eager-loss")?, self.number("compiled-loss")?])
+        Ok([self.number("left-loss")?, self.number("right-loss")?])
     }
 
     /// Both panes measured and counted, and said which is faster.
     fn measured(&mut self) -> Result<()> {
-        for pane in ["eager", "compiled"] {
+        for pane in ["left", "right"] {
             for what in ["ms", "rate", "kernels", "submits", "moved", "peak", "compile"] {
                 let v = self.number(&format!("{pane}-{what}"))?;
                 ensure!(v > 0.0, "{pane}-{what} is {v}");
             }
         }
-        let (eager, compiled) = (self.number("eager-kernels")?, self.number("compiled-kernels")?);
+        let (eager, compiled) = (self.number("left-kernels")?, self.number("right-kernels")?);
         ensure!(compiled < eager, "compiled launches {compiled} kernels, eager {eager}");
-        ensure!(self.number("compiled-submits")? == 1.0, "a compiled step is one submit");
+        ensure!(self.number("right-submits")? == 1.0, "a compiled step is one submit");
         ensure!(self.text("speed-up")?.contains('×'), "no speed-up is stated");
         Ok(())
     }
@@ -173,7 +173,7 @@ fn points(page: &mut Page) -> Result<()> {
     ensure!(last.iter().all(|l| *l < first * 0.5), "the loss went from {first} to {last:?}");
     page.measured()?;
     page.window("points-window")?;
-    ensure!(page.number("compiled-score")? > 85.0, "accuracy {}", page.text("compiled-score")?);
+    ensure!(page.number("right-score")? > 85.0, "accuracy {}", page.text("right-score")?);
     page.looks("points")
 }
 
@@ -189,7 +189,7 @@ fn digits(page: &mut Page) -> Result<()> {
     let last = page.train(100, 240)?;
     ensure!(last.iter().all(|l| *l < first * 0.5), "the loss went from {first} to {last:?}");
     page.measured()?;
-    ensure!(page.number("compiled-score")? > 80.0, "accuracy {}", page.text("compiled-score")?);
+    ensure!(page.number("right-score")? > 80.0, "accuracy {}", page.text("right-score")?);
     // A one: a stroke from top to bottom.
     let pad = page.browser.eval("(() => { const c = document.querySelector('.pad canvas'); c.scrollIntoView({block: 'center'}); const r = c.getBoundingClientRect(); return [r.x, r.y, r.width]; })()")?;
     let (x, y, w) = (pad[0].as_f64().unwrap_or(0.0), pad[1].as_f64().unwrap_or(0.0), pad[2].as_f64().unwrap_or(0.0));
@@ -244,7 +244,7 @@ fn inspector(page: &mut Page) -> Result<()> {
 fn fields(page: &mut Page) -> Result<()> {
     page.open("?preset=digits")?;
     page.browser.click("#step")?;
-    page.browser.wait("a step", "document.getElementById('compiled-step').textContent === '1'", 180)?;
+    page.browser.wait("a step", "document.getElementById('right-step').textContent === '1'", 180)?;
     for (field, text, says) in [
         ("layers", "128, 0", "at least 1"),
         ("layers", "10000000", "at most"),
@@ -256,7 +256,7 @@ fn fields(page: &mut Page) -> Result<()> {
         let shown =
             format!("document.getElementById('error-{field}').textContent.includes({says:?}) && document.querySelector('#train').disabled");
         page.browser.wait(&format!("a message about {field} = {text}"), &shown, 10)?;
-        ensure!(page.number("compiled-step")? == 1.0, "a wrong field must not end the session");
+        ensure!(page.number("right-step")? == 1.0, "a wrong field must not end the session");
         if text == "10000000" {
             page.shot("field-error")?;
         }
@@ -265,7 +265,7 @@ fn fields(page: &mut Page) -> Result<()> {
     }
     // A valid change begins anew.
     page.browser.fill("#field-layers", "32")?;
-    page.browser.wait("a new session", "document.getElementById('compiled-step').textContent === '0'", 10)
+    page.browser.wait("a new session", "document.getElementById('right-step').textContent === '0'", 10)
 }
 
 fn links(page: &mut Page) -> Result<()> {
@@ -303,12 +303,12 @@ fn responsive(page: &mut Page) -> Result<()> {
 fn lost_device(page: &mut Page) -> Result<()> {
     page.open("?preset=points&data=circles&layers=16")?;
     page.browser.click("#train")?;
-    let enough = |n: u32| format!("Number(document.getElementById('compiled-step').textContent.replaceAll(',', '')) > {n}");
+    let enough = |n: u32| format!("Number(document.getElementById('right-step').textContent.replaceAll(',', '')) > {n}");
     page.browser.wait("some steps", &enough(20), 180)?;
     page.browser.eval("dispatchEvent(new Event('aludel-lose-device'))")?;
     page.browser.wait("a word about it", "document.querySelector('.notice')?.textContent.includes('went away')", 120)?;
     ensure!(page.browser.eval("document.querySelector('.notice.error') === null")? == true, "recovery is told as an error");
-    let resumed = page.number("compiled-step")? as u32;
+    let resumed = page.number("right-step")? as u32;
     page.browser.wait("training to go on", &enough(resumed + 20), 180)?;
     page.browser.click("#train")?;
     page.shot("lost-device")?;
@@ -326,7 +326,7 @@ fn embedded(page: &mut Page) -> Result<()> {
     page.browser.eval(&inside("d.querySelector('#train').click()"))?;
     page.browser.wait(
         "embedded training",
-        &inside("Number(d.getElementById('compiled-step').textContent.replaceAll(',', '')) > 5"),
+        &inside("Number(d.getElementById('right-step').textContent.replaceAll(',', '')) > 5"),
         180,
     )?;
     page.browser.eval(&inside("d.querySelector('#train').click()"))?;

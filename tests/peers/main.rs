@@ -53,11 +53,11 @@ fn aludel(browser: &mut Browser, base: &str) -> Result<f64> {
     browser.open(&format!("{base}/aludel/?preset=digits&layers=128,128&optimizer=sgd&lr=0.05&batch=64&mode=compiled"))?;
     browser.wait("the page to be ready", "document.querySelector('#train')?.disabled === false", 120)?;
     browser.click("#train")?;
-    browser.wait("the first step", "Number(document.getElementById('compiled-step')?.textContent.replace(/\\D/g, '')) > 20", 120)?;
+    browser.wait("the first step", "Number(document.getElementById('right-step')?.textContent.replace(/\\D/g, '')) > 20", 120)?;
     // jax-js's page draws nothing; on two cores that also play the GPU, drawing would be timed with the training.
     browser.eval("document.body.style.display = 'none'")?;
     browser.eval(&format!("new Promise(r => setTimeout(r, {}))", SECONDS * 1000))?;
-    let text = browser.eval("document.getElementById('compiled-ms')?.textContent")?;
+    let text = browser.eval("document.getElementById('right-ms')?.textContent")?;
     let digits: String = text.as_str().unwrap_or_default().chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
     digits.parse().with_context(|| format!("the page shows {text} as the time of a step"))
 }

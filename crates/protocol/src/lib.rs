@@ -12,10 +12,11 @@ pub mod remote;
 
 pub use aludel_models::presets::{Config, Preset};
 pub use inspection::*;
+pub use remote::{ServerDevice, SessionKey};
 use serde::{Deserialize, Serialize};
 
 /// Both sides must agree on this; it changes whenever a message does.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// How a training step is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -37,22 +38,71 @@ impl Pane {
     }
 }
 
-/// Which panes train.
+/// One of the two that race: a model of its own, on a device of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Lane {
+    Left,
+    Right,
+}
+
+impl Lane {
+    pub const BOTH: [Lane; 2] = [Lane::Left, Lane::Right];
+
+    /// The name in links and in the page's elements.
+    pub fn key(self) -> &'static str {
+        match self {
+            Lane::Left => "left",
+            Lane::Right => "right",
+        }
+    }
+
+    pub fn other(self) -> Lane {
+        match self {
+            Lane::Left => Lane::Right,
+            Lane::Right => Lane::Left,
+        }
+    }
+}
+
+/// Which lanes train.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mode {
     #[default]
     Race,
-    Eager,
-    Compiled,
+    Only(Lane),
 }
 
 impl Mode {
-    pub fn has(self, pane: Pane) -> bool {
+    pub fn has(self, lane: Lane) -> bool {
         match self {
             Mode::Race => true,
-            Mode::Eager => pane == Pane::Eager,
-            Mode::Compiled => pane == Pane::Compiled,
+            Mode::Only(only) => lane == only,
         }
+    }
+}
+
+/// Where a lane trains.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Place {
+    /// On the browser's own device.
+    #[default]
+    Browser,
+    /// On the companion server's device of that [`id`](remote::ServerDevice::id).
+    Server(String),
+}
+
+/// What a lane runs, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setup {
+    pub pane: Pane,
+    pub place: Place,
+}
+
+impl Setup {
+    /// What a lane runs until told otherwise: the left one eager, the right one compiled, both in the browser.
+    pub fn of(lane: Lane) -> Setup {
+        let pane = if lane == Lane::Left { Pane::Eager } else { Pane::Compiled };
+        Setup { pane, place: Place::Browser }
     }
 }
 
@@ -64,24 +114,34 @@ pub enum Request {
         version: u32,
         gpu: bool,
     },
-    /// Ends the session there is and starts `session`, paused at step 0.
+    /// Looks for a companion server: at an address that a person wrote or, where that is `None`, at the page's own.
+    Connect {
+        address: Option<String>,
+        token: Option<String>,
+    },
+    /// Ends the session there is and starts `session`, paused at step 0. A lane on a server takes up the server's session of its
+    /// key in `resume`, where it still is.
     Configure {
         session: u32,
         config: Config,
+        lanes: [Setup; 2],
+        resume: [Option<SessionKey>; 2],
         mode: Mode,
     },
-    /// Which panes train from now on; the others keep what they have.
+    /// Which lanes train from now on; the others keep what they have.
     SetMode(Mode),
     Start,
     Pause,
-    /// One step in each pane of the mode.
+    /// One step in each lane of the mode.
     Step,
     /// What digit is this? 64 pixels from 0 (paper) to 1 (ink).
     Classify {
         pixels: Vec<f32>,
     },
-    /// What does the compiled step look like inside?
-    Inspect,
+    /// What does the compiled step of a lane look like inside?
+    Inspect(Lane),
+    /// Connects at once instead of waiting for the next attempt.
+    Retry,
     /// Rehearses the loss of the device.
     LoseDevice,
 }
@@ -93,22 +153,92 @@ pub enum Event {
     Listening,
     /// Answers `Hello`.
     Ready { version: u32, device: Device },
+    /// Answers `Connect`, and tells whatever becomes of it.
+    Companion(Companion),
     /// A session exists; training may start.
     Configured { session: u32, parameters: u64 },
     /// Whether steps are being taken, and by nothing but a request when not.
     Running { session: u32, running: bool },
-    /// What a pane did since its last report.
-    Progress { session: u32, progress: Progress },
-    /// How good a pane's model is now.
-    Evaluated { session: u32, pane: Pane, step: u64, evaluation: Evaluation },
+    /// What a lane did since its last report.
+    Progress { session: u32, lane: Lane, progress: Progress },
+    /// How good a lane's model is now.
+    Evaluated { session: u32, lane: Lane, step: u64, evaluation: Evaluation },
     /// Answers `Classify`: a probability for each digit, by the model furthest on.
     Classified { session: u32, probabilities: Vec<f32> },
     /// Answers `Inspect`; `None` until a compiled step has run.
-    Inspected { session: u32, inspection: Option<Box<Inspection>> },
+    Inspected { session: u32, lane: Lane, inspection: Option<Box<Inspection>> },
+    /// How a lane stands with the server that trains it.
+    Connection { session: u32, lane: Lane, connection: Connection },
+    /// The server's session that a lane trains in, to be taken up again after the page is loaded anew.
+    Remember { session: u32, lane: Lane, key: SessionKey },
     /// Something went wrong; training is paused and nothing is lost.
     Failed { session: u32, message: String },
     /// The device went away and training goes on from a snapshot, on a new one.
     Recovered { session: u32, reason: String, step: u64 },
+}
+
+/// The companion server, as far as the page knows of one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Companion {
+    /// This page does not come from one, and nobody named another.
+    #[default]
+    Absent,
+    Connecting {
+        address: String,
+    },
+    /// It answers to whoever has its token; `wrong`: the one given is not it.
+    Locked {
+        address: String,
+        wrong: bool,
+    },
+    Connected {
+        address: String,
+        name: String,
+        devices: Vec<ServerDevice>,
+    },
+    Unreachable {
+        address: String,
+        message: String,
+    },
+}
+
+impl Companion {
+    /// The devices it lends.
+    pub fn devices(&self) -> &[ServerDevice] {
+        match self {
+            Companion::Connected { devices, .. } => devices,
+            _ => &[],
+        }
+    }
+}
+
+/// How a lane stands with its server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Connection {
+    /// There is no server to ask: none was named, it wants a token, or it has no such device.
+    Missing {
+        message: String,
+    },
+    Connecting,
+    /// The session exists.
+    Ready,
+    /// The server is out of reach; another attempt follows.
+    Waiting {
+        message: String,
+        seconds: u32,
+    },
+    /// The server will not or cannot go on with this session; the lane is paused.
+    Failed {
+        message: String,
+    },
+    /// The server had lost the session; it was set up again as it was at `step`.
+    Restored {
+        step: u64,
+    },
+    /// The session trained on while nobody listened; it is at `step`.
+    Resumed {
+        step: u64,
+    },
 }
 
 /// What trains.
@@ -123,7 +253,7 @@ pub struct Device {
     pub fallback: Option<String>,
 }
 
-/// Steps of one pane, as counted and timed around them.
+/// Steps of one lane, as counted and timed around them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     pub pane: Pane,
@@ -218,11 +348,13 @@ mod tests {
             counts: Counts { kernels: 10, submits: 1, bytes_moved: 5, peak_bytes: 6 },
             first_ms: None,
         };
-        let event = Event::Progress { session: 3, progress };
+        let event = Event::Progress { session: 3, lane: Lane::Right, progress };
         assert_eq!(decode::<Event>(&encode(&event).unwrap()).unwrap(), event);
         for preset in Preset::ALL {
             let config = Config::from_fields(preset, &[]).unwrap();
-            let request = Request::Configure { session: 1, config, mode: Mode::Race };
+            let lanes = [Setup::of(Lane::Left), Setup { pane: Pane::Compiled, place: Place::Server("cuda:0".into()) }];
+            let resume = [None, Some(SessionKey("0".repeat(32)))];
+            let request = Request::Configure { session: 1, config, lanes, resume, mode: Mode::Only(Lane::Right) };
             assert_eq!(decode::<Request>(&encode(&request).unwrap()).unwrap(), request);
         }
     }

@@ -20,11 +20,17 @@ pub struct SessionKey(pub String);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ClientMessage {
     /// First of all. `token` is the server's secret where it has one; `resume` takes up a session of an earlier connection.
-    Hello { version: u32, token: Option<String>, resume: Option<SessionKey> },
+    Hello {
+        version: u32,
+        token: Option<String>,
+        resume: Option<SessionKey>,
+    },
     /// Starts a session, paused at step 0; the connection's earlier one ends.
     Create(Box<Job>),
     /// Trains for so many steps, or until paused.
-    Run { steps: Option<u64> },
+    Run {
+        steps: Option<u64>,
+    },
     Pause,
     /// Ends the session and frees what it holds.
     Cancel,
@@ -168,20 +174,36 @@ pub struct Limits {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Refusal {
     /// The server speaks another version; the connection ends.
-    Version { server: u32 },
+    Version {
+        server: u32,
+    },
     /// The token is missing or wrong; the connection ends.
     Token,
     /// A frame that is no message; the connection ends.
-    Malformed { message: String },
+    Malformed {
+        message: String,
+    },
     /// No session of that key: it ended, or never was.
     NoSession,
-    NoDevice { device: u32 },
+    NoDevice {
+        device: u32,
+    },
     /// Beyond one of the [`Limits`].
-    Limit { what: String, value: u64, limit: u64 },
+    Limit {
+        what: String,
+        value: u64,
+        limit: u64,
+    },
     /// The server has as many sessions as it takes.
-    Busy { message: String },
+    Busy {
+        message: String,
+    },
     /// The graph or what feeds it does not hold together.
-    Job { message: String },
+    Job {
+        message: String,
+    },
     /// The graph is right and could not be compiled for the device.
-    Compile { message: String },
+    Compile {
+        message: String,
+    },
 }

@@ -11,13 +11,15 @@ use std::path::Path;
 pub const LIMIT: usize = 1_500_000;
 
 /// What is copied as it is: from the repository to the site.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 11] = [
     ("index.html", "index.html"),
     ("docs/embed.html", "embed.html"),
     ("web/static/style.css", "style.css"),
     ("web/static/worker.js", "worker.js"),
     ("web/static/embed.js", "embed.js"),
     ("web/static/icon.svg", "icon.svg"),
+    // A companion server answers here itself; elsewhere this says that there is none, without an error on the console.
+    ("web/static/api/server", "api/server"),
     ("web/vendor/uplot/uPlot.iife.min.js", "vendor/uplot/uPlot.iife.min.js"),
     ("web/vendor/uplot/uPlot.min.css", "vendor/uplot/uPlot.min.css"),
     ("web/vendor/uplot/LICENSE", "vendor/uplot/LICENSE"),

@@ -1,7 +1,8 @@
 //! Transport, mode and hyperparameters.
 
+use super::lanes::Lanes;
 use aludel_models::presets::{Field, FieldError, Kind, Preset};
-use aludel_protocol::Mode;
+use aludel_protocol::{Lane, Mode, Setup};
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
@@ -11,6 +12,7 @@ pub struct ControlsProps {
     pub fields: Vec<(String, String)>,
     pub errors: Vec<FieldError>,
     pub mode: Mode,
+    pub lanes: Lanes,
     pub running: bool,
     pub ready: bool,
     /// No step has been taken.
@@ -19,11 +21,10 @@ pub struct ControlsProps {
     pub on_step: Callback<()>,
     pub on_reset: Callback<()>,
     pub on_mode: Callback<Mode>,
+    pub on_lanes: Callback<[Setup; 2]>,
     pub on_edit: Callback<(String, String)>,
     pub on_apply: Callback<()>,
 }
-
-const MODES: [(Mode, &str); 3] = [(Mode::Race, "Race both"), (Mode::Eager, "Eager"), (Mode::Compiled, "Compiled")];
 
 #[component]
 pub fn Controls(props: &ControlsProps) -> Html {
@@ -39,6 +40,8 @@ pub fn Controls(props: &ControlsProps) -> Html {
             apply.emit(());
         }
     };
+    let only = |lane: Lane| (Mode::Only(lane), lane.key(), props.lanes.short(lane));
+    let modes = [(Mode::Race, "race", "Race both".to_string()), only(Lane::Left), only(Lane::Right)];
     html! {
         <form class="controls" onsubmit={submit} autocomplete="off" aria-label="Training">
             <div class="transport">
@@ -47,11 +50,12 @@ pub fn Controls(props: &ControlsProps) -> Html {
                 </button>
                 <button type="button" id="step" disabled={disabled || props.running} onclick={click(&props.on_step)}>{"Step"}</button>
                 <button type="button" id="reset" disabled={!props.errors.is_empty()} onclick={click(&props.on_reset)}>{"Reset"}</button>
-                <div class="segmented" role="group" aria-label="What trains">
-                    { for MODES.iter().map(|(mode, title)| {
-                        let (mode, on_mode) = (*mode, props.on_mode.clone());
+                { comparisons(props) }
+                <div class="segmented modes" role="group" aria-label="What trains">
+                    { for modes.into_iter().map(|(mode, key, title)| {
+                        let on_mode = props.on_mode.clone();
                         html! {
-                            <button type="button" key={*title} aria-pressed={(mode == props.mode).to_string()} onclick={move |_| on_mode.emit(mode)}>{ title }</button>
+                            <button type="button" {key} aria-pressed={(mode == props.mode).to_string()} onclick={move |_| on_mode.emit(mode)}>{ title }</button>
                         }
                     }) }
                 </div>
@@ -60,6 +64,23 @@ pub fn Controls(props: &ControlsProps) -> Html {
                 { for props.preset.fields().iter().map(|f| field(props, f)) }
             </div>
         </form>
+    }
+}
+
+/// Two comparisons, a click each: what compiling brings, and what another machine brings. The second takes a server.
+fn comparisons(props: &ControlsProps) -> Html {
+    let Some(versus) = props.lanes.browser_against_server() else { return html! {} };
+    let options = [("compiling", "Eager vs. compiled", Lane::BOTH.map(Setup::of)), ("versus", "Browser vs. server", versus)];
+    html! {
+        <div class="segmented" role="group" aria-label="What is compared">
+            { for options.into_iter().map(|(id, title, setups)| {
+                let (pressed, on_lanes) = (setups == props.lanes.setups, props.on_lanes.clone());
+                html! {
+                    <button type="button" key={id} {id} aria-pressed={pressed.to_string()}
+                        onclick={move |_| if !pressed { on_lanes.emit(setups.clone()) }}>{ title }</button>
+                }
+            }) }
+        </div>
     }
 }
 

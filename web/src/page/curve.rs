@@ -31,6 +31,12 @@ impl Curve {
         if !point.loss.is_finite() {
             return;
         }
+        // Training may go on from an earlier step, after a device or a server was lost: what comes now replaces what was.
+        self.partial.retain(|p| p.step < point.step);
+        if self.partial.is_empty() {
+            let kept = self.points.partition_point(|p| p.step < point.step);
+            self.points.truncate(kept);
+        }
         self.partial.push(point);
         if self.partial.len() < self.stride {
             return;

@@ -1,5 +1,7 @@
 //! The top of the page: name, presets, device, theme, share.
 
+use super::lanes::Lanes;
+use super::server::Server;
 use super::theme;
 use aludel_models::presets::Preset;
 use aludel_protocol::Device;
@@ -11,13 +13,14 @@ use yew::prelude::*;
 #[derive(Properties, PartialEq)]
 pub struct HeaderProps {
     pub preset: Preset,
-    pub device: Option<Device>,
+    pub lanes: Lanes,
     /// The query of a link to what is on show.
     pub share: AttrValue,
     pub embed: bool,
     pub dark: bool,
     pub on_theme: Callback<()>,
     pub on_preset: Callback<Preset>,
+    pub on_connect: Callback<(Option<String>, Option<String>)>,
 }
 
 #[component]
@@ -28,10 +31,11 @@ pub fn Header(props: &HeaderProps) -> Html {
                 <h1><a href="./" aria-label="Aludel, start over"><img src="icon.svg" alt="" width="24" height="24" />{"Aludel"}</a></h1>
             }
             <Presets preset={props.preset} on_preset={props.on_preset.clone()} />
-            <p class="device">{ device(props.device.as_ref()) }</p>
+            <p class="device">{ device(props.lanes.browser.as_ref()) }</p>
             if props.embed {
                 <a class="quiet" href={format!("./{}", props.share.replace("&embed=1", ""))} target="_blank" rel="noopener">{"Open in full"}</a>
             } else {
+                <Server lanes={props.lanes.clone()} on_connect={props.on_connect.clone()} />
                 <Share query={props.share.clone()} />
                 <Theme dark={props.dark} on_theme={props.on_theme.clone()} />
             }

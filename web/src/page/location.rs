@@ -1,8 +1,9 @@
 //! The page's state in its address, so that a link shows what its sender sees.
 
+use super::lanes::{setup_from_key, setup_key};
 use super::{Axis, Tab};
 use aludel_models::presets::Preset;
-use aludel_protocol::Mode;
+use aludel_protocol::{Lane, Mode, Setup};
 use wasm_bindgen::JsValue;
 use web_sys::UrlSearchParams;
 
@@ -13,6 +14,10 @@ pub struct Link {
     /// Hyperparameters as written.
     pub fields: Vec<(String, String)>,
     pub mode: Mode,
+    /// What each lane runs, and where.
+    pub lanes: [Setup; 2],
+    /// The companion server, when it is not the page's own.
+    pub server: Option<String>,
     pub axis: Axis,
     pub tab: Tab,
     /// A small playground within another page.
@@ -21,7 +26,14 @@ pub struct Link {
     pub interpreter: bool,
 }
 
-const MODES: [(&str, Mode); 3] = [("race", Mode::Race), ("eager", Mode::Eager), ("compiled", Mode::Compiled)];
+/// The last two are names from when the left lane was always eager and the right one compiled; links have them.
+const MODES: [(&str, Mode); 5] = [
+    ("race", Mode::Race),
+    ("left", Mode::Only(Lane::Left)),
+    ("right", Mode::Only(Lane::Right)),
+    ("eager", Mode::Only(Lane::Left)),
+    ("compiled", Mode::Only(Lane::Right)),
+];
 
 /// Reads the address; what it does not say, or says wrongly, takes its default.
 pub fn read() -> Link {
@@ -34,6 +46,8 @@ pub fn read() -> Link {
         preset,
         fields,
         mode: get("mode").and_then(|k| MODES.iter().find(|m| m.0 == k)).map_or(Mode::Race, |m| m.1),
+        lanes: Lane::BOTH.map(|lane| get(lane.key()).and_then(|k| setup_from_key(&k)).unwrap_or_else(|| Setup::of(lane))),
+        server: get("server").filter(|s| !s.is_empty()),
         axis: if get("x").as_deref() == Some("step") { Axis::Step } else { Axis::Time },
         tab: get("tab").and_then(|k| Tab::from_key(&k)).unwrap_or(Tab::Kernels),
         embed: get("embed").is_some(),
@@ -66,6 +80,15 @@ pub fn query(link: &Link) -> String {
     if let Some((key, _)) = MODES.iter().find(|m| m.1 == link.mode && link.mode != Mode::Race) {
         params.append("mode", key);
     }
+    for lane in Lane::BOTH {
+        let setup = &link.lanes[lane as usize];
+        if *setup != Setup::of(lane) {
+            params.append(lane.key(), &setup_key(setup));
+        }
+    }
+    if let Some(server) = &link.server {
+        params.append("server", server);
+    }
     if link.axis == Axis::Step {
         params.append("x", "step");
     }
@@ -79,4 +102,12 @@ pub fn query(link: &Link) -> String {
         params.append("device", "interpreter");
     }
     format!("?{}", String::from(params.to_string()))
+}
+
+/// What a lane trains, as text: equal texts are equal trainings.
+pub fn training(link: &Link, lane: Lane) -> String {
+    let fields = link.preset.fields().iter().filter_map(|f| link.fields.iter().find(|(k, _)| k == f.key));
+    let fields: Vec<String> = fields.map(|(k, v)| format!("{k}={v}")).collect();
+    let server = link.server.as_deref().unwrap_or("");
+    format!("{} {} {} {server}", link.preset.key(), fields.join(" "), setup_key(&link.lanes[lane as usize]))
 }

@@ -7,17 +7,21 @@ mod digits;
 mod format;
 mod header;
 mod inspector;
+mod lanes;
 mod location;
 mod pad;
 mod pane;
 mod plot;
 mod points;
+mod server;
 mod state;
+mod storage;
 mod theme;
 
 use crate::channel::Trainer;
 use aludel_models::presets::Preset;
-use aludel_protocol::{Event, Mode, Pane, Request, VERSION};
+use aludel_protocol::{Event, Lane, Mode, Pane, Place, Request, Setup, VERSION};
+use location::Link;
 use state::State;
 use wasm_bindgen::prelude::*;
 use yew::prelude::*;
@@ -69,6 +73,13 @@ pub enum Message {
     /// The field was left, or Enter pressed: a valid change starts a new session.
     Apply,
     SetMode(Mode),
+    /// Another device or way to run in one lane or both: a new session, since both start from the same weights.
+    SetLanes([Setup; 2]),
+    /// A server's address and token, as written; without an address, the page's own.
+    Connect(Option<String>, Option<String>),
+    Retry,
+    /// Whose compiled step to lay open.
+    Inspect(Lane),
     Toggle,
     Step,
     Reset,
@@ -140,6 +151,16 @@ impl Component for App {
                 self.send(Request::SetMode(mode));
                 self.save();
             }
+            Message::SetLanes(lanes) => {
+                self.state.link.lanes = lanes;
+                self.configure();
+            }
+            Message::Connect(address, token) => self.connect(address, token),
+            Message::Retry => self.send(Request::Retry),
+            Message::Inspect(lane) => {
+                self.state.inspected = Some(lane);
+                self.send(Request::Inspect(lane));
+            }
             Message::Toggle => self.send(if self.state.running { Request::Pause } else { Request::Start }),
             Message::Step => self.send(Request::Step),
             Message::Reset => self.configure(),
@@ -165,32 +186,36 @@ impl Component for App {
     fn view(&self, ctx: &Context<Self>) -> Html {
         let s = &self.state;
         let link = ctx.link();
-        let embed = s.link.embed;
+        let (embed, lanes) = (s.link.embed, s.lanes());
+        let compiled = Lane::BOTH.into_iter().filter(|l| lanes.setup(*l).pane == Pane::Compiled);
         html! {
             <>
-                <header::Header preset={s.link.preset} device={s.device.clone()} share={location::query(&s.link)} {embed}
-                    dark={s.dark} on_theme={link.callback(|()| Message::Theme)} on_preset={link.callback(Message::SelectPreset)} />
+                <header::Header preset={s.link.preset} lanes={lanes.clone()} share={location::query(&s.link)} {embed}
+                    dark={s.dark} on_theme={link.callback(|()| Message::Theme)} on_preset={link.callback(Message::SelectPreset)}
+                    on_connect={link.callback(|(address, token)| Message::Connect(address, token))} />
                 <main id="main">
                     { self.notices(ctx) }
-                    <controls::Controls preset={s.link.preset} fields={s.link.fields.clone()} errors={s.errors.clone()} mode={s.link.mode}
+                    <controls::Controls preset={s.link.preset} fields={s.link.fields.clone()} errors={s.errors.clone()} mode={s.link.mode} lanes={lanes.clone()}
                         running={s.running} ready={s.ready && s.config.is_some()} fresh={s.is_fresh()}
                         on_toggle={link.callback(|_| Message::Toggle)} on_step={link.callback(|_| Message::Step)}
-                        on_reset={link.callback(|_| Message::Reset)} on_mode={link.callback(Message::SetMode)}
+                        on_reset={link.callback(|_| Message::Reset)} on_mode={link.callback(Message::SetMode)} on_lanes={link.callback(Message::SetLanes)}
                         on_edit={link.callback(|(k, v)| Message::Edit(k, v))} on_apply={link.callback(|_| Message::Apply)} />
-                    { self.race() }
+                    { self.race(ctx) }
                     <div class={classes!("results", s.link.preset.key())}>
-                        <plot::Plot curves={s.curves.clone()} version={s.curves_version} axis={s.link.axis} mode={s.link.mode} dark={s.dark}
+                        <plot::Plot curves={s.curves.clone()} version={s.curves_version} axis={s.link.axis} names={Lane::BOTH.map(|l| lanes.full(l))} dark={s.dark}
                             on_axis={link.callback(Message::SetAxis)} />
                         { self.task(ctx) }
                     </div>
                     if !embed {
-                        <inspector::Inspector inspection={s.inspection.clone()} tab={s.link.tab} interpreter={s.on_interpreter()}
+                        <inspector::Inspector inspection={s.inspection()} tab={s.link.tab} lane={s.open_lane()}
+                            lanes={compiled.map(|l| (l, lanes.full(l))).collect::<Vec<_>>()}
+                            interpreter={s.open_lane().is_some_and(|l| lanes.interprets(l))} on_lane={link.callback(Message::Inspect)}
                             on_tab={link.callback(Message::SetTab)} />
                     }
                 </main>
                 if !embed {
                     <footer>
-                        <p>{"Both panes train the same model from the same weights on the same batches and take turns on one device. Times are medians, taken when the device has finished."}</p>
+                        <p>{"Both panes train the same model from the same weights on the same batches. Panes in this browser take turns on its device. Times are medians, taken when the device has finished."}</p>
                         <p>{"Digits: "}<a href="https://doi.org/10.24432/C50P49">{"UCI Optical Recognition of Handwritten Digits"}</a>{", E. Alpaydin and C. Kaynak, CC BY 4.0."}</p>
                     </footer>
                 }
@@ -213,9 +238,33 @@ impl App {
     /// Starts a session with the fields as they are, if they are valid.
     fn configure(&mut self) {
         self.save();
+        // Only what another life of this page has left is taken up; later, a new session is what is asked for.
+        let first = self.state.session == 0;
+        let link = &self.state.link;
+        let resume = Lane::BOTH.map(|lane| {
+            let remote = matches!(link.lanes[lane as usize].place, Place::Server(_));
+            let key = (first && remote).then(|| storage::session(lane, &location::training(link, lane))).flatten();
+            storage::forget_session(lane);
+            key
+        });
         if let Some(config) = self.state.begin() {
-            self.send(Request::Configure { session: self.state.session, config, mode: self.state.link.mode });
+            let Link { lanes, mode, .. } = self.state.link.clone();
+            self.send(Request::Configure { session: self.state.session, config, lanes, resume, mode });
         }
+    }
+
+    /// Looks for a server at an address, or at the page's own; the link then says which.
+    fn connect(&mut self, address: Option<String>, token: Option<String>) {
+        // The page's own address is no other server.
+        let home = web_sys::window().map(|w| w.location().href().unwrap_or_default()).unwrap_or_default();
+        let address = address.filter(|a| !home.split(['?', '#']).next().is_some_and(|h| h == a));
+        if let Some(token) = &token {
+            storage::keep_token(address.as_deref(), token);
+        }
+        let token = token.or_else(|| storage::token(address.as_deref()));
+        self.state.link.server = address.clone();
+        self.save();
+        self.send(Request::Connect { address, token });
     }
 
     fn receive(&mut self, event: Event) {
@@ -226,16 +275,23 @@ impl App {
             }
             Event::Ready { .. } => {
                 self.state.receive(event);
+                self.connect(self.state.link.server.clone(), None);
                 self.configure();
                 return;
+            }
+            Event::Remember { session, lane, key } if *session == self.state.session => {
+                storage::keep_session(*lane, &location::training(&self.state.link, *lane), key);
             }
             _ => {}
         }
         // The first compiled steps bring something to look into, and so does each recompilation.
-        let compiled = self.state.compilations();
+        let compiled = Lane::BOTH.map(|lane| self.state.compilation(lane));
         let scored = self.state.receive(event);
-        if self.state.compilations() != compiled {
-            self.send(Request::Inspect);
+        for lane in Lane::BOTH {
+            let compilation = self.state.compilation(lane);
+            if compilation.is_some() && compilation != compiled[lane as usize] {
+                self.send(Request::Inspect(lane));
+            }
         }
         if let (true, Some(pixels)) = (scored, self.state.drawn.clone()) {
             self.send(Request::Classify { pixels });
@@ -263,23 +319,32 @@ impl App {
         }
     }
 
-    fn race(&self) -> Html {
-        let s = &self.state;
-        let pane = |pane: Pane| {
-            let view = s.pane(pane);
+    fn race(&self, ctx: &Context<Self>) -> Html {
+        let (s, link, lanes) = (&self.state, ctx.link(), self.state.lanes());
+        let on_setup = {
+            let setups = lanes.setups.clone();
+            link.callback(move |(lane, setup): (Lane, Setup)| {
+                let mut setups = setups.clone();
+                setups[lane as usize] = setup;
+                Message::SetLanes(setups)
+            })
+        };
+        let pane = |lane: Lane| {
+            let view = s.view(lane);
             html! {
-                <pane::PaneView {pane} view={view.clone()} active={s.link.mode.has(pane)} preset={s.link.preset} interpreter={s.on_interpreter()}>
+                <pane::PaneView {lane} lanes={lanes.clone()} view={view.clone()} active={s.link.mode.has(lane)} preset={s.link.preset}
+                    on_setup={on_setup.clone()} on_retry={link.callback(|()| Message::Retry)}>
                     if let (Preset::Points, Some(config)) = (s.link.preset, &s.config) {
-                        <points::Boundary {pane} config={config.clone()} evaluation={view.evaluation.clone()} dark={s.dark} />
+                        <points::Boundary name={lanes.full(lane)} config={config.clone()} evaluation={view.evaluation.clone()} dark={s.dark} />
                     }
                 </pane::PaneView>
             }
         };
         html! {
             <section class="race" aria-label="The race">
-                { pane(Pane::Eager) }
-                <pane::SpeedUp value={s.speed_up()} mode={s.link.mode} />
-                { pane(Pane::Compiled) }
+                { pane(Lane::Left) }
+                <pane::SpeedUp value={s.speed_up()} race={s.link.mode == Mode::Race} lanes={lanes.clone()} />
+                { pane(Lane::Right) }
             </section>
         }
     }

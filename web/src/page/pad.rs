@@ -206,7 +206,7 @@ fn draw(canvas: &HtmlCanvasElement, bitmap: &Bitmap, cursor: Option<(usize, usiz
         .ok()?;
     if let Some((x, y)) = cursor {
         let cell = side / IMAGE as f64;
-        context.set_stroke_style_str(&super::theme::style("--compiled"));
+        context.set_stroke_style_str(&super::theme::style("--right"));
         context.set_line_width(3.0);
         context.stroke_rect(x as f64 * cell + 1.5, y as f64 * cell + 1.5, cell - 3.0, cell - 3.0);
     }

@@ -1,20 +1,23 @@
 //! One side of the race, and the number between the two.
 
 use super::format;
+use super::lanes::{Lanes, place_from_key, place_key};
 use super::state::View;
 use aludel_models::presets::Preset;
-use aludel_protocol::{Mode, Pane};
+use aludel_protocol::{Connection, Lane, Pane, Place, Setup};
+use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
 #[derive(Properties, PartialEq)]
 pub struct PaneProps {
-    pub pane: Pane,
+    pub lane: Lane,
+    pub lanes: Lanes,
     pub view: View,
     /// It trains in the mode at hand.
     pub active: bool,
     pub preset: Preset,
-    /// There are no kernels to count.
-    pub interpreter: bool,
+    pub on_setup: Callback<(Lane, Setup)>,
+    pub on_retry: Callback<()>,
     #[prop_or_default]
     pub children: Html,
 }
@@ -26,7 +29,8 @@ pub fn PaneView(props: &PaneProps) -> Html {
     let v = &props.view;
     let (headline, unit) = v.ms_per_step.map_or((NONE.to_string(), "ms"), format::time);
     let rate = v.ms_per_step.filter(|ms| *ms > 0.0).map_or(NONE.into(), |ms| format::significant(1000.0 / ms));
-    let counted = |n: u64, show: fn(u64) -> String| if n == 0 || props.interpreter { NONE.to_string() } else { show(n) };
+    let interprets = props.lanes.interprets(props.lane);
+    let counted = |n: u64, show: fn(u64) -> String| if n == 0 || interprets { NONE.to_string() } else { show(n) };
     let size = |n| format::joined(format::bytes(n));
     let loss = v.loss.map_or(NONE.into(), format::loss);
     let score = v.evaluation.as_ref().map_or(NONE.into(), |e| format::percent(e.score()));
@@ -34,28 +38,26 @@ pub fn PaneView(props: &PaneProps) -> Html {
         Preset::Addition => "Held-out sums",
         _ => "Held-out accuracy",
     };
-    let class = if props.pane == Pane::Eager { "eager" } else { "compiled" };
-    let about = match props.pane {
-        Pane::Eager => "kernel by kernel",
-        Pane::Compiled => "as one program",
-    };
+    let (key, setup) = (props.lane.key(), props.lanes.setup(props.lane));
     html! {
-        <article class={classes!("pane", class, (!props.active).then_some("idle"))} aria-labelledby={format!("{class}-title")}>
+        <article class={classes!("pane", key, (!props.active).then_some("idle"))} aria-labelledby={format!("{key}-title")}>
             <div class="numbers">
-                <h2 id={format!("{class}-title")}>{ props.pane.title() }<small>{ about }</small></h2>
-                <p class="headline"><output class="value" id={format!("{class}-ms")}>{ headline }</output><span class="unit">{ unit }{" per step"}</span></p>
+                <h2 id={format!("{key}-title")} class="unseen">{ props.lanes.full(props.lane) }</h2>
+                { choosers(props) }
+                if matches!(setup.place, Place::Server(_)) { { connection(v.connection.as_ref(), key, &props.on_retry) } }
+                <p class="headline"><output class="value" id={format!("{key}-ms")}>{ headline }</output><span class="unit">{ unit }{" per step"}</span></p>
                 <dl class="now">
-                    { row("Step", "step", class, format::count(v.step)) }
-                    { row("Loss", "loss", class, loss) }
-                    { row(scored, "score", class, score) }
+                    { row("Step", "step", key, format::count(v.step)) }
+                    { row("Loss", "loss", key, loss) }
+                    { row(scored, "score", key, score) }
                 </dl>
                 <dl class="detail">
-                    { row("Steps/s", "rate", class, rate) }
-                    { row("Kernels/step", "kernels", class, counted(v.counts.kernels, format::count)) }
-                    { row("Submits/step", "submits", class, counted(v.counts.submits, format::count)) }
-                    { row("Moved/step", "moved", class, counted(v.counts.bytes_moved, size)) }
-                    { row("Peak memory", "peak", class, counted(v.counts.peak_bytes, size)) }
-                    { row(if props.pane == Pane::Eager { "First step" } else { "Compiling" }, "compile", class, v.first_ms.map_or(NONE.into(), |ms| format::joined(format::time(ms)))) }
+                    { row("Steps/s", "rate", key, rate) }
+                    { row("Kernels/step", "kernels", key, counted(v.counts.kernels, format::count)) }
+                    { row("Submits/step", "submits", key, counted(v.counts.submits, format::count)) }
+                    { row("Moved/step", "moved", key, counted(v.counts.bytes_moved, size)) }
+                    { row("Peak memory", "peak", key, counted(v.counts.peak_bytes, size)) }
+                    { row(if setup.pane == Pane::Eager { "First step" } else { "Compiling" }, "compile", key, v.first_ms.map_or(NONE.into(), |ms| format::joined(format::time(ms)))) }
                 </dl>
             </div>
             { props.children.clone() }
@@ -67,26 +69,99 @@ fn row(label: &'static str, key: &'static str, pane: &'static str, value: String
     html! { <div><dt>{ label }</dt><dd id={format!("{pane}-{key}")}>{ value }</dd></div> }
 }
 
-#[derive(Properties, PartialEq)]
-pub struct SpeedUpProps {
-    pub value: Option<f64>,
-    pub mode: Mode,
+/// How the step is run, and on which device.
+fn choosers(props: &PaneProps) -> Html {
+    let (lane, setup) = (props.lane, props.lanes.setup(props.lane).clone());
+    let key = lane.key();
+    let run = {
+        let (on_setup, setup) = (props.on_setup.clone(), setup.clone());
+        move |e: Event| {
+            let value = e.target_unchecked_into::<HtmlSelectElement>().value();
+            if let Some(pane) = Pane::BOTH.into_iter().find(|p| p.title() == value) {
+                on_setup.emit((lane, Setup { pane, ..setup.clone() }));
+            }
+        }
+    };
+    let device = {
+        let (on_setup, setup) = (props.on_setup.clone(), setup.clone());
+        move |e: Event| {
+            if let Some(place) = place_from_key(&e.target_unchecked_into::<HtmlSelectElement>().value()) {
+                on_setup.emit((lane, Setup { place, ..setup.clone() }));
+            }
+        }
+    };
+    let own = place_key(&setup.place);
+    html! {
+        <div class="choosers">
+            <label class="unseen" for={format!("{key}-run")}>{ format!("How the {key} pane runs its step") }</label>
+            <select id={format!("{key}-run")} class="run" onchange={run}>
+                { for Pane::BOTH.iter().map(|p| html! { <option value={p.title()} selected={*p == setup.pane}>{ p.title() }</option> }) }
+            </select>
+            <label class="unseen" for={format!("{key}-device")}>{ format!("Device of the {key} pane") }</label>
+            <select id={format!("{key}-device")} class="device" onchange={device}>
+                { for props.lanes.choices(lane).into_iter().map(|c| {
+                    let selected = c.key == own;
+                    let title = if c.absent { format!("{} (not connected)", c.title) } else { c.title };
+                    html! { <option key={c.key.clone()} value={c.key} {selected}>{ title }</option> }
+                }) }
+            </select>
+        </div>
+    }
 }
 
-/// How many times as fast compiled is; said as plainly when it is not.
+/// How a lane stands with its server; always a line, so that nothing moves when it changes.
+fn connection(connection: Option<&Connection>, key: &'static str, on_retry: &Callback<()>) -> Html {
+    let (class, text, retry) = match connection {
+        None | Some(Connection::Connecting) => ("", "Connecting to the server…".to_string(), false),
+        Some(Connection::Ready) => ("on", "Connected".to_string(), false),
+        Some(Connection::Restored { step }) => {
+            ("on", format!("The server had lost the session; it went on from step {}", format::count(*step)), false)
+        }
+        Some(Connection::Resumed { step }) => ("on", format!("The server kept the session, at step {}", format::count(*step)), false),
+        Some(Connection::Waiting { message, seconds }) => ("off", format!("{message}; next attempt in {seconds} s"), true),
+        Some(Connection::Missing { message } | Connection::Failed { message }) => ("off", sentence(message), true),
+    };
+    let onclick = {
+        let on_retry = on_retry.clone();
+        move |_: MouseEvent| on_retry.emit(())
+    };
+    html! {
+        <p class={classes!("connection", class)} id={format!("{key}-connection")} role="status">
+            <span title={text.clone()}>{ text }</span>
+            if retry { <button type="button" class="quiet small" id={format!("{key}-retry")} {onclick}>{"Retry"}</button> }
+        </p>
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+}
+
+#[derive(Properties, PartialEq)]
+pub struct SpeedUpProps {
+    /// The left lane's time over the right one's.
+    pub value: Option<f64>,
+    pub race: bool,
+    pub lanes: Lanes,
+}
+
+/// How many times as fast which lane is, as one sentence with the number in its middle; said as plainly whoever it is.
 #[component]
 pub fn SpeedUp(props: &SpeedUpProps) -> Html {
-    let (class, number, verdict) = match props.value {
-        None if props.mode == Mode::Race => ("", "–".to_string(), "Train to compare"),
-        None => ("", "–".to_string(), "Race both to compare"),
-        Some(v) if v >= 1.05 => ("wins", format!("{}×", format::significant(v)), "compiled is faster"),
-        Some(v) if v > 0.95 => ("", format!("{v:.2}×"), "about the same"),
-        Some(v) => ("loses", format!("{}×", format::significant(1.0 / v)), "eager is faster here"),
+    let [left, right] = Lane::BOTH.map(|lane| props.lanes.full(lane));
+    let (class, before, number, after) = match props.value {
+        None if props.race => ("", String::new(), "–".to_string(), "Train to compare".to_string()),
+        None => ("", String::new(), "–".to_string(), "Race both to compare".to_string()),
+        Some(v) if v >= 1.05 => ("wins", format!("{right} is"), format!("{}×", format::significant(v)), format!("as fast as {left}")),
+        Some(v) if v > 0.95 => ("", format!("{right} is"), format!("{v:.2}×"), format!("as fast as {left}: about the same")),
+        Some(v) => ("loses", format!("{left} is"), format!("{}×", format::significant(1.0 / v)), format!("as fast as {right}")),
     };
     html! {
         <div class={classes!("speed-up", class)} role="status" aria-live="off">
+            <span>{ before }</span>
             <output class="value" id="speed-up">{ number }</output>
-            <span>{ verdict }</span>
+            <span>{ after }</span>
         </div>
     }
 }

@@ -4,7 +4,7 @@ use super::Axis;
 use super::curve::Point;
 use super::state::Curves;
 use super::theme::style;
-use aludel_protocol::{Mode, Pane};
+use aludel_protocol::Lane;
 use js_sys::{Array, Float64Array, JSON, Object, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlElement;
@@ -33,7 +33,8 @@ pub struct PlotProps {
     /// Counts changes of the curves.
     pub version: u64,
     pub axis: Axis,
-    pub mode: Mode,
+    /// What the curves are called.
+    pub names: [String; 2],
     pub dark: bool,
     pub on_axis: Callback<Axis>,
 }
@@ -42,7 +43,7 @@ impl PartialEq for PlotProps {
     fn eq(&self, other: &Self) -> bool {
         self.version == other.version
             && self.axis == other.axis
-            && self.mode == other.mode
+            && self.names == other.names
             && self.dark == other.dark
             && self.on_axis == other.on_axis
     }
@@ -51,11 +52,12 @@ impl PartialEq for PlotProps {
 const HEIGHT: i32 = 240;
 
 /// What a plot was made for: another of these takes another plot.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, PartialEq)]
 struct Look {
     axis: Axis,
     log: bool,
     dark: bool,
+    names: [String; 2],
 }
 
 #[component]
@@ -63,21 +65,21 @@ pub fn Plot(props: &PlotProps) -> Html {
     let target = use_node_ref();
     let plot = use_mut_ref(|| None::<(Look, UPlot)>);
     let log = use_state(|| false);
-    let look = Look { axis: props.axis, log: *log, dark: props.dark };
+    let look = Look { axis: props.axis, log: *log, dark: props.dark, names: props.names.clone() };
     {
         let (target, plot) = (target.clone(), plot.clone());
         let curves = props.curves.clone();
-        use_effect_with((props.version, look.axis, look.log, look.dark), move |_| {
+        use_effect_with((props.version, look), move |(_, look)| {
             let Some(element) = target.cast::<HtmlElement>() else { return };
             let data = data(&curves, look.axis);
             let width = element.client_width().max(200);
             let mut plot = plot.borrow_mut();
-            if let Some((_, old)) = plot.take_if(|(l, _)| *l != look) {
+            if let Some((_, old)) = plot.take_if(|(l, _)| l != look) {
                 old.destroy();
             }
             match &*plot {
                 Some((_, p)) => p.set_data(&data),
-                None => *plot = options(look, width).map(|o| (look, UPlot::new(&o, &data, &element))),
+                None => *plot = options(look, width).map(|o| (look.clone(), UPlot::new(&o, &data, &element))),
             }
         });
     }
@@ -110,17 +112,18 @@ pub fn Plot(props: &PlotProps) -> Html {
         let log = log.clone();
         move |_: MouseEvent| log.set(!*log)
     };
-    let last = |pane: Pane| props.curves.borrow()[pane as usize].points.last().map(|p| format!("{:.4} at step {:.0}", p.loss, p.step));
+    let last = |lane: Lane| props.curves.borrow()[lane as usize].points.last().map(|p| format!("{:.4} at step {:.0}", p.loss, p.step));
+    let [left, right] = &props.names;
     let summary = format!(
-        "Loss curves. Eager: {}. Compiled: {}.",
-        last(Pane::Eager).unwrap_or_else(|| "none yet".into()),
-        last(Pane::Compiled).unwrap_or_else(|| "none yet".into())
+        "Loss curves. {left}: {}. {right}: {}.",
+        last(Lane::Left).unwrap_or_else(|| "none yet".into()),
+        last(Lane::Right).unwrap_or_else(|| "none yet".into())
     );
     html! {
         <section class="card plot" aria-labelledby="plot-title">
             <div class="card-head">
                 <h2 id="plot-title">{"Loss"}</h2>
-                <p class="legend" aria-hidden="true"><span class="key eager">{"Eager"}</span><span class="key compiled">{"Compiled"}</span></p>
+                <p class="legend" aria-hidden="true"><span class="key left">{ left }</span><span class="key right">{ right }</span></p>
                 <div class="segmented small" role="group" aria-label="Horizontal axis">
                     { axis_button(Axis::Time, "Time") }
                     { axis_button(Axis::Step, "Steps") }
@@ -143,16 +146,16 @@ fn size(width: i32) -> Object {
 fn data(curves: &Curves, axis: Axis) -> Array {
     let curves = curves.borrow();
     let x = |p: &Point| if axis == Axis::Step { p.step } else { p.seconds };
-    let table = |pane: Pane| {
-        let points = &curves[pane as usize].points;
+    let table = |lane: Lane| {
+        let points = &curves[lane as usize].points;
         let column = |f: &dyn Fn(&Point) -> f64| Float64Array::from(&points.iter().map(f).collect::<Vec<_>>()[..]);
         Array::of2(&column(&x), &column(&|p| p.loss))
     };
-    UPlot::join(&Array::of2(&table(Pane::Eager), &table(Pane::Compiled)))
+    UPlot::join(&Array::of2(&table(Lane::Left), &table(Lane::Right)))
 }
 
-fn options(look: Look, width: i32) -> Option<JsValue> {
-    let (eager, compiled, text, grid) = (style("--eager"), style("--compiled"), style("--muted"), style("--line"));
+fn options(look: &Look, width: i32) -> Option<JsValue> {
+    let (left, right, text, grid) = (style("--left"), style("--right"), style("--muted"), style("--line"));
     let label = if look.axis == Axis::Step { "Step" } else { "Seconds of training, compiling apart" };
     let value = if look.axis == Axis::Step { "step" } else { "s" };
     // Logarithmic: uPlot calls that distribution 3.
@@ -164,7 +167,9 @@ fn options(look: Look, width: i32) -> Option<JsValue> {
         )
     };
     let series = |label: &str, colour: &str| {
-        format!(r#"{{"label":"{label}","stroke":"{colour}","width":2,"spanGaps":true,"points":{{"show":false}}}}"#)
+        // A server's device may have any name.
+        let label = JSON::stringify(&label.into()).map_or_else(|_| "\"\"".into(), String::from);
+        format!(r#"{{"label":{label},"stroke":"{colour}","width":2,"spanGaps":true,"points":{{"show":false}}}}"#)
     };
     let json = format!(
         r#"{{"width":{width},"height":{HEIGHT},"legend":{{"show":false}},"cursor":{{"y":false,"points":{{"size":7}}}},
@@ -172,8 +177,8 @@ fn options(look: Look, width: i32) -> Option<JsValue> {
             "axes":[{},{}],"series":[{{"label":"{value}"}},{},{}]}}"#,
         axis(label, 32),
         axis("", 52),
-        series("Eager", &eager),
-        series("Compiled", &compiled),
+        series(&look.names[0], &left),
+        series(&look.names[1], &right),
     );
     JSON::parse(&json).ok()
 }

@@ -2,7 +2,7 @@
 
 use aludel_models::data::Labelled;
 use aludel_models::presets::{Config, Task};
-use aludel_protocol::{Evaluation, Pane};
+use aludel_protocol::Evaluation;
 use std::rc::Rc;
 use wasm_bindgen::{Clamped, JsCast};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
@@ -16,7 +16,8 @@ const COLOURS: [[f64; 3]; 2] = [[59.0, 111.0, 212.0], [224.0, 123.0, 57.0]];
 
 #[derive(Properties, PartialEq)]
 pub struct BoundaryProps {
-    pub pane: Pane,
+    /// What is trained, for those who cannot see it.
+    pub name: AttrValue,
     pub config: Config,
     pub evaluation: Option<Rc<Evaluation>>,
     pub dark: bool,
@@ -41,12 +42,10 @@ pub fn Boundary(props: &BoundaryProps) -> Html {
         });
     }
     let label = match props.evaluation.as_deref() {
-        Some(e) => format!(
-            "{}: decision boundary over the training points; held-out accuracy {}",
-            props.pane.title(),
-            super::format::percent(e.score())
-        ),
-        None => format!("{}: the training points, before any training", props.pane.title()),
+        Some(e) => {
+            format!("{}: decision boundary over the training points; held-out accuracy {}", props.name, super::format::percent(e.score()))
+        }
+        None => format!("{}: the training points, before any training", props.name),
     };
     html! { <canvas class="boundary" ref={canvas} width={SIZE.to_string()} height={SIZE.to_string()} role="img" aria-label={label}></canvas> }
 }

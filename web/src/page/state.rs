@@ -1,9 +1,10 @@
 //! What the page knows, and how events change it. No browser in here: it is plain data.
 
 use super::curve::{Curve, Point};
+use super::lanes::Lanes;
 use super::location::Link;
 use aludel_models::presets::{Config, FieldError, Preset};
-use aludel_protocol::{Counts, Device, Evaluation, Event, Inspection, Pane, Progress};
+use aludel_protocol::{Companion, Connection, Counts, Device, Evaluation, Event, Inspection, Lane, Pane, Progress};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -25,6 +26,8 @@ pub struct View {
     pub first_ms: Option<f64>,
     pub counts: Counts,
     pub evaluation: Option<Rc<Evaluation>>,
+    /// How it stands with the server that trains it, if one does.
+    pub connection: Option<Connection>,
 }
 
 /// Both curves, shared with the plot without being copied.
@@ -38,16 +41,19 @@ pub struct State {
     pub config: Option<Config>,
     pub session: u32,
     pub device: Option<Device>,
+    pub companion: Companion,
     /// The session exists.
     pub ready: bool,
     pub running: bool,
     /// The page is dark at the moment.
     pub dark: bool,
     pub notice: Option<Notice>,
-    panes: [View; 2],
+    views: [View; 2],
     pub curves: Curves,
     pub curves_version: u64,
-    pub inspection: Option<Rc<Inspection>>,
+    inspections: [Option<Rc<Inspection>>; 2],
+    /// The lane whose compiled step was asked for last.
+    pub inspected: Option<Lane>,
     /// The digit on the pad, and what the model makes of it.
     pub drawn: Option<Vec<f32>>,
     pub probabilities: Option<Vec<f32>>,
@@ -64,14 +70,16 @@ impl State {
             config: None,
             session: 0,
             device: None,
+            companion: Companion::Absent,
             ready: false,
             running: false,
             dark: false,
             notice: None,
-            panes: Default::default(),
+            views: Default::default(),
             curves: Curves::default(),
             curves_version: 0,
-            inspection: None,
+            inspections: Default::default(),
+            inspected: None,
             drawn: None,
             probabilities: None,
             kept: Vec::new(),
@@ -82,17 +90,28 @@ impl State {
         self.notice = Some(Notice { text, error: true });
     }
 
-    pub fn pane(&self, pane: Pane) -> &View {
-        &self.panes[pane as usize]
+    pub fn view(&self, lane: Lane) -> &View {
+        &self.views[lane as usize]
     }
 
-    pub fn on_interpreter(&self) -> bool {
-        self.device.as_ref().is_some_and(|d| d.backend == "Interpreter")
+    /// What trains where.
+    pub fn lanes(&self) -> Lanes {
+        Lanes { setups: self.link.lanes.clone(), browser: self.device.clone(), companion: self.companion.clone() }
+    }
+
+    /// The lane whose compiled step is laid open: the one asked for, if it is compiled, else the right one, else the left.
+    pub fn open_lane(&self) -> Option<Lane> {
+        let compiled = |lane: &Lane| self.link.lanes[*lane as usize].pane == Pane::Compiled;
+        self.inspected.filter(compiled).or_else(|| [Lane::Right, Lane::Left].into_iter().find(compiled))
+    }
+
+    pub fn inspection(&self) -> Option<Rc<Inspection>> {
+        self.open_lane().and_then(|lane| self.inspections[lane as usize].clone())
     }
 
     /// No step has been taken.
     pub fn is_fresh(&self) -> bool {
-        self.panes.iter().all(|p| p.step == 0)
+        self.views.iter().all(|v| v.step == 0)
     }
 
     /// Shows another preset; the fields of this one come back when it does.
@@ -128,10 +147,10 @@ impl State {
                 self.ready = false;
                 self.running = false;
                 self.notice = None;
-                self.panes = Default::default();
+                self.views = Default::default();
                 *self.curves.borrow_mut() = Default::default();
                 self.curves_version += 1;
-                self.inspection = None;
+                self.inspections = Default::default();
                 self.probabilities = None;
                 Some(config)
             }
@@ -142,22 +161,23 @@ impl State {
         }
     }
 
-    /// How often a step was compiled: each time, there is something new to inspect.
-    pub fn compilations(&self) -> Option<u64> {
-        self.pane(Pane::Compiled).first_ms.map(f64::to_bits)
+    /// Tells one compilation of a lane's step from the next: each time, there is something new to inspect.
+    pub fn compilation(&self, lane: Lane) -> Option<u64> {
+        let compiled = self.link.lanes[lane as usize].pane == Pane::Compiled;
+        self.view(lane).first_ms.filter(|_| compiled).map(f64::to_bits)
     }
 
-    /// Eager time over compiled time.
+    /// The left lane's time over the right one's.
     pub fn speed_up(&self) -> Option<f64> {
-        match (self.pane(Pane::Eager).ms_per_step, self.pane(Pane::Compiled).ms_per_step) {
-            (Some(e), Some(c)) if c > 0.0 => Some(e / c),
+        match (self.view(Lane::Left).ms_per_step, self.view(Lane::Right).ms_per_step) {
+            (Some(left), Some(right)) if right > 0.0 => Some(left / right),
             _ => None,
         }
     }
 
-    /// The evaluation of the pane that is furthest on.
+    /// The evaluation of the lane that is furthest on.
     pub fn best_evaluation(&self) -> Option<Rc<Evaluation>> {
-        let best = self.panes.iter().filter(|p| p.evaluation.is_some()).max_by_key(|p| p.step);
+        let best = self.views.iter().filter(|p| p.evaluation.is_some()).max_by_key(|p| p.step);
         best.and_then(|p| p.evaluation.clone())
     }
 
@@ -173,13 +193,19 @@ impl State {
             }
             Event::Configured { session, .. } if session == self.session => self.ready = true,
             Event::Running { session, running } if session == self.session => self.running = running,
-            Event::Progress { session, progress } if session == self.session => self.progress(progress),
-            Event::Evaluated { session, pane, evaluation, .. } if session == self.session => {
-                self.panes[pane as usize].evaluation = Some(Rc::new(evaluation));
+            Event::Companion(companion) => self.companion = companion,
+            Event::Connection { session, lane, connection } if session == self.session => {
+                self.views[lane as usize].connection = Some(connection);
+            }
+            Event::Progress { session, lane, progress } if session == self.session => self.progress(lane, progress),
+            Event::Evaluated { session, lane, evaluation, .. } if session == self.session => {
+                self.views[lane as usize].evaluation = Some(Rc::new(evaluation));
                 return true;
             }
             Event::Classified { session, probabilities } if session == self.session => self.probabilities = Some(probabilities),
-            Event::Inspected { session, inspection } if session == self.session => self.inspection = inspection.map(|i| Rc::new(*i)),
+            Event::Inspected { session, lane, inspection } if session == self.session => {
+                self.inspections[lane as usize] = inspection.map(|i| Rc::new(*i));
+            }
             Event::Failed { session, message } if session == self.session || session == 0 => self.fail(message),
             Event::Recovered { session, reason, step } if session == self.session => {
                 let text = format!("The GPU went away ({reason}). Training goes on from step {step}, on a new device.");
@@ -191,9 +217,9 @@ impl State {
         false
     }
 
-    fn progress(&mut self, p: Progress) {
-        let view = &mut self.panes[p.pane as usize];
-        let curve = &mut self.curves.borrow_mut()[p.pane as usize];
+    fn progress(&mut self, lane: Lane, p: Progress) {
+        let view = &mut self.views[lane as usize];
+        let curve = &mut self.curves.borrow_mut()[lane as usize];
         let (first, before) = (view.step, view.elapsed_ms.min(p.elapsed_ms));
         let steps = p.step.saturating_sub(first).max(1) as f64;
         for (step, loss) in &p.losses {
@@ -215,7 +241,7 @@ impl State {
 mod tests {
     use super::super::{Axis, Tab};
     use super::*;
-    use aludel_protocol::Mode;
+    use aludel_protocol::{Mode, Place, Setup};
 
     fn state() -> State {
         let preset = Preset::Digits;
@@ -223,6 +249,8 @@ mod tests {
             preset,
             fields: preset.defaults(),
             mode: Mode::Race,
+            lanes: Lane::BOTH.map(Setup::of),
+            server: None,
             axis: Axis::Time,
             tab: Tab::Kernels,
             embed: false,
@@ -231,9 +259,9 @@ mod tests {
         State::new(link)
     }
 
-    fn progress(pane: Pane, step: u64, loss: f32, ms: f64) -> Progress {
+    fn progress(step: u64, loss: f32, ms: f64) -> Progress {
         Progress {
-            pane,
+            pane: Pane::Eager,
             step,
             losses: vec![(step, loss)],
             elapsed_ms: step as f64 * ms,
@@ -248,10 +276,10 @@ mod tests {
         let mut s = state();
         s.begin();
         s.begin();
-        s.receive(Event::Progress { session: 1, progress: progress(Pane::Eager, 3, 1.0, 2.0) });
+        s.receive(Event::Progress { session: 1, lane: Lane::Left, progress: progress(3, 1.0, 2.0) });
         assert!(s.is_fresh());
-        s.receive(Event::Progress { session: 2, progress: progress(Pane::Eager, 3, 1.0, 2.0) });
-        assert_eq!(s.pane(Pane::Eager).step, 3);
+        s.receive(Event::Progress { session: 2, lane: Lane::Left, progress: progress(3, 1.0, 2.0) });
+        assert_eq!(s.view(Lane::Left).step, 3);
     }
 
     #[test]
@@ -259,9 +287,33 @@ mod tests {
         let mut s = state();
         s.begin();
         assert_eq!(s.speed_up(), None);
-        s.receive(Event::Progress { session: 1, progress: progress(Pane::Eager, 1, 1.0, 2.0) });
-        s.receive(Event::Progress { session: 1, progress: progress(Pane::Compiled, 1, 1.0, 4.0) });
+        s.receive(Event::Progress { session: 1, lane: Lane::Left, progress: progress(1, 1.0, 2.0) });
+        s.receive(Event::Progress { session: 1, lane: Lane::Right, progress: progress(1, 1.0, 4.0) });
         assert_eq!(s.speed_up(), Some(0.5));
+    }
+
+    #[test]
+    fn the_compiled_lane_is_laid_open() {
+        let mut s = state();
+        assert_eq!(s.open_lane(), Some(Lane::Right));
+        s.inspected = Some(Lane::Left);
+        assert_eq!(s.open_lane(), Some(Lane::Right), "the left lane is eager");
+        s.link.lanes[0] = Setup { pane: Pane::Compiled, place: Place::Server("cpu".into()) };
+        assert_eq!(s.open_lane(), Some(Lane::Left));
+        s.link.lanes.iter_mut().for_each(|l| l.pane = Pane::Eager);
+        assert_eq!(s.open_lane(), None);
+    }
+
+    /// A lane that goes on from an earlier step draws its curve from there.
+    #[test]
+    fn a_restored_lane_draws_over_what_was_lost() {
+        let mut s = state();
+        s.begin();
+        for step in [10, 20, 30, 15, 25] {
+            s.receive(Event::Progress { session: 1, lane: Lane::Right, progress: progress(step, 1.0, 2.0) });
+        }
+        let steps: Vec<f64> = s.curves.borrow()[Lane::Right as usize].points.iter().map(|p| p.step).collect();
+        assert_eq!(steps, [10.0, 15.0, 25.0]);
     }
 
     #[test]

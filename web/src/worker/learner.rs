@@ -1,9 +1,9 @@
 //! What a pane trains: a preset's model on a device of its own, eager or compiled. Steps are issued, then waited for.
 
-use aludel::{Compiled, Device, Result, Snapshot, Tensor, compile, no_grad};
+use aludel::{Compiled, Device, Exported, Result, Snapshot, Tensor, compile, no_grad};
 use aludel_models::data::addition::{self, Problem};
 use aludel_models::data::{Labelled, digits};
-use aludel_models::presets::{Batch, Config, Source, Task, Train};
+use aludel_models::presets::{Batch, Config, Source, Table, Task, Train};
 use aludel_nn::Module;
 use aludel_protocol::{Counts, Evaluation, Inspection, Pane, Sample};
 
@@ -15,6 +15,11 @@ const PROBLEMS: usize = 64;
 const SHOWN: usize = 10;
 
 type Step = Compiled<Train, Batch, Tensor, fn(&mut Train, &Batch) -> Result<Tensor>>;
+
+fn whole_step() -> Step {
+    let step: fn(&mut Train, &Batch) -> Result<Tensor> = |train, batch| train.step(batch);
+    compile(step).named("step").keep_stages(true)
+}
 
 /// What a model is examined on.
 enum Exam {
@@ -35,11 +40,10 @@ pub struct Learner {
 
 impl Learner {
     pub fn new(pane: Pane, config: &Config, device: Device) -> Result<Learner> {
-        let step: fn(&mut Train, &Batch) -> Result<Tensor> = |train, batch| train.step(batch);
         Ok(Learner {
             train: Train::new(config, &device)?,
             source: Source::new(config),
-            compiled: (pane == Pane::Compiled).then(|| compile(step).named("step").keep_stages(true)),
+            compiled: (pane == Pane::Compiled).then(whole_step),
             exam: Exam::new(config),
             kept: Vec::new(),
             device,
@@ -109,6 +113,17 @@ impl Learner {
     /// The compiled step laid open; `None` in eager mode, before the first step, and on the interpreter.
     pub fn inspect(&self) -> Option<Inspection> {
         Inspection::of(&self.compiled.as_ref()?.explain())
+    }
+
+    /// The step as a graph with its state, to be run elsewhere.
+    pub fn export(&mut self) -> Result<Exported> {
+        let batch = self.source.batch(0, &self.device)?;
+        whole_step().export(&mut self.train, &batch)
+    }
+
+    /// The batches of the first steps: see [`Source::table`].
+    pub fn table(&mut self, places: usize, distinct: usize) -> Table {
+        self.source.table(places, distinct)
     }
 
     /// Everything a step changes, on the host.

@@ -1,9 +1,9 @@
-//! One side of the race: a learner, and how long its steps take.
+//! One side of the race that trains here: a learner, and how long its steps take.
 
 use super::clock::{breathe, now};
 use super::learner::Learner;
 use aludel::{Result, Snapshot};
-use aludel_protocol::{Counts, Pane, Progress};
+use aludel_protocol::{Counts, Lane, Pane, Progress};
 use std::collections::VecDeque;
 
 /// How long a side trains before it is the other's turn. Short, so that both curves grow at once and requests are answered
@@ -18,6 +18,7 @@ const SAVE_MS: f64 = 3000.0;
 const WINDOW: usize = 15;
 
 pub struct Side {
+    pub lane: Lane,
     pub pane: Pane,
     pub learner: Learner,
     /// Steps taken.
@@ -41,8 +42,9 @@ struct Saved {
 }
 
 impl Side {
-    pub fn new(pane: Pane, learner: Learner) -> Self {
+    pub fn new(lane: Lane, pane: Pane, learner: Learner) -> Self {
         Side {
+            lane,
             pane,
             learner,
             step: 0,

@@ -2,7 +2,7 @@
 
 use super::super::format;
 use super::graph::Shared;
-use super::{phase_class, wgsl};
+use super::{phase_class, source};
 use yew::prelude::*;
 
 #[derive(Properties, PartialEq)]
@@ -45,8 +45,8 @@ pub fn Kernels(props: &KernelsProps) -> Html {
                 <ol class="origins">{ for origins.map(|o| html! {
                     <li key={o.node}><code>{ &o.text }</code><small>{ o.location.clone().unwrap_or_default() }</small></li>
                 }) }</ol>
-                <h4>{"WGSL"}</h4>
-                <pre class="code" tabindex="0">{ wgsl::highlight(&k.source) }</pre>
+                <h4>{ source::Language::of(&k.source).name() }</h4>
+                <pre class="code" tabindex="0">{ source::highlight(&k.source) }</pre>
             </div>
         }
     });

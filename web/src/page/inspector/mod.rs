@@ -3,11 +3,11 @@
 mod graph;
 mod kernels;
 mod memory;
-mod wgsl;
+mod source;
 
 use super::Tab;
 use super::header::{arrow, focus};
-use aludel_protocol::{Inspection, Kernel};
+use aludel_protocol::{Inspection, Kernel, Lane};
 use std::rc::Rc;
 use web_sys::KeyboardEvent;
 use yew::prelude::*;
@@ -16,8 +16,13 @@ use yew::prelude::*;
 pub struct InspectorProps {
     pub inspection: Option<Rc<Inspection>>,
     pub tab: Tab,
+    /// The lane that is laid open; `None` when neither is compiled.
+    pub lane: Option<Lane>,
+    /// The lanes that may be, with their names.
+    pub lanes: Vec<(Lane, String)>,
     /// The step is interpreted: there is no program to look into.
     pub interpreter: bool,
+    pub on_lane: Callback<Lane>,
     pub on_tab: Callback<Tab>,
 }
 
@@ -28,7 +33,9 @@ impl PartialEq for InspectorProps {
             (Some(a), Some(b)) => Rc::ptr_eq(a, b),
             (a, b) => a.is_none() && b.is_none(),
         };
-        same && self.tab == other.tab && self.interpreter == other.interpreter && self.on_tab == other.on_tab
+        same && (self.tab, self.lane, self.interpreter) == (other.tab, other.lane, other.interpreter)
+            && self.lanes == other.lanes
+            && self.on_tab == other.on_tab
     }
 }
 
@@ -58,6 +65,9 @@ pub fn Inspector(props: &InspectorProps) -> Html {
         None if props.interpreter => {
             html! { <p class="empty">{"The interpreter runs the captured graph as it is: no kernels are made, so there is nothing to look into. With WebGPU there is."}</p> }
         }
+        None if props.lane.is_none() => {
+            html! { <p class="empty">{"Neither pane is compiled: choose so in one, and its step is laid open here."}</p> }
+        }
         None => html! { <p class="empty">{"Train a step in the compiled pane, and the compiler's work is laid open here."}</p> },
         Some(i) => panel(i, props.tab, &selected, &props.on_tab),
     };
@@ -65,6 +75,17 @@ pub fn Inspector(props: &InspectorProps) -> Html {
         <section class="card inspector" aria-labelledby="inspector-title">
             <div class="card-head"><h2 id="inspector-title">{"Inside the compiled step"}</h2>
                 if let Some(i) = &props.inspection { <p class="muted">{ summary(i) }</p> }
+                if props.lanes.len() > 1 {
+                    <div class="segmented small" role="group" aria-label="Whose step">
+                        { for props.lanes.iter().map(|(lane, name)| {
+                            let (lane, on_lane) = (*lane, props.on_lane.clone());
+                            html! {
+                                <button type="button" key={lane.key()} id={format!("inspect-{}", lane.key())} aria-pressed={(Some(lane) == props.lane).to_string()}
+                                    onclick={move |_| on_lane.emit(lane)}>{ name }</button>
+                            }
+                        }) }
+                    </div>
+                }
             </div>
             <div class="tabs" role="tablist" aria-label="Stages of the compiler">{ for tabs }</div>
             <div class="panel" role="tabpanel" id="inspector-panel" aria-labelledby={format!("tab-{}", props.tab.key())} tabindex="0">{ body }</div>

@@ -1,0 +1,204 @@
+//! What the two lanes are called: in titles, legends and sentences. Names say as much as tells the two apart, and no more.
+
+use aludel_protocol::{Companion, Device, Lane, Pane, Place, ServerDevice, Setup};
+
+/// What trains where, and how to say it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lanes {
+    pub setups: [Setup; 2],
+    /// The browser's own device, once it is known.
+    pub browser: Option<Device>,
+    pub companion: Companion,
+}
+
+/// An entry of a list of devices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// Its value in links.
+    pub key: String,
+    pub title: String,
+    /// A server has it, and the server is not there.
+    pub absent: bool,
+}
+
+impl Lanes {
+    pub fn setup(&self, lane: Lane) -> &Setup {
+        &self.setups[lane as usize]
+    }
+
+    fn server_device(&self, id: &str) -> Option<&ServerDevice> {
+        self.companion.devices().iter().find(|d| d.id == id)
+    }
+
+    /// `Server CPU`, `Server CUDA`; with its number where there are several of the kind.
+    fn server_name(&self, id: &str) -> String {
+        let Some(device) = self.server_device(id) else {
+            return format!("Server {}", id.replace(':', " ").to_uppercase());
+        };
+        let several = self.companion.devices().iter().filter(|d| d.backend == device.backend).count() > 1;
+        match (several, id.rsplit_once(':')) {
+            (true, Some((_, number))) => format!("Server {} {number}", device.backend),
+            _ => format!("Server {}", device.backend),
+        }
+    }
+
+    /// The devices that a lane can take: the browser's, the server's, and the one it has, should its server be away.
+    pub fn choices(&self, lane: Lane) -> Vec<Choice> {
+        let browser = match &self.browser {
+            Some(d) if d.backend == "Interpreter" => "This browser (interpreter)".into(),
+            Some(d) if d.name.is_empty() || d.name == d.backend => format!("This browser ({})", d.backend),
+            Some(d) => format!("This browser ({}: {})", d.backend, d.name),
+            None => "This browser".into(),
+        };
+        let mut choices = vec![Choice { key: place_key(&Place::Browser), title: browser, absent: false }];
+        for d in self.companion.devices() {
+            let name = self.server_name(&d.id);
+            let title = if d.name.is_empty() || d.name == d.backend { name } else { format!("{name} ({})", d.name) };
+            choices.push(Choice { key: place_key(&Place::Server(d.id.clone())), title, absent: false });
+        }
+        let own = place_key(&self.setup(lane).place);
+        if let (Place::Server(id), false) = (&self.setup(lane).place, choices.iter().any(|c| c.key == own)) {
+            choices.push(Choice { key: own, title: self.server_name(id), absent: true });
+        }
+        choices
+    }
+
+    /// There are no kernels to count or to look into.
+    pub fn interprets(&self, lane: Lane) -> bool {
+        match &self.setup(lane).place {
+            Place::Browser => self.browser.as_ref().is_some_and(|d| d.backend == "Interpreter"),
+            Place::Server(id) => self.server_device(id).is_some_and(|d| d.backend == "Interpreter"),
+        }
+    }
+
+    pub fn same_place(&self) -> bool {
+        self.setups[0].place == self.setups[1].place
+    }
+
+    /// Where a lane trains, within a sentence: `in this browser`, `on Server CPU`.
+    pub fn at(&self, lane: Lane) -> String {
+        match &self.setup(lane).place {
+            Place::Browser => "in this browser".into(),
+            Place::Server(id) => format!("on {}", self.server_name(id)),
+        }
+    }
+
+    /// What a lane is, in full where the lanes are in different places: `Compiled on Server CPU`.
+    pub fn full(&self, lane: Lane) -> String {
+        let title = self.setup(lane).pane.title();
+        match (self.same_place(), self.setups[0].pane == self.setups[1].pane) {
+            (true, false) => title.into(),
+            (true, true) => format!("{title}, {}", lane.key()),
+            (false, _) => format!("{title} {}", self.at(lane)),
+        }
+    }
+
+    /// A lane's name where there is little room.
+    pub fn short(&self, lane: Lane) -> String {
+        let setup = self.setup(lane);
+        match (self.same_place(), self.setups[0].pane == self.setups[1].pane) {
+            (_, false) => setup.pane.title().into(),
+            (true, true) => if lane == Lane::Left { "Left" } else { "Right" }.into(),
+            (false, true) => match &setup.place {
+                Place::Browser => "Browser".into(),
+                Place::Server(id) => self.server_name(id),
+            },
+        }
+    }
+
+    /// The browser's device against the server's best, both compiled; `None` without a server.
+    pub fn browser_against_server(&self) -> Option<[Setup; 2]> {
+        let devices = self.companion.devices();
+        let best = devices.iter().find(|d| d.backend == "CUDA").or_else(|| devices.first())?;
+        let compiled = |place| Setup { pane: Pane::Compiled, place };
+        Some([compiled(Place::Browser), compiled(Place::Server(best.id.clone()))])
+    }
+}
+
+/// `browser`, `server:cuda:0`.
+pub fn place_key(place: &Place) -> String {
+    match place {
+        Place::Browser => "browser".into(),
+        Place::Server(id) => format!("server:{id}"),
+    }
+}
+
+pub fn place_from_key(key: &str) -> Option<Place> {
+    match key.strip_prefix("server:") {
+        // Ids are the server's own; what it does not have it says itself.
+        Some(id) if !id.is_empty() && id.len() <= 64 => Some(Place::Server(id.into())),
+        _ => (key == "browser").then_some(Place::Browser),
+    }
+}
+
+/// `compiled@server:cuda:0`; the place may be left out, and is then the browser.
+pub fn setup_key(setup: &Setup) -> String {
+    let pane = setup.pane.title().to_lowercase();
+    match &setup.place {
+        Place::Browser => pane,
+        place => format!("{pane}@{}", place_key(place)),
+    }
+}
+
+pub fn setup_from_key(key: &str) -> Option<Setup> {
+    let (pane, place) = key.split_once('@').unwrap_or((key, "browser"));
+    let pane = Pane::BOTH.into_iter().find(|p| p.title().eq_ignore_ascii_case(pane))?;
+    Some(Setup { pane, place: place_from_key(place)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server() -> Companion {
+        let device = |id: &str, backend: &str, name: &str| ServerDevice { id: id.into(), backend: backend.into(), name: name.into() };
+        let devices = vec![device("cpu", "CPU", "2 threads"), device("cuda:0", "CUDA", "H200"), device("cuda:1", "CUDA", "H200")];
+        Companion::Connected { address: "http://x/".into(), name: "aludel".into(), devices }
+    }
+
+    fn lanes(left: &str, right: &str, companion: Companion) -> Lanes {
+        let browser = Some(Device { backend: "WebGPU".into(), name: "Swift".into(), ..Device::default() });
+        Lanes { setups: [left, right].map(|k| setup_from_key(k).unwrap()), browser, companion }
+    }
+
+    #[test]
+    fn names_tell_the_lanes_apart() {
+        let l = lanes("eager", "compiled", Companion::Absent);
+        assert_eq!((l.full(Lane::Left), l.full(Lane::Right)), ("Eager".into(), "Compiled".into()));
+        let l = lanes("eager", "compiled@server:cpu", server());
+        assert_eq!((l.full(Lane::Left), l.full(Lane::Right)), ("Eager in this browser".into(), "Compiled on Server CPU".into()));
+        assert_eq!((l.short(Lane::Left), l.short(Lane::Right)), ("Eager".into(), "Compiled".into()));
+        let l = lanes("compiled", "compiled@server:cuda:1", server());
+        assert_eq!((l.short(Lane::Left), l.short(Lane::Right)), ("Browser".into(), "Server CUDA 1".into()));
+        let l = lanes("eager", "eager", server());
+        assert_eq!((l.short(Lane::Left), l.short(Lane::Right)), ("Left".into(), "Right".into()));
+    }
+
+    #[test]
+    fn choices_hold_the_device_at_hand() {
+        let l = lanes("eager", "compiled@server:cuda:0", server());
+        let titles: Vec<_> = l.choices(Lane::Right).into_iter().map(|c| c.title).collect();
+        assert_eq!(titles, ["This browser (WebGPU: Swift)", "Server CPU (2 threads)", "Server CUDA 0 (H200)", "Server CUDA 1 (H200)"]);
+        let l = lanes("eager", "compiled@server:cuda:0", Companion::Absent);
+        assert_eq!(l.choices(Lane::Left).len(), 1);
+        let right = l.choices(Lane::Right);
+        assert!(right.len() == 2 && right[1].absent && right[1].title == "Server CUDA 0");
+    }
+
+    #[test]
+    fn the_server_s_best_device_is_cuda() {
+        assert_eq!(lanes("eager", "compiled", Companion::Absent).browser_against_server(), None);
+        let versus = lanes("eager", "compiled", server()).browser_against_server().unwrap();
+        assert_eq!(versus.each_ref().map(setup_key), ["compiled", "compiled@server:cuda:0"]);
+    }
+
+    #[test]
+    fn keys_come_back() {
+        for key in ["eager", "compiled", "compiled@server:cuda:0", "eager@server:cpu"] {
+            assert_eq!(setup_key(&setup_from_key(key).unwrap()), key);
+        }
+        for wrong in ["", "fast", "eager@", "eager@gpu", "eager@server:"] {
+            assert_eq!(setup_from_key(wrong), None, "{wrong}");
+        }
+    }
+}
