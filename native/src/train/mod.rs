@@ -49,6 +49,9 @@ pub struct Args {
     /// Steps between reports of the loss. Reading it waits for the device. By default a hundredth of the steps.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     log_every: Option<u64>,
+    /// Nothing was asked for: say what could be.
+    #[arg(skip)]
+    demonstration: bool,
 }
 
 /// Which device, and how it computes.
@@ -109,6 +112,7 @@ impl Args {
             resume: false,
             logdir: None,
             log_every: None,
+            demonstration: true,
         }
     }
 }
@@ -165,5 +169,8 @@ pub fn run(args: &Args, output: &Output) -> Result<ExitCode> {
         }
     }
     table::print(&outcomes, &config, output);
+    if args.demonstration && !interrupt::requested() {
+        output.line("`aludel --help` says what else there is; `cargo xtask serve` opens the playground in a browser.");
+    }
     Ok(if interrupt::requested() { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }

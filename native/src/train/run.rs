@@ -5,8 +5,9 @@ use super::held_out;
 use crate::interrupt;
 use crate::output::Output;
 use crate::tensorboard::EventFile;
-use aludel::{Device, Result, Tensor, compile};
+use aludel::{Device, Result, compile};
 use aludel_models::presets::{Batch, Config, Source, Train};
+use indicatif::ProgressBar;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -44,6 +45,36 @@ pub struct Outcome {
     pub accuracy: Option<(f64, usize)>,
 }
 
+/// The time of steps, in stretches: from when the device was last waited for to when it is again.
+struct Clock {
+    begin: Instant,
+    steps: u64,
+    /// Milliseconds of a step in each.
+    stretches: Vec<f64>,
+}
+
+impl Clock {
+    fn start() -> Clock {
+        Clock { begin: Instant::now(), steps: 0, stretches: Vec::new() }
+    }
+
+    /// Ends a stretch; gives the milliseconds of one of its steps.
+    fn stop(&mut self) -> Option<f64> {
+        let ms = (self.steps > 0).then(|| self.begin.elapsed().as_secs_f64() * 1e3 / self.steps as f64);
+        self.stretches.extend(ms);
+        ms
+    }
+
+    fn restart(&mut self) {
+        (self.begin, self.steps) = (Instant::now(), 0);
+    }
+
+    fn median(mut self) -> Option<f64> {
+        self.stretches.sort_by(f64::total_cmp);
+        self.stretches.get(self.stretches.len() / 2).copied()
+    }
+}
+
 impl Run<'_> {
     pub fn train(&self, mut store: Option<Store>, output: &Output) -> Result<Outcome> {
         let (mode, device) = (self.mode, &self.device);
@@ -53,6 +84,9 @@ impl Run<'_> {
             (start, position) = checkpoints::restore(&last, &mut train, device)?;
             output.line(format!("{mode:<9} goes on after step {start}"));
             output.event("resumed", json!({ "mode": mode, "step": start }));
+        }
+        if start >= self.steps {
+            output.line(format!("{mode:<9} is at step {start} already: ask for more with --steps"));
         }
         let mut events = self.logdir.as_ref().map(|d| EventFile::create(d)).transpose()?;
         let compiled = compile(|s: &mut Train, b: &Batch| s.step(b));
@@ -64,99 +98,70 @@ impl Run<'_> {
         let bar = output.bar(mode, self.steps);
         bar.set_position(start);
 
-        let (mut first_ms, mut loss, mut stretches) = (None, None, Vec::new());
-        let (mut launched, mut made, mut saved) = (0, 0, None);
-        let (mut clock, mut since) = (Instant::now(), 0u64);
-        for k in start..self.steps {
-            if interrupt::requested() {
-                break;
-            }
-            let batch = source.batch(position, device)?;
-            let result = step(&mut train, &batch)?;
+        let mut clock = Clock::start();
+        let (mut first_ms, mut loss, mut saved, mut launched) = (None, None, None, 0);
+        let mut done = start;
+        while done < self.steps && !interrupt::requested() {
+            let result = step(&mut train, &source.batch(position, device)?)?;
             position += 1;
-            made += 1;
-            since += 1;
-            if made == 1 {
+            done += 1;
+            clock.steps += 1;
+            if first_ms.is_none() {
+                // Everything is compiled in it: it is no stretch of the others.
                 loss = Some(result.item()?);
-                first_ms = Some(clock.elapsed().as_secs_f64() * 1e3);
+                first_ms = Some(clock.begin.elapsed().as_secs_f64() * 1e3);
                 launched = device.stats().dispatches;
-                (clock, since) = (Instant::now(), 0);
+                clock.restart();
             } else {
                 device.flush();
                 pollster::block_on(device.throttle(AHEAD))?;
             }
-            let done = k + 1;
             let last = done == self.steps;
-            let report = done.is_multiple_of(log_every) || last;
+            let (report, save) = (done.is_multiple_of(log_every) || last, done.is_multiple_of(save_every) || last);
             if report {
-                loss = Some(self.report(done, &result, &clock, since, &mut stretches, events.as_mut(), &bar, output)?);
+                // Reading waits for the device.
+                loss = Some(result.item()?);
+                let ms = clock.stop();
+                self.report(done, loss.unwrap_or(f64::NAN), ms, &bar, output);
+                if let Some(events) = &mut events {
+                    log(events, done, loss.unwrap_or(f64::NAN), ms)?;
+                }
                 if done.is_multiple_of(line_every) || last {
-                    let ms = stretches.last().map_or(String::new(), |ms| format!("{ms:>9.3} ms/step"));
-                    bar.suspend(|| output.progress(format!("{mode:<9} step {done:>6}  loss {:<8.4} {ms}", loss.unwrap_or(f64::NAN))));
+                    let ms = ms.map_or(String::new(), |ms| format!("{ms:>9.3} ms/step"));
+                    output.progress(format!("{mode:<9} step {done:>6}  loss {:<8.4} {ms}", loss.unwrap_or(f64::NAN)).trim_end());
                 }
             }
-            if done.is_multiple_of(save_every) || last {
+            if save {
                 saved = self.save(store.as_mut(), &train, done, output)?;
             }
-            if report || saved == Some(done) {
+            if report || save {
                 // Neither reading the loss nor writing a checkpoint is a part of training.
-                (clock, since) = (Instant::now(), 0);
+                clock.restart();
             }
         }
         bar.finish_and_clear();
-        let done = start + made;
-        if made > 0 && saved != Some(done) {
+        if done > start && saved != Some(done) {
             self.save(store.as_mut(), &train, done, output)?;
         }
+        let made = done - start;
         let kernels = (device.stats().dispatches - launched).checked_div(made.saturating_sub(1)).unwrap_or(0);
-        if made == 0 && !interrupt::requested() {
-            output.line(format!("{mode:<9} is at step {start} already: ask for more with --steps"));
-        }
-        let outcome = Outcome {
-            mode,
-            made,
-            ms: median(&mut stretches),
-            first_ms,
-            kernels,
-            loss,
-            accuracy: held_out::accuracy(self.config, &train.model, device)?,
-        };
+        let accuracy = held_out::accuracy(self.config, &train.model, device)?;
+        let outcome = Outcome { mode, made, ms: clock.median(), first_ms, kernels, loss, accuracy };
         output.event(
             "result",
             json!({
                 "mode": mode, "steps": made, "step": done, "ms_per_step": outcome.ms, "first_ms": first_ms, "kernels": kernels,
                 "samples_per_s": outcome.ms.map(|ms| self.config.batch as f64 * 1e3 / ms), "loss": loss,
-                "accuracy": outcome.accuracy.map(|a| a.0), "interrupted": interrupt::requested(),
+                "accuracy": accuracy.map(|a| a.0), "interrupted": interrupt::requested(),
             }),
         );
         Ok(outcome)
     }
 
-    // Reads the loss, which waits for the device, and with it ends a stretch of the clock.
-    fn report(
-        &self,
-        done: u64,
-        result: &Tensor,
-        clock: &Instant,
-        since: u64,
-        stretches: &mut Vec<f64>,
-        events: Option<&mut EventFile>,
-        bar: &indicatif::ProgressBar,
-        output: &Output,
-    ) -> Result<f64> {
-        let loss = result.item()?;
-        let ms = (since > 0).then(|| clock.elapsed().as_secs_f64() * 1e3 / since as f64);
-        stretches.extend(ms);
-        if let Some(events) = events {
-            let mut values = vec![("loss", loss)];
-            values.extend(ms.map(|ms| ("ms_per_step", ms)));
-            events.scalars(done, &values)?;
-            events.flush()?;
-        }
+    fn report(&self, done: u64, loss: f64, ms: Option<f64>, bar: &ProgressBar, output: &Output) {
         output.event("step", json!({ "mode": self.mode, "step": done, "loss": loss, "ms_per_step": ms }));
         bar.set_position(done);
         bar.set_message(format!("loss {loss:.4}  {}", ms.map_or(String::new(), |ms| format!("{ms:.3} ms/step"))));
-        Ok(loss)
     }
 
     // Writes a checkpoint where they are asked for; gives the step.
@@ -175,7 +180,9 @@ impl Run<'_> {
     }
 }
 
-fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
+fn log(events: &mut EventFile, step: u64, loss: f64, ms: Option<f64>) -> Result<()> {
+    let mut values = vec![("loss", loss)];
+    values.extend(ms.map(|ms| ("ms_per_step", ms)));
+    events.scalars(step, &values)?;
+    events.flush()
 }
