@@ -21,22 +21,24 @@ fn expand(mut input: DeriveInput) -> syn::Result<Tokens> {
     for p in input.generics.type_params_mut() {
         p.bounds.push(parse_quote!(#krate::Tree));
     }
-    let (visit, visit_mut) = match &input.data {
+    let (visit, visit_mut, set_training) = match &input.data {
         Data::Struct(s) => {
             let pattern = pattern(&s.fields);
-            let (v, m) = (body(&s.fields, &krate, false)?, body(&s.fields, &krate, true)?);
-            (quote!(let Self #pattern = self; #v), quote!(let Self #pattern = self; #m))
+            let walk = |w| body(&s.fields, &krate, w).map(|b| quote!(let Self #pattern = self; #b));
+            (walk(Walk::Visit)?, walk(Walk::VisitMut)?, walk(Walk::SetTraining)?)
         }
         Data::Enum(e) => {
-            let (mut visit, mut visit_mut) = (Tokens::new(), Tokens::new());
+            let (mut visit, mut visit_mut, mut set_training) = (Tokens::new(), Tokens::new(), Tokens::new());
             for variant in &e.variants {
                 let (name, text) = (&variant.ident, variant.ident.to_string());
                 let pattern = pattern(&variant.fields);
-                let (v, m) = (body(&variant.fields, &krate, false)?, body(&variant.fields, &krate, true)?);
+                let walk = |w| body(&variant.fields, &krate, w);
+                let (v, m, t) = (walk(Walk::Visit)?, walk(Walk::VisitMut)?, walk(Walk::SetTraining)?);
                 visit.extend(quote!(Self::#name #pattern => { visitor.value(#krate::Static::Variant(#text)); #v }));
                 visit_mut.extend(quote!(Self::#name #pattern => { #m }));
+                set_training.extend(quote!(Self::#name #pattern => { #t }));
             }
-            (quote!(match self { #visit }), quote!(match self { #visit_mut }))
+            (quote!(match self { #visit }), quote!(match self { #visit_mut }), quote!(match self { #set_training }))
         }
         Data::Union(u) => return Err(syn::Error::new(u.union_token.span, "a union cannot be a tree: nobody knows which field holds")),
     };
@@ -48,6 +50,7 @@ fn expand(mut input: DeriveInput) -> syn::Result<Tokens> {
         impl #imp #krate::Tree for #name #ty #wh {
             fn visit(&self, visitor: &mut dyn #krate::Visitor) { #visit }
             fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut #krate::Tensor)) { #visit_mut }
+            fn set_training(&mut self, training: bool) { #set_training }
         }
     })
 }
@@ -85,18 +88,27 @@ fn pattern(fields: &Fields) -> Tokens {
     quote!({ #(#bind),* })
 }
 
-fn body(fields: &Fields, krate: &Tokens, mutable: bool) -> syn::Result<Tokens> {
+/// The method that a body is of.
+#[derive(Clone, Copy, PartialEq)]
+enum Walk {
+    Visit,
+    VisitMut,
+    SetTraining,
+}
+
+fn body(fields: &Fields, krate: &Tokens, walk: Walk) -> syn::Result<Tokens> {
     let newtype = matches!(fields, Fields::Unnamed(f) if f.unnamed.len() == 1);
     let mut out = Tokens::new();
     for (i, (field, member)) in fields.iter().zip(fields.members()).enumerate() {
         let f = format_ident!("f{i}");
         let mark = mark(field)?;
-        out.extend(match (&mark, mutable) {
+        out.extend(match (&mark, walk) {
             (Mark::Skip, _) => Tokens::new(),
-            (_, true) => quote!(#krate::Tree::visit_mut(#f, visitor);),
-            (Mark::Flatten, false) => quote!(#krate::Tree::visit(#f, visitor);),
-            (Mark::Named, false) if newtype => quote!(#krate::Tree::visit(#f, visitor);),
-            (Mark::Named, false) => {
+            (_, Walk::VisitMut) => quote!(#krate::Tree::visit_mut(#f, visitor);),
+            (_, Walk::SetTraining) => quote!(#krate::Tree::set_training(#f, training);),
+            (Mark::Flatten, Walk::Visit) => quote!(#krate::Tree::visit(#f, visitor);),
+            (Mark::Named, Walk::Visit) if newtype => quote!(#krate::Tree::visit(#f, visitor);),
+            (Mark::Named, Walk::Visit) => {
                 let key = match member {
                     Member::Named(n) => {
                         let n = n.to_string();

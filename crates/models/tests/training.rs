@@ -1,7 +1,7 @@
 //! Training runs against PyTorch's: the same weights, the same batches, the same losses, eager and compiled, on every device here.
 
-use aludel_models::{Gpt, Mlp};
-use aludel_nn::{Activation, AdamConfig, AdamW, Init, Module, Optimizer, Parameters, clip_grad_norm};
+use aludel_models::{Autoencoder, Cnn, Gpt, Mlp};
+use aludel_nn::{Activation, Adam, AdamConfig, AdamW, Init, Module, Optimizer, Parameters, Sgd, SgdConfig, clip_grad_norm};
 use aludel_tensor::{Device, Result, Tensor, Tree, compile};
 use safetensors::SafeTensors;
 use safetensors::tensor::Dtype;
@@ -14,7 +14,7 @@ struct Run {
     grad_norms: Vec<f64>,
     last: BTreeMap<String, f64>,
     batch: usize,
-    init: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
+    init: BTreeMap<String, (Vec<usize>, Words)>,
     inputs: (Vec<usize>, Words),
     targets: (Vec<usize>, Words),
 }
@@ -37,17 +37,23 @@ fn load(name: &str) -> Run {
     let tensors = SafeTensors::deserialize(&bytes).unwrap();
     let read = |key: &str| {
         let t = tensors.tensor(key).unwrap();
-        let words = t.data().chunks_exact(4).map(|c| [c[0], c[1], c[2], c[3]]);
+        let words = t.data().chunks_exact(t.data().len() / t.shape().iter().product::<usize>()).map(|c| [c[0], c[1], c[2], c[3]]);
         let words = match t.dtype() {
             Dtype::F32 => Words::F32(words.map(f32::from_le_bytes).collect()),
-            _ => Words::I32(words.map(i32::from_le_bytes).collect()),
+            // The low half of a 64-bit count is all of it.
+            Dtype::I32 | Dtype::I64 => Words::I32(words.map(i32::from_le_bytes).collect()),
+            other => panic!("{key} is {other:?}"),
         };
         (t.shape().to_vec(), words)
     };
     let prefix = format!("{name}:state.");
-    let init = run["init"].as_array().unwrap().iter().map(|k| k.as_str().unwrap()).map(|k| match read(k) {
-        (shape, Words::F32(v)) => (k[prefix.len()..].to_string(), (shape, v)),
-        _ => panic!("{k} is not f32"),
+    let init = run["init"].as_array().unwrap().iter().map(|k| k.as_str().unwrap()).map(|k| {
+        let (mut shape, words) = read(k);
+        if k.ends_with("num_batches_tracked") {
+            // A scalar in PyTorch; the file keeps it as a list of one.
+            shape.clear();
+        }
+        (k[prefix.len()..].to_string(), (shape, words))
     });
     Run {
         losses: numbers(&run["losses"]),
@@ -64,29 +70,33 @@ fn rows(d: &Device, (shape, words): &(Vec<usize>, Words), from: usize, n: usize)
     let width: usize = shape[1..].iter().product();
     let mut sizes = shape.clone();
     sizes[0] = n;
+    tensor(d, words, from * width..(from + n) * width, &sizes)
+}
+
+fn tensor(d: &Device, words: &Words, range: std::ops::Range<usize>, sizes: &[usize]) -> Result<Tensor> {
     match words {
-        Words::F32(v) => Tensor::from_slice(d, &v[from * width..(from + n) * width], &sizes),
-        Words::I32(v) => Tensor::from_slice(d, &v[from * width..(from + n) * width], &sizes),
+        Words::F32(v) => Tensor::from_slice(d, &v[range], sizes),
+        Words::I32(v) => Tensor::from_slice(d, &v[range], sizes),
     }
 }
 
 #[derive(Clone, Tree)]
-struct Train<M: Tree> {
+struct Train<M: Tree, O: Tree> {
     model: M,
-    optimizer: AdamW,
+    optimizer: O,
 }
 
 type Batch = (Tensor, Tensor);
 
 /// Loss and norm of the gradients at every step.
-fn train<M: Tree>(
+fn train<M: Tree, O: Optimizer>(
     run: &Run,
     d: &Device,
-    mut state: Train<M>,
+    mut state: Train<M, O>,
     lr: impl Fn(usize) -> f64,
-    mut step: impl FnMut(&mut Train<M>, &Batch) -> Result<(Tensor, Tensor)>,
+    mut step: impl FnMut(&mut Train<M, O>, &Batch) -> Result<(Tensor, Tensor)>,
 ) -> Result<()> {
-    let init = run.init.iter().map(|(k, (shape, v))| Ok((k.clone(), Tensor::from_slice(d, v, shape)?)));
+    let init = run.init.iter().map(|(k, (shape, v))| Ok((k.clone(), tensor(d, v, 0..shape.iter().product(), shape)?)));
     state.model.load_state_dict(&init.collect::<Result<_>>()?)?;
     for (k, want) in run.losses.iter().enumerate() {
         state.optimizer.set_lr(lr(k));
@@ -108,7 +118,7 @@ fn train<M: Tree>(
     Ok(())
 }
 
-fn mlp_step(s: &mut Train<Mlp>, (x, y): &Batch) -> Result<(Tensor, Tensor)> {
+fn mlp_step(s: &mut Train<Mlp, AdamW>, (x, y): &Batch) -> Result<(Tensor, Tensor)> {
     let loss = s.model.forward(x)?.cross_entropy(y)?;
     s.optimizer.step(&mut s.model, &loss.backward()?)?;
     Ok((loss.clone(), loss))
@@ -128,7 +138,7 @@ fn digits_mlp(d: &Device, compiled: bool) -> Result<()> {
     Ok(())
 }
 
-fn gpt_step(s: &mut Train<Gpt>, (x, y): &Batch) -> Result<(Tensor, Tensor)> {
+fn gpt_step(s: &mut Train<Gpt, AdamW>, (x, y): &Batch) -> Result<(Tensor, Tensor)> {
     let loss = s.model.loss(x, y)?;
     let mut gradients = loss.backward()?;
     let norm = clip_grad_norm(&mut gradients, 1.0)?;
@@ -152,6 +162,69 @@ fn addition_gpt(d: &Device, compiled: bool) -> Result<()> {
     let step = compile(gpt_step);
     train(&run, d, state, lr, |s, b| step.call(s, b))?;
     assert_eq!(step.compilations(), 1);
+    Ok(())
+}
+
+fn cnn_step(s: &mut Train<Cnn, Sgd>, (x, y): &Batch) -> Result<(Tensor, Tensor)> {
+    let loss = s.model.forward(x)?.cross_entropy(y)?;
+    s.optimizer.step(&mut s.model, &loss.backward()?)?;
+    Ok((loss.clone(), loss))
+}
+
+fn digits_cnn(d: &Device, compiled: bool) -> Result<()> {
+    let run = load("digits_cnn");
+    let model = Cnn::new(&mut Init::new(d, 0), 1, [16, 32], 10)?;
+    let config = SgdConfig { lr: 0.1, momentum: 0.9, nesterov: true, weight_decay: 1e-4 };
+    let optimizer = Sgd::new(&model, config)?;
+    let state = Train { model, optimizer };
+    if !compiled {
+        return train(&run, d, state, |_| 0.1, cnn_step);
+    }
+    let step = compile(cnn_step).fullgraph(true);
+    train(&run, d, state, |_| 0.1, |s, b| step.call(s, b))?;
+    assert_eq!(step.compilations(), 1);
+    Ok(())
+}
+
+fn autoencoder_step(s: &mut Train<Autoencoder, Adam>, (x, y): &Batch) -> Result<(Tensor, Tensor)> {
+    let loss = s.model.forward(x)?.mse_loss(y)?;
+    s.optimizer.step(&mut s.model, &loss.backward()?)?;
+    Ok((loss.clone(), loss))
+}
+
+fn digits_autoencoder(d: &Device, compiled: bool) -> Result<()> {
+    let run = load("digits_autoencoder");
+    let model = Autoencoder::new(&mut Init::new(d, 0), 1, [8, 16])?;
+    let optimizer = Adam::new(&model, AdamConfig { lr: 3e-3, ..AdamConfig::default() })?;
+    let state = Train { model, optimizer };
+    if !compiled {
+        return train(&run, d, state, |_| 3e-3, autoencoder_step);
+    }
+    let step = compile(autoencoder_step).fullgraph(true);
+    train(&run, d, state, |_| 3e-3, |s, b| step.call(s, b))?;
+    assert_eq!(step.compilations(), 1);
+    Ok(())
+}
+
+#[test]
+fn convolutional_runs_eager() -> Result<()> {
+    digits_cnn(&Device::interpreter(), false)?;
+    digits_autoencoder(&Device::interpreter(), false)
+}
+
+#[test]
+fn convolutional_runs_compiled() -> Result<()> {
+    digits_cnn(&Device::interpreter(), true)?;
+    digits_autoencoder(&Device::interpreter(), true)
+}
+
+#[cfg(feature = "wgpu")]
+#[test]
+fn convolutional_runs_on_webgpu() -> Result<()> {
+    for compiled in [false, true] {
+        gpu().map_or(Ok(()), |d| digits_cnn(&d, compiled))?;
+        gpu().map_or(Ok(()), |d| digits_autoencoder(&d, compiled))?;
+    }
     Ok(())
 }
 

@@ -1,7 +1,9 @@
 //! Layers, with PyTorch's parameter names and defaults.
 
+use crate::conv::{AdaptiveAvgPool2d, AvgPool2d, Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, Flatten, MaxPool2d};
 use crate::init::{Init, check_sizes};
 use crate::module::Module;
+use crate::norm::BatchNorm;
 use crate::random::Generator;
 use aludel_tensor::{Error, Result, Tensor, Tree};
 
@@ -170,37 +172,47 @@ impl Module for Activation {
     }
 }
 
-/// One of the layers that [`Sequential`] holds.
-#[derive(Clone, Tree)]
-pub enum Layer {
-    Linear(Linear),
-    Embedding(Embedding),
-    LayerNorm(LayerNorm),
-    RmsNorm(RmsNorm),
-    Activation(Activation),
-}
-
-impl Module for Layer {
-    #[track_caller]
-    fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        match self {
-            Layer::Linear(l) => l.forward(x),
-            Layer::Embedding(l) => l.forward(x),
-            Layer::LayerNorm(l) => l.forward(x),
-            Layer::RmsNorm(l) => l.forward(x),
-            Layer::Activation(l) => l.forward(x),
+macro_rules! layers {
+    ($($name:ident),* $(,)?) => {
+        /// One of the layers that [`Sequential`] holds.
+        #[derive(Clone, Tree)]
+        pub enum Layer {
+            $($name($name),)*
         }
-    }
-}
 
-macro_rules! layer_from {
-    ($($name:ident),*) => {$(
-        impl From<$name> for Layer {
-            fn from(l: $name) -> Layer { Layer::$name(l) }
+        impl Module for Layer {
+            #[track_caller]
+            fn forward(&self, x: &Tensor) -> Result<Tensor> {
+                match self {
+                    $(Layer::$name(l) => l.forward(x),)*
+                }
+            }
         }
-    )*};
+
+        $(impl From<$name> for Layer {
+            fn from(l: $name) -> Layer {
+                Layer::$name(l)
+            }
+        })*
+    };
 }
-layer_from!(Linear, Embedding, LayerNorm, RmsNorm, Activation);
+layers!(
+    Linear,
+    Embedding,
+    LayerNorm,
+    RmsNorm,
+    Activation,
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    BatchNorm,
+    MaxPool2d,
+    AvgPool2d,
+    AdaptiveAvgPool2d,
+    Flatten,
+);
 
 /// Layers one after the other; parameters are named `0.weight`, `2.weight`, as in `torch.nn.Sequential`.
 #[derive(Clone, Tree)]

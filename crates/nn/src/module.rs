@@ -57,6 +57,16 @@ pub trait Parameters: Tree {
         outcome
     }
 
+    /// Lets modules behave as in training: batch normalization by the batch. PyTorch: `Module.train`.
+    fn train(&mut self) {
+        self.set_training(true);
+    }
+
+    /// Lets modules behave as in use: batch normalization by running statistics. PyTorch: `Module.eval`.
+    fn eval(&mut self) {
+        self.set_training(false);
+    }
+
     /// Moves every tensor to a device; through the host.
     fn move_to(&mut self, device: &Device) -> Result<()> {
         let mut outcome = Ok(());

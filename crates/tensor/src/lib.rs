@@ -52,7 +52,7 @@ pub use device::Device;
 pub use dispatch::{Operand, dispatch, dispatch_on};
 pub use eager::EagerGraph;
 pub use element::Element;
-pub use methods::{cat, stack, where_};
+pub use methods::{ConvOptions, cat, stack, where_};
 pub use shape::{IntoDim, IntoDims, IntoInts};
 pub use snapshot::{Snapshot, SnapshotTensor};
 pub use tensor::Tensor;

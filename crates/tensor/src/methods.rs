@@ -28,6 +28,9 @@ macro_rules! row {
     }};
 }
 
+mod convolution;
+pub use convolution::ConvOptions;
+
 fn one(def: &'static OpDef, operands: &[Operand], attrs: Attrs, at: &'static Location<'static>) -> Result<Tensor> {
     let mut results = dispatch_at(None, def, operands, attrs, at)?;
     match results.len() {

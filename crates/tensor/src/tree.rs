@@ -41,6 +41,8 @@ pub trait Tree {
     fn visit(&self, visitor: &mut dyn Visitor);
     /// Lends every tensor in the order of [`Tree::visit`], to be replaced.
     fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut Tensor));
+    /// Tells everything in the tree that behaves differently in training (dropout, batch normalization) which it is.
+    fn set_training(&mut self, _training: bool) {}
 }
 
 impl Tree for Tensor {
@@ -88,6 +90,11 @@ impl<T: Tree> Tree for Option<T> {
             t.visit_mut(visitor);
         }
     }
+    fn set_training(&mut self, training: bool) {
+        if let Some(t) = self {
+            t.set_training(training);
+        }
+    }
 }
 
 impl<T: Tree> Tree for Box<T> {
@@ -96,6 +103,9 @@ impl<T: Tree> Tree for Box<T> {
     }
     fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut Tensor)) {
         (**self).visit_mut(visitor);
+    }
+    fn set_training(&mut self, training: bool) {
+        (**self).set_training(training);
     }
 }
 
@@ -115,6 +125,9 @@ impl<T: Tree> Tree for Vec<T> {
     fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut Tensor)) {
         self.iter_mut().for_each(|t| t.visit_mut(visitor));
     }
+    fn set_training(&mut self, training: bool) {
+        self.iter_mut().for_each(|t| t.set_training(training));
+    }
 }
 
 impl<T: Tree, const N: usize> Tree for [T; N] {
@@ -123,6 +136,9 @@ impl<T: Tree, const N: usize> Tree for [T; N] {
     }
     fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut Tensor)) {
         self.iter_mut().for_each(|t| t.visit_mut(visitor));
+    }
+    fn set_training(&mut self, training: bool) {
+        self.iter_mut().for_each(|t| t.set_training(training));
     }
 }
 
@@ -139,6 +155,9 @@ impl<T: Tree> Tree for BTreeMap<String, T> {
     fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut Tensor)) {
         self.values_mut().for_each(|t| t.visit_mut(visitor));
     }
+    fn set_training(&mut self, training: bool) {
+        self.values_mut().for_each(|t| t.set_training(training));
+    }
 }
 
 macro_rules! tuples {
@@ -151,6 +170,10 @@ macro_rules! tuples {
             #[allow(unused_variables)]
             fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut Tensor)) {
                 $(self.$i.visit_mut(visitor);)*
+            }
+            #[allow(unused_variables)]
+            fn set_training(&mut self, training: bool) {
+                $(self.$i.set_training(training);)*
             }
         }
     )*};
