@@ -59,7 +59,11 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    log(cli.log.as_deref(), cli.json);
+    // A server tells what it does; its format is its own.
+    match &cli.command {
+        Some(Command::Serve(args)) => log(cli.log.as_deref(), "info", args.logs_json()),
+        _ => log(cli.log.as_deref(), "warn", cli.json),
+    }
     let output = Output::new(cli.json);
     match run(&cli, &output) {
         Ok(code) => code,
@@ -87,15 +91,15 @@ fn oracle(args: &[String], output: &Output) -> Result<()> {
     if counts.failed > 0 { Err(Error::invalid("oracle", counts.summary(), "the lines above say which")) } else { Ok(()) }
 }
 
-/// Structured logs to standard error: warnings, unless `--log` or `RUST_LOG` asks for more.
-fn log(filter: Option<&str>, json: bool) {
+/// Structured logs to standard error, of a level unless `--log` or `RUST_LOG` asks for another.
+fn log(filter: Option<&str>, level: &str, json: bool) {
     use tracing_subscriber::EnvFilter;
     let filter = match filter {
         Some(f) => EnvFilter::try_new(f).unwrap_or_else(|e| {
             eprintln!("error: --log {f}: {e}; give a level such as info, or a filter such as aludel=debug");
             std::process::exit(2);
         }),
-        None => EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn")),
+        None => EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level)),
     };
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     if json { builder.json().init() } else { builder.init() }

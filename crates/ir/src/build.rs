@@ -11,6 +11,9 @@ use crate::scalar::ScalarOp;
 use crate::shape::{Shape, TensorType};
 use std::collections::HashMap;
 
+/// How many nodes a graph may be built of. A decomposition may have a node for each element of a dimension, and a dimension may be large.
+const MAX_NODES: usize = 1 << 20;
+
 /// Builds one graph.
 pub struct Builder {
     pub graph: Graph,
@@ -143,6 +146,14 @@ impl Builder {
     }
 
     pub fn prims(&mut self, prim: Prim, inputs: &[ValueId]) -> Result<Vec<ValueId>> {
+        if self.graph.nodes.len() >= MAX_NODES {
+            return Err(Error::Limit {
+                what: format!("the number of nodes of {}", self.graph.name),
+                value: format!("over {MAX_NODES}"),
+                limit: MAX_NODES.to_string(),
+                remedy: "use shorter sequences: a recurrent operator becomes nodes for each step".into(),
+            });
+        }
         let args: Vec<TensorType> = inputs.iter().map(|v| self.ty(*v).clone()).collect();
         let types = prim.infer(&args.iter().collect::<Vec<_>>(), &mut self.graph.env)?;
         if types.len() == 1

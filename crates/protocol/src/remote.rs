@@ -7,7 +7,10 @@
 use crate::{Inspection, Pane, Progress};
 use aludel_ir::DType;
 use aludel_tensor::{Device, Error, Exported, ExportedInput, Result, Tensor};
-use serde::{Deserialize, Serialize};
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
+use std::marker::PhantomData;
 
 /// Both sides must agree on this; it changes whenever a message of this module does.
 pub const REMOTE_VERSION: u32 = 1;
@@ -51,14 +54,45 @@ pub struct Job {
     /// The captured graph in its text format.
     pub graph: String,
     /// For each input of the graph, in order, where its value comes from.
+    #[serde(deserialize_with = "at_most::<_, _, MOST_FEEDS>")]
     pub feeds: Vec<Feed>,
     /// The output of the graph that is the loss.
     pub loss: u32,
     /// Tensors of examples, one in each row of the first dimension.
+    #[serde(deserialize_with = "at_most::<_, _, MOST_COLUMNS>")]
     pub columns: Vec<TensorData>,
     /// Which rows each step takes, step after step, `batch` of them each; begins anew at its end.
     pub order: Vec<u32>,
     pub batch: u32,
+}
+
+/// Bounds of the format itself: a few bytes on the wire must not become many in memory.
+const MOST_FEEDS: usize = 1 << 16;
+const MOST_COLUMNS: usize = 64;
+const MOST_DIMS: usize = 64;
+
+/// A list that ends with an error where it grows too long.
+fn at_most<'de, D: Deserializer<'de>, T: Deserialize<'de>, const MOST: usize>(deserializer: D) -> std::result::Result<Vec<T>, D::Error> {
+    struct Bounded<T, const MOST: usize>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for Bounded<T, MOST> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+            write!(f, "a list of at most {MOST}")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Vec<T>, A::Error> {
+            let mut out = Vec::new();
+            while let Some(item) = list.next_element()? {
+                if out.len() == MOST {
+                    return Err(serde::de::Error::invalid_length(MOST + 1, &self));
+                }
+                out.push(item);
+            }
+            Ok(out)
+        }
+    }
+    deserializer.deserialize_seq(Bounded::<T, MOST>(PhantomData))
 }
 
 /// Where an input of a step comes from.
@@ -76,6 +110,7 @@ pub enum Feed {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TensorData {
     pub dtype: DType,
+    #[serde(deserialize_with = "at_most::<_, _, MOST_DIMS>")]
     pub shape: Vec<u32>,
     #[serde(with = "serde_bytes")]
     pub bytes: Vec<u8>,

@@ -6,8 +6,8 @@ use crate::tensor::{Tensor, numel};
 use aludel_ir::{DType, Error, Result, TensorType};
 use half::{bf16, f16};
 
-/// The device words of elements stored one after another; a trailing part of an element is left out.
-fn words(bytes: &[u8], dtype: DType) -> Vec<u32> {
+/// The device words (see `aludel_ir::program`) of elements stored one after another; a trailing part of an element is left out.
+pub fn words_from_le_bytes(bytes: &[u8], dtype: DType) -> Vec<u32> {
     let pairs = || bytes.chunks_exact(2).map(|b| [b[0], b[1]]);
     match dtype {
         DType::F32 | DType::I32 | DType::U32 => bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(),
@@ -17,7 +17,8 @@ fn words(bytes: &[u8], dtype: DType) -> Vec<u32> {
     }
 }
 
-fn bytes(words: &[u32], dtype: DType) -> Vec<u8> {
+/// The bytes of elements that are given as device words.
+pub fn words_to_le_bytes(words: &[u32], dtype: DType) -> Vec<u8> {
     match dtype {
         DType::F32 | DType::I32 | DType::U32 => words.iter().flat_map(|w| w.to_le_bytes()).collect(),
         DType::F16 => words.iter().flat_map(|w| f16::from_f32(f32::from_bits(*w)).to_le_bytes()).collect(),
@@ -39,11 +40,11 @@ impl Tensor {
                 format!("give {} bytes for each of {n} elements", dtype.size()),
             ));
         }
-        Ok(Tensor::host(device, ty, words(data, dtype)))
+        Ok(Tensor::host(device, ty, words_from_le_bytes(data, dtype)))
     }
 
     /// The bytes of the elements; waits for the device.
     pub async fn to_le_bytes_async(&self) -> Result<Vec<u8>> {
-        Ok(bytes(&self.words_async().await?, self.dtype()))
+        Ok(words_to_le_bytes(&self.words_async().await?, self.dtype()))
     }
 }

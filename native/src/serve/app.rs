@@ -1,0 +1,137 @@
+//! What the server answers over HTTP: the page, who it is, how it is, and the handshake of the WebSocket.
+
+use super::server::Server;
+use super::socket;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{Html, IntoResponse, Json, Response};
+use axum::routing::get;
+use hyper_util::rt::TokioIo;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tower_http::cors::{AllowOrigin, CorsLayer};
+use tower_http::services::ServeDir;
+use tower_http::set_header::SetResponseHeaderLayer;
+
+/// All routes. Pages that the site refers to are looked up in its directory.
+pub fn routes(server: Arc<Server>, site: &Path) -> Router {
+    let origins = server.clone();
+    let cors =
+        CorsLayer::new().allow_methods([Method::GET]).allow_headers([header::AUTHORIZATION]).allow_private_network(true).allow_origin(
+            AllowOrigin::predicate(move |origin, request| {
+                let host = request.headers.get(header::HOST).and_then(|h| h.to_str().ok());
+                origin.to_str().is_ok_and(|o| origins.origins.allows(o, host))
+            }),
+        );
+    let header =
+        |name: header::HeaderName, value: &'static str| SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value));
+    let router = Router::new()
+        .route("/api/server", get(describe))
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(metrics))
+        .route("/ws", get(upgrade));
+    let router = if site.join("index.html").is_file() {
+        router.fallback_service(ServeDir::new(site))
+    } else {
+        let text = missing(site);
+        router.route("/", get(move || async move { (StatusCode::SERVICE_UNAVAILABLE, Html(text)) }))
+    };
+    router
+        .layer(from_fn_with_state(server.clone(), known_name))
+        .layer(cors)
+        .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(header(header::CACHE_CONTROL, "no-cache"))
+        .layer(header(header::REFERRER_POLICY, "no-referrer"))
+        .with_state(server)
+}
+
+fn missing(site: &Path) -> String {
+    let site: String = site.display().to_string().chars().filter(|c| !"<>&\"'".contains(*c)).collect();
+    format!(
+        "<!doctype html><html lang=en><meta charset=utf-8><title>Aludel server</title>\
+         <style>body{{font:16px/1.6 system-ui;max-width:40rem;margin:4rem auto;padding:0 1rem}}code{{background:#8882;padding:.1em .3em}}</style>\
+         <h1>The server is running; the page is not built</h1>\
+         <p>There is no page in <code>{site}</code>. Build it with <code>cargo xtask web</code>, or start the server with \
+         <code>--site DIR</code>, and load this page again.</p>\
+         <p>A playground that is open elsewhere can use this server's devices now: see <a href=/api/server>what it offers</a>.</p></html>"
+    )
+}
+
+/// Asked for under a stranger's name, the server answers nothing: see [`super::origin`].
+async fn known_name(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+    let host = request.headers().get(header::HOST).map(|h| h.to_str().unwrap_or("?"));
+    if server.origins.knows(host) {
+        return next.run(request).await;
+    }
+    server.refused("origin");
+    let text = "This server does not go by that name. Use its address, or name it with --allow-origin.\n";
+    (StatusCode::MISDIRECTED_REQUEST, text).into_response()
+}
+
+/// That a companion is here, and what a page needs to know before it connects.
+async fn describe(State(server): State<Arc<Server>>) -> Json<serde_json::Value> {
+    Json(serde_json::json!({
+        "server": "aludel",
+        "version": env!("CARGO_PKG_VERSION"),
+        "protocol": aludel_protocol::remote::REMOTE_VERSION,
+        "token": server.needs_token(),
+        "socket": "/ws",
+    }))
+}
+
+async fn ready(State(server): State<Arc<Server>>) -> (StatusCode, &'static str) {
+    if server.is_ready() { (StatusCode::OK, "ready\n") } else { (StatusCode::SERVICE_UNAVAILABLE, "not ready\n") }
+}
+
+/// With a token, only for those who have it: `Authorization: Bearer TOKEN`.
+async fn metrics(State(server): State<Arc<Server>>, headers: HeaderMap) -> Response {
+    let bearer = headers.get(header::AUTHORIZATION).and_then(|h| h.to_str().ok()).and_then(|h| h.strip_prefix("Bearer "));
+    if !server.admits(bearer) {
+        server.refused("token");
+        return (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], "a token is needed\n").into_response();
+    }
+    let (running, paused) = server.census();
+    match server.metrics.text(&server.workers, running, paused, server.is_ready()) {
+        Ok(text) => ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response(),
+        Err(e) => (StatusCode::INTERNAL_SERVER_ERROR, e).into_response(),
+    }
+}
+
+/// The handshake of RFC 6455, section 4.2.
+async fn upgrade(State(server): State<Arc<Server>>, ConnectInfo(client): ConnectInfo<SocketAddr>, mut request: Request) -> Response {
+    let headers = request.headers();
+    if !server.origins.admits(headers) {
+        server.refused("origin");
+        tracing::info!(%client, origin = ?headers.get(header::ORIGIN), "a page of a stranger's origin is refused");
+        return (StatusCode::FORBIDDEN, "pages of this origin may not connect; see --allow-origin\n").into_response();
+    }
+    let has = |name: header::HeaderName, word: &str| {
+        headers.get_all(name).iter().filter_map(|v| v.to_str().ok()).any(|v| v.split(',').any(|p| p.trim().eq_ignore_ascii_case(word)))
+    };
+    let key = headers.get(header::SEC_WEBSOCKET_KEY).filter(|k| k.len() == 24).map(|k| derive_accept_key(k.as_bytes()));
+    let asks = has(header::CONNECTION, "upgrade") && has(header::UPGRADE, "websocket") && has(header::SEC_WEBSOCKET_VERSION, "13");
+    let (Some(accept), true) = (key, asks) else {
+        let version = [(header::SEC_WEBSOCKET_VERSION, "13"), (header::UPGRADE, "websocket")];
+        return (StatusCode::UPGRADE_REQUIRED, version, "this is for WebSockets\n").into_response();
+    };
+    let upgraded = hyper::upgrade::on(&mut request);
+    tokio::spawn(async move {
+        match upgraded.await {
+            Ok(stream) => socket::serve(server, client.ip().to_canonical(), TokioIo::new(stream)).await,
+            Err(e) => tracing::debug!(%client, error = %e, "a handshake failed"),
+        }
+    });
+    let response = Response::builder()
+        .status(StatusCode::SWITCHING_PROTOCOLS)
+        .header(header::CONNECTION, "upgrade")
+        .header(header::UPGRADE, "websocket")
+        .header(header::SEC_WEBSOCKET_ACCEPT, accept)
+        .body(Body::empty());
+    response.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
+}

@@ -1,0 +1,297 @@
+//! One connection: a greeting, then requests in order, each answered or refused, while reports flow the other way.
+//!
+//! Reading and writing are two tasks. What is to be written waits in a [`Mailbox`], where reports melt into one; when as many answers wait
+//! as a client may leave unread, no more requests are read. So a client that never reads costs a connection and nothing else.
+
+use super::gate::{Gate, Key};
+use super::limits::reason;
+use super::server::Server;
+use super::session::{Mailbox, Session};
+use super::worker::Command;
+use aludel_protocol::remote::{ClientMessage, REMOTE_VERSION, Refusal, ServerMessage};
+use aludel_protocol::{decode, encode};
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::{Instant, interval, sleep_until, timeout};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::error::{CapacityError, Error as SocketError};
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Bytes, Message};
+
+/// Who does not introduce itself in this time is let go.
+const GREETING: Duration = Duration::from_secs(10);
+/// A connection is asked this often whether it is still there, and given up when nothing was heard, or could be sent, for so long.
+const PING: Duration = Duration::from_secs(20);
+const SILENCE: Duration = Duration::from_secs(90);
+/// So many answers may wait to be read.
+const MOST_UNREAD: usize = 32;
+/// So many requests wait while a graph is compiled.
+const MOST_WAITING: usize = 16;
+
+type Creating = Pin<Box<dyn Future<Output = Result<Arc<Session>, Refusal>> + Send>>;
+
+struct Connection {
+    server: Arc<Server>,
+    client: IpAddr,
+    mailbox: Arc<Mailbox>,
+    session: Option<(Arc<Session>, u64)>,
+    creating: Option<(Creating, Arc<AtomicBool>)>,
+    /// Requests that came while a session was being made.
+    waiting: VecDeque<ClientMessage>,
+}
+
+/// Serves a connection until it ends.
+pub async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(server: Arc<Server>, client: IpAddr, stream: S) {
+    server.metrics.connections.inc();
+    let (gate, key) = Gate::new(stream);
+    let most = usize::try_from(server.bounds.wire.message_bytes).unwrap_or(usize::MAX);
+    let config = WebSocketConfig::default().read_buffer_size(16 << 10).max_message_size(Some(most)).max_frame_size(Some(most));
+    let socket = WebSocketStream::from_raw_socket(gate, Role::Server, Some(config)).await;
+    let (sink, stream) = socket.split();
+    let mailbox = Arc::new(Mailbox::default());
+    let writer = tokio::spawn(write(sink, mailbox.clone()));
+    let mut connection =
+        Connection { server: server.clone(), client, mailbox: mailbox.clone(), session: None, creating: None, waiting: VecDeque::new() };
+    let slot = server.connect(client);
+    let outcome = match &slot {
+        Ok(_) => connection.talk(stream, &key).await,
+        Err(refusal) => Err(Some(refusal.clone())),
+    };
+    if let Err(Some(refusal)) = outcome {
+        connection.refuse(refusal);
+    }
+    connection.leave();
+    mailbox.close();
+    // The last words get out, or not.
+    let abort = writer.abort_handle();
+    if timeout(GREETING, writer).await.is_err() {
+        abort.abort();
+    }
+    drop(slot);
+    server.metrics.connections.dec();
+}
+
+/// Sends what lies in the mailbox, and asks now and then whether anybody is there.
+async fn write<S: AsyncRead + AsyncWrite + Unpin>(mut sink: SplitSink<WebSocketStream<S>, Message>, mailbox: Arc<Mailbox>) {
+    let mut ping = interval(PING);
+    loop {
+        while let Some(message) = mailbox.take() {
+            let Ok(bytes) = encode(&message) else { continue };
+            if !matches!(timeout(SILENCE, sink.send(Message::Binary(bytes.into()))).await, Ok(Ok(()))) {
+                mailbox.close();
+                return;
+            }
+        }
+        if mailbox.is_closed() {
+            let _ = timeout(GREETING, sink.close()).await;
+            return;
+        }
+        tokio::select! {
+            () = mailbox.arrived() => {}
+            _ = ping.tick() => {
+                if !matches!(timeout(SILENCE, sink.send(Message::Ping(Bytes::new()))).await, Ok(Ok(()))) {
+                    mailbox.close();
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// What ends a connection: a refusal to be sent first, or nothing to be said.
+type End = Option<Refusal>;
+
+impl Connection {
+    async fn talk<S: AsyncRead + AsyncWrite + Unpin>(&mut self, mut stream: SplitStream<WebSocketStream<S>>, key: &Key) -> Result<(), End> {
+        let greeting = timeout(GREETING, next(&mut stream)).await.map_err(|_| {
+            self.server.refused("timeout");
+            None
+        })??;
+        self.greet(greeting).await?;
+        key.open();
+        let mut stopping = self.server.stopping.subscribe();
+        let mut heard = Instant::now();
+        loop {
+            while self.creating.is_none()
+                && let Some(message) = self.waiting.pop_front()
+            {
+                self.answer(message);
+            }
+            let unread = self.mailbox.len();
+            let reads = unread < MOST_UNREAD && self.waiting.len() < MOST_WAITING;
+            tokio::select! {
+                frame = stream.next(), if reads => {
+                    heard = Instant::now();
+                    match frame_message(frame)? {
+                        None => {}
+                        Some(ClientMessage::Cancel) => self.cancel(),
+                        Some(message) if self.creating.is_some() => self.waiting.push_back(message),
+                        Some(message) => self.answer(message),
+                    }
+                }
+                made = async { match &mut self.creating { Some((c, _)) => c.await, None => std::future::pending().await } } => {
+                    self.creating = None;
+                    self.created(made);
+                }
+                // Answers are read meanwhile, or this connection ends.
+                () = tokio::time::sleep(Duration::from_millis(50)), if !reads && heard.elapsed() < SILENCE => {}
+                () = sleep_until(heard + SILENCE) => return Err(None),
+                _ = stopping.wait_for(|s| *s) => {
+                    self.mailbox.post(ServerMessage::Failed { message: "the server is ending".into() });
+                    return Ok(());
+                }
+            }
+            if self.mailbox.is_closed() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn greet(&mut self, message: ClientMessage) -> Result<(), End> {
+        let ClientMessage::Hello { version, token, resume } = message else {
+            return Err(Some(Refusal::Malformed { message: "a connection begins with Hello".into() }));
+        };
+        if version != REMOTE_VERSION {
+            return Err(Some(Refusal::Version { server: REMOTE_VERSION }));
+        }
+        if !self.server.admits(token.as_deref()) {
+            return Err(Some(Refusal::Token));
+        }
+        let mut resumed = None;
+        let mut missing = false;
+        if let Some(key) = resume {
+            self.server.ready().await;
+            match self.server.session(&key) {
+                Some(session) => {
+                    let (id, state) = session.attach(&self.mailbox);
+                    self.session = Some((session, id));
+                    resumed = Some(state);
+                }
+                None => missing = true,
+            }
+        }
+        self.mailbox.post_first(ServerMessage::Welcome {
+            version: REMOTE_VERSION,
+            server: format!("aludel {}", env!("CARGO_PKG_VERSION")),
+            devices: self.server.workers.iter().map(super::worker::DeviceWorker::describe).collect(),
+            limits: self.server.bounds.wire,
+            resumed,
+        });
+        if missing {
+            self.refuse(Refusal::NoSession);
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, message: ClientMessage) {
+        let Some((session, _)) = &self.session else {
+            return match message {
+                ClientMessage::Create(job) => self.create(*job),
+                ClientMessage::Hello { .. } => self.refuse(Refusal::Malformed { message: "a second Hello".into() }),
+                _ => self.refuse(Refusal::NoSession),
+            };
+        };
+        let key = session.key.clone();
+        let command = match message {
+            ClientMessage::Create(job) => {
+                self.cancel();
+                return self.create(*job);
+            }
+            ClientMessage::Hello { .. } => return self.refuse(Refusal::Malformed { message: "a second Hello".into() }),
+            ClientMessage::Cancel => return self.cancel(),
+            ClientMessage::Run { steps } => {
+                let limit = self.server.bounds.wire.steps;
+                if let Some(n) = steps.filter(|n| *n > limit) {
+                    return self.refuse(Refusal::Limit { what: "steps".into(), value: n, limit });
+                }
+                Command::Run { key, steps }
+            }
+            ClientMessage::Pause => Command::Pause(key),
+            // Its answer may be large: there is one on its way at most.
+            ClientMessage::FetchState if !session.begin_fetch() => return,
+            ClientMessage::FetchState => Command::Fetch(key),
+            ClientMessage::Inspect => Command::Inspect(key),
+        };
+        if session.is_cancelled() {
+            return self.refuse(Refusal::NoSession);
+        }
+        self.server.ask(session, command);
+    }
+
+    fn create(&mut self, job: aludel_protocol::remote::Job) {
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let (server, client, stop) = (self.server.clone(), self.client, cancelled.clone());
+        self.creating = Some((Box::pin(async move { server.create(job, client, stop).await }), cancelled));
+    }
+
+    fn created(&mut self, made: Result<Arc<Session>, Refusal>) {
+        match made {
+            Ok(session) => {
+                let (id, _) = session.attach(&self.mailbox);
+                self.mailbox.post(ServerMessage::Created { session: session.key.clone(), pane: session.pane });
+                self.session = Some((session, id));
+            }
+            Err(refusal) => self.refuse(refusal),
+        }
+    }
+
+    /// Ends the session, or what was to become one.
+    fn cancel(&mut self) {
+        self.waiting.clear();
+        if let Some((_, cancelled)) = self.creating.take() {
+            cancelled.store(true, Ordering::Release);
+        }
+        if let Some((session, _)) = self.session.take() {
+            self.server.end(&session);
+        }
+    }
+
+    /// The connection is gone; its session trains on.
+    fn leave(&mut self) {
+        if let Some((_, cancelled)) = self.creating.take() {
+            cancelled.store(true, Ordering::Release);
+        }
+        if let Some((session, id)) = self.session.take() {
+            session.detach(id);
+        }
+    }
+
+    fn refuse(&self, refusal: Refusal) {
+        let reason = reason(&refusal);
+        self.server.refused(reason);
+        tracing::info!(client = %self.client, reason, "a request is refused");
+        self.mailbox.post(ServerMessage::Refused(refusal));
+    }
+}
+
+async fn next<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut SplitStream<WebSocketStream<S>>) -> Result<ClientMessage, End> {
+    loop {
+        if let Some(message) = frame_message(stream.next().await)? {
+            return Ok(message);
+        }
+    }
+}
+
+/// The message of a frame; `None` for what the protocol below sends for itself.
+fn frame_message(frame: Option<Result<Message, SocketError>>) -> Result<Option<ClientMessage>, End> {
+    match frame {
+        Some(Ok(Message::Binary(bytes))) => decode(&bytes).map(Some).map_err(|message| Some(Refusal::Malformed { message })),
+        Some(Ok(Message::Text(_))) => Err(Some(Refusal::Malformed { message: "messages are binary frames".into() })),
+        Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Ok(None),
+        Some(Ok(Message::Close(_))) | None => Err(None),
+        Some(Err(SocketError::Capacity(CapacityError::MessageTooLong { size, max_size }))) => {
+            Err(Some(Refusal::Limit { what: "bytes of a message".into(), value: size as u64, limit: max_size as u64 }))
+        }
+        Some(Err(SocketError::Protocol(e))) => Err(Some(Refusal::Malformed { message: e.to_string() })),
+        Some(Err(SocketError::Utf8(e))) => Err(Some(Refusal::Malformed { message: e })),
+        Some(Err(_)) => Err(None),
+    }
+}
