@@ -85,6 +85,39 @@ pub struct KernelSource {
     pub access: Vec<Option<Access>>,
 }
 
+/// A strided matrix in memory, one for each element of a batch: element `(b, row, column)` is word
+/// `offset + b * strides[0] + row * strides[1] + column * strides[2]` of a placement.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Matrix {
+    pub placement: usize,
+    pub offset: Expr,
+    pub strides: [Expr; 3],
+}
+
+/// The plain matrix product that a launch is, for executors that have a library for it:
+/// `out[b, i, j] = sum over k of lhs[b, i, k] * rhs[b, k, j]`, then `+ bias[j]` and `+ add[b, i, j]` where there are any. All f32.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MatrixProduct {
+    pub batch: Expr,
+    pub m: Expr,
+    pub n: Expr,
+    pub k: Expr,
+    /// `m` by `k`, `k` by `n` and `m` by `n`.
+    pub lhs: Matrix,
+    pub rhs: Matrix,
+    pub out: Matrix,
+    /// A vector along `n`: its stride along columns is one, the others zero.
+    pub bias: Option<Matrix>,
+    pub add: Option<Matrix>,
+}
+
+impl MatrixProduct {
+    /// All matrices, for what visits them.
+    pub fn matrices_mut(&mut self) -> impl Iterator<Item = &mut Matrix> {
+        [&mut self.lhs, &mut self.rhs, &mut self.out].into_iter().chain(&mut self.bias).chain(&mut self.add)
+    }
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub struct Launch {
     pub kernel: usize,
@@ -100,6 +133,8 @@ pub struct Launch {
     /// Bytes read and written, each buffer counted once; and floating-point operations.
     pub bytes: Expr,
     pub flops: Expr,
+    /// Present where the launch is one plain matrix product, on targets that may have a library for it.
+    pub product: Option<MatrixProduct>,
 }
 
 /// How an output of the graph is delivered.

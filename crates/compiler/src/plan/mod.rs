@@ -6,14 +6,14 @@ mod label;
 
 use crate::codegen;
 use crate::fuse::{Fused, Kind, classify};
-use crate::schedule::Scheduled;
+use crate::schedule::{self, Scheduled};
 use crate::target::{Language, Target};
 use crate::{Options, Style};
 use aludel_ir::expr::Expr;
 use aludel_ir::graph::{Graph, InputKind, Origin};
 use aludel_ir::kernel::Access;
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
-use aludel_ir::program::{Binding, KernelSource, Launch, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot};
+use aludel_ir::program::{Binding, KernelSource, Launch, MatrixProduct, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot};
 use aludel_ir::{Error, Result};
 use std::collections::{BTreeSet, HashMap};
 
@@ -65,7 +65,9 @@ pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result
         waves.push((launches.clone().min().unwrap_or(0), launches.max().unwrap_or(0)));
     }
     let placed = vec![None; passes.loops.buffers.len()];
-    let mut p = Planner { passes: &passes, style, program: Program::default(), placed, batches, launch_of, wave_of, waves };
+    // CUDA alone comes with a library for them.
+    let products = if target.language == Language::Ptx { schedule::products(passes.loops) } else { Vec::new() };
+    let mut p = Planner { passes: &passes, style, program: Program::default(), placed, batches, launch_of, wave_of, waves, products };
     p.program.name = passes.graph.name.clone();
     p.program.env = passes.graph.env.clone();
     p.bindings();
@@ -89,6 +91,8 @@ struct Planner<'a> {
     /// is shared between waves only.
     wave_of: Vec<usize>,
     waves: Vec<(usize, usize)>,
+    /// The plain matrix product that each nest is, on targets that may have a library for it.
+    products: Vec<Option<MatrixProduct>>,
 }
 
 const ARENA: usize = 0;
@@ -288,6 +292,16 @@ impl Planner<'_> {
         out
     }
 
+    /// The plain matrix product that a launch is, with its buffers' places.
+    fn product(&self, nests: &[usize]) -> Result<Option<MatrixProduct>> {
+        let [nest] = nests else { return Ok(None) };
+        let mut product = self.products.get(*nest).cloned().flatten();
+        for m in product.iter_mut().flat_map(MatrixProduct::matrices_mut) {
+            m.placement = self.place_of(BufferId(m.placement as u32))?;
+        }
+        Ok(product)
+    }
+
     fn push_launch(
         &mut self,
         nests: &[usize],
@@ -312,6 +326,7 @@ impl Planner<'_> {
             origins,
             bytes: words.scale(4),
             flops,
+            product: self.product(nests)?,
         };
         self.program.launches.push(launch);
         Ok(())

@@ -6,7 +6,10 @@ mod collapse;
 mod contract;
 mod cpu;
 mod pointwise;
+mod product;
 mod rows;
+
+pub(crate) use product::products;
 
 use crate::fuse::{Kind, classify};
 use crate::target::{Language, Target};

@@ -183,6 +183,7 @@ impl Assembly {
             origins: vec![],
             bytes: n.scale(4 * tensors.len() as i64),
             flops: Expr::ZERO,
+            product: None,
         });
     }
 
