@@ -16,7 +16,7 @@ use std::fmt::Write;
 /// Arguments of `aludel explain`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// A preset (points, digits, addition) or a workload of `aludel bench` (tiny, mlp, tinygpt, chargpt, gpt2).
+    /// A preset (points, digits, addition) or a workload of `aludel bench` (tiny, mlp, cnn, tinygpt, chargpt, gpt2).
     preset: String,
     /// Settings of a preset, such as layers=64,64 batch=32.
     #[arg(value_name = "KEY=VALUE")]
@@ -101,24 +101,20 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
 /// The graph of one training step. Nothing of it is run: the interpreter only lends its types.
 fn capture(name: &str, given: &[String]) -> Result<Graph> {
     let device = Device::interpreter();
-    let (mut train, batch) = match Workload::find(name, false) {
-        Some(w) if given.is_empty() => (w.train(&device)?, w.data(&device)?),
-        Some(w) => {
-            return Err(Error::invalid(
-                &given[0],
-                "is a setting, and a workload has none",
-                format!("leave it out, {} is {}", w.name, w.describe()),
-            ));
+    if let Some(w) = Workload::find(name, false) {
+        if let Some(setting) = given.first() {
+            let remedy = format!("leave it out: {} is {}", w.name, w.describe());
+            return Err(Error::invalid(setting, "is a setting, and a workload has none", remedy));
         }
-        None => {
-            let preset = Preset::from_key(name).ok_or_else(|| {
-                let known = Preset::ALL.iter().map(|p| p.key()).chain(workload::ALL.iter().map(|w| w.name));
-                Error::invalid(name, "no such preset or workload", format!("use {}", known.collect::<Vec<_>>().join(", ")))
-            })?;
-            let config = settings::config(preset, given)?;
-            (Train::new(&config, &device)?, Source::new(&config).batch(0, &device)?)
-        }
-    };
+        let (mut train, batch) = (w.train(&device)?, w.data(&device)?);
+        return Ok(compile(|s: &mut workload::Train, b: &Batch| s.step(b)).named(name).export(&mut train, &batch)?.graph);
+    }
+    let preset = Preset::from_key(name).ok_or_else(|| {
+        let known = Preset::ALL.iter().map(|p| p.key()).chain(workload::ALL.iter().map(|w| w.name));
+        Error::invalid(name, "no such preset or workload", format!("use {}", known.collect::<Vec<_>>().join(", ")))
+    })?;
+    let config = settings::config(preset, given)?;
+    let (mut train, batch) = (Train::new(&config, &device)?, Source::new(&config).batch(0, &device)?);
     Ok(compile(|s: &mut Train, b: &Batch| s.step(b)).named(name).export(&mut train, &batch)?.graph)
 }
 

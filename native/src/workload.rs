@@ -1,10 +1,9 @@
 //! The training steps that are measured and explained: models of fixed sizes on random data, all with AdamW.
 
 use crate::device::Kind;
-use aludel::models::{Gpt, Mlp};
-use aludel::nn::{Activation, AdamConfig, AdamW, Init};
-use aludel::{Device, Result, Tensor};
-use aludel_models::presets::{AnyOptimizer, Batch, Model, Train};
+use aludel::models::{Gpt, LeNet, Mlp};
+use aludel::nn::{Activation, AdamConfig, AdamW, Init, Module, Optimizer};
+use aludel::{Device, Result, Tensor, Tree};
 
 /// One of the workloads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,6 +18,8 @@ pub struct Workload {
 enum Shape {
     /// Sizes of the layers from input to output, ReLU between them.
     Mlp(&'static [usize]),
+    /// Two convolutions on images of 28 by 28, each pooled, and two linear layers.
+    Cnn,
     /// A decoder of pre-LN blocks with GELU by tanh.
     Gpt { vocabulary: usize, context: usize, width: usize, layers: usize, heads: usize },
 }
@@ -27,10 +28,14 @@ const fn gpt(name: &'static str, batch: usize, [vocabulary, context, width, laye
     Workload { name, shape: Shape::Gpt { vocabulary, context, width, layers, heads }, batch }
 }
 
+/// Digits.
+const CLASSES: usize = 10;
+
 /// All workloads, the small first.
-pub const ALL: [Workload; 5] = [
+pub const ALL: [Workload; 6] = [
     Workload { name: "tiny", shape: Shape::Mlp(&[64, 128, 128, 10]), batch: 64 },
     Workload { name: "mlp", shape: Shape::Mlp(&[784, 1024, 1024, 10]), batch: 1024 },
+    Workload { name: "cnn", shape: Shape::Cnn, batch: 256 },
     gpt("tinygpt", 8, [64, 32, 64, 2, 4]),
     gpt("chargpt", 64, [65, 256, 384, 6, 6]),
     gpt("gpt2", 8, [50304, 1024, 768, 12, 12]),
@@ -38,6 +43,37 @@ pub const ALL: [Workload; 5] = [
 
 /// PyTorch's scripts train with this; it changes no time.
 const LEARNING_RATE: f64 = 1e-4;
+
+/// Any of the workloads' models.
+#[derive(Clone, Tree)]
+pub enum Model {
+    Mlp(Mlp),
+    Cnn(LeNet),
+    Gpt(Gpt),
+}
+
+/// All that a step changes.
+#[derive(Clone, Tree)]
+pub struct Train {
+    pub model: Model,
+    optimizer: AdamW,
+}
+
+/// Inputs and targets.
+pub type Batch = (Tensor, Tensor);
+
+impl Train {
+    /// Forward, backward and update; gives the loss before the update.
+    pub fn step(&mut self, (x, y): &Batch) -> Result<Tensor> {
+        let loss = match &self.model {
+            Model::Mlp(m) => m.forward(x)?.cross_entropy(y)?,
+            Model::Cnn(m) => m.forward(x)?.cross_entropy(y)?,
+            Model::Gpt(m) => m.loss(x, y)?,
+        };
+        self.optimizer.step(&mut self.model, &loss.backward()?)?;
+        Ok(loss)
+    }
+}
 
 impl Workload {
     /// The workload of a name as it is run on a kind of device: `chargpt` takes a batch of 4 where a CPU computes.
@@ -53,6 +89,7 @@ impl Workload {
                 let sizes: Vec<_> = sizes.iter().map(|s| s.to_string()).collect();
                 format!("MLP {}, batch {}", sizes.join("-"), self.batch)
             }
+            Shape::Cnn => format!("CNN 1x28x28, 32 and 64 channels, 128, {CLASSES}, batch {}", self.batch),
             Shape::Gpt { vocabulary, context, width, layers, heads } => {
                 format!(
                     "GPT of {layers} layers, width {width}, {heads} heads, vocabulary {vocabulary}, context {context}, batch {}",
@@ -66,6 +103,10 @@ impl Workload {
     pub fn flops(&self) -> f64 {
         match self.shape {
             Shape::Mlp(sizes) => 6.0 * self.batch as f64 * sizes.windows(2).map(|w| (w[0] * w[1]) as f64).sum::<f64>(),
+            Shape::Cnn => {
+                let (first, second) = ((28 * 28 * 32 * 9) as f64, (14 * 14 * 64 * 9 * 32) as f64);
+                6.0 * self.batch as f64 * (first + second + (64 * 7 * 7 * 128 + 128 * CLASSES) as f64)
+            }
             Shape::Gpt { vocabulary, context, width, layers, .. } => {
                 let (v, t, d, l) = (vocabulary as f64, context as f64, width as f64, layers as f64);
                 let per_token = l * 12.0 * d * d + v * d + l * 2.0 * t * d;
@@ -79,12 +120,13 @@ impl Workload {
         let init = &mut Init::new(device, 0);
         let model = match self.shape {
             Shape::Mlp(sizes) => Model::Mlp(Mlp::new(init, sizes, Activation::Relu)?),
+            Shape::Cnn => Model::Cnn(LeNet::new(init, CLASSES)?),
             Shape::Gpt { vocabulary, context, width, layers, heads } => {
                 Model::Gpt(Gpt::new(init, vocabulary, context, width, layers, heads)?)
             }
         };
         let config = AdamConfig { lr: LEARNING_RATE, ..AdamConfig::default() };
-        Ok(Train { optimizer: AnyOptimizer::AdamW(AdamW::new(&model, config)?), model })
+        Ok(Train { optimizer: AdamW::new(&model, config)?, model })
     }
 
     /// A batch of random data.
@@ -96,6 +138,7 @@ impl Workload {
                 let (inputs, classes) = (sizes[0], sizes[sizes.len() - 1]);
                 Ok((Tensor::randn(device, [b, inputs], 1)?, Tensor::from_vec(device, ids(b, classes), [b])?))
             }
+            Shape::Cnn => Ok((Tensor::randn(device, [b, 1, 28, 28], 1)?, Tensor::from_vec(device, ids(b, CLASSES), [b])?)),
             Shape::Gpt { vocabulary, context, .. } => {
                 let ids = ids(b * context + 1, vocabulary);
                 let shape = [b, context];
@@ -127,6 +170,7 @@ mod tests {
         let count = |name: &str| Workload::find(name, false).unwrap().train(&device).unwrap().model.parameter_count();
         assert_eq!(count("tiny"), 26_122);
         assert_eq!(count("mlp"), 1_863_690);
+        assert_eq!(count("cnn"), 421_642);
         assert_eq!(Workload::find("chargpt", true).unwrap().batch, 4);
         // 6 flops for each of the parameters of the products, and example.
         let tiny = Workload::find("tiny", false).unwrap();

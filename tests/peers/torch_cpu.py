@@ -1,6 +1,6 @@
 """PyTorch's training steps on the CPU, eager and torch.compile: median milliseconds, AdamW, f32.
 
-    python tests/peers/torch_cpu.py [tiny,mlp,tinygpt,chargpt] [THREADS]
+    python tests/peers/torch_cpu.py [tiny,mlp,cnn,tinygpt,chargpt] [THREADS]
 
 `aludel bench --peer torch` runs it beside our own. Each line: peer WORKLOAD MODE ms MILLISECONDS ..
 """
@@ -17,7 +17,7 @@ SECONDS = 4
 
 # PyTorch's own compiler reads the command line of the process that it is in.
 arguments, sys.argv = sys.argv[1:], sys.argv[:1]
-names = (arguments[0] if arguments else "tiny,mlp,tinygpt,chargpt").split(",")
+names = (arguments[0] if arguments else "tiny,mlp,cnn,tinygpt,chargpt").split(",")
 threads = int(arguments[1]) if len(arguments) > 1 else os.cpu_count()
 torch.set_num_threads(threads)
 print(f"torch {torch.__version__} on {threads} threads", flush=True)

@@ -14,7 +14,7 @@ import torch
 from torch_models import cross_entropy, make
 
 arguments, sys.argv = sys.argv[1:], sys.argv[:1]
-names = (arguments[0] if arguments else "tiny,mlp,tinygpt,chargpt,gpt2").split(",")
+names = (arguments[0] if arguments else "tiny,mlp,cnn,tinygpt,chargpt,gpt2").split(",")
 precisions = (arguments[1] if len(arguments) > 1 else "fp32,tf32").split(",")
 modes = (arguments[2] if len(arguments) > 2 else "eager,compile,graphs").split(",")
 budget = float(arguments[3]) if len(arguments) > 3 else 560

@@ -59,6 +59,13 @@ def make(name, on_cpu):
         return Mlp([64, 128, 128, 10]), torch.randn(64, 64), torch.randint(10, (64,)), 64
     if name == "mlp":
         return Mlp([784, 1024, 1024, 10]), torch.randn(1024, 784), torch.randint(10, (1024,)), 1024
+    if name == "cnn":
+        model = nn.Sequential(
+            nn.Conv2d(1, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Flatten(), nn.Linear(64 * 7 * 7, 128), nn.ReLU(), nn.Linear(128, 10),
+        )  # fmt: skip
+        return model, torch.randn(256, 1, 28, 28), torch.randint(10, (256,)), 256
     vocabulary, context, width, layers, heads, batch = {
         "tinygpt": (64, 32, 64, 2, 4, 8),
         "chargpt": (65, 256, 384, 6, 6, 4 if on_cpu else 64),

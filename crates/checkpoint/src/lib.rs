@@ -12,13 +12,13 @@
 //! A directory of that name is complete: it is written under another name, brought to the disk, and renamed. See [`Directory`].
 
 mod directory;
-mod optimizer;
 mod file;
+mod optimizer;
 mod state;
 
 pub use directory::{Directory, Writer, read};
-pub use optimizer::{from_pytorch, to_pytorch};
 pub use file::{decode, encode};
+pub use optimizer::{from_pytorch, to_pytorch};
 pub use state::{Array, State, load, state_of};
 
 use aludel_ir::{Error, Result};

@@ -23,7 +23,7 @@ const MOST_SECONDS: f64 = 8.0;
 pub struct Args {
     #[command(flatten)]
     device: DeviceArgs,
-    /// What to measure, separated by commas: tiny, mlp, tinygpt, chargpt, gpt2; steps for these five; matmul, copy, gelu, softmax,
+    /// What to measure, separated by commas: tiny, mlp, cnn, tinygpt, chargpt, gpt2; steps for these six; matmul, copy, gelu, softmax,
     /// layer_norm, sum_rows, sum_columns; operations for these seven.
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     only: Vec<String>,

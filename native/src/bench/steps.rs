@@ -3,9 +3,8 @@
 use super::clock;
 use super::compile_time::{self, CompileTime};
 use crate::device::Choice;
-use crate::workload::Workload;
+use crate::workload::{Batch, Train, Workload};
 use aludel::{Device, Result, Stats, Tensor, compile};
-use aludel_models::presets::{Batch, Train};
 use std::time::Instant;
 
 /// What was measured of one step.
