@@ -4,6 +4,8 @@
 //! Pictures of each state go to `target/screenshots`, to be looked at. The site must be there: `cargo xtask test` builds it
 //! before it runs this; `ALUDEL_SITE` names another one.
 
+mod companion;
+
 use anyhow::{Context, Result, bail, ensure};
 use std::path::PathBuf;
 use xtask::cdp::Browser;
@@ -18,6 +20,8 @@ type Test = (&'static str, fn(&mut Page) -> Result<()>);
 struct Page {
     browser: Browser,
     base: String,
+    /// Where the static site is, whatever `base` is at the moment.
+    home: String,
     shots: PathBuf,
 }
 
@@ -51,20 +55,24 @@ fn run() -> Result<()> {
     let base = format!("http://127.0.0.1:{}{PREFIX}/", site.port);
     let chosen = |name: &str| only.is_empty() || only.iter().any(|o| name.contains(o.as_str()));
 
-    let mut page = Page { browser: Browser::launch(&program, true)?, base: base.clone(), shots: shots.clone() };
+    let mut page = Page { browser: Browser::launch(&program, true)?, base: base.clone(), home: base.clone(), shots: shots.clone() };
     for (name, test) in TESTS.iter().filter(|t| chosen(t.0)) {
         page.check(name, *test)?;
+    }
+    for (name, test) in companion::TESTS.iter().filter(|t| chosen(t.0)) {
+        let mut serve = companion::Serve::start(&dir, None)?;
+        page.check(name, |page| companion::on_server(page, &mut serve, *test))?;
     }
     drop(page);
     let name = "without WebGPU it says so and trains";
     if chosen(name) {
-        Page { browser: Browser::launch(&program, false)?, base, shots }.check(name, without_webgpu)?;
+        Page { browser: Browser::launch(&program, false)?, home: base.clone(), base, shots }.check(name, without_webgpu)?;
     }
     Ok(())
 }
 
 impl Page {
-    fn check(&mut self, name: &str, test: fn(&mut Page) -> Result<()>) -> Result<()> {
+    fn check(&mut self, name: &str, test: impl FnOnce(&mut Page) -> Result<()>) -> Result<()> {
         let start = std::time::Instant::now();
         self.browser.resize(1280, 900, false)?;
         self.browser.prefer_dark(false)?;
@@ -324,11 +332,7 @@ fn embedded(page: &mut Page) -> Result<()> {
     let inside = |js: &str| format!("(d => {js})(document.querySelector('aludel-playground iframe')?.contentDocument)");
     page.browser.wait("the embedded page", &inside("d?.querySelector('#train')?.disabled === false"), 120)?;
     page.browser.eval(&inside("d.querySelector('#train').click()"))?;
-    page.browser.wait(
-        "embedded training",
-        &inside("Number(d.getElementById('right-step').textContent.replaceAll(',', '')) > 5"),
-        180,
-    )?;
+    page.browser.wait("embedded training", &inside("Number(d.getElementById('right-step').textContent.replaceAll(',', '')) > 5"), 180)?;
     page.browser.eval(&inside("d.querySelector('#train').click()"))?;
     page.settle()?;
     page.shot("embed")

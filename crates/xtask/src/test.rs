@@ -7,12 +7,15 @@ use std::time::Instant;
 
 type Step = (&'static str, &'static str, fn() -> Result<()>);
 
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 7] = [
     ("setup", "a browser and a Vulkan driver", setup),
     ("fmt", "formatting", || Cmd::new("cargo").args(["fmt", "--all", "--check"]).run()),
     ("clippy", "lints", || Cmd::new("cargo").args(["clippy", "-q", "--workspace", "--all-targets", "--", "-D", "warnings"]).run()),
     ("unit", "tests of every crate", || Cmd::new("cargo").args(["test", "-q", "--workspace"]).run()),
     ("web", "the site, built as it ships", || site::build(&target_dir().join("site"), "web")),
+    ("native", "the command that the page's companion server is", || {
+        Cmd::new("cargo").args(["build", "-q", "-p", "aludel-native", "--no-default-features", "--features", "cpu"]).run()
+    }),
     ("browser", "the page in a browser", || Cmd::new("cargo").args(["test", "-q", "-p", "xtask", "--test", "browser"]).run()),
 ];
 

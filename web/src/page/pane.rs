@@ -41,10 +41,17 @@ pub fn PaneView(props: &PaneProps) -> Html {
     let (key, setup) = (props.lane.key(), props.lanes.setup(props.lane));
     html! {
         <article class={classes!("pane", key, (!props.active).then_some("idle"))} aria-labelledby={format!("{key}-title")}>
-            <div class="numbers">
+            <div class="pane-head">
                 <h2 id={format!("{key}-title")} class="unseen">{ props.lanes.full(props.lane) }</h2>
                 { choosers(props) }
-                if matches!(setup.place, Place::Server(_)) { { connection(v.connection.as_ref(), key, &props.on_retry) } }
+                if matches!(setup.place, Place::Server(_)) {
+                    { connection(v.connection.as_ref(), key, &props.on_retry) }
+                } else if !props.lanes.same_place() {
+                    // Of the same height, so that the numbers stand side by side.
+                    <p class="connection"></p>
+                }
+            </div>
+            <div class="numbers">
                 <p class="headline"><output class="value" id={format!("{key}-ms")}>{ headline }</output><span class="unit">{ unit }{" per step"}</span></p>
                 <dl class="now">
                     { row("Step", "step", key, format::count(v.step)) }

@@ -18,11 +18,11 @@ pub fn Server(props: &ServerProps) -> Html {
     let (address, token) = (use_node_ref(), use_node_ref());
     let companion = &props.lanes.companion;
     let (state, label) = match companion {
-        Companion::Absent => ("", "Companion server".to_string()),
-        Companion::Connecting { .. } => ("", "Connecting…".to_string()),
-        Companion::Locked { .. } => ("wants", "Server: token needed".to_string()),
-        Companion::Connected { .. } => ("on", "Server connected".to_string()),
-        Companion::Unreachable { .. } => ("off", "Server out of reach".to_string()),
+        Companion::Absent => ("", "Companion server"),
+        Companion::Connecting { .. } => ("busy", "Connecting…"),
+        Companion::Locked { .. } => ("off", "Server: token needed"),
+        Companion::Connected { .. } => ("on", "Server connected"),
+        Companion::Unreachable { .. } => ("off", "Server out of reach"),
     };
     let known = match companion {
         Companion::Absent => String::new(),
@@ -59,7 +59,10 @@ pub fn Server(props: &ServerProps) -> Html {
     };
     html! {
         <div class="server">
-            <button type="button" id="server" class={classes!("quiet", state)} popovertarget="server-panel" title="Train on another machine">{ label }</button>
+            <button type="button" id="server" class={classes!("quiet", state)} popovertarget="server-panel" title="Train on another machine" aria-label={label}>
+                // A phone has room for one word; the dot and the name say the rest.
+                <span class="roomy">{ label }</span><span class="tight">{"Server"}</span>
+            </button>
             <div id="server-panel" popover="auto" role="dialog" aria-labelledby="server-title">
                 <h2 id="server-title">{"Companion server"}</h2>
                 { about }

@@ -11,6 +11,7 @@ use aludel::{Result, Snapshot};
 use aludel_protocol::remote::TensorData;
 use aludel_protocol::{Companion, Connection, Event, Lane, Pane, SessionKey};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How often the state is fetched while training, at the most.
 const FETCH_MS: f64 = 400.0;
@@ -41,8 +42,14 @@ pub struct Remote {
     /// A state that has come and is yet to be examined.
     pending: Option<(u64, Vec<(String, TensorData)>)>,
     tell: Rc<dyn Fn(u32, Signal)>,
-    /// Counts connections: what an earlier one still has to say is not heard.
+    /// The number of the connection at hand: what an earlier one still has to say, this lane's or another's, is not heard.
     connection: u32,
+}
+
+/// A number that no connection had before.
+fn fresh_number() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// What a lane asks of the session as a whole.
@@ -118,11 +125,11 @@ impl Remote {
         self.socket = Some((address.clone(), None));
         if self.session.is_none() {
             let (job, names) = job(&mut self.learner, &self.title, self.pane).await?;
-            let mut session = Session::new(self.device.clone(), token.map(str::to_string), job, names, self.resume.take());
+            let mut session = Session::new(self.device.clone(), job, names, self.resume.take());
             session.set_running(self.wanted, now());
             self.session = Some(session);
         }
-        let effects = self.session.as_mut().map_or_else(Vec::new, |s| s.connect(now()));
+        let effects = self.session.as_mut().map_or_else(Vec::new, |s| s.begin(token.map(str::to_string), now()));
         Ok(self.carry_out(effects))
     }
 
@@ -227,7 +234,7 @@ impl Remote {
                     if let Some((_, socket)) = &mut self.socket {
                         *socket = None;
                     }
-                    self.connection += 1;
+                    self.connection = 0;
                 }
                 Effect::Send(message) => {
                     if let Some((_, Some(socket))) = &self.socket {
@@ -257,7 +264,7 @@ impl Remote {
     }
 
     fn open(&mut self) {
-        self.connection += 1;
+        self.connection = fresh_number();
         let (connection, tell) = (self.connection, self.tell.clone());
         let Some((address, socket)) = &mut self.socket else { return };
         // First of all the old one: a server may count connections.

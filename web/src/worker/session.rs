@@ -111,10 +111,10 @@ pub struct Session {
 impl Session {
     /// A session that runs `job` on the device called `device`; `names` are those of the job's state. With a key, the server's
     /// session of that key is taken up where it still is.
-    pub fn new(device: String, token: Option<String>, job: Job, names: Vec<String>, key: Option<SessionKey>) -> Session {
+    pub fn new(device: String, job: Job, names: Vec<String>, key: Option<SessionKey>) -> Session {
         Session {
             device,
-            token,
+            token: None,
             job,
             names,
             adopt: key.is_some(),
@@ -145,6 +145,12 @@ impl Session {
     /// It is given up, until [`Session::connect`].
     pub fn failed(&self) -> bool {
         self.phase == Phase::Failed
+    }
+
+    /// Connects to a server that takes this token, or asks for none.
+    pub fn begin(&mut self, token: Option<String>, now: f64) -> Vec<Effect> {
+        self.token = token;
+        self.connect(now)
     }
 
     /// Connects now, whatever it was waiting for.

@@ -24,7 +24,7 @@ fn job() -> Job {
 }
 
 fn session(key: Option<SessionKey>) -> Session {
-    Session::new("cpu".into(), Some("secret".into()), job(), vec!["w".into()], key)
+    Session::new("cpu".into(), job(), vec!["w".into()], key)
 }
 
 fn key(name: &str) -> SessionKey {
@@ -70,7 +70,7 @@ fn told(effects: &[Effect]) -> Option<&Connection> {
 
 /// Connects, and lets the server make the session.
 fn begun(s: &mut Session) -> Vec<Effect> {
-    let mut all = s.connect(0.0);
+    let mut all = s.begin(Some("secret".into()), 0.0);
     for signal in [Signal::Opened, welcome(None), created("k")] {
         all.extend(s.on(signal, 1.0));
     }
