@@ -175,9 +175,22 @@ static inline f32 log1p_f32(f32 x) {
   return (u > 0.0f) & (u < __builtin_inff()) ? r + lost : r;
 }
 
+// x P(x^2) / Q(x^2), as Eigen has it (MathFunctionsImpl, generic_fast_tanh_float): from 7.905 on it is one; where x^2 is lost beside
+// one it is x.
 static inline f32 tanh_f32(f32 x) {
-  f32 a = __builtin_fabsf(x), t = expm1_f32(2.0f * (a > 10.0f ? 10.0f : a));
-  return __builtin_copysignf(t / (t + 2.0f), x);
+  f32 c = x < -7.90531110763549805f ? -7.90531110763549805f : x > 7.90531110763549805f ? 7.90531110763549805f : x, z = c * c;
+  f32 p = -2.76076847742355e-16f;
+  p = p * z + 2.00018790482477e-13f;
+  p = p * z - 8.60467152213735e-11f;
+  p = p * z + 5.12229709037114e-08f;
+  p = p * z + 1.48572235717979e-05f;
+  p = p * z + 6.37261928875436e-04f;
+  p = p * z + 4.89352455891786e-03f;
+  f32 q = 1.19825839466702e-06f;
+  q = q * z + 1.18534705686654e-04f;
+  q = q * z + 2.26843463243900e-03f;
+  q = q * z + 4.89352518554385e-03f;
+  return z < 1.6e-7f ? x : c * p / q;
 }
 
 // ---- floats: trigonometric functions ----

@@ -41,6 +41,8 @@ pub struct Target {
     pub software: bool,
     /// What matrix products of f32 may give up for speed.
     pub matmul_precision: MatmulPrecision,
+    /// Threads that take pieces of work at once, where workgroups are such pieces (C).
+    pub cores: u32,
     /// Numbers of 32 bits in the widest vector register where kernels name vectors themselves (C).
     pub vector_lanes: u32,
     /// Compute capability times ten (`90` for Hopper) where the language is PTX; else 0.
@@ -67,6 +69,7 @@ impl Target {
             max_groups: 65_535,
             max_binding_bytes: 128 << 20,
             software: false,
+            cores: 1,
             vector_lanes: 4,
             matmul_precision: MatmulPrecision::Highest,
             compute_capability: 0,
@@ -83,6 +86,7 @@ impl Target {
             max_groups: i32::MAX as u32,
             max_binding_bytes: 16 << 30,
             software: false,
+            cores: 8,
             vector_lanes: 8,
             matmul_precision: MatmulPrecision::Highest,
             compute_capability: 0,
@@ -99,6 +103,7 @@ impl Target {
             max_groups: i32::MAX as u32,
             max_binding_bytes: 16 << 30,
             software: false,
+            cores: 1,
             vector_lanes: 4,
             matmul_precision,
             compute_capability,

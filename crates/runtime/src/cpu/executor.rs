@@ -73,7 +73,7 @@ fn target() -> Target {
     };
     #[cfg(not(target_arch = "x86_64"))]
     let vector_lanes = 4;
-    Target { vector_lanes, ..Target::cpu() }
+    Target { vector_lanes, cores: team::threads().min(64) as u32, ..Target::cpu() }
 }
 
 /// The processor's own name.

@@ -134,6 +134,7 @@ impl WgpuExecutor {
             // Offsets and indices are 32-bit, in words; sizes stay a multiple of every alignment.
             max_binding_bytes: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(u32::MAX as u64) / 256 * 256,
             software,
+            cores: 1,
             vector_lanes: 4,
             matmul_precision: Default::default(),
             compute_capability: 0,

@@ -7,8 +7,8 @@
 //! instantiating BLAS functionality", ACM TOMS 41(3), 2015. Operands that lie as the multiplication wants them are not packed
 //! where packing would cost more than it saves.
 
-use super::loops::{each, round_up, span};
-use super::tile::Tile;
+use super::loops::{each, hoist_constants, round_up, span};
+use super::tile::{Tile, walks_along};
 use crate::fuse::Contraction;
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
@@ -76,6 +76,7 @@ impl Template<'_> {
         let mut kb = KernelBuilder::new();
         let mut em = Emitter::new(self.nest, p);
         em.lazy = true;
+        hoist_constants(&mut kb, &mut em)?;
         let scratch = self.scratch(&mut kb);
         let volume = |axes: &[AxisId]| p.volume(axes);
         let (tiles_m, tiles_n) = (groups_of(&volume(&c.m), t.piece_m, p), groups_of(&volume(&c.n), t.piece_n, p));
@@ -130,15 +131,7 @@ impl Template<'_> {
 
     /// Whether the left operand walks through memory along the depth: then so do its panels.
     fn rows_along_depth(&self) -> bool {
-        let mut along = false;
-        let mut stack = vec![self.c.lhs];
-        while let Some(v) = stack.pop() {
-            if let LoopOp::Load { index, .. } = self.nest.op(v) {
-                along |= self.c.k.iter().any(|a| index[0].coefficient(*a).is_some_and(|c| c.is_one()));
-            }
-            stack.extend(self.nest.op(v).operands());
-        }
-        along
+        walks_along(self.nest, self.c.lhs, &self.c.k)
     }
 
     /// Words from one row of a panel to the next: no power of two, so that rows do not meet in the cache.
@@ -243,6 +236,17 @@ impl Template<'_> {
             each(kb, em, (k::int(0), part.len.clone()), |kb, em, i| {
                 self.depth_at(kb, em, part, &i);
                 let to = kb.int(k::add(to, k::mul(i, k::int(t.columns()))));
+                if let Some(run) = self.run() {
+                    // Whole runs of the last axis; columns past the end keep what was there, their results are not stored.
+                    let left = k::sub(self.size(kb, &self.c.n), base.clone());
+                    let count = if whole { k::int(t.columns()) } else { k::bin(ScalarOp::Min, left, k::int(t.columns())) };
+                    let runs = kb.int(k::div(count, k::int(run)));
+                    return self.runs(kb, em, &base, runs, run, |kb, em, j| {
+                        let value = self.factor(kb, em, self.c.rhs)?;
+                        kb.stmt(Stmt::StoreShared { array: s.columns_each, index: k::add(to.clone(), j), value });
+                        Ok(())
+                    });
+                }
                 each(kb, em, (k::int(0), k::int(t.columns())), |kb, em, j| {
                     let index = k::add(to, j.clone());
                     let at = if whole {
@@ -343,7 +347,9 @@ impl Template<'_> {
         }
         let panel = kb.int(k::mul(pn.clone(), k::int(t.depth * t.vectors)));
         each(kb, em, (k::int(0), part.len.clone()), |kb, em, i| {
-            self.depth_at(kb, em, part, &i);
+            if t.direct_lhs || t.direct_rhs {
+                self.depth_at(kb, em, part, &i);
+            }
             let step = if t.direct_rhs { k::int(0) } else { kb.int(k::add(panel, k::mul(i.clone(), k::int(t.vectors)))) };
             let mut columns = Vec::new();
             for v in 0..t.vectors {
@@ -419,16 +425,54 @@ impl Template<'_> {
             for store in &self.nest.stores {
                 self.hoist(kb, em, store.value)?;
             }
-            each(kb, em, (k::int(0), columns), |kb, em, j| {
-                self.column(kb, em, &base, j.clone());
-                let sum = KExpr::Shared { array: s.results_each, index: Box::new(k::add(from, j)) };
+            let finish = |kb: &mut KernelBuilder, em: &mut Emitter, j: KExpr| {
+                let sum = KExpr::Shared { array: s.results_each, index: Box::new(k::add(from.clone(), j)) };
                 let dtype = self.nest.dtype(self.c.reduce);
                 let sum = if dtype == self.dtype { sum } else { KExpr::Cast(dtype, Box::new(sum)) };
                 let sum = kb.bind(sum, Ty::scalar(dtype));
                 em.define(self.c.reduce, sum);
                 em.stores(kb, &|_| true)
+            };
+            let Some(run) = self.run() else {
+                return each(kb, em, (k::int(0), columns), |kb, em, j| {
+                    self.column(kb, em, &base, j.clone());
+                    finish(kb, em, j)
+                });
+            };
+            // Several columns lie side by side before the outer axes move: one loop for each such run, without divisions inside.
+            let runs = kb.int(k::div(columns, k::int(run)));
+            self.runs(kb, em, &base, runs, run, finish)
+        })
+    }
+
+    /// Loops over columns from `base` on, run after run of the last axis; the body is given the column in the tile.
+    fn runs(
+        &self,
+        kb: &mut KernelBuilder,
+        em: &mut Emitter,
+        base: &KExpr,
+        count: KExpr,
+        run: i64,
+        body: impl FnOnce(&mut KernelBuilder, &mut Emitter, KExpr) -> Result<()>,
+    ) -> Result<()> {
+        each(kb, em, (k::int(0), count), |kb, em, i| {
+            let first = kb.int(k::mul(i, k::int(run)));
+            let place = kb.int(k::add(base.clone(), first.clone()));
+            kb.unflatten(place, &self.c.n, self.program, &mut em.axes);
+            each(kb, em, (k::int(0), k::int(run)), |kb, em, j| {
+                if let Some(last) = self.c.n.last() {
+                    em.axes.insert(*last, j.clone());
+                }
+                body(kb, em, k::add(first, j))
             })
         })
+    }
+
+    /// The extent of the last column axis, where a register tile holds whole runs of it and no part of one.
+    fn run(&self) -> Option<i64> {
+        let (last, outer) = self.c.n.split_last()?;
+        let run = self.program.extent(*last).as_const()?;
+        (!outer.is_empty() && run > 1 && run < self.t.columns() && self.t.columns() % run == 0).then_some(run)
     }
 
     /// Computes what the epilogue needs of the row alone.

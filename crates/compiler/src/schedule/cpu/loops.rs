@@ -3,7 +3,7 @@
 use crate::schedule::build::{Emitter, KernelBuilder};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt};
-use aludel_ir::loops::{LoopOp, LoopProgram, Nest};
+use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::{Result, ScalarOp};
 
 /// Instructions of a piece, about: some microseconds of work.
@@ -32,6 +32,26 @@ pub(super) fn span(kb: &mut KernelBuilder, piece: KExpr, total: &Expr, each: i64
     let n = kb.size(total);
     let end = kb.int(k::bin(ScalarOp::Min, k::add(start.clone(), k::int(each)), n));
     (start, end)
+}
+
+/// Computes here what does not vary over any axis of the nest: constants of the whole kernel.
+pub(super) fn hoist_constants(kb: &mut KernelBuilder, em: &mut Emitter) -> Result<()> {
+    let nest = em.nest;
+    let axes: Vec<AxisId> = nest.axes.iter().chain(&nest.inner).copied().collect();
+    // What hangs on a reduction is known after its loop only.
+    let mut hangs = Vec::with_capacity(nest.ops.len());
+    for (op, _) in &nest.ops {
+        hangs.push(matches!(op, LoopOp::Reduce { .. }) || op.operands().iter().any(|v| hangs[v.0 as usize]));
+    }
+    let mut stack: Vec<ValId> = nest.stores.iter().map(|s| s.value).collect();
+    while let Some(v) = stack.pop() {
+        if hangs[v.0 as usize] || em.depends_on(v, &axes) {
+            stack.extend(nest.op(v).operands());
+        } else {
+            em.value(kb, v)?;
+        }
+    }
+    Ok(())
 }
 
 /// `for var in start..end`, in a scope of its own.
@@ -77,14 +97,18 @@ pub(super) fn hint(program: &LoopProgram, e: &Expr) -> i64 {
     program.env.hint_or_one(e).max(1)
 }
 
-/// The axis along which most loads and stores walk through memory step by step; ties go to the axes named first.
-pub(super) fn contiguous(nest: &Nest, axes: &[AxisId]) -> Option<AxisId> {
-    let votes = |a: &AxisId| {
-        let steps = |e: &Expr| e.coefficient(*a).is_some_and(|c| c.is_one()) as usize;
-        let loads = nest.ops.iter().map(|(op, _)| if let LoopOp::Load { index, .. } = op { steps(&index[0]) } else { 0 });
-        loads.chain(nest.stores.iter().map(|s| steps(&s.index[0]))).sum::<usize>()
+/// The axis along which most elements are loaded and stored one after another; ties go to the axes named first.
+pub(super) fn contiguous(program: &LoopProgram, nest: &Nest, axes: &[AxisId]) -> Option<AxisId> {
+    // An access counts by the elements that it touches: those of whole rows are few.
+    let weight = |e: &Expr, a: &AxisId| match e.coefficient(*a) {
+        Some(c) if c.is_one() => hint(program, &program.volume(&e.axes())),
+        _ => 0,
     };
-    let mut best: Option<(AxisId, usize)> = None;
+    let votes = |a: &AxisId| {
+        let loads = nest.ops.iter().map(|(op, _)| if let LoopOp::Load { index, .. } = op { weight(&index[0], a) } else { 0 });
+        loads.chain(nest.stores.iter().map(|s| weight(&s.index[0], a))).fold(0i64, i64::saturating_add)
+    };
+    let mut best: Option<(AxisId, i64)> = None;
     for a in axes {
         let n = votes(a);
         if n > 0 && best.is_none_or(|(_, m)| n > m) {

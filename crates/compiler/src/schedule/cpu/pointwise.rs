@@ -1,6 +1,6 @@
 //! Pointwise nests: the last axis is the vectorised loop. A piece is a stretch of it where it is long, else several rows.
 
-use super::loops::{each, grain, hint, span};
+use super::loops::{each, grain, hint, hoist_constants, span};
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of};
 use aludel_ir::Result;
@@ -16,6 +16,7 @@ pub(super) fn schedule(program: &LoopProgram, nest: &Nest) -> Result<Scheduled> 
         em.stores(&mut kb, &|_| true)?;
         return Ok(kb.finish(program, 1, Expr::ONE));
     };
+    hoist_constants(&mut kb, &mut em)?;
     let (rows, columns) = (program.volume(outer), program.extent(*last).clone());
     let grain = grain(nest);
     let groups;

@@ -5,7 +5,7 @@
 //! the cache between them. *Across the rows*, where memory is contiguous along the rows: a piece takes a stretch of neighbouring rows,
 //! whose accumulators lie side by side in scratch, and passes over the columns with the rows as the vectorised loop.
 
-use super::loops::{contiguous, each, grain, hint, nested, round_up, span};
+use super::loops::{contiguous, each, grain, hint, hoist_constants, nested, round_up, span};
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of};
 use crate::schedule::rows::{level_of_store, levels};
@@ -22,7 +22,7 @@ pub(super) fn schedule(program: &LoopProgram, nest: &mut Nest) -> Result<Schedul
     let by_index = nest.reduces().any(|r| matches!(nest.op(r), LoopOp::Reduce { op, .. } if op.is_arg()));
     let columns = nest.inner.clone();
     let all: Vec<AxisId> = nest.inner.iter().rev().chain(nest.axes.iter().rev()).copied().collect();
-    let along = contiguous(nest, &all);
+    let along = contiguous(program, nest, &all);
     if let Some(a) = along.filter(|a| nest.inner.contains(a)) {
         nest.inner.retain(|x| *x != a);
         nest.inner.push(a);
@@ -89,6 +89,7 @@ impl Template<'_> {
         let mut kb = KernelBuilder::new();
         let mut em = Emitter::new(nest, program);
         em.lazy = true;
+        hoist_constants(&mut kb, &mut em)?;
         let rows = program.volume(&nest.axes);
         let per = (grain(nest) / hint(program, &program.volume(&nest.inner))).max(1);
         let range = span(&mut kb, KExpr::WorkgroupId(0), &rows, per);
@@ -157,6 +158,7 @@ impl Template<'_> {
         let mut kb = KernelBuilder::new();
         let mut em = Emitter::new(nest, program);
         em.lazy = true;
+        hoist_constants(&mut kb, &mut em)?;
         let outer: Vec<AxisId> = nest.axes.iter().copied().filter(|a| *a != axis).collect();
         let extent = program.extent(axis).clone();
         // Short stretches where there are few columns of work: every core shall have some.

@@ -7,10 +7,6 @@ use aludel_ir::DType;
 use aludel_ir::expr::AxisId;
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
 
-/// Products of a piece worth taking by itself: about a microsecond.
-const SMALL_PIECE: i64 = 1 << 16;
-/// Products of a piece where there are more pieces than any machine has cores.
-const LARGE_PIECE: i64 = 1 << 21;
 /// Words of packed columns that a piece keeps: half a second-level cache, about.
 const PACKED_WORDS: i64 = 1 << 17;
 /// Words of results that a piece keeps when the depth is cut.
@@ -19,6 +15,8 @@ const RESULT_WORDS: i64 = 1 << 16;
 const MOST_DEPTH: i64 = 512;
 /// Where the depth is cut, into parts of this many: a panel of the left operand fills half a first-level cache.
 const CUT_DEPTH: i64 = 384;
+/// What taking a piece costs, in cycles.
+const PIECE_CYCLES: i64 = 150;
 
 /// The cut of one contraction.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,7 +45,7 @@ impl Tile {
     }
 
     pub fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Tile {
-        let size = |axes: &[AxisId]| hint(program, &program.volume(axes));
+        let size = |axes: &[AxisId]| hint(program, &program.volume(axes)).min(1 << 24);
         let (b, m, n, depth) = (size(&c.batch), size(&c.m), size(&c.n), size(&c.k));
         let lanes = (target.vector_lanes as i64).clamp(4, 16);
         let (rows, vectors) = registers(m, n, depth, lanes);
@@ -55,31 +53,45 @@ impl Tile {
         let known = program.volume(&c.k).as_const();
         let cut = known.is_none_or(|k| k > MOST_DEPTH);
         let depth = if cut { round_up(depth, 16).clamp(64, CUT_DEPTH) } else { depth };
-        // As many pieces as the work is worth.
-        let work = b * m * n * size(&c.k);
-        let wanted = (work / SMALL_PIECE).clamp(1, 16).max((work / LARGE_PIECE).min(256));
-        let most_n = (PACKED_WORDS / depth / columns * columns).max(columns);
-        let mut piece_n = round_up(n, columns).min(most_n).min(round_up(1024, columns));
-        let mut piece_m = round_up(m, rows);
         let direct_rhs = !cut && reads_in_place(program, nest, c, c.rhs, true) && lanes > 4 && divides(program, &c.n, columns) && m <= 96;
-        let pieces = |pm: i64, pn: i64| b * ((m + pm - 1) / pm) * ((n + pn - 1) / pn);
-        let halve = |x: i64, each: i64| round_up((x + 1) / 2, each);
-        while pieces(piece_m, piece_n) < wanted {
-            // Every piece packs its own columns: rows are shared out when few columns are left.
-            let narrow =
-                piece_n <= columns || (!direct_rhs && piece_n <= 2 * columns && piece_m >= 256) || (direct_rhs && piece_m > 4 * rows);
-            if narrow && piece_m > rows {
-                piece_m = halve(piece_m, rows);
-            } else if piece_n > columns {
-                piece_n = halve(piece_n, columns);
-            } else {
-                break;
+        let along_n = walks_along(nest, c.rhs, &c.n);
+        // Sixteenths of a cycle for one packed element: copied by vectors, or gathered.
+        let packing = match () {
+            () if direct_rhs => 0,
+            () if along_n => 3,
+            () => 18,
+        };
+        let most_n = (PACKED_WORDS / depth / columns * columns).max(columns).min(round_up(n, columns));
+        let total = size(&c.k);
+        let cores = (target.cores as i64).max(1);
+        // The cut that ends first, by this model: every piece packs its columns and its rows, multiplies, and costs something itself;
+        // cores take pieces in turn. Among nearly equal ones the one of more pieces, which evens out what the model does not know.
+        let mut best: Option<(i64, i64, i64, i64)> = None;
+        for parts_m in parts(m, rows) {
+            let mut piece_m = round_up((m + parts_m - 1) / parts_m, rows);
+            for parts_n in parts(n, columns) {
+                let piece_n = round_up((n + parts_n - 1) / parts_n, columns);
+                if piece_n > most_n {
+                    continue;
+                }
+                if cut {
+                    piece_m = piece_m.min((RESULT_WORDS / piece_n / rows * rows).max(rows));
+                }
+                let pieces = b * ((m + piece_m - 1) / piece_m) * ((n + piece_n - 1) / piece_n);
+                let multiply = piece_m * piece_n / lanes * total / 2;
+                let pack = (packing * piece_n + 2 * piece_m) * total / 16;
+                let turns = (pieces + cores - 1) / cores;
+                let time = turns.saturating_mul(multiply + pack + PIECE_CYCLES);
+                let better = best.is_none_or(|(t, p, ..)| if pieces > p && p < 4 * cores { time <= t + t / 32 } else { time < t });
+                if better {
+                    best = Some((time, pieces, piece_m, piece_n));
+                }
             }
         }
-        if cut {
-            piece_m = piece_m.min((RESULT_WORDS / piece_n / rows * rows).max(rows));
-        }
-        let batches = (b * ((m + piece_m - 1) / piece_m) * ((n + piece_n - 1) / piece_n) / wanted).clamp(1, b);
+        let (_, pieces, piece_m, piece_n) = best.unwrap_or((0, 1, rows, columns));
+        // Many small products: several a piece.
+        let work = piece_m * piece_n / lanes * total / 2;
+        let batches = (8 * PIECE_CYCLES / work.max(1)).clamp(1, (pieces / (4 * cores)).clamp(1, b));
         let direct_lhs = reads_in_place(program, nest, c, c.lhs, false) && !cut && piece_n <= 4 * columns;
         Tile { lanes, rows, vectors, depth, cut, piece_m, piece_n, batches, direct_lhs, direct_rhs }
     }
@@ -103,6 +115,25 @@ fn registers(m: i64, n: i64, depth: i64, lanes: i64) -> (i64, i64) {
         }
     }
     (best.1, best.2)
+}
+
+/// Into how many parts a side may be cut: every number that is not too many.
+fn parts(n: i64, each: i64) -> impl Iterator<Item = i64> {
+    let most = ((n + each - 1) / each).clamp(1, 256);
+    (1..=most).filter(move |p| *p <= 16 || p.count_ones() <= 2 || *p == most)
+}
+
+/// Whether an operand's elements lie side by side along an axis of a side.
+pub(super) fn walks_along(nest: &Nest, v: ValId, axes: &[AxisId]) -> bool {
+    let mut along = false;
+    let mut stack = vec![v];
+    while let Some(v) = stack.pop() {
+        if let LoopOp::Load { index, .. } = nest.op(v) {
+            along |= axes.iter().any(|a| index[0].coefficient(*a).is_some_and(|c| c.is_one()));
+        }
+        stack.extend(nest.op(v).operands());
+    }
+    along
 }
 
 fn divides(program: &LoopProgram, axes: &[AxisId], each: i64) -> bool {
