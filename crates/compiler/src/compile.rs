@@ -1,7 +1,7 @@
 //! All passes, in order.
 
 use crate::plan::{self, Passes};
-use crate::{Options, Target, autodiff, fuse, lower, partition, schedule};
+use crate::{Options, Target, autodiff, fuse, lower, partition, schedule, split};
 use aludel_ir::Result;
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
@@ -22,7 +22,9 @@ pub fn compile(graph: &Graph, target: &Target, options: &Options) -> Result<Prog
     let mut loops = lower::lower(&prims, target)?;
     // Nests that share buffers become one.
     let unfused = options.keep_stages.then(|| loops.clone());
-    let fused = fuse::fuse(&mut loops, options.fuse);
+    let mut fused = fuse::fuse(&mut loops, options.fuse);
+    // Long reductions to few results become two nests, where that fills the device.
+    split::split(&mut loops, &mut fused, target);
     loops.verify()?;
     // Nests become kernels.
     let scheduled = schedule::schedule(&loops, target)?;

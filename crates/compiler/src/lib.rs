@@ -11,6 +11,7 @@ mod nest;
 pub mod partition;
 mod plan;
 pub mod schedule;
+mod split;
 mod stages;
 pub mod target;
 

@@ -61,6 +61,12 @@ pub enum KExpr {
         array: u32,
         index: Box<KExpr>,
     },
+    /// Four neighbours of a workgroup array of scalars; the index counts groups of four. Only on targets with
+    /// [`Kernel::needs_subgroups`].
+    SharedQuad {
+        array: u32,
+        index: Box<KExpr>,
+    },
     /// One lane of a four-lane value.
     Lane(Box<KExpr>, u8),
     /// Four lanes from scalars (four of them, or one spread).
@@ -185,7 +191,7 @@ impl Kernel {
         let mut found = false;
         visit(&self.body, &mut |s| {
             found |= matches!(s, Stmt::AsyncCopy { .. } | Stmt::AsyncCommit | Stmt::AsyncWait(_) | Stmt::Mma { .. });
-            s.exprs().into_iter().for_each(|e| e.visit(&mut |e| found |= matches!(e, KExpr::Shuffle(..))));
+            s.exprs().into_iter().for_each(|e| e.visit(&mut |e| found |= matches!(e, KExpr::Shuffle(..) | KExpr::SharedQuad { .. })));
         });
         found
     }

@@ -377,7 +377,7 @@ impl Printer<'_> {
                 let parts = parts.iter().map(|p| Ok(self.expr(p)?.arg())).collect::<Result<Vec<_>>>()?;
                 Text::atom(format!("{}({})", type_name(ty), parts.join(", ")), ty)
             }
-            KExpr::Shuffle(..) => return Err(super::no_subgroups(self.kernel, "WGSL")),
+            KExpr::Shuffle(..) | KExpr::SharedQuad { .. } => return Err(super::no_subgroups(self.kernel, "WGSL")),
         })
     }
 

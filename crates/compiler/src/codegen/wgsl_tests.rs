@@ -176,7 +176,10 @@ fn statements_print_as_written() {
             },
         ],
     );
-    k.shared = vec![SharedArray { name: "partial".into(), ty: f, len: 64, view: None }, SharedArray { name: "mask".into(), ty: BOOL, len: 64, view: None }];
+    k.shared = vec![
+        SharedArray { name: "partial".into(), ty: f, len: 64, view: None },
+        SharedArray { name: "mask".into(), ty: BOOL, len: 64, view: None },
+    ];
     let source = print(&k, &[Some(Access::ReadWrite)]).unwrap();
     check(&source);
     let expected = "\

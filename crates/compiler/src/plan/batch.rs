@@ -356,6 +356,7 @@ impl Rename<'_> {
                 KExpr::Load { buffer: self.buffers[*buffer as usize], index: Box::new(self.at(*buffer, index, ty.lanes)), ty: *ty }
             }
             KExpr::Shared { array, index } => KExpr::Shared { array: self.shared[*array as usize], index: one(index) },
+            KExpr::SharedQuad { array, index } => KExpr::SharedQuad { array: self.shared[*array as usize], index: one(index) },
             KExpr::Lane(x, l) => KExpr::Lane(one(x), *l),
             KExpr::Vec4(parts) => KExpr::Vec4(all(parts)),
             KExpr::Shuffle(x, mask) => KExpr::Shuffle(one(x), *mask),

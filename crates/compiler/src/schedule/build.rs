@@ -53,6 +53,13 @@ impl KernelBuilder {
         KExpr::Var(v)
     }
 
+    /// Keeps a value as it is now, whatever is assigned to the register that held it.
+    pub fn bind_copy(&mut self, e: KExpr) -> KExpr {
+        let v = self.var(k::I32);
+        self.stmt(Stmt::Let(v, e));
+        KExpr::Var(v)
+    }
+
     pub fn int(&mut self, e: KExpr) -> KExpr {
         self.bind(e, k::I32)
     }
@@ -249,7 +256,7 @@ impl<'n> Emitter<'n> {
         self.deps[v.0 as usize].iter().any(|a| axes.contains(a))
     }
 
-    fn known(&self, v: ValId) -> Option<KExpr> {
+    pub fn known(&self, v: ValId) -> Option<KExpr> {
         self.scopes.iter().rev().find_map(|s| s.get(&v).cloned())
     }
 

@@ -7,7 +7,10 @@ mod contract;
 mod cpu;
 mod pointwise;
 mod product;
+mod quad;
+mod resident;
 mod rows;
+mod staged;
 
 pub(crate) use product::products;
 
@@ -50,6 +53,9 @@ fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Schedul
     match kind {
         Kind::Pointwise | Kind::Scatter => pointwise::schedule(table, &flat, target),
         Kind::Rows => rows::schedule(table, &mut flat, target),
-        Kind::Contract(c) => contract::schedule(table, &flat, &c, target),
+        Kind::Contract(c) => match (target.language == Language::Ptx).then(|| staged::choose(table, &flat, &c, target)).flatten() {
+            Some(tile) => staged::schedule(table, &flat, &c, tile, target),
+            None => contract::schedule(table, &flat, &c, target),
+        },
     }
 }

@@ -1,15 +1,20 @@
-//! Pointwise nests: one thread for each element.
+//! Pointwise nests: one thread for each element, or, on GPUs where memory is the limit, for a few groups of four.
 
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, groups_of};
-use crate::target::Target;
-use aludel_ir::Result;
+use super::quad::{Quad, pays};
+use crate::target::{Language, Target};
+use aludel_ir::expr::Expr;
 use aludel_ir::kernel::{self as k, KExpr, Stmt};
 use aludel_ir::loops::{LoopProgram, Nest};
+use aludel_ir::{Result, ScalarOp};
 
 pub(super) fn schedule(program: &LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {
     let total = program.volume(&nest.axes);
     let hint = program.env.hint_or_one(&total);
+    if target.language == Language::Ptx && hint >= WIDE && nest.axes.last().is_some_and(|a| pays(nest, program, *a)) {
+        return wide(program, nest, target, &total, hint);
+    }
     // Small spaces: several workgroups of fewer threads spread over the device's cores.
     let threads = target.max_threads.min(if hint <= 4096 { 64 } else { 256 });
     let groups = groups_of(&total, threads as i64, program);
@@ -24,4 +29,58 @@ pub(super) fn schedule(program: &LoopProgram, nest: &Nest, target: &Target) -> R
     let body = kb.close();
     kb.stmt(Stmt::If { cond: k::lt(i, n), then: body, otherwise: vec![] });
     Ok(kb.finish(program, threads, groups))
+}
+
+/// Elements from which a thread does four at a time: fewer spread better one by one.
+const WIDE: i64 = 1 << 17;
+
+/// Groups of four elements; a thread does several, a workgroup's width apart, and reads all before it writes: enough bytes are
+/// on their way to fill the memory's pipe.
+fn wide(program: &LoopProgram, nest: &Nest, target: &Target, total: &Expr, hint: i64) -> Result<Scheduled> {
+    let threads = 256i64;
+    // Long expressions keep their registers to fewer elements.
+    let each = if hint >= 1 << 22 && nest.ops.len() <= 48 {
+        4
+    } else if hint >= 1 << 20 {
+        2
+    } else {
+        1
+    };
+    let quads = total.floordiv(&Expr::Const(4), program);
+    let groups = groups_of(&quads, threads * each, program);
+    let mut kb = KernelBuilder::new();
+    let group = kb.group(&groups, target.max_groups);
+    let first = kb.int(k::add(k::mul(group, k::int(threads * each)), KExpr::LocalId(0)));
+    let end = kb.size(&quads);
+    let exact = quads.as_const().is_some_and(|q| q % (threads * each) == 0 && q / (threads * each) <= target.max_groups as i64);
+    let em = Emitter::new(nest, program);
+    let (axis, outer) = nest.axes.split_last().map_or((aludel_ir::expr::AxisId(0), &[][..]), |(a, o)| (*a, o));
+    let row = kb.size(&program.extent(axis).floordiv(&Expr::Const(4), program));
+    let mut stores = Vec::new();
+    for u in 0..each {
+        let at = kb.int(k::add(first.clone(), k::int(u * threads)));
+        let (place, inside) = if exact {
+            (at, None)
+        } else {
+            let last = k::sub(end.clone(), k::int(1));
+            (kb.int(k::bin(ScalarOp::Min, at.clone(), last)), Some(k::lt(at, end.clone())))
+        };
+        let mut axes = em.axes.clone();
+        let at = if outer.is_empty() {
+            place
+        } else {
+            let rest = kb.int(k::div(place.clone(), row.clone()));
+            kb.unflatten(rest, outer, program, &mut axes);
+            kb.int(k::rem(place, row.clone()))
+        };
+        let mut quad = Quad::new(axis, 4, at, axes);
+        stores.push((inside, quad.stores(&mut kb, &em, &|_| true)?));
+    }
+    for (inside, then) in stores {
+        match inside {
+            None => then.into_iter().for_each(|s| kb.stmt(s)),
+            Some(cond) => kb.stmt(Stmt::If { cond, then, otherwise: vec![] }),
+        }
+    }
+    Ok(kb.finish(program, threads as u32, groups))
 }

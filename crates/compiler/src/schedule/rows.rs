@@ -5,7 +5,8 @@
 
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, groups_of};
-use crate::target::Target;
+use super::resident;
+use crate::target::{Language, Target};
 use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
 use aludel_ir::loops::{BufferKind, LoopOp, LoopProgram, Nest, ValId};
@@ -26,6 +27,9 @@ pub(super) fn schedule(program: &LoopProgram, nest: &mut Nest, target: &Target) 
         // The contiguous axis last, so that neighbouring rows are neighbours in memory.
         nest.axes.retain(|x| *x != a);
         nest.axes.push(a);
+    }
+    if !rows_fastest && let Some(shape) = resident::choose(program, nest, target) {
+        return resident::schedule(program, nest, shape, target);
     }
     let shape = choose(program, nest, target, rows_fastest);
     Template { program, nest, target, shape }.build()
@@ -55,6 +59,11 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target, rows_fastest: boo
     let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
     let (rows, columns) = (hint(&nest.axes), hint(&nest.inner));
     let pow2 = |n: i64| (n.max(1) as u64).next_power_of_two() as i64;
+    if target.language == Language::Ptx && rows_fastest && columns >= 16 {
+        // A subgroup reads 32 neighbours; as many of them as there are columns for share the sum.
+        let lanes = pow2(columns / 16).min(32).min(target.max_threads as i64 / 32);
+        return Shape { rows: 32, lanes: lanes as u32, rows_fastest };
+    }
     let max = target.max_threads.min(256) as i64;
     let lanes = if target.software {
         // Threads of a workgroup run one after another there: lanes only pay to split what is otherwise one thread's work.

@@ -45,6 +45,12 @@ impl Kernel {
                 None => fail(format!("workgroup array {array} is not declared")),
                 Some(a) => self.expect(index, I32, "an index").map(|()| a.ty),
             },
+            KExpr::SharedQuad { array, index } => match self.shared.get(*array as usize) {
+                Some(a) if a.ty.lanes == 1 && a.ty.dtype != DType::Bool && a.len.is_multiple_of(4) => {
+                    self.expect(index, I32, "an index").map(|()| Ty::vec4(a.ty.dtype))
+                }
+                _ => fail(format!("workgroup array {array} is not one of scalars in groups of four")),
+            },
             KExpr::Lane(x, lane) => match self.type_of(x)? {
                 Ty { dtype, lanes: 4 } if *lane < 4 => Ok(Ty::scalar(dtype)),
                 ty => fail(format!("lane {lane} of a value with {} lanes", ty.lanes)),
@@ -337,7 +343,7 @@ impl KExpr {
         match self {
             KExpr::Scalar(_, parts) | KExpr::Vec4(parts) => parts.iter().for_each(|p| p.visit(f)),
             KExpr::Cast(_, x) | KExpr::Bitcast(_, x) | KExpr::Lane(x, _) | KExpr::ParamAt(x) | KExpr::Shuffle(x, _) => x.visit(f),
-            KExpr::Load { index, .. } | KExpr::Shared { index, .. } => index.visit(f),
+            KExpr::Load { index, .. } | KExpr::Shared { index, .. } | KExpr::SharedQuad { index, .. } => index.visit(f),
             KExpr::Lit(_) | KExpr::Var(_) | KExpr::Param(_) | KExpr::WorkgroupId(_) | KExpr::LocalId(_) => {}
         }
     }
@@ -347,7 +353,7 @@ impl KExpr {
         let mut found = false;
         self.visit(&mut |e| {
             found |= match e {
-                KExpr::LocalId(_) | KExpr::Load { .. } | KExpr::Shared { .. } | KExpr::Shuffle(..) => true,
+                KExpr::LocalId(_) | KExpr::Load { .. } | KExpr::Shared { .. } | KExpr::SharedQuad { .. } | KExpr::Shuffle(..) => true,
                 KExpr::Var(v) => vars.get(v.0 as usize).copied().unwrap_or(true),
                 _ => false,
             }

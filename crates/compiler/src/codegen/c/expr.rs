@@ -93,7 +93,7 @@ impl Printer<'_> {
                 let parts = parts.iter().map(|p| Ok(self.expr(p)?.arg())).collect::<Result<Vec<_>>>()?;
                 Text::atom(format!("({}){{{}}}", type_name(ty), parts.join(", ")), ty)
             }
-            KExpr::Shuffle(..) => return Err(crate::codegen::no_subgroups(self.kernel, "C")),
+            KExpr::Shuffle(..) | KExpr::SharedQuad { .. } => return Err(crate::codegen::no_subgroups(self.kernel, "C")),
         })
     }
 

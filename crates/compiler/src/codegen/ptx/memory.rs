@@ -102,8 +102,8 @@ impl Printer<'_> {
         Ok(self.read(space, &at, ty))
     }
 
-    pub(super) fn load_shared(&mut self, array: u32, index: &KExpr) -> Result<Vec<Operand>> {
-        let ty = self.kernel.shared[array as usize].ty;
+    pub(super) fn load_shared(&mut self, array: u32, index: &KExpr, lanes: u8) -> Result<Vec<Operand>> {
+        let ty = Ty { lanes, ..self.kernel.shared[array as usize].ty };
         let index = self.scalar_value(index)?;
         let at = self.address(Space::Array(array), &index, 4 * ty.lanes as u32);
         Ok(self.read("shared", &at, ty))

@@ -49,6 +49,9 @@ pub fn print(kernel: &Kernel, target: &Target, access: &[Option<Access>]) -> Res
         let what = format!("kernel {} with {bytes} bytes of parameters", kernel.name);
         return Err(Error::unsupported(what, format!("share a launch among fewer nests: {MAX_PARAMETER_BYTES} bytes fit")));
     }
+    if let Some(a) = kernel.shared.iter().find(|a| a.view.is_some()) {
+        return Err(Error::unsupported(format!("workgroup array {} over another's memory in PTX", a.name), "give it memory of its own"));
+    }
     let written = kernel.accesses(bindings);
     let mut p = Printer {
         kernel,
@@ -168,7 +171,9 @@ impl Printer<'_> {
             params.push(format!("  .param .align 4 .b8 p[{}]", 4 * k.params.len()));
         }
         let [x, y, z] = k.workgroup_size;
-        let _ = write!(out, ".visible .entry {ENTRY}(\n{}\n)\n.reqntid {x}, {y}, {z}\n{{\n", params.join(",\n"));
+        // Large workgroups that copy ahead are alone on a multiprocessor unless two fit its registers.
+        let resident = if k.needs_subgroups() && x * y * z == 256 { ".minnctapersm 2\n" } else { "" };
+        let _ = write!(out, ".visible .entry {ENTRY}(\n{}\n)\n.reqntid {x}, {y}, {z}\n{resident}{{\n", params.join(",\n"));
         out.push_str(&self.emit.declarations());
         if !dynamic {
             for (i, a) in k.shared.iter().enumerate() {

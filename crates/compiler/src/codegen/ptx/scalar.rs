@@ -58,7 +58,11 @@ impl Printer<'_> {
                 x.into_iter().map(|v| bitcast(&mut self.emit, v, from, *dtype)).collect()
             }
             KExpr::Load { buffer, index, ty } => self.load(*buffer, index, *ty)?,
-            KExpr::Shared { array, index } => self.load_shared(*array, index)?,
+            KExpr::Shared { array, index } => {
+                let lanes = self.kernel.shared[*array as usize].ty.lanes;
+                self.load_shared(*array, index, lanes)?
+            }
+            KExpr::SharedQuad { array, index } => self.load_shared(*array, index, 4)?,
             KExpr::Lane(x, lane) => {
                 let x = self.expr(x)?;
                 vec![x.get(*lane as usize).cloned().ok_or_else(|| self.broken("a lane that is not there"))?]

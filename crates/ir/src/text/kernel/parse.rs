@@ -479,10 +479,15 @@ impl<'a> Parser<'a> {
                 self.tree(depth, KExpr::Load { buffer, index: Box::new(index), ty })
             }
             Some(Thing::Shared(array)) => {
+                let vector = self.c.eat(".");
+                if vector {
+                    self.c.word("vec4")?;
+                }
                 self.c.expect("[")?;
                 let (index, depth) = self.infix(COMPARE)?;
                 self.c.expect("]")?;
-                self.tree(depth, KExpr::Shared { array, index: Box::new(index) })
+                let index = Box::new(index);
+                self.tree(depth, if vector { KExpr::SharedQuad { array, index } } else { KExpr::Shared { array, index } })
             }
             None => Err(self.c.error_from(at, format!("`{name}` is not declared"))),
         }

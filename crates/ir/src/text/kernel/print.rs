@@ -190,8 +190,10 @@ impl Printer<'_> {
                 }
             }
             KExpr::Shared { array, index } => format!("{}[{}]", self.array(*array), self.expr(index)),
+            KExpr::SharedQuad { array, index } => format!("{}.vec4[{}]", self.array(*array), self.expr(index)),
             KExpr::Lane(x, k) => {
-                let plain = matches!(**x, KExpr::Var(_) | KExpr::Load { .. } | KExpr::Shared { .. } | KExpr::Vec4(_));
+                let plain =
+                    matches!(**x, KExpr::Var(_) | KExpr::Load { .. } | KExpr::Shared { .. } | KExpr::SharedQuad { .. } | KExpr::Vec4(_));
                 let inner = self.expr(x);
                 if plain { format!("{inner}.{}", lane_name(*k)) } else { format!("({inner}).{}", lane_name(*k)) }
             }

@@ -1,0 +1,185 @@
+//! Splitting reductions: where few results are reduced from much, parts of the sum are computed side by side and added in a
+//! second nest. Both the products of a weight's gradient (few tiles, long k) and sums over columns need it to fill a device.
+//!
+//! The parts are added in a fixed order: the same result every time, unlike atomic addition.
+
+use crate::fuse::{Fused, Kind, classify};
+use crate::nest::NestBuilder;
+use crate::target::{Language, Target};
+use aludel_ir::expr::{AxisId, Expr};
+use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
+use std::collections::{BTreeSet, HashMap};
+
+/// Workgroups that keep a large GPU busy: two on each of 132 multiprocessors.
+const GROUPS: i64 = 264;
+
+/// Splits what is worth it; nests, and what is known of them by position, are renumbered.
+pub(crate) fn split(program: &mut LoopProgram, fused: &mut Fused, target: &Target) {
+    if target.language != Language::Ptx {
+        return;
+    }
+    let nests = std::mem::take(&mut program.nests);
+    // For each old nest, the positions of its first and last part.
+    let mut places: Vec<(usize, usize)> = Vec::with_capacity(nests.len());
+    let mut out: Vec<Nest> = Vec::with_capacity(nests.len());
+    for nest in nests {
+        let first = out.len();
+        match choose(program, &nest).and_then(|(axis, parts)| apart(program, &nest, axis, parts)) {
+            Some((partial, rest)) => out.extend([partial, rest]),
+            None => out.push(nest),
+        }
+        places.push((first, out.len() - 1));
+    }
+    let mut before = vec![BTreeSet::new(); out.len()];
+    for (old, waits) in fused.before.iter().enumerate() {
+        let (first, last) = places[old];
+        before[first] = waits.iter().map(|w| places[*w].1).collect();
+        if last > first {
+            before[last] = before[first].clone();
+            before[last].insert(first);
+        }
+    }
+    fused.before = before;
+    for (a, b, _) in &mut fused.refusals {
+        (*a, *b) = (places[*a].1, places[*b].0);
+    }
+    program.nests = out;
+}
+
+/// The axis to split and into how many parts.
+fn choose(program: &LoopProgram, nest: &Nest) -> Option<(AxisId, i64)> {
+    let mut reduces = nest.reduces();
+    let first = reduces.next()?;
+    let LoopOp::Reduce { axes, .. } = nest.op(first) else { return None };
+    let one_phase = nest.reduces().all(|r| {
+        let LoopOp::Reduce { op, axes: a, value } = nest.op(r) else { return false };
+        !op.is_arg() && a == axes && !below(nest, *value).iter().any(|v| matches!(nest.op(*v), LoopOp::Reduce { .. }))
+    });
+    let deps = nest.dependences();
+    let wide = |s: &Store| {
+        let moves = s.index.iter().any(|e| e.axes().iter().any(|a| nest.inner.contains(a)));
+        moves || s.add || deps[s.value.0 as usize].iter().any(|a| nest.inner.contains(a))
+    };
+    if !one_phase || nest.stores.iter().any(wide) {
+        return None;
+    }
+    // Only sizes that are known: the parts have to be equal.
+    let volume = |axes: &[AxisId]| program.volume(axes).as_const();
+    let (results, length) = (volume(&nest.axes)?.max(1), volume(axes)?);
+    let (groups, shortest) = match classify(nest, program) {
+        Kind::Contract(c) => {
+            let (b, m, n) = (volume(&c.batch)?, volume(&c.m)?, volume(&c.n)?);
+            let side = |n: i64| if n >= 96 { (n + 127) / 128 } else { (n + 63) / 64 };
+            (b * side(m) * side(n), 1024)
+        }
+        Kind::Rows if contiguous_within(program, nest) => (results, 4096),
+        Kind::Rows => ((results + 31) / 32, 128),
+        _ => return None,
+    };
+    let most = (GROUPS / groups).min(length / shortest).min(64);
+    axes.iter()
+        .filter_map(|a| Some((*a, program.extent(*a).as_const()?)))
+        .filter_map(|(a, e)| (2..=most).rev().find(|parts| e % parts == 0).map(|parts| (a, parts)))
+        .max_by_key(|(_, parts)| *parts)
+}
+
+/// Whether the loads run along the reduced axes in memory.
+fn contiguous_within(program: &LoopProgram, nest: &Nest) -> bool {
+    let (mut inner, mut outer) = (0, 0);
+    for (op, _) in &nest.ops {
+        let LoopOp::Load { buffer, index, .. } = op else { continue };
+        let flat = program.buffer(*buffer).flatten(index);
+        let unit = |axes: &[AxisId]| axes.iter().any(|a| flat.coefficient(*a).is_some_and(|c| c.is_one()));
+        inner += unit(&nest.inner) as usize;
+        outer += unit(&nest.axes) as usize;
+    }
+    inner >= outer
+}
+
+/// The operations that a value is made of, itself included.
+fn below(nest: &Nest, v: ValId) -> BTreeSet<ValId> {
+    let (mut out, mut stack) = (BTreeSet::new(), vec![v]);
+    while let Some(v) = stack.pop() {
+        if out.insert(v) {
+            stack.extend(nest.op(v).operands());
+        }
+    }
+    out
+}
+
+/// The nest that computes the parts, and the one that adds them and does the rest.
+fn apart(program: &mut LoopProgram, nest: &Nest, axis: AxisId, parts: i64) -> Option<(Nest, Nest)> {
+    let each = program.extent(axis).exact_div(&Expr::Const(parts))?;
+    let (part, within) = (program.new_axis(Expr::Const(parts)), program.new_axis(each.clone()));
+    let again = program.new_axis(Expr::Const(parts));
+    let reduces: Vec<ValId> = nest.reduces().collect();
+    let renamed = |a: &AxisId| if *a == axis { within } else { *a };
+    // The parts.
+    let map = HashMap::from([(axis, Expr::axis(part).mul(&each).add(&Expr::axis(within)))]);
+    let wanted: BTreeSet<ValId> = reduces.iter().flat_map(|r| below(nest, *r)).collect();
+    let mut b = NestBuilder::default();
+    let mut values = vec![ValId(0); nest.ops.len()];
+    for v in &wanted {
+        let dtype = nest.dtype(*v);
+        values[v.0 as usize] = match nest.op(*v) {
+            LoopOp::Reduce { op, axes, value } => {
+                let axes = axes.iter().map(renamed).collect();
+                b.push(LoopOp::Reduce { op: *op, axes, value: values[value.0 as usize] }, dtype)
+            }
+            op => b.import(op, dtype, &map, &values, program),
+        };
+    }
+    let mut partial = b.nest;
+    partial.axes = std::iter::once(part).chain(nest.axes.iter().copied()).collect();
+    partial.inner = nest.inner.iter().map(renamed).collect();
+    partial.origins = nest.origins.clone();
+    let mut buffers = Vec::new();
+    for r in &reduces {
+        let shape = partial.axes.iter().map(|a| program.extent(*a).clone()).collect();
+        let id = BufferId(program.buffers.len() as u32);
+        program.buffers.push(Buffer { name: format!("parts{}", id.0), dtype: nest.dtype(*r), shape, kind: BufferKind::Temp });
+        let index = partial.axes.iter().map(|a| Expr::axis(*a)).collect();
+        partial.stores.push(Store { buffer: id, index, value: values[r.0 as usize], add: false });
+        buffers.push(id);
+    }
+    // Their sum, and what was made of it.
+    let mut b = NestBuilder::default();
+    let mut values = vec![ValId(0); nest.ops.len()];
+    for (r, buffer) in reduces.iter().zip(&buffers) {
+        let LoopOp::Reduce { op, .. } = nest.op(*r) else { return None };
+        let dtype = nest.dtype(*r);
+        let index = std::iter::once(again).chain(nest.axes.iter().copied()).map(Expr::axis).collect();
+        let load = b.push(LoopOp::Load { buffer: *buffer, index, mask: None }, dtype);
+        values[r.0 as usize] = b.push(LoopOp::Reduce { op: *op, axes: vec![again], value: load }, dtype);
+    }
+    let mut wanted: BTreeSet<ValId> = BTreeSet::new();
+    let mut stack: Vec<ValId> = nest.stores.iter().map(|s| s.value).collect();
+    for s in &nest.stores {
+        let index = LoopOp::Load { buffer: s.buffer, index: s.index.clone(), mask: None };
+        stack.extend(index.operands());
+    }
+    while let Some(v) = stack.pop() {
+        if !reduces.contains(&v) && wanted.insert(v) {
+            stack.extend(nest.op(v).operands());
+        }
+    }
+    let none = HashMap::new();
+    for v in wanted {
+        values[v.0 as usize] = b.import(nest.op(v), nest.dtype(v), &none, &values, program);
+    }
+    let mut rest = b.nest;
+    rest.axes = nest.axes.clone();
+    rest.inner = vec![again];
+    rest.origins = nest.origins.clone();
+    rest.stores = nest
+        .stores
+        .iter()
+        .map(|s| Store {
+            buffer: s.buffer,
+            index: s.index.iter().map(|e| crate::nest::rename(e, &none, Some(&values), program)).collect(),
+            value: values[s.value.0 as usize],
+            add: s.add,
+        })
+        .collect();
+    Some((partial, rest))
+}
