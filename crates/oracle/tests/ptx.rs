@@ -40,5 +40,5 @@ fn training_runs() {
         return;
     }
     let counts = Runs::load(&dir()).unwrap().run(&gpu(), &mut |line| eprintln!("{line}"));
-    assert_eq!((counts.passed, counts.failed), (2, 0), "{}", counts.summary());
+    assert_eq!((counts.passed, counts.failed), (4, 0), "{}", counts.summary());
 }

@@ -3,8 +3,9 @@
 //! A step is one graph, found by the memory and the sizes it was built for; a single operator is launched kernel by kernel.
 //! They differ in what their bindings stand for (see [`aludel_ir::program::Role`]) and in that a step ends its submission.
 
+use super::blas::{Bases, Call, Problem};
 use super::executor::CudaExecutor;
-use super::graph::{self, Extent, Prepared, StepGraph};
+use super::graph::{self, Extent, Prepared, StepGraph, Work};
 use super::handles::Event;
 use super::kernels::{Kernel, dump};
 use super::memory::{Allocation, Place, Range, aligned};
@@ -13,7 +14,7 @@ use super::stream::{PIECE, Stream};
 use crate::measure::{Limits, Measure, Measures, check_program};
 use crate::{Argument, Executable, Pending, Storage};
 use aludel_ir::kernel::Access;
-use aludel_ir::program::{Param, Program, Role};
+use aludel_ir::program::{Matrix, Param, Program, Role};
 use aludel_ir::{Error, Result};
 use cudarc::driver::sys::CUdeviceptr;
 use std::sync::atomic::Ordering;
@@ -22,11 +23,16 @@ use std::sync::{Arc, Mutex};
 /// Graphs that a step keeps: one for each memory and each sizes it runs with.
 const GRAPHS: usize = 16;
 
+/// The memory that the library's products share beside their operands: in no binding, so that only they wait for one another.
+const WORKSPACE: Extent = Extent { binding: usize::MAX, start: 0, end: 1 };
+
 pub struct CudaExecutable {
     program: Arc<Program>,
     kernels: Vec<Arc<Kernel>>,
     /// Bindings are arena, state and inputs, as a whole training step has them.
     is_step: bool,
+    /// Some launch is a plain matrix product.
+    has_products: bool,
     own: Mutex<Own>,
     shared: Arc<Shared>,
 }
@@ -77,7 +83,8 @@ impl CudaExecutable {
         check_parameters(&program)?;
         let kernels = shared.kernels.load(&shared, &program)?;
         let is_step = program.bindings.iter().all(|b| matches!(b.role, Role::Arena | Role::State | Role::Inputs));
-        Ok(CudaExecutable { program, kernels, is_step, own: Mutex::default(), shared })
+        let has_products = program.launches.iter().any(|l| l.product.is_some());
+        Ok(CudaExecutable { program, kernels, is_step, has_products, own: Mutex::default(), shared })
     }
 
     fn measure(&self, own: &mut Own, sizes: &[i64]) -> Result<Arc<Measure>> {
@@ -270,23 +277,63 @@ impl CudaExecutable {
         placements.iter().map(extent).collect()
     }
 
-    fn build(&self, m: &Measure, key: &Key) -> Result<StepGraph> {
-        let rows = self.rows(m, &key.moved);
+    /// The calls of the library that take the place of kernels, by launch.
+    fn products(&self, stream: &Stream, m: &Measure, sizes: &[i64], r: &Resolved, rows: &[u32]) -> Result<Vec<Option<Call>>> {
+        let addresses = r.addresses();
+        let mut out = Vec::with_capacity(self.program.launches.len());
+        for (l, launch) in self.program.launches.iter().enumerate() {
+            let (Some(product), Some(grid)) = (&launch.product, m.grids[l]) else {
+                out.push(None);
+                continue;
+            };
+            let place = |matrix: &Matrix| {
+                let p = matrix.placement;
+                addresses[self.program.placements[p].binding] + r.moved[p].unwrap_or(m.offsets[p]) * 4
+            };
+            let role = self.program.bindings[self.program.placements[product.out.placement].binding].role;
+            let problem = Problem::new(product, &|e| self.program.eval(e, sizes));
+            // Measuring writes the result: only where nobody holds it yet.
+            let (Some(problem), Role::Arena | Role::Result(_)) = (problem, role) else {
+                out.push(None);
+                continue;
+            };
+            let bases = Bases {
+                lhs: place(&product.lhs),
+                rhs: place(&product.rhs),
+                out: place(&product.out),
+                add: product.add.as_ref().map_or(0, place),
+                bias: product.bias.as_ref().map_or(0, place),
+            };
+            let kernel = &self.kernels[launch.kernel];
+            let run = || {
+                let launched = graph::launch(&stream.raw, kernel, grid, &addresses, self.row(m, rows, l));
+                self.shared.done(&format!("timing {}", launch.label), launched)
+            };
+            out.push(self.shared.blas.choose(&self.shared, &stream.raw, &problem, bases, (&kernel.key, &run))?);
+        }
+        Ok(out)
+    }
+
+    fn build(&self, stream: &Stream, m: &Measure, sizes: &[i64], r: &Resolved) -> Result<StepGraph> {
+        let rows = self.rows(m, &r.moved);
+        let calls = self.products(stream, m, sizes, r, &rows)?;
         let launches = self.program.launches.iter().enumerate();
         let prepared: Vec<Prepared> = launches
             .filter_map(|(l, launch)| {
-                Some(Prepared {
-                    kernel: &self.kernels[launch.kernel],
-                    grid: m.grids[l]?,
-                    row: self.row(m, &rows, l),
-                    reads: self.extents(m, &key.moved, &launch.reads),
-                    writes: self.extents(m, &key.moved, &launch.writes),
-                })
+                let grid = m.grids[l]?;
+                let mut writes = self.extents(m, &r.moved, &launch.writes);
+                let work = match &calls[l] {
+                    Some(call) => {
+                        writes.push(WORKSPACE);
+                        Work::Product(call)
+                    }
+                    None => Work::Kernel { kernel: &self.kernels[launch.kernel], grid, row: self.row(m, &rows, l) },
+                };
+                Some(Prepared { work, reads: self.extents(m, &r.moved, &launch.reads), writes })
             })
             .collect();
         self.shared.counters.graphs.fetch_add(1, Ordering::Relaxed);
-        let doing = || format!("making {} a graph of {} launches", self.program.name, prepared.len());
-        self.shared.done(&doing(), StepGraph::new(&key.addresses, &prepared))
+        StepGraph::new(&self.shared, &stream.raw, &r.addresses(), &prepared)
     }
 
     /// Runs a step as one graph.
@@ -302,7 +349,7 @@ impl CudaExecutable {
             }
             None => {
                 let key = Key { sizes: sizes.to_vec(), addresses: r.addresses(), moved: r.moved.clone() };
-                let graph = self.build(m, &key)?;
+                let graph = self.build(stream, m, sizes, r)?;
                 if own.graphs.len() >= GRAPHS {
                     own.graphs.remove(0);
                 }
@@ -321,10 +368,12 @@ impl CudaExecutable {
         &self,
         stream: &mut Stream,
         m: &Measure,
+        sizes: &[i64],
         r: &Resolved,
         mut timer: Option<&mut Vec<Option<(Event, Event)>>>,
     ) -> Result<()> {
         let (shared, addresses, rows) = (&self.shared, r.addresses(), self.rows(m, &r.moved));
+        let calls = if self.has_products { self.products(stream, m, sizes, r, &rows)? } else { Vec::new() };
         for (l, launch) in self.program.launches.iter().enumerate() {
             let Some(grid) = m.grids[l] else {
                 timer.iter_mut().for_each(|t| t.push(None));
@@ -337,7 +386,10 @@ impl CudaExecutable {
             };
             let start = timer.as_ref().map(|_| event(stream)).transpose()?;
             let kernel = &self.kernels[launch.kernel];
-            let launched = graph::launch(&stream.raw, kernel, grid, &addresses, self.row(m, &rows, l));
+            let launched = match calls.get(l).and_then(Option::as_ref) {
+                Some(call) => shared.blas.run(&stream.raw, call).map(Ok)?,
+                None => graph::launch(&stream.raw, kernel, grid, &addresses, self.row(m, &rows, l)),
+            };
             let launched = match (launched, shared.blocking) {
                 (Ok(()), true) => stream.wait_all(),
                 (other, _) => other,
@@ -408,7 +460,7 @@ impl CudaExecutable {
         if self.is_step && timer.is_none() && !shared.blocking {
             self.replay(&mut stream, &mut own, &m, sizes, &resolved)?;
         } else {
-            self.launch_all(&mut stream, &m, &resolved, timer)?;
+            self.launch_all(&mut stream, &m, sizes, &resolved, timer)?;
         }
         shared.counters.bytes_moved.fetch_add(m.bytes_moved, Ordering::Relaxed);
         let out = self.deliver(&mut stream, &m, inputs, &mut resolved)?;

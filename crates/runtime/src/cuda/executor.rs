@@ -1,5 +1,6 @@
 //! The device as the rest of Aludel sees it: requesting one, transfers, and waiting.
 
+use super::blas::Blas;
 use super::driver::{self, Failure};
 use super::executable::CudaExecutable;
 use super::handles::{Context, Event, Pinned, StreamHandle};
@@ -64,6 +65,7 @@ impl CudaExecutor {
             faults: Faults::default(),
             pool: Pool::default(),
             kernels: Kernels::new(options.cache.clone()),
+            blas: Blas::new(options.cache.clone()),
             stream: Mutex::new(stream),
             context,
         };

@@ -3,9 +3,12 @@
 //! A launch waits for those before it that write what it touches, or touch what it writes, and for no others: the device may
 //! run independent launches at once.
 
+use super::blas::Call;
 use super::driver::{Failure, check};
 use super::handles::StreamHandle;
 use super::kernels::Kernel;
+use super::shared::Shared;
+use aludel_ir::{Error, Result};
 use cudarc::driver::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUdeviceptr};
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -13,12 +16,21 @@ use std::sync::Arc;
 
 /// One launch, with all that it needs.
 pub struct Prepared<'a> {
-    pub kernel: &'a Arc<Kernel>,
-    pub grid: [u32; 3],
-    /// The row of launch parameters.
-    pub row: &'a [u32],
+    pub work: Work<'a>,
     pub reads: Vec<Extent>,
     pub writes: Vec<Extent>,
+}
+
+/// What a launch runs.
+pub enum Work<'a> {
+    Kernel {
+        kernel: &'a Arc<Kernel>,
+        grid: [u32; 3],
+        /// The row of launch parameters.
+        row: &'a [u32],
+    },
+    /// A product that the library computes.
+    Product(&'a Call),
 }
 
 /// Memory that a launch touches: a binding, and words from a start to an end.
@@ -85,39 +97,37 @@ pub struct StepGraph {
 unsafe impl Send for StepGraph {}
 
 impl StepGraph {
-    pub fn new(addresses: &[CUdeviceptr], launches: &[Prepared]) -> Result<Self, Failure> {
+    /// Builds the graph of launches on bindings at these addresses. The stream records what the library does; nothing runs.
+    pub fn new(shared: &Shared, stream: &StreamHandle, addresses: &[CUdeviceptr], launches: &[Prepared]) -> Result<Self> {
+        let done = |r| shared.done("making a graph", r);
         let mut raw = null_mut();
         // SAFETY: writes one handle.
-        check(unsafe { sys::cuGraphCreate(&mut raw, 0) })?;
+        done(check(unsafe { sys::cuGraphCreate(&mut raw, 0) }))?;
         let graph = Building(raw);
         let mut nodes: Vec<sys::CUgraphNode> = Vec::with_capacity(launches.len());
         for (l, before) in launches.iter().zip(dependences(launches)) {
-            let mut arguments = Arguments::new(addresses, l.row);
-            let ([gx, gy, gz], [bx, by, bz]) = (l.grid, l.kernel.block);
-            let parameters = CUDA_KERNEL_NODE_PARAMS {
-                func: l.kernel.function.0,
-                gridDimX: gx,
-                gridDimY: gy,
-                gridDimZ: gz,
-                blockDimX: bx,
-                blockDimY: by,
-                blockDimZ: bz,
-                sharedMemBytes: l.kernel.dynamic_shared,
-                kernelParams: arguments.0.as_mut_ptr(),
-                extra: null_mut(),
-                kern: null_mut(),
-                ctx: null_mut(),
-            };
             let waits: Vec<sys::CUgraphNode> = before.iter().map(|i| nodes[*i]).collect();
-            let mut node = null_mut();
-            // SAFETY: the nodes are of this graph; the arguments are as in `launch`, and the driver copies them.
-            check(unsafe { sys::cuGraphAddKernelNode_v2(&mut node, graph.0, waits.as_ptr(), waits.len(), &parameters) })?;
-            nodes.push(node);
+            nodes.push(match &l.work {
+                Work::Kernel { kernel, grid, row } => {
+                    shared.done("making a graph", add_kernel(&graph, &waits, kernel, *grid, addresses, row))?
+                }
+                Work::Product(call) => {
+                    let child = capture(shared, stream, call)?;
+                    let mut node = null_mut();
+                    // SAFETY: the nodes are of this graph, which takes a copy of the child.
+                    done(check(unsafe { sys::cuGraphAddChildGraphNode(&mut node, graph.0, waits.as_ptr(), waits.len(), child.0) }))?;
+                    node
+                }
+            });
         }
         let mut raw = null_mut();
         // SAFETY: the graph is whole; writes one handle.
-        check(unsafe { sys::cuGraphInstantiateWithFlags(&mut raw, graph.0, 0) })?;
-        let kernels = launches.iter().map(|l| l.kernel.clone()).collect();
+        done(check(unsafe { sys::cuGraphInstantiateWithFlags(&mut raw, graph.0, 0) }))?;
+        let kernel = |l: &Prepared| match l.work {
+            Work::Kernel { kernel, .. } => Some(kernel.clone()),
+            Work::Product(_) => None,
+        };
+        let kernels = launches.iter().filter_map(kernel).collect();
         Ok(StepGraph { raw, launches: launches.len() as u64, _kernels: kernels })
     }
 
@@ -133,6 +143,53 @@ impl Drop for StepGraph {
         // SAFETY: the handle is valid; the driver lets a launch in flight finish.
         unsafe { sys::cuGraphExecDestroy(self.raw) };
     }
+}
+
+fn add_kernel(
+    graph: &Building,
+    waits: &[sys::CUgraphNode],
+    kernel: &Kernel,
+    grid: [u32; 3],
+    addresses: &[CUdeviceptr],
+    row: &[u32],
+) -> Result<sys::CUgraphNode, Failure> {
+    let mut arguments = Arguments::new(addresses, row);
+    let ([gx, gy, gz], [bx, by, bz]) = (grid, kernel.block);
+    let parameters = CUDA_KERNEL_NODE_PARAMS {
+        func: kernel.function.0,
+        gridDimX: gx,
+        gridDimY: gy,
+        gridDimZ: gz,
+        blockDimX: bx,
+        blockDimY: by,
+        blockDimZ: bz,
+        sharedMemBytes: kernel.dynamic_shared,
+        kernelParams: arguments.0.as_mut_ptr(),
+        extra: null_mut(),
+        kern: null_mut(),
+        ctx: null_mut(),
+    };
+    let mut node = null_mut();
+    // SAFETY: the nodes are of this graph; the arguments are as in `launch`, and the driver copies them.
+    check(unsafe { sys::cuGraphAddKernelNode_v2(&mut node, graph.0, waits.as_ptr(), waits.len(), &parameters) })?;
+    Ok(node)
+}
+
+/// What the library does for a product, as a graph.
+fn capture(shared: &Shared, stream: &StreamHandle, call: &Call) -> Result<Building> {
+    let done = |r| shared.done("recording a product", r);
+    // Other threads may allocate meanwhile: what they do is none of this stream's.
+    let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+    // SAFETY: the stream is valid, its lock is held, and it is not capturing.
+    done(check(unsafe { sys::cuStreamBeginCapture_v2(stream.0, mode) }))?;
+    let made = shared.blas.run(stream, call);
+    let mut raw = null_mut();
+    // SAFETY: ends what was begun above, also where the call failed; writes one handle.
+    let ended = check(unsafe { sys::cuStreamEndCapture(stream.0, &mut raw) });
+    let graph = (!raw.is_null()).then(|| Building(raw));
+    made?;
+    done(ended)?;
+    graph.ok_or_else(|| Error::device("recording a product gave no graph", "set ALUDEL_CUBLAS=never"))
 }
 
 /// For each launch, the earlier ones that it has to wait for, without those that these wait for themselves.
@@ -172,9 +229,7 @@ mod tests {
         let kernel = Arc::new(Kernel::absent());
         let extent = |binding, start| Extent { binding, start, end: start + 64 };
         let launch = |reads: &[Extent], writes: &[Extent]| Prepared {
-            kernel: &kernel,
-            grid: [1; 3],
-            row: &[],
+            work: Work::Kernel { kernel: &kernel, grid: [1; 3], row: &[] },
             reads: reads.to_vec(),
             writes: writes.to_vec(),
         };

@@ -24,6 +24,8 @@ const LOG: usize = 8 << 10;
 /// A kernel ready to launch.
 pub struct Kernel {
     pub name: String,
+    /// What tells its code from all others.
+    pub key: String,
     pub function: Function,
     pub block: [u32; 3],
     /// Bytes of workgroup memory to give at launch.
@@ -36,7 +38,7 @@ impl Kernel {
     /// A kernel without code, for tests of what orders kernels.
     #[cfg(test)]
     pub fn absent() -> Self {
-        Kernel { name: String::new(), function: Function(null_mut()), block: [1; 3], dynamic_shared: 0, _module: None }
+        Kernel { name: String::new(), key: String::new(), function: Function(null_mut()), block: [1; 3], dynamic_shared: 0, _module: None }
     }
 }
 
@@ -112,7 +114,14 @@ impl Kernels {
             })?;
         }
         shared.counters.kernels.fetch_add(1, Ordering::Relaxed);
-        Ok(Kernel { name: source.name.clone(), function, block: source.workgroup_size, dynamic_shared, _module: Some(module) })
+        Ok(Kernel {
+            name: source.name.clone(),
+            key: key.to_string(),
+            function,
+            block: source.workgroup_size,
+            dynamic_shared,
+            _module: Some(module),
+        })
     }
 }
 

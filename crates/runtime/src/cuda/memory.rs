@@ -32,6 +32,10 @@ impl Allocation {
         self.words
     }
 
+    pub fn address(&self) -> CUdeviceptr {
+        self.address
+    }
+
     pub fn is_of(&self, shared: &Arc<Shared>) -> bool {
         std::ptr::eq(self.home.as_ptr(), Arc::as_ptr(shared))
     }

@@ -9,11 +9,13 @@
 //! - `memory`: the pool of device memory and the ranges that are tensors
 //! - `stream`: the order of work, uploads through pinned memory, progress
 //! - `kernels`: PTX to loaded kernels, cached on disk
+//! - `blas`: plain matrix products by cuBLASLt, where it is there and faster
 //! - `graph`: the launches of a step as a CUDA graph
 //! - `executable`: one program, run after run
 //! - `executor`: the device as the rest of Aludel sees it
 //! - `monitor`: utilisation and memory, from NVML
 
+mod blas;
 mod driver;
 mod executable;
 mod executor;

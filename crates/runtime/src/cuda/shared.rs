@@ -1,5 +1,6 @@
 //! What all parts of one device share: its context, counts, faults, memory, kernels and stream.
 
+use super::blas::Blas;
 use super::driver::{CudaDevice, Failure};
 use super::handles::Context;
 use super::kernels::Kernels;
@@ -28,6 +29,7 @@ pub struct Shared {
     pub faults: Faults,
     pub pool: Pool,
     pub kernels: Kernels,
+    pub blas: Blas,
     /// Locked before the pool, never after.
     pub stream: Mutex<Stream>,
     /// The last field: all the others' objects are in it.

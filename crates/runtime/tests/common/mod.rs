@@ -177,8 +177,9 @@ impl Assembly {
             kernel: k,
             grid: [groups, Expr::ONE, Expr::ONE],
             params,
-            reads: tensors.to_vec(),
-            writes: vec![],
+            // Which of them the kernel writes is not looked at: an executor may run launches side by side that share none.
+            reads: vec![],
+            writes: tensors.to_vec(),
             label: kernel.name.clone(),
             origins: vec![],
             bytes: n.scale(4 * tensors.len() as i64),

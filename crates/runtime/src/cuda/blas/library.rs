@@ -1,0 +1,107 @@
+//! cuBLASLt's functions, found when the program runs.
+//!
+//! Declared here and not taken from a binding: its enumerations are plain numbers, so that a newer library may say what this build
+//! does not know. Source of the signatures and numbers: cublasLt.h of CUDA 12 and 13, which agree in all that is used here.
+
+use cudarc::driver::sys::CUstream;
+use std::ffi::{c_int, c_void};
+
+/// An object of the library.
+pub type Object = *mut c_void;
+/// How a call ended; zero is well.
+pub type Status = c_int;
+
+pub const R_32F: c_int = 0;
+pub const COMPUTE_32F: c_int = 68;
+pub const COMPUTE_32F_FAST_16BF: c_int = 75;
+pub const COMPUTE_32F_FAST_TF32: c_int = 77;
+pub const OP_T: i32 = 1;
+pub const EPILOGUE_BIAS: i32 = 4;
+
+pub const DESC_TRANSA: c_int = 3;
+pub const DESC_TRANSB: c_int = 4;
+pub const DESC_EPILOGUE: c_int = 7;
+pub const DESC_BIAS_POINTER: c_int = 8;
+pub const LAYOUT_BATCH_COUNT: c_int = 5;
+pub const LAYOUT_STRIDED_BATCH_OFFSET: c_int = 6;
+pub const PREFERENCE_MAX_WORKSPACE_BYTES: c_int = 1;
+/// For the first factor; the second's, the addend's and the result's follow.
+pub const PREFERENCE_MIN_ALIGNMENT_A_BYTES: c_int = 5;
+
+/// An algorithm with its settings: plain data, valid for one version of the library on one kind of GPU.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Algorithm {
+    pub data: [u64; 8],
+}
+
+/// What the library proposes for a product.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Proposal {
+    pub algorithm: Algorithm,
+    pub workspace: usize,
+    pub state: Status,
+    pub waves: f32,
+    pub reserved: [c_int; 4],
+}
+
+/// Declares the table of functions and how it is filled.
+macro_rules! functions {
+    ($($field:ident = $symbol:literal: fn($($arg:ty),*) -> $out:ty;)*) => {
+        pub struct Library {
+            $(pub $field: unsafe extern "C" fn($($arg),*) -> $out,)*
+            /// Holds the code.
+            _library: libloading::Library,
+        }
+
+        impl Library {
+            fn of(library: libloading::Library) -> Option<Self> {
+                // SAFETY: the symbols have these signatures in every version of the library since CUDA 11; the pointers live as
+                // long as the library, which is kept beside them.
+                unsafe {
+                    Some(Library {
+                        $($field: *library.get($symbol).ok()?,)*
+                        _library: library,
+                    })
+                }
+            }
+        }
+    };
+}
+
+functions! {
+    create = b"cublasLtCreate\0": fn(*mut Object) -> Status;
+    destroy = b"cublasLtDestroy\0": fn(Object) -> Status;
+    version = b"cublasLtGetVersion\0": fn() -> usize;
+    desc_create = b"cublasLtMatmulDescCreate\0": fn(*mut Object, c_int, c_int) -> Status;
+    desc_destroy = b"cublasLtMatmulDescDestroy\0": fn(Object) -> Status;
+    desc_set = b"cublasLtMatmulDescSetAttribute\0": fn(Object, c_int, *const c_void, usize) -> Status;
+    layout_create = b"cublasLtMatrixLayoutCreate\0": fn(*mut Object, c_int, u64, u64, i64) -> Status;
+    layout_destroy = b"cublasLtMatrixLayoutDestroy\0": fn(Object) -> Status;
+    layout_set = b"cublasLtMatrixLayoutSetAttribute\0": fn(Object, c_int, *const c_void, usize) -> Status;
+    preference_create = b"cublasLtMatmulPreferenceCreate\0": fn(*mut Object) -> Status;
+    preference_destroy = b"cublasLtMatmulPreferenceDestroy\0": fn(Object) -> Status;
+    preference_set = b"cublasLtMatmulPreferenceSetAttribute\0": fn(Object, c_int, *const c_void, usize) -> Status;
+    propose = b"cublasLtMatmulAlgoGetHeuristic\0":
+        fn(Object, Object, Object, Object, Object, Object, Object, c_int, *mut Proposal, *mut c_int) -> Status;
+    matmul = b"cublasLtMatmul\0":
+        fn(
+            Object, Object, *const c_void, *const c_void, Object, *const c_void, Object, *const c_void, *const c_void, Object,
+            *mut c_void, Object, *const Algorithm, *mut c_void, usize, CUstream
+        ) -> Status;
+}
+
+impl Library {
+    /// The library under the names it is installed by, the newest first; `None` where there is none.
+    pub fn find() -> Option<Self> {
+        let names: &[&str] = if cfg!(windows) {
+            &["cublasLt64_13.dll", "cublasLt64_12.dll"]
+        } else {
+            &["libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"]
+        };
+        // SAFETY: loading runs the library's own initialisers only.
+        let load = |name: &&str| unsafe { libloading::Library::new(*name) }.ok();
+        names.iter().filter_map(load).find_map(Self::of)
+    }
+}
