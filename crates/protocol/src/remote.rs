@@ -242,3 +242,33 @@ pub enum Refusal {
         message: String,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{decode, encode};
+
+    #[test]
+    fn lists_are_bounded() {
+        let job = |feeds: usize, dims: usize| Job {
+            name: "j".into(),
+            device: 0,
+            pane: Pane::Eager,
+            graph: String::new(),
+            feeds: vec![Feed::Rows { column: 0 }; feeds],
+            loss: 0,
+            columns: vec![TensorData { dtype: DType::F32, shape: vec![1; dims], bytes: vec![0; 4] }],
+            order: vec![0; 3],
+            batch: 1,
+        };
+        let good = job(MOST_FEEDS, MOST_DIMS);
+        assert_eq!(decode::<Job>(&encode(&good).unwrap()).unwrap(), good);
+        for bad in [job(MOST_FEEDS + 1, 1), job(1, MOST_DIMS + 1)] {
+            assert!(decode::<Job>(&encode(&bad).unwrap()).is_err());
+        }
+        // A length without the elements.
+        let mut cut = encode(&good).unwrap();
+        cut.truncate(10);
+        assert!(decode::<Job>(&cut).is_err());
+    }
+}

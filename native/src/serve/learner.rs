@@ -27,7 +27,7 @@ enum Way {
         inputs: Vec<Option<Argument>>,
     },
     Eager {
-        graph: EagerGraph,
+        graph: Box<EagerGraph>,
         inputs: Vec<Option<Tensor>>,
     },
 }
@@ -59,7 +59,7 @@ impl Learner {
             true => Err(Error::invalid("compiling", "was cancelled", "")),
             false => Ok(()),
         };
-        let (program, known) = programs.get(&plan, &device, plan.pane == Pane::Compiled).map_err(refuse)?;
+        let (program, known) = programs.get(&plan, &device).map_err(refuse)?;
         found(known);
         check_cost(&program, plan.pane, bounds)?;
         stop().map_err(refuse)?;
@@ -98,7 +98,7 @@ impl Learner {
 
     // One step on the first batch, of which nothing is kept, compiles every operator here and not while others wait for their turn.
     fn eager(plan: &mut Plan, device: &Device, stop: &mut dyn FnMut(usize) -> Result<()>) -> Result<Way> {
-        let graph = EagerGraph::new(device, (*plan.graph).clone())?;
+        let graph = Box::new(EagerGraph::new(device, (*plan.graph).clone())?);
         let mut inputs = Vec::with_capacity(plan.feeds.len());
         for (input, feed) in plan.graph.inputs.iter().zip(&mut plan.feeds) {
             inputs.push(match feed {

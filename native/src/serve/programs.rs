@@ -21,17 +21,15 @@ pub struct Programs {
 struct Known {
     graph: Arc<Graph>,
     target: Target,
-    stages: bool,
     program: Arc<Program>,
 }
 
 impl Programs {
     /// The program of a plan's graph for a device, and whether it was known. The interpreter has no target: what is compiled for it is only
     /// to tell what a step costs.
-    pub fn get(&self, plan: &Plan, device: &Device, stages: bool) -> Result<(Arc<Program>, bool)> {
+    pub fn get(&self, plan: &Plan, device: &Device) -> Result<(Arc<Program>, bool)> {
         let target = device.target().cloned().unwrap_or(Target { max_binding_bytes: 16 << 30, ..Target::webgpu_default() });
-        let stages = stages && device.target().is_some();
-        let is = |k: &Known| k.stages >= stages && k.target == target && k.graph == plan.graph;
+        let is = |k: &Known| k.target == target && k.graph == plan.graph;
         let mut known = lock(&self.known);
         if let Some(i) = known.iter().position(is)
             && let Some(k) = known.remove(i)
@@ -41,12 +39,12 @@ impl Programs {
             return Ok((program, true));
         }
         drop(known);
-        let program = Arc::new(compile(&plan.graph, &target, &Options { keep_stages: stages, ..Options::default() })?);
+        let program = Arc::new(compile(&plan.graph, &target, &Options { keep_stages: device.target().is_some(), ..Options::default() })?);
         let mut known = lock(&self.known);
         if known.len() >= MOST {
             known.pop_front();
         }
-        known.push_back(Known { graph: plan.graph.clone(), target, stages, program: program.clone() });
+        known.push_back(Known { graph: plan.graph.clone(), target, program: program.clone() });
         Ok((program, false))
     }
 }

@@ -3,7 +3,7 @@
 use aludel_models::presets::{Batch, Config, Preset, Source, Train};
 use aludel_protocol::remote::*;
 use aludel_protocol::{Pane, Progress, decode, encode};
-use aludel_tensor::{Device, Tensor, compile};
+use aludel::{Device, Tensor, compile};
 use futures_util::{SinkExt, StreamExt};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
@@ -171,7 +171,7 @@ impl Client {
                 }
                 ServerMessage::Running { running: false, .. } => return (losses, last.expect("steps were taken")),
                 ServerMessage::Running { running: true, .. } => {}
-                other => panic!("{other:?} while it trains"),
+                other => panic!("{} while it trains", kind(&other)),
             }
         }
     }
@@ -194,10 +194,15 @@ impl Client {
             match self.receive().await.expect("a state") {
                 ServerMessage::State { step, tensors } => return (step, tensors),
                 ServerMessage::Progress(_) | ServerMessage::Running { .. } => {}
-                other => panic!("{other:?} instead of a state"),
+                other => panic!("{} instead of a state", kind(&other)),
             }
         }
     }
+}
+
+/// A message without its tensors.
+fn kind(message: &ServerMessage) -> String {
+    format!("{message:?}").chars().take(200).collect()
 }
 
 pub fn digits() -> Config {

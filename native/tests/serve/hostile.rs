@@ -99,7 +99,8 @@ async fn random_and_truncated_frames() {
         client.send_bytes(bytes).await;
         match client.receive().await {
             // A changed byte may leave a job that is good, or a request for a session that is not there.
-            Some(ServerMessage::Refused(_) | ServerMessage::Created { .. }) => {}
+            Some(ServerMessage::Refused(_)) => {}
+            Some(ServerMessage::Created { .. }) => client.send(&ClientMessage::Cancel).await,
             other => panic!("frame {k}: {other:?}"),
         }
     }
