@@ -4,7 +4,7 @@ use crate::output::Output;
 use crate::workload::{self, Workload};
 use crate::{settings, train};
 use aludel::{Device, Error, Result, compile};
-use aludel_compiler::{Language, MatmulPrecision, Options, Target, autodiff, fuse, lower, partition, schedule};
+use aludel_compiler::{Language, Options, Target, autodiff, fuse, lower, partition, schedule};
 use aludel_ir::Graph;
 use aludel_ir::program::{Param, Program, Role};
 use aludel_models::presets::{Batch, Preset, Source, Train};
@@ -62,14 +62,9 @@ enum Stage {
 
 pub fn run(args: &Args, output: &Output) -> Result<()> {
     let graph = capture(&args.preset, &args.settings)?;
-    let precision = match args.matmul_precision {
-        train::Precision::Highest => MatmulPrecision::Highest,
-        train::Precision::High => MatmulPrecision::High,
-        train::Precision::Medium => MatmulPrecision::Medium,
-    };
     let target = match args.target {
         To::Wgsl => Target::webgpu_default(),
-        To::Ptx => Target::cuda(90, precision),
+        To::Ptx => Target::cuda(90, args.matmul_precision.into()),
         To::C => Target::cpu(),
     };
     let program = || aludel_compiler::compile(&graph, &target, &Options::default());

@@ -45,7 +45,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, output: &Output) -> Result<()> {
-    let choice = args.device.choice();
+    let choice = args.device.choice()?;
     if args.compile_time {
         return compile_time::report(&choice, output);
     }

@@ -9,6 +9,7 @@ use crate::device::{Choice, Kind};
 use crate::output::Output;
 use crate::{interrupt, settings};
 use aludel::{Error, Result};
+use aludel_compiler::MatmulPrecision;
 use clap::ValueEnum;
 use run::{Outcome, Run};
 use serde_json::json;
@@ -57,15 +58,15 @@ pub struct Args {
 /// Which device, and how it computes.
 #[derive(clap::Args, Clone, Debug)]
 pub struct DeviceArgs {
-    /// cpu, cuda, cuda:1, wgpu or interp.
-    #[arg(long, default_value = "cpu")]
-    pub device: Kind,
+    /// cpu, cuda, cuda:1, wgpu or interp. By default cpu, or wgpu where an adapter is named.
+    #[arg(long)]
+    device: Option<Kind>,
     /// A part of the adapter's name, for wgpu.
     #[arg(long, value_name = "NAME")]
-    pub adapter: Option<String>,
+    adapter: Option<String>,
     /// What f32 matrix products may give up for speed, as PyTorch's set_float32_matmul_precision has it.
     #[arg(long, value_enum, default_value_t = Precision::Highest)]
-    pub matmul_precision: Precision,
+    matmul_precision: Precision,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,14 +87,27 @@ pub enum Mode {
 }
 
 impl DeviceArgs {
-    pub fn choice(&self) -> Choice {
-        use aludel_compiler::MatmulPrecision;
-        let precision = match self.matmul_precision {
+    /// Errors when an adapter is named for a device that has none.
+    pub fn choice(&self) -> Result<Choice> {
+        let kind = match (self.device, &self.adapter) {
+            (None, Some(_)) => Kind::Wgpu,
+            (None, None) => Kind::Cpu,
+            (Some(kind), Some(name)) if kind != Kind::Wgpu => {
+                return Err(Error::invalid(format!("--adapter {name}"), format!("{kind} has no adapters"), "use it with --device wgpu"));
+            }
+            (Some(kind), _) => kind,
+        };
+        Ok(Choice { adapter: self.adapter.clone(), precision: self.matmul_precision.into(), ..Choice::new(kind) })
+    }
+}
+
+impl From<Precision> for MatmulPrecision {
+    fn from(p: Precision) -> MatmulPrecision {
+        match p {
             Precision::Highest => MatmulPrecision::Highest,
             Precision::High => MatmulPrecision::High,
             Precision::Medium => MatmulPrecision::Medium,
-        };
-        Choice { adapter: self.adapter.clone(), precision, ..Choice::new(self.device) }
+        }
     }
 }
 
@@ -103,7 +117,7 @@ impl Args {
         Args {
             preset: "digits".into(),
             settings: Vec::new(),
-            device: DeviceArgs { device: Kind::Cpu, adapter: None, matmul_precision: Precision::Highest },
+            device: DeviceArgs { device: None, adapter: None, matmul_precision: Precision::Highest },
             mode: Mode::Both,
             steps: 1000,
             checkpoint: None,
@@ -122,7 +136,7 @@ pub fn run(args: &Args, output: &Output) -> Result<ExitCode> {
     let preset = settings::preset(&args.preset)?;
     let config = settings::config(preset, &args.settings)?;
     let canonical = settings::canonical(preset, &args.settings);
-    let choice = args.device.choice();
+    let choice = args.device.choice()?;
     // Before anything slow: a device that is not there, a directory that is not free.
     let device = choice.open()?;
     interrupt::listen()?;
