@@ -73,7 +73,7 @@ impl Serve {
 
 fn spawn(program: &Path, site: &Path, port: u16, device: &str, token: Option<&str>) -> Result<Child> {
     let mut command = Command::new(program);
-    command.arg("serve").arg("--port").arg(port.to_string()).arg("--site").arg(site).arg("--device").arg(device);
+    command.args(["--log", "warn", "serve", "--port"]).arg(port.to_string()).arg("--site").arg(site).arg("--device").arg(device);
     if let Some(token) = token {
         command.arg("--token").arg(token);
     }

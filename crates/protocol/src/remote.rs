@@ -15,6 +15,9 @@ use std::marker::PhantomData;
 /// Both sides must agree on this; it changes whenever a message of this module does.
 pub const REMOTE_VERSION: u32 = 1;
 
+/// What a server says, as a failure, before it ends the connection of a page whose session another page has taken up.
+pub const TAKEN_OVER: &str = "another page listens to this session now";
+
 /// Names a session and is the right to use it: 128 random bits as 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SessionKey(pub String);

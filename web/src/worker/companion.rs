@@ -28,8 +28,8 @@ pub async fn home() -> Option<String> {
     }
     let text = JsFuture::from(response.text().ok()?).await.ok()?.as_string()?;
     let statement = JSON::parse(&text).ok()?;
-    let version = Reflect::get(&statement, &"version".into()).ok()?.as_f64();
-    version.map(|_| here)
+    let server = Reflect::get(&statement, &"server".into()).ok()?.as_string();
+    server.map(|_| here)
 }
 
 /// The WebSocket's address for one of a server, as people write it: `host`, `host:port`, `http://…`, `wss://…`, with any path.

@@ -4,7 +4,7 @@
 //! The session survives what connections do not. It is taken up again by its key; where the server has lost it, it is set up anew from the
 //! last state that was fetched, and goes on from that step.
 
-use aludel_protocol::remote::{ClientMessage, Feed, Job, Limits, REMOTE_VERSION, Refusal, Resumed, ServerMessage, TensorData};
+use aludel_protocol::remote::{ClientMessage, Feed, Job, Limits, REMOTE_VERSION, Refusal, Resumed, ServerMessage, TAKEN_OVER, TensorData};
 use aludel_protocol::{Connection, Inspection, Progress, ServerDevice, SessionKey};
 
 /// The pause before the first new attempt to connect; each further one waits twice as long, up to the longest.
@@ -14,6 +14,8 @@ const LONGEST_PAUSE_MS: f64 = 30_000.0;
 const GREETING_MS: f64 = 10_000.0;
 /// How long a server that lives may take to answer: it answers between steps, and a step of a large model takes seconds.
 const ANSWER_MS: f64 = 60_000.0;
+/// How long a pause that was not asked for, or a failure, may be a server that ends: it comes back, and what was wanted still is.
+const PARTING_MS: f64 = 2_000.0;
 /// How often a job is offered to a server that hangs up on it.
 const OFFERS: u32 = 3;
 
@@ -95,8 +97,10 @@ pub struct Session {
     saved: Option<(Mark, Vec<(String, TensorData)>)>,
     /// Since when the state has been asked for.
     fetching: Option<f64>,
-    /// Since when the server has taken no steps although they are wanted.
+    /// By when the server must have taken steps, since they are wanted.
     idle: Option<f64>,
+    /// What the server said when it paused by itself.
+    failure: Option<String>,
     /// Losses of steps taken while nobody listened, until the next report says how long they took.
     missed: Vec<(u64, f32)>,
     failures: u32,
@@ -128,6 +132,7 @@ impl Session {
             saved: None,
             fetching: None,
             idle: None,
+            failure: None,
             missed: Vec::new(),
             failures: 0,
             offers: 0,
@@ -160,7 +165,7 @@ impl Session {
         }
         if self.phase == Phase::Ready {
             // It answered, and then reported a failure: asking again is all there is to do.
-            self.idle = None;
+            (self.idle, self.failure) = (self.running.then_some(now + self.patience()), None);
             return if self.running {
                 vec![Effect::Connection(Connection::Ready), run(None)]
             } else {
@@ -182,7 +187,8 @@ impl Session {
         if self.running == running {
             return Vec::new();
         }
-        (self.running, self.idle, self.adopt) = (running, running.then_some(now), false);
+        (self.running, self.adopt, self.failure) = (running, false, None);
+        self.idle = running.then_some(now + self.patience());
         match (self.phase, running) {
             (Phase::Ready, true) => vec![run(None)],
             (Phase::Ready, false) => vec![Effect::Send(ClientMessage::Pause)],
@@ -232,13 +238,13 @@ impl Session {
                 return vec![Effect::Connection(Connection::Waiting { message: OUT_OF_REACH.into(), seconds })];
             }
             Phase::Opening(since) | Phase::Greeting(since) => now - since > GREETING_MS,
-            Phase::Creating(since) => now - since > ANSWER_MS + self.compile_ms,
+            Phase::Creating(since) => now - since > self.patience(),
             Phase::Ready => {
-                if self.idle.is_some_and(|since| now - since > ANSWER_MS + self.compile_ms) {
+                if self.idle.is_some_and(|until| now > until) {
                     (self.idle, self.running) = (None, false);
                     return vec![Effect::Stopped];
                 }
-                self.fetching.is_some_and(|since| now - since > ANSWER_MS + self.compile_ms)
+                self.fetching.is_some_and(|since| now - since > self.patience())
             }
             Phase::Failed => false,
         };
@@ -263,12 +269,21 @@ impl Session {
         }
     }
 
+    /// How long an answer may take: as long as compiling may, and then some.
+    fn patience(&self) -> f64 {
+        ANSWER_MS + self.compile_ms
+    }
+
     fn hello(&self) -> Effect {
         Effect::Send(ClientMessage::Hello { version: REMOTE_VERSION, token: self.token.clone(), resume: self.key.clone() })
     }
 
     fn closed(&mut self, reason: &str, now: f64) -> Vec<Effect> {
         self.fetching = None;
+        if self.failure.take().is_some_and(|f| f == TAKEN_OVER) {
+            // Two pages that take it from each other would never end.
+            return self.fail(TAKEN_OVER.into());
+        }
         match self.phase {
             // What is to be said has been said.
             Phase::Failed | Phase::Waiting(_) => return Vec::new(),
@@ -306,7 +321,9 @@ impl Session {
                 effects
             }
             ServerMessage::Running { running, .. } if self.phase == Phase::Ready => {
-                self.idle = (self.running && !running).then_some(now);
+                if self.running && !running {
+                    self.idle = Some(now + PARTING_MS);
+                }
                 Vec::new()
             }
             ServerMessage::Progress(progress) if self.phase == Phase::Ready => self.progressed(progress),
@@ -318,8 +335,10 @@ impl Session {
             }
             ServerMessage::Inspected(inspection) => vec![Effect::Inspected(inspection)],
             ServerMessage::Failed { message } => {
-                (self.running, self.fetching, self.idle) = (false, None, None);
-                vec![Effect::Connection(Connection::Failed { message }), Effect::Stopped]
+                self.fetching = None;
+                self.idle = Some(now + PARTING_MS);
+                self.failure = Some(message.clone());
+                vec![Effect::Connection(Connection::Failed { message })]
             }
             ServerMessage::Refused(refusal) => self.refused(refusal, now),
             // Of a session that has ended, or out of turn.
@@ -423,7 +442,8 @@ impl Session {
 
     fn ready(&mut self, state: Connection, now: f64) -> Vec<Effect> {
         (self.phase, self.failures) = (Phase::Ready, 0);
-        self.idle = self.running.then_some(now);
+        self.failure = None;
+        self.idle = self.running.then_some(now + self.patience());
         let mut effects = vec![Effect::Connection(state)];
         let single = std::mem::take(&mut self.single);
         if self.running {
@@ -453,6 +473,8 @@ impl Session {
 
     fn refused(&mut self, refusal: Refusal, now: f64) -> Vec<Effect> {
         match refusal {
+            // The greeting asked for one that is gone; another is being made already.
+            Refusal::NoSession if matches!(self.phase, Phase::Creating(_)) => Vec::new(),
             Refusal::NoSession => {
                 self.key = None;
                 self.adopt = false;

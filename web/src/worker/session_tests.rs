@@ -183,6 +183,40 @@ fn a_lost_session_goes_on_from_the_last_state() {
     assert_eq!((p.step, p.losses[0].0), (5, 5));
 }
 
+/// As `aludel serve` says it: welcome first, then that there is no such session.
+#[test]
+fn a_session_missed_after_the_welcome_is_made_once() {
+    let mut s = session(Some(key("gone")));
+    s.connect(0.0);
+    s.on(Signal::Opened, 1.0);
+    assert!(matches!(sent(&s.on(welcome(None), 2.0))[..], [ClientMessage::Create(_)]));
+    assert_eq!(s.on(Signal::Message(ServerMessage::Refused(Refusal::NoSession)), 3.0), []);
+    assert_eq!(told(&s.on(created("new"), 4.0)), Some(&Connection::Ready));
+}
+
+#[test]
+fn a_failure_pauses_unless_it_is_a_farewell() {
+    let failed = |message: &str| Signal::Message(ServerMessage::Failed { message: message.into() });
+    let mut s = session(None);
+    begun(&mut s);
+    s.set_running(true, 1.0);
+    assert!(matches!(told(&s.on(failed("out of memory"), 2.0)), Some(Connection::Failed { .. })));
+    assert_eq!(s.tick(3.0), []);
+    assert_eq!(s.tick(3.0 + PARTING_MS), [Effect::Stopped]);
+    // A person asks again.
+    s.connect(5000.0);
+    assert_eq!(sent(&s.set_running(true, 5000.0)), [&ClientMessage::Run { steps: None }]);
+    // The server ends, and is expected back.
+    s.on(failed("the server is ending"), 6000.0);
+    assert!(matches!(told(&s.on(Signal::Closed(String::new()), 6001.0)), Some(Connection::Waiting { .. })));
+    s.tick(8000.0);
+    s.on(Signal::Opened, 8000.0);
+    assert_eq!(sent(&s.on(welcome(resumed(5, false)), 8001.0)), [&ClientMessage::Run { steps: None }]);
+    // Another page has the session: it is not fought over.
+    s.on(failed(TAKEN_OVER), 9000.0);
+    assert!(s.on(Signal::Closed(String::new()), 9001.0).contains(&Effect::Stopped) && s.failed());
+}
+
 #[test]
 fn a_reloaded_page_adopts_what_the_server_does() {
     let mut s = session(Some(key("k")));
