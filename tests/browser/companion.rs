@@ -2,6 +2,7 @@
 
 use super::Page;
 use anyhow::{Context, Result, bail, ensure};
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -64,6 +65,18 @@ impl Serve {
     fn restart(&mut self) -> Result<()> {
         self.child = spawn(&self.program, &self.site, self.port, self.device, self.token)?;
         self.ready()
+    }
+
+    /// How many sessions it says that it has.
+    fn sessions(&self) -> Result<u64> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        write!(stream, "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n\r\n", self.port)?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text)?;
+        let counts = text.lines().filter(|l| l.starts_with("aludel_sessions{")).map(|l| l.rsplit(' ').next().unwrap_or("").parse::<u64>());
+        let counts = counts.collect::<Result<Vec<_>, _>>().with_context(|| text.clone())?;
+        ensure!(!counts.is_empty(), "no sessions in {text}");
+        Ok(counts.iter().sum())
     }
 
     fn base(&self) -> String {
@@ -264,7 +277,17 @@ fn reloaded(page: &mut Page, serve: &mut Serve) -> Result<()> {
     page.browser.wait("training to be on", "document.querySelector('#train').textContent.includes('Pause')", 10)?;
     page.browser.click("#train")?;
     page.browser.wait("training to pause", "document.querySelector('#train').textContent.includes('Resume')", 30)?;
-    page.browser.wait("an evaluation", "document.getElementById('right-score').textContent.includes('%')", 60)
+    page.browser.wait("an evaluation", "document.getElementById('right-score').textContent.includes('%')", 60)?;
+    // Another link in the same tab: what was left is ended, not left to train for nobody.
+    page.open(&format!("?{MODEL}&lr=0.02&mode=right&right=compiled@server:{}", serve.device))?;
+    connected(page, "right")?;
+    ensure!(step_of(page, "right")? == 0, "another training takes up this one's session");
+    let end = Instant::now() + Duration::from_secs(20);
+    while serve.sessions()? != 1 {
+        ensure!(Instant::now() < end, "the server has {} sessions, and one page", serve.sessions()?);
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    Ok(())
 }
 
 /// A static page, and a server on another port that wants a token: nothing is connected until asked for, and then all of it.

@@ -128,6 +128,8 @@ pub enum Request {
         resume: [Option<SessionKey>; 2],
         mode: Mode,
     },
+    /// Ends a session that an earlier life of the page left on the server: nobody will ask for it any more.
+    Abandon(SessionKey),
     /// Which lanes train from now on; the others keep what they have.
     SetMode(Mode),
     Start,

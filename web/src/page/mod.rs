@@ -20,7 +20,7 @@ mod theme;
 
 use crate::channel::Trainer;
 use aludel_models::presets::Preset;
-use aludel_protocol::{Event, Lane, Mode, Pane, Place, Request, Setup, VERSION};
+use aludel_protocol::{Event, Lane, Mode, Pane, Request, Setup, VERSION};
 use location::Link;
 use state::State;
 use wasm_bindgen::prelude::*;
@@ -242,10 +242,12 @@ impl App {
         let first = self.state.session == 0;
         let link = &self.state.link;
         let resume = Lane::BOTH.map(|lane| {
-            let remote = matches!(link.lanes[lane as usize].place, Place::Server(_));
-            let key = (first && remote).then(|| storage::session(lane, &location::training(link, lane))).flatten();
-            storage::forget_session(lane);
-            key
+            let (key, same) = storage::take_session(lane, &location::training(link, lane)).filter(|_| first)?;
+            if same {
+                return Some(key);
+            }
+            self.send(Request::Abandon(key));
+            None
         });
         if let Some(config) = self.state.begin() {
             let Link { lanes, mode, .. } = self.state.link.clone();

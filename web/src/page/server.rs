@@ -45,9 +45,9 @@ pub fn Server(props: &ServerProps) -> Html {
         },
         Companion::Connecting { address } => html! { <p>{ format!("Asking {address} …") }</p> },
         Companion::Locked { wrong: true, .. } => {
-            html! { <p class="error">{"That is not the server's token. It printed one when it started."}</p> }
+            html! { <p class="error">{"That is not the server's token: the one it was started with is."}</p> }
         }
-        Companion::Locked { .. } => html! { <p>{"This server asks for a token. It printed one when it started."}</p> },
+        Companion::Locked { .. } => html! { <p>{"This server asks for the token that it was started with."}</p> },
         Companion::Connected { name, .. } => html! {
             <>
                 <p>{ format!("{name} lends these devices; choose one in either pane:") }</p>

@@ -27,21 +27,17 @@ fn session_item(lane: Lane) -> String {
     format!("aludel-session {}", lane.key())
 }
 
-/// The server's session of a lane, if it trains exactly this: `what` names model, device and server.
-pub fn session(lane: Lane, what: &str) -> Option<SessionKey> {
-    let item = storage()?.get_item(&session_item(lane)).ok()??;
+/// Takes out the server's session of a lane; and whether it trains exactly this: `what` names model, device and server.
+pub fn take_session(lane: Lane, what: &str) -> Option<(SessionKey, bool)> {
+    let storage = storage()?;
+    let item = storage.get_item(&session_item(lane)).ok()??;
+    let _ = storage.remove_item(&session_item(lane));
     let (key, trained) = item.split_once(' ')?;
-    (trained == what).then(|| SessionKey(key.into()))
+    Some((SessionKey(key.into()), trained == what))
 }
 
 pub fn keep_session(lane: Lane, what: &str, key: &SessionKey) {
     if let Some(s) = storage() {
         let _ = s.set_item(&session_item(lane), &format!("{} {what}", key.0));
-    }
-}
-
-pub fn forget_session(lane: Lane) {
-    if let Some(s) = storage() {
-        let _ = s.remove_item(&session_item(lane));
     }
 }

@@ -4,8 +4,8 @@
 use super::session::{Signal, explain};
 use super::socket::Socket;
 use crate::channel::scope;
-use aludel_protocol::Companion;
 use aludel_protocol::remote::{ClientMessage, REMOTE_VERSION, Refusal, ServerMessage};
+use aludel_protocol::{Companion, SessionKey};
 use js_sys::{JSON, Reflect};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
@@ -93,6 +93,35 @@ impl Probe {
     pub fn tick(&self, now: f64) -> Option<Companion> {
         let message = || "it does not answer".to_string();
         (now - self.since > PATIENCE_MS).then(|| Companion::Unreachable { address: self.address.clone(), message: message() })
+    }
+}
+
+/// Ends a session that nobody will ask for any more.
+pub struct Farewell {
+    key: SessionKey,
+    token: Option<String>,
+    socket: Socket,
+}
+
+impl Farewell {
+    pub fn start(address: &str, token: Option<String>, key: SessionKey, tell: impl Fn(Signal) + 'static) -> Result<Farewell, String> {
+        Ok(Farewell { key, token, socket: Socket::open(&socket_address(address)?, tell)? })
+    }
+
+    /// Whether there is more to be said. What cannot be ended has ended, or ends when the server finds that nobody listens.
+    pub fn on(&mut self, signal: &Signal) -> bool {
+        match signal {
+            Signal::Opened => {
+                let (token, resume) = (self.token.clone(), Some(self.key.clone()));
+                self.socket.send(&ClientMessage::Hello { version: REMOTE_VERSION, token, resume });
+                true
+            }
+            Signal::Message(ServerMessage::Welcome { resumed: Some(_), .. }) => {
+                self.socket.send(&ClientMessage::Cancel);
+                false
+            }
+            _ => false,
+        }
     }
 }
 

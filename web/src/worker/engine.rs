@@ -1,7 +1,7 @@
 //! The session: what is trained, what the page is told, and what happens when a device or a server goes away.
 
 use super::clock::{Interval, now};
-use super::companion::{self, Probe};
+use super::companion::{self, Farewell, Probe};
 use super::devices::Devices;
 use super::learner::Learner;
 use super::remote::{Outcome, Remote};
@@ -21,7 +21,7 @@ pub enum Input {
     Request(Request),
     /// Of a lane's connection, by its number.
     Lane(Lane, u32, Signal),
-    /// Of the connection that asks a server for its devices, by its number.
+    /// Of a connection that asks a server for its devices, or ends a session there, by its number.
     Probe(u32, Signal),
     /// Whether the page comes from a companion server, and then its address.
     Home(Option<String>),
@@ -73,6 +73,9 @@ struct Engine {
     offered: Option<String>,
     probe: Option<Probe>,
     probes: u32,
+    /// Sessions to be ended once there is a server to be told, and connections that tell it, by their numbers.
+    abandoned: Vec<SessionKey>,
+    farewells: Vec<(u32, Farewell)>,
     /// Beats while there are connections to look after.
     beat: Option<Interval>,
 }
@@ -92,6 +95,8 @@ pub async fn run(inputs: UnboundedSender<Input>, mut queue: UnboundedReceiver<In
         offered: None,
         probe: None,
         probes: 0,
+        abandoned: Vec::new(),
+        farewells: Vec::new(),
         beat: None,
     };
     loop {
@@ -140,7 +145,10 @@ impl Engine {
                 Some(companion) => self.found(companion).await,
                 None => Ok(()),
             },
-            Input::Probe(..) => Ok(()),
+            Input::Probe(number, signal) => {
+                self.farewells.retain_mut(|(n, farewell)| *n != number || farewell.on(&signal));
+                Ok(())
+            }
             Input::Home(Some(address)) => {
                 let token = self.offered.take();
                 self.ask(address, token).await
@@ -179,6 +187,10 @@ impl Engine {
                 });
             }
             Request::Configure { session, config, lanes, resume, mode } => self.configure(session, config, lanes, resume, mode).await?,
+            Request::Abandon(key) => {
+                self.abandoned.push(key);
+                self.part()?;
+            }
             Request::SetMode(mode) => {
                 self.mode = mode;
                 self.direct();
@@ -290,7 +302,20 @@ impl Engine {
         self.token = self.probe.take().and_then(|p| p.token);
         self.companion = companion;
         post(&Event::Companion(self.companion.clone()));
+        self.part()?;
         self.begin().await
+    }
+
+    /// Ends abandoned sessions, if there is a server.
+    fn part(&mut self) -> Result<(), String> {
+        let Companion::Connected { address, .. } = &self.companion else { return Ok(()) };
+        for key in std::mem::take(&mut self.abandoned) {
+            self.probes += 1;
+            let (inputs, number) = (self.inputs.clone(), self.probes);
+            let tell = move |signal| drop(inputs.unbounded_send(Input::Probe(number, signal)));
+            self.farewells.push((number, Farewell::start(address, self.token.clone(), key, tell)?));
+        }
+        Ok(())
     }
 
     async fn begin(&mut self) -> Result<(), String> {

@@ -32,8 +32,13 @@ pub fn Kernels(props: &KernelsProps) -> Html {
     let detail = i.kernels.get(selected).map(|k| {
         let shared = i.kernels.iter().filter(|o| o.pipeline == k.pipeline).count();
         let origins = i.operators.iter().filter(|o| k.operators.contains(&o.node));
+        let groups = format!("{} × {} × {}", k.grid[0], k.grid[1], k.grid[2]);
         let facts = [
-            format!("{} × {} × {} workgroups of {}", k.grid[0], k.grid[1], k.grid[2], k.workgroup.iter().product::<u32>()),
+            match k.workgroup.iter().product::<u32>() {
+                // A CPU's cores share the groups out.
+                0 | 1 => format!("{groups} parts"),
+                threads => format!("{groups} workgroups of {threads}"),
+            },
             format!("{} read and written", format::joined(format::bytes(k.bytes))),
             format!("{} floating-point operations", format::count(k.flops)),
         ];

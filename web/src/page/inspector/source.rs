@@ -86,8 +86,8 @@ impl Language {
                 "ptr",
             ],
             Language::C => &[
-                "void", "float", "double", "int", "char", "short", "long", "unsigned", "signed", "size_t", "bool", "int32_t", "uint32_t",
-                "int64_t", "uint64_t", "uint8_t", "uint16_t",
+                "void", "f32", "i32", "u32", "i64", "u8", "float", "double", "int", "char", "short", "long", "unsigned", "signed",
+                "size_t", "bool", "int32_t", "uint32_t", "int64_t", "uint64_t", "uint8_t", "uint16_t",
             ],
             Language::Ptx => &[
                 "f32", "f64", "f16", "bf16", "s32", "s64", "u16", "u32", "u64", "b16", "b32", "b64", "pred", "reg", "param", "shared",
