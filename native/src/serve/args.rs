@@ -62,7 +62,7 @@ pub struct LimitArgs {
     #[arg(long, default_value_t = 512, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=4096))]
     pub max_message: u64,
     /// Operators of a graph.
-    #[arg(long, default_value_t = 20_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 4000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_nodes: u64,
     /// MiB of a session's state and data.
     #[arg(long, default_value_t = 2048, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]

@@ -1,7 +1,8 @@
 //! Sessions on disk: each a directory named by its key, complete or not there.
 //!
 //! A directory holds the graph (`graph.txt`), its feeds, columns and order (`tensors.safetensors`), and the rest (`session.json`). It is
-//! written under another name, brought to the disk and then renamed. Whoever reads a key could use the session, so nobody but the server's
+//! written under another name, brought to the disk and then renamed; the one before is renamed out of the way first and put back by the
+//! next start where the new one is missing, so that at every moment one of them is whole. Whoever reads a key could use the session, so nobody but the server's
 //! user may look into the state directory.
 
 use super::session::Session;
@@ -72,21 +73,43 @@ pub fn open(dir: &Path) -> Result<()> {
     builder.create(dir).map_err(io(dir, "cannot be made"))
 }
 
+/// Beginnings of the names of what is being written, was replaced, and is being deleted.
+const NEW: &str = ".new-";
+const OLD: &str = ".old-";
+const GONE: &str = ".gone-";
+
 /// Deletes a session that ended.
 pub fn forget(dir: &Path, key: &SessionKey) {
-    let place = dir.join(&key.0);
-    if let Err(e) = fs::remove_dir_all(&place)
+    // By one renaming it is no longer there, however long deleting takes.
+    let gone = dir.join(format!("{GONE}{}", key.0));
+    if let Err(e) = fs::rename(dir.join(&key.0), &gone).and_then(|()| fs::remove_dir_all(&gone))
         && e.kind() != std::io::ErrorKind::NotFound
     {
         tracing::warn!(error = %e, "a session that ended cannot be deleted");
     }
 }
 
+/// Puts right what a server that was killed left behind: what it was writing or deleting goes, what it was replacing comes back.
+fn tidy(dir: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("");
+        match name.strip_prefix(OLD) {
+            Some(key) if !dir.join(key).exists() => fs::rename(&path, dir.join(key))?,
+            Some(_) => fs::remove_dir_all(&path)?,
+            None if name.starts_with(NEW) || name.starts_with(GONE) => fs::remove_dir_all(&path)?,
+            None => {}
+        }
+    }
+    Ok(())
+}
+
 /// Saves a session. When this returns it is on the disk.
 pub fn save(dir: &Path, device: &str, snapshot: &Snapshot) -> Result<()> {
     let job = snapshot.job.as_ref().map_err(Clone::clone)?;
     let session = &snapshot.session;
-    let new = dir.join(format!(".new-{}", session.key.0));
+    let new = dir.join(format!("{NEW}{}", session.key.0));
+    let old = dir.join(format!("{OLD}{}", session.key.0));
     let place = dir.join(&session.key.0);
     let _ = fs::remove_dir_all(&new);
     fs::create_dir(&new).map_err(io(&new, "cannot be made"))?;
@@ -111,9 +134,17 @@ pub fn save(dir: &Path, device: &str, snapshot: &Snapshot) -> Result<()> {
     write(&new.join("session.json"), &json)?;
     write(&new.join("tensors.safetensors"), &tensors(job)?)?;
     sync(&new)?;
-    let _ = fs::remove_dir_all(&place);
+    let replaces = place.exists();
+    if replaces {
+        let _ = fs::remove_dir_all(&old);
+        fs::rename(&place, &old).map_err(io(&place, "cannot be moved out of the way"))?;
+    }
     fs::rename(&new, &place).map_err(io(&place, "cannot be put in place"))?;
-    sync(dir)
+    sync(dir)?;
+    if replaces {
+        let _ = fs::remove_dir_all(&old);
+    }
+    Ok(())
 }
 
 fn kind(feed: &Feed) -> FeedKind {
@@ -165,6 +196,7 @@ fn tensors(job: &Job) -> Result<Vec<u8>> {
 
 /// The saved sessions; what cannot be read stays where it is and is told of.
 pub fn load(dir: &Path, devices: &[String]) -> Result<Vec<Saved>> {
+    tidy(dir).map_err(io(dir, "cannot be tidied"))?;
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(io(dir, "cannot be listed"))? {
         let path = entry.map_err(io(dir, "cannot be listed"))?.path();
@@ -223,4 +255,72 @@ fn read(path: &Path, devices: &[String]) -> Result<Saved> {
     let losses = meta.losses.iter().map(|(s, l)| (*s, f32::from_bits(*l))).collect();
     let session = Session::new(SessionKey(meta.key), meta.client, meta.name, device, meta.pane).with_history(meta.step, losses);
     Ok(Saved { session, job, step: meta.step, running: meta.running, elapsed_ms: meta.elapsed_ms })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    fn snapshot(key: &str, step: u64) -> Snapshot {
+        let session = Session::new(SessionKey(key.into()), IpAddr::from([127, 0, 0, 1]), "s".into(), 0, Pane::Eager);
+        let tensor = |v: f32| TensorData { dtype: DType::F32, shape: vec![1], bytes: v.to_le_bytes().to_vec() };
+        let job = Job {
+            name: "s".into(),
+            device: 0,
+            pane: Pane::Eager,
+            graph: "graph".into(),
+            feeds: vec![Feed::State(tensor(step as f32)), Feed::Rows { column: 0 }, Feed::Constant(tensor(2.0))],
+            loss: 1,
+            columns: vec![tensor(3.0)],
+            order: vec![0, 0],
+            batch: 1,
+        };
+        let session = session.with_history(step, vec![(1, f32::NAN), (2, 0.5)]);
+        Snapshot { session: Arc::new(session), job: Ok(job), step, running: true, elapsed_ms: 1.5 }
+    }
+
+    #[test]
+    fn comes_back_as_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let key = "0123456789abcdef0123456789abcdef";
+        let before = snapshot(key, 7);
+        save(dir.path(), "cpu", &before).unwrap();
+        assert!(load(dir.path(), &["cuda:0".into()]).unwrap().is_empty(), "its device is not here");
+        let [after] = <[Saved; 1]>::try_from(load(dir.path(), &["interp".into(), "cpu".into()]).unwrap()).ok().unwrap();
+        assert_eq!(after.job, Job { device: 1, ..before.job.clone().unwrap() });
+        assert_eq!((after.step, after.running, after.elapsed_ms, &after.session.key.0[..]), (7, true, 1.5, key));
+        let losses = after.session.losses();
+        assert!(losses[0].1.is_nan() && losses[1] == (2, 0.5));
+    }
+
+    /// Whenever the process is killed, one of the old and the new session is there.
+    #[test]
+    fn is_whole_at_every_moment() {
+        let dir = tempfile::tempdir().unwrap();
+        let key = "0123456789abcdef0123456789abcdef";
+        let steps = |dir: &Path| load(dir, &["cpu".into()]).unwrap().iter().map(|s| s.step).collect::<Vec<_>>();
+        save(dir.path(), "cpu", &snapshot(key, 1)).unwrap();
+        // While it was writing.
+        fs::create_dir(dir.path().join(format!("{NEW}{key}"))).unwrap();
+        assert_eq!(steps(dir.path()), [1]);
+        // Between the two renamings.
+        fs::rename(dir.path().join(key), dir.path().join(format!("{OLD}{key}"))).unwrap();
+        assert_eq!(steps(dir.path()), [1]);
+        // Before the old one was deleted.
+        fs::create_dir(dir.path().join(format!("{OLD}{key}"))).unwrap();
+        save(dir.path(), "cpu", &snapshot(key, 2)).unwrap();
+        assert_eq!(steps(dir.path()), [2]);
+        // While it was deleting.
+        fs::rename(dir.path().join(key), dir.path().join(format!("{GONE}{key}"))).unwrap();
+        assert!(steps(dir.path()).is_empty());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "nothing is left behind");
+        // Damaged, it is told of and stays for people to look at.
+        save(dir.path(), "cpu", &snapshot(key, 3)).unwrap();
+        fs::write(dir.path().join(key).join("tensors.safetensors"), b"x").unwrap();
+        assert!(steps(dir.path()).is_empty());
+        assert!(dir.path().join(key).exists());
+        forget(dir.path(), &SessionKey(key.into()));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
 }
