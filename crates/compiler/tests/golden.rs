@@ -156,7 +156,7 @@ fn lowering() {
 fn fusion() {
     golden("fuse", |input| {
         let mut p = loops(input)?;
-        let fused = fuse::fuse(&mut p, true);
+        let fused = fuse::fuse(&mut p, &Target::webgpu_default(), true);
         p.verify()?;
         let mut out = p.to_string();
         for (a, b, why) in &fused.refusals {
@@ -170,7 +170,7 @@ fn fusion() {
 fn kernels() {
     golden("kernels", |input| {
         let mut p = loops(input)?;
-        fuse::fuse(&mut p, options(input).fuse);
+        fuse::fuse(&mut p, &Target::webgpu_default(), options(input).fuse);
         let mut out = String::new();
         for s in schedule::schedule(&p, &Target::webgpu_default())? {
             s.kernel.verify()?;
@@ -225,6 +225,19 @@ fn wgsl() {
         for (i, k) in p.kernels.iter().enumerate() {
             check_naga(&k.name, &k.source);
             check_tint(&k.name, &k.source);
+            let launches: Vec<_> = p.launches.iter().filter(|l| l.kernel == i).map(|l| l.label.as_str()).collect();
+            out.push_str(&format!("// kernel {i}: {}\n{}\n", launches.join("; "), k.source.trim_end()));
+        }
+        Ok(out)
+    });
+}
+
+#[test]
+fn c() {
+    golden("c", |input| {
+        let p = compile(&graph(input)?, &Target::cpu(), &options(input))?;
+        let mut out = String::new();
+        for (i, k) in p.kernels.iter().enumerate() {
             let launches: Vec<_> = p.launches.iter().filter(|l| l.kernel == i).map(|l| l.label.as_str()).collect();
             out.push_str(&format!("// kernel {i}: {}\n{}\n", launches.join("; "), k.source.trim_end()));
         }

@@ -271,8 +271,7 @@ impl CpuExecutable {
             Some(times) => {
                 times.resize(self.program.launches.len(), 0.0);
                 for task in plan.waves.iter().flat_map(|w| &w.tasks) {
-                    let mut wave = Wave::default();
-                    wave.push(*task);
+                    let wave = Wave::new(vec![*task], team::threads());
                     let start = Instant::now();
                     team::run(work(Arc::new(vec![wave])), task.pieces <= 1);
                     times[task.launch] = start.elapsed().as_secs_f64() * 1e3;

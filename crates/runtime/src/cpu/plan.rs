@@ -1,6 +1,6 @@
 //! What a run does, in order: waves of launches that touch nothing of one another.
 
-use super::team::{Function, Task, Wave};
+use super::team::{self, Function, Task, Wave};
 use crate::measure::Measure;
 use aludel_ir::program::Program;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl Plan {
             let start = moved[p].unwrap_or(measure.offsets[p]);
             Touch { binding: program.placements[p].binding, start, end: start + measure.words[p], write }
         };
-        let mut waves: Vec<Wave> = vec![Wave::default()];
+        let mut waves: Vec<Vec<Task>> = vec![Vec::new()];
         let mut touched: Vec<Touch> = Vec::new();
         let (mut dispatches, mut nanoseconds) = (0, 0.0);
         for (l, launch) in program.launches.iter().enumerate() {
@@ -57,7 +57,7 @@ impl Plan {
             let own: Vec<Touch> =
                 launch.reads.iter().map(|p| place(*p, false)).chain(launch.writes.iter().map(|p| place(*p, true))).collect();
             if own.iter().any(|t| touched.iter().any(|u| t.hinders(u))) {
-                waves.push(Wave::default());
+                waves.push(Vec::new());
                 touched.clear();
             }
             touched.extend(own);
@@ -65,6 +65,7 @@ impl Plan {
                 w.push(Task { function: functions[launch.kernel], row: measure.starts[l] as usize / 4, pieces, launch: l });
             }
         }
+        let waves: Vec<Wave> = waves.into_iter().map(|tasks| Wave::new(tasks, team::threads())).collect();
         let alone = nanoseconds < SHARE_NANOSECONDS || waves.iter().all(|w| w.pieces <= 1);
         Plan { measure, moved, rows: Arc::new(rows), waves: Arc::new(waves), dispatches, alone }
     }

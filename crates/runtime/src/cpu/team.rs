@@ -6,14 +6,16 @@
 
 use super::lock;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// How long a helper without work stays awake.
 const LINGER: Duration = Duration::from_micros(200);
-/// Turns of a waiting loop before the thread lets others run.
-const SPINS: u32 = 100;
+/// Turns of a waiting loop at full speed, and then with pauses, before the thread lets others run. Pauses are long, and on a
+/// virtual machine many of them look to the host like a thread that has nothing to do.
+const EAGER: u32 = 2_000;
+const PAUSES: u32 = 100;
 
 /// A kernel: the starts of the bindings, the launch's parameters, which piece, and scratch of its own.
 pub(super) type Function = unsafe extern "C" fn(*const *mut u32, *const u32, u32, *mut u8);
@@ -29,32 +31,63 @@ pub(super) struct Task {
     pub launch: usize,
 }
 
-/// Tasks that may run side by side.
+/// Tasks that may run side by side, shared out: every thread has pieces of its own, the same ones in every run, so that it finds
+/// in its cache what it left there. A thread that is done takes of the others'.
 #[derive(Clone, Default)]
 pub(super) struct Wave {
     pub tasks: Vec<Task>,
     pub pieces: u32,
+    /// For each thread, stretches of tasks' pieces, and how many they are.
+    shares: Vec<(Vec<Stretch>, u32)>,
+}
+
+#[derive(Clone, Copy)]
+struct Stretch {
+    task: usize,
+    first: u32,
+    count: u32,
 }
 
 impl Wave {
-    pub fn push(&mut self, task: Task) {
-        self.pieces = self.pieces.saturating_add(task.pieces);
-        self.tasks.push(task);
+    pub fn new(tasks: Vec<Task>, threads: usize) -> Self {
+        let mut shares: Vec<(Vec<Stretch>, u32)> = vec![(Vec::new(), 0); threads.max(1)];
+        let threads = shares.len() as u64;
+        let mut single = 0;
+        for (t, task) in tasks.iter().enumerate() {
+            let n = task.pieces as u64;
+            let mut give = |thread: u64, first: u64, end: u64| {
+                let (list, count) = &mut shares[thread as usize];
+                list.push(Stretch { task: t, first: first as u32, count: (end - first) as u32 });
+                *count = count.saturating_add((end - first) as u32);
+            };
+            if n < threads {
+                // Few pieces: to the threads in turn.
+                for piece in 0..n {
+                    give(single % threads, piece, piece + 1);
+                    single += 1;
+                }
+            } else {
+                (0..threads).for_each(|p| give(p, p * n / threads, (p + 1) * n / threads));
+            }
+        }
+        let pieces = tasks.iter().fold(0u32, |sum, t| sum.saturating_add(t.pieces));
+        Wave { tasks, pieces, shares }
     }
 
-    /// Runs piece `at`.
+    /// Runs piece `at` of a thread's share.
     ///
     /// # Safety
     /// As [`Work`] demands, and no other thread runs the same piece.
-    unsafe fn piece(&self, at: u32, work: &Work, scratch: *mut u8) {
+    unsafe fn piece(&self, share: usize, at: u32, work: &Work, scratch: *mut u8) {
         let mut rest = at;
-        for t in &self.tasks {
-            if rest < t.pieces {
+        for s in &self.shares[share].0 {
+            if rest < s.count {
+                let t = &self.tasks[s.task];
                 // SAFETY: passed on to the caller.
-                unsafe { (t.function)(work.bindings.as_ptr(), work.rows.as_ptr().add(t.row), rest, scratch) };
+                unsafe { (t.function)(work.bindings.as_ptr(), work.rows.as_ptr().add(t.row), s.first + rest, scratch) };
                 return;
             }
-            rest -= t.pieces;
+            rest -= s.count;
         }
     }
 }
@@ -72,13 +105,20 @@ pub(super) struct Work {
 unsafe impl Send for Work {}
 unsafe impl Sync for Work {}
 
-/// A piece of work that is handed out.
+/// A run that threads share.
 struct Job {
     work: Work,
-    /// For each wave, the pieces taken and the pieces done.
-    taken: Vec<AtomicU32>,
-    done: Vec<AtomicU32>,
+    threads: usize,
+    /// For each wave and thread, the pieces of its share that were taken.
+    taken: Vec<Counter>,
+    /// For each wave, the pieces done.
+    done: Vec<Counter>,
 }
+
+/// A counter on a cache line of its own.
+#[derive(Default)]
+#[repr(align(64))]
+struct Counter(AtomicU32);
 
 /// Numbers below 2^-126 count as zero while this lives: a processor takes a hundred times as long for them, and what decays
 /// towards zero (an optimizer's moments of an input that is always zero) meets them sooner or later. GPUs do the same.
@@ -139,22 +179,31 @@ fn control() -> u64 {
 fn set_control(_: u64) {}
 
 impl Job {
-    fn help(&self) {
+    /// Works as thread `own`, to the end.
+    fn help(&self, own: usize) {
         let _tiny = FlushTiny::new();
         with_scratch(self.work.scratch_bytes, |scratch| {
             for (w, wave) in self.work.waves.iter().enumerate() {
-                loop {
-                    let at = self.taken[w].fetch_add(1, Ordering::Relaxed);
-                    if at >= wave.pieces {
-                        break;
+                let mut ran = 0;
+                for share in (own..self.threads).chain(0..own) {
+                    let taken = &self.taken[w * self.threads + share].0;
+                    while taken.load(Ordering::Relaxed) < wave.shares[share].1 {
+                        let at = taken.fetch_add(1, Ordering::Relaxed);
+                        if at >= wave.shares[share].1 {
+                            break;
+                        }
+                        // SAFETY: each number is given out once. The work is alive: `run` does not return before this piece is done.
+                        unsafe { wave.piece(share, at, &self.work, scratch) };
+                        ran += 1;
                     }
-                    // SAFETY: each number is given out once. The work is alive: `run` does not return before this piece is done.
-                    unsafe { wave.piece(at, &self.work, scratch) };
-                    // Release: what the piece wrote is visible to whoever sees it done.
-                    self.done[w].fetch_add(1, Ordering::Release);
+                }
+                let done = &self.done[w].0;
+                if ran > 0 {
+                    // Release: what the pieces wrote is visible to whoever sees them done.
+                    done.fetch_add(ran, Ordering::Release);
                 }
                 let mut turns = 0u32;
-                while self.done[w].load(Ordering::Acquire) < wave.pieces {
+                while done.load(Ordering::Acquire) < wave.pieces {
                     pause(&mut turns);
                 }
             }
@@ -163,55 +212,60 @@ impl Job {
 }
 
 fn pause(turns: &mut u32) {
-    *turns += 1;
-    if *turns < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+    *turns = turns.saturating_add(1);
+    match *turns {
+        t if t < EAGER => {}
+        t if t < EAGER + PAUSES => std::hint::spin_loop(),
+        _ => std::thread::yield_now(),
+    }
 }
 
 /// The helpers of this process: cores are shared by all devices.
-#[derive(Default)]
 struct Team {
     job: Mutex<Option<Arc<Job>>>,
     /// Counts the jobs.
     epoch: AtomicU64,
-    /// Helpers that look for jobs.
-    awake: AtomicUsize,
+    /// For each helper, whether it looks for jobs.
+    awake: Vec<AtomicBool>,
 }
 
 fn team() -> &'static Team {
     static TEAM: OnceLock<Team> = OnceLock::new();
-    TEAM.get_or_init(Team::default)
+    TEAM.get_or_init(|| {
+        let awake = (1..threads()).map(|_| AtomicBool::new(false)).collect();
+        Team { job: Mutex::default(), epoch: AtomicU64::new(0), awake }
+    })
 }
 
 impl Team {
     fn publish(&'static self, job: &Arc<Job>) {
         *lock(&self.job) = Some(job.clone());
         self.epoch.fetch_add(1, Ordering::Release);
-        let helpers = rayon::current_num_threads().saturating_sub(1);
-        while self.awake.load(Ordering::Relaxed) < helpers {
-            self.awake.fetch_add(1, Ordering::Relaxed);
-            rayon::spawn(move || self.watch());
+        for (helper, awake) in self.awake.iter().enumerate() {
+            if !awake.swap(true, Ordering::Relaxed) {
+                rayon::spawn(move || self.watch(helper));
+            }
         }
     }
 
     /// A helper: works on whatever job is new, until there has been none for a while.
-    fn watch(&self) {
+    fn watch(&self, helper: usize) {
         let mut seen = 0;
         let mut since = Instant::now();
+        let mut polls = 0u32;
         loop {
             let now = self.epoch.load(Ordering::Acquire);
             if now != seen {
                 seen = now;
                 let job = lock(&self.job).clone();
                 if let Some(job) = job {
-                    job.help();
+                    job.help(helper + 1);
                 }
                 since = Instant::now();
             }
-            for _ in 0..50 {
-                std::hint::spin_loop();
-            }
-            if since.elapsed() > LINGER {
-                self.awake.fetch_sub(1, Ordering::Relaxed);
+            polls = polls.wrapping_add(1);
+            if polls.is_multiple_of(256) && since.elapsed() > LINGER {
+                self.awake[helper].store(false, Ordering::Relaxed);
                 return;
             }
         }
@@ -248,17 +302,21 @@ pub(super) fn run(work: Work, alone: bool) {
         let _tiny = FlushTiny::new();
         with_scratch(work.scratch_bytes, |scratch| {
             for wave in work.waves.iter() {
-                for at in 0..wave.pieces {
-                    // SAFETY: `Work` is what it promises to be, and each piece runs once.
-                    unsafe { wave.piece(at, &work, scratch) };
+                for (share, (_, count)) in wave.shares.iter().enumerate() {
+                    for at in 0..*count {
+                        // SAFETY: `Work` is what it promises to be, and each piece runs once.
+                        unsafe { wave.piece(share, at, &work, scratch) };
+                    }
                 }
             }
         });
         return;
     }
-    let counters = || work.waves.iter().map(|_| AtomicU32::new(0)).collect::<Vec<_>>();
-    let job = Arc::new(Job { taken: counters(), done: counters(), work });
+    // The shares were cut for so many threads.
+    let threads = work.waves.iter().map(|w| w.shares.len()).max().unwrap_or(1);
+    let counters = |n: usize| (0..n).map(|_| Counter::default()).collect::<Vec<_>>();
+    let job = Arc::new(Job { threads, taken: counters(work.waves.len() * threads), done: counters(work.waves.len()), work });
     team().publish(&job);
     // Returns when every piece of every wave is done; helpers that come later find nothing to take.
-    job.help();
+    job.help(0);
 }
