@@ -43,7 +43,10 @@ pub fn run(args: &[String], print: &mut dyn FnMut(&str)) -> Result<Counts> {
             Ok(suite.run(&|graph, inputs| device::run(&executor, graph, inputs), print))
         }
         #[cfg(feature = "cuda")]
-        "ptx" => Ok(suite.run(&device::reopening(|| aludel_runtime::CudaExecutor::new(&Default::default()))?, print)),
+        "ptx" => {
+            let executor = aludel_runtime::CudaExecutor::new(&Default::default())?;
+            Ok(suite.run(&|graph, inputs| device::run(&executor, graph, inputs), print))
+        }
         #[cfg(not(feature = "wgpu"))]
         "wgsl" => Err(absent(&target, "wgpu")),
         #[cfg(not(feature = "cpu"))]

@@ -4,20 +4,7 @@ use aludel_compiler::{Options, compile};
 use aludel_ir::interp::HostTensor;
 use aludel_ir::{Graph, Result};
 use aludel_runtime::{Argument, Executor, decode, encode};
-use std::cell::RefCell;
 use std::sync::Arc;
-
-/// A runner on a device that is opened again when a case loses it: that case fails, those after it do not.
-pub fn reopening<E: Executor>(open: impl Fn() -> Result<E>) -> Result<impl Fn(&Graph, &[HostTensor]) -> Result<Vec<HostTensor>>> {
-    let device = RefCell::new(open()?);
-    Ok(move |graph: &Graph, inputs: &[HostTensor]| {
-        let mut device = device.borrow_mut();
-        if device.lost().is_some() {
-            *device = open()?;
-        }
-        run(&*device, graph, inputs)
-    })
-}
 
 /// Compiles a graph for the executor's target, runs it once and reads everything back.
 pub fn run(executor: &dyn Executor, graph: &Graph, inputs: &[HostTensor]) -> Result<Vec<HostTensor>> {

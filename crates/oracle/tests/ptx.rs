@@ -8,16 +8,12 @@ use aludel_oracle::{Suite, device, training::Runs};
 use aludel_runtime::{CudaExecutor, cuda};
 use std::path::PathBuf;
 
-fn is_absent() -> bool {
-    let absent = cuda::devices().is_empty();
-    if absent {
+fn gpu() -> Option<CudaExecutor> {
+    if cuda::devices().is_empty() {
         eprintln!("SKIPPED: no NVIDIA GPU; docs/gpu-checks.md says how to run this on one");
+        return None;
     }
-    absent
-}
-
-fn gpu() -> impl Fn(&Graph, &[HostTensor]) -> aludel_ir::Result<Vec<HostTensor>> {
-    device::reopening(|| CudaExecutor::new(&Default::default())).unwrap()
+    Some(CudaExecutor::new(&Default::default()).unwrap())
 }
 
 fn dir() -> PathBuf {
@@ -26,19 +22,17 @@ fn dir() -> PathBuf {
 
 #[test]
 fn operators_and_gradients() {
-    if is_absent() {
-        return;
-    }
-    let counts = Suite::load(&dir()).unwrap().run(&gpu(), &mut |line| eprintln!("{line}"));
+    let Some(gpu) = gpu() else { return };
+    let runner = |graph: &Graph, inputs: &[HostTensor]| device::run(&gpu, graph, inputs);
+    let counts = Suite::load(&dir()).unwrap().run(&runner, &mut |line| eprintln!("{line}"));
     assert_eq!(counts.failed, 0, "{}", counts.summary());
     assert!(counts.passed > 250, "{}", counts.summary());
 }
 
 #[test]
 fn training_runs() {
-    if is_absent() {
-        return;
-    }
-    let counts = Runs::load(&dir()).unwrap().run(&gpu(), &mut |line| eprintln!("{line}"));
+    let Some(gpu) = gpu() else { return };
+    let runner = |graph: &Graph, inputs: &[HostTensor]| device::run(&gpu, graph, inputs);
+    let counts = Runs::load(&dir()).unwrap().run(&runner, &mut |line| eprintln!("{line}"));
     assert_eq!((counts.passed, counts.failed), (4, 0), "{}", counts.summary());
 }

@@ -52,7 +52,7 @@ impl Failure {
         self.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY
     }
 
-    /// Whether every later call in this context fails too: the context is lost.
+    /// Whether every later call fails too: the context is lost, and by the driver's rules all others of the process with it.
     pub fn is_sticky(self) -> bool {
         use CUresult::*;
         matches!(
@@ -80,7 +80,7 @@ impl Failure {
     pub fn error(self, doing: &str) -> Error {
         let remedy = match () {
             () if self.is_out_of_memory() => "use a smaller batch or model, or free tensors",
-            () if self.is_sticky() => "request a new device and restore the last snapshot",
+            () if self.is_sticky() => "restart the program and restore the last snapshot",
             () => "try again, or use another device",
         };
         Error::device(format!("{doing} failed: {}", self.reason()), remedy)

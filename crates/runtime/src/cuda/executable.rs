@@ -309,7 +309,7 @@ impl CudaExecutable {
                 let launched = graph::launch(&stream.raw, kernel, grid, &addresses, self.row(m, rows, l));
                 self.shared.done(&format!("timing {}", launch.label), launched)
             };
-            out.push(self.shared.blas.choose(&self.shared, &stream.raw, &problem, bases, (&kernel.key, &run))?);
+            out.push(self.shared.blas.choose(&self.shared, &stream.raw, &problem, bases, (kernel, &run))?);
         }
         Ok(out)
     }

@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 
 type Done<T> = Result<T, Failure>;
 
-/// A context of its own on one device: a kernel that fails takes nothing of another executor with it.
+/// A context of its own on one device: its memory, code and stream go when it goes.
 pub struct Context(sys::CUcontext);
 
 // SAFETY: a context may be current on several threads at once; the driver locks what they share.

@@ -24,8 +24,9 @@ const LOG: usize = 8 << 10;
 /// A kernel ready to launch.
 pub struct Kernel {
     pub name: String,
-    /// What tells its code from all others.
+    /// What tells its code from all others, on disk and in this process.
     pub key: String,
+    pub id: u64,
     pub function: Function,
     pub block: [u32; 3],
     /// Bytes of workgroup memory to give at launch.
@@ -38,7 +39,15 @@ impl Kernel {
     /// A kernel without code, for tests of what orders kernels.
     #[cfg(test)]
     pub fn absent() -> Self {
-        Kernel { name: String::new(), key: String::new(), function: Function(null_mut()), block: [1; 3], dynamic_shared: 0, _module: None }
+        Kernel {
+            name: String::new(),
+            key: String::new(),
+            id: 0,
+            function: Function(null_mut()),
+            block: [1; 3],
+            dynamic_shared: 0,
+            _module: None,
+        }
     }
 }
 
@@ -113,10 +122,11 @@ impl Kernels {
                 remedy: "compile for this device's compute capability".into(),
             })?;
         }
-        shared.counters.kernels.fetch_add(1, Ordering::Relaxed);
+        let id = shared.counters.kernels.fetch_add(1, Ordering::Relaxed);
         Ok(Kernel {
             name: source.name.clone(),
             key: key.to_string(),
+            id,
             function,
             block: source.workgroup_size,
             dynamic_shared,

@@ -107,7 +107,7 @@ impl Faults {
     pub fn check(&self) -> Result<()> {
         match self.lost() {
             Some(reason) => {
-                Err(Error::device(format!("the device was lost ({reason})"), "request a new device and restore the last snapshot"))
+                Err(Error::device(format!("the device was lost ({reason})"), "restart the program and restore the last snapshot"))
             }
             None => Ok(()),
         }

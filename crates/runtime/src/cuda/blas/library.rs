@@ -5,6 +5,7 @@
 
 use cudarc::driver::sys::CUstream;
 use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
 
 /// An object of the library.
 pub type Object = *mut c_void;
@@ -93,8 +94,14 @@ functions! {
 }
 
 impl Library {
-    /// The library under the names it is installed by, the newest first; `None` where there is none.
-    pub fn find() -> Option<Self> {
+    /// The library, loaded once for the whole process; `None` where there is none.
+    pub fn find() -> Option<&'static Self> {
+        static FOUND: OnceLock<Option<Library>> = OnceLock::new();
+        FOUND.get_or_init(Self::load).as_ref()
+    }
+
+    /// The library under the names it is installed by, the newest first.
+    fn load() -> Option<Self> {
         let names: &[&str] = if cfg!(windows) {
             &["cublasLt64_13.dll", "cublasLt64_12.dll"]
         } else {

@@ -8,6 +8,7 @@ mod library;
 mod problem;
 
 use super::handles::{Event, StreamHandle};
+use super::kernels::Kernel;
 use super::memory::Allocation;
 use super::shared::{Shared, lock};
 use crate::cache::{self, Cache};
@@ -86,16 +87,22 @@ fn policy() -> Policy {
     }
 }
 
+/// Whether the library is here and may be used.
+pub fn is_available() -> bool {
+    policy() != Policy::Never && Library::find().is_some()
+}
+
 /// The library, once a product asks for it, and what was chosen so far.
 pub struct Blas {
     policy: Policy,
     loaded: OnceLock<Option<Loaded>>,
-    choices: Mutex<HashMap<String, Choice>>,
+    /// By the kernel that the library would replace, and the product with its alignments.
+    choices: Mutex<HashMap<(u64, Problem, [u32; 4]), Choice>>,
     disk: Cache,
 }
 
 struct Loaded {
-    library: Library,
+    library: &'static Library,
     handle: Object,
     /// Shared by all products: they run one after the other.
     workspace: Arc<Allocation>,
@@ -196,16 +203,21 @@ impl Blas {
         stream: &StreamHandle,
         problem: &Problem,
         bases: Bases,
-        kernel: (&str, &dyn Fn() -> Result<()>),
+        kernel: (&Kernel, &dyn Fn() -> Result<()>),
     ) -> Result<Option<Call>> {
         if self.policy == Policy::Never || self.policy == Policy::Faster && problem.work() < MIN_WORK {
             return Ok(None);
         }
-        let key = self.key(shared, problem, bases, kernel.0);
-        let known = lock(&self.choices).get(&key).copied();
-        let known = known.or_else(|| self.disk.get(&key).and_then(|b| Choice::from_bytes(&b)));
+        let alignments = alignments(problem, bases);
+        let at = (kernel.0.id, problem.clone(), alignments);
+        let mut known = lock(&self.choices).get(&at).copied();
+        // What the disk knows it is asked once: single operators pass here on every run.
+        if known.is_none() {
+            let key = self.key(shared, problem, alignments, &kernel.0.key);
+            known = self.disk.get(&key).and_then(|b| Choice::from_bytes(&b));
+        }
         if known == Some(Choice::Kernel) {
-            lock(&self.choices).insert(key, Choice::Kernel);
+            lock(&self.choices).insert(at, Choice::Kernel);
             return Ok(None);
         }
         // What is not there today may be there tomorrow: nothing is kept on disk.
@@ -220,18 +232,19 @@ impl Blas {
             Some(choice) => choice,
             None => {
                 let choice = measure(shared, loaded, stream, problem, bases, kernel.1, self.policy)?;
+                let key = self.key(shared, problem, alignments, &kernel.0.key);
                 self.disk.put(&key, &choice.to_bytes());
                 choice
             }
         };
-        lock(&self.choices).insert(key, choice);
+        lock(&self.choices).insert(at, choice);
         let Choice::Library(algorithm, workspace, _) = choice else { return Ok(None) };
         call(shared, loaded, problem, bases, algorithm, workspace).map(Some)
     }
 
-    fn key(&self, shared: &Shared, problem: &Problem, bases: Bases, kernel: &str) -> String {
+    fn key(&self, shared: &Shared, problem: &Problem, alignments: [u32; 4], kernel: &str) -> String {
         let device = &shared.device;
-        let text = format!("{problem:?} {:?} {:?}", alignments(problem, bases), shared.target.matmul_precision);
+        let text = format!("{problem:?} {alignments:?} {:?}", shared.target.matmul_precision);
         let driver = device.driver_version.to_le_bytes();
         cache::key(&[
             b"product 1",
@@ -264,7 +277,7 @@ fn addresses(problem: &Problem, bases: Bases) -> [CUdeviceptr; 4] {
 }
 
 fn describe(shared: &Arc<Shared>, loaded: &Loaded, problem: &Problem, bases: Bases) -> Result<Description> {
-    let lt = &loaded.library;
+    let lt = loaded.library;
     let compute = match shared.target.matmul_precision {
         MatmulPrecision::Highest => library::COMPUTE_32F,
         MatmulPrecision::High => library::COMPUTE_32F_FAST_TF32,
@@ -336,7 +349,7 @@ fn run(loaded: &Loaded, stream: &StreamHandle, call: &Call) -> Result<()> {
 
 /// What the library proposes, the most promising first.
 fn proposals(loaded: &Loaded, desc: &Description, alignments: [u32; 4]) -> Result<Vec<Proposal>> {
-    let lt = &loaded.library;
+    let lt = loaded.library;
     let mut preference = null_mut();
     // SAFETY: writes one handle.
     check(unsafe { (lt.preference_create)(&mut preference) })?;

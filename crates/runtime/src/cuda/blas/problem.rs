@@ -6,7 +6,7 @@
 use aludel_ir::program::{Matrix, MatrixProduct};
 
 /// A matrix of the library: column-major, or the transpose of one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Operand {
     pub transposed: bool,
     pub rows: u64,
@@ -19,7 +19,7 @@ pub struct Operand {
 }
 
 /// `d = op(a) * op(b) + bias + c`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Problem {
     pub batch: i32,
     pub m: i64,
