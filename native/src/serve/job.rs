@@ -35,6 +35,8 @@ pub struct Plan {
     pub order: Vec<u32>,
     /// At least one.
     pub batch: usize,
+    /// Bytes of everything that a step computes, where every operator keeps its result.
+    pub computed: u64,
 }
 
 /// Where an input comes from.
@@ -99,9 +101,6 @@ pub fn check(sent: Job, bounds: &Bounds) -> Result<Plan, Refusal> {
     let names = graph.inputs.iter().map(|i| i.name.chars().take(4 * MOST_NAME).collect()).collect();
     tame(&mut graph);
     let computed = graph.types.iter().fold(0u64, |n, ty| n.saturating_add(bytes_of(ty)));
-    if pane == Pane::Eager {
-        within("bytes of everything that a step computes", computed, bounds.memory_bytes)?;
-    }
 
     let loss = usize::try_from(loss).ok().filter(|l| *l < graph.outputs.len());
     let loss = loss.ok_or_else(|| job(format!("there is no such output as the loss; the graph has {}", graph.outputs.len())))?;
@@ -112,6 +111,10 @@ pub fn check(sent: Job, bounds: &Bounds) -> Result<Plan, Refusal> {
     let columns = columns.into_iter().enumerate().map(|(k, c)| column(k, c)).collect::<Result<Vec<Column>, _>>()?;
     let batch = batch as usize;
     let feeds = check_feeds(&graph, feeds, &columns, batch)?;
+    // What each step takes from the columns is gathered on the host.
+    let gathered = feeds.iter().zip(&graph.inputs).filter(|(f, _)| matches!(f, PlanFeed::Rows(_)));
+    let total = gathered.fold(total, |n, (_, input)| n.saturating_add(bytes_of(graph.ty(input.value))));
+    within("bytes of tensors", total, wire.tensor_bytes)?;
     let uses_rows = feeds.iter().any(|f| matches!(f, PlanFeed::Rows(_)));
     let order = if uses_rows { order } else { vec![0] };
     let batch = if uses_rows { batch } else { 1 };
@@ -125,7 +128,7 @@ pub fn check(sent: Job, bounds: &Bounds) -> Result<Plan, Refusal> {
         return Err(job(format!("the order names row {bad} of {rows}")));
     }
     let name = name.chars().filter(|c| !c.is_control()).take(MOST_NAME).collect();
-    Ok(Plan { name, device: device as usize, pane, text, graph: Arc::new(graph), feeds, names, loss, columns, order, batch })
+    Ok(Plan { name, device: device as usize, pane, text, graph: Arc::new(graph), feeds, names, loss, columns, order, batch, computed })
 }
 
 fn bytes_of(ty: &TensorType) -> u64 {

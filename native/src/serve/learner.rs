@@ -59,6 +59,10 @@ impl Learner {
             true => Err(Error::invalid("compiling", "was cancelled", "")),
             false => Ok(()),
         };
+        // Only fused graphs do without most of what they compute.
+        if plan.pane == Pane::Eager || device.target().is_none() {
+            within("bytes of everything that a step computes", plan.computed, bounds.memory_bytes)?;
+        }
         let (program, known) = programs.get(&plan, &device).map_err(refuse)?;
         found(known);
         check_cost(&program, plan.pane, bounds)?;

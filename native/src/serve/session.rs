@@ -181,7 +181,7 @@ impl Session {
                 thin(&mut log.losses, MOST_REMEMBERED);
             }
             ServerMessage::Running { running, step } => (log.running, log.step) = (*running, *step),
-            ServerMessage::State { .. } => log.fetching = false,
+            ServerMessage::State { .. } | ServerMessage::Failed { .. } => log.fetching = false,
             _ => {}
         }
         if let Some((_, mailbox)) = &log.listener {

@@ -36,6 +36,9 @@ const MOST_UNREAD: usize = 32;
 /// So many requests wait while a graph is compiled.
 const MOST_WAITING: usize = 16;
 
+/// Bytes of a message that is not decoded in passing.
+const LARGE: usize = 1 << 20;
+
 type Creating = Pin<Box<dyn Future<Output = Result<Arc<Session>, Refusal>> + Send>>;
 
 struct Connection {
@@ -84,7 +87,7 @@ async fn write<S: AsyncRead + AsyncWrite + Unpin>(mut sink: SplitSink<WebSocketS
     let mut ping = interval(PING);
     loop {
         while let Some(message) = mailbox.take() {
-            let Ok(bytes) = encode(&message) else { continue };
+            let Ok(bytes) = unhurried(matches!(message, ServerMessage::State { .. }), || encode(&message)) else { continue };
             if !matches!(timeout(SILENCE, sink.send(Message::Binary(bytes.into()))).await, Ok(Ok(()))) {
                 mailbox.close();
                 return;
@@ -280,10 +283,17 @@ async fn next<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut SplitStream<WebSoc
     }
 }
 
+/// Work that may take a while is moved out of the way of other connections.
+fn unhurried<T>(long: bool, work: impl FnOnce() -> T) -> T {
+    if long { tokio::task::block_in_place(work) } else { work() }
+}
+
 /// The message of a frame; `None` for what the protocol below sends for itself.
 fn frame_message(frame: Option<Result<Message, SocketError>>) -> Result<Option<ClientMessage>, End> {
     match frame {
-        Some(Ok(Message::Binary(bytes))) => decode(&bytes).map(Some).map_err(|message| Some(Refusal::Malformed { message })),
+        Some(Ok(Message::Binary(bytes))) => {
+            unhurried(bytes.len() > LARGE, || decode(&bytes)).map(Some).map_err(|message| Some(Refusal::Malformed { message }))
+        }
         Some(Ok(Message::Text(_))) => Err(Some(Refusal::Malformed { message: "messages are binary frames".into() })),
         Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Ok(None),
         Some(Ok(Message::Close(_))) | None => Err(None),

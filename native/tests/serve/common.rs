@@ -1,9 +1,9 @@
 //! A server in a process of its own, and a client of it.
 
+use aludel::{Device, Tensor, compile};
 use aludel_models::presets::{Batch, Config, Preset, Source, Train};
 use aludel_protocol::remote::*;
 use aludel_protocol::{Pane, Progress, decode, encode};
-use aludel::{Device, Tensor, compile};
 use futures_util::{SinkExt, StreamExt};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
@@ -32,7 +32,7 @@ impl Server {
         if !args.contains(&"--device") {
             command.args(["--device", "interp"]);
         }
-        command.env_remove("ALUDEL_TOKEN").env("RUST_LOG", "warn").stdout(Stdio::piped());
+        command.env_remove("ALUDEL_TOKEN").env("RUST_LOG", "error").stdout(Stdio::piped());
         let mut child = command.spawn().expect("the server starts");
         let mut lines = BufReader::new(child.stdout.take().expect("its output"));
         let mut line = String::new();

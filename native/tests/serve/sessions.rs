@@ -1,9 +1,9 @@
 //! Sessions: training, pausing, resuming, sharing, and going on after the server ended.
 
 use crate::common::*;
+use aludel::Device;
 use aludel_protocol::Pane;
 use aludel_protocol::remote::*;
-use aludel::Device;
 
 #[tokio::test]
 async fn losses_are_those_of_a_local_run() {
