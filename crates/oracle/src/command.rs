@@ -13,7 +13,6 @@ const USAGE: &str = "call it as oracle --target interp|wgsl|c|ptx --dir DIR [--a
 /// Errors: unknown arguments, an unreadable directory, no device to run the target's kernels on.
 pub fn run(args: &[String], print: &mut dyn FnMut(&str)) -> Result<Counts> {
     let (mut target, mut dir) = ("interp".to_string(), PathBuf::from("tests/oracle"));
-    #[cfg_attr(not(feature = "wgpu"), allow(unused_variables, unused_assignments))]
     let mut adapter: Option<String> = None;
     let mut rest = args.iter();
     while let Some(flag) = rest.next() {
@@ -25,6 +24,8 @@ pub fn run(args: &[String], print: &mut dyn FnMut(&str)) -> Result<Counts> {
             _ => return Err(Error::invalid(flag, "no such argument", USAGE)),
         }
     }
+    #[cfg(not(feature = "wgpu"))]
+    drop(adapter);
     let suite = Suite::load(&dir)?;
     match target.as_str() {
         "interp" => {
