@@ -309,3 +309,31 @@ fn bad_models_are_refused() -> Result<()> {
     assert!(error.contains("narrow"), "{error}");
     Ok(())
 }
+
+/// The same runs as C on this machine's CPU, where there is a compiler.
+#[cfg(feature = "cpu")]
+mod on_the_cpu {
+    use super::*;
+
+    fn check(run: fn(&Device, bool) -> Result<()>) -> Result<()> {
+        let Ok(d) = Device::cpu().inspect_err(|e| eprintln!("SKIPPED: {e}")) else { return Ok(()) };
+        run(&d, false)?;
+        run(&d, true)
+    }
+
+    #[test]
+    fn mlp() -> Result<()> {
+        check(digits_mlp)
+    }
+
+    #[test]
+    fn gpt() -> Result<()> {
+        check(addition_gpt)
+    }
+
+    #[test]
+    fn convolutions() -> Result<()> {
+        check(digits_cnn)?;
+        check(digits_autoencoder)
+    }
+}

@@ -24,7 +24,18 @@ pub fn gpu() -> Option<Device> {
     None
 }
 
-/// Makes of each `fn(&Device) -> Result<()>` a test on the interpreter and one on WebGPU.
+/// This machine's CPU; `None`, aloud, where there is no C compiler.
+#[cfg(all(feature = "cpu", not(target_arch = "wasm32")))]
+pub fn cpu() -> Option<Device> {
+    Device::cpu().inspect_err(|e| eprintln!("SKIPPED: {e}")).ok()
+}
+
+#[cfg(not(all(feature = "cpu", not(target_arch = "wasm32"))))]
+pub fn cpu() -> Option<Device> {
+    None
+}
+
+/// Makes of each `fn(&Device) -> Result<()>` a test on the interpreter, one on WebGPU and one on the CPU.
 macro_rules! on_every_device {
     ($($name:ident),* $(,)?) => {
         mod interpreter {
@@ -32,6 +43,9 @@ macro_rules! on_every_device {
         }
         mod webgpu {
             $(#[test] fn $name() -> aludel_tensor::Result<()> { super::common::gpu().map_or(Ok(()), |d| super::$name(&d)) })*
+        }
+        mod cpu {
+            $(#[test] fn $name() -> aludel_tensor::Result<()> { super::common::cpu().map_or(Ok(()), |d| super::$name(&d)) })*
         }
     };
 }
