@@ -141,14 +141,16 @@ impl Engine {
                 self.examine().await?;
                 self.heed(lane, outcomes)
             }
+            Input::Probe(number, signal) if self.farewells.iter().any(|(n, _)| *n == number) => {
+                self.farewells.retain_mut(|(n, farewell)| *n != number || farewell.on(&signal));
+                Ok(())
+            }
             Input::Probe(number, signal) if number == self.probes => match self.probe.as_ref().and_then(|p| p.on(&signal)) {
                 Some(companion) => self.found(companion).await,
                 None => Ok(()),
             },
-            Input::Probe(number, signal) => {
-                self.farewells.retain_mut(|(n, farewell)| *n != number || farewell.on(&signal));
-                Ok(())
-            }
+            // Of one that was given up.
+            Input::Probe(..) => Ok(()),
             Input::Home(Some(address)) => {
                 let token = self.offered.take();
                 self.ask(address, token).await
