@@ -26,7 +26,7 @@ fn main() {
         lap("partition");
         let mut loops = lower::lower(&prims, &target).unwrap();
         lap("lower");
-        fuse::fuse(&mut loops, true);
+        fuse::fuse(&mut loops, &target, true);
         lap("fuse");
         schedule::schedule(&loops, &target).unwrap();
         lap("schedule");

@@ -22,7 +22,7 @@ pub fn compile(graph: &Graph, target: &Target, options: &Options) -> Result<Prog
     let mut loops = lower::lower(&prims, target)?;
     // Nests that share buffers become one.
     let unfused = options.keep_stages.then(|| loops.clone());
-    let mut fused = fuse::fuse(&mut loops, options.fuse);
+    let mut fused = fuse::fuse(&mut loops, target, options.fuse);
     // Long reductions to few results become two nests, where that fills the device.
     split::split(&mut loops, &mut fused, target);
     loops.verify()?;

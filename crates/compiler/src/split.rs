@@ -5,6 +5,7 @@
 
 use crate::fuse::{Fused, Kind, classify};
 use crate::nest::NestBuilder;
+use crate::schedule::product::is_for_library;
 use crate::target::{Language, Target};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
@@ -24,7 +25,8 @@ pub(crate) fn split(program: &mut LoopProgram, fused: &mut Fused, target: &Targe
     let mut out: Vec<Nest> = Vec::with_capacity(nests.len());
     for nest in nests {
         let first = out.len();
-        match choose(program, &nest).and_then(|(axis, parts)| apart(program, &nest, axis, parts)) {
+        let choice = if is_for_library(program, &nest, target) { None } else { choose(program, &nest) };
+        match choice.and_then(|(axis, parts)| apart(program, &nest, axis, parts)) {
             Some((partial, rest)) => out.extend([partial, rest]),
             None => out.push(nest),
         }
@@ -55,12 +57,7 @@ fn choose(program: &LoopProgram, nest: &Nest) -> Option<(AxisId, i64)> {
         let LoopOp::Reduce { op, axes: a, value } = nest.op(r) else { return false };
         !op.is_arg() && a == axes && !below(nest, *value).iter().any(|v| matches!(nest.op(*v), LoopOp::Reduce { .. }))
     });
-    let deps = nest.dependences();
-    let wide = |s: &Store| {
-        let moves = s.index.iter().any(|e| e.axes().iter().any(|a| nest.inner.contains(a)));
-        moves || s.add || deps[s.value.0 as usize].iter().any(|a| nest.inner.contains(a))
-    };
-    if !one_phase || nest.stores.iter().any(wide) {
+    if !one_phase || stores_within(nest) {
         return None;
     }
     // Only sizes that are known: the parts have to be equal.
@@ -70,21 +67,33 @@ fn choose(program: &LoopProgram, nest: &Nest) -> Option<(AxisId, i64)> {
         Kind::Contract(c) => {
             let (b, m, n) = (volume(&c.batch)?, volume(&c.m)?, volume(&c.n)?);
             let side = |n: i64| if n >= 96 { (n + 127) / 128 } else { (n + 63) / 64 };
-            (b * side(m) * side(n), 1024)
+            let groups = b * side(m) * side(n);
+            // Full tiles are worth splitting so far that the last round of workgroups is short; small ones so that they end soon.
+            if m.min(n) >= 96 { ((groups + 2) / 3, 1024) } else { (groups, 256) }
         }
         Kind::Rows if contiguous_within(program, nest) => (results, 4096),
         Kind::Rows => ((results + 31) / 32, 128),
         _ => return None,
     };
     let most = (GROUPS / groups).min(length / shortest).min(64);
+    // Of equals the outermost: what is left of the axes still lies in a row.
     axes.iter()
         .filter_map(|a| Some((*a, program.extent(*a).as_const()?)))
         .filter_map(|(a, e)| (2..=most).rev().find(|parts| e % parts == 0).map(|parts| (a, parts)))
-        .max_by_key(|(_, parts)| *parts)
+        .reduce(|best, next| if next.1 > best.1 { next } else { best })
+}
+
+/// Whether something is stored for each element that is reduced, or added to memory.
+pub(crate) fn stores_within(nest: &Nest) -> bool {
+    let deps = nest.dependences();
+    nest.stores.iter().any(|s| {
+        let moves = s.index.iter().any(|e| e.axes().iter().any(|a| nest.inner.contains(a)));
+        moves || s.add || deps[s.value.0 as usize].iter().any(|a| nest.inner.contains(a))
+    })
 }
 
 /// Whether the loads run along the reduced axes in memory.
-fn contiguous_within(program: &LoopProgram, nest: &Nest) -> bool {
+pub(crate) fn contiguous_within(program: &LoopProgram, nest: &Nest) -> bool {
     let (mut inner, mut outer) = (0, 0);
     for (op, _) in &nest.ops {
         let LoopOp::Load { buffer, index, .. } = op else { continue };
@@ -93,7 +102,7 @@ fn contiguous_within(program: &LoopProgram, nest: &Nest) -> bool {
         inner += unit(&nest.inner) as usize;
         outer += unit(&nest.axes) as usize;
     }
-    inner >= outer
+    inner > 0 && inner >= outer
 }
 
 /// The operations that a value is made of, itself included.

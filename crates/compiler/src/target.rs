@@ -47,6 +47,9 @@ pub struct Target {
     pub vector_lanes: u32,
     /// Compute capability times ten (`90` for Hopper) where the language is PTX; else 0.
     pub compute_capability: u32,
+    /// A library beside the compiler computes large plain matrix products faster than its kernels: such a product is left plain,
+    /// and what follows it is a kernel of its own.
+    pub library_products: bool,
 }
 
 impl Target {
@@ -54,8 +57,8 @@ impl Target {
     /// workgroup memory and matrix units take operands from memory as they are.
     pub fn operand_instructions(&self) -> u32 {
         match self.language {
-            Language::Wgsl | Language::C => 4,
-            Language::Ptx => 0,
+            Language::Wgsl => 4,
+            Language::C | Language::Ptx => 0,
         }
     }
 
@@ -73,6 +76,7 @@ impl Target {
             vector_lanes: 4,
             matmul_precision: MatmulPrecision::Highest,
             compute_capability: 0,
+            library_products: false,
         }
     }
 
@@ -90,6 +94,7 @@ impl Target {
             vector_lanes: 8,
             matmul_precision: MatmulPrecision::Highest,
             compute_capability: 0,
+            library_products: false,
         }
     }
 
@@ -107,6 +112,7 @@ impl Target {
             vector_lanes: 4,
             matmul_precision,
             compute_capability,
+            library_products: false,
         }
     }
 }

@@ -85,3 +85,18 @@ fn whatever_else_a_kernel_computes_keeps_it_a_kernel() {
     let y = s.op("matmul", &[a, a], Attrs::new());
     assert!(products(&s.forward(y), &cuda()).iter().all(Option::is_none));
 }
+
+/// Where a library is faster, every linear layer of a transformer and both its gradients are left to it: what follows them is fused
+/// elsewhere, and what attention permuted is written as a matrix.
+#[test]
+fn a_transformers_linear_layers_are_left_to_a_library() {
+    let layers = 2;
+    let graph = steps::gpt(512, 256, 256, layers, 4, 16, steps::Optimizer::AdamW);
+    let count = |target: &Target| products(&graph, target).iter().flatten().filter(|p| p.k.as_const() >= Some(256)).count();
+    let library = Target { library_products: true, ..cuda() };
+    // Four linear layers in each block and the head, each with two gradients; one attention product sums over 256 positions.
+    assert!(count(&library) >= 3 * (4 * layers + 1), "{}", count(&library));
+    assert!(count(&cuda()) < count(&library));
+    let program = compile(&graph, &library, &Options::default()).unwrap();
+    assert!(program.not_fused.iter().any(|n| n.reason.contains("library")), "explain says why they stay apart");
+}

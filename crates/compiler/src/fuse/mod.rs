@@ -10,6 +10,10 @@ mod pair;
 pub use kind::{Contraction, Kind, Product, classify};
 pub use pair::Refusal;
 
+use crate::schedule::product;
+use crate::split;
+use crate::target::{Language, Target};
+use aludel_ir::expr::AxisId;
 use aludel_ir::loops::{BufferId, BufferKind, LoopProgram, Nest};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -23,9 +27,9 @@ pub struct Fused {
     pub refusals: Vec<(usize, usize, Refusal)>,
 }
 
-/// Fuses the nests of a program and orders them. With `enabled` false the nests are only ordered.
-pub fn fuse(program: &mut LoopProgram, enabled: bool) -> Fused {
-    let mut f = Fuser::new(program);
+/// Fuses the nests of a program for a target and orders them. With `enabled` false the nests are only ordered.
+pub fn fuse(program: &mut LoopProgram, target: &Target, enabled: bool) -> Fused {
+    let mut f = Fuser::new(program, target);
     if enabled {
         f.run();
     }
@@ -50,6 +54,7 @@ fn updates(program: &LoopProgram) -> Vec<(usize, BufferId, BufferId)> {
 
 struct Fuser<'p> {
     program: &'p mut LoopProgram,
+    target: &'p Target,
     /// Groups by id; fused ones leave a hole. The first ids are the nests in their original order.
     groups: Vec<Option<Nest>>,
     facts: Vec<Facts>,
@@ -136,11 +141,12 @@ impl Edges {
 }
 
 impl<'p> Fuser<'p> {
-    fn new(program: &'p mut LoopProgram) -> Self {
+    fn new(program: &'p mut LoopProgram, target: &'p Target) -> Self {
         let nests = std::mem::take(&mut program.nests);
         let n = nests.len();
         let mut f = Fuser {
             program,
+            target,
             facts: Vec::new(),
             groups: nests.into_iter().map(Some).collect(),
             order: (0..n).collect(),
@@ -294,7 +300,14 @@ impl<'p> Fuser<'p> {
             Err(Refusal::Waits)
         } else {
             let (na, nb) = (self.nest(a).clone(), self.nest(b).clone());
-            pair::try_fuse(self.program, &na, &nb, &self.in_place)
+            let fused = pair::try_fuse(self.program, &na, &nb, &self.in_place);
+            fused.and_then(|fused| match self.columns_too_long(&fused) {
+                _ if self.takes_from_library([a, b], &fused) => Err(Refusal::LibraryProduct),
+                Some((rows, columns)) if ![&na, &nb].iter().any(|n| self.columns_too_long(n).is_some()) => {
+                    Err(Refusal::TooFewRows { rows, columns })
+                }
+                _ => Ok(fused),
+            })
         };
         match result {
             Ok(nest) => {
@@ -320,6 +333,30 @@ impl<'p> Fuser<'p> {
                 self.refused.insert((a, b), r);
             }
         }
+    }
+
+    /// Whether one of a pair is a product for a library of the target, and the nest they would become is none.
+    fn takes_from_library(&self, pair: [usize; 2], fused: &Nest) -> bool {
+        let plain = |n: &Nest| product::is_for_library(self.program, n, self.target);
+        if !pair.iter().any(|g| plain(self.nest(*g))) {
+            return false;
+        }
+        // As it will be, without the stores that only the pair reads.
+        let (mut bare, reads) = (fused.clone(), fused.reads());
+        let elsewhere = |b: &BufferId| self.readers.get(b).is_some_and(|r| r.iter().any(|g| !pair.contains(g)));
+        bare.stores.retain(|s| self.program.buffer(s.buffer).kind != BufferKind::Temp || reads.contains(&s.buffer) || elsewhere(&s.buffer));
+        axes::compact(&mut bare);
+        !plain(&bare)
+    }
+
+    /// The rows and columns of a nest that sums long columns and stores their elements too: it cannot be split (see
+    /// [`crate::split`]), and side by side its columns are too few to fill a large GPU.
+    fn columns_too_long(&self, nest: &Nest) -> Option<(i64, i64)> {
+        let hint = |axes: &[AxisId]| self.program.env.hint_or_one(&self.program.volume(axes));
+        let (rows, columns) = (hint(&nest.axes), hint(&nest.inner));
+        let long = self.target.language == Language::Ptx && columns >= 2048 && rows <= 4096;
+        let applies = long && classify(nest, self.program) == Kind::Rows && split::stores_within(nest);
+        (applies && !split::contiguous_within(self.program, nest)).then_some((rows, columns))
     }
 
     /// Whether, fused with `b`, what follows `a` would wait for something that `b` needs and nothing of `a`'s does: only

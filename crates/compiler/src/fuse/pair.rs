@@ -36,6 +36,8 @@ pub enum Refusal {
     TooFewRows { rows: i64, columns: i64 },
     /// Accumulating stores are kernels of their own.
     Scatter,
+    /// A library computes the matrix product faster, and computes nothing else with it.
+    LibraryProduct,
 }
 
 impl fmt::Display for Refusal {
@@ -53,6 +55,7 @@ impl fmt::Display for Refusal {
             Refusal::InPlace { buffer } => write!(f, "{buffer} is updated in place and other threads still read its old value"),
             Refusal::TooFewRows { rows, columns } => write!(f, "{rows} rows of {columns} columns would leave most of the device idle"),
             Refusal::Scatter => write!(f, "accumulating stores run by themselves"),
+            Refusal::LibraryProduct => write!(f, "a library computes the matrix product faster than a kernel that does both"),
         }
     }
 }

@@ -22,6 +22,12 @@ struct Cost {
 
 pub(super) fn decide(graph: &Graph, target: &Target) -> Vec<bool> {
     let users = graph.users();
+    // Which views are written out, so that a product finds a matrix in memory.
+    let defs = graph.definitions();
+    let lands: Vec<bool> = match target.operand_instructions() {
+        0 => (0..graph.nodes.len()).map(|n| becomes_matrix(graph, &users, &defs, n)).collect(),
+        _ => vec![false; graph.nodes.len()],
+    };
     let mut keep = vec![false; graph.types.len()];
     let mut cost = vec![Cost::default(); graph.types.len()];
     let numel = |v: ValueId| graph.env.hint_or_one(&graph.ty(v).numel());
@@ -32,7 +38,7 @@ pub(super) fn decide(graph: &Graph, target: &Target) -> Vec<bool> {
     for input in &graph.inputs {
         cost[input.value.index()] = Cost { instructions: 0, wide: vec![input.value], hangs_on_compute: false };
     }
-    for node in &graph.nodes {
+    for (n, node) in graph.nodes.iter().enumerate() {
         let Op::Prim(prim) = &node.op else { continue };
         let computes =
             matches!(prim, Prim::Reduce { .. } | Prim::Contract { .. } | Prim::Scan { .. } | Prim::ScatterAdd { .. } | Prim::Sort { .. });
@@ -48,9 +54,10 @@ pub(super) fn decide(graph: &Graph, target: &Target) -> Vec<bool> {
             c.wide.dedup();
             let readers = &users[v.index()];
             let fan_out = readers.len() > 1 || (readers.len() == 1 && is_output[v.index()]);
-            let by_contract = readers.iter().any(|n| feeds_contract(graph, &users, *n));
+            let by_contract = readers.iter().any(|n| feeds_contract(graph, &users, &lands, *n));
             let grows = readers.iter().any(|n| matches!(&graph.nodes[*n].op, Op::Prim(Prim::Expand(s)) if graph.env.hint_or_one(&aludel_ir::Expr::product(s)) >= 8 * numel(*v)));
             let stop = computes
+                || lands[n]
                 || (!prim.is_view() && !is_free(prim) && {
                     let repeated = fan_out && (c.hangs_on_compute || c.instructions > CHEAP || c.wide.len() > 2);
                     let operand = by_contract && (c.instructions > target.operand_instructions() || c.hangs_on_compute || c.wide.len() > 1);
@@ -89,12 +96,24 @@ fn own_cost(prim: &Prim) -> u32 {
 }
 
 // Whether a node is a contraction, or a view or a change of type on the way to one.
-fn feeds_contract(graph: &Graph, users: &[Vec<usize>], n: usize) -> bool {
+fn feeds_contract(graph: &Graph, users: &[Vec<usize>], lands: &[bool], n: usize) -> bool {
     match &graph.nodes[n].op {
+        _ if lands[n] => false,
         Op::Prim(Prim::Contract { .. }) => true,
         Op::Prim(p) if p.is_view() || matches!(p, Prim::Cast(_)) => {
-            graph.nodes[n].outputs.iter().any(|v| users[v.index()].iter().any(|m| feeds_contract(graph, users, *m)))
+            graph.nodes[n].outputs.iter().any(|v| users[v.index()].iter().any(|m| feeds_contract(graph, users, lands, *m)))
         }
         _ => false,
     }
+}
+
+// Whether a node joins dimensions that a permutation brought together, for a product that then reads a matrix: no two strides
+// describe the same elements where they lay. (PyTorch copies there too.) Batched products have a stride for each dimension.
+fn becomes_matrix(graph: &Graph, users: &[Vec<usize>], defs: &[Option<(usize, usize)>], n: usize) -> bool {
+    let node = &graph.nodes[n];
+    let Op::Prim(Prim::Reshape(_)) = &node.op else { return false };
+    let permuted =
+        defs[node.inputs[0].index()].is_some_and(|(m, _)| matches!(&graph.nodes[m].op, Op::Prim(Prim::Permute(order)) if order.len() > 2));
+    let multiplied = |m: &usize| matches!(&graph.nodes[*m].op, Op::Prim(Prim::Contract { batch, .. }) if batch.is_empty());
+    permuted && users[node.outputs[0].index()].iter().any(multiplied)
 }

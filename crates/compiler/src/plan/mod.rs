@@ -42,6 +42,7 @@ pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result
     let heavy = |n: usize| matches!(classify(&passes.loops.nests[n], passes.loops), Kind::Contract(_));
     let join = |n: usize| match () {
         () if !options.fuse || style != Style::Step => batch::Join::Nobody,
+        () if schedule::product::is_for_library(passes.loops, &passes.loops.nests[n], target) => batch::Join::Nobody,
         () if target.software && heavy(n) => batch::Join::Equals,
         () => batch::Join::Anybody,
     };

@@ -6,7 +6,7 @@ mod collapse;
 mod contract;
 mod cpu;
 mod pointwise;
-mod product;
+pub(crate) mod product;
 mod quad;
 mod resident;
 mod rows;

@@ -2,6 +2,7 @@
 
 use super::collapse::collapse;
 use crate::fuse::{Contraction, Kind, Product, classify};
+use crate::target::Target;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::program::{Matrix, MatrixProduct};
@@ -13,6 +14,23 @@ use aludel_ir::{DType, ScalarOp};
 pub(crate) fn products(program: &LoopProgram) -> Vec<Option<MatrixProduct>> {
     let mut table = LoopProgram { nests: Vec::new(), ..program.clone() };
     program.nests.iter().map(|n| product(&mut table, n)).collect()
+}
+
+/// Sums of fewer terms than this: reading the result again for what follows costs more than a faster product saves.
+const LONG: i64 = 256;
+/// Multiplications of a product that fills a device.
+const LARGE: i64 = 1 << 28;
+
+/// Whether a nest is a plain product that a library of the target computes faster than a kernel would.
+pub(crate) fn is_for_library(program: &LoopProgram, nest: &Nest, target: &Target) -> bool {
+    let Kind::Contract(c) = classify(nest, program) else { return false };
+    let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes));
+    let (k, outputs) = (hint(&c.k), hint(&nest.axes));
+    if !target.library_products || k < LONG || k.saturating_mul(outputs) < LARGE {
+        return false;
+    }
+    let mut table = LoopProgram { nests: Vec::new(), ..program.clone() };
+    product(&mut table, nest).is_some()
 }
 
 fn product(table: &mut LoopProgram, nest: &Nest) -> Option<MatrixProduct> {

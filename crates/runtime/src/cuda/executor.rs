@@ -51,7 +51,8 @@ impl CudaExecutor {
         let context = Context::new(driver::device(options.device)?).map_err(failed)?;
         context.enter().map_err(failed)?;
         let stream = Stream::new(StreamHandle::new().map_err(failed)?);
-        let target = Target::cuda(device.compute_capability, options.matmul_precision);
+        let library_products = super::blas::is_available();
+        let target = Target { library_products, ..Target::cuda(device.compute_capability, options.matmul_precision) };
         let (version, capability) = (device.driver_version, device.compute_capability);
         let features = vec![format!("cuda-{}.{}", version / 1000, version % 1000 / 10), format!("sm_{capability}")];
         let info = DeviceInfo { backend: "CUDA".into(), name: device.name.clone(), features };

@@ -138,6 +138,7 @@ impl WgpuExecutor {
             vector_lanes: 4,
             matmul_precision: Default::default(),
             compute_capability: 0,
+            library_products: false,
         };
         let backend = if info.backend == wgpu::Backend::BrowserWebGpu { "WebGPU".to_string() } else { format!("{:?}", info.backend) };
         let features = features.iter_names().map(|(n, _)| n.to_lowercase().replace('_', "-")).collect();
