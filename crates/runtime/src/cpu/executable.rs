@@ -201,7 +201,7 @@ impl CpuExecutable {
     fn check_bounds(&self, m: &Measure, r: &Resolved) -> Result<()> {
         for (i, p) in self.program.placements.iter().enumerate() {
             let place = &r.bound[p.binding];
-            Place { allocation: place.allocation.clone(), offset: place.offset + r.moved[i].unwrap_or(m.offsets[i]) }.range(m.words[i])?;
+            place.holds(r.moved[i].unwrap_or(m.offsets[i]), m.words[i])?;
         }
         Ok(())
     }

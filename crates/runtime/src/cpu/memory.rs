@@ -154,12 +154,19 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// An error where the allocation does not hold so many words at a distance from the place.
+    pub fn holds(&self, from: u64, words: u64) -> Result<()> {
+        let end = self.offset.checked_add(from).and_then(|o| o.checked_add(words));
+        if end.is_none_or(|end| end > self.allocation.words()) {
+            let what = format!("{words} words at {} + {from} of an allocation of {}", self.offset, self.allocation.words());
+            return Err(Error::device(format!("a tensor leaves its memory: {what}"), "report this"));
+        }
+        Ok(())
+    }
+
     /// The first word of a range of so many; an error where the allocation does not hold it.
     pub fn range(&self, words: u64) -> Result<*mut u32> {
-        if self.offset.checked_add(words).is_none_or(|end| end > self.allocation.words()) {
-            let what = format!("{words} words at {} of an allocation of {}", self.offset, self.allocation.words());
-            return Err(Error::device(format!("a copy leaves its memory: {what}"), "report this"));
-        }
+        self.holds(0, words)?;
         // SAFETY: the offset lies in the allocation.
         Ok(unsafe { self.allocation.start().add(self.offset as usize) })
     }

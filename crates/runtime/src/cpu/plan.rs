@@ -33,8 +33,9 @@ impl Touch {
     }
 }
 
-/// Work that takes less than this many nanoseconds is not worth another thread's attention.
-const SHARE_NANOSECONDS: f64 = 12_000.0;
+/// Work that takes one thread less than this many nanoseconds, about, is not shared: moving its data between the cores' caches takes
+/// as long.
+const SHARE_NANOSECONDS: f64 = 100_000.0;
 
 impl Plan {
     pub fn new(program: &Program, measure: Arc<Measure>, moved: Vec<Option<u64>>, sizes: &[i64], functions: &[Function]) -> Self {
@@ -52,7 +53,7 @@ impl Plan {
             let Some(grid) = measure.grids[l] else { continue };
             dispatches += 1;
             let eval = |e| program.eval(e, sizes).unwrap_or(0).max(0) as f64;
-            nanoseconds += eval(&launch.bytes) / 10.0 + eval(&launch.flops) / 20.0;
+            nanoseconds += eval(&launch.bytes) / 30.0 + eval(&launch.flops) / 150.0;
             let pieces = grid.iter().fold(1u64, |n, g| n.saturating_mul(*g as u64)).min(u32::MAX as u64) as u32;
             let own: Vec<Touch> =
                 launch.reads.iter().map(|p| place(*p, false)).chain(launch.writes.iter().map(|p| place(*p, true))).collect();
