@@ -5,7 +5,7 @@
 
 use aludel_compiler::autodiff::{decompose, expand_grads};
 use aludel_compiler::partition::partition;
-use aludel_compiler::{Options, Target, compile, fuse, lower, schedule};
+use aludel_compiler::{MatmulPrecision, Options, Target, compile, fuse, lower, schedule};
 use aludel_ir::kernel::Kernel;
 use aludel_ir::loops::LoopProgram;
 use aludel_ir::program::{Param, Program};
@@ -236,6 +236,21 @@ fn wgsl() {
 fn c() {
     golden("c", |input| {
         let p = compile(&graph(input)?, &Target::cpu(), &options(input))?;
+        let mut out = String::new();
+        for (i, k) in p.kernels.iter().enumerate() {
+            let launches: Vec<_> = p.launches.iter().filter(|l| l.kernel == i).map(|l| l.label.as_str()).collect();
+            out.push_str(&format!("// kernel {i}: {}\n{}\n", launches.join("; "), k.source.trim_end()));
+        }
+        Ok(out)
+    });
+}
+
+/// PTX for compute capability 9.0, products of f32 on matrix units where an option says so; `tests/ptx.rs` assembles it.
+#[test]
+fn ptx() {
+    golden("ptx", |input| {
+        let precision = if input.contains("// precision: high") { MatmulPrecision::High } else { MatmulPrecision::Highest };
+        let p = compile(&graph(input)?, &Target::cuda(90, precision), &options(input))?;
         let mut out = String::new();
         for (i, k) in p.kernels.iter().enumerate() {
             let launches: Vec<_> = p.launches.iter().filter(|l| l.kernel == i).map(|l| l.label.as_str()).collect();

@@ -7,6 +7,7 @@ const USAGE: &str = "\
 cargo xtask serve [--port 7878] [--fast]   build the playground and serve it at http://127.0.0.1:7878
 cargo xtask web [--out dist] [--fast]      write the playground as a static site, for any host and any sub-path
 cargo xtask test [--only STEP]             set up what tests need and run every test there is
+cargo xtask ptxas                          bring NVIDIA's PTX assembler, for the compiler's tests
 cargo xtask bench [ARGS]                   counts and times of training steps, eager and compiled
 cargo xtask oracle --target interp|wgsl --dir tests/oracle
                                            every case of a directory of PyTorch results
@@ -41,6 +42,12 @@ fn dispatch(args: &[String]) -> Result<()> {
             let out = options.value("--out").map_or_else(|| xtask::root().join("dist"), Into::into);
             site::build(&out, profile(&options))?;
             xtask::say(format!("the site is in {}: any static host serves it, from any path", out.display()));
+            Ok(())
+        }
+        "ptxas" => {
+            if let Some(file) = xtask::packages::ptxas()? {
+                println!("{}", file.display());
+            }
             Ok(())
         }
         "test" => test::run(options(rest, &["--only"])?.value("--only")),

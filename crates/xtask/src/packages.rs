@@ -1,6 +1,6 @@
 //! System packages: installed through apt when that is possible, asked for otherwise.
 
-use crate::command::{Cmd, which};
+use crate::command::{Cmd, is_file, which};
 use anyhow::{Result, bail};
 
 /// Makes sure that Debian packages are there. On another system, or without root, says what is missing and fails.
@@ -60,4 +60,36 @@ fn loader() -> bool {
         .output()
         .or_else(|| Cmd::new("/sbin/ldconfig").arg("-p").output())
         .is_some_and(|s| s.contains("libvulkan.so.1"))
+}
+
+/// NVIDIA's PTX assembler, which needs no GPU: `PTXAS`, else what is on `PATH`, else the one of a package of PyPI, unpacked under
+/// the target directory, where the compiler's tests look for it. `None`, said aloud, where there is no Python to fetch it with.
+pub fn ptxas() -> Result<Option<std::path::PathBuf>> {
+    if let Some(p) = std::env::var_os("PTXAS") {
+        return Ok(Some(p.into()));
+    }
+    if let Some(p) = which("ptxas") {
+        return Ok(Some(p));
+    }
+    let directory = crate::target_dir().join("ptxas");
+    let file = directory.join("nvidia/cu13/bin/ptxas");
+    if is_file(&file) {
+        return Ok(Some(file));
+    }
+    if Cmd::new("python3").args(["-m", "pip", "--version"]).output().is_none() {
+        crate::say("SKIPPED: without Python's pip there is no ptxas, and PTX kernels are not assembled");
+        return Ok(None);
+    }
+    std::fs::create_dir_all(&directory)?;
+    let fetch = ["-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "nvidia-cuda-nvcc", "-d"];
+    Cmd::new("python3").args(fetch).arg(&directory).run()?;
+    for entry in std::fs::read_dir(&directory)? {
+        let wheel = entry?.path();
+        if wheel.extension().is_some_and(|x| x == "whl") {
+            Cmd::new("python3").args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&directory).run()?;
+            std::fs::remove_file(&wheel)?;
+        }
+    }
+    Cmd::new("chmod").arg("+x").arg(&file).run()?;
+    Ok(Some(file))
 }

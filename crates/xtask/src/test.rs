@@ -8,7 +8,7 @@ use std::time::Instant;
 type Step = (&'static str, &'static str, fn() -> Result<()>);
 
 const STEPS: [Step; 7] = [
-    ("setup", "a browser and a Vulkan driver", setup),
+    ("setup", "a browser, a Vulkan driver and an assembler of PTX", setup),
     ("fmt", "formatting", || Cmd::new("cargo").args(["fmt", "--all", "--check"]).run()),
     ("clippy", "lints", || Cmd::new("cargo").args(["clippy", "-q", "--workspace", "--all-targets", "--", "-D", "warnings"]).run()),
     ("unit", "tests of every crate", || Cmd::new("cargo").args(["test", "-q", "--workspace"]).run()),
@@ -21,6 +21,9 @@ const STEPS: [Step; 7] = [
 
 fn setup() -> Result<()> {
     packages::vulkan()?;
+    if let Some(ptxas) = packages::ptxas()? {
+        say(format!("ptxas: {}", ptxas.display()));
+    }
     let browser = packages::browser()?;
     say(format!("browser: {}", browser.display()));
     Ok(())

@@ -234,7 +234,15 @@ pub(super) struct Emitter<'n> {
 
 impl<'n> Emitter<'n> {
     pub fn new(nest: &'n Nest, program: &'n LoopProgram) -> Self {
-        Emitter { nest, program, axes: HashMap::new(), scopes: vec![HashMap::new()], deps: nest.dependences(), bases: HashMap::new(), lazy: false }
+        Emitter {
+            nest,
+            program,
+            axes: HashMap::new(),
+            scopes: vec![HashMap::new()],
+            deps: nest.dependences(),
+            bases: HashMap::new(),
+            lazy: false,
+        }
     }
 
     pub fn enter(&mut self) {

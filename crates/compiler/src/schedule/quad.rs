@@ -69,6 +69,11 @@ impl Quad {
         self.values.insert(v, lanes);
     }
 
+    /// Keeps what was loaded and forgets what was computed from it: it is computed again where it is needed.
+    pub fn forget(&mut self, nest: &Nest) {
+        self.values.retain(|v, _| matches!(nest.op(*v), LoopOp::Load { .. }));
+    }
+
     fn first(&self) -> KExpr {
         k::mul(self.at.clone(), k::int(self.lanes as i64))
     }

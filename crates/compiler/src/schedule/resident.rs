@@ -110,6 +110,10 @@ pub(super) fn schedule(program: &LoopProgram, nest: &Nest, shape: Shape, target:
             partial.push((*r, op.combine(), acc.unwrap_or(identity), dtype));
         }
         combine(&mut kb, &mut em, partial, shape, &within);
+        // Long rows fill the registers by themselves.
+        if each * width > 32 {
+            quads.iter_mut().for_each(|(quad, _)| quad.forget(nest));
+        }
     }
     // What varies along the row is stored by all threads, the rest by a row's first.
     let wide: Vec<bool> = nest

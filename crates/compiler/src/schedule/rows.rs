@@ -51,6 +51,11 @@ fn contiguous_axis(nest: &Nest) -> Option<AxisId> {
             }
         }
     }
+    if votes.is_empty() {
+        // Loads that are gathered or put together follow no axis: then the stores decide.
+        let unit = |a: &&AxisId| nest.stores.iter().any(|s| s.index[0].coefficient(**a).is_some_and(|c| c.is_one()));
+        return all.iter().find(unit).copied();
+    }
     // Ties go to the inner axes, which come first.
     votes.into_iter().reduce(|best, v| if v.1 > best.1 { v } else { best }).map(|(a, _)| a)
 }

@@ -49,10 +49,18 @@ impl Tile {
     }
 }
 
-const SCALAR: [Tile; 3] =
-    [Tile::new([4, 2], [32, 64], 16, 3, false), Tile::new([2, 2], [32, 32], 16, 4, false), Tile::new([2, 1], [16, 32], 16, 4, false)];
-const MATRIX: [Tile; 3] =
-    [Tile::new([2, 2], [64, 64], 16, 4, true), Tile::new([2, 2], [32, 32], 32, 3, true), Tile::new([2, 2], [16, 16], 32, 3, true)];
+const SCALAR: [Tile; 4] = [
+    Tile::new([4, 2], [32, 64], 16, 3, false),
+    Tile::new([4, 2], [32, 32], 16, 3, false),
+    Tile::new([2, 2], [32, 32], 16, 4, false),
+    Tile::new([2, 1], [16, 32], 16, 4, false),
+];
+const MATRIX: [Tile; 4] = [
+    Tile::new([2, 2], [64, 64], 16, 4, true),
+    Tile::new([2, 2], [64, 32], 32, 3, true),
+    Tile::new([2, 2], [32, 32], 32, 3, true),
+    Tile::new([2, 2], [16, 16], 32, 3, true),
+];
 
 /// Workgroups that fill a device.
 const FULL: i64 = 120;
@@ -62,7 +70,7 @@ pub(super) fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target
     let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
     let (b, m, n, kk) = (hint(&c.batch), hint(&c.m), hint(&c.n), hint(&c.k));
     let dtype = nest.dtype(c.reduce);
-    if c.product != Product::Multiply || !dtype.is_float() || kk < 32 || m < 16 || n < 16 || b * m * n * kk < 1 << 22 {
+    if c.product != Product::Multiply || !dtype.is_float() || kk < 32 || m < 8 || n < 8 || b * m * n * kk < 1 << 22 {
         return None;
     }
     // Values of f16 and bf16 are values of TF32 too: their products are exact there.
@@ -168,6 +176,7 @@ impl Template<'_> {
             self.put(&mut kb, s, f, k::int(0), array);
             self.compute(&mut kb, &em, s, f, k::int(t.depth as i64), &end)?;
         }
+        let places = self.places(&mut kb, &sides);
         let stage = kb.mutable(k::int(0), k::I32);
         let k0 = kb.var(k::I32);
         kb.open();
@@ -194,9 +203,9 @@ impl Template<'_> {
             self.compute(&mut kb, &em, s, f, ahead, &end)?;
         }
         if t.matrix_units {
-            self.multiply_units(&mut kb, &sides, &accs, &here, array);
+            self.multiply_units(&mut kb, &sides, &accs, &here, &places, array);
         } else {
-            self.multiply_scalar(&mut kb, &sides, &accs, &here, array);
+            self.multiply_scalar(&mut kb, &sides, &accs, &here, &places, array);
         }
         kb.stmt(Stmt::Assign(stage, next));
         let body = kb.close();
@@ -518,22 +527,36 @@ impl Template<'_> {
         (wm, wn, lane)
     }
 
-    fn multiply_units(&self, kb: &mut KernelBuilder, sides: &[Side; 2], accs: &[Var], stage: &KExpr, array: u32) {
+    /// Where a thread's first elements of both operands lie in a stage: in words on matrix units, else in groups of four.
+    fn places(&self, kb: &mut KernelBuilder, sides: &[Side; 2]) -> [KExpr; 2] {
         let t = self.tile;
+        if !t.matrix_units {
+            return self.quads(kb).1;
+        }
         let (wm, wn, lane) = self.subgroup(kb);
         let row = kb.int(k::div(lane.clone(), k::int(4)));
         let column = kb.int(k::rem(lane, k::int(4)));
-        // (row of the side, column of k) to words: both operands have their thread's row and column in the same places.
-        let mut steps = Vec::new();
+        // Both operands have the thread's row and column in the same places.
+        [(0, wm), (1, wn)].map(|(i, subgroup)| {
+            let (by_side, by_k) = self.steps(&sides[i]);
+            let place = k::add(k::mul(subgroup, k::int(t.part[i] as i64)), row.clone());
+            kb.int(k::add(k::mul(place, k::int(by_side as i64)), k::mul(column.clone(), k::int(by_k as i64))))
+        })
+    }
+
+    /// Words from one row of a side to the next, and from one column of k to the next.
+    fn steps(&self, s: &Side) -> (u32, u32) {
+        if s.along_k { (self.tile.depth + 4, 1) } else { (1, self.stride(s.size)) }
+    }
+
+    fn multiply_units(&self, kb: &mut KernelBuilder, sides: &[Side; 2], accs: &[Var], stage: &KExpr, places: &[KExpr; 2], array: u32) {
+        let t = self.tile;
         let mut bases = Vec::new();
-        for (s, part) in sides.iter().zip([(wm, t.part[0]), (wn, t.part[1])]) {
-            let (by_side, by_k) = if s.along_k { (t.depth + 4, 1) } else { (1, self.stride(s.size)) };
-            let place = k::add(k::mul(part.0, k::int(part.1 as i64)), row.clone());
-            let place = k::add(k::mul(place, k::int(by_side as i64)), k::mul(column.clone(), k::int(by_k as i64)));
-            let place = kb.int(k::add(place, k::mul(stage.clone(), k::int(s.words as i64))));
+        for (s, place) in sides.iter().zip(places) {
+            let place = kb.int(k::add(place.clone(), k::mul(stage.clone(), k::int(s.words as i64))));
             bases.push((place, s.start));
-            steps.push((by_side, by_k));
         }
+        let steps = [self.steps(&sides[0]), self.steps(&sides[1])];
         let read = |kb: &mut KernelBuilder, side: usize, row: u32, kk: u32| {
             let at = k::int((bases[side].1 + row * steps[side].0 + kk * steps[side].1) as i64);
             kb.bind(KExpr::Shared { array, index: Box::new(k::add(bases[side].0.clone(), at)) }, Ty::scalar(DType::F32))
@@ -562,9 +585,9 @@ impl Template<'_> {
         ([t.part[0] / 16, t.part[1] / 32], [place_m, place_n])
     }
 
-    fn multiply_scalar(&self, kb: &mut KernelBuilder, sides: &[Side; 2], accs: &[Var], stage: &KExpr, array: u32) {
+    fn multiply_scalar(&self, kb: &mut KernelBuilder, sides: &[Side; 2], accs: &[Var], stage: &KExpr, places: &[KExpr; 2], array: u32) {
         let t = self.tile;
-        let ([rows, columns], places) = self.quads(kb);
+        let [rows, columns] = [t.part[0] / 16, t.part[1] / 32];
         // A thread's groups lie all threads apart: neighbouring threads read neighbouring groups.
         let step = [4 * t.subgroups[0], 8 * t.subgroups[1]];
         let bases: Vec<KExpr> =

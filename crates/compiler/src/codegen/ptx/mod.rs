@@ -62,6 +62,7 @@ pub fn print(kernel: &Kernel, target: &Target, access: &[Option<Access>]) -> Res
         constant: (0..bindings).map(|b| written[b] == Some(Access::Read)).collect(),
         shared: Vec::new(),
         positive: vec![false; kernel.vars.len()],
+        natural: vec![false; kernel.vars.len()],
         addresses: vec![HashMap::new()],
         specials: HashMap::new(),
     };
@@ -86,6 +87,8 @@ struct Printer<'a> {
     shared: Vec<Operand>,
     /// Registers known to hold positive integers: divisors that need no check.
     positive: Vec<bool>,
+    /// Registers known to hold no negative integers: dividing them by constants takes a multiplication or a shift.
+    natural: Vec<bool>,
     /// Addresses computed in the open blocks: of an element (buffer or array, register, size in bytes).
     addresses: Vec<HashMap<(memory::Space, String, u32), String>>,
     /// Thread and workgroup indices.

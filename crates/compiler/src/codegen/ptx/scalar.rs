@@ -91,12 +91,17 @@ impl Printer<'_> {
         let lanes = types.iter().map(|t| t.lanes).max().unwrap_or(1);
         let dtype = types[if op == ScalarOp::Select { 1 } else { 0 }].dtype;
         let divides = matches!(op, ScalarOp::Div | ScalarOp::Fmod);
-        let positive = divides && args.get(1).is_some_and(|d| self.is_positive(d));
+        let divisor = match args.get(1) {
+            Some(d) if divides && self.is_positive(d) => {
+                Divisor { positive: true, natural: args.first().is_some_and(|x| self.is_natural(x)) }
+            }
+            _ => Divisor::default(),
+        };
         let args = args.iter().map(|a| self.expr_lanes(a, lanes)).collect::<Result<Vec<_>>>()?;
         (0..lanes as usize)
             .map(|l| {
                 let args: Vec<Operand> = args.iter().map(|a| a[l].clone()).collect();
-                match scalar(&mut self.emit, op, dtype, &args, positive)? {
+                match scalar(&mut self.emit, op, dtype, &args, divisor)? {
                     Some(v) => Ok(v),
                     None => Err(Error::unsupported(
                         format!("{} of {dtype} in PTX", op.name()),
@@ -105,6 +110,21 @@ impl Printer<'_> {
                 }
             })
             .collect()
+    }
+
+    /// Whether an integer is surely not negative: places, and index arithmetic on them, which does not overflow.
+    pub(super) fn is_natural(&self, e: &KExpr) -> bool {
+        match e {
+            KExpr::LocalId(_) | KExpr::WorkgroupId(_) => true,
+            KExpr::Lit(l) => l.value() >= 0.0,
+            KExpr::Var(v) => self.natural[v.0 as usize] || self.positive[v.0 as usize],
+            KExpr::Scalar(ScalarOp::Add | ScalarOp::Mul | ScalarOp::Div | ScalarOp::Fmod | ScalarOp::Min, parts) => {
+                parts.iter().all(|p| self.is_natural(p))
+            }
+            KExpr::Scalar(ScalarOp::Max, parts) => parts.iter().any(|p| self.is_natural(p)),
+            KExpr::Scalar(ScalarOp::Select, parts) => parts[1..].iter().all(|p| self.is_natural(p)),
+            _ => self.is_positive(e),
+        }
     }
 
     /// Whether an integer is positive whatever the launch: sizes are, and what is made of them.
@@ -129,14 +149,23 @@ fn literal(l: Literal) -> Operand {
     }
 }
 
-/// One operation on one lane; `None` where it does not take the type. `positive`: the divisor surely is.
-pub(super) fn scalar(e: &mut Emit, op: ScalarOp, dtype: DType, args: &[Operand], positive: bool) -> Result<Option<Operand>> {
+/// What is known of a division.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Divisor {
+    /// The divisor is positive.
+    pub positive: bool,
+    /// The dividend is not negative, if it is signed.
+    pub natural: bool,
+}
+
+/// One operation on one lane; `None` where it does not take the type.
+pub(super) fn scalar(e: &mut Emit, op: ScalarOp, dtype: DType, args: &[Operand], divisor: Divisor) -> Result<Option<Operand>> {
     let out = match dtype {
         DType::F32 | DType::F16 | DType::BF16 => {
             let out = float(e, op, args)?;
             if is_exact(op) || compares(op) { out } else { out.map(|v| round(e, v, dtype)) }
         }
-        DType::I32 | DType::U32 => integer(e, op, dtype == DType::I32, args, positive)?,
+        DType::I32 | DType::U32 => integer(e, op, dtype == DType::I32, args, divisor)?,
         DType::Bool => boolean(e, op, args)?,
     };
     Ok(out)
@@ -211,7 +240,7 @@ fn select(e: &mut Emit, class: Class, op: &str, args: &[Operand]) -> Operand {
     }
 }
 
-fn integer(e: &mut Emit, op: ScalarOp, signed: bool, args: &[Operand], positive: bool) -> Result<Option<Operand>> {
+fn integer(e: &mut Emit, op: ScalarOp, signed: bool, args: &[Operand], divisor: Divisor) -> Result<Option<Operand>> {
     use ScalarOp::*;
     let kind = if signed { "s32" } else { "u32" };
     if let Some(name) = comparison(op) {
@@ -267,9 +296,13 @@ fn integer(e: &mut Emit, op: ScalarOp, signed: bool, args: &[Operand], positive:
         }
         Sign => e.op(b, "min.u32", &[&args[0], &Operand::Int(1)]),
         Not => e.op(b, "not.b32", &refs(args)),
+        Div | Fmod if signed && divisor.natural && matches!(&args[1], Operand::Int(d) if *d as i32 > 0) => {
+            let Operand::Int(d) = args[1] else { return Ok(None) };
+            divide(e, op, &args[0], d)
+        }
         Div | Fmod => {
             let out = e.op(b, &simple(if op == Div { "div" } else { "rem" }), &refs(args));
-            if positive {
+            if divisor.positive {
                 out
             } else {
                 // Division by zero gives zero.
@@ -278,7 +311,7 @@ fn integer(e: &mut Emit, op: ScalarOp, signed: bool, args: &[Operand], positive:
             }
         }
         FloorDiv if signed => return helper::call(e, "floor_div_i32", args).map(Some),
-        FloorDiv => return integer(e, Div, false, args, positive),
+        FloorDiv => return integer(e, Div, false, args, divisor),
         Max => e.op(b, &simple("max"), &refs(args)),
         Min => e.op(b, &simple("min"), &refs(args)),
         And => e.op(b, "and.b32", &refs(args)),
@@ -297,6 +330,28 @@ fn integer(e: &mut Emit, op: ScalarOp, signed: bool, args: &[Operand], positive:
         Threefry if !signed => threefry(e, args),
         _ => return Ok(None),
     }))
+}
+
+/// Quotient or remainder of a number below 2^31 by a constant: `ptxas` itself would divide. With l bits in d - 1 and m = 2^(31 + l) / d
+/// rounded up, the quotient is the product with m without its lowest 31 + l bits (Granlund and Montgomery, "Division by invariant
+/// integers using multiplication", PLDI 1994).
+fn divide(e: &mut Emit, op: ScalarOp, x: &Operand, d: u32) -> Operand {
+    let b = Class::B32;
+    if d.is_power_of_two() {
+        return match op {
+            ScalarOp::Div => e.op(b, "shr.u32", &[x, &Operand::Int(d.trailing_zeros())]),
+            _ => e.op(b, "and.b32", &[x, &Operand::Int(d - 1)]),
+        };
+    }
+    let bits = 32 - (d - 1).leading_zeros();
+    let factor = (1u64 << (31 + bits)).div_ceil(d as u64) as u32;
+    let x = Operand::Reg(e.arg(x));
+    let high = e.op(b, "mul.hi.u32", &[&x, &Operand::Int(factor)]);
+    let quotient = e.op(b, "shr.u32", &[&high, &Operand::Int(bits - 1)]);
+    match op {
+        ScalarOp::Div => quotient,
+        _ => e.op(b, "mad.lo.s32", &[&quotient, &Operand::Int(d.wrapping_neg()), &x]),
+    }
 }
 
 /// Integers that follow without an instruction: of constants, as loops written out leave them, and neutral elements.

@@ -28,6 +28,7 @@ impl Printer<'_> {
         match s {
             Stmt::Let(v, e) => {
                 self.positive[v.0 as usize] = self.is_positive(e);
+                self.natural[v.0 as usize] = self.is_natural(e);
                 let ty = self.kernel.var_ty(*v)?;
                 let value = self.expr_lanes(e, ty.lanes)?;
                 let value = value.into_iter().map(|o| self.emit.fixed(Class::of(ty.dtype), o)).collect();
@@ -97,6 +98,8 @@ impl Printer<'_> {
     }
 
     fn for_loop(&mut self, var: Var, [start, end, step]: [&KExpr; 3], body: &[Stmt]) -> Result<()> {
+        // Steps are positive.
+        self.natural[var.0 as usize] = self.is_natural(start);
         let start = self.scalar_value(start)?;
         let end = self.scalar_value(end)?;
         let end = self.emit.fixed(Class::B32, end);

@@ -3,7 +3,7 @@
 use super::functions;
 use super::parse::{Expr, Function, Line, Type};
 use crate::codegen::ptx::emit::{Class, Emit, Operand};
-use crate::codegen::ptx::scalar::scalar;
+use crate::codegen::ptx::scalar::{Divisor, scalar};
 use aludel_ir::{DType, Error, Result, ScalarOp};
 use std::collections::HashMap;
 
@@ -202,7 +202,7 @@ impl Inline<'_> {
 
     fn apply(&mut self, op: ScalarOp, ty: Type, args: &[Operand]) -> Result<Operand> {
         let missing = || Error::unsupported(format!("{} of {} in PTX", op.name(), ty.dtype()), "write the helper without it");
-        scalar(self.emit, op, ty.dtype(), args, true)?.ok_or_else(missing)
+        scalar(self.emit, op, ty.dtype(), args, Divisor { positive: true, natural: false })?.ok_or_else(missing)
     }
 
     fn function(&mut self, name: &str, args: Vec<(Operand, Type)>) -> Result<(Operand, Type)> {
