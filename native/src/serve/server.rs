@@ -22,8 +22,9 @@ use std::time::{Duration, Instant};
 use subtle::ConstantTimeEq;
 use tokio::sync::{Semaphore, oneshot, watch};
 
-/// Graphs are compiled on so many threads at once: the rest of the machine is for training.
-const COMPILERS: usize = 2;
+/// Graphs are compiled on so many threads at once, and those of one client on fewer: who sends graphs that take long waits for themselves.
+const COMPILERS: usize = 4;
+const CLIENT_COMPILERS: usize = 2;
 /// Some passes recurse along chains of operators, which a client may make as long as the limit on operators allows. The memory is only
 /// reserved.
 const COMPILER_STACK: usize = 1 << 30;
@@ -39,6 +40,7 @@ pub struct Server {
     counts: Arc<Counts>,
     programs: Arc<Programs>,
     compilers: Arc<Semaphore>,
+    client_compilers: Mutex<HashMap<IpAddr, Arc<Semaphore>>>,
     /// Sessions of an earlier run are restored.
     ready: watch::Sender<bool>,
     /// Where sessions are saved.
@@ -113,6 +115,7 @@ impl Server {
             counts: Arc::default(),
             programs: Arc::default(),
             compilers: Arc::new(Semaphore::new(COMPILERS)),
+            client_compilers: Mutex::default(),
             ready: watch::Sender::new(false),
             state_dir: args.state_dir.clone(),
             stopping: watch::Sender::new(false),
@@ -212,7 +215,7 @@ impl Server {
         let slot = self.session_slot(client)?;
         let key = new_key()?;
         let (device, pane) = (job.device as usize, job.pane);
-        let prepared = self.prepare(job, cancelled).await?;
+        let prepared = self.prepare(job, client, cancelled).await?;
         let session = Session::new(key, client, prepared.plan_name.clone(), device, pane).holding(slot);
         let session = Arc::new(session);
         self.metrics.sessions_begun.inc();
@@ -224,7 +227,7 @@ impl Server {
     /// Takes up a session of an earlier run.
     pub async fn restore(&self, session: Session, job: Job, step: u64, running: bool, elapsed_ms: f64) -> Result<(), Refusal> {
         let slot = self.session_slot(session.client)?;
-        let prepared = self.prepare(job, Arc::default()).await?;
+        let prepared = self.prepare(job, session.client, Arc::default()).await?;
         let session = Arc::new(session.holding(slot));
         self.adopt(&session, Training::new(session.clone(), prepared.learner, prepared.took, self.bounds.wire.steps).at(step, elapsed_ms));
         if running {
@@ -234,12 +237,18 @@ impl Server {
         Ok(())
     }
 
+    fn client_compilers(&self, client: IpAddr) -> Arc<Semaphore> {
+        let mut all = lock(&self.client_compilers);
+        all.retain(|_, s| Arc::strong_count(s) > 1);
+        all.entry(client).or_insert_with(|| Arc::new(Semaphore::new(CLIENT_COMPILERS))).clone()
+    }
+
     fn adopt(&self, session: &Arc<Session>, training: Training) {
         lock(&self.sessions).insert(session.key.0.clone(), session.clone());
         self.ask(session, Command::Add(Box::new(training)));
     }
 
-    async fn prepare(&self, job: Job, cancelled: Arc<AtomicBool>) -> Result<Prepared, Refusal> {
+    async fn prepare(&self, job: Job, client: IpAddr, cancelled: Arc<AtomicBool>) -> Result<Prepared, Refusal> {
         let Some(worker) = self.workers.get(job.device as usize) else {
             return Err(Refusal::NoDevice { device: job.device });
         };
@@ -248,8 +257,11 @@ impl Server {
         }
         let limit = self.bounds.wire.compile_seconds;
         let deadline = tokio::time::Instant::now() + Duration::from_secs(limit);
-        let permit = match tokio::time::timeout_at(deadline, self.compilers.clone().acquire_owned()).await {
-            Ok(Ok(permit)) => permit,
+        let own = self.client_compilers(client);
+        let permits =
+            async { Ok::<_, tokio::sync::AcquireError>((own.acquire_owned().await?, self.compilers.clone().acquire_owned().await?)) };
+        let permits = match tokio::time::timeout_at(deadline, permits).await {
+            Ok(Ok(permits)) => permits,
             _ => return Err(Refusal::Busy { message: "other graphs are being compiled; try again".into() }),
         };
         let (done, result) = oneshot::channel();
@@ -267,7 +279,7 @@ impl Server {
             });
             // Nobody waits any more when it took too long.
             let _ = done.send(outcome);
-            drop(permit);
+            drop(permits);
         };
         let thread = std::thread::Builder::new().name("compile".into()).stack_size(COMPILER_STACK).spawn(work);
         if let Err(e) = thread {

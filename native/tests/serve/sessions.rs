@@ -2,6 +2,7 @@
 
 use crate::common::*;
 use aludel::Device;
+use aludel_models::presets::{Config, Preset};
 use aludel_protocol::Pane;
 use aludel_protocol::remote::*;
 
@@ -26,6 +27,20 @@ async fn losses_are_those_of_a_local_run() {
     assert_eq!(server.metric("aludel_steps_total{device=\"interp\",pane=\"eager\"}"), Some(7.0));
     assert_eq!(server.metric("aludel_step_seconds_count{device=\"interp\",pane=\"compiled\"}"), Some(7.0));
     assert_eq!(server.metric("aludel_sessions_begun_total"), Some(2.0));
+}
+
+/// Examples of integers, and a graph of a transformer.
+#[tokio::test]
+async fn a_transformer_trains_too() {
+    let server = Server::start(&[]);
+    let fields = [("digits", "1"), ("context", "6"), ("layers", "1"), ("width", "8"), ("heads", "2"), ("batch", "4")];
+    let fields: Vec<(String, String)> = fields.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    let config = Config::from_fields(Preset::Addition, &fields).expect("a preset");
+    for pane in Pane::BOTH {
+        let mut client = Client::connect(server.address).await;
+        client.create(job(&config, pane, 3)).await;
+        assert_eq!(client.train(3).await, local(&config, pane, &Device::interpreter(), 3), "{pane:?}");
+    }
 }
 
 /// Through C, as the server's CPU runs it.
