@@ -118,7 +118,7 @@ fn loops(graph: &Graph, target: &Target) -> Result<aludel_ir::loops::LoopProgram
     let prims = autodiff::decompose(&autodiff::expand_grads(graph)?)?;
     let (prims, _) = partition::partition(&prims, Options::default().memory_budget)?;
     let mut loops = lower::lower(&prims, target)?;
-    fuse::fuse(&mut loops, true);
+    fuse::fuse(&mut loops, target, true);
     Ok(loops)
 }
 
