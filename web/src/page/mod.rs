@@ -259,7 +259,8 @@ impl App {
     fn connect(&mut self, address: Option<String>, token: Option<String>) {
         // The page's own address is no other server.
         let home = web_sys::window().map(|w| w.location().href().unwrap_or_default()).unwrap_or_default();
-        let address = address.filter(|a| !home.split(['?', '#']).next().is_some_and(|h| h == a));
+        let home = home.split(['?', '#']).next().unwrap_or_default();
+        let address = address.filter(|a| a != home);
         if let Some(token) = &token {
             storage::keep_token(address.as_deref(), token);
         }
