@@ -299,3 +299,32 @@ static inline f32 digamma_f32(f32 x) {
   if (x > 0.0f) return digamma_positive_f32(x);
   return digamma_positive_f32(1.0f - x) - 3.1415927f / tan_f32(3.1415927f * (x - __builtin_floorf(x)));
 }
+
+// ---- moving data ----
+
+// to[i * columns + j] = from[j * stride + i], eight by eight in registers: numbers, pairs and fours of them change places. The number of
+// columns is a multiple of eight.
+static inline void transpose_f32(f32 *to, i64 columns, const f32 *from, i64 stride, i64 depth) {
+  typedef f32 v8 __attribute__((vector_size(32), aligned(4), may_alias));
+#define ROW(r) v8 a##r = *(const v8 *)(x + r * stride);
+#define ONES(p, q, r, s) v8 p = __builtin_shufflevector(r, s, 0, 8, 1, 9, 4, 12, 5, 13), q = __builtin_shufflevector(r, s, 2, 10, 3, 11, 6, 14, 7, 15);
+#define TWOS(p, q, r, s) v8 p = __builtin_shufflevector(r, s, 0, 1, 8, 9, 4, 5, 12, 13), q = __builtin_shufflevector(r, s, 2, 3, 10, 11, 6, 7, 14, 15);
+#define FOURS(k, r, s) *(v8 *)(y + k * columns) = __builtin_shufflevector(r, s, 0, 1, 2, 3, 8, 9, 10, 11); *(v8 *)(y + (k + 4) * columns) = __builtin_shufflevector(r, s, 4, 5, 6, 7, 12, 13, 14, 15);
+  i64 whole = depth & ~7ll;
+  for (i64 j = 0; j < columns; j += 8) {
+    for (i64 i = 0; i < whole; i += 8) {
+      const f32 *x = from + j * stride + i;
+      f32 *y = to + i * columns + j;
+      ROW(0) ROW(1) ROW(2) ROW(3) ROW(4) ROW(5) ROW(6) ROW(7)
+      ONES(b0, b1, a0, a1) ONES(b2, b3, a2, a3) ONES(b4, b5, a4, a5) ONES(b6, b7, a6, a7)
+      TWOS(c0, c1, b0, b2) TWOS(c2, c3, b1, b3) TWOS(c4, c5, b4, b6) TWOS(c6, c7, b5, b7)
+      FOURS(0, c0, c4) FOURS(1, c1, c5) FOURS(2, c2, c6) FOURS(3, c3, c7)
+    }
+    for (i64 i = whole; i < depth; i += 1)
+      for (i64 k = j; k < j + 8; k += 1) to[i * columns + k] = from[k * stride + i];
+  }
+#undef ROW
+#undef ONES
+#undef TWOS
+#undef FOURS
+}

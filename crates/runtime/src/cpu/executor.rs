@@ -46,7 +46,7 @@ pub(super) struct Stream {
 impl Shared {
     /// The range behind a storage, if it is this device's.
     pub fn range<'a>(&self, storage: &'a Storage) -> Result<&'a Range> {
-        let range = storage.as_any().downcast_ref::<Range>().filter(|r| r.place().allocation.is_of(&self.pool));
+        let range = storage.as_any().downcast_ref::<Range>().filter(|r| r.is_of(&self.pool));
         range.ok_or_else(|| Error::invalid("tensor", "is on another device", format!("move it to {} first", self.info.name)))
     }
 }

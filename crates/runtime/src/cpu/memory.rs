@@ -132,10 +132,6 @@ impl Allocation {
     pub fn start(&self) -> *mut u32 {
         self.block.as_ref().map_or(std::ptr::null_mut(), |b| b.start.as_ptr())
     }
-
-    pub fn is_of(&self, pool: &Arc<Pool>) -> bool {
-        Arc::ptr_eq(&self.pool, pool)
-    }
 }
 
 impl Drop for Allocation {
@@ -182,6 +178,9 @@ impl Place {
     /// Copies words from another place. Under the device's lock.
     pub fn copy(&self, from: &Place, words: u64) -> Result<()> {
         let (from, to) = (from.range(words)?, self.range(words)?);
+        if from == to {
+            return Ok(());
+        }
         // SAFETY: both ranges are in their allocations (checked); `copy` allows that they overlap.
         unsafe { std::ptr::copy(from, to, words as usize) };
         Ok(())
@@ -198,13 +197,19 @@ impl Place {
 /// A tensor on the device.
 pub(super) struct Range {
     place: Mutex<Place>,
+    pool: Arc<Pool>,
     words: usize,
     in_block: AtomicBool,
 }
 
 impl Range {
     pub fn new(place: Place, words: usize, in_block: bool) -> Self {
-        Range { place: Mutex::new(place), words, in_block: in_block.into() }
+        let pool = place.allocation.pool.clone();
+        Range { place: Mutex::new(place), pool, words, in_block: in_block.into() }
+    }
+
+    pub fn is_of(&self, pool: &Arc<Pool>) -> bool {
+        Arc::ptr_eq(&self.pool, pool)
     }
 
     pub fn place(&self) -> Place {

@@ -35,7 +35,7 @@ impl Touch {
 
 /// Work that takes one thread less than this many nanoseconds, about, is not shared: moving its data between the cores' caches takes
 /// as long.
-const SHARE_NANOSECONDS: f64 = 100_000.0;
+const SHARE_NANOSECONDS: f64 = 150_000.0;
 
 impl Plan {
     pub fn new(program: &Program, measure: Arc<Measure>, moved: Vec<Option<u64>>, sizes: &[i64], functions: &[Function]) -> Self {

@@ -112,7 +112,7 @@ impl Printer<'_> {
 
     /// An index in 64 bits. Sums and products are widened at their leaves, where C's compilers see that a loop's variable does
     /// not wrap.
-    fn address(&mut self, e: &KExpr) -> Result<Text> {
+    pub(super) fn address(&mut self, e: &KExpr) -> Result<Text> {
         let ty = self.kernel.type_of(e)?;
         let binary = |op: &str, a: Text, b: Text, binds, next| Text::new(format!("{} {op} {}", a.at(binds), b.at(next)), ty, binds);
         if fold(e).is_some() {

@@ -8,7 +8,9 @@
 //! 64 bits. Registers of several lanes are vectors as GCC and Clang extend C by them; loops whose turns do not meet are marked
 //! for the compiler to vectorise ([`simd`]). Narrow floats are held as the f32 that they round to, bool as an int of 0 or 1.
 
+mod affine;
 mod expr;
+mod idiom;
 mod prelude;
 mod simd;
 mod spell;
@@ -198,6 +200,9 @@ impl Printer<'_> {
 
     fn turns(&mut self, var: Var, [start, end, step]: [&KExpr; 3], body: &[Stmt], depth: usize, out: &mut String) -> Result<()> {
         let pad = "  ".repeat(depth);
+        if *start == aludel_ir::kernel::int(0) && *step == aludel_ir::kernel::int(1) && self.idiom(var, end, body, &pad, out)? {
+            return Ok(());
+        }
         self.positive[var.0 as usize] = self.is_positive(start);
         let start = self.expr(start)?.code;
         let end = self.bound(end, &pad, out)?;

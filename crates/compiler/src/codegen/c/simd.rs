@@ -4,6 +4,7 @@
 //! Buffers of a kernel overlap in memory only where one is the new value of another, and then a turn reads no element that
 //! another turn of the same loop writes: fusion and the templates keep to it, since on a GPU those turns are threads.
 
+use super::affine::step;
 use aludel_ir::kernel::{KExpr, Kernel, Stmt, Ty, Var};
 use aludel_ir::{DType, ScalarOp};
 use std::collections::BTreeMap;
@@ -72,33 +73,13 @@ impl<'a> Loop<'a> {
     }
 
     fn store(&mut self, to: Memory, index: &'a KExpr, value: &KExpr) -> Option<()> {
-        let apart = self.step(index).is_some_and(|c| c != 0);
+        let apart = step(index, self.var, &self.lets).is_some_and(|c| c != 0);
         let scalar = self.kernel.type_of(value).is_ok_and(|t| t.lanes == 1);
         (apart && scalar && self.written.insert(to, index).is_none()).then_some(())
     }
 
     fn scalar(&self, v: Var) -> Option<()> {
         self.kernel.var_ty(v).is_ok_and(|t| t.lanes == 1).then_some(())
-    }
-
-    /// By how much an index grows from turn to turn; `None` where that is not the same number for all.
-    fn step(&self, e: &KExpr) -> Option<i64> {
-        match e {
-            KExpr::Var(v) if *v == self.var => Some(1),
-            KExpr::Var(v) => self.lets.get(v).map_or(Some(0), |e| self.step(e)),
-            KExpr::Lit(_) | KExpr::Param(_) | KExpr::WorkgroupId(_) => Some(0),
-            KExpr::Scalar(ScalarOp::Add, args) => self.step(&args[0])?.checked_add(self.step(&args[1])?),
-            KExpr::Scalar(ScalarOp::Sub, args) => self.step(&args[0])?.checked_sub(self.step(&args[1])?),
-            KExpr::Scalar(ScalarOp::Mul, args) => match (self.step(&args[0])?, self.step(&args[1])?, &args[0], &args[1]) {
-                (0, 0, ..) => Some(0),
-                (s, 0, _, KExpr::Lit(l)) | (0, s, KExpr::Lit(l), _) => s.checked_mul(l.value() as i64),
-                _ => None,
-            },
-            // Anything else is the same on every turn when its parts are, and does not depend on memory.
-            KExpr::Scalar(_, args) => args.iter().all(|a| self.step(a) == Some(0)).then_some(0),
-            KExpr::Cast(_, x) | KExpr::Bitcast(_, x) => (self.step(x) == Some(0)).then_some(0),
-            _ => None,
-        }
     }
 
     /// Memory that is written is read only at the very element that the turn writes; sums are not read.

@@ -59,7 +59,7 @@ impl Tile {
         let packing = match () {
             () if direct_rhs => 0,
             () if along_n => 3,
-            () => 18,
+            () => 9,
         };
         let most_n = (PACKED_WORDS / depth / columns * columns).max(columns).min(round_up(n, columns));
         let total = size(&c.k);
