@@ -118,7 +118,8 @@ fn training_steps_are_clean() {
             ("deep_mlp", mlp(&[20, 48, 10], 700, false, Optimizer::Sgd), vec![]),
             ("gpt", gpt(13, 16, 32, 2, 4, 4, Optimizer::AdamW), vec![]),
         ];
-        for (name, g, sizes) in &all {
+        // The second target differs in the products' tiles, which the small models have too.
+        for (name, g, sizes) in all.iter().take(if i == 0 { all.len() } else { 3 }) {
             check(&cc, &format!("{name}{i}"), g, sizes, target, &Options { fuse: i == 0, ..Options::default() }).unwrap();
         }
     }

@@ -383,6 +383,7 @@ fn mistakes_are_errors() {
 }
 
 /// Loses the device by `destroy` and asks it for everything.
+#[cfg(any(feature = "wgpu", feature = "cuda"))]
 fn lose(d: &dyn Executor, destroy: impl FnOnce()) {
     {
         let exe = load(d, &operator());

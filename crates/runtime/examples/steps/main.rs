@@ -14,6 +14,7 @@ use aludel_runtime::Executor;
 use graphs::{Optimizer, gpt, mlp};
 use time::step;
 
+#[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 const USE: &str = "steps [cuda|cuda:high|cuda:medium|cpu|ADAPTER] [WORKLOAD,..]";
 
 #[cfg(feature = "cuda")]

@@ -5,10 +5,9 @@
 
 use super::lock;
 use super::team::Function;
+use crate::cache;
 use aludel_ir::{Error, Result};
-use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,15 +101,9 @@ impl Compiler {
     }
 
     fn key(&self, source: &str) -> String {
-        let mut h = Sha256::new();
-        for part in FLAGS.iter().chain(native_flags()).copied().chain([self.identity.as_str(), source]) {
-            h.update((part.len() as u64).to_le_bytes());
-            h.update(part);
-        }
-        h.finalize().iter().take(16).fold(String::new(), |mut s, b| {
-            let _ = write!(s, "{b:02x}");
-            s
-        })
+        let parts: Vec<&[u8]> =
+            FLAGS.iter().chain(native_flags()).copied().chain([self.identity.as_str(), source]).map(str::as_bytes).collect();
+        cache::key(&parts)
     }
 
     fn compile(&self, source: &str, key: &str, object: &Path) -> Result<()> {
@@ -192,11 +185,8 @@ fn processor() -> String {
 }
 
 fn cache_directory() -> Result<PathBuf> {
-    if let Some(named) = std::env::var_os("ALUDEL_CACHE").filter(|d| !d.is_empty()) {
-        return Ok(PathBuf::from(named).join("c"));
-    }
-    let own = directories::ProjectDirs::from("", "", "aludel").map(|d| d.cache_dir().join("c"));
-    own.ok_or_else(|| Error::device("no cache directory for compiled kernels: the user has no home", "name one in ALUDEL_CACHE"))
+    let none = || Error::device("no cache directory for compiled kernels: the user has no home", "name one in ALUDEL_CACHE");
+    Ok(cache::directory().ok_or_else(none)?.join("c"))
 }
 
 /// A part of a file's name that no other process or thread has.

@@ -1,6 +1,6 @@
 //! Programs written by hand, and the devices to run them on.
 
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 #[cfg(feature = "cuda")]
 use aludel_compiler::MatmulPrecision;
