@@ -450,7 +450,9 @@ impl Template<'_> {
             let from = match &moved {
                 Some(m) => k::add(base, m.clone()),
                 None => {
-                    let last = k::sub(end.clone(), k::int(1));
+                    // What lies past the end is not read, but its address has to be one.
+                    let wide = if s.fetch_along_k { s.lanes } else { 1 };
+                    let last = k::sub(end.clone(), k::int(wide as i64));
                     let at = kb.int(k::bin(ScalarOp::Min, at, last));
                     let mut env = em.axes.clone();
                     env.extend(f.axes.iter().map(|(a, e)| (*a, e.clone())));
