@@ -332,9 +332,15 @@ fn integer(e: &mut Emit, op: ScalarOp, signed: bool, args: &[Operand], divisor: 
     }))
 }
 
-/// Quotient or remainder of a number below 2^31 by a constant: `ptxas` itself would divide. With l bits in d - 1 and m = 2^(31 + l) / d
-/// rounded up, the quotient is the product with m without its lowest 31 + l bits (Granlund and Montgomery, "Division by invariant
-/// integers using multiplication", PLDI 1994).
+/// What a number below 2^31 is multiplied with, and how far the upper half of the product is shifted, to divide it by d, which is no
+/// power of two. With l bits in d - 1 and m = 2^(31 + l) / d rounded up, the quotient is the product with m without its lowest 31 + l
+/// bits (Granlund and Montgomery, "Division by invariant integers using multiplication", PLDI 1994).
+fn reciprocal(d: u32) -> (u32, u32) {
+    let bits = 32 - (d - 1).leading_zeros();
+    ((1u64 << (31 + bits)).div_ceil(d as u64) as u32, bits - 1)
+}
+
+/// Quotient or remainder of a number below 2^31 by a constant: `ptxas` itself would divide.
 fn divide(e: &mut Emit, op: ScalarOp, x: &Operand, d: u32) -> Operand {
     let b = Class::B32;
     if d.is_power_of_two() {
@@ -343,11 +349,10 @@ fn divide(e: &mut Emit, op: ScalarOp, x: &Operand, d: u32) -> Operand {
             _ => e.op(b, "and.b32", &[x, &Operand::Int(d - 1)]),
         };
     }
-    let bits = 32 - (d - 1).leading_zeros();
-    let factor = (1u64 << (31 + bits)).div_ceil(d as u64) as u32;
+    let (factor, shift) = reciprocal(d);
     let x = Operand::Reg(e.arg(x));
     let high = e.op(b, "mul.hi.u32", &[&x, &Operand::Int(factor)]);
-    let quotient = e.op(b, "shr.u32", &[&high, &Operand::Int(bits - 1)]);
+    let quotient = e.op(b, "shr.u32", &[&high, &Operand::Int(shift)]);
     match op {
         ScalarOp::Div => quotient,
         _ => e.op(b, "mad.lo.s32", &[&quotient, &Operand::Int(d.wrapping_neg()), &x]),
@@ -474,4 +479,23 @@ fn threefry(e: &mut Emit, args: &[Operand]) -> Operand {
         y = e.op(b, "add.s32", &[&y, &Operand::Int(i as u32 + 1)]);
     }
     e.op(b, "xor.b32", &[&x, &y])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reciprocal;
+
+    #[test]
+    fn quotients_are_exact() {
+        let divisors = (3u32..2000).chain([3 << 20, 65_535, 65_537, 16_777_213, (1 << 30) + 1, i32::MAX as u32]);
+        for d in divisors.filter(|d| !d.is_power_of_two()) {
+            let (factor, shift) = reciprocal(d);
+            let last = i32::MAX as u32;
+            let near = |q: u32| [q.wrapping_mul(d).saturating_sub(1), q.wrapping_mul(d), q.wrapping_mul(d).saturating_add(1)];
+            let places = [0, 1, 2, last - 1, last].into_iter().chain([1, 7, last / d].into_iter().flat_map(near));
+            for x in places.filter(|x| *x <= last) {
+                assert_eq!(((x as u64 * factor as u64) >> 32) as u32 >> shift, x / d, "{x} / {d}");
+            }
+        }
+    }
 }
