@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::UNIX_EPOCH;
 
-/// Arithmetic as the IR defines it (integers wrap, NaN and infinity count, `a * b + c` may be one rounding), vectorised loops,
-/// words of memory that are read under several types.
-const FLAGS: [&str; 11] = [
+/// Arithmetic as the IR defines it (integers wrap, NaN and infinity count), vectorised loops, words of memory that are read under
+/// several types.
+const FLAGS: [&str; 10] = [
     "-std=gnu11",
     "-O3",
     "-fPIC",
@@ -25,10 +25,15 @@ const FLAGS: [&str; 11] = [
     "-fno-strict-aliasing",
     "-fno-math-errno",
     "-fno-trapping-math",
-    "-ffp-contract=fast",
     "-fopenmp-simd",
     "-w",
 ];
+
+/// `a * b + c` is one rounding in programs that multiply matrices. Elsewhere every product is rounded, so that differences of
+/// nearly equal products err alike on both sides, as in PyTorch.
+fn contraction(source: &str) -> &'static str {
+    if source.contains("vector_size") { "-ffp-contract=fast" } else { "-ffp-contract=off" }
+}
 
 /// Flags for this very processor.
 fn native_flags() -> &'static [&'static str] {
@@ -101,8 +106,13 @@ impl Compiler {
     }
 
     fn key(&self, source: &str) -> String {
-        let parts: Vec<&[u8]> =
-            FLAGS.iter().chain(native_flags()).copied().chain([self.identity.as_str(), source]).map(str::as_bytes).collect();
+        let parts: Vec<&[u8]> = FLAGS
+            .iter()
+            .chain(native_flags())
+            .copied()
+            .chain([contraction(source), self.identity.as_str(), source])
+            .map(str::as_bytes)
+            .collect();
         cache::key(&parts)
     }
 
@@ -114,7 +124,7 @@ impl Compiler {
         let text = self.cache.join(format!("{key}.{own}.c"));
         let built = self.cache.join(format!("{key}.{own}.so"));
         std::fs::write(&text, source).map_err(|e| failed("write", &text, e))?;
-        let result = self.spawn(&text, &built);
+        let result = self.spawn(contraction(source), &text, &built);
         let result = result.and_then(|()| std::fs::rename(&built, object).map_err(|e| failed("write", object, e)));
         // The text stays beside the object for people; what did not compile does not.
         match &result {
@@ -124,9 +134,9 @@ impl Compiler {
         result
     }
 
-    fn spawn(&self, text: &Path, built: &Path) -> Result<()> {
+    fn spawn(&self, contraction: &str, text: &Path, built: &Path) -> Result<()> {
         let mut command = Command::new(&self.program);
-        command.args(&self.arguments).args(FLAGS).args(native_flags()).arg("-o").arg(built).arg(text).arg("-lm");
+        command.args(&self.arguments).args(FLAGS).args(native_flags()).arg(contraction).arg("-o").arg(built).arg(text).arg("-lm");
         let name = self.program.display();
         let output = command.output().map_err(|e| Error::device(format!("cannot run {name}: {e}"), "name a C compiler in CC"))?;
         if output.status.success() {
