@@ -118,3 +118,19 @@ fn ampere() {
 fn hopper() {
     assembles(90, "sm_90a");
 }
+
+/// A kernel with matrix units and asynchronous copies is PTX, and a typed error in the other languages.
+#[test]
+fn other_languages_refuse_matrix_units() {
+    let text = include_str!("../../../tests/golden/text/kernel_units.txt");
+    let kernel: aludel_ir::kernel::Kernel = text.split_once("\n----\n").expect("a case").0.parse().expect("a kernel");
+    let print = |target: &Target| aludel_compiler::codegen::print(&kernel, target, &[None, None], &[]);
+    let ptx = print(&Target::cuda(80, MatmulPrecision::High)).expect("PTX");
+    for instruction in ["cp.async.cg", "cp.async.ca", "mma.sync.aligned.m16n8k8", "shfl.sync.bfly", "ld.shared.v4"] {
+        assert!(ptx.contains(instruction), "{instruction} is missing:\n{ptx}");
+    }
+    for target in [Target::webgpu_default(), Target::cpu()] {
+        let refusal = print(&target).expect_err("a refusal").to_string();
+        assert!(refusal.contains("subgroup operations"), "{refusal}");
+    }
+}
