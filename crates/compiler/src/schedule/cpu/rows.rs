@@ -92,15 +92,22 @@ impl Template<'_> {
         hoist_constants(&mut kb, &mut em)?;
         let rows = program.volume(&nest.axes);
         let per = (grain(nest) / hint(program, &program.volume(&nest.inner))).max(1);
-        let range = span(&mut kb, KExpr::WorkgroupId(0), &rows, per);
         let (passes, wide) = self.passes(&em);
-        each(&mut kb, &mut em, range, |kb, em, row| {
+        let one = |kb: &mut KernelBuilder, em: &mut Emitter, row: KExpr| {
             kb.unflatten(row, &nest.axes, program, &mut em.axes);
             for pass in &passes {
                 self.pass_along(kb, em, pass)?;
             }
             em.stores(kb, &|s| !wide[s])
-        })?;
+        };
+        if per == 1 {
+            // No loop of one turn: GCC does not vectorise the reductions in it.
+            let row = kb.int(KExpr::WorkgroupId(0));
+            one(&mut kb, &mut em, row)?;
+        } else {
+            let range = span(&mut kb, KExpr::WorkgroupId(0), &rows, per);
+            each(&mut kb, &mut em, range, one)?;
+        }
         Ok(kb.finish(program, 1, groups_of(&rows, per, program)))
     }
 
