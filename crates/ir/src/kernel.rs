@@ -32,7 +32,7 @@ pub const BOOL: Ty = Ty::scalar(DType::Bool);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Var(pub u32);
 
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum KExpr {
     Lit(Literal),
     Var(Var),
@@ -76,7 +76,7 @@ pub enum KExpr {
     Shuffle(Box<KExpr>, u8),
 }
 
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Stmt {
     /// A register that never changes.
     Let(Var, KExpr),
@@ -144,7 +144,7 @@ pub enum Access {
 }
 
 /// A view of a storage binding: elements of one type from an offset that a launch parameter gives (in elements).
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct KernelBuffer {
     pub name: String,
     pub dtype: DType,
@@ -154,7 +154,7 @@ pub struct KernelBuffer {
     pub offset: Option<u32>,
 }
 
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct SharedArray {
     pub name: String,
     pub ty: Ty,
@@ -172,7 +172,7 @@ impl SharedArray {
 
 /// One kernel. Registers, buffers, parameters and arrays are named by position, so that kernels that differ only in where
 /// they came from are equal and share one pipeline.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Kernel {
     pub name: String,
     pub workgroup_size: [u32; 3],

@@ -87,6 +87,28 @@ struct Edges {
     after: Vec<BTreeSet<usize>>,
 }
 
+/// A set of groups, a bit for each.
+struct Groups(Vec<u64>);
+
+impl Groups {
+    /// None of so many.
+    fn of(count: usize) -> Self {
+        Groups(vec![0; count.div_ceil(64)])
+    }
+
+    /// Whether it was not there yet.
+    fn insert(&mut self, g: usize) -> bool {
+        let (word, bit) = (&mut self.0[g / 64], 1 << (g % 64));
+        let new = *word & bit == 0;
+        *word |= bit;
+        new
+    }
+
+    fn is_subset(&self, other: &Groups) -> bool {
+        self.0.iter().zip(&other.0).all(|(a, b)| a & !b == 0)
+    }
+}
+
 impl Edges {
     fn add(&mut self, a: usize, b: usize) {
         if a != b {
@@ -102,7 +124,7 @@ impl Edges {
 
     /// Whether a path of at least two edges (or one, with `direct`) leads from a to b.
     fn path(&self, a: usize, b: usize, direct: bool) -> bool {
-        let mut seen = BTreeSet::new();
+        let mut seen = Groups::of(self.after.len());
         let mut stack: Vec<usize> = self.after[a].iter().copied().filter(|x| direct || *x != b).collect();
         while let Some(x) = stack.pop() {
             if x == b {
@@ -116,8 +138,8 @@ impl Edges {
     }
 
     /// Everything reachable along the given edges, the start left out.
-    fn reach(&self, start: usize, along: &[BTreeSet<usize>]) -> BTreeSet<usize> {
-        let mut seen = BTreeSet::new();
+    fn reach(&self, start: usize, along: &[BTreeSet<usize>]) -> Groups {
+        let mut seen = Groups::of(along.len());
         let mut stack: Vec<usize> = along[start].iter().copied().collect();
         while let Some(x) = stack.pop() {
             if seen.insert(x) {
@@ -302,7 +324,7 @@ impl<'p> Fuser<'p> {
             let (na, nb) = (self.nest(a).clone(), self.nest(b).clone());
             let fused = pair::try_fuse(self.program, &na, &nb, &self.in_place);
             fused.and_then(|fused| match self.columns_too_long(&fused) {
-                _ if self.takes_from_library([a, b], &fused) => Err(Refusal::LibraryProduct),
+                _ if self.takes_from_library([(a, &na), (b, &nb)], &fused) => Err(Refusal::LibraryProduct),
                 Some((rows, columns)) if ![&na, &nb].iter().any(|n| self.columns_too_long(n).is_some()) => {
                     Err(Refusal::TooFewRows { rows, columns })
                 }
@@ -336,17 +358,16 @@ impl<'p> Fuser<'p> {
     }
 
     /// Whether one of a pair is a product for a library of the target, and the nest they would become is none.
-    fn takes_from_library(&self, pair: [usize; 2], fused: &Nest) -> bool {
-        let plain = |n: &Nest| product::is_for_library(self.program, n, self.target);
-        if !pair.iter().any(|g| plain(self.nest(*g))) {
+    fn takes_from_library(&mut self, pair: [(usize, &Nest); 2], fused: &Nest) -> bool {
+        if !pair.iter().any(|(_, n)| product::is_for_library(self.program, n, self.target)) {
             return false;
         }
         // As it will be, without the stores that only the pair reads.
         let (mut bare, reads) = (fused.clone(), fused.reads());
-        let elsewhere = |b: &BufferId| self.readers.get(b).is_some_and(|r| r.iter().any(|g| !pair.contains(g)));
+        let elsewhere = |b: &BufferId| self.readers.get(b).is_some_and(|r| r.iter().any(|g| pair.iter().all(|(p, _)| p != g)));
         bare.stores.retain(|s| self.program.buffer(s.buffer).kind != BufferKind::Temp || reads.contains(&s.buffer) || elsewhere(&s.buffer));
         axes::compact(&mut bare);
-        !plain(&bare)
+        !product::is_for_library(self.program, &bare, self.target)
     }
 
     /// The rows and columns of a nest that sums long columns and stores their elements too: it cannot be split (see

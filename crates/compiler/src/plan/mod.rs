@@ -11,7 +11,7 @@ use crate::target::{Language, Target};
 use crate::{Options, Style};
 use aludel_ir::expr::Expr;
 use aludel_ir::graph::{Graph, InputKind, Origin};
-use aludel_ir::kernel::Access;
+use aludel_ir::kernel::{Access, Kernel};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
 use aludel_ir::program::{Binding, KernelSource, Launch, MatrixProduct, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot};
 use aludel_ir::{Error, Result};
@@ -40,9 +40,10 @@ pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result
     }
     // A CPU that plays a GPU runs a branch with all its threads masked: matrix products go faster without there.
     let heavy = |n: usize| matches!(classify(&passes.loops.nests[n], passes.loops), Kind::Contract(_));
+    let alone = schedule::product::for_library(passes.loops, target);
     let join = |n: usize| match () {
         () if !options.fuse || style != Style::Step => batch::Join::Nobody,
-        () if schedule::product::is_for_library(passes.loops, &passes.loops.nests[n], target) => batch::Join::Nobody,
+        () if alone[n] => batch::Join::Nobody,
         () if target.software && heavy(n) => batch::Join::Equals,
         () => batch::Join::Anybody,
     };
@@ -222,6 +223,8 @@ impl Planner<'_> {
     }
 
     fn launches(&mut self, target: &Target) -> Result<()> {
+        // Equal kernels print equal text, and printing is the longer part; different ones may print the same.
+        let mut printed: HashMap<Kernel, usize> = HashMap::new();
         let mut known: HashMap<String, usize> = HashMap::new();
         let words = self.known_sizes();
         for nests in self.batches.clone() {
@@ -231,21 +234,28 @@ impl Planner<'_> {
             for b in &merged.kernel.buffers {
                 access[b.binding as usize] = Some(self.program.bindings[b.binding as usize].access);
             }
-            let source = codegen::print(&merged.kernel, target, &access, &words)?;
             let origins = self.origins(&nests);
             let label = label::label(self.passes.captured, &origins);
-            let next = self.program.kernels.len();
-            let index = *known.entry(source.clone()).or_insert(next);
-            if index == next {
-                self.program.kernels.push(KernelSource {
-                    name: label.clone(),
-                    source,
-                    entry: codegen::entry(target.language).into(),
-                    workgroup_size: merged.kernel.workgroup_size,
-                    shared_bytes: merged.kernel.shared_bytes(),
-                    access,
-                });
-            }
+            let index = match printed.get(&merged.kernel) {
+                Some(index) => *index,
+                None => {
+                    let source = codegen::print(&merged.kernel, target, &access, &words)?;
+                    let next = self.program.kernels.len();
+                    let index = *known.entry(source.clone()).or_insert(next);
+                    if index == next {
+                        self.program.kernels.push(KernelSource {
+                            name: label.clone(),
+                            source,
+                            entry: codegen::entry(target.language).into(),
+                            workgroup_size: merged.kernel.workgroup_size,
+                            shared_bytes: merged.kernel.shared_bytes(),
+                            access,
+                        });
+                    }
+                    printed.insert(merged.kernel, index);
+                    index
+                }
+            };
             self.push_launch(&nests, index, grid(&merged.groups, target), merged.params, label, origins)?;
         }
         for (a, b, reason) in &self.passes.fused.refusals {

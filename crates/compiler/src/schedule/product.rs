@@ -21,16 +21,29 @@ const LONG: i64 = 256;
 /// Multiplications of a product that fills a device.
 const LARGE: i64 = 1 << 28;
 
-/// Whether a nest is a plain product that a library of the target computes faster than a kernel would.
-pub(crate) fn is_for_library(program: &LoopProgram, nest: &Nest, target: &Target) -> bool {
+/// For each nest of a program, whether it is for a library of the target.
+pub(crate) fn for_library(program: &LoopProgram, target: &Target) -> Vec<bool> {
+    let mut table = LoopProgram { nests: Vec::new(), ..program.clone() };
+    program.nests.iter().map(|n| is_for_library(&mut table, n, target)).collect()
+}
+
+/// Whether a nest is a plain product that a library of the target computes faster than a kernel would. The program is as before
+/// when this returns.
+pub(crate) fn is_for_library(program: &mut LoopProgram, nest: &Nest, target: &Target) -> bool {
+    if !target.library_products {
+        return false;
+    }
     let Kind::Contract(c) = classify(nest, program) else { return false };
     let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes));
     let (k, outputs) = (hint(&c.k), hint(&nest.axes));
-    if !target.library_products || k < LONG || k.saturating_mul(outputs) < LARGE {
+    if k < LONG || k.saturating_mul(outputs) < LARGE {
         return false;
     }
-    let mut table = LoopProgram { nests: Vec::new(), ..program.clone() };
-    product(&mut table, nest).is_some()
+    // Describing a product makes axes.
+    let axes = program.axes.len();
+    let found = product(program, nest).is_some();
+    program.axes.truncate(axes);
+    found
 }
 
 fn product(table: &mut LoopProgram, nest: &Nest) -> Option<MatrixProduct> {
