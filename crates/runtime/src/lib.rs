@@ -12,11 +12,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-#[cfg(all(feature = "cpu", not(target_arch = "wasm32")))]
-pub mod cpu;
 #[cfg(all(any(feature = "cpu", feature = "cuda"), not(target_arch = "wasm32")))]
 #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 mod cache;
+#[cfg(all(feature = "cpu", not(target_arch = "wasm32")))]
+pub mod cpu;
 #[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
 pub mod cuda;
 pub mod interp;
