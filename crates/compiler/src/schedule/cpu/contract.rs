@@ -13,7 +13,7 @@ use crate::fuse::Contraction;
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
 use crate::target::Target;
-use aludel_ir::expr::{AxisId, Expr};
+use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty, Var};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::{DType, Result, ScalarOp};
@@ -44,6 +44,8 @@ struct Scratch {
     rows: u32,
     results: u32,
     results_each: u32,
+    /// Where the columns of a panel lie in memory, for those that [`Template::columns_by_table`] says.
+    offsets: Option<u32>,
 }
 
 /// Part of the depth: where it starts and how long it is.
@@ -126,7 +128,8 @@ impl Template<'_> {
         let kept = if t.cut { t.piece_m / t.rows * (t.piece_n / t.columns()) } else { 1 };
         let (results, results_each) = pair(kb, "results", kept * t.rows * t.vectors);
         let rows = kb.shared("rows", one, (if t.direct_lhs { 1 } else { t.rows * self.pitch() }) as u32);
-        Scratch { columns, columns_each, rows, results, results_each }
+        let offsets = self.columns_by_table().map(|_| kb.shared("offsets", k::I32, t.columns() as u32));
+        Scratch { columns, columns_each, rows, results, results_each, offsets }
     }
 
     /// Whether the left operand walks through memory along the depth: then so do its panels.
@@ -227,12 +230,55 @@ impl Template<'_> {
         em.axes.extend(env);
     }
 
+    /// The plain load of the right operand whose index is a part of the column's axes and another of the rest, where finding a
+    /// column's axes takes divisions: the parts of a panel's columns are then computed once, not for every step of the depth. The
+    /// windows of a convolution are such.
+    fn columns_by_table(&self) -> Option<(ValId, Expr, Expr)> {
+        let LoopOp::Load { index, mask: None, .. } = self.nest.op(self.c.rhs) else { return None };
+        let last = self.c.n.last()?;
+        if self.t.direct_rhs || self.c.n.len() < 2 || self.run().is_some() || self.divides(&[*last], self.t.columns()) {
+            return None;
+        }
+        let (mut column, mut rest) = (Expr::ZERO, Expr::ZERO);
+        for (m, c) in index[0].terms() {
+            let term = m.iter().fold(Expr::Const(c), |acc, a| acc.mul(&Expr::atom(a.clone())));
+            let mut values = false;
+            term.visit(&mut |a| values |= matches!(a, Atom::Value(_)));
+            let axes = term.axes();
+            match axes.iter().filter(|a| self.c.n.contains(a)).count() {
+                _ if values => return None,
+                0 => rest = rest.add(&term),
+                n if n == axes.len() => column = column.add(&term),
+                _ => return None,
+            }
+        }
+        Some((self.c.rhs, column, rest))
+    }
+
     fn pack_columns(&self, kb: &mut KernelBuilder, em: &mut Emitter, s: &Scratch, piece: &Piece, part: &Part) -> Result<()> {
         let t = self.t;
         let whole = self.divides(&self.c.n, t.columns());
         each(kb, em, (k::int(0), piece.panels_n.clone()), |kb, em, pn| {
             let base = kb.int(k::add(piece.n.0.clone(), k::mul(pn.clone(), k::int(t.columns()))));
             let to = kb.int(k::mul(pn, k::int(t.depth * t.columns())));
+            // A column past the end repeats the last one; its results are not stored.
+            let inside = |kb: &mut KernelBuilder, j: KExpr| {
+                if whole {
+                    return j;
+                }
+                let last = k::sub(self.size(kb, &self.c.n), k::add(base.clone(), k::int(1)));
+                kb.int(k::bin(ScalarOp::Min, j, last))
+            };
+            let table = self.columns_by_table().zip(s.offsets);
+            if let Some(((_, column, _), array)) = &table {
+                each(kb, em, (k::int(0), k::int(t.columns())), |kb, em, j| {
+                    let at = inside(kb, j.clone());
+                    self.column(kb, em, &base, at);
+                    let value = em.index(kb, column)?;
+                    kb.stmt(Stmt::StoreShared { array: *array, index: j, value });
+                    Ok(())
+                })?;
+            }
             each(kb, em, (k::int(0), part.len.clone()), |kb, em, i| {
                 self.depth_at(kb, em, part, &i);
                 let to = kb.int(k::add(to, k::mul(i, k::int(t.columns()))));
@@ -249,15 +295,16 @@ impl Template<'_> {
                 }
                 each(kb, em, (k::int(0), k::int(t.columns())), |kb, em, j| {
                     let index = k::add(to, j.clone());
-                    let at = if whole {
-                        j
+                    let value = if let Some(((load, _, rest), array)) = table {
+                        em.bases.insert(load, (KExpr::Shared { array, index: Box::new(j) }, rest));
+                        let value = self.factor(kb, em, self.c.rhs);
+                        em.bases.remove(&load);
+                        value?
                     } else {
-                        // A column past the end repeats the last one; its results are not stored.
-                        let last = k::sub(self.size(kb, &self.c.n), k::add(base.clone(), k::int(1)));
-                        kb.int(k::bin(ScalarOp::Min, j, last))
+                        let at = inside(kb, j);
+                        self.column(kb, em, &base, at);
+                        self.factor(kb, em, self.c.rhs)?
                     };
-                    self.column(kb, em, &base, at);
-                    let value = self.factor(kb, em, self.c.rhs)?;
                     kb.stmt(Stmt::StoreShared { array: s.columns_each, index, value });
                     Ok(())
                 })
