@@ -152,6 +152,7 @@ impl Planner<'_> {
 
     fn buffers(&mut self) {
         let loops = self.passes.loops;
+        let lifetimes = self.lifetimes();
         let mut arena = Vec::new();
         for n in 0..loops.buffers.len() {
             let buffer = BufferId(n as u32);
@@ -163,11 +164,11 @@ impl Planner<'_> {
                 BufferKind::Result(o) if self.style == Style::Operator => {
                     let binding = self.passes.graph.inputs.len() + o;
                     let slot = self.slot(binding, loops.buffer(buffer).numel(), None);
-                    let live = self.lifetime(buffer).unwrap_or((0, 0));
+                    let live = lifetimes[n].unwrap_or((0, 0));
                     self.place(buffer, binding, slot, live);
                 }
                 kind => {
-                    if let Some((first, last)) = self.lifetime(buffer) {
+                    if let Some((first, last)) = lifetimes[n] {
                         // What the caller receives is copied out after the last launch.
                         let end = if kind == BufferKind::Temp { last } else { self.waves.len().saturating_sub(1) };
                         arena.push(arena::Item { buffer, words: loops.buffer(buffer).numel(), first, last: end });
@@ -193,11 +194,16 @@ impl Planner<'_> {
         self.style == Style::Step && self.passes.fused.in_place.get(&input).copied().unwrap_or(false)
     }
 
-    /// The first and last wave that touch a buffer.
-    fn lifetime(&self, b: BufferId) -> Option<(usize, usize)> {
-        let touches = |n: &Nest| n.reads().contains(&b) || n.writes().contains(&b);
-        let waves = self.passes.loops.nests.iter().zip(&self.wave_of).filter(|(n, _)| touches(n)).map(|(_, w)| *w);
-        Some((waves.clone().min()?, waves.max()?))
+    /// For each buffer, the first and last wave that touch it.
+    fn lifetimes(&self) -> Vec<Option<(usize, usize)>> {
+        let mut out: Vec<Option<(usize, usize)>> = vec![None; self.passes.loops.buffers.len()];
+        for (nest, wave) in self.passes.loops.nests.iter().zip(&self.wave_of) {
+            for b in nest.reads().into_iter().chain(nest.writes()) {
+                let (first, last) = out[b.0 as usize].unwrap_or((*wave, *wave));
+                out[b.0 as usize] = Some((first.min(*wave), last.max(*wave)));
+            }
+        }
+        out
     }
 
     fn outputs(&mut self) -> Result<()> {
