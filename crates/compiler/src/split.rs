@@ -16,7 +16,7 @@ const GROUPS: i64 = 264;
 
 /// Splits what is worth it; nests, and what is known of them by position, are renumbered.
 pub(crate) fn split(program: &mut LoopProgram, fused: &mut Fused, target: &Target) {
-    if target.language != Language::Ptx {
+    if !target.speaks(Language::Ptx) {
         return;
     }
     let nests = std::mem::take(&mut program.nests);

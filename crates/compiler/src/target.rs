@@ -53,6 +53,12 @@ pub struct Target {
 }
 
 impl Target {
+    /// Whether kernels are in this language. A browser runs WGSL alone: what others need is left out of its bundle.
+    #[inline(always)]
+    pub fn speaks(&self, language: Language) -> bool {
+        (language == Language::Wgsl || cfg!(not(target_arch = "wasm32"))) && self.language == language
+    }
+
     /// Instructions for each element that a contraction may repeat in every tile that loads it. Asynchronous copies into
     /// workgroup memory and matrix units take operands from memory as they are.
     pub fn operand_instructions(&self) -> u32 {

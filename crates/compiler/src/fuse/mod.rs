@@ -375,7 +375,7 @@ impl<'p> Fuser<'p> {
     fn columns_too_long(&self, nest: &Nest) -> Option<(i64, i64)> {
         let hint = |axes: &[AxisId]| self.program.env.hint_or_one(&self.program.volume(axes));
         let (rows, columns) = (hint(&nest.axes), hint(&nest.inner));
-        let long = self.target.language == Language::Ptx && columns >= 2048 && rows <= 4096;
+        let long = self.target.speaks(Language::Ptx) && columns >= 2048 && rows <= 4096;
         let applies = long && classify(nest, self.program) == Kind::Rows && split::stores_within(nest);
         (applies && !split::contiguous_within(self.program, nest)).then_some((rows, columns))
     }

@@ -49,7 +49,7 @@ pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result
     };
     let together = batch::launches(&passes.scheduled, &passes.fused.before, &passes.graph.env, &join);
     // On a CPU every nest is a launch of its own: what may run together does so without sharing a text.
-    let apart = target.language == Language::C;
+    let apart = target.speaks(Language::C);
     let batches: Vec<Vec<usize>> = if apart { together.iter().flatten().map(|n| vec![*n]).collect() } else { together.clone() };
     let mut launch_of = vec![0; passes.loops.nests.len()];
     for (l, nests) in batches.iter().enumerate() {
@@ -68,7 +68,7 @@ pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result
     }
     let placed = vec![None; passes.loops.buffers.len()];
     // CUDA alone comes with a library for them.
-    let products = if target.language == Language::Ptx { schedule::products(passes.loops) } else { Vec::new() };
+    let products = if target.speaks(Language::Ptx) { schedule::products(passes.loops) } else { Vec::new() };
     let mut p = Planner { passes: &passes, style, program: Program::default(), placed, batches, launch_of, wave_of, waves, products };
     p.program.name = passes.graph.name.clone();
     p.program.env = passes.graph.env.clone();

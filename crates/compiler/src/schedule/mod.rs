@@ -41,7 +41,7 @@ pub fn schedule(program: &LoopProgram, target: &Target) -> Result<Vec<Scheduled>
 }
 
 fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {
-    if target.language == Language::C {
+    if target.speaks(Language::C) {
         return cpu::schedule(table, nest, target);
     }
     let kind = classify(nest, table);
@@ -53,7 +53,7 @@ fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Schedul
     match kind {
         Kind::Pointwise | Kind::Scatter => pointwise::schedule(table, &flat, target),
         Kind::Rows => rows::schedule(table, &mut flat, target),
-        Kind::Contract(c) => match (target.language == Language::Ptx).then(|| staged::choose(table, &flat, &c, target)).flatten() {
+        Kind::Contract(c) => match (target.speaks(Language::Ptx)).then(|| staged::choose(table, &flat, &c, target)).flatten() {
             Some(tile) => staged::schedule(table, &flat, &c, tile, target),
             None => contract::schedule(table, &flat, &c, target),
         },

@@ -35,7 +35,7 @@ pub(super) fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Opt
         LoopOp::Reduce { op, axes, value } => !op.is_arg() && axes == &nest.inner && nest.dtype(*value) != DType::Bool,
         _ => false,
     });
-    if target.language != Language::Ptx || !fits || nest.stores.iter().any(|s| s.add) {
+    if !target.speaks(Language::Ptx) || !fits || nest.stores.iter().any(|s| s.add) {
         return None;
     }
     let width = if pays(nest, program, *axis) { 4 } else { 1 };
