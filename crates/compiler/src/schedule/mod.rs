@@ -1,6 +1,7 @@
 //! Scheduling: a nest to a kernel. Each kind of nest has one template that is legal for every size; what varies (threads,
 //! lanes, tiles) is chosen from the sizes' hints and the target's limits.
 
+mod accumulate;
 mod build;
 mod collapse;
 mod contract;

@@ -4,13 +4,14 @@
 //! partial results in workgroup memory. One lane a row is "thread per row", all of them "workgroup per row".
 
 use super::Scheduled;
+use super::accumulate::{self, Acc};
 use super::build::{Emitter, KernelBuilder, groups_of};
 use super::resident;
 use crate::target::{Language, Target};
 use aludel_ir::expr::AxisId;
-use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
+use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{BufferKind, LoopOp, LoopProgram, Nest, ValId};
-use aludel_ir::{DType, Literal, ReduceOp, Result, ScalarOp};
+use aludel_ir::{Result, ScalarOp};
 
 /// How a workgroup's threads are laid over rows and lanes.
 struct Shape {
@@ -97,17 +98,6 @@ struct Template<'a> {
     shape: Shape,
 }
 
-/// An accumulator of a running reduction.
-struct Acc {
-    value: ValId,
-    op: ReduceOp,
-    best: Var,
-    dtype: DType,
-    /// For the argument reductions: where the best was found.
-    place: Option<Var>,
-    reduce: ValId,
-}
-
 impl Template<'_> {
     fn build(&self) -> Result<Scheduled> {
         let Shape { rows: group_rows, lanes, rows_fastest } = self.shape;
@@ -153,7 +143,7 @@ impl Template<'_> {
             let stores: Vec<usize> =
                 pending.iter().copied().filter(|s| !in_place(*s) && level_of_store(nest, &levels, *s) <= phase).collect();
             pending.retain(|s| !stores.contains(s));
-            let accs = self.open_accumulators(&mut kb, &now);
+            let accs = accumulate::open(&mut kb, self.nest, &now);
             for a in &accs {
                 em.hoist(&mut kb, a.value, &nest.inner)?;
             }
@@ -221,49 +211,15 @@ impl Template<'_> {
         Ok(())
     }
 
-    fn open_accumulators(&self, kb: &mut KernelBuilder, reduces: &[ValId]) -> Vec<Acc> {
-        let mut accs = Vec::new();
-        for r in reduces {
-            let LoopOp::Reduce { op, value, .. } = self.nest.op(*r) else { continue };
-            let dtype = self.nest.dtype(*value);
-            let identity = KExpr::Lit(Literal::new(op.identity(dtype), dtype));
-            let best = kb.mutable(identity, Ty::scalar(dtype));
-            let place = op.is_arg().then(|| kb.mutable(k::int(i32::MAX as i64), k::I32));
-            accs.push(Acc { value: *value, op: *op, best, dtype, place, reduce: *r });
-        }
-        accs
-    }
-
     fn accumulate(&self, kb: &mut KernelBuilder, em: &mut Emitter, accs: &[Acc], column: KExpr) -> Result<()> {
         for a in accs {
             let v = em.value(kb, a.value)?;
             match a.place {
                 None => kb.stmt(Stmt::Assign(a.best, KExpr::Scalar(a.op.combine(), vec![KExpr::Var(a.best), v]))),
-                Some(p) => self.take_better(kb, a, p, v, column.clone()),
+                Some(p) => a.take_better(kb, p, v, column.clone()),
             }
         }
         Ok(())
-    }
-
-    // Keeps the better value, the earlier place among equals; a NaN beats every number, as in PyTorch.
-    fn take_better(&self, kb: &mut KernelBuilder, a: &Acc, place: Var, v: KExpr, at: KExpr) {
-        let better = if a.op == ReduceOp::ArgMax { ScalarOp::Gt } else { ScalarOp::Lt };
-        let (best, here) = (KExpr::Var(a.best), KExpr::Var(place));
-        let is = |op, x: &KExpr, y: &KExpr| KExpr::Scalar(op, vec![x.clone(), y.clone()]);
-        let or = |x, y| KExpr::Scalar(ScalarOp::Or, vec![x, y]);
-        let not = |x| KExpr::Scalar(ScalarOp::Not, vec![x]);
-        let mut wins = is(better, &v, &best);
-        let mut ties = is(ScalarOp::Eq, &v, &best);
-        if a.dtype.is_float() {
-            let nan = |x: &KExpr| KExpr::Scalar(ScalarOp::IsNan, vec![x.clone()]);
-            wins = or(wins, k::and(nan(&v), not(nan(&best))));
-            ties = or(ties, k::and(nan(&v), nan(&best)));
-        }
-        let take = or(wins, k::and(ties, is(ScalarOp::Lt, &at, &here)));
-        let take = kb.bind(take, k::BOOL);
-        let best_now = k::select(take.clone(), v, best);
-        kb.stmt(Stmt::Assign(a.best, best_now));
-        kb.stmt(Stmt::Assign(place, k::select(take, at, here)));
     }
 
     /// The lanes of a row combine what they have; every lane then knows the result.
@@ -301,7 +257,7 @@ impl Template<'_> {
                 match (a.place, place) {
                     (Some(p), Some(array)) => {
                         let at = kb.int(read(*array, &other));
-                        self.take_better(kb, a, p, v, at);
+                        a.take_better(kb, p, v, at);
                         kb.stmt(Stmt::StoreShared { array: *array, index: mine.clone(), value: KExpr::Var(p) });
                     }
                     _ => kb.stmt(Stmt::Assign(a.best, KExpr::Scalar(a.op.combine(), vec![KExpr::Var(a.best), v]))),

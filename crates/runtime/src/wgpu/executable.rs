@@ -10,7 +10,7 @@ use super::pipeline::Layout;
 use super::shared::{Shared, lock};
 use super::stream::{Bound, ROW, Stream};
 use super::transfer::Read;
-use crate::measure::{Limits, Measure, Measures, check_program};
+use crate::measure::{Limits, Measure, Measures, check_program, state_block};
 use crate::{Argument, Executable, Pending, Storage};
 use aludel_ir::kernel::Access;
 use aludel_ir::program::{Program, Role};
@@ -90,23 +90,7 @@ impl WgpuExecutable {
 
     /// The state block that holds all state inputs, where there is one.
     fn block(&self, inputs: &[Argument], binding: usize) -> Result<Option<Arc<Allocation>>> {
-        let mut block: Option<Arc<Allocation>> = None;
-        for (input, placement) in inputs.iter().zip(&self.program.inputs) {
-            if self.program.placements[*placement].binding != binding {
-                continue;
-            }
-            let Argument::Device(s) = input else { return Ok(None) };
-            let range = self.range(s)?;
-            let place = range.place();
-            let same = block.get_or_insert_with(|| place.allocation.clone());
-            if !range.in_block() || !Arc::ptr_eq(same, &place.allocation) {
-                return Ok(None);
-            }
-        }
-        // A placement that is no input has a place in the planned layout only.
-        let placements = self.program.placements.iter().enumerate();
-        let planned = placements.filter(|(_, p)| p.binding == binding).any(|(i, _)| !self.program.inputs.contains(&i));
-        Ok(block.filter(|_| !planned))
+        state_block(&self.program, inputs, binding, |s| self.range(s).map(|r| (r.place().allocation, r.in_block())))
     }
 
     /// Puts an argument at a place: host words are written, device words copied.

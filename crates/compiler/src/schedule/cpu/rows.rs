@@ -7,12 +7,13 @@
 
 use super::loops::{contiguous, each, grain, hint, hoist_constants, nested, round_up, span};
 use crate::schedule::Scheduled;
+use crate::schedule::accumulate::{self, Acc, identity};
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of};
 use crate::schedule::rows::{level_of_store, levels};
+use aludel_ir::Result;
 use aludel_ir::expr::AxisId;
-use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
+use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{BufferKind, LoopOp, LoopProgram, Nest, ValId};
-use aludel_ir::{DType, Literal, ReduceOp, Result, ScalarOp};
 
 /// Rows that a piece of the second kind takes at once: their accumulators stay in the first cache.
 const STRETCH: i64 = 256;
@@ -46,17 +47,6 @@ struct Template<'a> {
 struct Pass {
     reduces: Vec<ValId>,
     stores: Vec<usize>,
-}
-
-/// An accumulator of a running reduction.
-struct Acc {
-    value: ValId,
-    op: ReduceOp,
-    best: Var,
-    dtype: DType,
-    /// For the argument reductions: where the best was found.
-    place: Option<Var>,
-    reduce: ValId,
 }
 
 impl Template<'_> {
@@ -112,7 +102,7 @@ impl Template<'_> {
     }
 
     fn pass_along(&self, kb: &mut KernelBuilder, em: &mut Emitter, pass: &Pass) -> Result<()> {
-        let accs = self.open_accumulators(kb, &pass.reduces);
+        let accs = accumulate::open(kb, self.nest, &pass.reduces);
         let inner = &self.nest.inner;
         let values = accs.iter().map(|a| a.value).chain(pass.stores.iter().map(|s| self.nest.stores[*s].value));
         for v in values.collect::<Vec<_>>() {
@@ -130,18 +120,6 @@ impl Template<'_> {
         Ok(())
     }
 
-    fn open_accumulators(&self, kb: &mut KernelBuilder, reduces: &[ValId]) -> Vec<Acc> {
-        let mut accs = Vec::new();
-        for r in reduces {
-            let LoopOp::Reduce { op, value, .. } = self.nest.op(*r) else { continue };
-            let dtype = self.nest.dtype(*value);
-            let best = kb.mutable(identity(*op, dtype), Ty::scalar(dtype));
-            let place = op.is_arg().then(|| kb.mutable(k::int(i32::MAX as i64), k::I32));
-            accs.push(Acc { value: *value, op: *op, best, dtype, place, reduce: *r });
-        }
-        accs
-    }
-
     fn accumulate(&self, kb: &mut KernelBuilder, em: &mut Emitter, a: &Acc) -> Result<()> {
         let v = em.value(kb, a.value)?;
         match a.place {
@@ -154,7 +132,7 @@ impl Template<'_> {
                     at = k::add(k::mul(at, n), i);
                 }
                 let at = kb.int(at);
-                take_better(kb, a, place, v, at);
+                a.take_better(kb, place, v, at);
             }
         }
         Ok(())
@@ -236,29 +214,4 @@ impl Template<'_> {
         }
         Ok(kb.finish(program, 1, groups))
     }
-}
-
-fn identity(op: ReduceOp, dtype: DType) -> KExpr {
-    KExpr::Lit(Literal::new(op.identity(dtype), dtype))
-}
-
-/// Keeps the better value, the earlier place among equals; a NaN beats every number, as in PyTorch.
-fn take_better(kb: &mut KernelBuilder, a: &Acc, place: Var, v: KExpr, at: KExpr) {
-    let better = if a.op == ReduceOp::ArgMax { ScalarOp::Gt } else { ScalarOp::Lt };
-    let (best, here) = (KExpr::Var(a.best), KExpr::Var(place));
-    let is = |op, x: &KExpr, y: &KExpr| KExpr::Scalar(op, vec![x.clone(), y.clone()]);
-    let or = |x, y| KExpr::Scalar(ScalarOp::Or, vec![x, y]);
-    let not = |x| KExpr::Scalar(ScalarOp::Not, vec![x]);
-    let mut wins = is(better, &v, &best);
-    let mut ties = is(ScalarOp::Eq, &v, &best);
-    if a.dtype.is_float() {
-        let nan = |x: &KExpr| KExpr::Scalar(ScalarOp::IsNan, vec![x.clone()]);
-        wins = or(wins, k::and(nan(&v), not(nan(&best))));
-        ties = or(ties, k::and(nan(&v), nan(&best)));
-    }
-    let take = or(wins, k::and(ties, is(ScalarOp::Lt, &at, &here)));
-    let take = kb.bind(take, k::BOOL);
-    let best_now = k::select(take.clone(), v, best);
-    kb.stmt(Stmt::Assign(a.best, best_now));
-    kb.stmt(Stmt::Assign(place, k::select(take, at, here)));
 }
