@@ -13,10 +13,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// Both sides must agree on this; it changes whenever a message of this module does.
-pub const REMOTE_VERSION: u32 = 1;
-
-/// What a server says, as a failure, before it ends the connection of a page whose session another page has taken up.
-pub const TAKEN_OVER: &str = "another page listens to this session now";
+pub const REMOTE_VERSION: u32 = 2;
 
 /// Names a session and is the right to use it: 128 random bits as 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -170,6 +167,8 @@ pub enum ServerMessage {
     Failed { message: String },
     /// A request that was not carried out, and why. The connection stays open unless the reason says otherwise.
     Refused(Refusal),
+    /// Another connection has taken the session up; this one ends.
+    TakenOver,
 }
 
 /// A session that a connection took up again.

@@ -1,7 +1,7 @@
 //! A session as everybody but its device's thread sees it, and the mailbox of the connection that listens to it.
 
 use super::server::Slot;
-use aludel_protocol::remote::{Resumed, ServerMessage, SessionKey, TAKEN_OVER};
+use aludel_protocol::remote::{Resumed, ServerMessage, SessionKey};
 use aludel_protocol::{Pane, Progress};
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -140,7 +140,7 @@ impl Session {
         let id = LISTENERS.fetch_add(1, Ordering::Relaxed);
         let mut log = lock(&self.log);
         if let Some((_, earlier)) = log.listener.replace((id, mailbox.clone())) {
-            earlier.post(ServerMessage::Failed { message: TAKEN_OVER.into() });
+            earlier.post(ServerMessage::TakenOver);
             earlier.close();
         }
         log.fetching = false;

@@ -4,7 +4,7 @@
 //! The session survives what connections do not. It is taken up again by its key; where the server has lost it, it is set up anew from the
 //! last state that was fetched, and goes on from that step.
 
-use aludel_protocol::remote::{ClientMessage, Feed, Job, Limits, REMOTE_VERSION, Refusal, Resumed, ServerMessage, TAKEN_OVER, TensorData};
+use aludel_protocol::remote::{ClientMessage, Feed, Job, Limits, REMOTE_VERSION, Refusal, Resumed, ServerMessage, TensorData};
 use aludel_protocol::{Connection, Inspection, Progress, ServerDevice, SessionKey};
 
 /// The pause before the first new attempt to connect; each further one waits twice as long, up to the longest.
@@ -99,8 +99,6 @@ pub struct Session {
     fetching: Option<f64>,
     /// By when the server must have taken steps, since they are wanted.
     idle: Option<f64>,
-    /// What the server said when it paused by itself.
-    failure: Option<String>,
     /// Losses of steps taken while nobody listened, until the next report says how long they took.
     missed: Vec<(u64, f32)>,
     failures: u32,
@@ -132,7 +130,6 @@ impl Session {
             saved: None,
             fetching: None,
             idle: None,
-            failure: None,
             missed: Vec::new(),
             failures: 0,
             offers: 0,
@@ -165,7 +162,7 @@ impl Session {
         }
         if self.phase == Phase::Ready {
             // It answered, and then reported a failure: asking again is all there is to do.
-            (self.idle, self.failure) = (self.running.then_some(now + self.patience()), None);
+            self.idle = self.running.then_some(now + self.patience());
             return if self.running {
                 vec![Effect::Connection(Connection::Ready), run(None)]
             } else {
@@ -187,7 +184,7 @@ impl Session {
         if self.running == running {
             return Vec::new();
         }
-        (self.running, self.adopt, self.failure) = (running, false, None);
+        (self.running, self.adopt) = (running, false);
         self.idle = running.then_some(now + self.patience());
         match (self.phase, running) {
             (Phase::Ready, true) => vec![run(None)],
@@ -280,10 +277,6 @@ impl Session {
 
     fn closed(&mut self, reason: &str, now: f64) -> Vec<Effect> {
         self.fetching = None;
-        if self.failure.take().is_some_and(|f| f == TAKEN_OVER) {
-            // Two pages that take it from each other would never end.
-            return self.fail(TAKEN_OVER.into());
-        }
         match self.phase {
             // What is to be said has been said.
             Phase::Failed | Phase::Waiting(_) => return Vec::new(),
@@ -334,10 +327,11 @@ impl Session {
                 vec![Effect::State { step: mark.step, tensors }]
             }
             ServerMessage::Inspected(inspection) => vec![Effect::Inspected(inspection)],
+            // Two pages that take it from each other would never end.
+            ServerMessage::TakenOver => self.fail("another page listens to this session now".into()),
             ServerMessage::Failed { message } => {
                 self.fetching = None;
                 self.idle = Some(now + PARTING_MS);
-                self.failure = Some(message.clone());
                 vec![Effect::Connection(Connection::Failed { message })]
             }
             ServerMessage::Refused(refusal) => self.refused(refusal, now),
@@ -442,7 +436,6 @@ impl Session {
 
     fn ready(&mut self, state: Connection, now: f64) -> Vec<Effect> {
         (self.phase, self.failures) = (Phase::Ready, 0);
-        self.failure = None;
         self.idle = self.running.then_some(now + self.patience());
         let mut effects = vec![Effect::Connection(state)];
         let single = std::mem::take(&mut self.single);

@@ -213,8 +213,9 @@ fn a_failure_pauses_unless_it_is_a_farewell() {
     s.on(Signal::Opened, 8000.0);
     assert_eq!(sent(&s.on(welcome(resumed(5, false)), 8001.0)), [&ClientMessage::Run { steps: None }]);
     // Another page has the session: it is not fought over.
-    s.on(failed(TAKEN_OVER), 9000.0);
-    assert!(s.on(Signal::Closed(String::new()), 9001.0).contains(&Effect::Stopped) && s.failed());
+    assert!(s.on(Signal::Message(ServerMessage::TakenOver), 9000.0).contains(&Effect::Stopped) && s.failed());
+    s.on(Signal::Closed(String::new()), 9001.0);
+    assert!(s.failed());
 }
 
 #[test]
