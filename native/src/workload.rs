@@ -1,8 +1,8 @@
 //! The training steps that are measured and explained: models of fixed sizes on random data, all with AdamW.
 
 use crate::device::Kind;
-use aludel::models::{Gpt, LeNet, Mlp};
-use aludel::nn::{Activation, AdamConfig, AdamW, Init, Module, Optimizer};
+use aludel::models::{Gpt, LeNet, Mlp, ResNet, ResNetConfig, Vgg, VggConfig};
+use aludel::nn::{Activation, AdamConfig, AdamW, Generator, Init, Module, Optimizer};
 use aludel::{Device, Result, Tensor, Tree};
 
 /// One of the workloads.
@@ -22,6 +22,10 @@ enum Shape {
     Cnn,
     /// A decoder of pre-LN blocks with GELU by tanh.
     Gpt { vocabulary: usize, context: usize, width: usize, layers: usize, heads: usize },
+    /// ImageNet's classes from images of 224 by 224.
+    ResNet50,
+    /// The same, with dropout.
+    Vgg16,
 }
 
 const fn gpt(name: &'static str, batch: usize, [vocabulary, context, width, layers, heads]: [usize; 5]) -> Workload {
@@ -31,14 +35,20 @@ const fn gpt(name: &'static str, batch: usize, [vocabulary, context, width, laye
 /// Digits.
 const CLASSES: usize = 10;
 
+/// ImageNet's.
+const IMAGE: [usize; 3] = [3, 224, 224];
+const IMAGE_CLASSES: usize = 1000;
+
 /// All workloads, the small first.
-pub const ALL: [Workload; 6] = [
+pub const ALL: [Workload; 8] = [
     Workload { name: "tiny", shape: Shape::Mlp(&[64, 128, 128, 10]), batch: 64 },
     Workload { name: "mlp", shape: Shape::Mlp(&[784, 1024, 1024, 10]), batch: 1024 },
     Workload { name: "cnn", shape: Shape::Cnn, batch: 256 },
     gpt("tinygpt", 8, [64, 32, 64, 2, 4]),
     gpt("chargpt", 64, [65, 256, 384, 6, 6]),
     gpt("gpt2", 8, [50304, 1024, 768, 12, 12]),
+    Workload { name: "resnet50", shape: Shape::ResNet50, batch: 128 },
+    Workload { name: "vgg16", shape: Shape::Vgg16, batch: 64 },
 ];
 
 /// PyTorch's scripts train with this; it changes no time.
@@ -50,6 +60,8 @@ pub enum Model {
     Mlp(Mlp),
     Cnn(LeNet),
     Gpt(Gpt),
+    ResNet(Box<ResNet>),
+    Vgg(Box<Vgg>),
 }
 
 /// All that a step changes.
@@ -57,6 +69,8 @@ pub enum Model {
 pub struct Train {
     pub model: Model,
     optimizer: AdamW,
+    /// Of models with dropout.
+    generator: Option<Generator>,
 }
 
 /// Inputs and targets.
@@ -69,6 +83,8 @@ impl Train {
             Model::Mlp(m) => m.forward(x)?.cross_entropy(y)?,
             Model::Cnn(m) => m.forward(x)?.cross_entropy(y)?,
             Model::Gpt(m) => m.loss(x, y)?,
+            Model::ResNet(m) => m.forward(x)?.cross_entropy(y)?,
+            Model::Vgg(m) => m.forward_with(x, self.generator.as_mut())?.cross_entropy(y)?,
         };
         self.optimizer.step(&mut self.model, &loss.backward()?)?;
         Ok(loss)
@@ -96,6 +112,8 @@ impl Workload {
                     self.batch
                 )
             }
+            Shape::ResNet50 => format!("ResNet-50 on 3x224x224, {IMAGE_CLASSES} classes, batch {}", self.batch),
+            Shape::Vgg16 => format!("VGG-16 with dropout on 3x224x224, {IMAGE_CLASSES} classes, batch {}", self.batch),
         }
     }
 
@@ -112,6 +130,9 @@ impl Workload {
                 let per_token = l * 12.0 * d * d + v * d + l * 2.0 * t * d;
                 6.0 * self.batch as f64 * t * per_token
             }
+            // Multiplications forward for each image, as torchvision's documentation lists them.
+            Shape::ResNet50 => 6.0 * self.batch as f64 * 4.09e9,
+            Shape::Vgg16 => 6.0 * self.batch as f64 * 15.47e9,
         }
     }
 
@@ -124,9 +145,15 @@ impl Workload {
             Shape::Gpt { vocabulary, context, width, layers, heads } => {
                 Model::Gpt(Gpt::new(init, vocabulary, context, width, layers, heads)?)
             }
+            Shape::ResNet50 => Model::ResNet(Box::new(ResNet::new(init, &ResNetConfig::resnet50())?)),
+            Shape::Vgg16 => Model::Vgg(Box::new(Vgg::new(init, &VggConfig::vgg16())?)),
+        };
+        let generator = match self.shape {
+            Shape::Vgg16 => Some(Generator::new(device, 0)?),
+            _ => None,
         };
         let config = AdamConfig { lr: LEARNING_RATE, ..AdamConfig::default() };
-        Ok(Train { optimizer: AdamW::new(&model, config)?, model })
+        Ok(Train { optimizer: AdamW::new(&model, config)?, model, generator })
     }
 
     /// A batch of random data.
@@ -143,6 +170,11 @@ impl Workload {
                 let ids = ids(b * context + 1, vocabulary);
                 let shape = [b, context];
                 Ok((Tensor::from_slice(device, &ids[..b * context], shape)?, Tensor::from_slice(device, &ids[1..], shape)?))
+            }
+            Shape::ResNet50 | Shape::Vgg16 => {
+                let [channels, height, width] = IMAGE;
+                let classes = Tensor::from_vec(device, ids(b, IMAGE_CLASSES), [b])?;
+                Ok((Tensor::randn(device, [b, channels, height, width], 1)?, classes))
             }
         }
     }
@@ -171,6 +203,9 @@ mod tests {
         assert_eq!(count("tiny"), 26_122);
         assert_eq!(count("mlp"), 1_863_690);
         assert_eq!(count("cnn"), 421_642);
+        // PyTorch's and torchvision's; no number of them is made here.
+        assert_eq!(count("resnet50"), 25_557_032);
+        assert_eq!(count("vgg16"), 138_357_544);
         assert_eq!(Workload::find("chargpt", true).unwrap().batch, 4);
         // 6 flops for each of the parameters of the products, and example.
         let tiny = Workload::find("tiny", false).unwrap();

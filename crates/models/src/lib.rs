@@ -1,11 +1,11 @@
 //! The model zoo and the playground's presets, written with the public API only.
 
-mod cnn;
 pub mod data;
 mod gpt;
 mod mlp;
 pub mod presets;
+mod vision;
 
-pub use cnn::{Autoencoder, Cnn, LeNet};
 pub use gpt::{Block, Gpt};
 pub use mlp::Mlp;
+pub use vision::{Autoencoder, BasicBlock, Bottleneck, Cnn, LeNet, ResNet, ResNetBlock, ResNetConfig, ResNetKind, Vgg, VggConfig};

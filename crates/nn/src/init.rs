@@ -41,6 +41,12 @@ impl Init {
         Ok(Tensor::randn(&self.device, shape, seed)?.requires_grad())
     }
 
+    /// A parameter of a normal distribution around zero. PyTorch: `torch.nn.init.normal_`.
+    pub fn normal_std(&mut self, shape: impl IntoDims, std: f64) -> Result<Tensor> {
+        let seed = self.next_seed();
+        Ok(Tensor::normal(&self.device, shape, 0.0, std, seed)?.requires_grad())
+    }
+
     pub fn zeros(&mut self, shape: impl IntoDims) -> Result<Tensor> {
         Ok(Tensor::zeros(&self.device, shape)?.requires_grad())
     }

@@ -128,6 +128,16 @@ impl Dropout {
     }
 }
 
+/// Its input. PyTorch: `torch.nn.Identity`.
+#[derive(Clone, Copy, Tree)]
+pub struct Identity {}
+
+impl Module for Identity {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        Ok(x.clone())
+    }
+}
+
 /// An activation function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Tree)]
 pub enum Activation {
@@ -212,6 +222,7 @@ layers!(
     AvgPool2d,
     AdaptiveAvgPool2d,
     Flatten,
+    Identity,
 );
 
 /// Layers one after the other; parameters are named `0.weight`, `2.weight`, as in `torch.nn.Sequential`.

@@ -16,7 +16,7 @@ pub mod random;
 pub use clip::clip_grad_norm;
 pub use conv::{AdaptiveAvgPool2d, AvgPool2d, Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, Flatten, MaxPool2d};
 pub use init::Init;
-pub use layer::{Activation, Dropout, Embedding, Layer, LayerNorm, Linear, RmsNorm, Sequential};
+pub use layer::{Activation, Dropout, Embedding, Identity, Layer, LayerNorm, Linear, RmsNorm, Sequential};
 pub use mode::{Buffer, Training};
 pub use module::{Module, Parameters};
 pub use norm::{BatchNorm, BatchNorm1d, BatchNorm2d};

@@ -28,6 +28,7 @@ mod device;
 mod dispatch;
 mod eager;
 mod element;
+mod host;
 mod methods;
 mod random;
 mod shape;

@@ -19,14 +19,14 @@ pub fn uniform(seed: u64, n: usize, low: f64, high: f64) -> Vec<u32> {
     generate(n, |i| (low as f32 + unit(bits(seed, i)) * (high - low) as f32).clamp(low as f32, high as f32).to_bits())
 }
 
-/// Words of `n` values of the standard normal distribution.
-pub fn normal(seed: u64, n: usize) -> Vec<u32> {
+/// Words of `n` values of a normal distribution.
+pub fn normal(seed: u64, n: usize, mean: f64, std: f64) -> Vec<u32> {
     // The open interval (-1, 1): its ends have no finite quantile.
     let low = -1.0f32 + f32::EPSILON / 2.0;
     generate(n, |i| {
         let u = (low + unit(bits(seed, i)) * (1.0 - low)).max(low);
         let normal = std::f64::consts::SQRT_2 * ScalarOp::Erfinv.eval(&[u as f64], DType::F32, DType::F32);
-        (normal as f32).to_bits()
+        ((normal as f32) * std as f32 + mean as f32).to_bits()
     })
 }
 
@@ -72,7 +72,7 @@ mod tests {
         assert!(u.iter().all(|x| (-1.0..1.0).contains(x)));
         let mean = u.iter().sum::<f64>() / n as f64;
         assert!(mean.abs() < 0.02, "{mean}");
-        let z = floats(normal(4, n));
+        let z = floats(normal(4, n, 0.0, 1.0));
         assert!(z.iter().all(|x| x.is_finite()));
         let mean = z.iter().sum::<f64>() / n as f64;
         let var = z.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n as f64;
@@ -84,7 +84,7 @@ mod tests {
         let n = MANY + 7;
         assert_eq!(uniform(5, n, 0.0, 1.0)[..9], uniform(5, 9, 0.0, 1.0));
         assert_eq!(uniform(5, n, 0.0, 1.0)[n - 1], generate(1, |_| (unit(bits(5, n - 1))).to_bits())[0]);
-        assert_eq!(normal(5, n)[..9], normal(5, 9));
+        assert_eq!(normal(5, n, 0.0, 1.0)[..9], normal(5, 9, 0.0, 1.0));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::autograd::Grad;
 use crate::device::{Device, fresh_id};
 use crate::element::Element;
+use crate::host::{Fill, HostData};
 use crate::random;
 use crate::shape::IntoDims;
 use crate::trace::{self, Slot};
@@ -11,7 +12,7 @@ use aludel_ir::{DType, Dim, Error, Result, TensorType};
 use aludel_runtime::{Argument, Memory, Storage};
 use std::fmt;
 use std::panic::Location;
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 /// A tensor. Clones share the value; no operator changes it.
 #[derive(Clone)]
@@ -42,12 +43,6 @@ pub(crate) enum Data {
     Freed,
 }
 
-/// Words that stay on the host until a kernel needs them, and the copy on the device from then on.
-pub(crate) struct HostData {
-    pub words: Arc<[u32]>,
-    uploaded: OnceLock<Storage>,
-}
-
 /// Which range of which state block a tensor was made for.
 #[derive(Clone)]
 pub(crate) struct Place {
@@ -68,8 +63,12 @@ impl Tensor {
     }
 
     pub(crate) fn host(device: &Device, ty: TensorType, words: Vec<u32>) -> Tensor {
-        let data = HostData { words: words.into(), uploaded: OnceLock::new() };
-        Self::make(device.clone(), ty, Data::Host(Arc::new(data)), None)
+        Self::make(device.clone(), ty, Data::Host(Arc::new(HostData::given(words))), None)
+    }
+
+    // `n` values of a shape that was checked, made when they are first read.
+    fn filled(device: &Device, dtype: DType, shape: Vec<Dim>, fill: Fill, n: usize) -> Tensor {
+        Self::make(device.clone(), TensorType { dtype, shape }, Data::Host(Arc::new(HostData::filled(fill, n))), None)
     }
 
     pub(crate) fn on_device(device: &Device, ty: TensorType, storage: Storage) -> Tensor {
@@ -106,7 +105,7 @@ impl Tensor {
         let dims = shape.into_dims();
         let n = numel("full", &dims, device)?;
         let word = aludel_runtime::encode(&[value], dtype)[0];
-        Ok(Self::host(device, TensorType { dtype, shape: dims }, vec![word; n]))
+        Ok(Self::filled(device, dtype, dims, Fill::Word(word), n))
     }
 
     /// Zeros of type f32.
@@ -131,16 +130,23 @@ impl Tensor {
         }
         let dims = shape.into_dims();
         let n = numel("rand", &dims, device)?;
-        let words = random::uniform(seed, n, low, high);
-        Ok(Self::host(device, TensorType { dtype: DType::F32, shape: dims }, words))
+        Ok(Self::filled(device, DType::F32, dims, Fill::Uniform { seed, low, high }, n))
     }
 
     /// f32 values of the standard normal distribution, the same for the same seed on every device.
     pub fn randn(device: &Device, shape: impl IntoDims, seed: u64) -> Result<Tensor> {
+        Self::normal(device, shape, 0.0, 1.0, seed)
+    }
+
+    /// f32 values of a normal distribution, the same for the same seed on every device.
+    pub fn normal(device: &Device, shape: impl IntoDims, mean: f64, std: f64, seed: u64) -> Result<Tensor> {
+        if !(mean.is_finite() && std.is_finite() && std >= 0.0) {
+            let problem = format!("no normal distribution has the mean {mean} and the standard deviation {std}");
+            return Err(Error::invalid("normal", problem, "give finite numbers, the deviation at least 0"));
+        }
         let dims = shape.into_dims();
-        let n = numel("randn", &dims, device)?;
-        let words = random::normal(seed, n);
-        Ok(Self::host(device, TensorType { dtype: DType::F32, shape: dims }, words))
+        let n = numel("normal", &dims, device)?;
+        Ok(Self::filled(device, DType::F32, dims, Fill::Normal { seed, mean, std }, n))
     }
 
     /// A seed for the `i`-th of several random tensors that share one seed.
@@ -253,7 +259,7 @@ impl Tensor {
         match &self.inner.data {
             Data::Host(h) => Ok(match h.uploaded.get() {
                 Some(s) => Argument::Device(s.clone()),
-                None => Argument::Host(h.words.clone()),
+                None => Argument::Host(h.words().clone()),
             }),
             Data::Device { storage, .. } => Ok(Argument::Device(storage.clone())),
             Data::Traced(_) => Err(trace::escaped(self)),
@@ -266,7 +272,7 @@ impl Tensor {
         match &self.inner.data {
             Data::Host(h) => {
                 if h.uploaded.get().is_none() {
-                    let _ = h.uploaded.set(self.device().executor().upload(&h.words)?);
+                    let _ = h.uploaded.set(self.device().executor().upload(h.words())?);
                 }
                 self.argument()
             }
@@ -277,7 +283,7 @@ impl Tensor {
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn words(&self) -> Result<Arc<[u32]>> {
         match &self.inner.data {
-            Data::Host(h) => Ok(h.words.clone()),
+            Data::Host(h) => Ok(h.words().clone()),
             _ => pollster::block_on(self.words_async()),
         }
     }
@@ -285,7 +291,7 @@ impl Tensor {
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn words(&self) -> Result<Arc<[u32]>> {
         match &self.inner.data {
-            Data::Host(h) => Ok(h.words.clone()),
+            Data::Host(h) => Ok(h.words().clone()),
             _ => Err(Error::unsupported(
                 "waiting for a device in the browser",
                 "use to_vec_async() or item_async(), outside of a compiled function",
@@ -295,7 +301,7 @@ impl Tensor {
 
     pub(crate) async fn words_async(&self) -> Result<Arc<[u32]>> {
         match &self.inner.data {
-            Data::Host(h) => Ok(h.words.clone()),
+            Data::Host(h) => Ok(h.words().clone()),
             Data::Device { storage, .. } => Ok(self.device().executor().download(storage).await?.into()),
             Data::Traced(_) | Data::Freed => Err(trace::escaped(self)),
         }

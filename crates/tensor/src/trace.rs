@@ -207,8 +207,8 @@ impl Trace {
                 self.slots[slot.index].value = Some(v);
                 Ok(v)
             }
-            Data::Host(h) if h.words.len() == 1 && t.inner.grad.is_none() => {
-                let value = aludel_runtime::decode(&h.words, t.dtype())[0];
+            Data::Host(h) if h.len() == 1 && t.inner.grad.is_none() => {
+                let value = aludel_runtime::decode(h.words(), t.dtype())[0];
                 let shape = t.dims().to_vec();
                 self.builder.full(&shape, value, t.dtype())
             }

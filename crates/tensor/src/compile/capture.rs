@@ -324,8 +324,7 @@ pub(crate) fn same_sources(a: &[Source], b: &[Source]) -> bool {
         && a.iter().zip(b).all(|pair| match pair {
             (Source::Leaf(a), Source::Leaf(b)) => a == b,
             (Source::Capture(a), Source::Capture(b)) => {
-                same(a, b)
-                    || matches!((&a.inner.data, &b.inner.data), (Data::Host(x), Data::Host(y)) if x.words == y.words && a.ty() == b.ty())
+                same(a, b) || matches!((&a.inner.data, &b.inner.data), (Data::Host(x), Data::Host(y)) if a.ty() == b.ty() && x.equals(y))
             }
             _ => false,
         })

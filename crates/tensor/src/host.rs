@@ -1,0 +1,62 @@
+//! Values on the host: given, or a recipe that is followed when somebody first reads them, so that a model of a hundred million
+//! numbers is built, counted and captured without making one of them.
+
+use crate::random;
+use aludel_runtime::Storage;
+use std::sync::{Arc, OnceLock};
+
+/// How values are made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Fill {
+    /// This word everywhere.
+    Word(u32),
+    /// Spread evenly over `[low, high)`.
+    Uniform { seed: u64, low: f64, high: f64 },
+    /// Normally distributed.
+    Normal { seed: u64, mean: f64, std: f64 },
+}
+
+impl Fill {
+    fn words(self, n: usize) -> Arc<[u32]> {
+        match self {
+            Fill::Word(w) => vec![w; n],
+            Fill::Uniform { seed, low, high } => random::uniform(seed, n, low, high),
+            Fill::Normal { seed, mean, std } => random::normal(seed, n, mean, std),
+        }
+        .into()
+    }
+}
+
+/// Words that stay on the host until a kernel needs them, and the copy on the device from then on.
+pub(crate) struct HostData {
+    words: OnceLock<Arc<[u32]>>,
+    /// How the words are made, and how many, where they were not given.
+    fill: Option<(Fill, usize)>,
+    pub uploaded: OnceLock<Storage>,
+}
+
+impl HostData {
+    pub fn given(words: Vec<u32>) -> HostData {
+        HostData { words: OnceLock::from(Arc::from(words)), fill: None, uploaded: OnceLock::new() }
+    }
+
+    pub fn filled(fill: Fill, n: usize) -> HostData {
+        HostData { words: OnceLock::new(), fill: Some((fill, n)), uploaded: OnceLock::new() }
+    }
+
+    pub fn words(&self) -> &Arc<[u32]> {
+        self.words.get_or_init(|| match self.fill {
+            Some((fill, n)) => fill.words(n),
+            None => Vec::new().into(),
+        })
+    }
+
+    pub fn len(&self) -> usize {
+        self.fill.map_or_else(|| self.words().len(), |(_, n)| n)
+    }
+
+    /// Whether both hold the same words.
+    pub fn equals(&self, other: &HostData) -> bool {
+        self.len() == other.len() && (self.fill.is_some() && self.fill == other.fill || self.words() == other.words())
+    }
+}
