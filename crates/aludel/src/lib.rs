@@ -47,8 +47,9 @@ pub use aludel_tensor::*;
 pub mod prelude {
     pub use aludel_models::{Gpt, Mlp};
     pub use aludel_nn::{
-        Activation, Adam, AdamConfig, AdamW, Dropout, Embedding, Generator, Init, LayerNorm, Linear, Module, Optimizer, Parameters,
-        RmsNorm, Sequential, Sgd, SgdConfig, clip_grad_norm,
+        Activation, Adam, AdamConfig, AdamW, BatchNorm1d, BatchNorm2d, Conv1d, Conv2d, ConvTranspose2d, Dropout, Embedding, Flatten,
+        Generator, GroupNorm, Init, Layer, LayerNorm, Linear, MaxPool2d, Module, ModuleList, MultiheadAttention, Optimizer, Parameters,
+        RmsNorm, RotaryEmbedding, Sequential, Sgd, SgdConfig, TransformerEncoder, TransformerEncoderLayer, clip_grad_norm,
     };
     pub use aludel_tensor::{DType, Device, Gradients, Result, Snapshot, Tensor, Tree, compile, no_grad};
 }

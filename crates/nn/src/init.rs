@@ -1,5 +1,6 @@
 //! Initial values of parameters: PyTorch's distributions, from one seed.
 
+use aludel_ir::{DType, ScalarOp};
 use aludel_tensor::{Device, Error, IntoDims, Result, Tensor};
 
 /// Makes parameters on a device. Each has numbers of its own, which depend on the seed and on how many were made before.
@@ -8,6 +9,33 @@ pub struct Init {
     device: Device,
     seed: u64,
     made: u64,
+}
+
+/// Which side of a layer keeps its variance. PyTorch: the `mode` of `kaiming_normal_`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fan {
+    /// The forward pass's.
+    In,
+    /// The backward pass's.
+    Out,
+}
+
+impl Fan {
+    fn of(self, shape: &[usize]) -> Result<f64> {
+        let (inputs, outputs) = fans(shape)?;
+        Ok(if self == Fan::In { inputs } else { outputs }.max(1) as f64)
+    }
+}
+
+/// How many inputs and outputs a weight `[out, in, *kernel]` connects. PyTorch: `_calculate_fan_in_and_fan_out`.
+fn fans(shape: &[usize]) -> Result<(usize, usize)> {
+    match shape {
+        [out, inputs, kernel @ ..] => {
+            let field: usize = kernel.iter().product();
+            Ok((inputs * field, out * field))
+        }
+        _ => Err(Error::invalid("Init", format!("a weight of shape {shape:?} has no fan"), "give it two dimensions or more")),
+    }
 }
 
 impl Init {
@@ -47,12 +75,50 @@ impl Init {
         Ok(Tensor::normal(&self.device, shape, 0.0, std, seed)?.requires_grad())
     }
 
+    /// As [`Init::normal_std`], without what lies beyond two standard deviations. PyTorch: `trunc_normal_(std=std, a=-2 * std, b=2 * std)`.
+    pub fn trunc_normal(&mut self, shape: impl IntoDims, std: f64) -> Result<Tensor> {
+        let seed = self.next_seed();
+        // The inverse of the distribution function, of numbers between its values at -2 and 2.
+        let bound = ScalarOp::Erf.eval(&[std::f64::consts::SQRT_2], DType::F32, DType::F32);
+        self.map(Tensor::uniform(&self.device, shape, -bound, bound, seed)?, |u| {
+            (std::f64::consts::SQRT_2 * ScalarOp::Erfinv.eval(&[u], DType::F32, DType::F32) * std).clamp(-2.0 * std, 2.0 * std)
+        })
+    }
+
+    /// Evenly so that a linear layer keeps the variance of values and gradients. PyTorch: `xavier_uniform_`.
+    pub fn xavier_uniform(&mut self, shape: &[usize], gain: f64) -> Result<Tensor> {
+        let (inputs, outputs) = fans(shape)?;
+        self.uniform(shape, gain * (6.0 / (inputs + outputs).max(1) as f64).sqrt())
+    }
+
+    /// As [`Init::xavier_uniform`], normally distributed. PyTorch: `xavier_normal_`.
+    pub fn xavier_normal(&mut self, shape: &[usize], gain: f64) -> Result<Tensor> {
+        let (inputs, outputs) = fans(shape)?;
+        self.normal_std(shape, gain * (2.0 / (inputs + outputs).max(1) as f64).sqrt())
+    }
+
+    /// Evenly so that a layer before a ReLU keeps the variance. PyTorch: `kaiming_uniform_(mode=fan, nonlinearity="relu")`.
+    pub fn kaiming_uniform(&mut self, shape: &[usize], fan: Fan) -> Result<Tensor> {
+        self.uniform(shape, (6.0 / fan.of(shape)?).sqrt())
+    }
+
+    /// As [`Init::kaiming_uniform`], normally distributed. PyTorch: `kaiming_normal_(mode=fan, nonlinearity="relu")`.
+    pub fn kaiming_normal(&mut self, shape: &[usize], fan: Fan) -> Result<Tensor> {
+        self.normal_std(shape, (2.0 / fan.of(shape)?).sqrt())
+    }
+
     pub fn zeros(&mut self, shape: impl IntoDims) -> Result<Tensor> {
         Ok(Tensor::zeros(&self.device, shape)?.requires_grad())
     }
 
     pub fn ones(&mut self, shape: impl IntoDims) -> Result<Tensor> {
         Ok(Tensor::ones(&self.device, shape)?.requires_grad())
+    }
+
+    // A parameter of changed values; what `Tensor` draws is still on the host.
+    fn map(&self, t: Tensor, f: impl Fn(f64) -> f64) -> Result<Tensor> {
+        let values: Vec<f32> = t.to_vec::<f32>()?.into_iter().map(|x| f(x as f64) as f32).collect();
+        Ok(Tensor::from_vec(&self.device, values, t.dims())?.requires_grad())
     }
 }
 
@@ -62,4 +128,12 @@ pub(crate) fn check_sizes(layer: &str, sizes: &[usize]) -> Result<()> {
         return Err(Error::invalid(layer, format!("a size of {sizes:?} is 0"), "give sizes of at least 1"));
     }
     Ok(())
+}
+
+/// A probability from 0 to 1.
+pub(crate) fn check_probability(layer: &str, p: f64) -> Result<()> {
+    if (0.0..=1.0).contains(&p) {
+        return Ok(());
+    }
+    Err(Error::invalid(layer, format!("p is {p}"), "use a probability from 0 to 1"))
 }

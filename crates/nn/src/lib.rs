@@ -3,22 +3,43 @@
 //! A module is a tree of tensors with a `forward`. Parameters are the tensors that require a gradient; their names are the paths of the
 //! tree, which are PyTorch's `state_dict` names for modules that name their fields as PyTorch does.
 
+pub mod activation;
+pub mod attention;
+mod call;
 pub mod clip;
+pub mod container;
 pub mod conv;
+pub mod dropout;
 pub mod init;
-pub mod layer;
+pub mod linear;
 pub mod mode;
 pub mod module;
 pub mod norm;
 pub mod optim;
+pub mod pool;
 pub mod random;
+pub mod rotary;
+pub mod transformer;
 
+pub use activation::{Activation, Elu, Glu, LeakyRelu, LogSoftmax, PRelu, Softmax};
+pub use attention::{AttentionArgs, MultiheadAttention, MultiheadAttentionOptions};
 pub use clip::clip_grad_norm;
-pub use conv::{AdaptiveAvgPool2d, AvgPool2d, Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, Flatten, MaxPool2d};
-pub use init::Init;
-pub use layer::{Activation, Dropout, Embedding, Identity, Layer, LayerNorm, Linear, RmsNorm, Sequential};
+pub use container::{Layer, ModuleDict, ModuleList, Sequential};
+pub use conv::{Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d};
+pub use dropout::{Dropout, Dropout2d};
+pub use init::{Fan, Init};
+pub use linear::{Embedding, Linear};
 pub use mode::{Buffer, Training};
-pub use module::{Module, Parameters};
-pub use norm::{BatchNorm, BatchNorm1d, BatchNorm2d};
+pub use module::{IncompatibleKeys, Module, Parameters};
+pub use norm::{
+    BatchNorm, BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, InstanceNorm, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d, LayerNorm,
+    RmsNorm,
+};
 pub use optim::{Adam, AdamConfig, AdamW, Optimizer, Sgd, SgdConfig};
+pub use pool::{
+    AdaptiveAvgPool1d, AdaptiveAvgPool2d, AvgPool1d, AvgPool2d, AvgPool3d, Flatten, Identity, MaxPool1d, MaxPool2d, MaxPool3d,
+    PixelShuffle, Unflatten, Upsample, UpsampleMode,
+};
 pub use random::Generator;
+pub use rotary::{RotaryEmbedding, RotaryPairs};
+pub use transformer::{EncoderMasks, TransformerEncoder, TransformerEncoderLayer, TransformerEncoderLayerOptions};

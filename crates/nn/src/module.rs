@@ -1,6 +1,6 @@
 //! What a module is, and the names of its parameters.
 
-use aludel_tensor::{Device, Error, Result, Tensor, Tree, named_tensors};
+use aludel_tensor::{Device, Error, Result, Tensor, Tree, named_tensors, no_grad};
 use std::collections::BTreeMap;
 
 /// A function of one tensor with parameters.
@@ -25,36 +25,36 @@ pub trait Parameters: Tree {
         named_tensors(self).into_iter().map(|(n, t)| (n, t.detach())).collect()
     }
 
-    /// Takes values by name. Errors, and changes nothing, when names are missing or unknown, or values of another type or shape; the
-    /// error lists them all. PyTorch: `load_state_dict` with `strict=True`.
+    /// Takes values by name. Errors, and changes nothing, when names are missing or unknown, or values have another shape; the error lists
+    /// them all. Other floating-point types, and other integer types, are converted. PyTorch: `load_state_dict` with `strict=True`.
     fn load_state_dict(&mut self, state: &BTreeMap<String, Tensor>) -> Result<()> {
-        let present = named_tensors(self);
-        let (mut missing, mut other) = (Vec::new(), Vec::new());
-        for (name, t) in &present {
-            match state.get(name) {
-                None => missing.push(name.clone()),
-                Some(s) if s.ty() != t.ty() => other.push(format!("{name} is {s} where the module has {t}")),
-                Some(_) => {}
-            }
-        }
-        let known: std::collections::BTreeSet<&String> = present.iter().map(|(n, _)| n).collect();
-        let unexpected: Vec<String> = state.keys().filter(|n| !known.contains(n)).cloned().collect();
-        let problems = [("missing", missing), ("unexpected", unexpected), ("of another type or shape", other)];
-        let text: Vec<String> =
-            problems.iter().filter(|(_, list)| !list.is_empty()).map(|(what, list)| format!("{what}: {}", list.join(", "))).collect();
-        if !text.is_empty() {
-            return Err(Error::invalid("load_state_dict", text.join("; "), "load the state of a module made alike"));
-        }
-        let mut names = present.into_iter().map(|(n, _)| n);
-        let mut outcome = Ok(());
-        self.visit_mut(&mut |t| {
-            let Some(new) = names.next().and_then(|n| state.get(&n)) else { return };
-            match new.detach().to_device(t.device()) {
-                Ok(v) => *t = if t.is_requires_grad() { v.requires_grad() } else { v },
-                Err(e) => outcome = Err(e),
+        load(self, state, true).map(|_| ())
+    }
+
+    /// Takes the values whose names it has, and says which names did not fit. Errors, and changes nothing, when values have another shape.
+    /// PyTorch: `load_state_dict` with `strict=False`.
+    fn load_state_dict_partially(&mut self, state: &BTreeMap<String, Tensor>) -> Result<IncompatibleKeys> {
+        load(self, state, false)
+    }
+
+    /// The same with parameters of its own: updates of one do not change the other. A plain clone has the same parameters under the
+    /// same names for `backward()`. PyTorch: `copy.deepcopy`.
+    fn duplicate(&self) -> Self
+    where
+        Self: Clone,
+    {
+        let mut copy = self.clone();
+        copy.visit_mut(&mut |t| {
+            if t.is_requires_grad() {
+                *t = t.detach().requires_grad();
             }
         });
-        outcome
+        copy
+    }
+
+    /// Makes every parameter a constant: `backward()` gives no gradient for it. PyTorch: `requires_grad_(False)`.
+    fn freeze(&mut self) {
+        self.visit_mut(&mut |t| *t = t.detach());
     }
 
     /// Lets modules behave as in training: batch normalization by the batch. PyTorch: `Module.train`.
@@ -79,3 +79,59 @@ pub trait Parameters: Tree {
 }
 
 impl<T: Tree + ?Sized> Parameters for T {}
+
+/// Names that did not fit when a state was loaded in part.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IncompatibleKeys {
+    /// What the module has and the state has not.
+    pub missing: Vec<String>,
+    /// What the state has and the module has not.
+    pub unexpected: Vec<String>,
+}
+
+fn load<T: Tree + ?Sized>(tree: &mut T, state: &BTreeMap<String, Tensor>, strict: bool) -> Result<IncompatibleKeys> {
+    let present = named_tensors(tree);
+    let mut keys = IncompatibleKeys::default();
+    let (mut other, mut new) = (Vec::new(), Vec::with_capacity(present.len()));
+    for (name, t) in &present {
+        let value = state.get(name);
+        match value {
+            None => keys.missing.push(name.clone()),
+            Some(s) if s.dims() != t.dims() || s.dtype().is_float() != t.dtype().is_float() => {
+                other.push(format!("{name} is {s} where the module has {t}"));
+            }
+            Some(_) => {}
+        }
+        new.push(value);
+    }
+    let known: std::collections::BTreeSet<&String> = present.iter().map(|(n, _)| n).collect();
+    keys.unexpected = state.keys().filter(|n| !known.contains(n)).cloned().collect();
+    let none = Vec::new();
+    let names = |list| if strict { list } else { &none };
+    let problems = [("missing", names(&keys.missing)), ("unexpected", names(&keys.unexpected)), ("of another type or shape", &other)];
+    let text: Vec<String> =
+        problems.iter().filter(|(_, list)| !list.is_empty()).map(|(what, list)| format!("{what}: {}", list.join(", "))).collect();
+    if !text.is_empty() {
+        return Err(Error::invalid("load_state_dict", text.join("; "), "load the state of a module made alike"));
+    }
+    // All are ready before the first is put in place.
+    let ready = present
+        .iter()
+        .zip(new)
+        .map(|((_, t), value)| match value {
+            Some(v) => {
+                let v = v.detach().to_device(t.device())?;
+                let v = if v.dtype() == t.dtype() { v } else { no_grad(|| v.to(t.dtype()))?.detach() };
+                Ok(Some(if t.is_requires_grad() { v.requires_grad() } else { v }))
+            }
+            None => Ok(None),
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let mut ready = ready.into_iter();
+    tree.visit_mut(&mut |t| {
+        if let Some(Some(v)) = ready.next() {
+            *t = v;
+        }
+    });
+    Ok(keys)
+}

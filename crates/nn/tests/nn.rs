@@ -118,9 +118,8 @@ fn dropout_draws_anew_each_time_and_the_same_compiled() -> Result<()> {
         Ok(Noisy { norm: LayerNorm::new(&mut Init::new(&d, 0), 8)?, dropout: Dropout::new(0.5)?, random: Generator::new(&d, 3)? })
     };
     let f = |s: &mut Noisy, x: &Tensor| {
-        let a = s.dropout.forward(&s.norm.forward(x)?, Some(&mut s.random))?;
-        let b = s.dropout.forward(x, Some(&mut s.random))?;
-        Ok((a, b))
+        let (norm, dropout) = (&s.norm, &s.dropout);
+        s.random.scope(|| Ok((dropout.forward(&norm.forward(x)?)?, dropout.forward(x)?)))
     };
     let x = Tensor::randn(&d, [16, 8], 1)?;
     let (mut eager, mut compiled) = (new()?, new()?);
@@ -137,7 +136,11 @@ fn dropout_draws_anew_each_time_and_the_same_compiled() -> Result<()> {
             seen.push(z);
         }
     }
-    assert_eq!(eager.dropout.forward(&x, None)?.to_vec::<f32>()?, x.to_vec::<f32>()?);
+    // Outside of a scope there is nothing to draw from; in use there is nothing to draw.
+    let error = eager.dropout.forward(&x).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("Generator::scope"), "{error}");
+    eager.eval();
+    assert_eq!(eager.dropout.forward(&x)?.to_vec::<f32>()?, x.to_vec::<f32>()?);
     assert!(Dropout::new(1.5).is_err());
     Ok(())
 }

@@ -23,7 +23,7 @@ impl Cnn {
             BatchNorm2d::new(init, widths[1])?.into(),
             Activation::Relu.into(),
             AdaptiveAvgPool2d::new(1).into(),
-            Flatten {}.into(),
+            Flatten::default().into(),
             Linear::new(init, widths[1], classes)?.into(),
         ])))
     }
@@ -51,7 +51,7 @@ impl LeNet {
             Conv2d::new(init, 32, 64, 3, same())?.into(),
             Activation::Relu.into(),
             MaxPool2d::new(2).into(),
-            Flatten {}.into(),
+            Flatten::default().into(),
             Linear::new(init, 64 * 7 * 7, 128)?.into(),
             Activation::Relu.into(),
             Linear::new(init, 128, classes)?.into(),

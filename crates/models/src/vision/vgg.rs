@@ -2,7 +2,7 @@
 //! Deep Convolutional Networks for Large-Scale Image Recognition", ICLR 2015.
 
 use super::kaiming_conv;
-use aludel_nn::{Activation, AdaptiveAvgPool2d, Dropout, Generator, Identity, Init, Layer, Linear, MaxPool2d, Module, Sequential};
+use aludel_nn::{Activation, AdaptiveAvgPool2d, Dropout, Generator, Init, Layer, Linear, MaxPool2d, Module, Sequential};
 use aludel_tensor::{ConvOptions, Error, Result, Tensor, Tree};
 
 /// Sizes of a [`Vgg`].
@@ -30,14 +30,15 @@ impl VggConfig {
     }
 }
 
+/// Where the classifier has dropout.
+const DROPOUTS: [usize; 2] = [2, 5];
+
 /// Parameters are `features.0.weight`, `features.2.weight`, .., `classifier.0.weight`, `classifier.3.weight`, `classifier.6.weight`.
 #[derive(Clone, Tree)]
 pub struct Vgg {
     features: Sequential,
     avgpool: AdaptiveAvgPool2d,
-    /// Where PyTorch has dropout, there is nothing here: that needs a generator.
     classifier: Sequential,
-    dropout: Dropout,
 }
 
 impl Vgg {
@@ -67,31 +68,28 @@ impl Vgg {
         let classifier = vec![
             linear(flat, hidden)?,
             Activation::Relu.into(),
-            Identity {}.into(),
+            Dropout::new(dropout)?.into(),
             linear(hidden, hidden)?,
             Activation::Relu.into(),
-            Identity {}.into(),
+            Dropout::new(dropout)?.into(),
             linear(hidden, classes)?,
         ];
         Ok(Vgg {
             features: Sequential(features),
             avgpool: AdaptiveAvgPool2d::new(size),
             classifier: Sequential(classifier),
-            dropout: Dropout::new(dropout)?,
         })
     }
 
-    /// `[N, channels, H, W]` to logits `[N, classes]`; with a generator as in training, with dropout.
+    /// `[N, channels, H, W]` to logits `[N, classes]`; with a generator as in training, without one dropout is left out.
     #[track_caller]
-    pub fn forward_with(&self, x: &Tensor, mut generator: Option<&mut Generator>) -> Result<Tensor> {
-        let mut x = self.avgpool.forward(&self.features.forward(x)?)?.flatten(1, -1)?;
-        for layer in &self.classifier.0 {
-            x = match layer {
-                Layer::Identity(_) => self.dropout.forward(&x, generator.as_deref_mut())?,
-                layer => layer.forward(&x)?,
-            };
+    pub fn forward_with(&self, x: &Tensor, generator: Option<&mut Generator>) -> Result<Tensor> {
+        let x = self.avgpool.forward(&self.features.forward(x)?)?.flatten(1, -1)?;
+        if let Some(generator) = generator {
+            return generator.scope(|| self.classifier.forward(&x));
         }
-        Ok(x)
+        let layers = self.classifier.0.iter().enumerate().filter(|(i, _)| !DROPOUTS.contains(i));
+        layers.map(|(_, layer)| layer).try_fold(x, |x, layer| layer.forward(&x))
     }
 }
 
