@@ -74,11 +74,7 @@ impl Vgg {
             Dropout::new(dropout)?.into(),
             linear(hidden, classes)?,
         ];
-        Ok(Vgg {
-            features: Sequential(features),
-            avgpool: AdaptiveAvgPool2d::new(size),
-            classifier: Sequential(classifier),
-        })
+        Ok(Vgg { features: Sequential(features), avgpool: AdaptiveAvgPool2d::new(size), classifier: Sequential(classifier) })
     }
 
     /// `[N, channels, H, W]` to logits `[N, classes]`; with a generator as in training, without one dropout is left out.
