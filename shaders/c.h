@@ -25,14 +25,36 @@ static inline f32 round_f16_f32(f32 x) {
   u32 usual = (bits + 0xfffu + ((bits >> 13) & 1u)) & 0xffffe000u;
   u32 out = magnitude < 0x38800000u ? sign | bits_f32(steps) : usual;
   out = magnitude >= 0x477ff000u ? sign | 0x7f800000u : out;
-  return from_bits_f32(magnitude > 0x7f800000u ? bits : out);
+  return from_bits_f32(magnitude > 0x7f800000u ? bits | 0x400000u : out);
+}
+
+// f16 in memory. Subnormal numbers are multiples of 2^-24.
+static inline f32 widen_f16(u16 h) {
+  u32 magnitude = h & 0x7fffu, bits = (magnitude << 13) + (magnitude >= 0x7c00u ? 0x70000000u : 0x38000000u);
+  bits = magnitude < 0x400u ? bits_f32((f32)(i32)magnitude * 5.9604644775390625e-8f) : bits;
+  return from_bits_f32(bits | (u32)(h & 0x8000u) << 16);
+}
+
+// Of a value that f16 has.
+static inline u16 narrow_f16(f32 x) {
+  u32 bits = bits_f32(x), magnitude = bits & 0x7fffffffu;
+  u32 small = (u32)(i32)(from_bits_f32(magnitude < 0x38800000u ? magnitude : 0u) * 16777216.0f);
+  u32 out = magnitude < 0x38800000u ? small : (magnitude - 0x38000000u) >> 13;
+  out = magnitude >= 0x7f800000u ? (magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u) : out;
+  return (u16)(out | (bits >> 16 & 0x8000u));
 }
 
 // To bf16, ties to even: the upper half of the bits. A carry out of the largest value gives infinity.
 static inline f32 round_bf16_f32(f32 x) {
   u32 bits = bits_f32(x), rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) & 0xffff0000u;
-  return from_bits_f32((bits & 0x7fffffffu) > 0x7f800000u ? bits : rounded);
+  return from_bits_f32((bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x400000u : rounded);
 }
+
+// bf16 in memory.
+static inline f32 widen_bf16(u16 h) { return from_bits_f32((u32)h << 16); }
+
+// Of a value that bf16 has.
+static inline u16 narrow_bf16(f32 x) { return (u16)(bits_f32(x) >> 16); }
 
 // ---- integers: division truncates and is zero by zero; -2^31 / -1 wraps ----
 

@@ -1,5 +1,8 @@
 //! What a target can do: the limits that fusion and scheduling keep to, and the language that code generation prints.
 
+use aludel_ir::DType;
+use aludel_ir::kernel::element_bytes;
+
 /// The language of the kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Language {
@@ -57,6 +60,15 @@ impl Target {
     #[inline(always)]
     pub fn speaks(&self, language: Language) -> bool {
         (language == Language::Wgsl || cfg!(not(target_arch = "wasm32"))) && self.language == language
+    }
+
+    /// Bytes of an element in device memory. WGSL declares a binding that several types share as words, and has no stores of
+    /// less: there all elements take a word.
+    pub fn element_bytes(&self, dtype: DType) -> u32 {
+        match self.language {
+            Language::Wgsl => 4,
+            Language::C | Language::Ptx => element_bytes(dtype),
+        }
     }
 
     /// Instructions for each element that a contraction may repeat in every tile that loads it. Asynchronous copies into

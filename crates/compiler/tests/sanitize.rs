@@ -41,14 +41,17 @@ fn harness(p: &Program, sizes: &[i64]) -> Option<String> {
     }
     for placement in &p.inputs {
         let b = &p.placements[*placement];
-        let (offset, words) = (slots[b.slot], eval(&Expr::product(&b.shape))?);
+        let (offset, count) = (slots[b.slot], eval(&Expr::product(&b.shape))?);
         let value = match b.dtype {
-            DType::F32 | DType::F16 | DType::BF16 => "((f32 *)x)[i] = (f32)(i * 37 % 101) / 128.0f - 0.25f",
+            DType::F32 => "((f32 *)x)[i] = (f32)(i * 37 % 101) / 128.0f - 0.25f",
+            // Numbers around one.
+            DType::F16 => "((u16 *)x)[i] = (u16)(0x3a00 + i * 37 % 1001)",
+            DType::BF16 => "((u16 *)x)[i] = (u16)(0x3f00 + i * 37 % 101)",
             DType::Bool => "x[i] = i % 3 == 0",
             // Some beyond any range: indices are clamped where they are loaded.
             DType::I32 | DType::U32 => "x[i] = i % 7 == 6 ? 1u << 30 : (u32)(i % 5)",
         };
-        let _ = writeln!(out, "  {{ u32 *x = b[{}] + {offset}; for (i64 i = 0; i < {words}; i++) {value}; }}", b.binding);
+        let _ = writeln!(out, "  {{ u32 *x = b[{}] + {offset}; for (i64 i = 0; i < {count}; i++) {value}; }}", b.binding);
     }
     for l in &p.launches {
         let pieces: i64 = l.grid.iter().map(eval).product::<Option<i64>>()?;

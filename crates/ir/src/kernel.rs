@@ -1,7 +1,8 @@
 //! The Kernel IR: structured statements over typed registers, what targets print.
 //!
-//! Integers are i32. Every index is in range: targets check none. A value has one or four lanes, on CPUs eight or sixteen too. Storage elements are 32-bit words on every target that shares the
-//! layout of [`crate::program`]; narrower types are widened in memory.
+//! Integers are i32. Every index is in range: targets check none. A value has one or four lanes, on CPUs eight or sixteen too. Elements of f16 and bf16 take two
+//! bytes in storage and in workgroup memory on targets with narrow storage (see [`crate::program`]), a 32-bit word on others; all
+//! other types take a word. Indices count elements, offsets of buffers words.
 
 use crate::dtype::{DType, Literal};
 use crate::scalar::ScalarOp;
@@ -114,8 +115,9 @@ pub enum Stmt {
     },
     /// All threads of the workgroup meet; workgroup memory written before is visible after.
     Barrier,
-    /// Starts a copy of one or four words from a buffer to a workgroup array, zeros where `valid` is false. Both positions are in
-    /// words; those of four are multiples of four. The words are there after [`Stmt::AsyncWait`] and a barrier.
+    /// Starts a copy of `lanes` elements, 4, 8 or 16 bytes, from a buffer to a workgroup array of scalars of its type, zeros where
+    /// `valid` is false. Both positions count elements and are multiples of `lanes`. They are there after [`Stmt::AsyncWait`] and a
+    /// barrier.
     AsyncCopy {
         array: u32,
         index: KExpr,
@@ -143,7 +145,7 @@ pub enum Access {
     ReadWrite,
 }
 
-/// A view of a storage binding: elements of one type from an offset that a launch parameter gives (in elements).
+/// A view of a storage binding: elements of one type from an offset that a launch parameter gives, in 32-bit words.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct KernelBuffer {
     pub name: String,
@@ -152,6 +154,14 @@ pub struct KernelBuffer {
     pub binding: u32,
     /// The launch parameter with the offset; `None` is offset zero.
     pub offset: Option<u32>,
+}
+
+/// Bytes of an element on targets with narrow storage. Kernels for others have no workgroup arrays of f16 and bf16.
+pub const fn element_bytes(dtype: DType) -> u32 {
+    match dtype {
+        DType::F16 | DType::BF16 => 2,
+        DType::F32 | DType::I32 | DType::U32 | DType::Bool => 4,
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -164,9 +174,9 @@ pub struct SharedArray {
 }
 
 impl SharedArray {
-    /// Bytes of memory of its own.
-    fn bytes(&self) -> u32 {
-        if self.view.is_some() { 0 } else { (self.len * 4 * self.ty.lanes as u32).next_multiple_of(16) }
+    /// Bytes of memory of its own, rounded up so that what follows starts at a multiple of 16.
+    pub fn bytes(&self) -> u32 {
+        if self.view.is_some() { 0 } else { (self.len * element_bytes(self.ty.dtype) * self.ty.lanes as u32).next_multiple_of(16) }
     }
 }
 

@@ -3,8 +3,11 @@
 //!
 //! **Memory model.** A program sees storage *bindings*; every buffer is a range of one binding. In a compiled step there are
 //! three: the arena (temporaries and results), the state, and the inputs, so one bind group serves all launches. A program of
-//! one eager operator binds each tensor by itself. Elements are 32-bit words in memory whatever their type (bool as 0 or 1;
-//! f16 and bf16 as the f32 they round to). Offsets are multiples of [`ALIGN`] words.
+//! one eager operator binds each tensor by itself. An element takes a 32-bit word (bool as 0 or 1). On targets with narrow
+//! storage (C, PTX), f16 and bf16 take two bytes; elsewhere (WGSL) the word of the f32 that they are, see
+//! [`Placement::element_bytes`]. **Units**: sizes and offsets of slots, bindings and launch parameters count 32-bit words, whatever
+//! the elements; offsets are multiples of [`ALIGN`] words. Indices into a buffer count its elements. A buffer of an odd number of
+//! narrow elements ends with half a word that nobody reads.
 //!
 //! **Launch parameters.** Each launch has a row of i32 parameters in one uniform buffer, bound at binding 0 with a dynamic
 //! offset; a shader sees `array<vec4<i32>, ceil(n/4)>`. Storage binding `k` of the program is shader binding `k + 1`, group 0.
@@ -45,12 +48,26 @@ pub struct Placement {
     pub name: String,
     pub dtype: DType,
     pub shape: Vec<Expr>,
+    /// Bytes of an element in memory: two or four.
+    pub element_bytes: u32,
     /// The binding that holds it.
     pub binding: usize,
     /// The first and last launch that touch it; inputs and state live throughout.
     pub live: (usize, usize),
     /// Two temporaries of one slot share memory: the planner saw that they do not live at once.
     pub slot: usize,
+}
+
+impl Placement {
+    /// The 32-bit words that so many elements take.
+    pub fn words(&self, elements: i64) -> i64 {
+        words_of(elements, self.element_bytes)
+    }
+}
+
+/// The 32-bit words that so many elements of so many bytes take.
+pub fn words_of(elements: i64, element_bytes: u32) -> i64 {
+    if element_bytes == 2 { elements / 2 + elements % 2 } else { elements }
 }
 
 /// A slot of a binding: a range of memory that one or several placements use.
@@ -85,7 +102,7 @@ pub struct KernelSource {
     pub access: Vec<Option<Access>>,
 }
 
-/// A strided matrix in memory, one for each element of a batch: element `(b, row, column)` is word
+/// A strided matrix in memory, one for each element of a batch: element `(b, row, column)` is element
 /// `offset + b * strides[0] + row * strides[1] + column * strides[2]` of a placement.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Matrix {
@@ -95,7 +112,8 @@ pub struct Matrix {
 }
 
 /// The plain matrix product that a launch is, for executors that have a library for it:
-/// `out[b, i, j] = sum over k of lhs[b, i, k] * rhs[b, k, j]`, then `+ bias[j]` and `+ add[b, i, j]` where there are any. All f32.
+/// `out[b, i, j] = sum over k of lhs[b, i, k] * rhs[b, k, j]`, then `+ bias[j]` and `+ add[b, i, j]` where there are any. Factors are
+/// of one type, summed in f32; what is added has the result's type. Types are those of the placements.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MatrixProduct {
     pub batch: Expr,

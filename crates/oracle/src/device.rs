@@ -13,15 +13,16 @@ pub fn run(executor: &dyn Executor, graph: &Graph, inputs: &[HostTensor]) -> Res
         None => None,
     };
     let executable = executor.load(Arc::new(graph.clone()), program)?;
-    let arguments: Vec<Argument> = inputs.iter().map(|t| Argument::Host(encode(&t.data, t.dtype).into())).collect();
+    let arguments: Vec<Argument> =
+        inputs.iter().map(|t| Argument::Host(executor.device_words(&encode(&t.data, t.dtype), t.dtype).into())).collect();
     let results = executable.run(&[], &arguments)?;
     let mut out = Vec::with_capacity(results.len());
     for (o, storage) in graph.outputs.iter().zip(&results) {
         let ty = graph.ty(o.value);
         let shape: Vec<usize> = ty.shape.iter().filter_map(|d| d.as_const()).map(|d| d as usize).collect();
         let words = pollster::block_on(executor.download(storage))?;
-        let count = shape.iter().product::<usize>().min(words.len());
-        out.push(HostTensor::new(ty.dtype, shape, decode(&words[..count], ty.dtype))?);
+        let words = executor.host_words(words, ty.dtype, shape.iter().product());
+        out.push(HostTensor::new(ty.dtype, shape, decode(&words, ty.dtype))?);
     }
     Ok(out)
 }

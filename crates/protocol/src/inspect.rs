@@ -92,12 +92,12 @@ fn memory(program: &Program, sizes: &[i64]) -> Memory {
     let total = |role: Role| program.bindings.iter().zip(&totals).filter(|(b, _)| b.role == role).map(|(_, t)| *t as u64 * WORD).sum();
     let mut buffers = Vec::new();
     for p in program.placements.iter().filter(|p| program.bindings[p.binding].role == Role::Arena) {
-        let words = p.shape.iter().map(|d| program.eval(d, sizes).unwrap_or(0)).product::<i64>().max(0) as u64;
+        let elements = p.shape.iter().map(|d| program.eval(d, sizes).unwrap_or(0)).product::<i64>().max(0);
         buffers.push(Buffer {
             name: p.name.clone(),
             ty: format!("{}{}", p.dtype, program.env.show_shape(&p.shape)),
             offset: offsets.get(p.slot).copied().unwrap_or(0) as u64 * WORD,
-            bytes: words * WORD,
+            bytes: p.words(elements) as u64 * WORD,
             first: p.live.0 as u32,
             last: p.live.1.min(program.launches.len().saturating_sub(1)) as u32,
         });

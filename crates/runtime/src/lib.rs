@@ -1,13 +1,15 @@
 //! Program to running kernels: the [`Executor`] trait, and the executors behind it.
 //!
 //! Tensors are [`Storage`]: shared, immutable ranges of device memory. Everything is asynchronous on the device and ordered
-//! as it was issued; only reading waits. Elements are 32-bit words (see `aludel_ir::program`).
+//! as it was issued; only reading waits. Storage counts 32-bit words (see `aludel_ir::program`). On the host an element is a word of its
+//! own ([`encode`], [`decode`]); [`Executor::device_words`] and [`Executor::host_words`] convert between the two.
 
 use aludel_compiler::Target;
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
 use aludel_ir::{DType, Error, Result};
 use std::any::Any;
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -43,7 +45,7 @@ pub trait Memory: Any + Send + Sync {
 
 pub type Storage = Arc<dyn Memory>;
 
-/// An operand: words on the host, uploaded with the call, or a tensor on the device.
+/// An operand: words on the host as the device keeps them, uploaded with the call, or a tensor on the device.
 #[derive(Clone)]
 pub enum Argument {
     Host(Arc<[u32]>),
@@ -123,7 +125,23 @@ pub trait Executor: Send + Sync {
     /// pipeline across programs.
     fn load(&self, graph: Arc<Graph>, program: Option<Arc<Program>>) -> Result<Arc<dyn Executable>>;
 
+    /// Puts words, as the device keeps them, on the device.
     fn upload(&self, words: &[u32]) -> Result<Storage>;
+
+    /// Whether two elements of a type share a word on this device.
+    fn is_narrow(&self, dtype: DType) -> bool {
+        self.target().is_some_and(|t| t.element_bytes(dtype) == 2)
+    }
+
+    /// Words of one element each as the device keeps them.
+    fn device_words<'a>(&self, words: &'a [u32], dtype: DType) -> Cow<'a, [u32]> {
+        if self.is_narrow(dtype) { Cow::Owned(pack(words, dtype)) } else { Cow::Borrowed(words) }
+    }
+
+    /// So many elements that the device keeps, as words of one element each.
+    fn host_words(&self, words: Vec<u32>, dtype: DType, count: usize) -> Vec<u32> {
+        if self.is_narrow(dtype) { unpack(&words, dtype, count) } else { words }
+    }
 
     /// One allocation with a range for each size (in words), laid out as a program lays out its state: the ranges can be
     /// bound as one and updated in place. Contents start as the arguments'.
@@ -133,7 +151,7 @@ pub trait Executor: Send + Sync {
     /// updated in place; gives a new handle for the range.
     fn evacuate(&self, range: &Storage) -> Result<Storage>;
 
-    /// The words, once all work issued before is done.
+    /// The words as the device keeps them, once all work issued before is done.
     fn download(&self, storage: &Storage) -> Pending<Vec<u32>>;
 
     /// Hands everything issued so far to the device.
@@ -148,7 +166,25 @@ pub trait Executor: Send + Sync {
     fn lost(&self) -> Option<String>;
 }
 
-/// Host values as device words.
+/// Two elements of f16 or bf16, given as f32, in each word, the first in its lower half.
+fn pack(words: &[u32], dtype: DType) -> Vec<u32> {
+    let half = |w: &u32| match dtype {
+        DType::F16 => half::f16::from_f32(f32::from_bits(*w)).to_bits() as u32,
+        _ => half::bf16::from_f32(f32::from_bits(*w)).to_bits() as u32,
+    };
+    words.chunks(2).map(|pair| half(&pair[0]) | pair.get(1).map_or(0, half) << 16).collect()
+}
+
+/// The f32 of so many elements of f16 or bf16, two in each word.
+fn unpack(words: &[u32], dtype: DType, count: usize) -> Vec<u32> {
+    let halves = words.iter().flat_map(|w| [*w as u16, (*w >> 16) as u16]).take(count);
+    match dtype {
+        DType::F16 => halves.map(|h| half::f16::from_bits(h).to_f32().to_bits()).collect(),
+        _ => halves.map(|h| half::bf16::from_bits(h).to_f32().to_bits()).collect(),
+    }
+}
+
+/// Host values as words of one element each.
 pub fn encode(values: &[f64], dtype: DType) -> Vec<u32> {
     values
         .iter()
@@ -161,7 +197,7 @@ pub fn encode(values: &[f64], dtype: DType) -> Vec<u32> {
         .collect()
 }
 
-/// Device words as host values.
+/// Words of one element each as host values.
 pub fn decode(words: &[u32], dtype: DType) -> Vec<f64> {
     words
         .iter()

@@ -23,7 +23,7 @@ pub(crate) struct Limits<'a> {
 pub(crate) struct Measure {
     /// Offset of each placement in its binding, in words.
     pub offsets: Vec<u64>,
-    /// Elements of each placement.
+    /// 32-bit words of each placement.
     pub words: Vec<u64>,
     /// Size of each binding in words.
     pub bindings: Vec<u64>,
@@ -71,7 +71,7 @@ impl Measure {
         let offsets: Vec<u64> = program.placements.iter().map(|p| slots[p.slot] as u64).collect();
         let mut words = Vec::with_capacity(program.placements.len());
         for p in &program.placements {
-            words.push(eval(&Expr::product(&p.shape), &p.name)?.max(0) as u64);
+            words.push(p.words(eval(&Expr::product(&p.shape), &p.name)?.max(0)) as u64);
         }
         let (mut grids, mut starts, mut rows, mut row, mut bytes_moved) = (Vec::new(), Vec::new(), Vec::<u32>::new(), 16u64, 0u64);
         for launch in &program.launches {
@@ -115,7 +115,8 @@ impl Measure {
             let (got, want) = (input.words() as u64, self.words[*placement]);
             if got != want {
                 let p = &program.placements[*placement];
-                let problem = format!("{got} elements given, {want} expected for shape {}", program.env.show_shape(&p.shape));
+                let shape = program.env.show_shape(&p.shape);
+                let problem = format!("{got} words given, {want} expected for {} of shape {shape}", p.dtype);
                 return Err(Error::invalid(format!("input {} of {}", p.name, program.name), problem, "give a tensor of the traced shape"));
             }
             if let Argument::Device(s) = input {

@@ -361,7 +361,7 @@ fn mistakes_are_errors() {
         let message = |e: Result<_, Error>| e.map(|_: Vec<_>| ()).unwrap_err().to_string();
         assert!(message(exe.run(&[5], &[host(&[1.0; 5])])).contains("1 given, 2 expected"));
         let wrong = message(exe.run(&[5], &[host(&[1.0; 5]), host(&[1.0; 6])]));
-        assert!(wrong.contains("6 elements given, 5 expected"), "{wrong}");
+        assert!(wrong.contains("6 words given, 5 expected"), "{wrong}");
         assert!(message(exe.run(&[], &[])).contains("symbols"));
         let huge = message(exe.run(&[2_000_000_000], &[host(&[]), host(&[])]));
         // Some devices hold so much.

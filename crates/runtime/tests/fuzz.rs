@@ -24,7 +24,7 @@ fn run(device: &dyn Executor, g: &Graph, sizes: &[i64], options: &Options) -> Re
     let program = Arc::new(compile(g, &target, options).map_err(|e| format!("compile: {e}"))?);
     let exe = device.load(Arc::new(g.clone()), Some(program)).map_err(|e| format!("load: {e}"))?;
     let host = inputs(g, sizes);
-    let words = |t: &HostTensor| Argument::Host(encode(&t.data, t.dtype).into());
+    let words = |t: &HostTensor| Argument::Host(device.device_words(&encode(&t.data, t.dtype), t.dtype).into());
     let state: Vec<usize> = (0..host.len()).filter(|i| g.inputs[*i].kind == InputKind::State).collect();
     let contents: Vec<Argument> = state.iter().map(|i| words(&host[*i])).collect();
     let block = device.allocate_block(&contents).map_err(|e| format!("state: {e}"))?;
@@ -45,7 +45,8 @@ fn run(device: &dyn Executor, g: &Graph, sizes: &[i64], options: &Options) -> Re
         .map(|(o, storage)| {
             let ty = g.ty(o.value);
             let shape: Vec<usize> = ty.shape.iter().map(|d| d.eval(&symbol).unwrap_or(0) as usize).collect();
-            let data = decode(&pollster::block_on(device.download(&storage)).map_err(|e| format!("download: {e}"))?, ty.dtype);
+            let words = pollster::block_on(device.download(&storage)).map_err(|e| format!("download: {e}"))?;
+            let data = decode(&device.host_words(words, ty.dtype, shape.iter().product()), ty.dtype);
             HostTensor::new(ty.dtype, shape, data).map_err(|e| format!("output {}: {e}", o.name))
         })
         .collect()

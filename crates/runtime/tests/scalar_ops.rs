@@ -78,7 +78,7 @@ fn compute(device: &dyn Executor, def: &ScalarDef, dtype: DType, args: &[Vec<f64
     let mut a = Assembly::new(def.name, &bindings);
     let types: Vec<DType> =
         (0..args.len()).map(|i| if def.op == ScalarOp::Select && i == 0 { DType::Bool } else { dtype }).chain([result]).collect();
-    let tensors: Vec<usize> = (0..types.len()).map(|i| a.tensor(&format!("x{i}"), vec![n.clone()], i)).collect();
+    let tensors: Vec<usize> = (0..types.len()).map(|i| a.typed(&format!("x{i}"), vec![n.clone()], i, types[i])).collect();
     a.program.inputs = tensors[..args.len()].to_vec();
     let loads =
         (0..args.len() as u32).map(|i| KExpr::Load { buffer: i, index: Box::new(var(0)), ty: Ty::scalar(types[i as usize]) }).collect();
@@ -87,9 +87,11 @@ fn compute(device: &dyn Executor, def: &ScalarDef, dtype: DType, args: &[Vec<f64
     a.launch(&elementwise(def.name, &buffers, body), n.clone(), groups(&n), &tensors);
     a.output("y", tensors[args.len()], None);
     let exe = load(device, &a.finish());
-    let inputs: Vec<Argument> = args.iter().zip(&types).map(|(v, d)| Argument::Host(encode(v, *d).into())).collect();
+    let inputs: Vec<Argument> =
+        args.iter().zip(&types).map(|(v, d)| Argument::Host(device.device_words(&encode(v, *d), *d).into())).collect();
     let out = exe.run(&[], &inputs).unwrap();
-    decode(&pollster::block_on(device.download(&out[0])).unwrap(), result)
+    let words = pollster::block_on(device.download(&out[0])).unwrap();
+    decode(&device.host_words(words, result, args[0].len()), result)
 }
 
 #[test]

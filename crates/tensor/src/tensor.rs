@@ -10,6 +10,7 @@ use crate::trace::{self, Slot};
 use aludel_ir::prim::MAX_NUMEL;
 use aludel_ir::{DType, Dim, Error, Result, TensorType};
 use aludel_runtime::{Argument, Memory, Storage};
+use std::borrow::Cow;
 use std::fmt;
 use std::panic::Location;
 use std::sync::{Arc, Mutex, Weak};
@@ -259,6 +260,7 @@ impl Tensor {
         match &self.inner.data {
             Data::Host(h) => Ok(match h.uploaded.get() {
                 Some(s) => Argument::Device(s.clone()),
+                None if self.device().executor().is_narrow(self.dtype()) => Argument::Host(self.device_words(h).into()),
                 None => Argument::Host(h.words().clone()),
             }),
             Data::Device { storage, .. } => Ok(Argument::Device(storage.clone())),
@@ -272,12 +274,16 @@ impl Tensor {
         match &self.inner.data {
             Data::Host(h) => {
                 if h.uploaded.get().is_none() {
-                    let _ = h.uploaded.set(self.device().executor().upload(h.words())?);
+                    let _ = h.uploaded.set(self.device().executor().upload(&self.device_words(h))?);
                 }
                 self.argument()
             }
             _ => self.argument(),
         }
+    }
+
+    fn device_words<'h>(&self, h: &'h HostData) -> Cow<'h, [u32]> {
+        self.device().executor().device_words(h.words(), self.dtype())
     }
 
     #[cfg(not(target_arch = "wasm32"))]
@@ -302,7 +308,10 @@ impl Tensor {
     pub(crate) async fn words_async(&self) -> Result<Arc<[u32]>> {
         match &self.inner.data {
             Data::Host(h) => Ok(h.words().clone()),
-            Data::Device { storage, .. } => Ok(self.device().executor().download(storage).await?.into()),
+            Data::Device { storage, .. } => {
+                let executor = self.device().executor();
+                Ok(executor.host_words(executor.download(storage).await?, self.dtype(), self.numel()).into())
+            }
             Data::Traced(_) | Data::Freed => Err(trace::escaped(self)),
         }
     }

@@ -82,7 +82,7 @@ impl Learner {
         let mut contents = Vec::new();
         for (input, feed) in plan.graph.inputs.iter().zip(&mut plan.feeds) {
             if let (InputKind::State, PlanFeed::State(w) | PlanFeed::Constant(w)) = (input.kind, feed) {
-                contents.push(Argument::Host(std::mem::take(w).into()));
+                contents.push(Argument::Host(executor.device_words(&std::mem::take(w), plan.graph.ty(input.value).dtype).into()));
             }
         }
         let mut block = executor.allocate_block(&contents)?.into_iter();
@@ -93,7 +93,7 @@ impl Learner {
                 (_, PlanFeed::Rows(_)) => None,
                 (InputKind::State, _) => Some(Argument::Device(block.next().ok_or_else(|| lost("a state"))?)),
                 (InputKind::Arg, PlanFeed::State(w) | PlanFeed::Constant(w)) => {
-                    Some(Argument::Device(executor.upload(&std::mem::take(w))?))
+                    Some(Argument::Device(executor.upload(&executor.device_words(&std::mem::take(w), plan.graph.ty(input.value).dtype))?))
                 }
             });
         }
@@ -130,7 +130,9 @@ impl Learner {
                 let mut arguments = Vec::with_capacity(inputs.len());
                 for (feed, held) in plan.feeds.iter().zip(&*inputs) {
                     arguments.push(match (feed, held) {
-                        (PlanFeed::Rows(c), _) => Argument::Host(rows(plan, *c, step).into()),
+                        (PlanFeed::Rows(c), _) => {
+                            Argument::Host(device.executor().device_words(&rows(plan, *c, step), plan.columns[*c].dtype).into())
+                        }
                         (_, Some(a)) => a.clone(),
                         (_, None) => return Err(lost("an input")),
                     });
@@ -164,8 +166,9 @@ impl Learner {
         match loss {
             Loss::Tensor(t) => Ok(t.item()? as f32),
             Loss::Storage(s) => {
-                let words = pollster::block_on(self.device.executor().download(s))?;
                 let dtype = self.plan.graph.ty(self.plan.graph.outputs[self.plan.loss].value).dtype;
+                let executor = self.device.executor();
+                let words = executor.host_words(pollster::block_on(executor.download(s))?, dtype, 1);
                 aludel_runtime::decode(&words, dtype).first().map(|v| *v as f32).ok_or_else(|| lost("the loss"))
             }
         }
@@ -203,8 +206,13 @@ impl Learner {
                 pollster::block_on(t.to_le_bytes_async())?
             }
             Way::Whole { inputs, .. } => match inputs[i].as_ref().ok_or_else(|| lost("a state"))? {
-                Argument::Host(words) => words_to_le_bytes(words, ty.dtype),
-                Argument::Device(s) => words_to_le_bytes(&pollster::block_on(self.device.executor().download(s))?, ty.dtype),
+                Argument::Host(_) => return Err(lost("a state on the device")),
+                Argument::Device(s) => {
+                    let count = ty.numel().as_const().and_then(|n| usize::try_from(n).ok()).ok_or_else(|| lost("a size"))?;
+                    let executor = self.device.executor();
+                    let words = executor.host_words(pollster::block_on(executor.download(s))?, ty.dtype, count);
+                    words_to_le_bytes(&words, ty.dtype)
+                }
             },
         };
         let shape = ty

@@ -7,6 +7,7 @@ mod axes;
 mod kind;
 mod pair;
 
+pub(crate) use axes::compact;
 pub use kind::{Contraction, Kind, Product, classify};
 pub use pair::Refusal;
 

@@ -6,6 +6,7 @@
 
 mod keep;
 mod pull;
+mod widen;
 
 use crate::nest::NestBuilder;
 use crate::target::Target;
@@ -25,6 +26,7 @@ pub fn lower(graph: &Graph, target: &Target) -> Result<LoopProgram> {
         lw.node(n)?;
     }
     lw.outputs()?;
+    widen::widen(&mut lw.program);
     Ok(lw.program)
 }
 

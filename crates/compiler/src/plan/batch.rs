@@ -6,6 +6,7 @@
 //! workgroup takes alike.
 
 use crate::schedule::Scheduled;
+use crate::target::Target;
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::{self as k, KExpr, Kernel, KernelBuffer, SharedArray, Stmt, Ty, Var};
 use aludel_ir::program::Param;
@@ -118,11 +119,12 @@ pub(super) struct Member {
 }
 
 /// One kernel for all members.
-pub(super) fn merge(members: Vec<Member>, max_groups: u32) -> Member {
+pub(super) fn merge(members: Vec<Member>, target: &Target) -> Member {
+    let max_groups = target.max_groups;
     if members.len() == 1 {
         return members.into_iter().next().unwrap_or_else(|| unreachable!("one member"));
     }
-    let mut out = Merged { kernel: empty(&members[0].kernel), params: Vec::new(), names: BTreeMap::new() };
+    let mut out = Merged { kernel: empty(&members[0].kernel), params: Vec::new(), names: BTreeMap::new(), target };
     // Members of one text, in order of first appearance.
     let mut classes: Vec<Vec<Member>> = Vec::new();
     for m in members {
@@ -177,14 +179,15 @@ fn empty(like: &Kernel) -> Kernel {
     }
 }
 
-struct Merged {
+struct Merged<'a> {
     kernel: Kernel,
     params: Vec<Param>,
     /// Positions of size parameters that were asked for already.
     names: BTreeMap<String, u32>,
+    target: &'a Target,
 }
 
-impl Merged {
+impl Merged<'_> {
     fn var(&mut self, ty: Ty) -> Var {
         self.kernel.vars.push(ty);
         Var(self.kernel.vars.len() as u32 - 1)
@@ -216,7 +219,7 @@ impl Merged {
     fn class(&mut self, class: &[Member], group: Var, start: &Expr) -> Vec<Stmt> {
         let first = &class[0];
         let mut body = Vec::new();
-        let bind = |m: &mut Merged, body: &mut Vec<Stmt>, e: KExpr| {
+        let bind = |m: &mut Self, body: &mut Vec<Stmt>, e: KExpr| {
             if matches!(e, KExpr::Var(_) | KExpr::Lit(_) | KExpr::Param(_)) {
                 return e;
             }
@@ -263,7 +266,7 @@ impl Merged {
         let shared = self.arrays(&first.kernel.shared);
         let base = self.kernel.vars.len() as u32;
         self.kernel.vars.extend(first.kernel.vars.iter().copied());
-        let r = Rename { from: &first.kernel, base, place, sizes, offsets, buffers, shared };
+        let r = Rename { from: &first.kernel, base, place, sizes, offsets, buffers, shared, target: self.target };
         body.extend(first.kernel.body.iter().map(|s| r.stmt(s)));
         body
     }
@@ -312,13 +315,26 @@ struct Rename<'a> {
     offsets: Vec<KExpr>,
     buffers: Vec<u32>,
     shared: Vec<u32>,
+    target: &'a Target,
 }
 
-/// An offset in groups of four words. Offsets are unsigned: those above 2^31 look negative here.
-fn quads(words: KExpr) -> KExpr {
-    let two = KExpr::Lit(Literal::new(2.0, DType::U32));
-    let shifted = KExpr::Scalar(ScalarOp::Shr, vec![KExpr::Bitcast(DType::U32, Box::new(words)), two]);
+/// An offset in groups of so many bytes. Offsets are unsigned: those above 2^31 look negative here. Halves of words are counted in
+/// bindings of less than 8 GiB alone, see [`counts_halves`].
+fn in_groups(words: KExpr, bytes: u32) -> KExpr {
+    let (op, by) = match bytes {
+        2 => (ScalarOp::Shl, 1.0),
+        4 => return words,
+        _ => (ScalarOp::Shr, (bytes / 4).ilog2() as f64),
+    };
+    let by = KExpr::Lit(Literal::new(by, DType::U32));
+    let shifted = KExpr::Scalar(op, vec![KExpr::Bitcast(DType::U32, Box::new(words)), by]);
     KExpr::Bitcast(DType::I32, Box::new(shifted))
+}
+
+/// Whether a nest indexes elements of two bytes: in a kernel that it shares, their index counts from the binding's start, and 32 bits
+/// reach 8 GiB.
+pub(super) fn counts_halves(scheduled: &Scheduled, target: &Target) -> bool {
+    scheduled.kernel.buffers.iter().any(|b| target.element_bytes(b.dtype) == 2)
 }
 
 impl Rename<'_> {
@@ -333,8 +349,8 @@ impl Rename<'_> {
 
     fn at(&self, buffer: u32, index: &KExpr, lanes: u8) -> KExpr {
         // Four-lane accesses count in groups of four; buffers start at multiples of 64 words.
-        let offset = self.offsets[buffer as usize].clone();
-        let offset = if lanes == 4 { quads(offset) } else { offset };
+        let each = self.target.element_bytes(self.from.buffers[buffer as usize].dtype) * if lanes == 4 { 4 } else { 1 };
+        let offset = in_groups(self.offsets[buffer as usize].clone(), each);
         k::add(offset, self.expr(index))
     }
 

@@ -12,8 +12,10 @@ use crate::{Options, Style};
 use aludel_ir::expr::Expr;
 use aludel_ir::graph::{Graph, InputKind, Origin};
 use aludel_ir::kernel::{Access, Kernel};
-use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
-use aludel_ir::program::{Binding, KernelSource, Launch, MatrixProduct, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot};
+use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest};
+use aludel_ir::program::{
+    ALIGN, Binding, KernelSource, Launch, MatrixProduct, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot,
+};
 use aludel_ir::{Error, Result};
 use std::collections::{BTreeSet, HashMap};
 
@@ -41,9 +43,10 @@ pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result
     // A CPU that plays a GPU runs a branch with all its threads masked: matrix products go faster without there.
     let heavy = |n: usize| matches!(classify(&passes.loops.nests[n], passes.loops), Kind::Contract(_));
     let alone = schedule::product::for_library(passes.loops, target);
+    let far = reaches_far(passes.loops, target);
     let join = |n: usize| match () {
         () if !options.fuse || style != Style::Step => batch::Join::Nobody,
-        () if alone[n] => batch::Join::Nobody,
+        () if alone[n] || far && batch::counts_halves(&passes.scheduled[n], target) => batch::Join::Nobody,
         () if target.software && heavy(n) => batch::Join::Equals,
         () => batch::Join::Anybody,
     };
@@ -69,7 +72,8 @@ pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result
     let placed = vec![None; passes.loops.buffers.len()];
     // CUDA alone comes with a library for them.
     let products = if target.speaks(Language::Ptx) { schedule::products(passes.loops) } else { Vec::new() };
-    let mut p = Planner { passes: &passes, style, program: Program::default(), placed, batches, launch_of, wave_of, waves, products };
+    let mut p =
+        Planner { passes: &passes, style, program: Program::default(), placed, batches, launch_of, wave_of, waves, products, target };
     p.program.name = passes.graph.name.clone();
     p.program.env = passes.graph.env.clone();
     p.bindings();
@@ -78,6 +82,14 @@ pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result
     p.outputs()?;
     p.launches(target)?;
     Ok(p.program)
+}
+
+/// Whether a binding may have 8 GiB or more: all buffers together have, or nobody knows.
+fn reaches_far(loops: &LoopProgram, target: &Target) -> bool {
+    let aligned =
+        |b: &Buffer| b.numel().as_const().map(|n| n.saturating_mul(target.element_bytes(b.dtype) as i64).saturating_add(4 * ALIGN));
+    let bytes = loops.buffers.iter().try_fold(0i64, |sum, b| Some(sum.saturating_add(aligned(b)?)));
+    bytes.is_none_or(|b| b >= 8 << 30)
 }
 
 struct Planner<'a> {
@@ -95,6 +107,7 @@ struct Planner<'a> {
     waves: Vec<(usize, usize)>,
     /// The plain matrix product that each nest is, on targets that may have a library for it.
     products: Vec<Option<MatrixProduct>>,
+    target: &'a Target,
 }
 
 const ARENA: usize = 0;
@@ -119,6 +132,15 @@ impl Planner<'_> {
         };
     }
 
+    /// The 32-bit words that a buffer takes.
+    fn words(&self, buffer: BufferId) -> Expr {
+        let b = self.passes.loops.buffer(buffer);
+        match self.target.element_bytes(b.dtype) {
+            2 => b.numel().add(&Expr::ONE).floordiv(&Expr::Const(2), self.passes.loops),
+            _ => b.numel(),
+        }
+    }
+
     fn slot(&mut self, binding: usize, words: Expr, offset: Option<i64>) -> usize {
         self.program.slots.push(Slot { binding, words, offset });
         self.program.slots.len() - 1
@@ -128,7 +150,9 @@ impl Planner<'_> {
         let b = self.passes.loops.buffer(buffer);
         let launch = |wave: usize, first: bool| self.waves.get(wave).map_or(0, |(a, b)| if first { *a } else { *b });
         let live = (launch(live.0, true), launch(live.1, false));
-        self.program.placements.push(Placement { name: b.name.clone(), dtype: b.dtype, shape: b.shape.clone(), binding, live, slot });
+        let element_bytes = self.target.element_bytes(b.dtype);
+        let (name, dtype, shape) = (b.name.clone(), b.dtype, b.shape.clone());
+        self.program.placements.push(Placement { name, dtype, shape, element_bytes, binding, live, slot });
         let at = self.program.placements.len() - 1;
         self.placed[buffer.0 as usize] = Some(at);
         at
@@ -144,7 +168,7 @@ impl Planner<'_> {
                 (Style::Step, InputKind::State) => STATE,
                 (Style::Step, InputKind::Arg) => INPUTS,
             };
-            let slot = self.slot(binding, self.passes.loops.buffer(buffer).numel(), None);
+            let slot = self.slot(binding, self.words(buffer), None);
             let at = self.place(buffer, binding, slot, (0, last));
             self.program.inputs.push(at);
         }
@@ -163,7 +187,7 @@ impl Planner<'_> {
                 BufferKind::Update(i) if self.in_place(i) => self.placed[n] = Some(self.program.inputs[i]),
                 BufferKind::Result(o) if self.style == Style::Operator => {
                     let binding = self.passes.graph.inputs.len() + o;
-                    let slot = self.slot(binding, loops.buffer(buffer).numel(), None);
+                    let slot = self.slot(binding, self.words(buffer), None);
                     let live = lifetimes[n].unwrap_or((0, 0));
                     self.place(buffer, binding, slot, live);
                 }
@@ -171,7 +195,7 @@ impl Planner<'_> {
                     if let Some((first, last)) = lifetimes[n] {
                         // What the caller receives is copied out after the last launch.
                         let end = if kind == BufferKind::Temp { last } else { self.waves.len().saturating_sub(1) };
-                        arena.push(arena::Item { buffer, words: loops.buffer(buffer).numel(), first, last: end });
+                        arena.push(arena::Item { buffer, words: self.words(buffer), first, last: end });
                     }
                 }
             }
@@ -235,7 +259,7 @@ impl Planner<'_> {
         let words = self.known_sizes();
         for nests in self.batches.clone() {
             let members = nests.iter().map(|n| self.member(*n)).collect::<Result<Vec<_>>>()?;
-            let merged = batch::merge(members, target.max_groups);
+            let merged = batch::merge(members, target);
             let mut access: Vec<Option<Access>> = vec![None; self.program.bindings.len()];
             for b in &merged.kernel.buffers {
                 access[b.binding as usize] = Some(self.program.bindings[b.binding as usize].access);
@@ -331,7 +355,10 @@ impl Planner<'_> {
         let loops = self.passes.loops;
         let all = |f: fn(&Nest) -> Vec<BufferId>| -> BTreeSet<BufferId> { nests.iter().flat_map(|n| f(&loops.nests[*n])).collect() };
         let (reads, writes) = (all(Nest::reads), all(Nest::writes));
-        let words = reads.iter().chain(&writes).fold(Expr::ZERO, |sum, b| sum.add(&loops.buffer(*b).numel()));
+        let bytes = reads.iter().chain(&writes).fold(Expr::ZERO, |sum, b| {
+            let b = loops.buffer(*b);
+            sum.add(&b.numel().scale(self.target.element_bytes(b.dtype) as i64))
+        });
         let flops = nests.iter().fold(Expr::ZERO, |sum, n| sum.add(&flops(loops, &loops.nests[*n])));
         let launch = Launch {
             kernel,
@@ -341,7 +368,7 @@ impl Planner<'_> {
             writes: writes.iter().map(|b| self.place_of(*b)).collect::<Result<_>>()?,
             label,
             origins,
-            bytes: words.scale(4),
+            bytes,
             flops,
             product: self.product(nests)?,
         };

@@ -1,6 +1,6 @@
 //! The rules of the Kernel IR: types, scopes, positions in range, and barriers in uniform control flow.
 
-use super::{Access, BOOL, I32, KExpr, Kernel, SharedArray, Stmt, Ty, Var};
+use super::{Access, BOOL, I32, KExpr, Kernel, SharedArray, Stmt, Ty, Var, element_bytes};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 
@@ -224,8 +224,8 @@ impl Kernel {
             Stmt::AsyncCopy { array, index, buffer, from, lanes, valid } => {
                 let Some(a) = self.shared.get(*array as usize) else { return fail(format!("workgroup array {array} is not declared")) };
                 let Some(b) = self.buffers.get(*buffer as usize) else { return fail(format!("buffer {buffer} is not declared")) };
-                let word = |d: DType| matches!(d, DType::F32 | DType::F16 | DType::BF16);
-                if b.dtype != a.ty.dtype && !(word(b.dtype) && word(a.ty.dtype)) || !matches!(lanes, 1 | 4) {
+                let bytes = element_bytes(b.dtype) * *lanes as u32;
+                if b.dtype != a.ty.dtype || a.ty.lanes != 1 || !matches!(bytes, 4 | 8 | 16) {
                     return fail(format!("copy of {lanes} of {} from buffer {} to array {} of {}", b.dtype, b.name, a.name, a.ty.dtype));
                 }
                 self.expect(index, I32, "an index")?;

@@ -128,6 +128,7 @@ impl Written {
     /// The program in a target's language.
     pub fn program(&self, target: &Target) -> Program {
         let mut program = self.program.clone();
+        program.placements.iter_mut().for_each(|p| p.element_bytes = target.element_bytes(p.dtype));
         let access: Vec<Option<Access>> = program.bindings.iter().map(|b| Some(b.access)).collect();
         for kernel in &self.kernels {
             program.kernels.push(KernelSource {
@@ -158,9 +159,14 @@ impl Assembly {
     }
 
     pub fn tensor(&mut self, name: &str, shape: Vec<Expr>, binding: usize) -> usize {
+        self.typed(name, shape, binding, DType::F32)
+    }
+
+    /// A tensor of any type; of narrow ones every target has at least as much memory as it takes.
+    pub fn typed(&mut self, name: &str, shape: Vec<Expr>, binding: usize, dtype: DType) -> usize {
         let slot = self.program.slots.len();
         self.program.slots.push(Slot { binding, words: Expr::product(&shape), offset: None });
-        let placement = Placement { name: name.into(), dtype: DType::F32, shape, binding, live: (0, 0), slot };
+        let placement = Placement { name: name.into(), dtype, shape, element_bytes: 4, binding, live: (0, 0), slot };
         self.program.placements.push(placement);
         self.program.placements.len() - 1
     }
@@ -190,7 +196,13 @@ impl Assembly {
 
     pub fn output(&mut self, name: &str, placement: usize, updates: Option<usize>) {
         let shape = self.program.placements[placement].shape.clone();
-        self.program.outputs.push(ProgramOutput { name: name.into(), placement, dtype: DType::F32, shape, updates });
+        self.program.outputs.push(ProgramOutput {
+            name: name.into(),
+            placement,
+            dtype: self.program.placements[placement].dtype,
+            shape,
+            updates,
+        });
     }
 
     pub fn finish(self) -> Written {

@@ -81,11 +81,11 @@ impl Printer<'_> {
             }
             KExpr::Load { buffer, index, ty } => {
                 let code = self.element(*buffer, index, *ty)?;
-                loaded(code, *ty)
+                loaded(code, *ty)?
             }
             KExpr::Shared { array, index } => {
                 let code = self.slot(*array, index)?;
-                loaded(code, ty)
+                loaded(code, ty)?
             }
             KExpr::Lane(x, lane) => Text::atom(format!("{}[{lane}]", self.expr(x)?.at(Binds::Atom)), ty),
             KExpr::Vec4(parts) if parts.len() == 1 => self.expr(&parts[0])?.spread(4),
@@ -253,12 +253,30 @@ fn place(base: &str, index: Text, ty: Ty, each: u8) -> String {
     format!("*({}x{} *)({base} + {at}{times})", word_name(ty.dtype), ty.lanes)
 }
 
-fn loaded(code: String, ty: Ty) -> Text {
-    match ty {
-        Ty { dtype: DType::Bool, lanes: 1 } => Text::new(format!("{code} != 0"), ty, Binds::Never),
-        Ty { lanes: 1, .. } => Text::atom(code, ty),
+fn loaded(code: String, ty: Ty) -> Result<Text> {
+    Ok(match (ty.dtype, ty.lanes) {
+        (DType::Bool, 1) => Text::new(format!("{code} != 0"), ty, Binds::Never),
+        (DType::F16, 1) => Text::atom(format!("widen_f16({code})"), ty),
+        (DType::BF16, 1) => Text::atom(format!("widen_bf16({code})"), ty),
+        (DType::F16 | DType::BF16, _) => return Err(one_by_one("loads", ty.dtype)),
+        (_, 1) => Text::atom(code, ty),
         _ => Text::new(code, ty, Binds::Unary),
-    }
+    })
+}
+
+/// A value as memory holds it.
+pub(super) fn stored(value: Text) -> Result<Text> {
+    let name = match (value.ty.dtype, value.ty.lanes) {
+        (DType::F16, 1) => "narrow_f16",
+        (DType::BF16, 1) => "narrow_bf16",
+        (DType::F16 | DType::BF16, _) => return Err(one_by_one("stores", value.ty.dtype)),
+        _ => return Ok(value),
+    };
+    Ok(Text::atom(format!("{name}({})", value.arg()), value.ty))
+}
+
+fn one_by_one(what: &str, dtype: DType) -> Error {
+    Error::unsupported(format!("{what} of vectors of {dtype} in C"), "take the elements one by one")
 }
 
 /// Rounds a value that was computed as f32 to its narrow type.

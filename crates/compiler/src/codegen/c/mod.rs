@@ -6,7 +6,8 @@
 //!
 //! Integers wrap (`-fwrapv`) and words of memory are read under several types (`-fno-strict-aliasing`). Addresses are computed in
 //! 64 bits. Registers of several lanes are vectors as GCC and Clang extend C by them; loops whose turns do not meet are marked
-//! for the compiler to vectorise ([`simd`]). Narrow floats are held as the f32 that they round to, bool as an int of 0 or 1.
+//! for the compiler to vectorise ([`simd`]). Narrow floats are f32 that hold values of the narrow type, and `u16` in memory; bool is an
+//! int of 0 or 1.
 
 mod affine;
 mod expr;
@@ -18,6 +19,7 @@ mod spell;
 use aludel_ir::kernel::{KExpr, Kernel, Stmt, Ty, Var, visit};
 use aludel_ir::program::Program;
 use aludel_ir::{DType, Error, Result};
+use expr::stored;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -28,6 +30,7 @@ typedef int i32;
 typedef unsigned u32;
 typedef long long i64;
 typedef unsigned long long u64;
+typedef unsigned short u16;
 typedef unsigned char u8;
 ";
 
@@ -118,7 +121,11 @@ fn scalar_name(dtype: DType) -> &'static str {
 
 /// The type of an element in memory.
 fn word_name(dtype: DType) -> &'static str {
-    if dtype == DType::Bool { "u32" } else { scalar_name(dtype) }
+    match dtype {
+        DType::F16 | DType::BF16 => "u16",
+        DType::Bool => "u32",
+        d => scalar_name(d),
+    }
 }
 
 impl Printer<'_> {
@@ -126,8 +133,13 @@ impl Printer<'_> {
         let mut out = String::from("static void KERNEL(u32 *const *b, const i32 *p, u32 group, u8 *scratch) {\n");
         for (i, b) in self.kernel.buffers.iter().enumerate() {
             let word = word_name(b.dtype);
-            let offset = b.offset.map_or(String::new(), |o| format!(" + (u32)p[{o}]"));
-            let _ = writeln!(out, "  {word} *const b{i} = ({word} *)b[{}]{offset};", b.binding);
+            // Offsets count words.
+            let start = match b.offset {
+                None => format!("b[{}]", b.binding),
+                Some(o) if word == "u16" => format!("(b[{}] + (u32)p[{o}])", b.binding),
+                Some(o) => format!("b[{}] + (u32)p[{o}]", b.binding),
+            };
+            let _ = writeln!(out, "  {word} *const b{i} = ({word} *){start};");
         }
         for (i, (a, at)) in self.kernel.shared.iter().zip(self.kernel.shared_offsets()).enumerate() {
             let word = word_name(a.ty.dtype);
@@ -164,13 +176,13 @@ impl Printer<'_> {
                 let dtype = self.kernel.buffers[*buffer as usize].dtype;
                 let value = self.expr(value)?;
                 let to = self.element(*buffer, index, Ty { dtype, lanes: value.ty.lanes })?;
-                let _ = writeln!(out, "{pad}{to} = {};", value.code);
+                let _ = writeln!(out, "{pad}{to} = {};", stored(value)?.code);
             }
             Stmt::StoreShared { array, index, value } => {
                 let ty = self.kernel.shared[*array as usize].ty;
-                let value = self.value(value, ty)?;
+                let value = stored(self.expr(value)?.spread(ty.lanes))?;
                 let to = self.slot(*array, index)?;
-                let _ = writeln!(out, "{pad}{to} = {value};");
+                let _ = writeln!(out, "{pad}{to} = {};", value.code);
             }
             // Templates add where no other piece does: the order is fixed, and so is the sum.
             Stmt::AtomicAdd { buffer, index, value } => {

@@ -1,7 +1,7 @@
 //! Instructions, registers and operands: what the printer and the helper functions are written with.
 
 use aludel_ir::DType;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// The class of a register: what PTX's `.reg` declares.
@@ -66,6 +66,8 @@ pub(super) struct Emit {
     labels: u32,
     /// Registers that are written more than once: what is named after them has to be copied.
     mutable: HashSet<String>,
+    /// Registers that hold another one's value rounded to a narrow type.
+    rounded: HashMap<String, (DType, Operand)>,
 }
 
 impl Emit {
@@ -84,6 +86,22 @@ impl Emit {
 
     pub fn is_variable(&self, register: &str) -> bool {
         self.mutable.contains(register)
+    }
+
+    /// Remembers that a register holds a value rounded to a narrow type.
+    pub fn note_rounded(&mut self, rounded: &Operand, from: &Operand, dtype: DType) {
+        let fixed = !matches!(from, Operand::Reg(r) | Operand::Sum(r, _) if self.is_variable(r));
+        if let (Operand::Reg(r), true) = (rounded, fixed) {
+            self.rounded.insert(r.clone(), (dtype, from.clone()));
+        }
+    }
+
+    /// The value that one was rounded from, where that is known.
+    pub fn before_rounding(&self, value: Operand, dtype: DType) -> Operand {
+        match &value {
+            Operand::Reg(r) => self.rounded.get(r).filter(|(d, _)| *d == dtype).map_or(value.clone(), |(_, from)| from.clone()),
+            _ => value,
+        }
     }
 
     pub fn label(&mut self) -> String {

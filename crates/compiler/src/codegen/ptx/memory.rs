@@ -2,7 +2,8 @@
 
 use super::Printer;
 use super::emit::{Class, Operand};
-use aludel_ir::kernel::{KExpr, SharedArray, Ty};
+use super::scalar::packed;
+use aludel_ir::kernel::{KExpr, Ty, element_bytes};
 use aludel_ir::{DType, Error, Result};
 
 /// What an address lies in.
@@ -12,14 +13,14 @@ pub(super) enum Space {
     Array(u32),
 }
 
-/// Bytes of a workgroup array, rounded up so that the next one starts at a multiple of 16.
-pub(super) fn array_bytes(a: &SharedArray) -> u32 {
-    (a.len * 4 * a.ty.lanes as u32).next_multiple_of(16)
-}
-
 /// The type of one word in memory.
 fn word(dtype: DType) -> &'static str {
     if dtype.is_float() { "f32" } else { "b32" }
+}
+
+/// Bytes of a value in memory.
+fn bytes(ty: Ty) -> u32 {
+    element_bytes(ty.dtype) * ty.lanes as u32
 }
 
 impl Printer<'_> {
@@ -96,7 +97,7 @@ impl Printer<'_> {
 
     pub(super) fn load(&mut self, buffer: u32, index: &KExpr, ty: Ty) -> Result<Vec<Operand>> {
         let index = self.scalar_value(index)?;
-        let at = self.address(Space::Buffer(buffer), &index, 4 * ty.lanes as u32);
+        let at = self.address(Space::Buffer(buffer), &index, bytes(ty));
         let binding = self.kernel.buffers[buffer as usize].binding as usize;
         let space = if self.constant.get(binding).copied().unwrap_or(false) { "global.nc" } else { "global" };
         Ok(self.read(space, &at, ty))
@@ -105,11 +106,14 @@ impl Printer<'_> {
     pub(super) fn load_shared(&mut self, array: u32, index: &KExpr, lanes: u8) -> Result<Vec<Operand>> {
         let ty = Ty { lanes, ..self.kernel.shared[array as usize].ty };
         let index = self.scalar_value(index)?;
-        let at = self.address(Space::Array(array), &index, 4 * ty.lanes as u32);
+        let at = self.address(Space::Array(array), &index, bytes(ty));
         Ok(self.read("shared", &at, ty))
     }
 
     fn read(&mut self, space: &str, at: &str, ty: Ty) -> Vec<Operand> {
+        if element_bytes(ty.dtype) == 2 {
+            return self.read_narrow(space, at, ty);
+        }
         let class = if ty.dtype == DType::Bool { Class::B32 } else { Class::of(ty.dtype) };
         let regs: Vec<String> = (0..ty.lanes).map(|_| self.emit.fresh(class)).collect();
         let (wide, list) = vector(&regs);
@@ -126,13 +130,52 @@ impl Printer<'_> {
         out
     }
 
+    /// Elements of 16 bits, widened: bf16 is the upper half of an f32.
+    fn read_narrow(&mut self, space: &str, at: &str, ty: Ty) -> Vec<Operand> {
+        if ty.lanes == 1 {
+            let half = self.emit.fresh(Class::B16);
+            self.emit.line(format!("ld.{space}.b16 {half}, {at}"));
+            return vec![self.widen(half, ty.dtype)];
+        }
+        let pairs: Vec<String> = (0..ty.lanes / 2).map(|_| self.emit.fresh(Class::B32)).collect();
+        let (wide, list) = vector(&pairs);
+        self.emit.line(format!("ld.{space}{wide}.b32 {list}, {at}"));
+        let mut out = Vec::with_capacity(ty.lanes as usize);
+        for pair in pairs {
+            let pair = Operand::Reg(pair);
+            if ty.dtype == DType::BF16 {
+                let halves = [("shl.b32", Operand::Int(16)), ("and.b32", Operand::Int(0xffff_0000))];
+                for (op, by) in halves {
+                    let bits = self.emit.op(Class::B32, op, &[&pair, &by]);
+                    out.push(self.emit.op(Class::F32, "mov.b32", &[&bits]));
+                }
+            } else {
+                let (low, high, pair) = (self.emit.fresh(Class::B16), self.emit.fresh(Class::B16), self.emit.arg(&pair));
+                self.emit.line(format!("mov.b32 {{{low}, {high}}}, {pair}"));
+                out.extend([low, high].map(|h| self.widen(h, ty.dtype)));
+            }
+        }
+        out
+    }
+
+    fn widen(&mut self, half: String, dtype: DType) -> Operand {
+        match dtype {
+            DType::BF16 => {
+                let (zero, bits) = (self.emit.fresh(Class::B16), self.emit.fresh(Class::B32));
+                self.emit.line(format!("mov.b16 {zero}, 0"));
+                self.emit.line(format!("mov.b32 {bits}, {{{zero}, {half}}}"));
+                self.emit.op(Class::F32, "mov.b32", &[&Operand::Reg(bits)])
+            }
+            _ => self.emit.op(Class::F32, "cvt.f32.f16", &[&Operand::Reg(half)]),
+        }
+    }
+
     pub(super) fn store(&mut self, buffer: u32, index: &KExpr, value: &KExpr) -> Result<()> {
         let ty = self.kernel.type_of(value)?;
         let value = self.words(value, ty)?;
         let index = self.scalar_value(index)?;
-        let at = self.address(Space::Buffer(buffer), &index, 4 * ty.lanes as u32);
-        let (wide, list) = vector(&value);
-        self.emit.line(format!("st.global{wide}.{} {at}, {list}", word(ty.dtype)));
+        let at = self.address(Space::Buffer(buffer), &index, bytes(ty));
+        self.write("global", &at, &value, ty);
         Ok(())
     }
 
@@ -140,16 +183,28 @@ impl Printer<'_> {
         let ty = self.kernel.shared[array as usize].ty;
         let value = self.words(value, ty)?;
         let index = self.scalar_value(index)?;
-        let at = self.address(Space::Array(array), &index, 4 * ty.lanes as u32);
-        let (wide, list) = vector(&value);
-        self.emit.line(format!("st.shared{wide}.{} {at}, {list}", word(ty.dtype)));
+        let at = self.address(Space::Array(array), &index, bytes(ty));
+        self.write("shared", &at, &value, ty);
         Ok(())
+    }
+
+    fn write(&mut self, space: &str, at: &str, value: &[String], ty: Ty) {
+        let (wide, list) = vector(value);
+        let word = match (element_bytes(ty.dtype), value.len() == ty.lanes as usize) {
+            (2, true) => "b16",
+            (2, false) => "b32",
+            _ => word(ty.dtype),
+        };
+        self.emit.line(format!("st.{space}{wide}.{word} {at}, {list}"));
     }
 
     /// A value as registers that a store takes.
     fn words(&mut self, value: &KExpr, ty: Ty) -> Result<Vec<String>> {
         let class = if ty.dtype == DType::Bool { Class::B32 } else { Class::of(ty.dtype) };
         let lanes = self.expr_lanes(value, ty.lanes)?;
+        if element_bytes(ty.dtype) == 2 {
+            return Ok(self.narrow_words(lanes, ty.dtype));
+        }
         Ok(lanes
             .into_iter()
             .map(|v| {
@@ -161,6 +216,25 @@ impl Printer<'_> {
                 self.emit.register(class, &v)
             })
             .collect())
+    }
+
+    /// Values of a narrow type: one of 16 bits, or pairs in words.
+    fn narrow_words(&mut self, lanes: Vec<Operand>, dtype: DType) -> Vec<String> {
+        // What a value was rounded from is rounded here: the conversion to f32 and back goes away.
+        let lanes: Vec<Operand> = lanes.into_iter().map(|v| self.emit.before_rounding(v, dtype)).collect();
+        match &lanes[..] {
+            [one] => {
+                let half = packed(&mut self.emit, std::slice::from_ref(one), dtype);
+                vec![self.emit.arg(&half)]
+            }
+            many => many
+                .chunks(2)
+                .map(|pair| {
+                    let word = packed(&mut self.emit, pair, dtype);
+                    self.emit.arg(&word)
+                })
+                .collect(),
+        }
     }
 
     pub(super) fn atomic_add(&mut self, buffer: u32, index: &KExpr, value: &KExpr) -> Result<()> {
@@ -189,11 +263,12 @@ impl Printer<'_> {
         valid: Option<&KExpr>,
     ) -> Result<()> {
         let index = self.scalar_value(index)?;
-        let to = self.address(Space::Array(array), &index, 4);
+        let each = element_bytes(self.kernel.buffers[buffer as usize].dtype);
+        let to = self.address(Space::Array(array), &index, each);
         let from = self.scalar_value(from)?;
-        let from = self.address(Space::Buffer(buffer), &from, 4);
-        let bytes = 4 * lanes as u32;
-        let cache = if lanes == 4 { "cg" } else { "ca" };
+        let from = self.address(Space::Buffer(buffer), &from, each);
+        let bytes = each * lanes as u32;
+        let cache = if bytes == 16 { "cg" } else { "ca" };
         let size = match valid {
             None => String::new(),
             Some(v) => {
@@ -210,6 +285,7 @@ impl Printer<'_> {
 fn vector(regs: &[String]) -> (&'static str, String) {
     match regs {
         [one] => ("", one.clone()),
+        [a, b] => (".v2", format!("{{{a}, {b}}}")),
         many => (".v4", format!("{{{}}}", many.join(", "))),
     }
 }

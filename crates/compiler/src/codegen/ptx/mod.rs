@@ -14,7 +14,7 @@
 //! memory, from the start of the one array `dynamic`; the launch then has to ask for `shared_bytes` and to raise the function's
 //! limit (`CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`).
 //!
-//! Narrow floats are f32 registers that hold values of the narrow type, as in memory.
+//! Narrow floats are f32 registers that hold values of the narrow type, and 16 bits in memory.
 
 mod emit;
 mod helper;
@@ -152,7 +152,7 @@ impl Printer<'_> {
                     self.emit.line(format!("add.u32 {r}, {r}, {start}"));
                 }
                 // The arrays of four lanes come with 16 bytes each; single words are rounded up to that.
-                start += memory::array_bytes(a);
+                start += a.bytes();
             } else {
                 self.emit.line(format!("mov.u32 {r}, s{i}"));
             }
@@ -180,7 +180,7 @@ impl Printer<'_> {
         out.push_str(&self.emit.declarations());
         if !dynamic {
             for (i, a) in k.shared.iter().enumerate() {
-                let _ = writeln!(out, "  .shared .align 16 .b8 s{i}[{}];", memory::array_bytes(a));
+                let _ = writeln!(out, "  .shared .align 16 .b8 s{i}[{}];", a.bytes());
             }
         }
         out.push_str(&self.emit.text);

@@ -414,18 +414,32 @@ fn boolean(e: &mut Emit, op: ScalarOp, args: &[Operand]) -> Result<Option<Operan
 pub(super) fn round(e: &mut Emit, x: Operand, dtype: DType) -> Operand {
     match dtype {
         DType::F16 => {
-            let narrow = e.op(Class::B16, "cvt.rn.f16.f32", &[&x]);
-            e.op(Class::F32, "cvt.f32.f16", &[&narrow])
+            let narrow = packed(e, std::slice::from_ref(&x), dtype);
+            let out = e.op(Class::F32, "cvt.f32.f16", &[&narrow]);
+            e.note_rounded(&out, &x, dtype);
+            out
         }
         DType::BF16 => {
-            let narrow = e.op(Class::B16, "cvt.rn.bf16.f32", &[&x]);
+            let narrow = packed(e, std::slice::from_ref(&x), dtype);
             let (zero, bits) = (e.fresh(Class::B16), e.fresh(Class::B32));
             let narrow = e.arg(&narrow);
             e.line(format!("mov.b16 {zero}, 0"));
             e.line(format!("mov.b32 {bits}, {{{zero}, {narrow}}}"));
-            e.op(Class::F32, "mov.b32", &[&Operand::Reg(bits)])
+            let out = e.op(Class::F32, "mov.b32", &[&Operand::Reg(bits)]);
+            e.note_rounded(&out, &x, dtype);
+            out
         }
         _ => x,
+    }
+}
+
+/// One or two f32 in a narrow type, ties to even: 16 bits, or a word with the first in its lower half.
+pub(super) fn packed(e: &mut Emit, values: &[Operand], dtype: DType) -> Operand {
+    let name = if dtype == DType::F16 { "f16" } else { "bf16" };
+    let values: Vec<Operand> = values.iter().map(|v| Operand::Reg(e.register(Class::F32, v))).collect();
+    match &values[..] {
+        [low, high] => e.op(Class::B32, &format!("cvt.rn.{name}x2.f32"), &[high, low]),
+        _ => e.op(Class::B16, &format!("cvt.rn.{name}.f32"), &refs(&values)),
     }
 }
 

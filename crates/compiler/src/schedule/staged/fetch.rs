@@ -46,9 +46,9 @@ pub(super) struct Fetch {
 impl Template<'_> {
     pub(super) fn side<'s>(&'s self, operand: ValId, axes: &'s [AxisId], base: KExpr, size: u32) -> Side<'s> {
         let t = self.tile;
-        let source = super::narrow_source(self.nest, operand).unwrap_or(operand);
-        let plain = match self.nest.op(source) {
-            LoopOp::Load { index, mask: None, .. } if !reads_values(&index[0]) => Some(source),
+        // Elements of 16 bits are widened on the way.
+        let plain = match self.nest.op(operand) {
+            LoopOp::Load { index, mask: None, .. } if !reads_values(&index[0]) => Some(operand),
             _ => None,
         };
         let by_four = |axes: &[AxisId]| axes.last().copied().filter(|a| self.program.extent(*a).as_const().is_some_and(|e| e % 4 == 0));

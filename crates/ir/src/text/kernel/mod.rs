@@ -16,7 +16,7 @@
 //! Four lanes: `x.vec4[r1]` loads them, `f32x4` is their type, `r2.x` is one of them. Registers that the body never declares
 //! are listed before it: `reg r9: f32`. Precedence is Rust's; comparisons do not chain.
 //!
-//! What only some GPUs have: `copy.vec4 s[r1] = x[r2] if r3` starts an asynchronous copy (positions in words), `commit` ends a
+//! What only some GPUs have: `copy.vec4 s[r1] = x[r2] if r3` starts an asynchronous copy (positions in elements), `commit` ends a
 //! group of them, `wait(1)` leaves at most one under way; `mma(r4, r5, r6, r7) += (..) * (..)`; `shuffle(r8, 16)`.
 
 mod parse;

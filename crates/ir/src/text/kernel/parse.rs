@@ -298,8 +298,13 @@ impl<'a> Parser<'a> {
 
     fn copy(&mut self) -> Result<Stmt> {
         let lanes = if self.c.eat(".") {
-            self.c.word("vec4")?;
-            4
+            let at = self.c.position();
+            match self.c.ident("`vec2`, `vec4` or `vec8`")? {
+                "vec2" => 2,
+                "vec4" => 4,
+                "vec8" => 8,
+                other => return Err(self.c.error_from(at, format!("`{other}` is none of `vec2`, `vec4` and `vec8`"))),
+            }
         } else {
             1
         };

@@ -131,7 +131,7 @@ impl Printer<'_> {
             }
             Stmt::Barrier => self.out.push_str("barrier"),
             Stmt::AsyncCopy { array, index, buffer, from, lanes, valid } => {
-                let wide = if *lanes == 4 { ".vec4" } else { "" };
+                let wide = if *lanes > 1 { format!(".vec{lanes}") } else { String::new() };
                 let (to, from) = (format!("{}[{}]", self.array(*array), self.expr(index)), self.expr(from));
                 let valid = valid.as_ref().map_or(String::new(), |v| format!(" if {}", self.expr(v)));
                 self.out.push_str(&format!("copy{wide} {to} = {}[{from}]{valid}", self.buffer(*buffer)));

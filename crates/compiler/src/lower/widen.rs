@@ -1,0 +1,64 @@
+//! Arithmetic of f16 and bf16 in f32: narrow values are loaded, converted, stored, and never computed with.
+//!
+//! **Where values round**: where the graph casts, and where a value gets a buffer, which is at least each result of an eager operator
+//! and what a step keeps. Between, inside one nest, a value keeps f32, as in TorchInductor and inside PyTorch's own kernels; sums are
+//! kept in f32 throughout. Fusion changes nothing of it: a buffer that it removes leaves the conversion behind.
+
+use crate::nest::NestBuilder;
+use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::{DType, Literal};
+use std::collections::HashMap;
+
+fn is_narrow(d: DType) -> bool {
+    matches!(d, DType::F16 | DType::BF16)
+}
+
+/// Rewrites every nest that computes with narrow values.
+pub(super) fn widen(program: &mut LoopProgram) {
+    let types: Vec<DType> = program.buffers.iter().map(|b| b.dtype).collect();
+    for i in 0..program.nests.len() {
+        if program.nests[i].ops.iter().any(|(_, d)| is_narrow(*d)) {
+            program.nests[i] = nest(program, &program.nests[i], &types);
+        }
+    }
+}
+
+fn nest(program: &LoopProgram, old: &Nest, types: &[DType]) -> Nest {
+    let mut b = NestBuilder::default();
+    // What each operation became; the f32 of a narrow one.
+    let mut now: Vec<ValId> = Vec::with_capacity(old.ops.len());
+    for (op, dtype) in &old.ops {
+        let wide = if is_narrow(*dtype) { DType::F32 } else { *dtype };
+        let v = match op {
+            LoopOp::Const(l) if is_narrow(*dtype) => b.push(LoopOp::Const(Literal::new(l.value(), wide)), wide),
+            LoopOp::Bitcast(_, x) if is_narrow(old.dtype(*x)) => {
+                // Bits are those of the narrow value.
+                let narrow = b.cast(now[x.0 as usize], old.dtype(*x));
+                b.push(LoopOp::Bitcast(*dtype, narrow), *dtype)
+            }
+            LoopOp::Cast(_, x) => b.cast(now[x.0 as usize], *dtype),
+            LoopOp::Load { .. } | LoopOp::Const(_) | LoopOp::Index(_) | LoopOp::Bitcast(..) => {
+                b.import(op, *dtype, &HashMap::new(), &now, program)
+            }
+            LoopOp::Scalar(..) | LoopOp::Reduce { .. } => b.import(op, wide, &HashMap::new(), &now, program),
+        };
+        let v = b.cast(v, wide);
+        now.push(v);
+    }
+    let mut out = Nest { axes: old.axes.clone(), inner: old.inner.clone(), origins: old.origins.clone(), ..Nest::default() };
+    for s in &old.stores {
+        let mut s = s.clone();
+        let v = now[s.value.0 as usize];
+        let dtype = types[s.buffer.0 as usize];
+        s.value = match b.nest.op(v) {
+            // A narrow value that was widened only to be computed with.
+            LoopOp::Cast(DType::F32, x) if b.nest.dtype(*x) == dtype => *x,
+            _ => b.cast(v, dtype),
+        };
+        s.index = s.index.iter().map(|e| crate::nest::rename(e, &HashMap::new(), Some(&now), program)).collect();
+        out.stores.push(s);
+    }
+    out.ops = b.nest.ops;
+    crate::fuse::compact(&mut out);
+    out
+}
