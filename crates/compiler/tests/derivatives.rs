@@ -145,7 +145,7 @@ fn check(c: &Check, rng: &mut Lcg) {
     assert_close(&format!("{} forward", c.op), got[outs.len()..].iter().zip(&w).map(|(t, w)| dot(t, w)).sum(), want);
 
     // A pullback with what it reads computed before.
-    let split = vjp(&plain, &c.wrt).unwrap_or_else(|e| panic!("{}: {e}", c.op));
+    let split = vjp(&plain, &c.wrt, plain.outputs.len()).unwrap_or_else(|e| panic!("{}: {e}", c.op));
     let mut residuals = eval(&split.forward, &c.inputs);
     assert_eq!(residuals.len(), outs.len() + split.residuals);
     let got = eval(&split.backward, &[residuals.split_off(outs.len()), w].concat());

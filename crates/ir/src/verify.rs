@@ -65,12 +65,18 @@ impl Function {
             Graph { env: env.clone(), ..g.clone() }.verify_nested(depth + 1)?;
         }
         let types = |g: &Graph, out: bool| -> Vec<TensorType> {
-            if out { g.outputs.iter().map(|o| g.ty(o.value).clone()).collect() } else { g.inputs.iter().map(|i| g.ty(i.value).clone()).collect() }
+            if out {
+                g.outputs.iter().map(|o| g.ty(o.value).clone()).collect()
+            } else {
+                g.inputs.iter().map(|i| g.ty(i.value).clone()).collect()
+            }
         };
         let floats = |list: &[TensorType]| list.iter().filter(|t| t.dtype.is_float()).cloned().collect::<Vec<_>>();
         let (x, y) = (types(&self.body, false), types(&self.body, true));
         let (dx, dy) = (floats(&x), floats(&y));
-        for (role, graph, inputs, outputs) in [("vjp", &self.vjp, [&x[..], &y, &dy].concat(), &dx), ("jvp", &self.jvp, [&x[..], &dx].concat(), &dy)] {
+        for (role, graph, inputs, outputs) in
+            [("vjp", &self.vjp, [&x[..], &y, &dy].concat(), &dx), ("jvp", &self.jvp, [&x[..], &dx].concat(), &dy)]
+        {
             let Some(g) = graph else { continue };
             if types(g, false) != inputs || types(g, true) != *outputs {
                 return fail(format!("its {role} does not take and give what its body's types ask for"));

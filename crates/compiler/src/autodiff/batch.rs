@@ -8,7 +8,7 @@ use super::{batch_rules, expand_grads, has_derivative};
 use aludel_ir::graph::InputKind;
 use aludel_ir::op::VjpArgs;
 use aludel_ir::rewrite::emit;
-use aludel_ir::{Attrs, Builder, Dim, Error, Function, Graph, Op, Origin, Result, TensorType, ValueId};
+use aludel_ir::{Attrs, Builder, DType, Dim, Error, Function, Graph, Op, Origin, Result, TensorType, ValueId};
 use std::sync::Arc;
 
 /// What random operators do whose key the samples share. PyTorch: the option `randomness` of `torch.func.vmap`.
@@ -32,7 +32,13 @@ pub type Batched = (ValueId, bool);
 /// Errors: a dimension out of range; a random operator under [`Randomness::Error`].
 pub fn vmap(graph: &Graph, in_dims: &[Option<usize>], out_dims: &[usize], size: &Dim, randomness: Randomness) -> Result<Graph> {
     if in_dims.len() != graph.inputs.len() || out_dims.len() != graph.outputs.len() {
-        let text = format!("{} inputs and {} results, {} and {} dimensions", graph.inputs.len(), graph.outputs.len(), in_dims.len(), out_dims.len());
+        let text = format!(
+            "{} inputs and {} results, {} and {} dimensions",
+            graph.inputs.len(),
+            graph.outputs.len(),
+            in_dims.len(),
+            out_dims.len()
+        );
         return Err(Error::invalid("vmap", text, "give one dimension for each"));
     }
     let graph = expand_grads(graph)?;
@@ -117,9 +123,16 @@ impl Batcher {
     }
 
     // `sample` and `types` are the types for one sample.
-    fn node(&mut self, b: &mut Builder, op: &Op, mut x: Vec<Batched>, sample: &[TensorType], types: Vec<TensorType>) -> Result<Vec<Batched>> {
+    fn node(
+        &mut self,
+        b: &mut Builder,
+        op: &Op,
+        mut x: Vec<Batched>,
+        sample: &[TensorType],
+        types: Vec<TensorType>,
+    ) -> Result<Vec<Batched>> {
         if let Op::Call(def, attrs) = op
-            && let Some(key) = key_operand(def.signature, attrs).filter(|k| *k < x.len())
+            && let Some(key) = key_operand(def.signature, attrs).filter(|k| sample.get(*k).is_some_and(|t| t.dtype == DType::U32))
             && !x[key].1
         {
             match self.randomness {
@@ -163,7 +176,8 @@ impl Batcher {
         let flags: Vec<bool> = x.iter().map(|x| x.1).collect();
         let body = self.nested(b, &f.body, &flags, &vec![true; f.body.outputs.len()])?;
         let is_float = |g: &Graph, v: ValueId| g.ty(v).dtype.is_float();
-        let floats: Vec<bool> = flags.iter().zip(&f.body.inputs).filter(|(_, i)| is_float(&f.body, i.value)).map(|(flag, _)| *flag).collect();
+        let floats: Vec<bool> =
+            flags.iter().zip(&f.body.inputs).filter(|(_, i)| is_float(&f.body, i.value)).map(|(flag, _)| *flag).collect();
         let count = f.body.outputs.len();
         let float_results = f.body.outputs.iter().filter(|o| is_float(&f.body, o.value)).count();
         // What is shared by the samples gets the sum of their gradients.
@@ -206,7 +220,8 @@ impl Batcher {
     }
 }
 
-/// The operand that is a random operator's key, unless its arguments make it draw nothing.
+/// The operand that is a random operator's key (if it has words for elements: attention has keys of another kind), unless its arguments
+/// make it draw nothing.
 fn key_operand(signature: &str, attrs: &Attrs) -> Option<usize> {
     if attrs.bool("training", true) == Ok(false) || attrs.float("p", 1.0) == Ok(0.0) {
         return None;
@@ -230,8 +245,7 @@ fn nest(outer: &mut Builder, name: &str, build: impl FnOnce(&mut Builder) -> Res
 // One operator as a graph of prims.
 fn single(outer: &mut Builder, op: &Op, args: &[TensorType], types: Vec<TensorType>) -> Result<Graph> {
     nest(outer, op.name(), |b| {
-        let x: Vec<ValueId> =
-            args.iter().enumerate().map(|(i, t)| b.graph.add_input(format!("x{i}"), InputKind::Arg, t.clone())).collect();
+        let x: Vec<ValueId> = args.iter().enumerate().map(|(i, t)| b.graph.add_input(format!("x{i}"), InputKind::Arg, t.clone())).collect();
         let y = emit(b, op, &x, types, &|_| true)?;
         y.iter().enumerate().for_each(|(i, v)| b.graph.add_output(format!("y{i}"), *v, None));
         Ok(())

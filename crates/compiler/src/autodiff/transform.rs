@@ -58,11 +58,11 @@ pub struct Vjp {
     pub residuals: usize,
 }
 
-/// Splits a graph into one that computes and one that takes gradients of its float outputs to gradients of its inputs `wrt`.
-/// PyTorch: `torch.func.vjp`.
+/// Splits a graph into one that computes and one that takes gradients of its float outputs, of the first `results` of them, to gradients of
+/// its inputs `wrt`. PyTorch: `torch.func.vjp`.
 ///
 /// Errors: an input that does not exist or has no float elements.
-pub fn vjp(graph: &Graph, wrt: &[usize]) -> Result<Vjp> {
+pub fn vjp(graph: &Graph, wrt: &[usize], results: usize) -> Result<Vjp> {
     check_inputs(graph, "vjp", wrt)?;
     let graph = expand_grads(graph)?;
     let mut r = Rewriter::new(&graph);
@@ -74,7 +74,7 @@ pub fn vjp(graph: &Graph, wrt: &[usize]) -> Result<Vjp> {
     let inputs = wrt.iter().map(|i| r.value(graph.inputs[*i].value)).collect::<Result<Vec<_>>>()?;
     let own = r.b.graph.inputs.len();
     let mut seeds = Vec::new();
-    for (o, y) in graph.outputs.iter().zip(&outputs) {
+    for (o, y) in graph.outputs.iter().zip(&outputs).take(results) {
         let ty = r.b.ty(*y).clone();
         if ty.dtype.is_float() {
             seeds.push((*y, r.b.graph.add_input(format!("{}_grad", o.name), InputKind::Arg, ty)));
