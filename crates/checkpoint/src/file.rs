@@ -74,15 +74,30 @@ pub fn decode(what: &str, bytes: &[u8]) -> Result<State> {
             Dtype::U32 => (DType::U32, quads().collect()),
             Dtype::F16 => (DType::F16, pairs().map(|h| half::f16::from_bits(h).to_f32().to_bits()).collect()),
             Dtype::BF16 => (DType::BF16, pairs().map(|h| half::bf16::from_bits(h).to_f32().to_bits()).collect()),
+            // PyTorch counts in 64 bits, as in `num_batches_tracked`.
+            Dtype::I64 => (DType::I32, longs(what, &name, data)?),
             Dtype::BOOL => (DType::Bool, data.iter().map(|b| (*b != 0) as u32).collect()),
             other => {
                 return Err(Error::unsupported(
                     format!("{what}: {name} has elements of type {other:?}"),
-                    "convert them to float32, float16, bfloat16, int32, uint32 or bool",
+                    "convert them to float32, float16, bfloat16, int32, int64, uint32 or bool",
                 ));
             }
         };
         state.insert(name.to_string(), Array { dtype, shape: view.shape().to_vec(), words });
     }
     Ok(state)
+}
+
+/// 64-bit integers in 32 bits. Errors when one needs more.
+fn longs(what: &str, name: &str, data: &[u8]) -> Result<Arc<[u32]>> {
+    data.as_chunks::<8>()
+        .0
+        .iter()
+        .map(|b| {
+            let value = i64::from_le_bytes(*b);
+            let narrow = i32::try_from(value).map(|v| v as u32);
+            narrow.map_err(|_| Error::unsupported(format!("{what}: {name} has {value}"), "integers have 32 bits here"))
+        })
+        .collect()
 }

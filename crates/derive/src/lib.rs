@@ -1,14 +1,14 @@
 //! `#[derive(Tree)]`: a struct or enum as a tree of tensors and static values.
 //!
 //! Fields are visited in the order they are declared. The name of a field is a step of the path (`blocks.0.ln1.weight`); a tuple struct
-//! of one field and a field marked `#[tree(flatten)]` add no step. `#[tree(skip)]` leaves a field out: compiled functions then do not
+//! of one field and a field marked `#[tree(flatten)]` add no step; `#[tree(name = "self")]` gives a step another name. `#[tree(skip)]` leaves a field out: compiled functions then do not
 //! see changes of it.
 
 use proc_macro::TokenStream;
 use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::{Ident, Span, TokenStream as Tokens};
 use quote::{format_ident, quote};
-use syn::{Data, DeriveInput, Field, Fields, Member, parse_macro_input, parse_quote};
+use syn::{Data, DeriveInput, Field, Fields, LitStr, Member, parse_macro_input, parse_quote};
 
 #[proc_macro_derive(Tree, attributes(tree))]
 pub fn derive_tree(input: TokenStream) -> TokenStream {
@@ -58,6 +58,8 @@ fn expand(mut input: DeriveInput) -> syn::Result<Tokens> {
 /// What a field's attribute says.
 enum Mark {
     Named,
+    /// Under this name instead of the field's.
+    Renamed(LitStr),
     Flatten,
     Skip,
 }
@@ -70,8 +72,10 @@ fn mark(field: &Field) -> syn::Result<Mark> {
                 Mark::Flatten
             } else if meta.path.is_ident("skip") {
                 Mark::Skip
+            } else if meta.path.is_ident("name") {
+                Mark::Renamed(meta.value()?.parse()?)
             } else {
-                return Err(meta.error("expected `flatten` or `skip`"));
+                return Err(meta.error("expected `flatten`, `skip` or `name = \"..\"`"));
             };
             Ok(())
         })?;
@@ -108,14 +112,15 @@ fn body(fields: &Fields, krate: &Tokens, walk: Walk) -> syn::Result<Tokens> {
             (_, Walk::SetTraining) => quote!(#krate::Tree::set_training(#f, training);),
             (Mark::Flatten, Walk::Visit) => quote!(#krate::Tree::visit(#f, visitor);),
             (Mark::Named, Walk::Visit) if newtype => quote!(#krate::Tree::visit(#f, visitor);),
-            (Mark::Named, Walk::Visit) => {
-                let key = match member {
-                    Member::Named(n) => {
+            (Mark::Named | Mark::Renamed(_), Walk::Visit) => {
+                let key = match (&mark, member) {
+                    (Mark::Renamed(name), _) => quote!(#krate::Key::Name(#name)),
+                    (_, Member::Named(n)) => {
                         let n = n.to_string();
                         let n = n.trim_start_matches("r#");
                         quote!(#krate::Key::Name(#n))
                     }
-                    Member::Unnamed(i) => {
+                    (_, Member::Unnamed(i)) => {
                         let i = i.index as usize;
                         quote!(#krate::Key::Index(#i))
                     }

@@ -1,11 +1,23 @@
 //! The model zoo and the playground's presets, written with the public API only.
+//!
+//! Every model is built from a configuration, names its parameters as the library does whose files it takes, and starts from that
+//! library's initial values.
 
 pub mod data;
-mod gpt;
+mod gan;
+mod language;
 mod mlp;
 pub mod presets;
+mod published;
 mod vision;
 
-pub use gpt::{Block, Gpt};
+pub use gan::{Gan, GanConfig, GanTrain};
+pub use language::{
+    BertConfig, BertForMaskedLm, BertForSequenceClassification, BertInputs, BertModel, Block, Gpt, Gpt2, Gpt2Config, Llama, LlamaConfig,
+};
 pub use mlp::Mlp;
-pub use vision::{Autoencoder, BasicBlock, Bottleneck, Cnn, LeNet, ResNet, ResNetBlock, ResNetConfig, ResNetKind, Vgg, VggConfig};
+pub use published::Published;
+pub use vision::{
+    Autoencoder, BasicBlock, Bottleneck, Cnn, LeNet, ResNet, ResNetBlock, ResNetConfig, ResNetKind, UNet, UNetConfig, Vgg, VggConfig, Vit,
+    VitConfig,
+};

@@ -23,7 +23,7 @@ impl Dropout {
     }
 
     /// Whether it does anything now.
-    pub(crate) fn is_active(&self) -> bool {
+    pub fn is_active(&self) -> bool {
         self.training.is_on() && self.p > 0.0
     }
 }

@@ -1,6 +1,5 @@
 //! Initial values of parameters: PyTorch's distributions, from one seed.
 
-use aludel_ir::{DType, ScalarOp};
 use aludel_tensor::{Device, Error, IntoDims, Result, Tensor};
 
 /// Makes parameters on a device. Each has numbers of its own, which depend on the seed and on how many were made before.
@@ -78,11 +77,7 @@ impl Init {
     /// As [`Init::normal_std`], without what lies beyond two standard deviations. PyTorch: `trunc_normal_(std=std, a=-2 * std, b=2 * std)`.
     pub fn trunc_normal(&mut self, shape: impl IntoDims, std: f64) -> Result<Tensor> {
         let seed = self.next_seed();
-        // The inverse of the distribution function, of numbers between its values at -2 and 2.
-        let bound = ScalarOp::Erf.eval(&[std::f64::consts::SQRT_2], DType::F32, DType::F32);
-        self.map(Tensor::uniform(&self.device, shape, -bound, bound, seed)?, |u| {
-            (std::f64::consts::SQRT_2 * ScalarOp::Erfinv.eval(&[u], DType::F32, DType::F32) * std).clamp(-2.0 * std, 2.0 * std)
-        })
+        Ok(Tensor::truncated_normal(&self.device, shape, std, seed)?.requires_grad())
     }
 
     /// Evenly so that a linear layer keeps the variance of values and gradients. PyTorch: `xavier_uniform_`.
@@ -113,12 +108,6 @@ impl Init {
 
     pub fn ones(&mut self, shape: impl IntoDims) -> Result<Tensor> {
         Ok(Tensor::ones(&self.device, shape)?.requires_grad())
-    }
-
-    // A parameter of changed values; what `Tensor` draws is still on the host.
-    fn map(&self, t: Tensor, f: impl Fn(f64) -> f64) -> Result<Tensor> {
-        let values: Vec<f32> = t.to_vec::<f32>()?.into_iter().map(|x| f(x as f64) as f32).collect();
-        Ok(Tensor::from_vec(&self.device, values, t.dims())?.requires_grad())
     }
 }
 

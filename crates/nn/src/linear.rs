@@ -2,7 +2,7 @@
 
 use crate::init::{Init, check_sizes};
 use crate::module::Module;
-use aludel_tensor::{Error, Result, Tensor, Tree, no_grad, where_};
+use aludel_tensor::{Error, Result, Tensor, Tree, where_};
 
 /// `y = x W^T + b`. PyTorch: `torch.nn.Linear`.
 #[derive(Clone, Tree)]
@@ -55,10 +55,7 @@ impl Embedding {
         if index >= shape[0] {
             return Err(Error::invalid("Embedding", format!("padding_idx is {index} of {} rows", shape[0]), "give a row of the table"));
         }
-        let mut keep = vec![1.0f32; shape[0]];
-        keep[index] = 0.0;
-        let keep = Tensor::from_vec(self.weight.device(), keep, [shape[0], 1])?;
-        self.weight = no_grad(|| self.weight.mul(&keep))?.detach().requires_grad();
+        self.weight = self.weight.with_zero_row(index)?.requires_grad();
         self.padding_idx = Some(index);
         Ok(self)
     }

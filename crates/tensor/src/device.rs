@@ -1,7 +1,6 @@
 //! A device: where tensors live and operators run, with its caches of compiled operators.
 
 use crate::dispatch::cache::OperatorCache;
-use crate::func::FunctionCache;
 use aludel_compiler::Target;
 use aludel_ir::Result;
 use aludel_runtime::{DeviceInfo, Executor, Stats};
@@ -24,7 +23,6 @@ struct Inner {
     target: Option<Target>,
     info: DeviceInfo,
     operators: OperatorCache,
-    functions: FunctionCache,
 }
 
 impl Device {
@@ -54,7 +52,7 @@ impl Device {
     /// A device of any executor.
     pub fn new(executor: Arc<dyn Executor>) -> Device {
         let (target, info) = (executor.target(), executor.info());
-        Device(Arc::new(Inner { executor, target, info, operators: OperatorCache::default(), functions: FunctionCache::default() }))
+        Device(Arc::new(Inner { executor, target, info, operators: OperatorCache::default() }))
     }
 
     pub fn info(&self) -> &DeviceInfo {
@@ -68,10 +66,6 @@ impl Device {
 
     pub fn executor(&self) -> &Arc<dyn Executor> {
         &self.0.executor
-    }
-
-    pub(crate) fn functions(&self) -> &FunctionCache {
-        &self.0.functions
     }
 
     pub(crate) fn operators(&self) -> &OperatorCache {

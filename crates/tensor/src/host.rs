@@ -3,6 +3,7 @@
 
 use crate::random;
 use aludel_runtime::Storage;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// How values are made.
@@ -14,16 +15,24 @@ pub(crate) enum Fill {
     Uniform { seed: u64, low: f64, high: f64 },
     /// Normally distributed.
     Normal { seed: u64, mean: f64, std: f64 },
+    /// Normally distributed around zero, without what lies beyond two standard deviations.
+    TruncatedNormal { seed: u64, std: f64 },
 }
 
 impl Fill {
-    fn words(self, n: usize) -> Arc<[u32]> {
+    fn words(self, n: usize) -> Vec<u32> {
         match self {
             Fill::Word(w) => vec![w; n],
             Fill::Uniform { seed, low, high } => random::uniform(seed, n, low, high),
             Fill::Normal { seed, mean, std } => random::normal(seed, n, mean, std),
+            Fill::TruncatedNormal { seed, std } => random::truncated_normal(seed, n, std),
         }
-        .into()
+    }
+}
+
+fn clear(words: &mut [u32], zeros: &Range<usize>) {
+    if let Some(part) = words.get_mut(zeros.clone()) {
+        part.fill(0);
     }
 }
 
@@ -32,21 +41,39 @@ pub(crate) struct HostData {
     words: OnceLock<Arc<[u32]>>,
     /// How the words are made, and how many, where they were not given.
     fill: Option<(Fill, usize)>,
+    /// Of made words, those that are zero all the same.
+    zeros: Range<usize>,
     pub uploaded: OnceLock<Storage>,
 }
 
 impl HostData {
     pub fn given(words: Vec<u32>) -> HostData {
-        HostData { words: OnceLock::from(Arc::from(words)), fill: None, uploaded: OnceLock::new() }
+        HostData { words: OnceLock::from(Arc::from(words)), fill: None, zeros: 0..0, uploaded: OnceLock::new() }
     }
 
     pub fn filled(fill: Fill, n: usize) -> HostData {
-        HostData { words: OnceLock::new(), fill: Some((fill, n)), uploaded: OnceLock::new() }
+        HostData { words: OnceLock::new(), fill: Some((fill, n)), zeros: 0..0, uploaded: OnceLock::new() }
+    }
+
+    /// The same with zeros in a range.
+    pub fn with_zeros(&self, zeros: Range<usize>) -> HostData {
+        match self.fill {
+            Some((fill, n)) if self.zeros.is_empty() => HostData { zeros, ..HostData::filled(fill, n) },
+            _ => {
+                let mut words = self.words().to_vec();
+                clear(&mut words, &zeros);
+                HostData::given(words)
+            }
+        }
     }
 
     pub fn words(&self) -> &Arc<[u32]> {
         self.words.get_or_init(|| match self.fill {
-            Some((fill, n)) => fill.words(n),
+            Some((fill, n)) => {
+                let mut words = fill.words(n);
+                clear(&mut words, &self.zeros);
+                words.into()
+            }
             None => Vec::new().into(),
         })
     }
@@ -57,6 +84,7 @@ impl HostData {
 
     /// Whether both hold the same words.
     pub fn equals(&self, other: &HostData) -> bool {
-        self.len() == other.len() && (self.fill.is_some() && self.fill == other.fill || self.words() == other.words())
+        self.len() == other.len()
+            && (self.fill.is_some() && self.fill == other.fill && self.zeros == other.zeros || self.words() == other.words())
     }
 }

@@ -351,6 +351,14 @@ impl Tensor {
         dispatch_at(None, row!("split"), &[self.into()], attrs, Location::caller())
     }
 
+    /// A number added around the last dimensions, by pairs of how often before and after, the last dimension's pair first; a negative
+    /// amount removes elements.
+    #[track_caller]
+    pub fn pad(&self, pad: impl IntoInts, value: f64) -> Result<Tensor> {
+        let attrs = Attrs::new().with("pad", pad.into_ints().unwrap_or_default()).with("value", value);
+        one(row!("pad"), &[self.into()], attrs, Location::caller())
+    }
+
     /// Reverses the order along dimensions.
     #[track_caller]
     pub fn flip(&self, dims: impl IntoInts) -> Result<Tensor> {

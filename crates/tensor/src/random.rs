@@ -30,6 +30,17 @@ pub fn normal(seed: u64, n: usize, mean: f64, std: f64) -> Vec<u32> {
     })
 }
 
+/// Words of `n` values of the normal distribution around zero between two standard deviations to both sides.
+pub fn truncated_normal(seed: u64, n: usize, std: f64) -> Vec<u32> {
+    // The inverse of the distribution function, of numbers between its values at -2 and 2.
+    let bound = ScalarOp::Erf.eval(&[std::f64::consts::SQRT_2], DType::F32, DType::F32) as f32;
+    generate(n, |i| {
+        let u = (-bound + unit(bits(seed, i)) * 2.0 * bound).clamp(-bound, bound);
+        let normal = std::f64::consts::SQRT_2 * ScalarOp::Erfinv.eval(&[u as f64], DType::F32, DType::F32);
+        ((normal * std).clamp(-2.0 * std, 2.0 * std) as f32).to_bits()
+    })
+}
+
 /// From so many on, values are made by several threads: a large model has a hundred million.
 const MANY: usize = 1 << 16;
 

@@ -76,11 +76,6 @@ impl Tensor {
         Self::make(device.clone(), ty, Data::Device { storage, place: None }, None)
     }
 
-    /// A tensor with a type and no value.
-    pub(crate) fn stand_in(device: &Device, ty: TensorType) -> Tensor {
-        Self::make(device.clone(), ty, Data::Freed, None)
-    }
-
     /// A tensor of the values in row-major order. Errors when the shape does not have as many elements.
     pub fn from_slice<T: Element>(device: &Device, values: &[T], shape: impl IntoDims) -> Result<Tensor> {
         let dims = shape.into_dims();
@@ -153,6 +148,36 @@ impl Tensor {
         let dims = shape.into_dims();
         let n = numel("normal", &dims, device)?;
         Ok(Self::filled(device, DType::F32, dims, Fill::Normal { seed, mean, std }, n))
+    }
+
+    /// f32 values of the normal distribution around zero without what lies beyond two standard deviations, the same for the same seed
+    /// on every device.
+    pub fn truncated_normal(device: &Device, shape: impl IntoDims, std: f64, seed: u64) -> Result<Tensor> {
+        if !(std.is_finite() && std >= 0.0) {
+            let problem = format!("no normal distribution has the standard deviation {std}");
+            return Err(Error::invalid("truncated_normal", problem, "give a finite number of at least 0"));
+        }
+        let dims = shape.into_dims();
+        let n = numel("truncated_normal", &dims, device)?;
+        Ok(Self::filled(device, DType::F32, dims, Fill::TruncatedNormal { seed, std }, n))
+    }
+
+    /// The same values with zeros in one slice of the first dimension. It is for making parameters: not recorded for differentiation, and
+    /// values that nobody has read yet stay unmade.
+    ///
+    /// Errors: a slice that the tensor does not have, a traced tensor.
+    pub fn with_zero_row(&self, row: usize) -> Result<Tensor> {
+        let rows = self.shape().first().copied().unwrap_or(0);
+        if row >= rows {
+            return Err(Error::op("with_zero_row", self.to_string(), format!("there is no row {row}"), format!("give one below {rows}")));
+        }
+        let width = self.numel() / rows;
+        let range = row * width..(row + 1) * width;
+        let host = match &self.inner.data {
+            Data::Host(h) => h.with_zeros(range),
+            _ => HostData::given(self.words()?.to_vec()).with_zeros(range),
+        };
+        Ok(Self::make(self.device().clone(), self.ty().clone(), Data::Host(Arc::new(host)), None))
     }
 
     /// A seed for the `i`-th of several random tensors that share one seed.
@@ -229,10 +254,7 @@ impl Tensor {
 
     /// Whether this is a name in a trace and has no value yet.
     pub fn is_traced(&self) -> bool {
-        match &self.inner.data {
-            Data::Traced(slot) => slot.resolved().is_none_or(Tensor::is_traced),
-            _ => false,
-        }
+        matches!(self.inner.data, Data::Traced(_))
     }
 
     /// Whether gradients flow to this tensor.
@@ -272,7 +294,7 @@ impl Tensor {
                 None => Argument::Host(h.words().clone()),
             }),
             Data::Device { storage, .. } => Ok(Argument::Device(storage.clone())),
-            Data::Traced(slot) => slot.resolved().ok_or_else(|| trace::escaped(self))?.argument(),
+            Data::Traced(_) => Err(trace::escaped(self)),
             Data::Freed => Err(Error::op("backward", self.to_string(), "a value that the derivative reads was not saved", "report this")),
         }
     }
@@ -286,7 +308,6 @@ impl Tensor {
                 }
                 self.argument()
             }
-            Data::Traced(slot) => slot.resolved().ok_or_else(|| trace::escaped(self))?.resident(),
             _ => self.argument(),
         }
     }
@@ -299,7 +320,6 @@ impl Tensor {
     pub(crate) fn words(&self) -> Result<Arc<[u32]>> {
         match &self.inner.data {
             Data::Host(h) => Ok(h.words().clone()),
-            Data::Traced(slot) => slot.resolved().ok_or_else(|| trace::escaped(self))?.words(),
             _ => pollster::block_on(self.words_async()),
         }
     }
@@ -308,7 +328,6 @@ impl Tensor {
     pub(crate) fn words(&self) -> Result<Arc<[u32]>> {
         match &self.inner.data {
             Data::Host(h) => Ok(h.words().clone()),
-            Data::Traced(slot) => slot.resolved().ok_or_else(|| trace::escaped(self))?.words(),
             _ => Err(Error::unsupported(
                 "waiting for a device in the browser",
                 "use to_vec_async() or item_async(), outside of a compiled function",
@@ -323,11 +342,7 @@ impl Tensor {
                 let executor = self.device().executor();
                 Ok(executor.host_words(executor.download(storage).await?, self.dtype(), self.numel()).into())
             }
-            Data::Traced(slot) => match slot.resolved() {
-                Some(t) => Box::pin(t.words_async()).await,
-                None => Err(trace::escaped(self)),
-            },
-            Data::Freed => Err(trace::escaped(self)),
+            Data::Traced(_) | Data::Freed => Err(trace::escaped(self)),
         }
     }
 

@@ -2,11 +2,15 @@
 
 mod cnn;
 mod resnet;
+mod unet;
 mod vgg;
+mod vit;
 
 pub use cnn::{Autoencoder, Cnn, LeNet};
 pub use resnet::{BasicBlock, Bottleneck, ResNet, ResNetBlock, ResNetConfig, ResNetKind};
+pub use unet::{UNet, UNetConfig};
 pub use vgg::{Vgg, VggConfig};
+pub use vit::{Vit, VitConfig};
 
 use aludel_nn::{Conv2d, Init};
 use aludel_tensor::{ConvOptions, Result};

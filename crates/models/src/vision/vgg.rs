@@ -2,7 +2,7 @@
 //! Deep Convolutional Networks for Large-Scale Image Recognition", ICLR 2015.
 
 use super::kaiming_conv;
-use aludel_nn::{Activation, AdaptiveAvgPool2d, Dropout, Generator, Init, Layer, Linear, MaxPool2d, Module, Sequential};
+use aludel_nn::{Activation, AdaptiveAvgPool2d, Dropout, Init, Layer, Linear, MaxPool2d, Module, Sequential};
 use aludel_tensor::{ConvOptions, Error, Result, Tensor, Tree};
 
 /// Sizes of a [`Vgg`].
@@ -29,9 +29,6 @@ impl VggConfig {
         VggConfig { stages, pooled: 7, hidden: 4096, dropout: 0.5, channels: 3, classes: 1000 }
     }
 }
-
-/// Where the classifier has dropout.
-const DROPOUTS: [usize; 2] = [2, 5];
 
 /// Parameters are `features.0.weight`, `features.2.weight`, .., `classifier.0.weight`, `classifier.3.weight`, `classifier.6.weight`.
 #[derive(Clone, Tree)]
@@ -76,23 +73,13 @@ impl Vgg {
         ];
         Ok(Vgg { features: Sequential(features), avgpool: AdaptiveAvgPool2d::new(size), classifier: Sequential(classifier) })
     }
-
-    /// `[N, channels, H, W]` to logits `[N, classes]`; with a generator as in training, without one dropout is left out.
-    #[track_caller]
-    pub fn forward_with(&self, x: &Tensor, generator: Option<&mut Generator>) -> Result<Tensor> {
-        let x = self.avgpool.forward(&self.features.forward(x)?)?.flatten(1, -1)?;
-        if let Some(generator) = generator {
-            return generator.scope(|| self.classifier.forward(&x));
-        }
-        let layers = self.classifier.0.iter().enumerate().filter(|(i, _)| !DROPOUTS.contains(i));
-        layers.map(|(_, layer)| layer).try_fold(x, |x, layer| layer.forward(&x))
-    }
 }
 
 impl Module for Vgg {
-    /// As [`Vgg::forward_with`] without a generator.
+    /// `[N, channels, H, W]` to logits `[N, classes]`. Errors in training with dropout outside of a generator's scope.
     #[track_caller]
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        self.forward_with(x, None)
+        let x = self.avgpool.forward(&self.features.forward(x)?)?;
+        self.classifier.forward(&x.flatten(1, -1)?)
     }
 }

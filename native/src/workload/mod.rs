@@ -1,9 +1,12 @@
 //! The training steps that are measured and explained: models of fixed sizes on random data, all with AdamW.
 
+mod zoo;
+
 use crate::device::Kind;
-use aludel::models::{Gpt, LeNet, Mlp, ResNet, ResNetConfig, Vgg, VggConfig};
+use aludel::models::{Gpt, LeNet, Mlp};
 use aludel::nn::{Activation, AdamConfig, AdamW, Generator, Init, Module, Optimizer};
 use aludel::{Device, Result, Tensor, Tree};
+use zoo::{Data, Zoo};
 
 /// One of the workloads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,33 +25,36 @@ enum Shape {
     Cnn,
     /// A decoder of pre-LN blocks with GELU by tanh.
     Gpt { vocabulary: usize, context: usize, width: usize, layers: usize, heads: usize },
-    /// ImageNet's classes from images of 224 by 224.
-    ResNet50,
-    /// The same, with dropout.
-    Vgg16,
+    /// A published model.
+    Zoo(Zoo),
 }
 
 const fn gpt(name: &'static str, batch: usize, [vocabulary, context, width, layers, heads]: [usize; 5]) -> Workload {
     Workload { name, shape: Shape::Gpt { vocabulary, context, width, layers, heads }, batch }
 }
 
+const fn zoo(name: &'static str, batch: usize, model: Zoo) -> Workload {
+    Workload { name, shape: Shape::Zoo(model), batch }
+}
+
 /// Digits.
 const CLASSES: usize = 10;
 
-/// ImageNet's.
-const IMAGE: [usize; 3] = [3, 224, 224];
-const IMAGE_CLASSES: usize = 1000;
-
 /// All workloads, the small first.
-pub const ALL: [Workload; 8] = [
+pub const ALL: [Workload; 13] = [
     Workload { name: "tiny", shape: Shape::Mlp(&[64, 128, 128, 10]), batch: 64 },
     Workload { name: "mlp", shape: Shape::Mlp(&[784, 1024, 1024, 10]), batch: 1024 },
     Workload { name: "cnn", shape: Shape::Cnn, batch: 256 },
     gpt("tinygpt", 8, [64, 32, 64, 2, 4]),
     gpt("chargpt", 64, [65, 256, 384, 6, 6]),
     gpt("gpt2", 8, [50304, 1024, 768, 12, 12]),
-    Workload { name: "resnet50", shape: Shape::ResNet50, batch: 128 },
-    Workload { name: "vgg16", shape: Shape::Vgg16, batch: 64 },
+    zoo("autoencoder", 256, Zoo::Autoencoder),
+    zoo("vit", 64, Zoo::VitTiny),
+    zoo("unet", 8, Zoo::UNet),
+    zoo("bert", 64, Zoo::Bert),
+    zoo("llama", 8, Zoo::Llama),
+    zoo("resnet50", 128, Zoo::ResNet50),
+    zoo("vgg16", 64, Zoo::Vgg16),
 ];
 
 /// PyTorch's scripts train with this; it changes no time.
@@ -60,8 +66,7 @@ pub enum Model {
     Mlp(Mlp),
     Cnn(LeNet),
     Gpt(Gpt),
-    ResNet(Box<ResNet>),
-    Vgg(Box<Vgg>),
+    Zoo(Box<zoo::Model>),
 }
 
 /// All that a step changes.
@@ -79,12 +84,16 @@ pub type Batch = (Tensor, Tensor);
 impl Train {
     /// Forward, backward and update; gives the loss before the update.
     pub fn step(&mut self, (x, y): &Batch) -> Result<Tensor> {
-        let loss = match &self.model {
-            Model::Mlp(m) => m.forward(x)?.cross_entropy(y)?,
-            Model::Cnn(m) => m.forward(x)?.cross_entropy(y)?,
-            Model::Gpt(m) => m.loss(x, y)?,
-            Model::ResNet(m) => m.forward(x)?.cross_entropy(y)?,
-            Model::Vgg(m) => m.forward_with(x, self.generator.as_mut())?.cross_entropy(y)?,
+        let model = &self.model;
+        let loss = || match model {
+            Model::Mlp(m) => m.forward(x)?.cross_entropy(y),
+            Model::Cnn(m) => m.forward(x)?.cross_entropy(y),
+            Model::Gpt(m) => m.loss(x, y),
+            Model::Zoo(m) => m.loss(x, y),
+        };
+        let loss = match &mut self.generator {
+            Some(generator) => generator.scope(loss)?,
+            None => loss()?,
         };
         self.optimizer.step(&mut self.model, &loss.backward()?)?;
         Ok(loss)
@@ -112,8 +121,7 @@ impl Workload {
                     self.batch
                 )
             }
-            Shape::ResNet50 => format!("ResNet-50 on 3x224x224, {IMAGE_CLASSES} classes, batch {}", self.batch),
-            Shape::Vgg16 => format!("VGG-16 with dropout on 3x224x224, {IMAGE_CLASSES} classes, batch {}", self.batch),
+            Shape::Zoo(zoo) => format!("{}, batch {}", zoo.describe(), self.batch),
         }
     }
 
@@ -130,9 +138,7 @@ impl Workload {
                 let per_token = l * 12.0 * d * d + v * d + l * 2.0 * t * d;
                 6.0 * self.batch as f64 * t * per_token
             }
-            // Multiplications forward for each image, as torchvision's documentation lists them.
-            Shape::ResNet50 => 6.0 * self.batch as f64 * 4.09e9,
-            Shape::Vgg16 => 6.0 * self.batch as f64 * 15.47e9,
+            Shape::Zoo(zoo) => 6.0 * self.batch as f64 * zoo.multiplications(),
         }
     }
 
@@ -145,11 +151,10 @@ impl Workload {
             Shape::Gpt { vocabulary, context, width, layers, heads } => {
                 Model::Gpt(Gpt::new(init, vocabulary, context, width, layers, heads)?)
             }
-            Shape::ResNet50 => Model::ResNet(Box::new(ResNet::new(init, &ResNetConfig::resnet50())?)),
-            Shape::Vgg16 => Model::Vgg(Box::new(Vgg::new(init, &VggConfig::vgg16())?)),
+            Shape::Zoo(zoo) => Model::Zoo(Box::new(zoo.model(init)?)),
         };
         let generator = match self.shape {
-            Shape::Vgg16 => Some(Generator::new(device, 0)?),
+            Shape::Zoo(zoo) if zoo.drops() => Some(Generator::new(device, 0)?),
             _ => None,
         };
         let config = AdamConfig { lr: LEARNING_RATE, ..AdamConfig::default() };
@@ -171,10 +176,20 @@ impl Workload {
                 let shape = [b, context];
                 Ok((Tensor::from_slice(device, &ids[..b * context], shape)?, Tensor::from_slice(device, &ids[1..], shape)?))
             }
-            Shape::ResNet50 | Shape::Vgg16 => {
-                let [channels, height, width] = IMAGE;
-                let classes = Tensor::from_vec(device, ids(b, IMAGE_CLASSES), [b])?;
-                Ok((Tensor::randn(device, [b, channels, height, width], 1)?, classes))
+            Shape::Zoo(zoo) => {
+                let images = |[c, h, w]: [usize; 3], seed| Tensor::randn(device, [b, c, h, w], seed);
+                let whole = |n: usize, below: usize, shape: &[usize]| Tensor::from_vec(device, ids(n, below), shape);
+                Ok(match zoo.data() {
+                    Data::Images(shape, classes) => (images(shape, 1)?, whole(b, classes, &[b])?),
+                    Data::Pixels([c, h, w], classes) => (images([c, h, w], 1)?, whole(b * h * w, classes, &[b, h, w])?),
+                    Data::Same(shape) => (images(shape, 1)?, images(shape, 1)?),
+                    Data::Sequences { vocabulary, time, classes } => (whole(b * time, vocabulary, &[b, time])?, whole(b, classes, &[b])?),
+                    Data::Next { vocabulary, time } => {
+                        let ids = ids(b * time + 1, vocabulary);
+                        let shape = [b, time];
+                        (Tensor::from_slice(device, &ids[..b * time], shape)?, Tensor::from_slice(device, &ids[1..], shape)?)
+                    }
+                })
             }
         }
     }
@@ -206,6 +221,10 @@ mod tests {
         // PyTorch's and torchvision's; no number of them is made here.
         assert_eq!(count("resnet50"), 25_557_032);
         assert_eq!(count("vgg16"), 138_357_544);
+        assert_eq!(count("bert"), 109_483_778);
+        assert_eq!(count("llama"), 134_515_008);
+        assert_eq!(count("vit"), 5_717_416);
+        assert_eq!(count("unet"), 31_037_698);
         assert_eq!(Workload::find("chargpt", true).unwrap().batch, 4);
         // 6 flops for each of the parameters of the products, and example.
         let tiny = Workload::find("tiny", false).unwrap();

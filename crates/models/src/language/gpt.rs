@@ -1,5 +1,6 @@
 //! The decoder-only transformer, as in GPT-2: normalization before each half of a block, GELU by tanh, learned positions.
 
+use super::{head_width, sizes, token_loss};
 use aludel_nn::{Embedding, Init, LayerNorm, Linear, Module};
 use aludel_tensor::{Error, Result, Tensor, Tree};
 
@@ -18,9 +19,7 @@ pub struct Block {
 
 impl Block {
     pub fn new(init: &mut Init, width: usize, heads: usize) -> Result<Block> {
-        if heads == 0 || !width.is_multiple_of(heads) {
-            return Err(Error::invalid("Gpt", format!("{heads} heads do not divide a width of {width}"), "give a divisor of the width"));
-        }
+        head_width("Gpt", width, heads)?;
         Ok(Block {
             ln1: LayerNorm::new(init, width)?,
             qkv: Linear::new(init, width, 3 * width)?,
@@ -79,9 +78,7 @@ impl Gpt {
     /// Mean cross-entropy of the next token at every position; both `[batch, time]` of i32.
     #[track_caller]
     pub fn loss(&self, tokens: &Tensor, next: &Tensor) -> Result<Tensor> {
-        let logits = self.forward(tokens)?;
-        let classes = logits.size(-1)?;
-        logits.reshape((-1, &classes))?.cross_entropy(&next.reshape([-1])?)
+        token_loss(&self.forward(tokens)?, next)
     }
 }
 
@@ -89,10 +86,8 @@ impl Module for Gpt {
     /// `[batch, time]` of i32 to logits `[batch, time, vocabulary]`. Errors when there are more positions than the context has.
     #[track_caller]
     fn forward(&self, tokens: &Tensor) -> Result<Tensor> {
-        if tokens.rank() != 2 {
-            return Err(Error::op("Gpt", tokens.to_string(), "tokens have two dimensions", "give [batch, time]"));
-        }
-        let positions = self.pos.weight.narrow(0, 0, &tokens.size(1)?)?;
+        let (_, time) = sizes("Gpt", tokens)?;
+        let positions = self.pos.weight.narrow(0, 0, &time)?;
         let mut x = self.tok.forward(tokens)?.add(&positions)?;
         for block in &self.blocks {
             x = block.forward(&x)?;
