@@ -24,7 +24,7 @@ pub struct Metrics {
     memory: IntGaugeVec,
     memory_peak: IntGaugeVec,
     ready: IntGauge,
-    gpu: gpu::Gpu,
+    gpu: Gpu,
 }
 
 impl Metrics {
@@ -78,7 +78,7 @@ impl Metrics {
             memory: gauges("aludel_device_memory_in_use_bytes", "Memory in use by tensors and arenas.", &["device"])?,
             memory_peak: gauges("aludel_device_memory_peak_bytes", "The most memory in use at once so far.", &["device"])?,
             ready: gauge("aludel_ready", "1 once sessions of an earlier run are restored.")?,
-            gpu: gpu::Gpu::new(r)?,
+            gpu: Gpu::new(r)?,
             registry,
         };
         // Present from the first scrape on, so that rates have a start.
@@ -117,61 +117,33 @@ pub fn pane_label(pane: Pane) -> &'static str {
 }
 
 /// Utilisation and memory of NVIDIA GPUs, from the driver's management library where there is one.
-#[cfg(feature = "cuda")]
-mod gpu {
-    use nvml_wrapper::Nvml;
-    use prometheus::{IntGaugeVec, Opts, Registry};
-
-    pub struct Gpu {
-        nvml: Option<Nvml>,
-        utilisation: IntGaugeVec,
-        used: IntGaugeVec,
-        total: IntGaugeVec,
-    }
-
-    impl Gpu {
-        pub fn new(registry: &Registry) -> prometheus::Result<Gpu> {
-            let gauge = |name: &str, help: &str| -> prometheus::Result<IntGaugeVec> {
-                let g = IntGaugeVec::new(Opts::new(name, help), &["gpu", "name"])?;
-                registry.register(Box::new(g.clone()))?;
-                Ok(g)
-            };
-            Ok(Gpu {
-                // Without a driver there is nothing to tell.
-                nvml: Nvml::init().ok(),
-                utilisation: gauge("aludel_gpu_utilization_percent", "Share of time in which kernels ran, by all processes.")?,
-                used: gauge("aludel_gpu_memory_used_bytes", "GPU memory in use by all processes.")?,
-                total: gauge("aludel_gpu_memory_total_bytes", "GPU memory.")?,
-            })
-        }
-
-        pub fn read(&self) {
-            let Some(nvml) = &self.nvml else { return };
-            for i in 0..nvml.device_count().unwrap_or(0) {
-                let Ok(device) = nvml.device_by_index(i) else { continue };
-                let (index, name) = (i.to_string(), device.name().unwrap_or_default());
-                let labels = [index.as_str(), name.as_str()];
-                if let Ok(u) = device.utilization_rates() {
-                    self.utilisation.with_label_values(&labels).set(i64::from(u.gpu));
-                }
-                if let Ok(m) = device.memory_info() {
-                    self.used.with_label_values(&labels).set(m.used as i64);
-                    self.total.with_label_values(&labels).set(m.total as i64);
-                }
-            }
-        }
-    }
+struct Gpu {
+    utilisation: IntGaugeVec,
+    used: IntGaugeVec,
+    total: IntGaugeVec,
 }
 
-#[cfg(not(feature = "cuda"))]
-mod gpu {
-    pub struct Gpu;
+impl Gpu {
+    fn new(registry: &Registry) -> prometheus::Result<Gpu> {
+        let gauge = |name: &str, help: &str| -> prometheus::Result<IntGaugeVec> {
+            let g = IntGaugeVec::new(Opts::new(name, help), &["gpu", "name"])?;
+            registry.register(Box::new(g.clone()))?;
+            Ok(g)
+        };
+        Ok(Gpu {
+            utilisation: gauge("aludel_gpu_utilization_percent", "Share of time in which kernels ran, by all processes.")?,
+            used: gauge("aludel_gpu_memory_used_bytes", "GPU memory in use by all processes.")?,
+            total: gauge("aludel_gpu_memory_total_bytes", "GPU memory.")?,
+        })
+    }
 
-    impl Gpu {
-        pub fn new(_: &prometheus::Registry) -> prometheus::Result<Gpu> {
-            Ok(Gpu)
+    fn read(&self) {
+        #[cfg(feature = "cuda")]
+        for gpu in aludel_runtime::cuda::usage() {
+            let labels = [gpu.index.to_string(), gpu.name];
+            self.utilisation.with_label_values(&labels).set(i64::from(gpu.busy_percent));
+            self.used.with_label_values(&labels).set(gpu.memory_used as i64);
+            self.total.with_label_values(&labels).set(gpu.memory_total as i64);
         }
-
-        pub fn read(&self) {}
     }
 }

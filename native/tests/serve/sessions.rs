@@ -47,7 +47,23 @@ async fn a_transformer_trains_too() {
 #[cfg(feature = "cpu")]
 #[tokio::test]
 async fn the_cpu_trains_as_the_interpreter_does() {
-    let server = Server::start(&["--device", "cpu"]);
+    trains_as_the_interpreter_does("cpu").await;
+}
+
+/// Through PTX, as a GPU of the server's runs it.
+#[cfg(feature = "cuda")]
+#[tokio::test]
+async fn a_gpu_trains_as_the_interpreter_does() {
+    let Some(gpu) = aludel_runtime::cuda::usage().into_iter().next() else {
+        return eprintln!("SKIPPED: no NVIDIA GPU; docs/gpu-checks.md says how to run this on one");
+    };
+    let server = trains_as_the_interpreter_does("cuda").await;
+    let label = format!("aludel_gpu_memory_used_bytes{{gpu=\"{}\",name=\"{}\"}}", gpu.index, gpu.name);
+    assert!(server.metric(&label) > Some(0.0), "{label}");
+}
+
+async fn trains_as_the_interpreter_does(device: &str) -> Server {
+    let server = Server::start(&["--device", device]);
     let config = digits();
     let want = local(&config, Pane::Compiled, &Device::interpreter(), 6);
     for pane in Pane::BOTH {
@@ -68,6 +84,7 @@ async fn the_cpu_trains_as_the_interpreter_does() {
     }
     // The second session's graph was known.
     assert!(server.metric("aludel_program_cache_total{result=\"hit\"}") >= Some(1.0));
+    server
 }
 
 #[tokio::test]
