@@ -14,6 +14,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+#[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
+mod bind;
 #[cfg(all(any(feature = "cpu", feature = "cuda"), not(target_arch = "wasm32")))]
 #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 mod cache;
@@ -25,6 +27,8 @@ pub mod interp;
 #[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
 #[cfg_attr(not(any(feature = "wgpu", feature = "cuda")), allow(dead_code))]
 mod measure;
+#[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
+mod memory;
 #[cfg(feature = "wgpu")]
 pub mod wgpu;
 

@@ -186,29 +186,3 @@ pub(crate) fn check_program(program: &Program) -> Result<()> {
         None => Ok(()),
     }
 }
-
-/// The state block that holds all state inputs of a binding, where there is one: its allocation. `locate` gives a storage's
-/// allocation, and whether it is a range of a block.
-pub(crate) fn state_block<A>(
-    program: &Program,
-    inputs: &[Argument],
-    binding: usize,
-    locate: impl Fn(&Storage) -> Result<(Arc<A>, bool)>,
-) -> Result<Option<Arc<A>>> {
-    let mut block: Option<Arc<A>> = None;
-    for (input, placement) in inputs.iter().zip(&program.inputs) {
-        if program.placements[*placement].binding != binding {
-            continue;
-        }
-        let Argument::Device(s) = input else { return Ok(None) };
-        let (allocation, in_block) = locate(s)?;
-        let same = block.get_or_insert_with(|| allocation.clone());
-        if !in_block || !Arc::ptr_eq(same, &allocation) {
-            return Ok(None);
-        }
-    }
-    // A placement that is no input has a place in the planned layout only.
-    let placements = program.placements.iter().enumerate();
-    let planned = placements.filter(|(_, p)| p.binding == binding).any(|(i, _)| !program.inputs.contains(&i));
-    Ok(block.filter(|_| !planned))
-}

@@ -3,9 +3,9 @@
 //! The cache holds shared objects by the hash of everything that decides what is in them: the text, the flags, the compiler
 //! and the processor. Files are written beside their place and renamed, so that a reader sees all of one or none.
 
-use super::lock;
 use super::team::Function;
 use crate::cache;
+use crate::memory::lock;
 use aludel_ir::{Error, Result};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -2,9 +2,10 @@
 
 use super::build::Compiler;
 use super::executable::CpuExecutable;
-use super::lock;
-use super::memory::{Allocation, Place, Pool, Range, aligned};
+use super::memory::{Allocation, Place, Pool, Range};
 use super::team;
+use crate::bind::{self, Mover};
+use crate::memory::lock;
 use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Stats, Storage};
 use aludel_compiler::Target;
 use aludel_ir::graph::Graph;
@@ -23,7 +24,7 @@ pub(super) struct Shared {
     pub info: DeviceInfo,
     pub target: Target,
     pub compiler: Compiler,
-    pub pool: Arc<Pool>,
+    pub pool: Pool,
     pub counters: Counters,
     /// Held while device memory is read or written: calls from several threads take turns.
     pub stream: Mutex<Stream>,
@@ -33,6 +34,7 @@ pub(super) struct Shared {
 pub(super) struct Counters {
     pub dispatches: AtomicU64,
     pub submits: AtomicU64,
+    pub buffers: AtomicU64,
     pub pipelines: AtomicU64,
     pub bytes_moved: AtomicU64,
 }
@@ -40,14 +42,26 @@ pub(super) struct Counters {
 /// Memory that all runs use, one after another.
 #[derive(Default)]
 pub(super) struct Stream {
-    pub arena: Option<Arc<Allocation>>,
+    arena: Option<Arc<Allocation>>,
 }
 
-impl Shared {
-    /// The range behind a storage, if it is this device's.
-    pub fn range<'a>(&self, storage: &'a Storage) -> Result<&'a Range> {
-        let range = storage.as_any().downcast_ref::<Range>().filter(|r| r.is_of(&self.pool));
-        range.ok_or_else(|| Error::invalid("tensor", "is on another device", format!("move it to {} first", self.info.name)))
+impl Mover for Stream {
+    type Device = Shared;
+
+    fn write(&mut self, _: &Arc<Shared>, to: &Place, words: &[u32]) -> Result<()> {
+        to.write(words)
+    }
+
+    fn write_all(&mut self, _: &Arc<Shared>, to: &Arc<Allocation>, parts: &[(u64, &Arc<[u32]>)]) -> Result<()> {
+        parts.iter().try_for_each(|(offset, words)| Place { allocation: to.clone(), offset: *offset }.write(words))
+    }
+
+    fn copy(&mut self, _: &Arc<Shared>, from: &Place, to: &Place, words: u64) -> Result<()> {
+        to.copy(from, words)
+    }
+
+    fn arena(&mut self) -> &mut Option<Arc<Allocation>> {
+        &mut self.arena
     }
 }
 
@@ -58,8 +72,13 @@ impl CpuExecutor {
         let target = target();
         let features = vec![format!("{} threads", team::threads()), format!("vectors of {} f32", target.vector_lanes)];
         let info = DeviceInfo { backend: "CPU".into(), name: name(), features };
-        let shared = Shared { info, target, compiler, pool: Arc::default(), counters: Counters::default(), stream: Mutex::default() };
+        let shared = Shared { info, target, compiler, pool: Pool::default(), counters: Counters::default(), stream: Mutex::default() };
         Ok(CpuExecutor { shared: Arc::new(shared) })
+    }
+
+    #[cfg(test)]
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 }
 
@@ -99,52 +118,22 @@ impl Executor for CpuExecutor {
 
     fn upload(&self, words: &[u32]) -> Result<Storage> {
         let _stream = lock(&self.shared.stream);
-        let place = Place { allocation: self.shared.pool.allocate(words.len() as u64)?, offset: 0 };
+        let place = Place::start(Pool::allocate(&self.shared, words.len() as u64)?);
         place.write(words)?;
         Ok(Arc::new(Range::new(place, words.len(), false)))
     }
 
     fn allocate_block(&self, contents: &[Argument]) -> Result<Vec<Storage>> {
-        let shared = &self.shared;
-        let _stream = lock(&shared.stream);
-        let mut end = 0u64;
-        let mut offsets = Vec::with_capacity(contents.len());
-        for c in contents {
-            if let Argument::Device(s) = c {
-                shared.range(s)?;
-            }
-            offsets.push(end);
-            end += aligned(c.words() as u64);
-        }
-        let allocation = shared.pool.allocate(end)?;
-        let mut out: Vec<Storage> = Vec::with_capacity(contents.len());
-        for (c, offset) in contents.iter().zip(offsets) {
-            let place = Place { allocation: allocation.clone(), offset };
-            match c {
-                Argument::Host(words) => place.write(words)?,
-                Argument::Device(s) => place.copy(&shared.range(s)?.place(), s.words() as u64)?,
-            }
-            out.push(Arc::new(Range::new(place, c.words(), true)));
-        }
-        Ok(out)
+        bind::allocate_block(&mut *lock(&self.shared.stream), &self.shared, contents)
     }
 
     fn evacuate(&self, range: &Storage) -> Result<Storage> {
-        let shared = &self.shared;
-        let held = shared.range(range)?;
-        let _stream = lock(&shared.stream);
-        if !held.in_block() {
-            return Err(Error::invalid("tensor", "is no range of a state block", "evacuate only what `allocate_block` gave"));
-        }
-        let to = Place { allocation: shared.pool.allocate(range.words() as u64)?, offset: 0 };
-        to.copy(&held.place(), range.words() as u64)?;
-        let freed = held.relocate(to);
-        Ok(Arc::new(Range::new(freed, range.words(), true)))
+        bind::evacuate(&mut *lock(&self.shared.stream), &self.shared, range)
     }
 
     fn download(&self, storage: &Storage) -> Pending<Vec<u32>> {
         let read = || {
-            let range = self.shared.range(storage)?;
+            let range = bind::range(&self.shared, storage)?;
             let _stream = lock(&self.shared.stream);
             range.place().read(storage.words() as u64)
         };
@@ -158,17 +147,17 @@ impl Executor for CpuExecutor {
     }
 
     fn stats(&self) -> Stats {
-        let (c, pool) = (&self.shared.counters, &self.shared.pool);
+        let c = &self.shared.counters;
         let get = |a: &AtomicU64| a.load(Ordering::Relaxed);
         Stats {
             dispatches: get(&c.dispatches),
             submits: get(&c.submits),
-            buffers_created: get(&pool.created),
+            buffers_created: get(&c.buffers),
             bind_groups_created: 0,
             pipelines_created: get(&c.pipelines),
             bytes_moved: get(&c.bytes_moved),
-            bytes_in_use: get(&pool.in_use),
-            peak_bytes: get(&pool.peak),
+            bytes_in_use: self.shared.pool.bytes_in_use(),
+            peak_bytes: self.shared.pool.peak_bytes(),
         }
     }
 

@@ -1,30 +1,25 @@
-//! Device memory on the host: aligned blocks of words, a pool of those no longer used, and the tensors in them.
+//! Device memory on the host: aligned blocks of words.
 //!
 //! Words are read and written under the device's lock only (see `Shared::stream` in the executor), never through references.
 
-use super::lock;
-use crate::Memory;
+use super::executor::Shared;
+use crate::memory::{self, Backing};
 use aludel_ir::program::ALIGN;
 use aludel_ir::{Error, Result};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::any::Any;
-use std::collections::BTreeMap;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::Ordering;
+
+pub(super) type Allocation = memory::Allocation<Shared>;
+pub(super) type Place = memory::Place<Shared>;
+pub(super) type Pool = memory::Pool<Shared>;
+pub(super) type Range = memory::Range<Shared>;
 
 /// Every buffer starts at a multiple of so many bytes: planned offsets are multiples of it too.
 const ALIGN_BYTES: usize = ALIGN as usize * 4;
-/// Unused memory that is kept for later, at least.
-const KEEP_BYTES: u64 = 256 << 20;
-
-/// Words rounded up to the alignment of buffers.
-pub(super) fn aligned(words: u64) -> u64 {
-    words.max(1).next_multiple_of(ALIGN as u64)
-}
 
 /// A block of the system's memory. Fresh blocks hold zeros.
-struct Block {
+pub(super) struct Block {
     start: NonNull<u32>,
     words: u64,
 }
@@ -55,98 +50,32 @@ impl Drop for Block {
     }
 }
 
-/// Blocks that nobody uses, by size, and the counts of all.
-#[derive(Default)]
-pub(super) struct Pool {
-    free: Mutex<Free>,
-    pub in_use: AtomicU64,
-    pub peak: AtomicU64,
-    pub created: AtomicU64,
-}
+impl Backing for Shared {
+    type Raw = Block;
+    const WHOLE: bool = false;
 
-#[derive(Default)]
-struct Free {
-    by_words: BTreeMap<u64, Vec<Block>>,
-    bytes: u64,
-}
-
-impl Pool {
-    /// Sizes come in eighths of powers of two, so that sizes that differ a little share blocks.
-    fn class(words: u64) -> u64 {
-        let words = aligned(words);
-        let step = (words.next_power_of_two() / 16).max(ALIGN as u64);
-        words.next_multiple_of(step)
+    fn pool(&self) -> &Pool {
+        &self.pool
     }
 
-    /// A block of at least so many words; old contents, or zeros.
-    pub fn allocate(self: &Arc<Self>, words: u64) -> Result<Arc<Allocation>> {
-        let words = Self::class(words);
-        let reused = {
-            let mut free = lock(&self.free);
-            let block = free.by_words.get_mut(&words).and_then(Vec::pop);
-            if block.is_some() {
-                free.bytes -= words * 4;
-            }
-            block
-        };
-        let block = match reused {
-            Some(b) => b,
-            None => {
-                self.created.fetch_add(1, Ordering::Relaxed);
-                Block::new(words).ok_or_else(|| {
-                    Error::device(
-                        format!("out of memory: {} bytes are not to be had", words.saturating_mul(4)),
-                        "use a smaller batch or model",
-                    )
-                })?
-            }
-        };
-        let in_use = self.in_use.fetch_add(words * 4, Ordering::Relaxed) + words * 4;
-        self.peak.fetch_max(in_use, Ordering::Relaxed);
-        Ok(Arc::new(Allocation { block: Some(block), pool: self.clone() }))
+    fn name(&self) -> &str {
+        &self.info.name
     }
 
-    fn give_back(&self, block: Block) {
-        let bytes = block.words * 4;
-        let in_use = self.in_use.fetch_sub(bytes, Ordering::Relaxed) - bytes;
-        let mut free = lock(&self.free);
-        if free.bytes + bytes <= KEEP_BYTES.max(in_use) {
-            free.bytes += bytes;
-            free.by_words.entry(block.words).or_default().push(block);
-        }
-    }
-}
-
-/// A block in use; goes back to the pool with its last owner.
-pub(super) struct Allocation {
-    block: Option<Block>,
-    pool: Arc<Pool>,
-}
-
-impl Allocation {
-    pub fn words(&self) -> u64 {
-        self.block.as_ref().map_or(0, |b| b.words)
+    /// What there is shows when it is asked for.
+    fn largest(&self) -> u64 {
+        isize::MAX as u64
     }
 
-    /// The first word, for as long as the allocation lives.
-    pub fn start(&self) -> *mut u32 {
-        self.block.as_ref().map_or(std::ptr::null_mut(), |b| b.start.as_ptr())
+    fn create(&self, words: u64) -> Result<Block> {
+        self.counters.buffers.fetch_add(1, Ordering::Relaxed);
+        let missing = || format!("out of memory: {} bytes are not to be had", words.saturating_mul(4));
+        Block::new(words).ok_or_else(|| Error::device(missing(), "use a smaller batch or model"))
     }
-}
 
-impl Drop for Allocation {
-    fn drop(&mut self) {
-        if let Some(b) = self.block.take() {
-            self.pool.give_back(b);
-        }
+    fn free(&self, memory: Vec<Block>) {
+        drop(memory);
     }
-}
-
-/// Where a tensor lies: an allocation and an offset in words.
-#[derive(Clone)]
-pub(super) struct Place {
-    pub allocation: Arc<Allocation>,
-    pub offset: u64,
 }
 
 impl Place {
@@ -164,7 +93,7 @@ impl Place {
     pub fn range(&self, words: u64) -> Result<*mut u32> {
         self.holds(0, words)?;
         // SAFETY: the offset lies in the allocation.
-        Ok(unsafe { self.allocation.start().add(self.offset as usize) })
+        Ok(unsafe { self.allocation.raw().start.as_ptr().add(self.offset as usize) })
     }
 
     /// Writes words from the host. Under the device's lock.
@@ -194,74 +123,16 @@ impl Place {
     }
 }
 
-/// A tensor on the device.
-pub(super) struct Range {
-    place: Mutex<Place>,
-    pool: Arc<Pool>,
-    words: usize,
-    in_block: AtomicBool,
-}
-
-impl Range {
-    pub fn new(place: Place, words: usize, in_block: bool) -> Self {
-        let pool = place.allocation.pool.clone();
-        Range { place: Mutex::new(place), pool, words, in_block: in_block.into() }
-    }
-
-    pub fn is_of(&self, pool: &Arc<Pool>) -> bool {
-        Arc::ptr_eq(&self.pool, pool)
-    }
-
-    pub fn place(&self) -> Place {
-        lock(&self.place).clone()
-    }
-
-    /// Whether it is a range of a state block, which programs update in place.
-    pub fn in_block(&self) -> bool {
-        self.in_block.load(Ordering::Relaxed)
-    }
-
-    /// Moves the tensor out of its block and gives the place that it had.
-    pub fn relocate(&self, to: Place) -> Place {
-        self.in_block.store(false, Ordering::Relaxed);
-        std::mem::replace(&mut *lock(&self.place), to)
-    }
-}
-
-impl Memory for Range {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-    fn words(&self) -> usize {
-        self.words
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn blocks_are_reused_and_counted() {
-        let pool = Arc::new(Pool::default());
-        let a = pool.allocate(100).unwrap();
-        assert!(a.words() >= 100 && (a.start() as usize).is_multiple_of(ALIGN_BYTES));
-        let start = a.start();
-        drop(a);
-        assert_eq!(pool.in_use.load(Ordering::Relaxed), 0);
-        assert_eq!(pool.allocate(100).unwrap().start(), start);
-        assert_eq!(pool.created.load(Ordering::Relaxed), 1);
-        assert!(pool.allocate(u64::MAX / 64).is_err(), "too large is an error");
-        for words in [1, 63, 64, 65, 1000, 4097, 1 << 20, (1 << 20) + 1] {
-            let class = Pool::class(words);
-            assert!(class >= words && class <= words + words / 7 + 2 * ALIGN as u64, "{words} {class}");
-        }
-    }
+    use crate::cpu::CpuExecutor;
 
     #[test]
     fn ranges_stay_in_their_memory() {
-        let pool = Arc::new(Pool::default());
-        let a = Place { allocation: pool.allocate(64).unwrap(), offset: 32 };
+        let Ok(device) = CpuExecutor::new().inspect_err(|e| eprintln!("SKIPPED: {e}")) else { return };
+        let a = Place { allocation: Pool::allocate(device.shared(), 64).unwrap(), offset: 32 };
+        assert!((a.allocation.raw().start.as_ptr() as usize).is_multiple_of(ALIGN_BYTES));
         a.write(&[7; 32]).unwrap();
         assert_eq!(a.read(32).unwrap(), vec![7; 32]);
         assert!(a.read(33).is_err() && a.write(&[0; 33]).is_err() && a.read(u64::MAX).is_err());

@@ -12,10 +12,3 @@ mod plan;
 mod team;
 
 pub use executor::CpuExecutor;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Locks, also after a panic elsewhere: every critical section here leaves its data whole.
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(PoisonError::into_inner)
-}

@@ -4,7 +4,7 @@
 //! helper that has nothing to do stays awake for a moment, since steps follow one another faster than a thread wakes up; then
 //! it goes back to rayon.
 
-use super::lock;
+use crate::memory::lock;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};

@@ -27,7 +27,7 @@ pub struct CudaDevice {
 
 /// A call of the driver that failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Failure(pub CUresult);
+pub(crate) struct Failure(pub CUresult);
 
 /// A driver call's result.
 pub(super) fn check(result: CUresult) -> Result<(), Failure> {

@@ -4,16 +4,15 @@
 //! They differ in what their bindings stand for (see [`aludel_ir::program::Role`]) and in that a step ends its submission.
 
 use super::blas::{Bases, Call, Problem};
-use super::executor::CudaExecutor;
 use super::graph::{self, Extent, Prepared, StepGraph, Work};
 use super::handles::Event;
 use super::kernels::{Kernel, dump};
-use super::memory::{Allocation, Place, Range, aligned};
-use super::shared::{Shared, lock};
-use super::stream::{PIECE, Stream};
-use crate::measure::{Limits, Measure, Measures, check_program, state_block};
+use super::shared::Shared;
+use super::stream::Stream;
+use crate::bind::{self, Kept};
+use crate::measure::{Limits, Measure, Measures, check_program};
+use crate::memory::lock;
 use crate::{Argument, Executable, Pending, Storage};
-use aludel_ir::kernel::Access;
 use aludel_ir::program::{Matrix, Param, Program, Role};
 use aludel_ir::{Error, Result};
 use cudarc::driver::sys::CUdeviceptr;
@@ -41,9 +40,7 @@ pub struct CudaExecutable {
 #[derive(Default)]
 struct Own {
     measures: Measures,
-    /// Memory of the inputs binding, and of state that is not in a block.
-    inputs: Option<Arc<Allocation>>,
-    state: Option<Arc<Allocation>>,
+    kept: Kept<Shared>,
     /// The last used last.
     graphs: Vec<(Key, StepGraph)>,
 }
@@ -56,25 +53,11 @@ struct Key {
     moved: Vec<Option<u64>>,
 }
 
-/// A binding: memory from a place on.
-struct Bound {
-    place: Place,
-    words: u64,
-}
+/// The program's bindings in memory for one run.
+type Resolved = bind::Resolved<Shared>;
 
-/// The program's bindings in memory for one run, and what else the run needs.
-struct Resolved {
-    bound: Vec<Bound>,
-    /// Places of the placements that are results.
-    results: Vec<Option<Storage>>,
-    /// For each placement in the state binding, its offset where that differs from the measure's.
-    moved: Vec<Option<u64>>,
-}
-
-impl Resolved {
-    fn addresses(&self) -> Vec<CUdeviceptr> {
-        self.bound.iter().map(|b| b.place.address()).collect()
-    }
+fn addresses(r: &Resolved) -> Vec<CUdeviceptr> {
+    r.bound.iter().map(|b| b.place.address()).collect()
 }
 
 impl CudaExecutable {
@@ -92,154 +75,6 @@ impl CudaExecutable {
         let limits =
             Limits { device: &self.shared.info.name, binding_bytes: target.max_binding_bytes, groups: target.max_groups, row_align: 4 };
         own.measures.get(&self.program, sizes, &limits)
-    }
-
-    fn range<'a>(&self, storage: &'a Storage) -> Result<&'a Range> {
-        CudaExecutor::range(&self.shared, storage)
-    }
-
-    /// The state block that holds all state inputs, where there is one.
-    fn block(&self, inputs: &[Argument], binding: usize) -> Result<Option<Arc<Allocation>>> {
-        state_block(&self.program, inputs, binding, |s| self.range(s).map(|r| (r.place().allocation, r.in_block())))
-    }
-
-    /// Puts an argument at a place: host words are uploaded, device words copied.
-    fn place_argument(&self, stream: &mut Stream, input: &Argument, to: &Place) -> Result<()> {
-        match input {
-            Argument::Host(words) => stream.write(&self.shared, to, words),
-            Argument::Device(s) => stream.copy(&self.shared, &self.range(s)?.place(), to, s.words() as u64),
-        }
-    }
-
-    /// Gathers the arguments of a step into a binding: host arguments in one upload where they are small, device arguments by
-    /// copies.
-    fn gather(&self, stream: &mut Stream, m: &Measure, inputs: &[Argument], binding: usize, to: &Arc<Allocation>) -> Result<()> {
-        let here = |i: usize| self.program.placements[self.program.inputs[i]].binding == binding;
-        let at = |i: usize| m.offsets[self.program.inputs[i]];
-        let mut hosts: Vec<(u64, &Arc<[u32]>)> = Vec::new();
-        for (i, input) in inputs.iter().enumerate() {
-            if let (Argument::Host(words), true) = (input, here(i)) {
-                hosts.push((at(i), words));
-            }
-        }
-        let start = hosts.iter().map(|(offset, _)| *offset).min().unwrap_or(0);
-        let end = hosts.iter().map(|(offset, words)| offset + words.len() as u64).max().unwrap_or(0);
-        let span = (end - start) as usize;
-        let place = |offset: u64| Place { allocation: to.clone(), offset };
-        if span <= PIECE {
-            stream.upload(&self.shared, &place(start), span, |memory| {
-                for (offset, words) in &hosts {
-                    let o = (offset - start) as usize;
-                    memory[o..o + words.len()].copy_from_slice(words);
-                }
-            })?;
-        } else {
-            for (offset, words) in &hosts {
-                stream.write(&self.shared, &place(*offset), words)?;
-            }
-        }
-        // After the upload, which may have run over their places.
-        for (i, input) in inputs.iter().enumerate() {
-            if let (Argument::Device(_), true) = (input, here(i)) {
-                self.place_argument(stream, input, &place(at(i)))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Memory of at least `words` that an executable keeps.
-    fn keep(shared: &Arc<Shared>, slot: &mut Option<Arc<Allocation>>, words: u64) -> Result<Arc<Allocation>> {
-        match slot {
-            Some(a) if a.words() >= words => Ok(a.clone()),
-            _ => {
-                *slot = None;
-                Ok(slot.insert(shared.pool.allocate(shared, words)?).clone())
-            }
-        }
-    }
-
-    fn resolve(&self, stream: &mut Stream, own: &mut Own, m: &Measure, inputs: &[Argument]) -> Result<Resolved> {
-        let (program, shared) = (&self.program, &self.shared);
-        let mut out = Resolved {
-            bound: Vec::with_capacity(program.bindings.len()),
-            results: vec![None; program.outputs.len()],
-            moved: vec![None; program.placements.len()],
-        };
-        for (k, b) in program.bindings.iter().enumerate() {
-            let words = m.bindings[k];
-            let whole = |allocation: Arc<Allocation>| Bound { words: allocation.words(), place: Place::start(allocation) };
-            let bound = match b.role {
-                Role::Arena => whole(Self::keep(shared, &mut stream.arena, words)?),
-                Role::Inputs => {
-                    let to = Self::keep(shared, &mut own.inputs, words)?;
-                    self.gather(stream, m, inputs, k, &to)?;
-                    whole(to)
-                }
-                Role::State => match self.block(inputs, k)? {
-                    Some(block) => {
-                        for (input, placement) in inputs.iter().zip(&program.inputs) {
-                            if let (Argument::Device(s), true) = (input, program.placements[*placement].binding == k) {
-                                out.moved[*placement] = Some(self.range(s)?.place().offset);
-                            }
-                        }
-                        whole(block)
-                    }
-                    None => {
-                        let to = Self::keep(shared, &mut own.state, words)?;
-                        self.gather(stream, m, inputs, k, &to)?;
-                        whole(to)
-                    }
-                },
-                Role::Input(i) => self.resolve_input(stream, inputs, i, b.access)?,
-                Role::Result(o) => {
-                    let allocation = shared.pool.allocate(shared, words)?;
-                    let count = program.outputs.get(o).map_or(0, |o| m.words[o.placement]);
-                    if let Some(slot) = out.results.get_mut(o) {
-                        *slot = Some(Arc::new(Range::new(Place::start(allocation.clone()), count as usize, false)));
-                    }
-                    whole(allocation)
-                }
-            };
-            out.bound.push(bound);
-        }
-        self.separate(stream, &mut out.bound)?;
-        Ok(out)
-    }
-
-    fn resolve_input(&self, stream: &mut Stream, inputs: &[Argument], i: usize, access: Access) -> Result<Bound> {
-        let missing = || Error::invalid(format!("input {i} of {}", self.program.name), "is bound and not given", "give every input");
-        let input = inputs.get(i).ok_or_else(missing)?;
-        if let Argument::Device(s) = input {
-            let range = self.range(s)?;
-            // Only a state block is updated in place: whoever else holds the tensor keeps its value.
-            if access == Access::Read || range.in_block() {
-                return Ok(Bound { place: range.place(), words: aligned(s.words() as u64) });
-            }
-        }
-        let words = input.words() as u64;
-        let place = Place::start(self.shared.pool.allocate(&self.shared, words)?);
-        self.place_argument(stream, input, &place)?;
-        Ok(Bound { place, words: aligned(words) })
-    }
-
-    /// A binding that is written shares no memory with another: kernels read without waiting for one another's writes. The
-    /// others get a copy.
-    fn separate(&self, stream: &mut Stream, bound: &mut [Bound]) -> Result<()> {
-        for k in 0..bound.len() {
-            let writes = |j: usize| self.program.bindings[j].access == Access::ReadWrite;
-            let meets = |j: usize| {
-                let (a, b) = (bound[j].place.address(), bound[k].place.address());
-                a < b + bound[k].words * 4 && b < a + bound[j].words * 4
-            };
-            let clash = (0..bound.len()).any(|j| j != k && writes(j) && meets(j) && (!writes(k) || j < k));
-            if clash {
-                let words = bound[k].words;
-                let copy = Place::start(self.shared.pool.allocate(&self.shared, words)?);
-                stream.copy(&self.shared, &bound[k].place, &copy, words)?;
-                bound[k] = Bound { place: copy, words };
-            }
-        }
-        Ok(())
     }
 
     /// The rows of launch parameters with the state's true offsets.
@@ -263,7 +98,7 @@ impl CudaExecutable {
 
     /// The calls of the library that take the place of kernels, by launch.
     fn products(&self, stream: &Stream, m: &Measure, sizes: &[i64], r: &Resolved, rows: &[u32]) -> Result<Vec<Option<Call>>> {
-        let addresses = r.addresses();
+        let addresses = addresses(r);
         let mut out = Vec::with_capacity(self.program.launches.len());
         for (l, launch) in self.program.launches.iter().enumerate() {
             let (Some(product), Some(grid)) = (&launch.product, m.grids[l]) else {
@@ -317,7 +152,7 @@ impl CudaExecutable {
             })
             .collect();
         self.shared.counters.graphs.fetch_add(1, Ordering::Relaxed);
-        StepGraph::new(&self.shared, &stream.raw, &r.addresses(), &prepared)
+        StepGraph::new(&self.shared, &stream.raw, &addresses(r), &prepared)
     }
 
     /// Runs a step as one graph.
@@ -332,7 +167,7 @@ impl CudaExecutable {
                 own.graphs.push(used);
             }
             None => {
-                let key = Key { sizes: sizes.to_vec(), addresses: r.addresses(), moved: r.moved.clone() };
+                let key = Key { sizes: sizes.to_vec(), addresses: addresses(r), moved: r.moved.clone() };
                 let graph = self.build(stream, m, sizes, r)?;
                 if own.graphs.len() >= GRAPHS {
                     own.graphs.remove(0);
@@ -356,7 +191,7 @@ impl CudaExecutable {
         r: &Resolved,
         mut timer: Option<&mut Vec<Option<(Event, Event)>>>,
     ) -> Result<()> {
-        let (shared, addresses, rows) = (&self.shared, r.addresses(), self.rows(m, &r.moved));
+        let (shared, addresses, rows) = (&self.shared, addresses(r), self.rows(m, &r.moved));
         let calls = if self.has_products { self.products(stream, m, sizes, r, &rows)? } else { Vec::new() };
         for (l, launch) in self.program.launches.iter().enumerate() {
             let Some(grid) = m.grids[l] else {
@@ -392,62 +227,21 @@ impl CudaExecutable {
         Ok(())
     }
 
-    /// One storage for each output: in place where that was asked for and possible, else copied out of the program's memory.
-    fn deliver(&self, stream: &mut Stream, m: &Measure, inputs: &[Argument], r: &mut Resolved) -> Result<Vec<Storage>> {
-        let program = &self.program;
-        let mut out = Vec::with_capacity(program.outputs.len());
-        for (o, output) in program.outputs.iter().enumerate() {
-            let p = output.placement;
-            let binding = program.placements[p].binding;
-            let words = m.words[p];
-            let bound = &r.bound[binding];
-            let offset = bound.place.offset + r.moved[p].unwrap_or(m.offsets[p]);
-            let from = Place { allocation: bound.place.allocation.clone(), offset };
-            // The range of a block that this output updates.
-            let target = match output.updates.map(|i| &inputs[i]) {
-                Some(Argument::Device(s)) if self.range(s)?.in_block() => Some(s),
-                _ => None,
-            };
-            // A result that has its binding to itself is in the right memory already.
-            let own = (program.bindings[binding].role == Role::Result(o) && offset == 0).then(|| r.results[o].take()).flatten();
-            out.push(match (target, own) {
-                (Some(s), _) => {
-                    let to = self.range(s)?.place();
-                    stream.copy(&self.shared, &from, &to, words)?;
-                    s.clone()
-                }
-                (None, Some(result)) => result,
-                (None, None) => {
-                    let private = matches!(program.bindings[binding].role, Role::Input(i) if output.updates == Some(i));
-                    if private {
-                        // The input was copied before the update: the copy is the result.
-                        Arc::new(Range::new(from, words as usize, false))
-                    } else {
-                        let to = Place::start(self.shared.pool.allocate(&self.shared, words)?);
-                        stream.copy(&self.shared, &from, &to, words)?;
-                        Arc::new(Range::new(to, words as usize, false))
-                    }
-                }
-            });
-        }
-        Ok(out)
-    }
-
     fn issue(&self, sizes: &[i64], inputs: &[Argument], timer: Option<&mut Vec<Option<(Event, Event)>>>) -> Result<Vec<Storage>> {
         let shared = &self.shared;
         shared.enter()?;
         let mut own = lock(&self.own);
         let m = self.measure(&mut own, sizes)?;
-        m.check_inputs(&self.program, inputs, |s| self.range(s).map(|_| ()))?;
+        m.check_inputs(&self.program, inputs, |s| bind::range(shared, s).map(drop))?;
         let mut stream = lock(&shared.stream);
-        let mut resolved = self.resolve(&mut stream, &mut own, &m, inputs)?;
+        let mut resolved = bind::resolve(&mut *stream, shared, &self.program, &mut own.kept, &m, inputs)?;
         if self.is_step && timer.is_none() && !shared.blocking {
             self.replay(&mut stream, &mut own, &m, sizes, &resolved)?;
         } else {
             self.launch_all(&mut stream, &m, sizes, &resolved, timer)?;
         }
         shared.counters.bytes_moved.fetch_add(m.bytes_moved, Ordering::Relaxed);
-        let out = self.deliver(&mut stream, &m, inputs, &mut resolved)?;
+        let out = bind::deliver(&mut *stream, shared, &self.program, &m, inputs, &mut resolved)?;
         if self.is_step {
             stream.submit(shared)?;
         } else {

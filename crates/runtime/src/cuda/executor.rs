@@ -5,10 +5,12 @@ use super::driver::{self, Failure};
 use super::executable::CudaExecutable;
 use super::handles::{Context, Event, Pinned, StreamHandle};
 use super::kernels::Kernels;
-use super::memory::{Place, Pool, Range, aligned};
+use super::memory::{Place, Pool, Range};
 use super::monitor;
-use super::shared::{Counters, Faults, Shared, lock};
+use super::shared::{Counters, Faults, Shared};
 use super::stream::Stream;
+use crate::bind::{self, Mover};
+use crate::memory::lock;
 use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Stats, Storage};
 use aludel_compiler::{MatmulPrecision, Target};
 use aludel_ir::graph::Graph;
@@ -78,17 +80,11 @@ impl CudaExecutor {
         self.shared.faults.lose("destroyed".into());
     }
 
-    /// The range behind a storage, if it is this device's.
-    pub(super) fn range<'a>(shared: &Arc<Shared>, storage: &'a Storage) -> Result<&'a Range> {
-        let range = storage.as_any().downcast_ref::<Range>().filter(|r| r.place().allocation.is_of(shared));
-        range.ok_or_else(|| Error::invalid("tensor", "is on another device", format!("move it to {} first", shared.info.name)))
-    }
-
     /// Starts reading back.
     fn read(&self, storage: &Storage) -> Result<Option<Read>> {
         let shared = &self.shared;
         shared.enter()?;
-        let range = Self::range(shared, storage)?;
+        let range = bind::range(shared, storage)?;
         let words = storage.words();
         if words == 0 {
             return Ok(None);
@@ -150,7 +146,7 @@ impl Executor for CudaExecutor {
         let shared = &self.shared;
         shared.enter()?;
         let mut stream = lock(&shared.stream);
-        let place = Place::start(shared.pool.allocate(shared, words.len() as u64)?);
+        let place = Place::start(Pool::allocate(shared, words.len() as u64)?);
         stream.write(shared, &place, words)?;
         stream.submit_if_full(shared)?;
         Ok(Arc::new(Range::new(place, words.len(), false)))
@@ -159,28 +155,8 @@ impl Executor for CudaExecutor {
     fn allocate_block(&self, contents: &[Argument]) -> Result<Vec<Storage>> {
         let shared = &self.shared;
         shared.enter()?;
-        for c in contents {
-            if let Argument::Device(s) = c {
-                Self::range(shared, s)?;
-            }
-        }
         let mut stream = lock(&shared.stream);
-        let mut offsets = Vec::with_capacity(contents.len());
-        let mut end = 0u64;
-        for c in contents {
-            offsets.push(end);
-            end += aligned(c.words() as u64);
-        }
-        let allocation = shared.pool.allocate(shared, end)?;
-        let mut out: Vec<Storage> = Vec::with_capacity(contents.len());
-        for (c, offset) in contents.iter().zip(offsets) {
-            let place = Place { allocation: allocation.clone(), offset };
-            match c {
-                Argument::Host(words) => stream.write(shared, &place, words)?,
-                Argument::Device(s) => stream.copy(shared, &Self::range(shared, s)?.place(), &place, s.words() as u64)?,
-            }
-            out.push(Arc::new(Range::new(place, c.words(), true)));
-        }
+        let out = bind::allocate_block(&mut *stream, shared, contents)?;
         stream.submit(shared)?;
         Ok(out)
     }
@@ -188,16 +164,10 @@ impl Executor for CudaExecutor {
     fn evacuate(&self, range: &Storage) -> Result<Storage> {
         let shared = &self.shared;
         shared.enter()?;
-        let held = Self::range(shared, range)?;
-        if !held.in_block() {
-            return Err(Error::invalid("tensor", "is no range of a state block", "evacuate only what `allocate_block` gave"));
-        }
         let mut stream = lock(&shared.stream);
-        let to = Place::start(shared.pool.allocate(shared, range.words() as u64)?);
-        stream.copy(shared, &held.place(), &to, range.words() as u64)?;
-        let freed = held.relocate(to);
+        let out = bind::evacuate(&mut *stream, shared, range)?;
         stream.submit_if_full(shared)?;
-        Ok(Arc::new(Range::new(freed, range.words(), true)))
+        Ok(out)
     }
 
     fn download(&self, storage: &Storage) -> Pending<Vec<u32>> {

@@ -2,8 +2,9 @@
 
 use super::driver::{Failure, check};
 use super::handles::{Function, Module};
-use super::shared::{Shared, lock};
+use super::shared::Shared;
 use crate::cache::{self, Cache};
+use crate::memory::lock;
 use aludel_ir::program::{KernelSource, Program};
 use aludel_ir::{Error, Result};
 use cudarc::driver::sys::{self, CUfunction_attribute, CUjit_option};

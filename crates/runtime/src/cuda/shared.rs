@@ -6,16 +6,12 @@ use super::handles::Context;
 use super::kernels::Kernels;
 use super::memory::Pool;
 use super::stream::Stream;
+use crate::memory::lock;
 use crate::{DeviceInfo, Stats};
 use aludel_compiler::Target;
 use aludel_ir::{Error, Result};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Locks whatever became of other holders: every critical section leaves its data usable.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 pub struct Shared {
     pub info: DeviceInfo,
@@ -64,8 +60,8 @@ impl Shared {
             bind_groups_created: get(&c.graphs),
             pipelines_created: get(&c.kernels),
             bytes_moved: get(&c.bytes_moved),
-            bytes_in_use: get(&c.in_use),
-            peak_bytes: get(&c.peak),
+            bytes_in_use: self.pool.bytes_in_use(),
+            peak_bytes: self.pool.peak_bytes(),
         }
     }
 }
@@ -87,8 +83,6 @@ pub struct Counters {
     pub graphs: AtomicU64,
     pub kernels: AtomicU64,
     pub bytes_moved: AtomicU64,
-    pub in_use: AtomicU64,
-    pub peak: AtomicU64,
 }
 
 /// A context that a fault has broken stays broken.

@@ -7,6 +7,7 @@ use super::driver::{Failure, check};
 use super::handles::{Event, Pinned, StreamHandle};
 use super::memory::{Allocation, Place};
 use super::shared::Shared;
+use crate::bind::Mover;
 use aludel_ir::Result;
 use cudarc::driver::sys;
 use std::collections::VecDeque;
@@ -18,7 +19,7 @@ const BATCH: usize = 32;
 /// Words of the ring that uploads go through.
 const RING: usize = 8 << 20;
 /// The longest piece of an upload, in words: while one is copied to the device, the next is written.
-pub const PIECE: usize = RING / 8;
+const PIECE: usize = RING / 8;
 /// Words of pinned memory that are kept for reading back.
 const IDLE: usize = 64 << 20;
 
@@ -36,7 +37,7 @@ pub struct Stream {
     /// Idle memory for reading back.
     readback: Vec<Pinned>,
     /// Temporaries of all programs: they run one after the other.
-    pub arena: Option<Arc<Allocation>>,
+    arena: Option<Arc<Allocation>>,
 }
 
 /// Pinned memory, written round and round.
@@ -119,30 +120,8 @@ impl Stream {
         check(unsafe { sys::cuStreamSynchronize(self.raw.0) })
     }
 
-    /// Copies words from one place of the device to another that does not overlap it.
-    pub fn copy(&mut self, shared: &Arc<Shared>, from: &Place, to: &Place, words: u64) -> Result<()> {
-        if words == 0 || from.address() == to.address() {
-            return Ok(());
-        }
-        // SAFETY: both ranges lie in live allocations, which go back to the pool at the earliest now, and what uses them then
-        // comes after this copy on the stream.
-        let copied = check(unsafe { sys::cuMemcpyDtoDAsync_v2(to.address(), from.address(), words as usize * 4, self.raw.0) });
-        shared.done("copying on the device", copied)?;
-        self.issue();
-        Ok(())
-    }
-
-    /// Uploads words: they are free to change when this returns.
-    pub fn write(&mut self, shared: &Shared, to: &Place, words: &[u32]) -> Result<()> {
-        for (k, piece) in words.chunks(PIECE).enumerate() {
-            let at = Place { allocation: to.allocation.clone(), offset: to.offset + (k * PIECE) as u64 };
-            self.upload(shared, &at, piece.len(), |memory| memory.copy_from_slice(piece))?;
-        }
-        Ok(())
-    }
-
     /// Uploads at most [`PIECE`] words that `fill` writes.
-    pub fn upload(&mut self, shared: &Shared, to: &Place, words: usize, fill: impl FnOnce(&mut [u32])) -> Result<()> {
+    fn upload(&mut self, shared: &Shared, to: &Place, words: usize, fill: impl FnOnce(&mut [u32])) -> Result<()> {
         if words == 0 {
             return Ok(());
         }
@@ -214,5 +193,48 @@ impl Stream {
         let event = shared.done("creating an event", Event::new(false))?;
         shared.done("recording an event", event.record(&self.raw))?;
         Ok(event)
+    }
+}
+
+impl Mover for Stream {
+    type Device = Shared;
+
+    fn write(&mut self, shared: &Arc<Shared>, to: &Place, words: &[u32]) -> Result<()> {
+        for (k, piece) in words.chunks(PIECE).enumerate() {
+            self.upload(shared, &to.after((k * PIECE) as u64), piece.len(), |memory| memory.copy_from_slice(piece))?;
+        }
+        Ok(())
+    }
+
+    /// In one upload where they lie near one another.
+    fn write_all(&mut self, shared: &Arc<Shared>, to: &Arc<Allocation>, parts: &[(u64, &Arc<[u32]>)]) -> Result<()> {
+        let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(()) };
+        let (start, place) = (first.0, |offset| Place { allocation: to.clone(), offset });
+        let span = (last.0 + last.1.len() as u64 - start) as usize;
+        if span > PIECE {
+            return parts.iter().try_for_each(|(offset, words)| self.write(shared, &place(*offset), words));
+        }
+        self.upload(shared, &place(start), span, |memory| {
+            for (offset, words) in parts {
+                memory[(offset - start) as usize..][..words.len()].copy_from_slice(words);
+            }
+        })
+    }
+
+    /// The places do not overlap.
+    fn copy(&mut self, shared: &Arc<Shared>, from: &Place, to: &Place, words: u64) -> Result<()> {
+        if words == 0 || from.address() == to.address() {
+            return Ok(());
+        }
+        // SAFETY: both ranges lie in live allocations, which go back to the pool at the earliest now, and what uses them then
+        // comes after this copy on the stream.
+        let copied = check(unsafe { sys::cuMemcpyDtoDAsync_v2(to.address(), from.address(), words as usize * 4, self.raw.0) });
+        shared.done("copying on the device", copied)?;
+        self.issue();
+        Ok(())
+    }
+
+    fn arena(&mut self) -> &mut Option<Arc<Allocation>> {
+        &mut self.arena
     }
 }

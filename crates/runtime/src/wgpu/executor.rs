@@ -1,14 +1,17 @@
 //! The device as the rest of Aludel sees it: requesting one, transfers, and waiting.
 
 use super::executable::WgpuExecutable;
-use super::memory::{Place, Pool, Range, aligned};
-use super::shared::{Counters, Faults, Progress, Shared, lock};
+use super::memory::{Place, Pool, Range};
+use super::shared::{Counters, Faults, Progress, Shared};
 use super::transfer::{Read, wait};
+use crate::bind::{self, Mover};
+use crate::memory::lock;
 use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Stats, Storage};
 use aludel_compiler::{Language, Target};
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
 use aludel_ir::{Error, Result};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 /// Which of several adapters to prefer.
@@ -153,6 +156,7 @@ impl WgpuExecutor {
             faults,
             progress,
             pool: Pool::default(),
+            trimmed: AtomicBool::new(false),
             pipelines: Mutex::default(),
             stream: Mutex::default(),
         };
@@ -167,17 +171,11 @@ impl WgpuExecutor {
         self.shared.progress.wake();
     }
 
-    /// The range behind a storage, if it is this device's.
-    pub(super) fn range<'a>(shared: &Arc<Shared>, storage: &'a Storage) -> Result<&'a Range> {
-        let range = storage.as_any().downcast_ref::<Range>().filter(|r| r.place().allocation.is_of(shared));
-        range.ok_or_else(|| Error::invalid("tensor", "is on another device", format!("move it to {} first", shared.info.name)))
-    }
-
     /// Starts reading back; the ticket says when the words have arrived.
     fn read(&self, storage: &Storage) -> Result<Option<Read>> {
         let shared = &self.shared;
         shared.faults.check()?;
-        let range = Self::range(shared, storage)?;
+        let range = bind::range(shared, storage)?;
         let words = storage.words() as u64;
         if words == 0 {
             return Ok(None);
@@ -231,8 +229,8 @@ impl Executor for WgpuExecutor {
         let shared = &self.shared;
         shared.faults.check()?;
         let mut stream = lock(&shared.stream);
-        let place = Place { allocation: shared.pool.allocate(shared, words.len() as u64)?, offset: 0 };
-        stream.write(shared, &place, words);
+        let place = Place::start(Pool::allocate(shared, words.len() as u64)?);
+        stream.write(shared, &place, words)?;
         shared.faults.check()?;
         Ok(Arc::new(Range::new(place, words.len(), false)))
     }
@@ -240,37 +238,7 @@ impl Executor for WgpuExecutor {
     fn allocate_block(&self, contents: &[Argument]) -> Result<Vec<Storage>> {
         let shared = &self.shared;
         shared.faults.check()?;
-        for c in contents {
-            if let Argument::Device(s) = c {
-                Self::range(shared, s)?;
-            }
-        }
-        let mut stream = lock(&shared.stream);
-        let mut offsets = Vec::with_capacity(contents.len());
-        let mut end = 0u64;
-        for c in contents {
-            offsets.push(end);
-            end += aligned(c.words() as u64);
-        }
-        let allocation = shared.pool.allocate(shared, end)?;
-        let mut out: Vec<Storage> = Vec::with_capacity(contents.len());
-        // Host contents in one write; device contents after it, since it runs over their places.
-        if contents.iter().any(|c| matches!(c, Argument::Host(_))) {
-            let mut words = vec![0u32; end as usize];
-            for (c, offset) in contents.iter().zip(&offsets) {
-                if let Argument::Host(w) = c {
-                    words[*offset as usize..][..w.len()].copy_from_slice(w);
-                }
-            }
-            stream.write(shared, &Place { allocation: allocation.clone(), offset: 0 }, &words);
-        }
-        for (c, offset) in contents.iter().zip(offsets) {
-            let place = Place { allocation: allocation.clone(), offset };
-            if let Argument::Device(s) = c {
-                stream.copy(shared, &Self::range(shared, s)?.place(), &place, s.words() as u64)?;
-            }
-            out.push(Arc::new(Range::new(place, c.words(), true)));
-        }
+        let out = bind::allocate_block(&mut *lock(&shared.stream), shared, contents)?;
         shared.faults.check()?;
         Ok(out)
     }
@@ -278,16 +246,9 @@ impl Executor for WgpuExecutor {
     fn evacuate(&self, range: &Storage) -> Result<Storage> {
         let shared = &self.shared;
         shared.faults.check()?;
-        let held = Self::range(shared, range)?;
-        if !held.in_block() {
-            return Err(Error::invalid("tensor", "is no range of a state block", "evacuate only what `allocate_block` gave"));
-        }
-        let mut stream = lock(&shared.stream);
-        let to = Place { allocation: shared.pool.allocate(shared, range.words() as u64)?, offset: 0 };
-        stream.copy(shared, &held.place(), &to, range.words() as u64)?;
-        let freed = held.relocate(to);
+        let out = bind::evacuate(&mut *lock(&shared.stream), shared, range)?;
         shared.faults.check()?;
-        Ok(Arc::new(Range::new(freed, range.words(), true)))
+        Ok(out)
     }
 
     fn download(&self, storage: &Storage) -> Pending<Vec<u32>> {

@@ -3,17 +3,13 @@
 use super::memory::Pool;
 use super::pipeline::Pipelines;
 use super::stream::Stream;
+use crate::memory::lock;
 use crate::{DeviceInfo, Stats};
 use aludel_compiler::Target;
 use aludel_ir::{Error, Result};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::Waker;
-
-/// Locks whatever became of other holders: every critical section leaves its data usable.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 pub struct Shared {
     pub device: wgpu::Device,
@@ -25,6 +21,8 @@ pub struct Shared {
     pub faults: Arc<Faults>,
     pub progress: Arc<Progress>,
     pub pool: Pool,
+    /// Buffers were given back to the device since bind groups were last looked for.
+    pub trimmed: AtomicBool,
     pub pipelines: Mutex<Pipelines>,
     /// Locked before the pool and the pipelines, never after.
     pub stream: Mutex<Stream>,
@@ -57,8 +55,8 @@ impl Shared {
             bind_groups_created: get(&c.bind_groups),
             pipelines_created: get(&c.pipelines),
             bytes_moved: get(&c.bytes_moved),
-            bytes_in_use: get(&c.in_use),
-            peak_bytes: get(&c.peak),
+            bytes_in_use: self.pool.bytes_in_use(),
+            peak_bytes: self.pool.peak_bytes(),
         }
     }
 }
@@ -71,8 +69,8 @@ pub struct Counters {
     pub bind_groups: AtomicU64,
     pub pipelines: AtomicU64,
     pub bytes_moved: AtomicU64,
-    pub in_use: AtomicU64,
-    pub peak: AtomicU64,
+    /// Buffers that have a name of their own.
+    pub identities: AtomicU64,
 }
 
 /// Errors that arrive beside the calls that cause them: at once on native, later in a browser.

@@ -4,9 +4,10 @@
 //! many dispatches. An *epoch* is what is recorded between two submissions. Host writes take effect before all commands of
 //! the open epoch, so memory that those commands use is not written before they are submitted.
 
-use super::memory::{Allocation, Place};
+use super::memory::{Allocation, Place, Pool};
 use super::pipeline::Layout;
 use super::shared::Shared;
+use crate::bind::{Bound, Mover};
 use aludel_ir::Result;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -20,21 +21,16 @@ const RING: u64 = 256 << 10;
 pub const ROW: u64 = 256;
 /// Bind groups kept for operators that run again on the same memory.
 const BIND_GROUPS: usize = 4096;
+/// Words that are kept for putting host arguments together.
+const SCRATCH: usize = 4 << 20;
 
 /// What identifies a bind group: its layout, the uniform buffer with the size of a row, and the storage ranges.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct GroupKey {
     pub layout: u64,
     pub uniform: (u64, u64),
-    /// Allocation, offset and size in words; size 0 is all of it.
+    /// Allocation, offset and size in words.
     pub storage: Vec<(u64, u64, u64)>,
-}
-
-/// A storage binding: all of an allocation, or a range of it.
-pub struct Bound {
-    pub place: Place,
-    /// In words; `None` binds the whole allocation.
-    pub words: Option<u64>,
 }
 
 pub struct Stream {
@@ -51,7 +47,9 @@ pub struct Stream {
     groups: HashMap<GroupKey, (wgpu::BindGroup, u64)>,
     group_clock: u64,
     /// Temporaries of all programs: they run one after the other.
-    pub arena: Option<Arc<Allocation>>,
+    arena: Option<Arc<Allocation>>,
+    /// Reused to put host arguments together.
+    scratch: Vec<u32>,
     /// Idle buffers for reading back.
     staging: Vec<wgpu::Buffer>,
     /// Submissions that may not be finished, for waiting on a native device.
@@ -71,6 +69,7 @@ impl Default for Stream {
             groups: HashMap::new(),
             group_clock: 0,
             arena: None,
+            scratch: Vec::new(),
             staging: Vec::new(),
             submissions: VecDeque::new(),
         }
@@ -104,27 +103,6 @@ impl Stream {
         if self.recorded >= BATCH {
             self.submit(shared);
         }
-    }
-
-    /// Copies words from one place to another.
-    pub fn copy(&mut self, shared: &Arc<Shared>, from: &Place, to: &Place, words: u64) -> Result<()> {
-        if words == 0 {
-            return Ok(());
-        }
-        if Arc::ptr_eq(&from.allocation, &to.allocation) {
-            if from.offset == to.offset {
-                return Ok(());
-            }
-            // WebGPU does not copy within a buffer.
-            let between = Place { allocation: shared.pool.allocate(shared, words)?, offset: 0 };
-            self.copy(shared, from, &between, words)?;
-            return self.copy(shared, &between, to, words);
-        }
-        self.pass = None;
-        let (source, target) = (from.allocation.buffer().clone(), to.allocation.buffer().clone());
-        self.encoder(shared).copy_buffer_to_buffer(&source, from.offset * 4, &target, to.offset * 4, words * 4);
-        self.dispatched(&[from.allocation.clone(), to.allocation.clone()]);
-        Ok(())
     }
 
     /// Copies words into a buffer for reading back.
@@ -172,17 +150,6 @@ impl Stream {
         encoder.copy_buffer_to_buffer(between, 0, to, 0, count as u64 * 8);
     }
 
-    /// Writes words from the host, after everything recorded so far.
-    pub fn write(&mut self, shared: &Shared, to: &Place, words: &[u32]) {
-        if words.is_empty() {
-            return;
-        }
-        if to.allocation.touched() == self.epoch {
-            self.submit(shared);
-        }
-        shared.queue.write_buffer(to.allocation.buffer(), to.offset * 4, bytemuck::cast_slice(words));
-    }
-
     /// A place in the ring for rows of launch parameters that the open epoch uses; the offset of the first in bytes.
     /// `rows` is a multiple of [`ROW`] long.
     pub fn ring(&mut self, shared: &Shared, rows: &[u32]) -> Result<(wgpu::Buffer, u64)> {
@@ -216,14 +183,14 @@ impl Stream {
         shared: &Shared,
         layout: &Layout,
         uniform: (&wgpu::Buffer, u64, u64),
-        bound: &[Bound],
+        bound: &[Bound<Shared>],
     ) -> Result<wgpu::BindGroup> {
         let (buffer, id, row) = uniform;
-        let storage = bound.iter().map(|b| (b.place.allocation.raw().id, b.place.offset, b.words.unwrap_or(0))).collect();
+        let storage = bound.iter().map(|b| (b.place.allocation.id(), b.place.offset, b.words)).collect();
         let key = GroupKey { layout: layout.id, uniform: (id, row), storage };
         self.group_clock += 1;
         // Bind groups keep buffers alive that the pool has given back.
-        if shared.pool.was_trimmed() {
+        if shared.trimmed.swap(false, Ordering::Relaxed) {
             self.groups.clear();
         }
         if let Some((group, used)) = self.groups.get_mut(&key) {
@@ -240,8 +207,7 @@ impl Stream {
             resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size: wgpu::BufferSize::new(row) }),
         }];
         for (i, b) in bound.iter().enumerate() {
-            let binding =
-                wgpu::BufferBinding { buffer: b.place.allocation.buffer(), offset: b.place.offset * 4, size: b.words.and_then(size) };
+            let binding = wgpu::BufferBinding { buffer: b.place.allocation.buffer(), offset: b.place.offset * 4, size: size(b.words) };
             entries.push(wgpu::BindGroupEntry { binding: i as u32 + 1, resource: wgpu::BindingResource::Buffer(binding) });
         }
         let group = shared.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout.group, entries: &entries });
@@ -279,5 +245,62 @@ impl Stream {
             self.submissions.pop_front();
         }
         Some(number)
+    }
+}
+
+impl Mover for Stream {
+    type Device = Shared;
+
+    /// Comes after everything recorded so far.
+    fn write(&mut self, shared: &Arc<Shared>, to: &Place, words: &[u32]) -> Result<()> {
+        if words.is_empty() {
+            return Ok(());
+        }
+        if to.allocation.touched() == self.epoch {
+            self.submit(shared);
+        }
+        shared.queue.write_buffer(to.allocation.buffer(), to.offset * 4, bytemuck::cast_slice(words));
+        Ok(())
+    }
+
+    /// In one write: each costs as much as a thousand words.
+    fn write_all(&mut self, shared: &Arc<Shared>, to: &Arc<Allocation>, parts: &[(u64, &Arc<[u32]>)]) -> Result<()> {
+        let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(()) };
+        let start = first.0;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        scratch.resize((last.0 + last.1.len() as u64 - start) as usize, 0);
+        for (offset, words) in parts {
+            scratch[(offset - start) as usize..][..words.len()].copy_from_slice(words);
+        }
+        self.write(shared, &Place { allocation: to.clone(), offset: start }, &scratch)?;
+        if scratch.len() <= SCRATCH {
+            self.scratch = scratch;
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, shared: &Arc<Shared>, from: &Place, to: &Place, words: u64) -> Result<()> {
+        if words == 0 {
+            return Ok(());
+        }
+        if Arc::ptr_eq(&from.allocation, &to.allocation) {
+            if from.offset == to.offset {
+                return Ok(());
+            }
+            // WebGPU does not copy within a buffer.
+            let between = Place::start(Pool::allocate(shared, words)?);
+            self.copy(shared, from, &between, words)?;
+            return self.copy(shared, &between, to, words);
+        }
+        self.pass = None;
+        let (source, target) = (from.allocation.buffer().clone(), to.allocation.buffer().clone());
+        self.encoder(shared).copy_buffer_to_buffer(&source, from.offset * 4, &target, to.offset * 4, words * 4);
+        self.dispatched(&[from.allocation.clone(), to.allocation.clone()]);
+        Ok(())
+    }
+
+    fn arena(&mut self) -> &mut Option<Arc<Allocation>> {
+        &mut self.arena
     }
 }

@@ -1,6 +1,7 @@
 //! Reading back: a staging buffer is mapped while work goes on, and awaited when its words are wanted.
 
-use super::shared::{Shared, lock};
+use super::shared::Shared;
+use crate::memory::lock;
 use aludel_ir::{Error, Result};
 use std::sync::{Arc, Mutex};
 use std::task::Waker;

@@ -9,9 +9,10 @@ mod problem;
 
 use super::handles::{Event, StreamHandle};
 use super::kernels::Kernel;
-use super::memory::Allocation;
-use super::shared::{Shared, lock};
+use super::memory::{Allocation, Pool};
+use super::shared::Shared;
 use crate::cache::{self, Cache};
+use crate::memory::lock;
 use aludel_compiler::MatmulPrecision;
 use aludel_ir::{Error, Result};
 use cudarc::driver::sys::CUdeviceptr;
@@ -127,7 +128,7 @@ impl Loaded {
         if unsafe { (library.create)(&mut handle) } != 0 {
             return None;
         }
-        let workspace = shared.pool.allocate(shared, WORKSPACE as u64 / 4).ok()?;
+        let workspace = Pool::allocate(shared, WORKSPACE as u64 / 4).ok()?;
         Some(Loaded { library, handle, workspace })
     }
 }

@@ -1,0 +1,318 @@
+//! What the bindings of a program stand for in one run: arguments are brought to their places, results taken from theirs.
+
+use crate::measure::Measure;
+use crate::memory::{Allocation, Backing, Place, Pool, Range, aligned};
+use crate::{Argument, Storage};
+use aludel_ir::kernel::Access;
+use aludel_ir::program::{Program, Role};
+use aludel_ir::{Error, Result};
+use std::sync::Arc;
+
+/// What moves words on a device, in the order in which it is told.
+pub(crate) trait Mover {
+    type Device: Backing;
+
+    /// Writes words from the host, which are free to change when this returns.
+    fn write(&mut self, device: &Arc<Self::Device>, to: &Place<Self::Device>, words: &[u32]) -> Result<()>;
+
+    /// Writes words from the host to several places of one allocation, in the order of their offsets; may write anything between them.
+    fn write_all(&mut self, device: &Arc<Self::Device>, to: &Arc<Allocation<Self::Device>>, parts: &[(u64, &Arc<[u32]>)]) -> Result<()>;
+
+    /// Copies words from one place to another.
+    fn copy(&mut self, device: &Arc<Self::Device>, from: &Place<Self::Device>, to: &Place<Self::Device>, words: u64) -> Result<()>;
+
+    /// Memory for the temporaries of all programs: they run one after the other.
+    fn arena(&mut self) -> &mut Option<Arc<Allocation<Self::Device>>>;
+}
+
+/// A binding: memory from a place on.
+pub(crate) struct Bound<D: Backing> {
+    pub place: Place<D>,
+    pub words: u64,
+}
+
+impl<D: Backing> Bound<D> {
+    /// All that follows a place in its allocation.
+    fn rest(place: Place<D>) -> Self {
+        Bound { words: place.allocation.words().saturating_sub(place.offset), place }
+    }
+
+    fn meets(&self, other: &Bound<D>) -> bool {
+        let (a, b) = (&self.place, &other.place);
+        Arc::ptr_eq(&a.allocation, &b.allocation) && a.offset < b.offset + other.words && b.offset < a.offset + self.words
+    }
+}
+
+/// A program's bindings in memory for one run, and what else the run needs.
+pub(crate) struct Resolved<D: Backing> {
+    pub bound: Vec<Bound<D>>,
+    /// For each placement in the state binding, its offset where that differs from the measure's.
+    pub moved: Vec<Option<u64>>,
+    /// Storages of the results that have a binding to themselves.
+    results: Vec<Option<Storage>>,
+}
+
+/// Memory that an executable keeps between runs: of the inputs binding, and of state that is not in a block.
+pub(crate) struct Kept<D: Backing> {
+    inputs: Option<Arc<Allocation<D>>>,
+    state: Option<Arc<Allocation<D>>>,
+}
+
+impl<D: Backing> Default for Kept<D> {
+    fn default() -> Self {
+        Kept { inputs: None, state: None }
+    }
+}
+
+/// The range behind a storage, if it is this device's.
+pub(crate) fn range<'a, D: Backing>(device: &Arc<D>, storage: &'a Storage) -> Result<&'a Range<D>> {
+    let range = storage.as_any().downcast_ref::<Range<D>>().filter(|r| r.is_of(device));
+    range.ok_or_else(|| Error::invalid("tensor", "is on another device", format!("move it to {} first", device.name())))
+}
+
+/// Gives every binding of a program memory, with the arguments in it.
+pub(crate) fn resolve<M: Mover>(
+    stream: &mut M,
+    device: &Arc<M::Device>,
+    program: &Program,
+    kept: &mut Kept<M::Device>,
+    m: &Measure,
+    inputs: &[Argument],
+) -> Result<Resolved<M::Device>> {
+    let mut out = Resolved {
+        bound: Vec::with_capacity(program.bindings.len()),
+        results: vec![None; program.outputs.len()],
+        moved: vec![None; program.placements.len()],
+    };
+    for (k, b) in program.bindings.iter().enumerate() {
+        let words = m.bindings[k];
+        let bound = match b.role {
+            Role::Arena => Bound::rest(Place::start(keep(device, stream.arena(), words)?)),
+            Role::Inputs => {
+                let to = keep(device, &mut kept.inputs, words)?;
+                gather(stream, device, program, m, inputs, k, &to)?;
+                Bound::rest(Place::start(to))
+            }
+            Role::State => match state_block(device, program, inputs, k)? {
+                Some(block) => {
+                    for (input, placement) in inputs.iter().zip(&program.inputs) {
+                        if let (Argument::Device(s), true) = (input, program.placements[*placement].binding == k) {
+                            out.moved[*placement] = Some(range(device, s)?.place().offset);
+                        }
+                    }
+                    Bound::rest(Place::start(block))
+                }
+                None => {
+                    let to = keep(device, &mut kept.state, words)?;
+                    gather(stream, device, program, m, inputs, k, &to)?;
+                    Bound::rest(Place::start(to))
+                }
+            },
+            Role::Input(i) => resolve_input(stream, device, program, inputs, i, b.access)?,
+            Role::Result(o) => {
+                let place = Place::start(Pool::allocate(device, words)?);
+                let count = program.outputs.get(o).map_or(0, |o| m.words[o.placement]);
+                if let Some(slot) = out.results.get_mut(o) {
+                    *slot = Some(Arc::new(Range::new(place.clone(), count as usize, false)));
+                }
+                Bound::rest(place)
+            }
+        };
+        out.bound.push(bound);
+    }
+    separate(stream, device, program, m, &mut out.bound)?;
+    Ok(out)
+}
+
+/// Memory of at least `words` in a slot.
+fn keep<D: Backing>(device: &Arc<D>, slot: &mut Option<Arc<Allocation<D>>>, words: u64) -> Result<Arc<Allocation<D>>> {
+    match slot {
+        Some(a) if a.words() >= words => Ok(a.clone()),
+        _ => {
+            *slot = None;
+            Ok(slot.insert(Pool::allocate(device, words)?).clone())
+        }
+    }
+}
+
+/// Brings the arguments of a binding to their places in it.
+fn gather<M: Mover>(
+    stream: &mut M,
+    device: &Arc<M::Device>,
+    program: &Program,
+    m: &Measure,
+    inputs: &[Argument],
+    binding: usize,
+    to: &Arc<Allocation<M::Device>>,
+) -> Result<()> {
+    let places = inputs.iter().zip(&program.inputs).filter(|(_, p)| program.placements[**p].binding == binding);
+    fill(stream, device, to, places.map(|(input, p)| (m.offsets[*p], input)).collect())
+}
+
+/// Puts arguments at offsets of an allocation.
+fn fill<M: Mover>(
+    stream: &mut M,
+    device: &Arc<M::Device>,
+    to: &Arc<Allocation<M::Device>>,
+    mut contents: Vec<(u64, &Argument)>,
+) -> Result<()> {
+    contents.sort_by_key(|(offset, _)| *offset);
+    let host = |(offset, a): &(u64, &'_ Argument)| match a {
+        Argument::Host(words) if !words.is_empty() => Some((*offset, words.clone())),
+        _ => None,
+    };
+    let hosts: Vec<(u64, Arc<[u32]>)> = contents.iter().filter_map(host).collect();
+    if !hosts.is_empty() {
+        stream.write_all(device, to, &hosts.iter().map(|(offset, words)| (*offset, words)).collect::<Vec<_>>())?;
+    }
+    // After the writes, which may have run over their places.
+    for (offset, a) in contents {
+        if let Argument::Device(s) = a {
+            stream.copy(device, &range(device, s)?.place(), &Place { allocation: to.clone(), offset }, s.words() as u64)?;
+        }
+    }
+    Ok(())
+}
+
+/// The block that holds all state inputs of a binding, where there is one.
+fn state_block<D: Backing>(device: &Arc<D>, program: &Program, inputs: &[Argument], binding: usize) -> Result<Option<Arc<Allocation<D>>>> {
+    let mut block: Option<Arc<Allocation<D>>> = None;
+    for (input, placement) in inputs.iter().zip(&program.inputs) {
+        if program.placements[*placement].binding != binding {
+            continue;
+        }
+        let Argument::Device(s) = input else { return Ok(None) };
+        let range = range(device, s)?;
+        let allocation = range.place().allocation;
+        let same = block.get_or_insert_with(|| allocation.clone());
+        if !range.in_block() || !Arc::ptr_eq(same, &allocation) {
+            return Ok(None);
+        }
+    }
+    // A placement that is no input has a place in the planned layout only.
+    let placements = program.placements.iter().enumerate();
+    let planned = placements.filter(|(_, p)| p.binding == binding).any(|(i, _)| !program.inputs.contains(&i));
+    Ok(block.filter(|_| !planned))
+}
+
+fn resolve_input<M: Mover>(
+    stream: &mut M,
+    device: &Arc<M::Device>,
+    program: &Program,
+    inputs: &[Argument],
+    i: usize,
+    access: Access,
+) -> Result<Bound<M::Device>> {
+    let missing = || Error::invalid(format!("input {i} of {}", program.name), "is bound and not given", "give every input");
+    let input = inputs.get(i).ok_or_else(missing)?;
+    if let Argument::Device(s) = input {
+        let range = range(device, s)?;
+        if range.in_block() {
+            return Ok(Bound { place: range.place(), words: aligned(s.words() as u64) });
+        }
+        // Only a state block is updated in place: whoever else holds the tensor keeps its value.
+        if access == Access::Read {
+            return Ok(Bound::rest(range.place()));
+        }
+    }
+    let to = Pool::allocate(device, input.words() as u64)?;
+    fill(stream, device, &to, vec![(0, input)])?;
+    Ok(Bound::rest(Place::start(to)))
+}
+
+/// What one binding writes, no other names: launches are ordered by bindings, and kernels read without waiting for one another's
+/// writes. The others get a copy.
+fn separate<M: Mover>(
+    stream: &mut M,
+    device: &Arc<M::Device>,
+    program: &Program,
+    m: &Measure,
+    bound: &mut [Bound<M::Device>],
+) -> Result<()> {
+    let writes = |k: usize| program.bindings[k].access == Access::ReadWrite;
+    for k in 0..bound.len() {
+        let whole = |j: usize| M::Device::WHOLE && !writes(k) && Arc::ptr_eq(&bound[j].place.allocation, &bound[k].place.allocation);
+        let clash = |j: usize| writes(j) && (!writes(k) || j < k) && (bound[j].meets(&bound[k]) || whole(j));
+        if (0..bound.len()).any(|j| j != k && clash(j)) {
+            let words = bound[k].words.min(m.bindings[k]);
+            let copy = Place::start(Pool::allocate(device, words)?);
+            stream.copy(device, &bound[k].place, &copy, words)?;
+            bound[k] = Bound::rest(copy);
+        }
+    }
+    Ok(())
+}
+
+/// One storage for each output: in place where that was asked for and possible, else copied out of the program's memory.
+pub(crate) fn deliver<M: Mover>(
+    stream: &mut M,
+    device: &Arc<M::Device>,
+    program: &Program,
+    m: &Measure,
+    inputs: &[Argument],
+    r: &mut Resolved<M::Device>,
+) -> Result<Vec<Storage>> {
+    let mut out: Vec<Storage> = Vec::with_capacity(program.outputs.len());
+    for (o, output) in program.outputs.iter().enumerate() {
+        let p = output.placement;
+        let binding = program.placements[p].binding;
+        let role = program.bindings[binding].role;
+        let words = m.words[p];
+        let from = r.bound[binding].place.after(r.moved[p].unwrap_or(m.offsets[p]));
+        // The range of a block that this output updates.
+        if let Some(Argument::Device(s)) = output.updates.map(|i| &inputs[i]) {
+            let range = range(device, s)?;
+            if range.in_block() {
+                stream.copy(device, &from, &range.place(), words)?;
+                out.push(s.clone());
+                continue;
+            }
+        }
+        // A result that has its binding to itself is in the right memory already.
+        let own = (role == Role::Result(o) && from.offset == 0).then(|| r.results[o].take()).flatten();
+        out.push(match own {
+            Some(result) => result,
+            // The input was copied before the update: the copy is the result.
+            None if matches!(role, Role::Input(i) if output.updates == Some(i)) => Arc::new(Range::new(from, words as usize, false)),
+            None => {
+                let to = Place::start(Pool::allocate(device, words)?);
+                stream.copy(device, &from, &to, words)?;
+                Arc::new(Range::new(to, words as usize, false))
+            }
+        });
+    }
+    Ok(out)
+}
+
+/// See [`crate::Executor::allocate_block`].
+pub(crate) fn allocate_block<M: Mover>(stream: &mut M, device: &Arc<M::Device>, contents: &[Argument]) -> Result<Vec<Storage>> {
+    let mut end = 0u64;
+    let mut parts = Vec::with_capacity(contents.len());
+    for c in contents {
+        if let Argument::Device(s) = c {
+            range(device, s)?;
+        }
+        parts.push((end, c));
+        end += aligned(c.words() as u64);
+    }
+    let allocation = Pool::allocate(device, end)?;
+    let ranges = parts.iter().map(|(offset, c)| {
+        let place = Place { allocation: allocation.clone(), offset: *offset };
+        Arc::new(Range::new(place, c.words(), true)) as Storage
+    });
+    let out = ranges.collect();
+    fill(stream, device, &allocation, parts)?;
+    Ok(out)
+}
+
+/// See [`crate::Executor::evacuate`].
+pub(crate) fn evacuate<M: Mover>(stream: &mut M, device: &Arc<M::Device>, storage: &Storage) -> Result<Storage> {
+    let held = range(device, storage)?;
+    if !held.in_block() {
+        return Err(Error::invalid("tensor", "is no range of a state block", "evacuate only what `allocate_block` gave"));
+    }
+    let to = Place::start(Pool::allocate(device, storage.words() as u64)?);
+    stream.copy(device, &held.place(), &to, storage.words() as u64)?;
+    let freed = held.relocate(to);
+    Ok(Arc::new(Range::new(freed, storage.words(), true)))
+}
