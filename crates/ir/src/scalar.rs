@@ -157,6 +157,12 @@ impl ScalarOp {
         }
     }
 
+    /// Whether the result on floats of any type is one of them without rounding.
+    pub fn is_exact(self) -> bool {
+        use ScalarOp::*;
+        matches!(self, Neg | Abs | Sign | Floor | Ceil | Trunc | Round | Max | Min | Fmod | Copysign | Select)
+    }
+
     /// Evaluates on host values and rounds to the result's type.
     pub fn eval(self, args: &[f64], dtype: DType, result: DType) -> f64 {
         result.round((self.def().eval)(args, dtype))

@@ -1,11 +1,9 @@
 //! Code generation: a [`aludel_ir::kernel::Kernel`] as the text of a target's language.
 
-mod binding;
 pub mod c;
 mod fold;
-pub mod prelude;
+mod prelude;
 pub mod ptx;
-pub mod spell;
 mod text;
 pub mod wgsl;
 

@@ -1,28 +1,11 @@
-//! Pieces of WGSL expressions: text with its type and how tightly its outermost operator binds.
+//! Pieces of expressions in C-like languages, and when they need parentheses.
 
-use super::binding::word_of;
-use aludel_ir::DType;
 use aludel_ir::kernel::Ty;
-
-/// The type of a register in WGSL: narrow floats are held as the f32 they round to.
-pub(super) fn scalar_name(dtype: DType) -> &'static str {
-    match dtype {
-        DType::F32 | DType::F16 | DType::BF16 => "f32",
-        DType::I32 => "i32",
-        DType::U32 => "u32",
-        DType::Bool => "bool",
-    }
-}
-
-pub(super) fn type_name(ty: Ty) -> String {
-    let scalar = scalar_name(ty.dtype);
-    if ty.lanes == 4 { format!("vec4<{scalar}>") } else { scalar.to_string() }
-}
 
 /// How tightly the outermost operator of a text binds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Binds {
-    /// Comparisons, shifts and bit operations: in parentheses wherever they are part of something.
+    /// Comparisons, choices, shifts and bit operations: in parentheses wherever they are part of something.
     Never,
     Sum,
     Product,
@@ -30,6 +13,7 @@ pub(super) enum Binds {
     Atom,
 }
 
+/// A piece of an expression: text with its type and how tightly it binds.
 pub(super) struct Text {
     pub code: String,
     pub ty: Ty,
@@ -50,51 +34,17 @@ impl Text {
         if self.binds >= least { self.code.clone() } else { format!("({})", self.code) }
     }
 
-    /// As an argument of a function, or an index.
+    /// As an argument of a function, an index, or a loop's bound.
     pub fn arg(&self) -> String {
         self.at(Binds::Sum)
     }
 
-    /// With as many lanes as asked.
-    pub fn spread(self, lanes: u8) -> Text {
+    /// With as many lanes as asked; `vector` says a vector of one number in every lane.
+    pub fn spread(self, lanes: u8, vector: fn(Text, Ty) -> Text) -> Text {
         if self.ty.lanes >= lanes {
             return self;
         }
         let ty = Ty { lanes, ..self.ty };
-        Text::atom(format!("{}({})", type_name(ty), self.code), ty)
+        vector(self, ty)
     }
-}
-
-/// A value as it lies in memory under elements of type `word`.
-pub(super) fn as_word(value: Text, word: DType) -> Text {
-    let ty = Ty { dtype: word, ..value.ty };
-    let held = word_of(value.ty.dtype);
-    if value.ty.dtype == DType::Bool {
-        let bits = Text::atom(format!("{}({})", type_name(Ty { dtype: DType::U32, ..ty }), value.code), Ty { dtype: DType::U32, ..ty });
-        return as_word(bits, word);
-    }
-    if held == word { Text { ty, ..value } } else { Text::atom(format!("bitcast<{}>({})", type_name(ty), value.arg()), ty) }
-}
-
-/// A word of memory as a value of `dtype`.
-pub(super) fn as_value(word: Text, dtype: DType) -> Text {
-    let ty = Ty { dtype, ..word.ty };
-    if dtype == DType::Bool {
-        return Text::new(format!("{} != {}", word.code, type_zero(word.ty)), ty, Binds::Never);
-    }
-    if word_of(dtype) == word.ty.dtype {
-        Text { ty, ..word }
-    } else {
-        Text::atom(format!("bitcast<{}>({})", type_name(ty), word.arg()), ty)
-    }
-}
-
-pub(super) fn type_zero(ty: Ty) -> String {
-    let zero = match ty.dtype {
-        DType::Bool => "false",
-        DType::I32 => "0",
-        DType::U32 => "0u",
-        _ => "0.0f",
-    };
-    if ty.lanes == 4 { format!("{}({zero})", type_name(ty)) } else { zero.to_string() }
 }

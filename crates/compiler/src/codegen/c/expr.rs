@@ -3,62 +3,19 @@
 use super::spell::{Spelling, spell};
 use super::{Printer, scalar_name, type_name, word_name};
 use crate::codegen::fold::fold;
-use crate::codegen::spell::is_exact;
+use crate::codegen::text::{Binds, Text};
 use aludel_ir::kernel::{KExpr, Ty};
 use aludel_ir::{DType, Error, Literal, Result, ScalarOp};
 
-/// How tightly the outermost operator of a text binds.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Binds {
-    /// Comparisons, choices, shifts and bit operations: in parentheses wherever they are part of something.
-    Never,
-    Sum,
-    Product,
-    Unary,
-    Atom,
-}
-
-/// A piece of an expression: text with its type and how tightly it binds.
-pub(super) struct Text {
-    pub code: String,
-    pub ty: Ty,
-    pub binds: Binds,
-}
-
-impl Text {
-    fn new(code: impl Into<String>, ty: Ty, binds: Binds) -> Self {
-        Text { code: code.into(), ty, binds }
-    }
-
-    fn atom(code: impl Into<String>, ty: Ty) -> Self {
-        Text::new(code, ty, Binds::Atom)
-    }
-
-    /// As an operand of an operator that binds as tightly as `least`.
-    fn at(&self, least: Binds) -> String {
-        if self.binds >= least { self.code.clone() } else { format!("({})", self.code) }
-    }
-
-    /// As an argument of a function, or a loop's bound.
-    pub fn arg(&self) -> String {
-        self.at(Binds::Sum)
-    }
-
-    /// With as many lanes as asked.
-    pub fn spread(self, lanes: u8) -> Text {
-        if self.ty.lanes >= lanes {
-            return self;
-        }
-        let ty = Ty { lanes, ..self.ty };
-        // The sum of a vector of zeros and a number has that number in every lane, and costs nothing.
-        Text::new(format!("({}){{}} + {}", type_name(ty), self.at(Binds::Product)), ty, Binds::Sum)
-    }
+/// The sum of a vector of zeros and a number has that number in every lane, and costs nothing.
+pub(super) fn vector(x: Text, ty: Ty) -> Text {
+    Text::new(format!("({}){{}} + {}", type_name(ty), x.at(Binds::Product)), ty, Binds::Sum)
 }
 
 impl Printer<'_> {
     pub(super) fn expr(&mut self, e: &KExpr) -> Result<Text> {
         if let Some((literal, lanes)) = fold(e) {
-            return Ok(self.literal(literal).spread(lanes));
+            return Ok(self.literal(literal).spread(lanes, vector));
         }
         let ty = self.kernel.type_of(e)?;
         Ok(match e {
@@ -88,7 +45,7 @@ impl Printer<'_> {
                 loaded(code, ty)?
             }
             KExpr::Lane(x, lane) => Text::atom(format!("{}[{lane}]", self.expr(x)?.at(Binds::Atom)), ty),
-            KExpr::Vec4(parts) if parts.len() == 1 => self.expr(&parts[0])?.spread(4),
+            KExpr::Vec4(parts) if parts.len() == 1 => self.expr(&parts[0])?.spread(4, vector),
             KExpr::Vec4(parts) => {
                 let parts = parts.iter().map(|p| Ok(self.expr(p)?.arg())).collect::<Result<Vec<_>>>()?;
                 Text::atom(format!("({}){{{}}}", type_name(ty), parts.join(", ")), ty)
@@ -170,7 +127,7 @@ impl Printer<'_> {
                 Text::new(format!("{c} ? {a} : {b}"), ty, Binds::Never)
             }
         };
-        Ok(if is_exact(op) { out } else { round(out) })
+        Ok(if op.is_exact() { out } else { round(out) })
     }
 
     fn cast(&mut self, x: Text, dtype: DType) -> Result<Text> {

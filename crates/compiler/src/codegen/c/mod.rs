@@ -12,14 +12,14 @@
 mod affine;
 mod expr;
 mod idiom;
-mod prelude;
 mod simd;
 mod spell;
 
+use super::prelude;
 use aludel_ir::kernel::{KExpr, Kernel, Stmt, Ty, Var, visit};
 use aludel_ir::program::Program;
 use aludel_ir::{DType, Error, Result};
-use expr::stored;
+use expr::{stored, vector};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -56,7 +56,7 @@ pub fn unit_of<'a>(kernels: impl Iterator<Item = &'a str> + Clone) -> String {
         let bytes = lanes * 4;
         let _ = writeln!(out, "typedef {scalar} {scalar}x{lanes} __attribute__((vector_size({bytes}), aligned(4), may_alias));");
     }
-    for h in prelude::helpers(kernels.clone()) {
+    for h in prelude::c().with_uses(kernels.clone().flat_map(prelude::words)) {
         let _ = write!(out, "\n{h}\n");
     }
     let mut names = Vec::new();
@@ -180,7 +180,7 @@ impl Printer<'_> {
             }
             Stmt::StoreShared { array, index, value } => {
                 let ty = self.kernel.shared[*array as usize].ty;
-                let value = stored(self.expr(value)?.spread(ty.lanes))?;
+                let value = stored(self.expr(value)?.spread(ty.lanes, vector))?;
                 let to = self.slot(*array, index)?;
                 let _ = writeln!(out, "{pad}{to} = {};", value.code);
             }
@@ -242,6 +242,6 @@ impl Printer<'_> {
     }
 
     fn value(&mut self, e: &KExpr, ty: Ty) -> Result<String> {
-        Ok(self.expr(e)?.spread(ty.lanes).code)
+        Ok(self.expr(e)?.spread(ty.lanes, vector).code)
     }
 }

@@ -4,7 +4,6 @@ use super::Printer;
 use super::emit::{Class, Emit, Operand};
 use super::helper;
 use crate::codegen::fold::fold;
-use crate::codegen::spell::is_exact;
 use aludel_ir::kernel::{KExpr, Ty};
 use aludel_ir::{DType, Error, Literal, Result, ScalarOp};
 
@@ -163,7 +162,7 @@ pub(super) fn scalar(e: &mut Emit, op: ScalarOp, dtype: DType, args: &[Operand],
     let out = match dtype {
         DType::F32 | DType::F16 | DType::BF16 => {
             let out = float(e, op, args)?;
-            if is_exact(op) || compares(op) { out } else { out.map(|v| round(e, v, dtype)) }
+            if op.is_exact() || compares(op) { out } else { out.map(|v| round(e, v, dtype)) }
         }
         DType::I32 | DType::U32 => integer(e, op, dtype == DType::I32, args, divisor)?,
         DType::Bool => boolean(e, op, args)?,

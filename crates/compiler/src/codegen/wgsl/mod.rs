@@ -5,15 +5,20 @@
 //! compilers fold are folded here first (a constant that overflows is an error in WGSL), comparisons stand in parentheses
 //! (`f(a < b, c > d)` would be a template), and constants that WGSL cannot write are built from bits.
 
-use super::binding::{Binding, Form, bindings};
+mod binding;
+pub mod spell;
+mod value;
+
 use super::fold::fold;
 use super::prelude;
-use super::spell::{Spelling, is_exact, spell};
-use super::text::{Binds, Text, as_value, as_word, scalar_name, type_name, type_zero};
+use super::text::{Binds, Text};
 use aludel_ir::kernel::{Access, KExpr, Kernel, Stmt, Ty, Var, visit};
 use aludel_ir::{DType, Error, Literal, Result, ScalarOp};
+use binding::{Binding, Form, bindings};
+use spell::{Spelling, spell};
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use value::{as_value, as_word, scalar_name, type_name, type_zero, vector};
 
 /// The WGSL of a kernel, entry point `main`. `access` has, for each storage binding of the program, how its layout declares
 /// it, whatever this kernel needs; `None`, or a position past the end, leaves it to the kernel's own use.
@@ -99,7 +104,7 @@ impl Printer<'_> {
         }
         let mut helpers: BTreeSet<&'static str> = self.helpers.clone();
         helpers.extend(self.generated.iter().filter_map(|g| if let Generated::Lanes(h) = g { Some(*h) } else { None }));
-        for text in prelude::text(helpers) {
+        for text in prelude::wgsl().with_uses(helpers) {
             let _ = write!(out, "\n{text}\n");
         }
         for g in &self.generated {
@@ -207,7 +212,7 @@ impl Printer<'_> {
             }
             Stmt::StoreShared { array, index, value } => {
                 let ty = self.kernel.shared[*array as usize].ty;
-                let value = self.expr(value)?.spread(ty.lanes);
+                let value = self.expr(value)?.spread(ty.lanes, vector);
                 let value = if ty.dtype == DType::Bool { as_word(value, DType::U32) } else { value };
                 let _ = writeln!(out, "{pad}s{array}[{}] = {};", self.expr(index)?.arg(), value.code);
             }
@@ -265,7 +270,7 @@ impl Printer<'_> {
     }
 
     fn value(&mut self, e: &KExpr, ty: Ty) -> Result<String> {
-        Ok(self.expr(e)?.spread(ty.lanes).code)
+        Ok(self.expr(e)?.spread(ty.lanes, vector).code)
     }
 
     fn store(&mut self, buffer: u32, index: &KExpr, value: Text) -> Result<String> {
@@ -341,7 +346,7 @@ impl Printer<'_> {
 
     fn expr(&mut self, e: &KExpr) -> Result<Text> {
         if let Some((literal, lanes)) = fold(e) {
-            return Ok(self.literal(literal).spread(lanes));
+            return Ok(self.literal(literal).spread(lanes, vector));
         }
         let ty = self.kernel.type_of(e)?;
         Ok(match e {
@@ -390,7 +395,7 @@ impl Printer<'_> {
         })?;
         let lanes = args.iter().map(|a| a.ty.lanes).max().unwrap_or(1);
         let helper = |printer: &mut Self, name: &'static str, args: Vec<Text>| {
-            let list = args.into_iter().map(|a| a.spread(lanes).arg()).collect::<Vec<_>>().join(", ");
+            let list = args.into_iter().map(|a| a.spread(lanes, vector).arg()).collect::<Vec<_>>().join(", ");
             let wide = if lanes == 4 { "x4" } else { "" };
             if lanes == 4 {
                 printer.generated.insert(Generated::Lanes(name));
@@ -431,16 +436,16 @@ impl Printer<'_> {
             Spelling::Select => {
                 let width = args[1].ty.lanes.max(args[2].ty.lanes).max(lanes);
                 let [condition, yes, no] = args.try_into().unwrap_or_else(|_| unreachable!("the verifier counts operands"));
-                let (yes, no) = (yes.spread(width), no.spread(width));
+                let (yes, no) = (yes.spread(width, vector), no.spread(width, vector));
                 Text::atom(format!("select({}, {}, {})", no.arg(), yes.arg(), condition.arg()), ty)
             }
             Spelling::Builtin(name) => {
-                let list = args.into_iter().map(|a| a.spread(lanes).arg()).collect::<Vec<_>>().join(", ");
+                let list = args.into_iter().map(|a| a.spread(lanes, vector).arg()).collect::<Vec<_>>().join(", ");
                 Text::atom(format!("{name}({list})"), ty)
             }
             Spelling::Helper(name) => helper(self, name, args),
         };
-        Ok(if is_exact(op) { out } else { self.round(out) })
+        Ok(if op.is_exact() { out } else { self.round(out) })
     }
 
     /// Rounds a value that was computed as f32 to its narrow type.
@@ -550,10 +555,9 @@ fn plus(offset: String, index: &Text) -> Text {
 }
 
 fn spread_all<const N: usize>(args: Vec<Text>, lanes: u8) -> [Text; N] {
-    let spread: Vec<Text> = args.into_iter().map(|a| a.spread(lanes)).collect();
+    let spread: Vec<Text> = args.into_iter().map(|a| a.spread(lanes, vector)).collect();
     spread.try_into().unwrap_or_else(|_| unreachable!("the verifier counts operands"))
 }
 
 #[cfg(test)]
-#[path = "wgsl_tests.rs"]
 mod tests;

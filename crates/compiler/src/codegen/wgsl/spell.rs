@@ -149,9 +149,3 @@ fn boolean(op: ScalarOp) -> Option<Spelling> {
         _ => return None,
     })
 }
-
-/// Whether the result on narrow floats is one of them without rounding.
-pub fn is_exact(op: ScalarOp) -> bool {
-    use ScalarOp::*;
-    matches!(op, Neg | Abs | Sign | Floor | Ceil | Trunc | Round | Max | Min | Fmod | Copysign | ScalarOp::Select)
-}
