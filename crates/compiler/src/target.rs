@@ -71,6 +71,12 @@ impl Target {
         }
     }
 
+    /// Whether the device has warpgroups: matrix units that read workgroup memory, and bulk copies that fill it. Later GPUs than
+    /// Hopper have others.
+    pub fn has_warpgroups(&self) -> bool {
+        self.speaks(Language::Ptx) && self.compute_capability == 90
+    }
+
     /// Instructions for each element that a contraction may repeat in every tile that loads it. Asynchronous copies into
     /// workgroup memory and matrix units take operands from memory as they are.
     pub fn operand_instructions(&self) -> u32 {

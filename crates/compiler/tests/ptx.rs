@@ -55,7 +55,7 @@ fn module(sources: &BTreeMap<String, String>) -> String {
         let (head, body) = source.split_once(".visible .entry kernel(").expect("an entry");
         if i == 0 {
             out.push_str(head.split("\n\n").next().unwrap_or_default());
-            out.push_str("\n\n.extern .shared .align 16 .b8 dynamic[];\n\n");
+            out.push_str("\n\n.extern .shared .align 1024 .b8 dynamic[];\n\n");
         }
         out.push_str(&format!(".visible .entry kernel{i}({body}\n"));
     }

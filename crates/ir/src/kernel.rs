@@ -8,7 +8,9 @@ use crate::dtype::{DType, Literal};
 use crate::scalar::ScalarOp;
 
 mod verify;
+pub mod warpgroup;
 pub use verify::visit;
+use warpgroup::{KernelMap, WarpgroupOp};
 
 /// The type of a register: `lanes` is 1 or 4, on CPUs 8 or 16 too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -137,6 +139,8 @@ pub enum Stmt {
         a: [KExpr; 4],
         b: [KExpr; 2],
     },
+    /// What only GPUs with warpgroups have.
+    Warpgroup(WarpgroupOp),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, serde::Serialize, serde::Deserialize)]
@@ -169,7 +173,7 @@ pub struct SharedArray {
     pub name: String,
     pub ty: Ty,
     pub len: u32,
-    /// The array before this one whose memory it shows under its own type; only on CPUs.
+    /// The array before this one whose memory it shows under its own type; on CPUs and with warpgroups.
     pub view: Option<u32>,
 }
 
@@ -190,6 +194,8 @@ pub struct Kernel {
     pub params: Vec<String>,
     pub buffers: Vec<KernelBuffer>,
     pub shared: Vec<SharedArray>,
+    /// Tensors that bulk copies take boxes of.
+    pub maps: Vec<KernelMap>,
     /// Types of the registers.
     pub vars: Vec<Ty>,
     pub body: Vec<Stmt>,
@@ -200,9 +206,16 @@ impl Kernel {
     pub fn needs_subgroups(&self) -> bool {
         let mut found = false;
         visit(&self.body, &mut |s| {
-            found |= matches!(s, Stmt::AsyncCopy { .. } | Stmt::AsyncCommit | Stmt::AsyncWait(_) | Stmt::Mma { .. });
+            found |= matches!(s, Stmt::AsyncCopy { .. } | Stmt::AsyncCommit | Stmt::AsyncWait(_) | Stmt::Mma { .. } | Stmt::Warpgroup(_));
             s.exprs().into_iter().for_each(|e| e.visit(&mut |e| found |= matches!(e, KExpr::Shuffle(..) | KExpr::SharedQuad { .. })));
         });
+        found
+    }
+
+    /// Whether the kernel uses what only GPUs with warpgroups have.
+    pub fn needs_warpgroups(&self) -> bool {
+        let mut found = !self.maps.is_empty();
+        visit(&self.body, &mut |s| found |= matches!(s, Stmt::Warpgroup(_)));
         found
     }
 

@@ -136,12 +136,29 @@ impl MatrixProduct {
     }
 }
 
+/// A strided tensor in memory of which a kernel's bulk copies take boxes: dimensions are listed with the innermost first, whose
+/// elements are neighbours. What lies outside reads as zeros.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TensorMap {
+    pub placement: usize,
+    /// The first element, counted from the placement's.
+    pub offset: Expr,
+    pub dtype: DType,
+    pub extents: Vec<Expr>,
+    /// Elements from one to the next along each dimension but the innermost; a multiple of 16 bytes each.
+    pub strides: Vec<Expr>,
+    /// Elements of a box along each dimension. One row of the innermost takes 128 bytes.
+    pub sizes: Vec<u32>,
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub struct Launch {
     pub kernel: usize,
     /// Workgroups along x, y and z.
     pub grid: [Expr; 3],
     pub params: Vec<Param>,
+    /// What the kernel's maps are of.
+    pub maps: Vec<TensorMap>,
     /// Placements read and written, for the inspector, barriers and byte counts.
     pub reads: Vec<usize>,
     pub writes: Vec<usize>,

@@ -212,6 +212,7 @@ fn constants_are_exact() {
                 params: vec![],
                 buffers: vec![],
                 shared: vec![],
+                maps: vec![],
                 vars: vec![Ty::scalar(dtype)],
                 body: vec![Stmt::Let(Var(0), KExpr::Lit(l))],
             };

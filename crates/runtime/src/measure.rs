@@ -182,7 +182,11 @@ pub(crate) fn check_program(program: &Program) -> Result<()> {
     }
     let wrong = |p: &Param| matches!(p, Param::Offset(p) if *p >= placements);
     match program.launches.iter().find(|l| l.kernel >= program.kernels.len() || l.params.iter().any(wrong)) {
-        Some(l) => fail(format!("launch {} has no kernel or an offset of no placement", l.label)),
+        Some(l) => return fail(format!("launch {} has no kernel or an offset of no placement", l.label)),
+        None => {}
+    }
+    match program.launches.iter().find(|l| l.maps.iter().any(|m| m.placement >= placements)) {
+        Some(l) => fail(format!("launch {} has a map of no placement", l.label)),
         None => Ok(()),
     }
 }

@@ -319,6 +319,7 @@ fn reductions_and_atomics() {
         params,
         buffers: vec![buffer("x", 0, 1), buffer("y", 1, 2)],
         shared: vec![SharedArray { name: "partial".into(), ty: f, len: 64, view: None }],
+        maps: vec![],
         vars: vec![i32_, f, i32_, i32_, i32_],
         body: vec![
             Stmt::Mut(Var(1), aludel_ir::kernel::f32c(0.0)),

@@ -9,7 +9,7 @@ use crate::schedule::Scheduled;
 use crate::target::Target;
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::{self as k, KExpr, Kernel, KernelBuffer, SharedArray, Stmt, Ty, Var};
-use aludel_ir::program::Param;
+use aludel_ir::program::{Param, TensorMap};
 use aludel_ir::shape::ShapeEnv;
 use aludel_ir::{DType, Literal, ScalarOp};
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,7 +51,7 @@ pub(super) fn launches(
     for i in 0..n {
         let s = &scheduled[i];
         let statements = count(&s.kernel.body);
-        if env.hint_or_one(&s.groups) > SMALL || join(i) == Join::Nobody {
+        if env.hint_or_one(&s.groups) > SMALL || join(i) == Join::Nobody || s.kernel.needs_warpgroups() {
             nodes.push(vec![i]);
             continue;
         }
@@ -116,6 +116,8 @@ pub(super) struct Member {
     /// How many of `params` are sizes; the rest are the offsets of the kernel's buffers.
     pub sizes: usize,
     pub params: Vec<Param>,
+    /// What the kernel's maps are of; one that has any has its launch to itself.
+    pub maps: Vec<TensorMap>,
 }
 
 /// One kernel for all members.
@@ -164,7 +166,7 @@ pub(super) fn merge(members: Vec<Member>, target: &Target) -> Member {
     }
     body.extend(chain.unwrap_or_default());
     out.kernel.body = body;
-    Member { kernel: out.kernel, groups: total, sizes: 0, params: out.params }
+    Member { kernel: out.kernel, groups: total, sizes: 0, params: out.params, maps: Vec::new() }
 }
 
 fn empty(like: &Kernel) -> Kernel {
@@ -174,6 +176,7 @@ fn empty(like: &Kernel) -> Kernel {
         params: vec![],
         buffers: vec![],
         shared: vec![],
+        maps: vec![],
         vars: vec![],
         body: vec![],
     }
@@ -420,6 +423,7 @@ impl Rename<'_> {
             Stmt::Mma { acc, a, b } => {
                 Stmt::Mma { acc: acc.map(|v| self.var(v)), a: a.each_ref().map(|e| self.expr(e)), b: b.each_ref().map(|e| self.expr(e)) }
             }
+            Stmt::Warpgroup(op) => Stmt::Warpgroup(op.rename(&|a| self.shared[a as usize], &|v| self.var(v), &|e| self.expr(e))),
             Stmt::Barrier | Stmt::AsyncCommit | Stmt::AsyncWait(_) => s.clone(),
         }
     }

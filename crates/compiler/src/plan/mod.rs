@@ -14,7 +14,7 @@ use aludel_ir::graph::{Graph, InputKind, Origin};
 use aludel_ir::kernel::{Access, Kernel};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest};
 use aludel_ir::program::{
-    ALIGN, Binding, KernelSource, Launch, MatrixProduct, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot,
+    ALIGN, Binding, KernelSource, Launch, MatrixProduct, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot, TensorMap,
 };
 use aludel_ir::{Error, Result};
 use std::collections::{BTreeSet, HashMap};
@@ -286,7 +286,8 @@ impl Planner<'_> {
                     index
                 }
             };
-            self.push_launch(&nests, index, grid(&merged.groups, target), merged.params, label, origins)?;
+            let row = (merged.params, merged.maps);
+            self.push_launch(&nests, index, grid(&merged.groups, target), row, label, origins)?;
         }
         for (a, b, reason) in &self.passes.fused.refusals {
             let (first, second) = (self.launch_of[*a], self.launch_of[*b]);
@@ -320,7 +321,11 @@ impl Planner<'_> {
             kernel.buffers[k].binding = self.program.placements[at].binding as u32;
             params.push(Param::Offset(at));
         }
-        Ok(batch::Member { kernel, groups: s.groups.clone(), sizes: s.sizes.len(), params })
+        let mut maps = s.maps.clone();
+        for m in &mut maps {
+            m.placement = self.place_of(BufferId(m.placement as u32))?;
+        }
+        Ok(batch::Member { kernel, groups: s.groups.clone(), sizes: s.sizes.len(), params, maps })
     }
 
     fn origins(&self, nests: &[usize]) -> Vec<Origin> {
@@ -348,7 +353,7 @@ impl Planner<'_> {
         nests: &[usize],
         kernel: usize,
         grid: [Expr; 3],
-        params: Vec<Param>,
+        (params, maps): (Vec<Param>, Vec<TensorMap>),
         label: String,
         origins: Vec<Origin>,
     ) -> Result<()> {
@@ -364,6 +369,7 @@ impl Planner<'_> {
             kernel,
             grid,
             params,
+            maps,
             reads: reads.iter().map(|b| self.place_of(*b)).collect::<Result<_>>()?,
             writes: writes.iter().map(|b| self.place_of(*b)).collect::<Result<_>>()?,
             label,

@@ -1,8 +1,10 @@
 //! Emitting kernels: parameters, index arithmetic, and a nest's operations in nested scopes.
 
 use aludel_ir::expr::{Atom, AxisId, Expr, Ranges};
+use aludel_ir::kernel::warpgroup::KernelMap;
 use aludel_ir::kernel::{self as k, KExpr, Kernel, KernelBuffer, SharedArray, Stmt, Ty, Var};
 use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::program::TensorMap;
 use aludel_ir::{DType, Error, Literal, Result, ScalarOp};
 use std::collections::HashMap;
 
@@ -16,11 +18,19 @@ pub(super) struct KernelBuilder {
     blocks: Vec<Vec<Stmt>>,
     sizes: Vec<Expr>,
     buffers: Vec<BufferId>,
+    maps: Vec<TensorMap>,
 }
 
 impl KernelBuilder {
     pub fn new() -> Self {
-        KernelBuilder { vars: Vec::new(), shared: Vec::new(), blocks: vec![Vec::new()], sizes: Vec::new(), buffers: Vec::new() }
+        KernelBuilder {
+            vars: Vec::new(),
+            shared: Vec::new(),
+            blocks: vec![Vec::new()],
+            sizes: Vec::new(),
+            buffers: Vec::new(),
+            maps: Vec::new(),
+        }
     }
 
     pub fn stmt(&mut self, s: Stmt) {
@@ -93,6 +103,13 @@ impl KernelBuilder {
             self.buffers.len() - 1
         });
         at as u32
+    }
+
+    /// Declares a map, whose placement is the position of a buffer of the program.
+    pub fn map(&mut self, map: TensorMap) -> u32 {
+        self.buffer(BufferId(map.placement as u32));
+        self.maps.push(map);
+        self.maps.len() as u32 - 1
     }
 
     /// The index of this workgroup in a one-dimensional grid that may be folded into two dimensions.
@@ -200,9 +217,19 @@ impl KernelBuilder {
             buffers.push(KernelBuffer { name: format!("b{i}"), dtype: info.dtype, binding: 0, offset: Some(first + i as u32) });
         }
         let body = self.close();
-        let kernel =
-            Kernel { name: String::new(), workgroup_size: [threads, 1, 1], params, buffers, shared: self.shared, vars: self.vars, body };
-        Scheduled { kernel, buffers: self.buffers, sizes: self.sizes, groups }
+        let position = |m: &TensorMap| self.buffers.iter().position(|b| b.0 as usize == m.placement).unwrap_or_default() as u32;
+        let maps = self.maps.iter().map(|m| KernelMap { buffer: position(m), sizes: m.sizes.clone() }).collect();
+        let kernel = Kernel {
+            name: String::new(),
+            workgroup_size: [threads, 1, 1],
+            params,
+            buffers,
+            shared: self.shared,
+            maps,
+            vars: self.vars,
+            body,
+        };
+        Scheduled { kernel, buffers: self.buffers, sizes: self.sizes, maps: self.maps, groups }
     }
 }
 

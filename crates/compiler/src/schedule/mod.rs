@@ -21,6 +21,7 @@ use aludel_ir::Result;
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::Kernel;
 use aludel_ir::loops::{BufferId, LoopProgram, Nest};
+use aludel_ir::program::TensorMap;
 
 /// A kernel before its buffers have a place. Buffer `i` of the kernel is `buffers[i]`; its offset parameter follows the
 /// size parameters: parameter `sizes.len() + i`.
@@ -30,6 +31,8 @@ pub struct Scheduled {
     pub buffers: Vec<BufferId>,
     /// The first launch parameters, as expressions over size symbols.
     pub sizes: Vec<Expr>,
+    /// What the kernel's maps are of; their placements are positions of buffers of the program.
+    pub maps: Vec<TensorMap>,
     /// How many workgroups run.
     pub groups: Expr,
 }
@@ -54,6 +57,9 @@ fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Schedul
     match kind {
         Kind::Pointwise | Kind::Scatter => pointwise::schedule(table, &flat, target),
         Kind::Rows => rows::schedule(table, &mut flat, target),
+        Kind::Contract(c) if let Some(plan) = staged::warpgroup::choose(table, &flat, &c, target) => {
+            staged::warpgroup::schedule(table, &flat, &c, plan, target)
+        }
         Kind::Contract(c) => match (target.speaks(Language::Ptx)).then(|| staged::choose(table, &flat, &c, target)).flatten() {
             Some(tile) => staged::schedule(table, &flat, &c, tile, target),
             None => contract::schedule(table, &flat, &c, target),

@@ -1,5 +1,6 @@
 //! The rules of the Kernel IR: types, scopes, positions in range, and barriers in uniform control flow.
 
+use super::warpgroup::varies_within;
 use super::{Access, BOOL, I32, KExpr, Kernel, SharedArray, Stmt, Ty, Var, element_bytes};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -84,6 +85,7 @@ impl Kernel {
                 *slot = (*slot).max(Some(access));
             }
         };
+        self.maps.iter().for_each(|m| note(m.buffer, Access::Read));
         visit(&self.body, &mut |s| {
             if let Stmt::Store { buffer, .. } | Stmt::AtomicAdd { buffer, .. } = s {
                 note(*buffer, Access::ReadWrite);
@@ -129,8 +131,14 @@ impl Kernel {
                 return fail(format!("the offset of buffer {} is not a declared parameter", b.name));
             }
         }
+        if let Some(m) = self.maps.iter().find(|m| m.buffer as usize >= self.buffers.len() || !(1..=5).contains(&m.sizes.len())) {
+            return fail(format!("a map of {} dimensions in buffer {}", m.sizes.len(), m.buffer));
+        }
         self.block(&self.body, &mut vec![Scope::Out; self.vars.len()])?;
-        self.barriers()
+        self.barriers(&KExpr::varies, &|s| matches!(s, Stmt::Barrier), "a barrier")?;
+        // A warpgroup comes as a whole.
+        let within = |e: &KExpr, vars: &[bool]| varies_within(e, vars, self.workgroup_size);
+        self.barriers(&within, &|s| matches!(s, Stmt::Warpgroup(op) if op.is_collective()), "a warpgroup's operation")
     }
 
     fn expect(&self, e: &KExpr, ty: Ty, what: &str) -> Result<()> {
@@ -245,49 +253,66 @@ impl Kernel {
                     }
                 }
             }
+            Stmt::Warpgroup(op) => {
+                op.verify(self)?;
+                for v in op.changes() {
+                    if self.var_ty(*v)? != Ty::scalar(DType::F32) || scope[v.0 as usize] != Scope::Mutable {
+                        return fail(format!("register v{} does not accumulate f32", v.0));
+                    }
+                }
+            }
             Stmt::Barrier | Stmt::AsyncCommit | Stmt::AsyncWait(_) => {}
         }
         Ok(())
     }
 
-    /// Barriers must be met by all threads or none: no condition or loop bound around one may differ between threads.
-    fn barriers(&self) -> Result<()> {
+    /// Statements that `together` names must be met by all threads or none: no condition or loop bound around one may differ between
+    /// threads, as `differs` tells.
+    fn barriers(&self, differs: Differs, together: &dyn Fn(&Stmt) -> bool, what: &str) -> Result<()> {
         // A register varies when something that varies is put into it, or when it is written where only some threads go.
         let mut varies = vec![false; self.vars.len()];
         loop {
             let before = varies.clone();
-            self.spread_variance(&self.body, false, &mut varies)?;
+            self.spread_variance(&self.body, false, &mut varies, (differs, together, what))?;
             if varies == before {
                 return Ok(());
             }
         }
     }
 
-    fn spread_variance(&self, body: &[Stmt], divergent: bool, varies: &mut [bool]) -> Result<()> {
+    fn spread_variance(
+        &self,
+        body: &[Stmt],
+        divergent: bool,
+        varies: &mut [bool],
+        rule: (Differs, &dyn Fn(&Stmt) -> bool, &str),
+    ) -> Result<()> {
+        let (differs, together, what) = rule;
         for s in body {
             // A subgroup's threads come together too: no part of it may be missing.
             let mut shuffles = matches!(s, Stmt::Mma { .. });
             s.exprs().into_iter().for_each(|e| e.visit(&mut |e| shuffles |= matches!(e, KExpr::Shuffle(..))));
+            if divergent && together(s) {
+                return Err(Error::verify(format!("kernel {}", self.name), format!("{what} stands where only some threads come")));
+            }
             if shuffles && divergent {
                 return Err(Error::verify(format!("kernel {}", self.name), "a subgroup operation stands where only some threads come"));
             }
             match s {
                 Stmt::Mma { acc, .. } => acc.iter().for_each(|v| varies[v.0 as usize] = true),
+                Stmt::Warpgroup(op) => op.changes().iter().for_each(|v| varies[v.0 as usize] = true),
                 Stmt::Let(v, e) | Stmt::Mut(v, e) | Stmt::Assign(v, e) => {
-                    varies[v.0 as usize] |= e.varies(varies) || (divergent && matches!(s, Stmt::Assign(..)));
+                    varies[v.0 as usize] |= differs(e, varies) || (divergent && matches!(s, Stmt::Assign(..)));
                 }
                 Stmt::For { var, start, end, step, body } => {
-                    let split = [start, end, step].iter().any(|e| e.varies(varies));
+                    let split = [start, end, step].iter().any(|e| differs(e, varies));
                     varies[var.0 as usize] |= split;
-                    self.spread_variance(body, divergent || split, varies)?;
+                    self.spread_variance(body, divergent || split, varies, rule)?;
                 }
                 Stmt::If { cond, then, otherwise } => {
-                    let split = divergent || cond.varies(varies);
-                    self.spread_variance(then, split, varies)?;
-                    self.spread_variance(otherwise, split, varies)?;
-                }
-                Stmt::Barrier if divergent => {
-                    return Err(Error::verify(format!("kernel {}", self.name), "a barrier stands where only some threads come"));
+                    let split = divergent || differs(cond, varies);
+                    self.spread_variance(then, split, varies, rule)?;
+                    self.spread_variance(otherwise, split, varies, rule)?;
                 }
                 _ => {}
             }
@@ -295,6 +320,9 @@ impl Kernel {
         Ok(())
     }
 }
+
+/// Whether threads may see different values of an expression, given which registers differ.
+type Differs<'a> = &'a dyn Fn(&KExpr, &[bool]) -> bool;
 
 /// Whether a register may be used here.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -331,6 +359,7 @@ impl Stmt {
             Stmt::If { cond, .. } => vec![cond],
             Stmt::AsyncCopy { index, from, valid, .. } => [index, from].into_iter().chain(valid).collect(),
             Stmt::Mma { a, b, .. } => a.iter().chain(b).collect(),
+            Stmt::Warpgroup(op) => op.exprs(),
             Stmt::Barrier | Stmt::AsyncCommit | Stmt::AsyncWait(_) => vec![],
         }
     }
@@ -368,7 +397,7 @@ mod tests {
     use super::*;
 
     fn kernel(vars: Vec<Ty>, body: Vec<Stmt>) -> Kernel {
-        Kernel { name: "k".into(), workgroup_size: [64, 1, 1], params: vec![], buffers: vec![], shared: vec![], vars, body }
+        Kernel { name: "k".into(), workgroup_size: [64, 1, 1], params: vec![], buffers: vec![], shared: vec![], maps: vec![], vars, body }
     }
 
     fn problem(k: Kernel) -> String {

@@ -2,11 +2,12 @@
 //!
 //! A device is `cuda`, `cuda:high` or `cuda:medium` (matrix products may round to TF32 or bf16), `cpu`, or a part of a WebGPU
 //! adapter's name. Workloads are `tiny`, `tiny-adamw`, `mlp`, `gpt`, `chargpt`, `chargpt4`, `gpt2`, `matmul` (or `matmul1024`
-//! for one size) and `micro`. `LAUNCHES=1` prints the time of each launch too.
+//! for one size), `products` (checked, of all layouts and the shapes of models) and `micro`. `LAUNCHES=1` prints the time of each launch too.
 
 #[path = "../../../compiler/tests/steps/mod.rs"]
 mod graphs;
 mod micro;
+mod products;
 mod time;
 
 use aludel_ir::{Error, Result};
@@ -105,6 +106,9 @@ fn main() -> std::process::ExitCode {
         if has("matmul") || has(&format!("matmul{n}")) {
             micro::matmul(device, n);
         }
+    }
+    if has("products") {
+        products::all(device, aludel_ir::DType::F32);
     }
     if has("micro") {
         micro::all(device, 8192);

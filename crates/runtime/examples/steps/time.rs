@@ -120,9 +120,34 @@ fn launches(r: &Ready) -> Result<()> {
     Ok(())
 }
 
+/// What a graph made of one operator took and gave.
+pub struct Ran {
+    pub ms: f64,
+    /// The values of its inputs and outputs.
+    pub inputs: Vec<Vec<f64>>,
+    pub outputs: Vec<Vec<f64>>,
+}
+
+/// Times a graph as one operator, and runs it once more to see what it gives.
+pub fn run_once(device: &dyn Executor, graph: &Graph) -> Result<Ran> {
+    let r = prepare(device, graph, Style::Operator)?;
+    let ms = repeat(device, &r)?;
+    let values = |words: Vec<u32>| words.into_iter().map(|w| f32::from_bits(w) as f64).collect();
+    let read = |s: &Storage| pollster::block_on(device.download(s)).map(values);
+    let inputs = r.inputs.iter().map(|i| match i {
+        Argument::Device(s) => read(s),
+        Argument::Host(words) => Ok(values(words.to_vec())),
+    });
+    let outputs = r.executable.run(&r.sizes, &r.inputs)?;
+    Ok(Ran { ms, inputs: inputs.collect::<Result<_>>()?, outputs: outputs.iter().map(read).collect::<Result<_>>()? })
+}
+
 /// Milliseconds a run of a graph as one operator on tensors of the device.
 pub fn operator(device: &dyn Executor, graph: &Graph) -> Result<f64> {
-    let r = prepare(device, graph, Style::Operator)?;
+    repeat(device, &prepare(device, graph, Style::Operator)?)
+}
+
+fn repeat(device: &dyn Executor, r: &Ready) -> Result<f64> {
     // About 50 ms a window.
     let t = Instant::now();
     for _ in 0..3 {
@@ -132,7 +157,7 @@ pub fn operator(device: &dyn Executor, graph: &Graph) -> Result<f64> {
     let runs = (0.05 / (t.elapsed().as_secs_f64() / 3.0)).clamp(3.0, 500.0) as usize;
     let (ms, _) = windows(device, runs, || r.executable.run(&r.sizes, &r.inputs))?;
     if std::env::var_os("LAUNCHES").is_some() {
-        launches(&r)?;
+        launches(r)?;
     }
     Ok(ms)
 }

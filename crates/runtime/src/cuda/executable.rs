@@ -7,15 +7,16 @@ use super::blas::{Bases, Call, Problem};
 use super::graph::{self, Extent, Prepared, StepGraph, Work};
 use super::handles::Event;
 use super::kernels::{Kernel, dump};
+use super::maps;
 use super::shared::Shared;
 use super::stream::Stream;
 use crate::bind::{self, Kept};
 use crate::measure::{Limits, Measure, Measures, check_program};
 use crate::memory::lock;
 use crate::{Argument, Executable, Pending, Storage};
-use aludel_ir::program::{Matrix, Param, Program, Role};
+use aludel_ir::program::{Matrix, Param, Program, Role, TensorMap};
 use aludel_ir::{Error, Result};
-use cudarc::driver::sys::CUdeviceptr;
+use cudarc::driver::sys::{CUdeviceptr, CUtensorMap};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
@@ -87,6 +88,18 @@ impl CudaExecutable {
         rows.get(start..start + self.program.launches[launch].params.len()).unwrap_or(&[])
     }
 
+    /// A launch's tensor maps.
+    fn maps(&self, m: &Measure, sizes: &[i64], r: &Resolved, launch: usize) -> Result<Vec<CUtensorMap>> {
+        let encode = |map: &TensorMap| maps::encode(map, self.place(m, r, map.placement), &|e| self.program.eval(e, sizes));
+        self.program.launches[launch].maps.iter().map(encode).collect()
+    }
+
+    /// Where a placement starts.
+    fn place(&self, m: &Measure, r: &Resolved, placement: usize) -> CUdeviceptr {
+        let bound = &r.bound[self.program.placements[placement].binding];
+        bound.place.address() + r.moved[placement].unwrap_or(m.offsets[placement]) * 4
+    }
+
     /// The memory that a launch reads or writes.
     fn extents(&self, m: &Measure, moved: &[Option<u64>], placements: &[usize]) -> Vec<Extent> {
         let extent = |p: &usize| {
@@ -105,10 +118,7 @@ impl CudaExecutable {
                 out.push(None);
                 continue;
             };
-            let place = |matrix: &Matrix| {
-                let p = matrix.placement;
-                addresses[self.program.placements[p].binding] + r.moved[p].unwrap_or(m.offsets[p]) * 4
-            };
+            let place = |matrix: &Matrix| self.place(m, r, matrix.placement);
             let role = self.program.bindings[self.program.placements[product.out.placement].binding].role;
             let problem = Problem::new(product, &|e| self.program.eval(e, sizes));
             // Measuring writes the result: only where nobody holds it yet.
@@ -125,7 +135,8 @@ impl CudaExecutable {
             };
             let kernel = &self.kernels[launch.kernel];
             let run = || {
-                let launched = graph::launch(&stream.raw, kernel, grid, &addresses, self.row(m, rows, l));
+                let maps = self.maps(m, sizes, r, l)?;
+                let launched = graph::launch(&stream.raw, kernel, grid, &addresses, self.row(m, rows, l), &maps);
                 self.shared.done(&format!("timing {}", launch.label), launched)
             };
             out.push(self.shared.blas.choose(&self.shared, &stream.raw, &problem, bases, (kernel, &run))?);
@@ -136,21 +147,22 @@ impl CudaExecutable {
     fn build(&self, stream: &Stream, m: &Measure, sizes: &[i64], r: &Resolved) -> Result<StepGraph> {
         let rows = self.rows(m, &r.moved);
         let calls = self.products(stream, m, sizes, r, &rows)?;
-        let launches = self.program.launches.iter().enumerate();
-        let prepared: Vec<Prepared> = launches
-            .filter_map(|(l, launch)| {
-                let grid = m.grids[l]?;
-                let mut writes = self.extents(m, &r.moved, &launch.writes);
-                let work = match &calls[l] {
-                    Some(call) => {
-                        writes.push(WORKSPACE);
-                        Work::Product(call)
-                    }
-                    None => Work::Kernel { kernel: &self.kernels[launch.kernel], grid, row: self.row(m, &rows, l) },
-                };
-                Some(Prepared { work, reads: self.extents(m, &r.moved, &launch.reads), writes })
-            })
-            .collect();
+        let mut prepared = Vec::with_capacity(self.program.launches.len());
+        for (l, launch) in self.program.launches.iter().enumerate() {
+            let Some(grid) = m.grids[l] else { continue };
+            let mut writes = self.extents(m, &r.moved, &launch.writes);
+            let work = match &calls[l] {
+                Some(call) => {
+                    writes.push(WORKSPACE);
+                    Work::Product(call)
+                }
+                None => {
+                    let (kernel, maps) = (&self.kernels[launch.kernel], self.maps(m, sizes, r, l)?);
+                    Work::Kernel { kernel, grid, row: self.row(m, &rows, l), maps }
+                }
+            };
+            prepared.push(Prepared { work, reads: self.extents(m, &r.moved, &launch.reads), writes });
+        }
         self.shared.counters.graphs.fetch_add(1, Ordering::Relaxed);
         StepGraph::new(&self.shared, &stream.raw, &addresses(r), &prepared)
     }
@@ -207,7 +219,10 @@ impl CudaExecutable {
             let kernel = &self.kernels[launch.kernel];
             let launched = match calls.get(l).and_then(Option::as_ref) {
                 Some(call) => shared.blas.run(&stream.raw, call).map(Ok)?,
-                None => graph::launch(&stream.raw, kernel, grid, &addresses, self.row(m, &rows, l)),
+                None => {
+                    let maps = self.maps(m, sizes, r, l)?;
+                    graph::launch(&stream.raw, kernel, grid, &addresses, self.row(m, &rows, l), &maps)
+                }
             };
             let launched = match (launched, shared.blocking) {
                 (Ok(()), true) => stream.wait_all(),

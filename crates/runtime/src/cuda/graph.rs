@@ -9,7 +9,7 @@ use super::handles::StreamHandle;
 use super::kernels::Kernel;
 use super::shared::Shared;
 use aludel_ir::{Error, Result};
-use cudarc::driver::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUdeviceptr};
+use cudarc::driver::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUdeviceptr, CUtensorMap};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -28,6 +28,8 @@ pub enum Work<'a> {
         grid: [u32; 3],
         /// The row of launch parameters.
         row: &'a [u32],
+        /// Its tensor maps.
+        maps: Vec<CUtensorMap>,
     },
     /// A product that the library computes.
     Product(&'a Call),
@@ -47,25 +49,33 @@ impl Extent {
     }
 }
 
-/// The arguments of a kernel as the driver takes them: the bindings' addresses, then the row by value.
+/// The arguments of a kernel as the driver takes them: the bindings' addresses, then the row and the tensor maps by value.
 struct Arguments(Vec<*mut c_void>);
 
 impl Arguments {
-    /// Valid as long as both slices are. The driver only reads through the pointers.
-    fn new(addresses: &[CUdeviceptr], row: &[u32]) -> Self {
+    /// Valid as long as the slices are. The driver only reads through the pointers.
+    fn new(addresses: &[CUdeviceptr], row: &[u32], maps: &[CUtensorMap]) -> Self {
         let mut pointers: Vec<*mut c_void> = addresses.iter().map(|a| std::ptr::from_ref(a) as *mut c_void).collect();
         if !row.is_empty() {
             pointers.push(row.as_ptr() as *mut c_void);
         }
+        pointers.extend(maps.iter().map(|m| std::ptr::from_ref(m) as *mut c_void));
         Arguments(pointers)
     }
 }
 
 /// Launches one kernel by itself.
-pub fn launch(stream: &StreamHandle, kernel: &Kernel, grid: [u32; 3], addresses: &[CUdeviceptr], row: &[u32]) -> Result<(), Failure> {
-    let mut arguments = Arguments::new(addresses, row);
+pub fn launch(
+    stream: &StreamHandle,
+    kernel: &Kernel,
+    grid: [u32; 3],
+    addresses: &[CUdeviceptr],
+    row: &[u32],
+    maps: &[CUtensorMap],
+) -> Result<(), Failure> {
+    let mut arguments = Arguments::new(addresses, row, maps);
     let ([gx, gy, gz], [bx, by, bz]) = (grid, kernel.block);
-    // SAFETY: the kernel takes one address for each binding and then its row by value, as the program's text declares; the
+    // SAFETY: the kernel takes one address for each binding, then its row and its maps by value, as the program's text declares; the
     // driver copies them before it returns. That the kernel stays within its buffers is the compiler's promise: it clamps
     // indices that come from data, and the sizes of all bindings were measured for these very parameters.
     check(unsafe {
@@ -108,8 +118,9 @@ impl StepGraph {
         for (l, before) in launches.iter().zip(dependences(launches)) {
             let waits: Vec<sys::CUgraphNode> = before.iter().map(|i| nodes[*i]).collect();
             nodes.push(match &l.work {
-                Work::Kernel { kernel, grid, row } => {
-                    shared.done("making a graph", add_kernel(&graph, &waits, kernel, *grid, addresses, row))?
+                Work::Kernel { kernel, grid, row, maps } => {
+                    let arguments = Arguments::new(addresses, row, maps);
+                    shared.done("making a graph", add_kernel(&graph, &waits, kernel, *grid, arguments))?
                 }
                 Work::Product(call) => {
                     let child = capture(shared, stream, call)?;
@@ -150,10 +161,8 @@ fn add_kernel(
     waits: &[sys::CUgraphNode],
     kernel: &Kernel,
     grid: [u32; 3],
-    addresses: &[CUdeviceptr],
-    row: &[u32],
+    mut arguments: Arguments,
 ) -> Result<sys::CUgraphNode, Failure> {
-    let mut arguments = Arguments::new(addresses, row);
     let ([gx, gy, gz], [bx, by, bz]) = (grid, kernel.block);
     let parameters = CUDA_KERNEL_NODE_PARAMS {
         func: kernel.function.0,
@@ -229,7 +238,7 @@ mod tests {
         let kernel = Arc::new(Kernel::absent());
         let extent = |binding, start| Extent { binding, start, end: start + 64 };
         let launch = |reads: &[Extent], writes: &[Extent]| Prepared {
-            work: Work::Kernel { kernel: &kernel, grid: [1; 3], row: &[] },
+            work: Work::Kernel { kernel: &kernel, grid: [1; 3], row: &[], maps: vec![] },
             reads: reads.to_vec(),
             writes: writes.to_vec(),
         };

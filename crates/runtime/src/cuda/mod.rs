@@ -22,6 +22,7 @@ mod executor;
 mod graph;
 mod handles;
 mod kernels;
+mod maps;
 mod memory;
 mod monitor;
 mod shared;

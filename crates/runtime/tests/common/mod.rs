@@ -107,6 +107,7 @@ pub fn elementwise(name: &str, buffers: &[(DType, u32)], body: Vec<Stmt>) -> Ker
         params,
         buffers: list,
         shared: vec![],
+        maps: vec![],
         vars: vec![Ty::scalar(DType::I32)],
         body: vec![Stmt::Let(Var(0), element), Stmt::If { cond: lt(var(0), KExpr::Param(0)), then: body, otherwise: vec![] }],
     }
@@ -183,6 +184,7 @@ impl Assembly {
             kernel: k,
             grid: [groups, Expr::ONE, Expr::ONE],
             params,
+            maps: vec![],
             // Which of them the kernel writes is not looked at: an executor may run launches side by side that share none.
             reads: vec![],
             writes: tensors.to_vec(),

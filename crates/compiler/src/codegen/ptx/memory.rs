@@ -25,7 +25,7 @@ fn bytes(ty: Ty) -> u32 {
 
 impl Printer<'_> {
     /// The operand of a memory instruction: element `index` of so many bytes.
-    fn address(&mut self, space: Space, index: &Operand, bytes: u32) -> String {
+    pub(super) fn address(&mut self, space: Space, index: &Operand, bytes: u32) -> String {
         let (register, constant) = match index {
             Operand::Int(c) => (None, *c as i32),
             Operand::Sum(r, c) if self.folds(space) => (Some(r.clone()), *c),
@@ -57,7 +57,7 @@ impl Printer<'_> {
         }
     }
 
-    fn base(&self, space: Space) -> String {
+    pub(super) fn base(&self, space: Space) -> String {
         match space {
             Space::Buffer(b) => self.bases[b as usize].clone(),
             Space::Array(a) => match &self.shared[a as usize] {
@@ -67,7 +67,7 @@ impl Printer<'_> {
         }
     }
 
-    fn element(&mut self, space: Space, register: String, bytes: u32) -> String {
+    pub(super) fn element(&mut self, space: Space, register: String, bytes: u32) -> String {
         let key = (space, register, bytes);
         if let Some(at) = self.addresses.iter().rev().find_map(|s| s.get(&key)) {
             return at.clone();

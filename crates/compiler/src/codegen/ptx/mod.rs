@@ -14,6 +14,9 @@
 //! memory, from the start of the one array `dynamic`; the launch then has to ask for `shared_bytes` and to raise the function's
 //! limit (`CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`).
 //!
+//! Kernels of warpgroups take, behind these, one tensor map of 128 bytes for each of theirs (`m0`, `m1`, ..), by value and aligned to
+//! 64 bytes. Their workgroup memory is aligned to the 1024 bytes that the matrix units' tiles want.
+//!
 //! Narrow floats are f32 registers that hold values of the narrow type, and 16 bits in memory.
 
 mod emit;
@@ -21,6 +24,7 @@ mod helper;
 mod memory;
 mod scalar;
 mod statement;
+mod warpgroup;
 
 use crate::target::Target;
 use aludel_ir::kernel::{Access, KExpr, Kernel, visit};
@@ -35,8 +39,14 @@ pub const ENTRY: &str = "kernel";
 /// Static workgroup memory ends here; more is dynamic.
 pub const STATIC_SHARED_BYTES: u32 = 48 << 10;
 
+/// Workgroup memory of Hopper's multiprocessors for each of two workgroups: 228 KiB in all, of which each takes one for itself.
+pub const HALF_SHARED_BYTES: u32 = 113 << 10;
+
 /// Bytes that the parameters of a kernel may take on compute capability 7.0 and later.
 const MAX_PARAMETER_BYTES: usize = 32_764;
+
+/// Bytes of a tensor map.
+const MAP_BYTES: usize = 128;
 
 /// The PTX of a kernel for a target. `access` has one entry for each storage binding of the program.
 ///
@@ -44,12 +54,16 @@ const MAX_PARAMETER_BYTES: usize = 32_764;
 pub fn print(kernel: &Kernel, target: &Target, access: &[Option<Access>]) -> Result<String> {
     kernel.verify()?;
     let bindings = kernel.buffers.iter().map(|b| b.binding as usize + 1).max().unwrap_or(0).max(access.len());
-    let bytes = 8 * bindings + 4 * kernel.params.len();
+    if kernel.needs_warpgroups() && !target.has_warpgroups() {
+        let what = format!("kernel {}: warpgroups on compute capability {}", kernel.name, target.compute_capability);
+        return Err(Error::unsupported(what, "schedule it for a target that has them"));
+    }
+    let bytes = 8 * bindings + 4 * kernel.params.len() + (MAP_BYTES + 63) * kernel.maps.len();
     if bytes > MAX_PARAMETER_BYTES {
         let what = format!("kernel {} with {bytes} bytes of parameters", kernel.name);
         return Err(Error::unsupported(what, format!("share a launch among fewer nests: {MAX_PARAMETER_BYTES} bytes fit")));
     }
-    if let Some(a) = kernel.shared.iter().find(|a| a.view.is_some()) {
+    if let Some(a) = kernel.shared.iter().find(|a| a.view.is_some() && !kernel.needs_warpgroups()) {
         return Err(Error::unsupported(format!("workgroup array {} over another's memory in PTX", a.name), "give it memory of its own"));
     }
     let written = kernel.accesses(bindings);
@@ -61,6 +75,7 @@ pub fn print(kernel: &Kernel, target: &Target, access: &[Option<Access>]) -> Res
         bases: Vec::new(),
         constant: (0..bindings).map(|b| written[b] == Some(Access::Read)).collect(),
         shared: Vec::new(),
+        maps: Vec::new(),
         positive: vec![false; kernel.vars.len()],
         natural: vec![false; kernel.vars.len()],
         addresses: vec![HashMap::new()],
@@ -85,6 +100,8 @@ struct Printer<'a> {
     constant: Vec<bool>,
     /// The address of each workgroup array in workgroup memory.
     shared: Vec<Operand>,
+    /// The address of each tensor map.
+    maps: Vec<String>,
     /// Registers known to hold positive integers: divisors that need no check.
     positive: Vec<bool>,
     /// Registers known to hold no negative integers: dividing them by constants takes a multiplication or a shift.
@@ -143,44 +160,56 @@ impl Printer<'_> {
             self.bases.push(base);
         }
         let dynamic = k.shared_bytes() > STATIC_SHARED_BYTES;
-        let mut start = 0;
-        for (i, a) in k.shared.iter().enumerate() {
+        for (i, start) in k.shared_offsets().into_iter().enumerate() {
             let r = self.emit.fresh(Class::B32);
             if dynamic {
                 self.emit.line(format!("mov.u32 {r}, dynamic"));
                 if start > 0 {
                     self.emit.line(format!("add.u32 {r}, {r}, {start}"));
                 }
-                // The arrays of four lanes come with 16 bytes each; single words are rounded up to that.
-                start += a.bytes();
             } else {
-                self.emit.line(format!("mov.u32 {r}, s{i}"));
+                self.emit.line(format!("mov.u32 {r}, s{}", k.shared_root(i as u32)));
             }
             self.shared.push(Operand::Reg(r));
+        }
+        for i in 0..k.maps.len() {
+            let (parameter, at) = (self.emit.fresh(Class::B64), self.emit.fresh(Class::B64));
+            self.emit.line(format!("mov.b64 {parameter}, m{i}"));
+            self.emit.line(format!("cvta.param.u64 {at}, {parameter}"));
+            self.maps.push(at);
         }
         Ok(())
     }
 
     fn module(self, target: &Target, bindings: usize) -> String {
         let k = self.kernel;
-        let arch = if target.compute_capability >= 90 { "sm_90a".to_string() } else { format!("sm_{}", target.compute_capability.max(80)) };
+        // What only Hopper has later GPUs do not; they take what every one since has.
+        let arch = match target.compute_capability {
+            90 => "sm_90a".to_string(),
+            c => format!("sm_{}", c.clamp(80, 90)),
+        };
         let mut out = format!(".version 8.1\n.target {arch}\n.address_size 64\n\n");
         let dynamic = k.shared_bytes() > STATIC_SHARED_BYTES;
+        let alignment = if k.needs_warpgroups() { 1024 } else { 16 };
         if dynamic {
-            out.push_str(".extern .shared .align 16 .b8 dynamic[];\n\n");
+            let _ = write!(out, ".extern .shared .align {alignment} .b8 dynamic[];\n\n");
         }
         let mut params: Vec<String> = (0..bindings).map(|b| format!("  .param .u64 b{b}")).collect();
         if !k.params.is_empty() {
             params.push(format!("  .param .align 4 .b8 p[{}]", 4 * k.params.len()));
         }
+        params.extend((0..k.maps.len()).map(|i| format!("  .param .align 64 .b8 m{i}[{MAP_BYTES}]")));
         let [x, y, z] = k.workgroup_size;
         // Large workgroups that copy ahead are alone on a multiprocessor unless two fit its registers.
-        let resident = if k.needs_subgroups() && x * y * z == 256 { ".minnctapersm 2\n" } else { "" };
+        // Accumulators of warpgroups want more registers than two workgroups with more threads would leave.
+        let small = || k.shared_bytes() <= HALF_SHARED_BYTES && x * y * z <= 288;
+        let two = if k.needs_warpgroups() { small() } else { k.needs_subgroups() && x * y * z == 256 };
+        let resident = if two { ".minnctapersm 2\n" } else { "" };
         let _ = write!(out, ".visible .entry {ENTRY}(\n{}\n)\n.reqntid {x}, {y}, {z}\n{resident}{{\n", params.join(",\n"));
         out.push_str(&self.emit.declarations());
         if !dynamic {
-            for (i, a) in k.shared.iter().enumerate() {
-                let _ = writeln!(out, "  .shared .align 16 .b8 s{i}[{}];", a.bytes());
+            for (i, a) in k.shared.iter().enumerate().filter(|(_, a)| a.view.is_none()) {
+                let _ = writeln!(out, "  .shared .align {alignment} .b8 s{i}[{}];", a.bytes());
             }
         }
         out.push_str(&self.emit.text);

@@ -62,6 +62,7 @@ impl Printer<'_> {
             Stmt::AsyncCommit => self.emit.line("cp.async.commit_group"),
             Stmt::AsyncWait(n) => self.emit.line(format!("cp.async.wait_group {n}")),
             Stmt::Mma { acc, a, b } => self.mma(acc, a, b)?,
+            Stmt::Warpgroup(op) => self.warpgroup(op)?,
         }
         Ok(())
     }
@@ -110,7 +111,7 @@ impl Printer<'_> {
             let (start, end, step) = (*start as i32 as i64, *end as i32 as i64, (*step as i32 as i64).max(1));
             let turns = ((end - start + step - 1) / step).max(0) as usize;
             let mut statements = 0;
-            visit(body, &mut |_| statements += 1);
+            visit(body, &mut |s| statements += if matches!(s, Stmt::Warpgroup(_)) { UNROLLED } else { 1 });
             if turns <= 1 || turns.saturating_mul(statements) <= UNROLLED {
                 for t in 0..turns as i64 {
                     self.values.insert(var.0, vec![Operand::Int((start + t * step) as u32)]);

@@ -34,7 +34,7 @@ fn store(buffer: u32, index: KExpr, value: KExpr) -> Stmt {
 
 fn kernel(buffers: Vec<KernelBuffer>, vars: Vec<Ty>, body: Vec<Stmt>) -> Kernel {
     let params = vec!["n".into(), "x".into(), "y".into(), "z".into(), "w".into()];
-    Kernel { name: "test".into(), workgroup_size: [64, 1, 1], params, buffers, shared: vec![], vars, body }
+    Kernel { name: "test".into(), workgroup_size: [64, 1, 1], params, buffers, shared: vec![], maps: vec![], vars, body }
 }
 
 /// Every operation on every type that it takes, on one and four lanes, with registers and with constants.

@@ -312,7 +312,7 @@ impl Template<'_> {
     }
 }
 
-fn reads_values(e: &Expr) -> bool {
+pub(super) fn reads_values(e: &Expr) -> bool {
     let mut found = false;
     e.visit(&mut |a| found |= matches!(a, Atom::Value(_)));
     found

@@ -139,6 +139,12 @@ impl Template<'_> {
             }
         }
         kb.stmt(Stmt::Barrier);
+        self.finish_tile(kb, em, array, m0, n0)
+    }
+
+    /// Runs the epilogue over results in workgroup memory, in rows of [`Self::tile_stride`].
+    pub(super) fn finish_tile(&self, kb: &mut KernelBuilder, em: &Emitter, array: u32, m0: &KExpr, n0: &KExpr) -> Result<()> {
+        let (t, stride) = (self.tile, self.tile_stride());
         let lanes = self.lanes();
         let width = t.n() / lanes;
         let turns = t.m() * width / t.threads();

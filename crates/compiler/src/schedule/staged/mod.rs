@@ -13,6 +13,7 @@
 mod fetch;
 mod finish;
 mod multiply;
+pub(super) mod warpgroup;
 
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, groups_of, zero};

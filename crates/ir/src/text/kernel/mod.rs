@@ -18,9 +18,12 @@
 //!
 //! What only some GPUs have: `copy.vec4 s[r1] = x[r2] if r3` starts an asynchronous copy (positions in elements), `commit` ends a
 //! group of them, `wait(1)` leaves at most one under way; `mma(r4, r5, r6, r7) += (..) * (..)`; `shuffle(r8, 16)`.
+//! Warpgroups: `map x(32, 128)` declares a map of boxes of a buffer; `warpgroup` begins each operation of
+//! [`crate::kernel::warpgroup`]: `warpgroup copy s[0] = 0(r1, r2) at bars[r3]`, `warpgroup multiply tf32(r4, ..) += s[r5] * s[r6]`.
 
 mod parse;
 mod print;
+mod warpgroup;
 
 pub use parse::parse_kernel;
 pub use print::print_kernel;
@@ -51,8 +54,10 @@ const INFIX: [(ScalarOp, &str, u8); 16] = [
 ];
 const COMPARE: u8 = 1;
 
-const KEYWORDS: [&str; 27] = [
+const KEYWORDS: [&str; 29] = [
     "kernel",
+    "map",
+    "warpgroup",
     "param",
     "buffer",
     "shared",

@@ -3,6 +3,7 @@
 use super::{COMPARE, INFIX, is_free_name, lane_name};
 use crate::dtype::{DType, Literal};
 use crate::error::Result;
+use crate::kernel::warpgroup::KernelMap;
 use crate::kernel::{KExpr, Kernel, KernelBuffer, SharedArray, Stmt, Ty, Var, int};
 use crate::scalar::ScalarOp;
 use crate::text::lexer::{Cursor, Token};
@@ -19,8 +20,8 @@ enum Thing {
     Shared(u32),
 }
 
-struct Parser<'a> {
-    c: Cursor<'a>,
+pub(super) struct Parser<'a> {
+    pub(super) c: Cursor<'a>,
     k: Kernel,
     names: HashMap<&'a str, Thing>,
     vars: BTreeMap<u32, Ty>,
@@ -34,7 +35,7 @@ pub fn parse_kernel(text: &str) -> Result<Kernel> {
     c.word("workgroup")?;
     let size = c.list("(", ")", Cursor::u32)?;
     let Ok(workgroup_size) = <[u32; 3]>::try_from(size) else { return Err(c.error("a workgroup has three sizes")) };
-    let k = Kernel { name, workgroup_size, params: vec![], buffers: vec![], shared: vec![], vars: vec![], body: vec![] };
+    let k = Kernel { name, workgroup_size, params: vec![], buffers: vec![], shared: vec![], maps: vec![], vars: vec![], body: vec![] };
     let mut p = Parser { c, k, names: HashMap::new(), vars: BTreeMap::new() };
     p.c.expect("{")?;
     p.declarations()?;
@@ -108,6 +109,10 @@ impl<'a> Parser<'a> {
                     view = Some(*i);
                 }
                 self.k.shared.push(SharedArray { name, ty, len, view });
+            } else if self.c.eat_word("map") {
+                let buffer = self.buffer()?;
+                let sizes = self.c.list("(", ")", Cursor::u32)?;
+                self.k.maps.push(KernelMap { buffer, sizes });
             } else if self.c.eat_word("reg") {
                 self.register()?;
             } else {
@@ -202,12 +207,9 @@ impl<'a> Parser<'a> {
                 Stmt::AsyncWait(n)
             }
             "mma" => self.mma()?,
+            "warpgroup" => Stmt::Warpgroup(self.warpgroup()?),
             "atomic" => {
-                let at = self.c.position();
-                let name = self.c.ident("a buffer")?;
-                let Some(Thing::Buffer(buffer)) = self.names.get(name).copied() else {
-                    return Err(self.c.error_from(at, format!("`{name}` is not a buffer")));
-                };
+                let buffer = self.buffer()?;
                 let index = self.index()?;
                 self.c.expect("+=")?;
                 Stmt::AtomicAdd { buffer, index, value: self.expr()? }
@@ -235,6 +237,36 @@ impl<'a> Parser<'a> {
         })
     }
 
+    pub(super) fn buffer(&mut self) -> Result<u32> {
+        let at = self.c.position();
+        let name = self.c.ident("a buffer")?;
+        match self.names.get(name) {
+            Some(Thing::Buffer(buffer)) => Ok(*buffer),
+            _ => Err(self.c.error_from(at, format!("`{name}` is not a buffer"))),
+        }
+    }
+
+    pub(super) fn array(&mut self) -> Result<u32> {
+        let at = self.c.position();
+        let name = self.c.ident("a workgroup array")?;
+        match self.names.get(name) {
+            Some(Thing::Shared(array)) => Ok(*array),
+            _ => Err(self.c.error_from(at, format!("`{name}` is not a workgroup array"))),
+        }
+    }
+
+    /// Registers that are declared already, in parentheses.
+    pub(super) fn registers(&mut self) -> Result<Vec<Var>> {
+        let at = self.c.position();
+        let list = self.c.list("(", ")", |c| {
+            let at = c.position();
+            let name = c.ident("a register such as `r0`")?;
+            numbered(name, 'r').map(Var).ok_or_else(|| c.error_from(at, format!("`{name}` is not a register such as `r0`")))
+        })?;
+        list.iter().try_for_each(|v| self.declared(at, v.0))?;
+        Ok(list)
+    }
+
     fn declared(&self, at: usize, v: u32) -> Result<()> {
         if self.vars.contains_key(&v) {
             return Ok(());
@@ -242,14 +274,14 @@ impl<'a> Parser<'a> {
         Err(self.c.error_from(at, format!("r{v} is not declared before this")))
     }
 
-    fn index(&mut self) -> Result<KExpr> {
+    pub(super) fn index(&mut self) -> Result<KExpr> {
         self.c.expect("[")?;
         let e = self.expr()?;
         self.c.expect("]")?;
         Ok(e)
     }
 
-    fn expr(&mut self) -> Result<KExpr> {
+    pub(super) fn expr(&mut self) -> Result<KExpr> {
         Ok(self.infix(COMPARE)?.0)
     }
 
@@ -291,7 +323,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A number below 256.
-    fn small(&mut self) -> Result<u8> {
+    pub(super) fn small(&mut self) -> Result<u8> {
         let at = self.c.position();
         u8::try_from(self.c.u32()?).map_err(|_| self.c.error_from(at, "is above 255"))
     }
@@ -308,18 +340,10 @@ impl<'a> Parser<'a> {
         } else {
             1
         };
-        let at = self.c.position();
-        let name = self.c.ident("a workgroup array")?;
-        let Some(Thing::Shared(array)) = self.names.get(name).copied() else {
-            return Err(self.c.error_from(at, format!("`{name}` is not a workgroup array")));
-        };
+        let array = self.array()?;
         let index = self.index()?;
         self.c.expect("=")?;
-        let at = self.c.position();
-        let name = self.c.ident("a buffer")?;
-        let Some(Thing::Buffer(buffer)) = self.names.get(name).copied() else {
-            return Err(self.c.error_from(at, format!("`{name}` is not a buffer")));
-        };
+        let buffer = self.buffer()?;
         let from = self.index()?;
         let valid = if self.c.eat_word("if") { Some(self.expr()?) } else { None };
         Ok(Stmt::AsyncCopy { array, index, buffer, from, lanes, valid })
@@ -327,14 +351,7 @@ impl<'a> Parser<'a> {
 
     fn mma(&mut self) -> Result<Stmt> {
         let at = self.c.position();
-        let acc = self.c.list("(", ")", |c| {
-            let at = c.position();
-            let name = c.ident("a register such as `r0`")?;
-            numbered(name, 'r').map(Var).ok_or_else(|| c.error_from(at, format!("`{name}` is not a register such as `r0`")))
-        })?;
-        for v in &acc {
-            self.declared(at, v.0)?;
-        }
+        let acc = self.registers()?;
         self.c.expect("+=")?;
         let a = self.args()?.0;
         self.c.expect("*")?;
@@ -345,7 +362,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn args(&mut self) -> Result<(Vec<KExpr>, usize)> {
+    pub(super) fn args(&mut self) -> Result<(Vec<KExpr>, usize)> {
         let (mut args, mut depth) = (Vec::new(), 0);
         self.c.expect("(")?;
         while !self.c.at_punct(")") {
@@ -443,11 +460,7 @@ impl<'a> Parser<'a> {
                 let ty = self.ty()?;
                 self.c.expect("]")?;
                 self.c.expect("(")?;
-                let at = self.c.position();
-                let buffer = self.c.ident("a buffer")?;
-                let Some(Thing::Buffer(buffer)) = self.names.get(buffer).copied() else {
-                    return Err(self.c.error_from(at, format!("`{buffer}` is not a buffer")));
-                };
+                let buffer = self.buffer()?;
                 self.c.expect(",")?;
                 let (index, depth) = self.infix(COMPARE)?;
                 self.c.expect(")")?;

@@ -6,7 +6,7 @@ use crate::kernel::{KExpr, Kernel, Stmt, Var, int};
 use crate::text::lexer::{name_or_quoted, quote};
 use crate::text::shape::{literal, usable_names};
 
-struct Printer<'a> {
+pub(super) struct Printer<'a> {
     k: &'a Kernel,
     params: Vec<Option<&'a str>>,
     buffers: Vec<Option<&'a str>>,
@@ -38,6 +38,10 @@ pub fn print_kernel(k: &Kernel) -> String {
         let view = s.view.map_or(String::new(), |of| format!(" of {}", p.array(of)));
         let name = alias(p.shared[i], &s.name);
         head.push_str(&format!("  shared {}{name}: {}[{}]{view}\n", p.array(i as u32), ty_name(s.ty), s.len));
+    }
+    for m in &k.maps {
+        let sizes: Vec<String> = m.sizes.iter().map(u32::to_string).collect();
+        head.push_str(&format!("  map {}({})\n", p.buffer(m.buffer), sizes.join(", ")));
     }
     for (i, t) in k.vars.iter().enumerate().filter(|(i, _)| !p.declared[*i]) {
         head.push_str(&format!("  reg r{i}: {}\n", ty_name(*t)));
@@ -74,7 +78,7 @@ impl Printer<'_> {
         self.buffers.get(i as usize).copied().flatten().map_or_else(|| format!("$b{i}"), str::to_string)
     }
 
-    fn array(&self, i: u32) -> String {
+    pub(super) fn array(&self, i: u32) -> String {
         self.shared.get(i as usize).copied().flatten().map_or_else(|| format!("$s{i}"), str::to_string)
     }
 
@@ -136,6 +140,10 @@ impl Printer<'_> {
                 let valid = valid.as_ref().map_or(String::new(), |v| format!(" if {}", self.expr(v)));
                 self.out.push_str(&format!("copy{wide} {to} = {}[{from}]{valid}", self.buffer(*buffer)));
             }
+            Stmt::Warpgroup(op) => {
+                let text = self.warpgroup(op);
+                self.out.push_str(&text);
+            }
             Stmt::AsyncCommit => self.out.push_str("commit"),
             Stmt::AsyncWait(n) => self.out.push_str(&format!("wait({n})")),
             Stmt::Mma { acc, a, b } => {
@@ -147,7 +155,7 @@ impl Printer<'_> {
         }
     }
 
-    fn expr(&self, e: &KExpr) -> String {
+    pub(super) fn expr(&self, e: &KExpr) -> String {
         self.expr_at(e, 0)
     }
 

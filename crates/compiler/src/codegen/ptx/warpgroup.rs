@@ -1,0 +1,109 @@
+//! Operations of warpgroups, of `sm_90a`: `mbarrier`, `cp.async.bulk.tensor` and `wgmma`.
+
+use super::Printer;
+use super::emit::{Class, Operand};
+use super::memory::Space;
+use aludel_ir::kernel::KExpr;
+use aludel_ir::kernel::warpgroup::{ATOM_ROWS, Factors, ROW, TileAt, WarpgroupOp};
+use aludel_ir::{Error, Result};
+
+/// Bytes of an element of an array of barriers or tiles.
+const ELEMENT: u32 = 16;
+
+impl Printer<'_> {
+    pub(super) fn warpgroup(&mut self, op: &WarpgroupOp) -> Result<()> {
+        match op {
+            WarpgroupOp::Begin { array, index, arrivals } => {
+                let at = self.element_address(*array, index)?;
+                self.emit.line(format!("mbarrier.init.shared.b64 {at}, {arrivals}"));
+            }
+            WarpgroupOp::Arrive { array, index, bytes } => {
+                let at = self.element_address(*array, index)?;
+                self.emit.line(match bytes {
+                    0 => format!("mbarrier.arrive.shared.b64 _, {at}"),
+                    n => format!("mbarrier.arrive.expect_tx.shared.b64 _, {at}, {n}"),
+                });
+            }
+            WarpgroupOp::Await { array, index, parity } => {
+                let at = self.element_address(*array, index)?;
+                let parity = self.scalar_value(parity)?;
+                let parity = self.emit.arg(&parity);
+                let (again, done) = (self.emit.label(), self.emit.fresh(Class::Pred));
+                self.emit.mark(&again);
+                self.emit.line(format!("mbarrier.try_wait.parity.shared.b64 {done}, {at}, {parity}"));
+                self.emit.line(format!("@!{done} bra {again}"));
+            }
+            WarpgroupOp::Copy { array, index, map, at, barrier, barrier_index } => {
+                let to = self.element_address(*array, index)?;
+                let bar = self.element_address(*barrier, barrier_index)?;
+                let mut place = Vec::with_capacity(at.len());
+                for e in at {
+                    let v = self.scalar_value(e)?;
+                    place.push(self.emit.arg(&v));
+                }
+                let (dimensions, place) = (at.len(), place.join(", "));
+                let tensor = self.maps.get(*map as usize).cloned().unwrap_or_default();
+                self.emit.line(format!(
+                    "cp.async.bulk.tensor.{dimensions}d.shared::cluster.global.mbarrier::complete_tx::bytes {to}, [{tensor}, {{{place}}}], {bar}"
+                ));
+            }
+            WarpgroupOp::Publish => self.emit.line("fence.proxy.async.shared::cta"),
+            WarpgroupOp::Fence => self.emit.line("wgmma.fence.sync.aligned"),
+            WarpgroupOp::Multiply { acc, factors, a, b } => {
+                let (a_at, b_at) = (self.descriptor(a)?, self.descriptor(b)?);
+                let mut regs = Vec::with_capacity(acc.len());
+                for v in acc {
+                    let o = self.values.get(&v.0).and_then(|l| l.first()).cloned();
+                    let Some(Operand::Reg(r)) = o else {
+                        return Err(Error::verify(format!("kernel {}", self.kernel.name), format!("accumulator v{} is no register", v.0)));
+                    };
+                    regs.push(r);
+                }
+                let (n, k, name) = (2 * acc.len(), factors.depth(), factors.name());
+                let across = match factors {
+                    Factors::Tf32 => String::new(),
+                    Factors::F16 | Factors::BF16 => format!(", {}, {}", a.across.is_some() as u8, b.across.is_some() as u8),
+                };
+                // Scaled by one: the accumulators count, factors keep their signs.
+                self.emit.line(format!(
+                    "wgmma.mma_async.sync.aligned.m64n{n}k{k}.f32.{name}.{name} {{{}}}, {a_at}, {b_at}, 1, 1, 1{across}",
+                    regs.join(", ")
+                ));
+            }
+            WarpgroupOp::Commit => self.emit.line("wgmma.commit_group.sync.aligned"),
+            WarpgroupOp::Wait(n) => self.emit.line(format!("wgmma.wait_group.sync.aligned {n}")),
+            // Barrier 0 is the whole workgroup's.
+            WarpgroupOp::Meet(threads) => self.emit.line(format!("bar.sync 1, {threads}")),
+        }
+        Ok(())
+    }
+
+    fn element_address(&mut self, array: u32, index: &KExpr) -> Result<String> {
+        let index = self.scalar_value(index)?;
+        Ok(self.address(Space::Array(array), &index, ELEMENT))
+    }
+
+    /// The units' description of a tile: address, distances and the order of groups, as PTX's "matrix descriptor" has them.
+    fn descriptor(&mut self, tile: &TileAt) -> Result<String> {
+        let index = self.scalar_value(&tile.index)?;
+        let (register, constant) = match index {
+            Operand::Int(c) => (None, c as i32),
+            Operand::Sum(r, c) => (Some(r), c),
+            other => (Some(self.emit.register(Class::B32, &other)), 0),
+        };
+        let at = match register {
+            None => self.base(Space::Array(tile.array)),
+            Some(r) => self.element(Space::Array(tile.array), r, ELEMENT),
+        };
+        let start = self.emit.op(Class::B32, "shr.u32", &[&Operand::Reg(at), &Operand::Int(ELEMENT.trailing_zeros())]);
+        // Between neighbours along the side where rows lie across; not read otherwise.
+        let low = (constant as u32).wrapping_add(tile.across.unwrap_or(1) << 16);
+        let low = self.emit.op(Class::B32, "add.s32", &[&start, &Operand::Int(low)]);
+        // From one group of eight rows to the next; groups of 16 bytes in the order of 128-byte swizzling.
+        let high = Operand::Int(1 << 30 | ATOM_ROWS * ROW);
+        let (low, high) = (self.emit.arg(&low), self.emit.register(Class::B32, &high));
+        let out = self.emit.fresh(Class::B64);
+        self.emit.line(format!("mov.b64 {out}, {{{low}, {high}}}"));
+        Ok(out)
+    }
+}
