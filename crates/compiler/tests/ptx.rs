@@ -6,7 +6,8 @@
 mod steps;
 
 use aludel_compiler::{MatmulPrecision, Options, Target, compile};
-use aludel_ir::Graph;
+use aludel_ir::graph::InputKind;
+use aludel_ir::{Builder, DType, Graph, TensorType};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -43,7 +44,24 @@ fn graphs(large: bool) -> Vec<(String, Graph)> {
     out.push(("gpt".into(), gpt(64, 32, 64, 2, 4, 8, Optimizer::AdamW)));
     if large {
         out.push(("mlp, large".into(), mlp(&[784, 1024, 1024, 10], 1024, false, Optimizer::AdamW)));
+        out.extend(products());
         out.push(("gpt, large".into(), gpt(65, 256, 384, 1, 6, 64, Optimizer::AdamW)));
+    }
+    out
+}
+
+/// Products in every layout and of sizes that take each shape of tiles.
+fn products() -> Vec<(String, Graph)> {
+    let mut out = Vec::new();
+    for (dtype, n) in [(DType::F32, 512i64), (DType::F32, 4096), (DType::BF16, 1024), (DType::F16, 2048)] {
+        for layout in 0..4 {
+            let mut b = Builder::new("product");
+            let mut factor = |name: &str| b.graph.add_input(name, InputKind::Arg, TensorType::new(dtype, [n, n]));
+            let (x, y) = (factor("x"), factor("y"));
+            let z = b.contract(x, y, &[], &[(layout / 2, layout % 2)]).expect("a product");
+            b.graph.add_output("z", z, None);
+            out.push((format!("product of {dtype} {n}, layout {layout}"), b.graph));
+        }
     }
     out
 }
@@ -117,6 +135,20 @@ fn ampere() {
 #[test]
 fn hopper() {
     assembles(90, "sm_90a");
+}
+
+/// Hopper's products are those of warpgroups, with bulk copies where layouts allow; others have none of either.
+#[test]
+fn warpgroups_multiply_on_hopper_alone() {
+    for (name, g) in products() {
+        for capability in [80, 90, 100] {
+            let p = compile(&g, &Target::cuda(capability, MatmulPrecision::High), &Options::default()).expect("a program");
+            let source = &p.kernels[0].source;
+            assert_eq!(source.contains("wgmma.mma_async"), capability == 90, "{name} on {capability}");
+            let along_k = name.ends_with('3');
+            assert_eq!(p.launches[0].maps.len() == 2, capability == 90 && (along_k || !name.contains("f32")), "{name} on {capability}");
+        }
+    }
 }
 
 /// A kernel with matrix units and asynchronous copies is PTX, and a typed error in the other languages.
