@@ -1,6 +1,7 @@
 //! Nests that are one plain matrix product: what a library computes in a kernel's stead, where a target has one.
 
 use super::collapse::collapse;
+use super::staged;
 use crate::fuse::{Contraction, Kind, Product, classify};
 use crate::target::Target;
 use aludel_ir::expr::{AxisId, Expr};
@@ -41,9 +42,20 @@ pub(crate) fn is_for_library(program: &mut LoopProgram, nest: &Nest, target: &Ta
     }
     // Describing a product makes axes.
     let axes = program.axes.len();
-    let found = product(program, nest).is_some();
+    let found = product(program, nest).is_some() && !feeds_units(program, nest, target);
     program.axes.truncate(axes);
     found
+}
+
+/// Whether the device's own units take both factors from memory as they are: such a kernel is about as fast as a library's, and what
+/// follows the product costs it nothing. A product that nothing follows is measured against the library all the same.
+fn feeds_units(table: &mut LoopProgram, nest: &Nest, target: &Target) -> bool {
+    let kind = classify(nest, table);
+    let flat = collapse(table, nest, &kind);
+    match classify(&flat, table) {
+        Kind::Contract(c) => staged::warpgroup::choose(table, &flat, &c, target).is_some_and(|p| p.copies_both()),
+        _ => false,
+    }
 }
 
 fn product(table: &mut LoopProgram, nest: &Nest) -> Option<MatrixProduct> {

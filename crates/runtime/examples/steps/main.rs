@@ -109,6 +109,7 @@ fn main() -> std::process::ExitCode {
     }
     if has("products") {
         products::all(device, aludel_ir::DType::F32);
+        products::all(device, aludel_ir::DType::BF16);
     }
     if has("micro") {
         micro::all(device, 8192);

@@ -64,7 +64,7 @@ pub fn all(device: &dyn Executor, dtype: DType) {
         match one(device, c, dtype) {
             Ok((ms, error)) => {
                 let rate = 2.0 * (c.m * c.n * c.k) as f64 / ms / 1e9;
-                // Factors of 11 or 8 bits and sums in f32: what is wrong is wrong by far more.
+                // Factors of 11 bits and sums in f32, or a result of 8 bits: what is wrong is wrong by far more.
                 let wrong = if error.is_nan() || error > 4e-3 { "  WRONG" } else { "" };
                 println!("{name}: {ms:.4} ms, {rate:.1} TFLOP/s, error {error:.1e} of the terms' sum{wrong}");
             }

@@ -1,9 +1,9 @@
 //! Timing a graph as a training step, or as an operator run again and again.
 
 use aludel_compiler::{Options, Style, compile};
-use aludel_ir::graph::{Graph, InputKind};
+use aludel_ir::graph::{Graph, InputKind, ValueId};
 use aludel_ir::program::Program;
-use aludel_ir::{DType, Result};
+use aludel_ir::{DType, Error, Result};
 use aludel_runtime::{Argument, Executable, Executor, Storage};
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,7 +17,7 @@ fn random(count: usize, dtype: DType, seed: u32) -> Arc<[u32]> {
             s ^= s >> 17;
             s ^= s << 5;
             match dtype {
-                DType::F32 => ((s >> 8) as f32 / 16777216.0 * 0.2 - 0.1).to_bits(),
+                d if d.is_float() => ((s >> 8) as f32 / 16777216.0 * 0.2 - 0.1).to_bits(),
                 _ => s % 10,
             }
         })
@@ -45,7 +45,10 @@ fn prepare(device: &dyn Executor, graph: &Graph, style: Style) -> Result<Ready> 
     let executable = device.load(Arc::new(graph.clone()), Some(program.clone()))?;
     let loaded = t.elapsed().as_secs_f64() * 1e3;
     let count = |i: usize| program.eval(&graph.ty(graph.inputs[i].value).numel(), &sizes).unwrap_or(0) as usize;
-    let data = |i: usize| random(count(i), graph.ty(graph.inputs[i].value).dtype, i as u32);
+    let data = |i: usize| -> Arc<[u32]> {
+        let dtype = graph.ty(graph.inputs[i].value).dtype;
+        device.device_words(&random(count(i), dtype, i as u32), dtype).into()
+    };
     let state: Vec<usize> = (0..graph.inputs.len()).filter(|i| graph.inputs[*i].kind == InputKind::State).collect();
     let block = device.allocate_block(&state.iter().map(|i| Argument::Host(data(*i))).collect::<Vec<_>>())?;
     let argument = |i: usize| match state.iter().position(|s| *s == i) {
@@ -132,14 +135,20 @@ pub struct Ran {
 pub fn run_once(device: &dyn Executor, graph: &Graph) -> Result<Ran> {
     let r = prepare(device, graph, Style::Operator)?;
     let ms = repeat(device, &r)?;
-    let values = |words: Vec<u32>| words.into_iter().map(|w| f32::from_bits(w) as f64).collect();
-    let read = |s: &Storage| pollster::block_on(device.download(s)).map(values);
-    let inputs = r.inputs.iter().map(|i| match i {
-        Argument::Device(s) => read(s),
-        Argument::Host(words) => Ok(values(words.to_vec())),
+    let read = |s: &Storage, v: ValueId| {
+        let ty = graph.ty(v);
+        let count = r.program.eval(&ty.numel(), &r.sizes).unwrap_or(0) as usize;
+        let words = device.host_words(pollster::block_on(device.download(s))?, ty.dtype, count);
+        Ok(words.into_iter().map(|w| f32::from_bits(w) as f64).collect())
+    };
+    let inputs = r.inputs.iter().zip(&graph.inputs).map(|(i, input)| match i {
+        Argument::Device(s) => read(s, input.value),
+        Argument::Host(_) => Err(Error::invalid(&input.name, "is on the host", "time operators on tensors of the device")),
     });
+    let inputs = inputs.collect::<Result<_>>()?;
     let outputs = r.executable.run(&r.sizes, &r.inputs)?;
-    Ok(Ran { ms, inputs: inputs.collect::<Result<_>>()?, outputs: outputs.iter().map(read).collect::<Result<_>>()? })
+    let outputs = outputs.iter().zip(&graph.outputs).map(|(s, o)| read(s, o.value)).collect::<Result<_>>()?;
+    Ok(Ran { ms, inputs, outputs })
 }
 
 /// Milliseconds a run of a graph as one operator on tensors of the device.

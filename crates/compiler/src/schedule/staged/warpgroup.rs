@@ -39,9 +39,16 @@ pub(in crate::schedule) struct Plan {
     columns: u32,
     stages: u32,
     factors: Factors,
+    /// How many of the factors bulk copies bring.
+    copied: u32,
 }
 
 impl Plan {
+    /// Whether no factor has to be computed on the way.
+    pub fn copies_both(&self) -> bool {
+        self.copied == 2
+    }
+
     /// The tile as the other templates see it: subgroups of 16 rows.
     fn tile(&self) -> Tile {
         Tile::new([CONSUMERS / 32, 1], [16, self.columns], self.factors.row(), self.stages, true)
@@ -92,13 +99,14 @@ pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contra
         up(groups, MULTIPROCESSORS * s.resident) * s.resident * s.columns as i64 * 100 / s.speed
     };
     let shape = SHAPES.iter().min_by_key(|s| cost(s))?;
-    let plan = Plan { columns: shape.columns, stages: shape.stages, factors };
+    let plan = Plan { columns: shape.columns, stages: shape.stages, factors, copied: 0 };
     let w = Warpgroups { t: Template { program, nest, c, tile: plan.tile(), target }, plan };
     let bulk = |operand: ValId, axes: &[AxisId]| w.map(operand, axes, ROWS).is_some();
     // What is computed has to come in vectors of f32.
     let computed = |operand: ValId, axes: &[AxisId]| factors == Factors::Tf32 && w.t.side(operand, axes, k::int(0), ROWS).lanes == 4;
-    let suits = |operand: ValId, axes: &[AxisId]| bulk(operand, axes) || computed(operand, axes);
-    (suits(c.lhs, &c.m) && suits(c.rhs, &c.n)).then_some(plan)
+    let sides = [(c.lhs, &c.m), (c.rhs, &c.n)];
+    let copied = sides.iter().filter(|(v, axes)| bulk(*v, axes)).count() as u32;
+    sides.iter().all(|(v, axes)| bulk(*v, axes) || computed(*v, axes)).then_some(Plan { copied, ..plan })
 }
 
 pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction, plan: Plan, target: &Target) -> Result<Scheduled> {
