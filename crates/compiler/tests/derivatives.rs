@@ -1,10 +1,11 @@
 //! Derivatives against central differences, in float64 on the interpreter.
 //!
 //! For random v and w, `w . J v` by differences of the forward graph must equal `(J^T w) . v` by the backward graph; that
-//! checks every entry of the Jacobian with probability one. Both ways to a gradient are checked: the joint graph of
-//! `expand_grads` and the per-operator graph of `vjp_graph` that the eager tape runs.
+//! checks every entry of the Jacobian with probability one. All ways to a derivative are checked: the joint graph of
+//! `expand_grads`, the per-operator graph of `vjp_graph` that the eager tape runs, the split graphs of `vjp`, and forward mode, `jvp`.
+//! Second derivatives are checked reverse over reverse, forward over reverse and reverse over forward.
 
-use aludel_compiler::autodiff::{decompose, expand_grads, vjp_graph};
+use aludel_compiler::autodiff::{decompose, expand_grads, jvp, value_and_grad, vjp, vjp_graph};
 use aludel_ir::graph::InputKind;
 use aludel_ir::interp::{HostTensor, Precision, run};
 use aludel_ir::{Attrs, Builder, DType, Dim, Graph, OpDef, Prim, ReduceOp, TensorType, ValueId, ops};
@@ -135,8 +136,20 @@ fn check(c: &Check, rng: &mut Lcg) {
     let present: Vec<bool> = outs.iter().map(|t| t.dtype.is_float()).collect();
     let def: &'static OpDef = ops::find(c.op).unwrap();
     let tape = vjp_graph(def, &c.attrs, &types, &needs, &present).unwrap_or_else(|e| panic!("{}: {e}", c.op));
-    let got = eval(&tape, &[c.inputs.clone(), outs, w].concat());
+    let got = eval(&tape, &[c.inputs.clone(), outs.clone(), w.clone()].concat());
     assert_close(&format!("{} on the tape", c.op), got.iter().zip(&v).map(|(g, v)| dot(g, v)).sum(), want);
+
+    // Forward mode: w . (J v).
+    let forward = jvp(&plain, &c.wrt).unwrap_or_else(|e| panic!("{}: {e}", c.op));
+    let got = eval(&forward, &[c.inputs.clone(), v.clone()].concat());
+    assert_close(&format!("{} forward", c.op), got[outs.len()..].iter().zip(&w).map(|(t, w)| dot(t, w)).sum(), want);
+
+    // A pullback with what it reads computed before.
+    let split = vjp(&plain, &c.wrt, plain.outputs.len()).unwrap_or_else(|e| panic!("{}: {e}", c.op));
+    let mut residuals = eval(&split.forward, &c.inputs);
+    assert_eq!(residuals.len(), outs.len() + split.residuals);
+    let got = eval(&split.backward, &[residuals.split_off(outs.len()), w].concat());
+    assert_close(&format!("{} split", c.op), got.iter().zip(&v).map(|(g, v)| dot(g, v)).sum(), want);
 }
 
 /// The derivative of `u . grad`, against differences of the gradient itself.
@@ -158,12 +171,36 @@ fn check_second(c: &Check, rng: &mut Lcg) {
         b.graph.add_output("h", g, None);
     }
     let graph = expand_grads(&b.graph).unwrap_or_else(|e| panic!("{}: {e}", c.op));
-    let rest = [w, u].concat();
+    let rest = [w, u.clone()].concat();
     let at = |h: f64| eval(&graph, &[moved(&c.inputs, &c.wrt, &v, h), rest.clone()].concat());
     let got: f64 = at(0.0)[1..].iter().zip(&v).map(|(g, v)| dot(g, v)).sum();
     let h = 1e-5;
     let want = (at(h)[0].data[0] - at(-h)[0].data[0]) / (2.0 * h);
-    assert!((got - want).abs() <= 1e-5 + 1e-4 * want.abs(), "second derivative of {}: {got} by the graph, {want} by differences", c.op);
+    let close = |how: &str, got: f64| {
+        let what = format!("second derivative of {}, {how}", c.op);
+        assert!((got - want).abs() <= 1e-5 + 1e-4 * want.abs(), "{what}: {got} by the graph, {want} by differences");
+    };
+    close("reverse over reverse", got);
+
+    // The gradient's own graph, along v.
+    let (mut b, x, y) = forward(c);
+    let loss = weighted_loss(&mut b, &y, &rest[..rest.len() - u.len()]);
+    let wrt: Vec<ValueId> = c.wrt.iter().map(|i| x[*i]).collect();
+    let first = b.grad(loss, &wrt).unwrap();
+    let inner = weighted_loss(&mut b, &first, &u);
+    b.graph.add_output("inner", inner, None);
+    let graph = jvp(&b.graph, &c.wrt).unwrap_or_else(|e| panic!("{}: {e}", c.op));
+    close("forward over reverse", eval(&graph, &[c.inputs.clone(), rest.clone(), v.clone()].concat())[1].data[0]);
+
+    // The gradient of w . (J u), along v: the second derivative is symmetric.
+    let (mut b, _, y) = forward(c);
+    let loss = weighted_loss(&mut b, &y, &rest[..rest.len() - u.len()]);
+    b.graph.add_output("loss", loss, None);
+    let mut graph = jvp(&b.graph, &c.wrt).unwrap_or_else(|e| panic!("{}: {e}", c.op));
+    graph.outputs.remove(0);
+    let graph = value_and_grad(&graph, &c.wrt).unwrap_or_else(|e| panic!("{}: {e}", c.op));
+    let out = eval(&graph, &[c.inputs.clone(), rest].concat());
+    close("reverse over forward", out[1..].iter().zip(&v).map(|(g, v)| dot(g, v)).sum());
 }
 
 fn all_checks(rng: &mut Lcg) -> Vec<Check> {
@@ -622,5 +659,7 @@ fn prims_with_steps_and_windows() {
         let at = |h: f64| eval(&graph, &[moved(std::slice::from_ref(&t), &[0], std::slice::from_ref(&v), h), vec![w.clone()]].concat());
         let want = (at(1e-5)[0].data[0] - at(-1e-5)[0].data[0]) / 2e-5;
         assert_close(prim.name(), dot(&at(0.0)[1], &v), want);
+        let forward = jvp(&graph, &[0]).unwrap();
+        assert_close(prim.name(), eval(&forward, &[t.clone(), w.clone(), v])[2].data[0], want);
     }
 }

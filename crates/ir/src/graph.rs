@@ -6,6 +6,7 @@
 use crate::op::{Attrs, OpDef};
 use crate::prim::Prim;
 use crate::shape::{ShapeEnv, TensorType};
+use std::sync::Arc;
 
 /// An SSA value of a graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -25,6 +26,33 @@ pub enum Op {
     Call(&'static OpDef, Attrs),
     /// `(loss, wrt..)` to the gradient of the scalar loss for each of `wrt`; expanded by the autodiff pass.
     Grad,
+    /// A graph used as one operator, for what it says about its derivative; inlined by decomposition.
+    Function(Arc<Function>),
+}
+
+/// A graph with a derivative of its own, or one whose values the backward pass shall compute again.
+///
+/// The graphs hold operators and prims, no [`Op::Grad`] and no state. They have no symbols and guards of their own: sizes are over the
+/// symbols of the graph that the node is in.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Function {
+    pub name: String,
+    /// Operands to results.
+    pub body: Graph,
+    /// The operands, the results, and the gradient of each float result, to the gradient of each float operand.
+    pub vjp: Option<Graph>,
+    /// The operands and the tangent of each float operand, to the tangent of each float result.
+    pub jvp: Option<Graph>,
+    /// Nothing but the operands is kept for the backward pass. PyTorch: `torch.utils.checkpoint`.
+    pub checkpoint: bool,
+}
+
+impl Function {
+    /// The graphs that there are, by their roles.
+    pub fn graphs(&self) -> impl Iterator<Item = (&'static str, &Graph)> {
+        let optional = [("vjp", &self.vjp), ("jvp", &self.jvp)];
+        std::iter::once(("body", &self.body)).chain(optional.into_iter().filter_map(|(role, g)| Some((role, g.as_ref()?))))
+    }
 }
 
 impl Op {
@@ -33,6 +61,7 @@ impl Op {
             Op::Prim(p) => p.name(),
             Op::Call(d, _) => d.name,
             Op::Grad => "grad",
+            Op::Function(_) => "function",
         }
     }
 }
@@ -53,6 +82,8 @@ pub struct Origin {
     /// Indices of nodes of the captured graph, sorted.
     pub nodes: Vec<u32>,
     pub phase: Phase,
+    /// The region whose values the backward pass computes again rather than keeps, by number.
+    pub checkpoint: Option<u32>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -179,6 +210,17 @@ impl Graph {
             types: order.iter().map(pick).collect(),
             names: order.iter().map(|v| self.names.get(v.index()).cloned().flatten()).collect(),
         }
+    }
+
+    /// How many nodes there are, those of functions included.
+    pub fn total_nodes(&self) -> usize {
+        self.nodes
+            .iter()
+            .map(|n| match &n.op {
+                Op::Function(f) => f.graphs().fold(1usize, |sum, (_, g)| sum.saturating_add(g.total_nodes())),
+                _ => 1,
+            })
+            .fold(0, usize::saturating_add)
     }
 
     /// For each value, the nodes that use it.

@@ -25,7 +25,7 @@ pub use build::Builder;
 pub use dtype::{DType, Literal};
 pub use error::{Error, Result};
 pub use expr::{Atom, AxisId, Dim, Expr, Ranges, Sym};
-pub use graph::{Graph, Input, InputKind, Node, Op, Origin, Output, Phase, ValueId};
+pub use graph::{Function, Graph, Input, InputKind, Node, Op, Origin, Output, Phase, ValueId};
 pub use op::{Attr, Attrs, OpDef};
 pub use prim::{Prim, ReduceOp};
 pub use scalar::ScalarOp;

@@ -6,7 +6,7 @@
 use crate::build::Builder;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Node, Op, Origin, ValueId};
-use crate::op::OpDef;
+use crate::shape::TensorType;
 
 /// A rewrite under way.
 pub struct Rewriter<'a> {
@@ -50,22 +50,16 @@ impl<'a> Rewriter<'a> {
         let node = &self.old.nodes[index];
         self.b.origin = node.origin.clone();
         if node.origin.nodes.is_empty() {
-            self.b.origin = Origin { nodes: vec![index as u32], phase: node.origin.phase };
+            self.b.origin = Origin { nodes: vec![index as u32], ..node.origin.clone() };
         }
         self.b.location.clone_from(&node.location);
     }
 
-    /// Copies a node; operators that `inline` picks are replaced by their decompositions.
-    pub fn copy(&mut self, node: &Node, inline: &dyn Fn(&OpDef) -> bool) -> Result<()> {
+    /// Copies a node; operators that `inline` picks are replaced by their decompositions, functions by their bodies.
+    pub fn copy(&mut self, node: &Node, inline: &dyn Fn(&Op) -> bool) -> Result<()> {
         let args = self.operands(node)?;
-        let outs = match &node.op {
-            Op::Prim(p) => self.b.prims(p.clone(), &args)?,
-            Op::Call(def, attrs) if inline(def) => self.b.call(def, &args, attrs)?,
-            op => {
-                let types = node.outputs.iter().map(|v| self.old.ty(*v).clone()).collect();
-                self.b.push(op.clone(), &args, types)
-            }
-        };
+        let types = node.outputs.iter().map(|v| self.old.ty(*v).clone()).collect();
+        let outs = emit(&mut self.b, &node.op, &args, types, inline)?;
         for (old, new) in node.outputs.iter().zip(outs) {
             self.define(*old, new);
         }
@@ -82,6 +76,36 @@ impl<'a> Rewriter<'a> {
         graph.eliminate_dead_code();
         Ok(graph.compact())
     }
+}
+
+/// Adds a node, or what it decomposes to where `inline` picks it. `types` are those of its results.
+pub fn emit(b: &mut Builder, op: &Op, args: &[ValueId], types: Vec<TensorType>, inline: &dyn Fn(&Op) -> bool) -> Result<Vec<ValueId>> {
+    match op {
+        Op::Prim(p) => b.prims(p.clone(), args),
+        Op::Call(def, attrs) if inline(op) => b.call(def, args, attrs),
+        Op::Function(f) if inline(op) => splice(b, &f.body, args, inline),
+        op => Ok(b.push(op.clone(), args, types)),
+    }
+}
+
+/// Adds the nodes of a graph with its inputs bound to values; gives its outputs. The nodes come from where the builder says.
+pub fn splice(b: &mut Builder, graph: &Graph, args: &[ValueId], inline: &dyn Fn(&Op) -> bool) -> Result<Vec<ValueId>> {
+    if args.len() != graph.inputs.len() {
+        let problem = format!("takes {} operands, got {}", graph.inputs.len(), args.len());
+        return Err(Error::verify(format!("function {}", graph.name), problem));
+    }
+    let mut map: Vec<Option<ValueId>> = vec![None; graph.types.len()];
+    graph.inputs.iter().zip(args).for_each(|(i, v)| map[i.value.index()] = Some(*v));
+    let of = |map: &[Option<ValueId>], v: ValueId| {
+        map[v.index()].ok_or_else(|| Error::verify(format!("%{}", graph.value_name(v)), "used before it is defined"))
+    };
+    for node in &graph.nodes {
+        let operands = node.inputs.iter().map(|v| of(&map, *v)).collect::<Result<Vec<_>>>()?;
+        let types = node.outputs.iter().map(|v| graph.ty(*v).clone()).collect();
+        let results = emit(b, &node.op, &operands, types, inline)?;
+        node.outputs.iter().zip(results).for_each(|(v, r)| map[v.index()] = Some(r));
+    }
+    graph.outputs.iter().map(|o| of(&map, o.value)).collect()
 }
 
 /// The graph with every operator replaced by its decomposition.

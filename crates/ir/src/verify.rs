@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::expr::{Atom, Expr};
-use crate::graph::{Graph, InputKind, Op, ValueId};
+use crate::graph::{Function, Graph, InputKind, Op, ValueId};
 use crate::prim::{MAX_NUMEL, Prim};
 use crate::shape::{ShapeEnv, TensorType};
 
@@ -25,13 +25,78 @@ pub fn infer(op: &Op, args: &[TensorType], env: &mut ShapeEnv) -> Result<Vec<Ten
             )),
             None => Err(Error::op("grad", "", "takes a loss and the values to differentiate by", "")),
         },
+        Op::Function(f) => f.infer(&refs, env),
     }
 }
+
+impl Function {
+    // The body's types, when the operands are what it takes.
+    fn infer(&self, args: &[&TensorType], env: &mut ShapeEnv) -> Result<Vec<TensorType>> {
+        let body = &self.body;
+        let fits = args.len() == body.inputs.len()
+            && args.iter().zip(&body.inputs).all(|(have, input)| {
+                let want = body.ty(input.value);
+                have.dtype == want.dtype
+                    && have.rank() == want.rank()
+                    && have.shape.iter().zip(&want.shape).all(|(a, b)| a == b || env.equal(a, b, "operands of a function agree"))
+            });
+        if !fits {
+            let have: Vec<String> = args.iter().map(|t| env.show_type(t)).collect();
+            let want: Vec<String> = body.inputs.iter().map(|i| env.show_type(body.ty(i.value))).collect();
+            let name = format!("function {}", self.name);
+            return Err(Error::op(name, have.join(", "), format!("takes ({})", want.join(", ")), "capture it again for these operands"));
+        }
+        Ok(body.outputs.iter().map(|o| body.ty(o.value).clone()).collect())
+    }
+
+    // Each graph by itself, and that the derivatives take and give what the body's types ask for.
+    fn verify(&self, env: &ShapeEnv, depth: usize) -> Result<()> {
+        let fail = |problem: String| Err(Error::verify(format!("function {}", self.name), problem));
+        if depth >= MAX_FUNCTION_DEPTH {
+            return fail(format!("functions nest deeper than {MAX_FUNCTION_DEPTH}"));
+        }
+        for (role, g) in self.graphs() {
+            if g.env != ShapeEnv::default() {
+                return fail(format!("its {role} has size symbols or guards of its own"));
+            }
+            if g.inputs.iter().any(|i| i.kind != InputKind::Arg) || g.nodes.iter().any(|n| n.op == Op::Grad) {
+                return fail(format!("its {role} has state or asks for gradients"));
+            }
+            Graph { env: env.clone(), ..g.clone() }.verify_nested(depth + 1)?;
+        }
+        let types = |g: &Graph, out: bool| -> Vec<TensorType> {
+            if out {
+                g.outputs.iter().map(|o| g.ty(o.value).clone()).collect()
+            } else {
+                g.inputs.iter().map(|i| g.ty(i.value).clone()).collect()
+            }
+        };
+        let floats = |list: &[TensorType]| list.iter().filter(|t| t.dtype.is_float()).cloned().collect::<Vec<_>>();
+        let (x, y) = (types(&self.body, false), types(&self.body, true));
+        let (dx, dy) = (floats(&x), floats(&y));
+        for (role, graph, inputs, outputs) in
+            [("vjp", &self.vjp, [&x[..], &y, &dy].concat(), &dx), ("jvp", &self.jvp, [&x[..], &dx].concat(), &dy)]
+        {
+            let Some(g) = graph else { continue };
+            if types(g, false) != inputs || types(g, true) != *outputs {
+                return fail(format!("its {role} does not take and give what its body's types ask for"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How deep functions may nest.
+pub const MAX_FUNCTION_DEPTH: usize = 16;
 
 impl Graph {
     /// Checks every rule of the format: values are defined once and before use, types are what the operators give, outputs
     /// and updates fit, sizes are over declared symbols, and the recorded guards cover what the types assume.
     pub fn verify(&self) -> Result<()> {
+        self.verify_nested(0)
+    }
+
+    fn verify_nested(&self, depth: usize) -> Result<()> {
         self.verify_env()?;
         if self.types.len() != self.names.len() {
             return Err(Error::verify("graph", format!("{} types but {} names", self.types.len(), self.names.len())));
@@ -51,6 +116,9 @@ impl Graph {
             }
             if let Op::Prim(p) = &node.op {
                 prim_exprs(p).iter().try_for_each(|e| self.verify_expr(e, &place))?;
+            }
+            if let Op::Function(f) = &node.op {
+                f.verify(&self.env, depth)?;
             }
             let args: Vec<TensorType> = node.inputs.iter().map(|v| self.ty(*v).clone()).collect();
             let types = infer(&node.op, &args, &mut env).map_err(|e| Error::verify(place(), e.to_string()))?;

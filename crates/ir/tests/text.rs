@@ -121,7 +121,7 @@ fn graph_round_trip() {
     same_text(GRAPH, g.to_string());
     assert_eq!(parse_graph(&g.to_string()).unwrap(), g);
     assert_eq!(g.compact(), g);
-    assert_eq!(g.nodes[2].origin, Origin { nodes: vec![1, 3], phase: Phase::Backward });
+    assert_eq!(g.nodes[2].origin, Origin { nodes: vec![1, 3], phase: Phase::Backward, checkpoint: None });
     assert_eq!(g.nodes[3].location.as_deref(), Some("a place: with words"));
 }
 
@@ -360,6 +360,58 @@ fn mutated_texts_are_errors_or_programs() {
         }
     }
     assert!(parsed > 500, "only {parsed} mutations parsed: too coarse to test anything");
+}
+
+const FUNCTIONS: &str = r##"graph calls(%x: f32[s, 2])
+where s in 2..=8 = hint 4 from arg.dim0
+{
+  %y = function twice(%x) checkpoint {
+    body(%a: f32[s, 2]) {
+      %1 = function halves(%a) {
+        body(%b: f32[s, 2]) {
+          %1 = sin(%b) : f32[s, 2]
+          return %1
+        }
+        vjp(%b: f32[s, 2], %c: f32[s, 2], %d: f32[s, 2]) {
+          return %d
+        }
+        jvp tangent(%b: f32[s, 2], %d: f32[s, 2]) {
+          return %d
+        }
+      } : f32[s, 2]  # model.rs:3
+      return %1
+    }
+  } : f32[s, 2]
+  %2 = sin(%y) : f32[s, 2]  # [1] checkpoint=4
+  return %2
+}
+"##;
+
+#[test]
+fn functions_round_trip() {
+    let g = parse_graph(FUNCTIONS).unwrap();
+    g.verify().unwrap();
+    same_text(FUNCTIONS, g.to_string());
+    assert_eq!(parse_graph(&g.to_string()).unwrap(), g);
+    assert_eq!(g.nodes[1].origin.checkpoint, Some(4));
+    assert_eq!(g.total_nodes(), 4);
+    // The derivative must fit the body.
+    for (old, new) in [
+        ("%d: f32[s, 2]) {\n          return %d\n        }\n        jvp", "%d: f32[s, 2]) {\n          return\n        }\n        jvp"),
+        ("body(%b: f32[s, 2])", "body(%b: f32[s, 3])"),
+    ] {
+        assert!(FUNCTIONS.contains(old));
+        let broken = FUNCTIONS.replacen(old, new, 1);
+        let wrong = parse_graph(&broken).and_then(|g| g.verify());
+        assert!(wrong.is_err(), "{broken}");
+    }
+    let nested = |n: usize| {
+        let open: String = (0..n).map(|i| format!("%y{i} = function f(%x) {{ body(%x: f32[2]) {{ ")).collect();
+        let close: String = (0..n).rev().map(|i| format!("return %x }} }} : f32[2] return %y{i} }} ")).collect();
+        parse_graph(&format!("graph g(%x: f32[2]) {{ {open}{}", close.trim_end().trim_start_matches(' ')))
+    };
+    assert!(nested(3).is_err() || nested(3).unwrap().verify().is_ok());
+    assert!(nested(10_000).unwrap_err().to_string().contains("nest deeper"));
 }
 
 #[test]

@@ -134,10 +134,7 @@ impl Suite {
     /// Runs one case; the error says which tensor is off, and where.
     pub fn run_case(&self, case: &Case, runner: Runner) -> Result<()> {
         let (graph, names) = self.graph(case)?;
-        let mut inputs = Vec::new();
-        for name in case.inputs.iter().chain(case.cotangents.iter().flatten()) {
-            inputs.push(self.tensor(name)?.clone());
-        }
+        let inputs = self.inputs(case)?;
         let graph = expand_grads(&graph)?;
         let results = runner(&graph, &inputs)?;
         if results.len() != names.len() {
@@ -149,8 +146,14 @@ impl Suite {
         Ok(())
     }
 
-    // A graph of the call and its gradients, and the names of the tensors that its outputs must equal.
-    fn graph(&self, case: &Case) -> Result<(Graph, Vec<String>)> {
+    /// The inputs and cotangents of a case.
+    pub fn inputs(&self, case: &Case) -> Result<Vec<HostTensor>> {
+        case.inputs.iter().chain(case.cotangents.iter().flatten()).map(|name| self.tensor(name).cloned()).collect()
+    }
+
+    /// A graph of the call and its gradients, and the names of the tensors that its outputs must equal. Its inputs are the case's inputs,
+    /// then its cotangents.
+    pub fn graph(&self, case: &Case) -> Result<(Graph, Vec<String>)> {
         let mut b = Builder::new(case.name.clone());
         let arg = |b: &mut Builder, name: &str| -> Result<ValueId> {
             let t = self.tensor(name)?;

@@ -1,6 +1,7 @@
 //! A device: where tensors live and operators run, with its caches of compiled operators.
 
 use crate::dispatch::cache::OperatorCache;
+use crate::func::FunctionCache;
 use aludel_compiler::Target;
 use aludel_ir::Result;
 use aludel_runtime::{DeviceInfo, Executor, Stats};
@@ -23,6 +24,7 @@ struct Inner {
     target: Option<Target>,
     info: DeviceInfo,
     operators: OperatorCache,
+    functions: FunctionCache,
 }
 
 impl Device {
@@ -52,7 +54,7 @@ impl Device {
     /// A device of any executor.
     pub fn new(executor: Arc<dyn Executor>) -> Device {
         let (target, info) = (executor.target(), executor.info());
-        Device(Arc::new(Inner { executor, target, info, operators: OperatorCache::default() }))
+        Device(Arc::new(Inner { executor, target, info, operators: OperatorCache::default(), functions: FunctionCache::default() }))
     }
 
     pub fn info(&self) -> &DeviceInfo {
@@ -66,6 +68,10 @@ impl Device {
 
     pub fn executor(&self) -> &Arc<dyn Executor> {
         &self.0.executor
+    }
+
+    pub(crate) fn functions(&self) -> &FunctionCache {
+        &self.0.functions
     }
 
     pub(crate) fn operators(&self) -> &OperatorCache {

@@ -3,13 +3,16 @@
 //! This is how a machine that was sent a graph, and has no closure to run, gives the eager half of a comparison: the same operators in the
 //! same order with the same operands through the same dispatcher as the closure's own, and values dropped after their last use.
 
-use crate::autograd::{self, no_grad};
+use crate::autograd::{self, enable_grad, no_grad};
 use crate::device::Device;
-use crate::dispatch::cache::Operator;
 use crate::dispatch::{Operand, dispatch_on, literal};
+use crate::func::Applied;
 use crate::tensor::Tensor;
 use crate::{Mutex, lock};
-use aludel_ir::{Attrs, Builder, Error, Graph, InputKind, Literal, Node, Op, OpDef, Prim, Result, TensorType};
+use aludel_compiler::Style;
+use aludel_ir::{
+    Attrs, Builder, Error, Function, Graph, InputKind, Literal, Node, Op, OpDef, Prim, Result, ShapeEnv, TensorType,
+};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -23,8 +26,8 @@ pub struct EagerGraph {
     wanted: Vec<bool>,
     /// For each node, the values that nobody reads after it.
     dead: Vec<Vec<usize>>,
-    /// Compiled prims by the node that they are: the dispatcher knows operators only.
-    prims: Mutex<HashMap<usize, Arc<Operator>>>,
+    /// Compiled prims and functions by the node that they are: the dispatcher knows operators only.
+    functions: Mutex<HashMap<usize, Arc<Applied>>>,
 }
 
 /// A value while the graph runs. Numbers stay numbers, as in the expressions that were captured: `x * 2.0` is one kernel.
@@ -35,8 +38,7 @@ enum Value {
 }
 
 impl EagerGraph {
-    /// Prepares a graph without size symbols. Errors when the graph is not valid or asks for second derivatives, which only a compiled
-    /// graph has.
+    /// Prepares a graph without size symbols. Errors when the graph is not valid.
     pub fn new(device: &Device, graph: Graph) -> Result<EagerGraph> {
         graph.verify()?;
         if !graph.env.symbols.is_empty() {
@@ -53,12 +55,6 @@ impl EagerGraph {
             taped[n] = node.outputs.iter().any(|v| upstream[v.index()]);
             match (&node.op, node.inputs.split_first()) {
                 (Op::Grad, Some((loss, wrt))) => {
-                    if taped[n] {
-                        return Err(Error::unsupported(
-                            format!("node {n} of {}: a loss depends on gradients, which the tape does not record", graph.name),
-                            "run the graph compiled",
-                        ));
-                    }
                     upstream[loss.index()] = true;
                     wrt.iter().for_each(|v| wanted[v.index()] = true);
                 }
@@ -72,7 +68,7 @@ impl EagerGraph {
                 }
             }
         }
-        Ok(EagerGraph { device: device.clone(), graph, taped, wanted, dead, prims: Mutex::default() })
+        Ok(EagerGraph { device: device.clone(), graph, taped, wanted, dead, functions: Mutex::default() })
     }
 
     pub fn graph(&self) -> &Graph {
@@ -106,7 +102,8 @@ impl EagerGraph {
         }
         for (n, node) in graph.nodes.iter().enumerate() {
             before(n)?;
-            let results = if self.taped[n] { self.node(n, node, &values) } else { no_grad(|| self.node(n, node, &values)) }?;
+            let run = || self.node(n, node, &values);
+            let results = if self.taped[n] { enable_grad(run) } else { no_grad(run) }?;
             if results.len() != node.outputs.len() {
                 let problem = format!("{} results where {} are named", results.len(), node.outputs.len());
                 return Err(Error::verify(format!("node {n}"), problem));
@@ -142,7 +139,8 @@ impl EagerGraph {
         let operands: Vec<Option<&Value>> = node.inputs.iter().map(|v| values[v.index()].as_ref()).collect();
         let results = match &node.op {
             Op::Call(def, attrs) => self.call(def, attrs, &operands)?,
-            Op::Grad => self.gradients(&operands)?,
+            Op::Grad => self.gradients(&operands, self.taped[n])?,
+            Op::Function(f) => self.function(n, f, &operands)?,
             Op::Prim(p) => return self.prim(n, node, p, &operands),
         };
         Ok(results.into_iter().map(Value::Tensor).collect())
@@ -178,12 +176,12 @@ impl EagerGraph {
         dispatch_on(&self.device, def, &list, attrs.clone())
     }
 
-    fn gradients(&self, operands: &[Option<&Value>]) -> Result<Vec<Tensor>> {
+    fn gradients(&self, operands: &[Option<&Value>], create_graph: bool) -> Result<Vec<Tensor>> {
         let all = operands.iter().map(|o| self.tensor(*o)).collect::<Result<Vec<_>>>()?;
         let Some((loss, wrt)) = all.split_first() else {
             return Err(Error::verify("grad", "takes a loss and the values to differentiate by"));
         };
-        let found = autograd::gradients(loss, wrt)?;
+        let found = autograd::gradients(loss, wrt, create_graph)?;
         found.into_iter().zip(wrt).map(|(g, w)| g.map_or_else(|| w.detach().zeros_like(), Ok)).collect()
     }
 
@@ -209,32 +207,39 @@ impl EagerGraph {
             _ => {}
         }
         let tensors = operands.iter().map(|o| self.tensor(*o)).collect::<Result<Vec<_>>>()?;
-        if self.taped[n] && tensors.iter().any(Tensor::is_requires_grad) {
-            return Err(Error::unsupported(
-                format!("node {n} of {}: a gradient through the prim {} on the tape", self.graph.name, prim.name()),
-                "capture operators, or run the graph compiled",
-            ));
-        }
-        let operator = self.compiled_prim(n, node, prim, &tensors)?;
-        let results = operator.run(&self.device, &|i| tensors.get(i))?;
+        let known = lock(&self.functions).get(&n).cloned();
+        let applied = match known {
+            Some(f) => f,
+            None => {
+                let mut b = Builder::new(prim.name());
+                let inputs: Vec<_> =
+                    tensors.iter().enumerate().map(|(i, t)| b.graph.add_input(format!("x{i}"), InputKind::Arg, t.ty().clone())).collect();
+                let types: Vec<TensorType> = node.outputs.iter().map(|v| self.graph.ty(*v).clone()).collect();
+                for (i, v) in b.push(Op::Prim(prim.clone()), &inputs, types).into_iter().enumerate() {
+                    b.graph.add_output(format!("y{i}"), v, None);
+                }
+                let f = Function { name: prim.name().into(), body: b.graph, vjp: None, jvp: None, checkpoint: false };
+                self.keep(n, Applied::new(&self.device, f, ShapeEnv::default(), Style::Operator)?)
+            }
+        };
+        let results = applied.run(&self.device, &tensors)?;
         Ok(results.into_iter().map(Value::Tensor).collect())
     }
 
-    fn compiled_prim(&self, n: usize, node: &Node, prim: &Prim, operands: &[Tensor]) -> Result<Arc<Operator>> {
-        if let Some(known) = lock(&self.prims).get(&n) {
-            return Ok(known.clone());
-        }
-        let mut b = Builder::new(prim.name());
-        let inputs: Vec<_> =
-            operands.iter().enumerate().map(|(i, t)| b.graph.add_input(format!("x{i}"), InputKind::Arg, t.ty().clone())).collect();
-        let types: Vec<TensorType> = node.outputs.iter().map(|v| self.graph.ty(*v).clone()).collect();
-        for (i, v) in b.push(Op::Prim(prim.clone()), &inputs, types).into_iter().enumerate() {
-            b.graph.add_output(format!("y{i}"), v, None);
-        }
-        let decomposed = aludel_compiler::autodiff::decompose(&b.graph)?;
-        let positions: Vec<usize> = (0..operands.len()).collect();
-        let operator = Arc::new(Operator::new(&self.device, b.graph, &decomposed, &positions)?);
-        lock(&self.prims).insert(n, operator.clone());
-        Ok(operator)
+    // A function runs as one program, unless it is checkpointed, which is about what it keeps.
+    fn function(&self, n: usize, f: &Arc<Function>, operands: &[Option<&Value>]) -> Result<Vec<Tensor>> {
+        let tensors = operands.iter().map(|o| self.tensor(*o)).collect::<Result<Vec<_>>>()?;
+        let known = lock(&self.functions).get(&n).cloned();
+        let applied = match known {
+            Some(f) => f,
+            None => self.keep(n, Applied::new(&self.device, (**f).clone(), ShapeEnv::default(), Style::Step)?),
+        };
+        applied.run(&self.device, &tensors)
+    }
+
+    fn keep(&self, n: usize, f: Applied) -> Arc<Applied> {
+        let f = Arc::new(f);
+        lock(&self.functions).insert(n, f.clone());
+        f
     }
 }

@@ -28,6 +28,7 @@ mod device;
 mod dispatch;
 mod eager;
 mod element;
+pub mod func;
 mod host;
 mod methods;
 mod random;
@@ -47,7 +48,7 @@ pub mod runtime {
     pub use aludel_compiler::{MatmulPrecision, Target};
     pub use aludel_runtime::{Argument, Executable, Executor, Memory, Pending, Storage};
 }
-pub use autograd::{Gradients, is_grad_enabled, no_grad};
+pub use autograd::{Gradients, enable_grad, is_grad_enabled, no_grad};
 pub use bytes::{words_from_le_bytes, words_to_le_bytes};
 pub use compile::{Break, Compiled, Explanation, Exported, ExportedInput, Specialization, compile};
 pub use device::Device;

@@ -76,6 +76,11 @@ impl Tensor {
         Self::make(device.clone(), ty, Data::Device { storage, place: None }, None)
     }
 
+    /// A tensor with a type and no value.
+    pub(crate) fn stand_in(device: &Device, ty: TensorType) -> Tensor {
+        Self::make(device.clone(), ty, Data::Freed, None)
+    }
+
     /// A tensor of the values in row-major order. Errors when the shape does not have as many elements.
     pub fn from_slice<T: Element>(device: &Device, values: &[T], shape: impl IntoDims) -> Result<Tensor> {
         let dims = shape.into_dims();
@@ -254,7 +259,10 @@ impl Tensor {
 
     /// Whether this is a name in a trace and has no value yet.
     pub fn is_traced(&self) -> bool {
-        matches!(self.inner.data, Data::Traced(_))
+        match &self.inner.data {
+            Data::Traced(slot) => slot.resolved().is_none_or(Tensor::is_traced),
+            _ => false,
+        }
     }
 
     /// Whether gradients flow to this tensor.
@@ -294,7 +302,7 @@ impl Tensor {
                 None => Argument::Host(h.words().clone()),
             }),
             Data::Device { storage, .. } => Ok(Argument::Device(storage.clone())),
-            Data::Traced(_) => Err(trace::escaped(self)),
+            Data::Traced(slot) => slot.resolved().ok_or_else(|| trace::escaped(self))?.argument(),
             Data::Freed => Err(Error::op("backward", self.to_string(), "a value that the derivative reads was not saved", "report this")),
         }
     }
@@ -308,6 +316,7 @@ impl Tensor {
                 }
                 self.argument()
             }
+            Data::Traced(slot) => slot.resolved().ok_or_else(|| trace::escaped(self))?.resident(),
             _ => self.argument(),
         }
     }
@@ -320,6 +329,7 @@ impl Tensor {
     pub(crate) fn words(&self) -> Result<Arc<[u32]>> {
         match &self.inner.data {
             Data::Host(h) => Ok(h.words().clone()),
+            Data::Traced(slot) => slot.resolved().ok_or_else(|| trace::escaped(self))?.words(),
             _ => pollster::block_on(self.words_async()),
         }
     }
@@ -328,6 +338,7 @@ impl Tensor {
     pub(crate) fn words(&self) -> Result<Arc<[u32]>> {
         match &self.inner.data {
             Data::Host(h) => Ok(h.words().clone()),
+            Data::Traced(slot) => slot.resolved().ok_or_else(|| trace::escaped(self))?.words(),
             _ => Err(Error::unsupported(
                 "waiting for a device in the browser",
                 "use to_vec_async() or item_async(), outside of a compiled function",
@@ -342,7 +353,11 @@ impl Tensor {
                 let executor = self.device().executor();
                 Ok(executor.host_words(executor.download(storage).await?, self.dtype(), self.numel()).into())
             }
-            Data::Traced(_) | Data::Freed => Err(trace::escaped(self)),
+            Data::Traced(slot) => match slot.resolved() {
+                Some(t) => Box::pin(t.words_async()).await,
+                None => Err(trace::escaped(self)),
+            },
+            Data::Freed => Err(trace::escaped(self)),
         }
     }
 

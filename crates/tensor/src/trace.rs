@@ -10,15 +10,26 @@ use crate::device::{Device, fresh_id};
 use crate::dispatch::{Operand, literal};
 use crate::tensor::{Data, Tensor};
 use aludel_ir::graph::Op;
-use aludel_ir::{Attrs, Builder, Dim, Error, Graph, InputKind, OpDef, Prim, Result, ShapeEnv, TensorType, ValueId};
+use aludel_ir::{
+    Attrs, Builder, Dim, Error, Function, Graph, InputKind, OpDef, Origin, Prim, Result, ShapeEnv, TensorType, ValueId,
+};
 use std::cell::RefCell;
 use std::panic::Location;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// A traced tensor's name. It lives as long as somebody holds the tensor.
 pub(crate) struct Slot {
     trace: u64,
     pub index: usize,
+    /// What it stands for after its function ran: a tensor that a function left behind, such as running statistics.
+    resolved: OnceLock<Tensor>,
+}
+
+impl Slot {
+    /// What the slot stands for once its trace is over.
+    pub fn resolved(&self) -> Option<&Tensor> {
+        self.resolved.get()
+    }
 }
 
 struct SlotState {
@@ -60,46 +71,67 @@ pub(crate) struct Trace {
     /// For each input of the graph being built.
     pub sources: Vec<Source>,
     pub breaks: Vec<Break>,
-    /// A read of a host value is an error.
-    whole: bool,
-    segments: Arc<Segments>,
+    kind: Kind,
+    /// How many checkpointed regions were inlined.
+    regions: u32,
+}
+
+/// What a trace is for.
+enum Kind {
+    /// A compiled function. `whole`: a read of a host value is an error.
+    Compile { whole: bool, segments: Arc<Segments> },
+    /// A function to be transformed, perhaps within another trace: what it takes from there are inputs.
+    Function,
 }
 
 thread_local! {
-    static TRACE: RefCell<Option<Trace>> = const { RefCell::new(None) };
+    // Functions are traced within functions: the last one records.
+    static TRACE: RefCell<Vec<Trace>> = const { RefCell::new(Vec::new()) };
 }
 
 pub(crate) fn is_active() -> bool {
-    TRACE.with_borrow(Option::is_some)
+    TRACE.with_borrow(|t| !t.is_empty())
 }
 
 /// The segment being recorded; 0 when nothing is.
 pub(crate) fn segment() -> u64 {
-    TRACE.with_borrow(|t| t.as_ref().map_or(0, |t| t.segment))
+    TRACE.with_borrow(|t| t.last().map_or(0, |t| t.segment))
 }
 
 /// The symbols of the sizes in the trace, and the guards so far; empty when nothing is traced.
 pub(crate) fn env() -> ShapeEnv {
-    TRACE.with_borrow(|t| t.as_ref().map(|t| t.builder.graph.env.clone()).unwrap_or_default())
+    TRACE.with_borrow(|t| t.last().map(|t| t.builder.graph.env.clone()).unwrap_or_default())
 }
 
 fn with<R>(f: impl FnOnce(&mut Trace) -> Result<R>) -> Result<R> {
-    TRACE.with_borrow_mut(|t| match t {
+    TRACE.with_borrow_mut(|t| match t.last_mut() {
         Some(t) => f(t),
         None => Err(Error::invalid("trace", "nothing is being traced", "use traced tensors inside the compiled function only")),
     })
 }
 
 /// Ends the trace when dropped, whatever the closure did.
-pub(crate) struct Session(());
+pub(crate) struct Session {
+    id: u64,
+}
 
 impl Session {
     /// Starts a trace on this thread. `env` has the symbols that the inputs' types use.
     pub fn start(name: &str, env: ShapeEnv, whole: bool, segments: Arc<Segments>) -> Session {
+        Self::begin(name, env, Kind::Compile { whole, segments })
+    }
+
+    /// Starts a trace of a function to be transformed, within the present trace if there is one.
+    pub fn function(name: &str) -> Session {
+        Self::begin(name, env(), Kind::Function)
+    }
+
+    fn begin(name: &str, env: ShapeEnv, kind: Kind) -> Session {
         let mut builder = Builder::new(name);
         builder.graph.env = env.clone();
+        let id = fresh_id();
         let trace = Trace {
-            id: fresh_id(),
+            id,
             segment: fresh_id(),
             name: name.to_string(),
             env,
@@ -107,11 +139,28 @@ impl Session {
             slots: Vec::new(),
             sources: Vec::new(),
             breaks: Vec::new(),
-            whole,
-            segments,
+            kind,
+            regions: 0,
         };
-        TRACE.set(Some(trace));
-        Session(())
+        TRACE.with_borrow_mut(|t| t.push(trace));
+        Session { id }
+    }
+
+    /// A traced tensor that is an input of a function to be transformed. Float tensors are leaves, so that what the function detaches is
+    /// seen.
+    pub fn operand(&self, given: &Tensor) -> Result<Tensor> {
+        let grad = given.dtype().is_float().then(|| Grad::Leaf(fresh_id()));
+        with(|t| {
+            let ty = given.ty().clone();
+            // Not the tensor itself: what the function takes from around it is another thing, even where it is the same tensor.
+            let v = t.input(Source::Leaf(t.sources.len()), ty.clone());
+            Ok(t.slot(given.device(), ty, Some(v), None, None, grad))
+        })
+    }
+
+    /// As [`Session::operand`], of another type than what is given: one sample of a batch.
+    pub fn sample(&self, given: &Tensor, ty: TensorType) -> Result<Tensor> {
+        self.operand(&Tensor::stand_in(given.device(), ty))
     }
 
     /// A traced tensor in place of a leaf.
@@ -133,13 +182,17 @@ impl Session {
 
     /// Ends the trace and gives what it captured.
     pub fn finish(self) -> Result<Trace> {
-        TRACE.take().ok_or_else(|| Error::invalid("trace", "the trace is gone", "report this"))
+        self.end().ok_or_else(|| Error::invalid("trace", "the trace is gone", "report this"))
+    }
+
+    fn end(&self) -> Option<Trace> {
+        TRACE.with_borrow_mut(|t| if t.last().is_some_and(|t| t.id == self.id) { t.pop() } else { None })
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        TRACE.set(None);
+        self.end();
     }
 }
 
@@ -153,7 +206,7 @@ impl Trace {
         leaf: Option<usize>,
         grad: Option<Grad>,
     ) -> Tensor {
-        let slot = Arc::new(Slot { trace: self.id, index: self.slots.len() });
+        let slot = Arc::new(Slot { trace: self.id, index: self.slots.len(), resolved: OnceLock::new() });
         self.slots.push(SlotState { held: Arc::downgrade(&slot), ty: ty.clone(), value, concrete, leaf });
         Tensor::make(device.clone(), ty, Data::Traced(slot), grad)
     }
@@ -182,6 +235,12 @@ impl Trace {
     /// no gradient, a constant.
     pub fn value(&mut self, t: &Tensor) -> Result<ValueId> {
         match &t.inner.data {
+            Data::Traced(slot) if slot.resolved().is_some() => {
+                let value = slot.resolved().cloned();
+                value.map_or_else(|| Err(escaped(t)), |value| self.value(&value))
+            }
+            // Of an enclosing trace; if it is of none, that is found when this function goes into that trace.
+            Data::Traced(slot) if slot.trace != self.id && matches!(self.kind, Kind::Function) => Ok(self.captured(t)),
             Data::Traced(slot) => {
                 let foreign = || {
                     Error::op(
@@ -207,19 +266,36 @@ impl Trace {
                 self.slots[slot.index].value = Some(v);
                 Ok(v)
             }
-            Data::Host(h) if h.len() == 1 && t.inner.grad.is_none() => {
+            Data::Host(h) if h.len() == 1 && t.inner.grad.is_none() && matches!(self.kind, Kind::Compile { .. }) => {
                 let value = aludel_runtime::decode(h.words(), t.dtype())[0];
                 let shape = t.dims().to_vec();
                 self.builder.full(&shape, value, t.dtype())
             }
-            _ => {
-                let known = self.sources.iter().position(|s| matches!(s, Source::Capture(c) if same_value(c, t)));
-                match known {
-                    Some(i) => Ok(self.builder.graph.inputs[i].value),
-                    None => Ok(self.input(Source::Capture(t.detach()), t.ty().clone())),
-                }
-            }
+            _ => Ok(self.captured(t)),
         }
+    }
+
+    // A tensor from outside as an input. A function's derivatives go on into what it captures, so it keeps the place on the tape.
+    fn captured(&mut self, t: &Tensor) -> ValueId {
+        let function = matches!(self.kind, Kind::Function);
+        let known = self.sources.iter().position(|s| matches!(s, Source::Capture(c) if same_value(c, t) && (!function || same_grad(c, t))));
+        match known {
+            Some(i) => self.builder.graph.inputs[i].value,
+            None => self.input(Source::Capture(if function { t.clone() } else { t.detach() }), t.ty().clone()),
+        }
+    }
+
+    /// The values that are still held by somebody though the function is over, but for some: tensors that it left behind.
+    pub fn left_behind(&self, but: &[Tensor]) -> Vec<(Arc<Slot>, ValueId)> {
+        let known: Vec<usize> = but
+            .iter()
+            .filter_map(|t| match &t.inner.data {
+                Data::Traced(slot) if slot.trace == self.id => Some(slot.index),
+                _ => None,
+            })
+            .collect();
+        let held = self.slots.iter().filter_map(|s| Some((s.held.upgrade()?, s.value?)));
+        held.filter(|(slot, _)| !known.contains(&slot.index)).collect()
     }
 
     fn at(&mut self, at: &'static Location<'static>) {
@@ -230,6 +306,7 @@ impl Trace {
     pub fn leaf_of(&self, t: &Tensor) -> Option<usize> {
         match &t.inner.data {
             Data::Traced(slot) if slot.trace == self.id => self.slots.get(slot.index)?.leaf,
+            Data::Traced(slot) => self.leaf_of(slot.resolved()?),
             _ => None,
         }
     }
@@ -269,7 +346,10 @@ impl Trace {
             let device = device.ok_or_else(|| Error::invalid("compile", "the function has no tensors", "give it one"))?;
             let sizes: Vec<i64> = graph.env.symbols.iter().map(|s| s.hint).collect();
             let types: Vec<TensorType> = wanted.iter().map(|(_, v)| concrete_type(&graph.env, graph.ty(*v))).collect();
-            let results = self.segments.run(&device, graph, &sizes, &inputs)?;
+            let Kind::Compile { segments, .. } = &self.kind else {
+                return Err(Error::invalid("trace", "a function to be transformed has no segments", "report this"));
+            };
+            let results = segments.run(&device, graph, &sizes, &inputs)?;
             for ((i, _), (ty, storage)) in wanted.iter().zip(types.into_iter().zip(results)) {
                 self.slots[*i].concrete = Some(Tensor::on_device(&device, ty, storage));
             }
@@ -289,7 +369,7 @@ impl Trace {
     pub fn concrete(&self, t: &Tensor) -> Option<Tensor> {
         match &t.inner.data {
             Data::Traced(slot) if slot.trace == self.id => self.slots.get(slot.index)?.concrete.clone(),
-            Data::Traced(_) => None,
+            Data::Traced(slot) => self.concrete(slot.resolved()?),
             _ => Some(t.detach()),
         }
     }
@@ -304,8 +384,20 @@ fn same_value(a: &Tensor, b: &Tensor) -> bool {
     match (&a.inner.data, &b.inner.data) {
         (Data::Host(x), Data::Host(y)) => Arc::ptr_eq(x, y) && a.ty() == b.ty(),
         (Data::Device { storage: x, .. }, Data::Device { storage: y, .. }) => Arc::ptr_eq(x, y) && a.ty() == b.ty(),
+        (Data::Traced(x), Data::Traced(y)) => Arc::ptr_eq(x, y),
         _ => false,
     }
+}
+
+// Whether two tensors are at the same place on the tape.
+fn same_grad(a: &Tensor, b: &Tensor) -> bool {
+    a.inner.cut == b.inner.cut
+        && match (&a.inner.grad, &b.inner.grad) {
+            (None, None) => true,
+            (Some(Grad::Leaf(x)), Some(Grad::Leaf(y))) => x == y,
+            (Some(Grad::Node(x, i)), Some(Grad::Node(y, j))) => Arc::ptr_eq(x, y) && i == j,
+            _ => false,
+        }
 }
 
 /// `model.rs:12`.
@@ -328,11 +420,7 @@ pub(crate) fn record(
         let mut values = Vec::with_capacity(operands.len());
         for o in operands {
             values.push(match o {
-                Operand::Tensor(x) => {
-                    let v = t.value(x)?;
-                    // Gradients must not flow past what was computed without recording. Equal prims are one node.
-                    if recording && x.inner.cut { t.builder.prim(Prim::Detach, &[v])? } else { v }
-                }
+                Operand::Tensor(x) => t.operand(x, recording)?,
                 number => {
                     let l = literal(operands, number);
                     t.builder.constant(l.value(), l.dtype)?
@@ -368,44 +456,106 @@ pub(crate) fn grad(loss: &Tensor, leaves: &[(u64, Tensor)], at: &'static Locatio
     })
 }
 
-/// Adds the nodes of a graph with its inputs bound to tensors; gives its outputs.
-pub(crate) fn inline(device: &Device, graph: &Graph, inputs: &[&Tensor], at: &'static Location<'static>) -> Result<Vec<Tensor>> {
+/// Adds the nodes of a graph with its inputs bound to tensors; gives its outputs. `recording`: whether gradients are to flow through it.
+pub(crate) fn inline(
+    device: &Device,
+    graph: &Graph,
+    env: &ShapeEnv,
+    inputs: &[&Tensor],
+    recording: bool,
+    at: &'static Location<'static>,
+) -> Result<Vec<Tensor>> {
     with(|t| {
         t.at(at);
-        // The graph was built on a copy of the environment.
-        for g in &graph.env.guards {
-            if !t.builder.graph.env.guards.contains(g) {
-                t.builder.graph.env.guards.push(g.clone());
-            }
-        }
+        t.take_guards(env);
         let mut map: Vec<Option<ValueId>> = vec![None; graph.types.len()];
         for (i, x) in graph.inputs.iter().zip(inputs) {
             let v = i.value;
             if graph.nodes.iter().any(|n| n.inputs.contains(&v)) || graph.outputs.iter().any(|o| o.value == v) {
-                map[v.index()] = Some(t.value(x)?);
+                map[v.index()] = Some(t.operand(x, recording)?);
             }
         }
         let lost = || Error::invalid("trace", "a value is used before it is made", "report this");
+        let (base, call) = (t.regions, t.builder.location.clone());
         for node in &graph.nodes {
             let operands = node.inputs.iter().map(|v| map[v.index()].ok_or_else(lost)).collect::<Result<Vec<_>>>()?;
-            let results = match &node.op {
-                Op::Prim(p) => t.builder.prims(p.clone(), &operands)?,
-                op => t.builder.push(op.clone(), &operands, node.outputs.iter().map(|v| graph.ty(*v).clone()).collect()),
-            };
+            // Regions of one function are told from those of another.
+            let region = node.origin.checkpoint.map(|r| base.saturating_add(r));
+            t.regions = t.regions.max(region.map_or(0, |r| r.saturating_add(1)));
+            t.builder.origin = Origin { nodes: Vec::new(), phase: node.origin.phase, checkpoint: region };
+            t.builder.location = node.location.clone().or_else(|| call.clone());
+            let types = node.outputs.iter().map(|v| graph.ty(*v).clone()).collect();
+            let results = aludel_ir::rewrite::emit(&mut t.builder, &node.op, &operands, types, &|_| false)?;
             for (v, r) in node.outputs.iter().zip(results) {
                 map[v.index()] = Some(r);
             }
         }
+        t.builder.origin = Origin::default();
         let values = graph.outputs.iter().map(|o| map[o.value.index()].ok_or_else(lost)).collect::<Result<Vec<_>>>()?;
-        Ok(t.results(device, &values, true))
+        let cut = !recording && inputs.iter().any(|x| x.inner.cut || x.inner.grad.is_some());
+        Ok(t.results(device, &values, cut))
     })
+}
+
+/// Adds a function as one node. `env` has the guards that its graphs assume.
+pub(crate) fn call_function(
+    device: &Device,
+    function: &Arc<Function>,
+    env: &ShapeEnv,
+    inputs: &[&Tensor],
+    recording: bool,
+    at: &'static Location<'static>,
+) -> Result<Vec<Tensor>> {
+    with(|t| {
+        t.at(at);
+        t.take_guards(env);
+        let values = inputs.iter().map(|x| t.operand(x, recording)).collect::<Result<Vec<_>>>()?;
+        let body = &function.body;
+        let types = body.outputs.iter().map(|o| body.ty(o.value).clone()).collect();
+        let results = t.builder.push(Op::Function(function.clone()), &values, types);
+        let cut = !recording && inputs.iter().any(|x| x.inner.cut || x.inner.grad.is_some());
+        Ok(t.results(device, &results, cut))
+    })
+}
+
+impl Trace {
+    // What a graph built on a copy of the environment found out.
+    fn take_guards(&mut self, env: &ShapeEnv) {
+        for g in &env.guards {
+            if !self.builder.graph.env.guards.contains(g) {
+                self.builder.graph.env.guards.push(g.clone());
+            }
+        }
+    }
+
+    // Gradients must not flow past what was computed without recording. Equal prims are one node.
+    fn operand(&mut self, x: &Tensor, recording: bool) -> Result<ValueId> {
+        let v = self.value(x)?;
+        if recording && x.inner.cut { self.builder.prim(Prim::Detach, &[v]) } else { Ok(v) }
+    }
+
+    /// The value of a function's result; what was computed without recording is cut off from derivatives.
+    pub fn result(&mut self, t: &Tensor) -> Result<ValueId> {
+        self.operand(t, true)
+    }
+}
+
+/// Says what a tensor that a function left behind is.
+pub(crate) fn resolve(slot: &Slot, value: Tensor) {
+    let _ = slot.resolved.set(value);
 }
 
 /// The value behind a traced tensor: runs the segment so far. This is a graph break.
 pub(crate) fn read(x: &Tensor, reader: &str, at: &'static Location<'static>) -> Result<Tensor> {
     with(|t| {
         let reason = format!("{reader} reads the value of {} on the host", show_in(&t.builder.graph.env, x.ty()));
-        if t.whole {
+        let Kind::Compile { whole, .. } = t.kind else {
+            return Err(Error::unsupported(
+                format!("a graph break at {}, inside a function that is transformed: {reason}", location(at)),
+                "return the tensor and read it outside of grad, vjp, jvp, vmap, checkpoint or custom derivative",
+            ));
+        };
+        if whole {
             return Err(Error::unsupported(
                 format!("a graph break at {}: {reason}", location(at)),
                 "return the tensor and read it outside, or allow breaks with fullgraph(false)",
@@ -434,13 +584,22 @@ pub(crate) fn specialize(d: &Dim) -> i64 {
     .unwrap_or(0)
 }
 
+/// Whether two sizes are equal; in a trace that may be assumed, and is guarded then.
+pub(crate) fn sizes_agree(a: &Dim, b: &Dim) -> bool {
+    a == b || with(|t| Ok(t.builder.graph.env.equal(a, b, "samples of several arguments agree in number"))).unwrap_or(false)
+}
+
+pub(crate) fn show_size(d: &Dim) -> String {
+    env().show(d)
+}
+
 fn show_in(env: &ShapeEnv, ty: &TensorType) -> String {
     env.show_type(ty)
 }
 
 pub(crate) fn show_type(ty: &TensorType) -> String {
     TRACE.with(|t| match t.try_borrow() {
-        Ok(t) => match t.as_ref() {
+        Ok(t) => match t.last() {
             Some(t) => show_in(&t.builder.graph.env, ty),
             None => ty.to_string(),
         },

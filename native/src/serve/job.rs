@@ -91,7 +91,7 @@ pub fn check(sent: Job, bounds: &Bounds) -> Result<Plan, Refusal> {
     within("bytes of tensors", total, wire.tensor_bytes)?;
 
     let mut graph = parse_graph(&text).map_err(job)?;
-    within("operators of the graph", graph.nodes.len() as u64, wire.graph_nodes)?;
+    within("operators of the graph", graph.total_nodes() as u64, wire.graph_nodes)?;
     within("inputs of the graph", graph.inputs.len() as u64, wire.graph_nodes)?;
     within("outputs of the graph", graph.outputs.len() as u64, wire.graph_nodes)?;
     if !graph.env.symbols.is_empty() {

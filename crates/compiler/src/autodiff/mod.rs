@@ -1,19 +1,28 @@
-//! Reverse-mode differentiation ahead of time: graphs in, graphs out.
+//! Differentiation and batching ahead of time: graphs in, graphs out.
 //!
 //! [`expand_grads`] replaces the nodes that ask for gradients by the backward computation, [`decompose`] takes the joint
-//! graph to prims, and [`vjp_graph`] gives the backward of one operator, which is what the eager tape runs.
+//! graph to prims, and [`vjp_graph`] gives the backward of one operator, which is what the eager tape runs. [`value_and_grad`], [`vjp`],
+//! [`jvp`] and [`vmap`] transform a graph as a function of its inputs; what they give can be transformed again.
 //!
 //! An operator's own derivative is used where it has one; otherwise the operator is inlined and its prims differentiated
 //! ([`rules`]). Everything is built through [`Builder`], so backward values that equal forward ones are shared, and
 //! gradients can be differentiated again.
 
+mod batch;
+mod batch_rules;
+mod forward;
+mod forward_rules;
 mod reverse;
 mod rules;
+mod transform;
+
+pub use batch::{Randomness, vmap};
+pub use forward::jvp;
+pub use transform::{Vjp, value_and_grad, vjp};
 
 use aludel_ir::graph::InputKind;
-use aludel_ir::op::VjpArgs;
-use aludel_ir::rewrite::Rewriter;
-use aludel_ir::{Attrs, Builder, Error, Graph, Op, OpDef, Origin, Phase, Prim, Result, ShapeEnv, TensorType};
+use aludel_ir::rewrite::{Rewriter, emit};
+use aludel_ir::{Attrs, Builder, Error, Graph, Node, Op, OpDef, Origin, Phase, Prim, Result, ShapeEnv, TensorType};
 use reverse::{conform, gradients};
 
 /// Replaces every [`Op::Grad`] by the nodes that compute the gradients.
@@ -25,9 +34,9 @@ pub fn expand_grads(graph: &Graph) -> Result<Graph> {
     let mut r = Rewriter::new(graph);
     let upstream = upstream_of_losses(graph);
     for (n, node) in graph.nodes.iter().enumerate() {
-        r.attribute(n);
+        attribute(&mut r, n, node);
         if node.op != Op::Grad {
-            r.copy(node, &|def| upstream[n] && def.vjp.is_none())?;
+            r.copy(node, &|op| upstream[n] && !has_derivative(op))?;
             continue;
         }
         let args = r.operands(node)?;
@@ -48,6 +57,25 @@ pub fn expand_grads(graph: &Graph) -> Result<Graph> {
         }
     }
     r.finish()
+}
+
+// New nodes come from a node; those of a checkpointed function are told from others by its number.
+fn attribute(r: &mut Rewriter, n: usize, node: &Node) {
+    r.attribute(n);
+    if let Op::Function(f) = &node.op
+        && f.checkpoint
+    {
+        r.b.origin.checkpoint = Some(n as u32);
+    }
+}
+
+/// Whether differentiation takes a node as it is.
+fn has_derivative(op: &Op) -> bool {
+    match op {
+        Op::Prim(_) | Op::Grad => true,
+        Op::Call(def, _) => def.vjp.is_some(),
+        Op::Function(f) => f.vjp.is_some(),
+    }
 }
 
 // The nodes that a loss is computed from.
@@ -92,27 +120,21 @@ pub fn decompose(graph: &Graph) -> Result<Graph> {
 /// each result for which `grad_present` holds. Its outputs are the gradients of the inputs for which `needs` holds. Inputs
 /// that turn out not to matter are there all the same, unused.
 pub fn vjp_graph(op: &'static OpDef, attrs: &Attrs, input_types: &[TensorType], needs: &[bool], grad_present: &[bool]) -> Result<Graph> {
-    vjp_graph_in(&ShapeEnv::default(), op, attrs, input_types, needs, grad_present)
+    vjp_graph_in(&ShapeEnv::default(), &Op::Call(op, attrs.clone()), input_types, needs, grad_present)
 }
 
-/// As [`vjp_graph`], for types with size symbols of an environment. The result's environment has the guards recorded on the way.
-pub fn vjp_graph_in(
-    env: &ShapeEnv,
-    op: &'static OpDef,
-    attrs: &Attrs,
-    input_types: &[TensorType],
-    needs: &[bool],
-    grad_present: &[bool],
-) -> Result<Graph> {
-    let mut b = Builder::new(format!("{}_vjp", op.name));
+/// As [`vjp_graph`], for an operator or a function, and for types with size symbols of an environment. The result's environment has the
+/// guards recorded on the way.
+pub fn vjp_graph_in(env: &ShapeEnv, op: &Op, input_types: &[TensorType], needs: &[bool], grad_present: &[bool]) -> Result<Graph> {
+    let mut b = Builder::new(format!("{}_vjp", op.name()));
     b.graph.env = env.clone();
     let arg = |b: &mut Builder, name: String, ty: &TensorType| b.graph.add_input(name, InputKind::Arg, ty.clone());
     let inputs: Vec<_> = input_types.iter().enumerate().map(|(i, t)| arg(&mut b, format!("x{i}"), t)).collect();
-    let output_types = op.infer(&input_types.iter().collect::<Vec<_>>(), attrs, &mut b.graph.env)?;
+    let output_types = aludel_ir::verify::infer(op, input_types, &mut b.graph.env)?;
     if needs.len() != inputs.len() || grad_present.len() != output_types.len() {
         let text =
             format!("{} inputs and {} results, asked about {} and {}", inputs.len(), output_types.len(), needs.len(), grad_present.len());
-        return Err(Error::invalid(op.name, text, "say for each whether it takes part"));
+        return Err(Error::invalid(op.name(), text, "say for each whether it takes part"));
     }
     let outputs: Vec<_> = output_types.iter().enumerate().map(|(i, t)| arg(&mut b, format!("y{i}"), t)).collect();
     let mut grads = Vec::new();
@@ -121,26 +143,24 @@ pub fn vjp_graph_in(
         let g = grad_present[i].then(|| arg(&mut b, format!("dy{i}"), ty));
         grads.push(g.filter(|_| present));
     }
-    b.origin = Origin { nodes: vec![0], phase: Phase::Backward };
-    let found = match op.vjp {
-        Some(vjp) => {
-            let all = vjp(&mut b, &VjpArgs { inputs: &inputs, outputs: &outputs, grads: &grads, attrs })?;
-            if all.len() != inputs.len() {
-                return Err(Error::verify(op.name, "its derivative gives not one gradient for each input"));
-            }
-            all.into_iter().zip(&inputs).map(|(g, x)| g.map(|g| conform(&mut b, g, *x)).transpose()).collect::<Result<Vec<_>>>()?
+    b.origin = Origin { nodes: vec![0], phase: Phase::Backward, checkpoint: None };
+    let found = if has_derivative(op) {
+        let node = Node { op: op.clone(), inputs: inputs.clone(), outputs, origin: b.origin.clone(), location: None };
+        let all = reverse::differentiate(&mut b, &node, &grads)?;
+        if all.len() != inputs.len() {
+            return Err(Error::verify(op.name(), "its derivative gives not one gradient for each input"));
         }
-        None => {
-            let computed = b.call(op, &inputs, attrs)?;
-            let seeds: Vec<_> = computed.iter().zip(&grads).filter_map(|(y, g)| Some((*y, (*g)?))).collect();
-            let found = gradients(&mut b, &seeds, &inputs)?;
-            // The results are given: what the backward reads of them need not be computed again.
-            let given = |v| computed.iter().position(|c| *c == v && !inputs.contains(&v)).map(|k| outputs[k]);
-            for v in b.graph.nodes.iter_mut().flat_map(|n| &mut n.inputs) {
-                *v = given(*v).unwrap_or(*v);
-            }
-            found.into_iter().map(|g| g.map(|g| given(g).unwrap_or(g))).collect()
+        all.into_iter().zip(&inputs).map(|(g, x)| g.map(|g| conform(&mut b, g, *x)).transpose()).collect::<Result<Vec<_>>>()?
+    } else {
+        let computed = emit(&mut b, op, &inputs, output_types, &|op| !has_derivative(op))?;
+        let seeds: Vec<_> = computed.iter().zip(&grads).filter_map(|(y, g)| Some((*y, (*g)?))).collect();
+        let found = gradients(&mut b, &seeds, &inputs)?;
+        // The results are given: what the backward reads of them need not be computed again.
+        let given = |v| computed.iter().position(|c| *c == v && !inputs.contains(&v)).map(|k| outputs[k]);
+        for v in b.graph.nodes.iter_mut().flat_map(|n| &mut n.inputs) {
+            *v = given(*v).unwrap_or(*v);
         }
+        found.into_iter().map(|g| g.map(|g| given(g).unwrap_or(g))).collect()
     };
     for (i, (g, x)) in found.into_iter().zip(&inputs).enumerate() {
         if needs[i] {

@@ -22,7 +22,7 @@ pub enum Again {
     Free,
     /// Only when the memory budget asks for it.
     Budget,
-    /// Never: inputs are there anyway, and random numbers are drawn once.
+    /// Never: inputs are there anyway, and random numbers are drawn once (but for checkpointed regions: the same key draws the same).
     Never,
 }
 
@@ -43,6 +43,8 @@ pub struct Model<'g> {
     pub needed: Vec<bool>,
     inputs: Vec<Vec<usize>>,
     view: Vec<bool>,
+    /// Values within a checkpointed region: the program asks to compute them again.
+    checkpointed: Vec<bool>,
 }
 
 impl<'g> Model<'g> {
@@ -74,6 +76,7 @@ impl<'g> Model<'g> {
             needed,
             inputs,
             view: vec![false; values],
+            checkpointed: vec![false; values],
             backward,
         };
         // Values of the backward part play no role.
@@ -99,9 +102,18 @@ impl<'g> Model<'g> {
                 (false, true) => m.bytes[v],
                 (false, false) => m.bytes[v] * 2,
             };
-            m.again[v] = m.may_repeat(prim, id, &users);
+            m.checkpointed[v] = m.within_region(n, id, &users);
+            m.again[v] = if m.checkpointed[v] { Again::Free } else { m.may_repeat(prim, id, &users) };
         }
         m
+    }
+
+    // Whether only nodes of the same checkpointed region read a value in the forward pass: what others read is the region's result.
+    fn within_region(&self, n: usize, v: ValueId, users: &[Vec<usize>]) -> bool {
+        let region = self.graph.nodes[n].origin.checkpoint;
+        region.is_some()
+            && !self.graph.outputs.iter().any(|o| o.value == v)
+            && users[v.index()].iter().all(|u| self.backward[*u] || self.graph.nodes[*u].origin.checkpoint == region)
     }
 
     fn may_repeat(&self, prim: &Prim, v: ValueId, users: &[Vec<usize>]) -> Again {
@@ -144,8 +156,8 @@ impl<'g> Model<'g> {
             Again::Budget => !released[v],
             Again::Never => true,
         });
-        // Keeping a view keeps what it is a view of.
-        let weight = (0..weight.len()).map(|v| if self.view[v] { UNBOUNDED } else { weight[v] }).collect();
+        // Keeping a view keeps what it is a view of; nothing within a checkpointed region is kept.
+        let weight = (0..weight.len()).map(|v| if self.view[v] || self.checkpointed[v] { UNBOUNDED } else { weight[v] }).collect();
         Problem { inputs: self.inputs.clone(), weight, fixed: fixed.collect(), needed: self.needed.clone() }
     }
 

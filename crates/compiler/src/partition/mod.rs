@@ -7,7 +7,10 @@
 //! last, in the order of bytes saved for each operation computed again.
 //!
 //! Values computed again are copies of nodes with [`Phase::Recompute`], which [`aludel_ir::Builder`] does not merge with the
-//! originals. Random numbers are drawn once, always.
+//! originals. Random numbers are drawn once.
+//!
+//! A checkpointed region ([`aludel_ir::Function`]) takes the choice away: none of its values is kept, except what later nodes read, its
+//! results. Random numbers within it are drawn again under the same key, which gives the same numbers.
 
 mod cost;
 pub mod cut;

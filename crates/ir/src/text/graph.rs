@@ -8,12 +8,14 @@ use super::shape::{
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::Expr;
-use crate::graph::{Graph, Input, InputKind, Node, Op, Output, ValueId};
+use crate::graph::{Function, Graph, Input, InputKind, Node, Op, Output, ValueId};
 use crate::op::{Attr, Attrs};
 use crate::prim::{Prim, ReduceOp};
 use crate::scalar::ScalarOp;
 use crate::shape::TensorType;
+use crate::verify::MAX_FUNCTION_DEPTH;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 // ---- printing ----
 
@@ -63,8 +65,14 @@ impl<'a> Names<'a> {
 }
 
 pub fn print_graph(g: &Graph) -> String {
-    let names = Names::new(g);
     let symbols = Symbols::new(&g.env);
+    let head = if is_ident(&g.name) { g.name.clone() } else { quote(&g.name) };
+    print_parts(g, &format!("graph {head}"), &symbols, &symbols.header(&g.env))
+}
+
+// A graph, or one of a function's, which has no header.
+fn print_parts(g: &Graph, head: &str, symbols: &Symbols, header: &str) -> String {
+    let names = Names::new(g);
     let ty = |v: ValueId| g.types.get(v.index()).map_or_else(|| "?".to_string(), |t| symbols.ty(t));
     let inputs: Vec<String> = g
         .inputs
@@ -76,12 +84,10 @@ pub fn print_graph(g: &Graph) -> String {
             format!("{state}{}{alias}: {}", names.defined(i.value), ty(i.value))
         })
         .collect();
-    let head = if is_ident(&g.name) { g.name.clone() } else { quote(&g.name) };
     let joined = inputs.join(", ");
-    let mut out =
-        if joined.len() <= 110 { format!("graph {head}({joined})") } else { format!("graph {head}(\n  {}\n)", inputs.join(",\n  ")) };
-    match symbols.header(&g.env) {
-        h if h.is_empty() => out.push_str(" {\n"),
+    let mut out = if joined.len() <= 110 { format!("{head}({joined})") } else { format!("{head}(\n  {}\n)", inputs.join(",\n  ")) };
+    match header {
+        "" => out.push_str(" {\n"),
         h => out.push_str(&format!("\n{h}{{\n")),
     }
     let lines = g
@@ -90,7 +96,7 @@ pub fn print_graph(g: &Graph) -> String {
         .map(|n| {
             let outs: Vec<_> = n.outputs.iter().map(|v| names.defined(*v)).collect();
             let types: Vec<_> = n.outputs.iter().map(|v| ty(*v)).collect();
-            let line = format!("  {} = {} : {}", outs.join(", "), print_op(n, &names, &symbols), types.join(", "));
+            let line = format!("  {} = {} : {}", outs.join(", "), print_op(n, &names, symbols), types.join(", "));
             (line, note(n.location.as_deref(), &n.origin))
         })
         .collect();
@@ -133,6 +139,17 @@ fn print_op(n: &Node, names: &Names, symbols: &Symbols) -> String {
         Op::Grad => {
             let (loss, wrt) = n.inputs.split_at(n.inputs.len().min(1));
             format!("grad({}, wrt=[{}])", names.list(loss), names.list(wrt))
+        }
+        Op::Function(f) => {
+            let checkpoint = if f.checkpoint { " checkpoint" } else { "" };
+            let mut out = format!("function {}({}){checkpoint} {{\n", name_or_quoted(&f.name), names.list(&n.inputs));
+            for (role, g) in f.graphs() {
+                let head = if g.name.is_empty() { role.to_string() } else { format!("{role} {}", name_or_quoted(&g.name)) };
+                for line in print_parts(g, &head, symbols, "").lines() {
+                    out.push_str(&format!("    {line}\n"));
+                }
+            }
+            out + "  }"
         }
     }
 }
@@ -181,6 +198,8 @@ struct Parser<'a> {
     g: Graph,
     symbols: SymbolTable,
     values: HashMap<&'a str, ValueId>,
+    /// How many functions this graph is in.
+    depth: usize,
 }
 
 /// Reads one graph. The result is well formed, not verified: see [`Graph::verify`].
@@ -197,18 +216,13 @@ pub fn parse_graph(text: &str) -> Result<Graph> {
     let symbols = parse_header(&mut c, &mut g.env)?;
     let body = c.position();
     c.seek(inputs);
-    let mut p = Parser { c, g, symbols, values: HashMap::new() };
+    let mut p = Parser { c, g, symbols, values: HashMap::new(), depth: 0 };
     p.inputs()?;
     if !p.c.at_word("where") && !p.c.at_punct("{") {
         return p.c.expected("`where` or `{`");
     }
     p.c.seek(body);
-    p.c.expect("{")?;
-    while !p.c.at_word("return") {
-        p.node()?;
-    }
-    p.outputs()?;
-    p.c.expect("}")?;
+    p.body()?;
     if *p.c.peek() != Token::End {
         return p.c.expected("the end of the text");
     }
@@ -282,6 +296,15 @@ impl<'a> Parser<'a> {
         self.c.expect(")")
     }
 
+    fn body(&mut self) -> Result<()> {
+        self.c.expect("{")?;
+        while !self.c.at_word("return") {
+            self.node()?;
+        }
+        self.outputs()?;
+        self.c.expect("}")
+    }
+
     fn node(&mut self) -> Result<()> {
         let mut defs = Vec::new();
         loop {
@@ -321,6 +344,9 @@ impl<'a> Parser<'a> {
         if self.c.at_punct("(") {
             return if name == "grad" { self.grad() } else { self.call(at, name) };
         }
+        if name == "function" {
+            return self.function();
+        }
         let prim = self.prim(at, name)?;
         let mut inputs = Vec::new();
         // Without operands, the next value is the next node's.
@@ -350,6 +376,47 @@ impl<'a> Parser<'a> {
         self.c.expect("]")?;
         self.c.expect(")")?;
         Ok((Op::Grad, inputs))
+    }
+
+    fn function(&mut self) -> Result<(Op, Vec<ValueId>)> {
+        let name = self.c.name("the function's name")?;
+        let mut inputs = Vec::new();
+        self.c.expect("(")?;
+        while !self.c.at_punct(")") {
+            inputs.push(self.value()?);
+            if !self.c.eat(",") {
+                break;
+            }
+        }
+        self.c.expect(")")?;
+        let checkpoint = self.c.eat_word("checkpoint");
+        self.c.expect("{")?;
+        self.c.word("body")?;
+        let body = self.nested()?;
+        let vjp = if self.c.eat_word("vjp") { Some(self.nested()?) } else { None };
+        let jvp = if self.c.eat_word("jvp") { Some(self.nested()?) } else { None };
+        self.c.expect("}")?;
+        Ok((Op::Function(Arc::new(Function { name, body, vjp, jvp, checkpoint })), inputs))
+    }
+
+    // A function's graph, after the word that says which.
+    fn nested(&mut self) -> Result<Graph> {
+        if self.depth >= MAX_FUNCTION_DEPTH {
+            return Err(self.c.error(format!("functions nest deeper than {MAX_FUNCTION_DEPTH}")));
+        }
+        let name = if self.c.at_punct("(") { String::new() } else { self.c.name("the graph's name")? };
+        // The sizes of the outer graph, lent for the while: types are inferred under its guards.
+        let g = Graph { env: std::mem::take(&mut self.g.env), ..Graph::new(name) };
+        let outer = std::mem::replace(&mut self.g, g);
+        let values = std::mem::take(&mut self.values);
+        self.depth += 1;
+        self.inputs()?;
+        self.body()?;
+        self.depth -= 1;
+        self.values = values;
+        let mut nested = std::mem::replace(&mut self.g, outer);
+        self.g.env = std::mem::take(&mut nested.env);
+        Ok(nested)
     }
 
     fn call(&mut self, at: usize, name: &str) -> Result<(Op, Vec<ValueId>)> {

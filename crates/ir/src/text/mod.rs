@@ -17,6 +17,8 @@
 //!   `reduce.sum[1] %a` with its static arguments in brackets.
 //! - A name that is not an identifier, or not the only one of its kind, is replaced by a number (`%12`, `$3`, `p4`) and kept
 //!   as a string where the thing is declared: `%12 "a name"`. Names are never lost.
+//! - A function is `%y = function name(%x) checkpoint { body(%a: f32[2]) {..} vjp(..) {..} jvp(..) {..} } : f32[2]`, where
+//!   `checkpoint`, `vjp` and `jvp` are there as they apply. Its graphs use the sizes of the graph that they are in.
 //! - `#` starts an annotation that belongs to the node: source location, indices of captured operators, phase. `//` starts
 //!   a comment, which is skipped.
 //! - The type after `:` may be left out in a graph; it is then inferred.

@@ -222,12 +222,12 @@ fn phase_name(p: Phase) -> &'static str {
     }
 }
 
-/// `[1, 4] backward`; empty for the default.
+/// `[1, 4] backward`, `[2] checkpoint=0`; empty for the default.
 pub fn origin(o: &Origin) -> String {
     let nodes = if o.nodes.is_empty() { String::new() } else { format!("{:?}", o.nodes) };
     let phase = phase_name(o.phase);
-    let space = if nodes.is_empty() || phase.is_empty() { "" } else { " " };
-    format!("{nodes}{space}{phase}")
+    let checkpoint = o.checkpoint.map(|n| format!("checkpoint={n}")).unwrap_or_default();
+    [nodes.as_str(), phase, &checkpoint].into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The annotation of a node, without `#`.
@@ -291,8 +291,12 @@ fn parse_origin(text: &str) -> std::result::Result<Origin, String> {
             (nodes.collect::<std::result::Result<Vec<_>, _>>()?, rest.trim())
         }
     };
+    let (rest, checkpoint) = match rest.split_once("checkpoint=") {
+        None => (rest, None),
+        Some((phase, n)) => (phase.trim(), Some(n.trim().parse::<u32>().map_err(|_| problem())?)),
+    };
     let phase = [Phase::Forward, Phase::Backward, Phase::Recompute].into_iter().find(|p| phase_name(*p) == rest).ok_or_else(problem)?;
-    Ok(Origin { nodes, phase })
+    Ok(Origin { nodes, phase, checkpoint })
 }
 
 /// Lines of `(text, annotation)` with the annotations in one column where they fit.

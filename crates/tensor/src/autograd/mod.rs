@@ -7,10 +7,11 @@ pub(crate) mod vjp;
 
 use crate::device::{Device, fresh_id};
 use crate::dispatch::cache::Operator;
+use crate::func::Checkpoint;
 use crate::dispatch::{Operand, dispatch_at, literal, on_tape};
 use crate::tensor::Tensor;
 use crate::trace;
-use aludel_ir::{Attrs, Error, OpDef, Result, TensorType};
+use aludel_ir::{Attrs, Error, Op, OpDef, Result, TensorType};
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::Location;
@@ -25,12 +26,11 @@ pub(crate) enum Grad {
     Node(Arc<Node>, usize),
 }
 
-/// A recorded operator.
+/// A recorded operator or function.
 pub(crate) struct Node {
     /// Later operators have larger numbers: the order of the walk back.
     pub seq: u64,
-    pub def: &'static OpDef,
-    pub attrs: Attrs,
+    pub op: Op,
     /// Operands; numbers as scalar tensors.
     pub inputs: Vec<Tensor>,
     /// Results, not on the tape (else a node would own itself).
@@ -39,6 +39,8 @@ pub(crate) struct Node {
     pub segment: u64,
     /// The compiled operator, which keeps its derivatives; `None` in a trace.
     pub operator: Option<Arc<Operator>>,
+    /// For a checkpointed function: how it is run again.
+    pub checkpoint: Option<Arc<Checkpoint>>,
 }
 
 impl Drop for Node {
@@ -67,13 +69,22 @@ pub fn is_grad_enabled() -> bool {
 
 /// Runs a closure without recording operators: for evaluation and for updates of parameters.
 pub fn no_grad<R>(f: impl FnOnce() -> R) -> R {
+    with_grad_enabled(false, f)
+}
+
+/// Runs a closure with recording, also within [`no_grad`].
+pub fn enable_grad<R>(f: impl FnOnce() -> R) -> R {
+    with_grad_enabled(true, f)
+}
+
+fn with_grad_enabled<R>(enabled: bool, f: impl FnOnce() -> R) -> R {
     struct Restore(bool);
     impl Drop for Restore {
         fn drop(&mut self) {
             GRAD_ENABLED.set(self.0);
         }
     }
-    let _restore = Restore(GRAD_ENABLED.replace(false));
+    let _restore = Restore(GRAD_ENABLED.replace(enabled));
     f()
 }
 
@@ -96,7 +107,19 @@ pub(crate) fn record(
             }
         })
         .collect();
-    let mut node = Node { seq: fresh_id(), def, attrs, inputs, outputs: outputs.clone(), segment: trace::segment(), operator };
+    record_op(Op::Call(def, attrs), inputs, outputs, operator, None)
+}
+
+/// As [`record`], for any node with its operands as tensors.
+pub(crate) fn record_op(
+    op: Op,
+    inputs: Vec<Tensor>,
+    outputs: Vec<Tensor>,
+    operator: Option<Arc<Operator>>,
+    checkpoint: Option<Arc<Checkpoint>>,
+) -> Result<Vec<Tensor>> {
+    let segment = trace::segment();
+    let mut node = Node { seq: fresh_id(), op, inputs, outputs: outputs.clone(), segment, operator, checkpoint };
     vjp::save_what_is_read(&mut node)?;
     let node = Arc::new(node);
     Ok(outputs.iter().enumerate().map(|(i, t)| on_tape(t, &node, i)).collect())
@@ -181,20 +204,22 @@ impl Tensor {
         }
         no_grad(|| {
             let mut out = Gradients::default();
-            walk(self, grad, at, &mut |_, _| {})?.into_iter().for_each(|(id, g)| out.insert(id, g));
+            walk(self, grad, at, false, &mut |_, _| {})?.into_iter().for_each(|(id, g)| out.insert(id, g));
             Ok(out)
         })
     }
 }
 
 /// The gradient of a loss for each of some tensors: leaves of its tape, or results on it. `None` where the loss does not depend on one.
+/// With `create_graph` the gradients are on the tape themselves, to be differentiated again.
 #[track_caller]
-pub(crate) fn gradients(loss: &Tensor, wrt: &[Tensor]) -> Result<Vec<Option<Tensor>>> {
+pub(crate) fn gradients(loss: &Tensor, wrt: &[Tensor], create_graph: bool) -> Result<Vec<Option<Tensor>>> {
     let at = Location::caller();
     let mut found = vec![None; wrt.len()];
     let Some(grad) = &loss.inner.grad else { return Ok(found) };
-    let leaves = no_grad(|| {
-        walk(loss, grad, at, &mut |node, grads| {
+    let scope = |f: &mut dyn FnMut() -> Result<Vec<(u64, Tensor)>>| if create_graph { f() } else { no_grad(f) };
+    let leaves = scope(&mut || {
+        walk(loss, grad, at, create_graph, &mut |node, grads| {
             for (t, slot) in wrt.iter().zip(&mut found) {
                 if let Some(Grad::Node(n, k)) = &t.inner.grad
                     && n.seq == node.seq
@@ -248,6 +273,7 @@ fn walk(
     loss: &Tensor,
     grad: &Grad,
     at: &'static Location<'static>,
+    create_graph: bool,
     reached: &mut dyn FnMut(&Node, &[Option<Tensor>]),
 ) -> Result<Vec<(u64, Tensor)>> {
     let mut leaves: HashMap<u64, usize> = HashMap::new();
@@ -283,7 +309,7 @@ fn walk(
     accumulate(&mut todo, grad, loss.detach().ones_like()?)?;
     while let Some((_, (node, grads))) = todo.pop_last() {
         reached(&node, &grads);
-        let gradients = vjp::run(&node, &grads, at)?;
+        let gradients = vjp::run(&node, &grads, create_graph, at)?;
         for (t, g) in node.inputs.iter().zip(gradients) {
             if let (Some(to), Some(g)) = (&t.inner.grad, g) {
                 accumulate(&mut todo, to, g)?;

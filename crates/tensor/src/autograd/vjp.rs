@@ -1,11 +1,12 @@
 //! The derivative of one recorded operator: a program of its own, kept with the compiled operator.
 
-use super::Node;
+use super::{Node, record_op};
 use crate::device::Device;
 use crate::dispatch::cache::Operator;
+use crate::dispatch::on_tape;
 use crate::tensor::Tensor;
 use crate::{Mutex, lock, trace};
-use aludel_ir::{Graph, Result, TensorType};
+use aludel_ir::{Function, Graph, Op, Result, TensorType};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -21,47 +22,80 @@ struct Derivative {
     needs: Vec<bool>,
     /// Which results have one.
     present: Vec<bool>,
-    program: Arc<Operator>,
+    derivative: Arc<Compiled>,
 }
 
-/// Gradients of a node's operands for gradients of its results.
-pub(crate) fn run(node: &Node, grads: &[Option<Tensor>], at: &'static Location<'static>) -> Result<Vec<Option<Tensor>>> {
+struct Compiled {
+    program: Arc<Operator>,
+    /// The same as a function, for second derivatives.
+    function: Arc<Function>,
+}
+
+/// Gradients of a node's operands for gradients of its results; with `create_graph` they are on the tape.
+pub(crate) fn run(
+    node: &Arc<Node>,
+    grads: &[Option<Tensor>],
+    create_graph: bool,
+    at: &'static Location<'static>,
+) -> Result<Vec<Option<Tensor>>> {
     let Some(device) = node.inputs.first().map(Tensor::device) else { return Ok(Vec::new()) };
     let needs: Vec<bool> = node.inputs.iter().map(|t| t.inner.grad.is_some()).collect();
     let present: Vec<bool> = grads.iter().map(Option::is_some).collect();
     let given: Vec<&Tensor> = node.inputs.iter().chain(&node.outputs).chain(grads.iter().flatten()).collect();
-    let results = match &node.operator {
-        Some(op) if !trace::is_active() => {
-            let known = lock(&op.derivatives.compiled).iter().find(|d| d.needs == needs && d.present == present).map(|d| d.program.clone());
-            let program = match known {
-                Some(p) => p,
+    let results = match (&node.operator, &node.checkpoint) {
+        (_, Some(checkpoint)) if !create_graph && !trace::is_active() => {
+            let gradients: Vec<&Tensor> = grads.iter().flatten().collect();
+            checkpoint.backward(&node.inputs, &needs, &present, &gradients)?
+        }
+        (Some(op), _) if !trace::is_active() => {
+            let known = lock(&op.derivatives.compiled).iter().find(|d| d.needs == needs && d.present == present).map(|d| d.derivative.clone());
+            let derivative = match known {
+                Some(d) => d,
                 None => compile(device, node, op, &needs, &present)?,
             };
-            program.run(device, &|i| given.get(i).copied())?
+            let results = derivative.program.run(device, &|i| given.get(i).copied())?;
+            if create_graph { record(node, grads, results, &derivative)? } else { results }
         }
-        _ => trace::inline(device, &graph(node, &needs, &present)?, &given, at)?,
+        _ => {
+            let graph = graph(node, &needs, &present)?;
+            trace::inline(device, &graph, &graph.env, &given, false, at)?
+        }
     };
     let mut results = results.into_iter();
     Ok(needs.iter().map(|needs| if *needs { results.next() } else { None }).collect())
 }
 
+// Writes a derivative on the tape as a function of the node's operands, its results, which are on the tape too, and their gradients.
+fn record(node: &Arc<Node>, grads: &[Option<Tensor>], results: Vec<Tensor>, derivative: &Compiled) -> Result<Vec<Tensor>> {
+    let outputs = node.outputs.iter().enumerate().map(|(k, t)| on_tape(t, node, k));
+    let inputs: Vec<Tensor> = node.inputs.iter().cloned().chain(outputs).chain(grads.iter().flatten().cloned()).collect();
+    record_op(Op::Function(derivative.function.clone()), inputs, results, Some(derivative.program.clone()), None)
+}
+
 // Its operands are the node's operands, its results, and their gradients.
-fn compile(device: &Device, node: &Node, op: &Operator, needs: &[bool], present: &[bool]) -> Result<Arc<Operator>> {
+fn compile(device: &Device, node: &Node, op: &Operator, needs: &[bool], present: &[bool]) -> Result<Arc<Compiled>> {
     let graph = graph(node, needs, present)?;
     let positions: Vec<usize> = (0..graph.inputs.len()).collect();
-    let program = Arc::new(Operator::new(device, graph.clone(), &graph, &positions)?);
-    let derivative = Derivative { needs: needs.to_vec(), present: present.to_vec(), program: program.clone() };
+    let program = Arc::new(Operator::new(device, graph.clone(), &graph, &positions, op.style)?);
+    let function = Arc::new(Function { name: graph.name.clone(), body: graph, vjp: None, jvp: None, checkpoint: false });
+    let compiled = Arc::new(Compiled { program, function });
+    let derivative = Derivative { needs: needs.to_vec(), present: present.to_vec(), derivative: compiled.clone() };
     lock(&op.derivatives.compiled).push(derivative);
-    Ok(program)
+    Ok(compiled)
 }
 
 fn graph(node: &Node, needs: &[bool], present: &[bool]) -> Result<Graph> {
     let types: Vec<TensorType> = node.inputs.iter().map(|t| t.ty().clone()).collect();
-    aludel_compiler::autodiff::vjp_graph_in(&trace::env(), node.def, &node.attrs, &types, needs, present)
+    aludel_compiler::autodiff::vjp_graph_in(&trace::env(), &node.op, &types, needs, present)
 }
 
 /// Lets go of the operands and results that the derivative does not read, so that their memory is free before the backward pass.
 pub(crate) fn save_what_is_read(node: &mut Node) -> Result<()> {
+    if node.checkpoint.is_some() {
+        // Nothing but the operands.
+        node.outputs.iter_mut().for_each(|t| *t = t.without_value());
+        return Ok(());
+    }
     let Some(op) = node.operator.clone() else { return Ok(()) };
     let needs: Vec<bool> = node.inputs.iter().map(|t| t.inner.grad.is_some()).collect();
     let known = lock(&op.derivatives.saved).iter().find(|(n, _)| *n == needs).map(|(_, s)| s.clone());

@@ -34,6 +34,8 @@ pub(crate) struct Operator {
     pub inputs: Vec<usize>,
     pub outputs: Vec<(TensorType, Delivery)>,
     pub derivatives: Derivatives,
+    /// How it was compiled, and how its derivatives are.
+    pub style: Style,
 }
 
 /// What an operator is compiled for.
@@ -110,13 +112,13 @@ fn build(device: &Device, def: &'static OpDef, operands: &[OperandType<TensorTyp
         b.graph.add_output(format!("y{i}"), v, None);
     }
     let decomposed = aludel_compiler::autodiff::decompose(&b.graph)?;
-    Operator::new(device, b.graph, &decomposed, &positions)
+    Operator::new(device, b.graph, &decomposed, &positions, Style::Operator)
 }
 
 impl Operator {
     /// Compiles a graph whose inputs are the operands at `positions`. `decomposed` is the same graph in prims: it shows which results are
     /// operands under another shape, and which operands do not matter.
-    pub fn new(device: &Device, mut graph: Graph, decomposed: &Graph, positions: &[usize]) -> Result<Operator> {
+    pub fn new(device: &Device, mut graph: Graph, decomposed: &Graph, positions: &[usize], style: Style) -> Result<Operator> {
         let definitions = decomposed.definitions();
         let mut used = vec![false; graph.inputs.len()];
         for v in decomposed.nodes.iter().flat_map(|n| &n.inputs) {
@@ -144,8 +146,9 @@ impl Operator {
         let order: Vec<usize> = (0..graph.inputs.len()).filter(keep).collect();
         graph.inputs = order.iter().map(|i| graph.inputs[*i].clone()).collect();
         let inputs = order.iter().map(|i| positions[*i]).collect();
-        let executable = if graph.outputs.is_empty() { None } else { Some(load(device, graph, &operator_options())?) };
-        Ok(Operator { executable, inputs, outputs, derivatives: Derivatives::default() })
+        let options = Options { style, ..Options::default() };
+        let executable = if graph.outputs.is_empty() { None } else { Some(load(device, graph, &options)?) };
+        Ok(Operator { executable, inputs, outputs, derivatives: Derivatives::default(), style })
     }
 }
 
@@ -158,10 +161,6 @@ fn alias_of(graph: &Graph, definitions: &[Option<(usize, usize)>], v: ValueId) -
             _ => None,
         },
     }
-}
-
-pub(crate) fn operator_options() -> Options {
-    Options { style: Style::Operator, ..Options::default() }
 }
 
 /// Compiles a graph for a device and makes it ready to run.
