@@ -53,3 +53,12 @@ pub mod prelude {
     };
     pub use aludel_tensor::{DType, Device, Gradients, Result, Snapshot, Tensor, Tree, compile, no_grad};
 }
+
+/// The guides under docs/, whose examples are tests.
+#[cfg(doctest)]
+mod guides {
+    #[doc = include_str!("../../../docs/transforms.md")]
+    struct Transforms;
+    #[doc = include_str!("../../../docs/complex.md")]
+    struct Complex;
+}

@@ -203,6 +203,32 @@ fn check_second(c: &Check, rng: &mut Lcg) {
     close("reverse over forward", out[1..].iter().zip(&v).map(|(g, v)| dot(g, v)).sum());
 }
 
+/// Reverse over forward over reverse, against differences of the second derivative.
+fn check_third(c: &Check, rng: &mut Lcg) {
+    let (mut b, x, y) = forward(c);
+    let w: Vec<HostTensor> = {
+        let (mut b, _, y) = forward(c);
+        y.iter().for_each(|v| b.graph.add_output("y", *v, None));
+        eval(&b.graph, &c.inputs).iter().filter(|t| t.dtype.is_float()).map(|t| rng.tensor(&t.shape, -1.0, 1.0)).collect()
+    };
+    let mut direction = || -> Vec<HostTensor> { c.wrt.iter().map(|i| rng.tensor(&c.inputs[*i].shape, -1.0, 1.0)).collect() };
+    let (u, v, t) = (direction(), direction(), direction());
+    let loss = weighted_loss(&mut b, &y, &w);
+    let wrt: Vec<ValueId> = c.wrt.iter().map(|i| x[*i]).collect();
+    let first = b.grad(loss, &wrt).unwrap();
+    let inner = weighted_loss(&mut b, &first, &u);
+    b.graph.add_output("inner", inner, None);
+    let mut second = jvp(&b.graph, &c.wrt).unwrap();
+    second.outputs.remove(0);
+    let third = value_and_grad(&second, &c.wrt).unwrap();
+    let rest = [w, u, v].concat();
+    let at = |h: f64| eval(&third, &[moved(&c.inputs, &c.wrt, &t, h), rest.clone()].concat());
+    let got: f64 = at(0.0)[1..].iter().zip(&t).map(|(g, t)| dot(g, t)).sum();
+    let h = 1e-5;
+    let want = (at(h)[0].data[0] - at(-h)[0].data[0]) / (2.0 * h);
+    assert!((got - want).abs() <= 1e-4 + 1e-3 * want.abs(), "third derivative of {}: {got} by the graph, {want} by differences", c.op);
+}
+
 fn all_checks(rng: &mut Lcg) -> Vec<Check> {
     let mut out = Vec::new();
     let mut add = |op: &'static str, attrs: Attrs, inputs: Vec<HostTensor>, wrt: &[usize]| {
@@ -469,6 +495,47 @@ fn all_checks(rng: &mut Lcg) -> Vec<Check> {
     let state = |rng: &mut Lcg| vec![rng.tensor(&[2, 3], -1.0, 1.0), rng.tensor(&[2, 2], -1.0, 1.0)];
     add("lstm_cell", none(), [state(rng), vec![rng.tensor(&[2, 2], -1.0, 1.0)], cell(rng, 4)].concat(), &[0, 1, 2, 3, 4, 5, 6]);
     add("gru_cell", none(), [state(rng), cell(rng, 3)].concat(), &[0, 1, 2, 3, 4, 5]);
+    // Complex numbers, away from branch cuts.
+    let right = |rng: &mut Lcg, shape: &[usize]| rng.tensor(shape, 0.3, 1.2);
+    for op in ["complex_abs", "angle", "conj", "real", "imag"] {
+        add(op, none(), vec![right(rng, &[3, 2])], &[0]);
+    }
+    for f in ["exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh"] {
+        let op = match f {
+            "exp" => "complex_exp",
+            "log" => "complex_log",
+            "sqrt" => "complex_sqrt",
+            "sin" => "complex_sin",
+            "cos" => "complex_cos",
+            "tan" => "complex_tan",
+            "sinh" => "complex_sinh",
+            "cosh" => "complex_cosh",
+            _ => "complex_tanh",
+        };
+        add(op, none(), vec![right(rng, &[3, 2])], &[0]);
+    }
+    for op in ["complex_mul", "complex_div", "complex_pow"] {
+        add(op, none(), vec![right(rng, &[3, 1, 2]), right(rng, &[4, 2])], &[0, 1]);
+    }
+    for op in ["complex", "polar"] {
+        add(op, none(), vec![right(rng, &[3]), right(rng, &[3])], &[0, 1]);
+    }
+    add("complex_matmul", none(), vec![right(rng, &[2, 3, 4, 2]), right(rng, &[4, 5, 2])], &[0, 1]);
+    add("complex_linear", none(), three(rng, &[2, 3, 2], &[4, 3, 2], &[4, 2]), &[0, 1, 2]);
+    add("complex_einsum", none().with("equation", "ij,kj->ki"), vec![right(rng, &[3, 4, 2]), right(rng, &[5, 4, 2])], &[0, 1]);
+    add("complex_conv1d", none().with("padding", 1), three(rng, &[1, 2, 5, 2], &[3, 2, 3, 2], &[3, 2]), &[0, 1, 2]);
+    add("complex_conv2d", none().with("groups", 2), vec![right(rng, &[1, 2, 4, 3, 2]), right(rng, &[4, 1, 2, 2, 2])], &[0, 1]);
+    // Short, composite, and a prime by way of a convolution.
+    for n in [6, 67] {
+        for op in ["fft", "ifft", "irfft"] {
+            add(op, none(), vec![rng.tensor(&[2, n, 2], -1.0, 1.0)], &[0]);
+        }
+        add("rfft", none(), vec![rng.tensor(&[2, n], -1.0, 1.0)], &[0]);
+    }
+    add("fft", none().with("n", 4).with("dim", 0).with("norm", "ortho"), vec![rng.tensor(&[6, 2, 2], -1.0, 1.0)], &[0]);
+    for op in ["fft2", "ifft2"] {
+        add(op, none(), vec![rng.tensor(&[2, 3, 4, 2], -1.0, 1.0)], &[0]);
+    }
     // Losses.
     let classes = || ints(&[4], &[2, 0, 4, 1]);
     for reduction in ["mean", "sum", "none"] {
@@ -571,6 +638,7 @@ const FLAT: &[&str] = &[
     "rand_bits",
     "uniform",
     "normal",
+    "complex_eq",
 ];
 
 #[test]
@@ -625,11 +693,24 @@ fn second_derivatives() {
         "lgamma",
         "erf",
         "clip_grad_norm",
+        "complex_abs",
+        "angle",
+        "complex_sqrt",
+        "complex_pow",
+        "complex_div",
+        "complex_tanh",
+        "complex_matmul",
+        "fft",
+        "irfft",
     ];
     // Products are differentiable twice away from zeros only (see autodiff/rules.rs).
     let at_zero = |c: &Check| matches!(c.op, "prod" | "cumprod") && c.inputs[0].data.contains(&0.0);
     for c in all_checks(&mut rng).iter().filter(|c| sample.contains(&c.op) && !at_zero(c)) {
         check_second(c, &mut rng);
+    }
+    let thrice = ["tanh", "exp", "sigmoid", "softmax", "log_softmax", "layer_norm", "linear", "log", "mul", "div", "logsumexp", "gelu"];
+    for c in all_checks(&mut rng).iter().filter(|c| thrice.contains(&c.op)) {
+        check_third(c, &mut rng);
     }
 }
 

@@ -400,10 +400,15 @@ impl Builder {
         vs.iter().map(|v| self.broadcast_to(*v, &shape)).collect()
     }
 
+    /// Promotes to a common type, each in its own shape.
+    pub fn promote_dtype(&mut self, vs: &[ValueId]) -> Result<Vec<ValueId>> {
+        let dtype = vs.iter().map(|v| self.dtype(*v)).reduce(DType::promote).unwrap_or(DType::F32);
+        vs.iter().map(|v| self.cast(*v, dtype)).collect()
+    }
+
     /// Broadcasts and promotes to a common type.
     pub fn promote(&mut self, vs: &[ValueId]) -> Result<Vec<ValueId>> {
-        let dtype = vs.iter().map(|v| self.dtype(*v)).reduce(DType::promote).unwrap_or(DType::F32);
-        let vs = vs.iter().map(|v| self.cast(*v, dtype)).collect::<Result<Vec<_>>>()?;
+        let vs = self.promote_dtype(vs)?;
         self.broadcast(&vs)
     }
 

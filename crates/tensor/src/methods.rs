@@ -28,8 +28,12 @@ macro_rules! row {
     }};
 }
 
+mod complex;
 mod convolution;
+mod fourier;
+pub use complex::{ComplexDType, ComplexOperand, ComplexTensor};
 pub use convolution::ConvOptions;
+pub use fourier::Norm;
 
 fn one(def: &'static OpDef, operands: &[Operand], attrs: Attrs, at: &'static Location<'static>) -> Result<Tensor> {
     let mut results = dispatch_at(None, def, operands, attrs, at)?;

@@ -17,8 +17,10 @@ macro_rules! op {
 
 mod activation;
 mod attention;
+mod complex;
 mod conv;
 mod creation;
+mod fft;
 mod index;
 mod linalg;
 mod loss;
@@ -44,6 +46,8 @@ pub static GROUPS: &[(&str, &[OpDef])] = &[
     ("Attention", attention::OPS),
     ("Recurrent", rnn::OPS),
     ("Loss", loss::OPS),
+    ("Complex", complex::OPS),
+    ("Fourier transform", fft::OPS),
     ("Random", random::OPS),
     ("Optimizer", optim::OPS),
 ];

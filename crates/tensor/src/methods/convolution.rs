@@ -50,7 +50,7 @@ impl ConvOptions {
         self
     }
 
-    fn attrs(&self) -> Attrs {
+    pub(super) fn attrs(&self) -> Attrs {
         let list = |v: &[i64]| v.to_vec();
         Attrs::new()
             .with("stride", list(&self.stride))
