@@ -588,6 +588,71 @@ fn all_checks(rng: &mut Lcg) -> Vec<Check> {
             &[0, 1, 2, 3, 5],
         );
     }
+    let betas = HostTensor::new(DType::F32, [2], vec![0.8, 0.9]).unwrap();
+    let tensors = [scalar(3.0), scalar(0.1), scalar(0.2)];
+    add(
+        "adam_step",
+        none(),
+        [three(rng, &[3], &[3], &[3]), vec![rng.tensor(&[3], 0.5, 1.0)], tensors.to_vec(), vec![betas.clone(), rng.tensor(&[3], 1.5, 2.0)]]
+            .concat(),
+        &[0, 1, 2, 5, 6, 7, 8],
+    );
+    add(
+        "sgd_step",
+        none().with("tensors", true).with("dampening", 0.5),
+        [three(rng, &[3], &[3], &[3]), vec![scalar(0.1), scalar(0.2), scalar(0.9), scalar(2.0)]].concat(),
+        &[0, 1, 2, 3, 4, 5],
+    );
+    let kept = [rng.tensor(&[3], 2.0, 3.0)];
+    add(
+        "rmsprop_step",
+        none().with("centered", true),
+        [
+            vec![rng.tensor(&[3], -1.0, 1.0), rng.tensor(&[3], 0.5, 1.0)],
+            kept.to_vec(),
+            tensors[1..].to_vec(),
+            vec![rng.tensor(&[3], -1.0, 1.0), rng.tensor(&[3], -1.0, 1.0), scalar(0.9)],
+        ]
+        .concat(),
+        &[0, 1, 2, 3, 4, 5, 6, 7],
+    );
+    add(
+        "adagrad_step",
+        none().with("lr_decay", 0.1),
+        [vec![rng.tensor(&[3], -1.0, 1.0), rng.tensor(&[3], 0.5, 1.0)], kept.to_vec(), tensors.to_vec()].concat(),
+        &[0, 1, 2, 4, 5],
+    );
+    add(
+        "lion_step",
+        none(),
+        [vec![rng.tensor(&[3], -1.0, 1.0), rng.tensor(&[3], 0.5, 1.0)], kept.to_vec(), tensors[1..].to_vec(), vec![betas]].concat(),
+        &[0, 2, 3, 4],
+    );
+    for shape in [[2, 3], [3, 2]] {
+        add(
+            "muon_step",
+            none().with("dtype", DType::F32).with("ns_steps", 2),
+            [three(rng, &shape, &shape, &shape), vec![scalar(0.1), scalar(0.2), scalar(0.9)]].concat(),
+            &[0, 1, 2, 3, 4, 5],
+        );
+    }
+    for reverse in [false, true] {
+        let r = none().with("reverse", reverse);
+        let mut layer = |op: &'static str, gates: usize, rest: &[&[usize]], attrs: Attrs| {
+            let (sums, weight) = ([3, 2, 2 * gates], [2 * gates, 2]);
+            let shapes = [&sums[..], &weight].into_iter().chain(rest.iter().copied());
+            let operands: Vec<HostTensor> = shapes.map(|s| rng.tensor(s, -1.0, 1.0)).collect();
+            let wrt: Vec<usize> = (0..operands.len()).collect();
+            add(op, attrs, operands, &wrt);
+        };
+        layer("lstm", 4, &[], r.clone());
+        layer("lstm", 4, &[&[2, 2], &[2, 2]], r.clone());
+        layer("gru", 3, &[], r.clone());
+        layer("gru", 3, &[&[6], &[2, 2]], r.clone());
+        layer("rnn", 1, &[&[2, 2]], r.clone());
+        layer("rnn", 1, &[], r.with("nonlinearity", "relu"));
+    }
+    add("clip_grad_norm", none().with("max_norm", 0.5).with("norm_type", 3.0), vec![rng.tensor(&[3], 1.0, 2.0)], &[0]);
     add("clip_grad_norm", none().with("max_norm", 0.5), vec![rng.tensor(&[3], 1.0, 2.0), rng.tensor(&[2, 2], 1.0, 2.0)], &[0, 1]);
     out
 }

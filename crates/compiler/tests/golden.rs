@@ -205,6 +205,7 @@ fn plan() {
             let param = |x: &Param| match x {
                 Param::Size(e) => p.env.show(e),
                 Param::Offset(b) => format!("offset of {b}"),
+                Param::Part { placement, words } => format!("offset of {placement} + {words}"),
             };
             let params = l.params.iter().map(param).collect::<Vec<_>>().join(", ");
             out.push_str(&format!("launch {i}: kernel {} `{}`, grid {grid}, ({params})\n", l.kernel, l.label));

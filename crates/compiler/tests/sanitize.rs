@@ -61,6 +61,7 @@ fn harness(p: &Program, sizes: &[i64]) -> Option<String> {
             .map(|x| match x {
                 Param::Size(e) => eval(e),
                 Param::Offset(at) => Some(slots[p.placements[*at].slot]),
+                Param::Part { placement, words } => Some(slots[p.placements[*placement].slot] + words),
             })
             .collect();
         let row = row?.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");

@@ -247,6 +247,10 @@ impl Builder {
                 _ => None,
             },
             Prim::Slice { step, .. } if step.iter().all(|s| *s == 1) && self.ty(x[0]).shape == ty.shape => Some(x[0]),
+            Prim::Slice { start, size, step } if step.iter().all(|s| *s == 1) => match self.piece(start, size, x[0]) {
+                Some((piece, start)) => Some(self.prim(Prim::Slice { start, size: size.clone(), step: step.clone() }, &[piece])?),
+                None => None,
+            },
             Prim::Pad { .. } if self.ty(x[0]).shape == ty.shape => Some(x[0]),
             Prim::Flip(d) if d.is_empty() => Some(x[0]),
             Prim::Detach => match self.def(x[0]) {
@@ -270,6 +274,23 @@ impl Builder {
             },
             _ => None,
         })
+    }
+
+    // The one piece of joined tensors that a range lies in, and where the range starts there.
+    fn piece(&self, start: &[Dim], size: &[Dim], joined: ValueId) -> Option<(ValueId, Vec<Dim>)> {
+        let (Prim::Cat { dim }, pieces) = self.def(joined)? else { return None };
+        let (first, length) = (start[*dim].as_const()?, size[*dim].as_const()?);
+        let mut at = 0;
+        for piece in pieces {
+            let here = self.ty(*piece).shape[*dim].as_const()?;
+            if first >= at && first + length <= at + here {
+                let mut start = start.to_vec();
+                start[*dim] = Dim::Const(first - at);
+                return Some((*piece, start));
+            }
+            at += here;
+        }
+        None
     }
 
     fn simplify_scalar(&mut self, op: ScalarOp, x: &[ValueId], ty: &TensorType) -> Result<Option<ValueId>> {

@@ -87,6 +87,8 @@ pub enum Param {
     Size(Expr),
     /// The offset of a placement in its binding, in words.
     Offset(usize),
+    /// The offset of a part of a placement that begins so many words after it.
+    Part { placement: usize, words: i64 },
 }
 
 /// The text of one kernel. Launches share it when they differ only in parameters.

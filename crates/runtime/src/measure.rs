@@ -89,6 +89,7 @@ impl Measure {
                 rows.push(match p {
                     Param::Size(e) => eval(e, "a size")? as i32 as u32,
                     Param::Offset(p) => offsets[*p] as u32,
+                    Param::Part { placement, words } => offsets[*placement] as u32 + *words as u32,
                 });
             }
             row = row.max((launch.params.len() as u64 * 4).next_multiple_of(16));
@@ -132,10 +133,13 @@ impl Measure {
         let mut rows = self.rows.clone();
         for (launch, start) in program.launches.iter().zip(&self.starts) {
             for (i, p) in launch.params.iter().enumerate() {
-                if let Param::Offset(p) = p
-                    && let Some(offset) = moved[*p]
-                {
-                    rows[*start as usize / 4 + i] = offset as u32;
+                let (placement, words) = match p {
+                    Param::Size(_) => continue,
+                    Param::Offset(placement) => (*placement, 0),
+                    Param::Part { placement, words } => (*placement, *words as u64),
+                };
+                if let Some(offset) = moved[placement] {
+                    rows[*start as usize / 4 + i] = (offset + words) as u32;
                 }
             }
         }
@@ -180,7 +184,11 @@ pub(crate) fn check_program(program: &Program) -> Result<()> {
     if let Some(o) = program.outputs.iter().find(|o| o.placement >= placements || o.updates.is_some_and(|i| i >= program.inputs.len())) {
         return fail(format!("output {} has no placement or updates no input", o.name));
     }
-    let wrong = |p: &Param| matches!(p, Param::Offset(p) if *p >= placements);
+    let wrong = |p: &Param| match p {
+        Param::Size(_) => false,
+        Param::Offset(p) => *p >= placements,
+        Param::Part { placement, words } => *placement >= placements || u32::try_from(*words).is_err(),
+    };
     match program.launches.iter().find(|l| l.kernel >= program.kernels.len() || l.params.iter().any(wrong)) {
         Some(l) => return fail(format!("launch {} has no kernel or an offset of no placement", l.label)),
         None => {}

@@ -262,7 +262,7 @@ impl Merged<'_> {
             .iter()
             .map(|p| match p {
                 Param::Size(e) => self.size(e),
-                Param::Offset(_) => unreachable!("sizes come first"),
+                Param::Offset(_) | Param::Part { .. } => unreachable!("sizes come first"),
             })
             .collect();
         let buffers: Vec<u32> = first.kernel.buffers.iter().map(|b| self.buffer(b)).collect();

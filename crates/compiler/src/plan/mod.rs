@@ -319,7 +319,10 @@ impl Planner<'_> {
         for (k, b) in s.buffers.iter().enumerate() {
             let at = self.place_of(*b)?;
             kernel.buffers[k].binding = self.program.placements[at].binding as u32;
-            params.push(Param::Offset(at));
+            params.push(match s.starts.get(k) {
+                None | Some(0) => Param::Offset(at),
+                Some(start) => Param::Part { placement: at, words: self.program.placements[at].words(*start) },
+            });
         }
         let mut maps = s.maps.clone();
         for m in &mut maps {

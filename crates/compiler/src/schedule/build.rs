@@ -229,7 +229,7 @@ impl KernelBuilder {
             vars: self.vars,
             body,
         };
-        Scheduled { kernel, buffers: self.buffers, sizes: self.sizes, maps: self.maps, groups }
+        Scheduled { kernel, buffers: self.buffers, starts: Vec::new(), sizes: self.sizes, maps: self.maps, groups }
     }
 }
 

@@ -9,6 +9,7 @@ mod cpu;
 mod pointwise;
 pub(crate) mod product;
 mod quad;
+mod rebase;
 mod resident;
 mod rows;
 mod staged;
@@ -29,6 +30,8 @@ use aludel_ir::program::TensorMap;
 pub struct Scheduled {
     pub kernel: Kernel,
     pub buffers: Vec<BufferId>,
+    /// Where in each buffer the part begins that the kernel touches, in elements; its offset parameter is of that place.
+    pub starts: Vec<i64>,
     /// The first launch parameters, as expressions over size symbols.
     pub sizes: Vec<Expr>,
     /// What the kernel's maps are of; their placements are positions of buffers of the program.
@@ -41,7 +44,17 @@ pub struct Scheduled {
 pub fn schedule(program: &LoopProgram, target: &Target) -> Result<Vec<Scheduled>> {
     // Collapsing makes axes; they go into a table of their own.
     let mut table = LoopProgram { nests: Vec::new(), ..program.clone() };
-    program.nests.iter().map(|n| nest(&mut table, n, target)).collect()
+    let one = |n: &Nest| {
+        let (moved, parts) = rebase::rebase(&mut table, n);
+        let mut scheduled = nest(&mut table, &moved, target)?;
+        if !scheduled.maps.is_empty() && !parts.is_empty() {
+            // A tensor map describes a whole buffer.
+            return nest(&mut table, n, target);
+        }
+        rebase::restore(&mut scheduled, &parts);
+        Ok(scheduled)
+    };
+    program.nests.iter().map(one).collect()
 }
 
 fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {

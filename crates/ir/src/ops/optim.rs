@@ -1,9 +1,10 @@
-//! Optimizer updates, one parameter at a time, as torch.optim computes them. The learning rate and the step count are f32
-//! scalar tensors, so that changing them compiles nothing anew; `step` is 1 at the first update.
+//! Optimizer updates, one parameter at a time, as torch.optim computes them. Hyperparameters that schedules change and the step count
+//! are f32 scalar tensors, so that changing them compiles nothing anew; `step` is 1 at the first update.
 
 use crate::build::Builder;
 use crate::dtype::DType;
 use crate::error::Result;
+use crate::expr::Dim;
 use crate::graph::ValueId;
 use crate::op::{Attrs, OpDef};
 use crate::scalar::ScalarOp;
@@ -11,30 +12,113 @@ use crate::scalar::ScalarOp;
 pub static OPS: &[OpDef] = &[
     op!(
         "sgd_step",
-        "param, grad, [momentum_buffer], lr; momentum=0.0, dampening=0.0, nesterov=False, weight_decay=0.0",
-        "One update of torch.optim.SGD: the new parameter and, with momentum, the new buffer. The buffer starts at zero; with dampening \
-         PyTorch's first step differs, as it takes the gradient itself.",
+        "param, grad, [momentum_buffer], lr, [weight_decay], [momentum], [step]; momentum=0.0, dampening=0.0, nesterov=False, \
+         weight_decay=0.0, maximize=False, tensors=False",
+        "One update of torch.optim.SGD: the new parameter and, with momentum, the new buffer. The buffer starts at zero. With tensors, \
+         weight_decay follows lr, and momentum where there is a buffer; then with dampening the step count, as PyTorch's first step \
+         takes the gradient itself.",
         sgd
     ),
     op!(
         "adam_step",
-        "param, grad, exp_avg, exp_avg_sq, step, lr; beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.0",
-        "One update of torch.optim.Adam: the new parameter, exp_avg and exp_avg_sq.",
+        "param, grad, exp_avg, exp_avg_sq, step, lr, [weight_decay], [betas], [max_exp_avg_sq]; beta1=0.9, beta2=0.999, eps=1e-8, \
+         weight_decay=0.0, maximize=False",
+        "One update of torch.optim.Adam: the new parameter, exp_avg, exp_avg_sq and, with amsgrad, max_exp_avg_sq. Tensors weight_decay \
+         and betas [2] come before the numbers.",
         |b, x, a| adam(b, x, a, false)
     ),
     op!(
         "adamw_step",
-        "param, grad, exp_avg, exp_avg_sq, step, lr; beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.01",
-        "One update of torch.optim.AdamW: the new parameter, exp_avg and exp_avg_sq.",
+        "param, grad, exp_avg, exp_avg_sq, step, lr, [weight_decay], [betas], [max_exp_avg_sq]; beta1=0.9, beta2=0.999, eps=1e-8, \
+         weight_decay=0.01, maximize=False",
+        "One update of torch.optim.AdamW: the new parameter, exp_avg, exp_avg_sq and, with amsgrad, max_exp_avg_sq. Tensors weight_decay \
+         and betas [2] come before the numbers.",
         |b, x, a| adam(b, x, a, true)
     ),
     op!(
+        "rmsprop_step",
+        "param, grad, square_avg, lr, weight_decay, [grad_avg], [momentum_buffer], [momentum]; alpha=0.99, eps=1e-8, centered=False, \
+         maximize=False",
+        "One update of torch.optim.RMSprop: the new parameter, square_avg and, where they are, grad_avg (centered) and momentum_buffer.",
+        rmsprop
+    ),
+    op!(
+        "adagrad_step",
+        "param, grad, sum, step, lr, weight_decay; lr_decay=0.0, eps=1e-10, maximize=False",
+        "One update of torch.optim.Adagrad: the new parameter and sum.",
+        adagrad
+    ),
+    op!(
+        "lion_step",
+        "param, grad, exp_avg, lr, weight_decay, betas; maximize=False",
+        "One update of Lion (Chen et al., \"Symbolic discovery of optimization algorithms\", 2023): the new parameter and exp_avg.",
+        lion
+    ),
+    op!(
+        "muon_step",
+        "param, grad, momentum_buffer, lr, weight_decay, momentum; nesterov=True, coefficients=\"3.4445,-4.775,2.0315\", eps=1e-7, \
+         ns_steps=5, adjust_lr_fn=\"original\", dtype=bf16",
+        "One update of torch.optim.Muon for a matrix: the new parameter and momentum_buffer. Newton-Schulz iterations run in dtype.",
+        muon
+    ),
+    op!(
         "clip_grad_norm",
-        "grads..; max_norm",
+        "grads..; max_norm, norm_type=2.0",
         "The gradients scaled so that their common norm is at most max_norm, then that norm. PyTorch: torch.nn.utils.clip_grad_norm_.",
         clip
     ),
 ];
+
+/// A hyperparameter: a number of the call, or a scalar tensor.
+#[derive(Clone, Copy)]
+enum Number {
+    Const(f64),
+    Value(ValueId),
+}
+
+impl Number {
+    fn is_zero(self) -> bool {
+        matches!(self, Number::Const(0.0))
+    }
+
+    fn times(self, b: &mut Builder, x: ValueId) -> Result<ValueId> {
+        match self {
+            Number::Const(c) => b.mul_scalar(x, c),
+            Number::Value(v) => b.mul(x, v),
+        }
+    }
+
+    /// 1 - this
+    fn complement(self, b: &mut Builder) -> Result<Number> {
+        Ok(match self {
+            Number::Const(c) => Number::Const(1.0 - c),
+            Number::Value(v) => {
+                let n = b.neg(v)?;
+                Number::Value(b.add_scalar(n, 1.0)?)
+            }
+        })
+    }
+
+    /// An element of a vector of hyperparameters.
+    fn element(b: &mut Builder, v: ValueId, i: i64) -> Result<Number> {
+        if b.rank(v) != 1 || b.shape(v)[0] != Dim::Const(2) {
+            return Err(b.error("betas are not two numbers", "give a tensor of two elements"));
+        }
+        let x = b.narrow(v, 0, Dim::Const(i), Dim::ONE)?;
+        Ok(Number::Value(b.reshape(x, Vec::new())?))
+    }
+}
+
+// old + (new - old) share
+fn blend(b: &mut Builder, old: ValueId, new: ValueId, keep: Number) -> Result<ValueId> {
+    let share = keep.complement(b)?;
+    let (old, new) = (keep.times(b, old)?, share.times(b, new)?);
+    b.add(old, new)
+}
+
+fn ascent(b: &mut Builder, grad: ValueId, a: &Attrs) -> Result<ValueId> {
+    if a.bool("maximize", false)? { b.neg(grad) } else { Ok(grad) }
+}
 
 // The operands agree: a moment or gradient of another shape would broadcast the parameter into something else.
 fn check(b: &mut Builder, x: &[ValueId], like: usize, scalars: &[ValueId]) -> Result<()> {
@@ -52,21 +136,52 @@ fn check(b: &mut Builder, x: &[ValueId], like: usize, scalars: &[ValueId]) -> Re
 }
 
 fn sgd(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let (param, lr) = (x[0], x[x.len() - 1]);
-    check(b, x, x.len() - 1, &[lr])?;
-    let (momentum, nesterov) = (a.float("momentum", 0.0)?, a.bool("nesterov", false)?);
-    let dtype = b.dtype(param);
-    let mut d = with_decay(b, x[1], param, a.float("weight_decay", 0.0)?)?;
-    let mut buffer = None;
-    if momentum != 0.0 {
-        if x.len() != 4 {
-            return Err(b.error("momentum needs a buffer", "give a momentum_buffer of zeros, shaped as the parameter"));
+    let (nesterov, dampening) = (a.bool("nesterov", false)?, a.float("dampening", 0.0)?);
+    let given = a.float("momentum", 0.0)?;
+    // Parameter, gradient, the buffer where there is one, lr; then the tensors.
+    let (kept, lr, decay, momentum, step);
+    if a.bool("tensors", false)? {
+        let tensors = 1 + (x.len() > 4) as usize + (x.len() > 4 && dampening != 0.0) as usize;
+        kept = (x.len() > 4).then(|| x[2]);
+        let Some(at) = x.len().checked_sub(tensors + 1).filter(|at| *at == 2 + kept.is_some() as usize) else {
+            return Err(
+                b.error("does not have the tensors that it needs", "give weight_decay, momentum with a buffer, step with dampening")
+            );
+        };
+        lr = x[at];
+        decay = Number::Value(x[at + 1]);
+        momentum = if kept.is_some() { Number::Value(x[at + 2]) } else { Number::Const(0.0) };
+        step = x.get(at + 3).copied();
+        check(b, x, at, &x[at..])?;
+    } else {
+        if x.len() > 4 {
+            return Err(b.error("has tensors for its numbers", "set tensors"));
         }
-        let kept = b.mul_scalar(x[2], momentum)?;
-        let new = b.mul_scalar(d, 1.0 - a.float("dampening", 0.0)?)?;
+        lr = x[x.len() - 1];
+        kept = (x.len() == 4).then(|| x[2]);
+        (decay, momentum, step) = (Number::Const(a.float("weight_decay", 0.0)?), Number::Const(given), None);
+        check(b, x, x.len() - 1, &[lr])?;
+    }
+    let param = x[0];
+    let dtype = b.dtype(param);
+    let grad = ascent(b, x[1], a)?;
+    let mut d = with_decay(b, grad, param, decay)?;
+    let mut buffer = None;
+    if !momentum.is_zero() {
+        let Some(kept) = kept else {
+            return Err(b.error("momentum needs a buffer", "give a momentum_buffer of zeros, shaped as the parameter"));
+        };
+        let kept = momentum.times(b, kept)?;
+        let mut new = b.mul_scalar(d, 1.0 - dampening)?;
+        if let Some(step) = step {
+            let first = b.scalar(ScalarOp::Le, step, 1.0)?;
+            let shape = b.shape(d);
+            let first = b.broadcast_to(first, &shape)?;
+            new = b.select(first, d, new)?;
+        }
         let m = b.add(kept, new)?;
         d = if nesterov {
-            let ahead = b.mul_scalar(m, momentum)?;
+            let ahead = momentum.times(b, m)?;
             b.add(d, ahead)?
         } else {
             m
@@ -78,78 +193,267 @@ fn sgd(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let step = b.mul(d, lr)?;
     let p = b.sub(param, step)?;
     let mut out = vec![b.cast(p, dtype)?];
-    if x.len() == 4 {
+    if let Some(kept) = kept {
         out.push(match buffer {
-            Some(m) => b.cast(m, b.dtype(x[2]))?,
-            None => x[2],
+            Some(m) => b.cast(m, b.dtype(kept))?,
+            None => kept,
         });
     }
     Ok(out)
 }
 
-fn with_decay(b: &mut Builder, grad: ValueId, param: ValueId, decay: f64) -> Result<ValueId> {
-    if decay == 0.0 {
+fn with_decay(b: &mut Builder, grad: ValueId, param: ValueId, decay: Number) -> Result<ValueId> {
+    if decay.is_zero() {
         return Ok(grad);
     }
-    let t = b.mul_scalar(param, decay)?;
+    let t = decay.times(b, param)?;
     b.add(grad, t)
+}
+
+// The parameter, shrunk by lr times decay.
+fn shrunk(b: &mut Builder, param: ValueId, lr: ValueId, decay: Number) -> Result<ValueId> {
+    if decay.is_zero() {
+        return Ok(param);
+    }
+    let shrink = match decay {
+        Number::Const(c) => b.mul_scalar(lr, -c)?,
+        Number::Value(v) => {
+            let t = b.mul(lr, v)?;
+            b.neg(t)?
+        }
+    };
+    let shrink = b.add_scalar(shrink, 1.0)?;
+    b.mul(param, shrink)
 }
 
 fn adam(b: &mut Builder, x: &[ValueId], a: &Attrs, decoupled: bool) -> Result<Vec<ValueId>> {
     let (param, grad, m, v, step, lr) = (x[0], x[1], x[2], x[3], x[4], x[5]);
     check(b, x, 4, &[step, lr])?;
-    let (beta1, beta2) = (a.float("beta1", 0.9)?, a.float("beta2", 0.999)?);
-    if !(0.0..1.0).contains(&beta1) || !(0.0..1.0).contains(&beta2) {
-        return Err(b.error(format!("betas are {beta1} and {beta2}"), "use numbers from 0 to below 1"));
-    }
+    let (decay, beta1, beta2) = match x.get(6..8) {
+        Some(&[decay, betas]) => (Number::Value(decay), Number::element(b, betas, 0)?, Number::element(b, betas, 1)?),
+        _ if x.len() > 6 => return Err(b.error("weight_decay is a tensor and betas are not", "give both as tensors or both as numbers")),
+        _ => {
+            let (beta1, beta2) = (a.float("beta1", 0.9)?, a.float("beta2", 0.999)?);
+            if !(0.0..1.0).contains(&beta1) || !(0.0..1.0).contains(&beta2) {
+                return Err(b.error(format!("betas are {beta1} and {beta2}"), "use numbers from 0 to below 1"));
+            }
+            let decay = a.float("weight_decay", if decoupled { 0.01 } else { 0.0 })?;
+            (Number::Const(decay), Number::Const(beta1), Number::Const(beta2))
+        }
+    };
     let eps = a.float("eps", 1e-8)?;
-    let decay = a.float("weight_decay", if decoupled { 0.01 } else { 0.0 })?;
+    let grad = ascent(b, grad, a)?;
     let grad = if decoupled { grad } else { with_decay(b, grad, param, decay)? };
 
-    let blend = |b: &mut Builder, old, new, beta: f64| {
-        let (old, new) = (b.mul_scalar(old, beta)?, b.mul_scalar(new, 1.0 - beta)?);
-        b.add(old, new)
-    };
     let m1 = blend(b, m, grad, beta1)?;
     let g2 = b.mul(grad, grad)?;
     let v1 = blend(b, v, g2, beta2)?;
 
     // 1 - beta^step as -expm1(step log(beta)): the difference itself would cancel in f32 during the first steps.
     let step = b.cast(step, DType::F32)?;
-    let correction = |b: &mut Builder, beta: f64| {
-        let t = b.mul_scalar(step, if beta > 0.0 { beta.ln() } else { -1e4 })?;
+    let correction = |b: &mut Builder, beta: Number| {
+        let t = match beta {
+            Number::Const(beta) => b.mul_scalar(step, if beta > 0.0 { beta.ln() } else { -1e4 })?,
+            Number::Value(beta) => {
+                // A beta of zero has no logarithm; this one vanishes under expm1 all the same.
+                let beta = b.scalar(ScalarOp::Max, beta, 1e-30)?;
+                let log = b.unary(ScalarOp::Log, beta)?;
+                b.mul(step, log)?
+            }
+        };
         let t = b.unary(ScalarOp::Expm1, t)?;
         b.neg(t)
     };
     let (c1, c2) = (correction(b, beta1)?, correction(b, beta2)?);
     let size = b.div(lr, c1)?;
     let unbias = b.unary(ScalarOp::Rsqrt, c2)?;
-    let root = b.unary(ScalarOp::Sqrt, v1)?;
+    let largest = x.get(8).map(|max| b.binary(ScalarOp::Max, *max, v1)).transpose()?;
+    let root = b.unary(ScalarOp::Sqrt, largest.unwrap_or(v1))?;
     let root = b.mul(root, unbias)?;
     let root = b.add_scalar(root, eps)?;
     let update = b.div(m1, root)?;
     let update = b.mul(update, size)?;
-    let mut p = param;
-    if decoupled && decay != 0.0 {
-        let shrink = b.mul_scalar(lr, -decay)?;
-        let shrink = b.add_scalar(shrink, 1.0)?;
-        p = b.mul(p, shrink)?;
-    }
+    let p = if decoupled { shrunk(b, param, lr, decay)? } else { param };
     let p = b.sub(p, update)?;
-    Ok(vec![b.cast(p, b.dtype(param))?, b.cast(m1, b.dtype(m))?, b.cast(v1, b.dtype(v))?])
+    let mut out = vec![b.cast(p, b.dtype(param))?, b.cast(m1, b.dtype(m))?, b.cast(v1, b.dtype(v))?];
+    if let Some(largest) = largest {
+        out.push(b.cast(largest, b.dtype(x[8]))?);
+    }
+    Ok(out)
+}
+
+fn rmsprop(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let (param, square_avg, lr, decay) = (x[0], x[2], x[3], Number::Value(x[4]));
+    let (alpha, eps, centered) = (Number::Const(a.float("alpha", 0.99)?), a.float("eps", 1e-8)?, a.bool("centered", false)?);
+    check(b, x, 3, &[lr, x[4]])?;
+    let (grad_avg, rest) = if centered { (x.get(5), x.get(6..)) } else { (None, x.get(5..)) };
+    let momentum = match rest {
+        Some([]) => None,
+        Some([buffer, momentum]) => Some((*buffer, *momentum)),
+        _ => return Err(b.error("its state does not fit its arguments", "give grad_avg when centered, momentum_buffer with momentum")),
+    };
+    if centered && grad_avg.is_none() {
+        return Err(b.error("centered needs grad_avg", "give zeros, shaped as the parameter"));
+    }
+    let grad = ascent(b, x[1], a)?;
+    let grad = with_decay(b, grad, param, decay)?;
+    let g2 = b.mul(grad, grad)?;
+    let square = blend(b, square_avg, g2, alpha)?;
+    let mut out = vec![b.cast(square, b.dtype(square_avg))?];
+    let mut variance = square;
+    if let Some(old) = grad_avg {
+        let mean = blend(b, *old, grad, alpha)?;
+        let m2 = b.mul(mean, mean)?;
+        variance = b.sub(square, m2)?;
+        out.push(b.cast(mean, b.dtype(*old))?);
+    }
+    let root = b.unary(ScalarOp::Sqrt, variance)?;
+    let root = b.add_scalar(root, eps)?;
+    let mut d = b.div(grad, root)?;
+    if let Some((buffer, momentum)) = momentum {
+        let kept = b.mul(buffer, momentum)?;
+        d = b.add(kept, d)?;
+        out.push(b.cast(d, b.dtype(buffer))?);
+    }
+    let step = b.mul(d, lr)?;
+    let p = b.sub(param, step)?;
+    out.insert(0, b.cast(p, b.dtype(param))?);
+    Ok(out)
+}
+
+fn adagrad(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let (param, sum, step, lr, decay) = (x[0], x[2], x[3], x[4], Number::Value(x[5]));
+    check(b, x, 3, &[step, lr, x[5]])?;
+    let grad = ascent(b, x[1], a)?;
+    let grad = with_decay(b, grad, param, decay)?;
+    let g2 = b.mul(grad, grad)?;
+    let total = b.add(sum, g2)?;
+    // lr / (1 + (step - 1) lr_decay)
+    let lr_decay = a.float("lr_decay", 0.0)?;
+    let t = b.mul_scalar(step, lr_decay)?;
+    let t = b.add_scalar(t, 1.0 - lr_decay)?;
+    let size = b.div(lr, t)?;
+    let root = b.unary(ScalarOp::Sqrt, total)?;
+    let root = b.add_scalar(root, a.float("eps", 1e-10)?)?;
+    let d = b.div(grad, root)?;
+    let d = b.mul(d, size)?;
+    let p = b.sub(param, d)?;
+    Ok(vec![b.cast(p, b.dtype(param))?, b.cast(total, b.dtype(sum))?])
+}
+
+fn lion(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let (param, m, lr, decay) = (x[0], x[2], x[3], Number::Value(x[4]));
+    check(b, x, 3, &[lr, x[4]])?;
+    let (beta1, beta2) = (Number::element(b, x[5], 0)?, Number::element(b, x[5], 1)?);
+    let grad = ascent(b, x[1], a)?;
+    let direction = blend(b, m, grad, beta1)?;
+    let direction = b.unary(ScalarOp::Sign, direction)?;
+    let p = shrunk(b, param, lr, decay)?;
+    let step = b.mul(direction, lr)?;
+    let p = b.sub(p, step)?;
+    let m1 = blend(b, m, grad, beta2)?;
+    Ok(vec![b.cast(p, b.dtype(param))?, b.cast(m1, b.dtype(m))?])
+}
+
+// Newton-Schulz iterations towards the nearest half-orthogonal matrix (K. Jordan, "Muon", 2024).
+fn orthogonalized(b: &mut Builder, x: ValueId, a: &Attrs) -> Result<ValueId> {
+    let text = a.str("coefficients", "3.4445,-4.775,2.0315")?.to_string();
+    let c: Vec<f64> = text.split(',').filter_map(|t| t.trim().parse().ok()).collect();
+    let &[c0, c1, c2] = c.as_slice() else {
+        return Err(b.error(format!("coefficients are {text:?}"), "give three numbers, separated by commas"));
+    };
+    let steps = a.int("ns_steps", 5)?;
+    if !(0..100).contains(&steps) {
+        return Err(b.error(format!("ns_steps is {steps}"), "use a number below 100"));
+    }
+    let size = |b: &Builder, d: usize| b.graph.env.hint_or_one(&b.shape(x)[d]);
+    let tall = size(b, 0) > size(b, 1);
+    let dtype = a.dtype("dtype")?.unwrap_or(DType::BF16);
+    let mut y = b.cast(x, dtype)?;
+    if tall {
+        y = b.transpose(y, 0, 1)?;
+    }
+    // At most 1 in the spectral norm.
+    let wide = b.cast(y, DType::F32)?;
+    let y2 = b.mul(wide, wide)?;
+    let norm = b.sum(y2, &[0, 1], false)?;
+    let norm = b.unary(ScalarOp::Sqrt, norm)?;
+    let norm = b.cast(norm, dtype)?;
+    let norm = b.scalar(ScalarOp::Max, norm, a.float("eps", 1e-7)?)?;
+    y = b.div(y, norm)?;
+    for _ in 0..steps {
+        let gram = b.contract(y, y, &[], &[(1, 1)])?;
+        let square = b.contract(gram, gram, &[], &[(1, 0)])?;
+        let (p, q) = (b.mul_scalar(gram, c1)?, b.mul_scalar(square, c2)?);
+        let update = b.add(p, q)?;
+        let moved = b.contract(update, y, &[], &[(1, 0)])?;
+        let kept = b.mul_scalar(y, c0)?;
+        y = b.add(kept, moved)?;
+    }
+    if tall {
+        y = b.transpose(y, 0, 1)?;
+    }
+    Ok(y)
+}
+
+fn muon(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let (param, grad, buffer, lr, decay, momentum) = (x[0], x[1], x[2], x[3], Number::Value(x[4]), Number::Value(x[5]));
+    check(b, x, 3, &[lr, x[4], x[5]])?;
+    if b.rank(param) != 2 {
+        return Err(b.error("is for matrices", "leave other parameters to another optimizer"));
+    }
+    let new = blend(b, buffer, grad, momentum)?;
+    let update = if a.bool("nesterov", true)? { blend(b, new, grad, momentum)? } else { new };
+    let update = orthogonalized(b, update, a)?;
+    let update = b.cast(update, DType::F32)?;
+    let size = |d: usize| b.graph.env.hint_or_one(&b.shape(param)[d]).max(1) as f64;
+    let (rows, columns) = (size(0), size(1));
+    let ratio = match a.str("adjust_lr_fn", "original")? {
+        "original" => (rows / columns).max(1.0).sqrt(),
+        "match_rms_adamw" => 0.2 * rows.max(columns).sqrt(),
+        "spectral_unclamped" => (rows / columns).sqrt(),
+        other => {
+            let text = format!("adjust_lr_fn is {other:?}");
+            return Err(b.error(text, "use \"original\", \"match_rms_adamw\" or \"spectral_unclamped\""));
+        }
+    };
+    let p = shrunk(b, param, lr, decay)?;
+    let size = b.mul_scalar(lr, ratio)?;
+    let step = b.mul(update, size)?;
+    let p = b.sub(p, step)?;
+    Ok(vec![b.cast(p, b.dtype(param))?, b.cast(new, b.dtype(buffer))?])
 }
 
 fn clip(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let Some(max) = a.opt_float("max_norm")? else { return Err(b.error("needs max_norm", "give the largest norm to keep")) };
+    let p = a.float("norm_type", 2.0)?;
+    if p.is_nan() || p <= 0.0 {
+        return Err(b.error(format!("norm_type is {p}"), "use a positive number, or infinity for the largest element"));
+    }
     let mut total = b.constant(0.0, DType::F32)?;
     for g in x {
         let f = b.cast(*g, DType::F32)?;
-        let g2 = b.mul(f, f)?;
         let dims: Vec<usize> = (0..b.rank(*g)).collect();
-        let s = b.sum(g2, &dims, false)?;
+        if p == f64::INFINITY {
+            let f = b.unary(ScalarOp::Abs, f)?;
+            let m = b.reduce(crate::prim::ReduceOp::Max, f, &dims, false)?;
+            total = b.binary(ScalarOp::Max, total, m)?;
+            continue;
+        }
+        let power = if p == 2.0 {
+            b.mul(f, f)?
+        } else {
+            let f = b.unary(ScalarOp::Abs, f)?;
+            b.scalar(ScalarOp::Pow, f, p)?
+        };
+        let s = b.sum(power, &dims, false)?;
         total = b.add(total, s)?;
     }
-    let norm = b.unary(ScalarOp::Sqrt, total)?;
+    let norm = match p {
+        2.0 => b.unary(ScalarOp::Sqrt, total)?,
+        f64::INFINITY => total,
+        p => b.scalar(ScalarOp::Pow, total, 1.0 / p)?,
+    };
     let d = b.add_scalar(norm, 1e-6)?;
     let r = b.unary(ScalarOp::Recip, d)?;
     let r = b.mul_scalar(r, max)?;
