@@ -132,7 +132,6 @@ def recurrent():
     case("lstm_deep", nn.LSTM(3, 2, num_layers=2, bidirectional=True, batch_first=True), [randn(2, 4, 3), randn(4, 2, 2), randn(4, 2, 2)],
          lambda m, x, h, c: (lambda y, s: (y, *s))(*m(x, (h, c))))
     case("lstm_no_bias", nn.LSTM(3, 2, bias=False), [randn(4, 3)], lambda m, x: (lambda y, s: (y, *s))(*m(x)))
-    case("lstm_projected", nn.LSTM(3, 4, proj_size=2, num_layers=2), [randn(3, 2, 3)], lambda m, x: (lambda y, s: (y, *s))(*m(x)))
     case("gru", nn.GRU(3, 4), [randn(5, 2, 3)], lambda m, x: m(x))
     case("gru_deep", nn.GRU(3, 2, num_layers=2, bidirectional=True, batch_first=True), [randn(2, 4, 3), randn(4, 2, 2)],
          lambda m, x, h: m(x, h))

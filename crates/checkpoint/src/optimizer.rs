@@ -12,21 +12,20 @@ enum Place<'a> {
     Parameter { parameter: &'a str, buffer: &'a str },
     /// The same for every parameter: `step`.
     Every { buffer: &'a str },
-    /// Of the group of all parameters: `lr`.
+    /// Of a group of parameters, as PyTorch names it: `param_groups.0.lr`.
     Group { name: &'a str },
 }
 
 fn place<'a>(parameters: &'a [String], path: &'a str) -> Place<'a> {
+    if path.starts_with("param_groups.") {
+        return Place::Group { name: path };
+    }
     if let Some((buffer, index)) = path.rsplit_once('.')
         && let Some(parameter) = index.parse::<usize>().ok().and_then(|i| parameters.get(i))
     {
         return Place::Parameter { parameter, buffer };
     }
     if path == "step" { Place::Every { buffer: path } } else { Place::Group { name: path } }
-}
-
-fn group(name: &str) -> String {
-    format!("param_groups.0.{name}")
 }
 
 /// An optimizer's state, by its own paths, under PyTorch's names. `parameters` are the names of the model's, in its order.
@@ -39,7 +38,7 @@ pub fn to_pytorch(parameters: &[String], state: State) -> State {
             }
             Place::Every { buffer } => out.extend(parameters.iter().map(|p| (format!("{p}.{buffer}"), array.clone()))),
             Place::Group { name } => {
-                out.insert(group(name), array);
+                out.insert(name.to_string(), array);
             }
         }
     }
@@ -55,7 +54,7 @@ pub fn from_pytorch(parameters: &[String], paths: &[String], mut state: State) -
     for path in paths {
         match place(parameters, path) {
             Place::Parameter { parameter, buffer } => take(&mut state, format!("{parameter}.{buffer}"), path, &mut out, &mut missing),
-            Place::Group { name } => take(&mut state, group(name), path, &mut out, &mut missing),
+            Place::Group { name } => take(&mut state, name.to_string(), path, &mut out, &mut missing),
             Place::Every { buffer } => {
                 let mut common: Option<(String, Array)> = None;
                 for p in parameters {

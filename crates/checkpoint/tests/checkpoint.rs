@@ -5,7 +5,10 @@ use aludel_checkpoint::{
 };
 use aludel_ir::DType;
 use aludel_models::Mlp;
-use aludel_nn::{Activation, AdamConfig, AdamW, Init, Parameters, Sgd, SgdConfig};
+use aludel_nn::{
+    Activation, Adagrad, AdagradConfig, Adam, AdamConfig, AdamW, Init, Lion, LionConfig, Module, Muon, MuonConfig, Optimizer, ParamGroup,
+    Parameters, RmsProp, RmsPropConfig, Sgd, SgdConfig,
+};
 use aludel_tensor::{Device, Result, named_tensors};
 use std::collections::BTreeMap;
 use std::fs;
@@ -37,8 +40,10 @@ fn names_are_pytorchs() -> Result<()> {
     let disk = to_pytorch(&names(&m), state_of(&o)?);
     let of_weight: Vec<&str> = disk.keys().filter(|k| k.starts_with("0.weight.")).map(|k| k.as_str()).collect();
     assert_eq!(of_weight, ["0.weight.exp_avg", "0.weight.exp_avg_sq", "0.weight.step"]);
-    assert_eq!(disk.len(), 4 * 3 + 1);
+    // And the group's lr, betas and weight_decay.
+    assert_eq!(disk.len(), 4 * 3 + 3);
     assert_eq!(disk["param_groups.0.lr"].shape, [0usize; 0]);
+    assert_eq!(disk["param_groups.0.betas"].shape, [2]);
     assert_eq!(disk["2.weight.exp_avg"].shape, [2, 4]);
     Ok(())
 }
@@ -64,6 +69,39 @@ fn optimizers_come_back() -> Result<()> {
     uneven.insert("2.weight.step".into(), Array { dtype: DType::F32, shape: vec![], words: [2f32.to_bits()].into() });
     assert!(from_pytorch(&names(&m), &paths, uneven).unwrap_err().to_string().contains("2.weight.step: differs from"));
     Ok(())
+}
+
+/// Every optimizer's state under PyTorch's names, and back; two groups, and a parameter that is another optimizer's.
+#[test]
+fn states_of_every_optimizer_come_back() -> Result<()> {
+    let device = Device::interpreter();
+    let mut m = model(&device, 1)?;
+    let x = aludel_tensor::Tensor::ones(&device, [2, 3])?;
+    fn there_and_back<O: Optimizer + Clone>(m: &mut Mlp, x: &aludel_tensor::Tensor, fresh: O, names_of: &[&str]) -> Result<()> {
+        let mut o = fresh.clone();
+        let loss = m.forward(x)?.mul(2.0)?.sum(())?;
+        o.step(m, &loss.backward()?)?;
+        let disk = to_pytorch(&names(m), state_of(&o)?);
+        for name in names_of {
+            assert!(disk.contains_key(*name), "{name} of {:?}", disk.keys().collect::<Vec<_>>());
+        }
+        let paths: Vec<String> = named_tensors(&fresh).into_iter().map(|(n, _)| n).collect();
+        let mut resumed = fresh;
+        load(&from_pytorch(&names(m), &paths, disk)?, &mut resumed, x.device())?;
+        assert_eq!(state_of(&resumed)?, state_of(&o)?);
+        Ok(())
+    }
+    let matrices = [ParamGroup::skip(|_, t| t.rank() != 2)];
+    let muon = Muon::with_groups(&m, MuonConfig::default(), &matrices)?;
+    there_and_back(&mut m, &x, muon, &["0.weight.momentum_buffer", "param_groups.0.momentum"])?;
+    let adam = Adam::with_groups(&m, AdamConfig { amsgrad: true, ..Default::default() }, &[ParamGroup::no_decay()])?;
+    there_and_back(&mut m, &x, adam, &["2.bias.max_exp_avg_sq", "2.bias.step", "param_groups.1.betas"])?;
+    let rmsprop = RmsProp::new(&m, RmsPropConfig { centered: true, momentum: 0.9, ..Default::default() })?;
+    there_and_back(&mut m, &x, rmsprop, &["0.bias.square_avg", "0.bias.grad_avg", "0.bias.momentum_buffer"])?;
+    let adagrad = Adagrad::new(&m, AdagradConfig::default())?;
+    there_and_back(&mut m, &x, adagrad, &["0.bias.sum", "0.bias.step"])?;
+    let lion = Lion::new(&m, LionConfig::default())?;
+    there_and_back(&mut m, &x, lion, &["0.bias.exp_avg", "param_groups.0.weight_decay"])
 }
 
 #[test]

@@ -174,7 +174,7 @@ fn cnn_step(s: &mut Train<Cnn, Sgd>, (x, y): &Batch) -> Result<(Tensor, Tensor)>
 fn digits_cnn(d: &Device, compiled: bool) -> Result<()> {
     let run = load("digits_cnn");
     let model = Cnn::new(&mut Init::new(d, 0), 1, [16, 32], 10)?;
-    let config = SgdConfig { lr: 0.1, momentum: 0.9, nesterov: true, weight_decay: 1e-4 };
+    let config = SgdConfig { lr: 0.1, momentum: 0.9, nesterov: true, weight_decay: 1e-4, ..SgdConfig::default() };
     let optimizer = Sgd::new(&model, config)?;
     let state = Train { model, optimizer };
     if !compiled {

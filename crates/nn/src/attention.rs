@@ -5,6 +5,7 @@ use crate::dropout::Dropout;
 use crate::init::{Init, check_sizes};
 use crate::linear::Linear;
 use crate::module::Module;
+use crate::ragged::RaggedLayout;
 use aludel_tensor::{Attrs, DType, Dim, Error, Result, Tensor, Tree, cat};
 
 /// The options of [`MultiheadAttention`], with PyTorch's defaults.
@@ -199,6 +200,37 @@ impl MultiheadAttention {
     #[track_caller]
     pub fn self_attention(&self, x: &Tensor, args: &AttentionArgs) -> Result<Tensor> {
         Ok(self.forward(x, x, x, &AttentionArgs { need_weights: false, ..*args })?.0)
+    }
+
+    /// Attention of sequences to themselves whose rows lie one after the other, `[rows, width]`: the projections work on rows only, the
+    /// attention itself on buckets of similar lengths.
+    #[track_caller]
+    pub fn self_attention_ragged(&self, x: &Tensor, layout: &RaggedLayout) -> Result<Tensor> {
+        let (Some(weight), None, false) = (&self.in_proj_weight, &self.bias_k, self.add_zero_attn) else {
+            return Err(Error::unsupported(
+                "ragged attention with kdim, vdim, add_bias_kv or add_zero_attn",
+                "give a padded batch with a key_padding_mask",
+            ));
+        };
+        let (e, head) = (self.embed_dim, self.embed_dim / self.num_heads);
+        let qkv = x.linear(weight, self.in_proj_bias.as_ref())?;
+        let y = layout.by_bucket(&qkv, &|qkv, keep| {
+            let (sequences, longest) = (qkv.size(0)?, qkv.size(1)?);
+            let heads = |i: usize| qkv.narrow(-1, i * e, e)?.reshape((&sequences, &longest, self.num_heads, head))?.transpose(1, 2);
+            let mask = keep.unsqueeze(1)?.unsqueeze(1)?;
+            let y = heads(0)?.scaled_dot_product_attention(&heads(1)?, &heads(2)?, Some(&mask), false)?;
+            y.transpose(1, 2)?.reshape((&sequences, &longest, e))
+        })?;
+        self.out_proj.forward(&y)
+    }
+
+    /// Whether [`MultiheadAttention::self_attention_ragged`] can.
+    pub(crate) fn takes_ragged(&self) -> bool {
+        self.in_proj_weight.is_some() && self.bias_k.is_none() && !self.add_zero_attn
+    }
+
+    pub(crate) fn is_batch_first(&self) -> bool {
+        self.batch_first
     }
 
     // Query, key and value, projected; one product where they are the same tensor.

@@ -18,13 +18,16 @@ pub mod module;
 pub mod norm;
 pub mod optim;
 pub mod pool;
+pub mod ragged;
 pub mod random;
+pub mod rnn;
 pub mod rotary;
+pub mod schedule;
 pub mod transformer;
 
 pub use activation::{Activation, Elu, Glu, LeakyRelu, LogSoftmax, PRelu, Softmax};
 pub use attention::{AttentionArgs, MultiheadAttention, MultiheadAttentionOptions};
-pub use clip::clip_grad_norm;
+pub use clip::{clip_grad_norm, clip_grad_norm_of, clip_grad_value};
 pub use container::{Layer, ModuleDict, ModuleList, Sequential};
 pub use conv::{Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d};
 pub use dropout::{Dropout, Dropout2d};
@@ -37,11 +40,20 @@ pub use norm::{
     BatchNorm, BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, InstanceNorm, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d, LayerNorm,
     RmsNorm,
 };
-pub use optim::{Adam, AdamConfig, AdamW, Optimizer, Sgd, SgdConfig};
+pub use optim::{
+    Adagrad, AdagradConfig, Adam, AdamConfig, AdamW, AdjustLr, Groups, Lion, LionConfig, Muon, MuonConfig, Optimizer, ParamGroup, RmsProp,
+    RmsPropConfig, Sgd, SgdConfig,
+};
 pub use pool::{
     AdaptiveAvgPool1d, AdaptiveAvgPool2d, AvgPool1d, AvgPool2d, AvgPool3d, Flatten, Identity, MaxPool1d, MaxPool2d, MaxPool3d,
     PixelShuffle, Unflatten, Upsample, UpsampleMode,
 };
+pub use ragged::RaggedLayout;
 pub use random::Generator;
+pub use rnn::{Gru, GruCell, Lstm, LstmCell, Nonlinearity, Rnn, RnnOptions};
 pub use rotary::{RotaryEmbedding, RotaryPairs};
+pub use schedule::{
+    Anneal, ConstantLr, CosineAnnealingLr, CosineAnnealingWarmRestarts, ExponentialLr, LambdaLr, LinearLr, MultiStepLr, OneCycleLr,
+    PlateauConfig, PlateauMode, PolynomialLr, ReduceLrOnPlateau, Schedule, Scheduler, SequentialLr, StepLr, ThresholdMode,
+};
 pub use transformer::{EncoderMasks, TransformerEncoder, TransformerEncoderLayer, TransformerEncoderLayerOptions};

@@ -60,6 +60,7 @@ pub use methods::{ComplexDType, ComplexOperand, ComplexTensor, ConvOptions, Norm
 pub use shape::{IntoDim, IntoDims, IntoInts};
 pub use snapshot::{Snapshot, SnapshotTensor};
 pub use tensor::Tensor;
+pub use trace::note;
 pub use tree::{Key, Static, Tree, Visitor, named_tensors};
 
 pub(crate) use std::sync::{Mutex, MutexGuard};

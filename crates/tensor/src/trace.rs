@@ -10,9 +10,7 @@ use crate::device::{Device, fresh_id};
 use crate::dispatch::{Operand, literal};
 use crate::tensor::{Data, Tensor};
 use aludel_ir::graph::Op;
-use aludel_ir::{
-    Attrs, Builder, Dim, Error, Function, Graph, InputKind, OpDef, Origin, Prim, Result, ShapeEnv, TensorType, ValueId,
-};
+use aludel_ir::{Attrs, Builder, Dim, Error, Function, Graph, InputKind, OpDef, Origin, Prim, Result, ShapeEnv, TensorType, ValueId};
 use std::cell::RefCell;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock, Weak};
@@ -71,6 +69,8 @@ pub(crate) struct Trace {
     /// For each input of the graph being built.
     pub sources: Vec<Source>,
     pub breaks: Vec<Break>,
+    /// What the function's parts say of how they were captured.
+    pub notes: Vec<Break>,
     kind: Kind,
     /// How many checkpointed regions were inlined.
     regions: u32,
@@ -139,6 +139,7 @@ impl Session {
             slots: Vec::new(),
             sources: Vec::new(),
             breaks: Vec::new(),
+            notes: Vec::new(),
             kind,
             regions: 0,
         };
@@ -543,6 +544,22 @@ impl Trace {
 /// Says what a tensor that a function left behind is.
 pub(crate) fn resolve(slot: &Slot, value: Tensor) {
     let _ = slot.resolved.set(value);
+}
+
+/// Says something of how the function that is being captured was captured, for [`crate::Explanation`]: why a module did not take a
+/// faster way. Outside of a capture nothing happens.
+#[track_caller]
+pub fn note(text: impl Into<String>) {
+    let at = location(Location::caller());
+    TRACE.with_borrow_mut(|traces| {
+        // The outermost is the compiled function, whose explanation has the note.
+        if let Some(t) = traces.first_mut() {
+            let note = Break { location: at, reason: text.into() };
+            if !t.notes.contains(&note) {
+                t.notes.push(note);
+            }
+        }
+    });
 }
 
 /// The value behind a traced tensor: runs the segment so far. This is a graph break.

@@ -33,6 +33,8 @@ pub(crate) struct Whole<R> {
     pub delivered: Vec<Delivered>,
     /// For each leaf of the state, whether it requires a gradient afterwards.
     pub leaf_after: Vec<bool>,
+    /// What modules say of how they were captured.
+    pub notes: Vec<Break>,
 }
 
 pub(crate) enum Captured<R> {
@@ -41,6 +43,7 @@ pub(crate) enum Captured<R> {
     Broken {
         result: R,
         breaks: Vec<Break>,
+        notes: Vec<Break>,
     },
 }
 
@@ -116,7 +119,7 @@ pub(crate) fn capture<S: Tree, A: Tree + Clone, R: Tree + Clone>(
             *slot = if same(new, old) { old.clone() } else { new.clone() };
         }
     });
-    Ok(Captured::Broken { result, breaks: trace.breaks })
+    Ok(Captured::Broken { result, breaks: trace.breaks, notes: trace.notes })
 }
 
 fn is_leaf(t: &Tensor) -> bool {
@@ -210,6 +213,7 @@ fn whole_graph<R: Tree + Clone>(facts: &Facts, mut trace: Trace, traced: &[Tenso
             }
         });
     }
+    let notes = std::mem::take(&mut trace.notes);
     let (mut graph, sources) = trace.into_graph();
     let plain = Tensor::scalar(facts.leaves.first().map(Tensor::device).ok_or_else(no_tensors)?, 0.0f32);
     template.visit_mut(&mut |t| *t = plain.clone());
@@ -253,7 +257,7 @@ fn whole_graph<R: Tree + Clone>(facts: &Facts, mut trace: Trace, traced: &[Tenso
     for (k, (leaf, _)) in updates.iter().enumerate() {
         graph.outputs[outputs.len() + k].updates = sources.iter().position(|s| matches!(s, Source::Leaf(i) if i == leaf));
     }
-    Ok(Whole { graph, sources, template, delivered, leaf_after })
+    Ok(Whole { graph, sources, template, delivered, leaf_after, notes })
 }
 
 fn no_tensors() -> Error {

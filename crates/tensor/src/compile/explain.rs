@@ -56,6 +56,8 @@ pub struct Explanation {
     pub specializations: Vec<Specialization>,
     /// Where host values are read inside the function.
     pub breaks: Vec<Break>,
+    /// What modules say of how they were captured, such as why a faster way was not taken.
+    pub notes: Vec<Break>,
     /// How many segments of broken graphs were compiled.
     pub segments: usize,
     /// Why specialisations did not fit a call.
@@ -74,6 +76,9 @@ impl fmt::Display for Explanation {
         )?;
         for b in &self.breaks {
             writeln!(f, "break at {}: {}", b.location, b.reason)?;
+        }
+        for n in &self.notes {
+            writeln!(f, "note at {}: {}", n.location, n.reason)?;
         }
         for m in &self.misses {
             writeln!(f, "recompiled: {m}")?;

@@ -77,6 +77,7 @@ where
             history: HashMap::new(),
             misses: Vec::new(),
             breaks: Vec::new(),
+            notes: Vec::new(),
             segments: Arc::new(Segments::new(Options::default())),
             compilations: 0,
         }),
@@ -118,6 +119,7 @@ struct Memo<R> {
     history: HashMap<(String, usize), Vec<usize>>,
     misses: Vec<String>,
     breaks: Vec<Break>,
+    notes: Vec<Break>,
     segments: Arc<Segments>,
     compilations: usize,
 }
@@ -255,12 +257,9 @@ where
         let Settings { name, options, whole, .. } = &self.settings;
         let captured = capture(&self.function, name, &facts, env.clone(), *whole, &memo.segments, state, args)?;
         match captured {
-            Captured::Broken { result, breaks } => {
-                for b in breaks {
-                    if !memo.breaks.contains(&b) {
-                        memo.breaks.push(b);
-                    }
-                }
+            Captured::Broken { result, breaks, notes } => {
+                remember(&mut memo.breaks, breaks);
+                remember(&mut memo.notes, notes);
                 if !broken {
                     let mut facts = facts;
                     facts.leaves.clear();
@@ -271,7 +270,8 @@ where
                 }
                 Ok(result)
             }
-            Captured::Whole(graph) => {
+            Captured::Whole(mut graph) => {
+                remember(&mut memo.notes, std::mem::take(&mut graph.notes));
                 let replay = Replay::new(facts, *graph, options)?;
                 memo.compilations += 1;
                 let check = Check::call(&replay.facts, &replay.env, args, state);
@@ -341,8 +341,18 @@ where
             name: self.settings.name.clone(),
             specializations: memo.replays.iter().map(Specialization::of).collect(),
             breaks: memo.breaks.clone(),
+            notes: memo.notes.clone(),
             segments: memo.segments.len(),
             misses: memo.misses.clone(),
+        }
+    }
+}
+
+// Each once.
+fn remember(list: &mut Vec<Break>, new: Vec<Break>) {
+    for b in new {
+        if !list.contains(&b) {
+            list.push(b);
         }
     }
 }

@@ -42,7 +42,7 @@ fn report(problem: &str) -> Error {
 
 impl<R: Tree + Clone> Replay<R> {
     pub fn new(mut facts: Facts, whole: Whole<R>, options: &Options) -> Result<Self> {
-        let Whole { graph, sources, template, delivered, leaf_after } = whole;
+        let Whole { graph, sources, template, delivered, leaf_after, notes: _ } = whole;
         let device = facts.leaves.first().map(|t| t.device().clone()).ok_or_else(|| report("no tensors"))?;
         if let Some(other) = facts.leaves.iter().find(|t| *t.device() != device) {
             return Err(Error::invalid(

@@ -1,0 +1,96 @@
+//! Optimizers, with PyTorch's update rules, options and defaults.
+//!
+//! Their state is made at construction, so that the tree of a training step does not change. Hyperparameters that schedules change
+//! (learning rate, weight decay, momentum, betas) and the step count are tensors: changing them compiles nothing anew. Parameters may be
+//! divided into groups that have numbers of their own, see [`ParamGroup`].
+
+mod adam;
+mod group;
+mod muon;
+mod other;
+mod sgd;
+
+pub use adam::{Adam, AdamConfig, AdamW};
+pub use group::{Groups, ParamGroup};
+pub use muon::{AdjustLr, Muon, MuonConfig};
+pub use other::{Adagrad, AdagradConfig, Lion, LionConfig, RmsProp, RmsPropConfig};
+pub use sgd::{Sgd, SgdConfig};
+
+use aludel_tensor::{Error, Gradients, Result, Static, Tensor, Tree, Visitor, no_grad};
+
+/// Updates the parameters of a tree.
+pub trait Optimizer: Tree {
+    /// Replaces each parameter for which there is a gradient by its update.
+    ///
+    /// Errors when there is none for any (then the gradients are of other values), or when the tree has other parameters than the optimizer
+    /// was made for.
+    fn step<T: Tree + ?Sized>(&mut self, parameters: &mut T, gradients: &Gradients) -> Result<()>;
+
+    /// The groups of parameters and their hyperparameters. PyTorch: `param_groups`.
+    fn param_groups(&self) -> &Groups;
+
+    fn param_groups_mut(&mut self) -> &mut Groups;
+
+    /// The learning rate of every group from the next step on.
+    fn set_lr(&mut self, lr: f64) {
+        let groups = self.param_groups_mut();
+        (0..groups.len()).for_each(|g| groups.set_lr(g, lr));
+    }
+}
+
+/// What an optimizer keeps for each parameter that it updates: `exp_avg.3` is the fourth parameter's.
+#[derive(Clone)]
+pub(crate) struct PerParameter(Vec<Option<Tensor>>);
+
+impl PerParameter {
+    /// A tensor of one value, shaped as the parameter.
+    pub fn filled(parameters: &[Option<Tensor>], value: f64) -> Result<PerParameter> {
+        let fill = |t: &Tensor| no_grad(|| if value == 0.0 { t.detach().zeros_like() } else { t.detach().full_like(value) });
+        Ok(PerParameter(parameters.iter().map(|t| t.as_ref().map(fill).transpose()).collect::<Result<_>>()?))
+    }
+
+    /// For optimizers that have no use for it.
+    pub fn none() -> PerParameter {
+        PerParameter(Vec::new())
+    }
+
+    pub fn get(&self, k: usize) -> Option<&Tensor> {
+        self.0.get(k)?.as_ref()
+    }
+
+    pub fn set(&mut self, k: usize, value: Tensor) {
+        if let Some(slot) = self.0.get_mut(k) {
+            *slot = Some(value);
+        }
+    }
+}
+
+impl Tree for PerParameter {
+    // Which parameters have one is said by the groups.
+    fn visit(&self, visitor: &mut dyn Visitor) {
+        visitor.value(Static::Len(self.0.len()));
+        for (i, t) in self.0.iter().enumerate() {
+            if let Some(t) = t {
+                visitor.enter(aludel_tensor::Key::Index(i));
+                visitor.tensor(t);
+                visitor.exit();
+            }
+        }
+    }
+    fn visit_mut(&mut self, visitor: &mut dyn FnMut(&mut Tensor)) {
+        self.0.iter_mut().flatten().for_each(visitor);
+    }
+}
+
+/// The state of a parameter, in the order in which its operator takes and gives it.
+fn state<const N: usize>(what: &str, k: usize, of: [&PerParameter; N]) -> Result<[Tensor; N]> {
+    let found: Vec<Tensor> = of.iter().filter_map(|p| p.get(k).cloned()).collect();
+    found.try_into().map_err(|_| Error::invalid(what, format!("has no state for parameter {k}"), "make a new optimizer for this model"))
+}
+
+fn check(what: &str, name: &str, value: f64, range: std::ops::Range<f64>) -> Result<()> {
+    if value.is_finite() && range.contains(&value) {
+        return Ok(());
+    }
+    Err(Error::invalid(what, format!("{name} is {value}"), format!("use a number from {} to below {}", range.start, range.end)))
+}
