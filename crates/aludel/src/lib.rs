@@ -43,13 +43,23 @@ pub use aludel_models as models;
 pub use aludel_nn as nn;
 pub use aludel_tensor::*;
 
+// The guides' examples are tests.
+#[cfg(doctest)]
+mod guides {
+    #[doc = include_str!("../../../docs/modules.md")]
+    struct Modules;
+    #[doc = include_str!("../../../docs/optimizers.md")]
+    struct Optimizers;
+}
+
 /// What a training program needs.
 pub mod prelude {
     pub use aludel_models::{Gpt, Mlp};
     pub use aludel_nn::{
         Activation, Adam, AdamConfig, AdamW, BatchNorm1d, BatchNorm2d, Conv1d, Conv2d, ConvTranspose2d, Dropout, Embedding, Flatten,
-        Generator, GroupNorm, Init, Layer, LayerNorm, Linear, MaxPool2d, Module, ModuleList, MultiheadAttention, Optimizer, Parameters,
-        RmsNorm, RotaryEmbedding, Sequential, Sgd, SgdConfig, TransformerEncoder, TransformerEncoderLayer, clip_grad_norm,
+        Generator, GroupNorm, Gru, Init, Layer, LayerNorm, Linear, Lstm, MaxPool2d, Module, ModuleList, MultiheadAttention, Optimizer,
+        ParamGroup, Parameters, RmsNorm, RnnOptions, RotaryEmbedding, Scheduler, Sequential, Sgd, SgdConfig, TransformerEncoder,
+        TransformerEncoderLayer, clip_grad_norm,
     };
     pub use aludel_tensor::{DType, Device, Gradients, Result, Snapshot, Tensor, Tree, compile, no_grad};
 }
