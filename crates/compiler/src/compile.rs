@@ -1,7 +1,7 @@
 //! All passes, in order.
 
 use crate::plan::{self, Passes};
-use crate::{Options, Target, autodiff, fuse, lower, partition, schedule, split};
+use crate::{Options, Target, attention, autodiff, fuse, lower, partition, schedule, split};
 use aludel_ir::Result;
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
@@ -16,6 +16,8 @@ pub fn compile(graph: &Graph, target: &Target, options: &Options) -> Result<Prog
     let joint = autodiff::expand_grads(graph)?;
     // Operators become prims; equal ones are shared, constants folded.
     let prims = autodiff::decompose(&joint)?;
+    // Attention that no template of the target takes becomes products and a softmax.
+    let prims = attention::retain(&prims, target)?;
     // What the backward pass computes again rather than keeps.
     let (prims, _) = partition::partition(&prims, options.memory_budget)?;
     // Views become index arithmetic; what is worth keeping gets a buffer and a nest.

@@ -2,6 +2,7 @@
 //!
 //! No I/O, no GPU API, no panic on user input; builds for wasm32. Same input, same output, byte for byte.
 
+mod attention;
 pub mod autodiff;
 pub mod codegen;
 mod compile;

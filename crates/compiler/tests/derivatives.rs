@@ -483,6 +483,12 @@ fn all_checks(rng: &mut Lcg) -> Vec<Check> {
     add(sdpa, none().with("enable_gqa", true), [qkv(rng, 2), vec![rng.tensor(&[4, 1, 3], -1.0, 1.0)]].concat(), &[0, 1, 2, 3]);
     // One row is masked entirely.
     add(sdpa, none(), [qkv(rng, 4), vec![bools(&[3, 3], &[1, 0, 1, 0, 0, 0, 1, 1, 1])]].concat(), &[0, 1, 2]);
+    // With dropout, whose factors come from the key; and with the logarithms as results.
+    let key = HostTensor::new(DType::U32, [2], vec![7.0, 11.0]).unwrap();
+    add(sdpa, none().with("dropout_p", 0.4), [qkv(rng, 4), vec![key.clone()]].concat(), &[0, 1, 2]);
+    let flash = "_scaled_dot_product_flash_attention";
+    add(flash, none().with("is_causal", true), qkv(rng, 4), &[0, 1, 2]);
+    add(flash, none().with("enable_gqa", true).with("dropout_p", 0.4), [qkv(rng, 2), vec![rng.tensor(&[4, 1, 3], -1.0, 1.0), key]].concat(), &[0, 1, 2, 3]);
     // Recurrent cells.
     let cell = |rng: &mut Lcg, gates: usize| {
         vec![
@@ -751,6 +757,7 @@ fn second_derivatives() {
         "layer_norm",
         "rms_norm",
         "scaled_dot_product_attention",
+        "_scaled_dot_product_flash_attention",
         "cross_entropy",
         "mse_loss",
         "binary_cross_entropy_with_logits",

@@ -3,6 +3,7 @@
 //!
 //! This crate does no I/O, knows no GPU API and does not panic on anything that a user can write.
 
+pub mod attention;
 pub mod build;
 pub mod dtype;
 pub mod error;
@@ -21,6 +22,7 @@ pub mod shape;
 pub mod text;
 pub mod verify;
 
+pub use attention::Attention;
 pub use build::Builder;
 pub use dtype::{DType, Literal};
 pub use error::{Error, Result};

@@ -3,6 +3,7 @@
 //! Conventions: operands of a scalar prim have equal shapes (broadcasting is an explicit [`Prim::Expand`]); dimensions are
 //! non-negative and in range; views are functional, there is no aliasing in a graph.
 
+use crate::attention::Attention;
 use crate::dtype::{DType, Literal};
 use crate::error::{Error, Result};
 use crate::expr::{Dim, Expr};
@@ -151,6 +152,10 @@ pub enum Prim {
         batch: Vec<(usize, usize)>,
         contract: Vec<(usize, usize)>,
     },
+    /// Softmax attention and the logarithms of its denominators; see [`Attention`].
+    Attention(Attention),
+    /// The gradients of its query, key and value; see [`Attention`].
+    AttentionBackward(Attention),
 }
 
 impl Prim {
@@ -177,6 +182,8 @@ impl Prim {
             Prim::ScatterAdd { .. } => "scatter_add",
             Prim::Sort { .. } => "sort",
             Prim::Contract { .. } => "contract",
+            Prim::Attention(_) => "attention",
+            Prim::AttentionBackward(_) => "attention_backward",
         }
     }
 
@@ -185,6 +192,20 @@ impl Prim {
         matches!(
             self,
             Prim::Reshape(_) | Prim::Permute(_) | Prim::Expand(_) | Prim::Slice { .. } | Prim::Flip(_) | Prim::Unfold { .. } | Prim::Detach
+        )
+    }
+
+    /// Whether the prim reads its operands many times and gives something else: work that is done once and kept.
+    pub fn computes(&self) -> bool {
+        matches!(
+            self,
+            Prim::Reduce { .. }
+                | Prim::Contract { .. }
+                | Prim::Scan { .. }
+                | Prim::ScatterAdd { .. }
+                | Prim::Sort { .. }
+                | Prim::Attention(_)
+                | Prim::AttentionBackward(_)
         )
     }
 
@@ -219,6 +240,8 @@ impl Prim {
             Prim::Const(_) | Prim::Size(_) | Prim::Iota { .. } => Some(0),
             Prim::Gather { .. } | Prim::Contract { .. } => Some(2),
             Prim::ScatterAdd { .. } => Some(3),
+            Prim::Attention(a) => Some(a.operands(false)),
+            Prim::AttentionBackward(a) => Some(a.operands(true)),
             Prim::Cat { .. } => None,
             _ => Some(1),
         };
@@ -465,6 +488,8 @@ impl Prim {
                 shape.extend((0..b.rank()).filter(|d| !used(|p| p.1, *d)).map(|d| b.shape[d].clone()));
                 one(a.dtype, shape)
             }
+            Prim::Attention(a) => a.infer(args, false, env).map_err(|e| fail(env, e, "check the shapes of query, key, value and mask")),
+            Prim::AttentionBackward(a) => a.infer(args, true, env).map_err(|e| fail(env, e, "check the operands' shapes")),
         }
     }
 }

@@ -1,9 +1,19 @@
 //! The reverse-mode rule of every prim. Each is built of prims that have rules themselves.
 
+use super::reverse::gradients;
+use aludel_ir::graph::InputKind;
+use aludel_ir::{Op, TensorType, attention};
+use std::collections::HashMap;
 use aludel_ir::{Builder, DType, Dim, Expr, Literal, Prim, ReduceOp, Result, ScalarOp, Shape, ValueId};
 
 /// One gradient for each operand, given those of the results; `None` where it is zero everywhere.
 pub fn vjp(b: &mut Builder, prim: &Prim, x: &[ValueId], y: &[ValueId], grads: &[Option<ValueId>]) -> Result<Vec<Option<ValueId>>> {
+    match prim {
+        // These have several results that carry gradients.
+        Prim::Attention(a) => return a.vjp(b, x, y, grads),
+        Prim::AttentionBackward(_) => return by_decomposition(b, prim, x, grads),
+        _ => {}
+    }
     let Some(dy) = grads[0] else { return Ok(vec![None; x.len()]) };
     let one = |g: ValueId| Ok(vec![Some(g)]);
     match prim {
@@ -66,7 +76,41 @@ pub fn vjp(b: &mut Builder, prim: &Prim, x: &[ValueId], y: &[ValueId], grads: &[
             let (left, right) = product(b, x[0], x[1], batch, contract, dy)?;
             Ok(vec![Some(left), Some(right)])
         }
+        Prim::Attention(_) | Prim::AttentionBackward(_) => Ok(vec![None; x.len()]),
     }
+}
+
+// The gradients of a prim that stands for others, through these. They are differentiated in a graph of their own: there the
+// operands do not depend on one another.
+fn by_decomposition(b: &mut Builder, prim: &Prim, x: &[ValueId], grads: &[Option<ValueId>]) -> Result<Vec<Option<ValueId>>> {
+    let mut inner = Builder::new(prim.name());
+    inner.graph.env = b.graph.env.clone();
+    inner.origin = b.origin.clone();
+    let mut given = HashMap::new();
+    let mut input = |inner: &mut Builder, v: ValueId, ty: TensorType| {
+        let i = inner.graph.add_input(format!("x{}", given.len()), InputKind::Arg, ty);
+        given.insert(i, v);
+        i
+    };
+    let operands: Vec<ValueId> = x.iter().map(|v| input(&mut inner, *v, b.ty(*v).clone())).collect();
+    let seeds: Vec<Option<ValueId>> = grads.iter().map(|g| g.map(|g| input(&mut inner, g, b.ty(g).clone()))).collect();
+    let y = attention::decompose(&mut inner, prim, &operands)?;
+    let seeds: Vec<(ValueId, ValueId)> = y.into_iter().zip(seeds).filter_map(|(y, g)| Some((y, g?))).collect();
+    let found = gradients(&mut inner, &seeds, &operands)?;
+    for g in found.iter().flatten() {
+        inner.graph.add_output("", *g, None);
+    }
+    let mut graph = inner.graph;
+    graph.eliminate_dead_code();
+    b.graph.env = graph.env.clone();
+    for node in &graph.nodes {
+        let Op::Prim(p) = &node.op else { continue };
+        let args: Vec<ValueId> = node.inputs.iter().filter_map(|v| given.get(v).copied()).collect();
+        for (old, new) in node.outputs.iter().zip(b.prims(p.clone(), &args)?) {
+            given.insert(*old, new);
+        }
+    }
+    Ok(found.into_iter().map(|g| g.and_then(|g| given.get(&g).copied())).collect())
 }
 
 // A reduced tensor with its reduced dimensions back, grown to the shape before.

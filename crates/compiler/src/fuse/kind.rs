@@ -1,5 +1,6 @@
 //! What a nest is, as far as fusion and scheduling care: read off its operations, never stored.
 
+use super::attention::{Attention, attention};
 use aludel_ir::ReduceOp;
 use aludel_ir::ScalarOp;
 use aludel_ir::expr::AxisId;
@@ -13,6 +14,8 @@ pub enum Kind {
     Rows,
     /// One sum of products whose factors vary over different axes: tiles share their operands.
     Contract(Contraction),
+    /// Weights made of products of rows and columns, summed over the columns.
+    Attention(Box<Attention>),
     /// Accumulates into memory.
     Scatter,
 }
@@ -49,7 +52,7 @@ pub fn classify(nest: &Nest, program: &LoopProgram) -> Kind {
     let mut reduces = nest.reduces();
     let Some(first) = reduces.next() else { return Kind::Pointwise };
     if reduces.next().is_some() {
-        return Kind::Rows;
+        return attention(nest).map_or(Kind::Rows, |a| Kind::Attention(Box::new(a)));
     }
     contraction(nest, program, first).map_or(Kind::Rows, Kind::Contract)
 }

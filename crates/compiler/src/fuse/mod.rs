@@ -3,6 +3,7 @@
 //! [`pair::try_fuse`] holds every rule; a refusal is data that `explain` and the page show. The order of profit: epilogues
 //! into contractions, phases into row reductions, pointwise chains, then siblings that read the same buffer.
 
+pub(crate) mod attention;
 mod axes;
 mod kind;
 mod pair;
@@ -287,7 +288,7 @@ impl<'p> Fuser<'p> {
             for w in writers {
                 for r in readers.iter().filter(|r| **r == g || *w == g) {
                     let class = match (&self.facts[*w].kind, &self.facts[*r].kind) {
-                        (Some(Kind::Contract(_)), Some(Kind::Pointwise)) => 5,
+                        (Some(Kind::Contract(_) | Kind::Attention(_)), Some(Kind::Pointwise)) => 5,
                         (Some(Kind::Rows), Some(Kind::Rows)) => 4,
                         (Some(Kind::Rows), _) => 3,
                         (_, Some(Kind::Rows)) => 2,

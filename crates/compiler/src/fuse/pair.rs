@@ -34,6 +34,8 @@ pub enum Refusal {
     InPlace { buffer: String },
     /// One workgroup would do all the work: too few rows for so many columns.
     TooFewRows { rows: i64, columns: i64 },
+    /// Attention keeps tiles of rows and columns in registers: only what follows it element by element joins.
+    Attention,
     /// Accumulating stores are kernels of their own.
     Scatter,
     /// A library computes the matrix product faster, and computes nothing else with it.
@@ -54,6 +56,7 @@ impl fmt::Display for Refusal {
             Refusal::OtherElements { buffer } => write!(f, "the second reads elements of {buffer} that other threads of the first write"),
             Refusal::InPlace { buffer } => write!(f, "{buffer} is updated in place and other threads still read its old value"),
             Refusal::TooFewRows { rows, columns } => write!(f, "{rows} rows of {columns} columns would leave most of the device idle"),
+            Refusal::Attention => write!(f, "attention computes tiles; only what follows it element by element can be done with them"),
             Refusal::Scatter => write!(f, "accumulating stores run by themselves"),
             Refusal::LibraryProduct => write!(f, "a library computes the matrix product faster than a kernel that does both"),
         }
@@ -71,6 +74,8 @@ pub fn try_fuse(program: &mut LoopProgram, a: &Nest, b: &Nest, in_place: &BTreeM
     let (ka, kb) = (classify(a, program), classify(b, program));
     match (&ka, &kb) {
         (Kind::Scatter, _) | (_, Kind::Scatter) => return Err(Refusal::Scatter),
+        (Kind::Attention(_), Kind::Pointwise) if a.writes().iter().any(|w| b.reads().contains(w)) => {}
+        (Kind::Attention(_), _) | (_, Kind::Attention(_)) => return Err(Refusal::Attention),
         (Kind::Contract(_), Kind::Contract(_)) => return Err(Refusal::TwoContractions),
         (Kind::Contract(_), Kind::Rows) | (Kind::Rows, Kind::Contract(_)) => return Err(Refusal::TilesAndRows),
         (Kind::Pointwise, Kind::Contract(c)) if feeds(a, b, c.reduce) => return Err(Refusal::Operand),
@@ -91,6 +96,9 @@ pub fn try_fuse(program: &mut LoopProgram, a: &Nest, b: &Nest, in_place: &BTreeM
     let (first, second) = if frame_is_b { (&other, &frame) } else { (&frame, &other) };
     check_elements(program, first, second)?;
     let fused = merge(program, first, second, &frame);
+    if matches!(ka, Kind::Attention(_)) && !matches!(classify(&fused, program), Kind::Attention(_)) {
+        return Err(Refusal::Attention);
+    }
     for (old, new) in in_place.values() {
         if fused.stores.iter().any(|s| s.buffer == *new) && !reads_where_it_writes(&fused, *old, *new) {
             return Err(Refusal::InPlace { buffer: program.buffer(*old).name.clone() });

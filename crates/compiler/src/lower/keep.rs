@@ -40,8 +40,7 @@ pub(super) fn decide(graph: &Graph, target: &Target) -> Vec<bool> {
     }
     for (n, node) in graph.nodes.iter().enumerate() {
         let Op::Prim(prim) = &node.op else { continue };
-        let computes =
-            matches!(prim, Prim::Reduce { .. } | Prim::Contract { .. } | Prim::Scan { .. } | Prim::ScatterAdd { .. } | Prim::Sort { .. });
+        let computes = prim.computes();
         for v in &node.outputs {
             let mut c = Cost { instructions: own_cost(prim), ..Cost::default() };
             for x in &node.inputs {
@@ -59,12 +58,14 @@ pub(super) fn decide(graph: &Graph, target: &Target) -> Vec<bool> {
             let stop = computes
                 || lands[n]
                 || (!prim.is_view() && !is_free(prim) && {
+                    // Masks and random numbers that follow from places alone cost attention less than reading them would.
+                    let generated = c.wide.is_empty() && !readers.is_empty() && readers.iter().all(|n| masks_attention(graph, &users, *n, *v));
                     let repeated = fan_out && (c.hangs_on_compute || c.instructions > CHEAP || c.wide.len() > 2);
                     let operand = by_contract && (c.instructions > target.operand_instructions() || c.hangs_on_compute || c.wide.len() > 1);
                     let broadcast = grows && c.instructions >= 4 && !c.wide.is_empty();
                     // A pulled expression may not grow without bound, whoever reads it.
                     let large = c.instructions > 400 || c.wide.len() > 6;
-                    repeated || operand || broadcast || large
+                    !generated && (repeated || operand || broadcast || large)
                 });
             if stop || (is_output[v.index()] && !prim.is_view()) {
                 keep[v.index()] = stop || !is_free(prim);
@@ -99,9 +100,22 @@ fn own_cost(prim: &Prim) -> u32 {
 fn feeds_contract(graph: &Graph, users: &[Vec<usize>], lands: &[bool], n: usize) -> bool {
     match &graph.nodes[n].op {
         _ if lands[n] => false,
-        Op::Prim(Prim::Contract { .. }) => true,
+        Op::Prim(Prim::Contract { .. } | Prim::Attention(_) | Prim::AttentionBackward(_)) => true,
         Op::Prim(p) if p.is_view() || matches!(p, Prim::Cast(_)) => {
             graph.nodes[n].outputs.iter().any(|v| users[v.index()].iter().any(|m| feeds_contract(graph, users, lands, *m)))
+        }
+        _ => false,
+    }
+}
+
+// Whether a node is attention that reads the value as a mask or dropout's factors, or a view on the way to such.
+fn masks_attention(graph: &Graph, users: &[Vec<usize>], n: usize, v: ValueId) -> bool {
+    let node = &graph.nodes[n];
+    match &node.op {
+        Op::Prim(Prim::Attention(_)) => !node.inputs[..3].contains(&v),
+        Op::Prim(Prim::AttentionBackward(_)) => !node.inputs[..6].contains(&v),
+        Op::Prim(p) if p.is_view() => {
+            node.outputs.iter().all(|o| !users[o.index()].is_empty() && users[o.index()].iter().all(|m| masks_attention(graph, users, *m, *o)))
         }
         _ => false,
     }

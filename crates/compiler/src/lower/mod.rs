@@ -4,6 +4,7 @@
 //! are always pulled: they only change indices. `keep` decides; fusion later merges nests and removes buffers that turn out
 //! to be read only where they are written.
 
+mod attention;
 mod keep;
 mod pull;
 mod widen;
@@ -131,6 +132,8 @@ impl<'g> Lowering<'g> {
         match prim {
             Prim::Reduce { op, dims } => self.reduce(n, *op, dims),
             Prim::Contract { batch, contract } => self.contract(n, batch, contract),
+            Prim::Attention(a) => self.attention(n, a),
+            Prim::AttentionBackward(a) => self.attention_backward(n, a),
             Prim::Scan { op, dim } => self.scan(n, *op, *dim),
             Prim::ScatterAdd { dim } => self.scatter_add(n, *dim),
             Prim::Sort { dim, descending } => self.sort(n, *dim, *descending),

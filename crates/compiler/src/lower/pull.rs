@@ -155,7 +155,13 @@ impl<'a, 'g> Puller<'a, 'g> {
                 source[*dim] = Expr::value(i.0);
                 self.at(x[0], &source, mask)
             }
-            Prim::Reduce { .. } | Prim::Contract { .. } | Prim::Scan { .. } | Prim::ScatterAdd { .. } | Prim::Sort { .. } => {
+            Prim::Reduce { .. }
+            | Prim::Contract { .. }
+            | Prim::Scan { .. }
+            | Prim::ScatterAdd { .. }
+            | Prim::Sort { .. }
+            | Prim::Attention(_)
+            | Prim::AttentionBackward(_) => {
                 Err(Error::verify(format!("value %{}", v.0), format!("{} must have a buffer", prim.name())))
             }
         }

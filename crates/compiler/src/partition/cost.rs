@@ -125,7 +125,9 @@ impl<'g> Model<'g> {
             | Prim::Sort { .. }
             | Prim::Gather { .. }
             | Prim::ScatterAdd { .. }
-            | Prim::Contract { .. } => return Again::Budget,
+            | Prim::Contract { .. }
+            | Prim::Attention(_)
+            | Prim::AttentionBackward(_) => return Again::Budget,
             _ if self.view[v.index()] => return Again::Free,
             _ => {}
         }
@@ -198,6 +200,9 @@ fn reads_memory(graph: &Graph, node: usize, v: ValueId) -> bool {
     match &node.op {
         Op::Prim(Prim::Contract { .. } | Prim::Sort { .. } | Prim::Scan { .. }) => true,
         Op::Prim(Prim::Gather { .. }) => node.inputs.first() == Some(&v),
+        // Masks and dropout are computed on the fly.
+        Op::Prim(Prim::Attention(_)) => node.inputs[..3].contains(&v),
+        Op::Prim(Prim::AttentionBackward(_)) => node.inputs[..6].contains(&v),
         _ => false,
     }
 }
@@ -213,6 +218,15 @@ fn flops(graph: &Graph, prim: &Prim, inputs: &[ValueId], out: u64) -> u64 {
         Prim::Contract { contract, .. } => {
             let inner = contract.iter().filter_map(|(l, _)| shape(0).get(*l)).map(size).fold(2, u64::saturating_mul);
             out.saturating_mul(inner)
+        }
+        Prim::Attention(_) | Prim::AttentionBackward(_) => {
+            // Two products forward, five backward.
+            let rank = shape(1).len();
+            let keys = shape(1).get(rank.wrapping_sub(2)).map_or(1, size);
+            let width = shape(2).last().map_or(1, size);
+            let features = shape(0).last().map_or(1, size);
+            let products = if matches!(prim, Prim::Attention(_)) { features + width } else { 3 * features + 2 * width };
+            (first / features).saturating_mul(keys).saturating_mul(2 * products)
         }
         Prim::Sort { .. } => first.saturating_mul(64 - first.leading_zeros() as u64),
         Prim::Reduce { .. } | Prim::Scan { .. } | Prim::ScatterAdd { .. } => first,

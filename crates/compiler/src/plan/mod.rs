@@ -404,6 +404,17 @@ fn flops(loops: &LoopProgram, nest: &Nest) -> Expr {
     let all = outer.mul(&loops.volume(&nest.inner));
     let deps = nest.dependences();
     let mut sum = Expr::ZERO;
+    if matches!(classify(nest, loops), Kind::Attention(_)) {
+        // Operations run over the axes that they vary over, no others.
+        for (i, (op, _)) in nest.ops.iter().enumerate().filter(|(_, (_, dtype))| dtype.is_float()) {
+            sum = match op {
+                LoopOp::Scalar(..) => sum.add(&loops.volume(&deps[i])),
+                LoopOp::Reduce { value, .. } => sum.add(&loops.volume(&deps[value.0 as usize])),
+                _ => sum,
+            };
+        }
+        return sum;
+    }
     for (i, (op, dtype)) in nest.ops.iter().enumerate() {
         let counts = match op {
             LoopOp::Scalar(..) => dtype.is_float(),

@@ -280,6 +280,18 @@ impl<'n> Emitter<'n> {
         self.scopes.pop();
     }
 
+    /// Leaves a scope and gives what was computed in it: for a later scope where the same holds.
+    pub fn leave_with(&mut self) -> HashMap<ValId, KExpr> {
+        self.scopes.pop().unwrap_or_default()
+    }
+
+    /// Takes what [`Emitter::leave_with`] gave into the present scope.
+    pub fn resume(&mut self, known: &HashMap<ValId, KExpr>) {
+        if let Some(s) = self.scopes.last_mut() {
+            s.extend(known.iter().map(|(v, e)| (*v, e.clone())));
+        }
+    }
+
     /// Declares what a value is here: a reduction's result.
     pub fn define(&mut self, v: ValId, e: KExpr) {
         if let Some(s) = self.scopes.last_mut() {

@@ -13,6 +13,8 @@ pub(super) fn collapse(program: &mut LoopProgram, nest: &Nest, kind: &Kind) -> N
     // Axes may only merge with others of their own role.
     let classes: Vec<Vec<AxisId>> = match kind {
         Kind::Contract(c) => vec![c.batch.clone(), c.m.clone(), c.n.clone(), c.k.clone()],
+        // Templates know the axes by their roles.
+        Kind::Attention(a) => vec![a.batch.clone()],
         _ => vec![nest.axes.clone(), nest.inner.clone()],
     };
     for class in classes {

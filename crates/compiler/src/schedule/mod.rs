@@ -2,6 +2,7 @@
 //! lanes, tiles) is chosen from the sizes' hints and the target's limits.
 
 mod accumulate;
+mod attention;
 mod build;
 mod collapse;
 mod contract;
@@ -64,7 +65,7 @@ fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Schedul
     let kind = classify(nest, table);
     let mut flat = collapse::collapse(table, nest, &kind);
     let kind = match kind {
-        Kind::Contract(_) => classify(&flat, table),
+        Kind::Contract(_) | Kind::Attention(_) => classify(&flat, table),
         k => k,
     };
     match kind {
@@ -73,6 +74,7 @@ fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Schedul
         Kind::Contract(c) if let Some(plan) = staged::warpgroup::choose(table, &flat, &c, target) => {
             staged::warpgroup::schedule(table, &flat, &c, plan, target)
         }
+        Kind::Attention(a) => attention::schedule(table, &flat, &a, target),
         Kind::Contract(c) => match (target.speaks(Language::Ptx)).then(|| staged::choose(table, &flat, &c, target)).flatten() {
             Some(tile) => staged::schedule(table, &flat, &c, tile, target),
             None => contract::schedule(table, &flat, &c, target),

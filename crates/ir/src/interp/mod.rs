@@ -4,6 +4,7 @@
 //! (in [`Precision::F64`]), and what trains the small presets where there is no WebGPU, so it avoids the worst costs: views
 //! are strides, loops run over merged dimensions, contractions are blocked.
 
+mod attention;
 mod contract;
 mod index;
 mod pointwise;
@@ -235,6 +236,8 @@ impl Env<'_> {
             Prim::ScatterAdd { dim } => index::scatter_add(x[0], x[1], x[2], *dim, rounding(x[0].dtype))?,
             Prim::Sort { dim, descending } => return Ok(reduce::sort(x[0], *dim, *descending)),
             Prim::Contract { batch, contract } => contract::contract(x[0], x[1], batch, contract, rounding(x[0].dtype)),
+            Prim::Attention(a) => return Ok(attention::forward(a, x, self.precision)),
+            Prim::AttentionBackward(a) => return Ok(attention::backward(a, x, self.precision)),
         };
         Ok(vec![one])
     }

@@ -1,42 +1,63 @@
 //! Scaled dot-product attention.
 
-use super::activation::softmax;
+use super::random::keep_mask;
+use crate::attention::Attention;
 use crate::build::Builder;
-use crate::dtype::DType;
+use crate::dtype::{DType, Literal};
 use crate::error::Result;
 use crate::expr::Dim;
 use crate::graph::ValueId;
 use crate::op::{Attrs, OpDef, VjpArgs};
-use crate::scalar::ScalarOp;
+use crate::prim::Prim;
 
-pub static OPS: &[OpDef] = &[op!(
-    "scaled_dot_product_attention",
-    "query, key, value, [attn_mask]; is_causal=False, scale=None, enable_gqa=False",
-    "softmax(query @ key^T * scale + mask) @ value over the last two dimensions; the scale is 1 / sqrt(E) by default. A bool mask \
-     keeps where it is true, a float mask is added; a row that is masked entirely gives zero.",
-    attention,
-    attention_vjp
-)];
+pub static OPS: &[OpDef] = &[
+    op!(
+        "scaled_dot_product_attention",
+        "query, key, value, [attn_mask], [dropout_key]; is_causal=False, scale=None, enable_gqa=False, dropout_p=0.0",
+        "softmax(query @ key^T * scale + mask) @ value over the last two dimensions; the scale is 1 / sqrt(E) by default. A bool mask \
+         keeps where it is true, a float mask is added; a row that is masked entirely gives zero. With dropout_p above zero the last \
+         operand is the random key.",
+        |b, x, a| {
+            let c = call(b, x, a)?;
+            let out = c.forward(b)?[0];
+            Ok(vec![c.result(b, out)?])
+        },
+        |b, g| {
+            let c = call(b, g.inputs, g.attrs)?;
+            let y = c.forward(b)?;
+            c.vjp(b, &y, g, &[g.grads[0], None])
+        }
+    ),
+    op!(
+        "_scaled_dot_product_flash_attention",
+        "query, key, value, [attn_mask], [dropout_key]; is_causal=False, scale=None, enable_gqa=False, dropout_p=0.0",
+        "scaled_dot_product_attention, and the logarithm of each row's softmax denominator, which its derivative reads.",
+        |b, x, a| {
+            let c = call(b, x, a)?;
+            let y = c.forward(b)?;
+            Ok(vec![c.result(b, y[0])?, c.result(b, y[1])?])
+        },
+        |b, g| {
+            let c = call(b, g.inputs, g.attrs)?;
+            let y = [c.grouped(b, g.outputs[0])?, c.grouped(b, g.outputs[1])?];
+            c.vjp(b, &y, g, &[g.grads[0], g.grads[1]])
+        }
+    ),
+];
 
-/// Stands for minus infinity: targets may assume that infinities are absent, and this vanishes in any softmax.
-fn masked_score(dtype: DType) -> f64 {
-    if dtype == DType::F16 { dtype.min_finite() } else { -1e30 }
+/// One call, brought to the form of the prims: heads of the query grouped by the key head that they share.
+struct Call {
+    what: Attention,
+    /// The prim's operands.
+    operands: Vec<ValueId>,
+    /// The shape of the query.
+    query: Vec<Dim>,
+    /// The key's batch and heads, and how many heads of the query share one.
+    batch: Vec<Dim>,
+    group: Dim,
 }
 
-struct Scores {
-    /// Query with heads grouped by the key head they share: [..., heads, group, L, E].
-    q: ValueId,
-    /// [..., heads, S, E] and [..., heads, S, Ev]
-    k: ValueId,
-    v: ValueId,
-    /// How many leading dimensions q, k and v share.
-    batch: usize,
-    scale: f64,
-    /// softmax of the masked scores: [..., heads, group, L, S]
-    weights: ValueId,
-}
-
-fn scores(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Scores> {
+fn call(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Call> {
     let (mut q, mut k, mut v) = (b.float(x[0])?, b.float(x[1])?, b.float(x[2])?);
     let rank = b.rank(q);
     if rank < 2 || b.rank(k) != rank || b.rank(v) != rank {
@@ -62,13 +83,12 @@ fn scores(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Scores> {
     }
     let common = [q, k, v].iter().map(|t| b.dtype(*t)).fold(b.dtype(q), DType::promote);
     (q, k, v) = (b.cast(q, common)?, b.cast(k, common)?, b.cast(v, common)?);
+    let mut group = Dim::ONE;
     if gqa && batch > 0 {
-        let Some(group) = qs[batch - 1].exact_div(&ks[batch - 1]) else {
+        let Some(n) = qs[batch - 1].exact_div(&ks[batch - 1]) else {
             return Err(b.error("the query's heads are not a multiple of the key's", "use a number of key heads that divides the query's"));
         };
-        let mut shape = ks[..batch].to_vec();
-        shape.extend([group, qs[rank - 2].clone(), qs[rank - 1].clone()]);
-        q = b.reshape(q, shape)?;
+        group = n;
     }
     let scale = match a.opt_float("scale")? {
         Some(s) => s,
@@ -77,94 +97,79 @@ fn scores(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Scores> {
             _ => return Err(b.error("the number of features is not known", "give a scale")),
         },
     };
-    let pairs: Vec<(usize, usize)> = (0..batch).map(|d| (d, d)).collect();
-    let s = b.contract(q, k, &pairs, &[(b.rank(q) - 1, rank - 1)])?;
-    let mut s = b.mul_scalar(s, scale)?;
-    let low = b.full_like(s, masked_score(b.dtype(s)))?;
-    if a.bool("is_causal", false)? {
-        let (shape, r) = (b.shape(s), b.rank(s));
-        let square = &shape[r - 2..];
-        let (row, column) = (b.iota(square, 0)?, b.iota(square, 1)?);
-        let seen = b.binary(ScalarOp::Ge, row, column)?;
-        s = b.select(seen, s, low)?;
+    let p = a.float("dropout_p", 0.0)?;
+    if !(0.0..=1.0).contains(&p) {
+        return Err(b.error(format!("dropout_p is {p}"), "use a probability from 0 to 1"));
     }
-    let mut keep = None;
-    if let Some(mask) = x.get(3) {
-        let mask = grouped_mask(b, *mask, s, &qs, gqa && batch > 0)?;
-        if b.dtype(mask) == DType::Bool {
-            s = b.select(mask, s, low)?;
-            keep = Some(mask);
-        } else {
-            let mask = b.cast(mask, b.dtype(s))?;
-            let bounded = b.scalar(ScalarOp::Max, mask, masked_score(b.dtype(s)))?;
-            s = b.add(s, bounded)?;
+    let (mask, key) = match (&x[3..], p > 0.0) {
+        ([], false) => (None, None),
+        ([mask], false) => (Some(*mask), None),
+        ([key], true) => (None, Some(*key)),
+        ([mask, key], true) => (Some(*mask), Some(*key)),
+        (_, false) => return Err(b.error("a random key without dropout", "give dropout_p, or leave the key out")),
+        (_, true) => return Err(b.error("dropout without a random key", "give a key of two u32 as the last operand")),
+    };
+    let causal = a.bool("is_causal", false)?;
+    let scale = Literal::new(scale, DType::F32);
+    let what = Attention { scale, causal, mask: mask.is_some(), dropout: key.is_some() };
+    let mut c = Call { what, operands: vec![], query: qs.clone(), batch: ks[..batch].to_vec(), group };
+    let q = c.grouped(b, q)?;
+    c.operands = vec![q, k, v];
+    // One for each score: [batch.., group, L, S], broadcast from what the query's heads see.
+    let mut square = qs[..rank - 1].to_vec();
+    square.push(ks[rank - 2].clone());
+    if let Some(mask) = mask {
+        let mask = if b.dtype(mask) == DType::Bool { mask } else { b.float(mask)? };
+        let mask = b.broadcast_to(mask, &square)?;
+        let mask = c.grouped(b, mask)?;
+        c.operands.push(mask);
+    }
+    if let Some(key) = key {
+        let factor = keep_mask(b, key, &square, p)?;
+        let factor = c.grouped(b, factor)?;
+        c.operands.push(factor);
+    }
+    Ok(c)
+}
+
+impl Call {
+    /// A value with the query's heads, with these grouped.
+    fn grouped(&self, b: &mut Builder, v: ValueId) -> Result<ValueId> {
+        let mut shape = self.batch.clone();
+        shape.push(self.group.clone());
+        shape.extend_from_slice(&b.shape(v)[self.batch.len()..]);
+        b.reshape(v, shape)
+    }
+
+    /// A result of the prims with the heads of the query again.
+    fn result(&self, b: &mut Builder, v: ValueId) -> Result<ValueId> {
+        let n = self.batch.len();
+        let mut shape = self.query[..n].to_vec();
+        shape.extend_from_slice(&b.shape(v)[n + 1..]);
+        b.reshape(v, shape)
+    }
+
+    /// The result and the logarithms.
+    fn forward(&self, b: &mut Builder) -> Result<Vec<ValueId>> {
+        b.prims(Prim::Attention(self.what), &self.operands)
+    }
+
+    fn vjp(&self, b: &mut Builder, y: &[ValueId], g: &VjpArgs, grads: &[Option<ValueId>; 2]) -> Result<Vec<Option<ValueId>>> {
+        let dtype = b.dtype(y[0]);
+        let mut dy = [None; 2];
+        for (dy, grad) in dy.iter_mut().zip(grads) {
+            *dy = grad.map(|v| self.grouped(b, v)).transpose()?;
         }
+        if let Some(d) = dy[0] {
+            dy[0] = Some(b.cast(d, dtype)?);
+        }
+        let mut found = self.what.vjp(b, &self.operands, y, &dy)?;
+        found[0] = found[0].map(|v| self.result(b, v)).transpose()?;
+        if self.what.mask {
+            // What the mask broadcast over is summed by the caller.
+            found[3] = found[3].map(|v| self.result(b, v)).transpose()?;
+        }
+        found.resize(g.inputs.len(), None);
+        Ok(found)
     }
-    let mut weights = softmax(b, s, -1)?;
-    if let Some(mask) = keep {
-        // Only a row without any key is changed by this: it gives zero, as in PyTorch.
-        let zero = b.zeros_like(weights)?;
-        weights = b.select(mask, weights, zero)?;
-    }
-    Ok(Scores { q, k, v, batch, scale, weights })
-}
-
-// The mask broadcast to the scores; a mask with heads is split into groups as the query is.
-fn grouped_mask(b: &mut Builder, mask: ValueId, scores: ValueId, q: &[Dim], gqa: bool) -> Result<ValueId> {
-    let target = b.shape(scores);
-    if !gqa || b.rank(mask) <= 2 {
-        return b.broadcast_to(mask, &target);
-    }
-    let mut full = q[..q.len() - 1].to_vec();
-    full.push(target[target.len() - 1].clone());
-    let m = b.broadcast_to(mask, &full)?;
-    b.reshape(m, target)
-}
-
-fn attention(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let s = scores(b, x, a)?;
-    let pairs: Vec<(usize, usize)> = (0..s.batch).map(|d| (d, d)).collect();
-    let y = b.contract(s.weights, s.v, &pairs, &[(b.rank(s.weights) - 1, s.batch)])?;
-    let mut shape = b.shape(x[0]);
-    shape.pop();
-    shape.extend(b.shape(x[2]).pop());
-    Ok(vec![b.reshape(y, shape)?])
-}
-
-// With p the weights: dv = p^T dy, dp = dy v^T, ds = p (dp - sum(dp p)), dq = scale ds k, dk = scale ds^T q.
-fn attention_vjp(b: &mut Builder, g: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
-    let Some(dy) = g.grads[0] else { return Ok(vec![None; g.inputs.len()]) };
-    let s = scores(b, g.inputs, g.attrs)?;
-    let (n, p) = (s.batch, s.weights);
-    let rank = b.rank(p);
-    let pairs: Vec<(usize, usize)> = (0..n).map(|d| (d, d)).collect();
-    // The dimensions between the batch and the last one: the group (with grouped heads) and the query's length.
-    let rows: Vec<(usize, usize)> = (n..rank - 1).map(|d| (d, d)).collect();
-    let mut shape = b.shape(p);
-    shape.pop();
-    shape.extend(b.shape(s.v).pop());
-    let dy = b.reshape(dy, shape)?;
-    let dv = b.contract(p, dy, &pairs, &rows)?;
-    let dp = b.contract(dy, s.v, &pairs, &[(rank - 1, n + 1)])?;
-    let t = b.mul(dp, p)?;
-    let t = b.sum(t, &[rank - 1], true)?;
-    let d = b.sub(dp, t)?;
-    let ds = b.mul(p, d)?;
-    let scaled = b.mul_scalar(ds, s.scale)?;
-    let dq = b.contract(scaled, s.k, &pairs, &[(rank - 1, n)])?;
-    let dq = b.reshape(dq, b.shape(g.inputs[0]))?;
-    let dk = b.contract(scaled, s.q, &pairs, &rows)?;
-    let mut out = vec![Some(dq), Some(dk), Some(dv)];
-    if let Some(mask) = g.inputs.get(3) {
-        out.push(if b.dtype(*mask).is_float() {
-            // Back from the groups to heads; what the mask broadcast over is summed by the caller.
-            let mut full = b.shape(g.inputs[0]);
-            full.pop();
-            full.extend(b.shape(ds).pop());
-            Some(b.reshape(ds, full)?)
-        } else {
-            None
-        });
-    }
-    Ok(out)
 }

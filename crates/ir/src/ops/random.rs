@@ -52,6 +52,17 @@ pub static OPS: &[OpDef] = &[
     }),
 ];
 
+/// What dropout multiplies by: zero with probability `p`, else 1 / (1 - p); the numbers are those of the operator.
+pub(super) fn keep_mask(b: &mut Builder, key: ValueId, shape: &Shape, p: f64) -> Result<ValueId> {
+    if p == 1.0 {
+        return b.full(shape, 0.0, DType::F32);
+    }
+    let u = uniform(b, key, shape, 0.0, 1.0)?;
+    let keep = b.scalar(ScalarOp::Lt, u, 1.0 - p)?;
+    let (scaled, zero) = (b.full(shape, 1.0 / (1.0 - p), DType::F32)?, b.full(shape, 0.0, DType::F32)?);
+    b.select(keep, scaled, zero)
+}
+
 fn bits(b: &mut Builder, key: ValueId, shape: &Shape) -> Result<ValueId> {
     if b.dtype(key) != DType::U32 || b.rank(key) != 1 || b.shape(key)[0].as_const() != Some(2) {
         return Err(b.error(format!("the key is {}", b.graph.env.show_type(b.ty(key))), "give a key of two u32"));

@@ -5,6 +5,7 @@ use super::lexer::{Cursor, Token, is_dotted, is_ident, name_or_quoted, quote};
 use super::shape::{
     SymbolTable, Symbols, align, literal, note, parse_dtype, parse_header, parse_literal, parse_note, parse_shape, parse_type, usable_names,
 };
+use crate::attention::Attention;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::Expr;
@@ -173,6 +174,11 @@ fn print_prim(p: &Prim, s: &Symbols) -> String {
         Prim::Cat { dim } | Prim::Gather { dim } | Prim::ScatterAdd { dim } => format!("{name}[{dim}]"),
         Prim::Sort { dim, descending } => format!("{name}[{dim}{}]", if *descending { ", descending" } else { "" }),
         Prim::Contract { batch, contract } => format!("{name}[batch={}, contract={}]", pairs(batch), pairs(contract)),
+        Prim::Attention(a) | Prim::AttentionBackward(a) => {
+            let words = [("causal", a.causal), ("mask", a.mask), ("dropout", a.dropout)];
+            let words: String = words.iter().filter(|w| w.1).map(|w| format!(", {}", w.0)).collect();
+            format!("{name}[scale={}: {}{words}]", literal(a.scale), a.scale.dtype)
+        }
     }
 }
 
@@ -608,6 +614,8 @@ impl<'a> Parser<'a> {
                 p.comma_key("contract")?;
                 Ok(Prim::Contract { batch, contract: p.pairs()? })
             }),
+            "attention" => Ok(Prim::Attention(self.attention()?)),
+            "attention_backward" => Ok(Prim::AttentionBackward(self.attention()?)),
             _ => {
                 let hint = match crate::ops::find(name) {
                     Some(_) => format!("; the operator is written with parentheses: `{name}(%x)`"),
@@ -616,6 +624,24 @@ impl<'a> Parser<'a> {
                 Err(self.c.error_from(at, format!("there is no prim `{name}`{hint}")))
             }
         }
+    }
+
+    fn attention(&mut self) -> Result<Attention> {
+        self.bracketed(|p| {
+            p.key("scale")?;
+            let scale = p.constant()?;
+            let mut a = Attention { scale, causal: false, mask: false, dropout: false };
+            while p.c.eat(",") {
+                let at = p.c.position();
+                match p.c.ident("causal, mask or dropout")? {
+                    "causal" => a.causal = true,
+                    "mask" => a.mask = true,
+                    "dropout" => a.dropout = true,
+                    other => return Err(p.c.error_from(at, format!("`{other}` is not causal, mask or dropout"))),
+                }
+            }
+            Ok(a)
+        })
     }
 
     fn outputs(&mut self) -> Result<()> {

@@ -4,6 +4,7 @@
 //! of branches (a choice evaluates only what it chooses). Pieces are large enough to hide what taking one costs, and many
 //! enough for the cores; which piece runs where decides no result.
 
+mod attention;
 mod contract;
 mod loops;
 mod pick;
@@ -22,12 +23,13 @@ pub(super) fn schedule(table: &mut LoopProgram, nest: &Nest, target: &Target) ->
     let kind = classify(nest, table);
     let mut flat = collapse::collapse(table, nest, &kind);
     let kind = match kind {
-        Kind::Contract(_) => classify(&flat, table),
+        Kind::Contract(_) | Kind::Attention(_) => classify(&flat, table),
         k => k,
     };
     match kind {
         Kind::Pointwise => pointwise::schedule(table, &flat),
         Kind::Scatter => scatter::schedule(table, &flat),
+        Kind::Attention(a) => attention::schedule(table, &flat, &a, target),
         Kind::Rows => rows::schedule(table, &mut flat),
         Kind::Contract(c) if c.product == Product::Pick => pick::schedule(table, &flat, &c),
         Kind::Contract(c) => contract::schedule(table, &flat, &c, target),

@@ -1,0 +1,41 @@
+//! Which attention prims a target's templates take; the others become other prims again.
+
+use crate::target::Target;
+use aludel_ir::graph::Graph;
+use aludel_ir::rewrite::Rewriter;
+use aludel_ir::{Op, Prim, Result, attention};
+
+/// Features of a head that the tiles of the templates hold.
+const MOST_FEATURES: i64 = 256;
+
+/// The graph with every attention that no template takes decomposed.
+pub(crate) fn retain(graph: &Graph, target: &Target) -> Result<Graph> {
+    let refused = |op: &Op, inputs: &[aludel_ir::ValueId]| match op {
+        Op::Prim(Prim::Attention(_) | Prim::AttentionBackward(_)) => !takes(graph, inputs, target),
+        _ => false,
+    };
+    if !graph.nodes.iter().any(|n| refused(&n.op, &n.inputs)) {
+        return Ok(graph.clone());
+    }
+    let mut r = Rewriter::new(graph);
+    for (n, node) in graph.nodes.iter().enumerate() {
+        r.attribute(n);
+        match &node.op {
+            Op::Prim(p) if refused(&node.op, &node.inputs) => {
+                let x = r.operands(node)?;
+                let y = attention::decompose(&mut r.b, p, &x)?;
+                for (old, new) in node.outputs.iter().zip(y) {
+                    r.define(*old, new);
+                }
+            }
+            _ => r.copy(node, &|_| true)?,
+        }
+    }
+    crate::autodiff::decompose(&r.finish()?)
+}
+
+/// Whether heads have a number of features that is known and fits the tiles of the target.
+fn takes(graph: &Graph, x: &[aludel_ir::ValueId], target: &Target) -> bool {
+    let most = if target.max_shared_bytes < 40 << 10 { MOST_FEATURES / 2 } else { MOST_FEATURES };
+    [x[0], x[2]].iter().all(|v| graph.ty(*v).shape.last().and_then(|d| d.as_const()).is_some_and(|d| (1..=most).contains(&d)))
+}
