@@ -7,8 +7,10 @@
 use crate::dtype::{DType, Literal};
 use crate::scalar::ScalarOp;
 
+pub mod matrix;
 mod verify;
 pub mod warpgroup;
+pub use matrix::MatrixOp;
 pub use verify::visit;
 use warpgroup::{KernelMap, WarpgroupOp};
 
@@ -141,6 +143,8 @@ pub enum Stmt {
     },
     /// What only GPUs with warpgroups have.
     Warpgroup(WarpgroupOp),
+    /// The subgroup's matrix unit on 16-bit floats.
+    Matrix(MatrixOp),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, serde::Serialize, serde::Deserialize)]
@@ -206,7 +210,7 @@ impl Kernel {
     pub fn needs_subgroups(&self) -> bool {
         let mut found = false;
         visit(&self.body, &mut |s| {
-            found |= matches!(s, Stmt::AsyncCopy { .. } | Stmt::AsyncCommit | Stmt::AsyncWait(_) | Stmt::Mma { .. } | Stmt::Warpgroup(_));
+            found |= matches!(s, Stmt::AsyncCopy { .. } | Stmt::AsyncCommit | Stmt::AsyncWait(_) | Stmt::Mma { .. } | Stmt::Warpgroup(_) | Stmt::Matrix(_));
             s.exprs().into_iter().for_each(|e| e.visit(&mut |e| found |= matches!(e, KExpr::Shuffle(..) | KExpr::SharedQuad { .. })));
         });
         found

@@ -29,7 +29,7 @@ pub struct RowColumn {
     pub axis: AxisId,
 }
 
-/// `weight` is exp(score - max), zero where a column is hidden; `sum` adds it up.
+/// `weight` is 2^(score - max), zero where a column is hidden; `sum` adds it up.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Softmax {
     pub max: ValId,
@@ -79,9 +79,14 @@ pub(super) fn attention(nest: &Nest) -> Option<Attention> {
     }
     let deps = nest.dependences();
     let on = |v: ValId, axes: &[AxisId]| deps[v.0 as usize].iter().any(|a| axes.contains(a));
+    for p in &mut products {
+        if on(p.left, columns) || on(p.right, &[*row]) {
+            std::mem::swap(&mut p.left, &mut p.right);
+        }
+    }
     // What the row has to do with columns, and the other way round, goes through the products.
     let apart = products.iter().all(|p| {
-        !on(p.left, columns) && !on(p.left, &[*feature]) && !on(p.right, &[*row, *feature]) && on(p.left, &[p.axis]) == on(p.right, &[p.axis])
+        !on(p.left, columns) && !on(p.left, &[*feature]) && !on(p.right, &[*row, *feature])
     });
     if !apart {
         return None;
@@ -103,10 +108,10 @@ pub(super) fn attention(nest: &Nest) -> Option<Attention> {
     let softmax = match (max, sum) {
         (None, None) => None,
         (Some((max, score)), Some((sum, weight))) => {
-            // Later columns may raise the maximum: what was summed is then multiplied by the exponential of the difference, which
-            // is right for weights that are this exponential times what does not depend on the maximum.
+            // Later columns may raise the maximum: what was summed is then multiplied by the power of the difference, which
+            // is right for weights that are this power times what does not depend on the maximum.
             let exponent = |v: ValId| matches!(nest.op(v), LoopOp::Scalar(ScalarOp::Sub, f) if f[0] == score && f[1] == max);
-            let exp = |v: ValId| matches!(nest.op(v), LoopOp::Scalar(ScalarOp::Exp, f) if exponent(f[0]));
+            let exp = |v: ValId| matches!(nest.op(v), LoopOp::Scalar(ScalarOp::Exp2, f) if exponent(f[0]));
             let masked = |v: ValId| matches!(nest.op(v), LoopOp::Scalar(ScalarOp::Select, f) if exp(f[1]) && is_zero(nest, f[2]));
             let scales = |v: ValId| v == weight || matches!(nest.op(v), LoopOp::Scalar(ScalarOp::Mul, f) if f[0] == weight && !below(f[1]));
             if !(exp(weight) || masked(weight)) || !outputs.iter().all(|o| scales(o.weight)) {
@@ -122,6 +127,17 @@ pub(super) fn attention(nest: &Nest) -> Option<Attention> {
     let causal = outputs.iter().map(|o| hidden(nest, o.weight, *row, *column)).reduce(|a, b| if a == b { a } else { Causal::No })?;
     let (batch, row, feature) = (batch.to_vec(), *row, *feature);
     Some(Attention { batch, row, feature, outer: outer.to_vec(), column: *column, products, softmax, outputs, causal })
+}
+
+/// Whether a nest reduces inside a reduction: only the templates of attention do that.
+pub(crate) fn reduces_within(nest: &Nest) -> bool {
+    let hangs = hangs_on_reduction(nest);
+    let mut sets = nest.reduces().filter_map(|r| match nest.op(r) {
+        LoopOp::Reduce { axes, value, .. } => Some((axes, hangs[value.0 as usize])),
+        _ => None,
+    });
+    let first = sets.next();
+    first.is_some_and(|(axes, _)| sets.any(|(other, below)| below && other != axes))
 }
 
 /// For each operation, whether it depends on a reduction.

@@ -1,9 +1,9 @@
 //! Attention as one nest: products of rows and columns inside a reduction over the columns. Written out, the forward pass is
 //!
 //! ```text
-//! s[i, j] = sum over e of q[i, e] * k[j, e]             the scores, scaled and masked
+//! s[i, j] = sum over e of q[i, e] * k[j, e]             the scores, scaled and masked, times log2(e)
 //! m[i] = max over j of s[i, j]
-//! p[i, j] = exp(s[i, j] - m[i])                         zero where the key is hidden
+//! p[i, j] = 2 ^ (s[i, j] - m[i])                        zero where the key is hidden
 //! l[i] = sum over j of p[i, j]
 //! out[i, f] = (sum over j of p[i, j] * v[j, f]) / l[i]
 //! ```
@@ -95,7 +95,7 @@ impl Lowering<'_> {
         let s = if let Some(seen) = seen { p.b.scalar(ScalarOp::Select, &[seen, s, low]) } else { s };
         let m = p.b.push(LoopOp::Reduce { op: ReduceOp::Max, axes: columns.clone(), value: s }, DType::F32);
         let d = p.b.scalar(ScalarOp::Sub, &[s, m]);
-        let w = p.b.scalar(ScalarOp::Exp, &[d]);
+        let w = p.b.scalar(ScalarOp::Exp2, &[d]);
         let w = hide(&mut p, seen, w);
         let l = p.b.push(LoopOp::Reduce { op: ReduceOp::Sum, axes: columns.clone(), value: w }, DType::F32);
         let w = dropped(&mut p, a, &node.inputs, &at.place, w)?;
@@ -111,6 +111,7 @@ impl Lowering<'_> {
         };
         let y = p.b.scalar(ScalarOp::Div, &[sum, divisor]);
         let log = p.b.scalar(ScalarOp::Log, &[divisor]);
+        let m = times(&mut p, m, std::f64::consts::LN_2);
         let log = p.b.scalar(ScalarOp::Add, &[m, log]);
         let log = if may_be_empty { p.b.scalar(ScalarOp::Select, &[empty, zero, log]) } else { log };
         p.b.nest.axes = at.batch.iter().chain(&at.group).copied().chain([at.row, f]).collect();
@@ -137,7 +138,7 @@ impl Lowering<'_> {
             let mut p = Puller::new(self);
             let (_, ds) = gradients(&mut p, a, x, &at, e, f)?;
             let y = output(&mut p, ds, x[1], &with(&at.place.key, feature), vec![at.key])?;
-            let y = scaled(&mut p, y, a);
+            let y = times(&mut p, y, a.scale.value());
             p.b.nest.axes = at.batch.iter().chain(&at.group).copied().chain([at.row, feature]).collect();
             p.b.nest.inner = vec![at.key, e, f];
             let nest = p.done();
@@ -158,7 +159,7 @@ impl Lowering<'_> {
             for v in &results {
                 let (weight, factor) = if *v == dk { (ds, x[0]) } else { (w, x[3]) };
                 let y = output(&mut p, weight, factor, &with(&at.place.row, feature), columns.clone())?;
-                let y = if *v == dk { scaled(&mut p, y, a) } else { y };
+                let y = if *v == dk { times(&mut p, y, a.scale.value()) } else { y };
                 stores.push((*v, with(&at.place.key, feature), y));
             }
             p.b.nest.axes = at.batch.iter().copied().chain([at.key, feature]).collect();
@@ -198,11 +199,11 @@ fn product(p: &mut Puller, (x, row): (ValueId, &[Expr]), (y, column): (ValueId, 
     Ok(p.b.push(LoopOp::Reduce { op: ReduceOp::Sum, axes: vec![e], value }, DType::F32))
 }
 
-/// The scores, scaled and with a float mask added, and whether a key is seen where that may not be so.
+/// The scores, scaled and with a float mask added, times log2(e): powers of two cost a GPU one instruction. And whether a key is seen where that may not be so.
 fn scores(p: &mut Puller, a: &Attention, x: &[ValueId], backward: bool, at: &Axes, e: AxisId) -> Result<(ValId, Option<ValId>)> {
     let place = &at.place;
     let s = product(p, (x[0], &place.row), (x[1], &place.key), e)?;
-    let mut s = scaled(p, s, a);
+    let mut s = times(p, s, a.scale.value() * std::f64::consts::LOG2_E);
     let mut seen = None;
     if a.causal {
         let (i, j) = (p.b.push(LoopOp::Index(Expr::axis(at.row)), DType::I32), p.b.push(LoopOp::Index(Expr::axis(at.key)), DType::I32));
@@ -216,7 +217,8 @@ fn scores(p: &mut Puller, a: &Attention, x: &[ValueId], backward: bool, at: &Axe
             let m = p.b.cast(m, DType::F32);
             let hidden = p.b.constant(HIDDEN, DType::F32);
             let bounded = p.b.scalar(ScalarOp::Max, &[m, hidden]);
-            s = p.b.scalar(ScalarOp::Add, &[s, bounded]);
+            let added = times(p, bounded, std::f64::consts::LOG2_E);
+            s = p.b.scalar(ScalarOp::Add, &[s, added]);
             p.b.scalar(ScalarOp::Gt, &[m, hidden])
         };
         seen = Some(p.b.and(seen, keep));
@@ -229,8 +231,9 @@ fn gradients(p: &mut Puller, a: &Attention, x: &[ValueId], at: &Axes, e: AxisId,
     let place = &at.place;
     let (s, seen) = scores(p, a, x, true, at, e)?;
     let (lse, delta) = (p.at(x[4], &place.row, None)?, p.at(x[5], &place.row, None)?);
+    let lse = times(p, lse, std::f64::consts::LOG2_E);
     let d = p.b.scalar(ScalarOp::Sub, &[s, lse]);
-    let w = p.b.scalar(ScalarOp::Exp, &[d]);
+    let w = p.b.scalar(ScalarOp::Exp2, &[d]);
     let w = hide(p, seen, w);
     let dp = product(p, (x[3], &place.row), (x[2], &place.key), f)?;
     let dp = dropped(p, a, x, place, dp)?;
@@ -252,9 +255,9 @@ fn dropped(p: &mut Puller, a: &Attention, x: &[ValueId], place: &Place, w: ValId
     Ok(p.b.scalar(ScalarOp::Mul, &[w, d]))
 }
 
-fn scaled(p: &mut Puller, v: ValId, a: &Attention) -> ValId {
-    let scale = p.b.constant(a.scale.value(), DType::F32);
-    p.b.scalar(ScalarOp::Mul, &[v, scale])
+fn times(p: &mut Puller, v: ValId, factor: f64) -> ValId {
+    let factor = p.b.constant(factor, DType::F32);
+    p.b.scalar(ScalarOp::Mul, &[v, factor])
 }
 
 /// The sum over the columns of weights times rows of a value.

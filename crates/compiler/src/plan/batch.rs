@@ -424,6 +424,7 @@ impl Rename<'_> {
                 Stmt::Mma { acc: acc.map(|v| self.var(v)), a: a.each_ref().map(|e| self.expr(e)), b: b.each_ref().map(|e| self.expr(e)) }
             }
             Stmt::Warpgroup(op) => Stmt::Warpgroup(op.rename(&|a| self.shared[a as usize], &|v| self.var(v), &|e| self.expr(e))),
+            Stmt::Matrix(op) => Stmt::Matrix(op.map(&|v| self.var(v), &|a| self.shared[a as usize], &|e| self.expr(e))),
             Stmt::Barrier | Stmt::AsyncCommit | Stmt::AsyncWait(_) => s.clone(),
         }
     }

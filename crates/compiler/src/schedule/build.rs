@@ -375,7 +375,14 @@ impl<'n> Emitter<'n> {
             }
             LoopOp::Scalar(op, args) => {
                 let args = args.iter().map(|a| self.value(kb, *a)).collect::<Result<Vec<_>>>()?;
-                KExpr::Scalar(op, args)
+                // Where a template knows that a condition holds, nothing is left of it.
+                let holds = |e: &KExpr| matches!(e, KExpr::Lit(l) if l.dtype == DType::Bool && l.value() != 0.0);
+                match (op, args.as_slice()) {
+                    (ScalarOp::Select, [c, x, _]) if holds(c) => x.clone(),
+                    (ScalarOp::And, [x, y]) if holds(x) => y.clone(),
+                    (ScalarOp::And, [x, y]) if holds(y) => x.clone(),
+                    _ => KExpr::Scalar(op, args),
+                }
             }
             LoopOp::Cast(d, x) => KExpr::Cast(d, Box::new(self.value(kb, x)?)),
             LoopOp::Bitcast(d, x) => KExpr::Bitcast(d, Box::new(self.value(kb, x)?)),

@@ -19,7 +19,8 @@ pub(crate) use product::products;
 
 use crate::fuse::{Kind, classify};
 use crate::target::{Language, Target};
-use aludel_ir::Result;
+use crate::fuse::attention::reduces_within;
+use aludel_ir::{Error, Result};
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::Kernel;
 use aludel_ir::loops::{BufferId, LoopProgram, Nest};
@@ -70,6 +71,7 @@ fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Schedul
     };
     match kind {
         Kind::Pointwise | Kind::Scatter => pointwise::schedule(table, &flat, target),
+        Kind::Rows if reduces_within(&flat) => Err(Error::verify("a nest", "reduces inside a reduction and is no attention")),
         Kind::Rows => rows::schedule(table, &mut flat, target),
         Kind::Contract(c) if let Some(plan) = staged::warpgroup::choose(table, &flat, &c, target) => {
             staged::warpgroup::schedule(table, &flat, &c, plan, target)

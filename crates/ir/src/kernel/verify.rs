@@ -261,6 +261,18 @@ impl Kernel {
                     }
                 }
             }
+            Stmt::Matrix(op) => {
+                op.verify(self)?;
+                for v in op.defines() {
+                    if scope[v.0 as usize] != Scope::Out {
+                        return fail(format!("register v{} is declared twice", v.0));
+                    }
+                    scope[v.0 as usize] = Scope::Fixed;
+                }
+                if let Some(v) = op.changes().iter().find(|v| scope[v.0 as usize] != Scope::Mutable) {
+                    return fail(format!("register v{} is assigned and not mutable", v.0));
+                }
+            }
             Stmt::Barrier | Stmt::AsyncCommit | Stmt::AsyncWait(_) => {}
         }
         Ok(())
@@ -290,7 +302,7 @@ impl Kernel {
         let (differs, together, what) = rule;
         for s in body {
             // A subgroup's threads come together too: no part of it may be missing.
-            let mut shuffles = matches!(s, Stmt::Mma { .. });
+            let mut shuffles = matches!(s, Stmt::Mma { .. }) || matches!(s, Stmt::Matrix(op) if op.is_collective());
             s.exprs().into_iter().for_each(|e| e.visit(&mut |e| shuffles |= matches!(e, KExpr::Shuffle(..))));
             if divergent && together(s) {
                 return Err(Error::verify(format!("kernel {}", self.name), format!("{what} stands where only some threads come")));
@@ -301,6 +313,7 @@ impl Kernel {
             match s {
                 Stmt::Mma { acc, .. } => acc.iter().for_each(|v| varies[v.0 as usize] = true),
                 Stmt::Warpgroup(op) => op.changes().iter().for_each(|v| varies[v.0 as usize] = true),
+                Stmt::Matrix(op) => op.defines().iter().chain(op.changes()).for_each(|v| varies[v.0 as usize] = true),
                 Stmt::Let(v, e) | Stmt::Mut(v, e) | Stmt::Assign(v, e) => {
                     varies[v.0 as usize] |= differs(e, varies) || (divergent && matches!(s, Stmt::Assign(..)));
                 }
@@ -360,6 +373,7 @@ impl Stmt {
             Stmt::AsyncCopy { index, from, valid, .. } => [index, from].into_iter().chain(valid).collect(),
             Stmt::Mma { a, b, .. } => a.iter().chain(b).collect(),
             Stmt::Warpgroup(op) => op.exprs(),
+            Stmt::Matrix(op) => op.exprs(),
             Stmt::Barrier | Stmt::AsyncCommit | Stmt::AsyncWait(_) => vec![],
         }
     }

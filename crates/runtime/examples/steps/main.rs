@@ -6,6 +6,7 @@
 
 #[path = "../../../compiler/tests/steps/mod.rs"]
 mod graphs;
+mod attention;
 mod micro;
 mod products;
 mod time;
@@ -113,6 +114,9 @@ fn main() -> std::process::ExitCode {
     }
     if has("micro") {
         micro::all(device, 8192);
+    }
+    if has("attention") {
+        attention::all(device);
     }
     std::process::ExitCode::SUCCESS
 }

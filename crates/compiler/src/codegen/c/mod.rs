@@ -203,7 +203,7 @@ impl Printer<'_> {
             }
             // One thread meets itself.
             Stmt::Barrier => {}
-            Stmt::AsyncCopy { .. } | Stmt::AsyncCommit | Stmt::AsyncWait(_) | Stmt::Mma { .. } | Stmt::Warpgroup(_) => {
+            Stmt::AsyncCopy { .. } | Stmt::AsyncCommit | Stmt::AsyncWait(_) | Stmt::Mma { .. } | Stmt::Warpgroup(_) | Stmt::Matrix(_) => {
                 return Err(super::no_subgroups(self.kernel, "C"));
             }
         }

@@ -21,6 +21,7 @@
 
 mod emit;
 mod helper;
+mod matrix;
 mod memory;
 mod scalar;
 mod statement;

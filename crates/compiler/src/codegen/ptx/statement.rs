@@ -63,6 +63,7 @@ impl Printer<'_> {
             Stmt::AsyncWait(n) => self.emit.line(format!("cp.async.wait_group {n}")),
             Stmt::Mma { acc, a, b } => self.mma(acc, a, b)?,
             Stmt::Warpgroup(op) => self.warpgroup(op)?,
+            Stmt::Matrix(op) => self.matrix(op)?,
         }
         Ok(())
     }

@@ -251,7 +251,7 @@ impl Printer<'_> {
             Stmt::Barrier => {
                 let _ = writeln!(out, "{pad}workgroupBarrier();");
             }
-            Stmt::AsyncCopy { .. } | Stmt::AsyncCommit | Stmt::AsyncWait(_) | Stmt::Mma { .. } | Stmt::Warpgroup(_) => {
+            Stmt::AsyncCopy { .. } | Stmt::AsyncCommit | Stmt::AsyncWait(_) | Stmt::Mma { .. } | Stmt::Warpgroup(_) | Stmt::Matrix(_) => {
                 return Err(super::no_subgroups(self.kernel, "WGSL"));
             }
         }

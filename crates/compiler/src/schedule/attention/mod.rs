@@ -5,9 +5,10 @@
 //! *Tiled* (here): threads form a square; each has four rows and four columns of a tile of weights, and for its rows four
 //! features in every stretch of the results. Products are made in steps along the features, both operands in workgroup memory;
 //! weights go through workgroup memory to be multiplied by the columns' values. A softmax keeps a maximum and a sum for each
-//! row; a larger maximum scales down what was summed before.
+//! row; a larger maximum scales down what was summed before. [`units`]: the same on matrix units.
 
 mod rows;
+mod units;
 
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, groups_of, zero};
@@ -22,6 +23,9 @@ pub(in crate::schedule) use rows::{hoist, stores_of};
 use std::collections::HashMap;
 
 pub(super) fn schedule(program: &LoopProgram, nest: &Nest, a: &Attention, target: &Target) -> Result<Scheduled> {
+    if let Some(plan) = units::plan(program, nest, a, target) {
+        return units::schedule(program, nest, a, &plan, target);
+    }
     let hint = |x: AxisId| program.env.hint_or_one(program.extent(x));
     // Threads along a side of the square. The larger one needs 40 KiB.
     let large = target.max_shared_bytes >= 41 << 10 && target.max_threads >= 256 && hint(a.row) > 32;
@@ -256,7 +260,7 @@ impl Tiled<'_> {
                     kb.stmt(Stmt::Assign(max, KExpr::Scalar(ScalarOp::Max, vec![KExpr::Var(max), v])));
                 });
                 let drop = KExpr::Scalar(ScalarOp::Sub, vec![KExpr::Var(old), KExpr::Var(max)]);
-                let factor = kb.bind(KExpr::Scalar(ScalarOp::Exp, vec![drop]), F32);
+                let factor = kb.bind(KExpr::Scalar(ScalarOp::Exp2, vec![drop]), F32);
                 let scaled = |v: Var| KExpr::Scalar(ScalarOp::Mul, vec![KExpr::Var(v), factor.clone()]);
                 for outputs in sums {
                     for stretch in 0..self.stretches() {

@@ -315,7 +315,7 @@ impl Template<'_> {
             Ok(())
         })?;
         let drop = KExpr::Scalar(ScalarOp::Sub, vec![old, KExpr::Var(max)]);
-        let factor = kb.bind(KExpr::Scalar(ScalarOp::Exp, vec![drop]), F32);
+        let factor = kb.bind(KExpr::Scalar(ScalarOp::Exp2, vec![drop]), F32);
         let sum = KExpr::Scalar(ScalarOp::Add, vec![KExpr::Scalar(ScalarOp::Mul, vec![read(total), factor.clone()]), KExpr::Var(sum)]);
         kb.stmt(Stmt::StoreShared { array: total, index: r.clone(), value: sum });
         kb.stmt(Stmt::StoreShared { array: most, index: r.clone(), value: KExpr::Var(max) });

@@ -16,7 +16,8 @@ mod tile;
 use super::{Scheduled, collapse};
 use crate::fuse::{Kind, Product, classify};
 use crate::target::Target;
-use aludel_ir::Result;
+use crate::fuse::attention::reduces_within;
+use aludel_ir::{Error, Result};
 use aludel_ir::loops::{LoopProgram, Nest};
 
 pub(super) fn schedule(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {
@@ -29,6 +30,7 @@ pub(super) fn schedule(table: &mut LoopProgram, nest: &Nest, target: &Target) ->
     match kind {
         Kind::Pointwise => pointwise::schedule(table, &flat),
         Kind::Scatter => scatter::schedule(table, &flat),
+        Kind::Rows if reduces_within(&flat) => Err(Error::verify("a nest", "reduces inside a reduction and is no attention")),
         Kind::Attention(a) => attention::schedule(table, &flat, &a, target),
         Kind::Rows => rows::schedule(table, &mut flat),
         Kind::Contract(c) if c.product == Product::Pick => pick::schedule(table, &flat, &c),

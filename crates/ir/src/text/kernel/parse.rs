@@ -4,7 +4,7 @@ use super::{COMPARE, INFIX, is_free_name, lane_name};
 use crate::dtype::{DType, Literal};
 use crate::error::Result;
 use crate::kernel::warpgroup::KernelMap;
-use crate::kernel::{KExpr, Kernel, KernelBuffer, SharedArray, Stmt, Ty, Var, int};
+use crate::kernel::{KExpr, Kernel, KernelBuffer, MatrixOp, SharedArray, Stmt, Ty, Var, int};
 use crate::scalar::ScalarOp;
 use crate::text::lexer::{Cursor, Token};
 use crate::text::shape::{checked_literal, number, numbered, parse_dtype};
@@ -208,6 +208,8 @@ impl<'a> Parser<'a> {
             }
             "mma" => self.mma()?,
             "warpgroup" => Stmt::Warpgroup(self.warpgroup()?),
+            "pack" => self.pack()?,
+            "matrix" => self.matrix()?,
             "atomic" => {
                 let buffer = self.buffer()?;
                 let index = self.index()?;
@@ -349,15 +351,48 @@ impl<'a> Parser<'a> {
         Ok(Stmt::AsyncCopy { array, index, buffer, from, lanes, valid })
     }
 
+    fn pack(&mut self) -> Result<Stmt> {
+        let dtype = parse_dtype(&mut self.c)?;
+        let to = self.register()?;
+        self.c.expect("=")?;
+        let at = self.c.position();
+        let [low, high]: [KExpr; 2] = self.args()?.0.try_into().map_err(|_| self.c.error_from(at, "two elements make a word"))?;
+        Ok(Stmt::Matrix(MatrixOp::Pack { to, dtype, low, high }))
+    }
+
+    fn matrix(&mut self) -> Result<Stmt> {
+        let transposed = self.c.eat_word("transposed");
+        let at = self.c.position();
+        self.c.expect("(")?;
+        let mut to = vec![self.register()?];
+        while self.c.eat(",") {
+            to.push(self.register()?);
+        }
+        self.c.expect(")")?;
+        let to: [Var; 4] = to.try_into().map_err(|_| self.c.error_from(at, "four matrices are loaded at once"))?;
+        self.c.expect("=")?;
+        let at = self.c.position();
+        let name = self.c.ident("a workgroup array")?;
+        let Some(Thing::Shared(array)) = self.names.get(name).copied() else {
+            return Err(self.c.error_from(at, format!("`{name}` is not a workgroup array")));
+        };
+        Ok(Stmt::Matrix(MatrixOp::Load { to, array, index: self.index()?, transposed }))
+    }
+
     fn mma(&mut self) -> Result<Stmt> {
         let at = self.c.position();
+        let narrow = ["f16", "bf16"].into_iter().any(|d| self.c.at_word(d));
+        let dtype = if narrow { Some(parse_dtype(&mut self.c)?) } else { None };
         let acc = self.registers()?;
         self.c.expect("+=")?;
         let a = self.args()?.0;
         self.c.expect("*")?;
         let b = self.args()?.0;
         match (acc.try_into(), a.try_into(), b.try_into()) {
-            (Ok(acc), Ok(a), Ok(b)) => Ok(Stmt::Mma { acc, a, b }),
+            (Ok(acc), Ok(a), Ok(b)) => Ok(match dtype {
+                Some(dtype) => Stmt::Matrix(MatrixOp::Multiply { dtype, acc, a, b }),
+                None => Stmt::Mma { acc, a, b },
+            }),
             _ => Err(self.c.error_from(at, "mma takes four accumulators, four factors on the left and two on the right")),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{COMPARE, INFIX, is_free_name, lane_name, ty_name};
 use crate::dtype::DType;
-use crate::kernel::{KExpr, Kernel, Stmt, Var, int};
+use crate::kernel::{KExpr, Kernel, MatrixOp, Stmt, Var, int};
 use crate::text::lexer::{name_or_quoted, quote};
 use crate::text::shape::{literal, usable_names};
 
@@ -150,6 +150,22 @@ impl Printer<'_> {
                 let list = |es: &[KExpr]| es.iter().map(|e| self.expr(e)).collect::<Vec<_>>().join(", ");
                 let acc = acc.map(|v| format!("r{}", v.0)).join(", ");
                 let text = format!("mma({acc}) += ({}) * ({})", list(a), list(b));
+                self.out.push_str(&text);
+            }
+            Stmt::Matrix(op) => {
+                let list = |es: &[KExpr]| es.iter().map(|e| self.expr(e)).collect::<Vec<_>>().join(", ");
+                let new = |vs: &[Var]| vs.iter().map(|v| format!("r{}: u32", v.0)).collect::<Vec<_>>().join(", ");
+                let text = match op {
+                    MatrixOp::Pack { to, dtype, low, high } => format!("pack {dtype} {} = ({}, {})", new(&[*to]), self.expr(low), self.expr(high)),
+                    MatrixOp::Load { to, array, index, transposed } => {
+                        let turned = if *transposed { " transposed" } else { "" };
+                        format!("matrix{turned} ({}) = {}[{}]", new(to), self.array(*array), self.expr(index))
+                    }
+                    MatrixOp::Multiply { dtype, acc, a, b } => {
+                        let acc = acc.map(|v| format!("r{}", v.0)).join(", ");
+                        format!("mma {dtype} ({acc}) += ({}) * ({})", list(a), list(b))
+                    }
+                };
                 self.out.push_str(&text);
             }
         }
