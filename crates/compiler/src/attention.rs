@@ -1,6 +1,6 @@
 //! Which attention prims a target's templates take; the others become other prims again.
 
-use crate::target::{Language, Target};
+use crate::target::{Language, MatmulPrecision, Target};
 use aludel_ir::graph::Graph;
 use aludel_ir::rewrite::Rewriter;
 use aludel_ir::{Op, Prim, Result, attention};
@@ -34,12 +34,13 @@ pub(crate) fn retain(graph: &Graph, target: &Target) -> Result<Graph> {
     crate::autodiff::decompose(&r.finish()?)
 }
 
-/// Whether heads have a number of features that is known and fits the tiles of the target. On CUDA products in f32 are the
-/// library's: scalar cores, which a template for them would use, are many times slower than its matrix units.
+/// Whether heads have a number of features that is known and fits the tiles of the target. On CUDA that is what matrix
+/// units take: scalar cores are slower at products than the library.
 fn takes(graph: &Graph, x: &[aludel_ir::ValueId], target: &Target) -> bool {
     if target.speaks(Language::Ptx) {
         let fits = |v: &aludel_ir::ValueId| graph.ty(*v).shape.last().and_then(|d| d.as_const()).is_some_and(|d| d % 16 == 0 && d <= 128);
-        return target.element_bytes(graph.ty(x[0]).dtype) == 2 && fits(&x[0]) && fits(&x[2]);
+        let units = target.element_bytes(graph.ty(x[0]).dtype) == 2 || target.matmul_precision > MatmulPrecision::Highest;
+        return units && fits(&x[0]) && fits(&x[2]);
     }
     let most = if target.max_shared_bytes < 40 << 10 { MOST_FEATURES / 2 } else { MOST_FEATURES };
     [x[0], x[2]].iter().all(|v| graph.ty(*v).shape.last().and_then(|d| d.as_const()).is_some_and(|d| (1..=most).contains(&d)))

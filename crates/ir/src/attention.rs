@@ -92,11 +92,7 @@ impl Attention {
             }
         }
         let ty = |dtype, shape: Shape| TensorType { dtype, shape };
-        Ok(if backward {
-            vec![q.clone(), k.clone(), v.clone()]
-        } else {
-            vec![ty(q.dtype, out), ty(DType::F32, rows.to_vec())]
-        })
+        Ok(if backward { vec![q.clone(), k.clone(), v.clone()] } else { vec![ty(q.dtype, out), ty(DType::F32, rows.to_vec())] })
     }
 
     fn batch(b: &Builder, k: ValueId) -> Vec<(usize, usize)> {

@@ -56,7 +56,7 @@ pub use dispatch::{Operand, dispatch, dispatch_on};
 pub use eager::EagerGraph;
 pub use element::Element;
 pub use num_complex::{Complex32, Complex64};
-pub use methods::{ComplexDType, ComplexOperand, ComplexTensor, ConvOptions, Norm, cat, stack, where_};
+pub use methods::{AttentionOptions, ComplexDType, ComplexOperand, ComplexTensor, ConvOptions, Norm, cat, stack, where_};
 pub use shape::{IntoDim, IntoDims, IntoInts};
 pub use snapshot::{Snapshot, SnapshotTensor};
 pub use tensor::Tensor;

@@ -28,9 +28,11 @@ macro_rules! row {
     }};
 }
 
+mod attention;
 mod complex;
 mod convolution;
 mod fourier;
+pub use attention::AttentionOptions;
 pub use complex::{ComplexDType, ComplexOperand, ComplexTensor};
 pub use convolution::ConvOptions;
 pub use fourier::Norm;
@@ -449,15 +451,6 @@ impl Tensor {
         let mut operands: Vec<Operand> = vec![self.into()];
         operands.extend(weight.map(Operand::from));
         one(row!("rms_norm"), &operands, attrs, Location::caller())
-    }
-
-    /// `softmax(self @ key^T / sqrt(E) + mask) @ value` over the last two dimensions.
-    #[track_caller]
-    pub fn scaled_dot_product_attention(&self, key: &Tensor, value: &Tensor, mask: Option<&Tensor>, is_causal: bool) -> Result<Tensor> {
-        let mut operands: Vec<Operand> = vec![self.into(), key.into(), value.into()];
-        operands.extend(mask.map(Operand::from));
-        let attrs = Attrs::new().with("is_causal", is_causal);
-        one(row!("scaled_dot_product_attention"), &operands, attrs, Location::caller())
     }
 
     // ---- losses ----

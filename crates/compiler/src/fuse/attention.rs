@@ -85,9 +85,7 @@ pub(super) fn attention(nest: &Nest) -> Option<Attention> {
         }
     }
     // What the row has to do with columns, and the other way round, goes through the products.
-    let apart = products.iter().all(|p| {
-        !on(p.left, columns) && !on(p.left, &[*feature]) && !on(p.right, &[*row, *feature])
-    });
+    let apart = products.iter().all(|p| !on(p.left, columns) && !on(p.left, &[*feature]) && !on(p.right, &[*row, *feature]));
     if !apart {
         return None;
     }

@@ -47,6 +47,10 @@ pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result
     let join = |n: usize| match () {
         () if !options.fuse || style != Style::Step => batch::Join::Nobody,
         () if alone[n] || far && batch::counts_halves(&passes.scheduled[n], target) => batch::Join::Nobody,
+        // Its registers and workgroup memory would be those of every workgroup of the launch.
+        () if target.speaks(Language::Ptx) && matches!(classify(&passes.loops.nests[n], passes.loops), Kind::Attention(_)) => {
+            batch::Join::Nobody
+        }
         () if target.software && heavy(n) => batch::Join::Equals,
         () => batch::Join::Anybody,
     };

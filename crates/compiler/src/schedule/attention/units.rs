@@ -1,8 +1,9 @@
-//! Attention on NVIDIA's matrix units, operands of 16 bits, sums and softmax in f32.
+//! Attention on NVIDIA's matrix units, operands of 16 bits or, where the precision allows it, of f32 as TF32; sums and softmax in f32.
 //!
 //! Four subgroups share a block of rows; each has 16 or 32 of them in registers: its part of the results, and of the weights of one
 //! tile of columns. Operands come to workgroup memory by asynchronous copies, those of rows once, those of columns a tile ahead.
-//! What the first products leave in a thread's registers is, rounded and packed by twos, the left operand of the second ones.
+//! What the first products leave in a thread's registers is, rounded and packed by twos, the left operand of the second ones. (In
+//! TF32 the unit wants columns t and t + 4 of a thread that has 2 t and the next: the other operand's rows are taken in that order.)
 //! Tiles that lie inside the sizes and below the diagonal run without a comparison. Source of the scheme: T. Dao,
 //! "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023.
 
@@ -11,10 +12,10 @@ use super::{F32, Known};
 use crate::fuse::attention::{Attention, Causal};
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
-use crate::target::{Language, Target};
+use crate::target::{Language, MatmulPrecision, Target};
 use aludel_ir::attention::HIDDEN;
 use aludel_ir::expr::{Atom, AxisId, Expr};
-use aludel_ir::kernel::{self as k, KExpr, MatrixOp, Stmt, Ty, Var};
+use aludel_ir::kernel::{self as k, KExpr, MatrixOp, Stmt, Ty, Var, element_bytes};
 use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::{DType, Literal, Result, ScalarOp};
 use std::collections::HashMap;
@@ -22,8 +23,11 @@ use std::collections::HashMap;
 /// Subgroups of a workgroup.
 const SUBGROUPS: u32 = 4;
 const THREADS: u32 = 32 * SUBGROUPS;
-/// Elements between the rows of an operand in workgroup memory beyond its features: eight rows lie in 32 banks.
-const PAD: u32 = 8;
+/// Bytes that a copy takes at once, and between the rows of an operand in workgroup memory: what a subgroup reads at once then lies in
+/// 32 banks.
+const COPY: u32 = 16;
+/// Workgroup memory with which two workgroups share a multiprocessor, and the most there is for one.
+const SHARED: [u32; 2] = [112 << 10, 224 << 10];
 /// Registers for sums and weights: the rest of 255 is for operands and addresses.
 const REGISTERS: u32 = 200;
 /// Registers for the rows' operands, where they stay in registers.
@@ -39,16 +43,18 @@ struct Operand {
     index: Expr,
     axis: AxisId,
     features: u32,
+    dtype: DType,
 }
 
 impl Operand {
-    fn pitch(&self) -> u32 {
-        self.features + PAD
+    /// Elements that a copy takes at once.
+    fn lanes(&self) -> u32 {
+        COPY / element_bytes(self.dtype)
     }
 
-    /// Units of eight elements, which a copy takes at once.
-    fn units(&self, rows: u32) -> u32 {
-        rows * self.features / 8
+    /// Elements between rows in workgroup memory.
+    fn pitch(&self) -> u32 {
+        self.features + self.lanes()
     }
 }
 
@@ -67,12 +73,16 @@ pub(super) struct Plan {
     columns: u32,
 }
 
-/// Whether and how the matrix units take a nest: operands plain 16-bit loads along their features, whose number is a multiple of 16.
+/// Whether and how the matrix units take a nest: operands are plain loads along their features, whose number is a multiple of 16.
 pub(super) fn plan(program: &LoopProgram, nest: &Nest, a: &Attention, target: &Target) -> Option<Plan> {
     if !target.speaks(Language::Ptx) || target.compute_capability < 80 {
         return None;
     }
-    let operand = |v: ValId, place: AxisId, axis: AxisId| -> Option<(Operand, DType)> {
+    let types: &[DType] = match target.matmul_precision {
+        MatmulPrecision::Highest => &[DType::F16, DType::BF16],
+        _ => &[DType::F16, DType::BF16, DType::F32],
+    };
+    let operand = |v: ValId, place: AxisId, axis: AxisId| -> Option<Operand> {
         let source = match nest.op(v) {
             LoopOp::Cast(DType::F32, x) => *x,
             _ => v,
@@ -80,13 +90,15 @@ pub(super) fn plan(program: &LoopProgram, nest: &Nest, a: &Attention, target: &T
         let LoopOp::Load { buffer, index, mask: None } = nest.op(source) else { return None };
         let dtype = program.buffer(*buffer).dtype;
         let features = program.extent(axis).as_const()? as u32;
-        let index = index[0].clone();
-        let mut fits = matches!(dtype, DType::F16 | DType::BF16) && features.is_multiple_of(16) && features <= 256;
+        let o = Operand { buffer: *buffer, index: index[0].clone(), axis, features, dtype };
+        let index = &o.index;
+        let mut fits = types.contains(&dtype) && features.is_multiple_of(16) && features <= 256;
         fits &= index.coefficient(place).is_some() && index.coefficient(axis).is_some_and(|c| c.is_one());
-        // Copies of eight elements start at multiples of eight.
-        fits &= index.terms().all(|(m, c)| (m.len() == 1 && m[0] == Atom::Axis(axis)) || c % 8 == 0);
+        // Copies start at multiples of their size.
+        let lanes = o.lanes() as i64;
+        fits &= index.terms().all(|(m, c)| (m.len() == 1 && m[0] == Atom::Axis(axis)) || c % lanes == 0);
         index.visit(&mut |a| fits &= !matches!(a, Atom::Value(_)));
-        fits.then_some((Operand { buffer: *buffer, index, axis, features }, dtype))
+        fits.then_some(o)
     };
     let mut streams: Vec<Operand> = Vec::new();
     let mut stream = |o: Operand| {
@@ -100,30 +112,34 @@ pub(super) fn plan(program: &LoopProgram, nest: &Nest, a: &Attention, target: &T
             streams.len() - 1
         })
     };
-    let (mut left, mut types) = (Vec::new(), Vec::new());
+    let mut left = Vec::new();
     for p in &a.products {
-        let (rows, dtype) = operand(p.left, a.row, p.axis)?;
-        let (columns, other) = operand(p.right, a.column, p.axis)?;
-        types.extend([dtype, other]);
+        let (rows, columns) = (operand(p.left, a.row, p.axis)?, operand(p.right, a.column, p.axis)?);
         left.push((rows, stream(columns)));
     }
     let mut values = Vec::new();
     for o in &a.outputs {
-        let (v, dtype) = operand(o.value, a.column, a.feature)?;
-        types.push(dtype);
-        values.push(stream(v));
+        values.push(stream(operand(o.value, a.column, a.feature)?));
     }
-    let dtype = types.first().copied().filter(|d| types.iter().all(|t| t == d))?;
+    let dtype = left.first()?.0.dtype;
+    if left.iter().map(|l| &l.0).chain(&streams).any(|o| o.dtype != dtype) {
+        return None;
+    }
     let features = program.extent(a.feature).as_const()? as u32;
     let registers = |tiles: u32, columns: u32| {
         let sums = a.outputs.len() as u32 * tiles * features / 2;
         sums + a.products.len() as u32 * tiles * columns / 2
     };
+    let shared = |tiles: u32, columns: u32| {
+        let rows = left.iter().map(|(o, _)| 16 * SUBGROUPS * tiles * o.pitch()).sum::<u32>();
+        let streamed = streams.iter().map(|o| 2 * columns * o.pitch()).sum::<u32>();
+        (rows + streamed) * element_bytes(dtype)
+    };
     let hint = |x: AxisId| program.env.hint_or_one(program.extent(x));
     let few = hint(a.row) <= 16 * SUBGROUPS as i64;
-    let (tiles, columns) = [(2, 64), (2, 32), (1, 64), (1, 32)]
-        .into_iter()
-        .find(|(tiles, columns)| registers(*tiles, *columns) <= REGISTERS && !(few && *tiles > 1))?;
+    let shapes = [(2, 64), (2, 32), (1, 64), (1, 32)];
+    let fits = |most: u32, (t, c): (u32, u32)| registers(t, c) <= REGISTERS && shared(t, c) <= most && !(few && t > 1);
+    let (tiles, columns) = SHARED.into_iter().find_map(|most| shapes.into_iter().find(|s| fits(most, *s)))?;
     Some(Plan { dtype, left, streams, values, tiles, columns })
 }
 
@@ -163,7 +179,10 @@ struct Thread {
     held: Vec<Vec<[Var; 4]>>,
 }
 
-/// A copy of eight elements that a thread makes of every tile: where from in the first one, and where to.
+/// A column of a thread: its place, whether there is one where that is not known, and what follows from it.
+type Column = (KExpr, Option<KExpr>, Known);
+
+/// A copy that a thread makes of every tile: where from in the first one, and where to.
 struct Copy {
     stream: usize,
     from: KExpr,
@@ -220,7 +239,7 @@ impl Units<'_> {
             t.softmax = (0..2 * plan.tiles).map(|_| [kb.mutable(k::f32c(HIDDEN), F32), float(&mut kb)]).collect();
         }
         let words: u32 = plan.left.iter().map(|(o, _)| plan.tiles * o.features / 4).sum();
-        if words <= HELD {
+        if words <= HELD && !self.tf32() {
             kb.stmt(Stmt::AsyncWait(0));
             kb.stmt(Stmt::Barrier);
             for i in 0..plan.left.len() {
@@ -258,14 +277,15 @@ impl Units<'_> {
         self.program.extent(axis).as_const().is_some_and(|e| e % each as i64 == 0)
     }
 
-    /// A thread's units of eight elements of an operand of so many rows: row, first feature, and whether there is such a unit.
+    /// What a thread copies of an operand of so many rows: row, first feature, and whether there is such a piece.
     fn units(&self, kb: &mut KernelBuilder, o: &Operand, rows: u32) -> Vec<(KExpr, KExpr, Option<KExpr>)> {
-        let (units, per) = (o.units(rows), o.features / 8);
+        let per = o.features / o.lanes();
+        let units = rows * per;
         (0..units.div_ceil(THREADS))
             .map(|f| {
                 let unit = kb.int(k::add(KExpr::LocalId(0), k::int((f * THREADS) as i64)));
                 let row = kb.int(k::div(unit.clone(), k::int(per as i64)));
-                let feature = kb.int(k::mul(k::rem(unit.clone(), k::int(per as i64)), k::int(8)));
+                let feature = kb.int(k::mul(k::rem(unit.clone(), k::int(per as i64)), k::int(o.lanes() as i64)));
                 let guard = ((f + 1) * THREADS > units).then(|| kb.bind(k::lt(unit, k::int(units as i64)), k::BOOL));
                 (row, feature, guard)
             })
@@ -286,7 +306,7 @@ impl Units<'_> {
                 let to = k::add(k::mul(row, k::int(o.pitch() as i64)), feature);
                 let valid = if self.divides(self.a.row, self.rows()) { None } else { Some(kb.bind(k::lt(at, extent.clone()), k::BOOL)) };
                 let buffer = kb.buffer(o.buffer);
-                self.guarded(kb, guard, Stmt::AsyncCopy { array: *array, index: to, buffer, from, lanes: 8, valid });
+                self.guarded(kb, guard, Stmt::AsyncCopy { array: *array, index: to, buffer, from, lanes: o.lanes() as u8, valid });
             }
         }
         Ok(())
@@ -333,6 +353,61 @@ impl Units<'_> {
     }
 
     // ---- operands of the matrix unit ----
+
+    /// Whether the matrix unit takes words of f32.
+    fn tf32(&self) -> bool {
+        self.plan.dtype == DType::F32
+    }
+
+    /// The product of a tile in TF32; see [`Units::product`].
+    fn product_wide(&self, kb: &mut KernelBuilder, t: &Thread, i: usize, stage: &KExpr, accs: &[[Var; 4]]) {
+        let plan = self.plan;
+        let (o, stream) = &plan.left[i];
+        let eights = (plan.columns / 8) as usize;
+        let (left, right) = (o.pitch() as i64, plan.streams[*stream].pitch() as i64);
+        let column = kb.int(k::div(t.pair.clone(), k::int(2)));
+        let row = k::add(k::mul(t.warp.clone(), k::int(16 * plan.tiles as i64)), t.row.clone());
+        let rows = kb.int(k::add(k::mul(row, k::int(left)), column.clone()));
+        let start = self.tile_start(kb, stage, *stream);
+        let columns = kb.int(k::add(k::add(k::mul(t.row.clone(), k::int(right)), column), start));
+        for step in 0..o.features as i64 / 8 {
+            let a: Vec<[KExpr; 4]> = (0..plan.tiles as i64)
+                .map(|tile| {
+                    [(0, 0), (8, 0), (0, 4), (8, 4)].map(|(r, c)| self.word(kb, t.left[i], &rows, (16 * tile + r) * left + 8 * step + c))
+                })
+                .collect();
+            for n in 0..eights {
+                let b = [0, 4].map(|c| self.word(kb, t.streams[*stream], &columns, 8 * n as i64 * right + 8 * step + c));
+                for (tile, a) in a.iter().enumerate() {
+                    kb.stmt(Stmt::Mma { acc: accs[tile * eights + n], a: a.clone(), b: b.clone() });
+                }
+            }
+        }
+    }
+
+    fn word(&self, kb: &mut KernelBuilder, array: u32, base: &KExpr, at: i64) -> KExpr {
+        kb.bind(KExpr::Shared { array, index: Box::new(k::add(base.clone(), k::int(at))) }, F32)
+    }
+
+    /// The weights' products with the tile's values in TF32; see [`Units::output`].
+    fn output_wide(&self, kb: &mut KernelBuilder, t: &Thread, o: usize, weights: &[[KExpr; 4]], stage: &KExpr) {
+        let plan = self.plan;
+        let stream = plan.values[o];
+        let pitch = plan.streams[stream].pitch() as i64;
+        let (eights, features) = ((plan.columns / 8) as usize, (self.features() / 8) as usize);
+        let start = self.tile_start(kb, stage, stream);
+        let base = kb.int(k::add(k::add(k::mul(t.pair.clone(), k::int(pitch)), t.row.clone()), start));
+        for step in 0..eights {
+            for f in 0..features {
+                let at = 8 * step as i64 * pitch + 8 * f as i64;
+                let b = [0, pitch].map(|r| self.word(kb, t.streams[stream], &base, at + r));
+                for tile in 0..plan.tiles as usize {
+                    let [w0, w1, w2, w3] = weights[tile * eights + step].clone();
+                    kb.stmt(Stmt::Mma { acc: t.sums[o][tile * features + f], a: [w0, w2, w1, w3], b: b.clone() });
+                }
+            }
+        }
+    }
 
     /// The left operand of a product for a step of the depth and one of the thread's tiles.
     fn left_fragment(&self, kb: &mut KernelBuilder, t: &Thread, product: usize, step: u32, tile: u32) -> [Var; 4] {
@@ -460,7 +535,7 @@ impl Units<'_> {
             };
             let (index, from) = (k::add(start, c.to.clone()), k::add(c.from.clone(), moved));
             let buffer = kb.buffer(o.buffer);
-            let copy = Stmt::AsyncCopy { array: t.streams[c.stream], index, buffer, from, lanes: 8, valid };
+            let copy = Stmt::AsyncCopy { array: t.streams[c.stream], index, buffer, from, lanes: o.lanes() as u8, valid };
             self.guarded(kb, c.guard.clone(), copy);
         }
         let then = kb.close();
@@ -468,7 +543,16 @@ impl Units<'_> {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn tile(&self, kb: &mut KernelBuilder, em: &mut Emitter, t: &Thread, copies: &[Copy], c0: &KExpr, end: &KExpr, checked: bool) -> Result<()> {
+    fn tile(
+        &self,
+        kb: &mut KernelBuilder,
+        em: &mut Emitter,
+        t: &Thread,
+        copies: &[Copy],
+        c0: &KExpr,
+        end: &KExpr,
+        checked: bool,
+    ) -> Result<()> {
         let (a, plan) = (self.a, self.plan);
         kb.stmt(Stmt::AsyncWait(0));
         kb.stmt(Stmt::Barrier);
@@ -478,8 +562,10 @@ impl Units<'_> {
         self.fetch(kb, t, copies, &next, other.clone(), end);
         kb.stmt(Stmt::AsyncCommit);
         kb.stmt(Stmt::Assign(t.stage, other));
+        // What comes from memory is on its way while the products are made.
+        let columns = self.known_columns(kb, em, t, c0, checked)?;
         let products: Vec<Vec<[Var; 4]>> = (0..a.products.len()).map(|i| self.product(kb, t, i, &stage)).collect();
-        let weights = self.tile_weights(kb, em, t, &products, c0, checked)?;
+        let weights = self.tile_weights(kb, em, t, &products, &columns, checked)?;
         for (o, weights) in weights.iter().enumerate() {
             self.output(kb, t, o, weights, &stage);
         }
@@ -491,8 +577,11 @@ impl Units<'_> {
         let plan = self.plan;
         let (o, stream) = &plan.left[i];
         let eights = plan.columns / 8;
-        let accs: Vec<[Var; 4]> =
-            (0..plan.tiles * eights).map(|_| [(); 4].map(|_| kb.mutable(zero(DType::F32), F32))).collect();
+        let accs: Vec<[Var; 4]> = (0..plan.tiles * eights).map(|_| [(); 4].map(|_| kb.mutable(zero(DType::F32), F32))).collect();
+        if self.tf32() {
+            self.product_wide(kb, t, i, stage, &accs);
+            return accs;
+        }
         let pitch = plan.streams[*stream].pitch() as i64;
         // Columns lie in memory as rows: a thread names one of 16 columns, and the first or second eight of the step.
         let row = k::add(k::mul(k::div(t.lane.clone(), k::int(16)), k::int(8)), k::rem(t.lane.clone(), k::int(8)));
@@ -519,21 +608,13 @@ impl Units<'_> {
         accs
     }
 
-    /// The weights of every result: for each tile of rows and eight columns, the thread's four elements.
-    fn tile_weights(
-        &self,
-        kb: &mut KernelBuilder,
-        em: &mut Emitter,
-        t: &Thread,
-        products: &[Vec<[Var; 4]>],
-        c0: &KExpr,
-        checked: bool,
-    ) -> Result<Vec<Vec<[KExpr; 4]>>> {
+    /// The columns of a thread in a tile.
+    fn known_columns(&self, kb: &mut KernelBuilder, em: &mut Emitter, t: &Thread, c0: &KExpr, checked: bool) -> Result<Vec<Column>> {
         let (a, eights) = (self.a, (self.plan.columns / 8) as usize);
         let size = kb.size(self.program.extent(a.column));
         let ragged = checked && !self.divides(a.column, self.plan.columns);
         let others: Vec<AxisId> = [a.row, a.feature].into_iter().chain(a.products.iter().map(|p| p.axis)).collect();
-        let mut columns: Vec<(KExpr, Option<KExpr>, Known)> = Vec::new();
+        let mut columns: Vec<Column> = Vec::new();
         for j in 0..2 * eights {
             let at = kb.int(k::add(k::add(c0.clone(), t.pair.clone()), k::int((8 * (j / 2) + j % 2) as i64)));
             let inside = ragged.then(|| kb.bind(k::lt(at.clone(), size.clone()), k::BOOL));
@@ -545,6 +626,20 @@ impl Units<'_> {
             }
             columns.push((at, inside, em.leave_with()));
         }
+        Ok(columns)
+    }
+
+    /// The weights of every result: for each tile of rows and eight columns, the thread's four elements.
+    fn tile_weights(
+        &self,
+        kb: &mut KernelBuilder,
+        em: &mut Emitter,
+        t: &Thread,
+        products: &[Vec<[Var; 4]>],
+        columns: &[Column],
+        checked: bool,
+    ) -> Result<Vec<Vec<[KExpr; 4]>>> {
+        let (a, eights) = (self.a, (self.plan.columns / 8) as usize);
         let diagonal = self.diagonal();
         // The rows' and columns' knowledge at an element: `row` of the thread's, `j` of the tile's columns.
         let at = |em: &mut Emitter, row: usize, j: usize| {
@@ -646,6 +741,9 @@ impl Units<'_> {
 
     /// Adds the weights' products with the tile's values to a result.
     fn output(&self, kb: &mut KernelBuilder, t: &Thread, o: usize, weights: &[[KExpr; 4]], stage: &KExpr) {
+        if self.tf32() {
+            return self.output_wide(kb, t, o, weights, stage);
+        }
         let plan = self.plan;
         let stream = plan.values[o];
         let pitch = plan.streams[stream].pitch() as i64;
