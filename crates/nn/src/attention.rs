@@ -175,12 +175,12 @@ impl MultiheadAttention {
         let head = self.embed_dim / self.num_heads;
         let heads = |x: &Tensor| x.reshape((&batch, &x.size(1)?, self.num_heads, head))?.transpose(1, 2);
         let (q, k, v) = (heads(&q)?, heads(&k)?, heads(&v)?);
-        let (y, weights) = if args.need_weights || self.dropout.is_active() {
+        let (y, weights) = if args.need_weights {
             let weights = self.weights(&q, &k, &masks, args.is_causal)?;
             (weights.matmul(&v)?, args.need_weights.then_some(weights))
         } else {
             let mask = masks.combined(&batch, self.num_heads)?;
-            (q.scaled_dot_product_attention(&k, &v, mask.as_ref(), args.is_causal)?, None)
+            (self.dropout.attention(&q, &k, &v, mask.as_ref(), args.is_causal)?, None)
         };
         let y = y.transpose(1, 2)?.reshape((&batch, &queries, self.embed_dim))?;
         let y = self.out_proj.forward(&y)?;

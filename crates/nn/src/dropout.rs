@@ -4,7 +4,7 @@ use crate::init::check_probability;
 use crate::mode::Training;
 use crate::module::Module;
 use crate::random::Generator;
-use aludel_tensor::{Result, Tensor, Tree};
+use aludel_tensor::{AttentionOptions, Result, Tensor, Tree};
 
 /// Zeroes elements at random while training and scales the others up. PyTorch: `torch.nn.Dropout`.
 ///
@@ -25,6 +25,19 @@ impl Dropout {
     /// Whether it does anything now.
     pub fn is_active(&self) -> bool {
         self.training.is_on() && self.p > 0.0
+    }
+
+    /// Attention whose weights this drops while training: see [`Tensor::scaled_dot_product_attention`].
+    ///
+    /// Errors in training outside of a generator's scope.
+    #[track_caller]
+    pub fn attention(&self, q: &Tensor, k: &Tensor, v: &Tensor, mask: Option<&Tensor>, is_causal: bool) -> Result<Tensor> {
+        if !self.is_active() {
+            return q.scaled_dot_product_attention(k, v, mask, is_causal);
+        }
+        let key = Generator::scoped_key("Dropout")?;
+        let options = AttentionOptions { is_causal, dropout_p: self.p, ..AttentionOptions::default() };
+        q.scaled_dot_product_attention_with(k, v, mask, Some(&key), options)
     }
 }
 
