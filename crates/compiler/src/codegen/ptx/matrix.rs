@@ -2,8 +2,9 @@
 
 use super::Printer;
 use super::emit::{Class, Operand};
+use super::memory::Space;
 use super::scalar::packed;
-use aludel_ir::kernel::{KExpr, MatrixOp};
+use aludel_ir::kernel::{KExpr, MatrixOp, element_bytes};
 use aludel_ir::{DType, Result};
 
 impl Printer<'_> {
@@ -16,7 +17,8 @@ impl Printer<'_> {
             }
             MatrixOp::Load { to, array, index, transposed } => {
                 let index = self.scalar_value(index)?;
-                let at = self.element_address(*array, &index);
+                let bytes = element_bytes(self.kernel.shared[*array as usize].ty.dtype);
+                let at = self.address(Space::Array(*array), &index, bytes);
                 let regs: Vec<String> = to.iter().map(|_| self.emit.fresh(Class::B32)).collect();
                 let turned = if *transposed { ".trans" } else { "" };
                 self.emit.line(format!("ldmatrix.sync.aligned.m8n8.x4{turned}.shared.b16 {{{}}}, {at}", regs.join(", ")));

@@ -49,12 +49,6 @@ impl Printer<'_> {
         }
     }
 
-    /// The address of an element of a workgroup array, in brackets.
-    pub(super) fn element_address(&mut self, array: u32, index: &Operand) -> String {
-        let bytes = element_bytes(self.kernel.shared[array as usize].ty.dtype);
-        self.address(Space::Array(array), index, bytes)
-    }
-
     /// Whether the constant part of an index may be added to the address: the other part is then taken as signed.
     fn folds(&self, space: Space) -> bool {
         match space {
