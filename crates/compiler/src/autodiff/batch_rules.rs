@@ -10,7 +10,8 @@ pub fn prim(b: &mut Builder, batcher: &Batcher, prim: &Prim, x: &[Batched]) -> R
     let later = |dims: &[usize]| dims.iter().map(|d| d + 1).collect::<Vec<usize>>();
     let prim = match prim {
         Prim::Contract { batch, contract } => return contraction(b, batch, contract, x),
-        // No operands, or nothing that a dimension matters to.
+        // No operands, or nothing that a dimension more before the others matters to.
+        Prim::Attention(_) | Prim::AttentionBackward(_) => prim.clone(),
         Prim::Scalar(_) | Prim::Const(_) | Prim::Size(_) | Prim::Cast(_) | Prim::Bitcast(_) | Prim::Detach => prim.clone(),
         Prim::Iota { shape, dim, dtype } => Prim::Iota { shape: led(shape), dim: dim + 1, dtype: *dtype },
         Prim::Reduce { op, dims } => Prim::Reduce { op: *op, dims: later(dims) },
