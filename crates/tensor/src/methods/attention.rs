@@ -4,7 +4,7 @@ use super::{find, one};
 use crate::dispatch::{Operand, dispatch_at};
 use crate::tensor::Tensor;
 use crate::trace;
-use aludel_ir::{Attrs, Result};
+use aludel_ir::{Attrs, Error, OpDef, Result};
 use std::panic::Location;
 
 /// The static arguments of attention beside its mask.
@@ -66,6 +66,7 @@ impl Tensor {
             return one(row!("scaled_dot_product_attention"), &operands, attrs, at);
         }
         // The tape keeps the logarithms for the derivative, which would otherwise compute them again.
-        Ok(dispatch_at(None, row!("_scaled_dot_product_flash_attention"), &operands, attrs, at)?.remove(0))
+        let results = dispatch_at(None, row!("_scaled_dot_product_flash_attention"), &operands, attrs, at)?;
+        results.into_iter().next().ok_or_else(|| Error::op("scaled_dot_product_attention", self.to_string(), "no result", "report this"))
     }
 }
