@@ -1,6 +1,6 @@
 //! Which attention prims a target's templates take; the others become other prims again.
 
-use crate::target::{Language, Target};
+use crate::target::{Language, MatmulPrecision, Target};
 use aludel_ir::graph::Graph;
 use aludel_ir::rewrite::Rewriter;
 use aludel_ir::{Op, Prim, Result, attention};
@@ -39,7 +39,7 @@ pub(crate) fn retain(graph: &Graph, target: &Target) -> Result<Graph> {
 fn takes(graph: &Graph, x: &[aludel_ir::ValueId], target: &Target) -> bool {
     if target.speaks(Language::Ptx) {
         let fits = |v: &aludel_ir::ValueId| graph.ty(*v).shape.last().and_then(|d| d.as_const()).is_some_and(|d| d % 16 == 0 && d <= 128);
-        let units = target.element_bytes(graph.ty(x[0]).dtype) == 2;
+        let units = target.element_bytes(graph.ty(x[0]).dtype) == 2 || target.matmul_precision > MatmulPrecision::Highest;
         return units && fits(&x[0]) && fits(&x[2]);
     }
     let most = if target.max_shared_bytes < 40 << 10 { MOST_FEATURES / 2 } else { MOST_FEATURES };

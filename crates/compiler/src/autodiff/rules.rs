@@ -2,9 +2,9 @@
 
 use super::reverse::gradients;
 use aludel_ir::graph::InputKind;
+use aludel_ir::{Builder, DType, Dim, Expr, Literal, Prim, ReduceOp, Result, ScalarOp, Shape, ValueId};
 use aludel_ir::{Op, TensorType, attention};
 use std::collections::HashMap;
-use aludel_ir::{Builder, DType, Dim, Expr, Literal, Prim, ReduceOp, Result, ScalarOp, Shape, ValueId};
 
 /// One gradient for each operand, given those of the results; `None` where it is zero everywhere.
 pub fn vjp(b: &mut Builder, prim: &Prim, x: &[ValueId], y: &[ValueId], grads: &[Option<ValueId>]) -> Result<Vec<Option<ValueId>>> {

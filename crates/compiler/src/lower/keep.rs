@@ -59,7 +59,8 @@ pub(super) fn decide(graph: &Graph, target: &Target) -> Vec<bool> {
                 || lands[n]
                 || (!prim.is_view() && !is_free(prim) && {
                     // Masks and random numbers that follow from places alone cost attention less than reading them would.
-                    let generated = c.wide.is_empty() && !readers.is_empty() && readers.iter().all(|n| masks_attention(graph, &users, *n, *v));
+                    let generated =
+                        c.wide.is_empty() && !readers.is_empty() && readers.iter().all(|n| masks_attention(graph, &users, *n, *v));
                     let repeated = fan_out && (c.hangs_on_compute || c.instructions > CHEAP || c.wide.len() > 2);
                     let operand = by_contract && (c.instructions > target.operand_instructions() || c.hangs_on_compute || c.wide.len() > 1);
                     let broadcast = grows && c.instructions >= 4 && !c.wide.is_empty();
@@ -114,9 +115,10 @@ fn masks_attention(graph: &Graph, users: &[Vec<usize>], n: usize, v: ValueId) ->
     match &node.op {
         Op::Prim(Prim::Attention(_)) => !node.inputs[..3].contains(&v),
         Op::Prim(Prim::AttentionBackward(_)) => !node.inputs[..6].contains(&v),
-        Op::Prim(p) if p.is_view() => {
-            node.outputs.iter().all(|o| !users[o.index()].is_empty() && users[o.index()].iter().all(|m| masks_attention(graph, users, *m, *o)))
-        }
+        Op::Prim(p) if p.is_view() => node
+            .outputs
+            .iter()
+            .all(|o| !users[o.index()].is_empty() && users[o.index()].iter().all(|m| masks_attention(graph, users, *m, *o))),
         _ => false,
     }
 }
