@@ -63,6 +63,6 @@ mod tests {
         assert!(e("speed=3").contains("digits has layers, optimizer, lr, batch, seed"));
         assert!(e("lr").contains("write key=value"));
         assert_eq!(e("lr=-1"), "digits: lr: must be above 0");
-        assert!(preset("digit").unwrap_err().to_string().contains("points, digits, addition"));
+        assert!(preset("digit").unwrap_err().to_string().contains("points, digits, digits-cnn, autoencoder, addition"));
     }
 }

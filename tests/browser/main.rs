@@ -25,9 +25,11 @@ struct Page {
     shots: PathBuf,
 }
 
-const TESTS: [Test; 9] = [
+const TESTS: [Test; 11] = [
     ("points train in both panes", points),
     ("digits train, and a drawn one is read", digits),
+    ("a convolutional network reads digits", digits_cnn),
+    ("an autoencoder gives digits back", autoencoder),
     ("addition trains and answers", addition),
     ("the inspector lays the compiled step open", inspector),
     ("wrong input is said at the field and loses nothing", fields),
@@ -205,6 +207,38 @@ fn digits(page: &mut Page) -> Result<()> {
     page.browser.drag(&stroke)?;
     page.browser.wait("an answer to the drawing", "document.querySelector('#pad-answer').textContent.includes('%')", 30)?;
     page.looks("digits")
+}
+
+fn digits_cnn(page: &mut Page) -> Result<()> {
+    page.open("?preset=digits")?;
+    page.browser.click("#preset-digits-cnn")?;
+    page.browser.wait(
+        "the network's channels",
+        "document.querySelector('#field-channels') !== null && document.querySelector('#train').disabled === false",
+        60,
+    )?;
+    let first = page.first_step()?;
+    let last = page.train(100, 360)?;
+    ensure!(last.iter().all(|l| *l < first * 0.5), "the loss went from {first} to {last:?}");
+    page.measured()?;
+    // By the statistics that training gathered.
+    ensure!(page.number("right-score")? > 70.0, "accuracy {}", page.text("right-score")?);
+    let read = page.text("predictions-summary")?;
+    ensure!(read.contains("of 359 held-out images are read wrongly"), "{read}");
+    page.looks("digits-cnn")
+}
+
+fn autoencoder(page: &mut Page) -> Result<()> {
+    page.open("?preset=autoencoder")?;
+    let first = page.first_step()?;
+    let last = page.train(100, 360)?;
+    ensure!(last.iter().all(|l| *l < first * 0.5), "the loss went from {first} to {last:?}");
+    page.measured()?;
+    ensure!(page.number("right-score")? > 30.0, "variance kept {}", page.text("right-score")?);
+    // What comes back is drawn below the images: ink in the second row of the canvas.
+    let ink = page.browser.eval("(() => { const c = document.querySelector('canvas.predictions'); const d = c.getContext('2d').getImageData(0, 56, c.width, 44).data; let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 60; return n; })()")?;
+    ensure!(ink.as_u64().unwrap_or(0) > 500, "only {ink} pixels of reconstructions are drawn");
+    page.looks("autoencoder")
 }
 
 fn addition(page: &mut Page) -> Result<()> {

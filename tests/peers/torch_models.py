@@ -53,6 +53,48 @@ class Gpt(nn.Module):
         return self.head(self.ln(x))
 
 
+class Logits(nn.Module):
+    """What a Hugging Face model gives, its logits alone."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, tokens):
+        return self.model(tokens).logits
+
+
+PUBLISHED = ["vit", "unet", "bert", "llama", "resnet50", "vgg16"]
+
+
+def published(name):
+    """Models of torchvision, timm, segmentation's usual U-Net, and transformers, which have to be installed."""
+    if name in ("resnet50", "vgg16"):
+        import torchvision
+
+        batch = {"resnet50": 128, "vgg16": 64}[name]
+        return getattr(torchvision.models, name)(), torch.randn(batch, 3, 224, 224), torch.randint(1000, (batch,)), batch
+    if name == "vit":
+        import timm
+
+        return timm.create_model("vit_tiny_patch16_224"), torch.randn(64, 3, 224, 224), torch.randint(1000, (64,)), 64
+    if name == "unet":
+        raise NotImplementedError("no package has milesial's U-Net")
+    if name == "bert":
+        from transformers import BertConfig, BertForSequenceClassification
+
+        model = Logits(BertForSequenceClassification(BertConfig(num_labels=2)))
+        return model, torch.randint(30522, (64, 128)), torch.randint(2, (64,)), 64
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
+        vocab_size=49152, hidden_size=576, intermediate_size=1536, num_hidden_layers=30, num_attention_heads=9, num_key_value_heads=3,
+        tie_word_embeddings=True, rms_norm_eps=1e-5,
+    )  # fmt: skip
+    tokens = torch.randint(49152, (8, 513))
+    return Logits(LlamaForCausalLM(config)), tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous(), 8
+
+
 def make(name, on_cpu):
     """The model, a batch of inputs and targets, and how many examples it has."""
     if name == "tiny":
@@ -66,6 +108,16 @@ def make(name, on_cpu):
             nn.Flatten(), nn.Linear(64 * 7 * 7, 128), nn.ReLU(), nn.Linear(128, 10),
         )  # fmt: skip
         return model, torch.randn(256, 1, 28, 28), torch.randint(10, (256,)), 256
+    if name == "autoenc":
+        model = nn.Sequential(
+            nn.Conv2d(1, 16, 3, stride=2, padding=1), nn.GELU(), nn.Conv2d(16, 32, 3, stride=2, padding=1), nn.GELU(),
+            nn.ConvTranspose2d(32, 16, 3, stride=2, padding=1, output_padding=1), nn.GELU(),
+            nn.ConvTranspose2d(16, 1, 3, stride=2, padding=1, output_padding=1), nn.Sigmoid(),
+        )  # fmt: skip
+        x = torch.randn(256, 1, 28, 28)
+        return model, x, x, 256
+    if name in PUBLISHED:
+        return published(name)
     vocabulary, context, width, layers, heads, batch = {
         "tinygpt": (64, 32, 64, 2, 4, 8),
         "chargpt": (65, 256, 384, 6, 6, 4 if on_cpu else 64),
@@ -76,4 +128,6 @@ def make(name, on_cpu):
 
 
 def cross_entropy(logits, targets):
+    if targets.is_floating_point():
+        return F.mse_loss(logits.float(), targets)
     return F.cross_entropy(logits.reshape(-1, logits.shape[-1]).float(), targets.reshape(-1))

@@ -1,5 +1,6 @@
 //! Which attention prims a target's templates take; the others become other prims again.
 
+use crate::parts::Part;
 use crate::target::{Language, MatmulPrecision, Target};
 use aludel_ir::graph::Graph;
 use aludel_ir::rewrite::Rewriter;
@@ -11,7 +12,7 @@ const MOST_FEATURES: i64 = 256;
 /// The graph with every attention that no template takes decomposed.
 pub(crate) fn retain(graph: &Graph, target: &Target) -> Result<Graph> {
     let refused = |op: &Op, inputs: &[aludel_ir::ValueId]| match op {
-        Op::Prim(Prim::Attention(_) | Prim::AttentionBackward(_)) => !takes(graph, inputs, target),
+        Op::Prim(Prim::Attention(_) | Prim::AttentionBackward(_)) => !target.parts.has(Part::Attention) || !takes(graph, inputs, target),
         _ => false,
     };
     if !graph.nodes.iter().any(|n| refused(&n.op, &n.inputs)) {
@@ -31,7 +32,7 @@ pub(crate) fn retain(graph: &Graph, target: &Target) -> Result<Graph> {
             _ => r.copy(node, &|_| true)?,
         }
     }
-    crate::autodiff::decompose(&r.finish()?)
+    crate::autodiff::decompose_for(&r.finish()?, target)
 }
 
 /// Whether heads have a number of features that is known and fits the tiles of the target. On CUDA that is what matrix

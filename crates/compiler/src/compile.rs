@@ -1,7 +1,7 @@
 //! All passes, in order.
 
 use crate::plan::{self, Passes};
-use crate::{Options, Target, attention, autodiff, fuse, lower, partition, schedule, split};
+use crate::{Options, Part, Target, attention, autodiff, fuse, lower, partition, schedule, split};
 use aludel_ir::Result;
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
@@ -12,14 +12,15 @@ use aludel_ir::program::Program;
 pub fn compile(graph: &Graph, target: &Target, options: &Options) -> Result<Program> {
     // Later passes trust what this checks.
     graph.verify()?;
+    let target = &Target { parts: options.parts, ..target.clone() };
     // Differentiate ahead of time.
     let joint = autodiff::expand_grads(graph)?;
     // Operators become prims; equal ones are shared, constants folded.
-    let prims = autodiff::decompose(&joint)?;
+    let prims = autodiff::decompose_for(&joint, target)?;
     // Attention that no template of the target takes becomes products and a softmax.
     let prims = attention::retain(&prims, target)?;
     // What the backward pass computes again rather than keeps.
-    let (prims, _) = partition::partition(&prims, options.memory_budget)?;
+    let prims = if options.parts.has(Part::Recomputation) { partition::partition(&prims, options.memory_budget)?.0 } else { prims };
     // Views become index arithmetic; what is worth keeping gets a buffer and a nest.
     let mut loops = lower::lower(&prims, target)?;
     // Nests that share buffers become one.

@@ -10,6 +10,7 @@ pub mod fuse;
 pub mod lower;
 mod nest;
 pub mod partition;
+mod parts;
 mod plan;
 pub mod schedule;
 mod split;
@@ -17,6 +18,7 @@ mod stages;
 pub mod target;
 
 pub use compile::compile;
+pub use parts::{Part, Parts};
 pub use target::{Language, MatmulPrecision, Target};
 
 /// How much of a graph becomes one program, and how its tensors are bound.
@@ -34,6 +36,8 @@ pub struct Options {
     pub style: Style,
     /// Fuse kernels; off only to compare.
     pub fuse: bool,
+    /// The parts of the compiler that run; all of them but to compare.
+    pub parts: Parts,
     /// The share of the activation memory that the default partition keeps which may be kept: below 1, more is recomputed.
     pub memory_budget: f64,
     /// Keep the text of every stage in the program, for an inspector.
@@ -42,6 +46,6 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { style: Style::Step, fuse: true, memory_budget: 1.0, keep_stages: false }
+        Options { style: Style::Step, fuse: true, parts: Parts::ALL, memory_budget: 1.0, keep_stages: false }
     }
 }

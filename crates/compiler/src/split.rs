@@ -5,6 +5,7 @@
 
 use crate::fuse::{Fused, Kind, classify};
 use crate::nest::NestBuilder;
+use crate::parts::Part;
 use crate::schedule::product::is_for_library;
 use crate::target::{Language, Target};
 use aludel_ir::expr::{AxisId, Expr};
@@ -16,7 +17,7 @@ const GROUPS: i64 = 264;
 
 /// Splits what is worth it; nests, and what is known of them by position, are renumbered.
 pub(crate) fn split(program: &mut LoopProgram, fused: &mut Fused, target: &Target) {
-    if !target.speaks(Language::Ptx) {
+    if !target.speaks(Language::Ptx) || !target.parts.has(Part::Splitting) {
         return;
     }
     let nests = std::mem::take(&mut program.nests);

@@ -3,6 +3,8 @@
 use aludel_ir::DType;
 use aludel_ir::kernel::element_bytes;
 
+use crate::parts::Parts;
+
 /// The language of the kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Language {
@@ -53,6 +55,8 @@ pub struct Target {
     /// A library beside the compiler computes large plain matrix products faster than its kernels: such a product is left plain,
     /// and what follows it is a kernel of its own.
     pub library_products: bool,
+    /// The parts of the compiler that make its programs: [`crate::Options::parts`], set while compiling.
+    pub parts: Parts,
 }
 
 impl Target {
@@ -101,6 +105,7 @@ impl Target {
             matmul_precision: MatmulPrecision::Highest,
             compute_capability: 0,
             library_products: false,
+            parts: Parts::ALL,
         }
     }
 
@@ -119,6 +124,7 @@ impl Target {
             matmul_precision: MatmulPrecision::Highest,
             compute_capability: 0,
             library_products: false,
+            parts: Parts::ALL,
         }
     }
 
@@ -137,6 +143,7 @@ impl Target {
             matmul_precision,
             compute_capability,
             library_products: false,
+            parts: Parts::ALL,
         }
     }
 }

@@ -20,6 +20,8 @@ pub struct Builder {
     /// Given to the nodes that are made from here on.
     pub origin: Origin,
     pub location: Option<String>,
+    /// Whether equal prims are made once; off only to compare.
+    pub share: bool,
     /// Prims seen so far. Recomputed values are kept apart from the originals, which is the point of recomputing.
     seen: HashMap<(Prim, Vec<ValueId>, bool), usize>,
     /// The one value that all elements have, where it is a known constant.
@@ -34,6 +36,7 @@ impl Builder {
             graph: Graph::new(name),
             origin: Origin::default(),
             location: None,
+            share: true,
             seen: HashMap::new(),
             splats: HashMap::new(),
             defs: HashMap::new(),
@@ -168,7 +171,7 @@ impl Builder {
             operands.sort();
         }
         let recompute = self.origin.phase == Phase::Recompute;
-        if let Some(&n) = self.seen.get(&(prim.clone(), operands.clone(), recompute)) {
+        if let Some(&n) = self.seen.get(&(prim.clone(), operands.clone(), recompute)).filter(|_| self.share) {
             for o in &self.origin.nodes {
                 let nodes = &mut self.graph.nodes[n].origin.nodes;
                 if let Err(at) = nodes.binary_search(o) {

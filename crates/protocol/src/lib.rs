@@ -298,6 +298,13 @@ pub enum Evaluation {
         /// For each held-out image, the digit seen and how surely, from 0 to 1.
         predictions: Vec<(u8, f32)>,
     },
+    Autoencoder {
+        /// The share of the held-out images' variance that the reconstructions keep: one less the mean squared error over it; below
+        /// zero where the mean image would be nearer.
+        kept: f32,
+        /// The reconstructions of the first held-out images, one after the other: a byte for each pixel, 0 for paper.
+        images: Vec<u8>,
+    },
     Addition {
         /// The share of held-out problems answered exactly.
         exact: f32,
@@ -312,6 +319,7 @@ impl Evaluation {
     pub fn score(&self) -> f32 {
         match self {
             Evaluation::Points { accuracy, .. } | Evaluation::Digits { accuracy, .. } => *accuracy,
+            Evaluation::Autoencoder { kept, .. } => kept.max(0.0),
             Evaluation::Addition { exact, .. } => *exact,
         }
     }

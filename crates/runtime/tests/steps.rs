@@ -6,7 +6,7 @@ mod common;
 #[path = "../../compiler/tests/steps/mod.rs"]
 mod steps;
 
-use aludel_compiler::{Options, Target, compile};
+use aludel_compiler::{Options, Part, Parts, Target, compile};
 use aludel_ir::graph::{Graph, InputKind};
 use aludel_ir::interp::{HostTensor, Interpreter, Precision};
 use aludel_ir::{DType, scalar::threefry2x32};
@@ -117,4 +117,13 @@ fn gpt_step() {
 #[test]
 fn gpt_step_with_little_memory() {
     check("gpt, budget", &gpt(13, 16, 32, 2, 4, 4, Optimizer::AdamW), &[], &Options { memory_budget: 0.3, ..Options::default() });
+}
+
+/// Whatever part of the compiler is left out, results are the same.
+#[test]
+fn steps_without_a_part() {
+    for part in Part::ALL {
+        let options = Options { parts: Parts::ALL.without(part), ..Options::default() };
+        check(&format!("gpt without {}", part.name()), &gpt(13, 8, 16, 1, 2, 2, Optimizer::AdamW), &[], &options);
+    }
 }

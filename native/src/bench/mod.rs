@@ -2,6 +2,7 @@
 //!
 //! Counts are exact and the same everywhere; times are of this machine, medians over slices until the device is done.
 
+mod ablate;
 mod clock;
 mod compile_time;
 mod micro;
@@ -23,7 +24,7 @@ const MOST_SECONDS: f64 = 8.0;
 pub struct Args {
     #[command(flatten)]
     device: DeviceArgs,
-    /// What to measure, separated by commas: tiny, mlp, cnn, tinygpt, chargpt, gpt2, autoencoder, vit, unet, bert, llama, resnet50,
+    /// What to measure, separated by commas: tiny, mlp, cnn, tinygpt, chargpt, gpt2, autoenc, vit, unet, bert, llama, resnet50,
     /// vgg16; steps for all of these; matmul, copy, gelu, softmax, layer_norm, sum_rows, sum_columns; operations for all of these.
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     only: Vec<String>,
@@ -36,6 +37,13 @@ pub struct Args {
     /// The Python that has PyTorch.
     #[arg(long, default_value = "python3")]
     python: String,
+    /// Measure compiled steps without one part of the compiler at a time, of these workloads, separated by commas; of the small ones,
+    /// where none is named.
+    #[arg(long, value_delimiter = ',', value_name = "WORKLOAD,..", num_args = 0..=1, conflicts_with_all = ["only", "peer"])]
+    ablate: Option<Vec<String>>,
+    /// The parts that --ablate leaves out, separated by commas; each of them, where none is named.
+    #[arg(long, value_delimiter = ',', value_name = "PART,..", requires = "ablate")]
+    parts: Vec<String>,
     /// Do not measure compile times, which run in processes of their own.
     #[arg(long)]
     no_compile_time: bool,
@@ -48,6 +56,9 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
     let choice = args.device.choice()?;
     if args.compile_time {
         return compile_time::report(&choice, output);
+    }
+    if let Some(names) = &args.ablate {
+        return ablation(names, &args.parts, &choice, output);
     }
     let steps: Vec<&str> = workload::ALL.iter().map(|w| w.name).collect();
     let micros = micro::names();
@@ -92,6 +103,30 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
         0 => Ok(()),
         n => Err(Error::device(format!("{n} measurement(s) failed"), "the lines above say why")),
     }
+}
+
+/// What `--ablate` measures where no workload is named: each kind of model, small.
+const ABLATED: [&str; 5] = ["tiny", "mlp", "cnn", "tinygpt", "autoenc"];
+
+fn ablation(names: &[String], parts: &[String], choice: &Choice, output: &Output) -> Result<()> {
+    if choice.kind == crate::device::Kind::Interp {
+        return Err(Error::unsupported("--ablate on the interpreter, which compiles nothing", "use --device cpu, cuda or wgpu"));
+    }
+    let parts = ablate::parts(parts)?;
+    let device = choice.open()?;
+    let on_cpu = device.target().is_none_or(|t| t.software) || choice.kind == crate::device::Kind::Cpu;
+    output.line(format!("{device}, f32 matrix products {}", choice.precision_name()));
+    drop(device);
+    let find = |name: &str| {
+        let known = || workload::ALL.iter().map(|w| w.name).collect::<Vec<_>>().join(", ");
+        Workload::find(name, on_cpu)
+            .ok_or_else(|| Error::invalid(format!("--ablate {name}"), "there is no such workload", format!("there are {}", known())))
+    };
+    let workloads = match names {
+        [] => ABLATED.iter().map(|n| find(n)).collect::<Result<Vec<_>>>()?,
+        names => names.iter().map(|n| find(n)).collect::<Result<Vec<_>>>()?,
+    };
+    ablate::run(&workloads, &parts, choice, output)
 }
 
 /// Measures one workload and prints a row for each mode; gives the milliseconds of the faster.

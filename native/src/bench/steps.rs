@@ -44,13 +44,13 @@ pub fn measure(workload: &Workload, mode: &'static str, choice: &Choice, compile
 
 /// The batch in device memory, as it is where the next one is fetched while a step runs: what a step costs is measured here, not
 /// what an upload does.
-fn resident((x, y): Batch) -> Result<Batch> {
+pub fn resident((x, y): Batch) -> Result<Batch> {
     // Operators give their results on the device.
     let on_device = |t: Tensor| t.neg()?.neg();
     Ok((on_device(x)?, on_device(y)?))
 }
 
-fn counts(device: &Device, run: &mut dyn FnMut() -> Result<Tensor>) -> Result<Stats> {
+pub fn counts(device: &Device, run: &mut dyn FnMut() -> Result<Tensor>) -> Result<Stats> {
     clock::wait(device)?;
     let before = device.stats();
     run()?;

@@ -1,6 +1,6 @@
 //! How well a model does on data that it never trained on.
 
-use aludel::nn::Module;
+use aludel::nn::{Module, Parameters};
 use aludel::{Device, Result, Tensor, no_grad};
 use aludel_models::data::digits;
 use aludel_models::presets::{Config, Model, Task};
@@ -9,12 +9,16 @@ use aludel_models::presets::{Config, Model, Task};
 /// classification.
 pub fn accuracy(config: &Config, model: &Model, device: &Device) -> Result<Option<(f64, usize)>> {
     let data = match &config.task {
-        Task::Digits { .. } => digits::split().1,
+        Task::Digits { .. } | Task::Cnn { .. } => digits::split().1,
         Task::Points { data, .. } => data.generate(config.seed).1,
-        Task::Addition { .. } => return Ok(None),
+        Task::Autoencoder { .. } | Task::Addition { .. } => return Ok(None),
     };
     let n = data.rows();
-    let x = Tensor::from_slice(device, &data.x, [n, data.features])?;
+    let shape: Vec<usize> = std::iter::once(n).chain(config.example_shape()).collect();
+    let x = Tensor::from_slice(device, &data.x, shape)?;
+    // By the statistics of training, not those of this batch.
+    let mut model = model.clone();
+    model.eval();
     let logits = no_grad(|| model.forward(&x))?.to_vec::<f32>()?;
     let classes = logits.len() / n.max(1);
     let right = |(row, class): (&[f32], &i32)| {

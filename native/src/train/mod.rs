@@ -19,7 +19,7 @@ use std::process::ExitCode;
 /// Arguments of `aludel train`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// What to train: points, digits or addition.
+    /// What to train: points, digits, digits-cnn, autoencoder or addition.
     preset: String,
     /// Settings of the preset, such as lr=0.01 layers=64,64 batch=32 optimizer=sgd seed=1.
     #[arg(value_name = "KEY=VALUE")]

@@ -48,7 +48,7 @@ pub const ALL: [Workload; 13] = [
     gpt("tinygpt", 8, [64, 32, 64, 2, 4]),
     gpt("chargpt", 64, [65, 256, 384, 6, 6]),
     gpt("gpt2", 8, [50304, 1024, 768, 12, 12]),
-    zoo("autoencoder", 256, Zoo::Autoencoder),
+    zoo("autoenc", 256, Zoo::Autoencoder),
     zoo("vit", 64, Zoo::VitTiny),
     zoo("unet", 8, Zoo::UNet),
     zoo("bert", 64, Zoo::Bert),

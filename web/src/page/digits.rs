@@ -14,6 +14,10 @@ const COLUMNS: u32 = 10;
 const CELL: (u32, u32) = (56, 80);
 const IMAGE: u32 = 48;
 
+/// How many reconstructions are shown, and the rows of the canvas that an image takes with the one below it.
+pub const RECONSTRUCTED: usize = 20;
+const PAIR: u32 = 2 * IMAGE + 16;
+
 #[derive(Properties, PartialEq)]
 pub struct PredictionsProps {
     pub evaluation: Option<Rc<Evaluation>>,
@@ -47,6 +51,58 @@ pub fn Predictions(props: &PredictionsProps) -> Html {
             <canvas class="predictions" ref={canvas} width={(COLUMNS * CELL.0).to_string()} height={(rows * CELL.1).to_string()} role="img" aria-label={summary.clone()}></canvas>
         </section>
     }
+}
+
+#[component]
+pub fn Reconstructions(props: &PredictionsProps) -> Html {
+    let canvas = use_node_ref();
+    let held_out = use_memo((), |_| digits::split().1);
+    let dark = props.dark;
+    {
+        let canvas = canvas.clone();
+        use_effect_with((props.evaluation.clone(), held_out.clone(), dark), move |(evaluation, held_out, _)| {
+            if let Some(canvas) = canvas.cast::<HtmlCanvasElement>() {
+                let _ = draw_pairs(&canvas, evaluation.as_deref(), held_out);
+            }
+        });
+    }
+    let summary = match props.evaluation.as_deref() {
+        Some(Evaluation::Autoencoder { kept, .. }) => {
+            format!("Held-out images above, what comes back below: {} of their variance is kept", super::format::percent(kept.max(0.0)))
+        }
+        _ => format!("{} images are held out", held_out.rows()),
+    };
+    let rows = RECONSTRUCTED.div_ceil(COLUMNS as usize) as u32;
+    html! {
+        <section class="card" aria-labelledby="reconstructions-title">
+            <div class="card-head"><h2 id="reconstructions-title">{"Reconstructions"}</h2><p class="muted" id="reconstructions-summary">{ &summary }</p></div>
+            <canvas class="predictions" ref={canvas} width={(COLUMNS * CELL.0).to_string()} height={(rows * PAIR).to_string()} role="img" aria-label={summary.clone()}></canvas>
+        </section>
+    }
+}
+
+fn draw_pairs(canvas: &HtmlCanvasElement, evaluation: Option<&Evaluation>, data: &Labelled) -> Option<()> {
+    let context = canvas.get_context("2d").ok()??.dyn_into::<CanvasRenderingContext2d>().ok()?;
+    context.clear_rect(0.0, 0.0, canvas.width() as f64, canvas.height() as f64);
+    context.set_image_smoothing_enabled(false);
+    let (ink, below) = (rgb(&super::theme::style("--text")), rgb(&super::theme::style("--right")));
+    let back = match evaluation {
+        Some(Evaluation::Autoencoder { images, .. }) => images.as_slice(),
+        _ => &[],
+    };
+    for i in 0..RECONSTRUCTED.min(data.rows()) {
+        let (x, y) = ((i as u32 % COLUMNS * CELL.0) as f64 + 4.0, (i as u32 / COLUMNS * PAIR) as f64 + 2.0);
+        let mut show = |pixels: &[f32], colour, y| {
+            let small = image(pixels, colour)?;
+            context.draw_image_with_html_canvas_element_and_dw_and_dh(&small, x, y, IMAGE as f64, IMAGE as f64).ok()
+        };
+        show(data.row(i), ink, y)?;
+        if let Some(pixels) = back.get(i * digits::PIXELS..(i + 1) * digits::PIXELS) {
+            let pixels: Vec<f32> = pixels.iter().map(|p| *p as f32 / 255.0).collect();
+            show(&pixels, below, y + IMAGE as f64 + 4.0)?;
+        }
+    }
+    Some(())
 }
 
 fn draw(canvas: &HtmlCanvasElement, evaluation: Option<&Evaluation>, data: &Labelled) -> Option<()> {

@@ -356,12 +356,13 @@ impl App {
         let s = &self.state;
         match s.link.preset {
             Preset::Points => html! {},
-            Preset::Digits => html! {
+            Preset::Digits | Preset::Cnn => html! {
                 <>
                     <digits::Predictions evaluation={s.best_evaluation()} dark={s.dark} />
                     <pad::Pad dark={s.dark} probabilities={s.probabilities.clone()} on_draw={ctx.link().callback(Message::Classify)} />
                 </>
             },
+            Preset::Autoencoder => html! { <digits::Reconstructions evaluation={s.best_evaluation()} dark={s.dark} /> },
             Preset::Addition => html! { <addition::Samples evaluation={s.best_evaluation()} /> },
         }
     }

@@ -36,6 +36,7 @@ pub fn PaneView(props: &PaneProps) -> Html {
     let score = v.evaluation.as_ref().map_or(NONE.into(), |e| format::percent(e.score()));
     let scored = match props.preset {
         Preset::Addition => "Held-out sums",
+        Preset::Autoencoder => "Variance kept",
         _ => "Held-out accuracy",
     };
     let (key, setup) = (props.lane.key(), props.lanes.setup(props.lane));

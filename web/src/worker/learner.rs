@@ -4,7 +4,7 @@ use aludel::{Compiled, Device, Exported, Result, Snapshot, Tensor, compile, no_g
 use aludel_models::data::addition::{self, Problem};
 use aludel_models::data::{Labelled, digits};
 use aludel_models::presets::{Batch, Config, Source, Table, Task, Train};
-use aludel_nn::Module;
+use aludel_nn::{Module, Parameters};
 use aludel_protocol::{Counts, Evaluation, Inspection, Pane, Sample};
 
 /// The side of the decision field, and half the plane's side, as the protocol has them.
@@ -13,6 +13,8 @@ const REACH: f32 = 1.2;
 /// How many held-out sums are asked, and how many of them shown.
 const PROBLEMS: usize = 64;
 const SHOWN: usize = 10;
+/// How many reconstructed images are shown.
+const RECONSTRUCTED: usize = 20;
 
 type Step = Compiled<Train, Batch, Tensor, fn(&mut Train, &Batch) -> Result<Tensor>>;
 
@@ -25,6 +27,7 @@ fn whole_step() -> Step {
 enum Exam {
     Points { test: Labelled, field: Vec<f32> },
     Digits(Labelled),
+    Autoencoder(Labelled),
     Addition { problems: Vec<Problem>, context: usize },
 }
 
@@ -35,6 +38,8 @@ pub struct Learner {
     /// `None` in the eager pane.
     compiled: Option<Step>,
     exam: Exam,
+    /// Of one example.
+    shape: Vec<usize>,
     kept: Vec<Tensor>,
 }
 
@@ -45,6 +50,7 @@ impl Learner {
             source: Source::new(config),
             compiled: (pane == Pane::Compiled).then(whole_step),
             exam: Exam::new(config),
+            shape: config.example_shape(),
             kept: Vec::new(),
             device,
         })
@@ -92,6 +98,13 @@ impl Learner {
                 let predictions = probabilities.chunks(digits::CLASSES).map(best).map(|(d, p)| (d as u8, p)).collect();
                 Ok(Evaluation::Digits { accuracy: correct(&probabilities, &test.y, digits::CLASSES), predictions })
             }
+            Exam::Autoencoder(test) => {
+                let back = self.examine(&test.x, test.rows())?.to_vec_async::<f32>().await?;
+                let kept = 1.0 - mean_square(back.iter().zip(&test.x).map(|(a, b)| a - b)) / variance(test);
+                let shown = back.iter().take(RECONSTRUCTED * digits::PIXELS);
+                let images = shown.map(|p| (p.clamp(0.0, 1.0) * 255.0).round() as u8).collect();
+                Ok(Evaluation::Autoencoder { kept, images })
+            }
             Exam::Addition { problems, context } => self.sums(problems, *context).await,
         }
     }
@@ -135,10 +148,18 @@ impl Learner {
         snapshot.restore(&mut self.train, &self.device)
     }
 
+    /// What the model makes of examples, as in use: by the statistics of training, not those of these examples.
+    fn examine(&self, x: &[f32], rows: usize) -> Result<Tensor> {
+        let shape: Vec<usize> = std::iter::once(rows).chain(self.shape.iter().copied()).collect();
+        let x = Tensor::from_slice(&self.device, x, shape)?;
+        let mut model = self.train.model.clone();
+        model.eval();
+        no_grad(|| model.forward(&x))
+    }
+
     /// Rows of class probabilities.
     async fn probabilities(&self, x: &[f32], rows: usize, classes: usize) -> Result<Vec<f32>> {
-        let x = Tensor::from_slice(&self.device, x, [rows, x.len() / rows.max(1)])?;
-        let p = no_grad(|| self.train.model.forward(&x)?.softmax(-1))?;
+        let p = no_grad(|| self.examine(x, rows)?.softmax(-1))?;
         debug_assert_eq!(p.shape(), [rows, classes]);
         p.to_vec_async().await
     }
@@ -183,13 +204,26 @@ impl Exam {
                 let field = (0..FIELD * FIELD).flat_map(|i| [at(i % FIELD), -at(i / FIELD)]).collect();
                 Exam::Points { test: data.generate(config.seed).1, field }
             }
-            Task::Digits { .. } => Exam::Digits(digits::split().1),
+            Task::Digits { .. } | Task::Cnn { .. } => Exam::Digits(digits::split().1),
+            Task::Autoencoder { .. } => Exam::Autoencoder(digits::split().1),
             Task::Addition { digits, context, .. } => {
                 let source = addition::Addition { digits: *digits, context: *context, seed: config.seed };
                 Exam::Addition { problems: source.held_out(PROBLEMS), context: *context }
             }
         }
     }
+}
+
+fn mean_square(differences: impl ExactSizeIterator<Item = f32>) -> f32 {
+    let n = differences.len().max(1) as f32;
+    differences.map(|d| d * d).sum::<f32>() / n
+}
+
+/// The mean squared distance of images from their mean.
+fn variance(data: &Labelled) -> f32 {
+    let rows = data.rows().max(1) as f32;
+    let mean: Vec<f32> = (0..data.features).map(|k| (0..data.rows()).map(|i| data.row(i)[k]).sum::<f32>() / rows).collect();
+    mean_square(data.x.iter().enumerate().map(|(i, x)| x - mean[i % data.features.max(1)]))
 }
 
 /// The likeliest class and its probability.

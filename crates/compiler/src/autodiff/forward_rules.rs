@@ -68,6 +68,8 @@ pub fn jvp(b: &mut Builder, prim: &Prim, node: &Node, dx: &[Option<ValueId>]) ->
         }
         Prim::Reduce { op: ReduceOp::ArgMax | ReduceOp::ArgMin, .. } => Ok(vec![None]),
         // Products, extrema, attention: what the reverse rule says, transposed.
-        Prim::Reduce { .. } | Prim::Scan { .. } | Prim::Attention(_) | Prim::AttentionBackward(_) => transpose(b, &Node { op: Op::Prim(prim.clone()), ..node.clone() }, dx),
+        Prim::Reduce { .. } | Prim::Scan { .. } | Prim::Attention(_) | Prim::AttentionBackward(_) => {
+            transpose(b, &Node { op: Op::Prim(prim.clone()), ..node.clone() }, dx)
+        }
     }
 }

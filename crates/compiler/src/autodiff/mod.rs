@@ -20,6 +20,8 @@ pub use batch::{Randomness, vmap};
 pub use forward::jvp;
 pub use transform::{Vjp, value_and_grad, vjp};
 
+use crate::parts::Part;
+use crate::target::Target;
 use aludel_ir::graph::InputKind;
 use aludel_ir::rewrite::{Rewriter, emit};
 use aludel_ir::{Attrs, Builder, Error, Graph, Node, Op, OpDef, Origin, Phase, Prim, Result, ShapeEnv, TensorType};
@@ -94,7 +96,17 @@ fn upstream_of_losses(graph: &Graph) -> Vec<bool> {
 /// Takes a graph without gradient nodes to prims: operators are inlined, equal prims shared, dead ones removed. Nothing is
 /// differentiated after this, so `detach` goes too.
 pub fn decompose(graph: &Graph) -> Result<Graph> {
+    decompose_sharing(graph, true)
+}
+
+/// As [`decompose`], with the parts of the compiler that a target's programs are made by.
+pub(crate) fn decompose_for(graph: &Graph, target: &Target) -> Result<Graph> {
+    decompose_sharing(graph, target.parts.has(Part::Sharing))
+}
+
+fn decompose_sharing(graph: &Graph, share: bool) -> Result<Graph> {
     let mut r = Rewriter::new(graph);
+    r.b.share = share;
     for (n, node) in graph.nodes.iter().enumerate() {
         r.attribute(n);
         match &node.op {
@@ -111,7 +123,7 @@ pub fn decompose(graph: &Graph) -> Result<Graph> {
         return Ok(inlined);
     }
     // Inlining brought new ones.
-    decompose(&inlined)
+    decompose_sharing(&inlined, share)
 }
 
 /// The backward of one operator as a graph of prims.

@@ -12,6 +12,7 @@ pub(crate) use axes::compact;
 pub use kind::{Contraction, Kind, Product, classify};
 pub use pair::Refusal;
 
+use crate::parts::Part;
 use crate::schedule::product;
 use crate::split;
 use crate::target::{Language, Target};
@@ -273,8 +274,15 @@ impl<'p> Fuser<'p> {
     /// Adds the pairs of a group with those that it shares a buffer with: the writer first, else the earlier one.
     fn propose(&mut self, g: usize) {
         let mut found: BTreeMap<(usize, usize), (u32, i64)> = BTreeMap::new();
+        let parts = self.target.parts;
+        let part = |class: u32| match class {
+            5 => Part::Epilogues,
+            2..=4 => Part::Rows,
+            1 => Part::Chains,
+            _ => Part::Siblings,
+        };
         let mut add = |a: usize, b: usize, class: u32, bytes: i64| {
-            if a != b {
+            if a != b && parts.has(part(class)) {
                 let s = found.entry((a, b)).or_insert((class, 0));
                 s.0 = s.0.max(class);
                 s.1 += bytes;

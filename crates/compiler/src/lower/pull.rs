@@ -161,9 +161,7 @@ impl<'a, 'g> Puller<'a, 'g> {
             | Prim::ScatterAdd { .. }
             | Prim::Sort { .. }
             | Prim::Attention(_)
-            | Prim::AttentionBackward(_) => {
-                Err(Error::verify(format!("value %{}", v.0), format!("{} must have a buffer", prim.name())))
-            }
+            | Prim::AttentionBackward(_) => Err(Error::verify(format!("value %{}", v.0), format!("{} must have a buffer", prim.name()))),
         }
     }
 }

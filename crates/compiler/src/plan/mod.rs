@@ -8,7 +8,7 @@ use crate::codegen;
 use crate::fuse::{Fused, Kind, classify};
 use crate::schedule::{self, Scheduled};
 use crate::target::{Language, Target};
-use crate::{Options, Style};
+use crate::{Options, Part, Style};
 use aludel_ir::expr::Expr;
 use aludel_ir::graph::{Graph, InputKind, Origin};
 use aludel_ir::kernel::{Access, Kernel};
@@ -45,7 +45,7 @@ pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result
     let alone = schedule::product::for_library(passes.loops, target);
     let far = reaches_far(passes.loops, target);
     let join = |n: usize| match () {
-        () if !options.fuse || style != Style::Step => batch::Join::Nobody,
+        () if !options.fuse || style != Style::Step || !target.parts.has(Part::SharedLaunches) => batch::Join::Nobody,
         () if alone[n] || far && batch::counts_halves(&passes.scheduled[n], target) => batch::Join::Nobody,
         // Its registers and workgroup memory would be those of every workgroup of the launch.
         () if target.speaks(Language::Ptx) && matches!(classify(&passes.loops.nests[n], passes.loops), Kind::Attention(_)) => {
@@ -199,7 +199,9 @@ impl Planner<'_> {
                     if let Some((first, last)) = lifetimes[n] {
                         // What the caller receives is copied out after the last launch.
                         let end = if kind == BufferKind::Temp { last } else { self.waves.len().saturating_sub(1) };
-                        arena.push(arena::Item { buffer, words: self.words(buffer), first, last: end });
+                        let alone = !self.target.parts.has(Part::SharedMemory);
+                        let (first, last) = if alone { (0, self.waves.len()) } else { (first, end) };
+                        arena.push(arena::Item { buffer, words: self.words(buffer), first, last });
                     }
                 }
             }

@@ -17,14 +17,15 @@ mod staged;
 
 pub(crate) use product::products;
 
-use crate::fuse::{Kind, classify};
-use crate::target::{Language, Target};
 use crate::fuse::attention::reduces_within;
-use aludel_ir::{Error, Result};
+use crate::fuse::{Kind, classify};
+use crate::parts::Part;
+use crate::target::{Language, Target};
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::Kernel;
 use aludel_ir::loops::{BufferId, LoopProgram, Nest};
 use aludel_ir::program::TensorMap;
+use aludel_ir::{Error, Result};
 
 /// A kernel before its buffers have a place. Buffer `i` of the kernel is `buffers[i]`; its offset parameter follows the
 /// size parameters: parameter `sizes.len() + i`.
@@ -73,11 +74,17 @@ fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Schedul
         Kind::Pointwise | Kind::Scatter => pointwise::schedule(table, &flat, target),
         Kind::Rows if reduces_within(&flat) => Err(Error::verify("a nest", "reduces inside a reduction and is no attention")),
         Kind::Rows => rows::schedule(table, &mut flat, target),
-        Kind::Contract(c) if let Some(plan) = staged::warpgroup::choose(table, &flat, &c, target) => {
+        Kind::Contract(c)
+            if target.parts.has(Part::Warpgroups)
+                && let Some(plan) = staged::warpgroup::choose(table, &flat, &c, target) =>
+        {
             staged::warpgroup::schedule(table, &flat, &c, plan, target)
         }
         Kind::Attention(a) => attention::schedule(table, &flat, &a, target),
-        Kind::Contract(c) => match (target.speaks(Language::Ptx)).then(|| staged::choose(table, &flat, &c, target)).flatten() {
+        Kind::Contract(c) => match (target.speaks(Language::Ptx) && target.parts.has(Part::Staging))
+            .then(|| staged::choose(table, &flat, &c, target))
+            .flatten()
+        {
             Some(tile) => staged::schedule(table, &flat, &c, tile, target),
             None => contract::schedule(table, &flat, &c, target),
         },

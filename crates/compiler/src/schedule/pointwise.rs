@@ -3,6 +3,7 @@
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, groups_of};
 use super::quad::{Quad, pays};
+use crate::parts::Part;
 use crate::target::{Language, Target};
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::{self as k, KExpr, Stmt};
@@ -12,7 +13,11 @@ use aludel_ir::{Result, ScalarOp};
 pub(super) fn schedule(program: &LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {
     let total = program.volume(&nest.axes);
     let hint = program.env.hint_or_one(&total);
-    if target.speaks(Language::Ptx) && hint >= WIDE && nest.axes.last().is_some_and(|a| pays(nest, program, *a)) {
+    if target.speaks(Language::Ptx)
+        && target.parts.has(Part::Quads)
+        && hint >= WIDE
+        && nest.axes.last().is_some_and(|a| pays(nest, program, *a))
+    {
         return wide(program, nest, target, &total, hint);
     }
     // Small spaces: several workgroups of fewer threads spread over the device's cores.

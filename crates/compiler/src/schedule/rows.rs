@@ -7,6 +7,7 @@ use super::Scheduled;
 use super::accumulate::{self, Acc};
 use super::build::{Emitter, KernelBuilder, groups_of};
 use super::resident;
+use crate::parts::Part;
 use crate::target::{Language, Target};
 use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
@@ -29,7 +30,10 @@ pub(super) fn schedule(program: &LoopProgram, nest: &mut Nest, target: &Target) 
         nest.axes.retain(|x| *x != a);
         nest.axes.push(a);
     }
-    if !rows_fastest && let Some(shape) = resident::choose(program, nest, target) {
+    if !rows_fastest
+        && target.parts.has(Part::ResidentRows)
+        && let Some(shape) = resident::choose(program, nest, target)
+    {
         return resident::schedule(program, nest, shape, target);
     }
     let shape = choose(program, nest, target, rows_fastest);

@@ -3,7 +3,9 @@
 use super::Labelled;
 use std::io::Read;
 
-pub const PIXELS: usize = 64;
+/// Rows and columns of an image.
+pub const SIDE: usize = 8;
+pub const PIXELS: usize = SIDE * SIDE;
 pub const CLASSES: usize = 10;
 
 /// How many images there are to train on, and how many are held out.

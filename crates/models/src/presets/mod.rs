@@ -20,20 +20,26 @@ use serde::{Deserialize, Serialize};
 pub enum Preset {
     /// Two classes of points in the plane.
     Points,
-    /// Handwritten digits.
+    /// Handwritten digits, by a multilayer perceptron.
     Digits,
+    /// Handwritten digits, by a convolutional network.
+    Cnn,
+    /// Handwritten digits through a narrow place and back.
+    Autoencoder,
     /// A decoder transformer that learns to add.
     Addition,
 }
 
 impl Preset {
-    pub const ALL: [Preset; 3] = [Preset::Points, Preset::Digits, Preset::Addition];
+    pub const ALL: [Preset; 5] = [Preset::Points, Preset::Digits, Preset::Cnn, Preset::Autoencoder, Preset::Addition];
 
     /// The name in links: `points`.
     pub fn key(self) -> &'static str {
         match self {
             Preset::Points => "points",
             Preset::Digits => "digits",
+            Preset::Cnn => "digits-cnn",
+            Preset::Autoencoder => "autoencoder",
             Preset::Addition => "addition",
         }
     }
@@ -42,6 +48,8 @@ impl Preset {
         match self {
             Preset::Points => "Points",
             Preset::Digits => "Digits",
+            Preset::Cnn => "CNN",
+            Preset::Autoencoder => "Autoencoder",
             Preset::Addition => "Addition GPT",
         }
     }
@@ -55,6 +63,8 @@ impl Preset {
         match self {
             Preset::Points => &POINTS,
             Preset::Digits => &DIGITS,
+            Preset::Cnn => &CNN,
+            Preset::Autoencoder => &AUTOENCODER,
             Preset::Addition => &ADDITION,
         }
     }
@@ -111,6 +121,22 @@ const DIGITS: [Field; 5] = [
     field("seed", "Seed", "0", Kind::Integer),
 ];
 
+const CNN: [Field; 5] = [
+    field("channels", "Channels", "16, 32", Kind::Integers),
+    field("optimizer", "Optimizer", "adamw", OPTIMIZERS),
+    field("lr", "Learning rate", "0.01", Kind::Number),
+    field("batch", "Batch", "64", Kind::Integer),
+    field("seed", "Seed", "0", Kind::Integer),
+];
+
+const AUTOENCODER: [Field; 5] = [
+    field("channels", "Channels", "16, 4", Kind::Integers),
+    field("optimizer", "Optimizer", "adamw", OPTIMIZERS),
+    field("lr", "Learning rate", "0.01", Kind::Number),
+    field("batch", "Batch", "64", Kind::Integer),
+    field("seed", "Seed", "0", Kind::Integer),
+];
+
 const ADDITION: [Field; 9] = [
     field("digits", "Digits", "2", Kind::Integer),
     field("layers", "Layers", "2", Kind::Integer),
@@ -153,9 +179,28 @@ pub struct Config {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Task {
-    Points { data: Dataset, layers: Vec<usize>, activation: Activation },
-    Digits { layers: Vec<usize> },
-    Addition { digits: usize, layers: usize, width: usize, heads: usize, context: usize },
+    Points {
+        data: Dataset,
+        layers: Vec<usize>,
+        activation: Activation,
+    },
+    Digits {
+        layers: Vec<usize>,
+    },
+    /// Channels after the first and the second convolution.
+    Cnn {
+        channels: [usize; 2],
+    },
+    Autoencoder {
+        channels: [usize; 2],
+    },
+    Addition {
+        digits: usize,
+        layers: usize,
+        width: usize,
+        heads: usize,
+        context: usize,
+    },
 }
 
 impl Config {
@@ -163,16 +208,28 @@ impl Config {
         match self.task {
             Task::Points { .. } => Preset::Points,
             Task::Digits { .. } => Preset::Digits,
+            Task::Cnn { .. } => Preset::Cnn,
+            Task::Autoencoder { .. } => Preset::Autoencoder,
             Task::Addition { .. } => Preset::Addition,
         }
     }
 
-    /// Sizes of the MLP's layers from input to output; `None` for the transformer.
+    /// The shape of one example as the model takes it.
+    pub fn example_shape(&self) -> Vec<usize> {
+        match &self.task {
+            Task::Points { .. } => vec![2],
+            Task::Digits { .. } => vec![digits::PIXELS],
+            Task::Cnn { .. } | Task::Autoencoder { .. } => vec![1, digits::SIDE, digits::SIDE],
+            Task::Addition { context, .. } => vec![*context],
+        }
+    }
+
+    /// Sizes of the MLP's layers from input to output; `None` for other models.
     pub fn mlp_sizes(&self) -> Option<Vec<usize>> {
         let (input, hidden, output) = match &self.task {
             Task::Points { layers, .. } => (2, layers, 2),
             Task::Digits { layers } => (digits::PIXELS, layers, digits::CLASSES),
-            Task::Addition { .. } => return None,
+            Task::Cnn { .. } | Task::Autoencoder { .. } | Task::Addition { .. } => return None,
         };
         Some(std::iter::once(input).chain(hidden.iter().copied()).chain(std::iter::once(output)).collect())
     }
@@ -185,6 +242,8 @@ impl Config {
                 let block = (d * 3 * d + 3 * d) + (d * d + d) + (d * 4 * d + 4 * d) + (4 * d * d + d) + 4 * d;
                 vocabulary * d + context * d + layers * block + 2 * d + d * vocabulary
             }
+            Task::Cnn { channels: [a, b] } => 9 * a + 3 * a + (9 * a * b + 3 * b) + (b * digits::CLASSES + digits::CLASSES),
+            Task::Autoencoder { channels: [a, b] } => (9 * a + a) + (9 * a * b + b) + (9 * b * a + a) + (9 * a + 1),
             _ => self.mlp_sizes().map_or(0, |s| s.windows(2).map(|w| w[0] * w[1] + w[1]).sum()),
         }
     }

@@ -16,6 +16,7 @@ pub struct FieldError {
 /// The most hidden layers, units in one, and numbers to learn: what a browser's GPU memory holds with ease, twice.
 const MAX_LAYERS: usize = 8;
 const MAX_WIDTH: usize = 4096;
+const MAX_CHANNELS: usize = 512;
 const MAX_PARAMETERS: usize = 20_000_000;
 const MAX_SEED: usize = u32::MAX as usize;
 
@@ -45,6 +46,8 @@ pub(super) fn config(preset: Preset, given: &[(String, String)]) -> Result<Confi
             (Task::Points { data, layers: r.widths("layers"), activation }, points::TRAIN)
         }
         Preset::Digits => (Task::Digits { layers: r.widths("layers") }, digits::TRAIN),
+        Preset::Cnn => (Task::Cnn { channels: r.channels("channels") }, digits::TRAIN),
+        Preset::Autoencoder => (Task::Autoencoder { channels: r.channels("channels") }, digits::TRAIN),
         Preset::Addition => (r.addition(), 1024),
     };
     let optimizer = match r.choice("optimizer") {
@@ -134,6 +137,19 @@ impl<'a> Reader<'a> {
         out
     }
 
+    /// The channels after each of two convolutions.
+    fn channels(&mut self, key: &str) -> [usize; 2] {
+        let errors = self.errors.len();
+        let given = self.widths(key);
+        match given[..] {
+            [a, b] if a.max(b) <= MAX_CHANNELS => return [a, b],
+            [_, _] => self.fail(key, format!("at most {MAX_CHANNELS} channels")),
+            _ if self.errors.len() == errors => self.fail(key, "write two numbers: the channels after each convolution".into()),
+            _ => {}
+        }
+        [1, 1]
+    }
+
     fn addition(&mut self) -> Task {
         let digits = self.integer("digits", 1, 3);
         let layers = self.integer("layers", 1, MAX_LAYERS);
@@ -198,6 +214,9 @@ mod tests {
         assert_eq!(error(Preset::Digits, "lr", "inf"), "lr: too large: at most 10");
         assert_eq!(error(Preset::Digits, "lr", ""), "lr: write a number, such as 0.001");
         assert_eq!(error(Preset::Digits, "batch", "99999999999999999999"), "batch: 99999999999999999999 is too large: at most 1438");
+        assert_eq!(error(Preset::Cnn, "channels", "16"), "channels: write two numbers: the channels after each convolution");
+        assert_eq!(error(Preset::Cnn, "channels", "16, 513"), "channels: at most 512 channels");
+        assert_eq!(error(Preset::Autoencoder, "channels", "16, x"), "channels: `x` is not a whole number");
         assert_eq!(error(Preset::Points, "data", "cube"), "data: `cube` is not one of spirals, circles, xor, moons");
         assert_eq!(error(Preset::Addition, "heads", "5"), "heads: must divide the width: 64 is not a multiple of 5");
         assert_eq!(error(Preset::Addition, "context", "5"), "context: sums of 2 digits take 9");

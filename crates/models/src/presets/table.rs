@@ -1,6 +1,7 @@
 //! A preset's data as tables, with the order in which steps take their rows: for a machine that has the step's graph and no source.
 
 use super::Source;
+use super::train::stacked;
 use std::collections::HashMap;
 
 /// Examples of many steps.
@@ -39,7 +40,7 @@ impl Source {
     /// least one. Steps are those of [`Source::batch`].
     pub fn table(&mut self, places: usize, distinct: usize) -> Table {
         match self {
-            Source::Rows { data, sampler } => {
+            Source::Rows { data, sampler, shape, same } => {
                 let batch = sampler.indices(0).len();
                 let steps = (places / batch.max(1)).max(1);
                 let mut order = Vec::with_capacity(steps * batch);
@@ -47,8 +48,8 @@ impl Source {
                     order.extend(sampler.indices(step as u64).iter().map(|i| *i as u32));
                 }
                 let n = data.rows();
-                let x = Column { shape: vec![n, data.features], values: Values::F32(data.x.clone()) };
-                let y = Column { shape: vec![n], values: Values::I32(data.y.clone()) };
+                let x = Column { shape: stacked(n, shape), values: Values::F32(data.x.clone()) };
+                let y = if *same { x.clone() } else { Column { shape: vec![n], values: Values::I32(data.y.clone()) } };
                 Table { columns: [x, y], order, batch }
             }
             Source::Addition { problems, batch } => {
@@ -110,11 +111,8 @@ mod tests {
             for step in [0, 1, table.steps() - 1] {
                 let (x, y) = source.batch(step, &device).unwrap();
                 let rows = &table.order[step as usize * table.batch..][..table.batch];
-                let y: Vec<f64> = y.to_vec::<i32>().unwrap().into_iter().map(f64::from).collect();
-                let x: Vec<f64> = match preset {
-                    Preset::Addition => x.to_vec::<i32>().unwrap().into_iter().map(f64::from).collect(),
-                    _ => x.to_vec::<f32>().unwrap().into_iter().map(f64::from).collect(),
-                };
+                // Tokens and classes are small whole numbers, exact as floats.
+                let [x, y] = [x, y].map(|t| t.to_vec::<f32>().unwrap().into_iter().map(f64::from).collect::<Vec<_>>());
                 assert_eq!(gathered(&table.columns[0], rows), x, "{preset:?} step {step}");
                 assert_eq!(gathered(&table.columns[1], rows), y, "{preset:?} step {step}");
             }

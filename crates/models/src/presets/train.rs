@@ -3,7 +3,7 @@
 use super::{Activation, Config, Optimizer, Task};
 use crate::data::addition::{Addition, VOCABULARY_SIZE};
 use crate::data::{Labelled, Sampler, digits};
-use crate::{Gpt, Mlp};
+use crate::{Autoencoder, Cnn, Gpt, Mlp};
 use aludel_nn::{Adam, AdamConfig, AdamW, Init, Module, Optimizer as _, Sgd, SgdConfig};
 use aludel_tensor::{Device, Gradients, Result, Tensor, Tree};
 
@@ -11,6 +11,8 @@ use aludel_tensor::{Device, Gradients, Result, Tensor, Tree};
 #[derive(Clone, Tree)]
 pub enum Model {
     Mlp(Mlp),
+    Cnn(Cnn),
+    Autoencoder(Autoencoder),
     Gpt(Gpt),
 }
 
@@ -22,6 +24,8 @@ impl Model {
             Task::Addition { layers, width, heads, context, .. } => {
                 Ok(Model::Gpt(Gpt::new(init, VOCABULARY_SIZE, *context, *width, *layers, *heads)?))
             }
+            Task::Cnn { channels } => Ok(Model::Cnn(Cnn::new(init, 1, *channels, digits::CLASSES)?)),
+            Task::Autoencoder { channels } => Ok(Model::Autoencoder(Autoencoder::new(init, 1, *channels)?)),
             task => {
                 let activation = match task {
                     Task::Points { activation, .. } => (*activation).into(),
@@ -34,10 +38,13 @@ impl Model {
 }
 
 impl Module for Model {
-    /// `[batch, features]` to logits `[batch, classes]`, or `[batch, time]` of i32 to logits `[batch, time, vocabulary]`.
+    /// Examples of [`Config::example_shape`] behind the batch to logits `[batch, classes]`, to images, or to logits
+    /// `[batch, time, vocabulary]`.
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
         match self {
             Model::Mlp(m) => m.forward(x),
+            Model::Cnn(m) => m.forward(x),
+            Model::Autoencoder(m) => m.forward(x),
             Model::Gpt(m) => m.forward(x),
         }
     }
@@ -106,7 +113,8 @@ impl Train {
     pub fn step(&mut self, (x, y): &Batch) -> Result<Tensor> {
         let logits = self.model.forward(x)?;
         let loss = match &self.model {
-            Model::Mlp(_) => logits.cross_entropy(y)?,
+            Model::Mlp(_) | Model::Cnn(_) => logits.cross_entropy(y)?,
+            Model::Autoencoder(_) => logits.mse_loss(y)?,
             Model::Gpt(_) => {
                 let classes = logits.size(-1)?;
                 // Positions without a target count for nothing: `IGNORE` is cross-entropy's own default.
@@ -120,19 +128,30 @@ impl Train {
 
 /// Where a preset's batches come from.
 pub enum Source {
-    Rows { data: Labelled, sampler: Sampler },
-    Addition { problems: Addition, batch: usize },
+    Rows {
+        data: Labelled,
+        sampler: Sampler,
+        /// Of one row.
+        shape: Vec<usize>,
+        /// Whether the target of a row is the row itself, and not its class.
+        same: bool,
+    },
+    Addition {
+        problems: Addition,
+        batch: usize,
+    },
 }
 
 impl Source {
     pub fn new(config: &Config) -> Source {
         let rows = |data: Labelled| {
             let sampler = Sampler::new(data.rows(), config.batch, config.seed);
-            Source::Rows { data, sampler }
+            let same = matches!(config.task, Task::Autoencoder { .. });
+            Source::Rows { data, sampler, shape: config.example_shape(), same }
         };
         match &config.task {
             Task::Points { data, .. } => rows(data.generate(config.seed).0),
-            Task::Digits { .. } => rows(digits::split().0),
+            Task::Digits { .. } | Task::Cnn { .. } | Task::Autoencoder { .. } => rows(digits::split().0),
             Task::Addition { digits, context, .. } => {
                 Source::Addition { problems: Addition { digits: *digits, context: *context, seed: config.seed }, batch: config.batch }
             }
@@ -142,10 +161,12 @@ impl Source {
     /// The batch of step `step`, counted from 0: the same for every source of one configuration.
     pub fn batch(&mut self, step: u64, device: &Device) -> Result<Batch> {
         match self {
-            Source::Rows { data, sampler } => {
+            Source::Rows { data, sampler, shape, same } => {
                 let rows = data.select(sampler.indices(step));
                 let n = rows.rows();
-                Ok((Tensor::from_vec(device, rows.x, [n, data.features])?, Tensor::from_vec(device, rows.y, [n])?))
+                let x = Tensor::from_vec(device, rows.x, stacked(n, shape))?;
+                let y = if *same { x.clone() } else { Tensor::from_vec(device, rows.y, [n])? };
+                Ok((x, y))
             }
             Source::Addition { problems, batch } => {
                 let rows = problems.batch(*batch, step);
@@ -154,6 +175,11 @@ impl Source {
             }
         }
     }
+}
+
+/// The shape of `n` examples.
+pub(super) fn stacked(n: usize, shape: &[usize]) -> Vec<usize> {
+    std::iter::once(n).chain(shape.iter().copied()).collect()
 }
 
 #[cfg(test)]
@@ -170,6 +196,7 @@ mod tests {
             match p {
                 Preset::Points => fields.extend([("layers", "8"), ("data", "circles")]),
                 Preset::Digits => fields.push(("layers", "16")),
+                Preset::Cnn | Preset::Autoencoder => fields.push(("channels", "4, 4")),
                 Preset::Addition => fields.extend([("digits", "1"), ("context", "6"), ("layers", "1"), ("width", "8"), ("heads", "2")]),
             }
             let fields: Vec<_> = fields.into_iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
@@ -180,6 +207,8 @@ mod tests {
             (Preset::Points, "adamw", "0.02"),
             (Preset::Digits, "sgd", "0.3"),
             (Preset::Digits, "momentum", "0.03"),
+            (Preset::Cnn, "adamw", "0.02"),
+            (Preset::Autoencoder, "adam", "0.02"),
             (Preset::Addition, "adam", "0.02"),
         ];
         for (preset, optimizer, lr) in cases {

@@ -7,7 +7,7 @@ use super::transfer::{Read, wait};
 use crate::bind::{self, Mover};
 use crate::memory::lock;
 use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Stats, Storage};
-use aludel_compiler::{Language, Target};
+use aludel_compiler::Target;
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
 use aludel_ir::{Error, Result};
@@ -129,7 +129,6 @@ impl WgpuExecutor {
         let name = adapter_name(&device, &info);
         let software = is_software(&info) || name.to_lowercase().contains("swiftshader");
         let target = Target {
-            language: Language::Wgsl,
             max_threads: limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x),
             max_shared_bytes: limits.max_compute_workgroup_storage_size,
             max_bindings: limits.max_storage_buffers_per_shader_stage,
@@ -137,11 +136,7 @@ impl WgpuExecutor {
             // Offsets and indices are 32-bit, in words; sizes stay a multiple of every alignment.
             max_binding_bytes: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(u32::MAX as u64) / 256 * 256,
             software,
-            cores: 1,
-            vector_lanes: 4,
-            matmul_precision: Default::default(),
-            compute_capability: 0,
-            library_products: false,
+            ..Target::webgpu_default()
         };
         let backend = if info.backend == wgpu::Backend::BrowserWebGpu { "WebGPU".to_string() } else { format!("{:?}", info.backend) };
         let features = features.iter_names().map(|(n, _)| n.to_lowercase().replace('_', "-")).collect();

@@ -18,7 +18,7 @@ pub use export::{Exported, ExportedInput};
 
 use crate::tree::Tree;
 use crate::{Mutex, lock, trace};
-use aludel_compiler::Options;
+use aludel_compiler::{Options, Part};
 use aludel_ir::{Error, Result, ShapeEnv};
 use capture::{Captured, capture};
 use guard::{Check, Facts, Missed, Size};
@@ -146,6 +146,12 @@ where
     /// Whether kernels are fused; off only to compare.
     pub fn fuse(mut self, fuse: bool) -> Self {
         self.settings.options.fuse = fuse;
+        self.renew()
+    }
+
+    /// Leaves a part of the compiler out, to see what it is worth.
+    pub fn without(mut self, part: Part) -> Self {
+        self.settings.options.parts = self.settings.options.parts.without(part);
         self.renew()
     }
 

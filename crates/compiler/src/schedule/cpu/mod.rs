@@ -14,11 +14,11 @@ mod scatter;
 mod tile;
 
 use super::{Scheduled, collapse};
+use crate::fuse::attention::reduces_within;
 use crate::fuse::{Kind, Product, classify};
 use crate::target::Target;
-use crate::fuse::attention::reduces_within;
-use aludel_ir::{Error, Result};
 use aludel_ir::loops::{LoopProgram, Nest};
+use aludel_ir::{Error, Result};
 
 pub(super) fn schedule(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {
     let kind = classify(nest, table);

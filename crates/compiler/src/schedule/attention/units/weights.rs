@@ -40,7 +40,14 @@ impl Units<'_> {
     }
 
     /// The columns of a thread in a tile.
-    pub(super) fn known_columns(&self, kb: &mut KernelBuilder, em: &mut Emitter, t: &Thread, c0: &KExpr, checked: bool) -> Result<Vec<Column>> {
+    pub(super) fn known_columns(
+        &self,
+        kb: &mut KernelBuilder,
+        em: &mut Emitter,
+        t: &Thread,
+        c0: &KExpr,
+        checked: bool,
+    ) -> Result<Vec<Column>> {
         let (a, eights) = (self.a, (self.plan.columns / 8) as usize);
         let size = kb.size(self.program.extent(a.column));
         let ragged = checked && !self.divides(a.column, self.plan.columns);
