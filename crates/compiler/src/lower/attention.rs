@@ -120,9 +120,6 @@ impl Lowering<'_> {
         let mut stores = vec![(out, with(&at.place.row, f), y)];
         if wants_lse {
             stores.push((lse, at.place.row.clone(), log));
-        } else {
-            // Nobody reads it, and nobody may: a place in memory it has none the less.
-            self.buffers[lse.index()] = None;
         }
         self.finish_attention(n, (b, origins), stores);
         Ok(())

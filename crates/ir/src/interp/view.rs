@@ -40,6 +40,10 @@ impl View {
     /// The elements in row-major order.
     pub fn to_vec(&self) -> Vec<f64> {
         let n = self.numel();
+        if n == 0 {
+            // A part of nothing may begin after its end.
+            return Vec::new();
+        }
         if self.is_dense() {
             return self.data[self.offset..self.offset + n].to_vec();
         }

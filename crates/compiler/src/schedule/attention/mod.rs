@@ -11,15 +11,16 @@ mod rows;
 mod units;
 
 use super::Scheduled;
-use super::build::{Emitter, KernelBuilder, groups_of, zero};
+use super::build::{Emitter, KernelBuilder, zero};
 use crate::fuse::attention::{Attention, Causal};
 use crate::target::Target;
 use aludel_ir::attention::HIDDEN;
-use aludel_ir::expr::{AxisId, Expr};
+use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
 use aludel_ir::loops::{LoopProgram, Nest, ValId};
 use aludel_ir::{DType, Result, ScalarOp};
 pub(in crate::schedule) use rows::{hoist, stores_of};
+use rows::{outer, place};
 use std::collections::HashMap;
 
 pub(super) fn schedule(program: &LoopProgram, nest: &Nest, a: &Attention, target: &Target) -> Result<Scheduled> {
@@ -95,19 +96,7 @@ impl Tiled<'_> {
             values: kb.shared("values", VEC, tile * self.side),
             numbers: if a.softmax.is_some() { kb.shared("numbers", F32, tile * self.side) } else { 0 },
         };
-        let blocks = groups_of(p.extent(a.row), tile as i64, p);
-        let groups = p.volume(&a.batch).mul(&blocks);
-        let group = kb.group(&groups, self.target.max_groups);
-        let per = kb.size(&blocks);
-        let batch = kb.int(k::div(group.clone(), per.clone()));
-        // A folded grid may have a few workgroups too many: they repeat the last block.
-        let last = kb.size(&p.volume(&a.batch).sub(&Expr::ONE));
-        let batch = kb.int(k::bin(ScalarOp::Min, batch, last));
-        kb.unflatten(batch, &a.batch, p, &mut em.axes);
-        let block = kb.int(k::rem(group, per.clone()));
-        // Rows that see the most columns first: the last workgroups to run are then short ones.
-        let block = if a.causal == Causal::After { kb.int(k::sub(k::sub(per, k::int(1)), block)) } else { block };
-        let row0 = kb.int(k::mul(block, k::int(tile as i64)));
+        let (row0, groups) = place(&mut kb, &mut em, a, tile, self.target);
         let y = kb.int(k::div(KExpr::LocalId(0), k::int(self.side as i64)));
         let x = kb.int(k::rem(KExpr::LocalId(0), k::int(self.side as i64)));
         let t = Thread { y, x, row0 };
@@ -136,7 +125,7 @@ impl Tiled<'_> {
             Some(_) => (0..4).map(|_| [kb.mutable(k::f32c(HIDDEN), F32), kb.mutable(zero(DType::F32), F32)]).collect(),
             None => vec![],
         };
-        self.outer(&mut kb, &mut em, &a.outer, &mut |kb, em| {
+        outer(&mut kb, &mut em, &a.outer, &mut |kb, em| {
             let (start, end) = self.range(kb, &t);
             let c0 = kb.var(k::I32);
             kb.open();
@@ -155,26 +144,6 @@ impl Tiled<'_> {
     fn weights(&self) -> Vec<ValId> {
         let a = self.a;
         a.softmax.iter().flat_map(|s| [s.score, s.weight]).chain(a.outputs.iter().map(|o| o.weight)).collect()
-    }
-
-    fn outer(
-        &self,
-        kb: &mut KernelBuilder,
-        em: &mut Emitter,
-        axes: &[AxisId],
-        body: &mut dyn FnMut(&mut KernelBuilder, &mut Emitter) -> Result<()>,
-    ) -> Result<()> {
-        let Some((first, rest)) = axes.split_first() else { return body(kb, em) };
-        let end = kb.size(self.program.extent(*first));
-        let var = kb.var(k::I32);
-        kb.open();
-        em.enter();
-        em.axes.insert(*first, KExpr::Var(var));
-        self.outer(kb, em, rest, body)?;
-        em.leave();
-        let inner = kb.close();
-        kb.stmt(Stmt::For { var, start: k::int(0), end, step: k::int(1), body: inner });
-        Ok(())
     }
 
     /// The columns that the block's rows see.

@@ -11,11 +11,11 @@ mod copy;
 mod multiply;
 mod weights;
 
-use super::rows::stores_of;
+use super::rows::{outer, place, stores_of};
 use super::{F32, Known};
 use crate::fuse::attention::{Attention, Causal};
 use crate::schedule::Scheduled;
-use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
+use crate::schedule::build::{Emitter, KernelBuilder, zero};
 use crate::target::{Language, MatmulPrecision, Target};
 use aludel_ir::attention::HIDDEN;
 use aludel_ir::expr::{Atom, AxisId, Expr};
@@ -212,19 +212,7 @@ impl Units<'_> {
         let narrow = Ty::scalar(plan.dtype);
         let left: Vec<u32> = plan.left.iter().map(|(o, _)| kb.shared("rows", narrow, self.rows() * o.pitch())).collect();
         let streams: Vec<u32> = plan.streams.iter().map(|o| kb.shared("columns", narrow, 2 * plan.columns * o.pitch())).collect();
-        let blocks = groups_of(p.extent(a.row), self.rows() as i64, p);
-        let groups = p.volume(&a.batch).mul(&blocks);
-        let group = kb.group(&groups, self.target.max_groups);
-        let per = kb.size(&blocks);
-        let batch = kb.int(k::div(group.clone(), per.clone()));
-        // A folded grid may have a few workgroups too many: they repeat the last block.
-        let last = kb.size(&p.volume(&a.batch).sub(&Expr::ONE));
-        let batch = kb.int(k::bin(ScalarOp::Min, batch, last));
-        kb.unflatten(batch, &a.batch, p, &mut em.axes);
-        let block = kb.int(k::rem(group, per.clone()));
-        // Rows that see the most columns first: the last workgroups to run are then short ones.
-        let block = if a.causal == Causal::After { kb.int(k::sub(k::sub(per, k::int(1)), block)) } else { block };
-        let row0 = kb.int(k::mul(block, k::int(self.rows() as i64)));
+        let (row0, groups) = place(&mut kb, &mut em, a, self.rows(), self.target);
         let warp = kb.int(k::div(KExpr::LocalId(0), k::int(32)));
         let lane = kb.int(k::rem(KExpr::LocalId(0), k::int(32)));
         let row = kb.int(k::div(lane.clone(), k::int(4)));
@@ -252,29 +240,9 @@ impl Units<'_> {
                 t.held.push(held);
             }
         }
-        self.outer(&mut kb, &mut em, &a.outer, &mut |kb, em| self.columns(kb, em, &t))?;
+        outer(&mut kb, &mut em, &a.outer, &mut |kb, em| self.columns(kb, em, &t))?;
         self.finish(&mut kb, &mut em, &t)?;
         Ok(kb.finish(p, THREADS, groups))
-    }
-
-    fn outer(
-        &self,
-        kb: &mut KernelBuilder,
-        em: &mut Emitter,
-        axes: &[AxisId],
-        body: &mut dyn FnMut(&mut KernelBuilder, &mut Emitter) -> Result<()>,
-    ) -> Result<()> {
-        let Some((first, rest)) = axes.split_first() else { return body(kb, em) };
-        let end = kb.size(self.program.extent(*first));
-        let var = kb.var(k::I32);
-        kb.open();
-        em.enter();
-        em.axes.insert(*first, KExpr::Var(var));
-        self.outer(kb, em, rest, body)?;
-        em.leave();
-        let inner = kb.close();
-        kb.stmt(Stmt::For { var, start: k::int(0), end, step: k::int(1), body: inner });
-        Ok(())
     }
 
     fn divides(&self, axis: AxisId, each: u32) -> bool {
