@@ -15,7 +15,7 @@ fn close(got: &ComplexTensor, want: &[(f32, f32)]) {
     let got = got.to_vec().unwrap();
     assert_eq!(got.len(), want.len(), "{got:?}");
     for (g, (re, im)) in got.iter().zip(want) {
-        assert!((g - Complex32::new(*re, *im)).norm() <= 2e-5 * (1.0 + g.norm()), "{got:?}, expected {want:?}");
+        assert!((g - Complex32::new(*re, *im)).l1_norm() <= 2e-5 * (1.0 + g.l1_norm()), "{got:?}, expected {want:?}");
     }
 }
 

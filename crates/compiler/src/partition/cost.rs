@@ -22,7 +22,8 @@ pub enum Again {
     Free,
     /// Only when the memory budget asks for it.
     Budget,
-    /// Never: inputs are there anyway, and random numbers are drawn once (but for checkpointed regions: the same key draws the same).
+    /// Never: inputs are there anyway, random numbers are drawn once (but within checkpointed regions, where the same key draws the
+    /// same), and the results of checkpointed regions are kept.
     Never,
 }
 
@@ -102,18 +103,38 @@ impl<'g> Model<'g> {
                 (false, true) => m.bytes[v],
                 (false, false) => m.bytes[v] * 2,
             };
-            m.checkpointed[v] = m.within_region(n, id, &users);
-            m.again[v] = if m.checkpointed[v] { Again::Free } else { m.may_repeat(prim, id, &users) };
+            let region = node.origin.checkpoint.is_some();
+            let leaves = region && m.leaves_region(id, &users);
+            m.checkpointed[v] = region && !leaves;
+            m.again[v] = match (region, leaves) {
+                (true, true) if !m.view[v] => Again::Never,
+                (true, _) => Again::Free,
+                _ => m.may_repeat(prim, id, &users),
+            };
         }
         m
     }
 
-    // Whether only nodes of the same checkpointed region read a value in the forward pass: what others read is the region's result.
-    fn within_region(&self, n: usize, v: ValueId, users: &[Vec<usize>]) -> bool {
-        let region = self.graph.nodes[n].origin.checkpoint;
-        region.is_some()
-            && !self.graph.outputs.iter().any(|o| o.value == v)
-            && users[v.index()].iter().all(|u| self.backward[*u] || self.graph.nodes[*u].origin.checkpoint == region)
+    // Whether a value of a checkpointed region is read outside of it in the forward pass, by itself or by a view: the region's result, which
+    // is kept. Else it would be computed again with the regions before it, back to the program's inputs.
+    fn leaves_region(&self, v: ValueId, users: &[Vec<usize>]) -> bool {
+        let region = |n: usize| self.graph.nodes[n].origin.checkpoint;
+        let own = self.definition[v.index()].and_then(region);
+        let mut look = vec![v];
+        while let Some(v) = look.pop() {
+            if self.graph.outputs.iter().any(|o| o.value == v) {
+                return true;
+            }
+            for u in users[v.index()].iter().filter(|u| !self.backward[**u]) {
+                if region(*u) != own {
+                    return true;
+                }
+                if matches!(&self.graph.nodes[*u].op, Op::Prim(p) if p.is_view()) {
+                    look.extend(&self.graph.nodes[*u].outputs);
+                }
+            }
+        }
+        false
     }
 
     fn may_repeat(&self, prim: &Prim, v: ValueId, users: &[Vec<usize>]) -> Again {
