@@ -133,7 +133,7 @@ fn run(d: &Device, file: &Value, run: &Value, compiled: bool) -> Result<()> {
         "lion_options" => follow!(|m| Lion::new(m, LionConfig { lr: 0.02, betas: (0.8, 0.7), weight_decay: 0.3, ..lion })),
         "muon" => follow!(muon(wide)),
         // bfloat16 has three digits, rounding does not happen at the same places, and each iteration magnifies small singular values by 3.4.
-        "muon_bf16" => follow(d, file, run, compiled, 1e-1, muon(MuonConfig { lr: 0.1, ..Default::default() })),
+        "muon_bf16" => follow(d, file, run, compiled, 5e-2, muon(MuonConfig { lr: 0.1, ..Default::default() })),
         "muon_options" => follow!(muon(MuonConfig {
             lr: 0.05,
             weight_decay: 0.2,

@@ -369,26 +369,34 @@ fn orthogonalized(b: &mut Builder, x: ValueId, a: &Attrs) -> Result<ValueId> {
     let size = |b: &Builder, d: usize| b.graph.env.hint_or_one(&b.shape(x)[d]);
     let tall = size(b, 0) > size(b, 1);
     let dtype = a.dtype("dtype")?.unwrap_or(DType::BF16);
+    // Products are of the narrow type; what is added is added in f32 and rounded once, as addmm does it. Coefficients stay exact.
+    let wide = |b: &mut Builder, v: ValueId| b.cast(v, DType::F32);
     let mut y = b.cast(x, dtype)?;
     if tall {
         y = b.transpose(y, 0, 1)?;
     }
     // At most 1 in the spectral norm.
-    let wide = b.cast(y, DType::F32)?;
-    let y2 = b.mul(wide, wide)?;
-    let norm = b.sum(y2, &[0, 1], false)?;
+    let w = wide(b, y)?;
+    let w2 = b.mul(w, w)?;
+    let norm = b.sum(w2, &[0, 1], false)?;
     let norm = b.unary(ScalarOp::Sqrt, norm)?;
     let norm = b.cast(norm, dtype)?;
+    let norm = wide(b, norm)?;
     let norm = b.scalar(ScalarOp::Max, norm, a.float("eps", 1e-7)?)?;
-    y = b.div(y, norm)?;
+    y = b.div(w, norm)?;
+    y = b.cast(y, dtype)?;
     for _ in 0..steps {
         let gram = b.contract(y, y, &[], &[(1, 1)])?;
         let square = b.contract(gram, gram, &[], &[(1, 0)])?;
+        let (gram, square) = (wide(b, gram)?, wide(b, square)?);
         let (p, q) = (b.mul_scalar(gram, c1)?, b.mul_scalar(square, c2)?);
         let update = b.add(p, q)?;
+        let update = b.cast(update, dtype)?;
         let moved = b.contract(update, y, &[], &[(1, 0)])?;
-        let kept = b.mul_scalar(y, c0)?;
+        let (moved, old) = (wide(b, moved)?, wide(b, y)?);
+        let kept = b.mul_scalar(old, c0)?;
         y = b.add(kept, moved)?;
+        y = b.cast(y, dtype)?;
     }
     if tall {
         y = b.transpose(y, 0, 1)?;
