@@ -77,6 +77,7 @@ impl Target {
 
     /// Whether the device has warpgroups: matrix units that read workgroup memory, and bulk copies that fill it. Later GPUs than
     /// Hopper have others.
+    #[inline(always)]
     pub fn has_warpgroups(&self) -> bool {
         self.speaks(Language::Ptx) && self.compute_capability == 90
     }

@@ -210,7 +210,10 @@ impl Kernel {
     pub fn needs_subgroups(&self) -> bool {
         let mut found = false;
         visit(&self.body, &mut |s| {
-            found |= matches!(s, Stmt::AsyncCopy { .. } | Stmt::AsyncCommit | Stmt::AsyncWait(_) | Stmt::Mma { .. } | Stmt::Warpgroup(_) | Stmt::Matrix(_));
+            found |= matches!(
+                s,
+                Stmt::AsyncCopy { .. } | Stmt::AsyncCommit | Stmt::AsyncWait(_) | Stmt::Mma { .. } | Stmt::Warpgroup(_) | Stmt::Matrix(_)
+            );
             s.exprs().into_iter().for_each(|e| e.visit(&mut |e| found |= matches!(e, KExpr::Shuffle(..) | KExpr::SharedQuad { .. })));
         });
         found

@@ -70,16 +70,17 @@ fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Schedul
         Kind::Contract(_) | Kind::Attention(_) => classify(&flat, table),
         k => k,
     };
+    if let Kind::Contract(c) = &kind
+        && target.has_warpgroups()
+        && target.parts.has(Part::Warpgroups)
+        && let Some(plan) = staged::warpgroup::choose(table, &flat, c, target)
+    {
+        return staged::warpgroup::schedule(table, &flat, c, plan, target);
+    }
     match kind {
         Kind::Pointwise | Kind::Scatter => pointwise::schedule(table, &flat, target),
         Kind::Rows if reduces_within(&flat) => Err(Error::verify("a nest", "reduces inside a reduction and is no attention")),
         Kind::Rows => rows::schedule(table, &mut flat, target),
-        Kind::Contract(c)
-            if target.parts.has(Part::Warpgroups)
-                && let Some(plan) = staged::warpgroup::choose(table, &flat, &c, target) =>
-        {
-            staged::warpgroup::schedule(table, &flat, &c, plan, target)
-        }
         Kind::Attention(a) => attention::schedule(table, &flat, &a, target),
         Kind::Contract(c) => match (target.speaks(Language::Ptx) && target.parts.has(Part::Staging))
             .then(|| staged::choose(table, &flat, &c, target))

@@ -3,6 +3,7 @@
 use super::collapse::collapse;
 use super::staged;
 use crate::fuse::{Contraction, Kind, Product, classify};
+use crate::parts::Part;
 use crate::target::Target;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
@@ -40,20 +41,20 @@ pub(crate) fn is_for_library(program: &mut LoopProgram, nest: &Nest, target: &Ta
     if k < LONG || k.saturating_mul(outputs) < LARGE {
         return false;
     }
+    let by_units = target.has_warpgroups() && target.parts.has(Part::Warpgroups);
     // Describing a product makes axes.
     let axes = program.axes.len();
-    let found = product(program, nest).is_some() && !feeds_units(program, nest, target);
+    let found = product(program, nest).is_some() && !(by_units && feeds_units(program, nest, target));
     program.axes.truncate(axes);
     found
 }
 
-/// Whether the device's own units take both factors from memory as they are: such a kernel is about as fast as a library's, and what
-/// follows the product costs it nothing. A product that nothing follows is measured against the library all the same.
+/// Whether a kernel for the device's own units is about as fast as a library's: what follows the product then costs it little. A product that nothing follows is measured against the library all the same.
 fn feeds_units(table: &mut LoopProgram, nest: &Nest, target: &Target) -> bool {
     let kind = classify(nest, table);
     let flat = collapse(table, nest, &kind);
     match classify(&flat, table) {
-        Kind::Contract(c) => staged::warpgroup::choose(table, &flat, &c, target).is_some_and(|p| p.copies_both()),
+        Kind::Contract(c) => staged::warpgroup::choose(table, &flat, &c, target).is_some_and(|p| p.is_fast()),
         _ => false,
     }
 }

@@ -71,6 +71,15 @@ pub struct TileAt {
     pub across: Option<u32>,
 }
 
+/// The first factor of a product.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Rows {
+    Tile(TileAt),
+    /// TF32 in registers: of thread `t`'s upper row (see [`WarpgroupOp::Multiply`]) column `t % 4`, of the lower the same, then both
+    /// at the column four further. They keep their values until [`WarpgroupOp::Wait`].
+    Registers([KExpr; 4]),
+}
+
 /// A tensor in memory of which bulk copies take boxes; the launch gives its extents and strides
 /// ([`crate::program::TensorMap`]).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -100,7 +109,7 @@ pub enum WarpgroupOp {
     /// Starts a warpgroup's product `acc += a * b`: 64 rows, twice as many columns as `acc` has registers, [`Factors::depth`] deep.
     /// Thread `t` holds, of row `16 (t / 32) + t % 32 / 4` and the one 8 below, columns `8 j + 2 (t % 4)` and the next, in registers
     /// `4 j ..`: two of the upper row, two of the lower.
-    Multiply { acc: Vec<Var>, factors: Factors, a: TileAt, b: TileAt },
+    Multiply { acc: Vec<Var>, factors: Factors, a: Rows, b: TileAt },
     /// Ends a group of products.
     Commit,
     /// Waits until at most so many of the warpgroup's groups of products are under way.
@@ -116,7 +125,8 @@ impl WarpgroupOp {
             WarpgroupOp::Begin { index, .. } | WarpgroupOp::Arrive { index, .. } => vec![index],
             WarpgroupOp::Await { index, parity, .. } => vec![index, parity],
             WarpgroupOp::Copy { index, at, barrier_index, .. } => [index, barrier_index].into_iter().chain(at).collect(),
-            WarpgroupOp::Multiply { a, b, .. } => vec![&a.index, &b.index],
+            WarpgroupOp::Multiply { a: Rows::Tile(a), b, .. } => vec![&a.index, &b.index],
+            WarpgroupOp::Multiply { a: Rows::Registers(a), b, .. } => a.iter().chain([&b.index]).collect(),
             WarpgroupOp::Publish | WarpgroupOp::Fence | WarpgroupOp::Commit | WarpgroupOp::Wait(_) | WarpgroupOp::Meet(_) => vec![],
         }
     }
@@ -148,8 +158,16 @@ impl WarpgroupOp {
         };
         let barrier = |a: u32| array(a, Ty::vec4(DType::I32), "barriers");
         let tile = |a: u32| array(a, Ty::vec4(DType::F32), "tiles");
+        let rows: &[KExpr] = match self {
+            WarpgroupOp::Multiply { a: Rows::Registers(a), .. } => a,
+            _ => &[],
+        };
         for e in self.exprs() {
-            int(e, "an index, a place or a parity")?;
+            if !rows.contains(e) {
+                int(e, "an index, a place or a parity")?;
+            } else if k.type_of(e)? != Ty::scalar(DType::F32) {
+                return fail("a factor in a register is no f32".into());
+            }
         }
         match self {
             WarpgroupOp::Begin { array, arrivals, .. } if *arrivals > 0 => barrier(*array),
@@ -168,7 +186,12 @@ impl WarpgroupOp {
                 if acc.is_empty() || !acc.len().is_multiple_of(4) || acc.len() > 128 {
                     return fail(format!("a product with {} accumulators: multiples of 4 up to 128 are", acc.len()));
                 }
-                for t in [a, b] {
+                let first = match a {
+                    Rows::Tile(t) => Some(t),
+                    Rows::Registers(_) if *factors != Factors::Tf32 => return fail("a factor of 16 bits is in registers".into()),
+                    Rows::Registers(_) => None,
+                };
+                for t in first.into_iter().chain([b]) {
                     tile(t.array)?;
                     if t.across.is_some() && *factors == Factors::Tf32 {
                         return fail("a factor of 32 bits lies across k".into());
@@ -198,7 +221,11 @@ impl WarpgroupOp {
                 barrier_index: expr(barrier_index),
             },
             Multiply { acc, factors, a, b } => {
-                Multiply { acc: acc.iter().map(|v| var(*v)).collect(), factors: *factors, a: tile(a), b: tile(b) }
+                let a = match a {
+                    Rows::Tile(t) => Rows::Tile(tile(t)),
+                    Rows::Registers(r) => Rows::Registers(r.each_ref().map(expr)),
+                };
+                Multiply { acc: acc.iter().map(|v| var(*v)).collect(), factors: *factors, a, b: tile(b) }
             }
             Publish | Fence | Commit | Wait(_) | Meet(_) => self.clone(),
         }

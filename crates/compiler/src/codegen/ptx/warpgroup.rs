@@ -4,7 +4,7 @@ use super::Printer;
 use super::emit::{Class, Operand};
 use super::memory::Space;
 use aludel_ir::kernel::KExpr;
-use aludel_ir::kernel::warpgroup::{ATOM_ROWS, Factors, ROW, TileAt, WarpgroupOp};
+use aludel_ir::kernel::warpgroup::{ATOM_ROWS, Factors, ROW, Rows, TileAt, WarpgroupOp};
 use aludel_ir::{Error, Result};
 
 /// Bytes of an element of an array of barriers or tiles.
@@ -50,7 +50,19 @@ impl Printer<'_> {
             WarpgroupOp::Publish => self.emit.line("fence.proxy.async.shared::cta"),
             WarpgroupOp::Fence => self.emit.line("wgmma.fence.sync.aligned"),
             WarpgroupOp::Multiply { acc, factors, a, b } => {
-                let (a_at, b_at) = (self.descriptor(a)?, self.descriptor(b)?);
+                let a_at = match a {
+                    Rows::Tile(t) => self.descriptor(t)?,
+                    Rows::Registers(list) => {
+                        let mut regs = Vec::with_capacity(4);
+                        for e in list {
+                            let v = self.scalar_value(e)?;
+                            let bits = self.emit.op(Class::B32, "mov.b32", &[&v]);
+                            regs.push(self.emit.arg(&bits));
+                        }
+                        format!("{{{}}}", regs.join(", "))
+                    }
+                };
+                let b_at = self.descriptor(b)?;
                 let mut regs = Vec::with_capacity(acc.len());
                 for v in acc {
                     let o = self.values.get(&v.0).and_then(|l| l.first()).cloned();
@@ -62,7 +74,9 @@ impl Printer<'_> {
                 let (n, k, name) = (2 * acc.len(), factors.depth(), factors.name());
                 let across = match factors {
                     Factors::Tf32 => String::new(),
-                    Factors::F16 | Factors::BF16 => format!(", {}, {}", a.across.is_some() as u8, b.across.is_some() as u8),
+                    Factors::F16 | Factors::BF16 => {
+                        format!(", {}, {}", matches!(a, Rows::Tile(t) if t.across.is_some()) as u8, b.across.is_some() as u8)
+                    }
                 };
                 // Scaled by one: the accumulators count, factors keep their signs.
                 self.emit.line(format!(
@@ -100,7 +114,7 @@ impl Printer<'_> {
         let low = (constant as u32).wrapping_add(tile.across.unwrap_or(1) << 16);
         let low = self.emit.op(Class::B32, "add.s32", &[&start, &Operand::Int(low)]);
         // From one group of eight rows to the next; groups of 16 bytes in the order of 128-byte swizzling.
-        let high = Operand::Int(1 << 30 | ATOM_ROWS * ROW);
+        let high = Operand::Int((1 << 30) | (ATOM_ROWS * ROW));
         let (low, high) = (self.emit.arg(&low), self.emit.register(Class::B32, &high));
         let out = self.emit.fresh(Class::B64);
         self.emit.line(format!("mov.b64 {out}, {{{low}, {high}}}"));

@@ -286,11 +286,16 @@ impl Template<'_> {
                 }
             };
             let v = quad.value(kb, em, s.operand)?;
-            let valid = kb.bind(k::lt(at, end.clone()), k::BOOL);
+            // A tile that lies outside as a whole is never multiplied.
+            let valid = (!self.divides(&self.c.k, self.tile.depth)).then(|| kb.bind(k::lt(at, end.clone()), k::BOOL));
             for (l, r) in f.registers.iter().enumerate() {
                 let x = lane(&v, l);
                 let x = if self.nest.dtype(s.operand) == DType::F32 { x } else { KExpr::Cast(DType::F32, Box::new(x)) };
-                kb.stmt(Stmt::Assign(*r, k::select(valid.clone(), x, zero(DType::F32))));
+                let x = match &valid {
+                    Some(valid) => k::select(valid.clone(), x, zero(DType::F32)),
+                    None => x,
+                };
+                kb.stmt(Stmt::Assign(*r, x));
             }
         }
         Ok(())

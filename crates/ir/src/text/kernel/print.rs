@@ -156,7 +156,9 @@ impl Printer<'_> {
                 let list = |es: &[KExpr]| es.iter().map(|e| self.expr(e)).collect::<Vec<_>>().join(", ");
                 let new = |vs: &[Var]| vs.iter().map(|v| format!("r{}: u32", v.0)).collect::<Vec<_>>().join(", ");
                 let text = match op {
-                    MatrixOp::Pack { to, dtype, low, high } => format!("pack {dtype} {} = ({}, {})", new(&[*to]), self.expr(low), self.expr(high)),
+                    MatrixOp::Pack { to, dtype, low, high } => {
+                        format!("pack {dtype} {} = ({}, {})", new(&[*to]), self.expr(low), self.expr(high))
+                    }
                     MatrixOp::Load { to, array, index, transposed } => {
                         let turned = if *transposed { " transposed" } else { "" };
                         format!("matrix{turned} ({}) = {}[{}]", new(to), self.array(*array), self.expr(index))

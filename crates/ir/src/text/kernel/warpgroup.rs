@@ -4,7 +4,7 @@ use super::parse::Parser;
 use super::print::Printer;
 use crate::error::Result;
 use crate::kernel::KExpr;
-use crate::kernel::warpgroup::{Factors, TileAt, WarpgroupOp};
+use crate::kernel::warpgroup::{Factors, Rows, TileAt, WarpgroupOp};
 
 impl Printer<'_> {
     pub(super) fn warpgroup(&self, op: &WarpgroupOp) -> String {
@@ -25,7 +25,11 @@ impl Printer<'_> {
             WarpgroupOp::Fence => "fence".into(),
             WarpgroupOp::Multiply { acc, factors, a, b } => {
                 let acc: Vec<String> = acc.iter().map(|v| format!("r{}", v.0)).collect();
-                format!("multiply {}({}) += {} * {}", factors.name(), acc.join(", "), tile(a), tile(b))
+                let a = match a {
+                    Rows::Tile(t) => tile(t),
+                    Rows::Registers(r) => format!("({})", r.iter().map(|e| self.expr(e)).collect::<Vec<_>>().join(", ")),
+                };
+                format!("multiply {}({}) += {a} * {}", factors.name(), acc.join(", "), tile(b))
             }
             WarpgroupOp::Commit => "commit".into(),
             WarpgroupOp::Wait(n) => format!("wait({n})"),
@@ -75,7 +79,12 @@ impl Parser<'_> {
                 };
                 let acc = self.registers()?;
                 self.c.expect("+=")?;
-                let a = self.tile()?;
+                let a = if self.c.at_punct("(") {
+                    let list = self.args()?.0;
+                    Rows::Registers(list.try_into().map_err(|_| self.c.error_from(at, "takes four factors in registers"))?)
+                } else {
+                    Rows::Tile(self.tile()?)
+                };
                 self.c.expect("*")?;
                 WarpgroupOp::Multiply { acc, factors, a, b: self.tile()? }
             }

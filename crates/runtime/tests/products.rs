@@ -1,0 +1,173 @@
+//! Products on an NVIDIA GPU's matrix units, against the reference interpreter: every layout, ragged sizes, batches, symbols, and what
+//! follows a product. Factors are small integers, which TF32 and bf16 hold exactly, and so are their sums in f32: results agree to the
+//! last bit, apart from the rounding of a result of 16 bits.
+
+#![cfg(feature = "cuda")]
+
+mod common;
+
+use aludel_compiler::{MatmulPrecision, Options, Style, compile};
+use aludel_ir::graph::{Graph, InputKind};
+use aludel_ir::interp::{HostTensor, Interpreter, Precision};
+use aludel_ir::{Attrs, Builder, DType, Dim, Prim, TensorType, ValueId, scalar::threefry2x32};
+use aludel_runtime::{Argument, Executor, decode, encode};
+use std::sync::Arc;
+
+struct Case {
+    b: Builder,
+}
+
+impl Case {
+    fn new() -> Self {
+        Case { b: Builder::new("product") }
+    }
+
+    fn arg(&mut self, name: &str, dtype: DType, shape: &[Dim]) -> ValueId {
+        self.b.graph.add_input(name, InputKind::Arg, TensorType::new(dtype, shape.to_vec()))
+    }
+
+    fn op(&mut self, name: &str, x: &[ValueId]) -> ValueId {
+        let def = aludel_ir::ops::find(name).expect("an operator");
+        self.b.operator(def, x, &Attrs::new()).expect("operands that fit")[0]
+    }
+
+    fn end(mut self, out: ValueId) -> Graph {
+        self.b.graph.add_output("out", out, None);
+        self.b.graph
+    }
+}
+
+fn dims(sizes: &[i64]) -> Vec<Dim> {
+    sizes.iter().map(|s| (*s).into()).collect()
+}
+
+/// Runs a graph on a device, as an operator and as a step, and compares it with the interpreter.
+fn check(device: &dyn Executor, name: &str, graph: &Graph, sizes: &[i64]) {
+    let value = |a: &aludel_ir::Atom| match a {
+        aludel_ir::Atom::Sym(s) => sizes.get(s.0 as usize).copied(),
+        _ => None,
+    };
+    let host: Vec<HostTensor> = graph
+        .inputs
+        .iter()
+        .enumerate()
+        .map(|(n, i)| {
+            let ty = graph.ty(i.value);
+            let shape: Vec<usize> = ty.shape.iter().map(|d| d.eval(&value).expect("a size") as usize).collect();
+            let data = (0..shape.iter().product::<usize>()).map(|k| (threefry2x32(3, n as u32, 0, k as u32) % 5) as f64 - 2.0);
+            HostTensor::new(ty.dtype, shape, data.collect()).expect("a tensor")
+        })
+        .collect();
+    let expected = Interpreter::new(graph).expect("a graph").run(sizes, &host, Precision::F64).expect("a result");
+    for style in [Style::Operator, Style::Step] {
+        let target = device.target().expect("a target");
+        let program = Arc::new(compile(graph, &target, &Options { style, ..Options::default() }).expect("a program"));
+        let exe = device.load(Arc::new(graph.clone()), Some(program)).expect("kernels");
+        let args: Vec<Argument> = host
+            .iter()
+            .map(|t| {
+                let words = encode(&t.data, t.dtype);
+                let words = device.device_words(&words, t.dtype);
+                Argument::Device(device.upload(&words).expect("memory"))
+            })
+            .collect();
+        let got = exe.run(sizes, &args).expect("a run");
+        for (e, g) in expected.iter().zip(&got) {
+            let words = pollster::block_on(device.download(g)).expect("words");
+            let values = decode(&device.host_words(words, e.dtype, e.data.len()), e.dtype);
+            let ulp = if e.dtype == DType::F32 { 0.0 } else { 1.0 / 128.0 };
+            let wrong = values.iter().zip(&e.data).position(|(a, b)| a.is_nan() || (a - b).abs() > ulp * b.abs());
+            assert_eq!(values.len(), e.data.len());
+            if let Some(k) = wrong {
+                let count = values.iter().zip(&e.data).filter(|(a, b)| a.is_nan() || (*a - *b).abs() > ulp * b.abs()).count();
+                panic!("{name}, {style:?}: {count} of {} differ, [{k}] is {} instead of {}", values.len(), values[k], e.data[k]);
+            }
+        }
+    }
+}
+
+fn each(f: impl Fn(&dyn Executor)) {
+    common::gpus(MatmulPrecision::High).iter().for_each(|d| f(d));
+}
+
+/// Tiles that are full, ragged, and without whole groups of 16 bytes.
+const SIZES: [[i64; 3]; 5] = [[128, 256, 128], [200, 136, 96], [312, 280, 200], [130, 66, 72], [133, 71, 67]];
+
+#[test]
+fn layouts() {
+    each(|d| {
+        for dtype in [DType::F32, DType::BF16, DType::F16] {
+            for [m, n, kk] in SIZES {
+                for layout in 0..4usize {
+                    let (l, r) = (layout / 2, layout % 2);
+                    let mut c = Case::new();
+                    let shape = |side: i64, last: usize| dims(&if last == 1 { [side, kk] } else { [kk, side] });
+                    let (x, y) = (c.arg("x", dtype, &shape(m, l)), c.arg("y", dtype, &shape(n, r)));
+                    let out = c.b.contract(x, y, &[], &[(l, r)]).expect("a product");
+                    check(d, &format!("{dtype} {m}x{n}x{kk}, layout {layout}"), &c.end(out), &[]);
+                }
+            }
+        }
+    });
+}
+
+/// Heads lie between rows and columns, as in attention, and one factor is the same for all of a batch.
+#[test]
+fn batches() {
+    each(|d| {
+        for dtype in [DType::F32, DType::BF16] {
+            let mut c = Case::new();
+            let (q, w) = (c.arg("q", dtype, &dims(&[3, 160, 4, 64])), c.arg("w", dtype, &dims(&[3, 96, 4, 64])));
+            let heads = |c: &mut Case, v| c.b.prim(Prim::Permute(vec![0, 2, 1, 3]), &[v]).expect("a view");
+            let (q, w) = (heads(&mut c, q), heads(&mut c, w));
+            let out = c.b.contract(q, w, &[(0, 0), (1, 1)], &[(3, 3)]).expect("a product");
+            check(d, &format!("{dtype} heads"), &c.end(out), &[]);
+            let mut c = Case::new();
+            let (x, w) = (c.arg("x", dtype, &dims(&[5, 96, 128])), c.arg("w", dtype, &dims(&[128, 72])));
+            let out = c.op("matmul", &[x, w]);
+            check(d, &format!("{dtype} one weight"), &c.end(out), &[]);
+            let mut c = Case::new();
+            let (x, w) = (c.arg("x", dtype, &dims(&[5, 80, 128])), c.arg("w", dtype, &dims(&[5, 128, 72])));
+            let out = c.op("bmm", &[x, w]);
+            check(d, &format!("{dtype} bmm"), &c.end(out), &[]);
+        }
+    });
+}
+
+/// A batch of any size, none too, runs one kernel; what follows is fused into it.
+#[test]
+fn symbols_and_epilogues() {
+    each(|d| {
+        for dtype in [DType::F32, DType::BF16] {
+            let mut c = Case::new();
+            let rows = Dim::sym(c.b.graph.env.symbol("B", 256, "arg 0 dim 0"));
+            let x = c.arg("x", dtype, &[rows.clone(), 128i64.into()]);
+            let (w, bias) = (c.arg("w", dtype, &dims(&[136, 128])), c.arg("bias", dtype, &dims(&[136])));
+            let residual = c.arg("residual", dtype, &[rows, 136i64.into()]);
+            let y = c.op("linear", &[x, w, bias]);
+            let y = c.op("relu", &[y]);
+            let out = c.op("add", &[y, residual]);
+            let graph = c.end(out);
+            for rows in [256, 300, 17, 2] {
+                check(d, &format!("{dtype} linear, {rows} rows"), &graph, &[rows]);
+            }
+        }
+    });
+}
+
+/// The sum's length is a symbol: the gradient of a weight.
+#[test]
+fn symbolic_sums() {
+    each(|d| {
+        for dtype in [DType::F32, DType::BF16] {
+            let mut c = Case::new();
+            let rows = Dim::sym(c.b.graph.env.symbol("B", 512, "arg 0 dim 0"));
+            let (g, x) = (c.arg("g", dtype, &[rows.clone(), 136i64.into()]), c.arg("x", dtype, &[rows, 96i64.into()]));
+            let out = c.b.contract(g, x, &[], &[(0, 0)]).expect("a product");
+            let graph = c.end(out);
+            for rows in [512, 100, 33, 2] {
+                check(d, &format!("{dtype} gradient of {rows} rows"), &graph, &[rows]);
+            }
+        }
+    });
+}
