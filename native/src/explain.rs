@@ -3,7 +3,8 @@
 use crate::output::Output;
 use crate::workload::{self, Workload};
 use crate::{settings, train};
-use aludel::{Device, Error, Result, compile};
+use aludel::nn::Precision;
+use aludel::{Device, Error, MixedGraph, Result, compile};
 use aludel_compiler::{Language, Options, Target, autodiff, fuse, lower, partition, schedule};
 use aludel_ir::Graph;
 use aludel_ir::program::{Param, Program, Role};
@@ -31,6 +32,9 @@ pub struct Args {
     /// What f32 matrix products may give up for speed.
     #[arg(long, value_enum, default_value_t = train::Precision::Highest)]
     matmul_precision: train::Precision,
+    /// Mixed precision of the step: bf16, or f16 with a scaled loss.
+    #[arg(long, value_name = "TYPE", default_value_t = Precision::F32, hide_default_value = true)]
+    amp: Precision,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,7 +66,7 @@ enum Stage {
 }
 
 pub fn run(args: &Args, output: &Output) -> Result<()> {
-    let graph = capture(&args.preset, &args.settings)?;
+    let graph = capture(&args.preset, &args.settings, args.amp)?;
     let target = match args.target {
         To::Wgsl => Target::webgpu_default(),
         To::Ptx => Target::cuda(90, args.matmul_precision.into()),
@@ -95,21 +99,21 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
 }
 
 /// The graph of one training step. Nothing of it is run: the interpreter only lends its types.
-fn capture(name: &str, given: &[String]) -> Result<Graph> {
+fn capture(name: &str, given: &[String], amp: Precision) -> Result<Graph> {
     let device = Device::interpreter();
     if let Some(w) = Workload::find(name, false) {
         if let Some(setting) = given.first() {
             let remedy = format!("leave it out: {} is {}", w.name, w.describe());
             return Err(Error::invalid(setting, "is a setting, and a workload has none", remedy));
         }
-        let (mut train, batch) = (w.train(&device)?, w.data(&device)?);
+        let (mut train, batch) = (w.train(&device, amp)?, w.data(&device)?);
         return Ok(compile(|s: &mut workload::Train, b: &Batch| s.step(b)).named(name).export(&mut train, &batch)?.graph);
     }
     let preset = Preset::from_key(name).ok_or_else(|| {
         let known = Preset::ALL.iter().map(|p| p.key()).chain(workload::ALL.iter().map(|w| w.name));
         Error::invalid(name, "no such preset or workload", format!("use {}", known.collect::<Vec<_>>().join(", ")))
     })?;
-    let config = settings::config(preset, given)?;
+    let config = settings::config(preset, given)?.with_precision(amp);
     let (mut train, batch) = (Train::new(&config, &device)?, Source::new(&config).batch(0, &device)?);
     Ok(compile(|s: &mut Train, b: &Batch| s.step(b)).named(name).export(&mut train, &batch)?.graph)
 }
@@ -152,6 +156,9 @@ fn summary(graph: &Graph, p: &Program, target: &Target) -> String {
         p.kernels.len(),
         p.launches.len()
     );
+    if let Some(mixed) = MixedGraph::of(graph) {
+        let _ = writeln!(out, "{mixed}");
+    }
     if let Some((_, sizes)) = p.layout(&[]) {
         let parts: Vec<String> = p.bindings.iter().zip(sizes).map(|(b, n)| format!("{} {}", role(b.role), megabytes(n))).collect();
         let _ = writeln!(out, "memory: {}", parts.join(", "));

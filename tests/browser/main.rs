@@ -318,6 +318,11 @@ fn links(page: &mut Page) -> Result<()> {
     let search = page.browser.eval("location.search")?;
     let search = search.as_str().unwrap_or_default().to_string();
     ensure!(search.contains("lr=0.02") && search.contains("tab=memory"), "the address is {search}");
+    // What the device cannot do is there to be read, not to be chosen.
+    let half = page.browser.eval("document.querySelector('#left-precision option[value=bf16]').disabled")?;
+    ensure!(half.as_bool() == Some(true), "bf16 can be chosen on WebGPU");
+    let why = page.browser.eval("document.querySelector('#left-precision option[value=bf16]').textContent")?;
+    ensure!(why.as_str().unwrap_or_default().contains("WebGPU has no bf16"), "bf16 is disabled without a reason: {why}");
     page.open(&search)?;
     let back = "document.getElementById('field-lr').value === '0.02' && document.getElementById('tab-memory').getAttribute('aria-selected') === 'true'";
     page.browser.wait("the link's state", back, 10)?;
@@ -381,5 +386,19 @@ fn without_webgpu(page: &mut Page) -> Result<()> {
     let first = page.first_step()?;
     let last = page.train(60, 240)?;
     ensure!(last.iter().all(|l| *l < first), "the loss went from {first} to {last:?}");
-    page.shot("no-webgpu")
+    page.shot("no-webgpu")?;
+    mixed_precision(page)
+}
+
+/// The interpreter computes in any type: one pane in f16, whose loss is scaled and says so.
+fn mixed_precision(page: &mut Page) -> Result<()> {
+    page.open("?preset=points&data=circles&layers=16&batch=32&left=compiled&right=compiled-f16")?;
+    let chosen = page.browser.eval("document.getElementById('right-precision').value")?;
+    ensure!(chosen.as_str() == Some("f16"), "the right pane's precision is {chosen}");
+    let first = page.first_step()?;
+    ensure!(page.number("right-scale")? == 65536.0 && page.number("right-skipped")? == 0.0, "the loss scale is not at its start");
+    ensure!(page.browser.eval("document.getElementById('left-scale')")?.is_null(), "a pane in f32 has no loss scale");
+    let last = page.train(60, 240)?;
+    ensure!(last.iter().all(|l| *l < first), "the loss went from {first} to {last:?}");
+    page.shot("mixed-precision")
 }

@@ -57,11 +57,11 @@ pub mod prelude {
     pub use aludel_models::{Gpt, Mlp};
     pub use aludel_nn::{
         Activation, Adam, AdamConfig, AdamW, BatchNorm1d, BatchNorm2d, Conv1d, Conv2d, ConvTranspose2d, Dropout, Embedding, Flatten,
-        Generator, GroupNorm, Gru, Init, Layer, LayerNorm, Linear, Lstm, MaxPool2d, Module, ModuleList, MultiheadAttention, Optimizer,
-        ParamGroup, Parameters, RmsNorm, RnnOptions, RotaryEmbedding, Scheduler, Sequential, Sgd, SgdConfig, TransformerEncoder,
-        TransformerEncoderLayer, clip_grad_norm,
+        Generator, GradScaler, GradScalerConfig, GroupNorm, Gru, Init, Layer, LayerNorm, Linear, Lstm, MaxPool2d, MixedPrecision, Module,
+        ModuleList, MultiheadAttention, Optimizer, ParamGroup, Parameters, Precision, RmsNorm, RnnOptions, RotaryEmbedding, Scheduler,
+        Sequential, Sgd, SgdConfig, TransformerEncoder, TransformerEncoderLayer, clip_grad_norm,
     };
-    pub use aludel_tensor::{DType, Device, Gradients, Result, Snapshot, Tensor, Tree, compile, no_grad};
+    pub use aludel_tensor::{DType, Device, Gradients, Result, Snapshot, Tensor, Tree, autocast, compile, no_grad};
 }
 
 /// The guides under docs/, whose examples are tests.

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::expr::{Dim, Expr};
 use crate::graph::{Graph, Node, Op, Origin, Phase, ValueId};
 use crate::op::{Attrs, OpDef};
+use crate::opmath;
 use crate::prim::{Prim, ReduceOp};
 use crate::scalar::ScalarOp;
 use crate::shape::{Shape, TensorType};
@@ -100,7 +101,7 @@ impl Builder {
 
     /// Inlines an operator's decomposition; errors name the operator and its operands.
     pub fn call(&mut self, def: &OpDef, inputs: &[ValueId], attrs: &Attrs) -> Result<Vec<ValueId>> {
-        def.check_call(inputs.len(), attrs).and_then(|()| (def.decompose)(self, inputs, attrs)).map_err(|e| {
+        def.check_call(inputs.len(), attrs).and_then(|()| opmath::decompose(self, def, inputs, attrs)).map_err(|e| {
             let mut shapes: Vec<String> = inputs.iter().map(|v| self.graph.env.show_type(self.ty(*v))).collect();
             shapes.extend(attrs.0.iter().map(|(n, a)| format!("{n}={a}")));
             e.within(def.name, &shapes.join(", "))
@@ -239,7 +240,11 @@ impl Builder {
             },
             Prim::Cast(d) => match self.splats.get(&x[0]).copied() {
                 Some(l) => Some(self.full(&ty.shape.clone(), l.value(), *d)?),
-                None => None,
+                // Every value of f16 and bf16 is one of f32.
+                None => match self.def(x[0]) {
+                    Some((Prim::Cast(DType::F32), i)) if d.is_float() && self.dtype(i[0]) == *d => Some(i[0]),
+                    _ => None,
+                },
             },
             Prim::Permute(p) if p.iter().copied().eq(0..p.len()) => Some(x[0]),
             Prim::Permute(p) => match self.def(x[0]) {

@@ -190,6 +190,22 @@ pub struct VjpArgs<'a> {
 
 pub type Vjp = fn(&mut Builder, &VjpArgs) -> Result<Vec<Option<ValueId>>>;
 
+/// What mixed precision makes of an operator's operands of float type. Source: PyTorch, `torch.amp`, "CUDA Ops that can autocast".
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Autocast {
+    /// They stay as they are; operands of several types promote as always.
+    #[default]
+    AsIs,
+    /// They become the low type: matrix products and convolutions, which matrix units compute.
+    Low,
+    /// They become f32: sums, powers and exponentials, norms and losses, whose range or accuracy the low type does not have.
+    Full,
+    /// They become the widest type among them.
+    Widest,
+    /// The operator is refused, since its derivative leaves the range of f16.
+    Refused,
+}
+
 /// An operator: one row of the table in [`crate::ops`].
 pub struct OpDef {
     /// PyTorch's name.
@@ -202,9 +218,34 @@ pub struct OpDef {
     pub decompose: Decompose,
     /// The reverse-mode rule, where it is better than the one that follows from the decomposition.
     pub vjp: Option<Vjp>,
+    pub autocast: Autocast,
 }
 
 impl OpDef {
+    const fn autocast(self, autocast: Autocast) -> OpDef {
+        OpDef { autocast, ..self }
+    }
+
+    /// The row of an operator that runs in the low type under autocast.
+    pub(crate) const fn low(self) -> OpDef {
+        self.autocast(Autocast::Low)
+    }
+
+    /// The row of an operator that runs in f32 under autocast.
+    pub(crate) const fn full(self) -> OpDef {
+        self.autocast(Autocast::Full)
+    }
+
+    /// The row of an operator that runs in its operands' widest type under autocast.
+    pub(crate) const fn widest(self) -> OpDef {
+        self.autocast(Autocast::Widest)
+    }
+
+    /// The row of an operator that autocast refuses.
+    pub(crate) const fn refused(self) -> OpDef {
+        self.autocast(Autocast::Refused)
+    }
+
     /// The fewest and the most operands that the signature allows.
     pub fn arity(&self) -> (usize, usize) {
         let operands = self.signature.split(';').next().unwrap_or("");

@@ -4,6 +4,7 @@
 //! tree, which are PyTorch's `state_dict` names for modules that name their fields as PyTorch does.
 
 pub mod activation;
+pub mod amp;
 pub mod attention;
 mod call;
 pub mod clip;
@@ -26,6 +27,7 @@ pub mod schedule;
 pub mod transformer;
 
 pub use activation::{Activation, Elu, Glu, LeakyRelu, LogSoftmax, PRelu, Softmax};
+pub use amp::{GradScaler, GradScalerConfig, MixedPrecision, Precision};
 pub use attention::{AttentionArgs, MultiheadAttention, MultiheadAttentionOptions};
 pub use clip::{clip_grad_norm, clip_grad_norm_of, clip_grad_value};
 pub use container::{Layer, ModuleDict, ModuleList, Sequential};

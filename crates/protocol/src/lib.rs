@@ -10,13 +10,13 @@ mod inspect;
 mod inspection;
 pub mod remote;
 
-pub use aludel_models::presets::{Config, Preset};
+pub use aludel_models::presets::{Config, Precision, Preset};
 pub use inspection::*;
 pub use remote::{ServerDevice, SessionKey};
 use serde::{Deserialize, Serialize};
 
 /// Both sides must agree on this; it changes whenever a message does.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// How a training step is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -96,13 +96,14 @@ pub enum Place {
 pub struct Setup {
     pub pane: Pane,
     pub place: Place,
+    pub precision: Precision,
 }
 
 impl Setup {
-    /// What a lane runs until told otherwise: the left one eager, the right one compiled, both in the browser.
+    /// What a lane runs until told otherwise: the left one eager, the right one compiled, both in the browser and in f32.
     pub fn of(lane: Lane) -> Setup {
         let pane = if lane == Lane::Left { Pane::Eager } else { Pane::Compiled };
-        Setup { pane, place: Place::Browser }
+        Setup { pane, place: Place::Browser, precision: Precision::F32 }
     }
 }
 
@@ -270,6 +271,16 @@ pub struct Progress {
     pub counts: Counts,
     /// Time of the first step, in milliseconds: capture, compilation and pipelines, or in the eager pane those of each operator.
     pub first_ms: Option<f64>,
+    /// How the loss is scaled, in f16, as of the last step; not known of what a server trains.
+    pub scaling: Option<Scaling>,
+}
+
+/// The loss scale of mixed precision in f16.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scaling {
+    pub scale: f32,
+    /// Steps that were skipped since some gradient was not finite.
+    pub skipped: u64,
 }
 
 /// Exact counts of one step.
@@ -357,12 +368,14 @@ mod tests {
             ms_per_step: Some(1.25),
             counts: Counts { kernels: 10, submits: 1, bytes_moved: 5, peak_bytes: 6 },
             first_ms: None,
+            scaling: Some(Scaling { scale: 65536.0, skipped: 2 }),
         };
         let event = Event::Progress { session: 3, lane: Lane::Right, progress };
         assert_eq!(decode::<Event>(&encode(&event).unwrap()).unwrap(), event);
         for preset in Preset::ALL {
             let config = Config::from_fields(preset, &[]).unwrap();
-            let lanes = [Setup::of(Lane::Left), Setup { pane: Pane::Compiled, place: Place::Server("cuda:0".into()) }];
+            let lanes =
+                [Setup::of(Lane::Left), Setup { pane: Pane::Compiled, place: Place::Server("cuda:0".into()), precision: Precision::BF16 }];
             let resume = [None, Some(SessionKey("0".repeat(32)))];
             let request = Request::Configure { session: 1, config, lanes, resume, mode: Mode::Only(Lane::Right) };
             assert_eq!(decode::<Request>(&encode(&request).unwrap()).unwrap(), request);

@@ -21,6 +21,7 @@
 // The derive macro names this crate by its full name, here too.
 extern crate self as aludel_tensor;
 
+mod autocast;
 mod autograd;
 mod bytes;
 mod compile;
@@ -48,6 +49,7 @@ pub mod runtime {
     pub use aludel_compiler::{MatmulPrecision, Part, Target};
     pub use aludel_runtime::{Argument, Executable, Executor, Memory, Pending, Storage};
 }
+pub use autocast::{MixedGraph, autocast, autocast_dtype};
 pub use autograd::{Gradients, enable_grad, is_grad_enabled, no_grad};
 pub use bytes::{words_from_le_bytes, words_to_le_bytes};
 pub use compile::{Break, Compiled, Explanation, Exported, ExportedInput, Specialization, compile};

@@ -270,6 +270,15 @@ impl Tensor {
         self.inner.grad.is_some()
     }
 
+    /// Whether two handles are of the very same value: the one is a clone of the other.
+    pub fn is_same(&self, other: &Tensor) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
+    pub(crate) fn is_leaf(&self) -> bool {
+        matches!(self.inner.grad, Some(Grad::Leaf(_)))
+    }
+
     /// The same value as a leaf: `backward()` gives a gradient for it. Integers and bool have none and stay as they are.
     pub fn requires_grad(&self) -> Tensor {
         if !self.dtype().is_float() {

@@ -7,6 +7,7 @@ use super::clock::wait;
 use crate::device::Choice;
 use crate::output::Output;
 use crate::workload::{Batch, Train, Workload};
+use aludel::nn::Precision;
 use aludel::runtime::Part;
 use aludel::{Device, Error, Result, Stats, Tensor, compile};
 use aludel_compiler::{Options, Parts};
@@ -32,7 +33,7 @@ struct Subject {
 impl Subject {
     fn new(workload: &Workload, choice: &Choice, without: Option<Part>) -> Result<Subject> {
         let device = choice.open()?;
-        let mut train = workload.train(&device)?;
+        let mut train = workload.train(&device, Precision::F32)?;
         let batch = super::steps::resident(workload.data(&device)?)?;
         let step = compile(|s: &mut Train, b: &Batch| s.step(b)).named(workload.name);
         let step = match without {
@@ -75,7 +76,7 @@ fn in_turns(a: &mut Subject, b: &mut Subject) -> Result<(f64, f64)> {
 /// The program of a workload's step for a device, by some parts of the compiler; `None` where none is made.
 fn program(workload: &Workload, choice: &Choice, parts: Parts) -> Result<Option<Program>> {
     let device = choice.open()?;
-    let (mut train, batch) = (workload.train(&device)?, workload.data(&device)?);
+    let (mut train, batch) = (workload.train(&device, Precision::F32)?, workload.data(&device)?);
     let graph = compile(|s: &mut Train, b: &Batch| s.step(b)).named(workload.name).export(&mut train, &batch)?.graph;
     let Some(target) = device.target() else { return Ok(None) };
     aludel_compiler::compile(&graph, target, &Options { parts, ..Options::default() }).map(Some)

@@ -13,6 +13,7 @@ use crate::device::Choice;
 use crate::output::Output;
 use crate::train::{DeviceArgs, Mode};
 use crate::workload::{self, Workload, rough_rate};
+use aludel::nn::Precision;
 use aludel::{Error, Result};
 use serde_json::json;
 
@@ -28,6 +29,9 @@ pub struct Args {
     /// vgg16; steps for all of these; matmul, copy, gelu, softmax, layer_norm, sum_rows, sum_columns; operations for all of these.
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     only: Vec<String>,
+    /// Mixed precision of training steps: bf16, or f16 with a scaled loss.
+    #[arg(long, value_name = "TYPE", default_value_t = Precision::F32, hide_default_value = true)]
+    amp: Precision,
     /// Which way to run training steps.
     #[arg(long, value_enum, default_value_t = Mode::Both)]
     mode: Mode,
@@ -136,14 +140,15 @@ fn step(workload: &Workload, args: &Args, choice: &Choice, output: &Output) -> R
         Mode::Compiled => &["compiled"],
         Mode::Both => &["eager", "compiled"],
     };
-    output.line(format!("\n{}: {}", workload.name, workload.describe()));
+    let amp = if args.amp == Precision::F32 { String::new() } else { format!(", mixed precision {}", args.amp) };
+    output.line(format!("\n{}: {}{amp}", workload.name, workload.describe()));
     output.line(format!(
         "{:<10} {:>10} {:>12} {:>9} {:>8} {:>11} {:>10} {:>10} {:>12} {:>12}",
         "", "ms/step", "samples/s", "kernels", "submits", "MB moved", "peak MB", "first ms", "compile cold", "warm ms"
     ));
     let mut times = Vec::new();
     for mode in modes {
-        let m = steps::measure(workload, mode, choice, !args.no_compile_time)?;
+        let m = steps::measure(workload, mode, args.amp, choice, !args.no_compile_time)?;
         let samples = workload.batch as f64 * 1e3 / m.ms;
         let c = &m.counts;
         let compile = |ms: Option<f64>| ms.map_or("-".to_string(), |ms| format!("{ms:.0}"));
@@ -162,7 +167,7 @@ fn step(workload: &Workload, args: &Args, choice: &Choice, output: &Output) -> R
         output.event(
             "step",
             json!({
-                "workload": workload.name, "batch": workload.batch, "mode": m.mode, "ms_per_step": m.ms, "samples_per_s": samples,
+                "workload": workload.name, "batch": workload.batch, "amp": args.amp.name(), "mode": m.mode, "ms_per_step": m.ms, "samples_per_s": samples,
                 "kernels": c.dispatches, "submits": c.submits, "buffers_created": c.buffers_created, "bytes_moved": c.bytes_moved,
                 "peak_bytes": c.peak_bytes, "first_ms": m.first_ms, "compile_cold_ms": m.compile.map(|c| c.cold),
                 "compile_warm_ms": m.compile.map(|c| c.warm), "flops": workload.flops(),

@@ -4,6 +4,7 @@ use super::clock;
 use super::compile_time::{self, CompileTime};
 use crate::device::Choice;
 use crate::workload::{Batch, Train, Workload};
+use aludel::nn::Precision;
 use aludel::{Device, Result, Stats, Tensor, compile};
 use std::time::Instant;
 
@@ -21,9 +22,9 @@ pub struct Measured {
 }
 
 /// Measures one mode on a device of its own.
-pub fn measure(workload: &Workload, mode: &'static str, choice: &Choice, compile_times: bool) -> Result<Measured> {
+pub fn measure(workload: &Workload, mode: &'static str, precision: Precision, choice: &Choice, compile_times: bool) -> Result<Measured> {
     let device = choice.open()?;
-    let mut train = workload.train(&device)?;
+    let mut train = workload.train(&device, precision)?;
     let batch = resident(workload.data(&device)?)?;
     let step = compile(|s: &mut Train, b: &Batch| s.step(b)).named(workload.name);
     let compile = match mode {

@@ -225,6 +225,7 @@ mod tests {
             ms_per_step: None,
             counts: Counts::default(),
             first_ms: None,
+            scaling: None,
         })
     }
 

@@ -153,6 +153,7 @@ impl Training {
             ms_per_step: self.median(),
             counts: counts(&before, &after, done),
             first_ms: self.first_ms,
+            scaling: None,
         };
         self.log(&progress);
         let bad = progress.losses.iter().find(|(_, l)| !l.is_finite()).map(|(step, _)| *step);

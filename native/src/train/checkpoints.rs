@@ -2,10 +2,13 @@
 
 use aludel::nn::Parameters;
 use aludel::{Device, Error, Result, named_tensors};
-use aludel_checkpoint::{Checkpoint, Directory, FORMAT, Meta, Writer, from_pytorch, load, state_of, to_pytorch};
+use aludel_checkpoint::{Checkpoint, Directory, FORMAT, Meta, State, Writer, from_pytorch, load, state_of, to_pytorch};
 use aludel_models::presets::Train;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+/// What the names of the loss scale's state begin with, beside the optimizer's.
+const SCALER: &str = "grad_scaler.";
 
 /// The directory of one run, taken for writing.
 pub struct Store {
@@ -45,7 +48,8 @@ impl Store {
         let seed = self.config.get("seed").and_then(|s| s.parse().ok()).unwrap_or(0);
         // A batch for each step, taken in the order that the seed says.
         let meta = Meta { format: FORMAT, step, position: step, seed, config: self.config.clone(), written_by };
-        let optimizer = to_pytorch(&names(train), state_of(&train.optimizer)?);
+        let mut optimizer = to_pytorch(&names(train), state_of(&train.optimizer)?);
+        optimizer.extend(state_of(&train.amp.scaler)?.into_iter().map(|(name, array)| (format!("{SCALER}{name}"), array)));
         self.writer.save(&Checkpoint { meta, model: state_of(&train.model)?, optimizer })
     }
 }
@@ -53,8 +57,11 @@ impl Store {
 /// Puts a checkpoint's values into a fresh run; gives the step and the position in the data to go on from.
 pub fn restore(checkpoint: &Checkpoint, train: &mut Train, device: &Device) -> Result<(u64, u64)> {
     let paths: Vec<String> = named_tensors(&train.optimizer).into_iter().map(|(n, _)| n).collect();
-    let optimizer = from_pytorch(&names(train), &paths, checkpoint.optimizer.clone())?;
+    let (scaler, optimizer): (State, State) = checkpoint.optimizer.clone().into_iter().partition(|(name, _)| name.starts_with(SCALER));
+    let scaler: State = scaler.into_iter().map(|(name, array)| (name[SCALER.len()..].to_string(), array)).collect();
+    let optimizer = from_pytorch(&names(train), &paths, optimizer)?;
     load(&checkpoint.model, &mut train.model, device)?;
     load(&optimizer, &mut train.optimizer, device)?;
+    load(&scaler, &mut train.amp.scaler, device)?;
     Ok((checkpoint.meta.step, checkpoint.meta.position))
 }

@@ -8,7 +8,7 @@ mod table;
 use crate::device::{Choice, Kind};
 use crate::output::Output;
 use crate::{interrupt, settings};
-use aludel::{Error, Result};
+use aludel::{Error, Result, nn};
 use aludel_compiler::MatmulPrecision;
 use clap::ValueEnum;
 use run::{Outcome, Run};
@@ -26,6 +26,9 @@ pub struct Args {
     settings: Vec<String>,
     #[command(flatten)]
     device: DeviceArgs,
+    /// Mixed precision: bf16, or f16 with a scaled loss.
+    #[arg(long, value_name = "TYPE", default_value_t = nn::Precision::F32, hide_default_value = true)]
+    amp: nn::Precision,
     /// One kernel per operator, the whole step compiled, or one after the other.
     #[arg(long, value_enum, default_value_t = Mode::Both)]
     mode: Mode,
@@ -118,6 +121,7 @@ impl Args {
             preset: "digits".into(),
             settings: Vec::new(),
             device: DeviceArgs { device: None, adapter: None, matmul_precision: Precision::Highest },
+            amp: nn::Precision::F32,
             mode: Mode::Both,
             steps: 1000,
             checkpoint: None,
@@ -134,8 +138,11 @@ impl Args {
 /// Trains; 130 when a person interrupted it, after the table of what was done.
 pub fn run(args: &Args, output: &Output) -> Result<ExitCode> {
     let preset = settings::preset(&args.preset)?;
-    let config = settings::config(preset, &args.settings)?;
-    let canonical = settings::canonical(preset, &args.settings);
+    let config = settings::config(preset, &args.settings)?.with_precision(args.amp);
+    let mut canonical = settings::canonical(preset, &args.settings);
+    if args.amp != nn::Precision::F32 {
+        canonical.insert("amp".into(), args.amp.to_string());
+    }
     let choice = args.device.choice()?;
     // Before anything slow: a device that is not there, a directory that is not free.
     let device = choice.open()?;

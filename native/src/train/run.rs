@@ -5,11 +5,13 @@ use super::held_out;
 use crate::interrupt;
 use crate::output::Output;
 use crate::tensorboard::EventFile;
+use aludel::nn::GradScaler;
 use aludel::{Device, Result, compile};
 use aludel_models::presets::{Batch, Config, Source, Train};
 use indicatif::ProgressBar;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -41,8 +43,31 @@ pub struct Outcome {
     /// Kernels launched by a step.
     pub kernels: u64,
     pub loss: Option<f64>,
+    /// Of f16.
+    pub scaling: Option<Scaling>,
     /// On held-out data, and how many examples that is.
     pub accuracy: Option<(f64, usize)>,
+}
+
+/// How the loss is scaled.
+#[derive(Clone, Copy)]
+pub struct Scaling {
+    pub scale: f64,
+    pub skipped: u64,
+}
+
+impl Scaling {
+    /// `None` unless the loss is scaled. Reading it waits for the device.
+    fn of(train: &Train) -> Result<Option<Scaling>> {
+        let read = |s: &GradScaler| Ok(Scaling { scale: s.get_scale().item()?, skipped: s.skipped().item()? as u64 });
+        train.amp.scaler.as_ref().map(read).transpose()
+    }
+}
+
+impl fmt::Display for Scaling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "loss scale {}, {} steps skipped", self.scale, self.skipped)
+    }
 }
 
 /// The time of steps, in stretches: from when the device was last waited for to when it is again.
@@ -99,7 +124,7 @@ impl Run<'_> {
         bar.set_position(start);
 
         let mut clock = Clock::start();
-        let (mut first_ms, mut loss, mut saved, mut launched) = (None, None, None, 0);
+        let (mut first_ms, mut loss, mut scaling, mut saved, mut launched) = (None, None, None, None, 0);
         let mut done = start;
         while done < self.steps && !interrupt::requested() {
             let result = step(&mut train, &source.batch(position, device)?)?;
@@ -121,14 +146,16 @@ impl Run<'_> {
             if report {
                 // Reading waits for the device.
                 loss = Some(result.item()?);
+                scaling = Scaling::of(&train)?;
                 let ms = clock.stop();
-                self.report(done, loss.unwrap_or(f64::NAN), ms, &bar, output);
+                self.report(done, loss.unwrap_or(f64::NAN), ms, scaling, &bar, output);
                 if let Some(events) = &mut events {
                     log(events, done, loss.unwrap_or(f64::NAN), ms)?;
                 }
                 if done.is_multiple_of(line_every) || last {
                     let ms = ms.map_or(String::new(), |ms| format!("{ms:>9.3} ms/step"));
-                    output.progress(format!("{mode:<9} step {done:>6}  loss {:<8.4} {ms}", loss.unwrap_or(f64::NAN)).trim_end());
+                    let scaling = scaling.map_or(String::new(), |s| format!("  {s}"));
+                    output.progress(format!("{mode:<9} step {done:>6}  loss {:<8.4} {ms}{scaling}", loss.unwrap_or(f64::NAN)).trim_end());
                 }
             }
             if save {
@@ -146,20 +173,25 @@ impl Run<'_> {
         let made = done - start;
         let kernels = (device.stats().dispatches - launched).checked_div(made.saturating_sub(1)).unwrap_or(0);
         let accuracy = held_out::accuracy(self.config, &train.model, device)?;
-        let outcome = Outcome { mode, made, ms: clock.median(), first_ms, kernels, loss, accuracy };
+        let outcome = Outcome { mode, made, ms: clock.median(), first_ms, kernels, loss, scaling, accuracy };
         output.event(
             "result",
             json!({
                 "mode": mode, "steps": made, "step": done, "ms_per_step": outcome.ms, "first_ms": first_ms, "kernels": kernels,
                 "samples_per_s": outcome.ms.map(|ms| self.config.batch as f64 * 1e3 / ms), "loss": loss,
-                "accuracy": accuracy.map(|a| a.0), "interrupted": interrupt::requested(),
+                "accuracy": accuracy.map(|a| a.0), "loss_scale": scaling.map(|s| s.scale), "skipped_steps": scaling.map(|s| s.skipped),
+                "interrupted": interrupt::requested(),
             }),
         );
         Ok(outcome)
     }
 
-    fn report(&self, done: u64, loss: f64, ms: Option<f64>, bar: &ProgressBar, output: &Output) {
-        output.event("step", json!({ "mode": self.mode, "step": done, "loss": loss, "ms_per_step": ms }));
+    fn report(&self, done: u64, loss: f64, ms: Option<f64>, scaling: Option<Scaling>, bar: &ProgressBar, output: &Output) {
+        let (scale, skipped) = (scaling.map(|s| s.scale), scaling.map(|s| s.skipped));
+        output.event(
+            "step",
+            json!({ "mode": self.mode, "step": done, "loss": loss, "ms_per_step": ms, "loss_scale": scale, "skipped_steps": skipped }),
+        );
         bar.set_position(done);
         bar.set_message(format!("loss {loss:.4}  {}", ms.map_or(String::new(), |ms| format!("{ms:.3} ms/step"))));
     }

@@ -37,6 +37,9 @@ pub fn print(outcomes: &[Outcome], config: &Config, output: &Output) {
         );
         output.line(line.trim_end());
     }
+    for (o, s) in rows.iter().filter_map(|o| Some((o, o.scaling?))) {
+        output.line(format!("{:<9} {s}", o.mode));
+    }
     let of = |mode: &str| rows.iter().find(|o| o.mode == mode).and_then(|o| o.ms);
     if let (Some(eager), Some(compiled)) = (of("eager"), of("compiled")) {
         let times = eager / compiled;

@@ -4,7 +4,7 @@ mod zoo;
 
 use crate::device::Kind;
 use aludel::models::{Gpt, LeNet, Mlp};
-use aludel::nn::{Activation, AdamConfig, AdamW, Generator, Init, Module, Optimizer};
+use aludel::nn::{Activation, AdamConfig, AdamW, Generator, Init, MixedPrecision, Module, Optimizer, Precision};
 use aludel::{Device, Result, Tensor, Tree};
 use zoo::{Data, Zoo};
 
@@ -74,6 +74,7 @@ pub enum Model {
 pub struct Train {
     pub model: Model,
     optimizer: AdamW,
+    amp: MixedPrecision,
     /// Of models with dropout.
     generator: Option<Generator>,
 }
@@ -84,18 +85,18 @@ pub type Batch = (Tensor, Tensor);
 impl Train {
     /// Forward, backward and update; gives the loss before the update.
     pub fn step(&mut self, (x, y): &Batch) -> Result<Tensor> {
-        let model = &self.model;
-        let loss = || match model {
+        let Train { model, optimizer, amp, generator } = self;
+        let loss = || match &*model {
             Model::Mlp(m) => m.forward(x)?.cross_entropy(y),
             Model::Cnn(m) => m.forward(x)?.cross_entropy(y),
             Model::Gpt(m) => m.loss(x, y),
             Model::Zoo(m) => m.loss(x, y),
         };
-        let loss = match &mut self.generator {
-            Some(generator) => generator.scope(loss)?,
-            None => loss()?,
-        };
-        self.optimizer.step(&mut self.model, &loss.backward()?)?;
+        let loss = amp.forward(|| match generator {
+            Some(generator) => generator.scope(loss),
+            None => loss(),
+        })?;
+        amp.step(&loss, optimizer, model, |o, m, g| o.step(m, g))?;
         Ok(loss)
     }
 }
@@ -143,7 +144,7 @@ impl Workload {
     }
 
     /// The model with fresh weights, and its optimizer.
-    pub fn train(&self, device: &Device) -> Result<Train> {
+    pub fn train(&self, device: &Device, precision: Precision) -> Result<Train> {
         let init = &mut Init::new(device, 0);
         let model = match self.shape {
             Shape::Mlp(sizes) => Model::Mlp(Mlp::new(init, sizes, Activation::Relu)?),
@@ -158,7 +159,7 @@ impl Workload {
             _ => None,
         };
         let config = AdamConfig { lr: LEARNING_RATE, ..AdamConfig::default() };
-        Ok(Train { optimizer: AdamW::new(&model, config)?, model, generator })
+        Ok(Train { optimizer: AdamW::new(&model, config)?, amp: MixedPrecision::new(device, precision)?, model, generator })
     }
 
     /// A batch of random data.
@@ -214,7 +215,7 @@ mod tests {
     fn sizes_are_the_published_ones() {
         use aludel::nn::Parameters;
         let device = Device::interpreter();
-        let count = |name: &str| Workload::find(name, false).unwrap().train(&device).unwrap().model.parameter_count();
+        let count = |name: &str| Workload::find(name, false).unwrap().train(&device, Precision::F32).unwrap().model.parameter_count();
         assert_eq!(count("tiny"), 26_122);
         assert_eq!(count("mlp"), 1_863_690);
         assert_eq!(count("cnn"), 421_642);

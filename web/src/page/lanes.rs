@@ -1,6 +1,6 @@
 //! What the two lanes are called: in titles, legends and sentences. Names say as much as tells the two apart, and no more.
 
-use aludel_protocol::{Companion, Device, Lane, Pane, Place, ServerDevice, Setup};
+use aludel_protocol::{Companion, Device, Lane, Pane, Place, Precision, ServerDevice, Setup};
 
 /// What trains where, and how to say it.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +63,22 @@ impl Lanes {
         choices
     }
 
+    /// Why a lane's device does not train in a precision; `None` where it does.
+    pub fn refuses(&self, lane: Lane, precision: Precision) -> Option<String> {
+        let f16 = |known: bool| (!known).then(|| "the adapter has no shader-f16".to_string());
+        let backend = match &self.setup(lane).place {
+            Place::Browser => self.browser.as_ref().map(|d| (d.backend.as_str(), d.features.iter().any(|f| f == "shader-f16"))),
+            // What its adapters can do a server does not say.
+            Place::Server(id) => self.server_device(id).map(|d| (d.backend.as_str(), false)),
+        };
+        match (precision, backend) {
+            (Precision::F32, _) | (_, Some(("CPU" | "CUDA" | "Interpreter", _))) => None,
+            (_, None) => Some("the device is not known yet".into()),
+            (Precision::F16, Some((_, has))) => f16(has),
+            (Precision::BF16, Some(_)) => Some("WebGPU has no bf16: f16 is its low precision".into()),
+        }
+    }
+
     /// There are no kernels to count or to look into.
     pub fn interprets(&self, lane: Lane) -> bool {
         match &self.setup(lane).place {
@@ -75,6 +91,10 @@ impl Lanes {
         self.setups[0].place == self.setups[1].place
     }
 
+    fn other_precision(&self) -> bool {
+        self.setups[0].precision != self.setups[1].precision
+    }
+
     /// Where a lane trains, within a sentence: `in this browser`, `on Server CPU`.
     pub fn at(&self, lane: Lane) -> String {
         match &self.setup(lane).place {
@@ -85,9 +105,10 @@ impl Lanes {
 
     /// What a lane is, in full where the lanes are in different places: `Compiled on Server CPU`.
     pub fn full(&self, lane: Lane) -> String {
-        let title = self.setup(lane).pane.title();
+        let (title, precision) = (self.setup(lane).pane.title(), self.setup(lane).precision);
         match (self.same_place(), self.setups[0].pane == self.setups[1].pane) {
             (true, false) => title.into(),
+            (true, true) if self.other_precision() => format!("{title} in {precision}"),
             (true, true) => format!("{title}, {}", lane.key()),
             (false, _) => format!("{title} {}", self.at(lane)),
         }
@@ -98,6 +119,7 @@ impl Lanes {
         let setup = self.setup(lane);
         match (self.same_place(), self.setups[0].pane == self.setups[1].pane) {
             (_, false) => setup.pane.title().into(),
+            (true, true) if self.other_precision() => setup.precision.to_string(),
             (true, true) => if lane == Lane::Left { "Left" } else { "Right" }.into(),
             (false, true) => match &setup.place {
                 Place::Browser => "Browser".into(),
@@ -110,7 +132,7 @@ impl Lanes {
     pub fn browser_against_server(&self) -> Option<[Setup; 2]> {
         let devices = self.companion.devices();
         let best = devices.iter().find(|d| d.backend == "CUDA").or_else(|| devices.first())?;
-        let compiled = |place| Setup { pane: Pane::Compiled, place };
+        let compiled = |place| Setup { pane: Pane::Compiled, place, precision: Precision::F32 };
         Some([compiled(Place::Browser), compiled(Place::Server(best.id.clone()))])
     }
 }
@@ -131,9 +153,12 @@ pub fn place_from_key(key: &str) -> Option<Place> {
     }
 }
 
-/// `compiled@server:cuda:0`; the place may be left out, and is then the browser.
+/// `compiled-f16@server:cuda:0`; the precision may be left out, and is then f32, and so may the place, which is then the browser.
 pub fn setup_key(setup: &Setup) -> String {
-    let pane = setup.pane.title().to_lowercase();
+    let mut pane = setup.pane.title().to_lowercase();
+    if setup.precision != Precision::F32 {
+        pane = format!("{pane}-{}", setup.precision);
+    }
     match &setup.place {
         Place::Browser => pane,
         place => format!("{pane}@{}", place_key(place)),
@@ -142,8 +167,10 @@ pub fn setup_key(setup: &Setup) -> String {
 
 pub fn setup_from_key(key: &str) -> Option<Setup> {
     let (pane, place) = key.split_once('@').unwrap_or((key, "browser"));
+    let (pane, precision) = pane.split_once('-').unwrap_or((pane, "f32"));
+    let precision = precision.parse().ok()?;
     let pane = Pane::BOTH.into_iter().find(|p| p.title().eq_ignore_ascii_case(pane))?;
-    Some(Setup { pane, place: place_from_key(place)? })
+    Some(Setup { pane, place: place_from_key(place)?, precision })
 }
 
 #[cfg(test)]
@@ -186,6 +213,23 @@ mod tests {
     }
 
     #[test]
+    fn precisions_are_those_of_the_device() {
+        let f16 = |l: &Lanes| l.refuses(Lane::Left, Precision::F16);
+        let mut l = lanes("eager", "compiled@server:cpu", server());
+        assert_eq!(f16(&l), Some("the adapter has no shader-f16".into()));
+        assert!(l.refuses(Lane::Left, Precision::BF16).unwrap().contains("no bf16"));
+        assert_eq!(l.refuses(Lane::Left, Precision::F32), None);
+        assert_eq!(l.refuses(Lane::Right, Precision::BF16), None);
+        if let Some(d) = &mut l.browser {
+            d.features.push("shader-f16".into());
+        }
+        assert_eq!(f16(&l), None);
+        let l = lanes("compiled", "compiled-f16", Companion::Absent);
+        assert_eq!((l.full(Lane::Left), l.full(Lane::Right)), ("Compiled in f32".into(), "Compiled in f16".into()));
+        assert_eq!((l.short(Lane::Left), l.short(Lane::Right)), ("f32".into(), "f16".into()));
+    }
+
+    #[test]
     fn the_server_s_best_device_is_cuda() {
         assert_eq!(lanes("eager", "compiled", Companion::Absent).browser_against_server(), None);
         let versus = lanes("eager", "compiled", server()).browser_against_server().unwrap();
@@ -194,10 +238,10 @@ mod tests {
 
     #[test]
     fn keys_come_back() {
-        for key in ["eager", "compiled", "compiled@server:cuda:0", "eager@server:cpu"] {
+        for key in ["eager", "compiled", "compiled@server:cuda:0", "eager@server:cpu", "compiled-f16", "eager-bf16@server:cpu"] {
             assert_eq!(setup_key(&setup_from_key(key).unwrap()), key);
         }
-        for wrong in ["", "fast", "eager@", "eager@gpu", "eager@server:"] {
+        for wrong in ["", "fast", "eager-f8", "eager-", "eager@", "eager@gpu", "eager@server:"] {
             assert_eq!(setup_from_key(wrong), None, "{wrong}");
         }
     }

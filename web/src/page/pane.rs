@@ -4,7 +4,7 @@ use super::format;
 use super::lanes::{Lanes, place_from_key, place_key};
 use super::state::View;
 use aludel_models::presets::Preset;
-use aludel_protocol::{Connection, Lane, Pane, Place, Setup};
+use aludel_protocol::{Connection, Lane, Pane, Place, Precision, Setup};
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
@@ -65,6 +65,10 @@ pub fn PaneView(props: &PaneProps) -> Html {
                     { row("Submits/step", "submits", key, counted(v.counts.submits, format::count)) }
                     { row("Moved/step", "moved", key, counted(v.counts.bytes_moved, size)) }
                     { row("Peak memory", "peak", key, counted(v.counts.peak_bytes, size)) }
+                    if let Some(s) = &v.scaling {
+                        { row("Loss scale", "scale", key, format::count(s.scale as u64)) }
+                        { row("Skipped steps", "skipped", key, format::count(s.skipped)) }
+                    }
                     { row(if setup.pane == Pane::Eager { "First step" } else { "Compiling" }, "compile", key, v.first_ms.map_or(NONE.into(), |ms| format::joined(format::time(ms)))) }
                 </dl>
             </div>
@@ -98,12 +102,29 @@ fn choosers(props: &PaneProps) -> Html {
             }
         }
     };
+    let precision = {
+        let (on_setup, setup) = (props.on_setup.clone(), setup.clone());
+        move |e: Event| {
+            if let Ok(precision) = e.target_unchecked_into::<HtmlSelectElement>().value().parse() {
+                on_setup.emit((lane, Setup { precision, ..setup.clone() }));
+            }
+        }
+    };
     let own = place_key(&setup.place);
     html! {
         <div class="choosers">
             <label class="unseen" for={format!("{key}-run")}>{ format!("How the {key} pane runs its step") }</label>
             <select id={format!("{key}-run")} class="run" onchange={run}>
                 { for Pane::BOTH.iter().map(|p| html! { <option value={p.title()} selected={*p == setup.pane}>{ p.title() }</option> }) }
+            </select>
+            <label class="unseen" for={format!("{key}-precision")}>{ format!("Precision of the {key} pane") }</label>
+            <select id={format!("{key}-precision")} class="precision" onchange={precision}>
+                { for Precision::ALL.iter().map(|p| {
+                    let refused = props.lanes.refuses(lane, *p);
+                    let title = if *p == Precision::F32 { p.to_string() } else { format!("{p} mixed") };
+                    let title = refused.as_ref().map_or(title.clone(), |why| format!("{title}: {why}"));
+                    html! { <option value={p.name()} selected={*p == setup.precision} disabled={refused.is_some()}>{ title }</option> }
+                }) }
             </select>
             <label class="unseen" for={format!("{key}-device")}>{ format!("Device of the {key} pane") }</label>
             <select id={format!("{key}-device")} class="device" onchange={device}>

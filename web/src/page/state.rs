@@ -4,7 +4,7 @@ use super::curve::{Curve, Point};
 use super::lanes::Lanes;
 use super::location::Link;
 use aludel_models::presets::{Config, FieldError, Preset};
-use aludel_protocol::{Companion, Connection, Counts, Device, Evaluation, Event, Inspection, Lane, Pane, Progress};
+use aludel_protocol::{Companion, Connection, Counts, Device, Evaluation, Event, Inspection, Lane, Pane, Progress, Scaling};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -25,6 +25,8 @@ pub struct View {
     /// How long the first step took.
     pub first_ms: Option<f64>,
     pub counts: Counts,
+    /// Of f16.
+    pub scaling: Option<Scaling>,
     pub evaluation: Option<Rc<Evaluation>>,
     /// How it stands with the server that trains it, if one does.
     pub connection: Option<Connection>,
@@ -234,6 +236,7 @@ impl State {
         view.ms_per_step = p.ms_per_step.or(view.ms_per_step);
         view.first_ms = p.first_ms.or(view.first_ms);
         view.counts = p.counts;
+        view.scaling = p.scaling;
     }
 }
 
@@ -241,7 +244,7 @@ impl State {
 mod tests {
     use super::super::{Axis, Tab};
     use super::*;
-    use aludel_protocol::{Mode, Place, Setup};
+    use aludel_protocol::{Mode, Place, Precision, Setup};
 
     fn state() -> State {
         let preset = Preset::Digits;
@@ -268,6 +271,7 @@ mod tests {
             ms_per_step: Some(ms),
             counts: Counts::default(),
             first_ms: None,
+            scaling: None,
         }
     }
 
@@ -298,7 +302,7 @@ mod tests {
         assert_eq!(s.open_lane(), Some(Lane::Right));
         s.inspected = Some(Lane::Left);
         assert_eq!(s.open_lane(), Some(Lane::Right), "the left lane is eager");
-        s.link.lanes[0] = Setup { pane: Pane::Compiled, place: Place::Server("cpu".into()) };
+        s.link.lanes[0] = Setup { pane: Pane::Compiled, place: Place::Server("cpu".into()), precision: Precision::F32 };
         assert_eq!(s.open_lane(), Some(Lane::Left));
         s.link.lanes.iter_mut().for_each(|l| l.pane = Pane::Eager);
         assert_eq!(s.open_lane(), None);

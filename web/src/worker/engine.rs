@@ -265,7 +265,7 @@ impl Engine {
         self.devices.release();
         for ((lane, setup), key) in Lane::BOTH.into_iter().zip(lanes).zip(resume) {
             let device = self.devices.make().await?;
-            let learner = Learner::new(setup.pane, &config, device).map_err(text)?;
+            let learner = Learner::new(setup.pane, &config.clone().with_precision(setup.precision), device).map_err(text)?;
             self.racers.push(match setup.place {
                 Place::Browser => Racer::Local(Box::new(Side::new(lane, setup.pane, learner))),
                 Place::Server(device) => {
@@ -427,6 +427,7 @@ impl Engine {
         self.devices.release();
         for racer in &mut self.racers {
             let device = self.devices.make().await?;
+            let config = config.clone().with_precision(racer.learner().precision());
             match racer {
                 Racer::Local(side) => side.resume(Learner::new(side.pane, &config, device).map_err(text)?).map_err(text)?,
                 Racer::Remote(remote) => remote.replace(Learner::new(remote.pane, &config, device).map_err(text)?),

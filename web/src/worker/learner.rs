@@ -5,7 +5,7 @@ use aludel_models::data::addition::{self, Problem};
 use aludel_models::data::{Labelled, digits};
 use aludel_models::presets::{Batch, Config, Source, Table, Task, Train};
 use aludel_nn::{Module, Parameters};
-use aludel_protocol::{Counts, Evaluation, Inspection, Pane, Sample};
+use aludel_protocol::{Counts, Evaluation, Inspection, Pane, Precision, Sample, Scaling};
 
 /// The side of the decision field, and half the plane's side, as the protocol has them.
 const FIELD: usize = 64;
@@ -58,6 +58,16 @@ impl Learner {
 
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    pub fn precision(&self) -> Precision {
+        self.train.amp.precision()
+    }
+
+    /// How the loss is scaled, where it is; waits for the device.
+    pub async fn scaling(&self) -> Result<Option<Scaling>> {
+        let Some(s) = &self.train.amp.scaler else { return Ok(None) };
+        Ok(Some(Scaling { scale: s.get_scale().item_async().await? as f32, skipped: s.skipped().item_async().await? as u64 }))
     }
 
     /// Issues step `step`, counted from 0, and waits for nothing. With `keep`, its loss is read later.

@@ -395,6 +395,7 @@ impl Session {
             ms_per_step: None,
             counts: Default::default(),
             first_ms: None,
+            scaling: None,
         };
         Progress { step, losses, ..self.latest.clone().unwrap_or(blank) }
     }

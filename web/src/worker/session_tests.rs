@@ -57,6 +57,7 @@ fn progress(step: u64, losses: &[(u64, f32)]) -> Signal {
         ms_per_step: Some(1.0),
         counts: Counts::default(),
         first_ms: Some(5.0),
+        scaling: None,
     }))
 }
 

@@ -79,6 +79,7 @@ impl Side {
         let after = self.learner.totals();
         let losses = self.learner.finish().await?;
         let took = now() - start;
+        let scaling = self.learner.scaling().await?;
         match self.first_ms {
             None => self.first_ms = Some(took),
             Some(_) => {
@@ -98,6 +99,7 @@ impl Side {
             ms_per_step: self.median(),
             counts: self.counts,
             first_ms: self.first_ms,
+            scaling,
         };
         // On the interpreter nothing above gave way to the messages that may have come.
         breathe().await;

@@ -2,6 +2,7 @@
 
 use super::rules;
 use aludel_ir::op::VjpArgs;
+use aludel_ir::opmath;
 use aludel_ir::rewrite::splice;
 use aludel_ir::{Builder, Dim, Error, Function, Node, Op, Origin, Phase, Prim, Result, ValueId};
 
@@ -80,10 +81,12 @@ fn accumulate(b: &mut Builder, grads: &mut [Option<ValueId>], v: ValueId, g: Val
 pub fn differentiate(b: &mut Builder, node: &Node, dy: &[Option<ValueId>]) -> Result<Vec<Option<ValueId>>> {
     match &node.op {
         Op::Prim(prim) => rules::vjp(b, prim, &node.inputs, &node.outputs, dy),
-        Op::Call(def, attrs) => match def.vjp {
-            Some(vjp) => vjp(b, &VjpArgs { inputs: &node.inputs, outputs: &node.outputs, grads: dy, attrs }),
-            None => Err(Error::verify(def.name, "an operator without a derivative is inlined before differentiation")),
-        },
+        Op::Call(def, attrs) => {
+            match opmath::differentiate(b, def, &VjpArgs { inputs: &node.inputs, outputs: &node.outputs, grads: dy, attrs }) {
+                Some(found) => found,
+                None => Err(Error::verify(def.name, "an operator without a derivative is inlined before differentiation")),
+            }
+        }
         Op::Function(f) => function(b, f, node, dy),
         Op::Grad => Err(Error::verify("grad", "inner gradients are expanded first")),
     }

@@ -16,6 +16,7 @@ use aludel_ir::graph::{Graph, Op, Origin, ValueId};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Store, ValId};
 use aludel_ir::{DType, Error, Prim, ReduceOp, Result, ScalarOp};
 use pull::Puller;
+use std::collections::BTreeSet;
 
 /// A scatter of at most so many comparisons is lowered to a reduction, which is deterministic and fuses; beyond, to atomics.
 const SCATTER_BY_REDUCTION: i64 = 1 << 27;
@@ -27,18 +28,21 @@ pub fn lower(graph: &Graph, target: &Target) -> Result<LoopProgram> {
         lw.node(n)?;
     }
     lw.outputs()?;
-    widen::widen(&mut lw.program);
+    widen::widen(&mut lw.program, &lw.wide);
     Ok(lw.program)
 }
 
 pub(crate) struct Lowering<'g> {
     graph: &'g Graph,
     program: LoopProgram,
-    /// The node that defines each value.
+    /// The node that defines each value, and those that read it.
     defs: Vec<Option<(usize, usize)>>,
+    users: Vec<Vec<usize>>,
     /// The buffer of each kept value.
     buffers: Vec<Option<BufferId>>,
     keep: Vec<bool>,
+    /// Buffers of narrow type that hold f32 all the same.
+    wide: BTreeSet<BufferId>,
 }
 
 impl<'g> Lowering<'g> {
@@ -55,7 +59,7 @@ impl<'g> Lowering<'g> {
             buffers[input.value.index()] = Some(BufferId(i as u32));
         }
         let keep = keep::decide(graph, target);
-        Ok(Lowering { graph, program, defs: graph.definitions(), buffers, keep })
+        Ok(Lowering { graph, program, defs: graph.definitions(), users: graph.users(), buffers, keep, wide: BTreeSet::new() })
     }
 
     /// How a person would name a value: its own name, or its operator's with its number.
@@ -73,7 +77,36 @@ impl<'g> Lowering<'g> {
         let ty = self.graph.ty(v);
         let name = name.unwrap_or_else(|| self.name_of(v));
         self.program.buffers.push(Buffer { name, dtype: ty.dtype, shape: ty.shape.clone(), kind });
-        BufferId(self.program.buffers.len() as u32 - 1)
+        let buffer = BufferId(self.program.buffers.len() as u32 - 1);
+        if kind == BufferKind::Temp && widen::is_narrow(ty.dtype) && self.is_partial(v) {
+            self.wide.insert(buffer);
+        }
+        buffer
+    }
+
+    /// Whether a value is a sum (or the like) inside of an operator, which rounds once, where it ends: the mean of a normalisation, a
+    /// product before its bias.
+    fn is_partial(&self, v: ValueId) -> bool {
+        let Some((n, _)) = self.defs[v.index()] else { return false };
+        let node = &self.graph.nodes[n];
+        let users = &self.users[v.index()];
+        let added = |m: &usize| matches!(self.graph.nodes[*m].op, Op::Prim(Prim::Scalar(ScalarOp::Add)));
+        let sums = match &node.op {
+            Op::Prim(Prim::Reduce { .. } | Prim::Scan { .. }) => true,
+            Op::Prim(Prim::Contract { .. }) => matches!(&users[..], [m] if added(m)),
+            _ => false,
+        };
+        sums && self.is_internal(v, &node.origin)
+    }
+
+    /// Whether nobody but an operator's own nodes reads a value.
+    fn is_internal(&self, v: ValueId, origin: &Origin) -> bool {
+        let inside = |m: &usize| {
+            let node = &self.graph.nodes[*m];
+            let view = matches!(&node.op, Op::Prim(p) if p.is_view());
+            node.origin == *origin && (!view || node.outputs.iter().all(|o| self.is_internal(*o, origin)))
+        };
+        self.graph.outputs.iter().all(|o| o.value != v) && self.users[v.index()].iter().all(inside)
     }
 
     /// One axis for each dimension, and its index expressions; a dimension of size one needs no axis.
@@ -324,6 +357,10 @@ impl<'g> Lowering<'g> {
             let nest = p.done();
             self.finish_node(n, nest);
         } else {
+            if widen::is_narrow(ty.dtype) {
+                // No target adds atomically to 16 bits; and sums are kept in f32.
+                self.wide.insert(buffer);
+            }
             self.pointwise(x, buffer, &[])?;
             let (axes, index) = self.axes_for(&self.graph.ty(src).shape.clone());
             let mut p = Puller::new(self);
@@ -432,7 +469,8 @@ impl<'g> Lowering<'g> {
             {
                 continue; // The state keeps its value.
             }
-            let claimed = self.buffers[output.value.index()].filter(|b| self.program.buffers[b.0 as usize].kind == BufferKind::Temp);
+            let free = |b: &BufferId| self.program.buffers[b.0 as usize].kind == BufferKind::Temp && !self.wide.contains(b);
+            let claimed = self.buffers[output.value.index()].filter(free);
             match claimed {
                 Some(b) => {
                     let buffer = &mut self.program.buffers[b.0 as usize];

@@ -1,20 +1,23 @@
 //! Arithmetic of f16 and bf16 in f32: narrow values are loaded, converted, stored, and never computed with.
 //!
-//! **Where values round**: where the graph casts, and where a value gets a buffer, which is at least each result of an eager operator
-//! and what a step keeps. Between, inside one nest, a value keeps f32, as in TorchInductor and inside PyTorch's own kernels; sums are
-//! kept in f32 throughout. Fusion changes nothing of it: a buffer that it removes leaves the conversion behind.
+//! **Where values round**: at the end of each operator, as in PyTorch, whether it is fused or not: there the graph casts (see
+//! `ir/src/opmath.rs`). Products, whose factors stay narrow, are summed in f32 and round when they are stored, or after the bias.
+//! Fusion changes nothing of it: a buffer that it removes leaves the conversion behind.
 
 use crate::nest::NestBuilder;
-use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::{DType, Literal};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-fn is_narrow(d: DType) -> bool {
+pub(super) fn is_narrow(d: DType) -> bool {
     matches!(d, DType::F16 | DType::BF16)
 }
 
-/// Rewrites every nest that computes with narrow values.
-pub(super) fn widen(program: &mut LoopProgram) {
+/// Rewrites every nest that computes with narrow values; `wide` are the buffers of narrow type that become f32.
+pub(super) fn widen(program: &mut LoopProgram, wide: &BTreeSet<BufferId>) {
+    for b in wide {
+        program.buffers[b.0 as usize].dtype = DType::F32;
+    }
     let types: Vec<DType> = program.buffers.iter().map(|b| b.dtype).collect();
     for i in 0..program.nests.len() {
         if program.nests[i].ops.iter().any(|(_, d)| is_narrow(*d)) {
@@ -37,9 +40,8 @@ fn nest(program: &LoopProgram, old: &Nest, types: &[DType]) -> Nest {
                 b.push(LoopOp::Bitcast(*dtype, narrow), *dtype)
             }
             LoopOp::Cast(_, x) => b.cast(now[x.0 as usize], *dtype),
-            LoopOp::Load { .. } | LoopOp::Const(_) | LoopOp::Index(_) | LoopOp::Bitcast(..) => {
-                b.import(op, *dtype, &HashMap::new(), &now, program)
-            }
+            LoopOp::Load { buffer, .. } => b.import(op, types[buffer.0 as usize], &HashMap::new(), &now, program),
+            LoopOp::Const(_) | LoopOp::Index(_) | LoopOp::Bitcast(..) => b.import(op, *dtype, &HashMap::new(), &now, program),
             LoopOp::Scalar(..) | LoopOp::Reduce { .. } => b.import(op, wide, &HashMap::new(), &now, program),
         };
         let v = b.cast(v, wide);

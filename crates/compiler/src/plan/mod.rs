@@ -12,9 +12,9 @@ use crate::{Options, Part, Style};
 use aludel_ir::expr::Expr;
 use aludel_ir::graph::{Graph, InputKind, Origin};
 use aludel_ir::kernel::{Access, Kernel};
-use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest};
+use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
 use aludel_ir::program::{
-    ALIGN, Binding, KernelSource, Launch, MatrixProduct, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot, TensorMap,
+    Binding, KernelSource, Launch, MatrixProduct, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot, TensorMap,
 };
 use aludel_ir::{Error, Result};
 use std::collections::{BTreeSet, HashMap};
@@ -32,6 +32,17 @@ pub(crate) struct Passes<'a> {
 
 /// Places the buffers and prints the kernels.
 pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result<Program> {
+    // First as if every binding were small.
+    match attempt(&passes, target, options, false)? {
+        Some(program) => Ok(program),
+        None => attempt(&passes, target, options, true)?.ok_or_else(|| Error::verify(&passes.graph.name, "cannot be planned")),
+    }
+}
+
+/// `apart`: nests with elements of two bytes share no launch; `None` where they have to be and are not, see
+/// [`batch::counts_halves`].
+fn attempt(passes: &Passes, target: &Target, options: &Options, apart: bool) -> Result<Option<Program>> {
+    let halves = |n: usize| batch::counts_halves(&passes.scheduled[n], target);
     let mut style = options.style;
     if style == Style::Operator {
         let temps = passes.loops.buffers.iter().any(|b| b.kind == BufferKind::Temp);
@@ -43,10 +54,9 @@ pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result
     // A CPU that plays a GPU runs a branch with all its threads masked: matrix products go faster without there.
     let heavy = |n: usize| matches!(classify(&passes.loops.nests[n], passes.loops), Kind::Contract(_));
     let alone = schedule::product::for_library(passes.loops, target);
-    let far = reaches_far(passes.loops, target);
     let join = |n: usize| match () {
         () if !options.fuse || style != Style::Step || !target.parts.has(Part::SharedLaunches) => batch::Join::Nobody,
-        () if alone[n] || far && batch::counts_halves(&passes.scheduled[n], target) => batch::Join::Nobody,
+        () if alone[n] || apart && halves(n) => batch::Join::Nobody,
         // Its registers and workgroup memory would be those of every workgroup of the launch.
         () if target.speaks(Language::Ptx) && matches!(classify(&passes.loops.nests[n], passes.loops), Kind::Attention(_)) => {
             batch::Join::Nobody
@@ -56,8 +66,8 @@ pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result
     };
     let together = batch::launches(&passes.scheduled, &passes.fused.before, &passes.graph.env, &join);
     // On a CPU every nest is a launch of its own: what may run together does so without sharing a text.
-    let apart = target.speaks(Language::C);
-    let batches: Vec<Vec<usize>> = if apart { together.iter().flatten().map(|n| vec![*n]).collect() } else { together.clone() };
+    let batches: Vec<Vec<usize>> =
+        if target.speaks(Language::C) { together.iter().flatten().map(|n| vec![*n]).collect() } else { together.clone() };
     let mut launch_of = vec![0; passes.loops.nests.len()];
     for (l, nests) in batches.iter().enumerate() {
         for n in nests {
@@ -76,24 +86,18 @@ pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result
     let placed = vec![None; passes.loops.buffers.len()];
     // CUDA alone comes with a library for them.
     let products = if target.speaks(Language::Ptx) { schedule::products(passes.loops) } else { Vec::new() };
-    let mut p =
-        Planner { passes: &passes, style, program: Program::default(), placed, batches, launch_of, wave_of, waves, products, target };
+    let mut p = Planner { passes, style, program: Program::default(), placed, batches, launch_of, wave_of, waves, products, target };
     p.program.name = passes.graph.name.clone();
     p.program.env = passes.graph.env.clone();
     p.bindings();
     p.inputs();
     p.buffers();
+    if p.batches.iter().any(|nests| nests.len() > 1 && nests.iter().any(|n| halves(*n))) && p.reaches_far() {
+        return Ok(None);
+    }
     p.outputs()?;
     p.launches(target)?;
-    Ok(p.program)
-}
-
-/// Whether a binding may have 8 GiB or more: all buffers together have, or nobody knows.
-fn reaches_far(loops: &LoopProgram, target: &Target) -> bool {
-    let aligned =
-        |b: &Buffer| b.numel().as_const().map(|n| n.saturating_mul(target.element_bytes(b.dtype) as i64).saturating_add(4 * ALIGN));
-    let bytes = loops.buffers.iter().try_fold(0i64, |sum, b| Some(sum.saturating_add(aligned(b)?)));
-    bytes.is_none_or(|b| b >= 8 << 30)
+    Ok(Some(p.program))
 }
 
 struct Planner<'a> {
@@ -134,6 +138,15 @@ impl Planner<'_> {
                 inputs.chain(results).chain(arena).collect()
             }
         };
+    }
+
+    /// Whether a binding with elements of two bytes may have 8 GiB or more. A state binding is the caller's block, of any size.
+    fn reaches_far(&self) -> bool {
+        let narrow = |b: usize| self.program.placements.iter().any(|p| p.binding == b && p.element_bytes == 2);
+        let sizes = if self.program.env.symbols.is_empty() { self.program.layout(&[]) } else { None };
+        let far =
+            |b: usize| self.program.bindings[b].role == Role::State || sizes.as_ref().is_none_or(|(_, words)| words[b] >= (8 << 30) / 4);
+        (0..self.program.bindings.len()).any(|b| narrow(b) && far(b))
     }
 
     /// The 32-bit words that a buffer takes.

@@ -9,10 +9,11 @@ use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::program::{Matrix, MatrixProduct};
 use aludel_ir::{DType, ScalarOp};
+use std::collections::BTreeSet;
 
-/// For each nest of a program, the plain product that it is: `out[b, i, j] = sum over k of lhs[b, i, k] * rhs[b, k, j]`, of f32, each
-/// operand a strided matrix in memory, with at most a bias along `j` and a matrix added to it. Placements are positions of buffers of
-/// the program.
+/// For each nest of a program, the plain product that it is: `out[b, i, j] = sum over k of lhs[b, i, k] * rhs[b, k, j]`, summed in
+/// f32, each operand a strided matrix in memory of f32, f16 or bf16, with at most a bias along `j` and a matrix added to it. Placements
+/// are positions of buffers of the program.
 pub(crate) fn products(program: &LoopProgram) -> Vec<Option<MatrixProduct>> {
     let mut table = LoopProgram { nests: Vec::new(), ..program.clone() };
     program.nests.iter().map(|n| product(&mut table, n)).collect()
@@ -67,45 +68,98 @@ fn product(table: &mut LoopProgram, nest: &Nest) -> Option<MatrixProduct> {
     describe(table, &flat, &c)
 }
 
+/// Reads a product off a nest, operation by operation.
+struct Reader<'a> {
+    nest: &'a Nest,
+    program: &'a LoopProgram,
+    batch: Option<AxisId>,
+    /// The operations that are part of the product.
+    seen: BTreeSet<ValId>,
+}
+
+impl<'a> Reader<'a> {
+    fn op(&mut self, v: ValId) -> &'a LoopOp {
+        self.seen.insert(v);
+        self.nest.op(v)
+    }
+
+    fn matrix(&self, buffer: BufferId, index: &[Expr], row: AxisId, column: AxisId) -> Option<Matrix> {
+        let [flat] = index else { return None };
+        let (strides, offset) = linear(flat, &[self.batch, Some(row), Some(column)])?;
+        Some(Matrix { placement: buffer.0 as usize, offset, strides })
+    }
+
+    /// A matrix in memory, of f32 or widened to it; and its type.
+    fn load(&mut self, v: ValId, row: AxisId, column: AxisId) -> Option<(Matrix, DType)> {
+        let v = match self.op(v) {
+            LoopOp::Cast(DType::F32, x) if self.nest.dtype(*x) != DType::F32 => *x,
+            _ => v,
+        };
+        let dtype = self.nest.dtype(v);
+        match self.op(v).clone() {
+            LoopOp::Load { buffer, index, mask: None } if dtype.is_float() => Some((self.matrix(buffer, &index, row, column)?, dtype)),
+            _ => None,
+        }
+    }
+
+    /// What a value was before it was rounded to a narrow type and widened again: a product of the library rounds once.
+    fn unrounded(&mut self, v: ValId) -> ValId {
+        let LoopOp::Cast(DType::F32, narrow) = self.nest.op(v) else { return v };
+        let LoopOp::Cast(_, x) = self.nest.op(*narrow) else { return v };
+        if self.nest.dtype(*x) != DType::F32 {
+            return v;
+        }
+        self.seen.extend([v, *narrow]);
+        *x
+    }
+}
+
 fn describe(program: &LoopProgram, nest: &Nest, c: &Contraction) -> Option<MatrixProduct> {
     let one = |axes: &[AxisId]| if let [a] = axes { Some(*a) } else { None };
     let (m, n, k) = (one(&c.m)?, one(&c.n)?, one(&c.k)?);
     let batch = if c.batch.is_empty() { None } else { Some(one(&c.batch)?) };
     let [store] = &nest.stores[..] else { return None };
-    let f32_only = nest.ops.iter().all(|(_, dtype)| *dtype == DType::F32);
-    if c.product != Product::Multiply || store.add || !f32_only {
+    if c.product != Product::Multiply || store.add || nest.dtype(c.reduce) != DType::F32 {
         return None;
     }
-    let matrix = |buffer: BufferId, index: &[Expr], row: AxisId, column: AxisId| {
-        let [flat] = index else { return None };
-        let (strides, offset) = linear(flat, &[batch, Some(row), Some(column)])?;
-        Some(Matrix { placement: buffer.0 as usize, offset, strides })
-    };
-    let load = |v: ValId, row: AxisId, column: AxisId| match nest.op(v) {
-        LoopOp::Load { buffer, index, mask: None } => matrix(*buffer, index, row, column),
-        _ => None,
-    };
+    let mut r = Reader { nest, program, batch, seen: BTreeSet::new() };
+    let ((lhs, left), (rhs, right)) = (r.load(c.lhs, m, k)?, r.load(c.rhs, k, n)?);
+    if left != right {
+        return None;
+    }
+    let result = r.program.buffer(store.buffer).dtype;
     let mut out = MatrixProduct {
         batch: batch.map_or(Expr::ONE, |b| program.extent(b).clone()),
         m: program.extent(m).clone(),
         n: program.extent(n).clone(),
         k: program.extent(k).clone(),
-        lhs: load(c.lhs, m, k)?,
-        rhs: load(c.rhs, k, n)?,
-        out: matrix(store.buffer, &store.index, m, n)?,
+        lhs,
+        rhs,
+        out: r.matrix(store.buffer, &store.index, m, n)?,
         bias: None,
         add: None,
     };
-    // Additions between the sum and the store.
-    let mut value = store.value;
-    while value != c.reduce {
-        let LoopOp::Scalar(ScalarOp::Add, terms) = nest.op(value) else { return None };
-        let (next, term) = match (nest.op(terms[0]), nest.op(terms[1])) {
-            (_, LoopOp::Load { .. }) => (terms[0], terms[1]),
-            (LoopOp::Load { .. }, _) => (terms[1], terms[0]),
+    // The conversion to the result's type, then additions between the sum and the store.
+    let mut value = match r.op(store.value) {
+        LoopOp::Cast(d, x) if *d == result && nest.dtype(*x) == DType::F32 => *x,
+        _ => store.value,
+    };
+    loop {
+        value = r.unrounded(value);
+        if value == c.reduce {
+            break;
+        }
+        let LoopOp::Scalar(ScalarOp::Add, terms) = r.op(value).clone() else { return None };
+        // Either side may be the one that is loaded.
+        let [next, term] = match (r.load(terms[1], m, n), r.load(terms[0], m, n)) {
+            (Some(_), None) => [terms[0], terms[1]],
+            (None, Some(_)) => [terms[1], terms[0]],
             _ => return None,
         };
-        let added = load(term, m, n)?;
+        let (added, dtype) = r.load(term, m, n)?;
+        if dtype != result {
+            return None;
+        }
         if added.strides[0].is_zero() && added.strides[1].is_zero() && added.strides[2].is_one() && out.bias.is_none() {
             out.bias = Some(added);
         } else if out.add.is_none() {
@@ -115,9 +169,10 @@ fn describe(program: &LoopProgram, nest: &Nest, c: &Contraction) -> Option<Matri
         }
         value = next;
     }
-    // Two loads, a multiplication and a sum, a load and an addition for each term: nothing else is computed.
-    let terms = out.bias.is_some() as usize + out.add.is_some() as usize;
-    (nest.ops.len() == 4 + 2 * terms).then_some(out)
+    let LoopOp::Reduce { value: product, .. } = r.op(c.reduce).clone() else { return None };
+    r.seen.insert(product);
+    // Nothing else is computed.
+    (r.seen.len() == nest.ops.len()).then_some(out)
 }
 
 /// The coefficients of axes in an index that is linear in them, and what remains.

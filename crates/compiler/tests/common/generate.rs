@@ -420,6 +420,12 @@ impl Generator<'_> {
         Ok(())
     }
 
+    /// An operand of 16 bits.
+    fn narrow_input(&mut self, dtype: DType, shape: Vec<Expr>) -> ValueId {
+        let name = format!("h{}", self.b.graph.inputs.len());
+        self.b.graph.add_input(name, InputKind::Arg, TensorType { dtype, shape })
+    }
+
     /// Larger operators, and types of fewer bits.
     fn special(&mut self) -> Result {
         let x = self.any();
@@ -427,7 +433,33 @@ impl Generator<'_> {
         match self.rng.below(12) {
             0 => {
                 let dtype = *self.rng.pick(&[DType::F16, DType::BF16]);
-                let h = self.call("to", &[x], a.clone().with("dtype", dtype))?;
+                let mut h = self.call("to", &[x], a.clone().with("dtype", dtype))?;
+                match self.rng.below(6) {
+                    0 if rank >= 2 => h = self.call("softmax", &[h], a.clone().with("dim", d))?,
+                    1 if rank == 2 => {
+                        // A linear layer, and what may follow it in a kernel of its own.
+                        let w = self.narrow_input(dtype, vec![shape[1].clone(), shape[1].clone()]);
+                        let b = self.narrow_input(dtype, vec![shape[1].clone()]);
+                        h = self.call("linear", &[h, w, b], a.clone())?;
+                        h = self.call("gelu", &[h], a.clone())?;
+                    }
+                    2 if rank >= 1 => {
+                        h = self.call("layer_norm", &[h], a.clone().with("normalized_shape", vec![shape[rank - 1].clone()]))?;
+                    }
+                    3 => {
+                        let other = if dtype == DType::F16 { DType::BF16 } else { DType::F16 };
+                        let y = self.narrow_input(other, shape.clone());
+                        let y = self.call("to", &[y], a.clone().with("dtype", dtype))?;
+                        h = self.call("add", &[h, y], a.clone())?;
+                    }
+                    4 if rank == 2 => {
+                        let t = self.call("transpose", &[h], a.clone().with("dim0", 0i64).with("dim1", 1i64))?;
+                        h = self.call("matmul", &[t, h], a.clone())?;
+                        self.call("to", &[h], a.with("dtype", DType::F32))?;
+                        return Ok(());
+                    }
+                    _ => {}
+                }
                 let h = self.call("mul", &[h], a.clone().with("other", 0.75))?;
                 let h = self.call("tanh", &[h], a.clone())?;
                 let h = self.call("sum", &[h], a.clone().with("dim", d))?;

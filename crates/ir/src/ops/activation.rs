@@ -51,7 +51,7 @@ pub static OPS: &[OpDef] = &[
         let pos = b.scalar(ScalarOp::Gt, x[0], 0.0)?;
         Ok(vec![b.select(pos, x[0], scaled)?])
     }),
-    op!("prelu", "x, weight", "x where positive, else weight * x; one weight, or one for each channel (dimension 1).", prelu),
+    op!("prelu", "x, weight", "x where positive, else weight * x; one weight, or one for each channel (dimension 1).", prelu).low(),
     op!("threshold", "x; threshold, value", "x where above the threshold, else the value.", |b, x, a| {
         let above = b.scalar(ScalarOp::Gt, x[0], a.float("threshold", 0.0)?)?;
         let v = b.full_like(x[0], a.float("value", 0.0)?)?;
@@ -107,7 +107,8 @@ pub static OPS: &[OpDef] = &[
             let linear = b.scalar(ScalarOp::Gt, bx, v.attrs.float("threshold", 20.0)?)?;
             Ok(vec![Some(b.select(linear, dy, d)?)])
         }
-    ),
+    )
+    .full(),
     op!(
         "logsigmoid",
         "x",
@@ -138,7 +139,8 @@ pub static OPS: &[OpDef] = &[
         let s = b.sum(t, &dims, true)?;
         let d = b.sub(dy, s)?;
         Ok(vec![Some(b.mul(y, d)?)])
-    }),
+    })
+    .full(),
     op!("log_softmax", "x; dim=-1", "log(softmax(x)) along dim.", |b, x, a| Ok(vec![log_softmax(b, x[0], a.int("dim", -1)?)?]), |b, v| {
         // By the result: dy - e^y sum(dy).
         let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
@@ -147,7 +149,8 @@ pub static OPS: &[OpDef] = &[
         let s = b.sum(dy, &dims, true)?;
         let t = b.mul(e, s)?;
         Ok(vec![Some(b.sub(dy, t)?)])
-    },),
+    },)
+    .full(),
 ];
 
 fn one_minus(b: &mut Builder, x: ValueId) -> Result<ValueId> {

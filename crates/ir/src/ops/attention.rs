@@ -27,7 +27,8 @@ pub static OPS: &[OpDef] = &[
             let y = c.forward(b)?;
             c.vjp(b, &y, g, &[g.grads[0], None])
         }
-    ),
+    )
+    .low(),
     op!(
         "_scaled_dot_product_flash_attention",
         "query, key, value, [attn_mask], [dropout_key]; is_causal=False, scale=None, enable_gqa=False, dropout_p=0.0",
@@ -42,7 +43,8 @@ pub static OPS: &[OpDef] = &[
             let y = [c.grouped(b, g.outputs[0])?, c.grouped(b, g.outputs[1])?];
             c.vjp(b, &y, g, &[g.grads[0], g.grads[1]])
         }
-    ),
+    )
+    .low(),
 ];
 
 /// One call, brought to the form of the prims: heads of the query grouped by the key head that they share.

@@ -20,42 +20,48 @@ pub static OPS: &[OpDef] = &[
         "x [N, C, L] with weight [O, C / groups, K].",
         |b, x, a| conv(b, x, a, 1),
         |b, v| conv_vjp(b, v, 1)
-    ),
+    )
+    .low(),
     op!(
         "conv2d",
         "x, weight, [bias]; stride=1, padding=0, dilation=1, groups=1",
         "x [N, C, H, W] with weight [O, C / groups, KH, KW]; padding may be \"same\" or \"valid\".",
         |b, x, a| conv(b, x, a, 2),
         |b, v| conv_vjp(b, v, 2)
-    ),
+    )
+    .low(),
     op!(
         "conv3d",
         "x, weight, [bias]; stride=1, padding=0, dilation=1, groups=1",
         "x [N, C, D, H, W] with weight [O, C / groups, KD, KH, KW].",
         |b, x, a| conv(b, x, a, 3),
         |b, v| conv_vjp(b, v, 3)
-    ),
+    )
+    .low(),
     op!(
         "conv_transpose1d",
         "x, weight, [bias]; stride=1, padding=0, output_padding=0, groups=1, dilation=1",
         "The gradient of conv1d as an operator: x [N, C, L] with weight [C, O / groups, K].",
         |b, x, a| conv_transpose(b, x, a, 1),
         |b, v| conv_transpose_vjp(b, v, 1)
-    ),
+    )
+    .low(),
     op!(
         "conv_transpose2d",
         "x, weight, [bias]; stride=1, padding=0, output_padding=0, groups=1, dilation=1",
         "The gradient of conv2d as an operator: x [N, C, H, W] with weight [C, O / groups, KH, KW].",
         |b, x, a| conv_transpose(b, x, a, 2),
         |b, v| conv_transpose_vjp(b, v, 2)
-    ),
+    )
+    .low(),
     op!(
         "conv_transpose3d",
         "x, weight, [bias]; stride=1, padding=0, output_padding=0, groups=1, dilation=1",
         "The gradient of conv3d as an operator: x [N, C, D, H, W] with weight [C, O / groups, KD, KH, KW].",
         |b, x, a| conv_transpose(b, x, a, 3),
         |b, v| conv_transpose_vjp(b, v, 3)
-    ),
+    )
+    .low(),
     op!(
         "max_pool1d",
         "x; kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False",

@@ -32,7 +32,8 @@ pub static OPS: &[OpDef] = &[
         let src = b.cast(x[2], b.dtype(x[0]))?;
         let (index, src) = fill_index(b, x[0], x[1], src, d)?;
         Ok(vec![b.prim(Prim::ScatterAdd { dim: d }, &[x[0], index, src])?])
-    }),
+    })
+    .widest(),
     op!(
         "index_add",
         "x, index, source; dim, alpha=1",

@@ -11,11 +11,12 @@ use crate::prim::Prim;
 pub static OPS: &[OpDef] = &[
     op!("matmul", "x, y", "Matrix product with broadcast batch dimensions; vectors as in PyTorch.", |b, x, _| Ok(vec![matmul(
         b, x[0], x[1]
-    )?])),
-    op!("mm", "x, y", "Product of two matrices.", |b, x, _| ranked(b, x, &[2, 2])),
-    op!("bmm", "x, y", "Products of two batches of matrices.", |b, x, _| ranked(b, x, &[3, 3])),
-    op!("mv", "x, y", "Product of a matrix and a vector.", |b, x, _| ranked(b, x, &[2, 1])),
-    op!("dot", "x, y", "Inner product of two vectors.", |b, x, _| ranked(b, x, &[1, 1])),
+    )?]))
+    .low(),
+    op!("mm", "x, y", "Product of two matrices.", |b, x, _| ranked(b, x, &[2, 2])).low(),
+    op!("bmm", "x, y", "Products of two batches of matrices.", |b, x, _| ranked(b, x, &[3, 3])).low(),
+    op!("mv", "x, y", "Product of a matrix and a vector.", |b, x, _| ranked(b, x, &[2, 1])).low(),
+    op!("dot", "x, y", "Inner product of two vectors.", |b, x, _| ranked(b, x, &[1, 1])).widest(),
     op!("outer", "x, y", "Outer product of two vectors.", |b, x, _| {
         check_ranks(b, x, &[1, 1])?;
         Ok(vec![b.contract(x[0], x[1], &[], &[])?])
@@ -23,13 +24,15 @@ pub static OPS: &[OpDef] = &[
     op!("addmm", "input, x, y; beta=1, alpha=1", "beta * input + alpha * (x @ y)", |b, x, a| {
         check_ranks(b, &x[1..], &[2, 2])?;
         added(b, x, a)
-    }),
+    })
+    .low(),
     op!("baddbmm", "input, x, y; beta=1, alpha=1", "beta * input + alpha * (x @ y), for batches.", |b, x, a| {
         check_ranks(b, &x[1..], &[3, 3])?;
         added(b, x, a)
-    }),
-    op!("linear", "x, weight, [bias]", "x @ weight^T + bias. PyTorch: torch.nn.functional.linear.", linear),
-    op!("einsum", "operands..; equation", "Einstein summation, with ellipsis and diagonals.", einsum),
+    })
+    .low(),
+    op!("linear", "x, weight, [bias]", "x @ weight^T + bias. PyTorch: torch.nn.functional.linear.", linear).low(),
+    op!("einsum", "operands..; equation", "Einstein summation, with ellipsis and diagonals.", einsum).low(),
 ];
 
 fn check_ranks(b: &Builder, x: &[ValueId], ranks: &[usize]) -> Result<()> {

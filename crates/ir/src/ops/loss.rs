@@ -18,7 +18,8 @@ pub static OPS: &[OpDef] = &[
          vector). Targets equal to ignore_index count for nothing, the mean's divisor included.",
         cross_entropy,
         cross_entropy_vjp
-    ),
+    )
+    .full(),
     op!(
         "nll_loss",
         "x, target, [weight]; reduction=\"mean\", ignore_index=-100",
@@ -28,17 +29,20 @@ pub static OPS: &[OpDef] = &[
             let terms = t.against(b, x[0])?;
             Ok(vec![t.reduce(b, terms, a)?])
         }
-    ),
+    )
+    .full(),
     op!("mse_loss", "x, target; reduction=\"mean\"", "(x - target)^2", |b, x, a| {
         let d = b.sub(x[0], x[1])?;
         let t = b.mul(d, d)?;
         reduced(b, t, a)
-    }),
+    })
+    .full(),
     op!("l1_loss", "x, target; reduction=\"mean\"", "|x - target|", |b, x, a| {
         let d = b.sub(x[0], x[1])?;
         let t = b.unary(ScalarOp::Abs, d)?;
         reduced(b, t, a)
-    }),
+    })
+    .full(),
     op!(
         "smooth_l1_loss",
         "x, target; reduction=\"mean\", beta=1.0",
@@ -49,7 +53,8 @@ pub static OPS: &[OpDef] = &[
             let t = if beta == 0.0 { t } else { b.mul_scalar(t, 1.0 / beta)? };
             reduced(b, t, a)
         }
-    ),
+    )
+    .full(),
     op!(
         "huber_loss",
         "x, target; reduction=\"mean\", delta=1.0",
@@ -58,7 +63,8 @@ pub static OPS: &[OpDef] = &[
             let t = huber(b, x, a.float("delta", 1.0)?)?;
             reduced(b, t, a)
         }
-    ),
+    )
+    .full(),
     op!(
         "binary_cross_entropy",
         "x, target, [weight]; reduction=\"mean\"",
@@ -75,7 +81,8 @@ pub static OPS: &[OpDef] = &[
             let t = b.neg(s)?;
             weighted(b, t, x, a)
         }
-    ),
+    )
+    .refused(),
     op!(
         "binary_cross_entropy_with_logits",
         "x, target, [weight]; reduction=\"mean\"",
@@ -101,14 +108,16 @@ pub static OPS: &[OpDef] = &[
             }
             Ok(out)
         }
-    ),
+    )
+    .full(),
     op!(
         "kl_div",
         "x, target; reduction=\"mean\", log_target=False",
         "target (log target - x), for log-probabilities x; also reduction \"batchmean\".",
         kl_div
-    ),
-    op!("cosine_similarity", "x, y; dim=1, eps=1e-8", "x . y / (max(|x|, eps) max(|y|, eps)) along dim.", cosine_similarity),
+    )
+    .full(),
+    op!("cosine_similarity", "x, y; dim=1, eps=1e-8", "x . y / (max(|x|, eps) max(|y|, eps)) along dim.", cosine_similarity).full(),
 ];
 
 fn complement(b: &mut Builder, x: ValueId) -> Result<ValueId> {

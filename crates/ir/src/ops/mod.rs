@@ -5,17 +5,33 @@
 
 use crate::op::OpDef;
 
-/// A row: name, signature, documentation, decomposition and, where it pays, a derivative of its own.
+/// A row: name, signature, documentation, decomposition and, where it pays, a derivative of its own. `.low()` and the like behind it
+/// say what mixed precision makes of it.
 macro_rules! op {
     ($name:literal, $signature:literal, $doc:literal, $decompose:expr $(,)?) => {
-        crate::op::OpDef { name: $name, doc: $doc, signature: $signature, decompose: $decompose, vjp: None }
+        crate::op::OpDef {
+            name: $name,
+            doc: $doc,
+            signature: $signature,
+            decompose: $decompose,
+            vjp: None,
+            autocast: crate::op::Autocast::AsIs,
+        }
     };
     ($name:literal, $signature:literal, $doc:literal, $decompose:expr, $vjp:expr $(,)?) => {
-        crate::op::OpDef { name: $name, doc: $doc, signature: $signature, decompose: $decompose, vjp: Some($vjp) }
+        crate::op::OpDef {
+            name: $name,
+            doc: $doc,
+            signature: $signature,
+            decompose: $decompose,
+            vjp: Some($vjp),
+            autocast: crate::op::Autocast::AsIs,
+        }
     };
 }
 
 mod activation;
+mod amp;
 mod attention;
 mod complex;
 mod conv;
@@ -50,6 +66,7 @@ pub static GROUPS: &[(&str, &[OpDef])] = &[
     ("Fourier transform", fft::OPS),
     ("Random", random::OPS),
     ("Optimizer", optim::OPS),
+    ("Mixed precision", amp::OPS),
 ];
 
 /// Every operator.

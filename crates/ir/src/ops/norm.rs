@@ -15,7 +15,8 @@ pub static OPS: &[OpDef] = &[
         "(x - mean) / sqrt(var + eps) over the last dimensions, * weight + bias.",
         layer_norm,
         layer_norm_vjp
-    ),
+    )
+    .full(),
     op!(
         "rms_norm",
         "x, [weight]; normalized_shape, eps=None",
@@ -28,7 +29,8 @@ pub static OPS: &[OpDef] = &[
         "x, [weight], [bias]; num_groups, eps=1e-5",
         "Normalizes groups of channels (dimension 1) of each sample.",
         group_norm
-    ),
+    )
+    .full(),
     op!("instance_norm", "x, [weight], [bias]; eps=1e-5", "Normalizes each channel of each sample.", instance_norm),
     op!(
         "batch_norm",
@@ -42,7 +44,8 @@ pub static OPS: &[OpDef] = &[
         let n = vector_norm(b, x[0], a.float("p", 2.0)?, &dims, true)?;
         let n = b.scalar(ScalarOp::Max, n, a.float("eps", 1e-12)?)?;
         Ok(vec![b.div(x[0], n)?])
-    }),
+    })
+    .full(),
 ];
 
 // The last dimensions, as many as `normalized_shape` names.
@@ -210,17 +213,21 @@ fn batch_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>>
     check_channels(b, x[0])?;
     let (v, running_mean, running_var) = (b.float(x[0])?, x[1], x[2]);
     let (rank, eps) = (b.rank(v), a.float("eps", 1e-5)?);
+    // Weights and statistics of f32 beside a narrow input leave its type.
+    let dtype = b.dtype(v);
     if !a.bool("training", false)? {
         let (m, var) = (per_channel(b, running_mean, rank)?, per_channel(b, running_var, rank)?);
         let var = b.add_scalar(var, eps)?;
         let r = b.unary(ScalarOp::Rsqrt, var)?;
         let d = b.sub(v, m)?;
         let n = b.mul(d, r)?;
-        return Ok(vec![channel_affine(b, n, &x[3..])?, running_mean, running_var]);
+        let y = channel_affine(b, n, &x[3..])?;
+        return Ok(vec![b.cast(y, dtype)?, running_mean, running_var]);
     }
     let dims: Vec<usize> = (0..rank).filter(|d| *d != 1).collect();
     let c = centred(b, v, &dims, eps)?;
     let y = channel_affine(b, c.normal, &x[3..])?;
+    let y = b.cast(y, dtype)?;
     // The running variance is the unbiased one.
     let momentum = a.float("momentum", 0.1)?;
     let m = b.mean(v, &dims, true)?;

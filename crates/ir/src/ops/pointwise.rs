@@ -53,29 +53,30 @@ pub static OPS: &[OpDef] = &[
     unary!("neg", Neg, "-x"),
     unary!("sin", Sin, "Sine of radians."),
     unary!("cos", Cos, "Cosine of radians."),
-    unary!("tan", Tan, "Tangent of radians."),
-    unary!("asin", Asin, "Inverse sine."),
-    unary!("acos", Acos, "Inverse cosine."),
+    unary!("tan", Tan, "Tangent of radians.").full(),
+    unary!("asin", Asin, "Inverse sine.").full(),
+    unary!("acos", Acos, "Inverse cosine.").full(),
     unary!("atan", Atan, "Inverse tangent."),
-    unary!("sinh", Sinh, "Hyperbolic sine."),
-    unary!("cosh", Cosh, "Hyperbolic cosine."),
+    unary!("sinh", Sinh, "Hyperbolic sine.").full(),
+    unary!("cosh", Cosh, "Hyperbolic cosine.").full(),
     unary!("tanh", Tanh, "Hyperbolic tangent."),
     unary!("asinh", Asinh, "Inverse hyperbolic sine."),
     unary!("acosh", Acosh, "Inverse hyperbolic cosine."),
     unary!("atanh", Atanh, "Inverse hyperbolic tangent."),
-    unary!("exp", Exp, "e^x"),
+    unary!("exp", Exp, "e^x").full(),
     unary!("exp2", Exp2, "2^x"),
-    unary!("expm1", Expm1, "e^x - 1, accurate near zero."),
-    unary!("log", Log, "Natural logarithm."),
-    unary!("log2", Log2, "Logarithm to base 2."),
-    unary!("log1p", Log1p, "log(1 + x), accurate near zero."),
+    unary!("expm1", Expm1, "e^x - 1, accurate near zero.").full(),
+    unary!("log", Log, "Natural logarithm.").full(),
+    unary!("log2", Log2, "Logarithm to base 2.").full(),
+    unary!("log1p", Log1p, "log(1 + x), accurate near zero.").full(),
     op!("log10", "x", "Logarithm to base 10.", |b, x, _| {
         let l = b.unary(ScalarOp::Log, x[0])?;
         Ok(vec![b.mul_scalar(l, std::f64::consts::LOG10_E)?])
-    }),
+    })
+    .full(),
     unary!("sqrt", Sqrt, "Square root."),
-    unary!("rsqrt", Rsqrt, "1 / sqrt(x)"),
-    unary!("reciprocal", Recip, "1 / x"),
+    unary!("rsqrt", Rsqrt, "1 / sqrt(x)").full(),
+    unary!("reciprocal", Recip, "1 / x").full(),
     op!("square", "x", "x * x", |b, x, _| Ok(vec![b.mul(x[0], x[0])?])),
     unary!("erf", Erf, "Error function."),
     op!("erfc", "x", "1 - erf(x)", |b, x, _| {
@@ -83,7 +84,7 @@ pub static OPS: &[OpDef] = &[
         let n = b.neg(e)?;
         Ok(vec![b.add_scalar(n, 1.0)?])
     }),
-    unary!("erfinv", Erfinv, "Inverse error function."),
+    unary!("erfinv", Erfinv, "Inverse error function.").full(),
     unary!("lgamma", Lgamma, "Logarithm of |gamma(x)|."),
     unary!("digamma", Digamma, "Derivative of lgamma."),
     op!("sinc", "x", "sin(pi x) / (pi x), 1 at zero.", sinc),
@@ -143,10 +144,10 @@ pub static OPS: &[OpDef] = &[
         let (x, y) = operands(b, x, a, "other")?;
         Ok(vec![remainder(b, x, y)?])
     }),
-    op!("pow", "x, [y]; exponent", "x to the power y.", pow),
+    op!("pow", "x, [y]; exponent", "x to the power y.", pow).full(),
     op!("maximum", "x, y", "The larger; NaN when either is.", |b, x, _| Ok(vec![b.binary(ScalarOp::Max, x[0], x[1])?])),
     op!("minimum", "x, y", "The smaller; NaN when either is.", |b, x, _| Ok(vec![b.binary(ScalarOp::Min, x[0], x[1])?])),
-    op!("atan2", "y, x", "Angle of the point (x, y) in radians.", |b, x, _| Ok(vec![b.binary(ScalarOp::Atan2, x[0], x[1])?])),
+    op!("atan2", "y, x", "Angle of the point (x, y) in radians.", |b, x, _| Ok(vec![b.binary(ScalarOp::Atan2, x[0], x[1])?])).widest(),
     op!("copysign", "x, y", "|x| with the sign of y.", |b, x, _| Ok(vec![b.binary(ScalarOp::Copysign, x[0], x[1])?])),
     op!("hypot", "x, y", "sqrt(x^2 + y^2) without overflow in between.", hypot, |b, v| {
         let Some(dy) = v.grads[0] else { return Ok(vec![None, None]) };
@@ -190,12 +191,14 @@ pub static OPS: &[OpDef] = &[
         let t = b.mul(x[1], x[2])?;
         let t = b.mul_scalar(t, a.float("value", 1.0)?)?;
         Ok(vec![b.add(x[0], t)?])
-    }),
+    })
+    .widest(),
     op!("addcdiv", "x, tensor1, tensor2; value=1", "x + value * tensor1 / tensor2", |b, x, a| {
         let t = b.div(x[1], x[2])?;
         let t = b.mul_scalar(t, a.float("value", 1.0)?)?;
         Ok(vec![b.add(x[0], t)?])
-    }),
+    })
+    .widest(),
     // ---- comparison, choice and logic ----
     compare!("eq", Eq, "x == y"),
     compare!("ne", Ne, "x != y"),

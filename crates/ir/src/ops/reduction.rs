@@ -14,12 +14,14 @@ pub static OPS: &[OpDef] = &[
     op!("sum", "x; dim=None, keepdim=False", "Sum. Bool counts as i32.", |b, x, a| {
         let x = number(b, x[0])?;
         over(b, x, a, |b, x, dims, keep| b.sum(x, dims, keep))
-    }),
+    })
+    .full(),
     op!("mean", "x; dim=None, keepdim=False", "Arithmetic mean.", |b, x, a| over(b, x[0], a, |b, x, dims, keep| b.mean(x, dims, keep))),
     op!("prod", "x; dim=None, keepdim=False", "Product.", |b, x, a| {
         let x = number(b, x[0])?;
         over(b, x, a, |b, x, dims, keep| b.reduce(ReduceOp::Prod, x, dims, keep))
-    }),
+    })
+    .full(),
     op!("amax", "x; dim=None, keepdim=False", "Largest value; ties share the gradient equally.", |b, x, a| {
         over(b, x[0], a, |b, x, dims, keep| b.reduce(ReduceOp::Max, x, dims, keep))
     }),
@@ -51,7 +53,8 @@ pub static OPS: &[OpDef] = &[
         let d = b.sub(v.inputs[0], y)?;
         let e = b.unary(ScalarOp::Exp, d)?;
         Ok(vec![Some(b.mul(dy, e)?)])
-    }),
+    })
+    .full(),
     op!(
         "var",
         "x; dim=None, correction=1, keepdim=False",
@@ -88,9 +91,10 @@ pub static OPS: &[OpDef] = &[
             let p = a.float("ord", 2.0)?;
             over(b, x[0], a, |b, x, dims, keep| vector_norm(b, x, p, dims, keep))
         }
-    ),
-    op!("cumsum", "x; dim", "Running sum.", |b, x, a| scan(b, x[0], a, ReduceOp::Sum)),
-    op!("cumprod", "x; dim", "Running product.", |b, x, a| scan(b, x[0], a, ReduceOp::Prod)),
+    )
+    .full(),
+    op!("cumsum", "x; dim", "Running sum.", |b, x, a| scan(b, x[0], a, ReduceOp::Sum)).full(),
+    op!("cumprod", "x; dim", "Running product.", |b, x, a| scan(b, x[0], a, ReduceOp::Prod)).full(),
     op!("all", "x; dim=None, keepdim=False", "Whether every element is non-zero.", |b, x, a| truth(b, x[0], a, ReduceOp::Min)),
     op!("any", "x; dim=None, keepdim=False", "Whether an element is non-zero.", |b, x, a| truth(b, x[0], a, ReduceOp::Max)),
 ];

@@ -18,8 +18,9 @@ pub static OPS: &[OpDef] = &[
         "x, h, c, w_ih, w_hh, [b_ih], [b_hh]",
         "One step of an LSTM: the new h and c. Gates in the order i, f, g, o.",
         lstm_cell
-    ),
-    op!("gru_cell", "x, h, w_ih, w_hh, [b_ih], [b_hh]", "One step of a GRU: the new h. Gates in the order r, z, n.", gru_cell),
+    )
+    .low(),
+    op!("gru_cell", "x, h, w_ih, w_hh, [b_ih], [b_hh]", "One step of a GRU: the new h. Gates in the order r, z, n.", gru_cell).low(),
     op!(
         "lstm",
         "gates, w_hh, [h_0], [c_0]; reverse=False",
@@ -27,7 +28,8 @@ pub static OPS: &[OpDef] = &[
          [T, N, H], the last h and c, and for the derivative every step's c [T, N, H] and sums of gates [T, N, 4 H].",
         |b, x, a| Ok(lstm(b, x, a)?.results()),
         lstm_vjp
-    ),
+    )
+    .low(),
     op!(
         "gru",
         "gates, w_hh, [b_hh], [h_0]; reverse=False",
@@ -36,7 +38,8 @@ pub static OPS: &[OpDef] = &[
          [T, N, 3 H].",
         gru,
         gru_vjp
-    ),
+    )
+    .low(),
     op!(
         "rnn",
         "gates, w_hh, [h_0]; reverse=False, nonlinearity=\"tanh\"",
@@ -44,7 +47,8 @@ pub static OPS: &[OpDef] = &[
          the last h.",
         rnn,
         rnn_vjp
-    ),
+    )
+    .low(),
 ];
 
 fn project(b: &mut Builder, x: ValueId, w: ValueId, bias: Option<&ValueId>) -> Result<ValueId> {

@@ -109,12 +109,14 @@ pub static OPS: &[OpDef] = &[
         "x; size=None, scale_factor=None, mode=\"nearest\", align_corners=False",
         "Resizes the dimensions after the first two; nearest, or linear in one, bilinear in two dimensions.",
         interpolate
-    ),
+    )
+    .full(),
     op!("cat", "tensors..; dim=0", "Tensors joined along a dimension.", |b, x, a| {
         let x = same_type(b, x)?;
         let d = b.dim(x[0], a.int("dim", 0)?)?;
         Ok(vec![b.cat(&x, d)?])
-    }),
+    })
+    .widest(),
     op!("stack", "tensors..; dim=0", "Tensors of equal shape joined along a new dimension.", |b, x, a| {
         let x = same_type(b, x)?;
         let rank = b.rank(x[0]) as i64 + 1;
@@ -132,7 +134,8 @@ pub static OPS: &[OpDef] = &[
         });
         let x = x.collect::<Result<Vec<_>>>()?;
         Ok(vec![b.cat(&x, d as usize)?])
-    }),
+    })
+    .widest(),
     op!(
         "split",
         "x; split_size_or_sections, dim=0",

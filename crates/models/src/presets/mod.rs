@@ -12,6 +12,7 @@ pub use table::{Column, Table, Values};
 pub use train::{AnyOptimizer, Batch, Model, Source, Train};
 
 use crate::data::{addition, digits, points};
+pub use aludel_nn::Precision;
 pub use points::Dataset;
 use serde::{Deserialize, Serialize};
 
@@ -175,6 +176,9 @@ pub struct Config {
     pub learning_rate: f64,
     pub batch: usize,
     pub seed: u64,
+    /// That of matrix products; f32 unless [`Config::with_precision`] says otherwise, since what a device can do is no field of a preset.
+    #[serde(default)]
+    pub precision: Precision,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -246,6 +250,11 @@ impl Config {
             Task::Autoencoder { channels: [a, b] } => (9 * a + a) + (9 * a * b + b) + (9 * b * a + a) + (9 * a + 1),
             _ => self.mlp_sizes().map_or(0, |s| s.windows(2).map(|w| w[0] * w[1] + w[1]).sum()),
         }
+    }
+
+    /// The same with mixed precision.
+    pub fn with_precision(self, precision: Precision) -> Config {
+        Config { precision, ..self }
     }
 
     /// Reads and checks a preset's fields; a missing one takes its default, an unknown one is ignored.

@@ -1,6 +1,6 @@
 //! From text to a checked configuration, with a message at the field for everything that is wrong.
 
-use super::{Activation, Config, Dataset, Field, Kind, Optimizer, Preset, Task};
+use super::{Activation, Config, Dataset, Field, Kind, Optimizer, Precision, Preset, Task};
 use crate::data::{addition, digits, points};
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +59,7 @@ pub(super) fn config(preset: Preset, given: &[(String, String)]) -> Result<Confi
     let learning_rate = r.number("lr", 10.0);
     let batch = r.integer("batch", 1, max_batch);
     let seed = r.integer("seed", 0, MAX_SEED) as u64;
-    let config = Config { task, optimizer, learning_rate, batch, seed };
+    let config = Config { task, optimizer, learning_rate, batch, seed, precision: Precision::F32 };
     if r.errors.is_empty() && config.parameters() > MAX_PARAMETERS {
         let message = format!("{} numbers to learn; at most {MAX_PARAMETERS} fit here", config.parameters());
         r.errors.push(FieldError { field: "layers".into(), message });

@@ -4,7 +4,7 @@ use super::{Activation, Config, Optimizer, Task};
 use crate::data::addition::{Addition, VOCABULARY_SIZE};
 use crate::data::{Labelled, Sampler, digits};
 use crate::{Autoencoder, Cnn, Gpt, Mlp};
-use aludel_nn::{Adam, AdamConfig, AdamW, Init, Module, Optimizer as _, Sgd, SgdConfig};
+use aludel_nn::{Adam, AdamConfig, AdamW, Init, MixedPrecision, Module, Optimizer as _, Sgd, SgdConfig};
 use aludel_tensor::{Device, Gradients, Result, Tensor, Tree};
 
 /// What a preset trains.
@@ -96,6 +96,7 @@ impl AnyOptimizer {
 pub struct Train {
     pub model: Model,
     pub optimizer: AnyOptimizer,
+    pub amp: MixedPrecision,
 }
 
 /// Inputs and targets of one step.
@@ -105,23 +106,26 @@ impl Train {
     pub fn new(config: &Config, device: &Device) -> Result<Train> {
         let model = Model::new(config, device)?;
         let optimizer = AnyOptimizer::new(config, &model)?;
-        Ok(Train { model, optimizer })
+        Ok(Train { model, optimizer, amp: MixedPrecision::new(device, config.precision)? })
     }
 
     /// One training step, forward, backward and update; gives the loss before the update. Run as it is, it is the eager step; given to
     /// `compile`, it is captured whole.
     pub fn step(&mut self, (x, y): &Batch) -> Result<Tensor> {
-        let logits = self.model.forward(x)?;
-        let loss = match &self.model {
-            Model::Mlp(_) | Model::Cnn(_) => logits.cross_entropy(y)?,
-            Model::Autoencoder(_) => logits.mse_loss(y)?,
-            Model::Gpt(_) => {
-                let classes = logits.size(-1)?;
-                // Positions without a target count for nothing: `IGNORE` is cross-entropy's own default.
-                logits.reshape((-1, &classes))?.cross_entropy(&y.reshape([-1])?)?
+        let Train { model, optimizer, amp } = self;
+        let loss = amp.forward(|| {
+            let logits = model.forward(x)?;
+            match &*model {
+                Model::Mlp(_) | Model::Cnn(_) => logits.cross_entropy(y),
+                Model::Autoencoder(_) => logits.mse_loss(y),
+                Model::Gpt(_) => {
+                    let classes = logits.size(-1)?;
+                    // Positions without a target count for nothing: `IGNORE` is cross-entropy's own default.
+                    logits.reshape((-1, &classes))?.cross_entropy(&y.reshape([-1])?)
+                }
             }
-        };
-        self.optimizer.step(&mut self.model, &loss.backward()?)?;
+        })?;
+        amp.step(&loss, optimizer, model, AnyOptimizer::step)?;
         Ok(loss)
     }
 }

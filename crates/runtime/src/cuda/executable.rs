@@ -120,7 +120,7 @@ impl CudaExecutable {
             };
             let place = |matrix: &Matrix| self.place(m, r, matrix.placement);
             let role = self.program.bindings[self.program.placements[product.out.placement].binding].role;
-            let problem = Problem::new(product, &|e| self.program.eval(e, sizes));
+            let problem = Problem::new(product, &|p| self.program.placements[p].dtype, &|e| self.program.eval(e, sizes));
             // Measuring writes the result: only where nobody holds it yet.
             let (Some(problem), Role::Arena | Role::Result(_)) = (problem, role) else {
                 out.push(None);

@@ -2,6 +2,7 @@
 
 use super::guard::{Fact, Size};
 use super::replay::Replay;
+use crate::autocast::MixedGraph;
 use crate::trace::Break;
 use aludel_ir::Graph;
 use aludel_ir::program::Program;
@@ -38,6 +39,7 @@ impl Specialization {
                 }
             })
             .collect();
+        guards.extend(replay.facts.autocast.map(|d| format!("within autocast({d})")));
         guards.extend(env.symbols.iter().map(|s| format!("{} >= {} ({})", s.name, s.lo, s.origin)));
         guards.extend(env.guards.iter().map(|g| format!("{} ({})", env.show_guard(g), g.reason)));
         Specialization {
@@ -85,6 +87,9 @@ impl fmt::Display for Explanation {
         }
         for (i, s) in self.specializations.iter().enumerate() {
             writeln!(f, "specialisation {i}: {} operators, {} call(s)", s.graph.nodes.len(), s.calls)?;
+            if let Some(mixed) = MixedGraph::of(&s.graph) {
+                writeln!(f, "  {mixed}")?;
+            }
             for g in &s.guards {
                 writeln!(f, "  guard {g}")?;
             }

@@ -112,6 +112,8 @@ pub(crate) struct Facts {
     pub args: usize,
     /// Whether gradients are recorded.
     pub grad_enabled: bool,
+    /// The low type of mixed precision, within a region of it.
+    pub autocast: Option<DType>,
 }
 
 impl Facts {
@@ -120,7 +122,7 @@ impl Facts {
         c.under("arg", args);
         let n = c.leaves.len();
         c.under("state", state);
-        Facts { list: c.list, leaves: c.leaves, args: n, grad_enabled: crate::is_grad_enabled() }
+        Facts { list: c.list, leaves: c.leaves, args: n, grad_enabled: crate::is_grad_enabled(), autocast: crate::autocast_dtype() }
     }
 
     /// The facts of the tensors, in order, with their paths.
@@ -218,6 +220,11 @@ impl<'a> Check<'a> {
         };
         if facts.grad_enabled != crate::is_grad_enabled() {
             c.fail(format!("recording of gradients was {} and is {}", facts.grad_enabled, !facts.grad_enabled));
+        }
+        let now = crate::autocast_dtype();
+        if facts.autocast != now {
+            let show = |d: Option<DType>| d.map_or("off".to_string(), |d| d.to_string());
+            c.fail(format!("autocast was {} and is {}", show(facts.autocast), show(now)));
         }
         args.visit(&mut c);
         c.keep = false;

@@ -3,6 +3,7 @@
 
 pub(crate) mod cache;
 
+use crate::autocast;
 use crate::autograd::{self, Grad};
 use crate::device::Device;
 use crate::tensor::Tensor;
@@ -66,6 +67,15 @@ pub(crate) fn dispatch_at(
     attrs: Attrs,
     at: &'static Location<'static>,
 ) -> Result<Vec<Tensor>> {
+    let cast = autocast::operands(def, operands, at)?;
+    let replaced: Vec<Operand>;
+    let operands = match &cast {
+        None => operands,
+        Some(cast) => {
+            replaced = operands.iter().zip(cast).map(|(o, c)| c.as_ref().map_or(*o, Operand::from)).collect();
+            &replaced
+        }
+    };
     let device = common_device(device, def, operands)?;
     let record = autograd::is_grad_enabled() && operands.iter().any(|o| matches!(o, Operand::Tensor(t) if t.is_requires_grad()));
     let (outputs, operator) = if trace::is_active() {

@@ -33,6 +33,10 @@ pub fn print_sized(kernel: &Kernel, access: &[Option<Access>], words: &[Option<i
     if kernel.needs_subgroups() {
         return Err(super::no_subgroups(kernel, "WGSL"));
     }
+    // Their bytes would not be those that the kernel counts: narrow values are f32 here.
+    if let Some(a) = kernel.shared.iter().find(|a| matches!(a.ty.dtype, DType::F16 | DType::BF16)) {
+        return Err(Error::unsupported(format!("workgroup array {} of {} in WGSL", a.name, a.ty.dtype), "keep f32 in it"));
+    }
     let mut printer = Printer {
         kernel,
         bindings: bindings(kernel, access)?,

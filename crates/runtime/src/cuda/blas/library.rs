@@ -13,6 +13,8 @@ pub type Object = *mut c_void;
 pub type Status = c_int;
 
 pub const R_32F: c_int = 0;
+pub const R_16F: c_int = 2;
+pub const R_16BF: c_int = 14;
 pub const COMPUTE_32F: c_int = 68;
 pub const COMPUTE_32F_FAST_16BF: c_int = 75;
 pub const COMPUTE_32F_FAST_TF32: c_int = 77;

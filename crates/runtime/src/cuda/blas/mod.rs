@@ -14,7 +14,8 @@ use super::shared::Shared;
 use crate::cache::{self, Cache};
 use crate::memory::lock;
 use aludel_compiler::MatmulPrecision;
-use aludel_ir::{Error, Result};
+use aludel_ir::kernel::element_bytes;
+use aludel_ir::{DType, Error, Result};
 use cudarc::driver::sys::CUdeviceptr;
 use library::{Algorithm, Library, Object, Proposal, Status};
 use problem::Operand;
@@ -272,14 +273,26 @@ fn alignments(problem: &Problem, bases: Bases) -> [u32; 4] {
 
 /// The first words of a, b, c and d.
 fn addresses(problem: &Problem, bases: Bases) -> [CUdeviceptr; 4] {
-    let at = |base: CUdeviceptr, o: &Operand| base.wrapping_add_signed(o.offset * 4);
-    let d = at(bases.out, &problem.d);
-    [at(bases.rhs, &problem.a), at(bases.lhs, &problem.b), problem.c.as_ref().map_or(d, |c| at(bases.add, c)), d]
+    let at = |base: CUdeviceptr, o: &Operand, d: DType| base.wrapping_add_signed(o.offset * element_bytes(d) as i64);
+    let (factors, result) = (problem.factors, problem.result);
+    let d = at(bases.out, &problem.d, result);
+    let c = problem.c.as_ref().map_or(d, |c| at(bases.add, c, result));
+    [at(bases.rhs, &problem.a, factors), at(bases.lhs, &problem.b, factors), c, d]
+}
+
+/// The library's number for an element type.
+fn data_type(dtype: DType) -> c_int {
+    match dtype {
+        DType::F16 => library::R_16F,
+        DType::BF16 => library::R_16BF,
+        _ => library::R_32F,
+    }
 }
 
 fn describe(shared: &Arc<Shared>, loaded: &Loaded, problem: &Problem, bases: Bases) -> Result<Description> {
     let lt = loaded.library;
     let compute = match shared.target.matmul_precision {
+        _ if problem.factors != DType::F32 => library::COMPUTE_32F,
         MatmulPrecision::Highest => library::COMPUTE_32F,
         MatmulPrecision::High => library::COMPUTE_32F_FAST_TF32,
         MatmulPrecision::Medium => library::COMPUTE_32F_FAST_16BF,
@@ -298,13 +311,14 @@ fn describe(shared: &Arc<Shared>, loaded: &Loaded, problem: &Problem, bases: Bas
     }
     if let Some(offset) = problem.bias {
         set(out.desc, lt.desc_set, library::DESC_EPILOGUE, &library::EPILOGUE_BIAS.to_ne_bytes())?;
-        let address = bases.bias.wrapping_add_signed(offset * 4);
+        let address = bases.bias.wrapping_add_signed(offset * element_bytes(problem.result) as i64);
         set(out.desc, lt.desc_set, library::DESC_BIAS_POINTER, &address.to_ne_bytes())?;
     }
     let operands = [&problem.a, &problem.b, problem.c.as_ref().unwrap_or(&problem.d), &problem.d];
-    for (layout, o) in out.layouts.iter_mut().zip(operands) {
+    let types = [problem.factors, problem.factors, problem.result, problem.result].map(data_type);
+    for ((layout, o), data_type) in out.layouts.iter_mut().zip(operands).zip(types) {
         // SAFETY: writes one handle.
-        check(unsafe { (lt.layout_create)(layout, library::R_32F, o.rows, o.columns, o.leading) })?;
+        check(unsafe { (lt.layout_create)(layout, data_type, o.rows, o.columns, o.leading) })?;
         if problem.batch > 1 {
             set(*layout, lt.layout_set, library::LAYOUT_BATCH_COUNT, &problem.batch.to_ne_bytes())?;
             set(*layout, lt.layout_set, library::LAYOUT_STRIDED_BATCH_OFFSET, &o.batch_stride.to_ne_bytes())?;

@@ -3,6 +3,7 @@
 //! The library's matrices are column-major; a row-major product is the product of the transposes in the other order:
 //! `out = lhs * rhs` is, column-major, `outᵀ = rhsᵀ * lhsᵀ`. So the library's first factor is `rhs`, of `n` rows.
 
+use aludel_ir::DType;
 use aludel_ir::program::{Matrix, MatrixProduct};
 
 /// A matrix of the library: column-major, or the transpose of one.
@@ -11,10 +12,10 @@ pub struct Operand {
     pub transposed: bool,
     pub rows: u64,
     pub columns: u64,
-    /// Words from a column to the next, and from a matrix of the batch to the next.
+    /// Elements from a column to the next, and from a matrix of the batch to the next.
     pub leading: i64,
     pub batch_stride: i64,
-    /// The matrix's first word in its placement.
+    /// The matrix's first element in its placement.
     pub offset: i64,
 }
 
@@ -29,13 +30,22 @@ pub struct Problem {
     pub b: Operand,
     pub d: Operand,
     pub c: Option<Operand>,
-    /// The bias's first word in its placement.
+    /// The bias's first element in its placement.
     pub bias: Option<i64>,
+    /// The type of both factors; that of the result and of what is added.
+    pub factors: DType,
+    pub result: DType,
 }
 
 impl Problem {
-    /// The product under given sizes; `None` where a matrix has no stride of one, or a size is none.
-    pub fn new(product: &MatrixProduct, eval: &dyn Fn(&aludel_ir::expr::Expr) -> Option<i64>) -> Option<Self> {
+    /// The product under given sizes; `None` where a matrix has no stride of one, or a size is none. `dtype` gives the type of a
+    /// placement.
+    pub fn new(
+        product: &MatrixProduct,
+        dtype: &dyn Fn(usize) -> DType,
+        eval: &dyn Fn(&aludel_ir::expr::Expr) -> Option<i64>,
+    ) -> Option<Self> {
+        let (factors, result) = (dtype(product.lhs.placement), dtype(product.out.placement));
         let size = |e| eval(e).filter(|v| (1..=i32::MAX as i64).contains(v));
         let (batch, m, n, k) = (size(&product.batch)?, size(&product.m)?, size(&product.n)?, size(&product.k)?);
         // A row-major matrix of so many rows and columns is, column-major, its transpose.
@@ -60,7 +70,8 @@ impl Problem {
             Some(bias) => Some(eval(&bias.offset)?),
             None => None,
         };
-        Some(Problem { batch: batch as i32, m, n, k, a: operand(&product.rhs, k, n)?, b: operand(&product.lhs, m, k)?, d, c, bias })
+        let (a, b) = (operand(&product.rhs, k, n)?, operand(&product.lhs, m, k)?);
+        Some(Problem { batch: batch as i32, m, n, k, a, b, d, c, bias, factors, result })
     }
 
     /// Multiplications.
@@ -86,20 +97,20 @@ mod tests {
     #[test]
     fn row_major_factors_change_places() {
         // `x * wᵀ`, the weight stored by outputs.
-        let p = Problem::new(&product([0, 1, 8], [0, 6, 1]), &Expr::as_const).unwrap();
+        let p = Problem::new(&product([0, 1, 8], [0, 6, 1]), &|_| DType::F32, &Expr::as_const).unwrap();
         let operand = |transposed, rows, columns, leading, offset| Operand { transposed, rows, columns, leading, batch_stride: 0, offset };
         assert_eq!(p.a, operand(true, 8, 6, 8, 64));
         assert_eq!(p.b, operand(false, 8, 4, 8, 0));
         assert_eq!(p.d, operand(false, 6, 4, 6, 0));
         assert_eq!(p.work(), 4 * 6 * 8);
         // Stored by inputs.
-        assert_eq!(Problem::new(&product([0, 6, 1], [0, 6, 1]), &Expr::as_const).unwrap().a, operand(false, 6, 8, 6, 64));
+        assert_eq!(Problem::new(&product([0, 6, 1], [0, 6, 1]), &|_| DType::F32, &Expr::as_const).unwrap().a, operand(false, 6, 8, 6, 64));
     }
 
     #[test]
     fn matrices_without_a_stride_of_one_are_refused() {
-        assert_eq!(Problem::new(&product([0, 12, 2], [0, 6, 1]), &Expr::as_const), None);
-        assert_eq!(Problem::new(&product([0, 6, 1], [0, 1, 4]), &Expr::as_const), None, "a result by columns");
-        assert_eq!(Problem::new(&product([0, 6, 1], [0, 3, 1]), &Expr::as_const), None, "rows that overlap");
+        assert_eq!(Problem::new(&product([0, 12, 2], [0, 6, 1]), &|_| DType::F32, &Expr::as_const), None);
+        assert_eq!(Problem::new(&product([0, 6, 1], [0, 1, 4]), &|_| DType::F32, &Expr::as_const), None, "a result by columns");
+        assert_eq!(Problem::new(&product([0, 6, 1], [0, 3, 1]), &|_| DType::F32, &Expr::as_const), None, "rows that overlap");
     }
 }
