@@ -288,6 +288,46 @@ impl Expr {
         Expr::atom(Atom::Mod(rest, divisor.clone()))
     }
 
+    /// With quotients and remainders of one number put together again where they make it up: `d * floordiv(x, d) + mod(x, d)` is
+    /// `x`, and `d * mod(floordiv(x, d), e) + mod(x, d)` is `mod(x, d * e)`. The offset of an element that was found by taking a number
+    /// apart is such a sum.
+    pub fn recombined(&self, ranges: &dyn Ranges) -> Expr {
+        let mut e = self.clone();
+        while let Some(simpler) = e.recombined_once(ranges) {
+            e = simpler;
+        }
+        e
+    }
+
+    fn recombined_once(&self, ranges: &dyn Ranges) -> Option<Expr> {
+        let terms: Vec<(&[Atom], i64)> = self.terms().collect();
+        for (low, c) in &terms {
+            for (i, atom) in low.iter().enumerate() {
+                let Atom::Mod(x, d) = atom else { continue };
+                let Some(d_value) = d.as_const() else { continue };
+                let whole = |high: &Atom| match high {
+                    Atom::FloorDiv(y, by) if y == x && by == d => Some(x.clone()),
+                    Atom::Mod(y, e) => match y.as_atom() {
+                        Some(Atom::FloorDiv(y, by)) if y == x && by == d => Some(x.modulo(&d.mul(e), ranges)),
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                let others = |m: &[Atom], at: usize| -> Vec<Atom> { [&m[..at], &m[at + 1..]].concat() };
+                for (high, b) in &terms {
+                    let Some((j, whole)) = high.iter().enumerate().find_map(|(j, a)| Some((j, whole(a)?))) else { continue };
+                    if c.checked_mul(d_value) != Some(*b) || others(low, i) != others(high, j) {
+                        continue;
+                    }
+                    let term = |m: &[Atom], c: i64| Self::from_map(BTreeMap::from([(m.to_vec(), c)]));
+                    let rest = self.sub(&term(low, *c)).sub(&term(high, *b));
+                    return Some(rest.add(&term(&others(low, i), *c).mul(&whole)));
+                }
+            }
+        }
+        None
+    }
+
     pub fn minimum(&self, other: &Expr, ranges: &dyn Ranges) -> Expr {
         match self.sub(other).bounds(ranges) {
             (_, Some(hi)) if hi <= 0 => self.clone(),
@@ -661,6 +701,22 @@ mod tests {
         let flat = j.mul(&b).add(&i);
         assert_eq!(flat.floordiv(&b, &Two), j);
         assert_eq!(flat.modulo(&b, &Two), i);
+    }
+
+    #[test]
+    fn parts_of_a_number_make_it_up_again() {
+        let x = Expr::axis(AxisId(0));
+        let (seven, n) = (Expr::Const(7), Expr::Const(49));
+        let (low, middle, high) = (x.modulo(&seven, &Two), x.floordiv(&seven, &Two).modulo(&seven, &Two), x.floordiv(&n, &Two));
+        let flat = high.scale(49).add(&middle.scale(7)).add(&low);
+        assert_eq!(flat.recombined(&Two), x);
+        assert_eq!(middle.scale(7).add(&low).scale(3).recombined(&Two), x.modulo(&n, &Two).scale(3));
+        // In another order they do not.
+        let other = high.scale(49).add(&low.scale(7)).add(&middle);
+        assert_eq!(other.recombined(&Two), other);
+        // A common factor stays.
+        let b = Expr::sym(Sym(0));
+        assert_eq!(flat.mul(&b).recombined(&Two), x.mul(&b));
     }
 
     #[test]

@@ -223,6 +223,19 @@ fn unslice(b: &mut Builder, dy: ValueId, start: &[Dim], size: &[Dim], step: &[i6
 // The transpose of sliding windows: one padded term for each position inside the window.
 fn fold(b: &mut Builder, dy: ValueId, x: ValueId, dim: usize, size: i64, step: i64, dilation: i64) -> Result<ValueId> {
     let (n, last) = (b.shape(x)[dim].clone(), b.rank(dy) - 1);
+    // Windows that do not overlap lie one after another: their elements are the tensor's, in order.
+    let left = n.sub(&b.shape(dy)[dim].scale(step)).as_const();
+    if let (true, Some(left)) = (dilation == 1 && step >= size, left) {
+        let mut order: Vec<usize> = (0..last).collect();
+        order.insert(dim + 1, last);
+        let beside = b.permute(dy, &order)?;
+        let beside = b.pad(beside, dim + 1, Dim::ZERO, Dim::Const(step - size), 0.0)?;
+        let mut shape = b.shape(beside);
+        let each = shape.remove(dim + 1);
+        shape[dim] = shape[dim].mul(&each);
+        let all = b.reshape(beside, shape)?;
+        return if left < 0 { b.narrow(all, dim, Dim::ZERO, n) } else { b.pad(all, dim, Dim::ZERO, Dim::Const(left), 0.0) };
+    }
     let mut sum = None;
     for i in 0..size {
         let part = b.narrow(dy, last, Dim::Const(i), Dim::ONE)?;

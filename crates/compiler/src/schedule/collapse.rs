@@ -40,11 +40,11 @@ fn flatten(program: &LoopProgram, nest: &Nest) -> Nest {
     let mut out = nest.clone();
     for (op, _) in &mut out.ops {
         if let LoopOp::Load { buffer, index, .. } = op {
-            *index = vec![program.buffer(*buffer).flatten(index)];
+            *index = vec![program.buffer(*buffer).flatten(index).recombined(program)];
         }
     }
     for s in &mut out.stores {
-        s.index = vec![program.buffer(s.buffer).flatten(&s.index)];
+        s.index = vec![program.buffer(s.buffer).flatten(&s.index).recombined(program)];
     }
     out
 }
