@@ -50,6 +50,8 @@ pub struct Target {
     pub cores: u32,
     /// Numbers of 32 bits in the widest vector register where kernels name vectors themselves (C).
     pub vector_lanes: u32,
+    /// Bytes of a core's second-level cache, where what a piece of work packs shall stay (C).
+    pub cache_bytes: u32,
     /// Compute capability times ten (`90` for Hopper) where the language is PTX; else 0.
     pub compute_capability: u32,
     /// A library beside the compiler computes large plain matrix products faster than its kernels: such a product is left plain,
@@ -103,6 +105,7 @@ impl Target {
             software: false,
             cores: 1,
             vector_lanes: 4,
+            cache_bytes: 0,
             matmul_precision: MatmulPrecision::Highest,
             compute_capability: 0,
             library_products: false,
@@ -122,6 +125,7 @@ impl Target {
             software: false,
             cores: 8,
             vector_lanes: 8,
+            cache_bytes: 1 << 20,
             matmul_precision: MatmulPrecision::Highest,
             compute_capability: 0,
             library_products: false,
@@ -141,6 +145,7 @@ impl Target {
             software: false,
             cores: 1,
             vector_lanes: 4,
+            cache_bytes: 0,
             matmul_precision,
             compute_capability,
             library_products: false,

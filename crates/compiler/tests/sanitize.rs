@@ -15,7 +15,7 @@ use common::generate;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::Command;
-use steps::{Optimizer, gpt, mlp};
+use steps::{Optimizer, cnn, convolution, gpt, mlp};
 
 /// The compiler; says so where there is none.
 fn cc() -> Option<String> {
@@ -119,11 +119,13 @@ fn training_steps_are_clean() {
             ("mlp", mlp(&[64, 128, 128, 10], 64, false, Optimizer::AdamW), vec![]),
             ("odd_mlp", mlp(&[7, 33, 5, 3], 13, false, Optimizer::Sgd), vec![]),
             ("symbolic_mlp", mlp(&[24, 40, 10], 64, true, Optimizer::AdamW), vec![37]),
+            ("convolution", convolution(2, 1, 2), vec![]),
+            ("cnn", cnn(3, Optimizer::AdamW), vec![]),
             ("deep_mlp", mlp(&[20, 48, 10], 700, false, Optimizer::Sgd), vec![]),
             ("gpt", gpt(13, 16, 32, 2, 4, 4, Optimizer::AdamW), vec![]),
         ];
         // The second target differs in the products' tiles, which the small models have too.
-        for (name, g, sizes) in all.iter().take(if i == 0 { all.len() } else { 3 }) {
+        for (name, g, sizes) in all.iter().take(if i == 0 { all.len() } else { 5 }) {
             check(&cc, &format!("{name}{i}"), g, sizes, target, &Options { fuse: i == 0, ..Options::default() }).unwrap();
         }
     }

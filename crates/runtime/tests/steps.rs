@@ -12,7 +12,7 @@ use aludel_ir::interp::{HostTensor, Interpreter, Precision};
 use aludel_ir::{DType, scalar::threefry2x32};
 use aludel_runtime::{Argument, Storage, decode, encode};
 use std::sync::Arc;
-use steps::{Optimizer, gpt, mlp};
+use steps::{Optimizer, cnn, convolution, gpt, mlp};
 
 /// Deterministic values in the range that each input wants.
 fn inputs(graph: &Graph, sizes: &[i64]) -> Vec<HostTensor> {
@@ -105,6 +105,19 @@ fn mlp_steps() {
 #[test]
 fn wide_mlp_step() {
     check("wide mlp", &mlp(&[96, 256, 300, 10], 200, false, Optimizer::Sgd), &[], &Options::default());
+}
+
+#[test]
+fn convolution_steps() {
+    for (stride, dilation, groups) in [(1, 1, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2), (3, 2, 2)] {
+        let name = format!("convolution, stride {stride}, dilation {dilation}, {groups} groups");
+        check(&name, &convolution(stride, dilation, groups), &[], &Options::default());
+    }
+}
+
+#[test]
+fn cnn_step() {
+    check("cnn", &cnn(2, Optimizer::AdamW), &[], &Options::default());
 }
 
 #[test]

@@ -34,6 +34,26 @@ pub(super) fn open(kb: &mut KernelBuilder, nest: &Nest, reduces: &[ValId]) -> Ve
     accs
 }
 
+/// One step of a reduction over named values: what was found so far and its place, and a later value and its place. A NaN beats every
+/// number, the earlier place wins among equals, as in [`Acc::take_better`].
+pub(super) fn better(kb: &mut KernelBuilder, op: ReduceOp, dtype: DType, best: (KExpr, KExpr), next: (KExpr, KExpr)) -> (KExpr, KExpr) {
+    let ((best, place), (v, at)) = (best, next);
+    if !op.is_arg() {
+        let both = KExpr::Scalar(op.combine(), vec![best, v]);
+        return (kb.bind(both, Ty::scalar(dtype)), place);
+    }
+    let is = |op, x: Vec<KExpr>| KExpr::Scalar(op, x);
+    let compare = if op == ReduceOp::ArgMax { ScalarOp::Gt } else { ScalarOp::Lt };
+    let mut wins = is(compare, vec![v.clone(), best.clone()]);
+    if dtype.is_float() {
+        let number = is(ScalarOp::Not, vec![is(ScalarOp::IsNan, vec![best.clone()])]);
+        wins = is(ScalarOp::Or, vec![wins, k::and(is(ScalarOp::IsNan, vec![v.clone()]), number)]);
+    }
+    let wins = kb.bind(wins, k::BOOL);
+    let best = kb.bind(k::select(wins.clone(), v, best), Ty::scalar(dtype));
+    (best, kb.bind(k::select(wins, at, place), k::I32))
+}
+
 impl Acc {
     /// Keeps the better value, the earlier place among equals; a NaN beats every number, as in PyTorch.
     pub fn take_better(&self, kb: &mut KernelBuilder, place: Var, v: KExpr, at: KExpr) {

@@ -303,6 +303,11 @@ impl<'n> Emitter<'n> {
         self.deps[v.0 as usize].iter().any(|a| axes.contains(a))
     }
 
+    /// Whether a value is not the same everywhere in the nest.
+    pub fn varies(&self, v: ValId) -> bool {
+        !self.deps[v.0 as usize].is_empty()
+    }
+
     pub fn known(&self, v: ValId) -> Option<KExpr> {
         self.scopes.iter().rev().find_map(|s| s.get(&v).cloned())
     }

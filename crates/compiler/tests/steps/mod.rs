@@ -111,6 +111,39 @@ pub fn mlp(sizes: &[i64], batch: i64, symbolic: bool, optimizer: Optimizer) -> G
     s.finish(loss, optimizer)
 }
 
+/// Two convolutions with ReLU, each pooled, and two linear layers, on images of 28 by 28.
+pub fn cnn(batch: i64, optimizer: Optimizer) -> Graph {
+    let mut s = Step::new("cnn");
+    let mut x = s.arg("x", DType::F32, &[batch.into(), 1i64.into(), 28i64.into(), 28i64.into()]);
+    let y = s.arg("y", DType::I32, &[batch.into()]);
+    for (i, (from, to)) in [(1, 32), (32, 64)].into_iter().enumerate() {
+        let w = s.param(&format!("conv{i}.weight"), &[to, from, 3, 3]);
+        let bias = s.param(&format!("conv{i}.bias"), &[to]);
+        x = s.op("conv2d", &[x, w, bias], Attrs::new().with("padding", 1i64));
+        x = s.op("relu", &[x], Attrs::new());
+        x = s.op("max_pool2d", &[x], Attrs::new().with("kernel_size", 2i64));
+    }
+    x = s.op("reshape", &[x], Attrs::new().with("shape", vec![batch, 64 * 7 * 7]));
+    x = s.linear("fc0", x, 64 * 7 * 7, 128);
+    x = s.op("relu", &[x], Attrs::new());
+    x = s.linear("fc1", x, 128, 10);
+    let loss = s.op("cross_entropy", &[x, y], Attrs::new());
+    s.finish(loss, optimizer)
+}
+
+/// One convolution of odd images under a mean of squares, so that it has all its gradients, the input's too.
+pub fn convolution(stride: i64, dilation: i64, groups: i64) -> Graph {
+    let mut s = Step::new("convolution");
+    let x = s.param("x", &[3, 4 * groups, 11, 9]);
+    let w = s.param("weight", &[10 * groups, 4, 3, 2]);
+    let bias = s.param("bias", &[10 * groups]);
+    let how = Attrs::new().with("stride", stride).with("dilation", dilation).with("groups", groups).with("padding", 1i64);
+    let y = s.op("conv2d", &[x, w, bias], how);
+    let y = s.op("mul", &[y, y], Attrs::new());
+    let loss = s.op("mean", &[y], Attrs::new());
+    s.finish(loss, Optimizer::Sgd)
+}
+
 /// A pre-LN decoder transformer.
 pub fn gpt(vocab: i64, ctx: i64, d: i64, layers: usize, heads: i64, batch: i64, optimizer: Optimizer) -> Graph {
     let mut s = Step::new("gpt");

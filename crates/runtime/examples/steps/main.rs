@@ -1,8 +1,9 @@
 //! Times compiled training steps and single operators on one device: `steps [DEVICE] [WORKLOAD,..]`.
 //!
 //! A device is `cuda`, `cuda:high` or `cuda:medium` (matrix products may round to TF32 or bf16), `cpu`, or a part of a WebGPU
-//! adapter's name. Workloads are `tiny`, `tiny-adamw`, `mlp`, `gpt`, `chargpt`, `chargpt4`, `gpt2`, `matmul` (or `matmul1024`
-//! for one size), `products` (checked, of all layouts and the shapes of models) and `micro`. `LAUNCHES=1` prints the time of each launch too.
+//! adapter's name. Workloads are `tiny`, `tiny-adamw`, `mlp`, `cnn`, `gpt`, `chargpt`, `chargpt4`, `gpt2`, `matmul` (or `matmul1024`
+//! for one size), `products` (checked, of all layouts and the shapes of models) and `micro`. `LAUNCHES=1` prints the time of each launch
+//! too, `STAGE=fused` (or another stage of the compiler) the program as that stage left it.
 
 #[path = "../../../compiler/tests/steps/mod.rs"]
 mod graphs;
@@ -13,7 +14,7 @@ mod time;
 
 use aludel_ir::{Error, Result};
 use aludel_runtime::Executor;
-use graphs::{Optimizer, gpt, mlp};
+use graphs::{Optimizer, cnn, gpt, mlp};
 use time::step;
 
 #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
@@ -90,6 +91,9 @@ fn main() -> std::process::ExitCode {
     }
     if has("mlp") {
         step(device, "mlp 784-1024-1024-10 b1024 adamw", &mlp(&[784, 1024, 1024, 10], 1024, false, Optimizer::AdamW), 50);
+    }
+    if has("cnn") {
+        step(device, "cnn 1x28x28 32-64-128-10 b256 adamw", &cnn(256, Optimizer::AdamW), 5);
     }
     if has("gpt") {
         step(device, "tinygpt 2x64 4 heads ctx 32 b8 adamw", &gpt(64, 32, 64, 2, 4, 8, Optimizer::AdamW), 50);

@@ -38,10 +38,14 @@ struct Ready {
 fn prepare(device: &dyn Executor, graph: &Graph, style: Style) -> Result<Ready> {
     let sizes: Vec<i64> = graph.env.symbols.iter().map(|s| s.hint).collect();
     let t = Instant::now();
-    let options = Options { style, ..Options::default() };
+    let stage = std::env::var("STAGE").ok();
+    let options = Options { style, keep_stages: stage.is_some(), ..Options::default() };
     let target = device.target().ok_or_else(|| aludel_ir::Error::unsupported("an interpreter", "name a device that runs kernels"))?;
     let program = Arc::new(compile(graph, &target, &options)?);
     let compiled = t.elapsed().as_secs_f64() * 1e3;
+    if let Some((name, text)) = program.stages.iter().find(|(name, _)| Some(name) == stage.as_ref()) {
+        println!("{name}:\n{text}");
+    }
     let executable = device.load(Arc::new(graph.clone()), Some(program.clone()))?;
     let loaded = t.elapsed().as_secs_f64() * 1e3;
     let count = |i: usize| program.eval(&graph.ty(graph.inputs[i].value).numel(), &sizes).unwrap_or(0) as usize;
@@ -89,6 +93,8 @@ pub fn step(device: &dyn Executor, name: &str, graph: &Graph, steps: usize) {
 fn try_step(device: &dyn Executor, name: &str, graph: &Graph, steps: usize) -> Result<()> {
     let r = prepare(device, graph, Style::Step)?;
     let before = device.stats();
+    // Who asks for launches wants those.
+    let steps = if std::env::var_os("LAUNCHES").is_some() { 1 } else { steps };
     let (ms, least) = windows(device, steps, || r.executable.run(&r.sizes, &r.inputs))?;
     let after = device.stats();
     let total = (9 * steps) as f64;
@@ -111,8 +117,12 @@ fn try_step(device: &dyn Executor, name: &str, graph: &Graph, steps: usize) -> R
 
 /// Prints what each launch takes by itself, and how fast it moves bytes and computes.
 fn launches(r: &Ready) -> Result<()> {
-    pollster::block_on(r.executable.run_timed(&r.sizes, &r.inputs)?.1)?;
-    let times = pollster::block_on(r.executable.run_timed(&r.sizes, &r.inputs)?.1)?;
+    // The least of several runs: other work on the machine only adds.
+    let mut times = pollster::block_on(r.executable.run_timed(&r.sizes, &r.inputs)?.1)?;
+    for _ in 0..9 {
+        let again = pollster::block_on(r.executable.run_timed(&r.sizes, &r.inputs)?.1)?;
+        times.iter_mut().zip(again).for_each(|(least, ms)| *least = least.min(ms));
+    }
     for (l, ms) in r.program.launches.iter().zip(&times) {
         let per_second = |e| r.program.eval(e, &r.sizes).unwrap_or(0) as f64 / ms / 1e6;
         let grid: Vec<i64> = l.grid.iter().map(|g| r.program.eval(g, &r.sizes).unwrap_or(0)).collect();

@@ -92,7 +92,15 @@ fn target() -> Target {
     };
     #[cfg(not(target_arch = "x86_64"))]
     let vector_lanes = 4;
-    Target { vector_lanes, cores: team::threads().min(64) as u32, ..Target::cpu() }
+    let cpu = Target::cpu();
+    let cache_bytes = cache_bytes().unwrap_or(cpu.cache_bytes);
+    Target { vector_lanes, cache_bytes, cores: team::threads().min(64) as u32, ..cpu }
+}
+
+/// The size of a second-level cache, as Linux tells it.
+fn cache_bytes() -> Option<u32> {
+    let told = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index2/size").ok()?;
+    told.trim().strip_suffix('K')?.parse::<u32>().ok()?.checked_mul(1024)
 }
 
 /// The processor's own name.

@@ -29,6 +29,9 @@ pub(super) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction, targ
     Template { program, nest, c, t: tile, dtype }.build()
 }
 
+/// Rows that are packed together where they lie side by side: some lines of the cache.
+const BLOCK_ROWS: i64 = 64;
+
 struct Template<'a> {
     program: &'a LoopProgram,
     nest: &'a Nest,
@@ -127,7 +130,8 @@ impl Template<'_> {
         let (columns, columns_each) = pair(kb, "columns", packed);
         let kept = if t.cut { t.piece_m / t.rows * (t.piece_n / t.columns()) } else { 1 };
         let (results, results_each) = pair(kb, "results", kept * t.rows * t.vectors);
-        let rows = kb.shared("rows", one, (if t.direct_lhs { 1 } else { t.rows * self.pitch() }) as u32);
+        let panel = if self.rows_along_depth() { t.rows * self.pitch() } else { self.block() * t.rows * t.depth };
+        let rows = kb.shared("rows", one, (if t.direct_lhs { 1 } else { panel }) as u32);
         let offsets = self.columns_by_table().map(|_| kb.shared("offsets", k::I32, t.columns() as u32));
         Scratch { columns, columns_each, rows, results, results_each, offsets }
     }
@@ -312,7 +316,8 @@ impl Template<'_> {
         })
     }
 
-    fn pack_rows(&self, kb: &mut KernelBuilder, em: &mut Emitter, s: &Scratch, first: &KExpr, part: &Part) -> Result<()> {
+    /// Packs `count` panels of rows from `first` on.
+    fn pack_rows(&self, kb: &mut KernelBuilder, em: &mut Emitter, s: &Scratch, first: &KExpr, count: &KExpr, part: &Part) -> Result<()> {
         let t = self.t;
         let clamp = !self.divides(&self.c.m, t.rows);
         let range = (k::int(0), k::int(t.rows));
@@ -332,34 +337,62 @@ impl Template<'_> {
         }
         each(kb, em, (k::int(0), part.len.clone()), |kb, em, i| {
             self.depth_at(kb, em, part, &i);
-            let to = kb.int(k::mul(i, k::int(t.rows)));
-            each(kb, em, range, |kb, em, r| {
-                let env = self.side(kb, &self.c.m, k::add(first.clone(), r.clone()), clamp);
-                em.axes.extend(env);
-                let value = self.factor(kb, em, self.c.lhs)?;
-                kb.stmt(Stmt::StoreShared { array: s.rows, index: k::add(to, r), value });
-                Ok(())
+            each(kb, em, (k::int(0), count.clone()), |kb, em, panel| {
+                let place = k::add(k::mul(panel.clone(), k::int(t.depth)), i);
+                let to = kb.int(k::mul(place, k::int(t.rows)));
+                let first = kb.int(k::add(first.clone(), k::mul(panel, k::int(t.rows))));
+                each(kb, em, range, |kb, em, r| {
+                    let env = self.side(kb, &self.c.m, k::add(first, r.clone()), clamp);
+                    em.axes.extend(env);
+                    let value = self.factor(kb, em, self.c.lhs)?;
+                    kb.stmt(Stmt::StoreShared { array: s.rows, index: k::add(to, r), value });
+                    Ok(())
+                })
             })
         })
+    }
+
+    /// Panels of rows that are packed together: one where they are walked along the depth, else as many as fill whole lines of the
+    /// cache, since every step of the depth then is on another page of memory.
+    fn block(&self) -> i64 {
+        let panels = self.t.piece_m / self.t.rows;
+        if self.t.direct_lhs || self.rows_along_depth() { 1 } else { (BLOCK_ROWS / self.t.rows).clamp(1, panels.max(1)) }
     }
 
     /// All register tiles of the piece, over part of the depth.
     fn panels(&self, kb: &mut KernelBuilder, em: &mut Emitter, s: &Scratch, piece: &Piece, part: &Part) -> Result<()> {
         let t = self.t;
-        each(kb, em, (k::int(0), piece.panels_m.clone()), |kb, em, pm| {
+        let block = self.block();
+        let one = |kb: &mut KernelBuilder, em: &mut Emitter, pm: &KExpr, rows: &KExpr| {
             let first = kb.int(k::add(piece.m.0.clone(), k::mul(pm.clone(), k::int(t.rows))));
-            if !t.direct_lhs {
-                self.pack_rows(kb, em, s, &first, part)?;
+            if block == 1 && !t.direct_lhs {
+                self.pack_rows(kb, em, s, &first, &k::int(1), part)?;
             }
             each(kb, em, (k::int(0), piece.panels_n.clone()), |kb, em, pn| {
-                let at = if t.cut { self.kept(kb, piece, &pm, &pn) } else { k::int(0) };
-                self.multiply(kb, em, s, piece, part, &first, &pn, &at)?;
-                if t.cut { Ok(()) } else { self.epilogue(kb, em, s, piece, &pm, &pn, k::int(0)) }
+                let at = if t.cut { self.kept(kb, piece, pm, &pn) } else { k::int(0) };
+                self.multiply(kb, em, s, piece, part, &first, rows, &pn, &at)?;
+                if t.cut { Ok(()) } else { self.epilogue(kb, em, s, piece, pm, &pn, k::int(0)) }
+            })
+        };
+        if block == 1 {
+            return each(kb, em, (k::int(0), piece.panels_m.clone()), |kb, em, pm| one(kb, em, &pm, &k::int(0)));
+        }
+        let blocks = kb.int(k::div(k::add(piece.panels_m.clone(), k::int(block - 1)), k::int(block)));
+        each(kb, em, (k::int(0), blocks), |kb, em, b| {
+            let start = kb.int(k::mul(b, k::int(block)));
+            let count = kb.int(k::bin(ScalarOp::Min, k::int(block), k::sub(piece.panels_m.clone(), start.clone())));
+            let first = kb.int(k::add(piece.m.0.clone(), k::mul(start.clone(), k::int(t.rows))));
+            self.pack_rows(kb, em, s, &first, &count, part)?;
+            each(kb, em, (k::int(0), count), |kb, em, panel| {
+                let rows = kb.int(k::mul(panel.clone(), k::int(t.depth * t.rows)));
+                let pm = kb.int(k::add(start, panel));
+                one(kb, em, &pm, &rows)
             })
         })
     }
 
-    /// One register tile: into `results` from vector `at` on.
+    /// One register tile, whose rows are packed from element `rows` on: into `results` from vector `at` on.
+    #[allow(clippy::too_many_arguments)]
     fn multiply(
         &self,
         kb: &mut KernelBuilder,
@@ -368,6 +401,7 @@ impl Template<'_> {
         piece: &Piece,
         part: &Part,
         first: &KExpr,
+        rows: &KExpr,
         pn: &KExpr,
         at: &KExpr,
     ) -> Result<()> {
@@ -423,7 +457,7 @@ impl Template<'_> {
                     let index = if self.rows_along_depth() {
                         k::add(k::int(r * self.pitch()), i.clone())
                     } else {
-                        k::add(k::mul(i.clone(), k::int(t.rows)), k::int(r))
+                        k::add(k::add(rows.clone(), k::mul(i.clone(), k::int(t.rows))), k::int(r))
                     };
                     kb.bind(KExpr::Shared { array: s.rows, index: Box::new(index) }, Ty::scalar(self.dtype))
                 };

@@ -37,7 +37,6 @@ pub(super) fn span(kb: &mut KernelBuilder, piece: KExpr, total: &Expr, each: i64
 /// Computes here what does not vary over any axis of the nest: constants of the whole kernel.
 pub(super) fn hoist_constants(kb: &mut KernelBuilder, em: &mut Emitter) -> Result<()> {
     let nest = em.nest;
-    let axes: Vec<AxisId> = nest.axes.iter().chain(&nest.inner).copied().collect();
     // What hangs on a reduction is known after its loop only.
     let mut hangs = Vec::with_capacity(nest.ops.len());
     for (op, _) in &nest.ops {
@@ -45,7 +44,7 @@ pub(super) fn hoist_constants(kb: &mut KernelBuilder, em: &mut Emitter) -> Resul
     }
     let mut stack: Vec<ValId> = nest.stores.iter().map(|s| s.value).collect();
     while let Some(v) = stack.pop() {
-        if hangs[v.0 as usize] || em.depends_on(v, &axes) {
+        if hangs[v.0 as usize] || em.varies(v) {
             stack.extend(nest.op(v).operands());
         } else {
             em.value(kb, v)?;

@@ -7,11 +7,13 @@
 mod attention;
 mod contract;
 mod loops;
+mod merge;
 mod pick;
 mod pointwise;
 mod rows;
 mod scatter;
 mod tile;
+mod windows;
 
 use super::{Scheduled, collapse};
 use crate::fuse::attention::reduces_within;
@@ -28,12 +30,15 @@ pub(super) fn schedule(table: &mut LoopProgram, nest: &Nest, target: &Target) ->
         k => k,
     };
     match kind {
-        Kind::Pointwise => pointwise::schedule(table, &flat),
+        Kind::Pointwise => pointwise::schedule(table, &mut flat),
         Kind::Scatter => scatter::schedule(table, &flat),
         Kind::Rows if reduces_within(&flat) => Err(Error::verify("a nest", "reduces inside a reduction and is no attention")),
         Kind::Attention(a) => attention::schedule(table, &flat, &a, target),
         Kind::Rows => rows::schedule(table, &mut flat),
         Kind::Contract(c) if c.product == Product::Pick => pick::schedule(table, &flat, &c),
-        Kind::Contract(c) => contract::schedule(table, &flat, &c, target),
+        Kind::Contract(c) => match windows::orient(table, &flat, &c, (target.vector_lanes as i64).clamp(4, 16)) {
+            Some(c) => windows::schedule(table, &flat, &c, target),
+            None => contract::schedule(table, &flat, &c, target),
+        },
     }
 }

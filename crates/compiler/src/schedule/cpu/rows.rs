@@ -4,8 +4,12 @@
 //! *Along the columns*: a piece takes some rows, one after another, each in as many passes as it has phases; the row stays in
 //! the cache between them. *Across the rows*, where memory is contiguous along the rows: a piece takes a stretch of neighbouring rows,
 //! whose accumulators lie side by side in scratch, and passes over the columns with the rows as the vectorised loop.
+//! *Unrolled*, where a row has few elements, such as a window of pooling: they are named one by one inside the vectorised loop over
+//! rows.
 
 use super::loops::{contiguous, each, grain, hint, hoist_constants, nested, round_up, span};
+use super::merge::Long;
+use super::pointwise;
 use crate::schedule::Scheduled;
 use crate::schedule::accumulate::{self, Acc, identity};
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of};
@@ -18,7 +22,18 @@ use aludel_ir::loops::{BufferKind, LoopOp, LoopProgram, Nest, ValId};
 /// Rows that a piece of the second kind takes at once: their accumulators stay in the first cache.
 const STRETCH: i64 = 256;
 
-pub(super) fn schedule(program: &LoopProgram, nest: &mut Nest) -> Result<Scheduled> {
+/// Rows of so many elements or fewer, and operations for all of them, are unrolled.
+const FEW: i64 = 12;
+const UNROLLED: i64 = 400;
+
+pub(super) fn schedule(program: &mut LoopProgram, nest: &mut Nest) -> Result<Scheduled> {
+    let few = program.volume(&nest.inner).as_const().filter(|n| *n <= FEW && n * nest.ops.len() as i64 <= UNROLLED);
+    if let (Some(n), true) = (few, hint(program, &program.volume(&nest.axes)) >= 16) {
+        let long = Long::join(program, nest);
+        let columns = nest.inner.clone();
+        let t = Template { program, nest, columns };
+        return t.unrolled(&long, (grain(nest) / n).max(64));
+    }
     // A reduction over indices keeps the order of the columns; others take whatever order walks through memory.
     let by_index = nest.reduces().any(|r| matches!(nest.op(r), LoopOp::Reduce { op, .. } if op.is_arg()));
     let columns = nest.inner.clone();
@@ -72,6 +87,40 @@ impl Template<'_> {
             passes.push(Pass { reduces: Vec::new(), stores: pending });
         }
         (passes, wide)
+    }
+
+    fn unrolled(&self, long: &Option<Long>, grain: i64) -> Result<Scheduled> {
+        let extents: Vec<i64> = self.columns.iter().map(|c| self.program.extent(*c).as_const().unwrap_or(1)).collect();
+        let count: i64 = extents.iter().product();
+        pointwise::over_elements(self.program, self.nest, long, grain, &mut |kb, em| {
+            let (passes, wide) = self.passes(em);
+            for pass in &passes {
+                let mut found: Vec<Option<(KExpr, KExpr)>> = vec![None; pass.reduces.len()];
+                for place in 0..count {
+                    em.enter();
+                    let mut rest = place;
+                    for (c, n) in self.columns.iter().zip(&extents).rev() {
+                        em.axes.insert(*c, k::int(rest % n));
+                        rest /= n;
+                    }
+                    for (r, so_far) in pass.reduces.iter().zip(&mut found) {
+                        let LoopOp::Reduce { op, value, .. } = self.nest.op(*r) else { continue };
+                        let v = em.value(kb, *value)?;
+                        *so_far = Some(match so_far.take() {
+                            None => (v, k::int(0)),
+                            Some(best) => accumulate::better(kb, *op, self.nest.dtype(*value), best, (v, k::int(place))),
+                        });
+                    }
+                    em.stores(kb, &|s| pass.stores.contains(&s))?;
+                    em.leave();
+                }
+                for (r, found) in pass.reduces.iter().zip(found) {
+                    let (Some((best, place)), LoopOp::Reduce { op, .. }) = (found, self.nest.op(*r)) else { continue };
+                    em.define(*r, if op.is_arg() { place } else { best });
+                }
+            }
+            em.stores(kb, &|s| !wide[s])
+        })
     }
 
     fn along(&self) -> Result<Scheduled> {

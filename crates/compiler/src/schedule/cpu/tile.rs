@@ -7,14 +7,10 @@ use aludel_ir::DType;
 use aludel_ir::expr::AxisId;
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
 
-/// Words of packed columns that a piece keeps: half a second-level cache, about.
-const PACKED_WORDS: i64 = 1 << 17;
-/// Words of results that a piece keeps when the depth is cut.
-const RESULT_WORDS: i64 = 1 << 16;
-/// The most depth that is packed at once.
-const MOST_DEPTH: i64 = 512;
-/// Where the depth is cut, into parts of this many: a panel of the left operand fills half a first-level cache.
-const CUT_DEPTH: i64 = 384;
+/// The most depth that is packed at once, and that of a part where there is more: a panel of the left operand stays in a first-level
+/// cache.
+const MOST_DEPTH: i64 = 1024;
+const MOST_PART: i64 = 768;
 /// What taking a piece costs, in cycles.
 const PIECE_CYCLES: i64 = 150;
 
@@ -51,8 +47,10 @@ impl Tile {
         let (rows, vectors) = registers(m, n, depth, lanes);
         let columns = lanes * vectors;
         let known = program.volume(&c.k).as_const();
-        let cut = known.is_none_or(|k| k > MOST_DEPTH);
-        let depth = if cut { round_up(depth, 16).clamp(64, CUT_DEPTH) } else { depth };
+        let (packed_words, result_words) = cache_words(target);
+        let cut = known.is_none_or(|k| k > MOST_DEPTH || k * columns > packed_words);
+        let parts_k = (depth + MOST_PART - 1) / MOST_PART;
+        let depth = if cut { round_up((depth + parts_k - 1) / parts_k, 16).clamp(64, MOST_PART) } else { depth };
         let direct_rhs = !cut && reads_in_place(program, nest, c, c.rhs, true) && lanes > 4 && divides(program, &c.n, columns) && m <= 96;
         let along_n = walks_along(nest, c.rhs, &c.n);
         // Sixteenths of a cycle for one packed element: copied by vectors, or gathered.
@@ -61,7 +59,7 @@ impl Tile {
             () if along_n => 3,
             () => 9,
         };
-        let most_n = (PACKED_WORDS / depth / columns * columns).max(columns).min(round_up(n, columns));
+        let most_n = (packed_words / depth / columns * columns).max(columns).min(round_up(n, columns));
         let total = size(&c.k);
         let cores = (target.cores as i64).max(1);
         // The cut that ends first, by this model: every piece packs its columns and its rows, multiplies, and costs something itself;
@@ -75,14 +73,14 @@ impl Tile {
                     continue;
                 }
                 if cut {
-                    piece_m = piece_m.min((RESULT_WORDS / piece_n / rows * rows).max(rows));
+                    piece_m = piece_m.min((result_words / piece_n / rows * rows).max(rows));
                 }
                 let pieces = b * ((m + piece_m - 1) / piece_m) * ((n + piece_n - 1) / piece_n);
                 let multiply = piece_m * piece_n / lanes * total / 2;
                 let pack = (packing * piece_n + 2 * piece_m) * total / 16;
                 let turns = (pieces + cores - 1) / cores;
                 let time = turns.saturating_mul(multiply + pack + PIECE_CYCLES);
-                let better = best.is_none_or(|(t, p, ..)| if pieces > p && p < 4 * cores { time <= t + t / 32 } else { time < t });
+                let better = best.is_none_or(|(t, p, ..)| if pieces > p && p < 4 * cores { time <= t + t / 64 } else { time < t });
                 if better {
                     best = Some((time, pieces, piece_m, piece_n));
                 }
@@ -95,6 +93,12 @@ impl Tile {
         let direct_lhs = reads_in_place(program, nest, c, c.lhs, false) && !cut && piece_n <= 4 * columns;
         Tile { lanes, rows, vectors, depth, cut, piece_m, piece_n, batches, direct_lhs, direct_rhs }
     }
+}
+
+/// Words of packed columns that a piece keeps, half a second-level cache, and of results when the depth is cut.
+pub(super) fn cache_words(target: &Target) -> (i64, i64) {
+    let words = (target.cache_bytes as i64 / 4).clamp(1 << 16, 1 << 20);
+    (words / 2, words / 4)
 }
 
 /// The rows and vectors of the register tile that waste least: the multiplications of all tiles, whichever of multiplying and loading
