@@ -2,16 +2,83 @@
 //!
 //! Entries are written to a file of another name and then renamed, so a process that dies leaves no half of one; each carries
 //! its checksum, and one that does not match is made again. A cache that cannot be written is no error: the next run compiles.
+//!
+//! The size is limited: after an entry was added, those that were used longest ago go ([`prune`]). Any number of processes may add, use
+//! and remove entries at once: one that is gone is compiled again, one that is loaded stays usable without its file, and what is
+//! younger than a compilation takes is left alone.
 
+use aludel_ir::{Error, Result};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+/// The most bytes of one kind of entries, unless `ALUDEL_CACHE_LIMIT` says otherwise.
+const LIMIT: u64 = 1 << 30;
+/// Entries younger than this are not removed: another process may be about to rename or to load them.
+const GRACE: Duration = Duration::from_secs(600);
 
 /// The directory of the cache: `ALUDEL_CACHE`, or the user's cache directory; `None` where the system has none.
 pub fn directory() -> Option<PathBuf> {
     match std::env::var_os("ALUDEL_CACHE").filter(|d| !d.is_empty()) {
         Some(dir) => Some(dir.into()),
         None => directories::ProjectDirs::from("", "", "aludel").map(|d| d.cache_dir().to_path_buf()),
+    }
+}
+
+/// The most bytes of one kind of entries: `ALUDEL_CACHE_LIMIT` in MiB, where 0 is no limit; 1 GiB where it is not set.
+pub fn limit() -> Result<u64> {
+    let Some(value) = std::env::var_os("ALUDEL_CACHE_LIMIT").filter(|v| !v.is_empty()) else { return Ok(LIMIT) };
+    match value.to_str().and_then(|v| v.trim().parse::<u64>().ok()?.checked_mul(1 << 20)) {
+        Some(0) => Ok(u64::MAX),
+        Some(bytes) => Ok(bytes),
+        None => Err(Error::invalid(
+            format!("ALUDEL_CACHE_LIMIT={}", value.display()),
+            "is no number of MiB",
+            "give one, such as 512, or 0 for no limit",
+        )),
+    }
+}
+
+/// Says that a file of the cache is used, so that it is not among the first to go.
+pub fn touch(path: &Path) {
+    // Where the file may only be read, its age is that of its making.
+    let _ = std::fs::File::open(path).and_then(|f| f.set_modified(SystemTime::now()));
+}
+
+/// Removes the entries of a directory that were used longest ago, where all take more than `limit` bytes, until they take three
+/// quarters of it. An entry is all files of one name up to the first dot.
+pub fn prune(dir: &Path, limit: u64) {
+    let Ok(files) = std::fs::read_dir(dir) else { return };
+    let mut entries: BTreeMap<String, (SystemTime, u64, Vec<PathBuf>)> = BTreeMap::new();
+    let mut total = 0u64;
+    for file in files.flatten() {
+        let Ok(about) = file.metadata() else { continue };
+        if !about.is_file() {
+            continue;
+        }
+        let (used, path) = (about.modified().unwrap_or(SystemTime::UNIX_EPOCH), file.path());
+        let name = file.file_name().to_string_lossy().into_owned();
+        // A name that starts with the dot is a file on its way.
+        let key = if name.starts_with('.') { name } else { name.split('.').next().unwrap_or_default().to_string() };
+        let entry = entries.entry(key).or_insert((used, 0, Vec::new()));
+        *entry = (entry.0.max(used), entry.1 + about.len(), std::mem::take(&mut entry.2));
+        entry.2.push(path);
+        total += about.len();
+    }
+    if total <= limit {
+        return;
+    }
+    let mut oldest: Vec<_> = entries.into_values().collect();
+    oldest.sort();
+    for (used, bytes, paths) in oldest {
+        if total <= limit / 4 * 3 || used.elapsed().unwrap_or_default() < GRACE {
+            break;
+        }
+        // Another process may have removed it already.
+        paths.iter().for_each(|p| drop(std::fs::remove_file(p)));
+        total -= bytes;
     }
 }
 
@@ -56,13 +123,15 @@ impl Cache {
 
     /// The entry, if it is there and whole.
     pub fn get(&self, key: &str) -> Option<Vec<u8>> {
-        let mut bytes = std::fs::read(self.dir.as_ref()?.join(key)).ok()?;
+        let path = self.dir.as_ref()?.join(key);
+        let mut bytes = std::fs::read(&path).ok()?;
         let content = bytes.len().checked_sub(SUM)?;
         let sum = Sha256::digest(&bytes[..content]);
         if sum[..] != bytes[content..] {
             return None;
         }
         bytes.truncate(content);
+        touch(&path);
         Some(bytes)
     }
 
@@ -72,6 +141,9 @@ impl Cache {
         bytes.extend_from_slice(&Sha256::digest(content));
         // See above: without it the next run compiles.
         let _ = write_whole(&dir.join(key), &bytes);
+        if let Ok(limit) = limit() {
+            prune(dir, limit);
+        }
     }
 }
 
@@ -81,6 +153,37 @@ const SUM: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_used_longest_ago_goes_first() {
+        let dir = std::env::temp_dir().join(format!("aludel-prune-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let file = |name: &str, hours: u64| {
+            std::fs::write(dir.join(name), [0; 100]).unwrap();
+            let used = SystemTime::now() - Duration::from_secs(3600 * hours);
+            std::fs::File::open(dir.join(name)).unwrap().set_modified(used).unwrap();
+        };
+        let left = || {
+            let mut names: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        // An object and its text are one entry, as old as the one that was used last.
+        for (name, hours) in [("a.so", 9), ("a.c", 9), ("b.so", 1), ("b.c", 8), ("c.so", 5), ("c.c", 7), (".77-1", 6), ("d.1-1.so", 0)] {
+            file(name, hours);
+        }
+        prune(&dir, 800);
+        assert_eq!(left().len(), 8, "all fits");
+        prune(&dir, 700);
+        assert_eq!(left(), ["b.c", "b.so", "c.c", "c.so", "d.1-1.so"]);
+        touch(&dir.join("c.so"));
+        prune(&dir, 400);
+        assert_eq!(left(), ["c.c", "c.so", "d.1-1.so"]);
+        prune(&dir, 0);
+        assert_eq!(left(), ["c.c", "c.so", "d.1-1.so"], "what is young stays");
+        prune(&dir.join("nowhere"), 0);
+        std::fs::remove_dir_all(dir).unwrap();
+    }
 
     #[test]
     fn entries_come_back_whole_or_not_at_all() {

@@ -1,7 +1,8 @@
 //! From C to functions: the system's compiler, the cache on disk, and loading.
 //!
 //! The cache holds shared objects by the hash of everything that decides what is in them: the text, the flags, the compiler
-//! and the processor. Files are written beside their place and renamed, so that a reader sees all of one or none.
+//! and the processor. Files are written beside their place and renamed, so that a reader sees all of one or none. What was used longest
+//! ago goes when the cache is full.
 
 use super::team::Function;
 use crate::cache;
@@ -54,6 +55,8 @@ pub(super) struct Compiler {
     /// What tells this compiler and processor from others.
     identity: String,
     cache: PathBuf,
+    /// The most bytes that the cache may take.
+    limit: u64,
     loaded: Mutex<HashMap<String, Arc<Library>>>,
 }
 
@@ -84,7 +87,7 @@ impl Compiler {
         };
         let cache = cache_directory()?;
         let identity = identity(&program, &arguments);
-        Ok(Compiler { program, arguments, identity, cache, loaded: Mutex::default() })
+        Ok(Compiler { program, arguments, identity, cache, limit: cache::limit()?, loaded: Mutex::default() })
     }
 
     /// The functions of a translation unit, built unless memory or disk has them; and whether this process had none of them yet.
@@ -95,11 +98,17 @@ impl Compiler {
         }
         let object = self.cache.join(format!("{key}.so"));
         let library = match open(&object, functions) {
-            Ok(l) => l,
+            Ok(l) => {
+                cache::touch(&object);
+                l
+            }
             // Not there, or not to be loaded: build it anew.
             Err(_) => {
                 self.compile(source, &key, &object)?;
-                open(&object, functions).map_err(|e| Error::device(format!("cannot load {}: {e}", object.display()), "report this"))?
+                let built =
+                    open(&object, functions).map_err(|e| Error::device(format!("cannot load {}: {e}", object.display()), "report this"))?;
+                cache::prune(&self.cache, self.limit);
+                built
             }
         };
         Ok((lock(&self.loaded).entry(key).or_insert(Arc::new(library)).clone(), true))
@@ -244,6 +253,7 @@ mod tests {
             program: "/nonexistent/cc".into(),
             loaded: Mutex::default(),
             cache: d.clone(),
+            limit: c.limit,
             arguments: vec![],
             identity: c.identity.clone(),
         };
