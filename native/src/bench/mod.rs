@@ -16,6 +16,7 @@ use crate::workload::{self, Workload, rough_rate};
 use aludel::nn::Precision;
 use aludel::{Error, Result};
 use serde_json::json;
+use std::path::PathBuf;
 
 /// A step that would take longer is left out, unless it is named.
 const MOST_SECONDS: f64 = 8.0;
@@ -35,9 +36,12 @@ pub struct Args {
     /// Which way to run training steps.
     #[arg(long, value_enum, default_value_t = Mode::Both)]
     mode: Mode,
-    /// Also run a peer on the same machine and print its times: torch.
-    #[arg(long, value_parser = ["torch"])]
+    /// Also run a peer on the same machine and print its times: torch, or burn on a CPU.
+    #[arg(long, value_parser = ["torch", "burn"])]
     peer: Option<String>,
+    /// The program built of tests/peers/burn.
+    #[arg(long, default_value = "aludel-peer-burn")]
+    burn: PathBuf,
     /// The Python that has PyTorch.
     #[arg(long, default_value = "python3")]
     python: String,
@@ -182,19 +186,24 @@ fn step(workload: &Workload, args: &Args, choice: &Choice, output: &Output) -> R
     Ok(times.into_iter().fold(f64::INFINITY, f64::min))
 }
 
-/// Ours beside PyTorch's best, in one table.
+/// Ours beside the peer's best, in one table.
 fn beside(args: &Args, choice: &Choice, measured: &[(&str, f64)], output: &Output) -> Result<()> {
     let names: Vec<&str> = measured.iter().map(|(n, _)| *n).collect();
-    let peers = peer::torch(&args.python, choice.kind, choice.precision_name(), &names)?;
-    output.line(format!("\n{:<10} {:>12} {:>12}   {:<16} {:>9}", "ms/step", "Aludel", "PyTorch", "its best mode", "times"));
+    let (title, key, peers) = match args.peer.as_deref() {
+        Some("burn") => ("burn", "burn", peer::burn(&args.burn, choice.kind, &names)?),
+        _ => ("PyTorch", "torch", peer::torch(&args.python, choice.kind, choice.precision_name(), &names)?),
+    };
+    output.line(format!("\n{:<10} {:>12} {title:>12}   {:<16} {:>9}", "ms/step", "Aludel", "its best mode", "times"));
     for (name, ours) in measured {
         let best = peers.iter().filter(|p| p.workload == *name).min_by(|a, b| a.ms.total_cmp(&b.ms));
         match best {
             Some(p) => {
                 output.line(format!("{name:<10} {ours:>12.3} {:>12.3}   {:<16} {:>9.2}", p.ms, p.how, p.ms / ours));
-                output.event("peer", json!({ "workload": name, "ms": ours, "torch_ms": p.ms, "torch_mode": p.how, "times": p.ms / ours }));
+                let mut row = json!({ "workload": name, "ms": ours, "times": p.ms / ours });
+                (row[format!("{key}_ms")], row[format!("{key}_mode")]) = (json!(p.ms), json!(p.how));
+                output.event("peer", row);
             }
-            None => skipped(&format!("torch {name}"), "its script printed no time", output),
+            None => skipped(&format!("{key} {name}"), "it printed no time", output),
         }
     }
     Ok(())

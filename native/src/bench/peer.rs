@@ -1,14 +1,15 @@
-//! PyTorch on the same machine, in the same run.
+//! PyTorch and burn on the same machine, in the same run.
 
 use crate::device::Kind;
 use aludel::{Error, Result};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 const MODELS: &str = include_str!("../../../tests/peers/torch_models.py");
 const CPU: &str = include_str!("../../../tests/peers/torch_cpu.py");
 const GPU: &str = include_str!("../../../tests/peers/torch_gpu.py");
 
-/// One line of a peer's script.
+/// One line of a peer's program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peer {
     pub workload: String,
@@ -38,14 +39,30 @@ pub fn torch(python: &str, kind: Kind, precision: &str, workloads: &[&str]) -> R
         std::fs::write(directory.path().join(name), text).map_err(|e| failed(e.to_string()))?;
     }
     let mut command = Command::new(python);
-    command.arg(directory.path().join("peer.py")).args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
-    let output = command.spawn().and_then(|c| c.wait_with_output()).map_err(|e| failed(e.to_string()))?;
+    command.arg(directory.path().join("peer.py")).args(arguments);
+    times(command).map_err(failed)
+}
+
+/// Runs burn's program (`tests/peers/burn`, built beforehand) on these workloads; it has some of them.
+pub fn burn(program: &Path, kind: Kind, workloads: &[&str]) -> Result<Vec<Peer>> {
+    if kind != Kind::Cpu {
+        return Err(Error::unsupported("--peer burn on this device", "compare with --device cpu"));
+    }
+    let mut command = Command::new(program);
+    command.arg(workloads.join(","));
+    times(command).map_err(|problem| {
+        let remedy = "build it (cargo build --release --manifest-path tests/peers/burn/Cargo.toml) and name it with --burn";
+        Error::invalid(format!("--peer burn: {}", program.display()), problem, remedy)
+    })
+}
+
+/// The times that a peer's program prints; what else it says goes to our own standard error.
+fn times(mut command: Command) -> std::result::Result<Vec<Peer>, String> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let output = command.spawn().and_then(|c| c.wait_with_output()).map_err(|e| e.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout);
     let peers: Vec<Peer> = text.lines().filter_map(parse).collect();
-    if peers.is_empty() {
-        return Err(failed("the script printed no times (what it said is above)".into()));
-    }
-    Ok(peers)
+    if peers.is_empty() { Err("it printed no times (what it said is above)".into()) } else { Ok(peers) }
 }
 
 /// `peer WORKLOAD HOW.. ms NUMBER ..`, as all scripts under `tests/peers` print.
