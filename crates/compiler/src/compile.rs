@@ -1,7 +1,7 @@
 //! All passes, in order.
 
 use crate::plan::{self, Passes};
-use crate::{Options, Part, Target, attention, autodiff, fuse, lower, partition, schedule, split};
+use crate::{Options, Part, Target, attention, autodiff, fuse, layout, lower, partition, schedule, split};
 use aludel_ir::Result;
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
@@ -23,6 +23,8 @@ pub fn compile(graph: &Graph, target: &Target, options: &Options) -> Result<Prog
     let prims = if options.parts.has(Part::Recomputation) { partition::partition(&prims, options.memory_budget)?.0 } else { prims };
     // Views become index arithmetic; what is worth keeping gets a buffer and a nest.
     let mut loops = lower::lower(&prims, target)?;
+    // Temporaries around convolutions lie with the channels innermost.
+    layout::layout(&mut loops, target);
     // Nests that share buffers become one.
     let unfused = options.keep_stages.then(|| loops.clone());
     let mut fused = fuse::fuse(&mut loops, target, options.fuse);

@@ -7,6 +7,7 @@ pub mod autodiff;
 pub mod codegen;
 mod compile;
 pub mod fuse;
+mod layout;
 pub mod lower;
 mod nest;
 pub mod partition;

@@ -10,6 +10,8 @@ pub enum Part {
     Attention,
     /// The minimum cut: the backward pass computes cheap values again rather than keeping them.
     Recomputation,
+    /// Temporaries around convolutions have their channels innermost.
+    Layout,
     /// What follows a contraction pointwise joins it.
     Epilogues,
     /// Reductions over rows join what gives them their operands, what reads their results, and each other.
@@ -35,10 +37,11 @@ pub enum Part {
 }
 
 impl Part {
-    pub const ALL: [Part; 14] = [
+    pub const ALL: [Part; 15] = [
         Part::Sharing,
         Part::Attention,
         Part::Recomputation,
+        Part::Layout,
         Part::Epilogues,
         Part::Rows,
         Part::Chains,
@@ -58,6 +61,7 @@ impl Part {
             Part::Sharing => "sharing",
             Part::Attention => "attention",
             Part::Recomputation => "recomputation",
+            Part::Layout => "layout",
             Part::Epilogues => "epilogues",
             Part::Rows => "rows",
             Part::Chains => "chains",

@@ -177,7 +177,7 @@ pub struct SharedArray {
     pub name: String,
     pub ty: Ty,
     pub len: u32,
-    /// The array before this one whose memory it shows under its own type; on CPUs and with warpgroups.
+    /// The array before this one whose memory it shows under its own type; on CPUs, and where kernels need subgroups.
     pub view: Option<u32>,
 }
 

@@ -10,8 +10,11 @@ use crate::expr::{Dim, Expr};
 use crate::scalar::ScalarOp;
 use crate::shape::{Shape, ShapeEnv, TensorType};
 
-/// How many elements a tensor may have: targets index with 32-bit integers.
+/// How many elements a tensor in memory may have: targets index with 32-bit integers.
 pub const MAX_NUMEL: i64 = i32::MAX as i64;
+/// How many elements a view may have. Nobody counts through them, and each dimension has at most [`MAX_NUMEL`]: the windows of a
+/// convolution are many times its input.
+pub const MAX_VIEW_NUMEL: i64 = 1 << 40;
 
 /// The combination of a reduction or a scan.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -158,6 +161,14 @@ pub enum Prim {
     AttentionBackward(Attention),
 }
 
+/// The elements of the dimensions that a reshape regroups: those between the leading and the trailing ones that stay.
+fn regrouped(from: &[Dim], to: &[Dim]) -> Expr {
+    let head = from.iter().zip(to).take_while(|(a, b)| a == b).count();
+    let (from, to) = (&from[head..], &to[head..]);
+    let tail = from.iter().rev().zip(to.iter().rev()).take_while(|(a, b)| a == b).count();
+    Expr::product(&to[..to.len() - tail])
+}
+
 impl Prim {
     pub fn name(&self) -> &'static str {
         match self {
@@ -213,15 +224,17 @@ impl Prim {
     pub fn infer(&self, args: &[&TensorType], env: &mut ShapeEnv) -> Result<Vec<TensorType>> {
         let out = self.infer_unchecked(args, env)?;
         for ty in &out {
-            let n = ty.numel();
-            let broken = match (n.as_const(), env.hint(&n)) {
-                (Some(n), _) | (None, Some(n)) => n > MAX_NUMEL,
-                (None, None) => true,
+            let counted = match self {
+                Prim::Reshape(_) => args.first().map_or(Expr::ONE, |x| regrouped(&x.shape, &ty.shape)),
+                p if p.is_view() => Expr::ONE,
+                _ => ty.numel(),
             };
-            if broken {
+            let most = |e: &Expr, limit: i64| matches!((e.as_const(), env.hint(e)), (Some(n), _) | (None, Some(n)) if n <= limit);
+            let within = most(&counted, MAX_NUMEL) && most(&ty.numel(), MAX_VIEW_NUMEL) && ty.shape.iter().all(|d| most(d, MAX_NUMEL));
+            if !within {
                 return Err(Error::Limit {
                     what: format!("the number of elements of the result of {} {}", self.name(), env.show_type(ty)),
-                    value: env.show(&n),
+                    value: env.show(&ty.numel()),
                     limit: MAX_NUMEL.to_string(),
                     remedy: "use smaller layers or a smaller batch".into(),
                 });

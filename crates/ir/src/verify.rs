@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::expr::{Atom, Expr};
 use crate::graph::{Function, Graph, InputKind, Op, ValueId};
-use crate::prim::{MAX_NUMEL, Prim};
+use crate::prim::{MAX_NUMEL, MAX_VIEW_NUMEL, Prim};
 use crate::shape::{ShapeEnv, TensorType};
 
 /// The types of a node's results, from its operands'.
@@ -104,7 +104,7 @@ impl Graph {
         let mut defined = vec![false; self.types.len()];
         for (i, input) in self.inputs.iter().enumerate() {
             let place = || format!("input {i} `{}`", input.name);
-            self.define(input.value, &mut defined, &place)?;
+            self.define(input.value, MAX_NUMEL, &mut defined, &place)?;
         }
         let mut env = self.env.clone();
         for (n, node) in self.nodes.iter().enumerate() {
@@ -125,8 +125,9 @@ impl Graph {
             if types.is_empty() || types.len() != node.outputs.len() {
                 return Err(Error::verify(place(), format!("gives {} results, {} are named", types.len(), node.outputs.len())));
             }
+            let most = if matches!(&node.op, Op::Prim(p) if p.is_view()) { MAX_VIEW_NUMEL } else { MAX_NUMEL };
             for (v, ty) in node.outputs.iter().zip(&types) {
-                self.define(*v, &mut defined, &place)?;
+                self.define(*v, most, &mut defined, &place)?;
                 let have = self.ty(*v);
                 let same = have.dtype == ty.dtype
                     && have.rank() == ty.rank()
@@ -145,6 +146,11 @@ impl Graph {
             let place = || format!("output {k} `{}`", o.name);
             if !defined.get(o.value.index()).copied().unwrap_or(false) {
                 return Err(Error::verify(place(), format!("%{} is not defined", self.value_name(o.value))));
+            }
+            // A result is in memory, whatever it is a view of.
+            let ty = self.ty(o.value);
+            if self.env.hint(&ty.numel()).is_none_or(|n| n > MAX_NUMEL) {
+                return Err(Error::verify(place(), format!("{} has more than {MAX_NUMEL} elements", self.env.show_type(ty))));
             }
             let Some(i) = o.updates else { continue };
             let Some(input) = self.inputs.get(i) else {
@@ -173,7 +179,7 @@ impl Graph {
         format!("node {n}, {outs} = {}{location}", node.op.name())
     }
 
-    fn define(&self, v: ValueId, defined: &mut [bool], place: &dyn Fn() -> String) -> Result<()> {
+    fn define(&self, v: ValueId, most: i64, defined: &mut [bool], place: &dyn Fn() -> String) -> Result<()> {
         let Some(slot) = defined.get_mut(v.index()) else {
             return Err(Error::verify(place(), format!("value {} has no type", v.0)));
         };
@@ -187,8 +193,8 @@ impl Graph {
                 return Err(Error::verify(place(), format!("{} is not a size", self.env.show(d))));
             }
         }
-        if self.env.hint(&ty.numel()).is_none_or(|n| n > MAX_NUMEL) {
-            return Err(Error::verify(place(), format!("{} has more than {MAX_NUMEL} elements", self.env.show_type(ty))));
+        if self.env.hint(&ty.numel()).is_none_or(|n| n > most) {
+            return Err(Error::verify(place(), format!("{} has more than {most} elements", self.env.show_type(ty))));
         }
         Ok(())
     }

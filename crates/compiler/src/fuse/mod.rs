@@ -8,9 +8,10 @@ mod axes;
 mod kind;
 mod pair;
 
-pub(crate) use axes::compact;
+pub(crate) use axes::{compact, substitute};
 pub use kind::{Contraction, Kind, Product, classify};
 pub use pair::Refusal;
+pub(crate) use pair::is_mixed_radix;
 
 use crate::parts::Part;
 use crate::schedule::product;
@@ -61,7 +62,7 @@ struct Fuser<'p> {
     /// Groups by id; fused ones leave a hole. The first ids are the nests in their original order.
     groups: Vec<Option<Nest>>,
     facts: Vec<Facts>,
-    /// Where a group stands in the original order: its last member.
+    /// Where a group stands in the original order: its last member, or the first where it only updates state.
     order: Vec<usize>,
     /// Old and new buffer of states that are updated in place.
     in_place: BTreeMap<usize, (BufferId, BufferId)>,
@@ -346,7 +347,8 @@ impl<'p> Fuser<'p> {
                 // The fused group is a new one: what refused its parts may accept it.
                 let id = self.groups.len();
                 self.groups.push(Some(nest));
-                self.order.push(self.order[a].max(self.order[b]));
+                let (first, last) = (self.order[a].min(self.order[b]), self.order[a].max(self.order[b]));
+                self.order.push(if self.is_update(id) { first } else { last });
                 self.edges.grow(id + 1);
                 self.edges.merge(a, id);
                 self.edges.merge(b, id);
@@ -365,6 +367,11 @@ impl<'p> Fuser<'p> {
                 self.refused.insert((a, b), r);
             }
         }
+    }
+
+    /// Whether a group only brings state up to date, in place: the sooner it runs, the sooner what it reads may go.
+    fn is_update(&self, g: usize) -> bool {
+        self.nest(g).stores.iter().all(|s| matches!(self.program.buffer(s.buffer).kind, BufferKind::Update(_)))
     }
 
     /// Whether one of a pair is a product for a library of the target, and the nest they would become is none.

@@ -249,7 +249,7 @@ fn refine(program: &mut LoopProgram, ours: &Expr, theirs: &Expr) -> Option<Refin
 }
 
 // Whether an expression enumerates 0..extent exactly once: `i*6 + j*2 + k` with the right strides.
-fn is_mixed_radix(e: &Expr, extent: &Expr, program: &LoopProgram) -> bool {
+pub(crate) fn is_mixed_radix(e: &Expr, extent: &Expr, program: &LoopProgram) -> bool {
     let order = crate::nest::split_order(e);
     let mut stride = Expr::ONE;
     let mut sum = Expr::ZERO;

@@ -3,9 +3,10 @@
 //! real work, where a contraction would repeat it for every tile, and at the end of a chain that hangs on compute, so that
 //! the chain becomes that kernel's epilogue.
 
-use crate::target::Target;
-use aludel_ir::Prim;
-use aludel_ir::graph::{Graph, Op, ValueId};
+use crate::target::{Language, Target};
+use aludel_ir::graph::{Graph, Node, Op, ValueId};
+use aludel_ir::kernel::element_bytes;
+use aludel_ir::{DType, Prim};
 
 /// Instructions that a reader may repeat rather than load: about what a load from memory costs on a GPU.
 const CHEAP: u32 = 24;
@@ -14,6 +15,8 @@ const CHEAP: u32 = 24;
 #[derive(Clone, Default)]
 struct Cost {
     instructions: u32,
+    /// Those of `instructions` that asynchronous copies do: zeros around what they read.
+    copied: u32,
     /// Kept or input values of at least half the size that are read.
     wide: Vec<ValueId>,
     /// Whether compute (a contraction, a reduction) of full size is among `wide`, read by nobody else.
@@ -28,6 +31,7 @@ pub(super) fn decide(graph: &Graph, target: &Target) -> Vec<bool> {
         0 => (0..graph.nodes.len()).map(|n| becomes_matrix(graph, &users, &defs, n)).collect(),
         _ => vec![false; graph.nodes.len()],
     };
+    let copies_pads = target.speaks(Language::Ptx);
     let mut keep = vec![false; graph.types.len()];
     let mut cost = vec![Cost::default(); graph.types.len()];
     let numel = |v: ValueId| graph.env.hint_or_one(&graph.ty(v).numel());
@@ -36,16 +40,21 @@ pub(super) fn decide(graph: &Graph, target: &Target) -> Vec<bool> {
         is_output[o.value.index()] = true;
     }
     for input in &graph.inputs {
-        cost[input.value.index()] = Cost { instructions: 0, wide: vec![input.value], hangs_on_compute: false };
+        cost[input.value.index()] = Cost { wide: vec![input.value], ..Cost::default() };
     }
     for (n, node) in graph.nodes.iter().enumerate() {
         let Op::Prim(prim) = &node.op else { continue };
         let computes = prim.computes();
         for v in &node.outputs {
-            let mut c = Cost { instructions: own_cost(prim), ..Cost::default() };
+            let copied = match prim {
+                p if copies_pads && is_zero_pad(p) => own_cost(prim),
+                _ => 0,
+            };
+            let mut c = Cost { instructions: own_cost(prim), copied, ..Cost::default() };
             for x in &node.inputs {
                 let cx = &cost[x.index()];
                 c.instructions = c.instructions.saturating_add(cx.instructions);
+                c.copied = c.copied.saturating_add(cx.copied);
                 c.wide.extend(cx.wide.iter().filter(|w| numel(**w) * 2 >= numel(*v)).copied());
                 c.hangs_on_compute |= cx.hangs_on_compute && numel(*x) * 2 >= numel(*v);
             }
@@ -53,26 +62,28 @@ pub(super) fn decide(graph: &Graph, target: &Target) -> Vec<bool> {
             c.wide.dedup();
             let readers = &users[v.index()];
             let fan_out = readers.len() > 1 || (readers.len() == 1 && is_output[v.index()]);
-            let by_contract = readers.iter().any(|n| feeds_contract(graph, &users, &lands, *n));
+            let by_contract = readers.iter().any(|n| feeds_contract(graph, &users, &lands, copies_pads, *n));
             let grows = readers.iter().any(|n| matches!(&graph.nodes[*n].op, Op::Prim(Prim::Expand(s)) if graph.env.hint_or_one(&aludel_ir::Expr::product(s)) >= 8 * numel(*v)));
             let stop = computes
                 || lands[n]
-                || (!prim.is_view() && !is_free(prim) && {
+                || (!prim.is_view() && !is_free(prim) && !widens(graph, node, prim) && {
                     // Masks and random numbers that follow from places alone cost attention less than reading them would.
                     let generated =
                         c.wide.is_empty() && !readers.is_empty() && readers.iter().all(|n| masks_attention(graph, &users, *n, *v));
                     let repeated = fan_out && (c.hangs_on_compute || c.instructions > CHEAP || c.wide.len() > 2);
-                    let operand = by_contract && (c.instructions > target.operand_instructions() || c.hangs_on_compute || c.wide.len() > 1);
+                    let operand = by_contract
+                        && (c.instructions - c.copied > target.operand_instructions() || c.hangs_on_compute || c.wide.len() > 1);
                     let broadcast = grows && c.instructions >= 4 && !c.wide.is_empty();
                     // A pulled expression may not grow without bound, whoever reads it.
                     let large = c.instructions > 400 || c.wide.len() > 6;
                     !generated && (repeated || operand || broadcast || large)
                 });
             if stop || (is_output[v.index()] && !prim.is_view()) {
-                keep[v.index()] = stop || !is_free(prim);
+                keep[v.index()] = stop || !(is_free(prim) || widens(graph, node, prim));
             }
             cost[v.index()] = if keep[v.index()] {
-                Cost { instructions: 0, wide: vec![*v], hangs_on_compute: computes && readers.len() == 1 && !is_output[v.index()] }
+                let one = computes && !is_output[v.index()] && computations(graph, &users, *v) == 1;
+                Cost { wide: vec![*v], hangs_on_compute: one, ..Cost::default() }
             } else {
                 c
             };
@@ -86,6 +97,16 @@ fn is_free(prim: &Prim) -> bool {
     matches!(prim, Prim::Const(_) | Prim::Size(_) | Prim::Iota { .. } | Prim::Detach)
 }
 
+fn is_zero_pad(prim: &Prim) -> bool {
+    matches!(prim, Prim::Pad { value, .. } if value.value() == 0.0)
+}
+
+// A narrow float as a wider one: what is in memory is read in half the bytes.
+fn widens(graph: &Graph, node: &Node, prim: &Prim) -> bool {
+    let narrow = |v: &ValueId| matches!(graph.ty(*v).dtype, DType::F16 | DType::BF16);
+    matches!(prim, Prim::Cast(DType::F32)) && node.inputs.iter().all(narrow)
+}
+
 fn own_cost(prim: &Prim) -> u32 {
     match prim {
         Prim::Scalar(op) => op.def().cost,
@@ -97,13 +118,24 @@ fn own_cost(prim: &Prim) -> u32 {
     }
 }
 
+// How many nodes compute with a value or with a view of it.
+fn computations(graph: &Graph, users: &[Vec<usize>], v: ValueId) -> usize {
+    let through = |n: &usize| match &graph.nodes[*n].op {
+        Op::Prim(p) if p.is_view() => graph.nodes[*n].outputs.iter().map(|v| computations(graph, users, *v)).sum(),
+        _ => 1,
+    };
+    users[v.index()].iter().map(through).sum()
+}
+
 // Whether a node is a contraction, or a view or a change of type on the way to one.
-fn feeds_contract(graph: &Graph, users: &[Vec<usize>], lands: &[bool], n: usize) -> bool {
+fn feeds_contract(graph: &Graph, users: &[Vec<usize>], lands: &[bool], copies_pads: bool, n: usize) -> bool {
     match &graph.nodes[n].op {
         _ if lands[n] => false,
         Op::Prim(Prim::Contract { .. } | Prim::Attention(_) | Prim::AttentionBackward(_)) => true,
-        Op::Prim(p) if p.is_view() || matches!(p, Prim::Cast(_)) => {
-            graph.nodes[n].outputs.iter().any(|v| users[v.index()].iter().any(|m| feeds_contract(graph, users, lands, *m)))
+        // What a product reads in fewer bytes is kept in those.
+        Op::Prim(Prim::Cast(d)) if element_bytes(*d) < element_bytes(graph.ty(graph.nodes[n].inputs[0]).dtype) => false,
+        Op::Prim(p) if p.is_view() || matches!(p, Prim::Cast(_)) || (copies_pads && is_zero_pad(p)) => {
+            graph.nodes[n].outputs.iter().any(|v| users[v.index()].iter().any(|m| feeds_contract(graph, users, lands, copies_pads, *m)))
         }
         _ => false,
     }

@@ -6,10 +6,9 @@
 use super::cut::Problem;
 use super::flow::UNBOUNDED;
 use aludel_ir::graph::{Graph, Op, Phase, ValueId};
+use aludel_ir::kernel::element_bytes;
 use aludel_ir::{Dim, Prim, ScalarOp};
 
-/// Bytes of one element in the memory of a device: a word, whatever the type.
-const ELEMENT_BYTES: u64 = 4;
 /// Scalar operations of at least so many instructions are not computed again by default.
 const DEAR: u32 = 24;
 /// No tensor weighs more: sums of weights stay far below [`UNBOUNDED`].
@@ -35,7 +34,7 @@ pub struct Model<'g> {
     /// For each value of the forward part, the node that defines it.
     pub definition: Vec<Option<usize>>,
     pub again: Vec<Again>,
-    /// Bytes that keeping a value takes beyond what is there anyway.
+    /// Bytes that keeping a value takes beyond what is there anyway, on devices that keep narrow types narrow.
     pub bytes: Vec<u64>,
     /// Operations to compute a value again.
     pub flops: Vec<u64>,
@@ -94,7 +93,7 @@ impl<'g> Model<'g> {
             m.flops[v] = flops(graph, prim, &node.inputs, numel(id));
             m.bytes[v] = match graph.outputs.iter().any(|o| o.value == id) {
                 true => 0,
-                false => numel(id).saturating_mul(ELEMENT_BYTES).min(HEAVIEST),
+                false => numel(id).saturating_mul(element_bytes(graph.ty(id).dtype) as u64).min(HEAVIEST),
             };
             let written = m.read_from_memory(id, &users, false);
             m.default_weight[v] = match (graph.ty(id).numel().is_one(), written) {

@@ -16,7 +16,7 @@ use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
 use aludel_ir::program::{
     Binding, KernelSource, Launch, MatrixProduct, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot, TensorMap,
 };
-use aludel_ir::{Error, Result};
+use aludel_ir::{Error, Result, ScalarOp};
 use std::collections::{BTreeSet, HashMap};
 
 /// Everything that the earlier passes made of one graph.
@@ -29,6 +29,10 @@ pub(crate) struct Passes<'a> {
     pub fused: &'a Fused,
     pub scheduled: Vec<Scheduled>,
 }
+
+/// A nest that moves so many bytes takes longer than a launch: company gains it nothing, and waiting for some keeps what it reads
+/// in memory.
+const LONG: i64 = 16 << 20;
 
 /// Places the buffers and prints the kernels.
 pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result<Program> {
@@ -54,9 +58,19 @@ fn attempt(passes: &Passes, target: &Target, options: &Options, apart: bool) -> 
     // A CPU that plays a GPU runs a branch with all its threads masked: matrix products go faster without there.
     let heavy = |n: usize| matches!(classify(&passes.loops.nests[n], passes.loops), Kind::Contract(_));
     let alone = schedule::product::for_library(passes.loops, target);
+    let bytes = |n: usize| {
+        let nest = &passes.loops.nests[n];
+        let size = |b: &BufferId| {
+            let b = passes.loops.buffer(*b);
+            passes.graph.env.hint_or_one(&b.numel()).saturating_mul(target.element_bytes(b.dtype) as i64)
+        };
+        nest.reads().iter().chain(&nest.writes()).map(size).fold(0i64, i64::saturating_add)
+    };
     let join = |n: usize| match () {
         () if !options.fuse || style != Style::Step || !target.parts.has(Part::SharedLaunches) => batch::Join::Nobody,
-        () if alone[n] || apart && halves(n) => batch::Join::Nobody,
+        // Views of workgroup memory stay with the arrays that they are views of.
+        () if passes.scheduled[n].kernel.shared.iter().any(|a| a.view.is_some()) => batch::Join::Nobody,
+        () if alone[n] || bytes(n) > LONG || apart && halves(n) => batch::Join::Nobody,
         // Its registers and workgroup memory would be those of every workgroup of the launch.
         () if target.speaks(Language::Ptx) && matches!(classify(&passes.loops.nests[n], passes.loops), Kind::Attention(_)) => {
             batch::Join::Nobody
@@ -436,7 +450,8 @@ fn flops(loops: &LoopProgram, nest: &Nest) -> Expr {
     }
     for (i, (op, dtype)) in nest.ops.iter().enumerate() {
         let counts = match op {
-            LoopOp::Scalar(..) => dtype.is_float(),
+            // Choosing computes nothing.
+            LoopOp::Scalar(op, _) => dtype.is_float() && *op != ScalarOp::Select,
             LoopOp::Reduce { .. } => dtype.is_float() || matches!(classify(nest, loops), Kind::Contract(_)),
             _ => false,
         };

@@ -19,23 +19,24 @@ pub(super) struct Quad {
     values: HashMap<ValId, Vec<KExpr>>,
 }
 
-/// How an index moves within four iterations along an axis, the first of which is a multiple of four.
+/// How an index moves within so many iterations along an axis, the first of which is a multiple of as many.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Moves {
     /// Not at all.
     Not,
-    /// Element by element, from a multiple of four.
+    /// Element by element, from a multiple of as many.
     Wide,
     Otherwise,
 }
 
-fn moves(e: &Expr, axis: AxisId) -> Moves {
+fn moves(e: &Expr, axis: AxisId, by: i64) -> Moves {
     let (mut wide, mut aligned) = (0, true);
     for (m, c) in e.terms() {
-        match m.iter().map(|a| atom_moves(a, axis)).reduce(|a, b| if a == Moves::Not && b == Moves::Not { a } else { Moves::Otherwise }) {
+        match m.iter().map(|a| atom_moves(a, axis, by)).reduce(|a, b| if a == Moves::Not && b == Moves::Not { a } else { Moves::Otherwise })
+        {
             // A product of several atoms moves when any of them does; one by itself moves as it does.
-            _ if m.len() == 1 && c == 1 && atom_moves(&m[0], axis) == Moves::Wide => wide += 1,
-            None | Some(Moves::Not) => aligned &= c % 4 == 0,
+            _ if m.len() == 1 && c == 1 && atom_moves(&m[0], axis, by) == Moves::Wide => wide += 1,
+            None | Some(Moves::Not) => aligned &= c % by == 0,
             Some(_) => return Moves::Otherwise,
         }
     }
@@ -46,15 +47,15 @@ fn moves(e: &Expr, axis: AxisId) -> Moves {
     }
 }
 
-fn atom_moves(a: &Atom, axis: AxisId) -> Moves {
+fn atom_moves(a: &Atom, axis: AxisId, by: i64) -> Moves {
     let uses = Expr::atom(a.clone()).uses_axis(axis);
     match a {
         Atom::Axis(x) if *x == axis => Moves::Wide,
         _ if !uses => Moves::Not,
-        // Four neighbours from a multiple of four lie in the same block of 4n, one after another.
+        // As many neighbours lie in the same block of a multiple of so many, one after another.
         Atom::FloorDiv(x, d) | Atom::Mod(x, d) => {
-            let blocks = d.as_const().is_some_and(|d| d % 4 == 0);
-            match (moves(x, axis), a) {
+            let blocks = d.as_const().is_some_and(|d| d % by == 0);
+            match (moves(x, axis, by), a) {
                 (Moves::Not, _) if !d.uses_axis(axis) => Moves::Not,
                 (Moves::Wide, Atom::FloorDiv(..)) if blocks => Moves::Not,
                 (Moves::Wide, Atom::Mod(..)) if blocks => Moves::Wide,
@@ -65,16 +66,16 @@ fn atom_moves(a: &Atom, axis: AxisId) -> Moves {
     }
 }
 
-/// Whether an index moves element by element along an axis, from a multiple of four.
-pub(super) fn is_wide(e: &Expr, axis: AxisId) -> bool {
-    moves(e, axis) == Moves::Wide
+/// Whether an index moves element by element within `by` iterations along an axis, from a multiple of `by`.
+pub(super) fn is_wide(e: &Expr, axis: AxisId, by: i64) -> bool {
+    moves(e, axis, by) == Moves::Wide
 }
 
 /// Whether some access of a nest would be four elements wide along an axis of so many.
 pub(super) fn pays(nest: &Nest, program: &LoopProgram, axis: AxisId) -> bool {
     let divides = program.extent(axis).as_const().is_some_and(|e| e % 4 == 0);
-    let load = |op: &LoopOp| matches!(op, LoopOp::Load { index, .. } if is_wide(&index[0], axis));
-    divides && (nest.ops.iter().any(|(op, _)| load(op)) || nest.stores.iter().any(|s| is_wide(&s.index[0], axis)))
+    let load = |op: &LoopOp| matches!(op, LoopOp::Load { index, .. } if is_wide(&index[0], axis, 4));
+    divides && (nest.ops.iter().any(|(op, _)| load(op)) || nest.stores.iter().any(|s| is_wide(&s.index[0], axis, 4)))
 }
 
 impl Quad {
@@ -118,11 +119,11 @@ impl Quad {
         let out: Vec<KExpr> = match em.nest.op(v) {
             LoopOp::Const(l) => return Ok(vec![KExpr::Lit(*l)]),
             LoopOp::Index(e) => {
-                let lanes = if lanes == 4 && moves(e, self.axis) == Moves::Not && !reads(e, em, self.axis) { 1 } else { lanes };
+                let lanes = if lanes == 4 && moves(e, self.axis, 4) == Moves::Not && !reads(e, em, self.axis) { 1 } else { lanes };
                 self.index(kb, em, e, lanes)?
             }
             LoopOp::Load { buffer, index, .. }
-                if lanes == 4 && one_mask && is_wide(&index[0], self.axis) && !reads(&index[0], em, self.axis) =>
+                if lanes == 4 && one_mask && is_wide(&index[0], self.axis, 4) && !reads(&index[0], em, self.axis) =>
             {
                 let mut at = self.wide(kb, em, &index[0])?;
                 if let Some(m) = mask {
@@ -166,7 +167,7 @@ impl Quad {
 
     /// Whether a value is an index that moves element by element.
     fn is_block(&self, em: &Emitter, v: ValId) -> bool {
-        matches!(em.nest.op(v), LoopOp::Index(e) if is_wide(e, self.axis) && !reads(e, em, self.axis))
+        matches!(em.nest.op(v), LoopOp::Index(e) if is_wide(e, self.axis, 4) && !reads(e, em, self.axis))
     }
 
     /// An index expression for each lane.
@@ -217,7 +218,7 @@ impl Quad {
         for (_, s) in em.nest.stores.iter().enumerate().filter(|(i, _)| pick(*i)) {
             let value = self.value(kb, em, s.value)?;
             let buffer = kb.buffer(s.buffer);
-            if self.lanes == 4 && !s.add && is_wide(&s.index[0], self.axis) && !reads(&s.index[0], em, self.axis) {
+            if self.lanes == 4 && !s.add && is_wide(&s.index[0], self.axis, 4) && !reads(&s.index[0], em, self.axis) {
                 let index = self.wide(kb, em, &s.index[0])?;
                 let wide = if value.len() == 1 { value } else { (0..4).map(|l| lane(&value, l)).collect() };
                 out.push(Stmt::Store { buffer, index, value: KExpr::Vec4(wide) });

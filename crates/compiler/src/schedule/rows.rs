@@ -75,7 +75,11 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target, rows_fastest: boo
         return Shape { rows: 32, lanes: lanes as u32, rows_fastest };
     }
     let max = target.max_threads.min(256) as i64;
-    let lanes = if target.software {
+    // Short sums side by side, such as windows of each channel: a thread has one to itself.
+    let windows = target.speaks(Language::Ptx) && rows_fastest && columns <= 32 && rows >= 1 << 16;
+    let lanes = if windows {
+        1
+    } else if target.software {
         // Threads of a workgroup run one after another there: lanes only pay to split what is otherwise one thread's work.
         if rows >= 32 || columns <= 64 { 1 } else { pow2(columns / 64).min(64) }
     } else if columns <= 4 {

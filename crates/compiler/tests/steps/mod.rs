@@ -1,6 +1,8 @@
 //! Training steps as captured graphs, for the tests of the passes.
 #![allow(dead_code)]
 
+pub mod convolutional;
+
 use aludel_ir::graph::{InputKind, Op};
 use aludel_ir::{Attrs, Builder, DType, Dim, Graph, TensorType, ValueId};
 
@@ -14,11 +16,13 @@ pub enum Optimizer {
 pub struct Step {
     b: Builder,
     params: Vec<(String, ValueId)>,
+    /// What the operands of convolutions and linear layers are cast to.
+    products: DType,
 }
 
 impl Step {
     pub fn new(name: &str) -> Self {
-        Step { b: Builder::new(name), params: Vec::new() }
+        Step { b: Builder::new(name), params: Vec::new(), products: DType::F32 }
     }
 
     pub fn arg(&mut self, name: &str, dtype: DType, shape: &[Dim]) -> ValueId {

@@ -13,7 +13,7 @@ pub enum MatrixOp {
     Pack { to: Var, dtype: DType, low: KExpr, high: KExpr },
     /// Four 8 x 8 matrices from a workgroup array of 16-bit floats: thread `8 i + r` names the first element of row `r` of matrix
     /// `i`, at a multiple of eight. Thread `t` gets, of each matrix, the elements `2 (t % 4)` and the next of row `t / 4`, or of that
-    /// column where `transposed`.
+    /// column where `transposed`. Where the array is of f32, a row has four of them, and thread `t` gets element `t % 4` of row `t / 4`.
     Load { to: [Var; 4], array: u32, index: KExpr, transposed: bool },
     /// `acc += a * b`: 16 rows, 8 columns, 16 deep, sums in f32.
     Multiply { dtype: DType, acc: [Var; 4], a: [KExpr; 4], b: [KExpr; 2] },
@@ -81,7 +81,9 @@ impl MatrixOp {
         let (wanted, dtype) = match self {
             MatrixOp::Pack { dtype, .. } => (float, *dtype),
             MatrixOp::Multiply { dtype, .. } => (word, *dtype),
-            MatrixOp::Load { array, .. } => match k.shared.get(*array as usize) {
+            MatrixOp::Load { array, transposed, .. } => match k.shared.get(*array as usize) {
+                // A row of 16 bytes has four f32, and a word one.
+                Some(a) if a.ty == float && !transposed => (super::I32, DType::F16),
                 Some(a) if a.ty.lanes == 1 => (super::I32, a.ty.dtype),
                 _ => return fail(format!("workgroup array {array} is not one of scalars")),
             },

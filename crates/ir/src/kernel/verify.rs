@@ -116,11 +116,13 @@ impl Kernel {
         if let Some(a) = self.shared.iter().find(|a| a.len == 0 || !matches!(a.ty.lanes, 1 | 4 | 8 | 16)) {
             return fail(format!("workgroup array {} of {} elements of {} lanes", a.name, a.len, a.ty.lanes));
         }
+        // C knows memory by one type.
+        let gpu = self.needs_subgroups();
         for (i, a) in self.shared.iter().enumerate() {
-            let words = |a: &SharedArray| a.len as u64 * a.ty.lanes as u64;
+            let bytes = |a: &SharedArray| a.len as u64 * a.ty.lanes as u64 * element_bytes(a.ty.dtype) as u64;
             let fits = |of: u32| {
                 let of = self.shared[..i].get(of as usize).filter(|of| of.view.is_none());
-                of.is_some_and(|of| words(a) <= words(of) && a.ty.dtype == of.ty.dtype)
+                of.is_some_and(|of| bytes(a) <= bytes(of) && (a.ty.dtype == of.ty.dtype || gpu))
             };
             if a.view.is_some_and(|of| !fits(of)) {
                 return fail(format!("workgroup array {} shows memory that is not there or of another type", a.name));

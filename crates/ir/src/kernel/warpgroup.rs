@@ -45,6 +45,20 @@ impl Factors {
         4 * self.depth()
     }
 
+    /// The type of the elements in memory.
+    pub const fn dtype(self) -> DType {
+        match self {
+            Factors::Tf32 => DType::F32,
+            Factors::F16 => DType::F16,
+            Factors::BF16 => DType::BF16,
+        }
+    }
+
+    /// Elements of a group of 16 bytes.
+    pub const fn group(self) -> u32 {
+        self.depth() / 2
+    }
+
     pub const fn name(self) -> &'static str {
         match self {
             Factors::Tf32 => "tf32",

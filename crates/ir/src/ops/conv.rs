@@ -12,6 +12,7 @@ use crate::expr::Dim;
 use crate::graph::ValueId;
 use crate::op::{Attrs, OpDef, VjpArgs};
 use crate::prim::{Prim, ReduceOp};
+use crate::scalar::ScalarOp;
 
 pub static OPS: &[OpDef] = &[
     op!(
@@ -66,19 +67,22 @@ pub static OPS: &[OpDef] = &[
         "max_pool1d",
         "x; kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False",
         "The largest element of each window; the gradient goes to the first of equals.",
-        |b, x, a| max_pool(b, x[0], a, 1)
+        |b, x, a| max_pool(b, x[0], a, 1),
+        |b, v| max_pool_vjp(b, v, 1)
     ),
     op!(
         "max_pool2d",
         "x; kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False",
         "The largest element of each window; the gradient goes to the first of equals.",
-        |b, x, a| max_pool(b, x[0], a, 2)
+        |b, x, a| max_pool(b, x[0], a, 2),
+        |b, v| max_pool_vjp(b, v, 2)
     ),
     op!(
         "max_pool3d",
         "x; kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False",
         "The largest element of each window; the gradient goes to the first of equals.",
-        |b, x, a| max_pool(b, x[0], a, 3)
+        |b, x, a| max_pool(b, x[0], a, 3),
+        |b, v| max_pool_vjp(b, v, 3)
     ),
     op!(
         "avg_pool1d",
@@ -343,22 +347,120 @@ fn conv_vjp(b: &mut Builder, v: &VjpArgs, n: usize) -> Result<Vec<Option<ValueId
     let (w, groups) = forward_windows(b, x[1], v.attrs, n)?;
     let (input, added) = batched(b, x[0], n)?;
     let (dy, _) = batched(b, dy, n)?;
-    // dx: every output meets the window turned around, outputs as far apart as the stride.
-    let (sizes, outs) = (b.shape(input), b.shape(dy));
+    let dx = transpose_of(b, dy, x[1], groups, &w, &b.shape(input))?;
+    let dw = weight_gradient(b, dy, input, groups, &w)?;
+    let dx = unbatched(b, dx, added)?;
+    finish(b, v, vec![Some(dx), Some(dw)], dy)
+}
+
+/// The windows of the spread results that each element of an input `[N, C, *sizes]` lies in, in reverse: what a gradient with respect
+/// to the input sums over.
+fn seen_from_inside(w: &Windows, sizes: &[Dim], outs: &[Dim]) -> Windows {
+    let n = w.kernel.len();
     let reach = |d: usize| Dim::Const(w.dilation[d] * (w.kernel[d] - 1));
-    let back = Windows {
+    Windows {
         kernel: w.kernel.clone(),
         stride: vec![1; n],
         dilation: w.dilation.clone(),
         lo: (0..n).map(|d| reach(d).sub(&w.lo[d])).collect(),
         hi: (0..n).map(|d| sizes[d + 2].add(&w.lo[d]).sub(&Dim::ONE).sub(&outs[d + 2].sub(&Dim::ONE).scale(w.stride[d]))).collect(),
+    }
+}
+
+/// The places of a strided dimension of an input, told apart by how they lie to the windows: element `groups * count` is `group *
+/// count + phase`, and lies in the windows `group + first`, `group + first + 1`, .. (as many as `taps`), at place `phase + before -
+/// count * (first + tap)` of window `first + tap`, where it is one.
+struct Phase {
+    groups: Dim,
+    /// The stride.
+    count: i64,
+    taps: i64,
+    first: i64,
+    /// The padding before.
+    before: i64,
+    /// Windows missing before the first and after the last group's.
+    lo: Dim,
+    hi: Dim,
+}
+
+/// The phases of each dimension, where strides divide the sizes: sums over the windows of an element then have no holes. Strided
+/// dimensions with dilation have none here.
+fn phases(w: &Windows, sizes: &[Dim], outs: &[Dim]) -> Option<Vec<Phase>> {
+    let each = |d: usize| {
+        let (count, kernel, before) = (w.stride[d], w.kernel[d], w.lo[d].as_const()?);
+        let groups = sizes[d + 2].exact_div(&Dim::Const(count))?;
+        let (first, last) = (-(kernel - 1 - before).div_euclid(count), (count - 1 + before).div_euclid(count));
+        let hi = groups.add(&Dim::Const(last)).sub(&outs[d + 2]);
+        let taps = last - first + 1;
+        (w.dilation[d] == 1 && taps > 0).then_some(Phase { groups, count, taps, first, before, lo: Dim::Const(-first), hi })
     };
-    let apart = spread(b, dy, &w.stride)?;
-    let other = turned(b, x[1], groups, true)?;
-    let dx = convolve(b, apart, other, groups, &back)?;
-    let dw = weight_gradient(b, dy, input, groups, &w)?;
-    let dx = unbatched(b, dx, added)?;
-    finish(b, v, vec![Some(dx), Some(dw)], dy)
+    (0..w.kernel.len()).map(each).collect()
+}
+
+/// `[N, C, *windows]` to the windows of each group: `[N, C, *groups, *taps]`.
+fn neighbours(b: &mut Builder, x: ValueId, phases: &[Phase]) -> Result<ValueId> {
+    let one = vec![1; phases.len()];
+    let w = Windows {
+        kernel: phases.iter().map(|p| p.taps).collect(),
+        stride: one.clone(),
+        dilation: one,
+        lo: phases.iter().map(|p| p.lo.clone()).collect(),
+        hi: phases.iter().map(|p| p.hi.clone()).collect(),
+    };
+    windows(b, x, &w, 0.0)
+}
+
+/// The transpose of a convolution as a linear map of its input `[N, G * C, *sizes]`, with weight `[G * O, C, *K]`, applied to
+/// `[N, G * O, *windows]`: its gradient with respect to the input, and the transposed convolution.
+fn transpose_of(b: &mut Builder, y: ValueId, weight: ValueId, groups: i64, w: &Windows, sizes: &[Dim]) -> Result<ValueId> {
+    let n = w.kernel.len();
+    let outs = b.shape(y);
+    let back = seen_from_inside(w, sizes, &outs);
+    let strided = w.stride.iter().any(|s| *s > 1);
+    if strided && w.kernel.iter().all(|k| *k == 1) {
+        // One product for each window; what lies between them is zero.
+        let one = Windows { lo: vec![Dim::ZERO; n], hi: vec![Dim::ZERO; n], stride: vec![1; n], ..seen_from_inside(w, sizes, &outs) };
+        let other = turned(b, weight, groups, false)?;
+        let x = convolve(b, y, other, groups, &one)?;
+        let mut x = spread(b, x, &w.stride)?;
+        for d in 0..n {
+            x = grow(b, x, d + 2, &back.lo[d], &back.hi[d], 0.0)?;
+        }
+        return Ok(x);
+    }
+    let Some(phases) = phases(w, sizes, &outs).filter(|_| strided) else {
+        // Every window meets the kernel turned around, windows as far apart as the stride.
+        let apart = spread(b, y, &w.stride)?;
+        let other = turned(b, weight, groups, true)?;
+        return convolve(b, apart, other, groups, &back);
+    };
+    // [G, O, C, *K] to [G, O, *phases, C, *taps]: the place that each tap of each phase meets, zero where there is none.
+    let mut k = grouped(b, weight, 0, groups)?;
+    for (d, p) in phases.iter().enumerate() {
+        let at = 3 + 2 * d;
+        let lo = p.count * (p.first + p.taps - 1) - p.before;
+        k = b.pad(k, at, Dim::Const(lo), Dim::Const(p.taps * p.count - w.kernel[d] - lo), 0.0)?;
+        let mut shape = b.shape(k);
+        shape[at] = Dim::Const(p.taps);
+        shape.insert(at + 1, Dim::Const(p.count));
+        k = b.reshape(k, shape)?;
+    }
+    let k = b.prim(Prim::Flip((0..n).map(|d| 3 + 2 * d).collect()), &[k])?;
+    let mut order = vec![0, 1];
+    order.extend((0..n).map(|d| 4 + 2 * d));
+    order.push(2);
+    order.extend((0..n).map(|d| 3 + 2 * d));
+    let k = b.permute(k, &order)?;
+    let y = neighbours(b, y, &phases)?;
+    let y = grouped(b, y, 1, groups)?;
+    let mut over = vec![(1, 2)];
+    over.extend((0..n).map(|d| (3 + n + d, 3 + n + d)));
+    // [G, *phases, C, N, *groups] to [N, G, C, (groups, phases)..]
+    let x = b.contract(k, y, &[(0, 1)], &over)?;
+    let mut order = vec![2 + n, 0, 1 + n];
+    order.extend((0..n).flat_map(|d| [3 + n + d, 1 + d]));
+    let x = b.permute(x, &order)?;
+    b.reshape(x, sizes.to_vec())
 }
 
 /// Gradients in the types of their operands, the bias's added.
@@ -367,8 +469,8 @@ fn finish(b: &mut Builder, v: &VjpArgs, mut grads: Vec<Option<ValueId>>, dy: Val
     grads.iter().zip(v.inputs).map(|(g, x)| g.map(|g| b.cast(g, b.dtype(*x))).transpose()).collect()
 }
 
-/// The transposed convolution's stride, and its windows over the spread input.
-fn transposed_windows(b: &Builder, weight: ValueId, a: &Attrs, n: usize) -> Result<(Windows, Vec<i64>, Vec<i64>, i64)> {
+/// The convolution that a transposed one of `input` is the transpose of, its groups, and the sizes `[N, channels, *S]` of its input.
+fn transposed_windows(b: &Builder, input: ValueId, weight: ValueId, a: &Attrs, n: usize) -> Result<(Windows, i64, Vec<Dim>)> {
     let kernel = kernel_of(b, weight, n)?;
     let (stride, dilation) = (each(b, a, "stride", 1, n, 1)?, each(b, a, "dilation", 1, n, 1)?);
     let (padding, extra) = (each(b, a, "padding", 0, n, 0)?, each(b, a, "output_padding", 0, n, 0)?);
@@ -376,19 +478,26 @@ fn transposed_windows(b: &Builder, weight: ValueId, a: &Attrs, n: usize) -> Resu
         let problem = format!("output_padding {} is not smaller than stride or dilation", extra[d]);
         return Err(b.error(problem, "it tells apart the inputs that one output size may come from: use less"));
     }
-    let lo: Vec<Dim> = (0..n).map(|d| Dim::Const(dilation[d] * (kernel[d] - 1) - padding[d])).collect();
-    let hi = lo.iter().zip(&extra).map(|(l, e)| l.add(&Dim::Const(*e))).collect();
     let groups = each(b, a, "groups", 1, 1, 1)?[0];
-    Ok((Windows { kernel, stride: vec![1; n], dilation, lo, hi }, stride, padding, groups))
+    let have = b.shape(input);
+    let mut sizes = vec![have[0].clone(), b.shape(weight)[1].scale(groups)];
+    let span = |d: usize| have[d + 2].sub(&Dim::ONE).scale(stride[d]).add(&Dim::Const(dilation[d] * (kernel[d] - 1) + 1));
+    sizes.extend((0..n).map(|d| span(d).add(&Dim::Const(extra[d] - 2 * padding[d]))));
+    if let Some(d) = (0..n).find(|d| sizes[d + 2].as_const().is_some_and(|s| s < 1)) {
+        let size = b.graph.env.show(&sizes[d + 2]);
+        return Err(b.error(format!("the result would have {size} elements in dimension {}", d + 2), "use less padding or a larger kernel"));
+    }
+    let lo: Vec<Dim> = padding.iter().map(|p| Dim::Const(*p)).collect();
+    // What output_padding adds lies beyond the last window.
+    let hi = lo.iter().zip(&extra).map(|(l, e)| l.sub(&Dim::Const(*e))).collect();
+    Ok((Windows { kernel, stride, dilation, lo, hi }, groups, sizes))
 }
 
 fn conv_transpose(b: &mut Builder, x: &[ValueId], a: &Attrs, n: usize) -> Result<Vec<ValueId>> {
     let x = operands(b, x)?;
-    let (w, stride, _, groups) = transposed_windows(b, x[1], a, n)?;
     let (input, added) = batched(b, x[0], n)?;
-    let apart = spread(b, input, &stride)?;
-    let weight = turned(b, x[1], groups, true)?;
-    let y = convolve(b, apart, weight, groups, &w)?;
+    let (w, groups, sizes) = transposed_windows(b, input, x[1], a, n)?;
+    let y = transpose_of(b, input, x[1], groups, &w, &sizes)?;
     let y = with_bias(b, y, x.get(2))?;
     Ok(vec![unbatched(b, y, added)?])
 }
@@ -396,16 +505,10 @@ fn conv_transpose(b: &mut Builder, x: &[ValueId], a: &Attrs, n: usize) -> Result
 fn conv_transpose_vjp(b: &mut Builder, v: &VjpArgs, n: usize) -> Result<Vec<Option<ValueId>>> {
     let Some(dy) = v.grads[0] else { return Ok(vec![None; v.inputs.len()]) };
     let x = operands(b, v.inputs)?;
-    let (w, stride, padding, groups) = transposed_windows(b, x[1], v.attrs, n)?;
     let (input, added) = batched(b, x[0], n)?;
     let (dy, _) = batched(b, dy, n)?;
-    // dx is a plain convolution of dy; what output_padding added lies beyond the last window.
-    let (sizes, outs) = (b.shape(input), b.shape(dy));
-    let lo: Vec<Dim> = padding.iter().map(|p| Dim::Const(*p)).collect();
-    let span = |d: usize| sizes[d + 2].sub(&Dim::ONE).scale(stride[d]).add(&Dim::Const(w.dilation[d] * (w.kernel[d] - 1) + 1));
-    let hi = (0..n).map(|d| span(d).sub(&outs[d + 2]).sub(&lo[d])).collect();
-    let plain = Windows { kernel: w.kernel, stride, dilation: w.dilation, lo, hi };
-    // The weight [G * C, O, *K] has the channels of a plain convolution from O to C.
+    // dx is a plain convolution of dy. The weight [G * C, O, *K] has the channels of one from O to C.
+    let (plain, groups, _) = transposed_windows(b, input, x[1], v.attrs, n)?;
     let dx = convolve(b, dy, x[1], groups, &plain)?;
     let dw = weight_gradient(b, input, dy, groups, &plain)?;
     let dx = unbatched(b, dx, added)?;
@@ -453,19 +556,102 @@ fn flat_kernel(b: &mut Builder, x: ValueId, n: usize) -> Result<ValueId> {
     Ok(x)
 }
 
+/// The windows with the kernel as one last dimension, and the position of the first largest element in each, that dimension kept.
+fn largest(b: &mut Builder, x: ValueId, w: &Windows) -> Result<(ValueId, ValueId)> {
+    let least = ReduceOp::Max.identity(b.dtype(x));
+    let x = windows(b, x, w, least)?;
+    let x = flat_kernel(b, x, w.kernel.len())?;
+    let at = b.reduce(ReduceOp::ArgMax, x, &[b.rank(x) - 1], true)?;
+    Ok((x, at))
+}
+
 fn max_pool(b: &mut Builder, x: ValueId, a: &Attrs, n: usize) -> Result<Vec<ValueId>> {
     let (x, added) = batched(b, x, n)?;
     let (w, _) = pool_windows(b, x, a, n)?;
-    let least = ReduceOp::Max.identity(b.dtype(x));
-    let x = windows(b, x, &w, least)?;
-    let x = flat_kernel(b, x, n)?;
     // By position: the gradient then goes to one element, as in PyTorch, and not to all equals.
+    let (x, at) = largest(b, x, &w)?;
     let last = b.rank(x) - 1;
-    let at = b.reduce(ReduceOp::ArgMax, x, &[last], true)?;
     let y = b.prim(Prim::Gather { dim: last }, &[x, at])?;
     let shape = b.shape(y)[..last].to_vec();
     let y = b.reshape(y, shape)?;
     Ok(vec![unbatched(b, y, added)?])
+}
+
+/// Each element gathers from the windows that it lies in: those that chose its position. Nothing is scattered.
+fn max_pool_vjp(b: &mut Builder, v: &VjpArgs, n: usize) -> Result<Vec<Option<ValueId>>> {
+    let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
+    let (x, added) = batched(b, v.inputs[0], n)?;
+    let (dy, _) = batched(b, dy, n)?;
+    let (w, _) = pool_windows(b, x, v.attrs, n)?;
+    let (_, at) = largest(b, x, &w)?;
+    let at = b.reshape(at, b.shape(dy))?;
+    let (sizes, outs) = (b.shape(x), b.shape(dy));
+    let zero = b.constant(0.0, b.dtype(dy))?;
+    let dx = match phases(&w, &sizes, &outs) {
+        Some(phases) => {
+            // [N, C, (groups, phases).., taps..]: an element of a phase lies in one window for each tap.
+            let grid: Vec<Dim> = phases.iter().flat_map(|p| [p.groups.clone(), Dim::Const(p.count)]).collect();
+            let taps: Vec<Dim> = phases.iter().map(|p| Dim::Const(p.taps)).collect();
+            let all = [&outs[..2], &grid, &taps].concat();
+            let one = |d: usize| if (2..2 + 2 * n).contains(&d) && d % 2 == 1 { Dim::ONE } else { all[d].clone() };
+            let one: Vec<Dim> = (0..all.len()).map(one).collect();
+            let (dy, at) = (neighbours(b, dy, &phases)?, neighbours(b, at, &phases)?);
+            let (dy, at) = (b.reshape(dy, one.clone())?, b.reshape(at, one)?);
+            // Where the element lies in the window of each tap.
+            let (mut here, mut hit) = (b.constant(0.0, DType::I32)?, None);
+            for (d, p) in phases.iter().enumerate() {
+                let (phase, tap) = (line(b, &all, 3 + 2 * d)?, line(b, &all, 2 + 2 * n + d)?);
+                let back = b.scalar(ScalarOp::Mul, tap, -(p.count as f64))?;
+                let place = b.add(phase, back)?;
+                let place = b.scalar(ScalarOp::Add, place, (p.before - p.count * p.first) as f64)?;
+                let before = b.scalar(ScalarOp::Mul, here, w.kernel[d] as f64)?;
+                here = b.add(before, place)?;
+                let (low, high) = (b.scalar(ScalarOp::Ge, place, 0.0)?, b.scalar(ScalarOp::Lt, place, w.kernel[d] as f64)?);
+                let inside = b.binary(ScalarOp::And, low, high)?;
+                hit = Some(match hit {
+                    Some(h) => b.binary(ScalarOp::And, h, inside)?,
+                    None => inside,
+                });
+            }
+            let same = b.binary(ScalarOp::Eq, at, here)?;
+            let hit = hit.map_or(Ok(same), |h| b.binary(ScalarOp::And, h, same))?;
+            let g = b.select(hit, dy, zero)?;
+            let g = b.sum(g, &(2 + 2 * n..2 + 3 * n).collect::<Vec<_>>(), false)?;
+            b.reshape(g, sizes)?
+        }
+        None => {
+            let back = seen_from_inside(&w, &sizes, &outs);
+            let (dy, at) = (spread(b, dy, &w.stride)?, spread(b, at, &w.stride)?);
+            // What lies between and beyond the windows adds nothing, wherever it points.
+            let (dy, at) = (windows(b, dy, &back, 0.0)?, windows(b, at, &back, 0.0)?);
+            let dims: Vec<usize> = (n + 2..2 * n + 2).collect();
+            let here = position_from_end(b, &b.shape(at), &dims)?;
+            let hit = b.binary(ScalarOp::Eq, at, here)?;
+            let g = b.select(hit, dy, zero)?;
+            b.sum(g, &dims, false)?
+        }
+    };
+    Ok(vec![Some(unbatched(b, dx, added)?)])
+}
+
+/// Counts along one dimension of a shape; the others are of size one.
+fn line(b: &mut Builder, shape: &[Dim], d: usize) -> Result<ValueId> {
+    let sizes: Vec<Dim> = shape.iter().enumerate().map(|(i, s)| if i == d { s.clone() } else { Dim::ONE }).collect();
+    b.iota(&sizes, d)
+}
+
+/// The position in a window: the row-major number of the place along `dims`, counted from the end.
+fn position_from_end(b: &mut Builder, shape: &[Dim], dims: &[usize]) -> Result<ValueId> {
+    let mut sum = b.constant(0.0, DType::I32)?;
+    for d in dims {
+        let size = shape[*d].as_const().unwrap_or(1);
+        let at = line(b, shape, *d)?;
+        let at = b.scalar(ScalarOp::Mul, at, -1.0)?;
+        let at = b.scalar(ScalarOp::Add, at, (size - 1) as f64)?;
+        let before = b.scalar(ScalarOp::Mul, sum, size as f64)?;
+        sum = b.add(before, at)?;
+    }
+    Ok(sum)
 }
 
 fn avg_pool(b: &mut Builder, x: ValueId, a: &Attrs, n: usize) -> Result<Vec<ValueId>> {
@@ -542,12 +728,12 @@ fn adaptive_mean(b: &mut Builder, x: ValueId, d: usize, out: i64) -> Result<Valu
     // Windows that overlap unevenly: a product with the matrix of their weights.
     let grid = [Dim::Const(out), Dim::Const(size)];
     let (i, at) = (b.iota(&grid, 0)?, b.iota(&grid, 1)?);
-    let scaled = b.scalar(crate::ScalarOp::Mul, i, size as f64)?;
-    let start = b.scalar(crate::ScalarOp::Div, scaled, out as f64)?;
-    let upto = b.scalar(crate::ScalarOp::Add, scaled, (size + out - 1) as f64)?;
-    let end = b.scalar(crate::ScalarOp::Div, upto, out as f64)?;
-    let (after, before) = (b.binary(crate::ScalarOp::Ge, at, start)?, b.binary(crate::ScalarOp::Lt, at, end)?);
-    let inside = b.binary(crate::ScalarOp::And, after, before)?;
+    let scaled = b.scalar(ScalarOp::Mul, i, size as f64)?;
+    let start = b.scalar(ScalarOp::Div, scaled, out as f64)?;
+    let upto = b.scalar(ScalarOp::Add, scaled, (size + out - 1) as f64)?;
+    let end = b.scalar(ScalarOp::Div, upto, out as f64)?;
+    let (after, before) = (b.binary(ScalarOp::Ge, at, start)?, b.binary(ScalarOp::Lt, at, end)?);
+    let inside = b.binary(ScalarOp::And, after, before)?;
     let length = b.sub(end, start)?;
     let (inside, length) = (b.cast(inside, DType::F32)?, b.cast(length, DType::F32)?);
     let weights = b.div(inside, length)?;

@@ -2,10 +2,12 @@
 
 use super::reduction::vector_norm;
 use crate::build::Builder;
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::Dim;
 use crate::graph::ValueId;
 use crate::op::{Attrs, OpDef, VjpArgs};
+use crate::prim::Prim;
 use crate::scalar::ScalarOp;
 
 pub static OPS: &[OpDef] = &[
@@ -36,7 +38,8 @@ pub static OPS: &[OpDef] = &[
         "batch_norm",
         "x, running_mean, running_var, [weight], [bias]; training=False, momentum=0.1, eps=1e-5",
         "Normalizes each channel over the batch when training, else by the running statistics. Gives the result and the new running mean and variance.",
-        batch_norm
+        batch_norm,
+        batch_norm_vjp
     ),
     op!("normalize", "x; p=2.0, dim=1, eps=1e-12", "x / max(norm(x), eps) along dim.", |b, x, a| {
         let dim = a.ints("dim")?.unwrap_or(vec![1]);
@@ -209,42 +212,123 @@ fn instance_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueI
     Ok(vec![channel_affine(b, c.normal, &x[1..])?])
 }
 
+/// What normalizes each channel: all shaped to broadcast against the input.
+struct Statistics {
+    mean: ValueId,
+    /// Of the population.
+    variance: ValueId,
+    /// 1 / sqrt(variance + eps)
+    scale: ValueId,
+    /// Elements of one channel.
+    count: ValueId,
+}
+
+/// Statistics of narrow floats are f32's, whatever the result is.
+fn wide(b: &mut Builder, x: ValueId) -> Result<ValueId> {
+    let x = b.float(x)?;
+    let dtype = b.dtype(x).promote(DType::F32);
+    b.cast(x, dtype)
+}
+
+/// Every dimension but the channels'.
+fn but_channels(b: &Builder, x: ValueId) -> Vec<usize> {
+    (0..b.rank(x)).filter(|d| *d != 1).collect()
+}
+
+// Both sums come from one pass over the input. Squares are summed of differences from one element of the channel: an offset
+// common to all then costs no precision. Source: T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for computing the sample
+// variance", 1983 (shifted data).
+fn channel_statistics(b: &mut Builder, x: ValueId, eps: f64) -> Result<Statistics> {
+    let (dims, shape) = (but_channels(b, x), b.shape(x));
+    let mut shift = b.prim(Prim::Detach, &[x])?;
+    for d in &dims {
+        shift = b.narrow(shift, *d, Dim::ZERO, Dim::ONE)?;
+    }
+    let sizes: Vec<Dim> = dims.iter().map(|d| shape[*d].clone()).collect();
+    let count = b.size_of(&sizes, b.dtype(x))?;
+    let d = b.sub(x, shift)?;
+    let d2 = b.mul(d, d)?;
+    let (sum, squares) = (b.sum(d, &dims, true)?, b.sum(d2, &dims, true)?);
+    let (m, m2) = (b.div(sum, count)?, b.div(squares, count)?);
+    let square = b.mul(m, m)?;
+    let variance = b.sub(m2, square)?;
+    let variance = b.scalar(ScalarOp::Max, variance, 0.0)?;
+    let v = b.add_scalar(variance, eps)?;
+    Ok(Statistics { mean: b.add(m, shift)?, variance, scale: b.unary(ScalarOp::Rsqrt, v)?, count })
+}
+
+/// The statistics that a call normalizes by.
+fn statistics(b: &mut Builder, x: ValueId, running: [ValueId; 2], a: &Attrs) -> Result<Statistics> {
+    let eps = a.float("eps", 1e-5)?;
+    if a.bool("training", false)? {
+        return channel_statistics(b, x, eps);
+    }
+    let rank = b.rank(x);
+    let (mean, variance) = (per_channel(b, running[0], rank)?, per_channel(b, running[1], rank)?);
+    let v = b.add_scalar(variance, eps)?;
+    Ok(Statistics { mean, variance, scale: b.unary(ScalarOp::Rsqrt, v)?, count: b.constant(1.0, b.dtype(x))? })
+}
+
 fn batch_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     check_channels(b, x[0])?;
-    let (v, running_mean, running_var) = (b.float(x[0])?, x[1], x[2]);
-    let (rank, eps) = (b.rank(v), a.float("eps", 1e-5)?);
-    // Weights and statistics of f32 beside a narrow input leave its type.
-    let dtype = b.dtype(v);
+    let (v, running_mean, running_var) = (wide(b, x[0])?, x[1], x[2]);
+    let s = statistics(b, v, [running_mean, running_var], a)?;
+    let d = b.sub(v, s.mean)?;
+    let n = b.mul(d, s.scale)?;
+    let y = channel_affine(b, n, &x[3..])?;
+    let result = b.float(x[0])?;
+    let y = b.cast(y, b.dtype(result))?;
     if !a.bool("training", false)? {
-        let (m, var) = (per_channel(b, running_mean, rank)?, per_channel(b, running_var, rank)?);
-        let var = b.add_scalar(var, eps)?;
-        let r = b.unary(ScalarOp::Rsqrt, var)?;
-        let d = b.sub(v, m)?;
-        let n = b.mul(d, r)?;
-        let y = channel_affine(b, n, &x[3..])?;
-        return Ok(vec![b.cast(y, dtype)?, running_mean, running_var]);
+        return Ok(vec![y, running_mean, running_var]);
     }
-    let dims: Vec<usize> = (0..rank).filter(|d| *d != 1).collect();
-    let c = centred(b, v, &dims, eps)?;
-    let y = channel_affine(b, c.normal, &x[3..])?;
-    let y = b.cast(y, dtype)?;
     // The running variance is the unbiased one.
     let momentum = a.float("momentum", 0.1)?;
-    let m = b.mean(v, &dims, true)?;
-    let d = b.sub(v, m)?;
-    let d2 = b.mul(d, d)?;
-    let s = b.sum(d2, &dims, false)?;
-    let shape = b.shape(v);
-    let sizes: Vec<Dim> = dims.iter().map(|d| shape[*d].clone()).collect();
-    let n = b.size_of(&sizes, b.dtype(v))?;
-    let n = b.add_scalar(n, -1.0)?;
-    let var = b.div(s, n)?;
-    let m = b.reshape(m, vec![shape[1].clone()])?;
-    let blend = |b: &mut Builder, old, new| {
-        let new = b.prim(crate::prim::Prim::Detach, &[new])?;
+    let less = b.add_scalar(s.count, -1.0)?;
+    let all = b.mul(s.variance, s.count)?;
+    let unbiased = b.div(all, less)?;
+    let blend = |b: &mut Builder, old: ValueId, new| {
+        let new = b.prim(Prim::Detach, &[new])?;
+        let new = b.reshape(new, b.shape(old))?;
         let (old, new) = (b.mul_scalar(old, 1.0 - momentum)?, b.mul_scalar(new, momentum)?);
         b.add(old, new)
     };
-    let (m, var) = (blend(b, running_mean, m)?, blend(b, running_var, var)?);
+    let (m, var) = (blend(b, running_mean, s.mean)?, blend(b, running_var, unbiased)?);
     Ok(vec![y, m, var])
+}
+
+// With n = (x - mean) r and N elements a channel: db = sum(dy), dw = sum(dy n), and in training
+// dx = w r (dy - db / N - n dw / N), else dx = w r dy. Both sums come from one pass over dy and x. (S. Ioffe, C. Szegedy, "Batch
+// normalization", 2015, section 3.) The running statistics have no gradient.
+fn batch_norm_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
+    let mut out = vec![None; v.inputs.len()];
+    let Some(dy) = v.grads[0] else { return Ok(out) };
+    let (x, dy) = (wide(b, v.inputs[0])?, wide(b, dy)?);
+    let (rank, dims) = (b.rank(x), but_channels(b, x));
+    let s = statistics(b, x, [v.inputs[1], v.inputs[2]], v.attrs)?;
+    let d = b.sub(x, s.mean)?;
+    let n = b.mul(d, s.scale)?;
+    let normal_dy = b.mul(dy, n)?;
+    let (db, dw) = (b.sum(dy, &dims, true)?, b.sum(normal_dy, &dims, true)?);
+    let factor = match v.inputs.get(3) {
+        Some(w) => {
+            let w = per_channel(b, *w, rank)?;
+            b.mul(w, s.scale)?
+        }
+        None => s.scale,
+    };
+    let mut g = dy;
+    if v.attrs.bool("training", false)? {
+        let (mean_dy, mean_normal_dy) = (b.div(db, s.count)?, b.div(dw, s.count)?);
+        let along = b.mul(n, mean_normal_dy)?;
+        g = b.sub(g, mean_dy)?;
+        g = b.sub(g, along)?;
+    }
+    let dx = b.mul(g, factor)?;
+    out[0] = Some(b.cast(dx, b.dtype(v.inputs[0]))?);
+    for (slot, sum) in [(3, dw), (4, db)] {
+        if let Some(p) = v.inputs.get(slot) {
+            out[slot] = Some(b.reshape(sum, b.shape(*p))?);
+        }
+    }
+    Ok(out)
 }

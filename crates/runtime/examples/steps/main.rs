@@ -1,19 +1,20 @@
 //! Times compiled training steps and single operators on one device: `steps [DEVICE] [WORKLOAD,..]`.
 //!
 //! A device is `cuda`, `cuda:high` or `cuda:medium` (matrix products may round to TF32 or bf16), `cpu`, or a part of a WebGPU
-//! adapter's name. Workloads are `tiny`, `tiny-adamw`, `mlp`, `cnn`, `gpt`, `chargpt`, `chargpt4`, `gpt2`, `matmul` (or `matmul1024`
-//! for one size), `products` (checked, of all layouts and the shapes of models) and `micro`. `LAUNCHES=1` prints the time of each launch
+//! adapter's name. Workloads are `tiny`, `tiny-adamw`, `mlp`, `cnn`, `gpt`, `chargpt`, `chargpt4`, `gpt2`, `resnet50`,
+//! `vgg16` (and `resnet50-bf16`, `vgg16-bf16`), `matmul` (or `matmul1024` for one size), `products` (checked, of all layouts and the shapes of models) and `micro`. `LAUNCHES=1` prints the time of each launch
 //! too, `STAGE=fused` (or another stage of the compiler) the program as that stage left it.
 
+mod attention;
 #[path = "../../../compiler/tests/steps/mod.rs"]
 mod graphs;
-mod attention;
 mod micro;
 mod products;
 mod time;
 
-use aludel_ir::{Error, Result};
+use aludel_ir::{DType, Error, Result};
 use aludel_runtime::Executor;
+use graphs::convolutional::{resnet50, vgg16};
 use graphs::{Optimizer, cnn, gpt, mlp};
 use time::step;
 
@@ -106,6 +107,14 @@ fn main() -> std::process::ExitCode {
     }
     if has("gpt2") {
         step(device, "gpt2 12x768 12 heads ctx 1024 b8 adamw", &gpt(50304, 1024, 768, 12, 12, 8, Optimizer::AdamW), 3);
+    }
+    for (name, products) in [("", DType::F32), ("-bf16", DType::BF16)] {
+        if has(&format!("resnet50{name}")) {
+            step(device, &format!("resnet50{name} b128 sgd"), &resnet50(128, 224, 4, products), 3);
+        }
+        if has(&format!("vgg16{name}")) {
+            step(device, &format!("vgg16{name} b64 sgd"), &vgg16(64, 224, products), 3);
+        }
     }
     for n in [256, 512, 1024, 2048, 4096, 8192] {
         if has("matmul") || has(&format!("matmul{n}")) {

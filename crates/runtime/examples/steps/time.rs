@@ -57,7 +57,8 @@ fn prepare(device: &dyn Executor, graph: &Graph, style: Style) -> Result<Ready> 
     let block = device.allocate_block(&state.iter().map(|i| Argument::Host(data(*i))).collect::<Vec<_>>())?;
     let argument = |i: usize| match state.iter().position(|s| *s == i) {
         Some(k) => Ok(Argument::Device(block[k].clone())),
-        None if style == Style::Operator => Ok(Argument::Device(device.upload(&data(i))?)),
+        // Images are there already, as where a loader runs ahead.
+        None if style == Style::Operator || count(i) > 1 << 20 => Ok(Argument::Device(device.upload(&data(i))?)),
         None => Ok(Argument::Host(data(i))),
     };
     let inputs = (0..graph.inputs.len()).map(argument).collect::<Result<_>>()?;

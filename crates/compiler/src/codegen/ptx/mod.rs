@@ -64,9 +64,6 @@ pub fn print(kernel: &Kernel, target: &Target, access: &[Option<Access>]) -> Res
         let what = format!("kernel {} with {bytes} bytes of parameters", kernel.name);
         return Err(Error::unsupported(what, format!("share a launch among fewer nests: {MAX_PARAMETER_BYTES} bytes fit")));
     }
-    if let Some(a) = kernel.shared.iter().find(|a| a.view.is_some() && !kernel.needs_warpgroups()) {
-        return Err(Error::unsupported(format!("workgroup array {} over another's memory in PTX", a.name), "give it memory of its own"));
-    }
     let written = kernel.accesses(bindings);
     let mut p = Printer {
         kernel,

@@ -5,7 +5,7 @@ use crate::schedule::build::{Emitter, KernelBuilder, zero};
 use crate::schedule::quad::{Quad, is_wide, lane};
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
-use aludel_ir::loops::{LoopOp, ValId};
+use aludel_ir::loops::{LoopOp, Nest, ValId};
 use aludel_ir::{DType, Result, ScalarOp};
 use std::collections::HashMap;
 
@@ -23,10 +23,24 @@ pub(super) struct Side<'a> {
     /// Which way those, and neighbouring threads, go.
     pub fetch_along_k: bool,
     /// The load that is copied as it is; `None` goes through registers.
-    pub plain: Option<ValId>,
+    pub plain: Option<Plain>,
     /// Where the operand's first stage starts in workgroup memory, and the words of one stage.
     pub start: u32,
     pub words: u32,
+}
+
+/// An operand that is copied: a load, with zeros where a condition does not hold.
+pub(super) struct Plain {
+    pub load: ValId,
+    pub conditions: Vec<Condition>,
+}
+
+/// `index < bound` or `index >= bound`.
+#[derive(Clone, PartialEq)]
+pub(super) struct Condition {
+    op: ScalarOp,
+    index: Expr,
+    bound: Expr,
 }
 
 /// What one thread fetches of each tile.
@@ -38,33 +52,42 @@ pub(super) struct Fetch {
     /// The axes of the side, clamped into the tensor; `at` counts groups of `lanes` along the last where they lie along the side.
     pub axes: HashMap<AxisId, KExpr>,
     pub at: Option<KExpr>,
-    /// The part of a plain load's index that does not move with the tile.
+    /// The part of a plain load's index that does not move with the tile, and of the indices of its conditions.
     pub base: Option<KExpr>,
+    pub conditions: Vec<KExpr>,
     pub registers: Vec<Var>,
 }
 
 impl Template<'_> {
     pub(super) fn side<'s>(&'s self, operand: ValId, axes: &'s [AxisId], base: KExpr, size: u32) -> Side<'s> {
         let t = self.tile;
-        // Elements of 16 bits are widened on the way.
-        let plain = match self.nest.op(operand) {
-            LoopOp::Load { index, mask: None, .. } if !reads_values(&index[0]) => Some(operand),
-            _ => None,
-        };
-        let by_four = |axes: &[AxisId]| axes.last().copied().filter(|a| self.program.extent(*a).as_const().is_some_and(|e| e % 4 == 0));
-        let wide_loads = |axis: Option<AxisId>| axis.map_or(0, |a| self.loads(operand, &|e| is_wide(e, a)));
+        let plain = plain(self.nest, operand, t.element);
         let unit_loads =
             |axes: &[AxisId]| axes.last().map_or(0, |a| self.loads(operand, &|e| e.coefficient(*a).is_some_and(|c| c.is_one())));
-        let (wide_k, wide_side) = (wide_loads(by_four(&self.c.k)), wide_loads(by_four(axes)));
-        let (fetch_along_k, lanes) = match (wide_k, wide_side) {
-            (0, 0) => (unit_loads(&self.c.k) > unit_loads(axes), 1),
-            (a, b) => (a > b, 4),
+        // Copies of 16 bytes, or of less where memory allows no more; what is computed comes four at a time.
+        let narrow = t.element != DType::F32;
+        let widths: &[u32] = if narrow && plain.is_some() { &[8, 4, 2] } else { &[4] };
+        let wide = |axes: &[AxisId], by: u32| {
+            let divides = |a: &&AxisId| self.program.extent(**a).as_const().is_some_and(|e| e % by as i64 == 0);
+            axes.last().filter(divides).map_or(0, |a| self.loads(operand, &|e| is_wide(e, *a, by as i64)))
         };
+        let found = widths.iter().map(|by| (wide(&self.c.k, *by), wide(axes, *by), *by)).find(|(k, side, _)| k + side > 0);
+        let (fetch_along_k, lanes) = match found {
+            Some((k, side, by)) => (k > side, by),
+            None => (unit_loads(&self.c.k) > unit_loads(axes), 1),
+        };
+        // Nothing less than 4 bytes is copied.
+        let plain = plain.filter(|_| !narrow || lanes > 1);
         // Tiles of scalar cores have k outermost: four that lie along k would have to be taken apart on the way.
         let lanes = if !t.matrix_units && fetch_along_k && plain.is_some() { 1 } else { lanes };
         let along_k = t.matrix_units && fetch_along_k;
-        let words = if along_k { size * (t.depth + 4) } else { t.depth * self.stride(size) };
+        let words = if along_k { size * self.row() } else { t.depth * self.stride(size) };
         Side { operand, axes, base, size, along_k, lanes, fetch_along_k, plain, start: 0, words }
+    }
+
+    /// Elements between rows of a tile that lie along k: 16 bytes more keep the units' reads apart.
+    pub(super) fn row(&self) -> u32 {
+        self.tile.depth + 16 / k::element_bytes(self.tile.element)
     }
 
     /// Words between rows of a tile with k outermost: 8 more keep the units' reads apart, 4 more those of scalar cores aligned.
@@ -96,37 +119,45 @@ impl Template<'_> {
             let slow = kb.int(k::div(unit, k::int(row as i64)));
             let (kk, place) = if s.fetch_along_k { (fast, slow) } else { (slow, fast) };
             let slot = if s.along_k {
-                k::add(k::mul(place.clone(), k::int((t.depth + 4) as i64)), kk.clone())
+                k::add(k::mul(place.clone(), k::int(self.row() as i64)), kk.clone())
             } else {
                 k::add(k::mul(kk.clone(), k::int(self.stride(s.size) as i64)), place.clone())
             };
             let slot = kb.int(k::add(slot, k::int(s.start as i64)));
-            // The place in the tensor, clamped: what lies outside is multiplied into results that nobody stores.
-            let wide = if s.fetch_along_k { 1 } else { s.lanes };
-            let mut place = kb.int(k::add(s.base.clone(), place));
-            if !self.divides(s.axes, s.size) {
-                let last = kb.size(&self.extent(s.axes).sub(&Expr::Const(wide as i64)));
-                place = kb.int(k::bin(ScalarOp::Min, place, last));
-            }
-            let mut axes = HashMap::new();
-            let at = if wide == 4 {
-                let quad = kb.int(k::div(place, k::int(4)));
-                Some(self.unflatten_wide(kb, quad, s.axes, 4, &mut axes))
-            } else {
-                kb.unflatten(place, s.axes, self.program, &mut axes);
-                None
-            };
-            let base = match s.plain {
-                Some(v) => Some(self.base(kb, em, v, s, &axes, &at, &kk)?),
-                None => None,
-            };
-            let registers = match s.plain {
-                Some(_) => vec![],
-                None => (0..s.lanes).map(|_| kb.mutable(zero(DType::F32), Ty::scalar(DType::F32))).collect(),
-            };
-            out.push(Fetch { kk, slot, axes, at, base, registers });
+            out.push(self.fetch_at(kb, em, s, kk, place, slot)?);
         }
         Ok(out)
+    }
+
+    /// What a thread fetches at a place along k and along the side of each tile, into a place of a stage.
+    pub(super) fn fetch_at(&self, kb: &mut KernelBuilder, em: &Emitter, s: &Side, kk: KExpr, place: KExpr, slot: KExpr) -> Result<Fetch> {
+        // The place in the tensor, clamped: what lies outside is multiplied into results that nobody stores.
+        let wide = if s.fetch_along_k { 1 } else { s.lanes };
+        let mut place = kb.int(k::add(s.base.clone(), place));
+        if !self.divides(s.axes, s.size) {
+            let last = kb.size(&self.extent(s.axes).sub(&Expr::Const(wide as i64)));
+            place = kb.int(k::bin(ScalarOp::Min, place, last));
+        }
+        let mut axes = HashMap::new();
+        let at = if wide > 1 {
+            let group = kb.int(k::div(place, k::int(wide as i64)));
+            Some(self.unflatten_wide(kb, group, s.axes, wide, &mut axes))
+        } else {
+            kb.unflatten(place, s.axes, self.program, &mut axes);
+            None
+        };
+        let (mut base, mut conditions) = (None, Vec::new());
+        if let Some(p) = &s.plain {
+            base = Some(self.base(kb, em, &self.index_of(p.load), s, &axes, &at, &kk)?);
+            for c in &p.conditions {
+                conditions.push(self.base(kb, em, &c.index, s, &axes, &at, &kk)?);
+            }
+        }
+        let registers = match s.plain {
+            Some(_) => vec![],
+            None => (0..s.lanes).map(|_| kb.mutable(zero(DType::F32), Ty::scalar(DType::F32))).collect(),
+        };
+        Ok(Fetch { kk, slot, axes, at, base, conditions, registers })
     }
 
     /// The place of a group of `lanes` along the last axis; the other axes go into `env`.
@@ -148,32 +179,29 @@ impl Template<'_> {
         kb.int(k::rem(linear, row))
     }
 
-    /// The index of a load at a fetch's place, as far as it does not move with k; with one k axis that it strides over, the
-    /// place along k within the tile counts too.
+    /// An index at a fetch's place, as far as it does not move with k; where k moves evenly, the place along k within the tile
+    /// counts too.
     #[allow(clippy::too_many_arguments)]
-    pub(super) fn base(
+    fn base(
         &self,
         kb: &mut KernelBuilder,
         em: &Emitter,
-        v: ValId,
+        index: &Expr,
         s: &Side,
         axes: &HashMap<AxisId, KExpr>,
         at: &Option<KExpr>,
         kk: &KExpr,
     ) -> Result<KExpr> {
-        let index = self.index_of(v);
         let mut env = em.axes.clone();
         env.extend(axes.iter().map(|(a, e)| (*a, e.clone())));
         if let (Some(at), Some(last)) = (at, s.axes.last()) {
-            env.insert(*last, k::mul(at.clone(), k::int(4)));
+            env.insert(*last, k::mul(at.clone(), k::int(s.lanes as i64)));
         }
-        let fixed = match self.stride_of(&index) {
-            Some(_) => {
-                env.insert(self.c.k[0], kk.clone());
-                index
-            }
-            None => self.split(&index).0,
-        };
+        let mut fixed = self.split(index).0;
+        if let (Some(stride), Some(last)) = (self.even(s).then(|| self.step_of(index)).flatten(), self.c.k.last()) {
+            env.insert(*last, kk.clone());
+            fixed = fixed.add(&stride.mul(&Expr::axis(*last)));
+        }
         let e = kb.expr(&fixed, &env, &|_| None, self.program)?;
         Ok(kb.int(e))
     }
@@ -185,12 +213,19 @@ impl Template<'_> {
         }
     }
 
-    /// How far an index moves from one column of k to the next, where that is always as far.
-    pub(super) fn stride_of(&self, index: &Expr) -> Option<Expr> {
-        match self.c.k.as_slice() {
-            [one] => index.coefficient(*one),
-            _ => None,
-        }
+    /// How far an index moves along the last axis of k, where that is always as far.
+    fn step_of(&self, index: &Expr) -> Option<Expr> {
+        self.c.k.last().and_then(|last| index.coefficient(*last))
+    }
+
+    /// Whether every column of a tile lies as far from the first as in any other tile: k has one axis, or tiles divide its last.
+    pub(super) fn even(&self, s: &Side) -> bool {
+        let Some((last, outer)) = self.c.k.split_last() else { return false };
+        let whole = outer.is_empty() || self.divides(&[*last], self.tile.depth);
+        // Nothing that moves with k depends on the place along the side too.
+        let apart = |e: &Expr| self.step_of(e).is_some() && !s.axes.iter().any(|a| self.split(e).1.uses_axis(*a));
+        let linear = |p: &Plain| apart(&self.index_of(p.load)) && p.conditions.iter().all(|c| apart(&c.index));
+        whole && s.plain.as_ref().is_some_and(linear)
     }
 
     /// The terms of an index that do not vary with k, and those that do.
@@ -216,46 +251,53 @@ impl Template<'_> {
         array: u32,
         end: &KExpr,
     ) -> Result<()> {
-        let Some(v) = s.plain else { return Ok(()) };
-        let LoopOp::Load { buffer, .. } = self.nest.op(v) else { return Ok(()) };
-        let index = self.index_of(v);
+        let Some(p) = &s.plain else { return Ok(()) };
+        let LoopOp::Load { buffer, .. } = self.nest.op(p.load) else { return Ok(()) };
         let buffer = kb.buffer(*buffer);
-        let (stride, moving) = (self.stride_of(&index), self.split(&index).1);
-        let moved = match &stride {
-            Some(c) => {
-                let c = kb.size(c);
-                Some(kb.int(k::mul(k0.clone(), c)))
+        let moving: Vec<Expr> =
+            std::iter::once(self.split(&self.index_of(p.load)).1).chain(p.conditions.iter().map(|c| self.split(&c.index).1)).collect();
+        let even = self.even(s);
+        // What moves with k moves alike for all fetches of an even tile.
+        let mut moved = Vec::new();
+        if even {
+            let mut env = em.axes.clone();
+            kb.unflatten(k0.clone(), &self.c.k, self.program, &mut env);
+            for e in &moving {
+                let e = kb.expr(e, &env, &|_| None, self.program)?;
+                moved.push(kb.int(e));
             }
-            None => None,
-        };
+        }
         // Where tiles divide k, one is inside or outside as a whole.
         let whole = self.divides(&self.c.k, self.tile.depth);
         let all = whole.then(|| kb.bind(k::lt(k0.clone(), end.clone()), k::BOOL));
         for f in fetches {
             let base = f.base.clone().unwrap_or_else(|| k::int(0));
-            let (at, valid) = match &all {
+            let (at, mut valid) = match &all {
                 Some(v) => (k::add(k0.clone(), f.kk.clone()), v.clone()),
                 None => {
                     let at = kb.int(k::add(k0.clone(), f.kk.clone()));
                     (at.clone(), kb.bind(k::lt(at, end.clone()), k::BOOL))
                 }
             };
-            let from = match &moved {
-                Some(m) => k::add(base, m.clone()),
-                None => {
-                    // What lies past the end is not read, but its address has to be one.
-                    let wide = if s.fetch_along_k { s.lanes } else { 1 };
-                    let last = k::sub(end.clone(), k::int(wide as i64));
-                    let at = kb.int(k::bin(ScalarOp::Min, at, last));
-                    let mut env = em.axes.clone();
-                    env.extend(f.axes.iter().map(|(a, e)| (*a, e.clone())));
-                    if let (Some(at), Some(last)) = (&f.at, s.axes.last()) {
-                        env.insert(*last, k::mul(at.clone(), k::int(4)));
-                    }
-                    kb.unflatten(at, &self.c.k, self.program, &mut env);
-                    k::add(base, kb.expr(&moving, &env, &|_| None, self.program)?)
+            if !even {
+                // What lies past the end is not read.
+                let mut env = em.axes.clone();
+                env.extend(f.axes.iter().map(|(a, e)| (*a, e.clone())));
+                if let (Some(at), Some(last)) = (&f.at, s.axes.last()) {
+                    env.insert(*last, k::mul(at.clone(), k::int(s.lanes as i64)));
                 }
-            };
+                kb.unflatten(at, &self.c.k, self.program, &mut env);
+                moved.clear();
+                for e in &moving {
+                    moved.push(kb.expr(e, &env, &|_| None, self.program)?);
+                }
+            }
+            for ((c, fixed), moved) in p.conditions.iter().zip(&f.conditions).zip(&moved[1..]) {
+                let index = kb.int(k::add(fixed.clone(), moved.clone()));
+                let bound = kb.size(&c.bound);
+                valid = kb.bind(k::and(valid, KExpr::Scalar(c.op, vec![index, bound])), k::BOOL);
+            }
+            let from = k::add(base, moved[0].clone());
             let to = k::add(f.slot.clone(), stage.clone());
             kb.stmt(Stmt::AsyncCopy { array, index: to, buffer, from, lanes: s.lanes as u8, valid: Some(valid) });
         }
@@ -311,10 +353,81 @@ impl Template<'_> {
         for f in fetches {
             for (l, r) in f.registers.iter().enumerate() {
                 let index = k::add(k::add(f.slot.clone(), stage.clone()), k::int((l as u32 * step) as i64));
-                kb.stmt(Stmt::StoreShared { array, index, value: KExpr::Var(*r) });
+                // What is rounded to the tile's type already loses nothing.
+                let value = match self.tile.element {
+                    DType::F32 => KExpr::Var(*r),
+                    narrow => KExpr::Cast(narrow, Box::new(KExpr::Var(*r))),
+                };
+                kb.stmt(Stmt::StoreShared { array, index, value });
             }
         }
     }
+}
+
+/// The load of elements of a type that a value is, with zeros around: selections of zero, whose conditions the load's own mask has
+/// too. Narrow elements are those that the value widens.
+fn plain(nest: &Nest, v: ValId, element: DType) -> Option<Plain> {
+    let zero = |v: ValId| matches!(nest.op(v), LoopOp::Const(l) if l.value() == 0.0);
+    let (mut load, mut chosen) = (v, Vec::new());
+    loop {
+        match nest.op(load) {
+            LoopOp::Scalar(ScalarOp::Select, args) if zero(args[2]) => {
+                conjuncts(nest, args[0], &mut chosen);
+                load = args[1];
+            }
+            LoopOp::Cast(DType::F32, x) if nest.dtype(*x) == element => load = *x,
+            _ => break,
+        }
+    }
+    let LoopOp::Load { index, mask, .. } = nest.op(load) else { return None };
+    let mut masks = Vec::new();
+    mask.iter().for_each(|m| conjuncts(nest, *m, &mut masks));
+    let same = chosen.iter().all(|c| masks.contains(c)) && masks.iter().all(|c| chosen.contains(c));
+    if nest.dtype(load) != element || reads_values(&index[0]) || !same {
+        return None;
+    }
+    let conditions = masks.into_iter().map(|m| condition(nest, m)).collect::<Option<Vec<_>>>()?;
+    Some(Plain { load, conditions })
+}
+
+/// The narrow float whose values a value has.
+pub(super) fn narrow(nest: &Nest, v: ValId) -> Option<DType> {
+    let mut v = v;
+    while let LoopOp::Scalar(ScalarOp::Select, args) = nest.op(v) {
+        if !matches!(nest.op(args[2]), LoopOp::Const(l) if l.value() == 0.0) {
+            return None;
+        }
+        v = args[1];
+    }
+    widened(nest, v).map(|x| nest.dtype(x))
+}
+
+/// The narrow float that a value widens.
+pub(super) fn widened(nest: &Nest, v: ValId) -> Option<ValId> {
+    match nest.op(v) {
+        LoopOp::Cast(DType::F32, x) if matches!(nest.dtype(*x), DType::F16 | DType::BF16) => Some(*x),
+        _ => None,
+    }
+}
+
+fn conjuncts(nest: &Nest, v: ValId, out: &mut Vec<ValId>) {
+    match nest.op(v) {
+        LoopOp::Scalar(ScalarOp::And, args) => args.iter().for_each(|a| conjuncts(nest, *a, out)),
+        _ if out.contains(&v) => {}
+        _ => out.push(v),
+    }
+}
+
+/// The comparison of an index with a size that a value is.
+fn condition(nest: &Nest, v: ValId) -> Option<Condition> {
+    let LoopOp::Scalar(op @ (ScalarOp::Lt | ScalarOp::Ge), args) = nest.op(v) else { return None };
+    let index = |v: ValId| match nest.op(v) {
+        LoopOp::Index(e) if !reads_values(e) => Some(e.clone()),
+        LoopOp::Const(l) if l.dtype == DType::I32 => Some(Expr::Const(l.value() as i64)),
+        _ => None,
+    };
+    let (index, bound) = (index(args[0])?, index(args[1])?);
+    bound.axes().is_empty().then_some(Condition { op: *op, index, bound })
 }
 
 pub(super) fn reads_values(e: &Expr) -> bool {

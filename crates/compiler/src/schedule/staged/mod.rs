@@ -3,8 +3,14 @@
 //!
 //! - *Scalar*: a subgroup covers 4 x 8 threads, each with groups of four rows and columns; tiles lie with k outermost, so that a
 //!   thread reads its rows and columns four at a time. Source of the scheme: CUTLASS, "Efficient GEMM in CUDA".
-//! - *Matrix units*: a subgroup covers a tile of 16 x 8 products in TF32. An operand lies in workgroup memory as in device memory,
-//!   along k or along its side; rows are padded so that the 32 threads read from 32 banks.
+//! - *Matrix units*: a subgroup covers tiles of 16 x 8 products, of TF32 or of 16 bits. An operand lies in workgroup memory as in
+//!   device memory, along k or along its side; rows are padded so that the 32 threads read from 32 banks. Elements of 16 bits come
+//!   as matrices of 8 x 8, transposed on the way where they lie along the side.
+//!
+//! The left operand of a convolution is never written out: its tile is copied from the input's own memory, with zeros where windows
+//! reach beyond it. With channels innermost the place of a tile along k (a place of the kernel and a run of channels) is one for all
+//! threads, so that a copy takes an addition and the comparisons of its window (implicit GEMM; S. Chetlur et al., "cuDNN: efficient
+//! primitives for deep learning", 2014).
 //!
 //! An operand that is a plain load is copied without passing registers, 16 bytes at a time where memory allows; any other prologue
 //! is computed in registers, one tile ahead. Edges are filled with zeros along k and clamped along the sides. Results of matrix
@@ -20,8 +26,8 @@ use super::build::{Emitter, KernelBuilder, groups_of, zero};
 use crate::fuse::{Contraction, Product};
 use crate::target::{MatmulPrecision, Target};
 use aludel_ir::expr::{AxisId, Expr};
-use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
-use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty, Var};
+use aludel_ir::loops::{LoopProgram, Nest};
 use aludel_ir::{DType, Result, ScalarOp};
 
 /// How a workgroup's tile is divided.
@@ -35,11 +41,13 @@ pub(super) struct Tile {
     depth: u32,
     stages: u32,
     matrix_units: bool,
+    /// What lies in workgroup memory: f32, or the narrow floats that matrix units multiply as they are.
+    element: DType,
 }
 
 impl Tile {
     const fn new(subgroups: [u32; 2], part: [u32; 2], depth: u32, stages: u32, matrix_units: bool) -> Tile {
-        Tile { subgroups, part, depth, stages, matrix_units }
+        Tile { subgroups, part, depth, stages, matrix_units, element: DType::F32 }
     }
     fn m(&self) -> u32 {
         self.subgroups[0] * self.part[0]
@@ -59,10 +67,18 @@ const SCALAR: [Tile; 4] = [
     Tile::new([2, 1], [16, 32], 16, 4, false),
 ];
 const MATRIX: [Tile; 4] = [
-    Tile::new([2, 2], [64, 64], 16, 4, true),
+    Tile::new([2, 2], [64, 64], 32, 3, true),
     Tile::new([2, 2], [64, 32], 32, 3, true),
     Tile::new([2, 2], [32, 32], 32, 3, true),
     Tile::new([2, 2], [16, 16], 32, 3, true),
+];
+
+/// For elements of 16 bits.
+const NARROW: [Tile; 4] = [
+    Tile::new([2, 2], [64, 64], 32, 4, true),
+    Tile::new([2, 2], [64, 32], 64, 3, true),
+    Tile::new([2, 2], [32, 32], 64, 3, true),
+    Tile::new([2, 2], [16, 16], 64, 3, true),
 ];
 
 /// Workgroups that fill a device.
@@ -76,22 +92,18 @@ pub(super) fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target
     if c.product != Product::Multiply || !dtype.is_float() || kk < 32 || m < 8 || n < 8 || b * m * n * kk < 1 << 22 {
         return None;
     }
-    // Values of f16 and bf16 are values of TF32 too: their products are exact there.
-    let narrow = |v: ValId| matches!(nest.dtype(v), DType::F16 | DType::BF16) || narrow_source(nest, v).is_some();
-    let units = target.matmul_precision > MatmulPrecision::Highest || (narrow(c.lhs) && narrow(c.rhs));
-    let tiles = if units { MATRIX } else { SCALAR };
+    // Two of one narrow type are multiplied as they are; of f16 and bf16 both are values of TF32: products are exact there too.
+    let narrow = (fetch::narrow(nest, c.lhs), fetch::narrow(nest, c.rhs));
+    let (tiles, element) = match narrow {
+        (Some(l), Some(r)) if l == r => (NARROW, l),
+        (Some(_), Some(_)) => (MATRIX, DType::F32),
+        _ if target.matmul_precision > MatmulPrecision::Highest => (MATRIX, DType::F32),
+        _ => (SCALAR, DType::F32),
+    };
     let groups = |t: &Tile| b * ((m + t.m() as i64 - 1) / t.m() as i64) * ((n + t.n() as i64 - 1) / t.n() as i64);
     let filled = |t: &Tile| m * 4 > t.m() as i64 * 3 && n * 4 > t.n() as i64 * 3;
     let last = tiles.len() - 1;
-    (0..=last).find(|i| *i == last || filled(&tiles[*i]) && groups(&tiles[*i]) >= FULL).map(|i| tiles[i])
-}
-
-/// The load of a narrow float that a value widens.
-fn narrow_source(nest: &Nest, v: ValId) -> Option<ValId> {
-    match nest.op(v) {
-        LoopOp::Cast(DType::F32, x) if matches!(nest.dtype(*x), DType::F16 | DType::BF16) => Some(*x),
-        _ => None,
-    }
+    (0..=last).find(|i| *i == last || filled(&tiles[*i]) && groups(&tiles[*i]) >= FULL).map(|i| Tile { element, ..tiles[i] })
 }
 
 pub(super) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction, tile: Tile, target: &Target) -> Result<Scheduled> {
@@ -124,8 +136,19 @@ impl Template<'_> {
         let mut rhs = self.side(self.c.rhs, &self.c.n, n0.clone(), t.n());
         rhs.start = t.stages * lhs.words;
         lhs.start = 0;
-        let words = (t.stages * (lhs.words + rhs.words)).max(if self.staged() { t.m() * self.tile_stride() } else { 0 });
-        let array = kb.shared("tiles", Ty::scalar(DType::F32), words);
+        // The results take the tiles' place once all are multiplied.
+        let (stages, words) = (t.stages * (lhs.words + rhs.words), if self.staged() { t.m() * self.tile_stride() } else { 0 });
+        let (array, results) = match t.element {
+            DType::F32 => {
+                let array = kb.shared("tiles", Ty::scalar(DType::F32), stages.max(words));
+                (array, array)
+            }
+            narrow => {
+                let array = kb.shared("tiles", Ty::scalar(narrow), stages.max(2 * words));
+                kb.shared.push(SharedArray { name: "results".into(), ty: Ty::scalar(DType::F32), len: words, view: Some(array) });
+                (array, array + 1)
+            }
+        };
         let sides = [lhs, rhs];
         let mut fetches = Vec::new();
         for s in &sides {
@@ -181,7 +204,7 @@ impl Template<'_> {
         kb.stmt(Stmt::For { var: k0, start: k::int(0), end, step: k::int(t.depth as i64), body });
         kb.stmt(Stmt::AsyncWait(0));
         if self.staged() {
-            self.staged_epilogue(&mut kb, &em, &accs, array, &m0, &n0)?
+            self.staged_epilogue(&mut kb, &em, &accs, results, &m0, &n0)?
         } else {
             self.direct_epilogue(&mut kb, &em, &accs, &m0, &n0)?
         }

@@ -1,6 +1,6 @@
 //! The warpgroups that multiply, and what follows the sums.
 
-use super::{CONSUMERS, Factor, ROWS, Ring, Source, Warpgroups, equal};
+use super::{CONSUMERS, Factor, ROWS, Ring, Warpgroups, equal};
 use crate::schedule::build::{Emitter, KernelBuilder, zero};
 use aludel_ir::kernel::warpgroup::{ROW, Rows, TileAt, WARPGROUP, WarpgroupOp};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
@@ -56,7 +56,7 @@ impl Warpgroups<'_> {
         kb.stmt(Stmt::Warpgroup(WarpgroupOp::Fence));
         for step in 0..steps {
             let tile = |i: usize| {
-                let across = matches!(factors[i].source, Source::Bulk { across: true, .. });
+                let across = factors[i].source.across();
                 // 32 bytes along k, or as many rows.
                 let next = if across { self.plan.factors.depth() * ROW } else { 2 };
                 let index = k::add(starts[i].clone(), k::int((next * step) as i64));

@@ -7,7 +7,9 @@
 //!
 //! A factor comes by *bulk copies* (one thread of the producer starts them, the copy engine does the rest) where it is a plain strided
 //! matrix with neighbours along k or along its side, at multiples of 16 bytes. Any other factor is *computed*: all threads of the
-//! producer evaluate its prologue in registers, one tile ahead, and store it where the units expect it, with rows along k.
+//! producer evaluate its prologue in registers, one tile ahead, and store it where the units expect it, with rows along k. The windows
+//! of a convolution are *copied*: the producer's threads start asynchronous copies of 16 bytes, with zeros where a window reaches
+//! beyond the input.
 //!
 //! The units transpose factors of 16 bits only. Of TF32 the first may lie across k too: then the threads that multiply read it into
 //! registers, which the units take as well. Where that factor is the right one, the product is computed *flipped*, as the transpose
@@ -18,7 +20,7 @@
 mod consume;
 mod produce;
 
-use super::fetch::{Fetch, Side};
+use super::fetch::{self, Fetch, Side};
 use super::{Template, Tile};
 use crate::fuse::{Contraction, Product};
 use crate::schedule::Scheduled;
@@ -71,7 +73,7 @@ impl Plan {
             subgroups.reverse();
             part.reverse();
         }
-        Tile::new(subgroups, part, self.factors.row(), self.stages, true)
+        Tile { element: self.factors.dtype(), ..Tile::new(subgroups, part, self.factors.row(), self.stages, true) }
     }
 }
 
@@ -95,8 +97,7 @@ const MULTIPROCESSORS: i64 = 132;
 
 /// How the units read a product's factors; `None` where they may not.
 fn factors(nest: &Nest, c: &Contraction, target: &Target) -> Option<Factors> {
-    let narrow = |v: ValId| super::narrow_source(nest, v).map(|x| nest.dtype(x));
-    match (narrow(c.lhs), narrow(c.rhs)) {
+    match (fetch::narrow(nest, c.lhs), fetch::narrow(nest, c.rhs)) {
         (Some(DType::BF16), Some(DType::BF16)) => Some(Factors::BF16),
         (Some(DType::F16), Some(DType::F16)) => Some(Factors::F16),
         // Values of f16 and bf16 are values of TF32 too.
@@ -124,9 +125,18 @@ pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contra
     let sides = if flipped { [(c.rhs, &c.n), (c.lhs, &c.m)] } else { [(c.lhs, &c.m), (c.rhs, &c.n)] };
     let bulk = sides.iter().zip([true, false]).map(|((v, axes), first)| any.map(*v, axes, ROWS, first).is_some());
     let bulk: Vec<bool> = bulk.collect();
-    // What is computed has to come in vectors of f32.
-    let vectors = |operand: ValId, axes: &[AxisId]| factors == Factors::Tf32 && any.t.side(operand, axes, k::int(0), ROWS).lanes == 4;
-    if !sides.iter().zip(&bulk).all(|((v, axes), bulk)| *bulk || vectors(*v, axes)) {
+    // What is computed has to come in vectors of f32. Windows are copied or left to another template.
+    let windows: Vec<bool> =
+        sides.iter().zip(&bulk).map(|((v, axes), b)| !b && any.is_copied(&any.t.side(*v, axes, k::int(0), ROWS))).collect();
+    let copies = windows.contains(&true);
+    if copies && (factors == Factors::Tf32 && (left || right) || !bulk.iter().zip(&windows).all(|(b, w)| *b || *w)) {
+        return None;
+    }
+    let vectors = |operand: ValId, axes: &[AxisId]| {
+        let s = any.t.side(operand, axes, k::int(0), ROWS);
+        factors == Factors::Tf32 && s.lanes == 4 && !s.plain.is_some_and(|p| c.k.len() > 1 || !p.conditions.is_empty())
+    };
+    if !copies && !sides.iter().zip(&bulk).all(|((v, axes), bulk)| *bulk || vectors(*v, axes)) {
         return None;
     }
     let (rows, columns) = if flipped { (n, m) } else { (m, n) };
@@ -136,7 +146,7 @@ pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contra
         up(groups, MULTIPROCESSORS * s.resident) * s.resident * s.columns as i64 * 100 / s.speed
     };
     // The producer computes 128 rows of a tile about as fast as they are multiplied.
-    let shapes = SHAPES.iter().filter(|s| bulk[1] || s.columns <= ROWS);
+    let shapes = SHAPES.iter().filter(|s| bulk[1] || copies || s.columns <= ROWS);
     let shape = shapes.min_by_key(|s| cost(s))?;
     let copied = bulk.iter().filter(|b| **b).count() as u32;
     let in_registers = factors == Factors::Tf32 && (flipped || left);
@@ -166,6 +176,18 @@ struct Bulk {
 enum Source<'a> {
     Bulk { map: u32, across: bool, batch: Vec<AxisId>, base: KExpr },
     Computed { side: Side<'a>, fetches: Vec<Fetch>, slots: Vec<KExpr> },
+    Copied { side: Side<'a>, fetches: Vec<Fetch> },
+}
+
+impl Source<'_> {
+    /// Whether rows of tiles lie along the side.
+    fn across(&self) -> bool {
+        match self {
+            Source::Bulk { across, .. } => *across,
+            Source::Computed { .. } => false,
+            Source::Copied { side, .. } => !side.fetch_along_k,
+        }
+    }
 }
 
 /// A factor, and where its tile starts in a stage, in groups.
@@ -178,6 +200,8 @@ struct Factor<'a> {
 /// The ring's arrays, and the thread's place in it.
 struct Ring {
     tiles: u32,
+    /// The same memory by elements, where threads copy some.
+    elements: u32,
     full: u32,
     empty: u32,
     stage: Var,
@@ -204,10 +228,19 @@ impl Warpgroups<'_> {
         }
         let [(first, rows, row0), (second, columns, column0)] = sides;
         let factors = [
-            self.factor(&mut kb, first, rows, row0, ROWS, 0)?,
-            self.factor(&mut kb, second, columns, column0, self.plan.columns, ROWS * ROW)?,
+            self.factor(&mut kb, &em, first, rows, row0, ROWS, 0)?,
+            self.factor(&mut kb, &em, second, columns, column0, self.plan.columns, ROWS * ROW)?,
         ];
-        let computed = factors.iter().any(|f| matches!(f.source, Source::Computed { .. }));
+        let elements = if factors.iter().any(|f| matches!(f.source, Source::Copied { .. })) {
+            let len = self.plan.stages * stage_groups * self.plan.factors.group();
+            let ty = Ty::scalar(self.plan.factors.dtype());
+            kb.shared.push(SharedArray { name: "elements".into(), ty, len, view: Some(tiles) });
+            kb.shared.len() as u32 - 1
+        } else {
+            tiles
+        };
+        // Whether all threads of the producer have a part in each stage.
+        let computed = factors.iter().any(|f| !matches!(f.source, Source::Bulk { .. }));
         let copied = factors.iter().any(|f| matches!(f.source, Source::Bulk { .. }));
         let producers = if computed { WARPGROUP } else { 32 };
         let end = kb.size(&t.extent(&t.c.k));
@@ -226,6 +259,7 @@ impl Warpgroups<'_> {
         // The roles.
         let ring = |kb: &mut KernelBuilder| Ring {
             tiles,
+            elements,
             full,
             empty,
             stage: kb.mutable(k::int(0), k::I32),
@@ -248,15 +282,12 @@ impl Warpgroups<'_> {
     /// How bulk copies bring a factor, where they can: the units' first or their second.
     fn map(&self, operand: ValId, axes: &[AxisId], rows: u32, first: bool) -> Option<Bulk> {
         let t = &self.t;
-        let source = super::narrow_source(t.nest, operand).unwrap_or(operand);
+        let source = fetch::widened(t.nest, operand).unwrap_or(operand);
         let LoopOp::Load { buffer, index, mask: None } = t.nest.op(source) else { return None };
         let ([along], [side], [index]) = (t.c.k.as_slice(), axes, index.as_slice()) else { return None };
-        let (dtype, bytes) = match self.plan.factors {
-            Factors::Tf32 => (DType::F32, 4),
-            Factors::F16 => (DType::F16, 2),
-            Factors::BF16 => (DType::BF16, 2),
-        };
-        if t.nest.dtype(source) != dtype || super::fetch::reads_values(index) {
+        let dtype = self.plan.factors.dtype();
+        let bytes = k::element_bytes(dtype) as i64;
+        if t.nest.dtype(source) != dtype || fetch::reads_values(index) {
             return None;
         }
         let across = !index.coefficient(*along)?.is_one();
@@ -304,6 +335,7 @@ impl Warpgroups<'_> {
     fn factor<'s>(
         &'s self,
         kb: &mut KernelBuilder,
+        em: &Emitter,
         operand: ValId,
         axes: &'s [AxisId],
         base: KExpr,
@@ -313,12 +345,28 @@ impl Warpgroups<'_> {
         let source = match self.map(operand, axes, rows, start == 0) {
             Some(Bulk { map, across, batch }) => Source::Bulk { map: kb.map(map), across, batch, base },
             None => {
-                let side = Side { plain: None, ..self.t.side(operand, axes, base, rows) };
-                let (fetches, slots) = self.places(kb, &side);
-                Source::Computed { side, fetches, slots }
+                let side = self.t.side(operand, axes, base, rows);
+                if self.is_copied(&side) {
+                    let fetches = self.copies(kb, em, &side, start)?;
+                    Source::Copied { side, fetches }
+                } else {
+                    let side = Side { plain: None, ..side };
+                    let (fetches, slots) = self.places(kb, &side);
+                    Source::Computed { side, fetches, slots }
+                }
             }
         };
         Ok(Factor { source, start, rows })
+    }
+
+    /// Whether threads copy a factor: memory holds groups of 16 bytes of it, in the windows of a convolution or between other
+    /// axes, and tiles lie evenly: where each copy has to find its own place along k, as in the gradient of a weight, one warpgroup
+    /// is too few to do so.
+    fn is_copied(&self, s: &Side) -> bool {
+        let windows = |p: &fetch::Plain| (self.t.c.k.len() > 1 || !p.conditions.is_empty()) && self.t.even(s);
+        let groups = s.lanes == self.plan.factors.group();
+        // The units transpose 16 bits only.
+        groups && s.plain.as_ref().is_some_and(windows) && (s.fetch_along_k || self.plan.factors != Factors::Tf32)
     }
 
     /// Moves on to the next stage.

@@ -4,10 +4,14 @@ use super::{CONSUMERS, Factor, GROUP, ROWS, Ring, Source, Warpgroups, equal};
 use crate::schedule::build::{Emitter, KernelBuilder, zero};
 use crate::schedule::staged::fetch::{Fetch, Side};
 use aludel_ir::expr::Expr;
-use aludel_ir::kernel::warpgroup::{ATOM_ROWS, ROW, WarpgroupOp};
+use aludel_ir::kernel::warpgroup::{ATOM_ROWS, ROW, WARPGROUP, WarpgroupOp};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::{DType, Result, ScalarOp};
 use std::collections::HashMap;
+
+/// Stages whose copies by threads are under way while the next one's begin: the consumers give a stage back one later, so that two
+/// less than the ring has are safe.
+const BEHIND: u32 = 2;
 
 impl Warpgroups<'_> {
     /// What one thread of the producer computes of each tile, and where it puts it: units of four neighbours along k, of four rows
@@ -70,7 +74,7 @@ impl Warpgroups<'_> {
             for j in 0..turns {
                 let kk = k::add(k::mul(chunk.clone(), int(4)), int(j));
                 let registers = (0..s.lanes).map(|_| kb.mutable(zero(DType::F32), Ty::scalar(DType::F32))).collect();
-                fetches.push(Fetch { kk, slot: int(0), axes: axes.clone(), at: at.clone(), base: None, registers });
+                fetches.push(Fetch { kk, slot: int(0), axes: axes.clone(), at: at.clone(), base: None, conditions: vec![], registers });
             }
         }
         (fetches, slots)
@@ -95,11 +99,13 @@ impl Warpgroups<'_> {
 
     pub(super) fn produce(&self, kb: &mut KernelBuilder, em: &Emitter, factors: &[Factor; 2], r: &Ring, end: &KExpr) -> Result<()> {
         let t = &self.t;
-        let computed = factors.iter().any(|f| matches!(f.source, Source::Computed { .. }));
+        // Whether all threads have a part in each stage, and whether they copy.
+        let computed = factors.iter().any(|f| !matches!(f.source, Source::Bulk { .. }));
+        let copied = factors.iter().any(|f| matches!(f.source, Source::Copied { .. }));
         let compute = |kb: &mut KernelBuilder, k0: KExpr| {
             factors.iter().try_for_each(|f| match &f.source {
                 Source::Computed { side, fetches, .. } => t.compute(kb, em, side, fetches, k0.clone(), end),
-                Source::Bulk { .. } => Ok(()),
+                Source::Bulk { .. } | Source::Copied { .. } => Ok(()),
             })
         };
         compute(kb, k::int(0))?;
@@ -143,9 +149,24 @@ impl Warpgroups<'_> {
                 self.put(kb, side, fetches, slots, r.tiles, &start);
             }
         }
-        if computed {
+        for f in factors {
+            if let Source::Copied { side, fetches } = &f.source {
+                let stage = kb.int(k::mul(start.clone(), k::int(self.plan.factors.group() as i64)));
+                t.copy(kb, em, side, fetches, KExpr::Var(k0), stage, r.elements, end)?;
+            }
+        }
+        let row = self.plan.factors.row();
+        let arrive = |index: KExpr| Stmt::Warpgroup(WarpgroupOp::Arrive { array: r.full, index, bytes: 0 });
+        if copied {
+            // Copies are under way while the next stages' begin: the stage that is complete lies some turns back.
+            kb.stmt(Stmt::AsyncCommit);
+            kb.stmt(Stmt::AsyncWait(BEHIND as u8));
             kb.stmt(Stmt::Warpgroup(WarpgroupOp::Publish));
-            kb.stmt(Stmt::Warpgroup(WarpgroupOp::Arrive { array: r.full, index: stage.clone(), bytes: 0 }));
+            let cond = KExpr::Scalar(ScalarOp::Ge, vec![KExpr::Var(k0), k::int((BEHIND * row) as i64)]);
+            kb.stmt(Stmt::If { cond, then: vec![arrive(self.back(&stage, BEHIND))], otherwise: vec![] });
+        } else if computed {
+            kb.stmt(Stmt::Warpgroup(WarpgroupOp::Publish));
+            kb.stmt(arrive(stage.clone()));
         }
         // The next tile's loads are on their way while the ring is full.
         let next = kb.int(k::add(KExpr::Var(k0), k::int(self.plan.factors.row() as i64)));
@@ -158,6 +179,46 @@ impl Warpgroups<'_> {
             true => all,
             false => Stmt::If { cond: equal(KExpr::LocalId(0), CONSUMERS), then: vec![all], otherwise: vec![] },
         });
+        if copied {
+            kb.stmt(Stmt::AsyncWait(0));
+            kb.stmt(Stmt::Warpgroup(WarpgroupOp::Publish));
+            // The last stages, the earlier one first; a short sum has fewer.
+            let next = kb.bind_copy(KExpr::Var(r.stage));
+            for back in (1..=BEHIND).rev() {
+                let cond = k::lt(k::int(((back - 1) * row) as i64), end.clone());
+                kb.stmt(Stmt::If { cond, then: vec![arrive(self.back(&next, back))], otherwise: vec![] });
+            }
+        }
         Ok(())
+    }
+
+    /// The stage so many turns before one.
+    fn back(&self, stage: &KExpr, turns: u32) -> KExpr {
+        let stages = k::int(self.plan.stages as i64);
+        k::rem(k::add(stage.clone(), k::int((self.plan.stages - turns) as i64)), stages)
+    }
+
+    /// What one thread of the producer copies of each tile: a group of 16 bytes in every sixteenth row. Eight threads copy a row.
+    pub(super) fn copies(&self, kb: &mut KernelBuilder, em: &Emitter, s: &Side, start: u32) -> Result<Vec<Fetch>> {
+        let int = |v: u32| k::int(v as i64);
+        let (group, row) = (self.plan.factors.group(), self.plan.factors.row());
+        let thread = kb.int(k::sub(KExpr::LocalId(0), int(CONSUMERS)));
+        let (chunk, first) = (kb.int(k::rem(thread.clone(), int(ROW))), kb.int(k::div(thread, int(ROW))));
+        let turned = kb.int(k::bin(ScalarOp::Xor, chunk.clone(), k::rem(first.clone(), int(ATOM_ROWS))));
+        let own = kb.int(k::add(k::mul(first.clone(), int(ROW)), turned));
+        let along = kb.int(k::mul(chunk, int(group)));
+        // Rows of a tile: those of the side, or of each block of the side as many as a stage has columns of k.
+        let (rows, blocks) = if s.fetch_along_k { (s.size, 1) } else { (row, s.size / row) };
+        let mut out = Vec::new();
+        for block in 0..blocks {
+            for further in (0..rows).step_by((WARPGROUP / ROW) as usize) {
+                let at = k::add(first.clone(), int(further));
+                let (kk, place) = if s.fetch_along_k { (along.clone(), at) } else { (kb.int(at), k::add(along.clone(), int(block * row))) };
+                let slot = k::mul(k::add(own.clone(), int(start + (block * rows + further) * ROW)), int(group));
+                let slot = kb.int(slot);
+                out.push(self.t.fetch_at(kb, em, s, kk, place, slot)?);
+            }
+        }
+        Ok(out)
     }
 }

@@ -1,0 +1,58 @@
+//! What a convolutional step would cost on a GPU: kernels, memory and traffic of each launch, from the program alone.
+//!
+//! `cargo run -p aludel-compiler --example traffic [resnet50|vgg16] [BATCH] [cuda|wgsl|c] [f32|bf16]`; `SHOW=dir` writes every stage and kernel.
+
+#[path = "../tests/steps/mod.rs"]
+mod steps;
+
+use aludel_compiler::{MatmulPrecision, Options, Target, compile};
+use aludel_ir::DType;
+use steps::convolutional::{resnet50, vgg16};
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let arg = |i: usize, default: &str| args.get(i).cloned().unwrap_or_else(|| default.to_string());
+    let batch: i64 = arg(1, "128").parse().expect("a batch size");
+    let products = if arg(3, "f32") == "bf16" { DType::BF16 } else { DType::F32 };
+    let graph = match arg(0, "resnet50").as_str() {
+        "vgg16" => vgg16(batch, 224, products),
+        "resnet-stage1" => resnet50(batch, 224, 1, products),
+        "resnet-stage2" => resnet50(batch, 224, 2, products),
+        _ => resnet50(batch, 224, 4, products),
+    };
+    let target = match arg(2, "cuda").as_str() {
+        "wgsl" => Target { max_binding_bytes: 16 << 30, ..Target::webgpu_default() },
+        "c" => Target::cpu(),
+        _ => Target { library_products: true, ..Target::cuda(90, MatmulPrecision::High) },
+    };
+    let show = std::env::var("SHOW").ok();
+    let t = std::time::Instant::now();
+    let p = compile(&graph, &target, &Options { keep_stages: show.is_some(), ..Options::default() }).unwrap_or_else(|e| panic!("{e}"));
+    let compiled = t.elapsed();
+    let (mut bytes, mut flops) = (0, 0);
+    for (i, l) in p.launches.iter().enumerate() {
+        let (b, f) = (p.eval(&l.bytes, &[]).unwrap_or(0), p.eval(&l.flops, &[]).unwrap_or(0));
+        (bytes, flops) = (bytes + b, flops + f);
+        let how = if l.product.is_some() { "library" } else { "" };
+        let groups: i64 = l.grid.iter().map(|g| p.eval(g, &[]).unwrap_or(0)).product();
+        println!("{i:4} k{:<3} {:9.1} MB {:9.2} GFLOP {groups:8} groups {how:8} {}", l.kernel, b as f64 / 1e6, f as f64 / 1e9, l.label);
+    }
+    let (_, words) = p.layout(&[]).expect("sizes fit");
+    println!(
+        "{} launches, {} kernels, {:.2} GB moved, {:.2} TFLOP, compiled in {compiled:.2?}; MiB by binding {:?}",
+        p.launches.len(),
+        p.kernels.len(),
+        bytes as f64 / 1e9,
+        flops as f64 / 1e12,
+        words.iter().map(|w| w * 4 >> 20).collect::<Vec<_>>()
+    );
+    if let Some(dir) = show {
+        std::fs::create_dir_all(&dir).expect("a directory");
+        for (name, text) in &p.stages {
+            std::fs::write(format!("{dir}/{name}.txt"), text).expect("written");
+        }
+        for (i, k) in p.kernels.iter().enumerate() {
+            std::fs::write(format!("{dir}/k{i}.txt"), &k.source).expect("written");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What becomes of convolutions on CUDA: layouts, plain products, and bytes, all exact on any machine.
+
+mod steps;
+
+use aludel_compiler::{MatmulPrecision, Options, Target, compile};
+use aludel_ir::program::Program;
+use aludel_ir::{DType, Graph};
+use steps::convolutional::resnet50;
+
+fn cuda() -> Target {
+    Target { library_products: true, ..Target::cuda(90, MatmulPrecision::High) }
+}
+
+fn program(graph: &Graph) -> Program {
+    compile(graph, &cuda(), &Options::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The first stage of ResNet-50: every kind of layer but strided ones.
+fn stage(products: DType) -> Program {
+    program(&resnet50(32, 224, 1, products))
+}
+
+/// With channels innermost a convolution of 1x1 is a plain product of a matrix with a row for each place.
+#[test]
+fn convolutions_of_one_element_are_plain_products() {
+    let rows = 32 * 56 * 56;
+    let p = stage(DType::F32);
+    let forward = p.launches.iter().filter_map(|l| l.product.as_ref()).filter(|p| p.m.as_const() == Some(rows)).count();
+    // Three blocks of two, and the downsampling one, forward; most of their gradients too.
+    assert!(forward >= 7, "{forward}");
+}
+
+/// Activations lie with their channels innermost.
+#[test]
+fn channels_lie_innermost() {
+    let p = stage(DType::F32);
+    let planes = |shape: &[aludel_ir::Dim]| {
+        let known: Vec<i64> = shape.iter().filter_map(|d| d.as_const()).filter(|d| *d != 1).collect();
+        (known.len() == 4 && known.contains(&32) && known.iter().filter(|d| **d == 56).count() == 2).then_some(known)
+    };
+    let found: Vec<Vec<i64>> = p.placements.iter().filter_map(|p| planes(&p.shape)).collect();
+    assert!(found.len() > 20);
+    for shape in found {
+        assert_eq!(shape[1..3], [56, 56], "batch, height, width, channels: {shape:?}");
+    }
+}
+
+/// Nothing is copied out for windows: no launch of a convolution writes more than its result.
+#[test]
+fn no_windows_are_written() {
+    let p = stage(DType::F32);
+    let input = 32 * 64 * 58 * 58;
+    let copied = p.placements.iter().filter(|p| p.shape.iter().any(|d| d.as_const() == Some(58))).count();
+    assert_eq!(copied, 0, "a padded copy of {input} elements");
+}
+
+/// Values of 16 bits stay so around products.
+#[test]
+fn narrow_products_take_fewer_bytes() {
+    let bytes = |p: &Program| p.launches.iter().map(|l| p.eval(&l.bytes, &[]).unwrap_or(0)).sum::<i64>();
+    let (wide, narrow) = (bytes(&stage(DType::F32)), bytes(&stage(DType::BF16)));
+    assert!(narrow * 10 < wide * 7, "{narrow} of {wide}");
+}
