@@ -14,6 +14,7 @@ mod vision;
 pub use gan::{Gan, GanConfig, GanTrain};
 pub use language::{
     BertConfig, BertForMaskedLm, BertForSequenceClassification, BertInputs, BertModel, Block, Gpt, Gpt2, Gpt2Config, Llama, LlamaConfig,
+    LstmLm, LstmLmConfig, LstmState,
 };
 pub use mlp::Mlp;
 pub use published::Published;

@@ -5,7 +5,7 @@
 use aludel_checkpoint::{State, decode};
 use aludel_models::{
     BertConfig, BertForMaskedLm, BertForSequenceClassification, BertInputs, Gan, GanConfig, GanTrain, Gpt2, Gpt2Config, Llama, LlamaConfig,
-    Published, ResNet, ResNetConfig, ResNetKind, UNet, UNetConfig, Vgg, VggConfig, Vit, VitConfig,
+    LstmLm, LstmLmConfig, Published, ResNet, ResNetConfig, ResNetKind, UNet, UNetConfig, Vgg, VggConfig, Vit, VitConfig,
 };
 use aludel_nn::{AdamConfig, AdamW, Init, Module, Optimizer, Parameters};
 use aludel_tensor::{Device, Result, Tensor, Tree, compile};
@@ -230,6 +230,12 @@ fn berts() {
 }
 
 #[test]
+fn an_lstm_language_model() {
+    let config = LstmLmConfig { vocabulary: 32, emsize: 8, nhid: 12, nlayers: 2, dropout: 0.0 };
+    reproduces("lstm", |init| LstmLm::new(init, &config), strictly, tokens, |m, x| m.forward(&x[0]));
+}
+
+#[test]
 fn a_gan_of_two_optimizers() {
     let state = read("expected");
     for device in &devices() {
@@ -274,6 +280,7 @@ fn published_sizes() {
         ("unet", UNet::new(init, &UNetConfig::standard()).unwrap().parameter_count(), 31_037_698),
         ("vit_tiny", Vit::new(init, &VitConfig::vit_tiny()).unwrap().parameter_count(), 5_717_416),
         ("gpt2", Gpt2::new(init, &Gpt2Config::gpt2_small()).unwrap().parameter_count(), 124_439_808),
+        ("lstm", LstmLm::new(init, &LstmLmConfig::medium()).unwrap().parameter_count(), 19_780_400),
         ("SmolLM-135M", Llama::new(init, &LlamaConfig::smol()).unwrap().parameter_count(), 134_515_008),
         ("bert-base", aludel_models::BertModel::new(init, &bert).unwrap().parameter_count(), 109_482_240),
         ("bert-base, two classes", BertForSequenceClassification::new(init, &bert, 2).unwrap().parameter_count(), 109_483_778),

@@ -1,7 +1,7 @@
 //! BERT as Hugging Face's `BertModel` and its heads: its parameter names and initial values. Devlin et al., "BERT: Pre-training of Deep
 //! Bidirectional Transformers for Language Understanding", NAACL 2019.
 
-use super::attend::{attend, join_heads, split_heads};
+use super::heads::{join_heads, split_heads};
 use super::{head_width, normal_linear, sizes};
 use crate::published::Published;
 use aludel_nn::{Dropout, Embedding, Init, LayerNorm, Linear, Module};
@@ -95,7 +95,7 @@ impl SelfAttention {
     fn forward(&self, x: &Tensor, mask: Option<&Tensor>) -> Result<Tensor> {
         let (batch, time) = (x.size(0)?, x.size(1)?);
         let part = |layer: &Linear| split_heads(&layer.forward(x)?, &batch, &time, self.heads, self.width);
-        let y = attend(&part(&self.query)?, &part(&self.key)?, &part(&self.value)?, mask, false, &self.dropout)?;
+        let y = self.dropout.attention(&part(&self.query)?, &part(&self.key)?, &part(&self.value)?, mask, false)?;
         join_heads(&y, &batch, &time, self.heads, self.width)
     }
 }

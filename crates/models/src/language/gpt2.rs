@@ -1,7 +1,7 @@
 //! GPT-2 as Hugging Face's `GPT2LMHeadModel`: its parameter names, its `Conv1D` layers, whose weights are `[in, out]`, and its head, which
 //! is the table of token embeddings. Radford et al., "Language Models are Unsupervised Multitask Learners", 2019.
 
-use super::attend::{attend, join_heads, split_heads};
+use super::heads::{join_heads, split_heads};
 use super::{head_width, sizes, token_loss};
 use crate::published::Published;
 use aludel_nn::{Dropout, Embedding, Init, LayerNorm, Module};
@@ -63,7 +63,7 @@ impl Module for Attention {
         let (all, each) = (self.heads * self.width, self.width);
         let qkv = self.c_attn.forward(x)?;
         let part = |i: usize| split_heads(&qkv.narrow(-1, i * all, all)?, &batch, &time, self.heads, each);
-        let y = attend(&part(0)?, &part(1)?, &part(2)?, None, true, &self.dropout)?;
+        let y = self.dropout.attention(&part(0)?, &part(1)?, &part(2)?, None, true)?;
         self.dropout.forward(&self.c_proj.forward(&join_heads(&y, &batch, &time, self.heads, each)?)?)
     }
 }

@@ -1,11 +1,11 @@
 //! Llama as Hugging Face's `LlamaForCausalLM`: its parameter names and initial values; root-mean-square normalization, rotary positions,
 //! SwiGLU, and key heads that several query heads share. Touvron et al., "Llama 2: Open Foundation and Fine-Tuned Chat Models", 2023.
 
-use super::attend::{join_heads, split_heads};
+use super::heads::{join_heads, split_heads};
 use super::{head_width, sizes, token_loss};
 use crate::published::Published;
 use aludel_nn::{Embedding, Init, Linear, Module, RmsNorm, RotaryEmbedding};
-use aludel_tensor::{Dim, Error, Result, Tensor, Tree};
+use aludel_tensor::{AttentionOptions, Error, Result, Tensor, Tree};
 
 /// Sizes of a [`Llama`], by the names of Hugging Face's `LlamaConfig`.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,22 +90,9 @@ impl Module for SelfAttention {
         let q = self.rotary.forward(&part(&self.q_proj, self.heads)?, 0)?;
         let k = self.rotary.forward(&part(&self.k_proj, self.key_heads)?, 0)?;
         let v = part(&self.v_proj, self.key_heads)?;
-        let shared = |t: &Tensor| self.share(t, &batch, &time);
-        let y = q.scaled_dot_product_attention(&shared(&k)?, &shared(&v)?, None, true)?;
+        let options = AttentionOptions { is_causal: true, enable_gqa: self.key_heads < self.heads, ..AttentionOptions::default() };
+        let y = q.scaled_dot_product_attention_with(&k, &v, None, None, options)?;
         self.o_proj.forward(&join_heads(&y, &batch, &time, self.heads, self.width)?)
-    }
-}
-
-impl SelfAttention {
-    // Each key head as often as query heads share it.
-    #[track_caller]
-    fn share(&self, t: &Tensor, batch: &Dim, time: &Dim) -> Result<Tensor> {
-        let group = self.heads / self.key_heads;
-        if group == 1 {
-            return Ok(t.clone());
-        }
-        let wide = t.unsqueeze(2)?.expand((batch, self.key_heads, group, time, self.width))?;
-        wide.reshape((batch, self.heads, time, self.width))
     }
 }
 

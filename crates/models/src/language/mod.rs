@@ -1,15 +1,17 @@
 //! Models of sequences of tokens, `[batch, time]` of i32.
 
-mod attend;
 mod bert;
 mod gpt;
 mod gpt2;
+mod heads;
 mod llama;
+mod lstm;
 
 pub use bert::{BertConfig, BertForMaskedLm, BertForSequenceClassification, BertInputs, BertModel};
 pub use gpt::{Block, Gpt};
 pub use gpt2::{Gpt2, Gpt2Config};
 pub use llama::{Llama, LlamaConfig};
+pub use lstm::{LstmLm, LstmLmConfig, LstmState};
 
 use aludel_nn::{Init, Linear};
 use aludel_tensor::{Dim, Error, Result, Tensor};
