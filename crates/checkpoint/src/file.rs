@@ -75,7 +75,7 @@ pub fn decode(what: &str, bytes: &[u8]) -> Result<State> {
             Dtype::F16 => (DType::F16, pairs().map(|h| half::f16::from_bits(h).to_f32().to_bits()).collect()),
             Dtype::BF16 => (DType::BF16, pairs().map(|h| half::bf16::from_bits(h).to_f32().to_bits()).collect()),
             // PyTorch counts in 64 bits, as in `num_batches_tracked`.
-            Dtype::I64 => (DType::I32, longs(what, &name, data)?),
+            Dtype::I64 => (DType::I32, longs(what, name, data)?),
             Dtype::BOOL => (DType::Bool, data.iter().map(|b| (*b != 0) as u32).collect()),
             other => {
                 return Err(Error::unsupported(

@@ -31,7 +31,8 @@ fn cpu() {
 #[cfg(feature = "wgpu")]
 #[test]
 fn webgpu() {
-    let request = aludel_runtime::WgpuExecutor::request(&Default::default());
+    let options = Default::default();
+    let request = aludel_runtime::WgpuExecutor::request(&options);
     let Ok(executor) = pollster::block_on(request).inspect_err(|e| eprintln!("SKIPPED, no WebGPU here: {e}")) else { return };
     check(&|graph: &Graph, inputs: &[HostTensor]| aludel_oracle::device::run(&executor, graph, inputs));
 }

@@ -189,9 +189,8 @@ pub(crate) fn check_program(program: &Program) -> Result<()> {
         Param::Offset(p) => *p >= placements,
         Param::Part { placement, words } => *placement >= placements || u32::try_from(*words).is_err(),
     };
-    match program.launches.iter().find(|l| l.kernel >= program.kernels.len() || l.params.iter().any(wrong)) {
-        Some(l) => return fail(format!("launch {} has no kernel or an offset of no placement", l.label)),
-        None => {}
+    if let Some(l) = program.launches.iter().find(|l| l.kernel >= program.kernels.len() || l.params.iter().any(wrong)) {
+        return fail(format!("launch {} has no kernel or an offset of no placement", l.label));
     }
     match program.launches.iter().find(|l| l.maps.iter().any(|m| m.placement >= placements)) {
         Some(l) => fail(format!("launch {} has a map of no placement", l.label)),

@@ -93,6 +93,8 @@ impl Zoo {
     }
 }
 
+// One is made for a workload: its size costs nothing.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Tree)]
 pub enum Model {
     Autoencoder(Autoencoder),

@@ -92,7 +92,7 @@ fn draw_pairs(canvas: &HtmlCanvasElement, evaluation: Option<&Evaluation>, data:
     };
     for i in 0..RECONSTRUCTED.min(data.rows()) {
         let (x, y) = ((i as u32 % COLUMNS * CELL.0) as f64 + 4.0, (i as u32 / COLUMNS * PAIR) as f64 + 2.0);
-        let mut show = |pixels: &[f32], colour, y| {
+        let show = |pixels: &[f32], colour, y| {
             let small = image(pixels, colour)?;
             context.draw_image_with_html_canvas_element_and_dw_and_dh(&small, x, y, IMAGE as f64, IMAGE as f64).ok()
         };

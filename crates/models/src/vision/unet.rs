@@ -29,7 +29,7 @@ struct DoubleConv {
 
 impl DoubleConv {
     fn new(init: &mut Init, inputs: usize, outputs: usize) -> Result<DoubleConv> {
-        let mut conv = |inputs| Ok::<_, aludel_tensor::Error>(Conv2d::new(init, inputs, outputs, 3, ConvOptions::default().padding(1))?);
+        let mut conv = |inputs| Conv2d::new(init, inputs, outputs, 3, ConvOptions::default().padding(1));
         let (first, second) = (conv(inputs)?.without_bias(), conv(outputs)?.without_bias());
         Ok(DoubleConv {
             double_conv: Sequential::new([

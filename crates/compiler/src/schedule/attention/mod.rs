@@ -350,7 +350,7 @@ impl Tiled<'_> {
             let four = kb.int(k::div(unit, k::int(STEP as i64)));
             let e = kb.int(k::add(e0.clone(), within.clone()));
             let clamped =
-                if features % STEP == 0 { e.clone() } else { kb.int(k::bin(ScalarOp::Min, e.clone(), k::int(features as i64 - 1))) };
+                if features.is_multiple_of(STEP) { e.clone() } else { kb.int(k::bin(ScalarOp::Min, e.clone(), k::int(features as i64 - 1))) };
             let mut parts = Vec::new();
             for l in 0..4 {
                 let at = k::add(k::add(first.clone(), k::mul(four.clone(), k::int(4))), k::int(l));
@@ -360,7 +360,7 @@ impl Tiled<'_> {
                 em.axes.insert(axis, clamped.clone());
                 let x = em.value(kb, v)?;
                 em.leave();
-                parts.push(if features % STEP == 0 {
+                parts.push(if features.is_multiple_of(STEP) {
                     x
                 } else {
                     k::select(k::lt(e.clone(), k::int(features as i64)), x, zero(DType::F32))
@@ -384,7 +384,7 @@ impl Tiled<'_> {
             let mut parts = Vec::new();
             for l in 0..4 {
                 let e = k::add(k::mul(four.clone(), k::int(4)), k::int((stretch * self.tile() + l) as i64));
-                let e = if features % self.tile() == 0 { e } else { k::bin(ScalarOp::Min, e, k::int(features as i64 - 1)) };
+                let e = if features.is_multiple_of(self.tile()) { e } else { k::bin(ScalarOp::Min, e, k::int(features as i64 - 1)) };
                 let e = kb.int(e);
                 em.enter();
                 em.axes.insert(self.a.column, column.clone());
