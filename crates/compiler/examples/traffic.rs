@@ -44,7 +44,7 @@ fn main() {
         p.kernels.len(),
         bytes as f64 / 1e9,
         flops as f64 / 1e12,
-        words.iter().map(|w| w * 4 >> 20).collect::<Vec<_>>()
+        words.iter().map(|w| (w * 4) >> 20).collect::<Vec<_>>()
     );
     if let Some(dir) = show {
         std::fs::create_dir_all(&dir).expect("a directory");

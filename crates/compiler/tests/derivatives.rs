@@ -488,7 +488,12 @@ fn all_checks(rng: &mut Lcg) -> Vec<Check> {
     add(sdpa, none().with("dropout_p", 0.4), [qkv(rng, 4), vec![key.clone()]].concat(), &[0, 1, 2]);
     let flash = "_scaled_dot_product_flash_attention";
     add(flash, none().with("is_causal", true), qkv(rng, 4), &[0, 1, 2]);
-    add(flash, none().with("enable_gqa", true).with("dropout_p", 0.4), [qkv(rng, 2), vec![rng.tensor(&[4, 1, 3], -1.0, 1.0), key]].concat(), &[0, 1, 2, 3]);
+    add(
+        flash,
+        none().with("enable_gqa", true).with("dropout_p", 0.4),
+        [qkv(rng, 2), vec![rng.tensor(&[4, 1, 3], -1.0, 1.0), key]].concat(),
+        &[0, 1, 2, 3],
+    );
     // Recurrent cells.
     let cell = |rng: &mut Lcg, gates: usize| {
         vec![

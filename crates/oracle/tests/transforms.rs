@@ -63,7 +63,8 @@ fn vmap_equals_a_loop() {
                 .collect();
             let got = eval(&batched, &inputs);
             for (k, s) in samples.iter().enumerate() {
-                let one: Vec<HostTensor> = (0..dims.len()).map(|i| if dims[i].is_some() { s[i].clone() } else { samples[0][i].clone() }).collect();
+                let one: Vec<HostTensor> =
+                    (0..dims.len()).map(|i| if dims[i].is_some() { s[i].clone() } else { samples[0][i].clone() }).collect();
                 let want = eval(&aludel_compiler::autodiff::expand_grads(&graph).unwrap(), &one);
                 for ((name, got), want) in names.iter().zip(&got).zip(&want) {
                     compare(&format!("{name}, sample {k}, all {all}"), &sample(got, k), want, [1e-9, 1e-9]).unwrap();

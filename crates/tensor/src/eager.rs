@@ -10,9 +10,7 @@ use crate::func::Applied;
 use crate::tensor::Tensor;
 use crate::{Mutex, lock};
 use aludel_compiler::Style;
-use aludel_ir::{
-    Attrs, Builder, Error, Function, Graph, InputKind, Literal, Node, Op, OpDef, Prim, Result, ShapeEnv, TensorType,
-};
+use aludel_ir::{Attrs, Builder, Error, Function, Graph, InputKind, Literal, Node, Op, OpDef, Prim, Result, ShapeEnv, TensorType};
 use std::collections::HashMap;
 use std::sync::Arc;
 

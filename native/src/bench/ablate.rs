@@ -102,7 +102,7 @@ pub fn run(workloads: &[Workload], parts: &[Part], choice: &Choice, output: &Out
         ));
         let usual = program(workload, choice, Parts::ALL)?;
         let mut whole = Subject::new(workload, choice, None)?;
-        let base = whole.counts.clone();
+        let base = whole.counts;
         let ms = whole.slice(1)?.min(whole.slice(1)?);
         line("(nothing)", ms, 1.0, &base, &base, output);
         for (part, verdict) in &mut verdicts {
@@ -140,7 +140,7 @@ pub fn run(workloads: &[Workload], parts: &[Part], choice: &Choice, output: &Out
             verdict.pays |= times > 1.0 + NOISE || more(c.bytes_moved, base.bytes_moved) || more(c.peak_bytes, base.peak_bytes);
         }
     }
-    output.line("\nof all workloads".to_string());
+    output.line("\nof all workloads");
     for (part, v) in &verdicts {
         let mean = if v.measured == 0 { 1.0 } else { v.times.powf(1.0 / v.measured as f64) };
         let says = match (v.pays, v.measured) {

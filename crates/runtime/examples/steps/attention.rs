@@ -13,7 +13,8 @@ fn graph([batch, heads, length, features]: [i64; 4], causal: bool, backward: boo
     let arg = |b: &mut Builder, name: &str| b.graph.add_input(name, InputKind::Arg, ty.clone());
     let x = [arg(&mut b, "q"), arg(&mut b, "k"), arg(&mut b, "v")];
     let attrs = Attrs::new().with("is_causal", causal);
-    let row = aludel_ir::ops::find("scaled_dot_product_attention").ok_or_else(|| aludel_ir::Error::invalid("attention", "is no operator", ""))?;
+    let row =
+        aludel_ir::ops::find("scaled_dot_product_attention").ok_or_else(|| aludel_ir::Error::invalid("attention", "is no operator", ""))?;
     let y = b.operator(row, &x, &attrs)?[0];
     if !backward {
         b.graph.add_output("y", y, None);

@@ -7,8 +7,8 @@ pub(crate) mod vjp;
 
 use crate::device::{Device, fresh_id};
 use crate::dispatch::cache::Operator;
-use crate::func::Checkpoint;
 use crate::dispatch::{Operand, dispatch_at, literal, on_tape};
+use crate::func::Checkpoint;
 use crate::tensor::Tensor;
 use crate::trace;
 use aludel_ir::{Attrs, Error, Op, OpDef, Result, TensorType};

@@ -48,7 +48,8 @@ pub(crate) fn run(
             checkpoint.backward(&node.inputs, &needs, &present, &gradients)?
         }
         (Some(op), _) if !trace::is_active() => {
-            let known = lock(&op.derivatives.compiled).iter().find(|d| d.needs == needs && d.present == present).map(|d| d.derivative.clone());
+            let known =
+                lock(&op.derivatives.compiled).iter().find(|d| d.needs == needs && d.present == present).map(|d| d.derivative.clone());
             let derivative = match known {
                 Some(d) => d,
                 None => compile(device, node, op, &needs, &present)?,

@@ -91,7 +91,8 @@ pub(super) fn capture<A: Tree + Clone, R: Tree + Clone>(
         })
         .collect();
     let device = given.iter().chain(&around).map(|t| t.device().clone()).chain(outputs.iter().map(|o| o.1.clone())).next();
-    let device = device.ok_or_else(|| Error::invalid(name, "the function has no tensors", "give it one: it says which device to run on"))?;
+    let device =
+        device.ok_or_else(|| Error::invalid(name, "the function has no tensors", "give it one: it says which device to run on"))?;
     if let Some(other) = given.iter().chain(&around).find(|t| *t.device() != device) {
         let problem = format!("the function has tensors on {device} and {}", other.device());
         return Err(Error::invalid(name, problem, "move them to one device with to_device()"));

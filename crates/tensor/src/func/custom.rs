@@ -217,12 +217,7 @@ impl Parts<'_> {
     }
 
     // A graph of the operands, and more inputs that `make` adds; guards that are found go to `env`.
-    fn build(
-        &self,
-        env: &mut ShapeEnv,
-        name: &str,
-        make: impl FnOnce(&mut Builder, &[ValueId]) -> Result<Vec<ValueId>>,
-    ) -> Result<Graph> {
+    fn build(&self, env: &mut ShapeEnv, name: &str, make: impl FnOnce(&mut Builder, &[ValueId]) -> Result<Vec<ValueId>>) -> Result<Graph> {
         let mut b = Builder::new(name);
         b.graph.env = env.clone();
         let x: Vec<ValueId> =

@@ -106,9 +106,8 @@ fn differentiate<A: Tree + Clone, X: Tree + Clone>(
 ) -> Result<(Tensor, X, A)> {
     let wrt = floats(what, &tensors(args))?;
     let c = capture(what, function, args, None)?;
-    let applied = transformed(&c.device, "value_and_grad", &c.graph, |g| {
-        Ok(vec![Applied::plain(&c.device, autodiff::value_and_grad(g, &wrt)?)?])
-    })?;
+    let applied =
+        transformed(&c.device, "value_and_grad", &c.graph, |g| Ok(vec![Applied::plain(&c.device, autodiff::value_and_grad(g, &wrt)?)?]))?;
     let outputs = applied[0].call(&c.device, &c.inputs(args), at)?;
     let (value, aux) = c.result(&outputs)?;
     let gradient = fill(args, outputs[c.outputs()..].iter().cloned())?;
@@ -178,8 +177,7 @@ pub fn jvp<A: Tree + Clone, R: Tree + Clone>(function: impl Fn(&A) -> Result<R>,
     let directions = tensors(tangents);
     check_types("jvp: the tangents", &directions, &leaves)?;
     let c = capture("jvp", &function, primals, None)?;
-    let applied =
-        transformed(&c.device, "jvp", &c.graph, |g| Ok(vec![Applied::plain(&c.device, autodiff::jvp(g, &wrt)?)?]))?;
+    let applied = transformed(&c.device, "jvp", &c.graph, |g| Ok(vec![Applied::plain(&c.device, autodiff::jvp(g, &wrt)?)?]))?;
     let mut inputs = c.inputs(primals);
     inputs.extend(wrt.iter().map(|i| directions[*i].clone()));
     let outputs = applied[0].call(&c.device, &inputs, at)?;

@@ -33,7 +33,8 @@ impl<const N: usize> From<[Option<i64>; N]> for Dims {
 impl Dims {
     // For each tensor of a tree: its element's dimension, from 0 to `rank` of the tensor less one.
     fn of(&self, what: &str, tree: &impl Tree, extra: usize) -> Result<Vec<Option<usize>>> {
-        let invalid = |problem: String| Error::invalid(format!("vmap: {what}"), problem, "give one dimension for all, or one for each element");
+        let invalid =
+            |problem: String| Error::invalid(format!("vmap: {what}"), problem, "give one dimension for all, or one for each element");
         named_tensors(tree)
             .into_iter()
             .map(|(path, t)| {

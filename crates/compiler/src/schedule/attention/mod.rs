@@ -349,8 +349,11 @@ impl Tiled<'_> {
             let within = kb.int(k::rem(unit.clone(), k::int(STEP as i64)));
             let four = kb.int(k::div(unit, k::int(STEP as i64)));
             let e = kb.int(k::add(e0.clone(), within.clone()));
-            let clamped =
-                if features.is_multiple_of(STEP) { e.clone() } else { kb.int(k::bin(ScalarOp::Min, e.clone(), k::int(features as i64 - 1))) };
+            let clamped = if features.is_multiple_of(STEP) {
+                e.clone()
+            } else {
+                kb.int(k::bin(ScalarOp::Min, e.clone(), k::int(features as i64 - 1)))
+            };
             let mut parts = Vec::new();
             for l in 0..4 {
                 let at = k::add(k::add(first.clone(), k::mul(four.clone(), k::int(4))), k::int(l));
