@@ -627,6 +627,9 @@ fn all_checks(rng: &mut Lcg) -> Vec<Check> {
         .concat(),
         &[0, 1, 2, 3, 4, 5, 6, 7],
     );
+    add("amp_unscale", none(), [vec![scalar(4.0)], three(rng, &[3], &[2, 2], &[1])].concat(), &[0, 1, 2, 3]);
+    // A step that was skipped: the scale shrinks; counts and whether it was have no derivative.
+    add("amp_update_scale", none(), vec![scalar(4.0), scalar(3.0), scalar(1.0)], &[0]);
     add(
         "adagrad_step",
         none().with("lr_decay", 0.1),
