@@ -15,6 +15,9 @@ use std::collections::BTreeMap;
 /// divides by the size of gradients, lets it grow to about 1e-5 of the loss in a few steps.
 const LOGITS: f64 = 3e-5;
 const LOSSES: f64 = 1e-4;
+/// WGSL lets divisions, roots and exponentials be a few units off in the last place, and a small ResNet multiplies that by a hundred in six
+/// steps: PyTorch's own, in f32 and f64, are 1e-1 apart after four with a rate ten times higher.
+const LOSSES_WGSL: f64 = 2e-3;
 
 fn read(name: &str) -> State {
     let path = format!("{}/../../tests/zoo/{name}.safetensors", env!("CARGO_MANIFEST_DIR"));
@@ -118,7 +121,8 @@ fn reproduces<M: Tree + Clone>(
         let theirs = expected.values("losses");
         let batch = (x, y);
         let ours: Vec<f64> = theirs.iter().map(|_| step.call(&mut compiled, &batch).unwrap().item().unwrap()).collect();
-        close(&format!("{name} compiled losses on {device}"), &ours, &theirs, LOSSES);
+        let wgsl = device.target().is_some_and(|t| format!("{:?}", t.language) == "Wgsl");
+        close(&format!("{name} compiled losses on {device}"), &ours, &theirs, if wgsl { LOSSES_WGSL } else { LOSSES });
         if interprets {
             let ours: Vec<f64> = theirs.iter().map(|_| run(&mut eager, &batch).unwrap().item().unwrap()).collect();
             close(&format!("{name} eager losses"), &ours, &theirs, LOSSES);
