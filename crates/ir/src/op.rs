@@ -219,9 +219,16 @@ pub struct OpDef {
     /// The reverse-mode rule, where it is better than the one that follows from the decomposition.
     pub vjp: Option<Vjp>,
     pub autocast: Autocast,
+    /// The row that eager mode runs in its place, where its derivative reads more than the result: that row's first result is this one's.
+    pub eager: Option<&'static str>,
 }
 
 impl OpDef {
+    /// The row of an operator in whose place eager mode runs another.
+    pub(crate) const fn eagerly(self, row: &'static str) -> OpDef {
+        OpDef { eager: Some(row), ..self }
+    }
+
     const fn autocast(self, autocast: Autocast) -> OpDef {
         OpDef { autocast, ..self }
     }

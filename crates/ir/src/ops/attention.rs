@@ -28,6 +28,7 @@ pub static OPS: &[OpDef] = &[
             c.vjp(b, &y, g, &[g.grads[0], None])
         }
     )
+    .eagerly("_scaled_dot_product_flash_attention")
     .low(),
     op!(
         "_scaled_dot_product_flash_attention",

@@ -16,6 +16,7 @@ macro_rules! op {
             decompose: $decompose,
             vjp: None,
             autocast: crate::op::Autocast::AsIs,
+            eager: None,
         }
     };
     ($name:literal, $signature:literal, $doc:literal, $decompose:expr, $vjp:expr $(,)?) => {
@@ -26,6 +27,7 @@ macro_rules! op {
             decompose: $decompose,
             vjp: Some($vjp),
             autocast: crate::op::Autocast::AsIs,
+            eager: None,
         }
     };
 }

@@ -8,7 +8,7 @@ use crate::autograd::{self, Grad};
 use crate::device::Device;
 use crate::tensor::Tensor;
 use crate::trace;
-use aludel_ir::{Attrs, DType, Error, Literal, OpDef, Result, TensorType};
+use aludel_ir::{Attrs, DType, Error, Literal, OpDef, Result, TensorType, ops};
 use cache::{Delivery, OperandType, Operator};
 use std::panic::Location;
 
@@ -61,6 +61,23 @@ pub fn dispatch_on(device: &Device, def: &'static OpDef, operands: &[Operand], a
 }
 
 pub(crate) fn dispatch_at(
+    device: Option<&Device>,
+    def: &'static OpDef,
+    operands: &[Operand],
+    attrs: Attrs,
+    at: &'static Location<'static>,
+) -> Result<Vec<Tensor>> {
+    match def.eager.and_then(ops::find) {
+        Some(row) if !trace::is_active() => {
+            let mut results = dispatch_row(device, row, operands, attrs, at)?;
+            results.truncate(1);
+            Ok(results)
+        }
+        _ => dispatch_row(device, def, operands, attrs, at),
+    }
+}
+
+fn dispatch_row(
     device: Option<&Device>,
     def: &'static OpDef,
     operands: &[Operand],

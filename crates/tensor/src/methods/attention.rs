@@ -1,10 +1,9 @@
 //! Attention as a method.
 
 use super::{find, one};
-use crate::dispatch::{Operand, dispatch_at};
+use crate::dispatch::Operand;
 use crate::tensor::Tensor;
-use crate::trace;
-use aludel_ir::{Attrs, Error, OpDef, Result};
+use aludel_ir::{Attrs, OpDef, Result};
 use std::panic::Location;
 
 /// The static arguments of attention beside its mask.
@@ -62,11 +61,6 @@ impl Tensor {
         if o.dropout_p != 0.0 {
             attrs = attrs.with("dropout_p", o.dropout_p);
         }
-        if trace::is_active() {
-            return one(row!("scaled_dot_product_attention"), &operands, attrs, at);
-        }
-        // The tape keeps the logarithms for the derivative, which would otherwise compute them again.
-        let results = dispatch_at(None, row!("_scaled_dot_product_flash_attention"), &operands, attrs, at)?;
-        results.into_iter().next().ok_or_else(|| Error::op("scaled_dot_product_attention", self.to_string(), "no result", "report this"))
+        one(row!("scaled_dot_product_attention"), &operands, attrs, at)
     }
 }
