@@ -50,6 +50,10 @@ mod guides {
     struct Modules;
     #[doc = include_str!("../../../docs/optimizers.md")]
     struct Optimizers;
+    #[doc = include_str!("../../../docs/transforms.md")]
+    struct Transforms;
+    #[doc = include_str!("../../../docs/complex.md")]
+    struct Complex;
 }
 
 /// What a training program needs.
@@ -62,13 +66,4 @@ pub mod prelude {
         Sequential, Sgd, SgdConfig, TransformerEncoder, TransformerEncoderLayer, clip_grad_norm,
     };
     pub use aludel_tensor::{DType, Device, Gradients, Result, Snapshot, Tensor, Tree, autocast, compile, no_grad};
-}
-
-/// The guides under docs/, whose examples are tests.
-#[cfg(doctest)]
-mod guides {
-    #[doc = include_str!("../../../docs/transforms.md")]
-    struct Transforms;
-    #[doc = include_str!("../../../docs/complex.md")]
-    struct Complex;
 }
