@@ -12,6 +12,8 @@ static inline u32 bits_f32(f32 x) { u32 u; __builtin_memcpy(&u, &x, 4); return u
 
 static inline f32 from_bits_f32(u32 u) { f32 x; __builtin_memcpy(&x, &u, 4); return x; }
 
+static inline f32 rsqrt_f32(f32 x) { return 1.0f / __builtin_sqrtf(x); }
+
 static inline i32 isnan_f32(f32 x) { return x != x; }
 
 static inline i32 isinf_f32(f32 x) { return __builtin_fabsf(x) == __builtin_inff(); }

@@ -9,66 +9,9 @@ fn numbers(n: impl IntoInts, default: &[i64]) -> Vec<i64> {
     n.into_ints().unwrap_or(default.to_vec())
 }
 
-macro_rules! max_pooling {
-    ($($name:ident, $op:literal, $doc:literal;)*) => {$(
-        #[doc = $doc]
-        #[derive(Clone, Tree)]
-        pub struct $name {
-            kernel_size: Vec<i64>,
-            stride: Vec<i64>,
-            padding: Vec<i64>,
-            dilation: Vec<i64>,
-            ceil_mode: bool,
-        }
-
-        impl $name {
-            /// Windows that do not overlap.
-            pub fn new(kernel_size: impl IntoInts) -> Self {
-                let kernel_size = numbers(kernel_size, &[]);
-                $name { stride: kernel_size.clone(), kernel_size, padding: vec![0], dilation: vec![1], ceil_mode: false }
-            }
-
-            pub fn stride(mut self, stride: impl IntoInts) -> Self {
-                self.stride = numbers(stride, &self.kernel_size);
-                self
-            }
-
-            /// What is added around never is the largest.
-            pub fn padding(mut self, padding: impl IntoInts) -> Self {
-                self.padding = numbers(padding, &[0]);
-                self
-            }
-
-            pub fn dilation(mut self, dilation: impl IntoInts) -> Self {
-                self.dilation = numbers(dilation, &[1]);
-                self
-            }
-
-            /// Whether a window may reach beyond the end.
-            pub fn ceil_mode(mut self, on: bool) -> Self {
-                self.ceil_mode = on;
-                self
-            }
-        }
-
-        impl Module for $name {
-            #[track_caller]
-            fn forward(&self, x: &Tensor) -> Result<Tensor> {
-                let attrs = Attrs::new().with("kernel_size", self.kernel_size.clone()).with("stride", self.stride.clone());
-                let attrs = attrs.with("padding", self.padding.clone()).with("dilation", self.dilation.clone());
-                one($op, &[Operand::from(x)], attrs.with("ceil_mode", self.ceil_mode))
-            }
-        }
-    )*};
-}
-max_pooling! {
-    MaxPool1d, "max_pool1d", "The largest of each window of `[N, C, L]`. PyTorch: `torch.nn.MaxPool1d`.";
-    MaxPool2d, "max_pool2d", "The largest of each window of `[N, C, H, W]`. PyTorch: `torch.nn.MaxPool2d`.";
-    MaxPool3d, "max_pool3d", "The largest of each window of `[N, C, D, H, W]`. PyTorch: `torch.nn.MaxPool3d`.";
-}
-
-macro_rules! avg_pooling {
-    ($($name:ident, $op:literal, $doc:literal;)*) => {$(
+macro_rules! pooling {
+    ($about:literal, $own:ident: $type:ty = $default:expr, set by $given:ty => $set:expr;
+     $($name:ident, $op:literal, $doc:literal;)*) => {$(
         #[doc = $doc]
         #[derive(Clone, Tree)]
         pub struct $name {
@@ -76,14 +19,14 @@ macro_rules! avg_pooling {
             stride: Vec<i64>,
             padding: Vec<i64>,
             ceil_mode: bool,
-            count_include_pad: bool,
+            $own: $type,
         }
 
         impl $name {
             /// Windows that do not overlap.
             pub fn new(kernel_size: impl IntoInts) -> Self {
                 let kernel_size = numbers(kernel_size, &[]);
-                $name { stride: kernel_size.clone(), kernel_size, padding: vec![0], ceil_mode: false, count_include_pad: true }
+                $name { stride: kernel_size.clone(), kernel_size, padding: vec![0], ceil_mode: false, $own: $default }
             }
 
             pub fn stride(mut self, stride: impl IntoInts) -> Self {
@@ -91,6 +34,7 @@ macro_rules! avg_pooling {
                 self
             }
 
+            /// What is added around is never the largest, and zeros for a mean.
             pub fn padding(mut self, padding: impl IntoInts) -> Self {
                 self.padding = numbers(padding, &[0]);
                 self
@@ -102,9 +46,9 @@ macro_rules! avg_pooling {
                 self
             }
 
-            /// Whether zeros that were added around count.
-            pub fn count_include_pad(mut self, on: bool) -> Self {
-                self.count_include_pad = on;
+            #[doc = $about]
+            pub fn $own(mut self, $own: $given) -> Self {
+                self.$own = ($set)($own);
                 self
             }
         }
@@ -114,12 +58,19 @@ macro_rules! avg_pooling {
             fn forward(&self, x: &Tensor) -> Result<Tensor> {
                 let attrs = Attrs::new().with("kernel_size", self.kernel_size.clone()).with("stride", self.stride.clone());
                 let attrs = attrs.with("padding", self.padding.clone()).with("ceil_mode", self.ceil_mode);
-                one($op, &[Operand::from(x)], attrs.with("count_include_pad", self.count_include_pad))
+                one($op, &[Operand::from(x)], attrs.with(stringify!($own), self.$own.clone()))
             }
         }
     )*};
 }
-avg_pooling! {
+pooling! {
+    "How far apart the elements of a window lie.", dilation: Vec<i64> = vec![1], set by impl IntoInts => |d| numbers(d, &[1]);
+    MaxPool1d, "max_pool1d", "The largest of each window of `[N, C, L]`. PyTorch: `torch.nn.MaxPool1d`.";
+    MaxPool2d, "max_pool2d", "The largest of each window of `[N, C, H, W]`. PyTorch: `torch.nn.MaxPool2d`.";
+    MaxPool3d, "max_pool3d", "The largest of each window of `[N, C, D, H, W]`. PyTorch: `torch.nn.MaxPool3d`.";
+}
+pooling! {
+    "Whether zeros that were added around count.", count_include_pad: bool = true, set by bool => |on| on;
     AvgPool1d, "avg_pool1d", "The mean of each window of `[N, C, L]`. PyTorch: `torch.nn.AvgPool1d`.";
     AvgPool2d, "avg_pool2d", "The mean of each window of `[N, C, H, W]`. PyTorch: `torch.nn.AvgPool2d`.";
     AvgPool3d, "avg_pool3d", "The mean of each window of `[N, C, D, H, W]`. PyTorch: `torch.nn.AvgPool3d`.";

@@ -157,13 +157,16 @@ fn fill<M: Mover>(
     mut contents: Vec<(u64, &Argument)>,
 ) -> Result<()> {
     contents.sort_by_key(|(offset, _)| *offset);
-    let host = |(offset, a): &(u64, &'_ Argument)| match a {
-        Argument::Host(words) if !words.is_empty() => Some((*offset, words.clone())),
-        _ => None,
-    };
-    let hosts: Vec<(u64, Arc<[u32]>)> = contents.iter().filter_map(host).collect();
+    let mut hosts: Vec<(u64, &Arc<[u32]>)> = Vec::new();
+    for (offset, a) in &contents {
+        if let Argument::Host(words) = a
+            && !words.is_empty()
+        {
+            hosts.push((*offset, words));
+        }
+    }
     if !hosts.is_empty() {
-        stream.write_all(device, to, &hosts.iter().map(|(offset, words)| (*offset, words)).collect::<Vec<_>>())?;
+        stream.write_all(device, to, &hosts)?;
     }
     // After the writes, which may have run over their places.
     for (offset, a) in contents {

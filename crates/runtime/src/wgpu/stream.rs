@@ -265,6 +265,9 @@ impl Mover for Stream {
 
     /// In one write: each costs as much as a thousand words.
     fn write_all(&mut self, shared: &Arc<Shared>, to: &Arc<Allocation>, parts: &[(u64, &Arc<[u32]>)]) -> Result<()> {
+        if let [(offset, words)] = parts {
+            return self.write(shared, &Place { allocation: to.clone(), offset: *offset }, words);
+        }
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(()) };
         let start = first.0;
         let mut scratch = std::mem::take(&mut self.scratch);

@@ -1,8 +1,9 @@
 //! Expressions in C.
 
-use super::spell::{Spelling, spell};
+use super::spell::spell;
 use super::{Printer, scalar_name, type_name, word_name};
 use crate::codegen::fold::fold;
+use crate::codegen::spell::{Spelling, arithmetic};
 use crate::codegen::text::{Binds, Text};
 use aludel_ir::kernel::{KExpr, Ty};
 use aludel_ir::{DType, Error, Literal, Result, ScalarOp};
@@ -95,13 +96,6 @@ impl Printer<'_> {
         let refused = |what: String| Error::unsupported(what, "cast the operands to a type that the operation takes");
         let spelling = spell(op, operand).ok_or_else(|| refused(format!("{} of {operand} in C", op.name())))?;
         let lanes = args.iter().map(|a| a.ty.lanes).max().unwrap_or(1);
-        let arithmetic = |operator: &str, args: &[Text]| {
-            let (binds, next) = match operator {
-                "+" | "-" => (Binds::Sum, Binds::Product),
-                _ => (Binds::Product, Binds::Unary),
-            };
-            Text::new(format!("{} {operator} {}", args[0].at(binds), args[1].at(next)), ty, binds)
-        };
         let call = |name: &str, args: &[Text]| {
             let list = args.iter().map(Text::arg).collect::<Vec<_>>().join(", ");
             Text::atom(format!("{name}({list})"), ty)
@@ -109,10 +103,10 @@ impl Printer<'_> {
         let out = match spelling {
             // What C does to vectors as to numbers; a number beside a vector stands for one.
             Spelling::Prefix(operator) => Text::new(format!("{operator}{}", args[0].at(Binds::Atom)), ty, Binds::Unary),
-            Spelling::Arithmetic(operator) => arithmetic(operator, &args),
+            Spelling::Arithmetic(operator) => arithmetic(operator, &args, ty),
             _ if lanes > 1 => return Err(refused(format!("{} of vectors in C", op.name()))),
-            Spelling::Divide(operator, _) if positive => arithmetic(operator, &args),
-            Spelling::Divide(_, name) | Spelling::Function(name) => call(name, &args),
+            Spelling::Divide(operator, _) if positive => arithmetic(operator, &args, ty),
+            Spelling::Divide(_, name) | Spelling::Builtin(name) | Spelling::Helper(name) => call(name, &args),
             Spelling::Infix(operator) => {
                 Text::new(format!("{} {operator} {}", args[0].at(Binds::Unary), args[1].at(Binds::Unary)), ty, Binds::Never)
             }
@@ -121,7 +115,6 @@ impl Printer<'_> {
                 Text::new(code, ty, Binds::Never)
             }
             Spelling::Reciprocal => Text::new(format!("1.0f / {}", args[0].at(Binds::Unary)), ty, Binds::Product),
-            Spelling::ReciprocalRoot => Text::new(format!("1.0f / __builtin_sqrtf({})", args[0].arg()), ty, Binds::Product),
             Spelling::Select => {
                 let [c, a, b] = [0, 1, 2].map(|i| args[i].at(Binds::Sum));
                 Text::new(format!("{c} ? {a} : {b}"), ty, Binds::Never)

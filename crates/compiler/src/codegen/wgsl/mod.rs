@@ -11,11 +11,12 @@ mod value;
 
 use super::fold::fold;
 use super::prelude;
+use super::spell::{Spelling, arithmetic};
 use super::text::{Binds, Text};
 use aludel_ir::kernel::{Access, KExpr, Kernel, Stmt, Ty, Var, visit};
 use aludel_ir::{DType, Error, Literal, Result, ScalarOp};
 use binding::{Binding, Form, bindings};
-use spell::{Spelling, spell};
+use spell::spell;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use value::{as_value, as_word, scalar_name, type_name, type_zero, vector};
@@ -408,18 +409,11 @@ impl Printer<'_> {
             }
             Text::atom(format!("{name}{wide}({list})"), ty)
         };
-        let arithmetic = |operator: &str, args: &[Text]| {
-            let (binds, next) = match operator {
-                "+" | "-" => (Binds::Sum, Binds::Product),
-                _ => (Binds::Product, Binds::Unary),
-            };
-            Text::new(format!("{} {operator} {}", args[0].at(binds), args[1].at(next)), ty, binds)
-        };
         let out = match spelling {
             Spelling::Prefix(operator) => Text::new(format!("{operator}{}", args[0].at(Binds::Atom)), ty, Binds::Unary),
             // Arithmetic with one scalar and one vector operand is WGSL's own.
-            Spelling::Arithmetic(operator) => arithmetic(operator, &args),
-            Spelling::Divide(operator, _) if positive_divisor => arithmetic(operator, &args),
+            Spelling::Arithmetic(operator) => arithmetic(operator, &args, ty),
+            Spelling::Divide(operator, _) if positive_divisor => arithmetic(operator, &args, ty),
             Spelling::Divide(_, name) => helper(self, name, args),
             Spelling::Infix(operator) => {
                 let [a, b] = spread_all(args, lanes);

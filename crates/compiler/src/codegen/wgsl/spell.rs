@@ -1,44 +1,22 @@
-//! How WGSL spells each scalar operation: an operator, a built-in function, or a helper function of the prelude.
+//! How WGSL spells the scalar operations that are no operators in it: built-in functions, or functions of `shaders/wgsl.wgsl`.
 
+use crate::codegen::spell::{Spelling, operator};
 use aludel_ir::{DType, ScalarOp};
 
-/// One operation in WGSL. Operators and built-ins work lane by lane; helpers take scalars.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Spelling {
-    /// `-x`, `!x`, `~x`
-    Prefix(&'static str),
-    /// `a + b`, with the usual precedence of arithmetic.
-    Arithmetic(&'static str),
-    /// `a < b`, `a & b`: always in parentheses inside a larger expression.
-    Infix(&'static str),
-    /// `a << (b & 31)`
-    Shift(&'static str),
-    /// The quotient or remainder of integers by the operator where the divisor is known to be positive, else by the helper.
-    Divide(&'static str, &'static str),
-    /// `1 / x`
-    Reciprocal,
-    /// `select(b, a, condition)`
-    Select,
-    Builtin(&'static str),
-    /// A function of `shaders/wgsl.wgsl`.
-    Helper(&'static str),
-}
-
 /// The spelling of `op` on operands of `dtype` (for `select`, its last two); `None` where the operation does not take the type.
-pub fn spell(op: ScalarOp, dtype: DType) -> Option<Spelling> {
-    match dtype {
-        // Narrow floats are computed as f32; the printer rounds the result.
+pub(super) fn spell(op: ScalarOp, dtype: DType) -> Option<Spelling> {
+    let own = match dtype {
         DType::F32 | DType::F16 | DType::BF16 => float(op),
         DType::I32 | DType::U32 => integer(op, dtype == DType::I32),
-        DType::Bool => boolean(op),
-    }
+        DType::Bool => boolean(op).map(Spelling::Helper),
+    };
+    own.or_else(|| operator(op, dtype))
 }
 
 fn float(op: ScalarOp) -> Option<Spelling> {
     use ScalarOp::*;
-    use Spelling::*;
+    use Spelling::{Builtin, Helper};
     Some(match op {
-        Neg => Prefix("-"),
         Abs => Builtin("abs"),
         Sign => Helper("sign_f32"),
         Floor => Builtin("floor"),
@@ -47,7 +25,6 @@ fn float(op: ScalarOp) -> Option<Spelling> {
         Round => Builtin("round"),
         Sqrt => Builtin("sqrt"),
         Rsqrt => Builtin("inverseSqrt"),
-        Recip => Reciprocal,
         Exp => Builtin("exp"),
         Exp2 => Builtin("exp2"),
         Expm1 => Helper("expm1_f32"),
@@ -72,80 +49,37 @@ fn float(op: ScalarOp) -> Option<Spelling> {
         Digamma => Helper("digamma_f32"),
         IsNan => Helper("isnan_f32"),
         IsInf => Helper("isinf_f32"),
-        Add => Arithmetic("+"),
-        Sub => Arithmetic("-"),
-        Mul => Arithmetic("*"),
-        Div => Arithmetic("/"),
         Max => Helper("max_f32"),
         Min => Helper("min_f32"),
         Pow => Helper("pow_f32"),
         Atan2 => Helper("atan2_f32"),
         Fmod => Helper("fmod_f32"),
         Copysign => Helper("copysign_f32"),
-        Eq => Infix("=="),
-        Ne => Infix("!="),
-        Lt => Infix("<"),
-        Le => Infix("<="),
-        Gt => Infix(">"),
-        Ge => Infix(">="),
-        ScalarOp::Select => Spelling::Select,
-        Not | And | Or | Xor | Shl | Shr | FloorDiv | Threefry => return None,
+        _ => return None,
     })
 }
 
 fn integer(op: ScalarOp, signed: bool) -> Option<Spelling> {
     use ScalarOp::*;
-    use Spelling::*;
+    use Spelling::{Builtin, Helper};
     Some(match op {
-        Neg if signed => Prefix("-"),
-        Neg => Helper("neg_u32"),
+        Neg if !signed => Helper("neg_u32"),
         Abs => Builtin("abs"),
         Sign if signed => Builtin("sign"),
         Sign => Helper("sign_u32"),
-        Not => Prefix("~"),
-        Add => Arithmetic("+"),
-        Sub => Arithmetic("-"),
-        Mul => Arithmetic("*"),
-        Div if signed => Divide("/", "div_i32"),
-        Div => Divide("/", "div_u32"),
-        Fmod if signed => Divide("%", "fmod_i32"),
-        Fmod => Divide("%", "fmod_u32"),
-        FloorDiv if signed => Helper("floor_div_i32"),
-        FloorDiv => Divide("/", "div_u32"),
         Max => Builtin("max"),
         Min => Builtin("min"),
-        And => Infix("&"),
-        Or => Infix("|"),
-        Xor => Infix("^"),
-        Shl => Shift("<<"),
-        Shr => Shift(">>"),
-        Eq => Infix("=="),
-        Ne => Infix("!="),
-        Lt => Infix("<"),
-        Le => Infix("<="),
-        Gt => Infix(">"),
-        Ge => Infix(">="),
-        ScalarOp::Select => Spelling::Select,
-        Threefry if !signed => Helper("threefry_u32"),
         _ => return None,
     })
 }
 
-fn boolean(op: ScalarOp) -> Option<Spelling> {
-    use ScalarOp::*;
-    use Spelling::*;
+fn boolean(op: ScalarOp) -> Option<&'static str> {
     Some(match op {
-        Not => Prefix("!"),
-        And => Infix("&"),
-        Or => Infix("|"),
-        Xor => Helper("xor_bool"),
-        Eq => Infix("=="),
-        Ne => Infix("!="),
-        Lt => Helper("lt_bool"),
-        Le => Helper("le_bool"),
-        Gt => Helper("gt_bool"),
-        Ge => Helper("ge_bool"),
-        ScalarOp::Select => Spelling::Select,
+        ScalarOp::Xor => "xor_bool",
+        ScalarOp::Lt => "lt_bool",
+        ScalarOp::Le => "le_bool",
+        ScalarOp::Gt => "gt_bool",
+        ScalarOp::Ge => "ge_bool",
         _ => return None,
     })
 }

@@ -8,13 +8,14 @@
 //! where packing would cost more than it saves.
 
 use super::loops::{each, hoist_constants, round_up, span};
+use super::registers::Registers;
 use super::tile::{Tile, walks_along};
 use crate::fuse::Contraction;
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
 use crate::target::Target;
 use aludel_ir::expr::{Atom, AxisId, Expr};
-use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty, Var};
+use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::{DType, Result, ScalarOp};
 use std::collections::HashMap;
@@ -407,13 +408,7 @@ impl Template<'_> {
     ) -> Result<()> {
         let t = self.t;
         let wide = Ty { dtype: self.dtype, lanes: t.lanes as u8 };
-        let place = |i: i64| k::add(at.clone(), k::int(i));
-        let accs: Vec<Var> = (0..t.rows * t.vectors)
-            .map(|i| {
-                let start = if t.cut { KExpr::Shared { array: s.results, index: Box::new(place(i)) } } else { zero(self.dtype) };
-                kb.mutable(start, wide)
-            })
-            .collect();
+        let sums = Registers::start(kb, (t.rows, t.vectors), wide, (s.results, at.clone()), t.cut);
         let base = kb.int(k::add(piece.n.0.clone(), k::mul(pn.clone(), k::int(t.columns()))));
         // What does not vary along the depth is computed before.
         let mut row_bases = Vec::new();
@@ -461,17 +456,11 @@ impl Template<'_> {
                     };
                     kb.bind(KExpr::Shared { array: s.rows, index: Box::new(index) }, Ty::scalar(self.dtype))
                 };
-                for (v, y) in columns.iter().enumerate() {
-                    let acc = accs[r as usize * t.vectors as usize + v];
-                    let product = KExpr::Scalar(ScalarOp::Mul, vec![x.clone(), y.clone()]);
-                    kb.stmt(Stmt::Assign(acc, KExpr::Scalar(ScalarOp::Add, vec![KExpr::Var(acc), product])));
-                }
+                sums.multiply_add(kb, r as usize, &x, &columns);
             }
             Ok(())
         })?;
-        for (i, acc) in accs.iter().enumerate() {
-            kb.stmt(Stmt::StoreShared { array: s.results, index: place(i as i64), value: KExpr::Var(*acc) });
-        }
+        sums.store(kb);
         Ok(())
     }
 

@@ -10,6 +10,7 @@ mod loops;
 mod merge;
 mod pick;
 mod pointwise;
+mod registers;
 mod rows;
 mod scatter;
 mod tile;

@@ -7,13 +7,14 @@
 
 use super::loops::{each, hint, hoist_constants, round_up, span};
 use super::merge::Side;
+use super::registers::Registers;
 use super::tile::cache_words;
 use crate::fuse::{Contraction, Product};
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
 use crate::target::Target;
 use aludel_ir::expr::{Atom, AxisId, Expr};
-use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty, Var};
+use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::{DType, Result, ScalarOp};
 
@@ -420,13 +421,7 @@ impl Template<'_> {
         each(kb, em, (k::int(0), tiles), |kb, em, tile| {
             let row = kb.int(k::mul(tile, k::int(t.rows)));
             let first = kb.int(k::add(at.clone(), k::mul(row.clone(), k::int(t.vectors))));
-            let place = |i: i64| k::add(first.clone(), k::int(i));
-            let accs: Vec<Var> = (0..t.rows * t.vectors)
-                .map(|i| {
-                    let start = if t.cut { KExpr::Shared { array: s.results, index: Box::new(place(i)) } } else { zero(TY) };
-                    kb.mutable(start, wide)
-                })
-                .collect();
+            let sums = Registers::start(kb, (t.rows, t.vectors), wide, (s.results, first.clone()), t.cut);
             let bases: Vec<KExpr> = (0..t.rows)
                 .map(|r| kb.int(KExpr::Shared { array: s.row_offsets, index: Box::new(k::add(row.clone(), k::int(r))) }))
                 .collect();
@@ -440,17 +435,11 @@ impl Template<'_> {
                     let index = Box::new(k::add(base.clone(), offset.clone()));
                     let x = KExpr::Load { buffer, index, ty: Ty::scalar(TY) };
                     let x = kb.bind(x, Ty::scalar(TY));
-                    for (v, y) in columns.iter().enumerate() {
-                        let acc = accs[r * t.vectors as usize + v];
-                        let product = KExpr::Scalar(ScalarOp::Mul, vec![x.clone(), y.clone()]);
-                        kb.stmt(Stmt::Assign(acc, KExpr::Scalar(ScalarOp::Add, vec![KExpr::Var(acc), product])));
-                    }
+                    sums.multiply_add(kb, r, &x, &columns);
                 }
                 Ok(())
             })?;
-            for (i, acc) in accs.iter().enumerate() {
-                kb.stmt(Stmt::StoreShared { array: s.results, index: place(i as i64), value: KExpr::Var(*acc) });
-            }
+            sums.store(kb);
             Ok(())
         })
     }
