@@ -17,7 +17,7 @@ use std::fmt::Write;
 /// Arguments of `aludel explain`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// A preset (points, digits, digits-cnn, autoencoder, addition) or a workload of `aludel bench` (tiny, mlp, cnn, tinygpt, chargpt,
+    /// A preset of `aludel train` (points, digits, digits-cnn, ..) or a workload of `aludel bench` (tiny, mlp, cnn, tinygpt, chargpt,
     /// gpt2, autoenc, vit, unet, bert, llama, resnet50, vgg16).
     preset: String,
     /// Settings of a preset, such as layers=64,64 batch=32.

@@ -9,9 +9,9 @@ use aludel_models::presets::{Config, Model, Task};
 /// classification.
 pub fn accuracy(config: &Config, model: &Model, device: &Device) -> Result<Option<(f64, usize)>> {
     let data = match &config.task {
-        Task::Digits { .. } | Task::Cnn { .. } => digits::split().1,
+        Task::Digits { .. } | Task::Cnn { .. } | Task::ResNet { .. } | Task::Vit { .. } => digits::split().1,
         Task::Points { data, .. } => data.generate(config.seed).1,
-        Task::Autoencoder { .. } | Task::Addition { .. } => return Ok(None),
+        Task::Autoencoder { .. } | Task::Addition { .. } | Task::Gan { .. } => return Ok(None),
     };
     let n = data.rows();
     let shape: Vec<usize> = std::iter::once(n).chain(config.example_shape()).collect();

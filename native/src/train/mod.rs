@@ -19,7 +19,8 @@ use std::process::ExitCode;
 /// Arguments of `aludel train`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// What to train: points, digits, digits-cnn, autoencoder or addition.
+    /// What to train: points, digits, digits-cnn, digits-resnet, digits-vit, digits-gan, autoencoder, addition, addition-llama or
+    /// addition-lstm.
     preset: String,
     /// Settings of the preset, such as lr=0.01 layers=64,64 batch=32 optimizer=sgd seed=1.
     #[arg(value_name = "KEY=VALUE")]

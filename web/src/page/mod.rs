@@ -355,7 +355,6 @@ impl App {
     fn task(&self, ctx: &Context<Self>) -> Html {
         let s = &self.state;
         match s.link.preset {
-            Preset::Points => html! {},
             Preset::Digits | Preset::Cnn => html! {
                 <>
                     <digits::Predictions evaluation={s.best_evaluation()} dark={s.dark} />
@@ -364,6 +363,8 @@ impl App {
             },
             Preset::Autoencoder => html! { <digits::Reconstructions evaluation={s.best_evaluation()} dark={s.dark} /> },
             Preset::Addition => html! { <addition::Samples evaluation={s.best_evaluation()} /> },
+            // What is special to the others is not shown here, or they are the command line's.
+            _ => html! {},
         }
     }
 }

@@ -26,7 +26,7 @@ pub async fn job(learner: &mut Learner, name: &str, pane: Pane) -> Result<(Job, 
     });
     let names = state.collect();
     // A batch's inputs and targets are the table's columns, in that order.
-    let Table { columns: [x, y], order, batch } = learner.table(PLACES, DISTINCT);
+    let Table { columns: [x, y], order, batch } = learner.table(PLACES, DISTINCT)?;
     let mut columns = Vec::with_capacity(2);
     for column in [x, y] {
         let host = Device::interpreter();

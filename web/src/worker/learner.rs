@@ -145,7 +145,7 @@ impl Learner {
     }
 
     /// The batches of the first steps: see [`Source::table`].
-    pub fn table(&mut self, places: usize, distinct: usize) -> Table {
+    pub fn table(&mut self, places: usize, distinct: usize) -> Result<Table> {
         self.source.table(places, distinct)
     }
 
@@ -214,8 +214,9 @@ impl Exam {
                 let field = (0..FIELD * FIELD).flat_map(|i| [at(i % FIELD), -at(i / FIELD)]).collect();
                 Exam::Points { test: data.generate(config.seed).1, field }
             }
-            Task::Digits { .. } | Task::Cnn { .. } => Exam::Digits(digits::split().1),
-            Task::Autoencoder { .. } => Exam::Autoencoder(digits::split().1),
+            Task::Digits { .. } | Task::Cnn { .. } | Task::ResNet { .. } | Task::Vit { .. } => Exam::Digits(digits::split().1),
+            // The page trains no GAN.
+            Task::Autoencoder { .. } | Task::Gan { .. } => Exam::Autoencoder(digits::split().1),
             Task::Addition { digits, context, .. } => {
                 let source = addition::Addition { digits: *digits, context: *context, seed: config.seed };
                 Exam::Addition { problems: source.held_out(PROBLEMS), context: *context }

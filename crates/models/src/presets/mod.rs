@@ -6,6 +6,8 @@
 mod parse;
 mod table;
 mod train;
+#[cfg(feature = "zoo")]
+mod zoo;
 
 pub use parse::FieldError;
 pub use table::{Column, Table, Values};
@@ -29,10 +31,35 @@ pub enum Preset {
     Autoencoder,
     /// A decoder transformer that learns to add.
     Addition,
+    /// Handwritten digits, by a ResNet-18.
+    ResNet,
+    /// Handwritten digits, by a vision transformer.
+    Vit,
+    /// Two models, of which one makes digits and the other tells them from real ones.
+    Gan,
+    /// A decoder as Llama's that learns to add.
+    Llama,
+    /// A recurrent network that learns to add.
+    Lstm,
 }
 
 impl Preset {
-    pub const ALL: [Preset; 5] = [Preset::Points, Preset::Digits, Preset::Cnn, Preset::Autoencoder, Preset::Addition];
+    /// Those that this build can train: without the feature `zoo`, which the page is built without, the first five.
+    pub const ALL: &[Preset] = {
+        let all = &[
+            Preset::Points,
+            Preset::Digits,
+            Preset::Cnn,
+            Preset::Autoencoder,
+            Preset::Addition,
+            Preset::ResNet,
+            Preset::Vit,
+            Preset::Gan,
+            Preset::Llama,
+            Preset::Lstm,
+        ];
+        if cfg!(feature = "zoo") { all } else { all.split_at(5).0 }
+    };
 
     /// The name in links: `points`.
     pub fn key(self) -> &'static str {
@@ -42,6 +69,11 @@ impl Preset {
             Preset::Cnn => "digits-cnn",
             Preset::Autoencoder => "autoencoder",
             Preset::Addition => "addition",
+            Preset::ResNet => "digits-resnet",
+            Preset::Vit => "digits-vit",
+            Preset::Gan => "digits-gan",
+            Preset::Llama => "addition-llama",
+            Preset::Lstm => "addition-lstm",
         }
     }
 
@@ -52,11 +84,16 @@ impl Preset {
             Preset::Cnn => "CNN",
             Preset::Autoencoder => "Autoencoder",
             Preset::Addition => "Addition GPT",
+            Preset::ResNet => "ResNet-18",
+            Preset::Vit => "ViT",
+            Preset::Gan => "GAN",
+            Preset::Llama => "Addition Llama",
+            Preset::Lstm => "Addition LSTM",
         }
     }
 
     pub fn from_key(key: &str) -> Option<Preset> {
-        Preset::ALL.into_iter().find(|p| p.key() == key)
+        Preset::ALL.iter().copied().find(|p| p.key() == key)
     }
 
     /// The hyperparameters, in the order in which a form shows them.
@@ -66,7 +103,11 @@ impl Preset {
             Preset::Digits => &DIGITS,
             Preset::Cnn => &CNN,
             Preset::Autoencoder => &AUTOENCODER,
-            Preset::Addition => &ADDITION,
+            Preset::Addition | Preset::Llama => &ADDITION,
+            Preset::ResNet => &RESNET,
+            Preset::Vit => &VIT,
+            Preset::Gan => &GAN,
+            Preset::Lstm => &LSTM,
         }
     }
 
@@ -114,29 +155,34 @@ const POINTS: [Field; 7] = [
     field("seed", "Seed", "0", Kind::Integer),
 ];
 
-const DIGITS: [Field; 5] = [
-    field("layers", "Layers", "128, 128", Kind::Integers),
-    field("optimizer", "Optimizer", "adamw", OPTIMIZERS),
-    field("lr", "Learning rate", "0.001", Kind::Number),
-    field("batch", "Batch", "64", Kind::Integer),
-    field("seed", "Seed", "0", Kind::Integer),
-];
+/// The fields of a preset on digits: those of its model, and how it is trained.
+const fn on_digits<const OWN: usize, const ALL: usize>(own: [Field; OWN], lr: &'static str) -> [Field; ALL] {
+    let mut all = [field("seed", "Seed", "0", Kind::Integer); ALL];
+    let mut i = 0;
+    while i < OWN {
+        all[i] = own[i];
+        i += 1;
+    }
+    all[OWN] = field("optimizer", "Optimizer", "adamw", OPTIMIZERS);
+    all[OWN + 1] = field("lr", "Learning rate", lr, Kind::Number);
+    all[OWN + 2] = field("batch", "Batch", "64", Kind::Integer);
+    all
+}
 
-const CNN: [Field; 5] = [
-    field("channels", "Channels", "16, 32", Kind::Integers),
-    field("optimizer", "Optimizer", "adamw", OPTIMIZERS),
-    field("lr", "Learning rate", "0.01", Kind::Number),
-    field("batch", "Batch", "64", Kind::Integer),
-    field("seed", "Seed", "0", Kind::Integer),
-];
-
-const AUTOENCODER: [Field; 5] = [
-    field("channels", "Channels", "16, 4", Kind::Integers),
-    field("optimizer", "Optimizer", "adamw", OPTIMIZERS),
-    field("lr", "Learning rate", "0.01", Kind::Number),
-    field("batch", "Batch", "64", Kind::Integer),
-    field("seed", "Seed", "0", Kind::Integer),
-];
+const DIGITS: [Field; 5] = on_digits([field("layers", "Layers", "128, 128", Kind::Integers)], "0.001");
+const CNN: [Field; 5] = on_digits([field("channels", "Channels", "16, 32", Kind::Integers)], "0.01");
+const AUTOENCODER: [Field; 5] = on_digits([field("channels", "Channels", "16, 4", Kind::Integers)], "0.01");
+const RESNET: [Field; 5] = on_digits([field("width", "Width", "16", Kind::Integer)], "0.002");
+const VIT: [Field; 7] = on_digits(
+    [
+        field("layers", "Layers", "4", Kind::Integer),
+        field("width", "Width", "64", Kind::Integer),
+        field("heads", "Heads", "4", Kind::Integer),
+    ],
+    "0.003",
+);
+const GAN: [Field; 6] =
+    on_digits([field("noise", "Noise", "16", Kind::Integer), field("hidden", "Hidden units", "128", Kind::Integer)], "0.0005");
 
 const ADDITION: [Field; 9] = [
     field("digits", "Digits", "2", Kind::Integer),
@@ -146,6 +192,17 @@ const ADDITION: [Field; 9] = [
     field("context", "Context", "12", Kind::Integer),
     field("optimizer", "Optimizer", "adamw", OPTIMIZERS),
     field("lr", "Learning rate", "0.003", Kind::Number),
+    field("batch", "Batch", "64", Kind::Integer),
+    field("seed", "Seed", "0", Kind::Integer),
+];
+
+const LSTM: [Field; 8] = [
+    field("digits", "Digits", "2", Kind::Integer),
+    field("layers", "Layers", "1", Kind::Integer),
+    field("width", "Width", "128", Kind::Integer),
+    field("context", "Context", "12", Kind::Integer),
+    field("optimizer", "Optimizer", "adamw", OPTIMIZERS),
+    field("lr", "Learning rate", "0.005", Kind::Number),
     field("batch", "Batch", "64", Kind::Integer),
     field("seed", "Seed", "0", Kind::Integer),
 ];
@@ -204,8 +261,48 @@ pub enum Task {
         width: usize,
         heads: usize,
         context: usize,
+        #[serde(default)]
+        decoder: Decoder,
+    },
+    /// A ResNet-18 with so many channels in its first stage, on digits that are enlarged to [`RESNET_SIDE`].
+    ResNet {
+        width: usize,
+    },
+    /// On patches of two by two.
+    Vit {
+        layers: usize,
+        width: usize,
+        heads: usize,
+    },
+    /// Two layers each.
+    Gan {
+        noise: usize,
+        hidden: usize,
     },
 }
+
+/// The model that adds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Decoder {
+    #[default]
+    Gpt,
+    Llama,
+    Lstm,
+}
+
+/// Rows and columns of a patch of [`Task::Vit`].
+pub const VIT_PATCH: usize = 2;
+
+/// Width of the hidden layer of [`Decoder::Llama`]'s blocks in multiples of theirs.
+const LLAMA_HIDDEN: usize = 3;
+
+/// Heads of keys in [`Decoder::Llama`]: one for two heads of queries, where they are even.
+const fn llama_key_heads(heads: usize) -> usize {
+    if heads.is_multiple_of(2) { heads / 2 } else { heads }
+}
+
+/// Rows and columns of the images of [`Task::ResNet`], whose stages halve them five times.
+pub const RESNET_SIDE: usize = 4 * digits::SIDE;
 
 impl Config {
     pub fn preset(&self) -> Preset {
@@ -214,7 +311,12 @@ impl Config {
             Task::Digits { .. } => Preset::Digits,
             Task::Cnn { .. } => Preset::Cnn,
             Task::Autoencoder { .. } => Preset::Autoencoder,
-            Task::Addition { .. } => Preset::Addition,
+            Task::Addition { decoder: Decoder::Gpt, .. } => Preset::Addition,
+            Task::Addition { decoder: Decoder::Llama, .. } => Preset::Llama,
+            Task::Addition { decoder: Decoder::Lstm, .. } => Preset::Lstm,
+            Task::ResNet { .. } => Preset::ResNet,
+            Task::Vit { .. } => Preset::Vit,
+            Task::Gan { .. } => Preset::Gan,
         }
     }
 
@@ -222,8 +324,8 @@ impl Config {
     pub fn example_shape(&self) -> Vec<usize> {
         match &self.task {
             Task::Points { .. } => vec![2],
-            Task::Digits { .. } => vec![digits::PIXELS],
-            Task::Cnn { .. } | Task::Autoencoder { .. } => vec![1, digits::SIDE, digits::SIDE],
+            Task::Digits { .. } | Task::Gan { .. } => vec![digits::PIXELS],
+            Task::Cnn { .. } | Task::Autoencoder { .. } | Task::ResNet { .. } | Task::Vit { .. } => vec![1, digits::SIDE, digits::SIDE],
             Task::Addition { context, .. } => vec![*context],
         }
     }
@@ -233,19 +335,44 @@ impl Config {
         let (input, hidden, output) = match &self.task {
             Task::Points { layers, .. } => (2, layers, 2),
             Task::Digits { layers } => (digits::PIXELS, layers, digits::CLASSES),
-            Task::Cnn { .. } | Task::Autoencoder { .. } | Task::Addition { .. } => return None,
+            _ => return None,
         };
         Some(std::iter::once(input).chain(hidden.iter().copied()).chain(std::iter::once(output)).collect())
     }
 
     /// How many numbers the model learns.
     pub fn parameters(&self) -> usize {
-        match &self.task {
-            Task::Addition { layers, width: d, context, .. } => {
+        let (classes, side) = (digits::CLASSES, digits::SIDE);
+        match self.task {
+            Task::Addition { layers, width: d, context, heads, decoder, .. } => {
                 let vocabulary = addition::VOCABULARY_SIZE;
-                let block = (d * 3 * d + 3 * d) + (d * d + d) + (d * 4 * d + 4 * d) + (4 * d * d + d) + 4 * d;
-                vocabulary * d + context * d + layers * block + 2 * d + d * vocabulary
+                let (tokens, head) = (vocabulary * d, d * vocabulary);
+                match decoder {
+                    Decoder::Gpt => {
+                        let block = (d * 3 * d + 3 * d) + (d * d + d) + (d * 4 * d + 4 * d) + (4 * d * d + d) + 4 * d;
+                        tokens + context * d + layers * block + 2 * d + head
+                    }
+                    Decoder::Llama => {
+                        let (kv, hidden) = (llama_key_heads(heads) * (d / heads), LLAMA_HIDDEN * d);
+                        tokens + layers * (2 * d * d + 2 * d * kv + 3 * d * hidden + 2 * d) + d + head
+                    }
+                    Decoder::Lstm => tokens + layers * 4 * (2 * d * d + 2 * d) + head + vocabulary,
+                }
             }
+            Task::ResNet { width } => {
+                let stage = |i: usize| {
+                    let (c, before) = (width << i, if i == 0 { width } else { width << (i - 1) });
+                    let shortcut = if i == 0 { 0 } else { before * c + 2 * c };
+                    9 * before * c + 3 * 9 * c * c + 4 * 2 * c + shortcut
+                };
+                49 * width + 2 * width + (0..4).map(stage).sum::<usize>() + 8 * width * classes + classes
+            }
+            Task::Vit { layers, width: d, .. } => {
+                let tokens = (side / VIT_PATCH).pow(2) + 1;
+                let block = (3 * d * d + 3 * d) + (d * d + d) + (4 * d * d + 4 * d) + (4 * d * d + d) + 4 * d;
+                d + tokens * d + (VIT_PATCH * VIT_PATCH * d + d) + layers * block + 2 * d + d * classes + classes
+            }
+            Task::Gan { noise, hidden: h } => (noise * h + h) + (h * digits::PIXELS + digits::PIXELS) + (digits::PIXELS * h + h) + (h + 1),
             Task::Cnn { channels: [a, b] } => 9 * a + 3 * a + (9 * a * b + 3 * b) + (b * digits::CLASSES + digits::CLASSES),
             Task::Autoencoder { channels: [a, b] } => (9 * a + a) + (9 * a * b + b) + (9 * b * a + a) + (9 * a + 1),
             _ => self.mlp_sizes().map_or(0, |s| s.windows(2).map(|w| w[0] * w[1] + w[1]).sum()),

@@ -1,6 +1,6 @@
 //! From text to a checked configuration, with a message at the field for everything that is wrong.
 
-use super::{Activation, Config, Dataset, Field, Kind, Optimizer, Precision, Preset, Task};
+use super::{Activation, Config, Dataset, Decoder, Field, Kind, Optimizer, Precision, Preset, Task};
 use crate::data::{addition, digits, points};
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,8 @@ const MAX_LAYERS: usize = 8;
 const MAX_WIDTH: usize = 4096;
 const MAX_CHANNELS: usize = 512;
 const MAX_PARAMETERS: usize = 20_000_000;
+/// The most sums in a batch.
+const MAX_SUMS: usize = 1024;
 const MAX_SEED: usize = u32::MAX as usize;
 
 struct Reader<'a> {
@@ -48,7 +50,15 @@ pub(super) fn config(preset: Preset, given: &[(String, String)]) -> Result<Confi
         Preset::Digits => (Task::Digits { layers: r.widths("layers") }, digits::TRAIN),
         Preset::Cnn => (Task::Cnn { channels: r.channels("channels") }, digits::TRAIN),
         Preset::Autoencoder => (Task::Autoencoder { channels: r.channels("channels") }, digits::TRAIN),
-        Preset::Addition => (r.addition(), 1024),
+        Preset::Addition => (r.addition(Decoder::Gpt), MAX_SUMS),
+        Preset::Llama => (r.addition(Decoder::Llama), MAX_SUMS),
+        Preset::Lstm => (r.addition(Decoder::Lstm), MAX_SUMS),
+        Preset::ResNet => (Task::ResNet { width: r.integer("width", 1, 128) }, digits::TRAIN),
+        Preset::Vit => (r.vit(), digits::TRAIN),
+        Preset::Gan => {
+            let (noise, hidden) = (r.integer("noise", 1, MAX_WIDTH), r.integer("hidden", 1, MAX_WIDTH));
+            (Task::Gan { noise, hidden }, digits::TRAIN)
+        }
     };
     let optimizer = match r.choice("optimizer") {
         "sgd" => Optimizer::Sgd,
@@ -150,20 +160,38 @@ impl<'a> Reader<'a> {
         [1, 1]
     }
 
-    fn addition(&mut self) -> Task {
-        let digits = self.integer("digits", 1, 3);
+    /// Layers, width and heads of a transformer.
+    fn transformer(&mut self) -> (usize, usize, usize) {
         let layers = self.integer("layers", 1, MAX_LAYERS);
         let width = self.integer("width", 1, 512);
         let heads = self.integer("heads", 1, 64);
-        let context = self.integer("context", 1, 256);
-        let need = addition::context_for(digits);
         if self.errors.is_empty() && !width.is_multiple_of(heads) {
             self.fail("heads", format!("must divide the width: {width} is not a multiple of {heads}"));
         }
+        (layers, width, heads)
+    }
+
+    fn vit(&mut self) -> Task {
+        let (layers, width, heads) = self.transformer();
+        Task::Vit { layers, width, heads }
+    }
+
+    fn addition(&mut self, decoder: Decoder) -> Task {
+        let digits = self.integer("digits", 1, 3);
+        let (layers, width, heads) = match decoder {
+            Decoder::Lstm => (self.integer("layers", 1, MAX_LAYERS), self.integer("width", 1, 512), 1),
+            _ => self.transformer(),
+        };
+        // Rotary positions turn pairs of numbers.
+        if self.errors.is_empty() && decoder == Decoder::Llama && !(width / heads).is_multiple_of(2) {
+            self.fail("heads", format!("{} numbers for each head: use an even number", width / heads));
+        }
+        let context = self.integer("context", 1, 256);
+        let need = addition::context_for(digits);
         if self.errors.is_empty() && context < need {
             self.fail("context", format!("sums of {digits} digits take {need}"));
         }
-        Task::Addition { digits, layers, width, heads, context }
+        Task::Addition { digits, layers, width, heads, context, decoder }
     }
 }
 
@@ -193,7 +221,7 @@ mod tests {
 
     #[test]
     fn defaults_are_valid() {
-        for p in Preset::ALL {
+        for &p in Preset::ALL {
             let c = Config::from_fields(p, &p.defaults()).unwrap();
             assert_eq!(c.preset(), p);
             assert_eq!(Config::from_fields(p, &[]).unwrap(), c);

@@ -1,7 +1,8 @@
 //! A preset's data as tables, with the order in which steps take their rows: for a machine that has the step's graph and no source.
 
 use super::Source;
-use super::train::stacked;
+use super::train::{Target, stacked};
+use aludel_tensor::{Device, Result, Tensor};
 use std::collections::HashMap;
 
 /// Examples of many steps.
@@ -38,9 +39,23 @@ impl Table {
 impl Source {
     /// The batches of the first steps: as many whole steps as take at most `places` rows, of which at most `distinct` differ; at
     /// least one. Steps are those of [`Source::batch`].
-    pub fn table(&mut self, places: usize, distinct: usize) -> Table {
-        match self {
-            Source::Rows { data, sampler, shape, same } => {
+    pub fn table(&mut self, places: usize, distinct: usize) -> Result<Table> {
+        Ok(match self {
+            // What differs at every step is kept for every step.
+            Source::Rows { data, sampler, shape, target: Target::Noise { width, seed } } => {
+                let batch = sampler.indices(0).len();
+                let steps = (places.min(distinct) / batch.max(1)).max(1);
+                let (mut x, mut y, host) = (Vec::new(), Vec::new(), Device::interpreter());
+                for step in 0..steps as u64 {
+                    x.extend(data.select(sampler.indices(step)).x);
+                    y.extend(Tensor::randn(&host, [batch, *width], Tensor::fold_seed(*seed, step))?.to_vec::<f32>()?);
+                }
+                let n = steps * batch;
+                let column = |shape, values| Column { shape, values: Values::F32(values) };
+                let columns = [column(stacked(n, shape), x), column(vec![n, *width], y)];
+                Table { columns, order: (0..n as u32).collect(), batch }
+            }
+            Source::Rows { data, sampler, shape, target } => {
                 let batch = sampler.indices(0).len();
                 let steps = (places / batch.max(1)).max(1);
                 let mut order = Vec::with_capacity(steps * batch);
@@ -49,7 +64,8 @@ impl Source {
                 }
                 let n = data.rows();
                 let x = Column { shape: stacked(n, shape), values: Values::F32(data.x.clone()) };
-                let y = if *same { x.clone() } else { Column { shape: vec![n], values: Values::I32(data.y.clone()) } };
+                let same = matches!(target, Target::Same);
+                let y = if same { x.clone() } else { Column { shape: vec![n], values: Values::I32(data.y.clone()) } };
                 Table { columns: [x, y], order, batch }
             }
             Source::Addition { problems, batch } => {
@@ -75,7 +91,7 @@ impl Source {
                 let column = |values| Column { shape: vec![known.len(), width], values: Values::I32(values) };
                 Table { columns: [column(x), column(y)], order, batch }
             }
-        }
+        })
     }
 }
 
@@ -83,7 +99,6 @@ impl Source {
 mod tests {
     use super::super::{Config, Preset};
     use super::*;
-    use aludel_tensor::Device;
 
     fn row<T: Copy>(values: &[T], shape: &[usize], i: u32) -> Vec<T> {
         let width: usize = shape[1..].iter().product();
@@ -103,9 +118,9 @@ mod tests {
     #[test]
     fn a_table_is_its_source() {
         let device = Device::interpreter();
-        for preset in Preset::ALL {
+        for &preset in Preset::ALL {
             let config = Config::from_fields(preset, &[("batch".into(), "32".into())]).unwrap();
-            let table = Source::new(&config).table(3000, 1500);
+            let table = Source::new(&config).table(3000, 1500).unwrap();
             assert!(table.steps() > 30 && table.order.len() <= 3000 && table.columns[0].shape[0] <= 1500, "{preset:?}");
             let mut source = Source::new(&config);
             for step in [0, 1, table.steps() - 1] {
@@ -122,9 +137,9 @@ mod tests {
     #[test]
     fn problems_are_kept_once() {
         let config = Config::from_fields(Preset::Addition, &[("digits".into(), "1".into()), ("context".into(), "6".into())]).unwrap();
-        let table = Source::new(&config).table(10_000, 1000);
+        let table = Source::new(&config).table(10_000, 1000).unwrap();
         assert!(table.columns[0].shape[0] <= 100 && table.order.len() > 9000);
         // The least there is: one whole step.
-        assert_eq!(Source::new(&config).table(0, 0).steps(), 1);
+        assert_eq!(Source::new(&config).table(0, 0).unwrap().steps(), 1);
     }
 }

@@ -1,11 +1,13 @@
 //! A preset as something that trains: model, optimizer, the step that eager and compiled share, and batches.
 
-use super::{Activation, Config, Optimizer, Task};
+#[cfg(feature = "zoo")]
+use super::zoo::{Zoo, gan_step};
+use super::{Activation, Config, Decoder, Optimizer, Task};
 use crate::data::addition::{Addition, VOCABULARY_SIZE};
 use crate::data::{Labelled, Sampler, digits};
 use crate::{Autoencoder, Cnn, Gpt, Mlp};
 use aludel_nn::{Adam, AdamConfig, AdamW, Init, MixedPrecision, Module, Optimizer as _, Sgd, SgdConfig};
-use aludel_tensor::{Device, Gradients, Result, Tensor, Tree};
+use aludel_tensor::{Device, Error, Gradients, Result, Tensor, Tree};
 
 /// What a preset trains.
 #[derive(Clone, Tree)]
@@ -14,14 +16,20 @@ pub enum Model {
     Cnn(Cnn),
     Autoencoder(Autoencoder),
     Gpt(Gpt),
+    #[cfg(feature = "zoo")]
+    Zoo(Zoo),
 }
 
 impl Model {
     /// The model of a preset with fresh weights: the same for the same seed, on every device.
     pub fn new(config: &Config, device: &Device) -> Result<Model> {
         let init = &mut Init::new(device, config.seed);
+        #[cfg(feature = "zoo")]
+        if let Some(model) = Zoo::new(init, config)? {
+            return Ok(Model::Zoo(model));
+        }
         match &config.task {
-            Task::Addition { layers, width, heads, context, .. } => {
+            Task::Addition { layers, width, heads, context, decoder: Decoder::Gpt, .. } => {
                 Ok(Model::Gpt(Gpt::new(init, VOCABULARY_SIZE, *context, *width, *layers, *heads)?))
             }
             Task::Cnn { channels } => Ok(Model::Cnn(Cnn::new(init, 1, *channels, digits::CLASSES)?)),
@@ -31,7 +39,11 @@ impl Model {
                     Task::Points { activation, .. } => (*activation).into(),
                     _ => aludel_nn::Activation::Relu,
                 };
-                Ok(Model::Mlp(Mlp::new(init, &config.mlp_sizes().unwrap_or_default(), activation)?))
+                let Some(sizes) = config.mlp_sizes() else {
+                    let problem = "its model is not part of this build";
+                    return Err(Error::invalid(config.preset().key(), problem, "build with the feature `zoo`"));
+                };
+                Ok(Model::Mlp(Mlp::new(init, &sizes, activation)?))
             }
         }
     }
@@ -46,6 +58,8 @@ impl Module for Model {
             Model::Cnn(m) => m.forward(x),
             Model::Autoencoder(m) => m.forward(x),
             Model::Gpt(m) => m.forward(x),
+            #[cfg(feature = "zoo")]
+            Model::Zoo(m) => m.forward(x),
         }
     }
 }
@@ -71,7 +85,7 @@ pub enum AnyOptimizer {
 }
 
 impl AnyOptimizer {
-    fn new(config: &Config, model: &Model) -> Result<AnyOptimizer> {
+    fn new<T: Tree + ?Sized>(config: &Config, model: &T) -> Result<AnyOptimizer> {
         let lr = config.learning_rate;
         let adam = AdamConfig { lr, ..AdamConfig::default() };
         Ok(match config.optimizer {
@@ -82,7 +96,7 @@ impl AnyOptimizer {
         })
     }
 
-    fn step(&mut self, model: &mut Model, gradients: &Gradients) -> Result<()> {
+    pub(super) fn step<T: Tree + ?Sized>(&mut self, model: &mut T, gradients: &Gradients) -> Result<()> {
         match self {
             AnyOptimizer::Sgd(o) => o.step(model, gradients),
             AnyOptimizer::Adam(o) => o.step(model, gradients),
@@ -96,6 +110,8 @@ impl AnyOptimizer {
 pub struct Train {
     pub model: Model,
     pub optimizer: AnyOptimizer,
+    /// Of the discriminator, where there is one: the other is the generator's then.
+    pub second_optimizer: Option<AnyOptimizer>,
     pub amp: MixedPrecision,
 }
 
@@ -105,25 +121,31 @@ pub type Batch = (Tensor, Tensor);
 impl Train {
     pub fn new(config: &Config, device: &Device) -> Result<Train> {
         let model = Model::new(config, device)?;
-        let optimizer = AnyOptimizer::new(config, &model)?;
-        Ok(Train { model, optimizer, amp: MixedPrecision::new(device, config.precision)? })
+        let (optimizer, second_optimizer) = match &model {
+            #[cfg(feature = "zoo")]
+            Model::Zoo(Zoo::Gan(gan)) => (AnyOptimizer::new(config, &gan.generator)?, Some(AnyOptimizer::new(config, &gan.discriminator)?)),
+            model => (AnyOptimizer::new(config, model)?, None),
+        };
+        Ok(Train { model, optimizer, second_optimizer, amp: MixedPrecision::new(device, config.precision)? })
     }
 
     /// One training step, forward, backward and update; gives the loss before the update. Run as it is, it is the eager step; given to
     /// `compile`, it is captured whole.
     pub fn step(&mut self, (x, y): &Batch) -> Result<Tensor> {
-        let Train { model, optimizer, amp } = self;
+        let Train { model, optimizer, second_optimizer, amp } = self;
+        #[cfg(feature = "zoo")]
+        if let (Model::Zoo(Zoo::Gan(gan)), Some(second)) = (&mut *model, &mut *second_optimizer) {
+            return gan_step(gan, (optimizer, second), amp, &(x.clone(), y.clone()));
+        }
         let loss = amp.forward(|| {
             let logits = model.forward(x)?;
-            match &*model {
-                Model::Mlp(_) | Model::Cnn(_) => logits.cross_entropy(y),
-                Model::Autoencoder(_) => logits.mse_loss(y),
-                Model::Gpt(_) => {
-                    let classes = logits.size(-1)?;
-                    // Positions without a target count for nothing: `IGNORE` is cross-entropy's own default.
-                    logits.reshape((-1, &classes))?.cross_entropy(&y.reshape([-1])?)
-                }
+            // Images for images, classes for rows, or a token for each position.
+            if logits.rank() == x.rank() && x.rank() > 2 {
+                return logits.mse_loss(y);
             }
+            let classes = logits.size(-1)?;
+            // Positions without a target count for nothing: `IGNORE` is cross-entropy's own default.
+            if logits.rank() == 3 { logits.reshape((-1, &classes))?.cross_entropy(&y.reshape([-1])?) } else { logits.cross_entropy(y) }
         })?;
         amp.step(&loss, optimizer, model, AnyOptimizer::step)?;
         Ok(loss)
@@ -137,8 +159,7 @@ pub enum Source {
         sampler: Sampler,
         /// Of one row.
         shape: Vec<usize>,
-        /// Whether the target of a row is the row itself, and not its class.
-        same: bool,
+        target: Target,
     },
     Addition {
         problems: Addition,
@@ -146,16 +167,37 @@ pub enum Source {
     },
 }
 
+/// What comes beside a row.
+pub enum Target {
+    Class,
+    /// The row itself.
+    Same,
+    /// So many numbers of a normal distribution, other ones at every step.
+    Noise {
+        width: usize,
+        seed: u64,
+    },
+}
+
 impl Source {
     pub fn new(config: &Config) -> Source {
         let rows = |data: Labelled| {
             let sampler = Sampler::new(data.rows(), config.batch, config.seed);
-            let same = matches!(config.task, Task::Autoencoder { .. });
-            Source::Rows { data, sampler, shape: config.example_shape(), same }
+            let target = match config.task {
+                Task::Autoencoder { .. } => Target::Same,
+                Task::Gan { noise, .. } => Target::Noise { width: noise, seed: config.seed },
+                _ => Target::Class,
+            };
+            Source::Rows { data, sampler, shape: config.example_shape(), target }
         };
         match &config.task {
             Task::Points { data, .. } => rows(data.generate(config.seed).0),
-            Task::Digits { .. } | Task::Cnn { .. } | Task::Autoencoder { .. } => rows(digits::split().0),
+            Task::Digits { .. }
+            | Task::Cnn { .. }
+            | Task::Autoencoder { .. }
+            | Task::ResNet { .. }
+            | Task::Vit { .. }
+            | Task::Gan { .. } => rows(digits::split().0),
             Task::Addition { digits, context, .. } => {
                 Source::Addition { problems: Addition { digits: *digits, context: *context, seed: config.seed }, batch: config.batch }
             }
@@ -165,11 +207,15 @@ impl Source {
     /// The batch of step `step`, counted from 0: the same for every source of one configuration.
     pub fn batch(&mut self, step: u64, device: &Device) -> Result<Batch> {
         match self {
-            Source::Rows { data, sampler, shape, same } => {
+            Source::Rows { data, sampler, shape, target } => {
                 let rows = data.select(sampler.indices(step));
                 let n = rows.rows();
                 let x = Tensor::from_vec(device, rows.x, stacked(n, shape))?;
-                let y = if *same { x.clone() } else { Tensor::from_vec(device, rows.y, [n])? };
+                let y = match target {
+                    Target::Class => Tensor::from_vec(device, rows.y, [n])?,
+                    Target::Same => x.clone(),
+                    Target::Noise { width, seed } => Tensor::randn(device, [n, *width], Tensor::fold_seed(*seed, step))?,
+                };
                 Ok((x, y))
             }
             Source::Addition { problems, batch } => {
@@ -201,7 +247,13 @@ mod tests {
                 Preset::Points => fields.extend([("layers", "8"), ("data", "circles")]),
                 Preset::Digits => fields.push(("layers", "16")),
                 Preset::Cnn | Preset::Autoencoder => fields.push(("channels", "4, 4")),
-                Preset::Addition => fields.extend([("digits", "1"), ("context", "6"), ("layers", "1"), ("width", "8"), ("heads", "2")]),
+                Preset::ResNet => fields.push(("width", "4")),
+                Preset::Vit => fields.extend([("layers", "1"), ("width", "8"), ("heads", "2")]),
+                Preset::Gan => fields.extend([("noise", "4"), ("hidden", "16")]),
+                Preset::Lstm => fields.extend([("digits", "1"), ("context", "6"), ("width", "16")]),
+                Preset::Addition | Preset::Llama => {
+                    fields.extend([("digits", "1"), ("context", "6"), ("layers", "1"), ("width", "8"), ("heads", "2")])
+                }
             }
             let fields: Vec<_> = fields.into_iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
             Config::from_fields(p, &fields).unwrap()
@@ -214,7 +266,13 @@ mod tests {
             (Preset::Cnn, "adamw", "0.02"),
             (Preset::Autoencoder, "adam", "0.02"),
             (Preset::Addition, "adam", "0.02"),
+            (Preset::ResNet, "adamw", "0.01"),
+            (Preset::Vit, "adamw", "0.003"),
+            (Preset::Gan, "adam", "0.002"),
+            (Preset::Llama, "adam", "0.02"),
+            (Preset::Lstm, "adam", "0.02"),
         ];
+        let cases = cases.into_iter().filter(|(p, ..)| Preset::ALL.contains(p));
         for (preset, optimizer, lr) in cases {
             let config = small(preset, optimizer, lr);
             let (mut eager, mut compiled) = (Train::new(&config, &device).unwrap(), Train::new(&config, &device).unwrap());
@@ -236,7 +294,7 @@ mod tests {
     #[test]
     fn parameters_are_as_many_as_said() {
         use aludel_nn::Parameters;
-        for p in Preset::ALL {
+        for &p in Preset::ALL {
             let config = Config::from_fields(p, &[]).unwrap();
             assert_eq!(Model::new(&config, &Device::interpreter()).unwrap().parameter_count(), config.parameters(), "{p:?}");
         }
