@@ -5,9 +5,10 @@
 
 mod steps;
 
+use aludel_compiler::autodiff::expand_grads;
 use aludel_compiler::{MatmulPrecision, Options, Target, compile};
 use aludel_ir::graph::InputKind;
-use aludel_ir::{Builder, DType, Graph, TensorType};
+use aludel_ir::{Attrs, Builder, DType, Graph, TensorType};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -45,6 +46,7 @@ fn graphs(large: bool) -> Vec<(String, Graph)> {
     if large {
         out.push(("mlp, large".into(), mlp(&[784, 1024, 1024, 10], 1024, false, Optimizer::AdamW)));
         out.extend(products());
+        out.extend(attentions());
         out.push(("gpt, large".into(), gpt(65, 256, 384, 1, 6, 64, Optimizer::AdamW)));
     }
     out
@@ -62,6 +64,36 @@ fn products() -> Vec<(String, Graph)> {
             b.graph.add_output("z", z, None);
             out.push((format!("product of {dtype} {n}, layout {layout}"), b.graph));
         }
+    }
+    out
+}
+
+/// Attention forward and backward in shapes that take each template of warpgroups, and what may come with columns.
+fn attentions() -> Vec<(String, Graph)> {
+    let mut out = Vec::new();
+    for (features, length, heads, causal, mask) in
+        [(64, 384, 2, true, false), (128, 512, 1, false, false), (128, 300, 2, true, true), (80, 200, 2, false, true)]
+    {
+        let mut b = Builder::new("attention");
+        let arg =
+            |b: &mut Builder, name: &str, dtype, shape: [i64; 4]| b.graph.add_input(name, InputKind::Arg, TensorType::new(dtype, shape));
+        let q = arg(&mut b, "q", DType::BF16, [2, heads, length, features]);
+        let x = ["k", "v"].map(|n| arg(&mut b, n, DType::BF16, [2, 1, length, features]));
+        let mut operands = vec![q, x[0], x[1]];
+        if mask {
+            operands.push(arg(&mut b, "mask", DType::F32, [2, 1, length, length]));
+        }
+        let attrs = Attrs::new().with("is_causal", causal).with("enable_gqa", heads > 1);
+        let row = aludel_ir::ops::find("scaled_dot_product_attention").expect("an operator");
+        let y = b.operator(row, &operands, &attrs).expect("attention")[0];
+        let y = b.cast(y, DType::F32).expect("a cast");
+        let y = b.mul(y, y).expect("a product");
+        let loss = b.sum(y, &[0, 1, 2, 3], false).expect("a sum");
+        for g in b.grad(loss, &[q, x[0], x[1]]).expect("gradients") {
+            b.graph.add_output("g", g, None);
+        }
+        let name = format!("attention, {length} x {features}, {heads} heads, causal {causal}, mask {mask}");
+        out.push((name, expand_grads(&b.graph).expect("a backward pass")));
     }
     out
 }

@@ -272,6 +272,34 @@ fn tf32() {
     }
 }
 
+/// What warpgroups take where there are any: more than 64 rows of 64 features and more, in blocks of 128 and of 192 rows, with tiles of
+/// 64 and of 128 columns that do not fit, and what comes with columns.
+#[cfg(feature = "cuda")]
+#[test]
+fn warpgroups() {
+    for device in common::gpus(aludel_compiler::MatmulPrecision::Highest) {
+        for (i, (dtype, causal)) in
+            [(DType::BF16, true), (DType::F16, false), (DType::F16, true), (DType::BF16, false)].into_iter().enumerate()
+        {
+            let base = Case { causal, dtype, ..Case::plain(1, 2, 1, 1, 1) };
+            let sized = |heads, rows, keys, features| Case { heads, rows, keys, features, ..base.clone() };
+            for case in [
+                sized((1, 1), 128, 128, (64, 64)),
+                sized((1, 1), 256, 256, (128, 128)),
+                Case { split: true, batch: 2, ..sized((2, 2), 192, 192, (64, 64)) },
+                sized((1, 1), 384, 450, (64, 64)),
+                sized((2, 1), 200, 333, (128, 128)),
+                sized((1, 1), 130, 70, (80, 112)),
+                Case { mask: Some(DType::F32), ..sized((1, 1), 150, 270, (128, 128)) },
+                Case { mask: Some(DType::Bool), ..sized((1, 1), 270, 150, (64, 96)) },
+                Case { dropout: true, ..sized((1, 1), 192, 257, (64, 64)) },
+            ] {
+                check(&device, &case, i as u64 + 1);
+            }
+        }
+    }
+}
+
 /// Twice the length takes twice the memory, not four times: no scores are kept.
 #[test]
 fn memory_is_linear_in_length() {

@@ -20,6 +20,13 @@ pub struct Attention {
     pub causal: Causal,
 }
 
+impl Attention {
+    /// The values that a row and a column give, and that are wanted.
+    pub fn weights(&self) -> Vec<ValId> {
+        self.softmax.iter().flat_map(|s| [s.score, s.weight]).chain(self.outputs.iter().map(|o| o.weight)).collect()
+    }
+}
+
 /// A sum over `axis` of `left * right`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RowColumn {

@@ -109,7 +109,9 @@ impl Lowering<'_> {
         } else {
             l
         };
-        let y = p.b.scalar(ScalarOp::Div, &[sum, divisor]);
+        // One division a row.
+        let part = p.b.scalar(ScalarOp::Recip, &[divisor]);
+        let y = p.b.scalar(ScalarOp::Mul, &[sum, part]);
         let log = p.b.scalar(ScalarOp::Log, &[divisor]);
         let m = times(&mut p, m, std::f64::consts::LN_2);
         let log = p.b.scalar(ScalarOp::Add, &[m, log]);

@@ -4,6 +4,7 @@
 mod accumulate;
 mod attention;
 mod build;
+mod bulk;
 mod collapse;
 mod contract;
 mod cpu;

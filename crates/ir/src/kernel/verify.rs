@@ -137,10 +137,16 @@ impl Kernel {
             return fail(format!("a map of {} dimensions in buffer {}", m.sizes.len(), m.buffer));
         }
         self.block(&self.body, &mut vec![Scope::Out; self.vars.len()])?;
-        self.barriers(&KExpr::varies, &|s| matches!(s, Stmt::Barrier), "a barrier")?;
-        // A warpgroup comes as a whole.
+        let barrier = |s: &Stmt| matches!(s, Stmt::Barrier).then_some("a barrier");
+        let subgroup = |s: &Stmt| is_of_subgroup(s).then_some("a subgroup operation");
+        if !self.needs_warpgroups() {
+            return self.barriers(&KExpr::varies, &|s| barrier(s).or_else(|| subgroup(s)));
+        }
+        self.barriers(&KExpr::varies, &barrier)?;
+        // A warpgroup comes as a whole, and its subgroups with it.
         let within = |e: &KExpr, vars: &[bool]| varies_within(e, vars, self.workgroup_size);
-        self.barriers(&within, &|s| matches!(s, Stmt::Warpgroup(op) if op.is_collective()), "a warpgroup's operation")
+        let warpgroup = |s: &Stmt| matches!(s, Stmt::Warpgroup(op) if op.is_collective()).then_some("a warpgroup's operation");
+        self.barriers(&within, &|s| warpgroup(s).or_else(|| subgroup(s)))
     }
 
     fn expect(&self, e: &KExpr, ty: Ty, what: &str) -> Result<()> {
@@ -280,14 +286,14 @@ impl Kernel {
         Ok(())
     }
 
-    /// Statements that `together` names must be met by all threads or none: no condition or loop bound around one may differ between
+    /// Statements to which `together` gives a name must be met by all threads or none: no condition or loop bound around one may differ between
     /// threads, as `differs` tells.
-    fn barriers(&self, differs: Differs, together: &dyn Fn(&Stmt) -> bool, what: &str) -> Result<()> {
+    fn barriers(&self, differs: Differs, together: Together) -> Result<()> {
         // A register varies when something that varies is put into it, or when it is written where only some threads go.
         let mut varies = vec![false; self.vars.len()];
         loop {
             let before = varies.clone();
-            self.spread_variance(&self.body, false, &mut varies, (differs, together, what))?;
+            self.spread_variance(&self.body, false, &mut varies, (differs, together))?;
             if varies == before {
                 return Ok(());
             }
@@ -299,18 +305,12 @@ impl Kernel {
         body: &[Stmt],
         divergent: bool,
         varies: &mut [bool],
-        rule: (Differs, &dyn Fn(&Stmt) -> bool, &str),
+        rule: (Differs, Together),
     ) -> Result<()> {
-        let (differs, together, what) = rule;
+        let (differs, together) = rule;
         for s in body {
-            // A subgroup's threads come together too: no part of it may be missing.
-            let mut shuffles = matches!(s, Stmt::Mma { .. }) || matches!(s, Stmt::Matrix(op) if op.is_collective());
-            s.exprs().into_iter().for_each(|e| e.visit(&mut |e| shuffles |= matches!(e, KExpr::Shuffle(..))));
-            if divergent && together(s) {
+            if let (true, Some(what)) = (divergent, together(s)) {
                 return Err(Error::verify(format!("kernel {}", self.name), format!("{what} stands where only some threads come")));
-            }
-            if shuffles && divergent {
-                return Err(Error::verify(format!("kernel {}", self.name), "a subgroup operation stands where only some threads come"));
             }
             match s {
                 Stmt::Mma { acc, .. } => acc.iter().for_each(|v| varies[v.0 as usize] = true),
@@ -338,6 +338,16 @@ impl Kernel {
 
 /// Whether threads may see different values of an expression, given which registers differ.
 type Differs<'a> = &'a dyn Fn(&KExpr, &[bool]) -> bool;
+
+/// What a statement is, where threads have to come to it together.
+type Together<'a> = &'a dyn Fn(&Stmt) -> Option<&'static str>;
+
+/// Whether all threads of a subgroup take part: no part of it may be missing.
+fn is_of_subgroup(s: &Stmt) -> bool {
+    let mut shuffles = matches!(s, Stmt::Mma { .. }) || matches!(s, Stmt::Matrix(op) if op.is_collective());
+    s.exprs().into_iter().for_each(|e| e.visit(&mut |e| shuffles |= matches!(e, KExpr::Shuffle(..))));
+    shuffles
+}
 
 /// Whether a register may be used here.
 #[derive(Clone, Copy, PartialEq, Eq)]

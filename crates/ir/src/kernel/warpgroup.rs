@@ -89,8 +89,10 @@ pub struct TileAt {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Rows {
     Tile(TileAt),
-    /// TF32 in registers: of thread `t`'s upper row (see [`WarpgroupOp::Multiply`]) column `t % 4`, of the lower the same, then both
-    /// at the column four further. They keep their values until [`WarpgroupOp::Wait`].
+    /// In registers, which keep their values until [`WarpgroupOp::Wait`]. TF32, as f32: of thread `t`'s upper row (see
+    /// [`WarpgroupOp::Multiply`]) column `t % 4`, of the lower the same, then both at the column four further. 16 bits, as words of two
+    /// neighbours (see [`MatrixOp::Pack`](super::MatrixOp::Pack)): of the upper row columns `2 (t % 4)` and the next, of the lower the
+    /// same, then both at the columns eight further. So the accumulators of one product, rounded, are the factor of another.
     Registers([KExpr; 4]),
 }
 
@@ -120,16 +122,19 @@ pub enum WarpgroupOp {
     Publish,
     /// The accumulators are in place: products may follow.
     Fence,
-    /// Starts a warpgroup's product `acc += a * b`: 64 rows, twice as many columns as `acc` has registers, [`Factors::depth`] deep.
+    /// Starts a warpgroup's product `acc += a * b`, or `acc = a * b` where `clear`: 64 rows, twice as many columns as `acc` has registers, [`Factors::depth`] deep.
     /// Thread `t` holds, of row `16 (t / 32) + t % 32 / 4` and the one 8 below, columns `8 j + 2 (t % 4)` and the next, in registers
     /// `4 j ..`: two of the upper row, two of the lower.
-    Multiply { acc: Vec<Var>, factors: Factors, a: Rows, b: TileAt },
+    Multiply { acc: Vec<Var>, clear: bool, factors: Factors, a: Rows, b: TileAt },
     /// Ends a group of products.
     Commit,
     /// Waits until at most so many of the warpgroup's groups of products are under way.
     Wait(u8),
     /// So many threads, whole warpgroups, meet: those that come here and no others.
     Meet(u32),
+    /// From here on each thread of the warpgroup has so many registers, a multiple of 8 up to 240: those that it gives up are for
+    /// warpgroups that ask for `more` than the kernel starts with, which wait until there are enough.
+    Registers { count: u32, more: bool },
 }
 
 impl WarpgroupOp {
@@ -142,13 +147,14 @@ impl WarpgroupOp {
             WarpgroupOp::Multiply { a: Rows::Tile(a), b, .. } => vec![&a.index, &b.index],
             WarpgroupOp::Multiply { a: Rows::Registers(a), b, .. } => a.iter().chain([&b.index]).collect(),
             WarpgroupOp::Publish | WarpgroupOp::Fence | WarpgroupOp::Commit | WarpgroupOp::Wait(_) | WarpgroupOp::Meet(_) => vec![],
+            WarpgroupOp::Registers { .. } => vec![],
         }
     }
 
     /// Whether all threads of a warpgroup take part.
     pub fn is_collective(&self) -> bool {
         use WarpgroupOp::*;
-        matches!(self, Fence | Multiply { .. } | Commit | Wait(_) | Meet(_))
+        matches!(self, Fence | Multiply { .. } | Commit | Wait(_) | Meet(_) | Registers { .. })
     }
 
     /// The registers that the operation changes.
@@ -172,15 +178,17 @@ impl WarpgroupOp {
         };
         let barrier = |a: u32| array(a, Ty::vec4(DType::I32), "barriers");
         let tile = |a: u32| array(a, Ty::vec4(DType::F32), "tiles");
-        let rows: &[KExpr] = match self {
-            WarpgroupOp::Multiply { a: Rows::Registers(a), .. } => a,
-            _ => &[],
+        let (rows, in_register): (&[KExpr], DType) = match self {
+            WarpgroupOp::Multiply { a: Rows::Registers(a), factors, .. } => {
+                (a, if *factors == Factors::Tf32 { DType::F32 } else { DType::U32 })
+            }
+            _ => (&[], DType::F32),
         };
         for e in self.exprs() {
             if !rows.contains(e) {
                 int(e, "an index, a place or a parity")?;
-            } else if k.type_of(e)? != Ty::scalar(DType::F32) {
-                return fail("a factor in a register is no f32".into());
+            } else if k.type_of(e)? != Ty::scalar(in_register) {
+                return fail(format!("a factor in a register is no {in_register}"));
             }
         }
         match self {
@@ -196,13 +204,12 @@ impl WarpgroupOp {
                     None => fail(format!("map {map} is not declared")),
                 }
             }
-            WarpgroupOp::Multiply { acc, factors, a, b } => {
+            WarpgroupOp::Multiply { acc, factors, a, b, .. } => {
                 if acc.is_empty() || !acc.len().is_multiple_of(4) || acc.len() > 128 {
                     return fail(format!("a product with {} accumulators: multiples of 4 up to 128 are", acc.len()));
                 }
                 let first = match a {
                     Rows::Tile(t) => Some(t),
-                    Rows::Registers(_) if *factors != Factors::Tf32 => return fail("a factor of 16 bits is in registers".into()),
                     Rows::Registers(_) => None,
                 };
                 for t in first.into_iter().chain([b]) {
@@ -212,6 +219,9 @@ impl WarpgroupOp {
                     }
                 }
                 Ok(())
+            }
+            WarpgroupOp::Registers { count, .. } if !(24..=240).contains(count) || !count.is_multiple_of(8) => {
+                fail(format!("{count} registers for a thread: multiples of 8 from 24 to 240 are"))
             }
             WarpgroupOp::Meet(n) if *n == 0 || !n.is_multiple_of(WARPGROUP) => fail(format!("{n} threads are no whole warpgroups")),
             _ => Ok(()),
@@ -234,14 +244,14 @@ impl WarpgroupOp {
                 barrier: array(*barrier),
                 barrier_index: expr(barrier_index),
             },
-            Multiply { acc, factors, a, b } => {
+            Multiply { acc, clear, factors, a, b } => {
                 let a = match a {
                     Rows::Tile(t) => Rows::Tile(tile(t)),
                     Rows::Registers(r) => Rows::Registers(r.each_ref().map(expr)),
                 };
-                Multiply { acc: acc.iter().map(|v| var(*v)).collect(), factors: *factors, a, b: tile(b) }
+                Multiply { acc: acc.iter().map(|v| var(*v)).collect(), clear: *clear, factors: *factors, a, b: tile(b) }
             }
-            Publish | Fence | Commit | Wait(_) | Meet(_) => self.clone(),
+            Publish | Fence | Commit | Wait(_) | Meet(_) | Registers { .. } => self.clone(),
         }
     }
 }

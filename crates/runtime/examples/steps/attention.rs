@@ -30,10 +30,13 @@ fn graph([batch, heads, length, features]: [i64; 4], causal: bool, backward: boo
     expand_grads(&b.graph)
 }
 
+/// Lengths that are timed.
+pub const LENGTHS: [i64; 5] = [1024, 2048, 4096, 8192, 16384];
+
 /// Prints times and rates: operations are those of two products forward and five backward, half of them where causal.
-pub fn all(device: &dyn Executor) {
+pub fn all(device: &dyn Executor, lengths: &[i64]) {
     for features in [64, 128] {
-        for length in [1024, 2048, 4096, 8192, 16384] {
+        for &length in lengths {
             for causal in [true, false] {
                 // As many positions and features in all at every length.
                 let shape = [(16384 / length).max(1), 2048 / features, length, features];

@@ -2,8 +2,10 @@
 //!
 //! A device is `cuda`, `cuda:high` or `cuda:medium` (matrix products may round to TF32 or bf16), `cpu`, or a part of a WebGPU
 //! adapter's name. Workloads are `tiny`, `tiny-adamw`, `mlp`, `cnn`, `gpt`, `chargpt`, `chargpt4`, `gpt2`, `resnet50`,
-//! `vgg16` (and `resnet50-bf16`, `vgg16-bf16`), `matmul` (or `matmul1024` for one size), `products` (checked, of all layouts and the shapes of models) and `micro`. `LAUNCHES=1` prints the time of each launch
-//! too, `STAGE=fused` (or another stage of the compiler) the program as that stage left it.
+//! `vgg16` (and `resnet50-bf16`, `vgg16-bf16`), `matmul` (or `matmul1024` for one size), `products` (checked, of all layouts and the shapes of models),
+//! `attention` (or `attention8192`) and `micro`. `LAUNCHES=1` prints the time of each launch
+//! too, `STAGE=fused` (or another stage of the compiler) the program as that stage left it, and `CAPABILITY=80` takes the kernels of an
+//! older GPU.
 
 mod attention;
 #[path = "../../../compiler/tests/steps/mod.rs"]
@@ -128,8 +130,7 @@ fn main() -> std::process::ExitCode {
     if has("micro") {
         micro::all(device, 8192);
     }
-    if has("attention") {
-        attention::all(device);
-    }
+    let lengths: Vec<i64> = attention::LENGTHS.into_iter().filter(|n| has("attention") || has(&format!("attention{n}"))).collect();
+    attention::all(device, &lengths);
     std::process::ExitCode::SUCCESS
 }

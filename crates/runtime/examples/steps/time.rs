@@ -40,7 +40,10 @@ fn prepare(device: &dyn Executor, graph: &Graph, style: Style) -> Result<Ready> 
     let t = Instant::now();
     let stage = std::env::var("STAGE").ok();
     let options = Options { style, keep_stages: stage.is_some(), ..Options::default() };
-    let target = device.target().ok_or_else(|| aludel_ir::Error::unsupported("an interpreter", "name a device that runs kernels"))?;
+    let mut target = device.target().ok_or_else(|| aludel_ir::Error::unsupported("an interpreter", "name a device that runs kernels"))?;
+    if let Some(capability) = std::env::var("CAPABILITY").ok().and_then(|c| c.parse().ok()) {
+        target.compute_capability = capability;
+    }
     let program = Arc::new(compile(graph, &target, &options)?);
     let compiled = t.elapsed().as_secs_f64() * 1e3;
     if let Some((name, text)) = program.stages.iter().find(|(name, _)| Some(name) == stage.as_ref()) {

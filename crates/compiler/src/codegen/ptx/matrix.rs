@@ -1,10 +1,10 @@
-//! The matrix unit on 16-bit floats.
+//! The matrix unit.
 
 use super::Printer;
 use super::emit::{Class, Operand};
 use super::memory::Space;
 use super::scalar::packed;
-use aludel_ir::kernel::{KExpr, MatrixOp, element_bytes};
+use aludel_ir::kernel::{KExpr, MatrixOp, Var, element_bytes};
 use aludel_ir::{DType, Result};
 
 impl Printer<'_> {
@@ -27,25 +27,34 @@ impl Printer<'_> {
                 }
             }
             MatrixOp::Multiply { dtype, acc, a, b } => {
-                let list = |p: &mut Self, es: &[KExpr]| -> Result<String> {
-                    let mut regs = Vec::with_capacity(es.len());
-                    for e in es {
-                        let v = p.scalar_value(e)?;
-                        regs.push(p.emit.register(Class::B32, &v));
-                    }
-                    Ok(regs.join(", "))
-                };
-                let (a, b) = (list(self, a)?, list(self, b)?);
-                let mut regs = Vec::with_capacity(4);
-                for v in acc {
-                    let o = self.values.get(&v.0).and_then(|l| l.first()).cloned().unwrap_or(Operand::F32(0.0));
-                    regs.push(self.emit.arg(&o));
-                }
-                let d = regs.join(", ");
                 let name = if *dtype == DType::F16 { "f16" } else { "bf16" };
-                self.emit.line(format!("mma.sync.aligned.m16n8k16.row.col.f32.{name}.{name}.f32 {{{d}}}, {{{a}}}, {{{b}}}, {{{d}}}"));
+                self.multiply(&format!("m16n8k16.row.col.f32.{name}.{name}.f32"), acc, a, b)?;
             }
         }
         Ok(())
+    }
+
+    /// `mma` of a shape and formats: `acc += a * b`.
+    pub(super) fn multiply(&mut self, form: &str, acc: &[Var; 4], a: &[KExpr; 4], b: &[KExpr; 2]) -> Result<()> {
+        let (a, b) = (self.factors(a)?, self.factors(b)?);
+        let mut regs = Vec::with_capacity(4);
+        for v in acc {
+            let o = self.values.get(&v.0).and_then(|l| l.first()).cloned().unwrap_or(Operand::F32(0.0));
+            regs.push(self.emit.arg(&o));
+        }
+        let d = regs.join(", ");
+        self.emit.line(format!("mma.sync.aligned.{form} {{{d}}}, {{{a}}}, {{{b}}}, {{{d}}}"));
+        Ok(())
+    }
+
+    /// Factors in registers, as the matrix units take them: words of 32 bits.
+    pub(super) fn factors(&mut self, list: &[KExpr]) -> Result<String> {
+        let mut regs = Vec::with_capacity(list.len());
+        for e in list {
+            let v = self.scalar_value(e)?;
+            let bits = if self.kernel.type_of(e)?.dtype.is_float() { self.emit.op(Class::B32, "mov.b32", &[&v]) } else { v };
+            regs.push(self.emit.register(Class::B32, &bits));
+        }
+        Ok(regs.join(", "))
     }
 }

@@ -28,7 +28,8 @@ mod statement;
 mod warpgroup;
 
 use crate::target::Target;
-use aludel_ir::kernel::{Access, KExpr, Kernel, visit};
+use aludel_ir::kernel::warpgroup::WarpgroupOp;
+use aludel_ir::kernel::{Access, KExpr, Kernel, Stmt, visit};
 use aludel_ir::{Error, Result};
 use emit::{Class, Emit, Operand};
 use std::collections::{BTreeSet, HashMap};
@@ -45,6 +46,9 @@ pub const HALF_SHARED_BYTES: u32 = 113 << 10;
 
 /// Bytes that the parameters of a kernel may take on compute capability 7.0 and later.
 const MAX_PARAMETER_BYTES: usize = 32_764;
+
+/// Accumulators of a thread with which two workgroups of two warpgroups share a multiprocessor.
+const MOST_ACCUMULATORS: usize = 64;
 
 /// Bytes of a tensor map.
 const MAP_BYTES: usize = 128;
@@ -83,6 +87,17 @@ pub fn print(kernel: &Kernel, target: &Target, access: &[Option<Access>]) -> Res
     p.block(&kernel.body)?;
     p.emit.line("ret");
     Ok(p.module(target, bindings))
+}
+
+/// Registers that products of warpgroups add to.
+fn accumulators(k: &Kernel) -> usize {
+    let mut found = BTreeSet::new();
+    visit(&k.body, &mut |s| {
+        if let Stmt::Warpgroup(op) = s {
+            found.extend(op.changes().iter().copied());
+        }
+    });
+    found.len()
 }
 
 struct Printer<'a> {
@@ -199,10 +214,19 @@ impl Printer<'_> {
         params.extend((0..k.maps.len()).map(|i| format!("  .param .align 64 .b8 m{i}[{MAP_BYTES}]")));
         let [x, y, z] = k.workgroup_size;
         // Large workgroups that copy ahead are alone on a multiprocessor unless two fit its registers.
-        // Accumulators of warpgroups want more registers than two workgroups with more threads would leave.
-        let small = || k.shared_bytes() <= HALF_SHARED_BYTES && x * y * z <= 288;
+        // Many accumulators of warpgroups want more registers than two workgroups would leave.
+        let small = || k.shared_bytes() <= HALF_SHARED_BYTES && x * y * z <= 288 && accumulators(k) <= MOST_ACCUMULATORS;
         let two = if k.needs_warpgroups() { small() } else { k.needs_subgroups() && x * y * z == 256 };
-        let resident = if two { ".minnctapersm 2\n" } else { "" };
+        let mut moves = false;
+        visit(&k.body, &mut |s| moves |= matches!(s, Stmt::Warpgroup(WarpgroupOp::Registers { .. })));
+        // Where warpgroups trade registers, it has to be known how many the kernel starts with.
+        let resident = if moves {
+            ".minnctapersm 1\n"
+        } else if two {
+            ".minnctapersm 2\n"
+        } else {
+            ""
+        };
         let _ = write!(out, ".visible .entry {ENTRY}(\n{}\n)\n.reqntid {x}, {y}, {z}\n{resident}{{\n", params.join(",\n"));
         out.push_str(&self.emit.declarations());
         if !dynamic {

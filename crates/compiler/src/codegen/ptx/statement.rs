@@ -61,7 +61,7 @@ impl Printer<'_> {
             }
             Stmt::AsyncCommit => self.emit.line("cp.async.commit_group"),
             Stmt::AsyncWait(n) => self.emit.line(format!("cp.async.wait_group {n}")),
-            Stmt::Mma { acc, a, b } => self.mma(acc, a, b)?,
+            Stmt::Mma { acc, a, b } => self.multiply("m16n8k8.row.col.f32.tf32.tf32.f32", acc, a, b)?,
             Stmt::Warpgroup(op) => self.warpgroup(op)?,
             Stmt::Matrix(op) => self.matrix(op)?,
         }
@@ -140,27 +140,6 @@ impl Printer<'_> {
         self.emit.line(format!("setp.lt.s32 {p}, {counter}, {end}"));
         self.emit.line(format!("@{p} bra {head}"));
         self.emit.mark(&out);
-        Ok(())
-    }
-
-    fn mma(&mut self, acc: &[Var; 4], a: &[KExpr; 4], b: &[KExpr; 2]) -> Result<()> {
-        let list = |p: &mut Self, es: &[KExpr]| -> Result<String> {
-            let mut regs = Vec::with_capacity(es.len());
-            for e in es {
-                let v = p.scalar_value(e)?;
-                let bits = p.emit.op(Class::B32, "mov.b32", &[&v]);
-                regs.push(p.emit.arg(&bits));
-            }
-            Ok(regs.join(", "))
-        };
-        let (a, b) = (list(self, a)?, list(self, b)?);
-        let mut regs = Vec::with_capacity(4);
-        for v in acc {
-            let o = self.values.get(&v.0).and_then(|l| l.first()).cloned().unwrap_or(Operand::F32(0.0));
-            regs.push(self.emit.arg(&o));
-        }
-        let d = regs.join(", ");
-        self.emit.line(format!("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {{{d}}}, {{{a}}}, {{{b}}}, {{{d}}}"));
         Ok(())
     }
 }

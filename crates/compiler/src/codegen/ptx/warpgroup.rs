@@ -49,18 +49,10 @@ impl Printer<'_> {
             }
             WarpgroupOp::Publish => self.emit.line("fence.proxy.async.shared::cta"),
             WarpgroupOp::Fence => self.emit.line("wgmma.fence.sync.aligned"),
-            WarpgroupOp::Multiply { acc, factors, a, b } => {
+            WarpgroupOp::Multiply { acc, clear, factors, a, b } => {
                 let a_at = match a {
                     Rows::Tile(t) => self.descriptor(t)?,
-                    Rows::Registers(list) => {
-                        let mut regs = Vec::with_capacity(4);
-                        for e in list {
-                            let v = self.scalar_value(e)?;
-                            let bits = self.emit.op(Class::B32, "mov.b32", &[&v]);
-                            regs.push(self.emit.arg(&bits));
-                        }
-                        format!("{{{}}}", regs.join(", "))
-                    }
+                    Rows::Registers(list) => format!("{{{}}}", self.factors(list)?),
                 };
                 let b_at = self.descriptor(b)?;
                 let mut regs = Vec::with_capacity(acc.len());
@@ -72,20 +64,24 @@ impl Printer<'_> {
                     regs.push(r);
                 }
                 let (n, k, name) = (2 * acc.len(), factors.depth(), factors.name());
-                let across = match factors {
-                    Factors::Tf32 => String::new(),
-                    Factors::F16 | Factors::BF16 => {
-                        format!(", {}, {}", matches!(a, Rows::Tile(t) if t.across.is_some()) as u8, b.across.is_some() as u8)
-                    }
+                // What lies in registers lies one way.
+                let across = match (factors, a) {
+                    (Factors::Tf32, _) => String::new(),
+                    (_, Rows::Tile(t)) => format!(", {}, {}", t.across.is_some() as u8, b.across.is_some() as u8),
+                    (_, Rows::Registers(_)) => format!(", {}", b.across.is_some() as u8),
                 };
-                // Scaled by one: the accumulators count, factors keep their signs.
+                // Whether the accumulators count; factors keep their signs.
+                let keep = !clear as u8;
                 self.emit.line(format!(
-                    "wgmma.mma_async.sync.aligned.m64n{n}k{k}.f32.{name}.{name} {{{}}}, {a_at}, {b_at}, 1, 1, 1{across}",
+                    "wgmma.mma_async.sync.aligned.m64n{n}k{k}.f32.{name}.{name} {{{}}}, {a_at}, {b_at}, {keep}, 1, 1{across}",
                     regs.join(", ")
                 ));
             }
             WarpgroupOp::Commit => self.emit.line("wgmma.commit_group.sync.aligned"),
             WarpgroupOp::Wait(n) => self.emit.line(format!("wgmma.wait_group.sync.aligned {n}")),
+            WarpgroupOp::Registers { count, more } => {
+                self.emit.line(format!("setmaxnreg.{}.sync.aligned.u32 {count}", if *more { "inc" } else { "dec" }));
+            }
             // Barrier 0 is the whole workgroup's.
             WarpgroupOp::Meet(threads) => self.emit.line(format!("bar.sync 1, {threads}")),
         }

@@ -7,8 +7,11 @@
 //! weights go through workgroup memory to be multiplied by the columns' values. A softmax keeps a maximum and a sum for each
 //! row; a larger maximum scales down what was summed before. [`units`]: the same on matrix units.
 
+mod fragments;
+mod operands;
 mod rows;
 mod units;
+mod warpgroup;
 
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, zero};
@@ -19,11 +22,14 @@ use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
 use aludel_ir::loops::{LoopProgram, Nest, ValId};
 use aludel_ir::{DType, Result, ScalarOp};
+use rows::{Ends, outer, place, store_row};
 pub(in crate::schedule) use rows::{hoist, stores_of};
-use rows::{outer, place};
 use std::collections::HashMap;
 
 pub(super) fn schedule(program: &LoopProgram, nest: &Nest, a: &Attention, target: &Target) -> Result<Scheduled> {
+    if let Some(plan) = warpgroup::plan(program, nest, a, target) {
+        return warpgroup::schedule(program, nest, a, &plan, target);
+    }
     if let Some(plan) = units::plan(program, nest, a, target) {
         return units::schedule(program, nest, a, &plan, target);
     }
@@ -54,15 +60,24 @@ struct Arrays {
     numbers: u32,
 }
 
-/// Where a thread is: its places along the rows and the columns, and the first row of the workgroup.
+/// What a thread has at hand: its places along the rows and the columns, and the first row of the workgroup.
 struct Thread {
     y: KExpr,
     x: KExpr,
     row0: KExpr,
+    arrays: Arrays,
+    /// Its four rows: the place, and what follows from it.
+    rows: Vec<(KExpr, Known)>,
+    /// For each result: for each stretch of features and row, four features.
+    sums: Vec<Vec<Var>>,
+    /// Maximum and sum of each row.
+    softmax: Vec<[Var; 2]>,
 }
 
 const VEC: Ty = Ty::vec4(DType::F32);
 const F32: Ty = Ty::scalar(DType::F32);
+/// Two neighbours of 16 bits.
+const WORD: Ty = Ty::scalar(DType::U32);
 
 /// What is known at one row or column: the axis there, and values that follow.
 type Known = HashMap<ValId, KExpr>;
@@ -99,13 +114,12 @@ impl Tiled<'_> {
         let (row0, groups) = place(&mut kb, &mut em, a, tile, self.target);
         let y = kb.int(k::div(KExpr::LocalId(0), k::int(self.side as i64)));
         let x = kb.int(k::rem(KExpr::LocalId(0), k::int(self.side as i64)));
-        let t = Thread { y, x, row0 };
+        let mut t = Thread { y, x, row0, arrays, rows: vec![], sums: vec![], softmax: vec![] };
         // What follows from the batch alone, and from the row alone.
         let all: Vec<AxisId> = self.nest.inner.iter().copied().chain([a.row, a.feature]).collect();
-        for v in self.weights() {
+        for v in self.a.weights() {
             hoist(&mut kb, &mut em, v, &all)?;
         }
-        let mut rows: Vec<(KExpr, Known)> = Vec::new();
         let extent = kb.size(p.extent(a.row));
         let inner: Vec<AxisId> = self.nest.inner.iter().copied().chain([a.feature]).collect();
         for i in 0..4 {
@@ -113,15 +127,15 @@ impl Tiled<'_> {
             let at = kb.int(k::bin(ScalarOp::Min, at, k::sub(extent.clone(), k::int(1))));
             em.enter();
             em.axes.insert(a.row, at.clone());
-            for v in self.weights() {
+            for v in self.a.weights() {
                 hoist(&mut kb, &mut em, v, &inner)?;
             }
-            rows.push((at, em.leave_with()));
+            t.rows.push((at, em.leave_with()));
         }
-        let sums: Vec<Vec<Var>> = (0..a.outputs.len())
+        t.sums = (0..a.outputs.len())
             .map(|_| (0..4 * self.stretches()).map(|_| kb.mutable(KExpr::Vec4(vec![zero(DType::F32)]), VEC)).collect())
             .collect();
-        let softmax: Vec<[Var; 2]> = match a.softmax {
+        t.softmax = match a.softmax {
             Some(_) => (0..4).map(|_| [kb.mutable(k::f32c(HIDDEN), F32), kb.mutable(zero(DType::F32), F32)]).collect(),
             None => vec![],
         };
@@ -130,20 +144,14 @@ impl Tiled<'_> {
             let c0 = kb.var(k::I32);
             kb.open();
             em.enter();
-            self.column_tile(kb, em, &t, &arrays, &rows, &sums, &softmax, &KExpr::Var(c0))?;
+            self.column_tile(kb, em, &t, &KExpr::Var(c0))?;
             em.leave();
             let body = kb.close();
             kb.stmt(Stmt::For { var: c0, start, end, step: k::int(tile as i64), body });
             Ok(())
         })?;
-        self.finish(&mut kb, &mut em, &t, &arrays, &rows, &sums, &softmax)?;
+        self.finish(&mut kb, &mut em, &t)?;
         Ok(kb.finish(p, self.threads(), groups))
-    }
-
-    /// The values that a row and a column give, and that are wanted.
-    fn weights(&self) -> Vec<ValId> {
-        let a = self.a;
-        a.softmax.iter().flat_map(|s| [s.score, s.weight]).chain(a.outputs.iter().map(|o| o.weight)).collect()
     }
 
     /// The columns that the block's rows see.
@@ -157,22 +165,11 @@ impl Tiled<'_> {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn column_tile(
-        &self,
-        kb: &mut KernelBuilder,
-        em: &mut Emitter,
-        t: &Thread,
-        arrays: &Arrays,
-        rows: &[(KExpr, Known)],
-        sums: &[Vec<Var>],
-        softmax: &[[Var; 2]],
-        c0: &KExpr,
-    ) -> Result<()> {
-        let a = self.a;
+    fn column_tile(&self, kb: &mut KernelBuilder, em: &mut Emitter, t: &Thread, c0: &KExpr) -> Result<()> {
+        let (a, rows) = (self.a, &t.rows);
         let mut products = Vec::new();
         for p in &a.products {
-            products.push(self.product(kb, em, t, arrays, p.left, p.right, p.axis, c0)?);
+            products.push(self.product(kb, em, t, p.left, p.right, p.axis, c0)?);
         }
         let extent = kb.size(self.program.extent(a.column));
         // What follows from the column alone.
@@ -184,7 +181,7 @@ impl Tiled<'_> {
             em.enter();
             em.axes.insert(a.column, at.clone());
             let others: Vec<AxisId> = [a.row, a.feature].into_iter().chain(a.products.iter().map(|p| p.axis)).collect();
-            for v in self.weights() {
+            for v in a.weights() {
                 hoist(kb, em, v, &others)?;
             }
             columns.push((at, inside, em.leave_with()));
@@ -218,20 +215,20 @@ impl Tiled<'_> {
                     scores[i].push((v, known));
                 }
                 let index = self.number(t, i as i64);
-                kb.stmt(Stmt::StoreShared { array: arrays.numbers, index, value: most.unwrap_or(k::f32c(HIDDEN)) });
+                kb.stmt(Stmt::StoreShared { array: t.arrays.numbers, index, value: most.unwrap_or(k::f32c(HIDDEN)) });
             }
             kb.stmt(Stmt::Barrier);
             for i in 0..4 {
-                let [max, sum] = softmax[i];
+                let [max, sum] = t.softmax[i];
                 let old = kb.var(F32);
                 kb.stmt(Stmt::Let(old, KExpr::Var(max)));
-                self.each_number(kb, t, arrays, i as i64, &|kb, v| {
+                self.each_number(kb, t, i as i64, &|kb, v| {
                     kb.stmt(Stmt::Assign(max, KExpr::Scalar(ScalarOp::Max, vec![KExpr::Var(max), v])));
                 });
                 let drop = KExpr::Scalar(ScalarOp::Sub, vec![KExpr::Var(old), KExpr::Var(max)]);
                 let factor = kb.bind(KExpr::Scalar(ScalarOp::Exp2, vec![drop]), F32);
                 let scaled = |v: Var| KExpr::Scalar(ScalarOp::Mul, vec![KExpr::Var(v), factor.clone()]);
-                for outputs in sums {
+                for outputs in &t.sums {
                     for stretch in 0..self.stretches() {
                         let v = outputs[(stretch * 4) as usize + i];
                         kb.stmt(Stmt::Assign(v, scaled(v)));
@@ -266,17 +263,17 @@ impl Tiled<'_> {
                 }
             }
         }
-        for ((o, list), sums) in a.outputs.iter().zip(&weights).zip(sums) {
+        for ((o, list), sums) in a.outputs.iter().zip(&weights).zip(&t.sums) {
             for j in 0..4 {
                 let index = k::add(k::mul(k::add(k::mul(t.x.clone(), k::int(4)), k::int(j)), k::int(self.side as i64)), t.y.clone());
                 let value = KExpr::Vec4((0..4).map(|i| list[i][j as usize].clone()).collect());
-                kb.stmt(Stmt::StoreShared { array: arrays.weights, index, value });
+                kb.stmt(Stmt::StoreShared { array: t.arrays.weights, index, value });
             }
             for stretch in 0..self.stretches() {
-                self.values(kb, em, arrays, o.value, c0, stretch)?;
+                self.values(kb, em, &t.arrays, o.value, c0, stretch)?;
                 kb.stmt(Stmt::Barrier);
                 let first = (stretch * 4) as usize;
-                self.multiply(kb, self.tile(), (arrays.weights, &t.y), (arrays.values, &t.x), &sums[first..first + 4]);
+                self.multiply(kb, self.tile(), (t.arrays.weights, &t.y), (t.arrays.values, &t.x), &sums[first..first + 4]);
                 kb.stmt(Stmt::Barrier);
             }
         }
@@ -290,12 +287,12 @@ impl Tiled<'_> {
     }
 
     /// The numbers of all threads that share a row.
-    fn each_number(&self, kb: &mut KernelBuilder, t: &Thread, arrays: &Arrays, i: i64, f: &dyn Fn(&mut KernelBuilder, KExpr)) {
+    fn each_number(&self, kb: &mut KernelBuilder, t: &Thread, i: i64, f: &dyn Fn(&mut KernelBuilder, KExpr)) {
         let row = k::add(k::mul(t.y.clone(), k::int(4)), k::int(i));
         let first = kb.int(k::mul(row, k::int(self.side as i64)));
         let var = kb.var(k::I32);
         kb.open();
-        let v = KExpr::Shared { array: arrays.numbers, index: Box::new(k::add(first, KExpr::Var(var))) };
+        let v = KExpr::Shared { array: t.arrays.numbers, index: Box::new(k::add(first, KExpr::Var(var))) };
         f(kb, v);
         let body = kb.close();
         kb.stmt(Stmt::For { var, start: k::int(0), end: k::int(self.side as i64), step: k::int(1), body });
@@ -308,7 +305,6 @@ impl Tiled<'_> {
         kb: &mut KernelBuilder,
         em: &mut Emitter,
         t: &Thread,
-        arrays: &Arrays,
         left: ValId,
         right: ValId,
         axis: AxisId,
@@ -318,13 +314,13 @@ impl Tiled<'_> {
         let e0 = kb.var(k::I32);
         kb.open();
         em.enter();
-        for (array, v, place, first) in [(arrays.left, left, self.a.row, &t.row0), (arrays.right, right, self.a.column, c0)] {
+        for (array, v, place, first) in [(t.arrays.left, left, self.a.row, &t.row0), (t.arrays.right, right, self.a.column, c0)] {
             self.fetch(kb, em, array, v, (place, first), (axis, &KExpr::Var(e0)))?;
         }
         em.leave();
         kb.stmt(Stmt::Barrier);
         let depth = self.features(axis).min(STEP);
-        self.multiply(kb, depth, (arrays.left, &t.y), (arrays.right, &t.x), &accs);
+        self.multiply(kb, depth, (t.arrays.left, &t.y), (t.arrays.right, &t.x), &accs);
         kb.stmt(Stmt::Barrier);
         let body = kb.close();
         let end = k::int(self.features(axis) as i64);
@@ -418,72 +414,53 @@ impl Tiled<'_> {
     }
 
     /// Stores the results and what follows them.
-    #[allow(clippy::too_many_arguments)]
-    fn finish(
-        &self,
-        kb: &mut KernelBuilder,
-        em: &mut Emitter,
-        t: &Thread,
-        arrays: &Arrays,
-        rows: &[(KExpr, Known)],
-        sums: &[Vec<Var>],
-        softmax: &[[Var; 2]],
-    ) -> Result<()> {
-        let (a, p) = (self.a, self.program);
+    fn finish(&self, kb: &mut KernelBuilder, em: &mut Emitter, t: &Thread) -> Result<()> {
+        let a = self.a;
         if a.softmax.is_some() {
             kb.stmt(Stmt::Barrier);
             for i in 0..4 {
                 let index = self.number(t, i as i64);
-                kb.stmt(Stmt::StoreShared { array: arrays.numbers, index, value: KExpr::Var(softmax[i][1]) });
+                kb.stmt(Stmt::StoreShared { array: t.arrays.numbers, index, value: KExpr::Var(t.softmax[i][1]) });
             }
             kb.stmt(Stmt::Barrier);
-            for (i, [_, sum]) in softmax.iter().enumerate() {
+            for (i, [_, sum]) in t.softmax.iter().enumerate() {
                 kb.stmt(Stmt::Assign(*sum, zero(DType::F32)));
-                self.each_number(kb, t, arrays, i as i64, &|kb, v| {
+                self.each_number(kb, t, i as i64, &|kb, v| {
                     kb.stmt(Stmt::Assign(*sum, KExpr::Scalar(ScalarOp::Add, vec![KExpr::Var(*sum), v])));
                 });
             }
         }
         let (wide, narrow) = stores_of(self.nest, em, a);
-        let extent = kb.size(p.extent(a.row));
         let features = self.features(a.feature);
         for i in 0..4usize {
-            let here = k::add(k::add(t.row0.clone(), k::mul(t.y.clone(), k::int(4))), k::int(i as i64));
-            kb.open();
-            em.enter();
-            em.axes.insert(a.row, rows[i].0.clone());
-            if let Some(s) = &a.softmax {
-                em.define(s.max, KExpr::Var(softmax[i][0]));
-                em.define(s.sum, KExpr::Var(softmax[i][1]));
-            }
-            for stretch in 0..self.stretches() {
-                for l in 0..4u32 {
-                    let e = k::add(k::mul(t.x.clone(), k::int(4)), k::int((stretch * self.tile() + l) as i64));
-                    let e = kb.int(e);
-                    kb.open();
-                    em.enter();
-                    em.axes.insert(a.feature, e.clone());
-                    for (o, sums) in a.outputs.iter().zip(sums) {
-                        let v = KExpr::Lane(Box::new(KExpr::Var(sums[(stretch * 4) as usize + i])), l as u8);
-                        em.define(o.reduce, v);
+            let ends = Ends {
+                here: k::add(k::add(t.row0.clone(), k::mul(t.y.clone(), k::int(4))), k::int(i as i64)),
+                at: t.rows[i].0.clone(),
+                softmax: t.softmax.get(i).copied(),
+                first: k::lt(t.x.clone(), k::int(1)),
+                wide: &wide,
+                narrow: &narrow,
+            };
+            store_row(kb, em, a, ends, &mut |kb, em| {
+                for stretch in 0..self.stretches() {
+                    for l in 0..4u32 {
+                        let e = k::add(k::mul(t.x.clone(), k::int(4)), k::int((stretch * self.tile() + l) as i64));
+                        let e = kb.int(e);
+                        kb.open();
+                        em.enter();
+                        em.axes.insert(a.feature, e.clone());
+                        for (o, sums) in a.outputs.iter().zip(&t.sums) {
+                            let v = KExpr::Lane(Box::new(KExpr::Var(sums[(stretch * 4) as usize + i])), l as u8);
+                            em.define(o.reduce, v);
+                        }
+                        em.stores(kb, &|s| wide.contains(&s))?;
+                        em.leave();
+                        let body = kb.close();
+                        kb.stmt(Stmt::If { cond: k::lt(e, k::int(features as i64)), then: body, otherwise: vec![] });
                     }
-                    em.stores(kb, &|s| wide.contains(&s))?;
-                    em.leave();
-                    let body = kb.close();
-                    kb.stmt(Stmt::If { cond: k::lt(e, k::int(features as i64)), then: body, otherwise: vec![] });
                 }
-            }
-            if !narrow.is_empty() {
-                kb.open();
-                em.enter();
-                em.stores(kb, &|s| narrow.contains(&s))?;
-                em.leave();
-                let body = kb.close();
-                kb.stmt(Stmt::If { cond: k::lt(t.x.clone(), k::int(1)), then: body, otherwise: vec![] });
-            }
-            em.leave();
-            let body = kb.close();
-            kb.stmt(Stmt::If { cond: k::lt(here, extent.clone()), then: body, otherwise: vec![] });
+                Ok(())
+            })?;
         }
         Ok(())
     }

@@ -4,27 +4,48 @@ use crate::fuse::attention::{Attention, Causal, hangs_on_reduction};
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of};
 use crate::target::Target;
 use aludel_ir::expr::{AxisId, Expr};
-use aludel_ir::kernel::{self as k, KExpr, Stmt};
+use aludel_ir::kernel::{self as k, KExpr, Stmt, Var};
 use aludel_ir::loops::{LoopOp, Nest, ValId};
 use aludel_ir::{Result, ScalarOp};
 
 /// Computes, in the present scope, whatever `v` needs that varies over none of `axes` and waits for no sum.
 pub(in crate::schedule) fn hoist(kb: &mut KernelBuilder, em: &mut Emitter, v: ValId, axes: &[AxisId]) -> Result<()> {
+    let mut found = Vec::new();
+    settled(em, v, axes, &mut found);
+    found.into_iter().try_for_each(|v| em.value(kb, v).map(drop))
+}
+
+/// Adds to `found` what `v` needs that is not known yet, varies over none of `axes` and waits for no sum.
+pub(super) fn settled(em: &Emitter, v: ValId, axes: &[AxisId], found: &mut Vec<ValId>) {
     let hangs = hangs_on_reduction(em.nest);
     let mut stack = vec![v];
     while let Some(v) = stack.pop() {
-        if em.known(v).is_some() {
+        if em.known(v).is_some() || found.contains(&v) {
             continue;
         }
-        if hangs[v.0 as usize] || em.depends_on(v, axes) {
-            if !matches!(em.nest.op(v), LoopOp::Reduce { .. }) {
-                stack.extend(em.nest.op(v).operands());
-            }
-        } else {
-            em.value(kb, v)?;
+        if !hangs[v.0 as usize] && !em.depends_on(v, axes) {
+            found.push(v);
+        } else if !matches!(em.nest.op(v), LoopOp::Reduce { .. }) {
+            stack.extend(em.nest.op(v).operands());
         }
     }
-    Ok(())
+}
+
+/// What a value is made of, itself among it, up to reductions.
+pub(super) fn reached(nest: &Nest, v: ValId) -> Vec<ValId> {
+    let mut found = vec![v];
+    let mut next = 0;
+    while let Some(v) = found.get(next) {
+        next += 1;
+        if !matches!(nest.op(*v), LoopOp::Reduce { .. }) {
+            for x in nest.op(*v).operands() {
+                if !found.contains(&x) {
+                    found.push(x);
+                }
+            }
+        }
+    }
+    found
 }
 
 /// The stores of every feature, and those of every row.
@@ -51,6 +72,54 @@ pub(super) fn place(kb: &mut KernelBuilder, em: &mut Emitter, a: &Attention, row
     // Rows that see the most columns first: the last workgroups to run are then short ones.
     let block = if a.causal == Causal::After { kb.int(k::sub(k::sub(per, k::int(1)), block)) } else { block };
     (kb.int(k::mul(block, k::int(rows as i64))), groups)
+}
+
+/// What is left to store of a row when its sums are complete.
+pub(super) struct Ends<'a> {
+    /// The row's place, and the same within the rows that there are.
+    pub here: KExpr,
+    pub at: KExpr,
+    /// Its maximum and sum.
+    pub softmax: Option<[Var; 2]>,
+    /// Whether the thread is the row's first.
+    pub first: KExpr,
+    /// The stores of every feature, and those of the row itself.
+    pub wide: &'a [usize],
+    pub narrow: &'a [usize],
+}
+
+/// Stores a row where there is one: first what `wide` does, for every feature, with what follows from the row at hand, then what belongs to the row alone.
+pub(super) fn store_row(
+    kb: &mut KernelBuilder,
+    em: &mut Emitter,
+    a: &Attention,
+    ends: Ends,
+    wide: &mut dyn FnMut(&mut KernelBuilder, &mut Emitter) -> Result<()>,
+) -> Result<()> {
+    let extent = kb.size(em.program.extent(a.row));
+    kb.open();
+    em.enter();
+    em.axes.insert(a.row, ends.at);
+    if let (Some(s), Some([max, sum])) = (&a.softmax, ends.softmax) {
+        em.define(s.max, KExpr::Var(max));
+        em.define(s.sum, KExpr::Var(sum));
+    }
+    for s in ends.wide {
+        em.hoist(kb, em.nest.stores[*s].value, &[a.feature])?;
+    }
+    wide(kb, em)?;
+    if !ends.narrow.is_empty() {
+        kb.open();
+        em.enter();
+        em.stores(kb, &|s| ends.narrow.contains(&s))?;
+        em.leave();
+        let body = kb.close();
+        kb.stmt(Stmt::If { cond: ends.first, then: body, otherwise: vec![] });
+    }
+    em.leave();
+    let body = kb.close();
+    kb.stmt(Stmt::If { cond: k::lt(ends.here, extent), then: body, otherwise: vec![] });
+    Ok(())
 }
 
 /// Loops over the outer axes of the columns.

@@ -23,17 +23,20 @@ impl Printer<'_> {
             }
             WarpgroupOp::Publish => "publish".into(),
             WarpgroupOp::Fence => "fence".into(),
-            WarpgroupOp::Multiply { acc, factors, a, b } => {
+            WarpgroupOp::Multiply { acc, clear, factors, a, b } => {
                 let acc: Vec<String> = acc.iter().map(|v| format!("r{}", v.0)).collect();
                 let a = match a {
                     Rows::Tile(t) => tile(t),
                     Rows::Registers(r) => format!("({})", r.iter().map(|e| self.expr(e)).collect::<Vec<_>>().join(", ")),
                 };
-                format!("multiply {}({}) += {a} * {}", factors.name(), acc.join(", "), tile(b))
+                let assign = if *clear { "=" } else { "+=" };
+                format!("multiply {}({}) {assign} {a} * {}", factors.name(), acc.join(", "), tile(b))
             }
             WarpgroupOp::Commit => "commit".into(),
             WarpgroupOp::Wait(n) => format!("wait({n})"),
             WarpgroupOp::Meet(n) => format!("meet({n})"),
+            WarpgroupOp::Registers { count, more: true } => format!("more registers({count})"),
+            WarpgroupOp::Registers { count, more: false } => format!("fewer registers({count})"),
         };
         format!("warpgroup {text}")
     }
@@ -78,7 +81,8 @@ impl Parser<'_> {
                     return Err(self.c.error_from(at, format!("`{name}` is no format of factors: tf32, f16 and bf16 are")));
                 };
                 let acc = self.registers()?;
-                self.c.expect("+=")?;
+                let clear = self.c.at_punct("=");
+                self.c.expect(if clear { "=" } else { "+=" })?;
                 let a = if self.c.at_punct("(") {
                     let list = self.args()?.0;
                     Rows::Registers(list.try_into().map_err(|_| self.c.error_from(at, "takes four factors in registers"))?)
@@ -86,7 +90,7 @@ impl Parser<'_> {
                     Rows::Tile(self.tile()?)
                 };
                 self.c.expect("*")?;
-                WarpgroupOp::Multiply { acc, factors, a, b: self.tile()? }
+                WarpgroupOp::Multiply { acc, clear, factors, a, b: self.tile()? }
             }
             "commit" => WarpgroupOp::Commit,
             "wait" => {
@@ -96,6 +100,10 @@ impl Parser<'_> {
                 WarpgroupOp::Wait(n)
             }
             "meet" => WarpgroupOp::Meet(self.count()?),
+            "more" | "fewer" => {
+                self.c.word("registers")?;
+                WarpgroupOp::Registers { count: self.count()?, more: word == "more" }
+            }
             _ => return Err(self.c.error_from(at, format!("warpgroups have no operation `{word}`"))),
         })
     }

@@ -1,6 +1,6 @@
 //! Bringing operands to workgroup memory.
 
-use super::{Copy, Operand, THREADS, Thread, Units};
+use super::{Copy, Operand, THREADS, Thread, Units, pitch};
 use crate::schedule::build::{Emitter, KernelBuilder};
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::{self as k, KExpr, Stmt};
@@ -24,17 +24,18 @@ impl Units<'_> {
 
     /// Starts the copies of the rows' operands.
     pub(super) fn copy_rows(&self, kb: &mut KernelBuilder, em: &mut Emitter, t: &Thread) -> Result<()> {
-        let extent = kb.size(self.program.extent(self.a.row));
-        for ((o, _), array) in self.plan.left.iter().zip(&t.left) {
-            for (row, feature, guard) in self.units(kb, o, self.rows()) {
-                let at = kb.int(k::add(t.row0.clone(), row.clone()));
+        let extent = kb.size(self.f.program.extent(self.f.a.row));
+        for ((o, _), array) in self.operands.left.iter().zip(&t.left) {
+            for (row, feature, guard) in self.units(kb, o, self.f.rows()) {
+                let at = kb.int(k::add(t.h.row0.clone(), row.clone()));
                 let mut env = em.axes.clone();
-                env.insert(self.a.row, kb.int(k::bin(ScalarOp::Min, at.clone(), k::sub(extent.clone(), k::int(1)))));
+                env.insert(self.f.a.row, kb.int(k::bin(ScalarOp::Min, at.clone(), k::sub(extent.clone(), k::int(1)))));
                 env.insert(o.axis, feature.clone());
-                let from = kb.expr(&o.index, &env, &|_| None, self.program)?;
+                let from = kb.expr(&o.index, &env, &|_| None, self.f.program)?;
                 let from = kb.int(from);
-                let to = k::add(k::mul(row, k::int(o.pitch() as i64)), feature);
-                let valid = if self.divides(self.a.row, self.rows()) { None } else { Some(kb.bind(k::lt(at, extent.clone()), k::BOOL)) };
+                let to = k::add(k::mul(row, k::int(pitch(o) as i64)), feature);
+                let valid =
+                    if self.f.divides(self.f.a.row, self.f.rows()) { None } else { Some(kb.bind(k::lt(at, extent.clone()), k::BOOL)) };
                 let buffer = kb.buffer(o.buffer);
                 self.guarded(kb, guard, Stmt::AsyncCopy { array: *array, index: to, buffer, from, lanes: o.lanes() as u8, valid });
             }
@@ -52,14 +53,14 @@ impl Units<'_> {
     /// What a thread copies of every tile.
     pub(super) fn copies(&self, kb: &mut KernelBuilder, em: &mut Emitter) -> Result<Vec<Copy>> {
         let mut out = Vec::new();
-        for (stream, o) in self.plan.streams.iter().enumerate() {
-            for (row, feature, guard) in self.units(kb, o, self.plan.columns) {
+        for (stream, o) in self.operands.streams.iter().enumerate() {
+            for (row, feature, guard) in self.units(kb, o, self.f.columns) {
                 let mut env = em.axes.clone();
-                env.insert(self.a.column, row.clone());
+                env.insert(self.f.a.column, row.clone());
                 env.insert(o.axis, feature.clone());
-                let from = kb.expr(&o.index, &env, &|_| None, self.program)?;
+                let from = kb.expr(&o.index, &env, &|_| None, self.f.program)?;
                 let from = kb.int(from);
-                let to = kb.int(k::add(k::mul(row.clone(), k::int(o.pitch() as i64)), feature));
+                let to = kb.int(k::add(k::mul(row.clone(), k::int(pitch(o) as i64)), feature));
                 out.push(Copy { stream, from, to, row, guard });
             }
         }
@@ -69,14 +70,14 @@ impl Units<'_> {
     /// Starts the copies of the tile at `c0`, if there is one.
     pub(super) fn fetch(&self, kb: &mut KernelBuilder, t: &Thread, copies: &[Copy], c0: &KExpr, stage: KExpr, end: &KExpr) {
         kb.open();
-        let size = kb.size(self.program.extent(self.a.column));
+        let size = kb.size(self.f.program.extent(self.f.a.column));
         let mut last: Option<(usize, KExpr, KExpr)> = None;
         for c in copies {
-            let o = &self.plan.streams[c.stream];
+            let o = &self.operands.streams[c.stream];
             let (moved, start) = match &last {
                 Some((s, moved, start)) if *s == c.stream => (moved.clone(), start.clone()),
                 _ => {
-                    let stride = o.index.coefficient(self.a.column).unwrap_or(Expr::ZERO);
+                    let stride = o.index.coefficient(self.f.a.column).unwrap_or(Expr::ZERO);
                     let stride = kb.size(&stride);
                     let moved = kb.int(k::mul(c0.clone(), stride));
                     let start = self.tile_start(kb, &stage, c.stream);
@@ -84,7 +85,7 @@ impl Units<'_> {
                     (moved, start)
                 }
             };
-            let valid = if self.divides(self.a.column, self.plan.columns) {
+            let valid = if self.f.divides(self.f.a.column, self.f.columns) {
                 None
             } else {
                 Some(kb.bind(k::lt(k::add(c0.clone(), c.row.clone()), size.clone()), k::BOOL))

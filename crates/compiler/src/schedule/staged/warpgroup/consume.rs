@@ -1,6 +1,6 @@
 //! The warpgroups that multiply, and what follows the sums.
 
-use super::{CONSUMERS, Factor, ROWS, Ring, Warpgroups, equal};
+use super::{CONSUMERS, Factor, ROWS, Ring, Warpgroups, equal, turn};
 use crate::schedule::build::{Emitter, KernelBuilder, zero};
 use aludel_ir::kernel::warpgroup::{ROW, Rows, TileAt, WARPGROUP, WarpgroupOp};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
@@ -64,7 +64,7 @@ impl Warpgroups<'_> {
             };
             let a = rows.get(step as usize).map_or_else(|| Rows::Tile(tile(0)), |r| Rows::Registers(r.clone()));
             let b = tile(1);
-            kb.stmt(Stmt::Warpgroup(WarpgroupOp::Multiply { acc: acc.clone(), factors: self.plan.factors, a, b }));
+            kb.stmt(Stmt::Warpgroup(WarpgroupOp::Multiply { acc: acc.clone(), clear: false, factors: self.plan.factors, a, b }));
         }
         kb.stmt(Stmt::Warpgroup(WarpgroupOp::Commit));
         if !in_registers {
@@ -72,7 +72,7 @@ impl Warpgroups<'_> {
             release(kb);
         }
         kb.stmt(Stmt::Assign(before, stage.clone()));
-        self.turn(kb, r, &stage);
+        turn(kb, self.plan.stages, (r.stage, r.parity), &stage);
         let body = kb.close();
         let step = k::int(self.plan.factors.row() as i64);
         kb.stmt(Stmt::For { var: k0, start: k::int(0), end: end.clone(), step, body });

@@ -25,13 +25,14 @@ use super::{Template, Tile};
 use crate::fuse::{Contraction, Product};
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder};
+use crate::schedule::bulk::{Matrix, equal, turn};
 use crate::target::{MatmulPrecision, Target};
-use aludel_ir::expr::{AxisId, Expr};
+use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::warpgroup::{Factors, ROW, WARPGROUP, WarpgroupOp};
 use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty, Var};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::program::TensorMap;
-use aludel_ir::{DType, Result, ScalarOp};
+use aludel_ir::{DType, Result};
 
 /// Rows of a workgroup's tile: two warpgroups' of 64.
 const ROWS: u32 = 128;
@@ -296,39 +297,9 @@ impl Warpgroups<'_> {
         }
         let row = self.plan.factors.row();
         let (inner, outer) = if across { (*side, *along) } else { (*along, *side) };
-        let extent = |a: AxisId| t.program.extent(a).clone();
-        let mut map = TensorMap {
-            placement: buffer.0 as usize,
-            offset: index.sub(&Expr::axis(inner)),
-            dtype,
-            extents: vec![extent(inner)],
-            strides: vec![],
-            sizes: vec![row],
-        };
-        // Whole groups of 16 bytes, forwards: what is not is for the other ways.
-        let whole = |e: &Expr| e.terms().all(|(_, c)| c > 0 && c * bytes % GROUP as i64 == 0);
-        let mut batch = Vec::new();
-        for a in [outer].iter().chain(&t.c.batch) {
-            let stride = index.coefficient(*a)?;
-            map.offset = map.offset.sub(&stride.mul(&Expr::axis(*a)));
-            if stride.is_zero() && *a != outer {
-                continue;
-            }
-            if !whole(&stride) || stride.is_zero() {
-                return None;
-            }
-            map.extents.push(extent(*a));
-            map.strides.push(stride);
-            match *a == outer {
-                true => map.sizes.push(if across { row } else { rows }),
-                false => {
-                    map.sizes.push(1);
-                    batch.push(*a);
-                }
-            }
-        }
-        let aligned = map.offset.axes().is_empty() && whole(&map.offset);
-        (aligned && map.sizes.len() <= 5).then_some(Bulk { map, across, batch })
+        let matrix = Matrix { buffer: *buffer, dtype, index, inner, outer, batch: &t.c.batch };
+        let (map, batch) = matrix.map([row, if across { row } else { rows }], t.program)?;
+        Some(Bulk { map, across, batch })
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -368,17 +339,4 @@ impl Warpgroups<'_> {
         // The units transpose 16 bits only.
         groups && s.plain.as_ref().is_some_and(windows) && (s.fetch_along_k || self.plan.factors != Factors::Tf32)
     }
-
-    /// Moves on to the next stage.
-    fn turn(&self, kb: &mut KernelBuilder, r: &Ring, stage: &KExpr) {
-        let next = kb.int(k::add(stage.clone(), k::int(1)));
-        let wraps = kb.bind(equal(next.clone(), self.plan.stages), k::BOOL);
-        let other = k::sub(k::int(1), KExpr::Var(r.parity));
-        kb.stmt(Stmt::Assign(r.parity, k::select(wraps.clone(), other, KExpr::Var(r.parity))));
-        kb.stmt(Stmt::Assign(r.stage, k::select(wraps, k::int(0), next)));
-    }
-}
-
-fn equal(a: KExpr, b: u32) -> KExpr {
-    KExpr::Scalar(ScalarOp::Eq, vec![a, k::int(b as i64)])
 }

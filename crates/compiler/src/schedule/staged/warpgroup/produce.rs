@@ -1,6 +1,6 @@
 //! The producer: starts bulk copies, and computes what cannot be copied.
 
-use super::{CONSUMERS, Factor, GROUP, ROWS, Ring, Source, Warpgroups, equal};
+use super::{CONSUMERS, Factor, GROUP, ROWS, Ring, Source, Warpgroups, equal, turn};
 use crate::schedule::build::{Emitter, KernelBuilder, zero};
 use crate::schedule::staged::fetch::{Fetch, Side};
 use aludel_ir::expr::Expr;
@@ -171,7 +171,7 @@ impl Warpgroups<'_> {
         // The next tile's loads are on their way while the ring is full.
         let next = kb.int(k::add(KExpr::Var(k0), k::int(self.plan.factors.row() as i64)));
         compute(kb, next)?;
-        self.turn(kb, r, &stage);
+        turn(kb, self.plan.stages, (r.stage, r.parity), &stage);
         let body = kb.close();
         let step = k::int(self.plan.factors.row() as i64);
         let all = Stmt::For { var: k0, start: k::int(0), end: end.clone(), step, body };
