@@ -9,7 +9,7 @@ use super::build::{Emitter, KernelBuilder, groups_of};
 use super::resident;
 use crate::parts::Part;
 use crate::target::{Language, Target};
-use aludel_ir::expr::AxisId;
+use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{BufferKind, LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::{Result, ScalarOp};
@@ -23,10 +23,16 @@ struct Shape {
 }
 
 pub(super) fn schedule(program: &LoopProgram, nest: &mut Nest, target: &Target) -> Result<Scheduled> {
-    let contiguous = contiguous_axis(nest);
+    let short = program.env.hint_or_one(&program.volume(&nest.inner)) <= SHORT;
+    let contiguous = contiguous_axis(nest, short);
     let rows_fastest = contiguous.is_some_and(|a| nest.axes.contains(&a));
     if let (true, Some(a)) = (rows_fastest, contiguous) {
-        // The contiguous axis last, so that neighbouring rows are neighbours in memory.
+        // The contiguous axis last, so that neighbouring rows are neighbours in memory, and of windows the others as they lie too:
+        // rows of a workgroup then share what they read.
+        if short {
+            let strides = walked(nest, a);
+            nest.axes.sort_by_key(|x| std::cmp::Reverse(strides.iter().find(|(y, _)| y == x).map_or(i64::MAX, |s| s.1)));
+        }
         nest.axes.retain(|x| *x != a);
         nest.axes.push(a);
     }
@@ -40,13 +46,31 @@ pub(super) fn schedule(program: &LoopProgram, nest: &mut Nest, target: &Target) 
     Template { program, nest, target, shape }.build()
 }
 
-// The axis along which most loads are contiguous.
-fn contiguous_axis(nest: &Nest) -> Option<AxisId> {
-    let mut votes: Vec<(AxisId, usize)> = Vec::new();
+/// Sums of at most so many are windows, such as those of each channel: a thread has one to itself where there are many.
+const SHORT: i64 = 32;
+
+// The axis along which most loads are contiguous; for short sums one that neighbouring threads can go along, if what is summed has one.
+fn contiguous_axis(nest: &Nest, short: bool) -> Option<AxisId> {
+    let summed = |index: &Expr| index.axes().iter().any(|a| nest.inner.contains(a));
+    if short && let Some(outer) = most_loads(nest, &nest.axes, summed) {
+        return Some(outer);
+    }
     let all: Vec<AxisId> = nest.inner.iter().chain(&nest.axes).copied().collect();
+    most_loads(nest, &all, |_| true).or_else(|| {
+        // Loads that are gathered or put together follow no axis: then the stores decide.
+        let unit = |a: &&AxisId| nest.stores.iter().any(|s| s.index[0].coefficient(**a).is_some_and(|c| c.is_one()));
+        all.iter().find(unit).copied()
+    })
+}
+
+// Of the given axes the one along which most loads are contiguous, of those whose index counts; the first among equals.
+fn most_loads(nest: &Nest, among: &[AxisId], counts: impl Fn(&Expr) -> bool) -> Option<AxisId> {
+    let mut votes: Vec<(AxisId, usize)> = Vec::new();
     for (op, _) in &nest.ops {
-        if let LoopOp::Load { index, .. } = op {
-            for a in &all {
+        if let LoopOp::Load { index, .. } = op
+            && counts(&index[0])
+        {
+            for a in among {
                 if index[0].coefficient(*a).is_some_and(|c| c.is_one()) {
                     match votes.iter_mut().find(|(x, _)| x == a) {
                         Some((_, n)) => *n += 1,
@@ -56,13 +80,18 @@ fn contiguous_axis(nest: &Nest) -> Option<AxisId> {
             }
         }
     }
-    if votes.is_empty() {
-        // Loads that are gathered or put together follow no axis: then the stores decide.
-        let unit = |a: &&AxisId| nest.stores.iter().any(|s| s.index[0].coefficient(**a).is_some_and(|c| c.is_one()));
-        return all.iter().find(unit).copied();
-    }
-    // Ties go to the inner axes, which come first.
     votes.into_iter().reduce(|best, v| if v.1 > best.1 { v } else { best }).map(|(a, _)| a)
+}
+
+// How far apart neighbours along each row axis lie in the first load that is contiguous along `a` and is summed.
+fn walked(nest: &Nest, a: AxisId) -> Vec<(AxisId, i64)> {
+    let loads = nest.ops.iter().filter_map(|(op, _)| match op {
+        LoopOp::Load { index, .. } => Some(&index[0]),
+        _ => None,
+    });
+    let stride = |e: &Expr, a: AxisId| e.coefficient(a).and_then(|c| c.as_const());
+    let first = loads.filter(|e| stride(e, a) == Some(1)).find(|e| e.axes().iter().any(|x| nest.inner.contains(x)));
+    first.map_or(Vec::new(), |e| nest.axes.iter().filter_map(|x| Some((*x, stride(e, *x)?))).collect())
 }
 
 fn choose(program: &LoopProgram, nest: &Nest, target: &Target, rows_fastest: bool) -> Shape {
@@ -75,8 +104,7 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target, rows_fastest: boo
         return Shape { rows: 32, lanes: lanes as u32, rows_fastest };
     }
     let max = target.max_threads.min(256) as i64;
-    // Short sums side by side, such as windows of each channel: a thread has one to itself.
-    let windows = target.speaks(Language::Ptx) && rows_fastest && columns <= 32 && rows >= 1 << 16;
+    let windows = rows_fastest && columns <= SHORT && rows >= 1 << 16;
     let lanes = if windows {
         1
     } else if target.software {
