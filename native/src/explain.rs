@@ -68,7 +68,8 @@ enum Stage {
 pub fn run(args: &Args, output: &Output) -> Result<()> {
     let graph = capture(&args.preset, &args.settings, args.amp)?;
     let target = match args.target {
-        To::Wgsl => Target::webgpu_default(),
+        // With shader-f16: without it f16 takes words, and nothing else is different.
+        To::Wgsl => Target { f16_storage: true, ..Target::webgpu_default() },
         To::Ptx => Target::cuda(90, args.matmul_precision.into()),
         To::C => Target::cpu(),
     };

@@ -2,31 +2,83 @@
 //!
 //!     cargo run --release -p xtask --example peers
 //!
+//! and, with `-- operators`, operators one at a time beside TensorFlow.js (`operators.html`, `operators.rs`).
+//!
 //! The model is 64-128-128-10 with cross-entropy and SGD at batch 64. Aludel trains it on the playground itself (the digits
 //! preset); jax-js comes from npm and runs in `jaxjs.html` beside this file. Needs the built site (`cargo xtask web`), npm
 //! and a browser with WebGPU; run on demand, never by CI.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use std::path::Path;
 use xtask::cdp::Browser;
 use xtask::command::Cmd;
-use xtask::{packages, serve, target_dir};
+use xtask::{packages, serve, target_dir, wasm};
 
 /// How often the two take turns, and how long one trains.
 const TURNS: usize = 3;
 const SECONDS: u64 = 8;
 
 fn main() -> Result<()> {
-    let site = ["dist".into(), target_dir().join("site")].into_iter().find(|d| d.join("aludel.js").is_file());
-    let site = site.context("there is no site: run cargo xtask web first")?;
+    match std::env::args().nth(1).as_deref() {
+        None => steps(),
+        Some("operators") => operators(),
+        Some(other) => bail!("there is no comparison `{other}`: say nothing, or operators"),
+    }
+}
+
+/// Where packages of npm are, fetched once.
+fn packages_of_npm(names: &[&str]) -> Result<std::path::PathBuf> {
     let peers = target_dir().join("peers");
     std::fs::create_dir_all(&peers)?;
-    if !peers.join("node_modules/@jax-js/jax").is_dir() {
-        Cmd::new("npm").args(["install", "--no-save", "--prefix"]).arg(&peers).arg("@jax-js/jax").run()?;
+    let modules = peers.join("node_modules");
+    if names.iter().any(|n| !modules.join(n).is_dir()) {
+        Cmd::new("npm").args(["install", "--no-save", "--prefix"]).arg(&peers).args(names).run()?;
     }
+    Ok(modules)
+}
+
+/// How the operators of one library compare with the other's, for those who read: at least half as fast is what we promise.
+fn operators() -> Result<()> {
+    let modules = packages_of_npm(&["@tensorflow/tfjs", "@tensorflow/tfjs-backend-webgpu"])?;
+    let root = tempfile::tempdir()?;
+    let module = wasm::build_example("aludel-web", "operators", "web")?;
+    wasm::bind(&module, &root.path().join("operators"), "operators")?;
+    std::fs::create_dir_all(root.path().join("tfjs"))?;
+    for file in ["tfjs/dist/tf.min.js", "tfjs-backend-webgpu/dist/tf-backend-webgpu.min.js"] {
+        let from = modules.join("@tensorflow").join(file);
+        std::fs::copy(&from, root.path().join("tfjs").join(from.file_name().unwrap_or_default()))?;
+    }
+    std::fs::write(root.path().join("operators.html"), include_str!("operators.html"))?;
+    let served = serve::start(root.path(), "", 0)?;
+    let mut browser = Browser::launch(&packages::browser()?, true)?;
+    browser.open(&format!("http://127.0.0.1:{}/operators.html", served.port))?;
+    browser.wait("the operators", "window.result !== undefined", 900)?;
+    let result = browser.eval("window.result")?;
+    let rows = result["rows"].as_array().with_context(|| format!("operators: {result}"))?;
+    println!("{}; TensorFlow.js {}", text(&result["device"]), text(&result["tf"]));
+    println!("| operator | sizes | kernels | Aludel, ms | TensorFlow.js, ms | times as fast |\n|---|---|---:|---:|---:|---:|");
+    for row in rows {
+        let sizes = row["sizes"].as_array().into_iter().flatten().map(text).collect::<Vec<_>>().join(" × ");
+        let [ours, theirs] = ["ours", "theirs"].map(|k| row[k].as_f64().unwrap_or(f64::NAN));
+        println!("| {} | {sizes} | {} | {ours:.3} | {theirs:.3} | {:.2} |", text(&row["name"]), text(&row["kernels"]), theirs / ours);
+    }
+    let slow = rows.iter().filter(|r| r["ours"].as_f64() > r["theirs"].as_f64().map(|t| 2.0 * t)).count();
+    println!("{slow} of {} take more than twice as long as TensorFlow.js's", rows.len());
+    Ok(())
+}
+
+fn text(value: &serde_json::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+/// Training steps beside jax-js's.
+fn steps() -> Result<()> {
+    let site = ["dist".into(), target_dir().join("site")].into_iter().find(|d| d.join("aludel.js").is_file());
+    let site = site.context("there is no site: run cargo xtask web first")?;
+    let modules = packages_of_npm(&["@jax-js/jax"])?;
     let root = tempfile::tempdir()?;
     copy(&site, &root.path().join("aludel"))?;
-    copy(&peers.join("node_modules/@jax-js/jax/dist"), &root.path().join("jax"))?;
+    copy(&modules.join("@jax-js/jax/dist"), &root.path().join("jax"))?;
     std::fs::write(root.path().join("jaxjs.html"), include_str!("jaxjs.html"))?;
     let served = serve::start(root.path(), "", 0)?;
     let base = format!("http://127.0.0.1:{}", served.port);

@@ -57,6 +57,8 @@ pub struct Target {
     /// A library beside the compiler computes large plain matrix products faster than its kernels: such a product is left plain,
     /// and what follows it is a kernel of its own.
     pub library_products: bool,
+    /// WGSL has bindings of f16 (`enable f16;`): f16 takes two bytes there, in bindings of its own. The other languages need no asking.
+    pub f16_storage: bool,
     /// The parts of the compiler that make its programs: [`crate::Options::parts`], set while compiling.
     pub parts: Parts,
 }
@@ -69,12 +71,19 @@ impl Target {
     }
 
     /// Bytes of an element in device memory. WGSL declares a binding that several types share as words, and has no stores of
-    /// less: there all elements take a word.
+    /// less: there an element takes a word, but for f16 where the device has it.
     pub fn element_bytes(&self, dtype: DType) -> u32 {
         match self.language {
+            Language::Wgsl if self.separates(dtype) => 2,
             Language::Wgsl => 4,
             Language::C | Language::Ptx => element_bytes(dtype),
         }
+    }
+
+    /// Whether elements of a type lie in bindings of their own. WGSL knows the elements of a binding by one type, and no two
+    /// bindings of a kernel may name one range of memory, so halves and words share none.
+    pub fn separates(&self, dtype: DType) -> bool {
+        self.language == Language::Wgsl && self.f16_storage && dtype == DType::F16
     }
 
     /// Whether the device has warpgroups: matrix units that read workgroup memory, and bulk copies that fill it. Later GPUs than
@@ -109,6 +118,7 @@ impl Target {
             matmul_precision: MatmulPrecision::Highest,
             compute_capability: 0,
             library_products: false,
+            f16_storage: false,
             parts: Parts::ALL,
         }
     }
@@ -129,6 +139,7 @@ impl Target {
             matmul_precision: MatmulPrecision::Highest,
             compute_capability: 0,
             library_products: false,
+            f16_storage: false,
             parts: Parts::ALL,
         }
     }
@@ -149,6 +160,7 @@ impl Target {
             matmul_precision,
             compute_capability,
             library_products: false,
+            f16_storage: false,
             parts: Parts::ALL,
         }
     }

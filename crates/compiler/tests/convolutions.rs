@@ -2,7 +2,7 @@
 
 mod steps;
 
-use aludel_compiler::{MatmulPrecision, Options, Target, compile};
+use aludel_compiler::{MatmulPrecision, Options, Part, Target, compile};
 use aludel_ir::program::Program;
 use aludel_ir::{DType, Graph};
 use steps::convolutional::resnet50;
@@ -60,4 +60,32 @@ fn narrow_products_take_fewer_bytes() {
     let bytes = |p: &Program| p.launches.iter().map(|l| p.eval(&l.bytes, &[]).unwrap_or(0)).sum::<i64>();
     let (wide, narrow) = (bytes(&stage(DType::F32)), bytes(&stage(DType::BF16)));
     assert!(narrow * 10 < wide * 7, "{narrow} of {wide}");
+}
+
+/// A depthwise convolution is one kernel on WebGPU, with what follows it, and so is each of its gradients: no window or padded copy is
+/// ever written.
+#[test]
+fn depthwise_convolutions_are_one_kernel_each_on_webgpu() {
+    let text = "graph depthwise(%x: f32[4, 32, 28, 28], %w: f32[32, 1, 3, 3], %b: f32[32]) {
+  %y = conv2d(%x, %w, %b, padding=1, groups=32)
+  %z = relu(%y)
+  return %z
+}";
+    let gradients = "graph gradients(%x: f32[4, 32, 28, 28], %w: f32[32, 1, 3, 3], %k: f32[4, 32, 28, 28]) {
+  %y = conv2d(%x, %w, padding=1, groups=32)
+  %p = mul(%y, %k)
+  %l = sum(%p)
+  %dx, %dw = grad(%l, wrt=[%x, %w])
+  return %dx, %dw
+}";
+    for (text, kernels) in [(text, 1), (gradients, 2)] {
+        let graph = aludel_ir::text::parse_graph(text).unwrap();
+        let options = Options { parts: Options::default().parts.without(Part::SharedLaunches), ..Options::default() };
+        let p = compile(&graph, &Target::webgpu_default(), &options).unwrap();
+        let labels: Vec<&str> = p.launches.iter().map(|l| l.label.as_str()).collect();
+        assert_eq!(p.launches.len(), kernels, "{labels:?}");
+        let results: Vec<usize> = p.outputs.iter().map(|o| o.placement).collect();
+        let written: Vec<&str> = p.launches.iter().flat_map(|l| &l.writes).filter(|w| !results.contains(w)).map(|w| p.placements[*w].name.as_str()).collect();
+        assert!(written.is_empty(), "{written:?}");
+    }
 }

@@ -5,7 +5,8 @@
 //! three: the arena (temporaries and results), the state, and the inputs, so one bind group serves all launches. A program of
 //! one eager operator binds each tensor by itself. An element takes a 32-bit word (bool as 0 or 1). On targets with narrow
 //! storage (C, PTX), f16 and bf16 take two bytes; elsewhere (WGSL) the word of the f32 that they are, see
-//! [`Placement::element_bytes`]. **Units**: sizes and offsets of slots, bindings and launch parameters count 32-bit words, whatever
+//! [`Placement::element_bytes`]. Where WGSL has f16 it takes two bytes too, and each of a step's bindings has a second one of its role
+//! for f16 alone ([`Binding::halves`]). **Units**: sizes and offsets of slots, bindings and launch parameters count 32-bit words, whatever
 //! the elements; offsets are multiples of [`ALIGN`] words. Indices into a buffer count its elements. A buffer of an odd number of
 //! narrow elements ends with half a word that nobody reads.
 //!
@@ -40,6 +41,8 @@ pub enum Role {
 pub struct Binding {
     pub role: Role,
     pub access: Access,
+    /// All that lies in it has elements of two bytes, and the program has another binding of this role for the rest.
+    pub halves: bool,
 }
 
 /// Where a buffer lives.

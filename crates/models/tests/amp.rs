@@ -1,10 +1,13 @@
 //! Mixed precision against PyTorch's: `tests/amp/amp.json`, which `tests/amp/generate.py` wrote.
 
+mod common;
+
 use aludel_models::Gpt;
 use aludel_nn::{
     AdamConfig, AdamW, GradScaler, GradScalerConfig, Init, MixedPrecision, Optimizer, Precision, Sgd, SgdConfig, clip_grad_norm,
 };
 use aludel_tensor::{Attrs, DType, Device, Error, Gradients, Result, Tensor, Tree, autocast, compile, dispatch, named_tensors};
+use common::devices;
 use serde_json::Value;
 
 fn expected() -> Value {
@@ -14,17 +17,6 @@ fn expected() -> Value {
 
 fn numbers(v: &Value) -> Vec<f64> {
     v.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
-}
-
-fn devices() -> Vec<Device> {
-    #[allow(unused_mut)]
-    let mut all = vec![Device::interpreter()];
-    #[cfg(feature = "cpu")]
-    match Device::cpu() {
-        Ok(d) => all.push(d),
-        Err(e) => eprintln!("SKIPPED: {e}"),
-    }
-    all
 }
 
 /// The k-th parameter of the script.

@@ -1,22 +1,12 @@
 //! What a person may get wrong: indices out of range, windows that fit nowhere, element types that mean nothing. The answer is an error
 //! that names the operator, or a defined value; on every target, eager and compiled, and never memory that was not meant.
 
+mod common;
+
 use aludel_models::{Gpt2, Gpt2Config};
 use aludel_nn::{Init, Module};
 use aludel_tensor::{ConvOptions, Device, Result, Tensor, compile};
-
-fn devices() -> Vec<Device> {
-    #[allow(unused_mut)]
-    let mut devices = vec![Device::interpreter()];
-    #[cfg(feature = "cpu")]
-    devices.push(Device::cpu().unwrap());
-    #[cfg(feature = "wgpu")]
-    match pollster::block_on(Device::wgpu()) {
-        Ok(d) => devices.push(d),
-        Err(e) => eprintln!("SKIPPED, no WebGPU here: {e}"),
-    }
-    devices
-}
+use common::devices;
 
 type Inputs = Vec<Tensor>;
 type Function = fn(&Inputs) -> Result<Tensor>;

@@ -271,7 +271,7 @@ pub struct Progress {
     pub counts: Counts,
     /// Time of the first step, in milliseconds: capture, compilation and pipelines, or in the eager pane those of each operator.
     pub first_ms: Option<f64>,
-    /// How the loss is scaled, in f16, as of the last step; not known of what a server trains.
+    /// How the loss is scaled, in f16, as of the last step; of what a server trains, as of the state fetched last.
     pub scaling: Option<Scaling>,
 }
 

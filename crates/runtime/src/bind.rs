@@ -21,8 +21,9 @@ pub(crate) trait Mover {
     /// Copies words from one place to another.
     fn copy(&mut self, device: &Arc<Self::Device>, from: &Place<Self::Device>, to: &Place<Self::Device>, words: u64) -> Result<()>;
 
-    /// Memory for the temporaries of all programs: they run one after the other.
-    fn arena(&mut self) -> &mut Option<Arc<Allocation<Self::Device>>>;
+    /// Memory for the temporaries of all programs, which run one after the other; another for those of two bytes in bindings of
+    /// their own ([`aludel_ir::program::Binding::halves`]).
+    fn arena(&mut self, halves: bool) -> &mut Option<Arc<Allocation<Self::Device>>>;
 }
 
 /// A binding: memory from a place on.
@@ -52,15 +53,15 @@ pub(crate) struct Resolved<D: Backing> {
     results: Vec<Option<Storage>>,
 }
 
-/// Memory that an executable keeps between runs: of the inputs binding, and of state that is not in a block.
+/// Memory that an executable keeps between runs: of the inputs binding, and of state that is not in a block; of words, then of halves.
 pub(crate) struct Kept<D: Backing> {
-    inputs: Option<Arc<Allocation<D>>>,
-    state: Option<Arc<Allocation<D>>>,
+    inputs: [Option<Arc<Allocation<D>>>; 2],
+    state: [Option<Arc<Allocation<D>>>; 2],
 }
 
 impl<D: Backing> Default for Kept<D> {
     fn default() -> Self {
-        Kept { inputs: None, state: None }
+        Kept { inputs: [None, None], state: [None, None] }
     }
 }
 
@@ -87,9 +88,9 @@ pub(crate) fn resolve<M: Mover>(
     for (k, b) in program.bindings.iter().enumerate() {
         let words = m.bindings[k];
         let bound = match b.role {
-            Role::Arena => Bound::rest(Place::start(keep(device, stream.arena(), words)?)),
+            Role::Arena => Bound::rest(Place::start(keep(device, stream.arena(b.halves), words)?)),
             Role::Inputs => {
-                let to = keep(device, &mut kept.inputs, words)?;
+                let to = keep(device, &mut kept.inputs[b.halves as usize], words)?;
                 gather(stream, device, program, m, inputs, k, &to)?;
                 Bound::rest(Place::start(to))
             }
@@ -103,7 +104,7 @@ pub(crate) fn resolve<M: Mover>(
                     Bound::rest(Place::start(block))
                 }
                 None => {
-                    let to = keep(device, &mut kept.state, words)?;
+                    let to = keep(device, &mut kept.state[b.halves as usize], words)?;
                     gather(stream, device, program, m, inputs, k, &to)?;
                     Bound::rest(Place::start(to))
                 }

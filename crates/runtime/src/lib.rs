@@ -151,6 +151,23 @@ pub trait Executor: Send + Sync {
     /// bound as one and updated in place. Contents start as the arguments'.
     fn allocate_block(&self, contents: &[Argument]) -> Result<Vec<Storage>>;
 
+    /// As [`Executor::allocate_block`], for the state of a program, given with its types: a block, and another for what lies in
+    /// bindings of its own ([`Target::separates`]). A range for each, in their order.
+    fn allocate_state(&self, contents: &[(DType, Argument)]) -> Result<Vec<Storage>> {
+        let target = self.target();
+        let apart = |d: DType| target.as_ref().is_some_and(|t| t.separates(d));
+        let mut out: Vec<Option<Storage>> = vec![None; contents.len()];
+        for separate in [false, true] {
+            let own: Vec<usize> = (0..contents.len()).filter(|i| apart(contents[*i].0) == separate).collect();
+            if own.is_empty() && (separate || !contents.is_empty()) {
+                continue;
+            }
+            let block = self.allocate_block(&own.iter().map(|i| contents[*i].1.clone()).collect::<Vec<_>>())?;
+            own.into_iter().zip(block).for_each(|(i, s)| out[i] = Some(s));
+        }
+        Ok(out.into_iter().flatten().collect())
+    }
+
     /// Moves the contents of a state range elsewhere, so that whoever still holds it keeps the value while the range is
     /// updated in place; gives a new handle for the range.
     fn evacuate(&self, range: &Storage) -> Result<Storage>;

@@ -26,8 +26,8 @@ fn run(device: &dyn Executor, g: &Graph, sizes: &[i64], options: &Options) -> Re
     let host = inputs(g, sizes);
     let words = |t: &HostTensor| Argument::Host(device.device_words(&encode(&t.data, t.dtype), t.dtype).into());
     let state: Vec<usize> = (0..host.len()).filter(|i| g.inputs[*i].kind == InputKind::State).collect();
-    let contents: Vec<Argument> = state.iter().map(|i| words(&host[*i])).collect();
-    let block = device.allocate_block(&contents).map_err(|e| format!("state: {e}"))?;
+    let contents: Vec<(DType, Argument)> = state.iter().map(|i| (host[*i].dtype, words(&host[*i]))).collect();
+    let block = device.allocate_state(&contents).map_err(|e| format!("state: {e}"))?;
     let arguments: Vec<Argument> = (0..host.len())
         .map(|i| match state.iter().position(|s| *s == i) {
             Some(k) => Argument::Device(block[k].clone()),

@@ -46,7 +46,7 @@ pub use aludel_runtime::cuda::CudaOptions;
 pub use aludel_runtime::{DeviceInfo, Stats};
 /// What an executor of one's own implements: see [`Device::new`].
 pub mod runtime {
-    pub use aludel_compiler::{MatmulPrecision, Part, Target};
+    pub use aludel_compiler::{Language, MatmulPrecision, Part, Target};
     pub use aludel_runtime::{Argument, Executable, Executor, Memory, Pending, Storage};
 }
 pub use autocast::{MixedGraph, autocast, autocast_dtype};

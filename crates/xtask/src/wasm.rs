@@ -56,6 +56,15 @@ fn linker() -> Option<PathBuf> {
 
 /// Builds a binary crate and gives the path of its wasm.
 pub fn build(package: &str, profile: &str) -> Result<PathBuf> {
+    build_with(package, &[], &format!("{package}.wasm"), profile)
+}
+
+/// As [`build`], of one of the package's examples.
+pub fn build_example(package: &str, example: &str, profile: &str) -> Result<PathBuf> {
+    build_with(package, &["--example", example], &format!("examples/{example}.wasm"), profile)
+}
+
+fn build_with(package: &str, what: &[&str], file: &str, profile: &str) -> Result<PathBuf> {
     // A directory of its own: two compilers in one would wait for each other's lock and throw out each other's work.
     let dir = target_dir().join("wasm");
     let base = match toolchain()? {
@@ -64,11 +73,12 @@ pub fn build(package: &str, profile: &str) -> Result<PathBuf> {
             .env("RUSTC", "/usr/bin/rustc")
             .env("RUSTC_BOOTSTRAP", "1")
             .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker)
-            .arg("-Zbuild-std=std,panic_abort"),
+            // Sorts and formatting come in a small form too.
+            .args(["-Zbuild-std=std,panic_abort", "-Zbuild-std-features=optimize_for_size"]),
     };
     say(format!("building {package} for wasm32 (profile {profile})"));
-    base.args(["build", "--target", TARGET, "--profile", profile, "-p", package, "--target-dir"]).arg(&dir).run()?;
-    let wasm = dir.join(TARGET).join(profile).join(format!("{package}.wasm"));
+    base.args(["build", "--target", TARGET, "--profile", profile, "-p", package, "--target-dir"]).arg(&dir).args(what).run()?;
+    let wasm = dir.join(TARGET).join(profile).join(file);
     if !is_file(&wasm) {
         bail!("cargo built {package} but {} is not there", wasm.display());
     }

@@ -82,10 +82,11 @@ impl Learner {
         let mut contents = Vec::new();
         for (input, feed) in plan.graph.inputs.iter().zip(&mut plan.feeds) {
             if let (InputKind::State, PlanFeed::State(w) | PlanFeed::Constant(w)) = (input.kind, feed) {
-                contents.push(Argument::Host(executor.device_words(&std::mem::take(w), plan.graph.ty(input.value).dtype).into()));
+                let dtype = plan.graph.ty(input.value).dtype;
+                contents.push((dtype, Argument::Host(executor.device_words(&std::mem::take(w), dtype).into())));
             }
         }
-        let mut block = executor.allocate_block(&contents)?.into_iter();
+        let mut block = executor.allocate_state(&contents)?.into_iter();
         drop(contents);
         let mut inputs = Vec::with_capacity(plan.feeds.len());
         for (input, feed) in plan.graph.inputs.iter().zip(&mut plan.feeds) {

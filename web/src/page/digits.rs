@@ -19,19 +19,25 @@ pub const RECONSTRUCTED: usize = 20;
 const PAIR: u32 = 2 * IMAGE + 16;
 
 #[derive(Properties, PartialEq)]
-pub struct PredictionsProps {
+pub struct HeldOutProps {
     pub evaluation: Option<Rc<Evaluation>>,
+    /// What comes back of each image, below it; else the digit that is seen in it.
+    pub reconstructed: bool,
     pub dark: bool,
 }
 
 #[component]
-pub fn Predictions(props: &PredictionsProps) -> Html {
+pub fn HeldOut(props: &HeldOutProps) -> Html {
     let canvas = use_node_ref();
     let held_out = use_memo((), |_| digits::split().1);
-    let dark = props.dark;
+    let (id, title, draw, shown, cell): (_, _, fn(&HtmlCanvasElement, Option<&Evaluation>, &Labelled) -> Option<()>, _, _) =
+        match props.reconstructed {
+            false => ("predictions", "Predictions", draw, SHOWN, CELL.1),
+            true => ("reconstructions", "Reconstructions", draw_pairs, RECONSTRUCTED, PAIR),
+        };
     {
         let canvas = canvas.clone();
-        use_effect_with((props.evaluation.clone(), held_out.clone(), dark), move |(evaluation, held_out, _)| {
+        use_effect_with((props.evaluation.clone(), held_out.clone(), props.dark), move |(evaluation, held_out, _)| {
             if let Some(canvas) = canvas.cast::<HtmlCanvasElement>() {
                 let _ = draw(&canvas, evaluation.as_deref(), held_out);
             }
@@ -42,41 +48,16 @@ pub fn Predictions(props: &PredictionsProps) -> Html {
             let wrong = predictions.iter().zip(&held_out.y).filter(|(p, y)| p.0 as i32 != **y).count();
             format!("{wrong} of {} held-out images are read wrongly", predictions.len())
         }
-        _ => format!("{} images are held out", held_out.rows()),
-    };
-    let rows = (SHOWN as u32).div_ceil(COLUMNS);
-    html! {
-        <section class="card" aria-labelledby="predictions-title">
-            <div class="card-head"><h2 id="predictions-title">{"Predictions"}</h2><p class="muted" id="predictions-summary">{ &summary }</p></div>
-            <canvas class="predictions" ref={canvas} width={(COLUMNS * CELL.0).to_string()} height={(rows * CELL.1).to_string()} role="img" aria-label={summary.clone()}></canvas>
-        </section>
-    }
-}
-
-#[component]
-pub fn Reconstructions(props: &PredictionsProps) -> Html {
-    let canvas = use_node_ref();
-    let held_out = use_memo((), |_| digits::split().1);
-    let dark = props.dark;
-    {
-        let canvas = canvas.clone();
-        use_effect_with((props.evaluation.clone(), held_out.clone(), dark), move |(evaluation, held_out, _)| {
-            if let Some(canvas) = canvas.cast::<HtmlCanvasElement>() {
-                let _ = draw_pairs(&canvas, evaluation.as_deref(), held_out);
-            }
-        });
-    }
-    let summary = match props.evaluation.as_deref() {
         Some(Evaluation::Autoencoder { kept, .. }) => {
             format!("Held-out images above, what comes back below: {} of their variance is kept", super::format::percent(kept.max(0.0)))
         }
         _ => format!("{} images are held out", held_out.rows()),
     };
-    let rows = RECONSTRUCTED.div_ceil(COLUMNS as usize) as u32;
+    let size = (COLUMNS * CELL.0, shown.div_ceil(COLUMNS as usize) as u32 * cell);
     html! {
-        <section class="card" aria-labelledby="reconstructions-title">
-            <div class="card-head"><h2 id="reconstructions-title">{"Reconstructions"}</h2><p class="muted" id="reconstructions-summary">{ &summary }</p></div>
-            <canvas class="predictions" ref={canvas} width={(COLUMNS * CELL.0).to_string()} height={(rows * PAIR).to_string()} role="img" aria-label={summary.clone()}></canvas>
+        <section class="card" aria-labelledby={format!("{id}-title")}>
+            <div class="card-head"><h2 id={format!("{id}-title")}>{ title }</h2><p class="muted" id={format!("{id}-summary")}>{ &summary }</p></div>
+            <canvas class="predictions" ref={canvas} width={size.0.to_string()} height={size.1.to_string()} role="img" aria-label={summary.clone()}></canvas>
         </section>
     }
 }
@@ -147,8 +128,8 @@ pub fn image(pixels: &[f32], ink: [u8; 3]) -> Option<HtmlCanvasElement> {
     Some(canvas)
 }
 
-/// `#rrggbb`, as the style sheet writes its colours.
+/// The parts of `rgb(r, g, b)`, as [`super::theme::style`] gives colours.
 pub fn rgb(colour: &str) -> [u8; 3] {
-    let part = |i: usize| colour.get(i..i + 2).and_then(|h| u8::from_str_radix(h, 16).ok()).unwrap_or(128);
-    [part(1), part(3), part(5)]
+    let mut parts = colour.split(|c: char| !c.is_ascii_digit()).filter_map(|p| p.parse().ok());
+    std::array::from_fn(|_| parts.next().unwrap_or(128))
 }

@@ -357,11 +357,11 @@ impl App {
         match s.link.preset {
             Preset::Digits | Preset::Cnn => html! {
                 <>
-                    <digits::Predictions evaluation={s.best_evaluation()} dark={s.dark} />
+                    <digits::HeldOut evaluation={s.best_evaluation()} reconstructed=false dark={s.dark} />
                     <pad::Pad dark={s.dark} probabilities={s.probabilities.clone()} on_draw={ctx.link().callback(Message::Classify)} />
                 </>
             },
-            Preset::Autoencoder => html! { <digits::Reconstructions evaluation={s.best_evaluation()} dark={s.dark} /> },
+            Preset::Autoencoder => html! { <digits::HeldOut evaluation={s.best_evaluation()} reconstructed=true dark={s.dark} /> },
             Preset::Addition => html! { <addition::Samples evaluation={s.best_evaluation()} /> },
             // What is special to the others is not shown here, or they are the command line's.
             _ => html! {},

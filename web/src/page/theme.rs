@@ -38,9 +38,26 @@ pub fn on_system_change(callback: Callback<()>) {
     listener.forget();
 }
 
-/// A custom property of the style sheet.
+/// A colour of the style sheet, as the theme has it now: `rgb(..)`. A custom property is handed out as it is written,
+/// `light-dark(..)` and all; what an element wears is resolved.
 pub fn style(name: &str) -> String {
-    let root = web_sys::window().and_then(|w| w.document()).and_then(|d| d.document_element());
-    let styles = root.and_then(|r| web_sys::window().and_then(|w| w.get_computed_style(&r).ok().flatten()));
-    styles.and_then(|s| s.get_property_value(name).ok()).map(|s| s.trim().to_string()).unwrap_or_default()
+    resolved(name).unwrap_or_default()
+}
+
+fn resolved(name: &str) -> Option<String> {
+    const WEARER: &str = "wearer";
+    let window = web_sys::window()?;
+    let document = window.document()?;
+    let wearer = match document.get_element_by_id(WEARER) {
+        Some(e) => e,
+        None => {
+            let e = document.create_element("i").ok()?;
+            e.set_id(WEARER);
+            e.set_attribute("hidden", "").ok()?;
+            document.document_element()?.append_with_node_1(&e).ok()?;
+            e
+        }
+    };
+    wearer.dyn_ref::<web_sys::HtmlElement>()?.style().set_property("color", &format!("var({name})")).ok()?;
+    window.get_computed_style(&wearer).ok()??.get_property_value("color").ok()
 }

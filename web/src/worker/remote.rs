@@ -9,7 +9,7 @@ use super::socket::Socket;
 use crate::channel::post;
 use aludel::{Result, Snapshot};
 use aludel_protocol::remote::TensorData;
-use aludel_protocol::{Companion, Connection, Event, Lane, Pane, SessionKey};
+use aludel_protocol::{Companion, Connection, Event, Lane, Pane, Scaling, SessionKey};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -39,6 +39,8 @@ pub struct Remote {
     /// When the state was last asked for and when it had been examined.
     asked: f64,
     examined: Option<(f64, f64)>,
+    /// How the loss was scaled in the state examined last. Graphs know of no loss scale, so that a server cannot say.
+    scaling: Option<Scaling>,
     /// A state that has come and is yet to be examined.
     pending: Option<(u64, Vec<(String, TensorData)>)>,
     tell: Rc<dyn Fn(u32, Signal)>,
@@ -88,6 +90,7 @@ impl Remote {
             wanted: false,
             asked: 0.0,
             examined: None,
+            scaling: None,
             pending: None,
             tell,
             connection: 0,
@@ -200,6 +203,7 @@ impl Remote {
         let Some((step, tensors)) = self.pending.take() else { return Ok(()) };
         self.learner.restore(&updated(&self.initial, &tensors).await?)?;
         self.loaded = step;
+        self.scaling = self.learner.scaling().await?;
         let evaluation = self.learner.evaluate().await?;
         let time = now();
         // The transfer counts: it is the server's time as well.
@@ -243,7 +247,8 @@ impl Remote {
                 }
                 Effect::Connection(connection) => self.report(connection),
                 Effect::Remember(key) => post(&Event::Remember { session, lane, key }),
-                Effect::Progress(progress) => {
+                Effect::Progress(mut progress) => {
+                    progress.scaling = self.scaling;
                     let bad = progress.losses.iter().find(|(_, l)| !l.is_finite()).map(|(step, _)| *step);
                     post(&Event::Progress { session, lane, progress });
                     outcomes.extend(bad.map(Outcome::Diverged));

@@ -32,7 +32,7 @@ fn no_subgroups(kernel: &Kernel, language: &str) -> Error {
 /// they are known. Equal kernels print equal text: it holds no name of where the kernel came from.
 pub fn print(kernel: &Kernel, target: &Target, access: &[Option<Access>], words: &[Option<i64>]) -> Result<String> {
     match target.language {
-        Language::Wgsl => wgsl::print_sized(kernel, access, words),
+        Language::Wgsl => wgsl::print_sized(kernel, target, access, words),
         language if !target.speaks(language) => Err(Error::unsupported(format!("{language:?} in a browser"), "compile natively")),
         Language::C => c::print(kernel),
         Language::Ptx => ptx::print(kernel, target, access),

@@ -16,7 +16,7 @@ use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
 use aludel_ir::program::{
     Binding, KernelSource, Launch, MatrixProduct, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot, TensorMap,
 };
-use aludel_ir::{Error, Result, ScalarOp};
+use aludel_ir::{DType, Error, Result, ScalarOp};
 use std::collections::{BTreeSet, HashMap};
 
 /// Everything that the earlier passes made of one graph.
@@ -49,8 +49,9 @@ fn attempt(passes: &Passes, target: &Target, options: &Options, apart: bool) -> 
     let halves = |n: usize| batch::counts_halves(&passes.scheduled[n], target);
     let mut style = options.style;
     if style == Style::Operator {
-        let temps = passes.loops.buffers.iter().any(|b| b.kind == BufferKind::Temp);
-        let bindings = passes.graph.inputs.len() + passes.graph.outputs.len() + temps as usize;
+        let temps = passes.loops.buffers.iter().filter(|b| b.kind == BufferKind::Temp);
+        let arenas: BTreeSet<bool> = temps.map(|b| target.separates(b.dtype)).collect();
+        let bindings = passes.graph.inputs.len() + passes.graph.outputs.len() + arenas.len();
         if bindings > target.max_bindings as usize {
             style = Style::Step;
         }
@@ -132,30 +133,48 @@ struct Planner<'a> {
     target: &'a Target,
 }
 
-const ARENA: usize = 0;
-const STATE: usize = 1;
-const INPUTS: usize = 2;
-
 impl Planner<'_> {
+    /// The bindings that every program of the style has.
     fn bindings(&mut self) {
-        let binding = |role, write| Binding { role, access: if write { Access::ReadWrite } else { Access::Read } };
-        let graph = self.passes.graph;
-        self.program.bindings = match self.style {
+        match self.style {
             Style::Step => {
-                let updates = self.passes.fused.in_place.values().any(|v| *v);
-                vec![binding(Role::Arena, true), binding(Role::State, updates), binding(Role::Inputs, false)]
+                for role in [Role::Arena, Role::State, Role::Inputs] {
+                    self.binding(role, DType::F32);
+                }
             }
             Style::Operator => {
-                let inputs = (0..graph.inputs.len()).map(|i| binding(Role::Input(i), false));
-                let results = (0..graph.outputs.len()).map(|o| binding(Role::Result(o), true));
-                let arena = self.passes.loops.buffers.iter().any(|b| b.kind == BufferKind::Temp).then(|| binding(Role::Arena, true));
-                inputs.chain(results).chain(arena).collect()
+                let graph = self.passes.graph;
+                for (i, input) in graph.inputs.iter().enumerate() {
+                    self.binding(Role::Input(i), graph.ty(input.value).dtype);
+                }
+                for (o, output) in graph.outputs.iter().enumerate() {
+                    self.binding(Role::Result(o), graph.ty(output.value).dtype);
+                }
             }
+        }
+    }
+
+    /// The binding of a role for elements of a type; a new one where there is none yet.
+    fn binding(&mut self, role: Role, dtype: DType) -> usize {
+        let halves = self.target.separates(dtype);
+        if let Some(at) = self.program.bindings.iter().position(|b| b.role == role && b.halves == halves) {
+            return at;
+        }
+        let writes = match role {
+            Role::Arena | Role::Result(_) => true,
+            Role::State => self.passes.fused.in_place.values().any(|v| *v),
+            Role::Inputs | Role::Input(_) => false,
         };
+        let access = if writes { Access::ReadWrite } else { Access::Read };
+        self.program.bindings.push(Binding { role, access, halves });
+        self.program.bindings.len() - 1
     }
 
     /// Whether a binding with elements of two bytes may have 8 GiB or more. A state binding is the caller's block, of any size.
     fn reaches_far(&self) -> bool {
+        if self.target.max_binding_bytes < 8 << 30 {
+            return false;
+        }
         let narrow = |b: usize| self.program.placements.iter().any(|p| p.binding == b && p.element_bytes == 2);
         let sizes = if self.program.env.symbols.is_empty() { self.program.layout(&[]) } else { None };
         let far =
@@ -194,11 +213,12 @@ impl Planner<'_> {
         for (i, input) in self.passes.graph.inputs.iter().enumerate() {
             // Lowering declares the inputs' buffers first, in order.
             let buffer = BufferId(i as u32);
-            let binding = match (self.style, input.kind) {
-                (Style::Operator, _) => i,
-                (Style::Step, InputKind::State) => STATE,
-                (Style::Step, InputKind::Arg) => INPUTS,
+            let role = match (self.style, input.kind) {
+                (Style::Operator, _) => Role::Input(i),
+                (Style::Step, InputKind::State) => Role::State,
+                (Style::Step, InputKind::Arg) => Role::Inputs,
             };
+            let binding = self.binding(role, self.passes.loops.buffer(buffer).dtype);
             let slot = self.slot(binding, self.words(buffer), None);
             let at = self.place(buffer, binding, slot, (0, last));
             self.program.inputs.push(at);
@@ -217,7 +237,7 @@ impl Planner<'_> {
             match loops.buffer(buffer).kind {
                 BufferKind::Update(i) if self.in_place(i) => self.placed[n] = Some(self.program.inputs[i]),
                 BufferKind::Result(o) if self.style == Style::Operator => {
-                    let binding = self.passes.graph.inputs.len() + o;
+                    let binding = self.binding(Role::Result(o), loops.buffer(buffer).dtype);
                     let slot = self.slot(binding, self.words(buffer), None);
                     let live = lifetimes[n].unwrap_or((0, 0));
                     self.place(buffer, binding, slot, live);
@@ -233,17 +253,19 @@ impl Planner<'_> {
                 }
             }
         }
-        let binding = match self.style {
-            Style::Step => ARENA,
-            Style::Operator => self.program.bindings.len().saturating_sub(1),
-        };
-        let (slots, of) = arena::assign(&arena, &loops.env);
-        let base = self.program.slots.len();
-        for (words, offset) in slots {
-            self.slot(binding, words, offset);
-        }
-        for (item, slot) in arena.iter().zip(of) {
-            self.place(item.buffer, binding, base + slot, (item.first, item.last));
+        let dtype = |item: &arena::Item| loops.buffer(item.buffer).dtype;
+        let (halves, words): (Vec<_>, Vec<_>) = arena.into_iter().partition(|item| self.target.separates(dtype(item)));
+        for items in [words, halves] {
+            let Some(first) = items.first() else { continue };
+            let binding = self.binding(Role::Arena, dtype(first));
+            let (slots, of) = arena::assign(&items, &loops.env);
+            let base = self.program.slots.len();
+            for (words, offset) in slots {
+                self.slot(binding, words, offset);
+            }
+            for (item, slot) in items.iter().zip(of) {
+                self.place(item.buffer, binding, base + slot, (item.first, item.last));
+            }
         }
     }
 

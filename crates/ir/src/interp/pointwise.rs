@@ -8,33 +8,17 @@ use crate::error::{Error, Result};
 use crate::scalar::{ScalarOp, threefry2x32};
 
 /// `f` of every element, rounded.
-pub fn map1(x: &View, dtype: DType, rounding: Rounding, f: impl Fn(f64) -> f64 + Copy) -> View {
-    match rounding {
-        Rounding::Keep => each1(x, dtype, f),
-        Rounding::F32 => each1(x, dtype, move |a| f(a) as f32 as f64),
-        Rounding::To(d) => each1(x, dtype, move |a| d.round(f(a))),
-    }
-}
-
-fn each1(x: &View, dtype: DType, f: impl Fn(f64) -> f64) -> View {
+pub fn map1(x: &View, dtype: DType, rounding: Rounding, f: impl Fn(f64) -> f64) -> View {
     let mut out = Vec::with_capacity(x.numel());
     let data = x.data.as_slice();
     Loops::new(&x.shape, [x]).run(|[o], n, [s]| match s {
         1 => out.extend(data[o as usize..o as usize + n].iter().map(|a| f(*a))),
         _ => out.extend((0..n as isize).map(|i| f(data[(o + i * s) as usize]))),
     });
-    View::dense(dtype, x.shape.clone(), out)
+    rounded(dtype, x, out, rounding)
 }
 
-fn map2(x: &View, y: &View, dtype: DType, rounding: Rounding, f: impl Fn(f64, f64) -> f64 + Copy) -> View {
-    match rounding {
-        Rounding::Keep => each2(x, y, dtype, f),
-        Rounding::F32 => each2(x, y, dtype, move |a, b| f(a, b) as f32 as f64),
-        Rounding::To(d) => each2(x, y, dtype, move |a, b| d.round(f(a, b))),
-    }
-}
-
-fn each2(x: &View, y: &View, dtype: DType, f: impl Fn(f64, f64) -> f64) -> View {
+fn map2(x: &View, y: &View, dtype: DType, rounding: Rounding, f: impl Fn(f64, f64) -> f64) -> View {
     let mut out = Vec::with_capacity(x.numel());
     let (xs, ys) = (x.data.as_slice(), y.data.as_slice());
     Loops::new(&x.shape, [x, y]).run(|[p, q], n, [s, t]| {
@@ -46,7 +30,17 @@ fn each2(x: &View, y: &View, dtype: DType, f: impl Fn(f64, f64) -> f64) -> View 
             _ => out.extend((0..n as isize).map(|i| f(xs[(p + i * s) as usize], ys[(q + i * t) as usize]))),
         }
     });
-    View::dense(dtype, x.shape.clone(), out)
+    rounded(dtype, x, out, rounding)
+}
+
+// A pass of its own, so that an operation has one set of loops and not one for each way to round.
+fn rounded(dtype: DType, like: &View, mut data: Vec<f64>, rounding: Rounding) -> View {
+    match rounding {
+        Rounding::Keep => {}
+        Rounding::F32 => data.iter_mut().for_each(|a| *a = *a as f32 as f64),
+        Rounding::To(d) => data.iter_mut().for_each(|a| *a = d.round(*a)),
+    }
+    View::dense(dtype, like.shape.clone(), data)
 }
 
 fn select(c: &View, x: &View, y: &View) -> View {
@@ -123,7 +117,7 @@ pub fn bitcast(x: &View, to: DType) -> View {
         DType::BF16 => half::bf16::from_f64(v).to_bits() as u32,
         _ => v as i64 as u32,
     };
-    each1(x, to, move |v| match to {
+    map1(x, to, Rounding::Keep, move |v| match to {
         DType::F32 => f32::from_bits(bits(v)) as f64,
         DType::F16 => half::f16::from_bits(bits(v) as u16).to_f64(),
         DType::BF16 => half::bf16::from_bits(bits(v) as u16).to_f64(),

@@ -11,7 +11,7 @@ macro_rules! op {
     ($name:literal, $signature:literal, $doc:literal, $decompose:expr $(,)?) => {
         crate::op::OpDef {
             name: $name,
-            doc: $doc,
+            doc: if crate::ops::IN_PLAYGROUND { "" } else { $doc },
             signature: $signature,
             decompose: $decompose,
             vjp: None,
@@ -22,7 +22,7 @@ macro_rules! op {
     ($name:literal, $signature:literal, $doc:literal, $decompose:expr, $vjp:expr $(,)?) => {
         crate::op::OpDef {
             name: $name,
-            doc: $doc,
+            doc: if crate::ops::IN_PLAYGROUND { "" } else { $doc },
             signature: $signature,
             decompose: $decompose,
             vjp: Some($vjp),
@@ -30,6 +30,14 @@ macro_rules! op {
             eager: None,
         }
     };
+}
+
+/// Where this is part of the page's bundle: rows that its presets do not use, and what only the docs print, are left out.
+const IN_PLAYGROUND: bool = cfg!(all(target_arch = "wasm32", feature = "playground"));
+
+/// The rows of a group, where the page does without it.
+const fn elsewhere(ops: &'static [OpDef]) -> &'static [OpDef] {
+    if IN_PLAYGROUND { &[] } else { ops }
 }
 
 mod activation;
@@ -62,10 +70,10 @@ pub static GROUPS: &[(&str, &[OpDef])] = &[
     ("Normalization", norm::OPS),
     ("Convolution", conv::OPS),
     ("Attention", attention::OPS),
-    ("Recurrent", rnn::OPS),
+    ("Recurrent", elsewhere(rnn::OPS)),
     ("Loss", loss::OPS),
-    ("Complex", complex::OPS),
-    ("Fourier transform", fft::OPS),
+    ("Complex", elsewhere(complex::OPS)),
+    ("Fourier transform", elsewhere(fft::OPS)),
     ("Random", random::OPS),
     ("Optimizer", optim::OPS),
     ("Mixed precision", amp::OPS),

@@ -57,7 +57,8 @@ fn prepare(device: &dyn Executor, graph: &Graph, style: Style) -> Result<Ready> 
         device.device_words(&random(count(i), dtype, i as u32), dtype).into()
     };
     let state: Vec<usize> = (0..graph.inputs.len()).filter(|i| graph.inputs[*i].kind == InputKind::State).collect();
-    let block = device.allocate_block(&state.iter().map(|i| Argument::Host(data(*i))).collect::<Vec<_>>())?;
+    let block = device
+        .allocate_state(&state.iter().map(|i| (graph.ty(graph.inputs[*i].value).dtype, Argument::Host(data(*i)))).collect::<Vec<_>>())?;
     let argument = |i: usize| match state.iter().position(|s| *s == i) {
         Some(k) => Ok(Argument::Device(block[k].clone())),
         // Images are there already, as where a loader runs ahead.

@@ -60,7 +60,7 @@ impl Mover for Stream {
         to.copy(from, words)
     }
 
-    fn arena(&mut self) -> &mut Option<Arc<Allocation>> {
+    fn arena(&mut self, _: bool) -> &mut Option<Arc<Allocation>> {
         &mut self.arena
     }
 }

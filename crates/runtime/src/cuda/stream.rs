@@ -234,7 +234,7 @@ impl Mover for Stream {
         Ok(())
     }
 
-    fn arena(&mut self) -> &mut Option<Arc<Allocation>> {
+    fn arena(&mut self, _: bool) -> &mut Option<Arc<Allocation>> {
         &mut self.arena
     }
 }

@@ -30,6 +30,8 @@ pub struct WgpuOptions {
     pub power: Power,
     /// Only an adapter that runs on the CPU.
     pub software: bool,
+    /// Without bindings of f16, also where the adapter has them: f16 then takes the words that it takes elsewhere.
+    pub without_f16: bool,
     /// Only an adapter whose name contains this, in whatever case; natively.
     pub adapter: Option<String>,
 }
@@ -103,7 +105,8 @@ impl WgpuExecutor {
         };
         let adapter = adapters(options).await.into_iter().next().ok_or_else(|| no_adapter(wanted()))?;
         let limits = adapter.limits();
-        let wanted_features = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SHADER_F16 | wgpu::Features::SUBGROUP;
+        let mut wanted_features = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SHADER_F16 | wgpu::Features::SUBGROUP;
+        wanted_features.set(wgpu::Features::SHADER_F16, !options.without_f16);
         let features = adapter.features() & wanted_features;
         let (device, queue) = adapter
             .request_device(&wgpu::DeviceDescriptor {
@@ -136,6 +139,7 @@ impl WgpuExecutor {
             // Offsets and indices are 32-bit, in words; sizes stay a multiple of every alignment.
             max_binding_bytes: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(u32::MAX as u64) / 256 * 256,
             software,
+            f16_storage: features.contains(wgpu::Features::SHADER_F16),
             ..Target::webgpu_default()
         };
         let backend = if info.backend == wgpu::Backend::BrowserWebGpu { "WebGPU".to_string() } else { format!("{:?}", info.backend) };

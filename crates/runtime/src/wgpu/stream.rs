@@ -47,7 +47,8 @@ pub struct Stream {
     groups: HashMap<GroupKey, (wgpu::BindGroup, u64)>,
     group_clock: u64,
     /// Temporaries of all programs: they run one after the other.
-    arena: Option<Arc<Allocation>>,
+    /// Of words, and of halves.
+    arenas: [Option<Arc<Allocation>>; 2],
     /// Reused to put host arguments together.
     scratch: Vec<u32>,
     /// Idle buffers for reading back.
@@ -68,7 +69,7 @@ impl Default for Stream {
             rows: Vec::new(),
             groups: HashMap::new(),
             group_clock: 0,
-            arena: None,
+            arenas: [None, None],
             scratch: Vec::new(),
             staging: Vec::new(),
             submissions: VecDeque::new(),
@@ -303,7 +304,7 @@ impl Mover for Stream {
         Ok(())
     }
 
-    fn arena(&mut self) -> &mut Option<Arc<Allocation>> {
-        &mut self.arena
+    fn arena(&mut self, halves: bool) -> &mut Option<Arc<Allocation>> {
+        &mut self.arenas[halves as usize]
     }
 }

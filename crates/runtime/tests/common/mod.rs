@@ -147,7 +147,7 @@ impl Written {
 
 impl Assembly {
     pub fn new(name: &str, bindings: &[(Role, Access)]) -> Self {
-        let bindings = bindings.iter().map(|(role, access)| Binding { role: *role, access: *access }).collect();
+        let bindings = bindings.iter().map(|(role, access)| Binding { role: *role, access: *access, halves: false }).collect();
         Assembly { program: Program { name: name.into(), bindings, ..Program::default() }, kernels: Vec::new() }
     }
 

@@ -167,9 +167,10 @@ impl<R: Tree + Clone> Replay<R> {
     fn move_in(&self, state: &mut dyn Tree, inputs: &[Option<Argument>]) -> Result<()> {
         let mut contents = Vec::with_capacity(self.ranges);
         for (input, _) in self.state.iter().flatten().filter(|(_, range)| range.is_some()) {
-            contents.push(inputs[*input].clone().ok_or_else(|| report("a state has no value"))?);
+            let dtype = self.graph.ty(self.graph.inputs[*input].value).dtype;
+            contents.push((dtype, inputs[*input].clone().ok_or_else(|| report("a state has no value"))?));
         }
-        let ranges = self.device.executor().allocate_block(&contents)?;
+        let ranges = self.device.executor().allocate_state(&contents)?;
         if ranges.len() != self.ranges {
             return Err(report("a block has another number of ranges"));
         }

@@ -1,5 +1,6 @@
 //! How a kernel's storage bindings are declared: the widest form that all its accesses allow.
 
+use crate::target::Target;
 use aludel_ir::kernel::{Access, KExpr, Kernel, Stmt, visit};
 use aludel_ir::{DType, Error, Result};
 
@@ -8,7 +9,7 @@ use aludel_ir::{DType, Error, Result};
 pub(super) struct Binding {
     pub access: Access,
     pub form: Form,
-    /// The element type in the declaration: that of all buffers of the binding where they agree, else u32.
+    /// The element type in the declaration: that of all buffers of the binding where they agree, else u32. f16 takes two bytes.
     pub word: DType,
 }
 
@@ -23,14 +24,18 @@ pub(super) enum Form {
     Atomic,
 }
 
-pub(super) fn bindings(kernel: &Kernel, access: &[Option<Access>]) -> Result<Vec<Option<Binding>>> {
+pub(super) fn bindings(kernel: &Kernel, target: &Target, access: &[Option<Access>]) -> Result<Vec<Option<Binding>>> {
     let count = kernel.buffers.iter().map(|b| b.binding as usize + 1).max().unwrap_or(0);
     let used = kernel.accesses(count);
     let mut words: Vec<Option<DType>> = vec![None; count];
     let (mut wide, mut narrow_store, mut atomic) = (vec![false; count], vec![false; count], vec![false; count]);
+    let halves = |dtype: DType| target.separates(dtype);
+    let mut mixed = vec![(false, false); count];
     let mut note = |buffer: u32| {
         let b = &kernel.buffers[buffer as usize];
-        let word = word_of(b.dtype);
+        let word = if halves(b.dtype) { b.dtype } else { word_of(b.dtype) };
+        let mixed = &mut mixed[b.binding as usize];
+        *mixed = (mixed.0 | halves(b.dtype), mixed.1 | !halves(b.dtype));
         let slot = &mut words[b.binding as usize];
         *slot = Some(slot.map_or(word, |w| if w == word { w } else { DType::U32 }));
         b.binding as usize
@@ -67,6 +72,10 @@ pub(super) fn bindings(kernel: &Kernel, access: &[Option<Access>]) -> Result<Vec
     (0..count)
         .map(|k| {
             let Some(used) = used[k] else { return Ok(None) };
+            if mixed[k] == (true, true) || mixed[k].0 && atomic[k] {
+                let what = format!("storage binding {k} has f16, and words or atomics beside it");
+                return Err(Error::verify(format!("kernel {}", kernel.name), what));
+            }
             let access = access.get(k).copied().flatten().unwrap_or(used);
             if access < used {
                 return Err(Error::verify(format!("kernel {}", kernel.name), format!("writes storage binding {k}, which is read-only")));
@@ -83,7 +92,14 @@ pub(super) fn bindings(kernel: &Kernel, access: &[Option<Access>]) -> Result<Vec
         .collect()
 }
 
-/// The type under which an element type lies in memory.
+impl Binding {
+    /// Elements take two bytes.
+    pub fn is_halves(&self) -> bool {
+        self.word == DType::F16
+    }
+}
+
+/// The type under which an element type lies in memory, where elements take words.
 pub(super) fn word_of(dtype: DType) -> DType {
     match dtype {
         DType::F32 | DType::F16 | DType::BF16 => DType::F32,

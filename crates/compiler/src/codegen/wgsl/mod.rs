@@ -13,23 +13,24 @@ use super::fold::fold;
 use super::prelude;
 use super::spell::{Spelling, arithmetic};
 use super::text::{Binds, Text};
+use crate::target::Target;
 use aludel_ir::kernel::{Access, KExpr, Kernel, Stmt, Ty, Var, visit};
 use aludel_ir::{DType, Error, Literal, Result, ScalarOp};
 use binding::{Binding, Form, bindings};
 use spell::spell;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use value::{as_value, as_word, scalar_name, type_name, type_zero, vector};
+use value::{as_value, as_word, memory_name, type_name, type_zero, vector};
 
 /// The WGSL of a kernel, entry point `main`. `access` has, for each storage binding of the program, how its layout declares
 /// it, whatever this kernel needs; `None`, or a position past the end, leaves it to the kernel's own use.
 pub fn print(kernel: &Kernel, access: &[Option<Access>]) -> Result<String> {
-    print_sized(kernel, access, &[])
+    print_sized(kernel, &Target::webgpu_default(), access, &[])
 }
 
-/// As [`print`], where `words` has the size of each storage binding that is at least so large whenever the kernel runs:
+/// As [`print`], for a target that may have bindings of f16, and where `words` has the size of each storage binding that is at least so large whenever the kernel runs:
 /// browsers then check an index against a constant instead of asking for the length at every access.
-pub fn print_sized(kernel: &Kernel, access: &[Option<Access>], words: &[Option<i64>]) -> Result<String> {
+pub fn print_sized(kernel: &Kernel, target: &Target, access: &[Option<Access>], words: &[Option<i64>]) -> Result<String> {
     kernel.verify()?;
     if kernel.needs_subgroups() {
         return Err(super::no_subgroups(kernel, "WGSL"));
@@ -40,7 +41,7 @@ pub fn print_sized(kernel: &Kernel, access: &[Option<Access>], words: &[Option<i
     }
     let mut printer = Printer {
         kernel,
-        bindings: bindings(kernel, access)?,
+        bindings: bindings(kernel, target, access)?,
         helpers: BTreeSet::new(),
         generated: BTreeSet::new(),
         positive: vec![false; kernel.vars.len()],
@@ -87,19 +88,27 @@ impl Printer<'_> {
     fn module(&self, body: &str) -> String {
         let mut out = String::new();
         let k = self.kernel;
+        if self.bindings.iter().flatten().any(Binding::is_halves) {
+            out.push_str("enable f16;\n\n");
+        }
         if !k.params.is_empty() {
             let _ = writeln!(out, "@group(0) @binding(0) var<uniform> p: array<vec4<i32>, {}>;", k.params.len().div_ceil(4));
         }
         for (i, b) in self.bindings.iter().enumerate() {
             let Some(b) = b else { continue };
             let access = if b.access == Access::ReadWrite { "read_write" } else { "read" };
-            let word = scalar_name(b.word);
+            let word = memory_name(b.word);
             let (element, each) = match b.form {
                 Form::Words => (word.to_string(), 1),
                 Form::Quads => (format!("vec4<{word}>"), 4),
                 Form::Atomic => (format!("atomic<{word}>"), 1),
             };
-            let size = self.words.get(i).copied().flatten().map_or(String::new(), |w| format!(", {}", w / each));
+            let size = self
+                .words
+                .get(i)
+                .copied()
+                .flatten()
+                .map_or(String::new(), |w| format!(", {}", if b.is_halves() { w * 2 } else { w } / each));
             let _ = writeln!(out, "@group(0) @binding({}) var<storage, {access}> b{i}: array<{element}{size}>;", i + 1);
         }
         for (i, a) in k.shared.iter().enumerate() {
@@ -148,7 +157,7 @@ impl Printer<'_> {
     }
 
     fn generate(&self, g: &Generated) -> String {
-        let word = |k: usize| self.bindings[k].map_or("u32", |b| scalar_name(b.word));
+        let word = |k: usize| self.bindings[k].map_or("u32", |b| memory_name(b.word));
         let atomic = |k: usize| self.bindings[k].is_some_and(|b| b.form == Form::Atomic);
         match g {
             Generated::Lanes(helper) => {
@@ -224,7 +233,7 @@ impl Printer<'_> {
             Stmt::AtomicAdd { buffer, index, value } => {
                 let b = &self.kernel.buffers[*buffer as usize];
                 let (k, dtype) = (b.binding as usize, b.dtype);
-                let index = self.word_index(*buffer, index, 1)?.arg();
+                let index = self.element_index(*buffer, index, 1)?.arg();
                 let value = self.expr(value)?;
                 if dtype.is_float() {
                     self.generated.insert(Generated::AddFloat(k));
@@ -287,10 +296,10 @@ impl Printer<'_> {
             (Form::Quads, _) => format!("b{k}[{}] = {value}", self.quad_index(buffer, index)?.arg()),
             (_, 4) => {
                 self.generated.insert(Generated::StoreQuad(k));
-                format!("store4_b{k}({}, {value})", self.word_index(buffer, index, 4)?.arg())
+                format!("store4_b{k}({}, {value})", self.element_index(buffer, index, 4)?.arg())
             }
-            (Form::Words, _) => format!("b{k}[{}] = {value}", self.word_index(buffer, index, 1)?.arg()),
-            (Form::Atomic, _) => format!("atomicStore(&b{k}[{}], {value})", self.word_index(buffer, index, 1)?.arg()),
+            (Form::Words, _) => format!("b{k}[{}] = {value}", self.element_index(buffer, index, 1)?.arg()),
+            (Form::Atomic, _) => format!("atomicStore(&b{k}[{}], {value})", self.element_index(buffer, index, 1)?.arg()),
         })
     }
 
@@ -301,8 +310,8 @@ impl Printer<'_> {
         self.bindings.get(k).copied().flatten().ok_or_else(missing)
     }
 
-    /// Where an access starts, in words: the buffer's offset and the index times its lanes.
-    fn word_index(&mut self, buffer: u32, index: &KExpr, lanes: u8) -> Result<Text> {
+    /// Where an access starts, in elements of memory: the buffer's offset, which counts words, and the index times its lanes.
+    fn element_index(&mut self, buffer: u32, index: &KExpr, lanes: u8) -> Result<Text> {
         let mut at = self.expr(index)?;
         if lanes == 4 {
             at = Text::new(format!("{} * 4", at.at(Binds::Product)), at.ty, Binds::Product);
@@ -310,19 +319,25 @@ impl Printer<'_> {
         Ok(match self.kernel.buffers[buffer as usize].offset {
             Some(p) => {
                 self.offsets.insert(p);
-                plus(format!("o{p}"), &at)
+                let offset = if self.is_halves(buffer) { format!("(o{p} << 1u)") } else { format!("o{p}") };
+                plus(offset, &at)
             }
             None => at,
         })
     }
 
-    /// Where a four-lane access lies, in groups of four words. Buffers start at multiples of 64 words.
+    fn is_halves(&self, buffer: u32) -> bool {
+        let k = self.kernel.buffers[buffer as usize].binding as usize;
+        self.bindings.get(k).copied().flatten().is_some_and(|b| b.is_halves())
+    }
+
+    /// Where a four-lane access lies, in groups of four elements. Buffers start at multiples of 64 words.
     fn quad_index(&mut self, buffer: u32, index: &KExpr) -> Result<Text> {
         let at = self.expr(index)?;
         Ok(match self.kernel.buffers[buffer as usize].offset {
             Some(p) => {
                 self.offsets.insert(p);
-                plus(format!("(o{p} >> 2u)"), &at)
+                plus(format!("(o{p} >> {}u)", if self.is_halves(buffer) { 1 } else { 2 }), &at)
             }
             None => at,
         })
@@ -335,14 +350,14 @@ impl Printer<'_> {
             (Form::Quads, 4) => format!("b{k}[{}]", self.quad_index(buffer, index)?.arg()),
             (Form::Quads, _) => {
                 self.generated.insert(Generated::LoadWord(k));
-                format!("load_b{k}({})", self.word_index(buffer, index, 1)?.arg())
+                format!("load_b{k}({})", self.element_index(buffer, index, 1)?.arg())
             }
             (_, 4) => {
                 self.generated.insert(Generated::LoadQuad(k));
-                format!("load4_b{k}({})", self.word_index(buffer, index, 4)?.arg())
+                format!("load4_b{k}({})", self.element_index(buffer, index, 4)?.arg())
             }
-            (Form::Words, _) => format!("b{k}[{}]", self.word_index(buffer, index, 1)?.arg()),
-            (Form::Atomic, _) => format!("atomicLoad(&b{k}[{}])", self.word_index(buffer, index, 1)?.arg()),
+            (Form::Words, _) => format!("b{k}[{}]", self.element_index(buffer, index, 1)?.arg()),
+            (Form::Atomic, _) => format!("atomicLoad(&b{k}[{}])", self.element_index(buffer, index, 1)?.arg()),
         };
         Ok(as_value(Text::atom(code, Ty { dtype: b.word, ..ty }), ty.dtype))
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 fn check(source: &str) {
     let numbered = || source.lines().enumerate().map(|(i, l)| format!("{:4} {l}\n", i + 1)).collect::<String>();
     let module = naga::front::wgsl::parse_str(source).unwrap_or_else(|e| panic!("{}\n{}", e.emit_to_string(source), numbered()));
-    let mut validator = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
+    let mut validator = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::SHADER_FLOAT16);
     validator.validate(&module).unwrap_or_else(|e| panic!("{}\n{}", e.emit_to_string(source), numbered()));
     // Tests of one process run at once: each needs a file of its own.
     static COUNT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
@@ -245,4 +245,30 @@ fn a_read_only_binding_is_not_written() {
     let k = kernel(vec![buffer(DType::F32, 0, None)], vec![], vec![store(0, int(0), kernel::f32c(1.0))]);
     let error = print(&k, &[Some(Access::Read)]).unwrap_err().to_string();
     assert!(error.contains("read-only"), "{error}");
+}
+
+/// Where the device has f16, a binding of it is declared as such: offsets count words, indices elements.
+#[test]
+fn f16_is_kept_in_two_bytes() {
+    let target = Target { f16_storage: true, ..Target::webgpu_default() };
+    let i = KExpr::LocalId(0);
+    let print = |buffers: Vec<KernelBuffer>, body| print_sized(&kernel(buffers, vec![], body), &target, &[], &[Some(256), Some(256)]);
+    let wide = |x| KExpr::Cast(DType::F32, Box::new(x));
+    for (ty, load_text, store_text, size) in [
+        (Ty::scalar(DType::F16), "f32(b0[(o0 << 1u) + thread.x])", "b1[o1 + thread.x]", "array<f16, 512>"),
+        (Ty::vec4(DType::F16), "vec4<f32>(b0[(o0 >> 1u) + thread.x])", "b1[(o1 >> 2u) + thread.x]", "array<vec4<f16>, 128>"),
+    ] {
+        let buffers = || vec![buffer(DType::F16, 0, Some(0)), buffer(DType::F32, 1, Some(1))];
+        let source = print(buffers(), vec![store(1, i.clone(), wide(load(0, i.clone(), ty)))]).unwrap();
+        check(&source);
+        assert!(source.starts_with("enable f16;") && source.contains(size), "{source}");
+        assert!(source.contains(&format!("{store_text} = {load_text};")), "{source}");
+        let back = KExpr::Cast(DType::F16, Box::new(load(1, i.clone(), Ty { dtype: DType::F32, ..ty })));
+        let source = print(buffers(), vec![store(0, i.clone(), back)]).unwrap();
+        check(&source);
+        assert!(source.contains("round_f16_f32") && source.contains("f16>(") || source.contains("= f16("), "{source}");
+    }
+    let mixed = vec![buffer(DType::F16, 0, Some(0)), buffer(DType::F32, 0, Some(1))];
+    let error = print(mixed, vec![store(1, i.clone(), wide(load(0, i, Ty::scalar(DType::F16))))]).unwrap_err().to_string();
+    assert!(error.contains("beside it"), "{error}");
 }

@@ -15,6 +15,11 @@ pub(super) fn scalar_name(dtype: DType) -> &'static str {
     }
 }
 
+/// The type of an element in memory: f16 is kept as such where bindings of it exist.
+pub(super) fn memory_name(word: DType) -> &'static str {
+    if word == DType::F16 { "f16" } else { scalar_name(word) }
+}
+
 pub(super) fn type_name(ty: Ty) -> String {
     let scalar = scalar_name(ty.dtype);
     if ty.lanes == 4 { format!("vec4<{scalar}>") } else { scalar.to_string() }
@@ -25,9 +30,13 @@ pub(super) fn vector(x: Text, ty: Ty) -> Text {
     Text::atom(format!("{}({})", type_name(ty), x.code), ty)
 }
 
-/// A value as it lies in memory under elements of type `word`.
+/// A value as it lies in memory under elements of type `word`. Registers of f16 hold what the type can, so that nothing rounds here.
 pub(super) fn as_word(value: Text, word: DType) -> Text {
     let ty = Ty { dtype: word, ..value.ty };
+    if word == DType::F16 {
+        let name = if ty.lanes == 4 { "vec4<f16>" } else { "f16" };
+        return Text::atom(format!("{name}({})", value.code), ty);
+    }
     let held = word_of(value.ty.dtype);
     if value.ty.dtype == DType::Bool {
         let bits = Text::atom(format!("{}({})", type_name(Ty { dtype: DType::U32, ..ty }), value.code), Ty { dtype: DType::U32, ..ty });
@@ -39,6 +48,9 @@ pub(super) fn as_word(value: Text, word: DType) -> Text {
 /// A word of memory as a value of `dtype`.
 pub(super) fn as_value(word: Text, dtype: DType) -> Text {
     let ty = Ty { dtype, ..word.ty };
+    if word.ty.dtype == DType::F16 {
+        return Text::atom(format!("{}({})", type_name(ty), word.code), ty);
+    }
     if dtype == DType::Bool {
         return Text::new(format!("{} != {}", word.code, type_zero(word.ty)), ty, Binds::Never);
     }
