@@ -60,7 +60,7 @@ impl Operator {
 }
 
 fn operator(device: &Device, name: &str, sizes: &[usize]) -> Result<Box<dyn Fn() -> Result<Tensor>>> {
-    let random = |shape: &[usize], seed: u32| Tensor::randn(device, shape, seed);
+    let random = |shape: &[usize], seed: u64| Tensor::randn(device, shape, seed);
     let below = |n: usize, count: usize| {
         let values = (0..count).map(|i| (i * 7919 % n) as i32).collect();
         Tensor::from_vec(device, values, [count])

@@ -85,7 +85,8 @@ fn depthwise_convolutions_are_one_kernel_each_on_webgpu() {
         let labels: Vec<&str> = p.launches.iter().map(|l| l.label.as_str()).collect();
         assert_eq!(p.launches.len(), kernels, "{labels:?}");
         let results: Vec<usize> = p.outputs.iter().map(|o| o.placement).collect();
-        let written: Vec<&str> = p.launches.iter().flat_map(|l| &l.writes).filter(|w| !results.contains(w)).map(|w| p.placements[*w].name.as_str()).collect();
+        let written: Vec<&str> =
+            p.launches.iter().flat_map(|l| &l.writes).filter(|w| !results.contains(w)).map(|w| p.placements[*w].name.as_str()).collect();
         assert!(written.is_empty(), "{written:?}");
     }
 }

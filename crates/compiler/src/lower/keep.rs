@@ -32,6 +32,9 @@ pub(super) fn decide(graph: &Graph, target: &Target) -> Vec<bool> {
         _ => vec![false; graph.nodes.len()],
     };
     let copies_pads = target.speaks(Language::Ptx);
+    // Elsewhere loops run over padded copies without asking at every element.
+    let once_is_free = target.speaks(Language::Wgsl);
+    let feeds = Feeds { graph, users: &users, lands: &lands, copies_pads, once_is_free };
     let mut keep = vec![false; graph.types.len()];
     let mut cost = vec![Cost::default(); graph.types.len()];
     let numel = |v: ValueId| graph.env.hint_or_one(&graph.ty(v).numel());
@@ -62,7 +65,7 @@ pub(super) fn decide(graph: &Graph, target: &Target) -> Vec<bool> {
             c.wide.dedup();
             let readers = &users[v.index()];
             let fan_out = readers.len() > 1 || (readers.len() == 1 && is_output[v.index()]);
-            let by_contract = readers.iter().any(|n| feeds_contract(graph, &users, &lands, copies_pads, *n));
+            let by_contract = readers.iter().any(|n| feeds.contract(*n, *v));
             let grows = readers.iter().any(|n| matches!(&graph.nodes[*n].op, Op::Prim(Prim::Expand(s)) if graph.env.hint_or_one(&aludel_ir::Expr::product(s)) >= 8 * numel(*v)));
             let stop = computes
                 || lands[n]
@@ -127,17 +130,40 @@ fn computations(graph: &Graph, users: &[Vec<usize>], v: ValueId) -> usize {
     users[v.index()].iter().map(through).sum()
 }
 
-// Whether a node is a contraction, or a view or a change of type on the way to one.
-fn feeds_contract(graph: &Graph, users: &[Vec<usize>], lands: &[bool], copies_pads: bool, n: usize) -> bool {
-    match &graph.nodes[n].op {
-        _ if lands[n] => false,
-        Op::Prim(Prim::Contract { .. } | Prim::Attention(_) | Prim::AttentionBackward(_)) => true,
-        // What a product reads in fewer bytes is kept in those.
-        Op::Prim(Prim::Cast(d)) if element_bytes(*d) < element_bytes(graph.ty(graph.nodes[n].inputs[0]).dtype) => false,
-        Op::Prim(p) if p.is_view() || matches!(p, Prim::Cast(_)) || (copies_pads && is_zero_pad(p)) => {
-            graph.nodes[n].outputs.iter().any(|v| users[v.index()].iter().any(|m| feeds_contract(graph, users, lands, copies_pads, *m)))
+/// Which values are operands of contractions.
+struct Feeds<'a> {
+    graph: &'a Graph,
+    users: &'a [Vec<usize>],
+    lands: &'a [bool],
+    copies_pads: bool,
+    /// Nothing is lost by computing an operand that a contraction reads once.
+    once_is_free: bool,
+}
+
+impl Feeds<'_> {
+    // Whether a node that reads `v` is a contraction that repeats what it reads, or a view or a change of type on the way to one.
+    fn contract(&self, n: usize, v: ValueId) -> bool {
+        let node = &self.graph.nodes[n];
+        match &node.op {
+            _ if self.lands[n] => false,
+            Op::Prim(Prim::Contract { batch, contract }) => !(self.once_is_free && self.reads_once(node, v, [batch, contract])),
+            Op::Prim(Prim::Attention(_) | Prim::AttentionBackward(_)) => true,
+            // What a product reads in fewer bytes is kept in those.
+            Op::Prim(Prim::Cast(d)) if element_bytes(*d) < element_bytes(self.graph.ty(node.inputs[0]).dtype) => false,
+            Op::Prim(p) if p.is_view() || matches!(p, Prim::Cast(_)) || (self.copies_pads && is_zero_pad(p)) => {
+                node.outputs.iter().any(|v| self.users[v.index()].iter().any(|m| self.contract(*m, *v)))
+            }
+            _ => false,
         }
-        _ => false,
+    }
+
+    // Whether the other operand of a contraction has no dimension of its own, so that each element of this one is read for one result:
+    // depthwise convolutions.
+    fn reads_once(&self, node: &Node, v: ValueId, pairs: [&Vec<(usize, usize)>; 2]) -> bool {
+        let first = node.inputs[0] == v;
+        let other = &self.graph.ty(node.inputs[first as usize]).shape;
+        let paired = |d: usize| pairs.iter().any(|p| p.iter().any(|(a, b)| d == if first { *b } else { *a }));
+        other.iter().enumerate().all(|(d, n)| paired(d) || n.as_const() == Some(1))
     }
 }
 
