@@ -6,6 +6,7 @@ use aludel_models::Gpt;
 use aludel_nn::{
     AdamConfig, AdamW, GradScaler, GradScalerConfig, Init, MixedPrecision, Optimizer, Precision, Sgd, SgdConfig, clip_grad_norm,
 };
+use aludel_tensor::runtime::Language;
 use aludel_tensor::{Attrs, DType, Device, Error, Gradients, Result, Tensor, Tree, autocast, compile, dispatch, named_tensors};
 use common::devices;
 use serde_json::Value;
@@ -171,6 +172,9 @@ impl Scaled {
 fn the_scale_follows_pytorch() {
     let expected = expected();
     for d in devices() {
+        // From the fifth step Adam's correction is an exponential less one, and of that WGSL promises fewer digits: on Mesa's software
+        // adapter a parameter is then 1.1e-5 off.
+        let tolerance = if d.target().is_some_and(|t| t.language == Language::Wgsl) { 3e-5 } else { 1e-5 };
         for (name, rows) in expected["scaler"].as_object().unwrap() {
             for compiled in [false, true] {
                 let w = Tensor::from_slice(&d, &[1.0f32, -2.0], [2]).unwrap().requires_grad();
@@ -190,7 +194,7 @@ fn the_scale_follows_pytorch() {
                     let at = format!("{name} on {d}, step {k}, compiled: {compiled}");
                     assert_eq!(s.scaler.get_scale().item().unwrap(), row["scale"].as_f64().unwrap(), "{at}");
                     for (got, want) in s.w.to_vec::<f64>().unwrap().iter().zip(numbers(&row["w"])) {
-                        assert!((got - want).abs() < 1e-5 * want.abs().max(1.0), "{at}: {got}, PyTorch has {want}");
+                        assert!((got - want).abs() < tolerance * want.abs().max(1.0), "{at}: {got}, PyTorch has {want}");
                     }
                 }
                 assert_eq!(s.scaler.skipped().item().unwrap(), 3.0);
