@@ -172,9 +172,9 @@ impl Scaled {
 fn the_scale_follows_pytorch() {
     let expected = expected();
     for d in devices() {
-        // From the fifth step Adam's correction is an exponential less one, and of that WGSL promises fewer digits: on Mesa's software
-        // adapter a parameter is then 1.1e-5 off.
-        let tolerance = if d.target().is_some_and(|t| t.language == Language::Wgsl) { 3e-5 } else { 1e-5 };
+        // From the fifth step Adam's correction is an exponential less one, of which WGSL promises fewer digits: on Mesa's software
+        // adapter a step of 0.1 is 3e-5 of itself off, and a dozen of them add up.
+        let tolerance = if d.target().is_some_and(|t| t.language == Language::Wgsl) { 1e-4 } else { 1e-5 };
         for (name, rows) in expected["scaler"].as_object().unwrap() {
             for compiled in [false, true] {
                 let w = Tensor::from_slice(&d, &[1.0f32, -2.0], [2]).unwrap().requires_grad();
