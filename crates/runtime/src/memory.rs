@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+/// Words of 2 MiB, a large page of a GPU.
+const GRAIN: u64 = 1 << 19;
+
 /// Idle memory that a pool keeps at least, in bytes.
 const KEEP: u64 = 128 << 20;
 
@@ -146,10 +149,11 @@ pub(crate) fn aligned(words: u64) -> u64 {
     words.max(1).next_multiple_of(ALIGN as u64)
 }
 
-/// The size that is allocated for a request, in words: eight classes for each power of two, so at most an eighth is wasted.
+/// The size that is allocated for a request, in words: eight classes for each power of two, so at most an eighth is wasted, but never
+/// more than [`GRAIN`] words, which matters for the arena and the state of a large model.
 fn size_class(words: u64) -> u64 {
     let words = aligned(words);
-    let step = (words.next_power_of_two() / 16).max(ALIGN as u64);
+    let step = (words.next_power_of_two() / 16).clamp(ALIGN as u64, GRAIN);
     words.next_multiple_of(step)
 }
 
@@ -295,10 +299,11 @@ pub(crate) mod tests {
 
     #[test]
     fn size_classes_waste_at_most_an_eighth() {
-        for words in (1..5000u64).chain([1 << 20, (1 << 20) + 1, 123_456_789]) {
+        for words in (1..5000u64).chain([1 << 20, (1 << 20) + 1, 123_456_789, (1 << 31) + 1]) {
             let class = size_class(words);
             assert!(class >= words && class.is_multiple_of(ALIGN as u64), "{words}: {class}");
             assert!(class <= (words + words / 8).max(aligned(words)), "{words}: {class}");
+            assert!(class < words + GRAIN, "{words}: {class}");
         }
     }
 
