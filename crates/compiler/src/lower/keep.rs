@@ -11,6 +11,9 @@ use aludel_ir::{DType, Prim};
 /// Instructions that a reader may repeat rather than load: about what a load from memory costs on a GPU.
 const CHEAP: u32 = 24;
 
+/// Pieces of a concatenation that a reader may choose between; each of more would be loaded, or skipped, at every element.
+const PIECES: usize = 8;
+
 /// What pulling a value costs its reader.
 #[derive(Clone, Default)]
 struct Cost {
@@ -50,10 +53,10 @@ pub(super) fn decide(graph: &Graph, target: &Target) -> Vec<bool> {
         let computes = prim.computes();
         for v in &node.outputs {
             let copied = match prim {
-                p if copies_pads && is_zero_pad(p) => own_cost(prim),
+                p if copies_pads && is_zero_pad(p) => own_cost(prim, 1),
                 _ => 0,
             };
-            let mut c = Cost { instructions: own_cost(prim), copied, ..Cost::default() };
+            let mut c = Cost { instructions: own_cost(prim, node.inputs.len() as u32), copied, ..Cost::default() };
             for x in &node.inputs {
                 let cx = &cost[x.index()];
                 c.instructions = c.instructions.saturating_add(cx.instructions);
@@ -69,6 +72,7 @@ pub(super) fn decide(graph: &Graph, target: &Target) -> Vec<bool> {
             let grows = readers.iter().any(|n| matches!(&graph.nodes[*n].op, Op::Prim(Prim::Expand(s)) if graph.env.hint_or_one(&aludel_ir::Expr::product(s)) >= 8 * numel(*v)));
             let stop = computes
                 || lands[n]
+                || matches!(prim, Prim::Cat { .. }) && node.inputs.len() > PIECES
                 || (!prim.is_view() && !is_free(prim) && !widens(graph, node, prim) && {
                     // Masks and random numbers that follow from places alone cost attention less than reading them would.
                     let generated =
@@ -110,12 +114,12 @@ fn widens(graph: &Graph, node: &Node, prim: &Prim) -> bool {
     matches!(prim, Prim::Cast(DType::F32)) && node.inputs.iter().all(narrow)
 }
 
-fn own_cost(prim: &Prim) -> u32 {
+fn own_cost(prim: &Prim, operands: u32) -> u32 {
     match prim {
         Prim::Scalar(op) => op.def().cost,
         Prim::Cast(_) | Prim::Bitcast(_) => 1,
         Prim::Pad { .. } => 3,
-        Prim::Cat { .. } => 6,
+        Prim::Cat { .. } => 3 * operands,
         Prim::Gather { .. } => 4,
         _ => 0,
     }
