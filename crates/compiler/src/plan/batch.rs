@@ -50,11 +50,11 @@ pub(super) fn launches(
     let mut size: BTreeMap<usize, usize> = BTreeMap::new();
     for i in 0..n {
         let s = &scheduled[i];
-        let statements = count(&s.kernel.body);
         if env.hint_or_one(&s.groups) > SMALL || join(i) == Join::Nobody || s.kernel.needs_warpgroups() {
             nodes.push(vec![i]);
             continue;
         }
+        let statements = count(&s.kernel.body);
         // Nests that join their equals only are told apart by the first of them.
         let equals =
             (join(i) == Join::Equals).then(|| (0..i).find(|m| height[*m] == height[i] && same_text(&scheduled[*m], s)).unwrap_or(i));
@@ -87,14 +87,23 @@ fn order(nodes: Vec<Vec<usize>>, before: &[BTreeSet<usize>]) -> Vec<Vec<usize>> 
     }
     let waits: Vec<BTreeSet<usize>> =
         nodes.iter().map(|members| members.iter().flat_map(|m| before[*m].iter().map(|b| node_of[*b])).collect()).collect();
-    let mut done = BTreeSet::new();
+    let mut after = vec![Vec::new(); nodes.len()];
+    let mut missing: Vec<usize> = waits.iter().map(BTreeSet::len).collect();
+    for (k, waits) in waits.iter().enumerate() {
+        waits.iter().for_each(|w| after[*w].push(k));
+    }
+    let key = |k: usize| (nodes[k].iter().max().copied(), k);
+    let mut ready: BTreeSet<_> = (0..nodes.len()).filter(|k| missing[*k] == 0).map(key).collect();
     let mut out = Vec::with_capacity(nodes.len());
-    while out.len() < nodes.len() {
-        let ready = (0..nodes.len()).filter(|k| !done.contains(k) && waits[*k].is_subset(&done)).min_by_key(|k| nodes[*k].iter().max());
-        // Heights fall along every edge, so something is always ready.
-        let Some(next) = ready else { break };
-        done.insert(next);
+    // Heights fall along every edge, so something is always ready.
+    while let Some((_, next)) = ready.pop_first() {
         out.push(nodes[next].clone());
+        for k in &after[next] {
+            missing[*k] -= 1;
+            if missing[*k] == 0 {
+                ready.insert(key(*k));
+            }
+        }
     }
     out
 }

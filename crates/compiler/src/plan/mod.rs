@@ -18,6 +18,7 @@ use aludel_ir::program::{
 };
 use aludel_ir::{DType, Error, Result, ScalarOp};
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// Everything that the earlier passes made of one graph.
 pub(crate) struct Passes<'a> {
@@ -312,15 +313,27 @@ impl Planner<'_> {
         let mut printed: HashMap<Kernel, usize> = HashMap::new();
         let mut known: HashMap<String, usize> = HashMap::new();
         let words = self.known_sizes();
+        // Kernels of one nest are known by what they were scheduled as, before anything is copied.
+        let mut alone: HashMap<(*const Kernel, Vec<u32>), usize> = HashMap::new();
         for nests in self.batches.clone() {
+            let origins = self.origins(&nests);
+            let label = label::label(self.passes.captured, &origins);
+            let own = match &nests[..] {
+                [nest] => Some((Arc::as_ptr(&self.passes.scheduled[*nest].kernel), self.bindings_of(*nest)?)),
+                _ => None,
+            };
+            if let ([nest], Some(index)) = (&nests[..], own.as_ref().and_then(|key| alone.get(key)).copied()) {
+                let grid = grid(&self.passes.scheduled[*nest].groups, target);
+                let row = self.row(*nest)?;
+                self.push_launch(&nests, index, grid, row, label, origins)?;
+                continue;
+            }
             let members = nests.iter().map(|n| self.member(*n)).collect::<Result<Vec<_>>>()?;
             let merged = batch::merge(members, target);
             let mut access: Vec<Option<Access>> = vec![None; self.program.bindings.len()];
             for b in &merged.kernel.buffers {
                 access[b.binding as usize] = Some(self.program.bindings[b.binding as usize].access);
             }
-            let origins = self.origins(&nests);
-            let label = label::label(self.passes.captured, &origins);
             let index = match printed.get(&merged.kernel) {
                 Some(index) => *index,
                 None => {
@@ -341,6 +354,7 @@ impl Planner<'_> {
                     index
                 }
             };
+            alone.extend(own.map(|key| (key, index)));
             let row = (merged.params, merged.maps);
             self.push_launch(&nests, index, grid(&merged.groups, target), row, label, origins)?;
         }
@@ -366,14 +380,18 @@ impl Planner<'_> {
         self.placed[b.0 as usize].ok_or_else(|| Error::verify(format!("buffer {}", self.passes.loops.buffer(b).name), "has no place"))
     }
 
-    /// A nest's kernel with its bindings, and its parameters.
-    fn member(&self, nest: usize) -> Result<batch::Member> {
+    /// The binding of each buffer of a nest's kernel.
+    fn bindings_of(&self, nest: usize) -> Result<Vec<u32>> {
+        let buffers = &self.passes.scheduled[nest].buffers;
+        buffers.iter().map(|b| Ok(self.program.placements[self.place_of(*b)?].binding as u32)).collect()
+    }
+
+    /// A nest's launch parameters, and what its maps are of.
+    fn row(&self, nest: usize) -> Result<(Vec<Param>, Vec<TensorMap>)> {
         let s = &self.passes.scheduled[nest];
-        let mut kernel = s.kernel.clone();
         let mut params: Vec<Param> = s.sizes.iter().cloned().map(Param::Size).collect();
         for (k, b) in s.buffers.iter().enumerate() {
             let at = self.place_of(*b)?;
-            kernel.buffers[k].binding = self.program.placements[at].binding as u32;
             params.push(match s.starts.get(k) {
                 None | Some(0) => Param::Offset(at),
                 Some(start) => Param::Part { placement: at, words: self.program.placements[at].words(*start) },
@@ -383,6 +401,17 @@ impl Planner<'_> {
         for m in &mut maps {
             m.placement = self.place_of(BufferId(m.placement as u32))?;
         }
+        Ok((params, maps))
+    }
+
+    /// A nest's kernel with its bindings, and its parameters.
+    fn member(&self, nest: usize) -> Result<batch::Member> {
+        let s = &self.passes.scheduled[nest];
+        let mut kernel = Kernel::clone(&s.kernel);
+        for (buffer, binding) in kernel.buffers.iter_mut().zip(self.bindings_of(nest)?) {
+            buffer.binding = binding;
+        }
+        let (params, maps) = self.row(nest)?;
         Ok(batch::Member { kernel, groups: s.groups.clone(), sizes: s.sizes.len(), params, maps })
     }
 

@@ -7,6 +7,7 @@ use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::program::TensorMap;
 use aludel_ir::{DType, Error, Literal, Result, ScalarOp};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::Scheduled;
 
@@ -229,7 +230,7 @@ impl KernelBuilder {
             vars: self.vars,
             body,
         };
-        Scheduled { kernel, buffers: self.buffers, starts: Vec::new(), sizes: self.sizes, maps: self.maps, groups }
+        Scheduled { kernel: Arc::new(kernel), buffers: self.buffers, starts: Vec::new(), sizes: self.sizes, maps: self.maps, groups }
     }
 }
 

@@ -8,6 +8,7 @@ mod bulk;
 mod collapse;
 mod contract;
 mod cpu;
+mod equal;
 mod pointwise;
 pub(crate) mod product;
 mod quad;
@@ -27,12 +28,15 @@ use aludel_ir::kernel::Kernel;
 use aludel_ir::loops::{BufferId, LoopProgram, Nest};
 use aludel_ir::program::TensorMap;
 use aludel_ir::{Error, Result};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A kernel before its buffers have a place. Buffer `i` of the kernel is `buffers[i]`; its offset parameter follows the
 /// size parameters: parameter `sizes.len() + i`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scheduled {
-    pub kernel: Kernel,
+    /// Nests that are equal but for their buffers share it.
+    pub kernel: Arc<Kernel>,
     pub buffers: Vec<BufferId>,
     /// Where in each buffer the part begins that the kernel touches, in elements; its offset parameter is of that place.
     pub starts: Vec<i64>,
@@ -47,18 +51,39 @@ pub struct Scheduled {
 /// Schedules every nest of a program, in order.
 pub fn schedule(program: &LoopProgram, target: &Target) -> Result<Vec<Scheduled>> {
     // Collapsing makes axes; they go into a table of their own.
-    let mut table = LoopProgram { nests: Vec::new(), ..program.clone() };
-    let one = |n: &Nest| {
-        let (moved, parts) = rebase::rebase(&mut table, n);
-        let mut scheduled = nest(&mut table, &moved, target)?;
+    let table = LoopProgram { nests: Vec::new(), ..program.clone() };
+    let mut s = Scheduler { table, target, known: HashMap::new() };
+    program.nests.iter().map(|n| s.schedule(n)).collect()
+}
+
+struct Scheduler<'t> {
+    table: LoopProgram,
+    target: &'t Target,
+    /// What was scheduled already, with its buffers.
+    known: HashMap<equal::Canonical, (Scheduled, Vec<BufferId>)>,
+}
+
+impl Scheduler<'_> {
+    fn schedule(&mut self, n: &Nest) -> Result<Scheduled> {
+        let (moved, parts) = rebase::rebase(&mut self.table, n);
+        let mut scheduled = self.once(&moved)?;
         if !scheduled.maps.is_empty() && !parts.is_empty() {
             // A tensor map describes a whole buffer.
-            return nest(&mut table, n, target);
+            return self.once(n);
         }
         rebase::restore(&mut scheduled, &parts);
         Ok(scheduled)
-    };
-    program.nests.iter().map(one).collect()
+    }
+
+    fn once(&mut self, n: &Nest) -> Result<Scheduled> {
+        let (key, buffers) = equal::canonical(&self.table, n);
+        if let Some((scheduled, theirs)) = self.known.get(&key) {
+            return Ok(equal::adopt(scheduled, theirs, &buffers));
+        }
+        let scheduled = nest(&mut self.table, n, self.target)?;
+        self.known.insert(key, (scheduled.clone(), buffers));
+        Ok(scheduled)
+    }
 }
 
 fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {

@@ -186,3 +186,20 @@ pub fn gpt(vocab: i64, ctx: i64, d: i64, layers: usize, heads: i64, batch: i64, 
     let loss = s.op("cross_entropy", &[z, y], Attrs::new());
     s.finish(loss, optimizer)
 }
+
+/// One LSTM layer over so many steps, unrolled, and a linear layer that tells the next of 64 tokens at each.
+pub fn lstm(time: i64, batch: i64, width: i64, optimizer: Optimizer) -> Graph {
+    let vocabulary = 64;
+    let mut s = Step::new("lstm");
+    let ids = s.arg("ids", DType::I32, &[time.into(), batch.into()]);
+    let y = s.arg("y", DType::I32, &[(time * batch).into()]);
+    let tokens = s.param("tokens.weight", &[vocabulary, width]);
+    let x = s.op("embedding", &[tokens, ids], Attrs::new());
+    let gates = s.linear("weight_ih", x, width, 4 * width);
+    let hidden = s.param("weight_hh", &[4 * width, width]);
+    let h = s.op("lstm", &[gates, hidden], Attrs::new());
+    let z = s.linear("head", h, width, vocabulary);
+    let z = s.op("reshape", &[z], Attrs::new().with("shape", vec![time * batch, vocabulary]));
+    let loss = s.op("cross_entropy", &[z, y], Attrs::new());
+    s.finish(loss, optimizer)
+}
