@@ -194,6 +194,10 @@ fn memory(p: &Program) -> String {
         let size = layout.as_ref().map_or("of a size known at run time".to_string(), |(_, sizes)| megabytes(sizes[i]));
         let _ = writeln!(out, "binding {i}: {}, {size}", role(b.role));
     }
+    if let Some((at, words)) = p.fullest(&[]) {
+        let during = p.launches.get(at).map_or("", |l| l.label.as_str());
+        let _ = writeln!(out, "most of the arena is in use at launch {at} ({during}): {}", megabytes(words));
+    }
     let _ = writeln!(out, "\n{:<32} {:<24} {:>8} {:>12} {:>11}  live", "buffer", "type", "binding", "offset", "words");
     for b in &p.placements {
         let offset = layout.as_ref().and_then(|(offsets, _)| offsets.get(b.slot)).map_or("-".to_string(), |o| o.to_string());

@@ -1,12 +1,14 @@
 //! What a convolutional step would cost on a GPU: kernels, memory and traffic of each launch, from the program alone.
 //!
-//! `cargo run -p aludel-compiler --example traffic [resnet50|vgg16] [BATCH] [cuda|wgsl|c] [f32|bf16]`; `SHOW=dir` writes every stage and kernel.
+//! `cargo run -p aludel-compiler --example traffic [resnet50|vgg16|gpt2] [BATCH] [cuda|wgsl|c] [f32|bf16] [BUDGET]`; `SHOW=dir` writes every
+//! stage and kernel, `WITHOUT=part` leaves a part of the compiler out.
 
 #[path = "../tests/steps/mod.rs"]
 mod steps;
 
-use aludel_compiler::{MatmulPrecision, Options, Target, compile};
+use aludel_compiler::{MatmulPrecision, Options, Part, Parts, Target, compile};
 use aludel_ir::DType;
+use aludel_ir::program::{Placement, Program, Role};
 use steps::convolutional::{resnet50, vgg16};
 
 fn main() {
@@ -18,6 +20,7 @@ fn main() {
         "vgg16" => vgg16(batch, 224, products),
         "resnet-stage1" => resnet50(batch, 224, 1, products),
         "resnet-stage2" => resnet50(batch, 224, 2, products),
+        "gpt2" => steps::gpt(50304, 1024, 768, 12, 12, batch, steps::Optimizer::AdamW),
         _ => resnet50(batch, 224, 4, products),
     };
     let target = match arg(2, "cuda").as_str() {
@@ -26,8 +29,12 @@ fn main() {
         _ => Target { library_products: true, ..Target::cuda(90, MatmulPrecision::High) },
     };
     let show = std::env::var("SHOW").ok();
+    let without = std::env::var("WITHOUT").ok().and_then(|name| Part::from_name(&name));
+    let parts = without.map_or(Parts::ALL, |part| Parts::ALL.without(part));
+    let memory_budget = arg(4, "1").parse().expect("a share");
     let t = std::time::Instant::now();
-    let p = compile(&graph, &target, &Options { keep_stages: show.is_some(), ..Options::default() }).unwrap_or_else(|e| panic!("{e}"));
+    let p = compile(&graph, &target, &Options { keep_stages: show.is_some(), parts, memory_budget, ..Options::default() })
+        .unwrap_or_else(|e| panic!("{e}"));
     let compiled = t.elapsed();
     let (mut bytes, mut flops) = (0, 0);
     for (i, l) in p.launches.iter().enumerate() {
@@ -46,6 +53,7 @@ fn main() {
         flops as f64 / 1e12,
         words.iter().map(|w| (w * 4) >> 20).collect::<Vec<_>>()
     );
+    peak(&p);
     if let Some(dir) = show {
         std::fs::create_dir_all(&dir).expect("a directory");
         for (name, text) in &p.stages {
@@ -54,5 +62,27 @@ fn main() {
         for (i, k) in p.kernels.iter().enumerate() {
             std::fs::write(format!("{dir}/k{i}.txt"), &k.source).expect("written");
         }
+    }
+}
+
+/// Where the arena is fullest, and what lives there: the planned size beyond that is what packing loses.
+fn peak(p: &Program) {
+    let bytes = |b: &Placement| p.eval(&p.slots[b.slot].words, &[]).unwrap_or(0) * 4;
+    let arena = || p.placements.iter().filter(|b| p.bindings[b.binding].role == Role::Arena);
+    let Some((most, words)) = p.fullest(&[]) else { return };
+    let mut there: Vec<&Placement> = arena().filter(|b| b.live.0 <= most && most <= b.live.1).collect();
+    there.sort_by_key(|b| std::cmp::Reverse(bytes(b)));
+    let total = words * 4;
+    println!("most alive: {} MiB at launch {most}", total >> 20);
+    for b in there.iter().take_while(|b| bytes(b) > total / 400) {
+        println!(
+            "{:8.1} MiB  {:4}..={:<4} {}{} {}",
+            bytes(b) as f64 / 1048576.0,
+            b.live.0,
+            b.live.1,
+            b.dtype,
+            p.env.show_shape(&b.shape),
+            b.name
+        );
     }
 }

@@ -232,6 +232,23 @@ impl Program {
         used.iter().all(|u| *u <= u32::MAX as i64).then_some((offsets, used))
     }
 
+    /// The launch at which most of the arena is in use, and how many words then are; `None` where a size is not known. Binding sizes
+    /// beyond it are what packing loses.
+    pub fn fullest(&self, sizes: &[i64]) -> Option<(usize, i64)> {
+        // What each launch begins with more than the one before it.
+        let mut change = vec![0i64; self.launches.len() + 1];
+        for p in self.placements.iter().filter(|p| self.bindings[p.binding].role == Role::Arena) {
+            let words = self.eval(&self.slots[p.slot].words, sizes)?;
+            *change.get_mut(p.live.0)? += words;
+            *change.get_mut(p.live.1 + 1)? -= words;
+        }
+        let in_use = change.iter().scan(0i64, |sum, c| {
+            *sum += c;
+            Some(*sum)
+        });
+        in_use.enumerate().max_by_key(|(at, words)| (*words, std::cmp::Reverse(*at)))
+    }
+
     /// An expression over size symbols under given values.
     pub fn eval(&self, e: &Expr, sizes: &[i64]) -> Option<i64> {
         e.eval(&|a| match a {

@@ -31,9 +31,9 @@ struct Subject {
 }
 
 impl Subject {
-    fn new(workload: &Workload, choice: &Choice, without: Option<Part>) -> Result<Subject> {
+    fn new(workload: &Workload, precision: Precision, choice: &Choice, without: Option<Part>) -> Result<Subject> {
         let device = choice.open()?;
-        let mut train = workload.train(&device, Precision::F32)?;
+        let mut train = workload.train(&device, precision)?;
         let batch = super::steps::resident(workload.data(&device)?)?;
         let step = compile(|s: &mut Train, b: &Batch| s.step(b)).named(workload.name);
         let step = match without {
@@ -74,9 +74,9 @@ fn in_turns(a: &mut Subject, b: &mut Subject) -> Result<(f64, f64)> {
 }
 
 /// The program of a workload's step for a device, by some parts of the compiler; `None` where none is made.
-fn program(workload: &Workload, choice: &Choice, parts: Parts) -> Result<Option<Program>> {
+fn program(workload: &Workload, precision: Precision, choice: &Choice, parts: Parts) -> Result<Option<Program>> {
     let device = choice.open()?;
-    let (mut train, batch) = (workload.train(&device, Precision::F32)?, workload.data(&device)?);
+    let (mut train, batch) = (workload.train(&device, precision)?, workload.data(&device)?);
     let graph = compile(|s: &mut Train, b: &Batch| s.step(b)).named(workload.name).export(&mut train, &batch)?.graph;
     let Some(target) = device.target() else { return Ok(None) };
     aludel_compiler::compile(&graph, target, &Options { parts, ..Options::default() }).map(Some)
@@ -85,34 +85,36 @@ fn program(workload: &Workload, choice: &Choice, parts: Parts) -> Result<Option<
 /// What leaving a part out did, over all workloads.
 #[derive(Default)]
 struct Verdict {
-    /// The product of the times' ratios, and of how many.
+    /// The products of the ratios of times and of peaks of memory, and of how many.
     times: f64,
+    memory: f64,
     measured: usize,
     pays: bool,
 }
 
 /// Measures the workloads without each part and prints a table for each, then which parts did nothing.
-pub fn run(workloads: &[Workload], parts: &[Part], choice: &Choice, output: &Output) -> Result<()> {
-    let mut verdicts: Vec<(Part, Verdict)> = parts.iter().map(|p| (*p, Verdict { times: 1.0, ..Verdict::default() })).collect();
+pub fn run(workloads: &[Workload], precision: Precision, parts: &[Part], choice: &Choice, output: &Output) -> Result<()> {
+    let mut verdicts: Vec<(Part, Verdict)> =
+        parts.iter().map(|p| (*p, Verdict { times: 1.0, memory: 1.0, ..Verdict::default() })).collect();
     for workload in workloads {
         output.line(format!("\n{}: {}", workload.name, workload.describe()));
         output.line(format!(
             "{:<18} {:>10} {:>8} {:>9} {:>8} {:>10} {:>9} {:>9}",
             "without", "ms/step", "times", "launches", "more", "MB moved", "peak MB", "more"
         ));
-        let usual = program(workload, choice, Parts::ALL)?;
-        let mut whole = Subject::new(workload, choice, None)?;
+        let usual = program(workload, precision, choice, Parts::ALL)?;
+        let mut whole = Subject::new(workload, precision, choice, None)?;
         let base = whole.counts;
         let ms = whole.slice(1)?.min(whole.slice(1)?);
         line("(nothing)", ms, 1.0, &base, &base, output);
         for (part, verdict) in &mut verdicts {
             // Nothing to measure where a part does nothing.
-            if program(workload, choice, Parts::ALL.without(*part)).is_ok_and(|p| p == usual) {
+            if program(workload, precision, choice, Parts::ALL.without(*part)).is_ok_and(|p| p == usual) {
                 output.line(format!("{:<18} {:>10}", part.name(), "the same program"));
                 output.event("ablation_same", json!({ "workload": workload.name, "without": part.name() }));
                 continue;
             }
-            let mut without = match Subject::new(workload, choice, Some(*part)) {
+            let mut without = match Subject::new(workload, precision, choice, Some(*part)) {
                 Ok(s) => s,
                 Err(e) => {
                     output.line(format!("{:<18} fails: {e}", part.name()));
@@ -135,6 +137,7 @@ pub fn run(workloads: &[Workload], parts: &[Part], choice: &Choice, output: &Out
                 }),
             );
             verdict.times *= times;
+            verdict.memory *= c.peak_bytes as f64 / base.peak_bytes.max(1) as f64;
             verdict.measured += 1;
             let more = |a: u64, b: u64| a as f64 > b as f64 * (1.0 + NOISE);
             verdict.pays |= times > 1.0 + NOISE || more(c.bytes_moved, base.bytes_moved) || more(c.peak_bytes, base.peak_bytes);
@@ -142,14 +145,15 @@ pub fn run(workloads: &[Workload], parts: &[Part], choice: &Choice, output: &Out
     }
     output.line("\nof all workloads");
     for (part, v) in &verdicts {
-        let mean = if v.measured == 0 { 1.0 } else { v.times.powf(1.0 / v.measured as f64) };
+        let mean = |product: f64| if v.measured == 0 { 1.0 } else { product.powf(1.0 / v.measured as f64) };
+        let (times, memory) = (mean(v.times), mean(v.memory));
         let says = match (v.pays, v.measured) {
             (true, _) => "pays",
             (false, 0) => "changes no program here",
             (false, _) => "does not pay here",
         };
-        output.line(format!("{:<18} {mean:>8.3} times as long without: {says}", part.name()));
-        output.event("ablation_verdict", json!({ "part": part.name(), "times": mean, "pays": v.pays }));
+        output.line(format!("{:<18} {times:>8.3} times as long, {memory:>6.3} times the memory without: {says}", part.name()));
+        output.event("ablation_verdict", json!({ "part": part.name(), "times": times, "memory": memory, "pays": v.pays }));
     }
     Ok(())
 }

@@ -66,7 +66,7 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
         return compile_time::report(&choice, output);
     }
     if let Some(names) = &args.ablate {
-        return ablation(names, &args.parts, &choice, output);
+        return ablation(names, args, &choice, output);
     }
     let steps: Vec<&str> = workload::ALL.iter().map(|w| w.name).collect();
     let micros = micro::names();
@@ -116,11 +116,11 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
 /// What `--ablate` measures where no workload is named: each kind of model, small.
 const ABLATED: [&str; 5] = ["tiny", "mlp", "cnn", "tinygpt", "autoenc"];
 
-fn ablation(names: &[String], parts: &[String], choice: &Choice, output: &Output) -> Result<()> {
+fn ablation(names: &[String], args: &Args, choice: &Choice, output: &Output) -> Result<()> {
     if choice.kind == crate::device::Kind::Interp {
         return Err(Error::unsupported("--ablate on the interpreter, which compiles nothing", "use --device cpu, cuda or wgpu"));
     }
-    let parts = ablate::parts(parts)?;
+    let parts = ablate::parts(&args.parts)?;
     let device = choice.open()?;
     let on_cpu = device.target().is_none_or(|t| t.software) || choice.kind == crate::device::Kind::Cpu;
     output.line(format!("{device}, f32 matrix products {}", choice.precision_name()));
@@ -134,7 +134,7 @@ fn ablation(names: &[String], parts: &[String], choice: &Choice, output: &Output
         [] => ABLATED.iter().map(|n| find(n)).collect::<Result<Vec<_>>>()?,
         names => names.iter().map(|n| find(n)).collect::<Result<Vec<_>>>()?,
     };
-    ablate::run(&workloads, &parts, choice, output)
+    ablate::run(&workloads, args.amp, &parts, choice, output)
 }
 
 /// Measures one workload and prints a row for each mode; gives the milliseconds of the faster.

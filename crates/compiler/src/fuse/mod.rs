@@ -6,6 +6,7 @@
 pub(crate) mod attention;
 mod axes;
 mod kind;
+mod order;
 mod pair;
 
 pub(crate) use axes::{compact, substitute};
@@ -19,6 +20,7 @@ use crate::split;
 use crate::target::{Language, Target};
 use aludel_ir::expr::AxisId;
 use aludel_ir::loops::{BufferId, BufferKind, LoopProgram, Nest};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What fusion leaves: the program's nests in launch order, which states are updated in place, and what stayed apart.
@@ -72,8 +74,47 @@ struct Fuser<'p> {
     /// The live groups that touch each buffer.
     readers: BTreeMap<BufferId, Vec<usize>>,
     writers: BTreeMap<BufferId, Vec<usize>>,
-    /// Pairs still to try, with what they promise: the class of the fusion, then the bytes that it saves.
-    candidates: BTreeMap<(usize, usize), (u32, i64)>,
+    candidates: Candidates,
+}
+
+/// Pairs still to try, with what they promise: the class of the fusion, then the bytes that it saves.
+#[derive(Default)]
+struct Candidates {
+    promises: BTreeMap<(usize, usize), (u32, i64)>,
+    /// The best last, of equals the first pair.
+    queue: BTreeSet<((u32, i64), Reverse<(usize, usize)>)>,
+    /// The pairs that each group was ever proposed in.
+    of: HashMap<usize, Vec<(usize, usize)>>,
+}
+
+impl Candidates {
+    fn insert(&mut self, pair: (usize, usize), promise: (u32, i64)) {
+        match self.promises.insert(pair, promise) {
+            Some(old) => {
+                self.queue.remove(&(old, Reverse(pair)));
+            }
+            None => {
+                self.of.entry(pair.0).or_default().push(pair);
+                self.of.entry(pair.1).or_default().push(pair);
+            }
+        }
+        self.queue.insert((promise, Reverse(pair)));
+    }
+
+    fn pop_best(&mut self) -> Option<(usize, usize)> {
+        let (_, Reverse(pair)) = self.queue.pop_last()?;
+        self.promises.remove(&pair);
+        Some(pair)
+    }
+
+    /// Forgets the pairs of a group.
+    fn remove(&mut self, g: usize) {
+        for pair in self.of.remove(&g).unwrap_or_default() {
+            if let Some(promise) = self.promises.remove(&pair) {
+                self.queue.remove(&(promise, Reverse(pair)));
+            }
+        }
+    }
 }
 
 /// What candidates are chosen by, kept for each group.
@@ -82,6 +123,8 @@ struct Facts {
     reads: Vec<BufferId>,
     writes: Vec<BufferId>,
     kind: Option<Kind>,
+    /// A product for a library of the target.
+    library: bool,
 }
 
 /// The direct dependences between groups: `before[g]` must run before g.
@@ -182,9 +225,12 @@ impl<'p> Fuser<'p> {
             edges: Edges::default(),
             readers: BTreeMap::new(),
             writers: BTreeMap::new(),
-            candidates: BTreeMap::new(),
+            candidates: Candidates::default(),
         };
-        f.facts = (0..n).map(|g| f.facts_of(g)).collect();
+        for g in 0..n {
+            let facts = f.facts_of(g);
+            f.facts.push(facts);
+        }
         f.edges.grow(n);
         f.dependences();
         f
@@ -245,14 +291,9 @@ impl<'p> Fuser<'p> {
             self.propose(g);
         }
         // After a success the next best pair may be another one: what refused the parts may accept the whole.
-        while let Some((a, b)) = self.best() {
-            self.candidates.remove(&(a, b));
+        while let Some((a, b)) = self.candidates.pop_best() {
             self.fuse_pair(a, b);
         }
-    }
-
-    fn best(&self) -> Option<(usize, usize)> {
-        self.candidates.iter().max_by_key(|(pair, score)| (**score, std::cmp::Reverse(**pair))).map(|(pair, _)| *pair)
     }
 
     /// Notes which buffers a group touches.
@@ -266,10 +307,15 @@ impl<'p> Fuser<'p> {
     }
 
     fn delist(&mut self, g: usize) {
-        for list in self.readers.values_mut().chain(self.writers.values_mut()) {
-            list.retain(|x| *x != g);
+        let facts = &self.facts[g];
+        for (buffers, lists) in [(&facts.reads, &mut self.readers), (&facts.writes, &mut self.writers)] {
+            for b in buffers {
+                if let Some(list) = lists.get_mut(b) {
+                    list.retain(|x| *x != g);
+                }
+            }
         }
-        self.candidates.retain(|(a, b), _| *a != g && *b != g);
+        self.candidates.remove(g);
     }
 
     /// Adds the pairs of a group with those that it shares a buffer with: the writer first, else the earlier one.
@@ -313,12 +359,19 @@ impl<'p> Fuser<'p> {
                 }
             }
         }
-        self.candidates.extend(found);
+        for (pair, promise) in found {
+            self.candidates.insert(pair, promise);
+        }
     }
 
-    fn facts_of(&self, g: usize) -> Facts {
-        let nest = self.nest(g);
-        Facts { reads: nest.reads(), writes: nest.writes(), kind: Some(classify(nest, self.program)) }
+    fn facts_of(&mut self, g: usize) -> Facts {
+        let Some(nest) = &self.groups[g] else { return Facts::default() };
+        Facts {
+            reads: nest.reads(),
+            writes: nest.writes(),
+            kind: Some(classify(nest, self.program)),
+            library: product::is_for_library(self.program, nest, self.target),
+        }
     }
 
     fn fuse_pair(&mut self, a: usize, b: usize) {
@@ -335,7 +388,7 @@ impl<'p> Fuser<'p> {
             let (na, nb) = (self.nest(a).clone(), self.nest(b).clone());
             let fused = pair::try_fuse(self.program, &na, &nb, &self.in_place);
             fused.and_then(|fused| match self.columns_too_long(&fused) {
-                _ if self.takes_from_library([(a, &na), (b, &nb)], &fused) => Err(Refusal::LibraryProduct),
+                _ if self.takes_from_library([a, b], &fused) => Err(Refusal::LibraryProduct),
                 Some((rows, columns)) if ![&na, &nb].iter().any(|n| self.columns_too_long(n).is_some()) => {
                     Err(Refusal::TooFewRows { rows, columns })
                 }
@@ -347,8 +400,6 @@ impl<'p> Fuser<'p> {
                 // The fused group is a new one: what refused its parts may accept it.
                 let id = self.groups.len();
                 self.groups.push(Some(nest));
-                let (first, last) = (self.order[a].min(self.order[b]), self.order[a].max(self.order[b]));
-                self.order.push(if self.is_update(id) { first } else { last });
                 self.edges.grow(id + 1);
                 self.edges.merge(a, id);
                 self.edges.merge(b, id);
@@ -357,6 +408,9 @@ impl<'p> Fuser<'p> {
                     self.delist(g);
                 }
                 self.drop_dead_stores(id);
+                let (first, last) = (self.order[a].min(self.order[b]), self.order[a].max(self.order[b]));
+                // After the stores that only the pair read are gone: with them nothing would be an update.
+                self.order.push(if order::is_update(self.nest(id), self.program) { first } else { last });
                 let facts = self.facts_of(id);
                 self.facts.push(facts);
                 self.enlist(id);
@@ -369,19 +423,14 @@ impl<'p> Fuser<'p> {
         }
     }
 
-    /// Whether a group only brings state up to date, in place: the sooner it runs, the sooner what it reads may go.
-    fn is_update(&self, g: usize) -> bool {
-        self.nest(g).stores.iter().all(|s| matches!(self.program.buffer(s.buffer).kind, BufferKind::Update(_)))
-    }
-
     /// Whether one of a pair is a product for a library of the target, and the nest they would become is none.
-    fn takes_from_library(&mut self, pair: [(usize, &Nest); 2], fused: &Nest) -> bool {
-        if !pair.iter().any(|(_, n)| product::is_for_library(self.program, n, self.target)) {
+    fn takes_from_library(&mut self, pair: [usize; 2], fused: &Nest) -> bool {
+        if !pair.iter().any(|g| self.facts[*g].library) {
             return false;
         }
         // As it will be, without the stores that only the pair reads.
         let (mut bare, reads) = (fused.clone(), fused.reads());
-        let elsewhere = |b: &BufferId| self.readers.get(b).is_some_and(|r| r.iter().any(|g| pair.iter().all(|(p, _)| p != g)));
+        let elsewhere = |b: &BufferId| self.readers.get(b).is_some_and(|r| r.iter().any(|g| !pair.contains(g)));
         bare.stores.retain(|s| self.program.buffer(s.buffer).kind != BufferKind::Temp || reads.contains(&s.buffer) || elsewhere(&s.buffer));
         axes::compact(&mut bare);
         !product::is_for_library(self.program, &bare, self.target)
@@ -425,22 +474,13 @@ impl<'p> Fuser<'p> {
         }
     }
 
-    /// Orders the groups by their dependences, otherwise as the graph had them, and hands the nests back.
+    /// Orders the groups and hands the nests back.
     fn finish(mut self) -> Fused {
-        let live = self.live();
-        let mut waiting: BTreeMap<usize, usize> = live.iter().map(|g| (*g, self.edges.before[*g].len())).collect();
-        let mut position = BTreeMap::new();
-        let mut nests = Vec::with_capacity(live.len());
-        while let Some(g) = waiting.iter().filter(|(_, n)| **n == 0).map(|(g, _)| *g).min_by_key(|g| self.order[*g]) {
-            waiting.remove(&g);
-            position.insert(g, nests.len());
-            for s in &self.edges.after[g] {
-                if let Some(n) = waiting.get_mut(s) {
-                    *n -= 1;
-                }
-            }
-            nests.push(self.groups[g].take().expect("each live group is placed once"));
-        }
+        let order = order::topological(&self.live(), &self.edges, &self.order);
+        let touches = |g: usize| (&self.facts[g].reads[..], &self.facts[g].writes[..]);
+        let order = order::delay(order, self.program, &self.edges, &touches);
+        let position: BTreeMap<usize, usize> = order.iter().enumerate().map(|(at, g)| (*g, at)).collect();
+        let nests: Vec<Nest> = order.iter().filter_map(|g| self.groups[*g].take()).collect();
         let mut refusals: Vec<(usize, usize, Refusal)> =
             self.refused.iter().filter_map(|((a, b), r)| Some((*position.get(a)?, *position.get(b)?, r.clone()))).collect();
         refusals.sort_by_key(|(a, b, _)| (*a, *b));
