@@ -64,8 +64,8 @@ struct Fuser<'p> {
     /// Groups by id; fused ones leave a hole. The first ids are the nests in their original order.
     groups: Vec<Option<Nest>>,
     facts: Vec<Facts>,
-    /// Where a group stands in the original order: its last member, or the first where it only updates state.
-    order: Vec<usize>,
+    /// Where a group's first and last member stand in the original order.
+    order: Vec<(usize, usize)>,
     /// Old and new buffer of states that are updated in place.
     in_place: BTreeMap<usize, (BufferId, BufferId)>,
     decided: BTreeMap<usize, bool>,
@@ -218,7 +218,7 @@ impl<'p> Fuser<'p> {
             target,
             facts: Vec::new(),
             groups: nests.into_iter().map(Some).collect(),
-            order: (0..n).collect(),
+            order: (0..n).map(|g| (g, g)).collect(),
             in_place: BTreeMap::new(),
             decided: BTreeMap::new(),
             refused: HashMap::new(),
@@ -408,9 +408,8 @@ impl<'p> Fuser<'p> {
                     self.delist(g);
                 }
                 self.drop_dead_stores(id);
-                let (first, last) = (self.order[a].min(self.order[b]), self.order[a].max(self.order[b]));
-                // After the stores that only the pair read are gone: with them nothing would be an update.
-                self.order.push(if order::is_update(self.nest(id), self.program) { first } else { last });
+                let ((a0, a1), (b0, b1)) = (self.order[a], self.order[b]);
+                self.order.push((a0.min(b0), a1.max(b1)));
                 let facts = self.facts_of(id);
                 self.facts.push(facts);
                 self.enlist(id);
@@ -476,7 +475,13 @@ impl<'p> Fuser<'p> {
 
     /// Orders the groups and hands the nests back.
     fn finish(mut self) -> Fused {
-        let order = order::topological(&self.live(), &self.edges, &self.order);
+        // What only brings state up to date runs as soon as it can, so that what it reads may go; all else where its last member stood.
+        let key = |g: usize, (first, last): (usize, usize)| match &self.groups[g] {
+            Some(nest) if order::is_update(nest, self.program) => first,
+            _ => last,
+        };
+        let keys: Vec<usize> = self.order.iter().enumerate().map(|(g, at)| key(g, *at)).collect();
+        let order = order::topological(&self.live(), &self.edges, &keys);
         let touches = |g: usize| (&self.facts[g].reads[..], &self.facts[g].writes[..]);
         let order = order::delay(order, self.program, &self.edges, &touches);
         let position: BTreeMap<usize, usize> = order.iter().enumerate().map(|(at, g)| (*g, at)).collect();

@@ -8,8 +8,19 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Bytes that are not worth leaving the graph's order for.
 const LITTLE: i64 = 1 << 20;
 
-/// The live groups in an order that keeps their dependences, those of the least `key` first.
+/// The live groups in an order that keeps their dependences, those of the least `key` first, with all that they wait for: an update that
+/// may run early takes the scalars of its optimizer along.
 pub(super) fn topological(live: &[usize], edges: &Edges, key: &[usize]) -> Vec<usize> {
+    let mut key = key.to_vec();
+    for g in in_order(live, edges, &key).into_iter().rev() {
+        for b in &edges.before[g] {
+            key[*b] = key[*b].min(key[g]);
+        }
+    }
+    in_order(live, edges, &key)
+}
+
+fn in_order(live: &[usize], edges: &Edges, key: &[usize]) -> Vec<usize> {
     let mut missing: BTreeMap<usize, usize> = live.iter().map(|g| (*g, edges.before[*g].len())).collect();
     let mut ready: BTreeSet<(usize, usize)> = missing.iter().filter(|(_, n)| **n == 0).map(|(g, _)| (key[*g], *g)).collect();
     let mut out = Vec::with_capacity(live.len());
@@ -113,7 +124,7 @@ fn most<'a>(order: &[usize], bytes: &dyn Fn(&BufferId) -> i64, touches: &dyn Fn(
     most
 }
 
-/// Whether a nest only brings state up to date, in place: the sooner it runs, the sooner what it reads may go.
+/// Whether a nest only brings state up to date.
 pub(super) fn is_update(nest: &Nest, program: &LoopProgram) -> bool {
     nest.stores.iter().all(|s| matches!(program.buffer(s.buffer).kind, BufferKind::Update(_)))
 }

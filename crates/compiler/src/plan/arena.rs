@@ -9,7 +9,12 @@ use aludel_ir::loops::BufferId;
 use aludel_ir::program::ALIGN;
 use aludel_ir::shape::ShapeEnv;
 
+/// Launches after its last one for which memory is left alone where nothing needs it: what runs beside others on the device would have
+/// to wait for those that still read it.
+const LINGERS: usize = 16;
+
 /// A buffer and the launches between which it lives, both included.
+#[derive(Clone)]
 pub(super) struct Item {
     pub buffer: BufferId,
     pub words: Expr,
@@ -24,14 +29,47 @@ impl Item {
 }
 
 /// Slots (size and, where known, offset) and the slot of each item.
-pub(super) fn assign(items: &[Item], env: &ShapeEnv) -> (Vec<(Expr, Option<i64>)>, Vec<usize>) {
+///
+/// `overlaps`: launches may run side by side.
+pub(super) fn assign(items: &[Item], env: &ShapeEnv, overlaps: bool) -> (Vec<(Expr, Option<i64>)>, Vec<usize>) {
     match items.iter().map(|i| i.words.as_const()).collect::<Option<Vec<i64>>>() {
         Some(words) => {
-            let slots = offsets(items, &words).into_iter().zip(items).map(|(o, i)| (i.words.clone(), Some(o))).collect();
+            let mut found = offsets(items, &words);
+            if overlaps {
+                let size = |at: &[i64]| at.iter().zip(&words).map(|(at, words)| at + words).max().unwrap_or(0);
+                let apart = offsets(&lingering(items, &words), &words);
+                // Gaps may cost a little of what was there to spare.
+                if size(&apart) <= size(&found) + size(&found) / 100 {
+                    found = apart;
+                }
+            }
+            let slots = found.into_iter().zip(items).map(|(o, i)| (i.words.clone(), Some(o))).collect();
             (slots, (0..items.len()).collect())
         }
         None => turns(items, env),
     }
+}
+
+/// The items, each living longer as far as no more is alive at once for it than at the fullest launch.
+fn lingering(items: &[Item], words: &[i64]) -> Vec<Item> {
+    let end = items.iter().map(|i| i.last + 1).max().unwrap_or(0);
+    let mut alive = vec![0i64; end];
+    for (i, words) in items.iter().zip(words) {
+        alive[i.first..=i.last].iter_mut().for_each(|a| *a += words);
+    }
+    let most = alive.iter().copied().max().unwrap_or(0);
+    let mut out = items.to_vec();
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    order.sort_by_key(|i| (items[*i].last, *i));
+    for i in order {
+        let after = items[i].last + 1;
+        let rest = alive[after..end.min(after + LINGERS)].iter_mut();
+        for alive in rest.take_while(|alive| **alive + words[i] <= most) {
+            *alive += words[i];
+            out[i].last += 1;
+        }
+    }
+    out
 }
 
 fn offsets(items: &[Item], words: &[i64]) -> Vec<i64> {

@@ -259,7 +259,7 @@ impl Planner<'_> {
         for items in [words, halves] {
             let Some(first) = items.first() else { continue };
             let binding = self.binding(Role::Arena, dtype(first));
-            let (slots, of) = arena::assign(&items, &loops.env);
+            let (slots, of) = arena::assign(&items, &loops.env, self.target.speaks(Language::Ptx));
             let base = self.program.slots.len();
             for (words, offset) in slots {
                 self.slot(binding, words, offset);

@@ -63,7 +63,7 @@ impl Step {
     fn classify(mut self, x: ValueId, y: ValueId) -> Graph {
         let x = self.cast(x, DType::F32);
         let loss = self.op("cross_entropy", &[x, y], Attrs::new());
-        self.finish(loss, Optimizer::Sgd)
+        self.finish(loss, Optimizer::AdamW)
     }
 }
 

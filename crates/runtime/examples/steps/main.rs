@@ -112,10 +112,10 @@ fn main() -> std::process::ExitCode {
     }
     for (name, products) in [("", DType::F32), ("-bf16", DType::BF16)] {
         if has(&format!("resnet50{name}")) {
-            step(device, &format!("resnet50{name} b128 sgd"), &resnet50(128, 224, 4, products), 3);
+            step(device, &format!("resnet50{name} b128 adamw"), &resnet50(128, 224, 4, products), 3);
         }
         if has(&format!("vgg16{name}")) {
-            step(device, &format!("vgg16{name} b64 sgd"), &vgg16(64, 224, products), 3);
+            step(device, &format!("vgg16{name} b64 adamw"), &vgg16(64, 224, products), 3);
         }
     }
     for n in [256, 512, 1024, 2048, 4096, 8192] {
