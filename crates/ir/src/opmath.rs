@@ -1,19 +1,59 @@
 //! Operators of f16 and bf16 compute in f32 and round once, where they end, as PyTorch's kernels do ("opmath"): a mean does not overflow
 //! f16, nor is its count rounded to bf16.
 //!
-//! Matrix products and convolutions keep narrow operands, which matrix units multiply exactly; their sums are in f32 all the same (see
-//! `compiler/src/lower/widen.rs`). Operators that only move elements keep them too.
+//! Matrix products and convolutions keep narrow operands, which matrix units multiply exactly; their sums are in f32 all the same, until
+//! the bias is added ([`PartialSums`]; `compiler/src/lower/widen.rs` has the rest). Operators that only move elements keep them too.
 
 use crate::build::Builder;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::graph::{InputKind, Node, Op, ValueId};
+use crate::graph::{Graph, InputKind, Node, Op, Origin, ValueId};
 use crate::op::{Attrs, Autocast, OpDef, VjpArgs};
 use crate::prim::Prim;
+use crate::scalar::ScalarOp;
 use crate::shape::TensorType;
 
-fn is_narrow(d: DType) -> bool {
+pub fn is_narrow(d: DType) -> bool {
     matches!(d, DType::F16 | DType::BF16)
+}
+
+/// Which values of narrow type in a graph of prims are sums (or the like) inside of an operator. They stay f32, for an operator rounds
+/// once, where it ends: the mean of a normalisation, a product before its bias.
+pub struct PartialSums<'g> {
+    graph: &'g Graph,
+    defs: Vec<Option<(usize, usize)>>,
+    users: Vec<Vec<usize>>,
+}
+
+impl<'g> PartialSums<'g> {
+    pub fn of(graph: &'g Graph) -> Self {
+        PartialSums { graph, defs: graph.definitions(), users: graph.users() }
+    }
+
+    pub fn contains(&self, v: ValueId) -> bool {
+        let Some((n, _)) = self.defs[v.index()] else { return false };
+        if !is_narrow(self.graph.ty(v).dtype) {
+            return false;
+        }
+        let node = &self.graph.nodes[n];
+        let added = |m: &usize| matches!(self.graph.nodes[*m].op, Op::Prim(Prim::Scalar(ScalarOp::Add)));
+        let sums = match &node.op {
+            Op::Prim(Prim::Reduce { .. } | Prim::Scan { .. }) => true,
+            Op::Prim(Prim::Contract { .. }) => matches!(&self.users[v.index()][..], [m] if added(m)),
+            _ => false,
+        };
+        sums && self.is_internal(v, &node.origin)
+    }
+
+    /// Whether nobody but an operator's own nodes reads a value.
+    fn is_internal(&self, v: ValueId, origin: &Origin) -> bool {
+        let inside = |m: &usize| {
+            let node = &self.graph.nodes[*m];
+            let view = matches!(&node.op, Op::Prim(p) if p.is_view());
+            node.origin == *origin && (!view || node.outputs.iter().all(|o| self.is_internal(*o, origin)))
+        };
+        self.graph.outputs.iter().all(|o| o.value != v) && self.users[v.index()].iter().all(inside)
+    }
 }
 
 /// Inlines an operator's decomposition.

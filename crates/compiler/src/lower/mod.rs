@@ -7,13 +7,15 @@
 mod attention;
 mod keep;
 mod pull;
+mod sort;
 mod widen;
 
 use crate::nest::NestBuilder;
 use crate::target::Target;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::graph::{Graph, Op, Origin, ValueId};
-use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Store, ValId};
+use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Store};
+use aludel_ir::opmath::{PartialSums, is_narrow};
 use aludel_ir::{DType, Error, Prim, ReduceOp, Result, ScalarOp};
 use pull::Puller;
 use std::collections::BTreeSet;
@@ -35,9 +37,9 @@ pub fn lower(graph: &Graph, target: &Target) -> Result<LoopProgram> {
 pub(crate) struct Lowering<'g> {
     graph: &'g Graph,
     program: LoopProgram,
-    /// The node that defines each value, and those that read it.
+    /// The node that defines each value.
     defs: Vec<Option<(usize, usize)>>,
-    users: Vec<Vec<usize>>,
+    partial: PartialSums<'g>,
     /// The buffer of each kept value.
     buffers: Vec<Option<BufferId>>,
     keep: Vec<bool>,
@@ -59,7 +61,7 @@ impl<'g> Lowering<'g> {
             buffers[input.value.index()] = Some(BufferId(i as u32));
         }
         let keep = keep::decide(graph, target);
-        Ok(Lowering { graph, program, defs: graph.definitions(), users: graph.users(), buffers, keep, wide: BTreeSet::new() })
+        Ok(Lowering { graph, program, defs: graph.definitions(), partial: PartialSums::of(graph), buffers, keep, wide: BTreeSet::new() })
     }
 
     /// How a person would name a value: its own name, or its operator's with its number.
@@ -78,35 +80,10 @@ impl<'g> Lowering<'g> {
         let name = name.unwrap_or_else(|| self.name_of(v));
         self.program.buffers.push(Buffer { name, dtype: ty.dtype, shape: ty.shape.clone(), kind });
         let buffer = BufferId(self.program.buffers.len() as u32 - 1);
-        if kind == BufferKind::Temp && widen::is_narrow(ty.dtype) && self.is_partial(v) {
+        if kind == BufferKind::Temp && self.partial.contains(v) {
             self.wide.insert(buffer);
         }
         buffer
-    }
-
-    /// Whether a value is a sum (or the like) inside of an operator, which rounds once, where it ends: the mean of a normalisation, a
-    /// product before its bias.
-    fn is_partial(&self, v: ValueId) -> bool {
-        let Some((n, _)) = self.defs[v.index()] else { return false };
-        let node = &self.graph.nodes[n];
-        let users = &self.users[v.index()];
-        let added = |m: &usize| matches!(self.graph.nodes[*m].op, Op::Prim(Prim::Scalar(ScalarOp::Add)));
-        let sums = match &node.op {
-            Op::Prim(Prim::Reduce { .. } | Prim::Scan { .. }) => true,
-            Op::Prim(Prim::Contract { .. }) => matches!(&users[..], [m] if added(m)),
-            _ => false,
-        };
-        sums && self.is_internal(v, &node.origin)
-    }
-
-    /// Whether nobody but an operator's own nodes reads a value.
-    fn is_internal(&self, v: ValueId, origin: &Origin) -> bool {
-        let inside = |m: &usize| {
-            let node = &self.graph.nodes[*m];
-            let view = matches!(&node.op, Op::Prim(p) if p.is_view());
-            node.origin == *origin && (!view || node.outputs.iter().all(|o| self.is_internal(*o, origin)))
-        };
-        self.graph.outputs.iter().all(|o| o.value != v) && self.users[v.index()].iter().all(inside)
     }
 
     /// One axis for each dimension, and its index expressions; a dimension of size one needs no axis.
@@ -357,7 +334,7 @@ impl<'g> Lowering<'g> {
             let nest = p.done();
             self.finish_node(n, nest);
         } else {
-            if widen::is_narrow(ty.dtype) {
+            if is_narrow(ty.dtype) {
                 // No target adds atomically to 16 bits; and sums are kept in f32.
                 self.wide.insert(buffer);
             }
@@ -382,78 +359,6 @@ impl<'g> Lowering<'g> {
             self.finish_node(n, nest);
         }
         self.buffers[out.index()] = Some(buffer);
-        Ok(())
-    }
-
-    // Stable sort by rank: the place of an element is how many come before it. n^2 comparisons, two reductions, no template.
-    fn sort(&mut self, n: usize, dim: usize, descending: bool) -> Result<()> {
-        let node = &self.graph.nodes[n];
-        let (x, values, indices) = (node.inputs[0], node.outputs[0], node.outputs[1]);
-        let ty = self.graph.ty(x).clone();
-        let name = format!("rank_{}", values.0);
-        let rank = {
-            self.program.buffers.push(Buffer { name, dtype: DType::I32, shape: ty.shape.clone(), kind: BufferKind::Temp });
-            BufferId(self.program.buffers.len() as u32 - 1)
-        };
-        let reduction = |p: &mut Puller, axes: Vec<AxisId>, k: &[AxisId], buffer: BufferId, index: Vec<Expr>, v: ValId, dtype: DType| {
-            let value = if k.is_empty() { v } else { p.b.push(LoopOp::Reduce { op: ReduceOp::Sum, axes: k.to_vec(), value: v }, dtype) };
-            p.b.nest.axes = axes;
-            p.b.nest.inner = k.to_vec();
-            p.b.nest.stores.push(Store { buffer, index, value, add: false });
-        };
-        // rank[i] = how many k come before i
-        let (axes, index) = self.axes_for(&ty.shape);
-        let (k, at_k) = self.axes_for(&ty.shape[dim..=dim]);
-        let mut other = index.clone();
-        other[dim] = at_k[0].clone();
-        let mut p = Puller::new(self);
-        let (xi, xk) = (p.at(x, &index, None)?, p.at(x, &other, None)?);
-        let (i, kk) = (p.b.index(index[dim].clone()), p.b.index(at_k[0].clone()));
-        let before = {
-            let b = &mut p.b;
-            let (first, second) = if descending { (xi, xk) } else { (xk, xi) };
-            let mut less = b.scalar(ScalarOp::Lt, &[first, second]);
-            let mut equal = b.scalar(ScalarOp::Eq, &[xk, xi]);
-            if ty.dtype.is_float() {
-                // NaN is the largest value, as in PyTorch.
-                let (nf, ns) = (b.scalar(ScalarOp::IsNan, &[first]), b.scalar(ScalarOp::IsNan, &[second]));
-                let number = b.scalar(ScalarOp::Not, &[nf]);
-                let up = b.scalar(ScalarOp::And, &[number, ns]);
-                less = b.scalar(ScalarOp::Or, &[less, up]);
-                let both = b.scalar(ScalarOp::And, &[nf, ns]);
-                equal = b.scalar(ScalarOp::Or, &[equal, both]);
-            }
-            let earlier = b.scalar(ScalarOp::Lt, &[kk, i]);
-            let tie = b.scalar(ScalarOp::And, &[equal, earlier]);
-            b.scalar(ScalarOp::Or, &[less, tie])
-        };
-        let one = p.b.cast(before, DType::I32);
-        reduction(&mut p, axes, &k, rank, index, one, DType::I32);
-        let nest = p.done();
-        self.finish_node(n, nest);
-        // out[j] = the element (or position) whose rank is j
-        for (out, positions) in [(values, false), (indices, true)] {
-            if !self.keep[out.index()] {
-                continue;
-            }
-            let dtype = self.graph.ty(out).dtype;
-            let buffer = self.buffer_for(out, None, BufferKind::Temp);
-            let (axes, index) = self.axes_for(&ty.shape);
-            let (k, at_k) = self.axes_for(&ty.shape[dim..=dim]);
-            let mut other = index.clone();
-            other[dim] = at_k[0].clone();
-            let mut p = Puller::new(self);
-            let r = p.b.push(LoopOp::Load { buffer: rank, index: other.clone(), mask: None }, DType::I32);
-            let j = p.b.index(index[dim].clone());
-            let hit = p.b.scalar(ScalarOp::Eq, &[r, j]);
-            let v = if positions { p.b.index(at_k[0].clone()) } else { p.at(x, &other, Some(hit))? };
-            let zero = p.b.constant(0.0, dtype);
-            let v = p.b.scalar(ScalarOp::Select, &[hit, v, zero]);
-            reduction(&mut p, axes, &k, buffer, index, v, dtype);
-            let nest = p.done();
-            self.finish_node(n, nest);
-            self.buffers[out.index()] = Some(buffer);
-        }
         Ok(())
     }
 

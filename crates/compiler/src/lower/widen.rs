@@ -1,17 +1,15 @@
 //! Arithmetic of f16 and bf16 in f32: narrow values are loaded, converted, stored, and never computed with.
 //!
 //! **Where values round**: at the end of each operator, as in PyTorch, whether it is fused or not: there the graph casts (see
-//! `ir/src/opmath.rs`). Products, whose factors stay narrow, are summed in f32 and round when they are stored, or after the bias.
+//! `ir/src/opmath.rs`). Products, whose factors stay narrow, are summed in f32 and round when they are stored, or after the bias; what
+//! is computed of them and still of narrow type rounds where it is cast, which is where the next operator begins.
 //! Fusion changes nothing of it: a buffer that it removes leaves the conversion behind.
 
 use crate::nest::NestBuilder;
 use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::opmath::is_narrow;
 use aludel_ir::{DType, Literal};
 use std::collections::{BTreeSet, HashMap};
-
-pub(super) fn is_narrow(d: DType) -> bool {
-    matches!(d, DType::F16 | DType::BF16)
-}
 
 /// Rewrites every nest that computes with narrow values; `wide` are the buffers of narrow type that become f32.
 pub(super) fn widen(program: &mut LoopProgram, wide: &BTreeSet<BufferId>) {
@@ -39,7 +37,15 @@ fn nest(program: &LoopProgram, old: &Nest, types: &[DType]) -> Nest {
                 let narrow = b.cast(now[x.0 as usize], old.dtype(*x));
                 b.push(LoopOp::Bitcast(*dtype, narrow), *dtype)
             }
-            LoopOp::Cast(_, x) => b.cast(now[x.0 as usize], *dtype),
+            LoopOp::Cast(_, x) => {
+                let mut v = now[x.0 as usize];
+                if let (LoopOp::Scalar(op, _), true) = (old.op(*x), is_narrow(old.dtype(*x)))
+                    && !op.is_exact()
+                {
+                    v = b.cast(v, old.dtype(*x));
+                }
+                b.cast(v, *dtype)
+            }
             LoopOp::Load { buffer, .. } => b.import(op, types[buffer.0 as usize], &HashMap::new(), &now, program),
             LoopOp::Const(_) | LoopOp::Index(_) | LoopOp::Bitcast(..) => b.import(op, *dtype, &HashMap::new(), &now, program),
             LoopOp::Scalar(..) | LoopOp::Reduce { .. } => b.import(op, wide, &HashMap::new(), &now, program),

@@ -15,6 +15,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::expr::{Atom, Dim};
 use crate::graph::{Graph, Node, Op, ValueId};
+use crate::opmath::PartialSums;
 use crate::prim::Prim;
 use crate::rewrite;
 use view::View;
@@ -69,6 +70,8 @@ pub struct Interpreter {
     graph: Graph,
     /// For each node, the values that nothing reads after it.
     free: Vec<Vec<ValueId>>,
+    /// For each node, whether its result is a sum inside of an operator, which stays f32.
+    partial: Vec<bool>,
 }
 
 impl Interpreter {
@@ -93,7 +96,9 @@ impl Interpreter {
                 free[*n].push(ValueId(v as u32));
             }
         }
-        Ok(Interpreter { captured: graph.clone(), graph: prims, free })
+        let sums = PartialSums::of(&prims);
+        let partial = prims.nodes.iter().map(|n| n.outputs.first().is_some_and(|v| sums.contains(*v))).collect();
+        Ok(Interpreter { captured: graph.clone(), graph: prims, free, partial })
     }
 
     /// The decomposed graph.
@@ -135,8 +140,8 @@ impl Interpreter {
             }
             values[slot.value.index()] = Some(View::dense(ty.dtype, shape, given.data.clone()));
         }
-        for (node, free) in self.graph.nodes.iter().zip(&self.free) {
-            for (v, out) in node.outputs.iter().zip(env.node(node, &values)?) {
+        for ((node, free), partial) in self.graph.nodes.iter().zip(&self.free).zip(&self.partial) {
+            for (v, out) in node.outputs.iter().zip(env.node(node, *partial, &values)?) {
                 values[v.index()] = Some(out);
             }
             for v in free {
@@ -190,20 +195,20 @@ impl Env<'_> {
         dims.iter().map(|d| self.extent(d)).collect()
     }
 
-    fn node(&self, node: &Node, values: &[Option<View>]) -> Result<Vec<View>> {
+    fn node(&self, node: &Node, partial: bool, values: &[Option<View>]) -> Result<Vec<View>> {
         let args = node
             .inputs
             .iter()
             .map(|v| values[v.index()].as_ref().ok_or_else(|| undefined(self.graph, *v)))
             .collect::<Result<Vec<&View>>>()?;
         match &node.op {
-            Op::Prim(p) => self.prim(p, &args),
+            Op::Prim(p) => self.prim(p, partial, &args),
             op => Err(Error::unsupported(format!("{} in a decomposed graph", op.name()), "")),
         }
     }
 
-    fn prim(&self, prim: &Prim, x: &[&View]) -> Result<Vec<View>> {
-        let rounding = |dtype: DType| Rounding::of(dtype, self.precision);
+    fn prim(&self, prim: &Prim, partial: bool, x: &[&View]) -> Result<Vec<View>> {
+        let rounding = |dtype: DType| Rounding::of(if partial { DType::F32 } else { dtype }, self.precision);
         let one = match prim {
             Prim::Scalar(op) => pointwise::scalar(*op, x, self.precision)?,
             Prim::Const(l) => View::dense(l.dtype, vec![], vec![l.value()]),

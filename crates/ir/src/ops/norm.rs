@@ -289,8 +289,10 @@ fn batch_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>>
     let blend = |b: &mut Builder, old: ValueId, new| {
         let new = b.prim(Prim::Detach, &[new])?;
         let new = b.reshape(new, b.shape(old))?;
+        let dtype = b.dtype(old);
         let (old, new) = (b.mul_scalar(old, 1.0 - momentum)?, b.mul_scalar(new, momentum)?);
-        b.add(old, new)
+        let sum = b.add(old, new)?;
+        b.cast(sum, dtype)
     };
     let (m, var) = (blend(b, running_mean, s.mean)?, blend(b, running_var, unbiased)?);
     Ok(vec![y, m, var])

@@ -6,6 +6,7 @@
 
 use super::pointwise::sigmoid;
 use crate::build::Builder;
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::Dim;
 use crate::graph::ValueId;
@@ -65,13 +66,20 @@ fn gate(b: &mut Builder, x: ValueId, i: i64, count: i64) -> Result<ValueId> {
     b.narrow(x, dim, size.scale(i), size)
 }
 
+// A cell's gates are of the operands' type, what follows is in f32 and rounds once, as in PyTorch's kernels (see `opmath`).
+fn wide(b: &mut Builder, v: ValueId) -> Result<ValueId> {
+    b.cast(v, b.dtype(v).promote(DType::F32))
+}
+
 fn lstm_cell(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
     let input = project(b, x[0], x[3], x.get(5))?;
     let hidden = project(b, x[1], x[4], x.get(6))?;
+    let dtype = b.dtype(input);
+    let (input, hidden, c) = (wide(b, input)?, wide(b, hidden)?, wide(b, x[2])?);
     let gates = b.add(input, hidden)?;
     let g = LstmGates::of(b, gates)?;
-    let (h, c) = g.step(b, Some(x[2]))?;
-    Ok(vec![h, c])
+    let (h, c) = g.step(b, Some(c))?;
+    Ok(vec![b.cast(h, dtype)?, b.cast(c, dtype)?])
 }
 
 /// The gates of one step, their functions applied.
@@ -105,8 +113,11 @@ impl LstmGates {
 fn gru_cell(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
     let input = project(b, x[0], x[2], x.get(4))?;
     let hidden = project(b, x[1], x[3], x.get(5))?;
+    let dtype = b.dtype(input);
+    let (input, hidden, h) = (wide(b, input)?, wide(b, hidden)?, wide(b, x[1])?);
     let g = GruGates::of(b, input, Some(hidden))?;
-    Ok(vec![g.step(b, Some(x[1]))?])
+    let h = g.step(b, Some(h))?;
+    Ok(vec![b.cast(h, dtype)?])
 }
 
 /// The gates of one step, their functions applied.
