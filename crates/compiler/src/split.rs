@@ -15,6 +15,12 @@ use std::collections::{BTreeSet, HashMap};
 /// Workgroups that keep a large GPU busy: two on each of 132 multiprocessors.
 const GROUPS: i64 = 264;
 
+/// Parts, at most: a second nest adds them.
+const PARTS: i64 = 64;
+
+/// The same for sums that memory alone limits: with eight of their workgroups on a multiprocessor enough bytes are on their way.
+const READERS: i64 = 4 * GROUPS;
+
 /// Splits what is worth it; nests, and what is known of them by position, are renumbered.
 pub(crate) fn split(program: &mut LoopProgram, fused: &mut Fused, target: &Target) {
     if !target.speaks(Language::Ptx) || !target.parts.has(Part::Splitting) {
@@ -64,19 +70,20 @@ fn choose(program: &LoopProgram, nest: &Nest) -> Option<(AxisId, i64)> {
     // Only sizes that are known: the parts have to be equal.
     let volume = |axes: &[AxisId]| program.volume(axes).as_const();
     let (results, length) = (volume(&nest.axes)?.max(1), volume(axes)?);
-    let (groups, shortest) = match classify(nest, program) {
+    let (wanted, shortest) = match classify(nest, program) {
         Kind::Contract(c) => {
             let (b, m, n) = (volume(&c.batch)?, volume(&c.m)?, volume(&c.n)?);
             let side = |n: i64| if n >= 96 { (n + 127) / 128 } else { (n + 63) / 64 };
             let groups = b * side(m) * side(n);
             // Full tiles are worth splitting so far that the last round of workgroups is short; small ones so that they end soon.
-            if m.min(n) >= 96 { ((groups + 2) / 3, 1024) } else { (groups, 256) }
+            let (groups, shortest) = if m.min(n) >= 96 { ((groups + 2) / 3, 1024) } else { (groups, 256) };
+            ((GROUPS / groups).min(PARTS), shortest)
         }
-        Kind::Rows if contiguous_within(program, nest) => (results, 4096),
-        Kind::Rows => ((results + 31) / 32, 128),
+        Kind::Rows if contiguous_within(program, nest) => (READERS / results, 4096),
+        Kind::Rows => ((GROUPS / ((results + 31) / 32)).min(PARTS), 128),
         _ => return None,
     };
-    let most = (GROUPS / groups).min(length / shortest).min(64);
+    let most = wanted.min(length / shortest);
     // Of equals the outermost: what is left of the axes still lies in a row.
     axes.iter()
         .filter_map(|a| Some((*a, program.extent(*a).as_const()?)))

@@ -1,6 +1,7 @@
 //! What a nest is, as far as fusion and scheduling care: read off its operations, never stored.
 
 use super::attention::{Attention, attention};
+use super::scan::{Scan, scan};
 use aludel_ir::ReduceOp;
 use aludel_ir::ScalarOp;
 use aludel_ir::expr::AxisId;
@@ -12,6 +13,8 @@ pub enum Kind {
     Pointwise,
     /// Reductions over `inner` for each point of `axes`, and perhaps wide stores.
     Rows,
+    /// A running reduction of each row: every result is that of the elements up to it.
+    Scan(Scan),
     /// One sum of products whose factors vary over different axes: tiles share their operands.
     Contract(Contraction),
     /// Weights made of products of rows and columns, summed over the columns.
@@ -53,6 +56,9 @@ pub fn classify(nest: &Nest, program: &LoopProgram) -> Kind {
     let Some(first) = reduces.next() else { return Kind::Pointwise };
     if reduces.next().is_some() {
         return attention(nest).map_or(Kind::Rows, |a| Kind::Attention(Box::new(a)));
+    }
+    if let Some(s) = scan(nest, program, first) {
+        return Kind::Scan(s);
     }
     contraction(nest, program, first).map_or(Kind::Rows, Kind::Contract)
 }

@@ -8,11 +8,13 @@ mod axes;
 mod kind;
 mod order;
 mod pair;
+mod scan;
 
 pub(crate) use axes::{compact, substitute};
 pub use kind::{Contraction, Kind, Product, classify};
 pub use pair::Refusal;
 pub(crate) use pair::is_mixed_radix;
+pub use scan::Scan;
 
 use crate::parts::Part;
 use crate::schedule::product;

@@ -38,6 +38,8 @@ pub enum Refusal {
     Attention,
     /// Accumulating stores are kernels of their own.
     Scatter,
+    /// A scan passes over its row once, with a value for each element: it can be no other reduction too.
+    Scan,
     /// A library computes the matrix product faster, and computes nothing else with it.
     LibraryProduct,
 }
@@ -58,6 +60,7 @@ impl fmt::Display for Refusal {
             Refusal::TooFewRows { rows, columns } => write!(f, "{rows} rows of {columns} columns would leave most of the device idle"),
             Refusal::Attention => write!(f, "attention computes tiles; only what follows it element by element can be done with them"),
             Refusal::Scatter => write!(f, "accumulating stores run by themselves"),
+            Refusal::Scan => write!(f, "a scan passes over its rows once; only what follows it element by element can be done with it"),
             Refusal::LibraryProduct => write!(f, "a library computes the matrix product faster than a kernel that does both"),
         }
     }
@@ -76,6 +79,8 @@ pub fn try_fuse(program: &mut LoopProgram, a: &Nest, b: &Nest, in_place: &BTreeM
         (Kind::Scatter, _) | (_, Kind::Scatter) => return Err(Refusal::Scatter),
         (Kind::Attention(_), Kind::Pointwise) if a.writes().iter().any(|w| b.reads().contains(w)) => {}
         (Kind::Attention(_), _) | (_, Kind::Attention(_)) => return Err(Refusal::Attention),
+        (Kind::Scan(_), Kind::Pointwise) | (Kind::Pointwise, Kind::Scan(_)) => {}
+        (Kind::Scan(_), _) | (_, Kind::Scan(_)) => return Err(Refusal::Scan),
         (Kind::Contract(_), Kind::Contract(_)) => return Err(Refusal::TwoContractions),
         (Kind::Contract(_), Kind::Rows) | (Kind::Rows, Kind::Contract(_)) => return Err(Refusal::TilesAndRows),
         (Kind::Pointwise, Kind::Contract(c)) if feeds(a, b, c.reduce) => return Err(Refusal::Operand),
@@ -88,7 +93,7 @@ pub fn try_fuse(program: &mut LoopProgram, a: &Nest, b: &Nest, in_place: &BTreeM
     let a = split_divided(a.clone(), &shared, program);
     let b = split_divided(b.clone(), &shared, program);
     // The nest with reductions is the frame; between equals the producer is.
-    let frame_is_b = matches!(kb, Kind::Rows | Kind::Contract(_)) && ka == Kind::Pointwise;
+    let frame_is_b = matches!(kb, Kind::Rows | Kind::Contract(_) | Kind::Scan(_)) && ka == Kind::Pointwise;
     let (frame, other) = if frame_is_b { (b, a) } else { (a, b) };
     let (frame, map) = match_axes(program, frame, &other, &shared)?;
     check_space(program, &frame, &other, &map)?;
@@ -98,6 +103,9 @@ pub fn try_fuse(program: &mut LoopProgram, a: &Nest, b: &Nest, in_place: &BTreeM
     let fused = merge(program, first, second, &frame);
     if matches!(ka, Kind::Attention(_)) && !matches!(classify(&fused, program), Kind::Attention(_)) {
         return Err(Refusal::Attention);
+    }
+    if matches!((&ka, &kb), (Kind::Scan(_), _) | (_, Kind::Scan(_))) && !matches!(classify(&fused, program), Kind::Scan(_)) {
+        return Err(Refusal::Scan);
     }
     for (old, new) in in_place.values() {
         if fused.stores.iter().any(|s| s.buffer == *new) && !reads_where_it_writes(&fused, *old, *new) {

@@ -15,6 +15,7 @@ mod quad;
 mod rebase;
 mod resident;
 mod rows;
+mod scan;
 mod staged;
 
 pub(crate) use product::products;
@@ -93,7 +94,7 @@ fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Schedul
     let kind = classify(nest, table);
     let mut flat = collapse::collapse(table, nest, &kind);
     let kind = match kind {
-        Kind::Contract(_) | Kind::Attention(_) => classify(&flat, table),
+        Kind::Contract(_) | Kind::Attention(_) | Kind::Scan(_) => classify(&flat, table),
         k => k,
     };
     if let Kind::Contract(c) = &kind
@@ -107,6 +108,7 @@ fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Schedul
         Kind::Pointwise | Kind::Scatter => pointwise::schedule(table, &flat, target),
         Kind::Rows if reduces_within(&flat) => Err(Error::verify("a nest", "reduces inside a reduction and is no attention")),
         Kind::Rows => rows::schedule(table, &mut flat, target),
+        Kind::Scan(s) => scan::schedule(table, &flat, &s, target),
         Kind::Attention(a) => attention::schedule(table, &flat, &a, target),
         Kind::Contract(c) => match (target.speaks(Language::Ptx) && target.parts.has(Part::Staging))
             .then(|| staged::choose(table, &flat, &c, target))

@@ -15,11 +15,52 @@ use aludel_ir::loops::{BufferKind, LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::{Result, ScalarOp};
 
 /// How a workgroup's threads are laid over rows and lanes.
-struct Shape {
-    rows: u32,
-    lanes: u32,
+pub(super) struct Shape {
+    pub rows: u32,
+    pub lanes: u32,
     /// Neighbouring threads take neighbouring rows (where memory is contiguous along them), not neighbouring columns.
-    rows_fastest: bool,
+    pub rows_fastest: bool,
+}
+
+/// A thread's place in its workgroup.
+pub(super) struct Place {
+    /// Which lane of its row it is, and which row of the workgroup's.
+    pub lane: KExpr,
+    pub within: KExpr,
+    /// Whether there is such a row: one past the end computes the last row again and stores nothing, for barriers need every thread.
+    pub valid: Option<KExpr>,
+    /// How many workgroups there are.
+    pub groups: Expr,
+}
+
+impl Shape {
+    /// Gives every thread a row of `axes` and a lane.
+    pub fn place(&self, kb: &mut KernelBuilder, em: &mut Emitter, axes: &[AxisId], program: &LoopProgram, target: &Target) -> Place {
+        let Shape { rows: group_rows, lanes, rows_fastest } = *self;
+        let rows = program.volume(axes);
+        let groups = groups_of(&rows, group_rows as i64, program);
+        let group = kb.group(&groups, target.max_groups);
+        let tid = KExpr::LocalId(0);
+        let (lane, within) = match (rows_fastest, lanes, group_rows) {
+            (_, 1, _) => (k::int(0), tid.clone()),
+            (_, _, 1) => (tid.clone(), k::int(0)),
+            (true, _, _) => (k::div(tid.clone(), k::int(group_rows as i64)), k::rem(tid.clone(), k::int(group_rows as i64))),
+            (false, _, _) => (k::rem(tid.clone(), k::int(lanes as i64)), k::div(tid.clone(), k::int(lanes as i64))),
+        };
+        let lane = kb.int(lane);
+        let within = kb.int(within);
+        let row = kb.int(k::add(k::mul(group, k::int(group_rows as i64)), within.clone()));
+        let n = kb.size(&rows);
+        let exact = rows.as_const().is_some_and(|r| r % group_rows as i64 == 0);
+        let (place, valid) = if exact {
+            (row.clone(), None)
+        } else {
+            let valid = kb.bind(k::lt(row.clone(), n.clone()), k::BOOL);
+            (kb.int(k::bin(ScalarOp::Min, row.clone(), k::sub(n, k::int(1)))), Some(valid))
+        };
+        kb.unflatten(place, axes, program, &mut em.axes);
+        Place { lane, within, valid, groups }
+    }
 }
 
 pub(super) fn schedule(program: &LoopProgram, nest: &mut Nest, target: &Target) -> Result<Scheduled> {
@@ -50,7 +91,7 @@ pub(super) fn schedule(program: &LoopProgram, nest: &mut Nest, target: &Target) 
 const SHORT: i64 = 32;
 
 // The axis along which most loads are contiguous; for short sums one that neighbouring threads can go along, if what is summed has one.
-fn contiguous_axis(nest: &Nest, short: bool) -> Option<AxisId> {
+pub(super) fn contiguous_axis(nest: &Nest, short: bool) -> Option<AxisId> {
     let summed = |index: &Expr| index.axes().iter().any(|a| nest.inner.contains(a));
     if short && let Some(outer) = most_loads(nest, &nest.axes, summed) {
         return Some(outer);
@@ -136,34 +177,12 @@ struct Template<'a> {
 
 impl Template<'_> {
     fn build(&self) -> Result<Scheduled> {
-        let Shape { rows: group_rows, lanes, rows_fastest } = self.shape;
+        let Shape { rows: group_rows, lanes, .. } = self.shape;
         let (nest, program) = (self.nest, self.program);
         let threads = group_rows * lanes;
-        let rows = program.volume(&nest.axes);
-        let groups = groups_of(&rows, group_rows as i64, program);
         let mut kb = KernelBuilder::new();
         let mut em = Emitter::new(nest, program);
-        let group = kb.group(&groups, self.target.max_groups);
-        let tid = KExpr::LocalId(0);
-        let (lane, within) = match (rows_fastest, lanes, group_rows) {
-            (_, 1, _) => (k::int(0), tid.clone()),
-            (_, _, 1) => (tid.clone(), k::int(0)),
-            (true, _, _) => (k::div(tid.clone(), k::int(group_rows as i64)), k::rem(tid.clone(), k::int(group_rows as i64))),
-            (false, _, _) => (k::rem(tid.clone(), k::int(lanes as i64)), k::div(tid.clone(), k::int(lanes as i64))),
-        };
-        let lane = kb.int(lane);
-        let within = kb.int(within);
-        let row = kb.int(k::add(k::mul(group, k::int(group_rows as i64)), within.clone()));
-        let n = kb.size(&rows);
-        // A row past the end computes the last row again and stores nothing: barriers need every thread.
-        let exact = rows.as_const().is_some_and(|r| r % group_rows as i64 == 0);
-        let (place, valid) = if exact {
-            (row.clone(), None)
-        } else {
-            let valid = kb.bind(k::lt(row.clone(), n.clone()), k::BOOL);
-            (kb.int(k::bin(ScalarOp::Min, row.clone(), k::sub(n, k::int(1)))), Some(valid))
-        };
-        kb.unflatten(place, &nest.axes, program, &mut em.axes);
+        let Place { lane, within, valid, groups } = self.shape.place(&mut kb, &mut em, &nest.axes, program, self.target);
         let levels = levels(nest);
         let phases = nest.reduces().map(|r| levels[r.0 as usize]).max().unwrap_or(0);
         let wide: Vec<bool> = nest

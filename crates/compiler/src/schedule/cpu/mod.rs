@@ -12,6 +12,7 @@ mod pick;
 mod pointwise;
 mod registers;
 mod rows;
+mod scan;
 mod scatter;
 mod tile;
 mod windows;
@@ -27,7 +28,7 @@ pub(super) fn schedule(table: &mut LoopProgram, nest: &Nest, target: &Target) ->
     let kind = classify(nest, table);
     let mut flat = collapse::collapse(table, nest, &kind);
     let kind = match kind {
-        Kind::Contract(_) | Kind::Attention(_) => classify(&flat, table),
+        Kind::Contract(_) | Kind::Attention(_) | Kind::Scan(_) => classify(&flat, table),
         k => k,
     };
     match kind {
@@ -35,6 +36,7 @@ pub(super) fn schedule(table: &mut LoopProgram, nest: &Nest, target: &Target) ->
         Kind::Scatter => scatter::schedule(table, &flat),
         Kind::Rows if reduces_within(&flat) => Err(Error::verify("a nest", "reduces inside a reduction and is no attention")),
         Kind::Attention(a) => attention::schedule(table, &flat, &a, target),
+        Kind::Scan(s) => scan::schedule(table, &flat, &s),
         Kind::Rows => rows::schedule(table, &mut flat),
         Kind::Contract(c) if c.product == Product::Pick => pick::schedule(table, &flat, &c),
         Kind::Contract(c) => match windows::orient(table, &flat, &c, (target.vector_lanes as i64).clamp(4, 16)) {
