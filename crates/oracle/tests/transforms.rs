@@ -145,3 +145,77 @@ fn randomness() {
         assert_eq!(*row, eval(&b.graph, &[sample(&x, i), sample(&keys, i)])[0].data);
     }
 }
+
+/// Attention under vmap, with dropout of its own: its key is as random as dropout's, and each sample draws what it would alone.
+#[test]
+fn attention_with_dropout() {
+    use aludel_ir::graph::InputKind;
+    use aludel_ir::{Attrs, Builder, TensorType, ops};
+    let attrs = Attrs::new().with("dropout_p", 0.5).with("is_causal", true);
+    for (name, masked) in
+        [("scaled_dot_product_attention", false), ("scaled_dot_product_attention", true), ("_scaled_dot_product_flash_attention", false)]
+    {
+        let mut b = Builder::new("noisy");
+        let float = TensorType::new(DType::F32, [2i64, 5, 4]);
+        let mut x: Vec<_> = ["q", "k", "v"].map(|n| b.graph.add_input(n, InputKind::Arg, float.clone())).into();
+        if masked {
+            x.push(b.graph.add_input("mask", InputKind::Arg, TensorType::new(DType::F32, [5i64, 5])));
+        }
+        x.push(b.graph.add_input("key", InputKind::Arg, TensorType::new(DType::U32, [2i64])));
+        let y = b.operator(ops::find(name).unwrap(), &x, &attrs).unwrap()[0];
+        b.graph.add_output("y", y, None);
+        // The sum's gradient, so that the derivative's own use of the key is batched too.
+        let all: Vec<usize> = (0..b.rank(y)).collect();
+        let loss = b.sum(y, &all, false).unwrap();
+        for g in b.grad(loss, &x[..3]).unwrap() {
+            b.graph.add_output("g", g, None);
+        }
+        let graph = b.graph;
+        let outputs = vec![0; graph.outputs.len()];
+        let batch = |key: Option<usize>, r| {
+            let mut dims = vec![Some(0); 3];
+            dims.resize(x.len() - 1, None);
+            dims.push(key);
+            vmap(&graph, &dims, &outputs, &Dim::Const(3), r)
+        };
+        let refused = batch(None, Randomness::Error).unwrap_err().to_string();
+        assert!(refused.contains(name) && refused.contains("randomness"), "{refused}");
+        let tensor = |shape: &[usize], seed: usize| {
+            let n = shape.iter().product::<usize>();
+            HostTensor::new(DType::F32, shape, (0..n).map(|i| DType::F32.round(((i * 37 + seed * 11) % 97) as f64 / 48.0 - 1.0)).collect())
+                .unwrap()
+        };
+        let mut inputs: Vec<HostTensor> = (0..3).map(|i| tensor(&[3, 2, 5, 4], i)).collect();
+        // The same three samples in a row, so that only what is drawn can tell them apart.
+        inputs.iter_mut().for_each(|t| (0..t.data.len()).for_each(|i| t.data[i] = t.data[i % 40]));
+        if masked {
+            inputs.push(tensor(&[5, 5], 9));
+        }
+        let with = |key: HostTensor| [inputs.clone(), vec![key]].concat();
+        let key = HostTensor::new(DType::U32, [2], vec![1.0, 2.0]).unwrap();
+        let rows = |t: &HostTensor| (0..3).map(|i| sample(t, i).data).collect::<Vec<_>>();
+        let same = eval(&batch(None, Randomness::Same).unwrap(), &with(key.clone()));
+        let different = eval(&batch(None, Randomness::Different).unwrap(), &with(key));
+        for (s, d) in same.iter().zip(&different) {
+            let (s, d) = (rows(s), rows(d));
+            assert!(s[1] == s[0] && s[2] == s[0], "{name}");
+            assert!(d[1] != d[0] && d[2] != d[0] && d[1] != d[2], "{name}");
+        }
+        let keys = HostTensor::new(DType::U32, [3, 2], (0..6).map(f64::from).collect()).unwrap();
+        let own = eval(&batch(Some(0), Randomness::Error).unwrap(), &with(keys.clone()));
+        for i in 0..3 {
+            let mut one: Vec<HostTensor> = inputs[..3].iter().map(|t| sample(t, i)).collect();
+            one.extend(inputs[3..].iter().cloned());
+            one.push(sample(&keys, i));
+            for (batched, alone) in own.iter().zip(eval(&graph, &one)) {
+                compare(name, &sample(batched, i), &alone, [1e-9, 1e-12]).unwrap();
+            }
+        }
+        // Without dropout there is nothing to draw, and no key.
+        let mut b = Builder::new("calm");
+        let x: Vec<_> = ["q", "k", "v"].map(|n| b.graph.add_input(n, InputKind::Arg, float.clone())).into();
+        let y = b.operator(ops::find(name).unwrap(), &x, &Attrs::new()).unwrap()[0];
+        b.graph.add_output("y", y, None);
+        vmap(&b.graph, &[Some(0); 3], &[0], &Dim::Const(3), Randomness::Error).unwrap();
+    }
+}

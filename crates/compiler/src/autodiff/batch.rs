@@ -132,7 +132,7 @@ impl Batcher {
         types: Vec<TensorType>,
     ) -> Result<Vec<Batched>> {
         if let Op::Call(def, attrs) = op
-            && let Some(key) = key_operand(def.signature, attrs).filter(|k| sample.get(*k).is_some_and(|t| t.dtype == DType::U32))
+            && let Some(key) = key_operand(def.signature, attrs, sample)
             && !x[key].1
         {
             match self.randomness {
@@ -220,14 +220,19 @@ impl Batcher {
     }
 }
 
-/// The operand that is a random operator's key (if it has words for elements: attention has keys of another kind), unless its arguments
-/// make it draw nothing.
-fn key_operand(signature: &str, attrs: &Attrs) -> Option<usize> {
-    if attrs.bool("training", true) == Ok(false) || attrs.float("p", 1.0) == Ok(0.0) {
+/// The operand that is a random operator's key, unless its arguments make it draw nothing. The row's signature names it; where others
+/// before it may be left out, as attention's mask, it is the last operand. A key has words for elements: attention has keys of another
+/// kind.
+fn key_operand(signature: &str, attrs: &Attrs, sample: &[TensorType]) -> Option<usize> {
+    let none = |name: &str| attrs.float(name, 1.0) == Ok(0.0);
+    if attrs.bool("training", true) == Ok(false) || none("p") {
         return None;
     }
     let operands = signature.split(';').next().unwrap_or("");
-    operands.split(',').position(|p| p.trim().trim_matches(['[', ']']) == "key")
+    let at = operands.split(',').position(|p| matches!(p.trim().trim_matches(['[', ']']), "key" | "dropout_key"));
+    let at = at.filter(|k| sample.get(*k).is_some_and(|t| t.dtype == DType::U32));
+    let last = sample.len().checked_sub(1).filter(|k| operands.contains("[dropout_key]") && sample[*k].dtype == DType::U32);
+    at.or(last)
 }
 
 // A graph over the sizes of another, without symbols and guards of its own; guards found on the way go to the other.
