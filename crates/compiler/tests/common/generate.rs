@@ -123,9 +123,11 @@ impl Generator<'_> {
     }
 
     fn operator(&mut self) -> Result {
-        match self.rng.below(12) {
+        match self.rng.below(14) {
             10 => self.integers(),
             11 => self.special(),
+            12 => self.channels(),
+            13 => self.complex(),
             0 | 1 => self.unary(),
             2 | 3 => self.binary(),
             4 => self.reduction(),
@@ -506,6 +508,92 @@ impl Generator<'_> {
                 self.call("prod", &[t], a.with("dim", d))?;
             }
         }
+        Ok(())
+    }
+
+    /// Operators on `[N, C, ..]`: convolutions, pooling, normalisation of channels, resizing.
+    fn channels(&mut self) -> Result {
+        let mut x = self.any();
+        if self.b.rank(x) == 2 {
+            let dim = self.rng.below(2);
+            x = self.call("unsqueeze", &[x], Attrs::new().with("dim", dim))?;
+        }
+        let (shape, a) = (self.b.shape(x), Attrs::new());
+        let spatial = shape.len().saturating_sub(2);
+        let Some(channels) = shape.get(1).and_then(Expr::as_const).filter(|_| (1..=2).contains(&spatial)) else { return self.view() };
+        let stride = 1 + self.rng.below(2) as i64;
+        let vector = |g: &mut Self| g.state(vec![Expr::Const(channels)]);
+        match self.rng.below(8) {
+            0 | 1 => {
+                let groups = if channels % 2 == 0 && self.rng.below(2) == 0 { 2 } else { 1 };
+                let out = 2 * groups;
+                let mut weight = vec![Expr::Const(out), Expr::Const(channels / groups)];
+                weight.resize(2 + spatial, Expr::Const(3));
+                let (w, b) = (self.state(weight), self.state(vec![Expr::Const(out)]));
+                let a = a.with("padding", 1i64).with("stride", stride).with("groups", groups);
+                self.call(["conv1d", "conv2d"][spatial - 1], &[x, w, b], a)?;
+            }
+            2 => {
+                let mut weight = vec![Expr::Const(channels), Expr::Const(2)];
+                weight.resize(2 + spatial, Expr::Const(3));
+                let w = self.state(weight);
+                let a = a.with("padding", 1i64).with("stride", stride).with("output_padding", stride - 1);
+                self.call(["conv_transpose1d", "conv_transpose2d"][spatial - 1], &[x, w], a)?;
+            }
+            3 => {
+                let f = [["max_pool1d", "max_pool2d"], ["avg_pool1d", "avg_pool2d"]][self.rng.below(2)][spatial - 1];
+                let a = a.with("kernel_size", 2i64).with("stride", stride).with("padding", self.rng.below(2));
+                self.call(f, &[x], a)?;
+            }
+            4 if channels % 2 == 0 => {
+                let (w, b) = (vector(self), vector(self));
+                self.call("group_norm", &[x, w, b], a.with("num_groups", 2i64))?;
+            }
+            5 => {
+                let (mean, w, b) = (vector(self), vector(self), vector(self));
+                let variance = self.call("square", &[mean], a.clone())?;
+                let variance = self.call("add", &[variance], a.clone().with("other", 0.5))?;
+                let training = self.rng.below(2) == 0;
+                self.call("batch_norm", &[x, mean, variance, w, b], a.with("training", training))?;
+            }
+            6 => {
+                let mode = if self.rng.below(2) == 0 { "nearest" } else { ["linear", "bilinear"][spatial - 1] };
+                self.call("interpolate", &[x], a.with("scale_factor", 2i64).with("mode", mode))?;
+            }
+            _ => drop(self.call(["adaptive_avg_pool1d", "adaptive_avg_pool2d"][spatial - 1], &[x], a.with("output_size", 2i64))?),
+        }
+        Ok(())
+    }
+
+    /// Complex numbers, as pairs of reals, and back; recurrent cells.
+    fn complex(&mut self) -> Result {
+        let x = self.any();
+        let (rank, a) = (self.b.rank(x), Attrs::new());
+        let (re, im) = (self.call("tanh", &[x], a.clone())?, self.call("cos", &[x], a.clone())?);
+        let mut z = self.call("complex", &[re, im], a.clone())?;
+        match self.rng.below(6) {
+            0 => z = self.call("complex_mul", &[z, z], a.clone())?,
+            1 => z = self.call("complex_exp", &[z], a.clone())?,
+            2 if rank >= 1 => {
+                let f = *self.rng.pick(&["fft", "ifft"]);
+                z = self.call(f, &[z], a.clone())?;
+            }
+            3 if rank >= 2 => {
+                let t = self.call("transpose", &[z], a.clone().with("dim0", rank as i64 - 2).with("dim1", rank as i64 - 1))?;
+                z = self.call("complex_matmul", &[z, t], a.clone())?;
+            }
+            4 => {
+                let Some(n) = self.b.shape(x).last().and_then(Expr::as_const).filter(|_| rank == 2) else { return Ok(()) };
+                let rows = self.b.shape(x)[0].clone();
+                let h = self.input(&format!("h{}", self.b.graph.inputs.len()), InputKind::Arg, DType::F32, vec![rows, Expr::Const(3)]);
+                let (wi, wh) = (self.state(vec![Expr::Const(9), Expr::Const(n)]), self.state(vec![Expr::Const(9), Expr::Const(3)]));
+                self.call("gru_cell", &[x, h, wi, wh], a)?;
+                return Ok(());
+            }
+            _ => {}
+        }
+        let f = *self.rng.pick(&["real", "imag", "complex_abs"]);
+        self.call(f, &[z], a)?;
         Ok(())
     }
 
