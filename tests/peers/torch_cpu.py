@@ -11,7 +11,7 @@ import time
 
 import torch
 
-from torch_models import cross_entropy, make
+from torch_models import make, training_step
 
 SECONDS = 4
 
@@ -28,15 +28,7 @@ for name in names:
             torch._dynamo.reset()
             torch.manual_seed(0)
             model, x, y, batch = make(name, on_cpu=True)
-            optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
-            forward = torch.compile(model) if mode == "compile" else model
-
-            def step():
-                optimizer.zero_grad()
-                loss = cross_entropy(forward(x), y)
-                loss.backward()
-                optimizer.step()
-                return loss
+            step = training_step(model, x, y, torch.compile if mode == "compile" else (lambda module: module))
 
             begin = time.perf_counter()
             step()

@@ -11,7 +11,7 @@ import time
 
 import torch
 
-from torch_models import cross_entropy, make
+from torch_models import make, training_step
 
 arguments, sys.argv = sys.argv[1:], sys.argv[:1]
 names = (arguments[0] if arguments else "tiny,mlp,cnn,tinygpt,chargpt,gpt2").split(",")
@@ -35,18 +35,10 @@ for name, precision, mode in ((n, p, m) for n in names for p in precisions for m
         torch.manual_seed(0)
         model, x, y, batch = make(name, on_cpu=False)
         model, x, y = model.cuda().train(), x.cuda(), y.cuda()
-        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
         options = {"eager": None, "compile": {}, "graphs": {"mode": "reduce-overhead"}}[mode]
-        forward = model if options is None else torch.compile(model, **options)
-
-        def step():
-            optimizer.zero_grad(set_to_none=True)
-            with torch.autocast("cuda", torch.bfloat16, enabled=precision == "bf16"):
-                logits = forward(x)
-            loss = cross_entropy(logits, y)
-            loss.backward()
-            optimizer.step()
-            return loss
+        compiled = (lambda module: module) if options is None else (lambda module: torch.compile(module, **options))
+        amp = lambda: torch.autocast("cuda", torch.bfloat16, enabled=precision == "bf16")
+        step = training_step(model, x, y, compiled, amp)
 
         t = time.time()
         step()
@@ -69,6 +61,6 @@ for name, precision, mode in ((n, p, m) for n in names for p in precisions for m
             f"peer {name} {precision} {mode} ms {ms:.4f} samples/s {batch / ms * 1e3:.1f} peak_MB {peak:.1f} cold_s {cold:.2f}",
             flush=True,
         )
-        del model, forward, optimizer, x, y
+        del model, step, x, y
     except Exception as e:  # One that fails is no reason to leave the others out.
         print(f"failed {name} {precision} {mode}: {e!r}"[:400], file=sys.stderr, flush=True)

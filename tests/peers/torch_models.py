@@ -1,5 +1,7 @@
 """The models that `aludel bench` measures, in PyTorch: same sizes, same batches, random data."""
 
+from contextlib import nullcontext
+
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -51,6 +53,30 @@ class Gpt(nn.Module):
         for block in self.blocks:
             x = block(x)
         return self.head(self.ln(x))
+
+
+class LstmLm(nn.Module):
+    """The model of PyTorch's own example word_language_model, at the medium size of Zaremba et al."""
+
+    def __init__(self, vocabulary, width, layers, dropout):
+        super().__init__()
+        self.drop = nn.Dropout(dropout)
+        self.encoder = nn.Embedding(vocabulary, width)
+        self.rnn = nn.LSTM(width, width, layers, dropout=dropout, batch_first=True)
+        self.decoder = nn.Linear(width, vocabulary)
+
+    def forward(self, tokens):
+        x, _ = self.rnn(self.drop(self.encoder(tokens)))
+        return self.decoder(self.drop(x))
+
+
+class Gan(nn.Module):
+    """Two players; see training_step."""
+
+    def __init__(self, noise, hidden, sample):
+        super().__init__()
+        self.generator = nn.Sequential(nn.Linear(noise, hidden), nn.ReLU(), nn.Linear(hidden, sample))
+        self.discriminator = nn.Sequential(nn.Linear(sample, hidden), nn.LeakyReLU(), nn.Linear(hidden, 1))
 
 
 class Logits(nn.Module):
@@ -116,6 +142,11 @@ def make(name, on_cpu):
         )  # fmt: skip
         x = torch.randn(256, 1, 28, 28)
         return model, x, x, 256
+    if name == "lstm":
+        tokens = torch.randint(10000, (20, 36))
+        return LstmLm(10000, 650, 2, 0.5), tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous(), 20
+    if name == "gan":
+        return Gan(100, 256, 784), torch.randn(128, 784), torch.randn(128, 100), 128
     if name in PUBLISHED:
         return published(name)
     vocabulary, context, width, layers, heads, batch = {
@@ -131,3 +162,42 @@ def cross_entropy(logits, targets):
     if targets.is_floating_point():
         return F.mse_loss(logits.float(), targets)
     return F.cross_entropy(logits.reshape(-1, logits.shape[-1]).float(), targets.reshape(-1))
+
+
+def training_step(model, x, y, compiled=lambda module: module, amp=nullcontext):
+    """A function that makes one step and gives its loss. `compiled` wraps modules, `amp` makes the context of forward passes."""
+    adam = lambda module: torch.optim.AdamW(module.parameters(), lr=1e-4, fused=True)
+    if isinstance(model, Gan):
+        generator, discriminator = compiled(model.generator), compiled(model.discriminator)
+        players = adam(model.generator), adam(model.discriminator)
+        like = lambda logits, value: F.binary_cross_entropy_with_logits(logits.float(), torch.full_like(logits, value).float())
+
+        def both():
+            players[1].zero_grad(set_to_none=True)
+            with amp():
+                fake = generator(y)
+                real, made = discriminator(x), discriminator(fake.detach())
+            loss = like(real, 1.0) + like(made, 0.0)
+            loss.backward()
+            players[1].step()
+            players[0].zero_grad(set_to_none=True)
+            with amp():
+                logits = discriminator(fake)
+            passed = like(logits, 1.0)
+            passed.backward()
+            players[0].step()
+            return loss + passed
+
+        return both
+    forward, optimizer = compiled(model), adam(model)
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        with amp():
+            logits = forward(x)
+        loss = cross_entropy(logits, y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step

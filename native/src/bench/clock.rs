@@ -3,9 +3,17 @@
 use aludel::{Device, Result};
 use std::time::Instant;
 
-/// Slices of one measurement, about how long one is, and after how long no further one begins.
-const SLICES: usize = 9;
-const SLICE_SECONDS: f64 = 0.15;
+/// Slices of one measurement, and about how long one is.
+#[derive(Clone, Copy)]
+struct Slices {
+    count: usize,
+    seconds: f64,
+}
+
+const STEPS: Slices = Slices { count: 9, seconds: 0.15 };
+/// Of many short measurements; as PyTorch's script has it.
+const OPERATORS: Slices = Slices { count: 5, seconds: 0.02 };
+/// After how long no further slice begins.
 const ENOUGH_SECONDS: f64 = 6.0;
 /// How many submissions the host may be ahead.
 const AHEAD: usize = 8;
@@ -17,7 +25,16 @@ pub fn wait(device: &Device) -> Result<()> {
 }
 
 /// Milliseconds of one run. The first runs warm up; a run longer than a slice is timed by itself.
-pub fn time(device: &Device, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
+pub fn time(device: &Device, run: impl FnMut() -> Result<()>) -> Result<f64> {
+    slices(device, STEPS, run)
+}
+
+/// As [`time`], in a tenth of a second: for many measurements.
+pub fn time_briefly(device: &Device, run: impl FnMut() -> Result<()>) -> Result<f64> {
+    slices(device, OPERATORS, run)
+}
+
+fn slices(device: &Device, slices: Slices, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
     let begin = Instant::now();
     run()?;
     wait(device)?;
@@ -25,9 +42,9 @@ pub fn time(device: &Device, mut run: impl FnMut() -> Result<()>) -> Result<f64>
     run()?;
     wait(device)?;
     let about = clock.elapsed().as_secs_f64();
-    let runs = ((SLICE_SECONDS / about.max(1e-6)) as usize).clamp(1, 5000);
-    let mut times = Vec::with_capacity(SLICES);
-    while times.len() < SLICES && (times.len() < 3 || begin.elapsed().as_secs_f64() < ENOUGH_SECONDS) {
+    let runs = ((slices.seconds / about.max(1e-6)) as usize).clamp(1, 5000);
+    let mut times = Vec::with_capacity(slices.count);
+    while times.len() < slices.count && (times.len() < 3 || begin.elapsed().as_secs_f64() < ENOUGH_SECONDS) {
         let clock = Instant::now();
         for _ in 0..runs {
             run()?;

@@ -142,7 +142,7 @@ fn load(device: &Device, shapes: &[Vec<usize>], function: Function) -> Result<(A
 }
 
 /// Numbers between -1 and 1: zeros are kind to caches and to a GPU's clock.
-fn noise(count: usize, seed: u32) -> Vec<u32> {
+pub fn noise(count: usize, seed: u32) -> Vec<u32> {
     let mut state = seed.wrapping_mul(0x9e37_79b9) | 1;
     (0..count)
         .map(|_| {

@@ -6,6 +6,7 @@ mod ablate;
 mod clock;
 mod compile_time;
 mod micro;
+mod operators;
 mod peer;
 mod steps;
 
@@ -26,10 +27,14 @@ const MOST_SECONDS: f64 = 8.0;
 pub struct Args {
     #[command(flatten)]
     device: DeviceArgs,
-    /// What to measure, separated by commas: tiny, mlp, cnn, tinygpt, chargpt, gpt2, autoenc, vit, unet, bert, llama, resnet50,
-    /// vgg16; steps for all of these; matmul, copy, gelu, softmax, layer_norm, sum_rows, sum_columns; operations for all of these.
+    /// What to measure, separated by commas: tiny, mlp, cnn, tinygpt, chargpt, gpt2, autoenc, gan, lstm, vit, unet, bert, llama, resnet50,
+    /// vgg16; steps for all of these; matmul, copy, gelu, softmax, layer_norm, sum_rows, sum_columns; operations for all of these;
+    /// operators, one by one as eager mode runs them, only where they are named.
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     only: Vec<String>,
+    /// Which of --only operators, separated by commas.
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    operators: Vec<String>,
     /// Mixed precision of training steps: bf16, or f16 with a scaled loss.
     #[arg(long, value_name = "TYPE", default_value_t = Precision::F32, hide_default_value = true)]
     amp: Precision,
@@ -71,8 +76,8 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
     let steps: Vec<&str> = workload::ALL.iter().map(|w| w.name).collect();
     let micros = micro::names();
     for name in &args.only {
-        if !steps.iter().chain(&micros).chain(&["steps", "operations"]).any(|n| n == name) {
-            let known = [steps.join(", "), "steps".into(), micros.join(", "), "operations".into()].join(", ");
+        if !steps.iter().chain(&micros).chain(&["steps", "operations", "operators"]).any(|n| n == name) {
+            let known = [steps.join(", "), "steps".into(), micros.join(", "), "operations".into(), "operators".into()].join(", ");
             return Err(Error::invalid(format!("--only {name}"), "there is no such measurement", format!("there are {known}")));
         }
     }
@@ -103,6 +108,10 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
     }
     if micros.iter().any(|n| wanted(n, "operations")) {
         failed += micro::run(&choice, &|n| wanted(n, "operations"), output)?;
+    }
+    if named("operators") {
+        let python = (args.peer.as_deref() == Some("torch")).then_some(args.python.as_str());
+        failed += operators::run(&choice, &args.operators, python, output)?;
     }
     if args.peer.is_some() && !measured.is_empty() {
         beside(args, &choice, &measured, output)?;

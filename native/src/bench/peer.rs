@@ -2,12 +2,14 @@
 
 use crate::device::Kind;
 use aludel::{Error, Result};
+use std::io::{ErrorKind, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 const MODELS: &str = include_str!("../../../tests/peers/torch_models.py");
 const CPU: &str = include_str!("../../../tests/peers/torch_cpu.py");
 const GPU: &str = include_str!("../../../tests/peers/torch_gpu.py");
+const OPERATORS: &str = include_str!("../../../tests/peers/torch_operators.py");
 
 /// One line of a peer's program.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +42,20 @@ pub fn torch(python: &str, kind: Kind, precision: &str, workloads: &[&str]) -> R
     }
     let mut command = Command::new(python);
     command.arg(directory.path().join("peer.py")).args(arguments);
-    times(command).map_err(failed)
+    times(command, "").map_err(failed)
+}
+
+/// Runs PyTorch's operators one by one; `requests` is what its script reads. A time's `workload` is the operator, its `how` the size.
+pub fn torch_operators(python: &str, kind: Kind, precision: &str, requests: &str) -> Result<Vec<Peer>> {
+    let failed =
+        |problem: String| Error::invalid(format!("--peer torch: {python}"), problem, "name a Python that has PyTorch with --python");
+    let device = if matches!(kind, Kind::Cuda(_) | Kind::Wgpu) { "cuda" } else { "cpu" };
+    let directory = tempfile::tempdir().map_err(|e| failed(e.to_string()))?;
+    let script = directory.path().join("torch_operators.py");
+    std::fs::write(&script, OPERATORS).map_err(|e| failed(e.to_string()))?;
+    let mut command = Command::new(python);
+    command.arg(script).args([device, precision]);
+    times(command, requests).map_err(failed)
 }
 
 /// Runs burn's program (`tests/peers/burn`, built beforehand) on these workloads; it has some of them.
@@ -50,16 +65,24 @@ pub fn burn(program: &Path, kind: Kind, workloads: &[&str]) -> Result<Vec<Peer>>
     }
     let mut command = Command::new(program);
     command.arg(workloads.join(","));
-    times(command).map_err(|problem| {
+    times(command, "").map_err(|problem| {
         let remedy = "build it (cargo build --release --manifest-path tests/peers/burn/Cargo.toml) and name it with --burn";
         Error::invalid(format!("--peer burn: {}", program.display()), problem, remedy)
     })
 }
 
-/// The times that a peer's program prints; what else it says goes to our own standard error.
-fn times(mut command: Command) -> std::result::Result<Vec<Peer>, String> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped());
-    let output = command.spawn().and_then(|c| c.wait_with_output()).map_err(|e| e.to_string())?;
+/// The times that a peer's program prints, given `input`; what else it says goes to our own standard error.
+fn times(mut command: Command, input: &str) -> std::result::Result<Vec<Peer>, String> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let run = |mut child: Child| {
+        // It reads all of it before it prints; one that reads nothing may end first.
+        let written = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(input.as_bytes()));
+        match written {
+            Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(e),
+            _ => child.wait_with_output(),
+        }
+    };
+    let output = command.spawn().and_then(run).map_err(|e| e.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout);
     let peers: Vec<Peer> = text.lines().filter_map(parse).collect();
     if peers.is_empty() { Err("it printed no times (what it said is above)".into()) } else { Ok(peers) }

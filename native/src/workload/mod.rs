@@ -41,7 +41,7 @@ const fn zoo(name: &'static str, batch: usize, model: Zoo) -> Workload {
 const CLASSES: usize = 10;
 
 /// All workloads, the small first.
-pub const ALL: [Workload; 13] = [
+pub const ALL: [Workload; 15] = [
     Workload { name: "tiny", shape: Shape::Mlp(&[64, 128, 128, 10]), batch: 64 },
     Workload { name: "mlp", shape: Shape::Mlp(&[784, 1024, 1024, 10]), batch: 1024 },
     Workload { name: "cnn", shape: Shape::Cnn, batch: 256 },
@@ -49,6 +49,8 @@ pub const ALL: [Workload; 13] = [
     gpt("chargpt", 64, [65, 256, 384, 6, 6]),
     gpt("gpt2", 8, [50304, 1024, 768, 12, 12]),
     zoo("autoenc", 256, Zoo::Autoencoder),
+    zoo("gan", 128, Zoo::Gan),
+    zoo("lstm", 20, Zoo::Lstm),
     zoo("vit", 64, Zoo::VitTiny),
     zoo("unet", 8, Zoo::UNet),
     zoo("bert", 64, Zoo::Bert),
@@ -74,6 +76,8 @@ pub enum Model {
 pub struct Train {
     pub model: Model,
     optimizer: AdamW,
+    /// Of a GAN's discriminator; the other one is its generator's.
+    adversary: Option<AdamW>,
     amp: MixedPrecision,
     /// Of models with dropout.
     generator: Option<Generator>,
@@ -85,7 +89,17 @@ pub type Batch = (Tensor, Tensor);
 impl Train {
     /// Forward, backward and update; gives the loss before the update.
     pub fn step(&mut self, (x, y): &Batch) -> Result<Tensor> {
-        let Train { model, optimizer, amp, generator } = self;
+        let Train { model, optimizer, adversary, amp, generator } = self;
+        if let (Model::Zoo(model), Some(adversary)) = (&mut *model, adversary)
+            && let zoo::Model::Gan(gan) = &mut **model
+        {
+            let fake = amp.forward(|| gan.generator.forward(y))?;
+            let loss = amp.forward(|| gan.discriminator_loss(x, &fake))?;
+            amp.step(&loss, adversary, &mut gan.discriminator, |o, m, g| o.step(m, g))?;
+            let passed = amp.forward(|| gan.generator_loss(&fake))?;
+            amp.step(&passed, optimizer, &mut gan.generator, |o, m, g| o.step(m, g))?;
+            return loss.add(&passed);
+        }
         let loss = || match &*model {
             Model::Mlp(m) => m.forward(x)?.cross_entropy(y),
             Model::Cnn(m) => m.forward(x)?.cross_entropy(y),
@@ -159,7 +173,14 @@ impl Workload {
             _ => None,
         };
         let config = AdamConfig { lr: LEARNING_RATE, ..AdamConfig::default() };
-        Ok(Train { optimizer: AdamW::new(&model, config)?, amp: MixedPrecision::new(device, precision)?, model, generator })
+        let (optimizer, adversary) = match &model {
+            Model::Zoo(m) => match &**m {
+                zoo::Model::Gan(gan) => (AdamW::new(&gan.generator, config.clone())?, Some(AdamW::new(&gan.discriminator, config)?)),
+                other => (AdamW::new(other, config)?, None),
+            },
+            other => (AdamW::new(other, config)?, None),
+        };
+        Ok(Train { optimizer, adversary, amp: MixedPrecision::new(device, precision)?, model, generator })
     }
 
     /// A batch of random data.
@@ -183,6 +204,7 @@ impl Workload {
                 Ok(match zoo.data() {
                     Data::Images(shape, classes) => (images(shape, 1)?, whole(b, classes, &[b])?),
                     Data::Pixels([c, h, w], classes) => (images([c, h, w], 1)?, whole(b * h * w, classes, &[b, h, w])?),
+                    Data::Samples { sample, noise } => (Tensor::randn(device, [b, sample], 1)?, Tensor::randn(device, [b, noise], 2)?),
                     Data::Same(shape) => (images(shape, 1)?, images(shape, 1)?),
                     Data::Sequences { vocabulary, time, classes } => (whole(b * time, vocabulary, &[b, time])?, whole(b, classes, &[b])?),
                     Data::Next { vocabulary, time } => {
@@ -226,6 +248,8 @@ mod tests {
         assert_eq!(count("llama"), 134_515_008);
         assert_eq!(count("vit"), 5_717_416);
         assert_eq!(count("unet"), 31_037_698);
+        assert_eq!(count("lstm"), 19_780_400);
+        assert_eq!(count("gan"), 100 * 256 + 256 + 256 * 784 + 784 + 784 * 256 + 256 + 256 + 1);
         assert_eq!(Workload::find("chargpt", true).unwrap().batch, 4);
         // 6 flops for each of the parameters of the products, and example.
         let tiny = Workload::find("tiny", false).unwrap();

@@ -1,8 +1,8 @@
 //! Published models as workloads: their configurations, and what a step multiplies.
 
 use aludel::models::{
-    Autoencoder, BertConfig, BertForSequenceClassification, Llama, LlamaConfig, ResNet, ResNetConfig, UNet, UNetConfig, Vgg, VggConfig,
-    Vit, VitConfig,
+    Autoencoder, BertConfig, BertForSequenceClassification, Gan, GanConfig, Llama, LlamaConfig, LstmLm, LstmLmConfig, ResNet, ResNetConfig,
+    UNet, UNetConfig, Vgg, VggConfig, Vit, VitConfig,
 };
 use aludel::nn::{Init, Module};
 use aludel::{Result, Tensor, Tree};
@@ -18,6 +18,10 @@ pub enum Zoo {
     Bert,
     /// A decoder with grouped queries.
     Llama,
+    /// A recurrent language model.
+    Lstm,
+    /// Two models with an optimizer each.
+    Gan,
 }
 
 /// What a model is given.
@@ -33,7 +37,12 @@ pub enum Data {
     Sequences { vocabulary: usize, time: usize, classes: usize },
     /// The next token of each.
     Next { vocabulary: usize, time: usize },
+    /// Samples, and noise to make others of.
+    Samples { sample: usize, noise: usize },
 }
+
+/// Vectors as large as MNIST's images.
+const GAN: GanConfig = GanConfig { noise: 100, hidden: 256, sample: 784 };
 
 const IMAGENET: Data = Data::Images([3, 224, 224], 1000);
 
@@ -47,6 +56,8 @@ impl Zoo {
             Zoo::VitTiny => "ViT-tiny with patches of 16 on 3x224x224, 1000 classes".into(),
             Zoo::Bert => "BERT-base with dropout, 128 tokens, 2 classes".into(),
             Zoo::Llama => "Llama of 135 million (SmolLM's sizes), 512 tokens".into(),
+            Zoo::Lstm => "LSTM language model of 2 layers, width 650, with dropout, vocabulary 10000, 35 tokens".into(),
+            Zoo::Gan => format!("GAN of two layers each, {} to {}, two optimizers", GAN.noise, GAN.sample),
         }
     }
 
@@ -57,6 +68,8 @@ impl Zoo {
             Zoo::UNet => Data::Pixels([3, 128, 128], 2),
             Zoo::Bert => Data::Sequences { vocabulary: 30522, time: 128, classes: 2 },
             Zoo::Llama => Data::Next { vocabulary: 49152, time: 512 },
+            Zoo::Lstm => Data::Next { vocabulary: 10_000, time: 35 },
+            Zoo::Gan => Data::Samples { sample: GAN.sample, noise: GAN.noise },
         }
     }
 
@@ -73,6 +86,10 @@ impl Zoo {
             Zoo::UNet => 12.1e9,
             Zoo::Bert => 128.0 * 12.0 * (12.0 * 768.0 * 768.0 + 2.0 * 128.0 * 768.0),
             Zoo::Llama => 512.0 * (134.5e6 + 30.0 * 512.0 * 576.0),
+            // All parameters but the embeddings.
+            Zoo::Lstm => 35.0 * (19.78e6 - 6.5e6),
+            // The generator once; the discriminator on what is real, and twice on what is not, once of that for the generator's sake.
+            Zoo::Gan => (GAN.hidden * (GAN.noise + GAN.sample) + 3 * GAN.hidden * (GAN.sample + 1)) as f64,
         }
     }
 
@@ -85,11 +102,13 @@ impl Zoo {
             Zoo::VitTiny => Model::Vit(Vit::new(init, &VitConfig::vit_tiny())?),
             Zoo::Bert => Model::Bert(BertForSequenceClassification::new(init, &BertConfig::bert_base(), 2)?),
             Zoo::Llama => Model::Llama(Llama::new(init, &LlamaConfig::smol())?),
+            Zoo::Lstm => Model::Lstm(LstmLm::new(init, &LstmLmConfig::medium())?),
+            Zoo::Gan => Model::Gan(Gan::new(init, &GAN)?),
         })
     }
 
     pub fn drops(self) -> bool {
-        matches!(self, Zoo::Vgg16 | Zoo::Bert)
+        matches!(self, Zoo::Vgg16 | Zoo::Bert | Zoo::Lstm)
     }
 }
 
@@ -104,9 +123,12 @@ pub enum Model {
     Vit(Vit),
     Bert(BertForSequenceClassification),
     Llama(Llama),
+    Lstm(LstmLm),
+    Gan(Gan),
 }
 
 impl Model {
+    /// Of a GAN, the generator's: a step trains its two players in turn, and asks each for its own.
     pub fn loss(&self, x: &Tensor, y: &Tensor) -> Result<Tensor> {
         match self {
             Model::Autoencoder(m) => m.forward(x)?.mse_loss(y),
@@ -116,6 +138,8 @@ impl Model {
             Model::Vit(m) => m.forward(x)?.cross_entropy(y),
             Model::Bert(m) => m.forward(x)?.cross_entropy(y),
             Model::Llama(m) => m.loss(x, y),
+            Model::Lstm(m) => m.loss(x, y),
+            Model::Gan(m) => m.generator_loss(&m.generator.forward(y)?),
         }
     }
 }
