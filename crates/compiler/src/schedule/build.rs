@@ -313,20 +313,32 @@ impl<'n> Emitter<'n> {
         self.scopes.iter().rev().find_map(|s| s.get(&v).cloned())
     }
 
-    /// Computes, in the present scope, whatever `v` needs that does not vary over `axes`: called before a loop over them.
+    /// For each value, whether it needs a reduction whose result is not known yet.
+    fn waiting(&self) -> Vec<bool> {
+        let mut waits: Vec<bool> = Vec::with_capacity(self.nest.ops.len());
+        for (i, (op, _)) in self.nest.ops.iter().enumerate() {
+            let known = self.known(ValId(i as u32)).is_some();
+            waits.push(!known && (matches!(op, LoopOp::Reduce { .. }) || op.operands().iter().any(|x| waits[x.0 as usize])));
+        }
+        waits
+    }
+
+    /// Computes, in the present scope, whatever `v` needs that does not vary over `axes` and waits for no reduction: called before a loop
+    /// over them.
     pub fn hoist(&mut self, kb: &mut KernelBuilder, v: ValId, axes: &[AxisId]) -> Result<()> {
-        if self.known(v).is_some() {
-            return Ok(());
-        }
-        if !self.depends_on(v, axes) {
-            self.value(kb, v)?;
-            return Ok(());
-        }
-        if matches!(self.nest.op(v), LoopOp::Reduce { .. }) {
-            return Ok(());
-        }
-        for x in self.nest.op(v).operands() {
-            self.hoist(kb, x, axes)?;
+        let waits = self.waiting();
+        let mut seen = vec![false; waits.len()];
+        let mut stack = vec![v];
+        while let Some(v) = stack.pop() {
+            if std::mem::replace(&mut seen[v.0 as usize], true) || self.known(v).is_some() {
+                continue;
+            }
+            if !self.depends_on(v, axes) && !waits[v.0 as usize] {
+                self.value(kb, v)?;
+            } else if !matches!(self.nest.op(v), LoopOp::Reduce { .. }) {
+                // The first operand first.
+                stack.extend(self.nest.op(v).operands().into_iter().rev());
+            }
         }
         Ok(())
     }
