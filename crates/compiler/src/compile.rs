@@ -1,7 +1,7 @@
 //! All passes, in order.
 
 use crate::plan::{self, Passes};
-use crate::{Options, Part, Target, attention, autodiff, fuse, layout, lower, partition, schedule, split};
+use crate::{Options, Part, Target, attention, autodiff, fuse, layout, lower, partition, scan, schedule, split};
 use aludel_ir::Result;
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
@@ -19,6 +19,8 @@ pub fn compile(graph: &Graph, target: &Target, options: &Options) -> Result<Prog
     let prims = autodiff::decompose_for(&joint, target)?;
     // Attention that no template of the target takes becomes products and a softmax.
     let prims = attention::retain(&prims, target)?;
+    // Long scans become those of blocks.
+    let prims = scan::cut(&prims, target)?;
     // What the backward pass computes again rather than keeps.
     let prims = if options.parts.has(Part::Recomputation) { partition::partition(&prims, options.memory_budget)?.0 } else { prims };
     // Views become index arithmetic; what is worth keeping gets a buffer and a nest.

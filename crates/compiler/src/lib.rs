@@ -13,6 +13,7 @@ mod nest;
 pub mod partition;
 mod parts;
 mod plan;
+mod scan;
 pub mod schedule;
 mod split;
 mod stages;

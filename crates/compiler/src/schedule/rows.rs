@@ -22,6 +22,9 @@ pub(super) struct Shape {
     pub rows_fastest: bool,
 }
 
+/// Elements of a window that a thread reads all at once, so that its loads wait for memory together.
+const WINDOW: i64 = 16;
+
 /// A thread's place in its workgroup.
 pub(super) struct Place {
     /// Which lane of its row it is, and which row of the workgroup's.
@@ -245,16 +248,26 @@ impl Template<'_> {
         Ok(())
     }
 
-    /// A loop of this lane over its columns.
+    /// A loop of this lane over its columns; written out where a thread has a window to itself.
     fn columns(
         &self,
         kb: &mut KernelBuilder,
         em: &mut Emitter,
         lane: &KExpr,
         lanes: u32,
-        body: impl FnOnce(&Self, &mut KernelBuilder, &mut Emitter, KExpr) -> Result<()>,
+        body: impl Fn(&Self, &mut KernelBuilder, &mut Emitter, KExpr) -> Result<()>,
     ) -> Result<()> {
-        let end = kb.size(&self.program.volume(&self.nest.inner));
+        let volume = self.program.volume(&self.nest.inner);
+        if let (Some(n @ 1..=WINDOW), 1, true) = (volume.as_const(), lanes, self.target.speaks(Language::Ptx)) {
+            for column in 0..n {
+                em.enter();
+                kb.unflatten(k::int(column), &self.nest.inner, self.program, &mut em.axes);
+                body(self, kb, em, k::int(column))?;
+                em.leave();
+            }
+            return Ok(());
+        }
+        let end = kb.size(&volume);
         let var = kb.var(k::I32);
         kb.open();
         em.enter();
