@@ -132,6 +132,11 @@ pub enum WarpgroupOp {
     Wait(u8),
     /// So many threads, whole warpgroups, meet: those that come here and no others.
     Meet(u32),
+    /// Waits for the turn of the warpgroup of this number, up to 12, which gives it back to itself or another one: threads of both, or
+    /// twice its own, come to [`WarpgroupOp::TakeTurn`] and [`WarpgroupOp::GiveTurn`] in all.
+    TakeTurn(KExpr),
+    /// Gives the turn to the warpgroup of this number.
+    GiveTurn(KExpr),
     /// From here on each thread of the warpgroup has so many registers, a multiple of 8 up to 240: those that it gives up are for
     /// warpgroups that ask for `more` than the kernel starts with, which wait until there are enough.
     Registers { count: u32, more: bool },
@@ -148,13 +153,14 @@ impl WarpgroupOp {
             WarpgroupOp::Multiply { a: Rows::Registers(a), b, .. } => a.iter().chain([&b.index]).collect(),
             WarpgroupOp::Publish | WarpgroupOp::Fence | WarpgroupOp::Commit | WarpgroupOp::Wait(_) | WarpgroupOp::Meet(_) => vec![],
             WarpgroupOp::Registers { .. } => vec![],
+            WarpgroupOp::TakeTurn(e) | WarpgroupOp::GiveTurn(e) => vec![e],
         }
     }
 
     /// Whether all threads of a warpgroup take part.
     pub fn is_collective(&self) -> bool {
         use WarpgroupOp::*;
-        matches!(self, Fence | Multiply { .. } | Commit | Wait(_) | Meet(_) | Registers { .. })
+        matches!(self, Fence | Multiply { .. } | Commit | Wait(_) | Meet(_) | TakeTurn(_) | GiveTurn(_) | Registers { .. })
     }
 
     /// The registers that the operation changes.
@@ -251,6 +257,8 @@ impl WarpgroupOp {
                 };
                 Multiply { acc: acc.iter().map(|v| var(*v)).collect(), clear: *clear, factors: *factors, a, b: tile(b) }
             }
+            TakeTurn(e) => TakeTurn(expr(e)),
+            GiveTurn(e) => GiveTurn(expr(e)),
             Publish | Fence | Commit | Wait(_) | Meet(_) | Registers { .. } => self.clone(),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::driver::{Failure, check};
 use cudarc::driver::sys::{self, CUdeviceptr, CUevent_flags, CUstream_flags};
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
 
 type Done<T> = Result<T, Failure>;
@@ -211,6 +211,18 @@ impl Module {
         // SAFETY: a context is current; the image is whole (its checksum was compared, or the driver just made it), and the
         // driver copies what it needs.
         check(unsafe { sys::cuModuleLoadData(&mut raw, cubin.as_ptr() as *const c_void) })?;
+        Ok(Module(raw))
+    }
+
+    /// Compiles and loads PTX that ends with a zero.
+    pub fn compile(text: &CStr, options: &mut [sys::CUjit_option], values: &mut [*mut c_void]) -> Done<Self> {
+        let mut raw = null_mut();
+        // There are as many values as options.
+        let count = options.len().min(values.len()) as u32;
+        // SAFETY: a context is current; the text ends with its zero; what the values name outlives the call, by the caller's borrow.
+        check(unsafe {
+            sys::cuModuleLoadDataEx(&mut raw, text.as_ptr() as *const c_void, count, options.as_mut_ptr(), values.as_mut_ptr())
+        })?;
         Ok(Module(raw))
     }
 

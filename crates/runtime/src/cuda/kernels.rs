@@ -1,4 +1,5 @@
-//! PTX to loaded kernels. The driver compiles; its machine code is kept on disk, with all that it depends on in the name.
+//! PTX to loaded kernels. The driver compiles; its machine code is kept on disk, with all that it depends on in the name, but for
+//! kernels that the driver keeps itself.
 
 use super::driver::{Failure, check};
 use super::handles::{Function, Module};
@@ -9,7 +10,7 @@ use aludel_ir::program::{KernelSource, Program};
 use aludel_ir::{Error, Result};
 use cudarc::driver::sys::{self, CUfunction_attribute, CUjit_option};
 use std::collections::HashMap;
-use std::ffi::c_void;
+use std::ffi::{CString, c_void};
 use std::path::PathBuf;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -104,8 +105,12 @@ impl Kernels {
         let known = self.disk.get(key).and_then(|cubin| Module::new(&cubin).ok());
         let module = match known {
             Some(module) => module,
+            None if is_whole(source) => said(shared, source, |options, values| {
+                let text = CString::new(source.source.as_bytes()).map_err(|_| Failure(sys::CUresult::CUDA_ERROR_INVALID_PTX))?;
+                Module::compile(&text, options, values)
+            })?,
             None => {
-                let cubin = assemble(shared, source)?;
+                let cubin = said(shared, source, |options, values| link(source, options, values))?;
                 let module = shared.done(&format!("loading {}", source.name), Module::new(&cubin))?;
                 self.disk.put(key, &cubin);
                 module
@@ -172,14 +177,24 @@ impl Drop for Linker {
     }
 }
 
-/// Machine code for PTX. Errors carry what the driver's assembler says.
-fn assemble(shared: &Shared, source: &KernelSource) -> Result<Vec<u8>> {
+/// Whether a kernel has to be compiled as a whole program. The linker, which alone gives machine code to keep, compiles for further
+/// units to call: it then runs products of warpgroups one after the other, and ignores how they share out registers. Of a whole
+/// program, the driver keeps the machine code in a cache of its own.
+fn is_whole(source: &KernelSource) -> bool {
+    source.source.contains("setmaxnreg")
+}
+
+/// Runs the driver's assembler with options. Errors carry what it says.
+fn said<T>(
+    shared: &Shared,
+    source: &KernelSource,
+    run: impl FnOnce(&mut [CUjit_option], &mut [*mut c_void]) -> Result<T, Failure>,
+) -> Result<T> {
     let mut log = vec![0u8; LOG];
     let mut options = [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
     // The driver takes numbers in the place of pointers.
     let mut values = [log.as_mut_ptr() as *mut c_void, LOG as *mut c_void];
-    let made = link(source, &mut options, &mut values);
-    made.map_err(|e| {
+    run(&mut options, &mut values).map_err(|e| {
         let said = String::from_utf8_lossy(&log);
         let said = said.trim_end_matches('\0').trim();
         if e.is_sticky() || e.is_out_of_memory() {

@@ -4,8 +4,11 @@ use super::Printer;
 use super::emit::{Class, Operand};
 use super::memory::Space;
 use aludel_ir::kernel::KExpr;
-use aludel_ir::kernel::warpgroup::{ATOM_ROWS, Factors, ROW, Rows, TileAt, WarpgroupOp};
+use aludel_ir::kernel::warpgroup::{ATOM_ROWS, Factors, ROW, Rows, TileAt, WARPGROUP, WarpgroupOp};
 use aludel_ir::{Error, Result};
+
+/// The barrier of the first warpgroup's turns.
+const FIRST_TURN: u32 = 2;
 
 /// Bytes of an element of an array of barriers or tiles.
 const ELEMENT: u32 = 16;
@@ -79,12 +82,23 @@ impl Printer<'_> {
             }
             WarpgroupOp::Commit => self.emit.line("wgmma.commit_group.sync.aligned"),
             WarpgroupOp::Wait(n) => self.emit.line(format!("wgmma.wait_group.sync.aligned {n}")),
+            // The barriers behind those of the workgroup and of all that multiply.
+            WarpgroupOp::TakeTurn(e) => self.turn("sync", e)?,
+            WarpgroupOp::GiveTurn(e) => self.turn("arrive", e)?,
             WarpgroupOp::Registers { count, more } => {
                 self.emit.line(format!("setmaxnreg.{}.sync.aligned.u32 {count}", if *more { "inc" } else { "dec" }));
             }
             // Barrier 0 is the whole workgroup's.
             WarpgroupOp::Meet(threads) => self.emit.line(format!("bar.sync 1, {threads}")),
         }
+        Ok(())
+    }
+
+    fn turn(&mut self, what: &str, warpgroup: &KExpr) -> Result<()> {
+        let index = self.scalar_value(warpgroup)?;
+        let barrier = self.emit.op(Class::B32, "add.s32", &[&index, &Operand::Int(FIRST_TURN)]);
+        let barrier = self.emit.arg(&barrier);
+        self.emit.line(format!("bar.{what} {barrier}, {}", 2 * WARPGROUP));
         Ok(())
     }
 

@@ -35,6 +35,8 @@ impl Printer<'_> {
             WarpgroupOp::Commit => "commit".into(),
             WarpgroupOp::Wait(n) => format!("wait({n})"),
             WarpgroupOp::Meet(n) => format!("meet({n})"),
+            WarpgroupOp::TakeTurn(e) => format!("take turn({})", self.expr(e)),
+            WarpgroupOp::GiveTurn(e) => format!("give turn({})", self.expr(e)),
             WarpgroupOp::Registers { count, more: true } => format!("more registers({count})"),
             WarpgroupOp::Registers { count, more: false } => format!("fewer registers({count})"),
         };
@@ -100,6 +102,13 @@ impl Parser<'_> {
                 WarpgroupOp::Wait(n)
             }
             "meet" => WarpgroupOp::Meet(self.count()?),
+            "take" | "give" => {
+                self.c.word("turn")?;
+                self.c.expect("(")?;
+                let e = self.expr()?;
+                self.c.expect(")")?;
+                if word == "take" { WarpgroupOp::TakeTurn(e) } else { WarpgroupOp::GiveTurn(e) }
+            }
             "more" | "fewer" => {
                 self.c.word("registers")?;
                 WarpgroupOp::Registers { count: self.count()?, more: word == "more" }

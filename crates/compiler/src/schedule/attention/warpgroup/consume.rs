@@ -52,6 +52,11 @@ impl Warpgroups<'_> {
         let before = kb.mutable(k::int(-1), k::I32);
         kb.stmt(Stmt::Warpgroup(WarpgroupOp::Await { array: r.ready, index: k::int(0), parity: k::int(0) }));
         let c = Consumer { r, h: &h, rows, before };
+        // The first warpgroup begins.
+        if self.takes_turns() {
+            let then = vec![Stmt::Warpgroup(WarpgroupOp::GiveTurn(k::int(0)))];
+            kb.stmt(Stmt::If { cond: equal(k::div(KExpr::LocalId(0), k::int(WARPGROUP as i64)), 0), then, otherwise: vec![] });
+        }
         if f.a.softmax.is_none() {
             outer(kb, em, &f.a.outer, &mut |kb, em| {
                 walks.iter().try_for_each(|w| self.walk(kb, em, &c, w, &mut |kb, em, at, c0| self.tile(kb, em, &c, at, (c0, w.2))))
@@ -124,14 +129,21 @@ impl Warpgroups<'_> {
     fn tile(&self, kb: &mut KernelBuilder, em: &mut Emitter, c: &Consumer, at: &At, (c0, checked): (&KExpr, bool)) -> Result<()> {
         let (f, a) = (&self.f, self.f.a);
         let mut tile = f.tile(kb, em, c.h, c0, checked, &self.plan.given)?;
+        let together = self.together();
+        self.take_turn(kb);
         for i in 0..a.products.len() {
             let acc = self.product(kb, c, at, i);
             tile.products.push(acc);
-            if i == 0 {
-                // The products of the tile before are done: its stage is free.
+            if i == 0 && !together {
+                // The products of the tile before are done: its stage is free, and their registers.
                 wait(kb, 1);
                 self.release(kb, c);
             }
+        }
+        self.give_turn(kb);
+        if together {
+            wait(kb, a.products.len() - 1);
+            self.release(kb, c);
         }
         // First the results that wait for fewer products.
         let mut outputs: Vec<(usize, usize, Vec<ValId>)> = Vec::new();
@@ -141,13 +153,22 @@ impl Warpgroups<'_> {
             outputs.push((last, o, needed));
         }
         outputs.sort_by_key(|(last, ..)| *last);
+        let mut later = Vec::new();
         for (i, (last, o, needed)) in outputs.into_iter().enumerate() {
             // Groups that were started later may be under way.
-            wait(kb, a.products.len() + i - 1 - last);
+            wait(kb, a.products.len() - 1 - last + if together { 0 } else { i });
             let weights = f.output_weights(kb, em, c.h, &mut tile, o, &mut |kb, t, j| self.take(kb, c, at, t, j, &needed))?;
             let words: Vec<[Var; 4]> =
                 self.words().enumerate().map(|(s, ())| f.packed(kb, self.plan.operands.dtype, &weights, s)).collect();
-            self.output(kb, c, &at.start, o, &words);
+            match together {
+                true => later.push((o, words)),
+                false => self.output(kb, c, &at.start, o, &words),
+            }
+        }
+        if together {
+            self.take_turn(kb);
+            later.iter().for_each(|(o, words)| self.output(kb, c, &at.start, *o, words));
+            self.give_turn(kb);
         }
         Ok(())
     }
@@ -167,12 +188,16 @@ impl Warpgroups<'_> {
         let (f, a) = (&self.f, self.f.a);
         let Some(s) = &a.softmax else { return Ok(()) };
         let mut tile = f.tile(kb, em, c.h, c0, checked, &self.plan.given)?;
+        if !first {
+            self.take_turn(kb);
+        }
         for i in 0..a.products.len() {
             let acc = self.product(kb, c, at, i);
             tile.products.push(acc);
         }
         if !first {
             self.values(kb, c, packed);
+            self.give_turn(kb);
         }
         wait(kb, if first { 0 } else { a.outputs.len() });
         let needed: Vec<ValId> =
@@ -193,6 +218,35 @@ impl Warpgroups<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a thread has the registers to start all products with rows at once, and then all with values.
+    fn together(&self) -> bool {
+        let (a, columns) = (self.f.a, self.plan.columns);
+        let (products, outputs) = (a.products.len() as u32, a.outputs.len() as u32);
+        let sums = outputs * self.f.features() / 2;
+        a.softmax.is_none() && sums + products * columns / 2 + outputs * columns / 4 <= 192
+    }
+
+    /// Whether warpgroups use the units in turns: else both would wait for them, and then both compute weights. Not where a tile's
+    /// products come one by one, as weights are done: they overlap by themselves.
+    fn takes_turns(&self) -> bool {
+        self.f.a.outputs.len() == 1 || self.together()
+    }
+
+    /// Waits until the units are this warpgroup's to give work to: it computes weights while others have them.
+    fn take_turn(&self, kb: &mut KernelBuilder) {
+        if self.takes_turns() {
+            kb.stmt(Stmt::Warpgroup(WarpgroupOp::TakeTurn(k::div(KExpr::LocalId(0), k::int(WARPGROUP as i64)))));
+        }
+    }
+
+    /// Leaves them to the next one.
+    fn give_turn(&self, kb: &mut KernelBuilder) {
+        if self.takes_turns() {
+            let next = k::add(k::div(KExpr::LocalId(0), k::int(WARPGROUP as i64)), k::int(1));
+            kb.stmt(Stmt::Warpgroup(WarpgroupOp::GiveTurn(k::rem(next, k::int(self.plan.consumers as i64)))));
+        }
     }
 
     /// Starts the products of packed weights with the values of the stage before.

@@ -5,7 +5,7 @@
 //! and columns take both factors from workgroup memory; what they leave in a thread's registers is, rounded and packed by twos, the
 //! first factor of the products with the values. A product is started as soon as its factors are there, and waited for where its
 //! result is wanted: weights are computed while the units work, for this warpgroup or the other. Under a softmax, the products with
-//! the values are made one tile late, while the next tile's weights are computed.
+//! the values are made one tile late, while the next tile's weights are computed; warpgroups start products in turns.
 //!
 //! What follows from a column alone and is in memory (the logarithms of the backward pass) comes through the ring too: computed by the
 //! producer's threads, in the order in which a thread's columns lie in its registers.
