@@ -111,6 +111,7 @@ pub struct Train {
     pub model: Model,
     pub optimizer: AnyOptimizer,
     /// Of the discriminator, where there is one: the other is the generator's then.
+    #[cfg(feature = "zoo")]
     pub second_optimizer: Option<AnyOptimizer>,
     pub amp: MixedPrecision,
 }
@@ -121,22 +122,32 @@ pub type Batch = (Tensor, Tensor);
 impl Train {
     pub fn new(config: &Config, device: &Device) -> Result<Train> {
         let model = Model::new(config, device)?;
-        let (optimizer, second_optimizer) = match &model {
-            #[cfg(feature = "zoo")]
-            Model::Zoo(Zoo::Gan(gan)) => (AnyOptimizer::new(config, &gan.generator)?, Some(AnyOptimizer::new(config, &gan.discriminator)?)),
-            model => (AnyOptimizer::new(config, model)?, None),
+        #[cfg(feature = "zoo")]
+        let second_optimizer = match &model {
+            Model::Zoo(Zoo::Gan(gan)) => Some(AnyOptimizer::new(config, &gan.discriminator)?),
+            _ => None,
         };
-        Ok(Train { model, optimizer, second_optimizer, amp: MixedPrecision::new(device, config.precision)? })
+        Ok(Train {
+            optimizer: match &model {
+                #[cfg(feature = "zoo")]
+                Model::Zoo(Zoo::Gan(gan)) => AnyOptimizer::new(config, &gan.generator)?,
+                model => AnyOptimizer::new(config, model)?,
+            },
+            model,
+            #[cfg(feature = "zoo")]
+            second_optimizer,
+            amp: MixedPrecision::new(device, config.precision)?,
+        })
     }
 
     /// One training step, forward, backward and update; gives the loss before the update. Run as it is, it is the eager step; given to
     /// `compile`, it is captured whole.
     pub fn step(&mut self, (x, y): &Batch) -> Result<Tensor> {
-        let Train { model, optimizer, second_optimizer, amp } = self;
         #[cfg(feature = "zoo")]
-        if let (Model::Zoo(Zoo::Gan(gan)), Some(second)) = (&mut *model, &mut *second_optimizer) {
-            return gan_step(gan, (optimizer, second), amp, &(x.clone(), y.clone()));
+        if let (Model::Zoo(Zoo::Gan(gan)), Some(second)) = (&mut self.model, &mut self.second_optimizer) {
+            return gan_step(gan, (&mut self.optimizer, second), &mut self.amp, &(x.clone(), y.clone()));
         }
+        let Train { model, optimizer, amp, .. } = self;
         let loss = amp.forward(|| {
             let logits = model.forward(x)?;
             // Images for images, classes for rows, or a token for each position.

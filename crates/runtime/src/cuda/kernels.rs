@@ -181,7 +181,7 @@ impl Drop for Linker {
 /// units to call: it then runs products of warpgroups one after the other, and ignores how they share out registers. Of a whole
 /// program, the driver keeps the machine code in a cache of its own.
 fn is_whole(source: &KernelSource) -> bool {
-    source.source.contains("setmaxnreg")
+    source.source.contains("wgmma.mma_async")
 }
 
 /// Runs the driver's assembler with options. Errors carry what it says.

@@ -262,11 +262,11 @@ impl Warpgroups<'_> {
         (0..self.plan.columns / self.plan.factors.depth()).map(|_| ())
     }
 
-    /// Gives the stage before back, each subgroup for itself.
+    /// Gives the stage before back: each thread says for itself that it has read what it reads of it.
     fn release(&self, kb: &mut KernelBuilder, c: &Consumer) {
         let some = KExpr::Scalar(ScalarOp::Ge, vec![KExpr::Var(c.before), k::int(0)]);
         let arrive = Stmt::Warpgroup(WarpgroupOp::Arrive { array: c.r.empty, index: KExpr::Var(c.before), bytes: 0 });
-        kb.stmt(Stmt::If { cond: k::and(some, equal(c.h.lane.clone(), 0)), then: vec![arrive], otherwise: vec![] });
+        kb.stmt(Stmt::If { cond: some, then: vec![arrive], otherwise: vec![] });
     }
 
     /// Reads what is `needed` of the `j`-th column and its neighbours from the stage.

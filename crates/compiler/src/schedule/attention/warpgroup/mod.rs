@@ -215,14 +215,14 @@ impl<'a> Warpgroups<'a> {
         let (row0, groups) = place(&mut kb, &mut em, f.a, f.rows(), self.target);
         let (walks, end) = f.walks(&mut kb, &row0);
         // The barriers: of a full stage the thread that starts copies arrives, and all that give it something; of an empty one each
-        // subgroup that read it.
+        // thread that read it.
         kb.open();
         let begin =
             |array: u32, index: u32, arrivals: u32| Stmt::Warpgroup(WarpgroupOp::Begin { array, index: k::int(index as i64), arrivals });
         kb.stmt(begin(ready, 0, 1));
         for s in 0..plan.stages {
             kb.stmt(begin(full, s, if plan.given.is_empty() { 1 } else { 33 }));
-            kb.stmt(begin(empty, s, f.subgroups));
+            kb.stmt(begin(empty, s, 32 * f.subgroups));
         }
         kb.stmt(Stmt::Warpgroup(WarpgroupOp::Publish));
         let then = kb.close();
