@@ -8,7 +8,7 @@ use super::{batch_rules, expand_grads, has_derivative};
 use aludel_ir::graph::InputKind;
 use aludel_ir::op::VjpArgs;
 use aludel_ir::rewrite::emit;
-use aludel_ir::{Attrs, Builder, DType, Dim, Error, Function, Graph, Op, Origin, Result, TensorType, ValueId};
+use aludel_ir::{Attrs, Builder, DType, Dim, Error, Function, Graph, Op, Origin, Prim, Result, ScalarOp, TensorType, ValueId};
 use std::sync::Arc;
 
 /// What random operators do whose key the samples share. PyTorch: the option `randomness` of `torch.func.vmap`.
@@ -145,6 +145,20 @@ impl Batcher {
                 }
             }
         }
+        if let (Op::Prim(Prim::Scalar(ScalarOp::Threefry)), Some([false, false])) = (op, x.first_chunk().map(|[a, c]| [a.1, c.1])) {
+            // What is left of a random operator that was differentiated: it draws what the operator itself does.
+            match self.randomness {
+                Randomness::Same => {}
+                Randomness::Different => {
+                    let (k0, k1) = self.keys_of_words(b, x[0].0, x[1].0)?;
+                    (x[0], x[1]) = ((k0, true), (k1, true));
+                }
+                Randomness::Error => {
+                    let remedy = "batch the key, or use vmap's option randomness: the same or different numbers for each sample";
+                    return Err(Error::op("vmap", "", "a random operator whose key the samples share", remedy));
+                }
+            }
+        }
         if x.iter().all(|x| !x.1) {
             let args: Vec<ValueId> = x.iter().map(|x| x.0).collect();
             return Ok(emit(b, op, &args, types, &|_| false)?.into_iter().map(|v| (v, false)).collect());
@@ -170,6 +184,17 @@ impl Batcher {
     fn keys(&self, b: &mut Builder, key: ValueId) -> Result<ValueId> {
         let attrs = Attrs::new().with("size", vec![self.size.clone(), Dim::Const(2)]);
         Ok(b.op("rand_bits", &[key], &attrs)?[0])
+    }
+
+    // The same keys from the words of one, spread over what is drawn: sample s has the numbers of the counters 2 s and 2 s + 1.
+    fn keys_of_words(&self, b: &mut Builder, k0: ValueId, k1: ValueId) -> Result<(ValueId, ValueId)> {
+        let (k0, k1) = (self.spread(b, (k0, false))?, self.spread(b, (k1, false))?);
+        let sample = b.prim(Prim::Iota { shape: b.shape(k0), dim: 0, dtype: DType::U32 }, &[])?;
+        let first = b.add(sample, sample)?;
+        let second = b.add_scalar(first, 1.0)?;
+        let high = b.zeros_like(k0)?;
+        let mut word = |low| b.prim(Prim::Scalar(ScalarOp::Threefry), &[k0, k1, high, low]);
+        Ok((word(first)?, word(second)?))
     }
 
     fn function(&mut self, b: &mut Builder, f: &Function, x: &[Batched]) -> Result<Vec<Batched>> {
