@@ -260,7 +260,11 @@ fn the_oracle_takes_its_arguments() {
 #[test]
 fn wrong_arguments_are_explained() {
     fails(&["train"], 2, "<PRESET>");
-    fails(&["train", "digitz", "--device", "interp"], 1, "no such preset; use points, digits, digits-cnn, autoencoder, addition, digits-resnet,");
+    fails(
+        &["train", "digitz", "--device", "interp"],
+        1,
+        "no such preset; use points, digits, digits-cnn, autoencoder, addition, digits-resnet,",
+    );
     fails(&["train", "digits", "--device", "gpu"], 2, "use cpu, cuda, cuda:1, wgpu or interp");
     fails(&["train", "digits", "--device", "interp", "speed=1"], 1, "digits has layers, optimizer");
     fails(&["train", "digits", "--device", "interp", "batch=0"], 1, "batch: 0 is too small");

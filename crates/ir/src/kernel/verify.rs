@@ -300,13 +300,7 @@ impl Kernel {
         }
     }
 
-    fn spread_variance(
-        &self,
-        body: &[Stmt],
-        divergent: bool,
-        varies: &mut [bool],
-        rule: (Differs, Together),
-    ) -> Result<()> {
+    fn spread_variance(&self, body: &[Stmt], divergent: bool, varies: &mut [bool], rule: (Differs, Together)) -> Result<()> {
         let (differs, together) = rule;
         for s in body {
             if let (true, Some(what)) = (divergent, together(s)) {
