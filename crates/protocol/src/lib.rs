@@ -372,7 +372,7 @@ mod tests {
         };
         let event = Event::Progress { session: 3, lane: Lane::Right, progress };
         assert_eq!(decode::<Event>(&encode(&event).unwrap()).unwrap(), event);
-        for preset in Preset::ALL {
+        for &preset in Preset::ALL {
             let config = Config::from_fields(preset, &[]).unwrap();
             let lanes =
                 [Setup::of(Lane::Left), Setup { pane: Pane::Compiled, place: Place::Server("cuda:0".into()), precision: Precision::BF16 }];

@@ -175,7 +175,7 @@ impl Workload {
         let config = AdamConfig { lr: LEARNING_RATE, ..AdamConfig::default() };
         let (optimizer, adversary) = match &model {
             Model::Zoo(m) => match &**m {
-                zoo::Model::Gan(gan) => (AdamW::new(&gan.generator, config.clone())?, Some(AdamW::new(&gan.discriminator, config)?)),
+                zoo::Model::Gan(gan) => (AdamW::new(&gan.generator, config)?, Some(AdamW::new(&gan.discriminator, config)?)),
                 other => (AdamW::new(other, config)?, None),
             },
             other => (AdamW::new(other, config)?, None),

@@ -11,7 +11,8 @@ use aludel_tensor::{Result, Tensor, Tree};
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Tree)]
 pub enum Zoo {
-    ResNet(ResNet),
+    /// Boxed: by far the largest.
+    ResNet(Box<ResNet>),
     Vit(Vit),
     Gan(Gan),
     Llama(Llama),
@@ -24,7 +25,7 @@ impl Zoo {
         Ok(Some(match config.task {
             Task::ResNet { width } => {
                 let config = ResNetConfig { width, channels: 1, classes: digits::CLASSES, ..ResNetConfig::resnet18() };
-                Zoo::ResNet(ResNet::new(init, &config)?)
+                Zoo::ResNet(Box::new(ResNet::new(init, &config)?))
             }
             Task::Vit { layers, width, heads } => Zoo::Vit(Vit::new(
                 init,

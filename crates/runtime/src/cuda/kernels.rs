@@ -178,10 +178,10 @@ impl Drop for Linker {
 }
 
 /// Whether a kernel has to be compiled as a whole program. The linker, which alone gives machine code to keep, compiles for further
-/// units to call: it then runs products of warpgroups one after the other, and ignores how they share out registers. Of a whole
-/// program, the driver keeps the machine code in a cache of its own.
+/// units to call: it then ignores how warpgroups share out registers. Of a whole program, the driver keeps the machine code in a
+/// cache of its own.
 fn is_whole(source: &KernelSource) -> bool {
-    source.source.contains("wgmma.mma_async")
+    source.source.contains("setmaxnreg")
 }
 
 /// Runs the driver's assembler with options. Errors carry what it says.
