@@ -146,11 +146,13 @@ pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contra
         let groups = b * up(rows, ROWS as i64) * up(columns, s.columns as i64);
         up(groups, MULTIPROCESSORS * s.resident) * s.resident * s.columns as i64 * 100 / s.speed
     };
-    // The producer computes 128 rows of a tile about as fast as they are multiplied.
-    let shapes = SHAPES.iter().filter(|s| bulk[1] || copies || s.columns <= ROWS);
+    // The producer computes 128 rows of a tile about as fast as they are multiplied. A factor in registers leaves too few of them for
+    // more columns: the assembler would then run the units' instructions one after the other.
+    let in_registers = factors == Factors::Tf32 && (flipped || left);
+    let narrow = in_registers || !bulk[1] && !copies;
+    let shapes = SHAPES.iter().filter(|s| !narrow || s.columns <= ROWS);
     let shape = shapes.min_by_key(|s| cost(s))?;
     let copied = bulk.iter().filter(|b| **b).count() as u32;
-    let in_registers = factors == Factors::Tf32 && (flipped || left);
     let work = [b, m, n, kk].into_iter().fold(1i64, i64::saturating_mul);
     Some(Plan { copied, in_registers, work, ..plan(shape.columns, shape.stages, flipped) })
 }
