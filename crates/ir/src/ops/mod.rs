@@ -53,10 +53,12 @@ mod loss;
 mod norm;
 mod optim;
 mod pointwise;
+mod pool;
 mod random;
 mod reduction;
 mod rnn;
 mod shape;
+mod windows;
 
 /// The groups of the table, in the order of the docs page.
 pub static GROUPS: &[(&str, &[OpDef])] = &[
@@ -69,6 +71,7 @@ pub static GROUPS: &[(&str, &[OpDef])] = &[
     ("Activation", activation::OPS),
     ("Normalization", norm::OPS),
     ("Convolution", conv::OPS),
+    ("Pooling", pool::OPS),
     ("Attention", attention::OPS),
     ("Recurrent", elsewhere(rnn::OPS)),
     ("Loss", loss::OPS),
