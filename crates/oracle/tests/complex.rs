@@ -1,41 +1,11 @@
 //! Complex numbers and Fourier transforms against PyTorch (tests/complex/generate.py), on every target.
 
+mod common;
+
 use aludel_ir::Graph;
 use aludel_ir::interp::{HostTensor, Precision, run};
-use aludel_oracle::Suite;
-use std::path::PathBuf;
 
-const CASES: usize = 125;
-
-fn suite() -> Suite {
-    Suite::load(&PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/complex")).unwrap()
-}
-
-fn check(runner: aludel_oracle::Runner) {
-    let counts = suite().run(runner, &mut |line| eprintln!("{line}"));
-    assert_eq!((counts.passed, counts.failed), (CASES, 0), "{}: {:?}", counts.summary(), counts.unsupported);
-}
-
-#[test]
-fn interpreter() {
-    check(&|graph: &Graph, inputs: &[HostTensor]| run(graph, &[], inputs, Precision::F32));
-}
-
-#[cfg(feature = "cpu")]
-#[test]
-fn cpu() {
-    let Ok(executor) = aludel_runtime::CpuExecutor::new().inspect_err(|e| eprintln!("SKIPPED: {e}")) else { return };
-    check(&|graph: &Graph, inputs: &[HostTensor]| aludel_oracle::device::run(&executor, graph, inputs));
-}
-
-#[cfg(feature = "wgpu")]
-#[test]
-fn webgpu() {
-    let options = Default::default();
-    let request = aludel_runtime::WgpuExecutor::request(&options);
-    let Ok(executor) = pollster::block_on(request).inspect_err(|e| eprintln!("SKIPPED, no WebGPU here: {e}")) else { return };
-    check(&|graph: &Graph, inputs: &[HostTensor]| aludel_oracle::device::run(&executor, graph, inputs));
-}
+common::on_every_target!("complex", 125);
 
 /// The matrix of the transform, in f64 by the definition.
 fn direct(x: &[f64]) -> Vec<f64> {

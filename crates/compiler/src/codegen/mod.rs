@@ -4,6 +4,7 @@ pub mod c;
 mod fold;
 mod prelude;
 pub mod ptx;
+mod sign;
 mod spell;
 mod text;
 pub mod wgsl;

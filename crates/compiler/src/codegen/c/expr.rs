@@ -90,7 +90,7 @@ impl Printer<'_> {
     }
 
     fn scalar(&mut self, op: ScalarOp, args: &[KExpr], ty: Ty) -> Result<Text> {
-        let positive = args.get(1).is_some_and(|d| self.is_positive(d));
+        let positive = args.get(1).is_some_and(|d| self.signs.is_positive(d));
         let args = args.iter().map(|a| self.expr(a)).collect::<Result<Vec<Text>>>()?;
         let operand = args[if op == ScalarOp::Select { 1 } else { 0 }].ty.dtype;
         let refused = |what: String| Error::unsupported(what, "cast the operands to a type that the operation takes");
@@ -177,18 +177,6 @@ impl Printer<'_> {
                     _ => Text::new(format!("{v:?}f"), ty, sign(v.is_sign_negative())),
                 }
             }
-        }
-    }
-
-    pub(super) fn is_positive(&self, e: &KExpr) -> bool {
-        match e {
-            KExpr::Lit(l) => l.value() > 0.0,
-            // Sizes, which are two at least where they are symbols.
-            KExpr::Param(p) => !self.kernel.buffers.iter().any(|b| b.offset == Some(*p)),
-            KExpr::Var(v) => self.positive[v.0 as usize],
-            KExpr::Scalar(ScalarOp::Add | ScalarOp::Mul | ScalarOp::Min, parts) => parts.iter().all(|p| self.is_positive(p)),
-            KExpr::Scalar(ScalarOp::Max, parts) => parts.iter().any(|p| self.is_positive(p)),
-            _ => false,
         }
     }
 }

@@ -16,6 +16,7 @@ mod simd;
 mod spell;
 
 use super::prelude;
+use super::sign::Signs;
 use aludel_ir::kernel::{KExpr, Kernel, Stmt, Ty, Var, visit};
 use aludel_ir::program::Program;
 use aludel_ir::{DType, Error, Result};
@@ -85,7 +86,7 @@ pub fn print(kernel: &Kernel) -> Result<String> {
         let what = format!("kernel {}: workgroups of threads that share memory in C", kernel.name);
         return Err(Error::unsupported(what, "schedule it for a target whose workgroups are single threads"));
     }
-    let mut printer = Printer { kernel, positive: vec![false; kernel.vars.len()], bounds: 0 };
+    let mut printer = Printer { kernel, signs: Signs::new(kernel), bounds: 0 };
     let mut body = String::new();
     if threads > 1 {
         let _ = writeln!(body, "  for (i32 thread = 0; thread < {threads}; thread += 1) {{");
@@ -99,8 +100,7 @@ pub fn print(kernel: &Kernel) -> Result<String> {
 
 struct Printer<'a> {
     kernel: &'a Kernel,
-    /// Registers known to hold positive integers: divisors that need no check.
-    positive: Vec<bool>,
+    signs: Signs<'a>,
     /// Loop bounds that were given a name so far.
     bounds: usize,
 }
@@ -162,7 +162,9 @@ impl Printer<'_> {
         match s {
             Stmt::Let(v, e) | Stmt::Mut(v, e) => {
                 let fixed = matches!(s, Stmt::Let(..));
-                self.positive[v.0 as usize] = fixed && self.is_positive(e);
+                if fixed {
+                    self.signs.fix(*v, e);
+                }
                 let ty = self.kernel.var_ty(*v)?;
                 let (value, constant) = (self.value(e, ty)?, if fixed { "const " } else { "" });
                 let _ = writeln!(out, "{pad}{constant}{} v{} = {value};", type_name(ty), v.0);
@@ -215,7 +217,7 @@ impl Printer<'_> {
         if *start == aludel_ir::kernel::int(0) && *step == aludel_ir::kernel::int(1) && self.idiom(var, end, body, &pad, out)? {
             return Ok(());
         }
-        self.positive[var.0 as usize] = self.is_positive(start);
+        self.signs.fix(var, start);
         let start = self.expr(start)?.code;
         let end = self.bound(end, &pad, out)?;
         let step = self.bound(step, &pad, out)?;

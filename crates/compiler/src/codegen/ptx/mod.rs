@@ -27,6 +27,7 @@ mod scalar;
 mod statement;
 mod warpgroup;
 
+use super::sign::Signs;
 use crate::target::Target;
 use aludel_ir::kernel::warpgroup::WarpgroupOp;
 use aludel_ir::kernel::{Access, KExpr, Kernel, Stmt, visit};
@@ -78,8 +79,7 @@ pub fn print(kernel: &Kernel, target: &Target, access: &[Option<Access>]) -> Res
         constant: (0..bindings).map(|b| written[b] == Some(Access::Read)).collect(),
         shared: Vec::new(),
         maps: Vec::new(),
-        positive: vec![false; kernel.vars.len()],
-        natural: vec![false; kernel.vars.len()],
+        signs: Signs::new(kernel),
         addresses: vec![HashMap::new()],
         specials: HashMap::new(),
     };
@@ -115,10 +115,7 @@ struct Printer<'a> {
     shared: Vec<Operand>,
     /// The address of each tensor map.
     maps: Vec<String>,
-    /// Registers known to hold positive integers: divisors that need no check.
-    positive: Vec<bool>,
-    /// Registers known to hold no negative integers: dividing them by constants takes a multiplication or a shift.
-    natural: Vec<bool>,
+    signs: Signs<'a>,
     /// Addresses computed in the open blocks: of an element (buffer or array, register, size in bytes).
     addresses: Vec<HashMap<(memory::Space, String, u32), String>>,
     /// Thread and workgroup indices.

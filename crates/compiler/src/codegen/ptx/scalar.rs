@@ -91,8 +91,8 @@ impl Printer<'_> {
         let dtype = types[if op == ScalarOp::Select { 1 } else { 0 }].dtype;
         let divides = matches!(op, ScalarOp::Div | ScalarOp::Fmod);
         let divisor = match args.get(1) {
-            Some(d) if divides && self.is_positive(d) => {
-                Divisor { positive: true, natural: args.first().is_some_and(|x| self.is_natural(x)) }
+            Some(d) if divides && self.signs.is_positive(d) => {
+                Divisor { positive: true, natural: args.first().is_some_and(|x| self.signs.is_natural(x)) }
             }
             _ => Divisor::default(),
         };
@@ -109,33 +109,6 @@ impl Printer<'_> {
                 }
             })
             .collect()
-    }
-
-    /// Whether an integer is surely not negative: places, and index arithmetic on them, which does not overflow.
-    pub(super) fn is_natural(&self, e: &KExpr) -> bool {
-        match e {
-            KExpr::LocalId(_) | KExpr::WorkgroupId(_) => true,
-            KExpr::Lit(l) => l.value() >= 0.0,
-            KExpr::Var(v) => self.natural[v.0 as usize] || self.positive[v.0 as usize],
-            KExpr::Scalar(ScalarOp::Add | ScalarOp::Mul | ScalarOp::Div | ScalarOp::Fmod | ScalarOp::Min, parts) => {
-                parts.iter().all(|p| self.is_natural(p))
-            }
-            KExpr::Scalar(ScalarOp::Max, parts) => parts.iter().any(|p| self.is_natural(p)),
-            KExpr::Scalar(ScalarOp::Select, parts) => parts[1..].iter().all(|p| self.is_natural(p)),
-            _ => self.is_positive(e),
-        }
-    }
-
-    /// Whether an integer is positive whatever the launch: sizes are, and what is made of them.
-    pub(super) fn is_positive(&self, e: &KExpr) -> bool {
-        match e {
-            KExpr::Lit(l) => l.value() > 0.0,
-            KExpr::Param(p) => !self.kernel.buffers.iter().any(|b| b.offset == Some(*p)),
-            KExpr::Var(v) => self.positive[v.0 as usize],
-            KExpr::Scalar(ScalarOp::Add | ScalarOp::Mul | ScalarOp::Min, parts) => parts.iter().all(|p| self.is_positive(p)),
-            KExpr::Scalar(ScalarOp::Max, parts) => parts.iter().any(|p| self.is_positive(p)),
-            _ => false,
-        }
     }
 }
 

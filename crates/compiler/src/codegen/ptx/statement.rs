@@ -27,8 +27,7 @@ impl Printer<'_> {
     fn statement(&mut self, s: &Stmt) -> Result<()> {
         match s {
             Stmt::Let(v, e) => {
-                self.positive[v.0 as usize] = self.is_positive(e);
-                self.natural[v.0 as usize] = self.is_natural(e);
+                self.signs.fix(*v, e);
                 let ty = self.kernel.var_ty(*v)?;
                 let value = self.expr_lanes(e, ty.lanes)?;
                 let value = value.into_iter().map(|o| self.emit.fixed(Class::of(ty.dtype), o)).collect();
@@ -101,13 +100,12 @@ impl Printer<'_> {
 
     fn for_loop(&mut self, var: Var, [start, end, step]: [&KExpr; 3], body: &[Stmt]) -> Result<()> {
         // Steps are positive.
-        self.natural[var.0 as usize] = self.is_natural(start);
+        self.signs.fix(var, start);
         let start = self.scalar_value(start)?;
         let end = self.scalar_value(end)?;
         let end = self.emit.fixed(Class::B32, end);
         let step = self.scalar_value(step)?;
         let step = self.emit.fixed(Class::B32, step);
-        self.positive[var.0 as usize] = false;
         if let (Operand::Int(start), Operand::Int(end), Operand::Int(step)) = (&start, &end, &step) {
             let (start, end, step) = (*start as i32 as i64, *end as i32 as i64, (*step as i32 as i64).max(1));
             let turns = ((end - start + step - 1) / step).max(0) as usize;

@@ -11,6 +11,7 @@ mod value;
 
 use super::fold::fold;
 use super::prelude;
+use super::sign::Signs;
 use super::spell::{Spelling, arithmetic};
 use super::text::{Binds, Text};
 use crate::target::Target;
@@ -44,7 +45,7 @@ pub fn print_sized(kernel: &Kernel, target: &Target, access: &[Option<Access>], 
         bindings: bindings(kernel, target, access)?,
         helpers: BTreeSet::new(),
         generated: BTreeSet::new(),
-        positive: vec![false; kernel.vars.len()],
+        signs: Signs::new(kernel),
         bounds: 0,
         offsets: BTreeSet::new(),
         words,
@@ -60,8 +61,7 @@ struct Printer<'a> {
     helpers: BTreeSet<&'static str>,
     /// Functions made for this kernel: accesses that the declared form of a binding does not have, helpers on four lanes.
     generated: BTreeSet<Generated>,
-    /// Registers known to hold positive integers: divisors that need no check.
-    positive: Vec<bool>,
+    signs: Signs<'a>,
     /// Loop bounds that were given a name so far.
     bounds: usize,
     /// Parameters that are offsets of buffers: read once, at the start.
@@ -212,7 +212,9 @@ impl Printer<'_> {
         match s {
             Stmt::Let(v, e) | Stmt::Mut(v, e) => {
                 let keyword = if matches!(s, Stmt::Let(..)) { "let" } else { "var" };
-                self.positive[v.0 as usize] = keyword == "let" && self.is_positive(e);
+                if keyword == "let" {
+                    self.signs.fix(*v, e);
+                }
                 let value = self.value(e, self.kernel.var_ty(*v)?)?;
                 let _ = writeln!(out, "{pad}{keyword} v{} = {value};", v.0);
             }
@@ -245,7 +247,7 @@ impl Printer<'_> {
             }
             Stmt::For { var, start, end, step, body } => {
                 let v = format!("v{}", var.0);
-                self.positive[var.0 as usize] = self.is_positive(start);
+                self.signs.fix(*var, start);
                 let start = self.expr(start)?.code;
                 let end = self.bound(end, &pad, out)?;
                 let step = self.bound(step, &pad, out)?;
@@ -407,7 +409,7 @@ impl Printer<'_> {
     }
 
     fn scalar(&mut self, op: ScalarOp, args: &[KExpr], ty: Ty) -> Result<Text> {
-        let positive_divisor = args.get(1).is_some_and(|d| self.is_positive(d));
+        let positive_divisor = args.get(1).is_some_and(|d| self.signs.is_positive(d));
         let args = args.iter().map(|a| self.expr(a)).collect::<Result<Vec<Text>>>()?;
         let operand = args[if op == ScalarOp::Select { 1 } else { 0 }].ty.dtype;
         let spelling = spell(op, operand).ok_or_else(|| {
@@ -529,18 +531,6 @@ impl Printer<'_> {
                 }
                 Text::new(format!("{v:?}f"), ty, if v < 0.0 { Binds::Unary } else { Binds::Atom })
             }
-        }
-    }
-
-    /// Whether an integer is positive whatever the launch: sizes are, and what is made of them.
-    fn is_positive(&self, e: &KExpr) -> bool {
-        match e {
-            KExpr::Lit(l) => l.value() > 0.0,
-            KExpr::Param(p) => !self.kernel.buffers.iter().any(|b| b.offset == Some(*p)),
-            KExpr::Var(v) => self.positive[v.0 as usize],
-            KExpr::Scalar(ScalarOp::Add | ScalarOp::Mul | ScalarOp::Min, parts) => parts.iter().all(|p| self.is_positive(p)),
-            KExpr::Scalar(ScalarOp::Max, parts) => parts.iter().any(|p| self.is_positive(p)),
-            _ => false,
         }
     }
 

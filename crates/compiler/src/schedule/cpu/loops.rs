@@ -1,6 +1,6 @@
 //! Pieces of a linear space, and loops over axes.
 
-use crate::schedule::build::{Emitter, KernelBuilder};
+use crate::schedule::build::{Emitter, KernelBuilder, groups_of};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
@@ -32,6 +32,37 @@ pub(super) fn span(kb: &mut KernelBuilder, piece: KExpr, total: &Expr, each: i64
     let n = kb.size(total);
     let end = kb.int(k::bin(ScalarOp::Min, k::add(start.clone(), k::int(each)), n));
     (start, end)
+}
+
+/// A stretch of an axis along memory, which a piece of work has to itself at one place of the `outer` axes.
+pub(super) struct Stretch {
+    /// Elements, at most.
+    pub size: i64,
+    pub start: KExpr,
+    pub count: KExpr,
+    /// Pieces of work in all.
+    pub groups: Expr,
+}
+
+impl Stretch {
+    /// Places the piece: its outer axes, and about `wanted` elements of `extent`.
+    pub fn of(kb: &mut KernelBuilder, em: &mut Emitter, outer: &[AxisId], extent: &Expr, wanted: i64) -> Stretch {
+        let program = em.program;
+        let size = round_up(wanted.min(hint(program, extent)), 16);
+        let stretches = groups_of(extent, size, program);
+        let groups = program.volume(outer).mul(&stretches);
+        let at = if outer.is_empty() {
+            KExpr::WorkgroupId(0)
+        } else {
+            let n = kb.size(&stretches);
+            let row = kb.int(k::div(KExpr::WorkgroupId(0), n.clone()));
+            kb.unflatten(row, outer, program, &mut em.axes);
+            kb.int(k::rem(KExpr::WorkgroupId(0), n))
+        };
+        let (start, end) = span(kb, at, extent, size);
+        let count = kb.int(k::sub(end, start.clone()));
+        Stretch { size, start, count, groups }
+    }
 }
 
 /// Computes here what does not vary over any axis of the nest: constants of the whole kernel.

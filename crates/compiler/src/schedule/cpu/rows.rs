@@ -7,7 +7,7 @@
 //! *Unrolled*, where a row has few elements, such as a window of pooling: they are named one by one inside the vectorised loop over
 //! rows.
 
-use super::loops::{contiguous, each, grain, hint, hoist_constants, nested, round_up, span};
+use super::loops::{Stretch, contiguous, each, grain, hint, hoist_constants, nested, span};
 use super::merge::Long;
 use super::pointwise;
 use crate::schedule::Scheduled;
@@ -198,19 +198,7 @@ impl Template<'_> {
         // Short stretches where there are few columns of work: every core shall have some.
         let columns = hint(program, &program.volume(&nest.inner));
         let wanted = (grain(nest) / columns).clamp(32, STRETCH);
-        let stretch = round_up(wanted.min(hint(program, &extent)), 16);
-        let stretches = groups_of(&extent, stretch, program);
-        let groups = program.volume(&outer).mul(&stretches);
-        let at = if outer.is_empty() {
-            KExpr::WorkgroupId(0)
-        } else {
-            let n = kb.size(&stretches);
-            let row = kb.int(k::div(KExpr::WorkgroupId(0), n.clone()));
-            kb.unflatten(row, &outer, program, &mut em.axes);
-            kb.int(k::rem(KExpr::WorkgroupId(0), n))
-        };
-        let (start, end) = span(&mut kb, at, &extent, stretch);
-        let count = kb.int(k::sub(end, start.clone()));
+        let Stretch { size: stretch, start, count, groups } = Stretch::of(&mut kb, &mut em, &outer, &extent, wanted);
         // A loop over the stretch: the axis, and the place among the accumulators.
         let sweep =
             |kb: &mut KernelBuilder, em: &mut Emitter, body: &mut dyn FnMut(&mut KernelBuilder, &mut Emitter, KExpr) -> Result<()>| {

@@ -1,6 +1,6 @@
 //! Scans: a piece passes over its rows once. Where memory runs across rows, many of them take each step together, vectorised.
 
-use super::loops::{contiguous, each, grain, hint, hoist_constants, nested, round_up, span};
+use super::loops::{Stretch, contiguous, each, grain, hint, hoist_constants, nested, span};
 use crate::fuse::Scan;
 use crate::schedule::Scheduled;
 use crate::schedule::accumulate::identity;
@@ -71,19 +71,7 @@ impl Template<'_> {
         let extent = program.extent(axis).clone();
         let length = hint(program, program.extent(self.scan.over));
         let wanted = (grain(self.nest) / length).clamp(32, STRETCH);
-        let stretch = round_up(wanted.min(hint(program, &extent)), 16);
-        let stretches = groups_of(&extent, stretch, program);
-        let groups = program.volume(&outer).mul(&stretches);
-        let at = if outer.is_empty() {
-            KExpr::WorkgroupId(0)
-        } else {
-            let n = kb.size(&stretches);
-            let row = kb.int(k::div(KExpr::WorkgroupId(0), n.clone()));
-            kb.unflatten(row, &outer, program, &mut em.axes);
-            kb.int(k::rem(KExpr::WorkgroupId(0), n))
-        };
-        let (start, end) = span(&mut kb, at, &extent, stretch);
-        let count = kb.int(k::sub(end, start.clone()));
+        let Stretch { size: stretch, start, count, groups } = Stretch::of(&mut kb, &mut em, &outer, &extent, wanted);
         let array = kb.shared("running", Ty::scalar(self.dtype), stretch as u32);
         let none = identity(self.scan.op, self.dtype);
         each(&mut kb, &mut em, (k::int(0), count.clone()), |kb, _, j| {
