@@ -2,7 +2,8 @@
 
     python tests/peers/torch_operators.py DEVICE PRECISION < REQUESTS
 
-Standard input is [[name, size, [[dtype, shape, values], ..]], ..] in JSON: operands of normal numbers, or of integers below `values`.
+Standard input is [[name, size, [[dtype, shape, values], ..]], ..] in JSON: operands of numbers from -1 to 1, of those without
+signs where `values` is "positive", or of integers below `values`.
 Each line: peer NAME SIZE ms MILLISECONDS. Dispatch counts: it is the wall time of a loop of calls that ends when the device is done.
 """
 
@@ -124,7 +125,8 @@ def main():
             return torch.randint(2, shape, device=device, dtype=torch.bool)
         if dtype in ("i32", "u32"):
             return torch.randint(values or 1 << 30, shape, device=device)
-        return (torch.rand(shape, device=device) * 2 - 1).to(DTYPES[dtype])
+        noise = torch.rand(shape, device=device) * 2 - 1
+        return (noise.abs() if values == "positive" else noise).to(DTYPES[dtype])
 
     for name, size, operands in json.load(sys.stdin):
         try:

@@ -26,15 +26,20 @@ pub fn wait(device: &Device) -> Result<()> {
 
 /// Milliseconds of one run. The first runs warm up; a run longer than a slice is timed by itself.
 pub fn time(device: &Device, run: impl FnMut() -> Result<()>) -> Result<f64> {
-    slices(device, STEPS, run)
+    slices(device, STEPS, run, || {
+        device.flush();
+        pollster::block_on(device.throttle(AHEAD))
+    })
 }
 
-/// As [`time`], in a tenth of a second: for many measurements.
+/// As [`time`], in a tenth of a second: for many measurements. Calls follow one another without a wait, as in the peers' loops: when
+/// they are submitted is the device's own affair.
 pub fn time_briefly(device: &Device, run: impl FnMut() -> Result<()>) -> Result<f64> {
-    slices(device, OPERATORS, run)
+    slices(device, OPERATORS, run, || Ok(()))
 }
 
-fn slices(device: &Device, slices: Slices, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
+/// `between` follows each run of a slice.
+fn slices(device: &Device, slices: Slices, mut run: impl FnMut() -> Result<()>, between: impl Fn() -> Result<()>) -> Result<f64> {
     let begin = Instant::now();
     run()?;
     wait(device)?;
@@ -48,8 +53,7 @@ fn slices(device: &Device, slices: Slices, mut run: impl FnMut() -> Result<()>) 
         let clock = Instant::now();
         for _ in 0..runs {
             run()?;
-            device.flush();
-            pollster::block_on(device.throttle(AHEAD))?;
+            between()?;
         }
         wait(device)?;
         times.push(clock.elapsed().as_secs_f64() * 1e3 / runs as f64);

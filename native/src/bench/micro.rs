@@ -135,22 +135,8 @@ fn load(device: &Device, shapes: &[Vec<usize>], function: Function) -> Result<(A
     let mut inputs = Vec::new();
     for (i, input) in exported.graph.inputs.iter().enumerate() {
         let count = exported.graph.ty(input.value).shape.iter().filter_map(|d| d.as_const()).product::<i64>();
-        inputs.push(Argument::Device(device.executor().upload(&noise(count.max(0) as usize, i as u32))?));
+        inputs.push(Argument::Device(device.executor().upload(&super::operators::call::noise(count.max(0) as usize, i as u32))?));
     }
     let executable = device.executor().load(Arc::new(exported.graph), Some(Arc::new(program)))?;
     Ok((executable, inputs))
-}
-
-/// Numbers between -1 and 1: zeros are kind to caches and to a GPU's clock.
-pub fn noise(count: usize, seed: u32) -> Vec<u32> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9) | 1;
-    (0..count)
-        .map(|_| {
-            // Xorshift32 (Marsaglia 2003).
-            state ^= state << 13;
-            state ^= state >> 17;
-            state ^= state << 5;
-            (state as i32 as f32 / 2_147_483_648.0).to_bits()
-        })
-        .collect()
 }

@@ -16,6 +16,7 @@ use crate::train::{DeviceArgs, Mode};
 use crate::workload::{self, Workload, rough_rate};
 use aludel::nn::Precision;
 use aludel::{Error, Result};
+use peer::OperatorPeer;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -41,9 +42,12 @@ pub struct Args {
     /// Which way to run training steps.
     #[arg(long, value_enum, default_value_t = Mode::Both)]
     mode: Mode,
-    /// Also run a peer on the same machine and print its times: torch, or burn on a CPU.
-    #[arg(long, value_parser = ["torch", "burn"])]
+    /// Also run a peer on the same machine and print its times: torch, burn on a CPU, or tfjs (TensorFlow.js, single operators) on wgpu.
+    #[arg(long, value_parser = ["torch", "burn", "tfjs"])]
     peer: Option<String>,
+    /// The Node that has TensorFlow.js, from the current directory on.
+    #[arg(long, default_value = "node")]
+    node: String,
     /// The program built of tests/peers/burn.
     #[arg(long, default_value = "aludel-peer-burn")]
     burn: PathBuf,
@@ -110,8 +114,12 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
         failed += micro::run(&choice, &|n| wanted(n, "operations"), output)?;
     }
     if named("operators") {
-        let python = (args.peer.as_deref() == Some("torch")).then_some(args.python.as_str());
-        failed += operators::run(&choice, &args.operators, python, output)?;
+        let peer = match args.peer.as_deref() {
+            Some("torch") => Some(OperatorPeer::Torch(&args.python)),
+            Some("tfjs") => Some(OperatorPeer::Tfjs(&args.node)),
+            _ => None,
+        };
+        failed += operators::run(&choice, &args.operators, peer, output)?;
     }
     if args.peer.is_some() && !measured.is_empty() {
         beside(args, &choice, &measured, output)?;
@@ -200,6 +208,7 @@ fn beside(args: &Args, choice: &Choice, measured: &[(&str, f64)], output: &Outpu
     let names: Vec<&str> = measured.iter().map(|(n, _)| *n).collect();
     let (title, key, peers) = match args.peer.as_deref() {
         Some("burn") => ("burn", "burn", peer::burn(&args.burn, choice.kind, &names)?),
+        Some("tfjs") => return Err(Error::unsupported("--peer tfjs for training steps", "compare single operators: --only operators")),
         _ => ("PyTorch", "torch", peer::torch(&args.python, choice.kind, choice.precision_name(), &names)?),
     };
     output.line(format!("\n{:<10} {:>12} {title:>12}   {:<16} {:>9}", "ms/step", "Aludel", "its best mode", "times"));

@@ -1,6 +1,6 @@
-//! PyTorch and burn on the same machine, in the same run.
+//! PyTorch, burn and TensorFlow.js on the same machine, in the same run.
 
-use crate::device::Kind;
+use crate::device::{Choice, Kind};
 use aludel::{Error, Result};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -10,6 +10,10 @@ const MODELS: &str = include_str!("../../../tests/peers/torch_models.py");
 const CPU: &str = include_str!("../../../tests/peers/torch_cpu.py");
 const GPU: &str = include_str!("../../../tests/peers/torch_gpu.py");
 const OPERATORS: &str = include_str!("../../../tests/peers/torch_operators.py");
+const TFJS: [(&str, &str); 2] = [
+    ("tfjs.mjs", include_str!("../../../tests/peers/tfjs.mjs")),
+    ("tfjs_operators.mjs", include_str!("../../../tests/peers/tfjs_operators.mjs")),
+];
 
 /// One line of a peer's program.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +22,34 @@ pub struct Peer {
     /// `eager`, `compile`, or with its precision: `tf32 graphs`.
     pub how: String,
     pub ms: f64,
+    /// What it computed, where it says so.
+    pub digest: Option<[f64; 3]>,
+}
+
+/// Who runs single operators beside ours.
+pub enum OperatorPeer<'a> {
+    /// PyTorch, in this Python.
+    Torch(&'a str),
+    /// TensorFlow.js on Dawn, in this Node.
+    Tfjs(&'a str),
+}
+
+impl OperatorPeer<'_> {
+    /// Its name in tables.
+    pub fn name(&self) -> &'static str {
+        match self {
+            OperatorPeer::Torch(_) => "PyTorch",
+            OperatorPeer::Tfjs(_) => "TensorFlow.js",
+        }
+    }
+
+    /// Runs operators one by one; `requests` is what the scripts read. A time's `workload` is the operator, its `how` the size.
+    pub fn run(&self, choice: &Choice, requests: &str) -> Result<Vec<Peer>> {
+        match self {
+            OperatorPeer::Torch(python) => torch_operators(python, choice.kind, choice.precision_name(), requests),
+            OperatorPeer::Tfjs(node) => tfjs_operators(node, choice.kind, requests),
+        }
+    }
 }
 
 /// Runs PyTorch's script for the device on these workloads. `python` is the interpreter that has PyTorch.
@@ -45,8 +77,7 @@ pub fn torch(python: &str, kind: Kind, precision: &str, workloads: &[&str]) -> R
     times(command, "").map_err(failed)
 }
 
-/// Runs PyTorch's operators one by one; `requests` is what its script reads. A time's `workload` is the operator, its `how` the size.
-pub fn torch_operators(python: &str, kind: Kind, precision: &str, requests: &str) -> Result<Vec<Peer>> {
+fn torch_operators(python: &str, kind: Kind, precision: &str, requests: &str) -> Result<Vec<Peer>> {
     let failed =
         |problem: String| Error::invalid(format!("--peer torch: {python}"), problem, "name a Python that has PyTorch with --python");
     let device = if matches!(kind, Kind::Cuda(_) | Kind::Wgpu) { "cuda" } else { "cpu" };
@@ -55,6 +86,23 @@ pub fn torch_operators(python: &str, kind: Kind, precision: &str, requests: &str
     std::fs::write(&script, OPERATORS).map_err(|e| failed(e.to_string()))?;
     let mut command = Command::new(python);
     command.arg(script).args([device, precision]);
+    times(command, requests).map_err(failed)
+}
+
+fn tfjs_operators(node: &str, kind: Kind, requests: &str) -> Result<Vec<Peer>> {
+    if kind != Kind::Wgpu {
+        return Err(Error::unsupported("--peer tfjs on this device", "compare with --device wgpu"));
+    }
+    let failed = |problem: String| {
+        let remedy = "name a Node with --node, and run where npm has installed webgpu, @tensorflow/tfjs and @tensorflow/tfjs-backend-webgpu";
+        Error::invalid(format!("--peer tfjs: {node}"), problem, remedy)
+    };
+    let directory = tempfile::tempdir().map_err(|e| failed(e.to_string()))?;
+    for (name, text) in TFJS {
+        std::fs::write(directory.path().join(name), text).map_err(|e| failed(e.to_string()))?;
+    }
+    let mut command = Command::new(node);
+    command.arg(directory.path().join("tfjs_operators.mjs"));
     times(command, requests).map_err(failed)
 }
 
@@ -96,7 +144,12 @@ fn parse(line: &str) -> Option<Peer> {
     }
     let workload = words.next()?.to_string();
     let how: Vec<&str> = words.by_ref().take_while(|w| *w != "ms").collect();
-    Some(Peer { workload, how: how.join(" "), ms: words.next()?.parse().ok()? })
+    let ms = words.next()?.parse().ok()?;
+    let digest = words.skip_while(|w| *w != "digest").nth(1).and_then(|numbers| {
+        let numbers: Vec<f64> = numbers.split(',').filter_map(|n| n.parse().ok()).collect();
+        numbers.try_into().ok()
+    });
+    Some(Peer { workload, how: how.join(" "), ms, digest })
 }
 
 #[cfg(test)]
@@ -106,7 +159,9 @@ mod tests {
     #[test]
     fn reads_what_the_scripts_print() {
         let line = "peer tiny tf32 graphs ms 0.931 samples/s 68743.3 cold_s 4.10";
-        assert_eq!(parse(line), Some(Peer { workload: "tiny".into(), how: "tf32 graphs".into(), ms: 0.931 }));
+        assert_eq!(parse(line), Some(Peer { workload: "tiny".into(), how: "tf32 graphs".into(), ms: 0.931, digest: None }));
+        let line = "peer add small ms 0.021 kernels 1 digest 0.5,1.25,-2e-3";
+        assert_eq!(parse(line).and_then(|p| p.digest), Some([0.5, 1.25, -0.002]));
         assert_eq!(parse("peer tiny eager failed ms"), None);
         assert_eq!(parse("torch 2.11"), None);
     }

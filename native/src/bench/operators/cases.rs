@@ -1,7 +1,8 @@
 //! What is measured: calls of operators as the text of graphs has them, each with a small and a large set of operands.
 //!
 //! Small ones take a few microseconds on any GPU: what they measure is the way from a method to a kernel. Large ones move about a
-//! hundred megabytes or multiply as long. The name of an i32 operand says how many values it has: `%i64` is from 0 to 63.
+//! hundred megabytes or multiply as long. The name of an i32 operand says how many values it has: `%i64` is from 0 to 63. What is named
+//! `%positive` has no negative values.
 
 /// An operator with its operands.
 pub struct Case {
@@ -84,15 +85,15 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "batch_norm_train",
-        "%y, %m2, %v2 = batch_norm(%a, %m, %v, %w, %b, training=true)",
-        "%a: f32[4, 32, 8, 8], %m: f32[32], %v: f32[32], %w: f32[32], %b: f32[32]",
-        "%a: f32[64, 128, 56, 56], %m: f32[128], %v: f32[128], %w: f32[128], %b: f32[128]",
+        "%y, %m2, %v2 = batch_norm(%a, %m, %positive, %w, %b, training=true)",
+        "%a: f32[4, 32, 8, 8], %m: f32[32], %positive: f32[32], %w: f32[32], %b: f32[32]",
+        "%a: f32[64, 128, 56, 56], %m: f32[128], %positive: f32[128], %w: f32[128], %b: f32[128]",
     ),
     case(
         "batch_norm_eval",
-        "%y, %m2, %v2 = batch_norm(%a, %m, %v, %w, %b)",
-        "%a: f32[4, 32, 8, 8], %m: f32[32], %v: f32[32], %w: f32[32], %b: f32[32]",
-        "%a: f32[64, 128, 56, 56], %m: f32[128], %v: f32[128], %w: f32[128], %b: f32[128]",
+        "%y, %m2, %v2 = batch_norm(%a, %m, %positive, %w, %b)",
+        "%a: f32[4, 32, 8, 8], %m: f32[32], %positive: f32[32], %w: f32[32], %b: f32[32]",
+        "%a: f32[64, 128, 56, 56], %m: f32[128], %positive: f32[128], %w: f32[128], %b: f32[128]",
     ),
     // Products.
     case("matmul", "%y = matmul(%a, %b)", "%a: f32[64, 64], %b: f32[64, 64]", "%a: f32[2048, 2048], %b: f32[2048, 2048]"),
@@ -242,9 +243,9 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "adamw_step",
-        "%y, %m2, %v2 = adamw_step(%p, %g, %m, %v, %t, %lr)",
-        "%p: f32[128, 128], %g: f32[128, 128], %m: f32[128, 128], %v: f32[128, 128], %t: f32[], %lr: f32[]",
-        "%p: f32[4096, 4096], %g: f32[4096, 4096], %m: f32[4096, 4096], %v: f32[4096, 4096], %t: f32[], %lr: f32[]",
+        "%y, %m2, %v2 = adamw_step(%p, %g, %m, %positive, %t, %lr)",
+        "%p: f32[128, 128], %g: f32[128, 128], %m: f32[128, 128], %positive: f32[128, 128], %t: f32[], %lr: f32[]",
+        "%p: f32[4096, 4096], %g: f32[4096, 4096], %m: f32[4096, 4096], %positive: f32[4096, 4096], %t: f32[], %lr: f32[]",
     ),
     case("clip_grad_norm", "%y, %n = clip_grad_norm(%g, max_norm=1.0)", "%g: f32[128, 128]", "%g: f32[4096, 4096]"),
 ];

@@ -1,8 +1,10 @@
-//! Workloads of `aludel bench` in burn, on its fastest CPU backend (Flex): median milliseconds of a training step with AdamW, f32.
+//! Workloads of `aludel bench` in burn, on its fastest CPU backend (Flex) or on a GPU: median milliseconds of a training step with
+//! AdamW, f32.
 //!
 //!     cargo run --release --manifest-path tests/peers/burn/Cargo.toml -- [tiny,mlp,cnn]
+//!     cargo run --release --manifest-path tests/peers/burn/Cargo.toml --features vulkan -- tiny,mlp vulkan
 //!
-//! `aludel bench --peer burn` runs it beside our own. Each line: peer WORKLOAD flex ms MILLISECONDS ..
+//! `aludel bench --peer burn` runs the first beside our own. Each line: peer WORKLOAD DEVICE ms MILLISECONDS ..
 
 use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
@@ -66,7 +68,7 @@ fn step(model: Model, input: &Input, targets: &Tensor<1, Int>, loss: &CrossEntro
     optimizer.step(1e-4, model, gradients)
 }
 
-fn measure(name: &str, device: &Device) -> Result<(), String> {
+fn measure(name: &str, on: &str, device: &Device) -> Result<(), String> {
     let random = Distribution::Normal(0.0, 1.0);
     let (channels, sizes, batch): (&[usize], &[usize], usize) = match name {
         "tiny" => (&[], &[64, 128, 128, 10], 64),
@@ -101,16 +103,26 @@ fn measure(name: &str, device: &Device) -> Result<(), String> {
     }
     times.sort_by(f64::total_cmp);
     let ms = times[times.len() / 2];
-    println!("peer {name} flex ms {ms:.4} samples/s {:.1} cold_s {cold:.2}", batch as f64 / ms * 1e3);
+    println!("peer {name} {on} ms {ms:.4} samples/s {:.1} cold_s {cold:.2}", batch as f64 / ms * 1e3);
     Ok(())
 }
 
 fn main() {
     let names = std::env::args().nth(1).unwrap_or("tiny,mlp,cnn".into());
-    let device = Device::flex().autodiff();
+    let on = std::env::args().nth(2).unwrap_or("flex".into());
+    let device = match on.as_str() {
+        "flex" => Device::flex(),
+        #[cfg(feature = "vulkan")]
+        "vulkan" => Device::vulkan(burn::tensor::DeviceKind::DefaultDevice),
+        other => {
+            eprintln!("failed: no device {other} in this build: flex, or vulkan with its feature");
+            std::process::exit(1);
+        }
+    };
+    let device = device.autodiff();
     for name in names.split(',') {
-        if let Err(problem) = measure(name, &device) {
-            eprintln!("failed {name} flex: {problem}");
+        if let Err(problem) = measure(name, &on, &device) {
+            eprintln!("failed {name} {on}: {problem}");
         }
     }
 }
