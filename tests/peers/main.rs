@@ -2,7 +2,8 @@
 //!
 //!     cargo run --release -p xtask --example peers
 //!
-//! and, with `-- operators`, operators one at a time beside TensorFlow.js (`operators.html`, `operators.rs`).
+//! and, with `-- operators [NAME,..]`, operators one at a time beside TensorFlow.js (`operators.html`, `operators.rs`, `tfjs.mjs`).
+//! On a GPU without a browser, `aludel bench --only operators --device wgpu --peer tfjs` compares the same in Node on Dawn.
 //!
 //! The model is 64-128-128-10 with cross-entropy and SGD at batch 64. Aludel trains it on the playground itself (the digits
 //! preset); jax-js comes from npm and runs in `jaxjs.html` beside this file. Needs the built site (`cargo xtask web`), npm
@@ -18,10 +19,13 @@ use xtask::{packages, serve, target_dir, wasm};
 const TURNS: usize = 3;
 const SECONDS: u64 = 8;
 
+/// What an operator may take of TensorFlow.js's time.
+const SLOWEST: f64 = 2.0;
+
 fn main() -> Result<()> {
     match std::env::args().nth(1).as_deref() {
         None => steps(),
-        Some("operators") => operators(),
+        Some("operators") => operators(std::env::args().nth(2).as_deref()),
         Some(other) => bail!("there is no comparison `{other}`: say nothing, or operators"),
     }
 }
@@ -37,8 +41,9 @@ fn packages_of_npm(names: &[&str]) -> Result<std::path::PathBuf> {
     Ok(modules)
 }
 
-/// How the operators of one library compare with the other's, for those who read: at least half as fast is what we promise.
-fn operators() -> Result<()> {
+/// Single operators beside TensorFlow.js's, in one browser on one device; at least half as fast is what we promise. `only` has names
+/// of operators, separated by commas.
+fn operators(only: Option<&str>) -> Result<()> {
     let modules = packages_of_npm(&["@tensorflow/tfjs", "@tensorflow/tfjs-backend-webgpu"])?;
     let root = tempfile::tempdir()?;
     let module = wasm::build_example("aludel-web", "operators", "web")?;
@@ -49,21 +54,37 @@ fn operators() -> Result<()> {
         std::fs::copy(&from, root.path().join("tfjs").join(from.file_name().unwrap_or_default()))?;
     }
     std::fs::write(root.path().join("operators.html"), include_str!("operators.html"))?;
+    std::fs::write(root.path().join("tfjs.mjs"), include_str!("tfjs.mjs"))?;
     let served = serve::start(root.path(), "", 0)?;
     let mut browser = Browser::launch(&packages::browser()?, true)?;
-    browser.open(&format!("http://127.0.0.1:{}/operators.html", served.port))?;
-    browser.wait("the operators", "window.result !== undefined", 900)?;
+    let query = only.map_or(String::new(), |names| format!("?only={names}"));
+    browser.open(&format!("http://127.0.0.1:{}/operators.html{query}", served.port))?;
+    browser.wait("the operators", "window.result !== undefined", 1800)?;
     let result = browser.eval("window.result")?;
     let rows = result["rows"].as_array().with_context(|| format!("operators: {result}"))?;
-    println!("{}; TensorFlow.js {}", text(&result["device"]), text(&result["tf"]));
-    println!("| operator | sizes | kernels | Aludel, ms | TensorFlow.js, ms | times as fast |\n|---|---|---:|---:|---:|---:|");
+    println!("{}; TensorFlow.js {}; microseconds of a call", text(&result["device"]), text(&result["tf"]));
+    println!("{:<22} {:<7} {:>8} {:>8} {:>12} {:>14} {:>8}", "operator", "size", "kernels", "theirs", "Aludel", "TensorFlow.js", "of it");
+    let (mut slow, mut wrong, mut compared) = (0, 0, 0);
     for row in rows {
-        let sizes = row["sizes"].as_array().into_iter().flatten().map(text).collect::<Vec<_>>().join(" × ");
-        let [ours, theirs] = ["ours", "theirs"].map(|k| row[k].as_f64().unwrap_or(f64::NAN));
-        println!("| {} | {sizes} | {} | {ours:.3} | {theirs:.3} | {:.2} |", text(&row["name"]), text(&row["kernels"]), theirs / ours);
+        let [ours, theirs] = [0, 1].map(|k| row["ms"][k].as_f64());
+        let label = format!("{:<22} {:<7}", text(&row["name"]), text(&row["size"]));
+        let (Some(ours), Some(theirs)) = (ours, theirs) else {
+            println!("{label} TensorFlow.js failed: {}", text(&row["failed"]));
+            continue;
+        };
+        let (share, differs) = (ours / theirs, row["agrees"] != true);
+        let mark = if differs {
+            "!"
+        } else if share > SLOWEST {
+            "x"
+        } else {
+            ""
+        };
+        (slow, wrong, compared) = (slow + usize::from(share > SLOWEST), wrong + usize::from(differs), compared + 1);
+        let kernels = [0, 1].map(|k| text(&row["kernels"][k]));
+        println!("{label} {:>8} {:>8} {:>12.1} {:>14.1} {share:>8.2} {mark}", kernels[0], kernels[1], ours * 1e3, theirs * 1e3);
     }
-    let slow = rows.iter().filter(|r| r["ours"].as_f64() > r["theirs"].as_f64().map(|t| 2.0 * t)).count();
-    println!("{slow} of {} take more than twice as long as TensorFlow.js's", rows.len());
+    println!("{slow} of {compared} take more than twice TensorFlow.js's time (x); {wrong} give another result (!)");
     Ok(())
 }
 

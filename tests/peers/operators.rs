@@ -1,15 +1,71 @@
-//! One operator at a time, run eagerly: the page `operators.html` beside this file times it next to TensorFlow.js.
+//! Aludel's side of `operators.html`: the operators of `aludel bench --only operators`, one at a time, as eager mode runs them.
 
-use aludel::{ConvOptions, Device, Result, Tensor, no_grad};
+#[path = "../../native/src/bench/operators/call.rs"]
+mod call;
+#[path = "../../native/src/bench/operators/cases.rs"]
+mod cases;
+
+use aludel::{Device, Operand, Result, Tensor, dispatch, no_grad};
+use call::Call;
+use cases::{CASES, Case};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
-/// An operator on operands of its own.
-#[wasm_bindgen]
-pub struct Operator {
-    device: Device,
-    run: Box<dyn Fn() -> Result<Tensor>>,
-}
+/// Operands where the GPU is a CPU in disguise, to which the large ones are too much.
+const MIDDLE: &[(&str, &str)] = &[
+    ("add", "%a: f32[512, 512], %b: f32[512, 512]"),
+    ("add_bias", "%a: f32[512, 512], %b: f32[512]"),
+    ("mul_scalar", "%a: f32[512, 512]"),
+    ("relu", "%a: f32[512, 512]"),
+    ("sigmoid", "%a: f32[512, 512]"),
+    ("clamp", "%a: f32[512, 512]"),
+    ("where", "%c: bool[512, 512], %a: f32[512, 512], %b: f32[512, 512]"),
+    ("sum_rows", "%a: f32[512, 512]"),
+    ("sum_columns", "%a: f32[512, 512]"),
+    ("sum_all", "%a: f32[512, 512]"),
+    ("mean_all", "%a: f32[512, 512]"),
+    ("amax_rows", "%a: f32[512, 512]"),
+    ("argmax", "%a: f32[512, 512]"),
+    ("norm", "%a: f32[512, 512]"),
+    ("logsumexp", "%a: f32[512, 512]"),
+    ("cumsum_rows", "%a: f32[512, 512]"),
+    ("cumsum_columns", "%a: f32[512, 512]"),
+    ("cumsum_long", "%a: f32[262144]"),
+    ("cumprod", "%a: f32[512, 512]"),
+    ("topk", "%a: f32[16, 4096]"),
+    ("softmax", "%a: f32[512, 512]"),
+    ("log_softmax", "%a: f32[512, 512]"),
+    ("batch_norm_eval", "%a: f32[4, 32, 28, 28], %m: f32[32], %positive: f32[32], %w: f32[32], %b: f32[32]"),
+    ("matmul", "%a: f32[256, 256], %b: f32[256, 256]"),
+    ("mv", "%a: f32[512, 512], %b: f32[512]"),
+    ("bmm", "%a: f32[8, 128, 64], %b: f32[8, 64, 128]"),
+    ("linear", "%a: f32[256, 256], %w: f32[256, 256], %b: f32[256]"),
+    ("einsum", "%a: f32[2, 64, 4, 32], %b: f32[2, 64, 4, 32]"),
+    ("conv2d_3x3", "%x: f32[2, 32, 28, 28], %w: f32[32, 32, 3, 3], %b: f32[32]"),
+    ("conv2d_1x1", "%x: f32[2, 32, 28, 28], %w: f32[128, 32, 1, 1], %b: f32[128]"),
+    ("conv2d_strided", "%x: f32[2, 3, 64, 64], %w: f32[32, 3, 7, 7], %b: f32[32]"),
+    ("conv2d_depthwise", "%x: f32[4, 32, 56, 56], %w: f32[32, 1, 3, 3], %b: f32[32]"),
+    ("conv_transpose2d", "%x: f32[2, 32, 16, 16], %w: f32[32, 16, 3, 3], %b: f32[16]"),
+    ("conv1d", "%x: f32[4, 32, 512], %w: f32[32, 32, 5], %b: f32[32]"),
+    ("max_pool2d", "%x: f32[4, 32, 56, 56]"),
+    ("avg_pool2d", "%x: f32[4, 32, 56, 56]"),
+    ("adaptive_avg_pool2d", "%x: f32[8, 256, 7, 7]"),
+    ("interpolate_nearest", "%x: f32[4, 16, 32, 32]"),
+    ("interpolate_bilinear", "%x: f32[4, 16, 32, 32]"),
+    ("embedding", "%w: f32[5000, 256], %index5000: i32[8, 128]"),
+    ("index_select", "%a: f32[2048, 256], %index2048: i32[1024]"),
+    ("transpose", "%a: f32[512, 512]"),
+    ("permute", "%a: f32[4, 128, 8, 64]"),
+    ("cat", "%a: f32[512, 256], %b: f32[512, 256]"),
+    ("stack", "%a: f32[512, 256], %b: f32[512, 256]"),
+    ("pad", "%a: f32[4, 32, 56, 56]"),
+    ("flip", "%a: f32[512, 512]"),
+    ("cross_entropy", "%x: f32[512, 512], %index512: i32[512]"),
+    ("mse_loss", "%a: f32[512, 512], %b: f32[512, 512]"),
+    ("bce_with_logits", "%a: f32[512, 512], %b: f32[512, 512]"),
+    ("fft", "%x: f32[64, 512, 2]"),
+    ("rfft", "%x: f32[64, 512]"),
+];
 
 fn js(e: aludel::Error) -> JsError {
     JsError::new(&e.to_string())
@@ -30,10 +86,41 @@ impl Operators {
         self.0.to_string()
     }
 
-    /// An operator by the page's name for it and the sizes that the page lists.
-    pub fn prepare(&self, name: &str, sizes: &[u32]) -> std::result::Result<Operator, JsError> {
-        let run = operator(&self.0, name, &sizes.iter().map(|s| *s as usize).collect::<Vec<_>>()).map_err(js)?;
-        Ok(Operator { device: self.0.clone(), run })
+    /// What the peer is asked for: `[[name, size, operands], ..]` in JSON. The playground leaves some operators out.
+    pub fn requests(&self) -> String {
+        let requests = CASES.iter().flat_map(|c| self.sizes(c).map(|(size, operands)| c.request(size, operands)));
+        format!("[{}]", requests.flatten().collect::<Vec<_>>().join(","))
+    }
+
+    /// An operator on operands of its own.
+    pub fn prepare(&self, name: &str, size: &str) -> std::result::Result<Operator, JsError> {
+        let found = CASES.iter().find(|c| c.name == name).and_then(|c| Some((c, self.sizes(c).find(|(s, _)| *s == size)?.1)));
+        let Some((case, operands)) = found else { return Err(JsError::new(&format!("there is no {name} of size {size}"))) };
+        let call = case.parse(operands).map_err(js)?;
+        let operands = call.tensors(&self.0).map_err(js)?;
+        Ok(Operator { device: self.0.clone(), call, operands })
+    }
+
+    fn sizes<'c>(&self, case: &'c Case) -> impl Iterator<Item = (&'static str, &'c str)> {
+        let software = self.0.target().is_some_and(|t| t.software);
+        let middle = MIDDLE.iter().find(|(name, _)| *name == case.name).map(|(_, operands)| ("middle", *operands));
+        let second = if software { middle } else { Some(("large", case.operands[1])) };
+        [("small", case.operands[0])].into_iter().chain(second)
+    }
+}
+
+/// An operator, prepared.
+#[wasm_bindgen]
+pub struct Operator {
+    device: Device,
+    call: Call,
+    operands: Vec<Tensor>,
+}
+
+impl Operator {
+    fn run(&self) -> Result<Vec<Tensor>> {
+        let operands: Vec<Operand> = self.operands.iter().map(Operand::from).collect();
+        no_grad(|| dispatch(self.call.def, &operands, self.call.attrs.clone()))
     }
 }
 
@@ -41,9 +128,7 @@ impl Operators {
 impl Operator {
     /// Runs it so many times; waits for nothing.
     pub fn issue(&self, times: u32) -> std::result::Result<(), JsError> {
-        no_grad(|| (0..times).try_for_each(|_| (self.run)().map(drop))).map_err(js)?;
-        self.device.flush();
-        Ok(())
+        (0..times).try_for_each(|_| self.run().map(drop)).map_err(js)
     }
 
     /// Ends when the device has done all that was issued.
@@ -52,73 +137,30 @@ impl Operator {
         future_to_promise(async move { device.throttle(0).await.map(|()| JsValue::UNDEFINED).map_err(|e| js(e).into()) })
     }
 
-    /// How many kernels it has launched so far, with the others of its device.
+    /// How many kernels its device has launched so far.
     #[wasm_bindgen(getter)]
     pub fn dispatches(&self) -> f64 {
         self.device.stats().dispatches as f64
     }
+
+    /// What the first result holds: three numbers.
+    pub fn digest(&self) -> js_sys::Promise {
+        let parts = self.run().and_then(|results| results.first().map_or(Ok(Vec::new()), call::ends));
+        future_to_promise(async move {
+            let mut values = Vec::new();
+            for part in parts.map_err(js)? {
+                values.extend(part.to_vec_async::<f32>().await.map_err(js)?);
+            }
+            Ok(js_sys::Float64Array::from(&call::digest(&values)[..]).into())
+        })
+    }
 }
 
-fn operator(device: &Device, name: &str, sizes: &[usize]) -> Result<Box<dyn Fn() -> Result<Tensor>>> {
-    let random = |shape: &[usize], seed: u64| Tensor::randn(device, shape, seed);
-    let below = |n: usize, count: usize| {
-        let values = (0..count).map(|i| (i * 7919 % n) as i32).collect();
-        Tensor::from_vec(device, values, [count])
-    };
-    Ok(match (name, sizes) {
-        ("add", [r, c]) => {
-            let (x, y) = (random(&[*r, *c], 1)?, random(&[*r, *c], 2)?);
-            Box::new(move || x.add(&y))
-        }
-        ("mul, a row", [r, c]) => {
-            let (x, y) = (random(&[*r, *c], 1)?, random(&[*c], 2)?);
-            Box::new(move || x.mul(&y))
-        }
-        ("relu" | "exp" | "gelu" | "sum" | "sum rows" | "sum columns" | "softmax" | "transpose", [r, c]) => {
-            let x = random(&[*r, *c], 1)?;
-            match name {
-                "relu" => Box::new(move || x.relu()),
-                "exp" => Box::new(move || x.exp()),
-                "gelu" => Box::new(move || x.gelu("tanh")),
-                "sum" => Box::new(move || x.sum(())),
-                "sum rows" => Box::new(move || x.sum(1)),
-                "sum columns" => Box::new(move || x.sum(0)),
-                "softmax" => Box::new(move || x.softmax(-1)),
-                _ => Box::new(move || x.transpose(0, 1)),
-            }
-        }
-        ("layer_norm", [r, c]) => {
-            let (x, w, b) = (random(&[*r, *c], 1)?, random(&[*c], 2)?, random(&[*c], 3)?);
-            let c = *c as i64;
-            Box::new(move || x.layer_norm([c], Some(&w), Some(&b), 1e-5))
-        }
-        ("matmul", [m, k, n]) => {
-            let (x, y) = (random(&[*m, *k], 1)?, random(&[*k, *n], 2)?);
-            Box::new(move || x.matmul(&y))
-        }
-        ("batched matmul", [b, m, k, n]) => {
-            let (x, y) = (random(&[*b, *m, *k], 1)?, random(&[*b, *k, *n], 2)?);
-            Box::new(move || x.matmul(&y))
-        }
-        ("conv2d", [n, c, side, o, kernel]) => {
-            let (x, w) = (random(&[*n, *c, *side, *side], 1)?, random(&[*o, *c, *kernel, *kernel], 2)?);
-            let options = ConvOptions::default().padding((*kernel / 2) as i64);
-            Box::new(move || x.conv2d(&w, None, &options))
-        }
-        ("max_pool2d", [n, c, side]) => {
-            let x = random(&[*n, *c, *side, *side], 1)?;
-            Box::new(move || x.max_pool2d(2, 2, 0))
-        }
-        ("embedding", [rows, width, count]) => {
-            let (x, at) = (random(&[*rows, *width], 1)?, below(*rows, *count)?);
-            Box::new(move || x.embedding(&at))
-        }
-        ("cross_entropy", [r, c]) => {
-            let (x, y) = (random(&[*r, *c], 1)?, below(*c, *r)?);
-            Box::new(move || x.cross_entropy(&y))
-        }
-        _ => return Err(aludel::Error::invalid(name, format!("sizes {sizes:?}"), "see operators.html")),
-    })
+/// Whether two digests are of the same result.
+#[wasm_bindgen]
+pub fn agree(a: &[f64], b: &[f64]) -> bool {
+    let three = |x: &[f64]| -> Option<[f64; 3]> { x.try_into().ok() };
+    three(a).zip(three(b)).is_some_and(|(a, b)| call::agree(a, b))
 }
 
 fn main() {}

@@ -94,7 +94,8 @@ fn tfjs_operators(node: &str, kind: Kind, requests: &str) -> Result<Vec<Peer>> {
         return Err(Error::unsupported("--peer tfjs on this device", "compare with --device wgpu"));
     }
     let failed = |problem: String| {
-        let remedy = "name a Node with --node, and run where npm has installed webgpu, @tensorflow/tfjs and @tensorflow/tfjs-backend-webgpu";
+        let remedy =
+            "name a Node with --node, and run where npm has installed webgpu, @tensorflow/tfjs and @tensorflow/tfjs-backend-webgpu";
         Error::invalid(format!("--peer tfjs: {node}"), problem, remedy)
     };
     let directory = tempfile::tempdir().map_err(|e| failed(e.to_string()))?;

@@ -91,10 +91,22 @@ pub fn noise(count: usize, seed: u32) -> Vec<u32> {
 }
 
 impl Operand {
-    /// As the peers' scripts read it: `[dtype, shape, values]`, where `values` is a count, `"positive"` or nothing.
-    pub fn request(&self) -> serde_json::Value {
-        let values = self.below.map(serde_json::Value::from).or(self.positive.then(|| "positive".into()));
-        serde_json::json!([self.dtype.name(), self.shape, values])
+    /// As the peers' scripts read it, in JSON: `[dtype, shape, values]`, where `values` is a count, `"positive"` or null.
+    pub fn request(&self) -> String {
+        let values = match self.below {
+            Some(below) => below.to_string(),
+            None if self.positive => "\"positive\"".to_string(),
+            None => "null".to_string(),
+        };
+        format!("[\"{}\",{:?},{values}]", self.dtype.name(), self.shape)
+    }
+}
+
+impl Case {
+    /// What a peer is asked for, in JSON: `[name, size, operands]`.
+    pub fn request(&self, size: &str, operands: &str) -> Result<String> {
+        let operands: Vec<String> = self.parse(operands)?.operands().iter().map(Operand::request).collect();
+        Ok(format!("[\"{}\",\"{size}\",[{}]]", self.name, operands.join(",")))
     }
 }
 

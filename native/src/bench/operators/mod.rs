@@ -4,8 +4,8 @@
 pub mod call;
 mod cases;
 
-use super::peer::{self, OperatorPeer};
 use super::clock;
+use super::peer::{self, OperatorPeer};
 use crate::device::{Choice, Kind};
 use crate::output::Output;
 use aludel::{Device, Error, Operand, Result, dispatch};
@@ -122,17 +122,11 @@ fn measure(device: &Device, case: &Case, size: usize) -> Result<Measured> {
     Ok(Measured { ms, kernels, digest: call::digest(&values) })
 }
 
-/// What the peer is asked for: `[[name, size, [[dtype, shape, values], ..]], ..]`.
+/// What the peer is asked for: a list of [`Case::request`].
 fn requests(cases: &[&Case], sizes: usize) -> Result<String> {
-    let mut out = Vec::new();
-    for case in cases {
-        for (label, operands) in SIZES.iter().zip(case.operands).take(sizes) {
-            let operands = case.parse(operands)?.operands();
-            let operands = operands.iter().map(call::Operand::request).collect::<Vec<_>>();
-            out.push(json!([case.name, label, operands]));
-        }
-    }
-    Ok(serde_json::Value::from(out).to_string())
+    let one = |case: &&Case| SIZES.iter().zip(case.operands).take(sizes).map(|(s, o)| case.request(s, o)).collect::<Result<Vec<_>>>();
+    let all: Vec<String> = cases.iter().map(one).collect::<Result<Vec<_>>>()?.concat();
+    Ok(format!("[{}]", all.join(",")))
 }
 
 #[cfg(test)]
@@ -166,6 +160,14 @@ mod tests {
         for name in names {
             assert!(CASES.iter().any(|c| c.name == name), "tests/peers/tfjs.mjs has {name}");
         }
+    }
+
+    #[test]
+    fn requests_are_json() {
+        let case = CASES.iter().find(|c| c.name == "batch_norm_eval").unwrap();
+        let request: serde_json::Value = serde_json::from_str(&requests(&[case], 1).unwrap()).unwrap();
+        assert_eq!(request[0][2][0], json!(["f32", [4, 32, 8, 8], null]));
+        assert_eq!(request[0][2][2], json!(["f32", [32], "positive"]));
     }
 
     #[test]
