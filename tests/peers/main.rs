@@ -69,7 +69,7 @@ fn operators(only: Option<&str>) -> Result<()> {
         let [ours, theirs] = [0, 1].map(|k| row["ms"][k].as_f64());
         let label = format!("{:<22} {:<7}", text(&row["name"]), text(&row["size"]));
         let (Some(ours), Some(theirs)) = (ours, theirs) else {
-            println!("{label} TensorFlow.js failed: {}", text(&row["failed"]));
+            println!("{label} failed: {}", text(&row["failed"]));
             continue;
         };
         let (share, differs) = (ours / theirs, row["agrees"] != true);

@@ -150,7 +150,7 @@ async function ends(tf, y) {
     return [0, y.shape[0] - count].map(at => tf.slice(y, [at, ...rest.map(() => 0)], [count, ...rest]));
   });
   const read = [];
-  for (const p of parts) read.push(...await p.data());
+  for (const p of parts) for (const v of await p.data()) read.push(v);
   tf.dispose(parts);
   return read;
 }
