@@ -23,7 +23,7 @@ const READERS: i64 = 4 * GROUPS;
 
 /// Splits what is worth it; nests, and what is known of them by position, are renumbered.
 pub(crate) fn split(program: &mut LoopProgram, fused: &mut Fused, target: &Target) {
-    if !target.speaks(Language::Ptx) || !target.parts.has(Part::Splitting) {
+    if target.speaks(Language::C) || !target.parts.has(Part::Splitting) {
         return;
     }
     let nests = std::mem::take(&mut program.nests);
@@ -32,7 +32,7 @@ pub(crate) fn split(program: &mut LoopProgram, fused: &mut Fused, target: &Targe
     let mut out: Vec<Nest> = Vec::with_capacity(nests.len());
     for nest in nests {
         let first = out.len();
-        let choice = if is_for_library(program, &nest, target) { None } else { choose(program, &nest) };
+        let choice = if is_for_library(program, &nest, target) { None } else { choose(program, &nest, target) };
         match choice.and_then(|(axis, parts)| apart(program, &nest, axis, parts)) {
             Some((partial, rest)) => out.extend([partial, rest]),
             None => out.push(nest),
@@ -56,7 +56,7 @@ pub(crate) fn split(program: &mut LoopProgram, fused: &mut Fused, target: &Targe
 }
 
 /// The axis to split and into how many parts.
-fn choose(program: &LoopProgram, nest: &Nest) -> Option<(AxisId, i64)> {
+fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId, i64)> {
     let mut reduces = nest.reduces();
     let first = reduces.next()?;
     let LoopOp::Reduce { axes, .. } = nest.op(first) else { return None };
@@ -70,7 +70,10 @@ fn choose(program: &LoopProgram, nest: &Nest) -> Option<(AxisId, i64)> {
     // Only sizes that are known: the parts have to be equal.
     let volume = |axes: &[AxisId]| program.volume(axes).as_const();
     let (results, length) = (volume(&nest.axes)?.max(1), volume(axes)?);
+    let ptx = target.speaks(Language::Ptx);
     let (wanted, shortest) = match classify(nest, program) {
+        // The tiles of WGSL are smaller: its products rarely are so few.
+        Kind::Contract(_) if !ptx => return None,
         Kind::Contract(c) => {
             let (b, m, n) = (volume(&c.batch)?, volume(&c.m)?, volume(&c.n)?);
             let side = |n: i64| if n >= 96 { (n + 127) / 128 } else { (n + 63) / 64 };
@@ -79,7 +82,10 @@ fn choose(program: &LoopProgram, nest: &Nest) -> Option<(AxisId, i64)> {
             let (groups, shortest) = if m.min(n) >= 96 { ((groups + 2) / 3, 1024) } else { (groups, 256) };
             ((GROUPS / groups).min(PARTS), shortest)
         }
-        Kind::Rows if contiguous_within(program, nest) => (READERS / results, 4096),
+        // Without graphs of launches a second one costs more: what it is worth is longer.
+        Kind::Rows if contiguous_within(program, nest) => (READERS / results, if ptx { 4096 } else { 8192 }),
+        // The lanes of a workgroup share a sum there.
+        Kind::Rows if !ptx => ((GROUPS / ((results + 31) / 32)).min(PARTS), 2048),
         Kind::Rows => ((GROUPS / ((results + 31) / 32)).min(PARTS), 128),
         _ => return None,
     };
