@@ -53,3 +53,19 @@ fn software() {
     assert_eq!(on(&mlp(&[64, 128, 128, 10], 64, false, Optimizer::AdamW), &target), 12);
     assert_eq!(on(&gpt(64, 32, 64, 2, 4, 8, Optimizer::AdamW), &target), 47);
 }
+
+#[test]
+fn long_sums_take_two_launches() {
+    let sum = |shape: &str, call: &str| -> aludel_ir::Graph {
+        format!("graph sums(%x: f32[{shape}]) {{\n  %y = {call}\n  return %y\n}}\n").parse().unwrap()
+    };
+    for target in [Target::webgpu_default(), Target { software: true, ..Target::webgpu_default() }] {
+        assert_eq!(on(&sum("4096, 4096", "sum(%x)"), &target), 2);
+        assert_eq!(on(&sum("512, 512", "mean(%x)"), &target), 2);
+        assert_eq!(on(&sum("65536, 8", "sum(%x, dim=0)"), &target), 2);
+        // One workgroup is soon done with little, and many rows fill a device by themselves.
+        assert_eq!(on(&sum("64, 128", "sum(%x)"), &target), 1);
+        assert_eq!(on(&sum("4096, 4096", "sum(%x, dim=1)"), &target), 1);
+        assert_eq!(on(&sum("512, 4096", "sum(%x, dim=0)"), &target), 1);
+    }
+}
