@@ -17,8 +17,7 @@ use std::fmt::Write;
 /// Arguments of `aludel explain`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// A preset of `aludel train` (points, digits, digits-cnn, ..) or a workload of `aludel bench` (tiny, mlp, cnn, tinygpt, chargpt,
-    /// gpt2, autoenc, vit, unet, bert, llama, resnet50, vgg16).
+    /// A preset of `aludel train` (points, digits, digits-cnn, ..) or a training step that `aludel bench --only` names (tiny, gpt2, ..).
     preset: String,
     /// Settings of a preset, such as layers=64,64 batch=32.
     #[arg(value_name = "KEY=VALUE")]
