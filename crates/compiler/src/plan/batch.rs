@@ -37,48 +37,70 @@ pub(super) fn launches(
     join: &dyn Fn(usize) -> Join,
 ) -> Vec<Vec<usize>> {
     let n = scheduled.len();
-    // How many launches follow each nest on its longest path.
-    let mut height = vec![0usize; n];
+    // How many launches follow each nest on its longest path. A nest may also run earlier, beside those that more launches follow, where
+    // what it waits for runs earlier still (levels fall along every dependence) and they need not wait for it.
+    let mut level = vec![0usize; n];
     for i in (0..n).rev() {
         for b in &before[i] {
-            height[*b] = height[*b].max(height[i] + 1);
+            level[*b] = level[*b].max(level[i] + 1);
         }
     }
-    // Nests of one height are independent. Those with equally many threads may share a launch.
+    // Nests of one level are independent. Those with equally many threads may share a launch.
     let mut nodes: Vec<Vec<usize>> = Vec::new();
+    // The last nest in each that belongs at its level.
+    let mut last: Vec<usize> = Vec::new();
     let mut open: BTreeMap<(usize, u32, Option<usize>), usize> = BTreeMap::new();
     let mut size: BTreeMap<usize, usize> = BTreeMap::new();
     for i in 0..n {
         let s = &scheduled[i];
         if env.hint_or_one(&s.groups) > SMALL || join(i) == Join::Nobody || s.kernel.needs_warpgroups() {
             nodes.push(vec![i]);
+            last.push(i);
             continue;
         }
         let statements = count(&s.kernel.body);
+        let threads = s.kernel.workgroup_size[0];
+        // An instance of a text that is there already costs nothing.
+        let fits = |at: &usize, nodes: &[Vec<usize>], size: &BTreeMap<usize, usize>| {
+            size[at] + statements <= MAX_STATEMENTS || nodes[*at].iter().any(|m| same_text(&scheduled[*m], s))
+        };
         // Nests that join their equals only are told apart by the first of them.
-        let equals =
-            (join(i) == Join::Equals).then(|| (0..i).find(|m| height[*m] == height[i] && same_text(&scheduled[*m], s)).unwrap_or(i));
-        let key = (height[i], s.kernel.workgroup_size[0], equals);
-        match open.get(&key) {
-            // An instance of a text that is there already costs nothing.
-            Some(at) if size[at] + statements <= MAX_STATEMENTS || nodes[*at].iter().any(|m| same_text(&scheduled[*m], s)) => {
-                if !nodes[*at].iter().any(|m| same_text(&scheduled[*m], s)) {
-                    *size.entry(*at).or_default() += statements;
+        let equals = (join(i) == Join::Equals).then(|| (0..i).find(|m| level[*m] == level[i] && same_text(&scheduled[*m], s)).unwrap_or(i));
+        let latest = before[i].iter().map(|b| level[*b] - 1).min().unwrap_or(usize::MAX);
+        let earlier = || {
+            let (from, to) = ((level[i] + 1, threads, None), (latest, threads, None));
+            let beside = (from <= to && equals.is_none()).then(|| open.range(from..=to))?;
+            let ready = |at: &usize| before[i].last() < Some(&last[*at]);
+            beside
+                .filter(|((_, t, e), at)| *t == threads && e.is_none() && ready(at) && fits(at, &nodes, &size))
+                .map(|((l, ..), at)| (*l, *at))
+                .next()
+        };
+        let here = open.get(&(level[i], threads, equals)).filter(|at| fits(at, &nodes, &size)).copied();
+        match here.map(|at| (level[i], at)).or_else(earlier) {
+            Some((l, at)) => {
+                if level[i] == l {
+                    last[at] = i;
                 }
-                nodes[*at].push(i);
+                level[i] = l;
+                if !nodes[at].iter().any(|m| same_text(&scheduled[*m], s)) {
+                    *size.entry(at).or_default() += statements;
+                }
+                nodes[at].push(i);
             }
-            _ => {
-                open.insert(key, nodes.len());
+            None => {
+                open.insert((level[i], threads, equals), nodes.len());
                 size.insert(nodes.len(), statements);
                 nodes.push(vec![i]);
+                last.push(i);
             }
         }
     }
-    order(nodes, before)
+    order(nodes, &last, before)
 }
 
-/// Orders the launches by their dependences, otherwise by the last nest in each.
-fn order(nodes: Vec<Vec<usize>>, before: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
+/// Orders the launches by their dependences, otherwise by `last`.
+fn order(nodes: Vec<Vec<usize>>, last: &[usize], before: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
     let mut node_of = vec![0; before.len()];
     for (k, members) in nodes.iter().enumerate() {
         for m in members {
@@ -92,7 +114,7 @@ fn order(nodes: Vec<Vec<usize>>, before: &[BTreeSet<usize>]) -> Vec<Vec<usize>> 
     for (k, waits) in waits.iter().enumerate() {
         waits.iter().for_each(|w| after[*w].push(k));
     }
-    let key = |k: usize| (nodes[k].iter().max().copied(), k);
+    let key = |k: usize| (last[k], k);
     let mut ready: BTreeSet<_> = (0..nodes.len()).filter(|k| missing[*k] == 0).map(key).collect();
     let mut out = Vec::with_capacity(nodes.len());
     // Heights fall along every edge, so something is always ready.

@@ -96,6 +96,9 @@ const SHAPES: [Shape; 3] = [
 /// Of an H100 or H200.
 const MULTIPROCESSORS: i64 = 132;
 
+/// Multiplications of a product that takes a launch to itself: smaller ones share theirs with what is independent of them.
+const SMALLEST: i64 = 1 << 21;
+
 /// How the units read a product's factors; `None` where they may not.
 fn factors(nest: &Nest, c: &Contraction, target: &Target) -> Option<Factors> {
     match (fetch::narrow(nest, c.lhs), fetch::narrow(nest, c.rhs)) {
@@ -111,7 +114,8 @@ fn factors(nest: &Nest, c: &Contraction, target: &Target) -> Option<Factors> {
 pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Option<Plan> {
     let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
     let (b, m, n, kk) = (hint(&c.batch), hint(&c.m), hint(&c.n), hint(&c.k));
-    if c.product != Product::Multiply || nest.dtype(c.reduce) != DType::F32 || kk < 64 || m < 64 || n < 32 {
+    let work = [b, m, n, kk].into_iter().fold(1i64, i64::saturating_mul);
+    if c.product != Product::Multiply || nest.dtype(c.reduce) != DType::F32 || kk < 64 || m < 64 || n < 32 || work < SMALLEST {
         return None;
     }
     let factors = factors(nest, c, target)?;
@@ -153,7 +157,6 @@ pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contra
     let shapes = SHAPES.iter().filter(|s| !narrow || s.columns <= ROWS);
     let shape = shapes.min_by_key(|s| cost(s))?;
     let copied = bulk.iter().filter(|b| **b).count() as u32;
-    let work = [b, m, n, kk].into_iter().fold(1i64, i64::saturating_mul);
     Some(Plan { copied, in_registers, work, ..plan(shape.columns, shape.stages, flipped) })
 }
 
