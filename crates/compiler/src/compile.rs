@@ -1,7 +1,7 @@
 //! All passes, in order.
 
 use crate::plan::{self, Passes};
-use crate::{Options, Part, Target, attention, autodiff, fuse, layout, lower, partition, scan, schedule, split};
+use crate::{Options, Part, Target, attention, autodiff, chain, fuse, layout, lower, partition, scan, schedule, split};
 use aludel_ir::Result;
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
@@ -32,6 +32,8 @@ pub fn compile(graph: &Graph, target: &Target, options: &Options) -> Result<Prog
     let mut fused = fuse::fuse(&mut loops, target, options.fuse);
     // Long reductions to few results become two nests, where that fills the device.
     split::split(&mut loops, &mut fused, target);
+    // Steps that hand on rows which a workgroup's memory holds become one nest.
+    chain::chain(&mut loops, &mut fused, target);
     loops.verify()?;
     // Nests become kernels.
     let scheduled = schedule::schedule(&loops, target)?;

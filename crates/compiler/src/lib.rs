@@ -4,6 +4,7 @@
 
 mod attention;
 pub mod autodiff;
+mod chain;
 pub mod codegen;
 mod compile;
 pub mod fuse;

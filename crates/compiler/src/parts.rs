@@ -34,10 +34,12 @@ pub enum Part {
     ResidentRows,
     /// Pointwise work takes four elements at a time.
     Quads,
+    /// Steps that hand on what a workgroup's memory can hold are one kernel.
+    Steps,
 }
 
 impl Part {
-    pub const ALL: [Part; 15] = [
+    pub const ALL: [Part; 16] = [
         Part::Sharing,
         Part::Attention,
         Part::Recomputation,
@@ -53,6 +55,7 @@ impl Part {
         Part::Warpgroups,
         Part::ResidentRows,
         Part::Quads,
+        Part::Steps,
     ];
 
     /// The name on the command line: `shared-launches`.
@@ -73,6 +76,7 @@ impl Part {
             Part::Warpgroups => "warpgroups",
             Part::ResidentRows => "resident-rows",
             Part::Quads => "quads",
+            Part::Steps => "steps",
         }
     }
 

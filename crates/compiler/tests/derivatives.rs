@@ -802,7 +802,9 @@ fn prims_with_steps_and_windows() {
         (Prim::Unfold { dim: 0, size: 3, step: 2, dilation: 2 }, vec![11, 2]),
         (Prim::Slice { start: vec![Dim::Const(1), Dim::Const(0)], size: vec![Dim::Const(3), Dim::Const(2)], step: vec![3, 2] }, vec![9, 4]),
         (Prim::Reduce { op: ReduceOp::Min, dims: vec![0, 2] }, vec![2, 3, 4]),
-        (Prim::Sort { dim: 0, descending: true }, vec![5, 2]),
+        (Prim::Sort { dim: 0, descending: true, first: None }, vec![5, 2]),
+        (Prim::Sort { dim: 0, descending: false, first: Some(3) }, vec![5, 2]),
+        (Prim::Fft { inverse: false }, vec![2, 3, 2]),
     ];
     for (prim, shape) in prims {
         let mut b = Builder::new(prim.name());

@@ -31,9 +31,9 @@ fn every_part_changes_a_program() {
         })
         .map(Part::name)
         .collect();
-    // There are no convolutions in this step, none of its products comes to the staged template on this target, and its pointwise work
-    // is too little for four elements at a time.
-    assert_eq!(unchanged, ["layout", "staging", "quads"]);
+    // There are no convolutions in this step, none of its products comes to the staged template on this target, its pointwise work is
+    // too little for four elements at a time, and it neither sorts nor transforms.
+    assert_eq!(unchanged, ["layout", "staging", "quads", "steps"]);
 }
 
 #[test]
@@ -46,5 +46,26 @@ fn parts_save_what_they_say() {
     for part in [Part::SharedLaunches, Part::Epilogues, Part::Rows] {
         let (more, fewer) = (without(part).launches.len(), usual.launches.len());
         assert!(more > fewer, "{part:?}: {more} launches without, {fewer} with");
+    }
+}
+
+/// Launches of one operator with the steps of a workgroup in one kernel, and without.
+#[test]
+fn steps_of_a_row_are_one_kernel() {
+    let cases = [
+        ("%x: f32[64, 1024, 2]", "%y = fft(%x)", [1, 3]),
+        // The roots of unity that put the halves together are computed beside.
+        ("%x: f32[64, 1024]", "%y = rfft(%x)", [2, 5]),
+        ("%x: f32[64, 1000]", "%y, %i = sort(%x)", [1, 9]),
+        // Each chunk of 1024 keeps eight; then those of a row.
+        ("%x: f32[64, 4096]", "%y, %i = topk(%x, k=8)", [2, 12]),
+    ];
+    for (input, body, launches) in cases {
+        let graph = format!("graph g({input}) {{\n  {body}\n  return %y\n}}\n").parse().unwrap();
+        let count = |parts| {
+            let options = Options { parts, style: aludel_compiler::Style::Operator, ..Options::default() };
+            compile(&graph, &Target::webgpu_default(), &options).unwrap_or_else(|e| panic!("{e}")).launches.len()
+        };
+        assert_eq!([count(Parts::ALL), count(Parts::ALL.without(Part::Steps))], launches, "{body}");
     }
 }

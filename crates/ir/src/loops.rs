@@ -3,6 +3,9 @@
 //! A [`Nest`] runs over `axes` (independent iterations). Inside, `inner` is the one set of axes that its reductions run over
 //! and that its wide stores cover, so a softmax is one nest: rows as `axes`, columns as `inner`, a maximum, a sum and a store.
 //! An operation belongs to the inner level when it depends on an inner axis outside of a reduction.
+//!
+//! A nest may also be a chain of *steps*, nests that a workgroup runs one after another for each point of `axes`, of which each waits for
+//! the whole one before it: what they hand on need never leave the workgroup.
 
 use crate::dtype::{DType, Literal};
 use crate::error::{Error, Result};
@@ -118,6 +121,9 @@ pub struct Nest {
     /// In topological order, with their types.
     pub ops: Vec<(LoopOp, DType)>,
     pub stores: Vec<Store>,
+    /// Where there are any, the nest has no operations of its own. Each begins its axes with those of the nest. A temporary that one
+    /// of them writes and a later one reads is the steps' own: nobody else reads it, and its first indices are the nest's axes.
+    pub steps: Vec<Nest>,
     pub origins: Vec<Origin>,
 }
 
@@ -166,17 +172,35 @@ impl Nest {
                 _ => None,
             })
             .chain(self.stores.iter().filter(|s| s.add).map(|s| s.buffer))
+            .chain(self.steps.iter().flat_map(Nest::reads))
             .collect();
         out.sort();
         out.dedup();
+        let own = self.own();
+        out.retain(|b| !own.contains(b));
         out
     }
 
     /// Buffers written, each once.
     pub fn writes(&self) -> Vec<BufferId> {
-        let mut out: Vec<BufferId> = self.stores.iter().map(|s| s.buffer).collect();
+        let mut out: Vec<BufferId> = self.stores.iter().map(|s| s.buffer).chain(self.steps.iter().flat_map(Nest::writes)).collect();
         out.sort();
         out.dedup();
+        let own = self.own();
+        out.retain(|b| !own.contains(b));
+        out
+    }
+
+    /// Buffers that the steps hand on among themselves, in the order in which they are written.
+    pub fn own(&self) -> Vec<BufferId> {
+        let mut out: Vec<BufferId> = Vec::new();
+        for (i, step) in self.steps.iter().enumerate() {
+            for b in step.writes() {
+                if self.steps[i + 1..].iter().any(|s| s.reads().contains(&b)) && !out.contains(&b) {
+                    out.push(b);
+                }
+            }
+        }
         out
     }
 }
@@ -214,7 +238,13 @@ impl LoopProgram {
     /// Checks every rule of the format; the error names the nest and operation.
     pub fn verify(&self) -> Result<()> {
         let mut written: Vec<bool> = self.buffers.iter().map(|b| matches!(b.kind, BufferKind::Input(_))).collect();
-        for (n, nest) in self.nests.iter().enumerate() {
+        let parts = |nest: &'_ Nest| nest.steps.len().max(1);
+        let all = self.nests.iter().enumerate().flat_map(|(n, nest)| (0..parts(nest)).map(move |k| (n, nest, k)));
+        for (n, whole, k) in all {
+            let nest = whole.steps.get(k).unwrap_or(whole);
+            if !whole.steps.is_empty() && !(whole.ops.is_empty() && nest.steps.is_empty() && nest.axes.starts_with(&whole.axes)) {
+                return Err(Error::verify(format!("nest {n}"), format!("step {k} is not over the nest's axes")));
+            }
             let at = |i: usize| format!("nest {n}, operation v{i}");
             for a in nest.axes.iter().chain(&nest.inner) {
                 if a.0 as usize >= self.axes.len() {

@@ -144,10 +144,16 @@ pub enum Prim {
     ScatterAdd {
         dim: usize,
     },
-    /// `x` to (values, i32 indices), stable along `dim`.
+    /// `x` to (values, i32 indices), stable along `dim`; only the first so many where `first` says so.
     Sort {
         dim: usize,
         descending: bool,
+        first: Option<i64>,
+    },
+    /// The discrete Fourier transform of pairs `[.., n, 2]` of f32 along the dimension before the last, by e^(-2 pi i j k / n), inverse
+    /// e^(2 pi i j k / n), without a factor. n is a constant.
+    Fft {
+        inverse: bool,
     },
     /// General product: sums over pairs of `contract` dimensions, keeps pairs of `batch` dimensions. Result dimensions:
     /// batch, then the rest of the left operand, then the rest of the right.
@@ -192,6 +198,7 @@ impl Prim {
             Prim::Gather { .. } => "gather",
             Prim::ScatterAdd { .. } => "scatter_add",
             Prim::Sort { .. } => "sort",
+            Prim::Fft { .. } => "fft",
             Prim::Contract { .. } => "contract",
             Prim::Attention(_) => "attention",
             Prim::AttentionBackward(_) => "attention_backward",
@@ -215,6 +222,7 @@ impl Prim {
                 | Prim::Scan { .. }
                 | Prim::ScatterAdd { .. }
                 | Prim::Sort { .. }
+                | Prim::Fft { .. }
                 | Prim::Attention(_)
                 | Prim::AttentionBackward(_)
         )
@@ -477,9 +485,27 @@ impl Prim {
                     }
                 }
             }
-            Prim::Sort { dim, .. } => {
+            Prim::Sort { dim, first, .. } => {
                 check_dim(env, *dim)?;
-                Ok(vec![args[0].clone(), TensorType { dtype: DType::I32, shape: args[0].shape.clone() }])
+                let mut shape = args[0].shape.clone();
+                if let Some(k) = first {
+                    if *k < 0 || !env.at_least(&shape[*dim].clone(), &Dim::Const(*k), "there are enough elements to take the first of") {
+                        return Err(fail(env, format!("the first {k} of fewer elements"), "take as many as there are"));
+                    }
+                    shape[*dim] = Dim::Const(*k);
+                }
+                Ok(vec![TensorType { shape: shape.clone(), ..args[0].clone() }, TensorType { dtype: DType::I32, shape }])
+            }
+            Prim::Fft { .. } => {
+                let x = args[0];
+                let fits = x.dtype == DType::F32
+                    && rank >= 2
+                    && x.shape[rank - 1].as_const() == Some(2)
+                    && x.shape[rank - 2].as_const().is_some_and(|n| (1..=1 << 25).contains(&n));
+                if !fits {
+                    return Err(fail(env, "needs f32 pairs [.., n, 2] of known length up to 2^25".into(), "check the operand"));
+                }
+                one(x.dtype, x.shape.clone())
             }
             Prim::Contract { batch, contract } => {
                 let (a, b) = (args[0], args[1]);

@@ -49,6 +49,8 @@ where B in 2..=65536 = hint 64
   buffer %2 "x": f32[B, 10] = temp
   buffer %out: i32[] = result 0
   buffer %new.w: f32[10, 64] = update 1
+  buffer %steps: f32[B, 10] = temp
+  buffer %reversed: f32[B, 10] = temp
   axes i3: 64*B
 
   nest i0: B, i1: 10 inner i2: 64 {  # [0]; [1, 2] backward
@@ -72,6 +74,21 @@ where B in 2..=65536 = hint 64
   }
 
   nest inner i4: 3 {
+  }
+
+  nest i5: B steps {  # []
+  step i5: B, i6: 5 {
+    v0 = load %x[i5, i6] : f32
+    v1 = load %x[i5, i6 + 5] : f32
+    v2 = add v0, v1 : f32
+    v3 = sub v0, v1 : f32
+    store %steps[i5, i6] = v2
+    store %steps[i5, i6 + 5] = v3
+  }
+  step i5: B, i7: 10 {
+    v0 = load %steps[i5, -i7 + 9] : f32
+    store %reversed[i5, i7] = v0
+  }
   }
 }
 "##;

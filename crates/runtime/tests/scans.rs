@@ -21,13 +21,14 @@ const SCANS: [&str; 5] = [
     // Backwards: the derivative.
     "  %f = flip(%x, dims=[DIM])\n  %b = cumsum(%f, dim=DIM)\n  %y = flip(%b, dims=[DIM])\n  return %y\n",
 ];
-const SORTS: [&str; 5] = [
+const SORTS: [&str; 6] = [
     "  %y, %i = sort(%x, dim=DIM)\n  return %y, %i\n",
     "  %y, %i = sort(%x, dim=DIM, descending=true)\n  return %y, %i\n",
     "  %i = argsort(%x, dim=DIM)\n  return %i\n",
     // A computed operand, and a reader of the result.
     "  %a = mul(%x, other=0.5)\n  %y, %i = sort(%a, dim=DIM)\n  %z = add(%y, other=1.0)\n  return %z\n",
     "  %y, %i = topk(%x, k=5, dim=DIM)\n  return %y, %i\n",
+    "  %y, %i = topk(%x, k=20, dim=DIM, largest=false)\n  return %y, %i\n",
 ];
 
 /// Each operator over half of the shapes: most of the time is the C compiler's.
@@ -87,7 +88,16 @@ fn running_sums() {
 
 #[test]
 fn sorting() {
-    let shapes: [(&[usize], usize); 8] =
-        [(&[7], 0), (&[128], 0), (&[3, 129], 1), (&[1000, 3], 0), (&[2, 4096], 1), (&[5, 300, 2], 1), (&[65, 64], 1), (&[10_001], 0)];
+    let shapes: [(&[usize], usize); 9] = [
+        (&[7], 0),
+        (&[128], 0),
+        (&[3, 129], 1),
+        (&[1000, 3], 0),
+        (&[2, 4096], 1),
+        (&[5, 300, 2], 1),
+        (&[65, 64], 1),
+        (&[10_001], 0),
+        (&[2, 8192], 1),
+    ];
     each(&SORTS, &shapes);
 }

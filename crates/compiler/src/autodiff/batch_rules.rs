@@ -11,7 +11,7 @@ pub fn prim(b: &mut Builder, batcher: &Batcher, prim: &Prim, x: &[Batched]) -> R
     let prim = match prim {
         Prim::Contract { batch, contract } => return contraction(b, batch, contract, x),
         // No operands, or nothing that a dimension more before the others matters to.
-        Prim::Attention(_) | Prim::AttentionBackward(_) => prim.clone(),
+        Prim::Attention(_) | Prim::AttentionBackward(_) | Prim::Fft { .. } => prim.clone(),
         Prim::Scalar(_) | Prim::Const(_) | Prim::Size(_) | Prim::Cast(_) | Prim::Bitcast(_) | Prim::Detach => prim.clone(),
         Prim::Iota { shape, dim, dtype } => Prim::Iota { shape: led(shape), dim: dim + 1, dtype: *dtype },
         Prim::Reduce { op, dims } => Prim::Reduce { op: *op, dims: later(dims) },
@@ -32,7 +32,7 @@ pub fn prim(b: &mut Builder, batcher: &Batcher, prim: &Prim, x: &[Batched]) -> R
         Prim::Cat { dim } => Prim::Cat { dim: dim + 1 },
         Prim::Gather { dim } => Prim::Gather { dim: dim + 1 },
         Prim::ScatterAdd { dim } => Prim::ScatterAdd { dim: dim + 1 },
-        Prim::Sort { dim, descending } => Prim::Sort { dim: dim + 1, descending: *descending },
+        Prim::Sort { dim, descending, first } => Prim::Sort { dim: dim + 1, descending: *descending, first: *first },
     };
     let operands = x.iter().map(|x| batcher.spread(b, *x)).collect::<Result<Vec<ValueId>>>()?;
     Ok(b.prims(prim, &operands)?.into_iter().map(|v| (v, true)).collect())

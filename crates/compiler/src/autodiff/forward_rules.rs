@@ -34,6 +34,7 @@ pub fn jvp(b: &mut Builder, prim: &Prim, node: &Node, dx: &[Option<ValueId>]) ->
         | Prim::Slice { .. }
         | Prim::Flip(_)
         | Prim::Unfold { .. }
+        | Prim::Fft { .. }
         | Prim::Reduce { op: ReduceOp::Sum, .. }
         | Prim::Scan { op: ReduceOp::Sum, .. } => same(b, dx[0]),
         Prim::Pad { lo, hi, .. } => {

@@ -72,6 +72,8 @@ pub fn vjp(b: &mut Builder, prim: &Prim, x: &[ValueId], y: &[ValueId], grads: &[
             let zero = b.zeros_like(x[0])?;
             one(b.prim(Prim::ScatterAdd { dim: *dim }, &[zero, y[1], dy])?)
         }
+        // The matrix is symmetric, and its adjoint is what turns the other way.
+        Prim::Fft { inverse } => one(b.prim(Prim::Fft { inverse: !inverse }, &[dy])?),
         Prim::Contract { batch, contract } => {
             let (left, right) = product(b, x[0], x[1], batch, contract, dy)?;
             Ok(vec![Some(left), Some(right)])

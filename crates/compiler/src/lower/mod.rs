@@ -5,6 +5,7 @@
 //! to be read only where they are written.
 
 mod attention;
+mod fourier;
 mod keep;
 mod pull;
 mod sort;
@@ -36,6 +37,7 @@ pub fn lower(graph: &Graph, target: &Target) -> Result<LoopProgram> {
 
 pub(crate) struct Lowering<'g> {
     graph: &'g Graph,
+    target: &'g Target,
     program: LoopProgram,
     /// The node that defines each value.
     defs: Vec<Option<(usize, usize)>>,
@@ -48,7 +50,7 @@ pub(crate) struct Lowering<'g> {
 }
 
 impl<'g> Lowering<'g> {
-    fn new(graph: &'g Graph, target: &Target) -> Result<Self> {
+    fn new(graph: &'g Graph, target: &'g Target) -> Result<Self> {
         if let Some((n, node)) = graph.nodes.iter().enumerate().find(|(_, n)| !matches!(n.op, Op::Prim(_))) {
             return Err(Error::verify(format!("node {n}"), format!("{} is not a prim: decompose before lowering", node.op.name())));
         }
@@ -61,7 +63,16 @@ impl<'g> Lowering<'g> {
             buffers[input.value.index()] = Some(BufferId(i as u32));
         }
         let keep = keep::decide(graph, target);
-        Ok(Lowering { graph, program, defs: graph.definitions(), partial: PartialSums::of(graph), buffers, keep, wide: BTreeSet::new() })
+        Ok(Lowering {
+            graph,
+            target,
+            program,
+            defs: graph.definitions(),
+            partial: PartialSums::of(graph),
+            buffers,
+            keep,
+            wide: BTreeSet::new(),
+        })
     }
 
     /// How a person would name a value: its own name, or its operator's with its number.
@@ -146,7 +157,8 @@ impl<'g> Lowering<'g> {
             Prim::AttentionBackward(a) => self.attention_backward(n, a),
             Prim::Scan { op, dim } => self.scan(n, *op, *dim),
             Prim::ScatterAdd { dim } => self.scatter_add(n, *dim),
-            Prim::Sort { dim, descending } => self.sort(n, *dim, *descending),
+            Prim::Sort { dim, descending, first } => self.sort(n, *dim, *descending, *first),
+            Prim::Fft { inverse } => self.fourier(n, *inverse),
             Prim::Cat { dim } => {
                 // Every piece writes its own range: its nest fuses into whatever computes the piece.
                 let buffer = self.buffer_for(out, None, BufferKind::Temp);

@@ -160,6 +160,7 @@ impl<'a, 'g> Puller<'a, 'g> {
             | Prim::Scan { .. }
             | Prim::ScatterAdd { .. }
             | Prim::Sort { .. }
+            | Prim::Fft { .. }
             | Prim::Attention(_)
             | Prim::AttentionBackward(_) => Err(Error::verify(format!("value %{}", v.0), format!("{} must have a buffer", prim.name()))),
         }

@@ -143,6 +143,7 @@ impl<'g> Model<'g> {
             Prim::Reduce { .. }
             | Prim::Scan { .. }
             | Prim::Sort { .. }
+            | Prim::Fft { .. }
             | Prim::Gather { .. }
             | Prim::ScatterAdd { .. }
             | Prim::Contract { .. }
@@ -218,7 +219,7 @@ fn is_free(prim: &Prim) -> bool {
 fn reads_memory(graph: &Graph, node: usize, v: ValueId) -> bool {
     let node = &graph.nodes[node];
     match &node.op {
-        Op::Prim(Prim::Contract { .. } | Prim::Sort { .. } | Prim::Scan { .. }) => true,
+        Op::Prim(Prim::Contract { .. } | Prim::Sort { .. } | Prim::Fft { .. } | Prim::Scan { .. }) => true,
         Op::Prim(Prim::Gather { .. }) => node.inputs.first() == Some(&v),
         // Masks and dropout are computed on the fly.
         Op::Prim(Prim::Attention(_)) => node.inputs[..3].contains(&v),
@@ -248,7 +249,7 @@ fn flops(graph: &Graph, prim: &Prim, inputs: &[ValueId], out: u64) -> u64 {
             let products = if matches!(prim, Prim::Attention(_)) { features + width } else { 3 * features + 2 * width };
             (first / features).saturating_mul(keys).saturating_mul(2 * products)
         }
-        Prim::Sort { .. } => first.saturating_mul(64 - first.leading_zeros() as u64),
+        Prim::Sort { .. } | Prim::Fft { .. } => first.saturating_mul(64 - first.leading_zeros() as u64),
         Prim::Reduce { .. } | Prim::Scan { .. } | Prim::ScatterAdd { .. } => first,
         _ => out,
     }

@@ -484,6 +484,9 @@ fn grid(groups: &Expr, target: &Target) -> [Expr; 3] {
 
 /// Floating-point operations: one for each scalar operation on floats, at every iteration it runs in.
 fn flops(loops: &LoopProgram, nest: &Nest) -> Expr {
+    if !nest.steps.is_empty() {
+        return nest.steps.iter().fold(Expr::ZERO, |sum, s| sum.add(&flops(loops, s)));
+    }
     let outer = loops.volume(&nest.axes);
     let all = outer.mul(&loops.volume(&nest.inner));
     let deps = nest.dependences();

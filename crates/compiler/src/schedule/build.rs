@@ -258,6 +258,8 @@ pub(super) struct Emitter<'n> {
     pub bases: HashMap<ValId, (KExpr, Expr)>,
     /// Whether a choice computes only what it chooses, as in C: a masked load then needs no index that is surely in range.
     pub lazy: bool,
+    /// Buffers that are workgroup arrays here, and where in them this workgroup's part begins.
+    pub own: HashMap<BufferId, (u32, KExpr)>,
 }
 
 impl<'n> Emitter<'n> {
@@ -270,6 +272,7 @@ impl<'n> Emitter<'n> {
             deps: nest.dependences(),
             bases: HashMap::new(),
             lazy: false,
+            own: HashMap::new(),
         }
     }
 
@@ -347,7 +350,11 @@ impl<'n> Emitter<'n> {
     pub fn loop_bases(&mut self, kb: &mut KernelBuilder, v: ValId, axes: &[AxisId]) -> Result<HashMap<ValId, (KExpr, Expr)>> {
         let mut out = HashMap::new();
         let mut stack = vec![v];
+        let mut seen = vec![false; self.nest.ops.len()];
         while let Some(v) = stack.pop() {
+            if std::mem::replace(&mut seen[v.0 as usize], true) {
+                continue;
+            }
             stack.extend(self.nest.op(v).operands());
             let LoopOp::Load { index, .. } = self.nest.op(v) else { continue };
             if !axes.iter().any(|a| index[0].uses_axis(*a)) {
@@ -385,7 +392,10 @@ impl<'n> Emitter<'n> {
                     // Where the mask is false the element may not exist: read the first one instead.
                     at = k::select(m.clone(), at, k::int(0));
                 }
-                let load = KExpr::Load { buffer: kb.buffer(buffer), index: Box::new(at), ty: Ty::scalar(dtype) };
+                let load = match self.own.get(&buffer) {
+                    Some((array, start)) => KExpr::Shared { array: *array, index: Box::new(k::add(start.clone(), at)) },
+                    None => KExpr::Load { buffer: kb.buffer(buffer), index: Box::new(at), ty: Ty::scalar(dtype) },
+                };
                 match mask {
                     Some(m) if self.lazy => k::select(m, load, zero(dtype)),
                     _ => load,
@@ -428,6 +438,13 @@ impl<'n> Emitter<'n> {
 
     /// Emits the stores for which `pick` holds.
     pub fn stores(&mut self, kb: &mut KernelBuilder, pick: &dyn Fn(usize) -> bool) -> Result<()> {
+        let stores = self.computed(kb, pick)?;
+        stores.into_iter().for_each(|s| kb.stmt(s));
+        Ok(())
+    }
+
+    /// Computes what is stored by the stores for which `pick` holds, and gives these.
+    pub fn computed(&mut self, kb: &mut KernelBuilder, pick: &dyn Fn(usize) -> bool) -> Result<Vec<Stmt>> {
         // All values first: a store in place must not come before a load of the old value.
         let mut ready = Vec::new();
         for (i, s) in self.nest.stores.iter().enumerate().filter(|(i, _)| pick(*i)) {
@@ -435,12 +452,17 @@ impl<'n> Emitter<'n> {
             let index = self.index(kb, &s.index[0])?;
             ready.push((i, index, value));
         }
+        let mut out = Vec::with_capacity(ready.len());
         for (i, index, value) in ready {
             let s = &self.nest.stores[i];
+            if let Some((array, start)) = self.own.get(&s.buffer) {
+                out.push(Stmt::StoreShared { array: *array, index: k::add(start.clone(), index), value });
+                continue;
+            }
             let buffer = kb.buffer(s.buffer);
-            kb.stmt(if s.add { Stmt::AtomicAdd { buffer, index, value } } else { Stmt::Store { buffer, index, value } });
+            out.push(if s.add { Stmt::AtomicAdd { buffer, index, value } } else { Stmt::Store { buffer, index, value } });
         }
-        Ok(())
+        Ok(out)
     }
 }
 

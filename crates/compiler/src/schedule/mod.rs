@@ -5,6 +5,7 @@ mod accumulate;
 mod attention;
 mod build;
 mod bulk;
+mod chain;
 mod collapse;
 mod contract;
 mod cpu;
@@ -66,6 +67,9 @@ struct Scheduler<'t> {
 
 impl Scheduler<'_> {
     fn schedule(&mut self, n: &Nest) -> Result<Scheduled> {
+        if !n.steps.is_empty() {
+            return chain::schedule(&self.table, n, self.target);
+        }
         let (moved, parts) = rebase::rebase(&mut self.table, n);
         let mut scheduled = self.once(&moved)?;
         if !scheduled.maps.is_empty() && !parts.is_empty() {

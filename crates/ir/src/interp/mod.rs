@@ -6,6 +6,7 @@
 
 mod attention;
 mod contract;
+mod fourier;
 mod index;
 mod pointwise;
 mod reduce;
@@ -239,7 +240,14 @@ impl Env<'_> {
             Prim::Cat { dim } => index::cat(x, *dim),
             Prim::Gather { dim } => index::gather(x[0], x[1], *dim)?,
             Prim::ScatterAdd { dim } => index::scatter_add(x[0], x[1], x[2], *dim, rounding(x[0].dtype))?,
-            Prim::Sort { dim, descending } => return Ok(reduce::sort(x[0], *dim, *descending)),
+            Prim::Sort { dim, descending, first } => {
+                let sorted = reduce::sort(x[0], *dim, *descending);
+                let Some(k) = first else { return Ok(sorted) };
+                let (start, mut size, step) = (vec![0; x[0].shape.len()], x[0].shape.clone(), vec![1; x[0].shape.len()]);
+                size[*dim] = *k as usize;
+                return sorted.iter().map(|v| v.slice(&start, &size, &step)).collect();
+            }
+            Prim::Fft { inverse } => fourier::transform(x[0], *inverse, rounding(x[0].dtype)),
             Prim::Contract { batch, contract } => contract::contract(x[0], x[1], batch, contract, rounding(x[0].dtype)),
             Prim::Attention(a) => return Ok(attention::forward(a, x, self.precision)),
             Prim::AttentionBackward(a) => return Ok(attention::backward(a, x, self.precision)),

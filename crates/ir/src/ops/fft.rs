@@ -1,10 +1,13 @@
 //! Discrete Fourier transforms of complex numbers as pairs (see [`super::complex`]), of any length. PyTorch: torch.fft.
 //!
-//! A composite length n = r m is a transform of length r over the elements m apart, a multiplication with roots of unity, and a transform of
-//! length m (J. Cooley, J. Tukey, "An algorithm for the machine calculation of complex Fourier series", 1965). Transforms of short
-//! lengths are contractions with their matrix, so that every stage is one product over the whole tensor. Long primes are convolutions
-//! with a chirp, by transforms of the next sufficient power of two (L. Bluestein, "A linear filtering approach to the computation of
-//! discrete Fourier transform", 1970). The work is O(n log n) for every length.
+//! Lengths of small primes are a prim, whose lowering has the stages. Another length n = r m, where r is a larger prime, is a transform of
+//! length r over the elements m apart, a multiplication with roots of unity, and a transform of length m (J. Cooley, J. Tukey, "An
+//! algorithm for the machine calculation of complex Fourier series", 1965). Of primes, the shorter ones are contractions with their
+//! matrix, long ones convolutions with a chirp, by transforms of the next sufficient power of two (L. Bluestein, "A linear filtering
+//! approach to the computation of discrete Fourier transform", 1970). The work is O(n log n) for every length.
+//!
+//! Real numbers of even length are transformed two at a time as the parts of complex ones, at half the length (H. Sorensen, D. Jones,
+//! M. Heideman, C. Burrus, "Real-valued fast Fourier transform algorithms", 1987).
 //!
 //! Roots of unity are computed where they are used, from whole numbers: the angle is reduced exactly to an eighth of a turn, and a
 //! polynomial gives sine and cosine to float32's precision whatever a target's own functions do.
@@ -44,8 +47,8 @@ pub static OPS: &[OpDef] = &[
     )),
 ];
 
-/// Stages are transforms of at most this length where the length has such a divisor.
-const LONGEST_STAGE: i64 = 16;
+/// The prim transforms lengths of primes up to here.
+const LONGEST_RADIX: i64 = 13;
 /// Primes up to here are contractions, longer ones convolutions.
 const LONGEST_PRIME: i64 = 61;
 /// The multiplication of indices below stays within 32 bits up to here.
@@ -125,8 +128,8 @@ fn along(b: &mut Builder, x: &[ValueId], a: &Attrs, sign: i64) -> Result<Vec<Val
     let n = length(b, a.opt_int("n")?, have)?;
     let by = scale(b, a.str("norm", "backward")?, n, sign > 0)?;
     let v = fit(b, x[0], dim, n)?;
-    let v = transform_dim(b, v, dim, n, sign)?;
-    Ok(vec![scaled(b, v, by)?])
+    let v = scaled(b, v, by)?;
+    Ok(vec![transform_dim(b, v, dim, n, sign)?])
 }
 
 // The transform the other way, by the same factor: the matrix is symmetric, and gradients are conjugated.
@@ -137,9 +140,9 @@ fn along_vjp(b: &mut Builder, v: &VjpArgs, sign: i64) -> Result<Vec<Option<Value
     let (from, to) = (b.shape(x)[dim].clone(), b.shape(dy)[dim].clone());
     let (have, n) = (constant(b, &from)?, constant(b, &to)?);
     let by = scale(b, a.str("norm", "backward")?, n, sign > 0)?;
-    let g = transform_dim(b, dy, dim, n, -sign)?;
-    let g = fit(b, g, dim, have)?;
-    Ok(vec![Some(scaled(b, g, by)?)])
+    let g = scaled(b, dy, by)?;
+    let g = transform_dim(b, g, dim, n, -sign)?;
+    Ok(vec![Some(fit(b, g, dim, have)?)])
 }
 
 fn along_two(b: &mut Builder, x: &[ValueId], a: &Attrs, sign: i64) -> Result<Vec<ValueId>> {
@@ -158,8 +161,8 @@ fn along_two(b: &mut Builder, x: &[ValueId], a: &Attrs, sign: i64) -> Result<Vec
         let n = length(b, sizes.as_ref().map(|s| s[i]), have)?;
         let by = scale(b, a.str("norm", "backward")?, n, sign > 0)?;
         v = fit(b, v, dim, n)?;
-        v = transform_dim(b, v, dim, n, sign)?;
         v = scaled(b, v, by)?;
+        v = transform_dim(b, v, dim, n, sign)?;
     }
     Ok(vec![v])
 }
@@ -175,11 +178,74 @@ fn rfft(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let n = length(b, a.opt_int("n")?, have)?;
     let by = scale(b, a.str("norm", "backward")?, n, false)?;
     let re = fit(b, x, dim, n)?;
+    let re = scaled(b, re, by)?;
+    if n % 2 == 0 {
+        let last = b.rank(re) - 1;
+        let re = b.transpose(re, dim, last)?;
+        let y = forward_real(b, re, n)?;
+        return Ok(vec![b.transpose(y, dim, last)?]);
+    }
     let im = b.zeros_like(re)?;
     let z = pair(b, Parts { re, im })?;
     let y = transform_dim(b, z, dim, n, -1)?;
-    let y = b.narrow(y, dim, Dim::ZERO, Dim::Const(n / 2 + 1))?;
-    Ok(vec![scaled(b, y, by)?])
+    Ok(vec![b.narrow(y, dim, Dim::ZERO, Dim::Const(n / 2 + 1))?])
+}
+
+/// The first n / 2 + 1 frequencies of real `[.., n]`, n even: with z[j] = x[2 j] + i x[2 j + 1] and Z its transform, those of the even
+/// elements are (Z[k] + conj Z[n / 2 - k]) / 2 and those of the odd ones (Z[k] - conj Z[n / 2 - k]) / 2i.
+fn forward_real(b: &mut Builder, x: ValueId, n: i64) -> Result<ValueId> {
+    let half = n / 2;
+    let mut shape = b.shape(x);
+    let dim = shape.len() - 1;
+    shape.splice(dim.., [Dim::Const(half), Dim::Const(2)]);
+    // Halved here, once.
+    let x = b.mul_scalar(x, 0.5)?;
+    let z = b.reshape(x, shape)?;
+    let z = transform(b, z, half, -1)?;
+    let first = b.narrow(z, dim, Dim::ZERO, Dim::ONE)?;
+    let z = b.cat(&[z, first], dim)?;
+    let mirrored = b.prim(Prim::Flip(vec![dim]), &[z])?;
+    let (z, m) = (parts(b, z)?, parts(b, mirrored)?);
+    let even = Parts { re: b.add(z.re, m.re)?, im: b.sub(z.im, m.im)? };
+    // Divided by i: the parts change places.
+    let odd = Parts { re: b.add(z.im, m.im)?, im: b.sub(m.re, z.re)? };
+    let k = b.iota(&[Dim::Const(half + 1)], 0)?;
+    let w = unit_parts(b, k, n, -1)?;
+    let (rr, ii) = (b.mul(odd.re, w.re)?, b.mul(odd.im, w.im)?);
+    let (ri, ir) = (b.mul(odd.re, w.im)?, b.mul(odd.im, w.re)?);
+    let turned = Parts { re: b.sub(rr, ii)?, im: b.add(ri, ir)? };
+    let y = Parts { re: b.add(even.re, turned.re)?, im: b.add(even.im, turned.im)? };
+    pair(b, y)
+}
+
+/// The n real numbers, n even, whose first n / 2 + 1 frequencies are `[.., n / 2 + 1, 2]`, times n: what [`forward_real`] does, backwards.
+fn inverse_real(b: &mut Builder, x: ValueId, n: i64) -> Result<ValueId> {
+    let half = n / 2;
+    let mut shape = b.shape(x);
+    let dim = shape.len() - 2;
+    shape.splice(dim.., [Dim::Const(n)]);
+    // The first and the last frequency of real numbers are real.
+    let x = parts(b, x)?;
+    let k = b.iota(&[Dim::Const(half + 1)], 0)?;
+    let turns = b.scalar(ScalarOp::FloorDiv, k, half as f64)?;
+    let (zero, edge) = (b.scalar(ScalarOp::Eq, k, 0.0)?, b.scalar(ScalarOp::Eq, turns, 1.0)?);
+    let edge = b.binary(ScalarOp::Or, zero, edge)?;
+    let none = b.zeros_like(x.im)?;
+    let im = b.select(edge, none, x.im)?;
+    let mirrored = |b: &mut Builder, v: ValueId| b.prim(Prim::Flip(vec![dim]), &[v]);
+    let m = Parts { re: mirrored(b, x.re)?, im: mirrored(b, im)? };
+    let even = Parts { re: b.add(x.re, m.re)?, im: b.sub(im, m.im)? };
+    let odd = Parts { re: b.sub(x.re, m.re)?, im: b.add(im, m.im)? };
+    let w = unit_parts(b, k, n, 1)?;
+    let (rr, ii) = (b.mul(odd.re, w.re)?, b.mul(odd.im, w.im)?);
+    let (ri, ir) = (b.mul(odd.re, w.im)?, b.mul(odd.im, w.re)?);
+    // Times i: the parts change places.
+    let turned = Parts { re: b.add(ri, ir)?, im: b.sub(rr, ii)? };
+    let z = Parts { re: b.sub(even.re, turned.re)?, im: b.add(even.im, turned.im)? };
+    let z = pair(b, z)?;
+    let z = b.narrow(z, dim, Dim::ZERO, Dim::Const(half))?;
+    let z = transform(b, z, half, 1)?;
+    b.reshape(z, shape)
 }
 
 // The other half are conjugates in reverse order.
@@ -192,13 +258,19 @@ fn irfft(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let by = scale(b, a.str("norm", "backward")?, n, true)?;
     let half = n / 2 + 1;
     let first = fit(b, x[0], dim, half)?;
+    let first = scaled(b, first, by)?;
+    if n % 2 == 0 {
+        let last = b.rank(first) - 2;
+        let first = b.transpose(first, dim, last)?;
+        let y = inverse_real(b, first, n)?;
+        return Ok(vec![b.transpose(y, dim, last)?]);
+    }
     let rest = b.narrow(first, dim, Dim::ONE, Dim::Const(n - half))?;
     let rest = b.prim(Prim::Flip(vec![dim]), &[rest])?;
     let rest = conj(b, rest)?;
     let z = b.cat(&[first, rest], dim)?;
     let y = transform_dim(b, z, dim, n, 1)?;
-    let y = parts(b, y)?.re;
-    Ok(vec![scaled(b, y, by)?])
+    Ok(vec![parts(b, y)?.re])
 }
 
 fn transform_dim(b: &mut Builder, x: ValueId, dim: usize, n: i64, sign: i64) -> Result<ValueId> {
@@ -213,7 +285,12 @@ fn transform(b: &mut Builder, x: ValueId, n: i64, sign: i64) -> Result<ValueId> 
     if n == 1 {
         return Ok(x);
     }
-    let r = stage(n);
+    let Some(r) = long_prime(n) else {
+        let dtype = b.dtype(x);
+        let x = b.cast(x, DType::F32)?;
+        let y = b.prim(Prim::Fft { inverse: sign > 0 }, &[x])?;
+        return b.cast(y, dtype);
+    };
     let m = n / r;
     // Element m j1 + j2 is [j1, j2].
     let lead = b.rank(x) - 2;
@@ -246,19 +323,22 @@ fn transform(b: &mut Builder, x: ValueId, n: i64, sign: i64) -> Result<ValueId> 
     b.reshape(v, shape)
 }
 
-/// The length of the first stage: the largest divisor that is short enough, else the smallest prime.
-fn stage(n: i64) -> i64 {
-    if let Some(r) = (2..=LONGEST_STAGE.min(n)).rev().find(|r| n % r == 0) {
-        return r;
+/// The smallest prime of a length that the prim does not transform.
+fn long_prime(n: i64) -> Option<i64> {
+    let mut rest = n;
+    for p in 2..=LONGEST_RADIX {
+        while rest % p == 0 {
+            rest /= p;
+        }
     }
-    let mut p = LONGEST_STAGE + 1;
-    while p * p <= n {
-        if n % p == 0 {
-            return p;
+    let mut p = LONGEST_RADIX + 1;
+    while p * p <= rest {
+        if rest % p == 0 {
+            return Some(p);
         }
         p += 1;
     }
-    n
+    (rest > 1).then_some(rest)
 }
 
 /// e^(sign 2 pi i j k / n) for j below `rows` and k below `columns`, as pairs.
@@ -277,8 +357,13 @@ fn modulo(b: &mut Builder, x: ValueId, n: i64) -> Result<ValueId> {
     b.sub(x, q)
 }
 
-/// e^(sign 2 pi i k / n) for whole numbers k from 0 to below n.
+/// e^(sign 2 pi i k / n) for whole numbers k from 0 to below n, as pairs.
 fn unit(b: &mut Builder, k: ValueId, n: i64, sign: i64) -> Result<ValueId> {
+    let z = unit_parts(b, k, n, sign)?;
+    pair(b, z)
+}
+
+fn unit_parts(b: &mut Builder, k: ValueId, n: i64, sign: i64) -> Result<Parts> {
     // Quarters of a turn, to the nearest; the rest is at most an eighth.
     let t = b.scalar(ScalarOp::Mul, k, 4.0)?;
     let q = b.scalar(ScalarOp::Add, t, (n / 2) as f64)?;
@@ -311,7 +396,7 @@ fn unit(b: &mut Builder, k: ValueId, n: i64, sign: i64) -> Result<ValueId> {
     let (nre, nim) = (b.neg(re)?, b.neg(im)?);
     let re = b.select(flip_re, nre, re)?;
     let im = if sign > 0 { b.select(flip_im, nim, im)? } else { b.select(flip_im, im, nim)? };
-    pair(b, Parts { re, im })
+    Ok(Parts { re, im })
 }
 
 /// The transform of `[.., p, 2]` for a long prime p: j k = (j^2 + k^2 - (k - j)^2) / 2 makes it a convolution.

@@ -63,26 +63,19 @@ pub static OPS: &[OpDef] = &[
         "sort",
         "x; dim=-1, descending=False, stable=True",
         "Sorted values and their i32 indices; always stable, NaN is the largest.",
-        |b, x, a| { sorted(b, x[0], a.int("dim", -1)?, a.bool("descending", false)?) }
+        |b, x, a| { sorted(b, x[0], a.int("dim", -1)?, a.bool("descending", false)?, None) }
     ),
     op!("argsort", "x; dim=-1, descending=False, stable=True", "The i32 indices that sort.", |b, x, a| {
-        Ok(vec![sorted(b, x[0], a.int("dim", -1)?, a.bool("descending", false)?)?[1]])
+        Ok(vec![sorted(b, x[0], a.int("dim", -1)?, a.bool("descending", false)?, None)?[1]])
     }),
     op!("topk", "x; k, dim=-1, largest=True", "The k largest values in order and their i32 indices.", |b, x, a| {
-        let largest = a.bool("largest", true)?;
-        if let Some(both) = tournament(b, x[0], a.int("dim", -1)?, a.int("k", 1)?, largest)? {
-            return Ok(both);
-        }
-        let both = sorted(b, x[0], a.int("dim", -1)?, largest)?;
-        let (d, k) = (b.dim(x[0], a.int("dim", -1)?)?, a.int("k", 1)?);
-        let size = b.shape(x[0]).get(d).cloned().unwrap_or(Dim::ONE);
+        let (largest, k) = (a.bool("largest", true)?, a.int("k", 1)?);
+        let dim = b.dim(x[0], a.int("dim", -1)?)?;
+        let size = b.shape(x[0]).get(dim).cloned().unwrap_or(Dim::ONE);
         if k < 0 || !b.graph.env.at_least(&size, &Dim::Const(k), "topk has enough elements") {
             return Err(b.error(format!("k is {k} for {} elements", b.graph.env.show(&size)), "use a k up to the size"));
         }
-        if b.rank(x[0]) == 0 {
-            return Ok(both);
-        }
-        both.into_iter().map(|v| b.narrow(v, d, Dim::ZERO, Dim::Const(k))).collect()
+        sorted(b, x[0], dim as i64, largest, Some(k))
     }),
 ];
 
@@ -177,63 +170,10 @@ fn embedding(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> 
     Ok(vec![b.reshape(y, shape)?])
 }
 
-// Few of many: the first k of every block of a dimension, then of those, until one block is left. Equal elements keep their order, for
-// blocks and what is taken of them keep theirs. `None` where the length is not known, or is not much more than k.
-fn tournament(b: &mut Builder, x: ValueId, dim: i64, k: i64, largest: bool) -> Result<Option<Vec<ValueId>>> {
-    const BLOCK: i64 = 64;
-    let dim = b.dim(x, dim)?;
-    let Some(n) = b.shape(x).get(dim).and_then(Dim::as_const) else { return Ok(None) };
-    if !(1..=BLOCK / 4).contains(&k) || n < 8 * BLOCK {
-        return Ok(None);
-    }
-    // What fills the last block comes after every element.
-    let dtype = b.dtype(x);
-    let last = match (dtype.is_float(), largest) {
-        (true, true) => f64::NEG_INFINITY,
-        (true, false) => f64::NAN,
-        (false, true) => dtype.min_finite(),
-        (false, false) => dtype.max_finite(),
-    };
-    let rank = b.rank(x);
-    // The index finds the values, so that they have one derivative.
-    let mut keys = b.prim(Prim::Detach, &[x])?;
-    let mut index: Option<ValueId> = None;
-    let mut length = n;
-    while length > 2 * BLOCK {
-        let blocks = (length + BLOCK - 1) / BLOCK;
-        keys = b.pad(keys, dim, Dim::ZERO, Dim::Const(blocks * BLOCK - length), last)?;
-        let mut shape = b.shape(keys);
-        shape.splice(dim..=dim, [Dim::Const(blocks), Dim::Const(BLOCK)]);
-        let cut = b.reshape(keys, shape)?;
-        let both = b.prims(Prim::Sort { dim: dim + 1, descending: largest }, &[cut])?;
-        let first = |b: &mut Builder, v| b.narrow(v, dim + 1, Dim::ZERO, Dim::Const(k));
-        let (best, within) = (first(b, both[0])?, first(b, both[1])?);
-        let block = b.iota(&b.shape(within), dim)?;
-        let start = b.mul_scalar(block, BLOCK as f64)?;
-        let place = b.add(within, start)?;
-        let mut shape = b.shape(best);
-        shape.splice(dim..=dim + 1, [Dim::Const(blocks * k)]);
-        keys = b.reshape(best, shape.clone())?;
-        let place = b.reshape(place, shape)?;
-        index = Some(match index {
-            None => place,
-            Some(index) => b.prim(Prim::Gather { dim }, &[index, place])?,
-        });
-        length = blocks * k;
-    }
-    let both = b.prims(Prim::Sort { dim, descending: largest }, &[keys])?;
-    let mut place = b.narrow(both[1], dim, Dim::ZERO, Dim::Const(k))?;
-    if let Some(index) = index {
-        place = b.prim(Prim::Gather { dim }, &[index, place])?;
-    }
-    debug_assert_eq!(b.rank(place), rank);
-    Ok(Some(vec![b.prim(Prim::Gather { dim }, &[x, place])?, place]))
-}
-
-fn sorted(b: &mut Builder, x: ValueId, dim: i64, descending: bool) -> Result<Vec<ValueId>> {
+fn sorted(b: &mut Builder, x: ValueId, dim: i64, descending: bool, first: Option<i64>) -> Result<Vec<ValueId>> {
     let dim = b.dim(x, dim)?;
     if b.rank(x) == 0 {
         return Ok(vec![x, b.constant(0.0, DType::I32)?]);
     }
-    b.prims(Prim::Sort { dim, descending }, &[x])
+    b.prims(Prim::Sort { dim, descending, first }, &[x])
 }

@@ -172,7 +172,11 @@ fn print_prim(p: &Prim, s: &Symbols) -> String {
         Prim::Pad { lo, hi, value } => format!("{name}[lo={}, hi={}, value={}: {}]", s.list(lo), s.list(hi), literal(*value), value.dtype),
         Prim::Unfold { dim, size, step, dilation } => format!("{name}[dim={dim}, size={size}, step={step}, dilation={dilation}]"),
         Prim::Cat { dim } | Prim::Gather { dim } | Prim::ScatterAdd { dim } => format!("{name}[{dim}]"),
-        Prim::Sort { dim, descending } => format!("{name}[{dim}{}]", if *descending { ", descending" } else { "" }),
+        Prim::Sort { dim, descending, first } => {
+            let first = first.map_or(String::new(), |k| format!(", first={k}"));
+            format!("{name}[{dim}{}{first}]", if *descending { ", descending" } else { "" })
+        }
+        Prim::Fft { inverse } => format!("{name}[{}]", if *inverse { "inverse" } else { "forward" }),
         Prim::Contract { batch, contract } => format!("{name}[batch={}, contract={}]", pairs(batch), pairs(contract)),
         Prim::Attention(a) | Prim::AttentionBackward(a) => {
             let words = [("causal", a.causal), ("mask", a.mask), ("dropout", a.dropout)];
@@ -602,11 +606,23 @@ impl<'a> Parser<'a> {
             "scatter_add" => Ok(Prim::ScatterAdd { dim: self.bracketed(Self::index)? }),
             "sort" => self.bracketed(|p| {
                 let dim = p.index()?;
-                let descending = p.c.eat(",");
-                if descending {
-                    p.c.word("descending")?;
+                let (mut descending, mut first) = (false, None);
+                while p.c.eat(",") {
+                    if p.c.eat_word("descending") {
+                        descending = true;
+                    } else {
+                        p.key("first")?;
+                        first = Some(p.c.int()?);
+                    }
                 }
-                Ok(Prim::Sort { dim, descending })
+                Ok(Prim::Sort { dim, descending, first })
+            }),
+            "fft" => self.bracketed(|p| {
+                let inverse = p.c.eat_word("inverse");
+                if !inverse {
+                    p.c.word("forward")?;
+                }
+                Ok(Prim::Fft { inverse })
             }),
             "contract" => self.bracketed(|p| {
                 p.key("batch")?;

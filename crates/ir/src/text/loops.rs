@@ -18,6 +18,8 @@
 //! }
 //! ```
 //!
+//! A chain of steps is `nest i0: B steps {` with a `step i0: B, i1: 64 { .. }` for each.
+//!
 //! Axes that no nest runs over are declared before the nests: `axes i7: 64, i8: B`.
 
 use super::expr::{Resolve, parse_expr};
@@ -56,32 +58,35 @@ pub fn print_loops(p: &LoopProgram) -> String {
         };
         out.push_str(&format!("  buffer {}{alias}: {}{} = {kind}\n", buffer(BufferId(i as u32)), b.dtype, symbols.list(&b.shape)));
     }
-    let unused = (0..p.axes.len() as u32).map(AxisId).filter(|a| !p.nests.iter().any(|n| n.axes.contains(a) || n.inner.contains(a)));
+    let unused = (0..p.axes.len() as u32).map(AxisId).filter(|a| {
+        let over = |n: &Nest| n.axes.contains(a) || n.inner.contains(a);
+        !p.nests.iter().any(|n| over(n) || n.steps.iter().any(over))
+    });
     let unused: Vec<String> = unused.map(|a| format!("i{}: {}", a.0, symbols.expr(p.extent(a)))).collect();
     if !unused.is_empty() {
         out.push_str(&format!("  axes {}\n", unused.join(", ")));
     }
     for n in &p.nests {
         out.push('\n');
-        print_nest(p, n, &symbols, &buffer, &mut out);
+        print_nest(p, n, "  nest ", &symbols, &buffer, &mut out);
     }
     out.push_str("}\n");
     out
 }
 
-fn print_nest(p: &LoopProgram, n: &Nest, symbols: &Symbols, buffer: &dyn Fn(BufferId) -> String, out: &mut String) {
+fn print_nest(p: &LoopProgram, n: &Nest, word: &str, symbols: &Symbols, buffer: &dyn Fn(BufferId) -> String, out: &mut String) {
     let axes = |list: &[AxisId]| {
         let extent = |a: &AxisId| p.axes.get(a.0 as usize).map_or("?".into(), |e| symbols.expr(e));
         list.iter().map(|a| format!("i{}: {}", a.0, extent(a))).collect::<Vec<_>>().join(", ")
     };
-    let mut head = String::from("  nest ");
+    let mut head = String::from(word);
     if !n.axes.is_empty() {
         head.push_str(&format!("{} ", axes(&n.axes)));
     }
     if !n.inner.is_empty() {
         head.push_str(&format!("inner {} ", axes(&n.inner)));
     }
-    head.push('{');
+    head.push_str(if n.steps.is_empty() { "{" } else { "steps {" });
     // An empty list and a list of one empty origin are told apart by the brackets.
     let origins = n.origins.iter().map(|o| if o.nodes.is_empty() { format!("[] {}", origin(o)).trim_end().to_string() } else { origin(o) });
     let note = origins.collect::<Vec<_>>().join("; ");
@@ -109,6 +114,10 @@ fn print_nest(p: &LoopProgram, n: &Nest, symbols: &Symbols, buffer: &dyn Fn(Buff
         let assign = if s.add { "+=" } else { "=" };
         lines.push((format!("    store {}{} {assign} v{}", buffer(s.buffer), symbols.list(&s.index), s.value.0), String::new()));
     }
+    if !n.steps.is_empty() {
+        out.push_str(&align(std::mem::take(&mut lines)));
+        n.steps.iter().for_each(|s| print_nest(p, s, "  step ", symbols, buffer, out));
+    }
     lines.push(("  }".into(), String::new()));
     out.push_str(&align(lines));
 }
@@ -121,6 +130,8 @@ struct Parser<'a> {
     symbols: SymbolTable,
     buffers: HashMap<&'a str, BufferId>,
     axes: BTreeMap<u32, Expr>,
+    /// Whether the present nest is a step.
+    steps: bool,
 }
 
 /// Reads one program. The result is well formed, not verified: see [`LoopProgram::verify`].
@@ -129,7 +140,7 @@ pub fn parse_loops(text: &str) -> Result<LoopProgram> {
     c.word("loops")?;
     let mut p = LoopProgram { name: c.name("the program's name")?, ..LoopProgram::default() };
     let symbols = parse_header(&mut c, &mut p.env)?;
-    let mut parser = Parser { c, p, symbols, buffers: HashMap::new(), axes: BTreeMap::new() };
+    let mut parser = Parser { c, p, symbols, buffers: HashMap::new(), axes: BTreeMap::new(), steps: false };
     parser.c.expect("{")?;
     while !parser.c.eat("}") {
         if parser.c.eat_word("buffer") {
@@ -137,7 +148,8 @@ pub fn parse_loops(text: &str) -> Result<LoopProgram> {
         } else if parser.c.eat_word("axes") {
             parser.axes()?;
         } else if parser.c.eat_word("nest") {
-            parser.nest()?;
+            let nest = parser.nest()?;
+            parser.p.nests.push(nest);
         } else {
             return parser.c.expected("`buffer`, `axes`, `nest` or `}`");
         }
@@ -208,16 +220,27 @@ impl<'a> Parser<'a> {
         Ok(out)
     }
 
-    fn nest(&mut self) -> Result<()> {
+    fn nest(&mut self) -> Result<Nest> {
         let mut n = Nest::default();
-        if !self.c.at_punct("{") && !self.c.at_word("inner") {
+        if !self.c.at_punct("{") && !self.c.at_word("inner") && !self.c.at_word("steps") {
             n.axes = self.axes()?;
         }
         if self.c.eat_word("inner") {
             n.inner = self.axes()?;
         }
+        let steps = self.c.eat_word("steps");
         self.c.expect("{")?;
         n.origins = parse_origins(&mut self.c)?;
+        while steps && self.c.eat_word("step") {
+            // Steps have none themselves.
+            if self.steps {
+                return self.c.expected("an operation: steps have no steps");
+            }
+            self.steps = true;
+            let step = self.nest();
+            self.steps = false;
+            n.steps.push(step?);
+        }
         while !self.c.eat("}") {
             if self.c.eat_word("store") {
                 let (buffer, index) = self.element(&n)?;
@@ -239,8 +262,7 @@ impl<'a> Parser<'a> {
                 n.ops.push(op);
             }
         }
-        self.p.nests.push(n);
-        Ok(())
+        Ok(n)
     }
 
     /// Reads with names of sizes, of declared axes and of the nest's values so far.

@@ -7,21 +7,40 @@ use std::collections::BTreeMap;
 /// By how much an index grows when a register grows by one; `lets` are the registers that depend on it. `None` where that is not the
 /// same number on every turn, or not known.
 pub(super) fn step(e: &KExpr, v: Var, lets: &BTreeMap<Var, &KExpr>) -> Option<i64> {
-    let of = |e: &KExpr| step(e, v, lets);
-    match e {
-        KExpr::Var(x) if *x == v => Some(1),
-        KExpr::Var(x) => lets.get(x).map_or(Some(0), |e| of(e)),
-        KExpr::Lit(_) | KExpr::Param(_) | KExpr::WorkgroupId(_) => Some(0),
-        KExpr::Scalar(ScalarOp::Add, a) => of(&a[0])?.checked_add(of(&a[1])?),
-        KExpr::Scalar(ScalarOp::Sub, a) => of(&a[0])?.checked_sub(of(&a[1])?),
-        KExpr::Scalar(ScalarOp::Mul, a) => match (of(&a[0])?, of(&a[1])?, &a[0], &a[1]) {
-            (0, 0, ..) => Some(0),
-            (s, 0, _, KExpr::Lit(l)) | (0, s, KExpr::Lit(l), _) => s.checked_mul(l.value() as i64),
+    Steps { v, lets, known: BTreeMap::new() }.of(e)
+}
+
+struct Steps<'a> {
+    v: Var,
+    lets: &'a BTreeMap<Var, &'a KExpr>,
+    /// Registers that several others are made of are looked at once.
+    known: BTreeMap<Var, Option<i64>>,
+}
+
+impl Steps<'_> {
+    fn of(&mut self, e: &KExpr) -> Option<i64> {
+        match e {
+            KExpr::Var(x) if *x == self.v => Some(1),
+            KExpr::Var(x) => {
+                if let Some(known) = self.known.get(x) {
+                    return *known;
+                }
+                let step = self.lets.get(x).map_or(Some(0), |e| self.of(e));
+                self.known.insert(*x, step);
+                step
+            }
+            KExpr::Lit(_) | KExpr::Param(_) | KExpr::WorkgroupId(_) => Some(0),
+            KExpr::Scalar(ScalarOp::Add, a) => self.of(&a[0])?.checked_add(self.of(&a[1])?),
+            KExpr::Scalar(ScalarOp::Sub, a) => self.of(&a[0])?.checked_sub(self.of(&a[1])?),
+            KExpr::Scalar(ScalarOp::Mul, a) => match (self.of(&a[0])?, self.of(&a[1])?, &a[0], &a[1]) {
+                (0, 0, ..) => Some(0),
+                (s, 0, _, KExpr::Lit(l)) | (0, s, KExpr::Lit(l), _) => s.checked_mul(l.value() as i64),
+                _ => None,
+            },
+            // Anything else is the same on every turn when its parts are, and does not depend on memory.
+            KExpr::Scalar(_, args) => args.iter().all(|a| self.of(a) == Some(0)).then_some(0),
+            KExpr::Cast(_, x) | KExpr::Bitcast(_, x) => (self.of(x) == Some(0)).then_some(0),
             _ => None,
-        },
-        // Anything else is the same on every turn when its parts are, and does not depend on memory.
-        KExpr::Scalar(_, args) => args.iter().all(|a| of(a) == Some(0)).then_some(0),
-        KExpr::Cast(_, x) | KExpr::Bitcast(_, x) => (of(x) == Some(0)).then_some(0),
-        _ => None,
+        }
     }
 }

@@ -74,7 +74,11 @@ pub(super) fn hoist_constants(kb: &mut KernelBuilder, em: &mut Emitter) -> Resul
         hangs.push(matches!(op, LoopOp::Reduce { .. }) || op.operands().iter().any(|v| hangs[v.0 as usize]));
     }
     let mut stack: Vec<ValId> = nest.stores.iter().map(|s| s.value).collect();
+    let mut seen = vec![false; nest.ops.len()];
     while let Some(v) = stack.pop() {
+        if std::mem::replace(&mut seen[v.0 as usize], true) {
+            continue;
+        }
         if hangs[v.0 as usize] || em.varies(v) {
             stack.extend(nest.op(v).operands());
         } else {
