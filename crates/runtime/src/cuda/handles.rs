@@ -214,7 +214,15 @@ impl Module {
         Ok(Module(raw))
     }
 
-    /// Compiles and loads PTX that ends with a zero.
+    /// Loads PTX, which the driver compiles, or takes from its own cache.
+    pub fn of_text(text: &CStr) -> Done<Self> {
+        let mut raw = null_mut();
+        // SAFETY: a context is current; the text ends with its zero, and the driver copies it.
+        check(unsafe { sys::cuModuleLoadData(&mut raw, text.as_ptr() as *const c_void) })?;
+        Ok(Module(raw))
+    }
+
+    /// As [`Module::of_text`], with options: the driver then compiles in any case.
     pub fn compile(text: &CStr, options: &mut [sys::CUjit_option], values: &mut [*mut c_void]) -> Done<Self> {
         let mut raw = null_mut();
         // There are as many values as options.
