@@ -119,7 +119,7 @@ pub(crate) fn chain(program: &mut LoopProgram, fused: &mut Fused, target: &Targe
 /// Whether an iteration of a nest spreads elements over a temporary.
 fn permutes(program: &LoopProgram, nest: &Nest) -> bool {
     let temp = |s: &&Store| program.buffer(s.buffer).kind == BufferKind::Temp;
-    let value = |s: &Store| s.index.iter().any(|e| reads_value(e));
+    let value = |s: &Store| s.index.iter().any(reads_value);
     let several = |s: &Store| nest.stores.iter().filter(|o| o.buffer == s.buffer).count() > 1;
     nest.stores.iter().filter(temp).any(|s| value(s) || several(s))
 }

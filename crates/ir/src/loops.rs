@@ -242,7 +242,8 @@ impl LoopProgram {
         let all = self.nests.iter().enumerate().flat_map(|(n, nest)| (0..parts(nest)).map(move |k| (n, nest, k)));
         for (n, whole, k) in all {
             let nest = whole.steps.get(k).unwrap_or(whole);
-            if !whole.steps.is_empty() && !(whole.ops.is_empty() && nest.steps.is_empty() && nest.axes.starts_with(&whole.axes)) {
+            let plain = whole.ops.is_empty() && nest.steps.is_empty() && nest.axes.starts_with(&whole.axes);
+            if !whole.steps.is_empty() && !plain {
                 return Err(Error::verify(format!("nest {n}"), format!("step {k} is not over the nest's axes")));
             }
             let at = |i: usize| format!("nest {n}, operation v{i}");

@@ -151,7 +151,7 @@ pub enum Prim {
         first: Option<i64>,
     },
     /// The discrete Fourier transform of pairs `[.., n, 2]` of f32 along the dimension before the last, by e^(-2 pi i j k / n), inverse
-    /// e^(2 pi i j k / n), without a factor. n is a constant.
+    /// e^(2 pi i j k / n), without a factor. n is a constant made of [`FFT_PRIMES`].
     Fft {
         inverse: bool,
     },
@@ -165,6 +165,19 @@ pub enum Prim {
     Attention(Attention),
     /// The gradients of its query, key and value; see [`Attention`].
     AttentionBackward(Attention),
+}
+
+/// The primes of the lengths that [`Prim::Fft`] transforms.
+pub const FFT_PRIMES: [i64; 6] = [2, 3, 5, 7, 11, 13];
+
+/// What is left of a positive length without [`FFT_PRIMES`].
+pub fn beyond_fft_primes(n: i64) -> i64 {
+    FFT_PRIMES.into_iter().fold(n, |mut rest, p| {
+        while rest % p == 0 && rest > 0 {
+            rest /= p;
+        }
+        rest
+    })
 }
 
 /// The elements of the dimensions that a reshape regroups: those between the leading and the trailing ones that stay.
@@ -501,9 +514,13 @@ impl Prim {
                 let fits = x.dtype == DType::F32
                     && rank >= 2
                     && x.shape[rank - 1].as_const() == Some(2)
-                    && x.shape[rank - 2].as_const().is_some_and(|n| (1..=1 << 25).contains(&n));
+                    && x.shape[rank - 2].as_const().is_some_and(|n| (1..=1 << 25).contains(&n) && beyond_fft_primes(n) == 1);
                 if !fits {
-                    return Err(fail(env, "needs f32 pairs [.., n, 2] of known length up to 2^25".into(), "check the operand"));
+                    return Err(fail(
+                        env,
+                        "needs f32 pairs [.., n, 2] of known length up to 2^25, without primes above 13".into(),
+                        "check the operand",
+                    ));
                 }
                 one(x.dtype, x.shape.clone())
             }

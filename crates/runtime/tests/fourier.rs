@@ -45,7 +45,7 @@ fn transforms() {
         for (i, n) in lengths.enumerate() {
             let style = if i % 2 == 0 { Style::Operator } else { Style::Step };
             let rows = [1, 5, 33, 300][i % 4].min(1 + 300_000 / n);
-            let mut one = |kind: usize, body: &str, shape: &[usize]| {
+            let one = |kind: usize, body: &str, shape: &[usize]| {
                 if all || i % 3 == kind {
                     check(&*device, body, shape, style);
                 }

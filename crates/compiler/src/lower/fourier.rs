@@ -32,8 +32,8 @@ fn stages(n: i64) -> Vec<i64> {
     let mut out = Vec::new();
     let mut rest = n;
     while rest > 1 {
-        let short = (2..=LONGEST_STAGE.min(rest)).rev().find(|r| rest % r == 0);
-        let r = short.or_else(|| (2..).take_while(|p| p * p <= rest).find(|p| rest % p == 0)).unwrap_or(rest);
+        // The prim's lengths have such a divisor.
+        let r = (2..=LONGEST_STAGE.min(rest)).rev().find(|r| rest % r == 0).unwrap_or(rest);
         out.push(r);
         rest /= r;
     }
@@ -214,7 +214,7 @@ impl Waves<'_> {
     fn turned(&mut self, x: Complex, k: usize, n: usize) -> Complex {
         let k = k % n;
         let eighths = 8 * k / n;
-        if 8 * k % n != 0 {
+        if !(8 * k).is_multiple_of(n) {
             let (sin, cos) = (self.sign * TAU * k as f64 / n as f64).sin_cos();
             let w = (self.b.constant(cos, DType::F32), self.b.constant(sin, DType::F32));
             return self.times(x, w);
@@ -223,7 +223,7 @@ impl Waves<'_> {
         for _ in 0..eighths / 2 {
             x = self.quarter(x);
         }
-        if eighths % 2 == 0 {
+        if eighths.is_multiple_of(2) {
             return x;
         }
         // (1 + i) / sqrt 2.
@@ -245,7 +245,7 @@ impl Waves<'_> {
                 vec![self.add(a, c), self.add(b, d), self.sub(a, c), self.sub(b, d)]
             }
             _ => {
-                let r = if n % 4 == 0 { 4 } else { (2..n).find(|p| n % p == 0).unwrap_or(n) };
+                let r = if n.is_multiple_of(4) { 4 } else { (2..n).find(|p| n.is_multiple_of(*p)).unwrap_or(n) };
                 if r == n {
                     return self.prime(z);
                 }

@@ -22,7 +22,7 @@ pub fn transform(x: &View, inverse: bool, rounding: Rounding) -> View {
 fn strided(z: &[(f64, f64)], first: usize, step: usize, roots: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let n = z.len() / step;
     let times = |(a, b): (f64, f64), (c, d): (f64, f64)| (a * c - b * d, a * d + b * c);
-    if n % 2 == 0 && n > 0 {
+    if n > 0 && n.is_multiple_of(2) {
         let (even, odd) = (strided(z, first, 2 * step, roots), strided(z, first + step, 2 * step, roots));
         let turned: Vec<_> = odd.iter().enumerate().map(|(k, v)| times(*v, roots[k * step])).collect();
         let sum = |s: f64| even.iter().zip(&turned).map(move |(a, b)| (a.0 + s * b.0, a.1 + s * b.1)).collect::<Vec<_>>();

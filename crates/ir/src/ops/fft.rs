@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::expr::Dim;
 use crate::graph::ValueId;
 use crate::op::{Attrs, OpDef, VjpArgs};
-use crate::prim::Prim;
+use crate::prim::{Prim, beyond_fft_primes};
 use crate::scalar::ScalarOp;
 
 pub static OPS: &[OpDef] = &[
@@ -47,8 +47,6 @@ pub static OPS: &[OpDef] = &[
     )),
 ];
 
-/// The prim transforms lengths of primes up to here.
-const LONGEST_RADIX: i64 = 13;
 /// Primes up to here are contractions, longer ones convolutions.
 const LONGEST_PRIME: i64 = 61;
 /// The multiplication of indices below stays within 32 bits up to here.
@@ -325,13 +323,8 @@ fn transform(b: &mut Builder, x: ValueId, n: i64, sign: i64) -> Result<ValueId> 
 
 /// The smallest prime of a length that the prim does not transform.
 fn long_prime(n: i64) -> Option<i64> {
-    let mut rest = n;
-    for p in 2..=LONGEST_RADIX {
-        while rest % p == 0 {
-            rest /= p;
-        }
-    }
-    let mut p = LONGEST_RADIX + 1;
+    let rest = beyond_fft_primes(n);
+    let mut p = 2;
     while p * p <= rest {
         if rest % p == 0 {
             return Some(p);
