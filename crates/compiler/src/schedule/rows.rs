@@ -142,7 +142,9 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target, rows_fastest: boo
     let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
     let (rows, columns) = (hint(&nest.axes), hint(&nest.inner));
     let pow2 = |n: i64| (n.max(1) as u64).next_power_of_two() as i64;
-    if target.speaks(Language::Ptx) && rows_fastest && columns >= 16 {
+    // In WGSL little work takes the shape of other small nests, whose launches it can share.
+    let much = target.speaks(Language::Ptx) || (!target.software && rows * columns > 1 << 16);
+    if much && rows_fastest && columns >= 16 && target.max_threads >= 32 {
         // A subgroup reads 32 neighbours; as many of them as there are columns for share the sum.
         let lanes = pow2(columns / 16).min(32).min(target.max_threads as i64 / 32);
         return Shape { rows: 32, lanes: lanes as u32, rows_fastest };

@@ -1,0 +1,59 @@
+//! Reductions on every adapter, scheduled for it and, where it is a CPU, also as for a GPU: lanes that share rows, columns side by side,
+//! long sums in two launches.
+
+#![cfg(feature = "wgpu")]
+
+mod common;
+
+use aludel_compiler::{Options, Style, Target, compile};
+use aludel_ir::graph::Graph;
+use aludel_ir::interp::{HostTensor, Interpreter, Precision};
+use aludel_ir::scalar::threefry2x32;
+use aludel_runtime::{Argument, Executor, encode};
+use std::sync::Arc;
+
+const CASES: [(&str, &str); 9] = [
+    ("600, 150", "sum(%x, dim=0)"),
+    ("300, 250", "amax(%x, dim=0)"),
+    ("300, 260", "argmax(%x, dim=0)"),
+    ("2, 300, 130", "mean(%x, dim=1)"),
+    ("4096, 24", "sum(%x, dim=0)"),
+    ("7, 300, 90", "var(%x, dim=[0, 1])"),
+    ("5, 30000", "sum(%x, dim=1)"),
+    ("130, 512", "mean(%x)"),
+    ("100, 700", "softmax(%x, dim=0)"),
+];
+
+#[test]
+fn reductions_agree_with_the_interpreter() {
+    let devices = common::adapters();
+    for (i, (shape, call)) in CASES.iter().enumerate() {
+        let text = format!("graph reduce(%x: f32[{shape}]) {{\n  %y = {call}\n  return %y\n}}\n");
+        let graph: Graph = text.parse().unwrap();
+        let sizes: Vec<usize> = shape.split(", ").map(|s| s.parse().unwrap()).collect();
+        let value = |k: usize| (threefry2x32(1, i as u32, 0, k as u32) as f64 / 4294967296.0 - 0.5) as f32 as f64;
+        let x = HostTensor::new(aludel_ir::DType::F32, sizes.clone(), (0..sizes.iter().product()).map(value).collect()).unwrap();
+        let want = Interpreter::new(&graph).unwrap().run(&[], std::slice::from_ref(&x), Precision::F64).unwrap().remove(0).data;
+        for device in &devices {
+            let own = device.target().unwrap();
+            for target in [Target { software: false, ..own.clone() }, own] {
+                let program = compile(&graph, &target, &Options { style: Style::Operator, ..Options::default() }).unwrap();
+                let (kernels, software) = (program.launches.len(), target.software);
+                let exe = device.load(Arc::new(graph.clone()), Some(Arc::new(program))).unwrap();
+                let argument = Argument::Host(device.device_words(&encode(&x.data, x.dtype), x.dtype).into());
+                let storage = exe.run(&[], &[argument]).unwrap().remove(0);
+                let words = pollster::block_on(device.download(&storage)).unwrap();
+                let integers = call.starts_with("argmax");
+                let got = words.iter().map(|w| if integers { *w as i32 as f64 } else { f32::from_bits(*w) as f64 });
+                for (j, (g, w)) in got.zip(&want).enumerate() {
+                    // Thousands of f32 terms of size one half, in another order.
+                    assert!(
+                        (g - w).abs() <= 2e-3 + 1e-4 * w.abs(),
+                        "{call} of [{shape}], {kernels} kernels, software {software}: {j}: {g}, not {w}"
+                    );
+                }
+                assert_eq!(words.len(), want.len());
+            }
+        }
+    }
+}
