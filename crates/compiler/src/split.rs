@@ -32,7 +32,8 @@ pub(crate) fn split(program: &mut LoopProgram, fused: &mut Fused, target: &Targe
     let mut out: Vec<Nest> = Vec::with_capacity(nests.len());
     for nest in nests {
         let first = out.len();
-        let choice = if is_for_library(program, &nest, target) { None } else { choose(program, &nest, target) };
+        let library = target.speaks(Language::Ptx) && is_for_library(program, &nest, target);
+        let choice = if library { None } else { choose(program, &nest, target) };
         match choice.and_then(|(axis, parts)| apart(program, &nest, axis, parts)) {
             Some((partial, rest)) => out.extend([partial, rest]),
             None => out.push(nest),
