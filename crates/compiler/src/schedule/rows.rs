@@ -166,7 +166,14 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target, rows_fastest: boo
         by_work.max(by_device.min(pow2((columns + 1) / 2))).min(most)
     };
     // Little work: few threads a group, so that it spreads over the device and shares launches with other small nests.
-    let threads = if rows * columns <= 1 << 16 { 64 } else { 256 };
+    let threads = if rows * columns <= 1 << 16 {
+        64
+    } else if target.software {
+        // Workgroups are what its cores share out, and a thread past the last row computes that again.
+        pow2(rows * lanes / 16).clamp(8, 256)
+    } else {
+        256
+    };
     let threads = lanes.max(threads).min(max);
     let fit = threads / lanes;
     let rows_per_group = fit.min(max / lanes).max(1);
