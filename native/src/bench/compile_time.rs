@@ -50,7 +50,7 @@ fn child(choice: &Choice, graph: &str, cache: &Path) -> Result<f64> {
         command.args(["--adapter", adapter]);
     }
     // Our cache, and those that drivers keep.
-    command.env("ALUDEL_CACHE", cache).env("CUDA_CACHE_DISABLE", "1");
+    command.env("ALUDEL_CACHE", cache).env("CUDA_CACHE_PATH", cache.join("driver"));
     command.env("MESA_SHADER_CACHE_DIR", cache).env("__GL_SHADER_DISK_CACHE_PATH", cache);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|e| failed(e.to_string()))?;

@@ -222,7 +222,7 @@ impl Module {
         Ok(Module(raw))
     }
 
-    /// As [`Module::of_text`], with options: the driver then compiles in any case.
+    /// As [`Module::of_text`], with options, such as where to write what the assembler says.
     pub fn compile(text: &CStr, options: &mut [sys::CUjit_option], values: &mut [*mut c_void]) -> Done<Self> {
         let mut raw = null_mut();
         // There are as many values as options.
