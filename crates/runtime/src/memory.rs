@@ -7,7 +7,7 @@ use crate::Memory;
 use aludel_ir::program::ALIGN;
 use aludel_ir::{Error, Result};
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -166,14 +166,15 @@ pub(crate) struct Pool<D: Backing> {
 }
 
 struct Free<R> {
-    /// By size class, the last freed last.
-    classes: BTreeMap<u64, Vec<R>>,
+    /// By size class, the last freed last; with each piece, how many were freed before it.
+    classes: BTreeMap<u64, VecDeque<(u64, R)>>,
     words: u64,
+    freed: u64,
 }
 
 impl<D: Backing> Default for Pool<D> {
     fn default() -> Self {
-        Pool { free: Mutex::new(Free { classes: BTreeMap::new(), words: 0 }), in_use: AtomicU64::new(0), peak: AtomicU64::new(0) }
+        Pool { free: Mutex::new(Free { classes: BTreeMap::new(), words: 0, freed: 0 }), in_use: AtomicU64::new(0), peak: AtomicU64::new(0) }
     }
 }
 
@@ -205,9 +206,9 @@ impl<D: Backing> Pool<D> {
         }
         let reused = {
             let mut free = lock(&pool.free);
-            let raw = free.classes.get_mut(&class).and_then(Vec::pop);
-            free.words -= if raw.is_some() { class } else { 0 };
-            raw
+            let piece = free.classes.get_mut(&class).and_then(VecDeque::pop_back);
+            free.words -= if piece.is_some() { class } else { 0 };
+            piece.map(|(_, raw)| raw)
         };
         let raw = match reused {
             Some(raw) => raw,
@@ -227,32 +228,33 @@ impl<D: Backing> Pool<D> {
         let idle = {
             let mut free = lock(&self.free);
             free.words += words;
-            free.classes.entry(words).or_default().push(raw);
+            free.freed += 1;
+            let at = free.freed;
+            free.classes.entry(words).or_default().push_back((at, raw));
             free.words * 4
         };
         // Keep what a step needs again, not what a larger model once needed.
         let keep = self.peak_bytes().max(KEEP);
         if idle > keep {
-            self.trim(device, keep / 2);
+            self.trim(device, keep);
         }
     }
 
-    /// Gives idle memory back to the system, the largest first, until at most `keep` bytes are idle; how many pieces went.
+    /// Gives idle memory back to the system, what has been idle longest first, until at most `keep` bytes are idle; how many pieces
+    /// went. (The largest first would be just what an operator on large tensors frees and asks for again.)
     fn trim(&self, device: &D, keep: u64) -> usize {
         let mut gone = Vec::new();
         {
             let mut free = lock(&self.free);
             while free.words * 4 > keep {
-                let Some(mut last) = free.classes.last_entry() else { break };
-                let (words, raw) = (*last.key(), last.get_mut().pop());
-                if last.get().is_empty() {
-                    last.remove();
-                }
-                if let Some(raw) = raw {
+                let oldest = free.classes.iter().filter_map(|(words, pieces)| Some((pieces.front()?.0, *words))).min();
+                let Some((_, words)) = oldest else { break };
+                if let Some((_, raw)) = free.classes.get_mut(&words).and_then(VecDeque::pop_front) {
                     free.words -= words;
                     gone.push(raw);
                 }
             }
+            free.classes.retain(|_, pieces| !pieces.is_empty());
         }
         let count = gone.len();
         device.free(gone);
@@ -269,6 +271,8 @@ pub(crate) mod tests {
     pub(crate) struct Heap {
         pool: Pool<Heap>,
         created: AtomicU64,
+        /// Whether there is room for new pieces beside idle ones.
+        roomy: bool,
     }
 
     impl Backing for Heap {
@@ -284,9 +288,8 @@ pub(crate) mod tests {
         fn largest(&self) -> u64 {
             1 << 30
         }
-        /// Holds two pieces at a time, one of them idle: more is out of memory.
         fn create(&self, words: u64) -> Result<Vec<u32>> {
-            if lock(&self.pool.free).words > 0 {
+            if !self.roomy && lock(&self.pool.free).words > 0 {
                 return Err(Error::device("out of memory", "free some"));
             }
             self.created.fetch_add(1, Ordering::Relaxed);
@@ -326,5 +329,18 @@ pub(crate) mod tests {
         // What outlives its device frees itself.
         drop(heap);
         drop(b);
+    }
+
+    /// A large result that is made, freed and made again comes from the pool, whatever else lies idle there.
+    #[test]
+    fn what_was_idle_longest_goes_first() {
+        let heap = Arc::new(Heap { roomy: true, ..Heap::default() });
+        let megabytes = |n: u64| drop(Pool::allocate(&heap, n << 18).unwrap());
+        for n in [30, 35, 40, 100, 100, 100] {
+            megabytes(n);
+        }
+        assert_eq!((heap.created.load(Ordering::Relaxed), lock(&heap.pool.free).words), (4, 100 << 18));
+        megabytes(20);
+        assert_eq!(lock(&heap.pool.free).words, 120 << 18);
     }
 }
