@@ -261,7 +261,8 @@ pub fn mul(b: &mut Builder, x: ValueId, y: ValueId) -> Result<ValueId> {
     pair(b, z)
 }
 
-fn mul_parts(b: &mut Builder, x: Parts, y: Parts) -> Result<Parts> {
+/// The product of complex numbers.
+pub fn mul_parts(b: &mut Builder, x: Parts, y: Parts) -> Result<Parts> {
     let (rr, ii) = (b.mul(x.re, y.re)?, b.mul(x.im, y.im)?);
     let (ri, ir) = (b.mul(x.re, y.im)?, b.mul(x.im, y.re)?);
     Ok(Parts { re: b.sub(rr, ii)?, im: b.add(ri, ir)? })

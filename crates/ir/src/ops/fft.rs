@@ -12,7 +12,7 @@
 //! Roots of unity are computed where they are used, from whole numbers: the angle is reduced exactly to an eighth of a turn, and a
 //! polynomial gives sine and cosine to float32's precision whatever a target's own functions do.
 
-use super::complex::{Parts, check, conj, matrices, mul, pair, parts};
+use super::complex::{Parts, check, conj, matrices, mul, mul_parts, pair, parts};
 use crate::build::Builder;
 use crate::dtype::{DType, Literal};
 use crate::error::{Error, Result};
@@ -209,9 +209,7 @@ fn forward_real(b: &mut Builder, x: ValueId, n: i64) -> Result<ValueId> {
     let odd = Parts { re: b.add(z.im, m.im)?, im: b.sub(m.re, z.re)? };
     let k = b.iota(&[Dim::Const(half + 1)], 0)?;
     let w = unit_parts(b, k, n, -1)?;
-    let (rr, ii) = (b.mul(odd.re, w.re)?, b.mul(odd.im, w.im)?);
-    let (ri, ir) = (b.mul(odd.re, w.im)?, b.mul(odd.im, w.re)?);
-    let turned = Parts { re: b.sub(rr, ii)?, im: b.add(ri, ir)? };
+    let turned = mul_parts(b, odd, w)?;
     let y = Parts { re: b.add(even.re, turned.re)?, im: b.add(even.im, turned.im)? };
     pair(b, y)
 }
@@ -235,11 +233,9 @@ fn inverse_real(b: &mut Builder, x: ValueId, n: i64) -> Result<ValueId> {
     let even = Parts { re: b.add(x.re, m.re)?, im: b.sub(im, m.im)? };
     let odd = Parts { re: b.sub(x.re, m.re)?, im: b.add(im, m.im)? };
     let w = unit_parts(b, k, n, 1)?;
-    let (rr, ii) = (b.mul(odd.re, w.re)?, b.mul(odd.im, w.im)?);
-    let (ri, ir) = (b.mul(odd.re, w.im)?, b.mul(odd.im, w.re)?);
+    let turned = mul_parts(b, odd, w)?;
     // Times i: the parts change places.
-    let turned = Parts { re: b.add(ri, ir)?, im: b.sub(rr, ii)? };
-    let z = Parts { re: b.sub(even.re, turned.re)?, im: b.add(even.im, turned.im)? };
+    let z = Parts { re: b.sub(even.re, turned.im)?, im: b.add(even.im, turned.re)? };
     let z = pair(b, z)?;
     let z = b.narrow(z, dim, Dim::ZERO, Dim::Const(half))?;
     let z = transform(b, z, half, 1)?;

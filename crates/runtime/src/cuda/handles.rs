@@ -205,24 +205,16 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl Module {
-    /// Loads a cubin.
-    pub fn new(cubin: &[u8]) -> Done<Self> {
+    /// Loads a cubin, or PTX that ends with a zero: the driver compiles that, or takes it from its own cache.
+    pub fn new(image: &[u8]) -> Done<Self> {
         let mut raw = null_mut();
-        // SAFETY: a context is current; the image is whole (its checksum was compared, or the driver just made it), and the
-        // driver copies what it needs.
-        check(unsafe { sys::cuModuleLoadData(&mut raw, cubin.as_ptr() as *const c_void) })?;
+        // SAFETY: a context is current; the image is whole (its checksum was compared, the driver just made it, or it is text with
+        // its zero), and the driver copies what it needs.
+        check(unsafe { sys::cuModuleLoadData(&mut raw, image.as_ptr() as *const c_void) })?;
         Ok(Module(raw))
     }
 
-    /// Loads PTX, which the driver compiles, or takes from its own cache.
-    pub fn of_text(text: &CStr) -> Done<Self> {
-        let mut raw = null_mut();
-        // SAFETY: a context is current; the text ends with its zero, and the driver copies it.
-        check(unsafe { sys::cuModuleLoadData(&mut raw, text.as_ptr() as *const c_void) })?;
-        Ok(Module(raw))
-    }
-
-    /// As [`Module::of_text`], with options, such as where to write what the assembler says.
+    /// Compiles and loads PTX with options, such as where to write what the assembler says.
     pub fn compile(text: &CStr, options: &mut [sys::CUjit_option], values: &mut [*mut c_void]) -> Done<Self> {
         let mut raw = null_mut();
         // There are as many values as options.

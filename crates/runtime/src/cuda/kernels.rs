@@ -108,7 +108,7 @@ impl Kernels {
             None if is_whole(source) => said(shared, source, |options, values| {
                 let text = CString::new(source.source.as_bytes()).map_err(|_| Failure(sys::CUresult::CUDA_ERROR_INVALID_PTX))?;
                 // Compiled once more for what the assembler says, if it fails.
-                Module::of_text(&text).or_else(|_| Module::compile(&text, options, values))
+                Module::new(text.to_bytes_with_nul()).or_else(|_| Module::compile(&text, options, values))
             })?,
             None => {
                 let cubin = said(shared, source, |options, values| link(source, options, values))?;

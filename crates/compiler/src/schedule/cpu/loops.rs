@@ -34,6 +34,22 @@ pub(super) fn span(kb: &mut KernelBuilder, piece: KExpr, total: &Expr, each: i64
     (start, end)
 }
 
+/// Places a piece of work at one point of the `outer` axes: its span of `extent`, `size` elements at most, and how many pieces there are.
+pub(super) fn place(kb: &mut KernelBuilder, em: &mut Emitter, outer: &[AxisId], extent: &Expr, size: i64) -> ((KExpr, KExpr), Expr) {
+    let program = em.program;
+    let pieces = groups_of(extent, size, program);
+    let groups = program.volume(outer).mul(&pieces);
+    let at = if outer.is_empty() {
+        KExpr::WorkgroupId(0)
+    } else {
+        let n = kb.size(&pieces);
+        let row = kb.int(k::div(KExpr::WorkgroupId(0), n.clone()));
+        kb.unflatten(row, outer, program, &mut em.axes);
+        kb.int(k::rem(KExpr::WorkgroupId(0), n))
+    };
+    (span(kb, at, extent, size), groups)
+}
+
 /// A stretch of an axis along memory, which a piece of work has to itself at one place of the `outer` axes.
 pub(super) struct Stretch {
     /// Elements, at most.
@@ -47,19 +63,8 @@ pub(super) struct Stretch {
 impl Stretch {
     /// Places the piece: its outer axes, and about `wanted` elements of `extent`.
     pub fn of(kb: &mut KernelBuilder, em: &mut Emitter, outer: &[AxisId], extent: &Expr, wanted: i64) -> Stretch {
-        let program = em.program;
-        let size = round_up(wanted.min(hint(program, extent)), 16);
-        let stretches = groups_of(extent, size, program);
-        let groups = program.volume(outer).mul(&stretches);
-        let at = if outer.is_empty() {
-            KExpr::WorkgroupId(0)
-        } else {
-            let n = kb.size(&stretches);
-            let row = kb.int(k::div(KExpr::WorkgroupId(0), n.clone()));
-            kb.unflatten(row, outer, program, &mut em.axes);
-            kb.int(k::rem(KExpr::WorkgroupId(0), n))
-        };
-        let (start, end) = span(kb, at, extent, size);
+        let size = round_up(wanted.min(hint(em.program, extent)), 16);
+        let ((start, end), groups) = place(kb, em, outer, extent, size);
         let count = kb.int(k::sub(end, start.clone()));
         Stretch { size, start, count, groups }
     }

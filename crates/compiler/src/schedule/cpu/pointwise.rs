@@ -1,6 +1,6 @@
 //! Pointwise nests: the last axis is the vectorised loop. A piece is a stretch of it where it is long, else several rows.
 
-use super::loops::{each, grain, hint, hoist_constants, span};
+use super::loops::{each, grain, hint, hoist_constants, place, span};
 use super::merge::Long;
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of};
@@ -31,22 +31,14 @@ pub(super) fn over_elements(
         return Ok(kb.finish(program, 1, Expr::ONE));
     };
     hoist_constants(&mut kb, &mut em)?;
-    let (rows, columns) = (program.volume(outer), program.extent(*last).clone());
+    let columns = program.extent(*last).clone();
     let groups;
     if hint(program, &columns) >= 2 * grain || outer.is_empty() {
-        let chunks = groups_of(&columns, grain, program);
-        groups = rows.mul(&chunks);
-        let chunk = if outer.is_empty() {
-            KExpr::WorkgroupId(0)
-        } else {
-            let n = kb.size(&chunks);
-            let row = kb.int(k::div(KExpr::WorkgroupId(0), n.clone()));
-            kb.unflatten(row, outer, program, &mut em.axes);
-            kb.int(k::rem(KExpr::WorkgroupId(0), n))
-        };
-        let range = span(&mut kb, chunk, &columns, grain);
+        let range;
+        (range, groups) = place(&mut kb, &mut em, outer, &columns, grain);
         stretch(&mut kb, &mut em, *last, long, range, body)?;
     } else {
+        let rows = program.volume(outer);
         let per = (grain / hint(program, &columns)).max(1);
         groups = groups_of(&rows, per, program);
         let range = span(&mut kb, KExpr::WorkgroupId(0), &rows, per);
