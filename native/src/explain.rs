@@ -5,7 +5,7 @@ use crate::workload::{self, Workload};
 use crate::{settings, train};
 use aludel::nn::Precision;
 use aludel::{Device, Error, MixedGraph, Result, compile};
-use aludel_compiler::{Language, Options, Target, autodiff, fuse, lower, partition, schedule};
+use aludel_compiler::{Language, Options, Target, autodiff, schedule};
 use aludel_ir::Graph;
 use aludel_ir::program::{Param, Program, Role};
 use aludel_models::presets::{Batch, Preset, Source, Train};
@@ -72,14 +72,15 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
         To::Ptx => Target::cuda(90, args.matmul_precision.into()),
         To::C => Target::cpu(),
     };
+    let loops = || aludel_compiler::loops(&graph, &target, &Options::default());
     let program = || aludel_compiler::compile(&graph, &target, &Options::default());
     let text = match args.stage {
         None => summary(&graph, &program()?, &target),
         Some(Stage::Graph) => graph.to_string(),
         Some(Stage::Joint) => autodiff::expand_grads(&graph)?.to_string(),
-        Some(Stage::Loops) => loops(&graph, &target)?.to_string(),
+        Some(Stage::Loops) => loops()?.to_string(),
         Some(Stage::Kernels) => {
-            let scheduled = schedule::schedule(&loops(&graph, &target)?, &target)?;
+            let scheduled = schedule::schedule(&loops()?, &target)?;
             scheduled.iter().map(|s| s.kernel.to_string()).collect::<Vec<_>>().join("\n")
         }
         Some(Stage::Source) => source(&program()?),
@@ -116,15 +117,6 @@ fn capture(name: &str, given: &[String], amp: Precision) -> Result<Graph> {
     let config = settings::config(preset, given)?.with_precision(amp);
     let (mut train, batch) = (Train::new(&config, &device)?, Source::new(&config).batch(0, &device)?);
     Ok(compile(|s: &mut Train, b: &Batch| s.step(b)).named(name).export(&mut train, &batch)?.graph)
-}
-
-// The passes up to fusion, as `aludel_compiler::compile` runs them.
-fn loops(graph: &Graph, target: &Target) -> Result<aludel_ir::loops::LoopProgram> {
-    let prims = autodiff::decompose(&autodiff::expand_grads(graph)?)?;
-    let (prims, _) = partition::partition(&prims, Options::default().memory_budget)?;
-    let mut loops = lower::lower(&prims, target)?;
-    fuse::fuse(&mut loops, target, true);
-    Ok(loops)
 }
 
 fn megabytes(words: i64) -> String {

@@ -20,7 +20,7 @@ mod split;
 mod stages;
 pub mod target;
 
-pub use compile::compile;
+pub use compile::{compile, loops};
 pub use parts::{Part, Parts};
 pub use target::{Language, MatmulPrecision, Target};
 

@@ -7,6 +7,7 @@ use crate::fuse::{Fused, Kind, classify};
 use crate::nest::NestBuilder;
 use crate::parts::Part;
 use crate::schedule::product::is_for_library;
+use crate::schedule::thin_groups;
 use crate::target::{Language, Target};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
@@ -73,6 +74,9 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
     let (results, length) = (volume(&nest.axes)?.max(1), volume(axes)?);
     let ptx = target.speaks(Language::Ptx);
     let (wanted, shortest) = match classify(nest, program) {
+        Kind::Contract(c) if let Some(groups) = thin_groups(program, nest, &c, target) => {
+            ((READERS / groups).min(PARTS), if ptx { 2048 } else { 8192 })
+        }
         // The tiles of WGSL are smaller: its products rarely are so few.
         Kind::Contract(_) if !ptx => return None,
         Kind::Contract(c) => {

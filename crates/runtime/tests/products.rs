@@ -1,12 +1,12 @@
-//! Products on an NVIDIA GPU's matrix units, against the reference interpreter: every layout, ragged sizes, batches, symbols, and what
-//! follows a product. Factors are small integers, which TF32 and bf16 hold exactly, and so are their sums in f32: results agree to the
+//! Products against the reference interpreter: on an NVIDIA GPU's matrix units every layout, ragged sizes, batches, symbols, and what
+//! follows a product; on every device those of one thin side. Factors are small integers, which TF32 and bf16 hold exactly, and so are their sums in f32: results agree to the
 //! last bit, apart from the rounding of a result of 16 bits.
-
-#![cfg(feature = "cuda")]
 
 mod common;
 
-use aludel_compiler::{MatmulPrecision, Options, Style, compile};
+#[cfg(feature = "cuda")]
+use aludel_compiler::MatmulPrecision;
+use aludel_compiler::{Options, Style, Target, compile};
 use aludel_ir::graph::{Graph, InputKind};
 use aludel_ir::interp::{HostTensor, Interpreter, Precision};
 use aludel_ir::{Attrs, Builder, DType, Dim, Prim, TensorType, ValueId, scalar::threefry2x32};
@@ -41,7 +41,8 @@ fn dims(sizes: &[i64]) -> Vec<Dim> {
     sizes.iter().map(|s| (*s).into()).collect()
 }
 
-/// Runs a graph on a device, as an operator and as a step, and compares it with the interpreter.
+/// Runs a graph on a device, as an operator and as a step, and compares it with the interpreter; where the device is a CPU behind a
+/// GPU's interface, also scheduled as for a GPU.
 fn check(device: &dyn Executor, name: &str, graph: &Graph, sizes: &[i64]) {
     let value = |a: &aludel_ir::Atom| match a {
         aludel_ir::Atom::Sym(s) => sizes.get(s.0 as usize).copied(),
@@ -59,9 +60,11 @@ fn check(device: &dyn Executor, name: &str, graph: &Graph, sizes: &[i64]) {
         })
         .collect();
     let expected = Interpreter::new(graph).expect("a graph").run(sizes, &host, Precision::F64).expect("a result");
-    for style in [Style::Operator, Style::Step] {
-        let target = device.target().expect("a target");
-        let program = Arc::new(compile(graph, &target, &Options { style, ..Options::default() }).expect("a program"));
+    let own = device.target().expect("a target");
+    let as_gpu = own.software.then(|| Target { software: false, ..own.clone() });
+    let targets = || std::iter::once(&own).chain(&as_gpu);
+    for (style, target) in [Style::Operator, Style::Step].into_iter().flat_map(|s| targets().map(move |t| (s, t))) {
+        let program = Arc::new(compile(graph, target, &Options { style, ..Options::default() }).expect("a program"));
         let exe = device.load(Arc::new(graph.clone()), Some(program)).expect("kernels");
         let args: Vec<Argument> = host
             .iter()
@@ -86,13 +89,53 @@ fn check(device: &dyn Executor, name: &str, graph: &Graph, sizes: &[i64]) {
     }
 }
 
+#[cfg(feature = "cuda")]
 fn each(f: impl Fn(&dyn Executor)) {
     common::gpus(MatmulPrecision::High).iter().for_each(|d| f(d));
 }
 
+/// One side is a few rows: threads share the sums.
+#[test]
+fn thin_sides() {
+    for d in common::devices() {
+        let d = &*d;
+        for [m, n, kk] in [[260, 10, 1024], [10, 300, 512], [7, 33, 200], [1000, 1, 256], [16, 70, 131]] {
+            for layout in 0..4usize {
+                let (l, r) = (layout / 2, layout % 2);
+                let mut c = Case::new();
+                let shape = |side: i64, last: usize| dims(&if last == 1 { [side, kk] } else { [kk, side] });
+                let (x, y) = (c.arg("x", DType::F32, &shape(m, l)), c.arg("y", DType::F32, &shape(n, r)));
+                let out = c.b.contract(x, y, &[], &[(l, r)]).expect("a product");
+                check(d, &format!("{m}x{n}x{kk}, layout {layout}"), &c.end(out), &[]);
+            }
+        }
+        let mut c = Case::new();
+        let (x, w) = (c.arg("x", DType::BF16, &dims(&[3, 50, 256])), c.arg("w", DType::BF16, &dims(&[3, 256, 5])));
+        let out = c.op("bmm", &[x, w]);
+        check(d, "bmm", &c.end(out), &[]);
+        // A batch and a sum of any size.
+        let mut c = Case::new();
+        let rows = Dim::sym(c.b.graph.env.symbol("B", 500, "arg 0 dim 0"));
+        let x = c.arg("x", DType::F32, &[rows, 300i64.into()]);
+        let (w, bias) = (c.arg("w", DType::F32, &dims(&[10, 300])), c.arg("bias", DType::F32, &dims(&[10])));
+        let y = c.op("linear", &[x, w, bias]);
+        let out = c.op("relu", &[y]);
+        let graph = c.end(out);
+        [500, 300, 17, 1].iter().for_each(|rows| check(d, &format!("linear, {rows} rows"), &graph, &[*rows]));
+        let mut c = Case::new();
+        let rows = Dim::sym(c.b.graph.env.symbol("B", 500, "arg 0 dim 0"));
+        let (g, x) = (c.arg("g", DType::F32, &[rows.clone(), 10i64.into()]), c.arg("x", DType::F32, &[rows, 96i64.into()]));
+        let out = c.b.contract(g, x, &[], &[(0, 0)]).expect("a product");
+        let graph = c.end(out);
+        [500, 100, 33, 1].iter().for_each(|rows| check(d, &format!("gradient of {rows} rows"), &graph, &[*rows]));
+    }
+}
+
 /// Tiles that are full, ragged, and without whole groups of 16 bytes.
+#[cfg(feature = "cuda")]
 const SIZES: [[i64; 3]; 5] = [[128, 256, 128], [200, 136, 96], [312, 280, 200], [130, 66, 72], [133, 71, 67]];
 
+#[cfg(feature = "cuda")]
 #[test]
 fn layouts() {
     each(|d| {
@@ -112,6 +155,7 @@ fn layouts() {
 }
 
 /// Heads lie between rows and columns, as in attention, and one factor is the same for all of a batch.
+#[cfg(feature = "cuda")]
 #[test]
 fn batches() {
     each(|d| {
@@ -135,6 +179,7 @@ fn batches() {
 }
 
 /// A batch of any size, none too, runs one kernel; what follows is fused into it.
+#[cfg(feature = "cuda")]
 #[test]
 fn symbols_and_epilogues() {
     each(|d| {
@@ -156,6 +201,7 @@ fn symbols_and_epilogues() {
 }
 
 /// The sum's length is a symbol: the gradient of a weight.
+#[cfg(feature = "cuda")]
 #[test]
 fn symbolic_sums() {
     each(|d| {

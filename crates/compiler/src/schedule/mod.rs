@@ -19,6 +19,7 @@ mod rows;
 mod scan;
 mod staged;
 
+pub(crate) use contract::thin_groups;
 pub(crate) use product::products;
 
 use crate::fuse::attention::reduces_within;

@@ -6,7 +6,7 @@
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, groups_of};
 use super::quad::{Quad, pays};
-use super::rows::levels;
+use super::rows::{LITTLE, levels};
 use crate::target::{Language, Target};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
@@ -47,7 +47,13 @@ pub(super) fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Opt
     let heavy = |threads: &i64| each(*threads) * width * loads <= 2 * REGISTERS && *threads == 1024;
     let sizes = [32, 64, 128, 256, 512, 1024];
     let threads = sizes.iter().copied().find(light).or_else(|| sizes.iter().copied().find(heavy))?;
-    let rows = (128 / threads).max(1);
+    let little = program.env.hint_or_one(&program.volume(&nest.axes)).max(1).saturating_mul(n) <= LITTLE;
+    let (threads, most) = match threads {
+        128 | 256 if little && each(64) * width * loads <= REGISTERS => (64, 64),
+        _ if little => (threads, 64),
+        _ => (threads, 128),
+    };
+    let rows = (most / threads).max(1);
     Some(Shape { threads: threads as u32, rows: rows as u32, width: width as u32, each: each(threads) as u32 })
 }
 

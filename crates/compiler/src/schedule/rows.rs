@@ -90,6 +90,10 @@ pub(super) fn schedule(program: &LoopProgram, nest: &mut Nest, target: &Target) 
     Template { program, nest, target, shape }.build()
 }
 
+/// Nests of at most so many elements are little work: they get 64 threads a workgroup, spread over the device, and share launches with
+/// one another.
+pub(super) const LITTLE: i64 = 1 << 16;
+
 /// Sums of at most so many are windows, such as those of each channel: a thread has one to itself where there are many.
 const SHORT: i64 = 32;
 
@@ -143,11 +147,14 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target, rows_fastest: boo
     let (rows, columns) = (hint(&nest.axes), hint(&nest.inner));
     let pow2 = |n: i64| (n.max(1) as u64).next_power_of_two() as i64;
     // In WGSL little work takes the shape of other small nests, whose launches it can share.
-    let much = target.speaks(Language::Ptx) || (!target.software && rows * columns > 1 << 16);
+    let much = target.speaks(Language::Ptx) || (!target.software && rows * columns > LITTLE);
     if much && rows_fastest && columns >= 16 && target.max_threads >= 32 {
         // A subgroup reads 32 neighbours; as many of them as there are columns for share the sum.
         let lanes = pow2(columns / 16).min(32).min(target.max_threads as i64 / 32);
-        return Shape { rows: 32, lanes: lanes as u32, rows_fastest };
+        // Of little work 64 threads take eight rows or more, if that leaves more than a few workgroups.
+        let narrow = rows * columns <= LITTLE && lanes <= if rows >= 128 { 8 } else { 4 };
+        let rows = if narrow { 64 / lanes } else { 32 };
+        return Shape { rows: rows.min(32) as u32, lanes: lanes as u32, rows_fastest };
     }
     let max = target.max_threads.min(256) as i64;
     let windows = rows_fastest && columns <= SHORT && rows >= 1 << 16;
@@ -165,8 +172,7 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target, rows_fastest: boo
         let most = if rows * columns <= 1 << 14 { 64 } else { max };
         by_work.max(by_device.min(pow2((columns + 1) / 2))).min(most)
     };
-    // Little work: few threads a group, so that it spreads over the device and shares launches with other small nests.
-    let threads = if rows * columns <= 1 << 16 {
+    let threads = if rows * columns <= LITTLE {
         64
     } else if target.software {
         // Workgroups are what its cores share out, and a thread past the last row computes that again.

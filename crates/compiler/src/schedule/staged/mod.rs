@@ -23,6 +23,7 @@ pub(super) mod warpgroup;
 
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, groups_of, zero};
+use super::contract::is_thin;
 use crate::fuse::{Contraction, Product};
 use crate::target::{MatmulPrecision, Target};
 use aludel_ir::expr::{AxisId, Expr};
@@ -89,6 +90,9 @@ pub(super) fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target
     let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
     let (b, m, n, kk) = (hint(&c.batch), hint(&c.m), hint(&c.n), hint(&c.k));
     let dtype = nest.dtype(c.reduce);
+    if is_thin(program, nest, c, target) {
+        return None;
+    }
     if c.product != Product::Multiply || !dtype.is_float() || kk < 32 || m < 8 || n < 8 || b * m * n * kk < 1 << 22 {
         return None;
     }
