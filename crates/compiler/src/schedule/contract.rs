@@ -322,8 +322,15 @@ impl Template<'_> {
         let end = kb.size(&self.extent(&self.c.k));
         // Several columns a turn, where they divide evenly: the loop's own work is shared by them. A CPU's few registers are
         // full already.
-        let most = if self.target.software { 1 } else { 4 };
-        let turn = if self.divides(&self.c.k, t.threads_k * most) { most } else { 1 };
+        let turns: &[u32] = if self.target.software {
+            &[1]
+        } else if t.threads_k > 1 {
+            // The few threads of a thin product have to have many loads on their way.
+            &[8, 4, 1]
+        } else {
+            &[4, 1]
+        };
+        let turn = turns.iter().copied().find(|turn| self.divides(&self.c.k, t.threads_k * turn)).unwrap_or(1);
         kb.open();
         for u in 0..turn {
             let at = kb.int(k::add(KExpr::Var(var), k::int((u * t.threads_k) as i64)));
