@@ -284,36 +284,54 @@ impl Template<'_> {
                     Ok(())
                 })?;
             }
-            each(kb, em, (k::int(0), part.len.clone()), |kb, em, i| {
-                self.depth_at(kb, em, part, &i);
-                let to = kb.int(k::add(to, k::mul(i, k::int(t.columns()))));
-                if let Some(run) = self.run() {
-                    // Whole runs of the last axis; columns past the end keep what was there, their results are not stored.
-                    let left = k::sub(self.size(kb, &self.c.n), base.clone());
-                    let count = if whole { k::int(t.columns()) } else { k::bin(ScalarOp::Min, left, k::int(t.columns())) };
-                    let runs = kb.int(k::div(count, k::int(run)));
-                    return self.runs(kb, em, &base, runs, run, |kb, em, j| {
-                        let value = self.factor(kb, em, self.c.rhs)?;
-                        kb.stmt(Stmt::StoreShared { array: s.columns_each, index: k::add(to.clone(), j), value });
+            let fill = |kb: &mut KernelBuilder, em: &mut Emitter, full: bool| {
+                each(kb, em, (k::int(0), part.len.clone()), |kb, em, i| {
+                    self.depth_at(kb, em, part, &i);
+                    let to = kb.int(k::add(to.clone(), k::mul(i, k::int(t.columns()))));
+                    if let Some(run) = self.run() {
+                        // Whole runs of the last axis; columns past the end keep what was there, their results are not stored.
+                        let left = k::sub(self.size(kb, &self.c.n), base.clone());
+                        let count = if full { k::int(t.columns()) } else { k::bin(ScalarOp::Min, left, k::int(t.columns())) };
+                        let runs = kb.int(k::div(count, k::int(run)));
+                        return self.runs(kb, em, &base, runs, run, |kb, em, j| {
+                            let value = self.factor(kb, em, self.c.rhs)?;
+                            kb.stmt(Stmt::StoreShared { array: s.columns_each, index: k::add(to.clone(), j), value });
+                            Ok(())
+                        });
+                    }
+                    each(kb, em, (k::int(0), k::int(t.columns())), |kb, em, j| {
+                        let index = k::add(to, j.clone());
+                        let value = if let Some(((load, _, rest), array)) = table.clone() {
+                            em.bases.insert(load, (KExpr::Shared { array, index: Box::new(j) }, rest));
+                            let value = self.factor(kb, em, self.c.rhs);
+                            em.bases.remove(&load);
+                            value?
+                        } else {
+                            let at = if full { j } else { inside(kb, j) };
+                            self.column(kb, em, &base, at);
+                            self.factor(kb, em, self.c.rhs)?
+                        };
+                        kb.stmt(Stmt::StoreShared { array: s.columns_each, index, value });
                         Ok(())
-                    });
-                }
-                each(kb, em, (k::int(0), k::int(t.columns())), |kb, em, j| {
-                    let index = k::add(to, j.clone());
-                    let value = if let Some(((load, _, rest), array)) = table {
-                        em.bases.insert(load, (KExpr::Shared { array, index: Box::new(j) }, rest));
-                        let value = self.factor(kb, em, self.c.rhs);
-                        em.bases.remove(&load);
-                        value?
-                    } else {
-                        let at = inside(kb, j);
-                        self.column(kb, em, &base, at);
-                        self.factor(kb, em, self.c.rhs)?
-                    };
-                    kb.stmt(Stmt::StoreShared { array: s.columns_each, index, value });
-                    Ok(())
+                    })
                 })
-            })
+            };
+            if whole || table.is_some() || self.run().is_some() {
+                return fill(kb, em, whole);
+            }
+            // Only the last panel asks of each column whether there is one: the others are copied as vectors.
+            let last = k::add(base.clone(), k::int(t.columns() - 1));
+            let cond = k::lt(last, self.size(kb, &self.c.n));
+            let branch = |kb: &mut KernelBuilder, em: &mut Emitter, full: bool| {
+                kb.open();
+                em.enter();
+                let done = fill(kb, em, full);
+                em.leave();
+                done.map(|()| kb.close())
+            };
+            let (then, otherwise) = (branch(kb, em, true)?, branch(kb, em, false)?);
+            kb.stmt(Stmt::If { cond, then, otherwise });
+            Ok(())
         })
     }
 
