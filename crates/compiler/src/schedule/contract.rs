@@ -375,14 +375,14 @@ impl Template<'_> {
         let place = self.place(&mut kb, &mut em);
         let dtype = self.nest.dtype(self.c.reduce);
         let vec = Ty::vec4(dtype);
-        let (quads_m, quads_n) = (t.m() / 4, t.n() / 4);
-        let lhs = kb.shared("lhs", vec, t.depth * quads_m);
-        let rhs = kb.shared("rhs", vec, t.depth * quads_n);
+        let (pitch_m, pitch_n) = self.pitches();
+        let lhs = kb.shared("lhs", vec, t.depth * pitch_m);
+        let rhs = kb.shared("rhs", vec, t.depth * pitch_n);
         let spread = |lanes: u32| KExpr::Vec4(vec![zero(dtype)].into_iter().take(lanes as usize).collect());
         let accs: Vec<Var> = (0..t.per_m * t.per_n).map(|_| kb.mutable(spread(1), vec)).collect();
         let sides = [
-            Side { operand: self.c.lhs, axes: &self.c.m, array: lhs, quads: quads_m, base: place.m0.clone(), size: t.m() },
-            Side { operand: self.c.rhs, axes: &self.c.n, array: rhs, quads: quads_n, base: place.n0.clone(), size: t.n() },
+            Side { operand: self.c.lhs, axes: &self.c.m, array: lhs, pitch: pitch_m, base: place.m0.clone(), size: t.m() },
+            Side { operand: self.c.rhs, axes: &self.c.n, array: rhs, pitch: pitch_n, base: place.n0.clone(), size: t.n() },
         ];
         let mut fetches = Vec::new();
         for s in &sides {
@@ -418,6 +418,16 @@ impl Template<'_> {
         Ok(kb.finish(self.program, t.threads(), place.groups))
     }
 
+    /// Groups of four from one column of k to the next in the staged tiles. Threads that fetch neighbouring columns of k store them
+    /// that far apart: one group more than the tile has keeps them from meeting in the same banks, where there is room for it.
+    fn pitches(&self) -> (u32, u32) {
+        let t = self.tile;
+        let pad = |operand: ValId| contiguous_along(self.nest, operand, &self.c.k) as u32;
+        let (m, n) = (t.m() / 4, t.n() / 4);
+        let (wide_m, wide_n) = (m + pad(self.c.lhs), n + pad(self.c.rhs));
+        if 16 * t.depth * (wide_m + wide_n) <= self.target.max_shared_bytes { (wide_m, wide_n) } else { (m, n) }
+    }
+
     /// Each thread finishes its own results, one after another.
     fn spread_epilogue(&self, kb: &mut KernelBuilder, em: &mut Emitter, accs: &[Var], place: &Place) -> Result<()> {
         let t = self.tile;
@@ -440,7 +450,8 @@ impl Template<'_> {
     /// Whether results go through workgroup memory before the epilogue: a long one is then written once, in a loop, instead
     /// of once for every result of a thread.
     fn staged(&self) -> bool {
-        let bytes = self.tile.shared_bytes() + 4 * self.tile.m() * self.tile.n();
+        let (pitch_m, pitch_n) = if self.tile.depth > 0 { self.pitches() } else { (0, 0) };
+        let bytes = 16 * self.tile.depth * (pitch_m + pitch_n) + 4 * self.tile.m() * self.tile.n();
         long_epilogue(self.nest) && bytes <= self.target.max_shared_bytes
     }
 
@@ -497,7 +508,8 @@ impl Template<'_> {
     fn fetch_plan(&self, kb: &mut KernelBuilder, s: &Side) -> Vec<Fetch> {
         let t = self.tile;
         let along_k = contiguous_along(self.nest, s.operand, &self.c.k);
-        let count = t.depth * s.quads / t.threads();
+        let quads = s.size / 4;
+        let count = t.depth * quads / t.threads();
         let exact = self.divides(s.axes, s.size);
         let mut out = Vec::new();
         for f in 0..count {
@@ -505,13 +517,13 @@ impl Template<'_> {
             let (kk, quad) = if along_k {
                 (k::rem(unit.clone(), k::int(t.depth as i64)), k::div(unit, k::int(t.depth as i64)))
             } else {
-                (k::div(unit.clone(), k::int(s.quads as i64)), k::rem(unit, k::int(s.quads as i64)))
+                (k::div(unit.clone(), k::int(quads as i64)), k::rem(unit, k::int(quads as i64)))
             };
             let (kk, quad) = (kb.int(kk), kb.int(quad));
             let envs = (0..4)
                 .map(|lane| self.side(kb, s.axes, k::add(s.base.clone(), k::add(k::mul(quad.clone(), k::int(4)), k::int(lane))), exact).1)
                 .collect();
-            let slot = kb.int(k::add(k::mul(kk.clone(), k::int(s.quads as i64)), quad));
+            let slot = kb.int(k::add(k::mul(kk.clone(), k::int(s.pitch as i64)), quad));
             let dtype = self.nest.dtype(self.c.reduce);
             let register = kb.mutable(KExpr::Vec4(vec![zero(dtype)]), Ty::vec4(dtype));
             out.push(Fetch { kk, envs, slot, register });
@@ -545,11 +557,11 @@ impl Template<'_> {
     fn multiply(&self, kb: &mut KernelBuilder, accs: &[Var], lhs: u32, rhs: u32, place: &Place) {
         let t = self.tile;
         let vec = Ty::vec4(self.nest.dtype(self.c.reduce));
-        let (quads_m, quads_n) = (t.m() / 4, t.n() / 4);
+        let (pitch_m, pitch_n) = self.pitches();
         let kk = kb.var(k::I32);
         kb.open();
-        let base_m = kb.int(k::add(k::mul(KExpr::Var(kk), k::int(quads_m as i64)), k::mul(place.ty.clone(), k::int((t.per_m / 4) as i64))));
-        let base_n = kb.int(k::add(k::mul(KExpr::Var(kk), k::int(quads_n as i64)), place.tx.clone()));
+        let base_m = kb.int(k::add(k::mul(KExpr::Var(kk), k::int(pitch_m as i64)), k::mul(place.ty.clone(), k::int((t.per_m / 4) as i64))));
+        let base_n = kb.int(k::add(k::mul(KExpr::Var(kk), k::int(pitch_n as i64)), place.tx.clone()));
         let read = |kb: &mut KernelBuilder, array: u32, base: &KExpr, step: u32| {
             let e = KExpr::Shared { array, index: Box::new(k::add(base.clone(), k::int(step as i64))) };
             kb.bind(e, vec)
@@ -574,8 +586,8 @@ struct Side<'a> {
     operand: ValId,
     axes: &'a [AxisId],
     array: u32,
-    /// Groups of four along the side in a tile.
-    quads: u32,
+    /// Groups of four from one column of k to the next.
+    pitch: u32,
     base: KExpr,
     size: u32,
 }
