@@ -94,21 +94,37 @@ fn each(f: impl Fn(&dyn Executor)) {
     common::gpus(MatmulPrecision::High).iter().for_each(|d| f(d));
 }
 
+fn check_layouts(device: &dyn Executor, dtype: DType, [m, n, kk]: [i64; 3]) {
+    for layout in 0..4usize {
+        let (l, r) = (layout / 2, layout % 2);
+        let mut c = Case::new();
+        let shape = |side: i64, last: usize| dims(&if last == 1 { [side, kk] } else { [kk, side] });
+        let (x, y) = (c.arg("x", dtype, &shape(m, l)), c.arg("y", dtype, &shape(n, r)));
+        let out = c.b.contract(x, y, &[], &[(l, r)]).expect("a product");
+        check(device, &format!("{dtype} {m}x{n}x{kk}, layout {layout}"), &c.end(out), &[]);
+    }
+}
+
+/// Tiles in workgroup memory: full, ragged, with groups of four and without, of several axes.
+#[test]
+fn tiles() {
+    for d in common::devices() {
+        let d = &*d;
+        [[128, 64, 96], [132, 68, 100], [67, 133, 71]].into_iter().for_each(|size| check_layouts(d, DType::F32, size));
+        let mut c = Case::new();
+        let (x, w) = (c.arg("x", DType::F32, &dims(&[5, 80, 12])), c.arg("w", DType::F32, &dims(&[80, 7, 8])));
+        let out = c.b.contract(x, w, &[], &[(1, 0)]).expect("a product");
+        check(d, "sides of several axes", &c.end(out), &[]);
+    }
+}
+
 /// One side is a few rows: threads share the sums.
 #[test]
 fn thin_sides() {
     for d in common::devices() {
         let d = &*d;
-        for [m, n, kk] in [[260, 10, 1024], [10, 300, 512], [7, 33, 200], [1000, 1, 256], [16, 70, 131]] {
-            for layout in 0..4usize {
-                let (l, r) = (layout / 2, layout % 2);
-                let mut c = Case::new();
-                let shape = |side: i64, last: usize| dims(&if last == 1 { [side, kk] } else { [kk, side] });
-                let (x, y) = (c.arg("x", DType::F32, &shape(m, l)), c.arg("y", DType::F32, &shape(n, r)));
-                let out = c.b.contract(x, y, &[], &[(l, r)]).expect("a product");
-                check(d, &format!("{m}x{n}x{kk}, layout {layout}"), &c.end(out), &[]);
-            }
-        }
+        let sizes = [[260, 10, 1024], [10, 300, 512], [7, 33, 200], [1000, 1, 256], [16, 70, 131]];
+        sizes.into_iter().for_each(|size| check_layouts(d, DType::F32, size));
         let mut c = Case::new();
         let (x, w) = (c.arg("x", DType::BF16, &dims(&[3, 50, 256])), c.arg("w", DType::BF16, &dims(&[3, 256, 5])));
         let out = c.op("bmm", &[x, w]);
@@ -140,16 +156,7 @@ const SIZES: [[i64; 3]; 5] = [[128, 256, 128], [200, 136, 96], [312, 280, 200], 
 fn layouts() {
     each(|d| {
         for dtype in [DType::F32, DType::BF16, DType::F16] {
-            for [m, n, kk] in SIZES {
-                for layout in 0..4usize {
-                    let (l, r) = (layout / 2, layout % 2);
-                    let mut c = Case::new();
-                    let shape = |side: i64, last: usize| dims(&if last == 1 { [side, kk] } else { [kk, side] });
-                    let (x, y) = (c.arg("x", dtype, &shape(m, l)), c.arg("y", dtype, &shape(n, r)));
-                    let out = c.b.contract(x, y, &[], &[(l, r)]).expect("a product");
-                    check(d, &format!("{dtype} {m}x{n}x{kk}, layout {layout}"), &c.end(out), &[]);
-                }
-            }
+            SIZES.into_iter().for_each(|size| check_layouts(d, dtype, size));
         }
     });
 }
