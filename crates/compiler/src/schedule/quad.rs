@@ -78,6 +78,17 @@ pub(super) fn pays(nest: &Nest, program: &LoopProgram, axis: AxisId) -> bool {
     divides && (nest.ops.iter().any(|(op, _)| load(op)) || nest.stores.iter().any(|s| is_wide(&s.index[0], axis, 4)))
 }
 
+/// Whether what a value is made of is read four elements wide along an axis of so many.
+pub(super) fn reads_wide(nest: &Nest, program: &LoopProgram, v: ValId, axis: AxisId) -> bool {
+    let (mut wide, mut stack) = (false, vec![v]);
+    while let Some(v) = stack.pop() {
+        let op = nest.op(v);
+        wide |= matches!(op, LoopOp::Load { index, .. } if is_wide(&index[0], axis, 4));
+        stack.extend(op.operands());
+    }
+    wide && program.extent(axis).as_const().is_some_and(|e| e % 4 == 0)
+}
+
 impl Quad {
     /// `axes` are those of the other axes; `at` is the axis of the first iteration divided by `lanes`.
     pub fn new(axis: AxisId, lanes: u32, at: KExpr, axes: HashMap<AxisId, KExpr>) -> Self {

@@ -1,12 +1,15 @@
 //! Contractions: `out[batch, m, n] = sum over k of lhs(batch, m, k) * rhs(batch, n, k)`, any prologue, any epilogue.
 //!
-//! Two templates. *Direct*: each thread keeps a few results in registers and reads operands from memory; for small problems,
-//! where caches hold everything, and for devices without real workgroup memory. Where one side is thin, the threads of a workgroup
-//! share the sums along k too, and a thread takes the whole thin side, so that the other operand is read once. *Tiled*: a workgroup stages tiles of both
-//! operands in workgroup memory, four lanes at a time, and fetches the next tile into registers while it multiplies.
+//! Three templates. *Direct*: each thread keeps a few results in registers and reads operands from memory; for small problems,
+//! where caches hold everything, and for devices without real workgroup memory. *Thin*: where one side is a few rows, threads share
+//! the sums. *Tiled*: a workgroup stages tiles of both operands in workgroup memory, four lanes at a time, and fetches the next tile
+//! into registers while it multiplies.
 //! Source of the tiled scheme: V. Volkov and J. Demmel, "Benchmarking GPUs to tune dense linear algebra", SC 2008.
 
+mod thin;
 mod tiled;
+
+pub(crate) use thin::thin_groups;
 
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, zero};
@@ -24,8 +27,6 @@ struct Tile {
     /// Threads along n and m.
     threads_n: u32,
     threads_m: u32,
-    /// Threads that share the sum of a result (direct).
-    threads_k: u32,
     /// Results of one thread along m.
     per_m: u32,
     /// Results of one thread along n: single columns (direct) or groups of four (tiled).
@@ -42,46 +43,20 @@ impl Tile {
         self.threads_n * self.per_n * if self.depth > 0 { 4 } else { 1 }
     }
     fn threads(&self) -> u32 {
-        self.threads_n * self.threads_m * self.threads_k
+        self.threads_n * self.threads_m
     }
     fn shared_bytes(&self) -> u32 {
         4 * self.depth * (self.m() + self.n())
     }
 }
 
-const LARGE: Tile = Tile { threads_n: 16, threads_m: 16, threads_k: 1, per_m: 8, per_n: 2, depth: 16 };
-const MEDIUM: Tile = Tile { threads_n: 16, threads_m: 8, threads_k: 1, per_m: 8, per_n: 1, depth: 16 };
-const SMALL: Tile = Tile { threads_n: 8, threads_m: 8, threads_k: 1, per_m: 4, per_n: 1, depth: 16 };
+const LARGE: Tile = Tile { threads_n: 16, threads_m: 16, per_m: 8, per_n: 2, depth: 16 };
+const MEDIUM: Tile = Tile { threads_n: 16, threads_m: 8, per_m: 8, per_n: 1, depth: 16 };
+const SMALL: Tile = Tile { threads_n: 8, threads_m: 8, per_m: 4, per_n: 1, depth: 16 };
 
-/// Columns of a thin side, at most: a thread has a sum of each in registers.
-const THIN: i64 = 16;
-/// Threads that share thin products, as many as most small nests have: those run in one launch with them.
-const THIN_THREADS: u32 = 64;
-
-/// The tile for a product of one thin side that is too small for matrix units or tiles to matter; `None` for all others.
-fn thin(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Option<Tile> {
-    let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
-    let (b, m, n, kk) = (hint(&c.batch), hint(&c.m), hint(&c.n), hint(&c.k));
-    if target.software || m.min(n) > THIN || kk < 128 || b * m.max(n) > 1 << 16 || b * m * n * kk > 1 << 26 {
-        return None;
-    }
-    let wide = if m > n { c.lhs } else { c.rhs };
-    // Neighbouring threads read neighbouring elements: a row of 64 bytes along k, or 32 along the side.
-    let threads = if contiguous_along(nest, wide, &c.k) { 4 } else { 8 };
-    let (along, across) = ((threads, 1), (1, m.min(n) as u32));
-    let ((threads_m, per_m), (threads_n, per_n)) = if m > n { (along, across) } else { (across, along) };
-    Some(Tile { threads_n, threads_m, threads_k: THIN_THREADS / threads, per_m, per_n, depth: 0 })
-}
-
-/// How many workgroups compute a product of one thin side; `None` for all others.
-pub(crate) fn thin_groups(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Option<i64> {
-    let tile = thin(program, nest, c, target)?;
-    let tiles = |axes: &[AxisId], each: u32| Some((program.volume(axes).as_const()? + each as i64 - 1) / each as i64);
-    Some(program.volume(&c.batch).as_const()? * tiles(&c.m, tile.m())? * tiles(&c.n, tile.n())?)
-}
-
+/// Whether the template of thin products is for a product.
 pub(super) fn is_thin(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> bool {
-    thin(program, nest, c, target).is_some()
+    thin::plan(program, nest, c, target).is_some()
 }
 
 /// Whether an operand lies along axes in memory.
@@ -98,9 +73,12 @@ fn contiguous_along(nest: &Nest, operand: ValId, axes: &[AxisId]) -> bool {
 }
 
 pub(super) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Result<Scheduled> {
+    let template = |tile: Tile| Template { program, nest, c, tile, target };
+    if let Some(plan) = thin::plan(program, nest, c, target) {
+        return template(plan.tile).thin(plan);
+    }
     let tile = choose(program, nest, c, target);
-    let t = Template { program, nest, c, tile, target };
-    if tile.depth == 0 { t.direct() } else { t.tiled() }
+    if tile.depth == 0 { template(tile).direct() } else { template(tile).tiled() }
 }
 
 fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Tile {
@@ -120,9 +98,6 @@ fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) 
             }
         }
     }
-    if let Some(t) = thin(program, nest, c, target) {
-        return t;
-    }
     if target.software {
         // One thread after another: large register tiles, every load is used several times.
         let per_m = match m {
@@ -136,7 +111,7 @@ fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) 
             16.. => 2,
             _ => 1,
         };
-        return Tile { threads_n: 8, threads_m: 2, threads_k: 1, per_m, per_n, depth: 0 };
+        return Tile { threads_n: 8, threads_m: 2, per_m, per_n, depth: 0 };
     }
     let (per_m, per_n) = match b * m * n {
         _ if long => (1, 1),
@@ -145,7 +120,7 @@ fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) 
         _ => (1, 1),
     };
     let threads_n = if n >= 16 { 16 } else { 8 };
-    Tile { threads_n, threads_m: 64 / threads_n, threads_k: 1, per_m, per_n, depth: 0 }
+    Tile { threads_n, threads_m: 64 / threads_n, per_m, per_n, depth: 0 }
 }
 
 /// Whether what follows the sum is long: an optimizer update, not a bias.
@@ -168,8 +143,6 @@ struct Place {
     groups: Expr,
     tx: KExpr,
     ty: KExpr,
-    /// The thread's place among those that share its sums; `None` where it has them to itself.
-    tz: Option<KExpr>,
 }
 
 impl Template<'_> {
@@ -181,7 +154,7 @@ impl Template<'_> {
         self.extent(axes).as_const().is_some_and(|e| e % size as i64 == 0)
     }
 
-    fn place(&self, kb: &mut KernelBuilder, em: &mut Emitter) -> Place {
+    fn place(&self, kb: &mut KernelBuilder, em: &mut Emitter, thread: KExpr) -> Place {
         let (p, t) = (self.program, self.tile);
         let tiles_m = super::build::groups_of(&self.extent(&self.c.m), t.m() as i64, p);
         let tiles_n = super::build::groups_of(&self.extent(&self.c.n), t.n() as i64, p);
@@ -202,23 +175,9 @@ impl Template<'_> {
         kb.unflatten(batch, &self.c.batch, p, &mut em.axes);
         let m0 = kb.int(k::mul(tile_m, k::int(t.m() as i64)));
         let n0 = kb.int(k::mul(tile_n, k::int(t.n() as i64)));
-        let (thread, tz) = match t.threads_k {
-            1 => (KExpr::LocalId(0), None),
-            shares => {
-                let side = (t.threads_n * t.threads_m) as i64;
-                let wide = if t.threads_m > 1 { self.c.lhs } else { self.c.rhs };
-                let (share, thread) = if contiguous_along(self.nest, wide, &self.c.k) {
-                    (k::rem(KExpr::LocalId(0), k::int(shares as i64)), k::div(KExpr::LocalId(0), k::int(shares as i64)))
-                } else {
-                    (k::div(KExpr::LocalId(0), k::int(side)), k::rem(KExpr::LocalId(0), k::int(side)))
-                };
-                let share = kb.int(share);
-                (kb.int(thread), Some(share))
-            }
-        };
         let tx = kb.int(k::rem(thread.clone(), k::int(t.threads_n as i64)));
         let ty = kb.int(k::div(thread, k::int(t.threads_n as i64)));
-        Place { m0, n0, groups, tx, ty, tz }
+        Place { m0, n0, groups, tx, ty }
     }
 
     /// Positions along one side: the index, and the axes at the index clamped into the tensor.
@@ -300,7 +259,7 @@ impl Template<'_> {
         let t = self.tile;
         let mut kb = KernelBuilder::new();
         let mut em = Emitter::new(self.nest, self.program);
-        let place = self.place(&mut kb, &mut em);
+        let place = self.place(&mut kb, &mut em, KExpr::LocalId(0));
         let dtype = self.nest.dtype(self.c.reduce);
         let (exact_m, exact_n) = (self.divides(&self.c.m, t.m()), self.divides(&self.c.n, t.n()));
         // Neighbouring threads take neighbouring columns; a thread's own columns lie a row of threads apart.
@@ -328,18 +287,10 @@ impl Template<'_> {
         let end = kb.size(&self.extent(&self.c.k));
         // Several columns a turn, where they divide evenly: the loop's own work is shared by them. A CPU's few registers are
         // full already.
-        let turns: &[u32] = if self.target.software {
-            &[1]
-        } else if t.threads_k > 1 {
-            // The few threads of a thin product have to have many loads on their way.
-            &[8, 4, 1]
-        } else {
-            &[4, 1]
-        };
-        let turn = turns.iter().copied().find(|turn| self.divides(&self.c.k, t.threads_k * turn)).unwrap_or(1);
+        let turn = if !self.target.software && self.divides(&self.c.k, 4) { 4 } else { 1 };
         kb.open();
         for u in 0..turn {
-            let at = kb.int(k::add(KExpr::Var(var), k::int((u * t.threads_k) as i64)));
+            let at = kb.int(k::add(KExpr::Var(var), k::int(u)));
             let mut at_k = HashMap::new();
             kb.unflatten(at, &self.c.k, self.program, &mut at_k);
             let mut load =
@@ -359,9 +310,8 @@ impl Template<'_> {
             }
         }
         let body = kb.close();
-        let start = place.tz.clone().unwrap_or(k::int(0));
-        kb.stmt(Stmt::For { var, start, end, step: k::int((turn * t.threads_k) as i64), body });
-        if place.tz.is_some() || self.staged() && t.per_m * t.per_n > 2 {
+        kb.stmt(Stmt::For { var, start: k::int(0), end, step: k::int(turn), body });
+        if self.staged() && t.per_m * t.per_n > 2 {
             self.staged_epilogue(&mut kb, &mut em, &accs, &place)?;
         } else {
             for (i, m) in ms.iter().enumerate() {
@@ -407,23 +357,37 @@ impl Template<'_> {
         let lanes = if t.depth > 0 { 4 } else { 1 };
         let width = t.n() / lanes;
         let ty = Ty { dtype: self.nest.dtype(self.c.reduce), lanes: lanes as u8 };
-        // Threads that share sums have a tile each.
-        let each = t.m() * width;
-        let tile = kb.shared("tile", ty, t.threads_k * each);
-        let mine = place.tz.as_ref().map(|z| kb.int(k::mul(z.clone(), k::int(each as i64))));
+        let tile = kb.shared("tile", ty, t.m() * width);
         for i in 0..t.per_m {
             let row = match lanes {
                 4 => k::add(k::mul(place.ty.clone(), k::int(t.per_m as i64)), k::int(i as i64)),
                 _ => k::add(place.ty.clone(), k::int((i * t.threads_m) as i64)),
             };
-            let row = k::mul(row, k::int(width as i64));
-            let row = kb.int(mine.iter().fold(row, |row, mine| k::add(row, mine.clone())));
+            let row = kb.int(k::mul(row, k::int(width as i64)));
             for j in 0..t.per_n {
                 let index = k::add(row.clone(), k::add(place.tx.clone(), k::int((j * t.threads_n) as i64)));
                 kb.stmt(Stmt::StoreShared { array: tile, index, value: KExpr::Var(accs[(i * t.per_n + j) as usize]) });
             }
         }
         kb.stmt(Stmt::Barrier);
+        self.finish_tile(kb, em, place, tile, lanes, 1, t.threads())
+    }
+
+    /// Finishes a tile of results in workgroup memory, of groups of so many lanes: the sum of so many tiles one after another.
+    #[allow(clippy::too_many_arguments)]
+    fn finish_tile(
+        &self,
+        kb: &mut KernelBuilder,
+        em: &mut Emitter,
+        place: &Place,
+        tile: u32,
+        lanes: u32,
+        shares: u32,
+        threads: u32,
+    ) -> Result<()> {
+        let t = self.tile;
+        let (width, ty) = (t.n() / lanes, kb.shared[tile as usize].ty);
+        let each = t.m() * width;
         let (exact_m, exact_n) = (self.divides(&self.c.m, t.m()), self.divides(&self.c.n, t.n()));
         let unit = kb.var(k::I32);
         kb.open();
@@ -434,7 +398,7 @@ impl Template<'_> {
             let at = if share == 0 { KExpr::Var(unit) } else { k::add(KExpr::Var(unit), k::int((share * each) as i64)) };
             KExpr::Shared { array: tile, index: Box::new(at) }
         };
-        let v = kb.bind((1..t.threads_k).fold(read(0), |sum, share| k::add(sum, read(share))), ty);
+        let v = kb.bind((1..shares).fold(read(0), |sum, share| k::add(sum, read(share))), ty);
         let m = self.side(kb, &self.c.m, k::add(place.m0.clone(), row), exact_m);
         for lane in 0..lanes {
             let at = k::add(k::add(place.n0.clone(), k::mul(group.clone(), k::int(lanes as i64))), k::int(lane as i64));
@@ -445,7 +409,7 @@ impl Template<'_> {
         em.leave();
         let body = kb.close();
         let end = k::int(each as i64);
-        kb.stmt(Stmt::For { var: unit, start: KExpr::LocalId(0), end, step: k::int(t.threads() as i64), body });
+        kb.stmt(Stmt::For { var: unit, start: KExpr::LocalId(0), end, step: k::int(threads as i64), body });
         Ok(())
     }
 }

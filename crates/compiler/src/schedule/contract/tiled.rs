@@ -7,7 +7,7 @@ use crate::schedule::build::{Emitter, KernelBuilder, zero};
 use crate::schedule::quad::{self, Quad};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
-use aludel_ir::loops::{LoopOp, ValId};
+use aludel_ir::loops::ValId;
 use aludel_ir::{Result, ScalarOp};
 use std::collections::HashMap;
 
@@ -43,7 +43,7 @@ impl Template<'_> {
         let t = self.tile;
         let mut kb = KernelBuilder::new();
         let mut em = Emitter::new(self.nest, self.program);
-        let place = self.place(&mut kb, &mut em);
+        let place = self.place(&mut kb, &mut em, KExpr::LocalId(0));
         let dtype = self.nest.dtype(self.c.reduce);
         let vec = Ty::vec4(dtype);
         let (pitch_m, pitch_n) = self.pitches();
@@ -117,7 +117,10 @@ impl Template<'_> {
             };
             let (kk, quad) = (kb.int(kk), kb.int(quad));
             let from = match self.wide_axis(s) {
-                Some(axis) => self.wide_place(kb, s, axis, quad.clone(), exact),
+                Some(axis) => {
+                    let (at, outer) = self.wide_place(kb, s.axes, &s.base, quad.clone(), exact);
+                    Source::Wide { axis, at, outer }
+                }
                 None => {
                     let place = |lane: i64| k::add(s.base.clone(), k::add(k::mul(quad.clone(), k::int(4)), k::int(lane)));
                     Source::Each((0..4).map(|lane| self.side(kb, s.axes, place(lane), exact).1).collect())
@@ -134,32 +137,34 @@ impl Template<'_> {
     /// The axis along which four neighbours of an operand's side are one access to memory, if there is such an axis.
     fn wide_axis(&self, s: &Side) -> Option<AxisId> {
         let axis = *s.axes.last()?;
-        let divides = self.program.extent(axis).as_const().is_some_and(|e| e % 4 == 0);
-        let (mut wide, mut stack) = (false, vec![s.operand]);
-        while let Some(v) = stack.pop() {
-            let op = self.nest.op(v);
-            wide |= matches!(op, LoopOp::Load { index, .. } if quad::is_wide(&index[0], axis, 4));
-            stack.extend(op.operands());
-        }
-        (divides && wide).then_some(axis)
+        quad::reads_wide(self.nest, self.program, s.operand, axis).then_some(axis)
     }
 
-    /// Four neighbours along the last axis of a side; past the end, the last four.
-    fn wide_place(&self, kb: &mut KernelBuilder, s: &Side, axis: AxisId, group: KExpr, exact: bool) -> Source {
+    /// The `group`th four neighbours from `base` on along the last axis of a side, or the last there are: that axis divided by four,
+    /// and the others.
+    pub(super) fn wide_place(
+        &self,
+        kb: &mut KernelBuilder,
+        axes: &[AxisId],
+        base: &KExpr,
+        group: KExpr,
+        exact: bool,
+    ) -> (KExpr, HashMap<AxisId, KExpr>) {
         let groups = |e: &Expr| e.exact_div(&Expr::Const(4)).unwrap_or_else(|| e.clone());
-        let mut at = kb.int(k::add(k::div(s.base.clone(), k::int(4)), group));
+        let mut at = kb.int(k::add(k::div(base.clone(), k::int(4)), group));
         if !exact {
-            let last = kb.size(&groups(&self.extent(s.axes)).sub(&Expr::ONE));
+            let last = kb.size(&groups(&self.extent(axes)).sub(&Expr::ONE));
             at = kb.int(k::bin(ScalarOp::Min, at, last));
         }
         let mut outer = HashMap::new();
-        let [others @ .., _] = s.axes else { return Source::Wide { axis, at, outer } };
-        if !others.is_empty() {
-            let each = kb.size(&groups(self.program.extent(axis)));
+        if let [others @ .., axis] = axes
+            && !others.is_empty()
+        {
+            let each = kb.size(&groups(self.program.extent(*axis)));
             kb.unflatten(k::div(at.clone(), each.clone()), others, self.program, &mut outer);
             at = kb.int(k::rem(at, each));
         }
-        Source::Wide { axis, at, outer }
+        (at, outer)
     }
 
     fn fetch(&self, kb: &mut KernelBuilder, em: &mut Emitter, s: &Side, plan: &[Fetch], k0: KExpr, end: &KExpr) -> Result<()> {
