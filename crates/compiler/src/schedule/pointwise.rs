@@ -4,7 +4,7 @@ use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, groups_of};
 use super::quad::{Quad, pays};
 use crate::parts::Part;
-use crate::target::{Language, Target};
+use crate::target::Target;
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::{self as k, KExpr, Stmt};
 use aludel_ir::loops::{LoopProgram, Nest};
@@ -13,7 +13,7 @@ use aludel_ir::{Result, ScalarOp};
 pub(super) fn schedule(program: &LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {
     let total = program.volume(&nest.axes);
     let hint = program.env.hint_or_one(&total);
-    if target.speaks(Language::Ptx)
+    if !target.software
         && target.parts.has(Part::Quads)
         && hint >= WIDE
         && nest.axes.last().is_some_and(|a| pays(nest, program, *a))
