@@ -1,5 +1,5 @@
-//! Reductions on every adapter, scheduled for it and, where it is a CPU, also as for a GPU: lanes that share rows, columns side by side,
-//! long sums in two launches.
+//! Reductions and transposes on every adapter, scheduled for it and, where it is a CPU, also as for a GPU: lanes that share rows, columns side by side,
+//! long sums in two launches, tiles.
 
 #![cfg(feature = "wgpu")]
 
@@ -12,7 +12,7 @@ use aludel_ir::scalar::threefry2x32;
 use aludel_runtime::{Argument, Executor, encode};
 use std::sync::Arc;
 
-const CASES: [(&str, &str); 9] = [
+const CASES: [(&str, &str); 11] = [
     ("600, 150", "sum(%x, dim=0)"),
     ("300, 250", "amax(%x, dim=0)"),
     ("300, 260", "argmax(%x, dim=0)"),
@@ -22,10 +22,12 @@ const CASES: [(&str, &str); 9] = [
     ("5, 30000", "sum(%x, dim=1)"),
     ("130, 512", "mean(%x)"),
     ("100, 700", "softmax(%x, dim=0)"),
+    ("301, 260", "transpose(%x, dim0=0, dim1=1)"),
+    ("5, 130, 40, 70", "permute(%x, dims=[0, 3, 1, 2])"),
 ];
 
 #[test]
-fn reductions_agree_with_the_interpreter() {
+fn they_agree_with_the_interpreter() {
     let devices = common::adapters();
     for (i, (shape, call)) in CASES.iter().enumerate() {
         let text = format!("graph reduce(%x: f32[{shape}]) {{\n  %y = {call}\n  return %y\n}}\n");

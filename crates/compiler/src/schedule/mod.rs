@@ -18,6 +18,7 @@ mod resident;
 mod rows;
 mod scan;
 mod staged;
+mod transpose;
 
 pub(crate) use contract::thin_groups;
 pub(crate) use product::products;
@@ -110,7 +111,10 @@ fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Schedul
         return staged::warpgroup::schedule(table, &flat, c, plan, target);
     }
     match kind {
-        Kind::Pointwise | Kind::Scatter => pointwise::schedule(table, &flat, target),
+        Kind::Pointwise | Kind::Scatter => match transpose::find(table, &flat, target) {
+            Some(across) => transpose::schedule(table, &flat, &across, target),
+            None => pointwise::schedule(table, &flat, target),
+        },
         Kind::Rows if reduces_within(&flat) => Err(Error::verify("a nest", "reduces inside a reduction and is no attention")),
         Kind::Rows => rows::schedule(table, &mut flat, target),
         Kind::Scan(s) => scan::schedule(table, &flat, &s, target),
