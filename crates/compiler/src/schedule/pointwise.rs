@@ -13,11 +13,7 @@ use aludel_ir::{Result, ScalarOp};
 pub(super) fn schedule(program: &LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {
     let total = program.volume(&nest.axes);
     let hint = program.env.hint_or_one(&total);
-    if !target.software
-        && target.parts.has(Part::Quads)
-        && hint >= WIDE
-        && nest.axes.last().is_some_and(|a| pays(nest, program, *a))
-    {
+    if !target.software && target.parts.has(Part::Quads) && hint >= WIDE && nest.axes.last().is_some_and(|a| pays(nest, program, *a)) {
         return wide(program, nest, target, &total, hint);
     }
     // Small spaces: several workgroups of fewer threads spread over the device's cores.
