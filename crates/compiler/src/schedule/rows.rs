@@ -273,7 +273,7 @@ impl Template<'_> {
         body: impl Fn(&Self, &mut KernelBuilder, &mut Emitter, KExpr) -> Result<()>,
     ) -> Result<()> {
         let volume = self.program.volume(&self.nest.inner);
-        if let (Some(n @ 1..=WINDOW), 1, true) = (volume.as_const(), lanes, self.target.speaks(Language::Ptx)) {
+        if let (Some(n @ 1..=WINDOW), 1, true) = (volume.as_const(), lanes, !self.target.software) {
             for column in 0..n {
                 em.enter();
                 kb.unflatten(k::int(column), &self.nest.inner, self.program, &mut em.axes);
