@@ -105,13 +105,16 @@ impl<'a, 'g> Puller<'a, 'g> {
                 source[*dim] = source[*dim].scale(*step).add(&last.scale(*dilation));
                 self.at(x[0], &source, mask)
             }
-            Prim::Pad { lo, value, .. } => {
+            Prim::Pad { lo, hi, value } => {
                 let shape = shape_of(x[0]).clone();
                 let mut inside = None;
                 let mut source = Vec::with_capacity(index.len());
                 for d in 0..index.len() {
                     let end = lo[d].add(&shape[d]);
-                    if let Some(c) = self.b.in_range(&index[d], &lo[d], &end, &self.lw.program) {
+                    // Where a dimension is as it was, an index is in it wherever it is read at all.
+                    if !(lo[d].is_zero() && hi[d].is_zero())
+                        && let Some(c) = self.b.in_range(&index[d], &lo[d], &end, &self.lw.program)
+                    {
                         inside = Some(self.b.and(inside, c));
                     }
                     source.push(index[d].sub(&lo[d]));

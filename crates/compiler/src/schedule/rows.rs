@@ -142,6 +142,17 @@ fn walked(nest: &Nest, a: AxisId) -> Vec<(AxisId, i64)> {
     first.map_or(Vec::new(), |e| nest.axes.iter().filter_map(|x| Some((*x, stride(e, *x)?))).collect())
 }
 
+/// Whether neighbouring rows are windows that overlap or touch: they start less than a window's elements apart.
+fn overlaps(program: &LoopProgram, nest: &Nest, columns: i64) -> bool {
+    let Some(last) = nest.axes.iter().rev().find(|a| !program.extent(**a).is_one()) else { return false };
+    nest.ops.iter().any(|(op, _)| match op {
+        LoopOp::Load { index, .. } if index[0].axes().iter().any(|a| nest.inner.contains(a)) => {
+            index[0].coefficient(*last).and_then(|c| c.as_const()).is_some_and(|c| (1..columns).contains(&c))
+        }
+        _ => false,
+    })
+}
+
 fn choose(program: &LoopProgram, nest: &Nest, target: &Target, rows_fastest: bool) -> Shape {
     let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
     let (rows, columns) = (hint(&nest.axes), hint(&nest.inner));
@@ -157,7 +168,7 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target, rows_fastest: boo
         return Shape { rows: rows.min(32) as u32, lanes: lanes as u32, rows_fastest };
     }
     let max = target.max_threads.min(256) as i64;
-    let windows = rows_fastest && columns <= SHORT && rows >= 1 << 16;
+    let windows = (rows_fastest || overlaps(program, nest, columns)) && columns <= SHORT && rows >= 1 << 16;
     let lanes = if windows {
         1
     } else if target.software {
