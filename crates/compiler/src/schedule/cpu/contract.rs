@@ -129,7 +129,7 @@ impl Template<'_> {
         };
         let packed = if t.direct_rhs { 1 } else { t.piece_n / t.columns() * t.depth * t.vectors };
         let (columns, columns_each) = pair(kb, "columns", packed);
-        let kept = if t.cut { t.piece_m / t.rows * (t.piece_n / t.columns()) } else { 1 };
+        let kept = if t.cut { t.piece_m / t.rows } else { 1 } * (t.piece_n / t.columns());
         let (results, results_each) = pair(kb, "results", kept * t.rows * t.vectors);
         let panel = if self.rows_along_depth() { t.rows * self.pitch() } else { self.block() * t.rows * t.depth };
         let rows = kb.shared("rows", one, (if t.direct_lhs { 1 } else { panel }) as u32);
@@ -177,17 +177,12 @@ impl Template<'_> {
         let body = kb.close();
         kb.stmt(Stmt::For { var: start, start: k::int(0), end: depth, step: k::int(t.depth), body });
         // All of the results.
-        each(kb, em, (k::int(0), piece.panels_m.clone()), |kb, em, pm| {
-            each(kb, em, (k::int(0), piece.panels_n.clone()), |kb, em, pn| {
-                let at = self.kept(kb, piece, &pm, &pn);
-                self.epilogue(kb, em, s, piece, &pm, &pn, k::mul(at, k::int(t.lanes)))
-            })
-        })
+        each(kb, em, (k::int(0), piece.panels_m.clone()), |kb, em, pm| self.epilogue(kb, em, s, piece, &pm))
     }
 
-    /// Where the results of a register tile are kept, in vectors.
+    /// Where the results of a register tile are kept, in vectors: those of one panel of rows, or of all where the depth is cut.
     fn kept(&self, kb: &mut KernelBuilder, piece: &Piece, pm: &KExpr, pn: &KExpr) -> KExpr {
-        let panel = k::add(k::mul(pm.clone(), piece.panels_n.clone()), pn.clone());
+        let panel = if self.t.cut { k::add(k::mul(pm.clone(), piece.panels_n.clone()), pn.clone()) } else { pn.clone() };
         kb.int(k::mul(panel, k::int(self.t.rows * self.t.vectors)))
     }
 
@@ -388,10 +383,10 @@ impl Template<'_> {
                 self.pack_rows(kb, em, s, &first, &k::int(1), part)?;
             }
             each(kb, em, (k::int(0), piece.panels_n.clone()), |kb, em, pn| {
-                let at = if t.cut { self.kept(kb, piece, pm, &pn) } else { k::int(0) };
-                self.multiply(kb, em, s, piece, part, &first, rows, &pn, &at)?;
-                if t.cut { Ok(()) } else { self.epilogue(kb, em, s, piece, pm, &pn, k::int(0)) }
-            })
+                let at = self.kept(kb, piece, pm, &pn);
+                self.multiply(kb, em, s, piece, part, &first, rows, &pn, &at)
+            })?;
+            if t.cut { Ok(()) } else { self.epilogue(kb, em, s, piece, pm) }
         };
         if block == 1 {
             return each(kb, em, (k::int(0), piece.panels_m.clone()), |kb, em, pm| one(kb, em, &pm, &k::int(0)));
@@ -482,21 +477,11 @@ impl Template<'_> {
         Ok(())
     }
 
-    /// Stores the results of a register tile, which lie in scratch from element `at` on, and what the epilogue makes of them.
-    fn epilogue(
-        &self,
-        kb: &mut KernelBuilder,
-        em: &mut Emitter,
-        s: &Scratch,
-        piece: &Piece,
-        pm: &KExpr,
-        pn: &KExpr,
-        at: KExpr,
-    ) -> Result<()> {
+    /// Stores the results of a panel of rows and what the epilogue makes of them: row by row across the whole piece, so that memory is
+    /// walked in long runs.
+    fn epilogue(&self, kb: &mut KernelBuilder, em: &mut Emitter, s: &Scratch, piece: &Piece, pm: &KExpr) -> Result<()> {
         let t = self.t;
-        let at = kb.int(at);
         let first = kb.int(k::add(piece.m.0.clone(), k::mul(pm.clone(), k::int(t.rows))));
-        let base = kb.int(k::add(piece.n.0.clone(), k::mul(pn.clone(), k::int(t.columns()))));
         let inside = |kb: &mut KernelBuilder, axes: &[AxisId], base: &KExpr, each: i64| {
             if self.divides(axes, each) {
                 return k::int(each);
@@ -505,31 +490,35 @@ impl Template<'_> {
             kb.int(k::bin(ScalarOp::Min, left, k::int(each)))
         };
         let rows = inside(kb, &self.c.m, &first, t.rows);
-        let columns = inside(kb, &self.c.n, &base, t.columns());
         each(kb, em, (k::int(0), rows), |kb, em, r| {
             let env = self.side(kb, &self.c.m, k::add(first.clone(), r.clone()), false);
             em.axes.extend(env);
-            let from = kb.int(k::add(at, k::mul(r, k::int(t.columns()))));
             for store in &self.nest.stores {
                 self.hoist(kb, em, store.value)?;
             }
-            let finish = |kb: &mut KernelBuilder, em: &mut Emitter, j: KExpr| {
-                let sum = KExpr::Shared { array: s.results_each, index: Box::new(k::add(from.clone(), j)) };
-                let dtype = self.nest.dtype(self.c.reduce);
-                let sum = if dtype == self.dtype { sum } else { KExpr::Cast(dtype, Box::new(sum)) };
-                let sum = kb.bind(sum, Ty::scalar(dtype));
-                em.define(self.c.reduce, sum);
-                em.stores(kb, &|_| true)
-            };
-            let Some(run) = self.run() else {
-                return each(kb, em, (k::int(0), columns), |kb, em, j| {
-                    self.column(kb, em, &base, j.clone());
-                    finish(kb, em, j)
-                });
-            };
-            // Several columns lie side by side before the outer axes move: one loop for each such run, without divisions inside.
-            let runs = kb.int(k::div(columns, k::int(run)));
-            self.runs(kb, em, &base, runs, run, finish)
+            each(kb, em, (k::int(0), piece.panels_n.clone()), |kb, em, pn| {
+                let base = kb.int(k::add(piece.n.0.clone(), k::mul(pn.clone(), k::int(t.columns()))));
+                let columns = inside(kb, &self.c.n, &base, t.columns());
+                let at = self.kept(kb, piece, pm, &pn);
+                let from = kb.int(k::add(k::mul(at, k::int(t.lanes)), k::mul(r, k::int(t.columns()))));
+                let finish = |kb: &mut KernelBuilder, em: &mut Emitter, j: KExpr| {
+                    let sum = KExpr::Shared { array: s.results_each, index: Box::new(k::add(from.clone(), j)) };
+                    let dtype = self.nest.dtype(self.c.reduce);
+                    let sum = if dtype == self.dtype { sum } else { KExpr::Cast(dtype, Box::new(sum)) };
+                    let sum = kb.bind(sum, Ty::scalar(dtype));
+                    em.define(self.c.reduce, sum);
+                    em.stores(kb, &|_| true)
+                };
+                let Some(run) = self.run() else {
+                    return each(kb, em, (k::int(0), columns), |kb, em, j| {
+                        self.column(kb, em, &base, j.clone());
+                        finish(kb, em, j)
+                    });
+                };
+                // Several columns lie side by side before the outer axes move: one loop for each such run, without divisions inside.
+                let runs = kb.int(k::div(columns, k::int(run)));
+                self.runs(kb, em, &base, runs, run, finish)
+            })
         })
     }
 
