@@ -1,15 +1,17 @@
 //! Products against the reference interpreter: on an NVIDIA GPU's matrix units every layout, ragged sizes, batches, symbols, and what
-//! follows a product; on every device those of one thin side. Factors are small integers, which TF32 and bf16 hold exactly, and so are their sums in f32: results agree to the
-//! last bit, apart from the rounding of a result of 16 bits.
+//! follows a product; on every device tiles and those of one thin side. Factors are small integers, which TF32 and bf16 hold exactly, and
+//! so are their sums in f32: results agree to the last bit, apart from the rounding of a result of 16 bits.
 
 mod common;
 
 #[cfg(feature = "cuda")]
 use aludel_compiler::MatmulPrecision;
 use aludel_compiler::{Options, Style, Target, compile};
+#[cfg(feature = "cuda")]
+use aludel_ir::Prim;
 use aludel_ir::graph::{Graph, InputKind};
 use aludel_ir::interp::{HostTensor, Interpreter, Precision};
-use aludel_ir::{Attrs, Builder, DType, Dim, Prim, TensorType, ValueId, scalar::threefry2x32};
+use aludel_ir::{Attrs, Builder, DType, Dim, TensorType, ValueId, scalar::threefry2x32};
 use aludel_runtime::{Argument, Executor, decode, encode};
 use std::sync::Arc;
 

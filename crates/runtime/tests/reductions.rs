@@ -1,5 +1,5 @@
-//! Reductions and transposes on every adapter, scheduled for it and, where it is a CPU, also as for a GPU: lanes that share rows, columns side by side,
-//! long sums in two launches, tiles.
+//! Reductions and transposes on every adapter, scheduled for it and, where it is a CPU, also as for a GPU: lanes that share rows,
+//! columns side by side, long sums in two launches, tiles, folded grids.
 
 #![cfg(feature = "wgpu")]
 
@@ -38,7 +38,9 @@ fn they_agree_with_the_interpreter() {
         let want = Interpreter::new(&graph).unwrap().run(&[], std::slice::from_ref(&x), Precision::F64).unwrap().remove(0).data;
         for device in &devices {
             let own = device.target().unwrap();
-            for target in [Target { software: false, ..own.clone() }, own] {
+            let as_gpu = Target { software: false, ..own.clone() };
+            // Few workgroups side by side fold every grid.
+            for target in [Target { max_groups: 7, ..as_gpu.clone() }, as_gpu, own] {
                 let program = compile(&graph, &target, &Options { style: Style::Operator, ..Options::default() }).unwrap();
                 let (kernels, software) = (program.launches.len(), target.software);
                 let exe = device.load(Arc::new(graph.clone()), Some(Arc::new(program))).unwrap();

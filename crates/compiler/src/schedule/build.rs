@@ -115,11 +115,33 @@ impl KernelBuilder {
 
     /// The index of this workgroup in a one-dimensional grid that may be folded into two dimensions.
     pub fn group(&mut self, groups: &Expr, max_groups: u32) -> KExpr {
-        let one = groups.as_const().is_some_and(|g| g <= max_groups as i64);
-        if one {
+        if !Self::folds(groups, max_groups) {
             return KExpr::WorkgroupId(0);
         }
         self.int(k::add(KExpr::WorkgroupId(0), k::mul(KExpr::WorkgroupId(1), k::int(max_groups as i64))))
+    }
+
+    /// Whether a one-dimensional grid may be folded, and then have a few workgroups too many.
+    pub fn folds(groups: &Expr, max_groups: u32) -> bool {
+        groups.as_const().is_none_or(|g| g > max_groups as i64)
+    }
+
+    /// Finds a workgroup's place in the batch. Of a folded grid those too many repeat the last.
+    pub fn batch(
+        &mut self,
+        at: KExpr,
+        axes: &[AxisId],
+        (groups, max_groups): (&Expr, u32),
+        program: &LoopProgram,
+        env: &mut HashMap<AxisId, KExpr>,
+    ) {
+        let at = if Self::folds(groups, max_groups) {
+            let last = self.size(&program.volume(axes).sub(&Expr::ONE));
+            self.int(k::bin(ScalarOp::Min, at, last))
+        } else {
+            at
+        };
+        self.unflatten(at, axes, program, env);
     }
 
     /// Finds the place of a linear index in axes, the last fastest.

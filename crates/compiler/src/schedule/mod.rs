@@ -119,12 +119,14 @@ fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Schedul
         Kind::Rows => rows::schedule(table, &mut flat, target),
         Kind::Scan(s) => scan::schedule(table, &flat, &s, target),
         Kind::Attention(a) => attention::schedule(table, &flat, &a, target),
-        Kind::Contract(c) => match (target.speaks(Language::Ptx) && target.parts.has(Part::Staging))
-            .then(|| staged::choose(table, &flat, &c, target))
-            .flatten()
-        {
-            Some(tile) => staged::schedule(table, &flat, &c, tile, target),
-            None => contract::schedule(table, &flat, &c, target),
-        },
+        Kind::Contract(c) => {
+            match (target.speaks(Language::Ptx) && target.parts.has(Part::Staging) && !contract::is_thin(table, &flat, &c, target))
+                .then(|| staged::choose(table, &flat, &c, target))
+                .flatten()
+            {
+                Some(tile) => staged::schedule(table, &flat, &c, tile, target),
+                None => contract::schedule(table, &flat, &c, target),
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::target::Target;
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
-use aludel_ir::{DType, Result, ScalarOp};
+use aludel_ir::{DType, Result};
 
 /// The side of a tile, and the rows of it that a workgroup moves at once.
 const SIDE: i64 = 32;
@@ -36,9 +36,9 @@ pub(super) fn find(program: &LoopProgram, nest: &Nest, target: &Target) -> Optio
         return None;
     }
     let mut found = None;
-    for (i, (op, _)) in nest.ops.iter().enumerate() {
+    for (i, (op, dtype)) in nest.ops.iter().enumerate() {
         let LoopOp::Load { index, mask, .. } = op else { continue };
-        let mut plain = mask.is_none() && matches!(nest.ops[i].1, DType::F32 | DType::I32 | DType::U32);
+        let mut plain = mask.is_none() && matches!(dtype, DType::F32 | DType::I32 | DType::U32);
         index[0].visit(&mut |a| plain &= !matches!(a, Atom::Value(_)));
         let Some(across) = unit(&index[0]).filter(|a| *a != along && plain && index[0].uses_axis(along)) else { continue };
         if hint(&[along]) < SIDE || hint(&[across]) < SIDE || found.is_some() {
@@ -61,9 +61,11 @@ pub(super) fn schedule(program: &LoopProgram, nest: &Nest, t: &Across, target: &
     let (each, wide) = (kb.size(&each), kb.size(&tiles_along));
     let within = kb.int(k::rem(group.clone(), each.clone()));
     let rest = kb.int(k::div(group, each));
-    // A folded grid may have a few workgroups too many: they repeat the last tile.
-    let last = kb.size(&program.volume(&others).sub(&Expr::ONE));
-    let rest = kb.int(k::bin(ScalarOp::Min, rest, last));
+    // A folded grid may have a few workgroups too many. They do nothing: repeated, an update in place would be made twice.
+    let there = KernelBuilder::folds(&groups, target.max_groups).then(|| {
+        let end = kb.size(&program.volume(&others));
+        k::lt(rest.clone(), end)
+    });
     kb.unflatten(rest, &others, program, &mut em.axes);
     let start = |kb: &mut KernelBuilder, tile: KExpr| kb.int(k::mul(tile, k::int(SIDE)));
     let along0 = start(&mut kb, k::rem(within.clone(), wide.clone()));
@@ -83,7 +85,8 @@ pub(super) fn schedule(program: &LoopProgram, nest: &Nest, t: &Across, target: &
         em.axes.insert(fast.0, i.clone());
         em.axes.insert(slow.0, j.clone());
         let end = |axis: AxisId| if axis == t.along { end_along.clone() } else { end_across.clone() };
-        (slow_at, k::and(k::lt(i, end(fast.0)), k::lt(j, end(slow.0))))
+        let inside = k::and(k::lt(i, end(fast.0)), k::lt(j, end(slow.0)));
+        (slow_at, there.iter().fold(inside, |inside, there| k::and(inside, there.clone())))
     };
     for step in 0..SIDE / ROWS {
         em.enter();

@@ -165,14 +165,7 @@ impl Template<'_> {
         let rest = kb.int(k::div(group, sn));
         let tile_m = kb.int(k::rem(rest.clone(), sm.clone()));
         let batch = kb.int(k::div(rest, sm));
-        // A folded grid may have a few workgroups too many: they repeat the last tile and store nothing new.
-        let batch = if groups.as_const().is_some_and(|g| g <= self.target.max_groups as i64) {
-            batch
-        } else {
-            let last = kb.size(&self.extent(&self.c.batch).sub(&Expr::ONE));
-            kb.int(k::bin(ScalarOp::Min, batch, last))
-        };
-        kb.unflatten(batch, &self.c.batch, p, &mut em.axes);
+        kb.batch(batch, &self.c.batch, (&groups, self.target.max_groups), p, &mut em.axes);
         let m0 = kb.int(k::mul(tile_m, k::int(t.m() as i64)));
         let n0 = kb.int(k::mul(tile_n, k::int(t.n() as i64)));
         let tx = kb.int(k::rem(thread.clone(), k::int(t.threads_n as i64)));

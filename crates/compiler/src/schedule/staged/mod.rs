@@ -23,7 +23,6 @@ pub(super) mod warpgroup;
 
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, groups_of, zero};
-use super::contract::is_thin;
 use crate::fuse::{Contraction, Product};
 use crate::target::{MatmulPrecision, Target};
 use aludel_ir::expr::{AxisId, Expr};
@@ -90,9 +89,6 @@ pub(super) fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target
     let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
     let (b, m, n, kk) = (hint(&c.batch), hint(&c.m), hint(&c.n), hint(&c.k));
     let dtype = nest.dtype(c.reduce);
-    if is_thin(program, nest, c, target) {
-        return None;
-    }
     if c.product != Product::Multiply || !dtype.is_float() || kk < 32 || m < 8 || n < 8 || b * m * n * kk < 1 << 22 {
         return None;
     }
@@ -225,14 +221,7 @@ impl Template<'_> {
         let group = kb.group(&groups, self.target.max_groups);
         let each = kb.size(&each);
         let batch = kb.int(k::div(group.clone(), each.clone()));
-        let batch = if groups.as_const().is_some_and(|g| g <= self.target.max_groups as i64) {
-            batch
-        } else {
-            // A folded grid may have a few workgroups too many: they repeat the last product.
-            let last = kb.size(&self.extent(&self.c.batch).sub(&Expr::ONE));
-            kb.int(k::bin(ScalarOp::Min, batch, last))
-        };
-        kb.unflatten(batch, &self.c.batch, p, &mut em.axes);
+        kb.batch(batch, &self.c.batch, (&groups, self.target.max_groups), p, &mut em.axes);
         let within = kb.int(k::rem(group, each));
         let rows = kb.size(&tiles_m);
         let block = kb.size(&tiles_n.scale(8));
