@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use std::ffi::OsStr;
+use std::io::IsTerminal;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -17,6 +18,16 @@ impl Cmd {
         let mut inner = Command::new(program);
         inner.current_dir(crate::root());
         Cmd { inner, line }
+    }
+
+    /// Cargo, as loud as [`Cmd::progress`] makes it.
+    pub fn cargo(verb: &str) -> Self {
+        Cmd::new("cargo").arg(verb).progress()
+    }
+
+    /// Has cargo show its progress to a terminal and be quiet elsewhere: a log wants no line for each dependency.
+    pub fn progress(self) -> Self {
+        if std::io::stderr().is_terminal() { self } else { self.arg("-q") }
     }
 
     pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {

@@ -52,7 +52,7 @@ fn dispatch(args: &[String]) -> Result<()> {
         }
         "test" => test::run(options(rest, &["--only"])?.value("--only")),
         // Both need the tensor library and a GPU stack; a separate binary keeps them out of the way of `serve`.
-        "bench" | "oracle" => Cmd::new("cargo").args(["run", "-q", "--release", "-p", "aludel-native", "--", verb]).args(rest).run(),
+        "bench" | "oracle" => Cmd::cargo("run").args(["--release", "-p", "aludel-native", "--", verb]).args(rest).run(),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
             Ok(())

@@ -77,7 +77,12 @@ fn build_with(package: &str, what: &[&str], file: &str, profile: &str) -> Result
             .args(["-Zbuild-std=std,panic_abort", "-Zbuild-std-features=optimize_for_size"]),
     };
     say(format!("building {package} for wasm32 (profile {profile})"));
-    base.args(["build", "--target", TARGET, "--profile", profile, "-p", package, "--target-dir"]).arg(&dir).args(what).run()?;
+    base.arg("build")
+        .progress()
+        .args(["--target", TARGET, "--profile", profile, "-p", package, "--target-dir"])
+        .arg(&dir)
+        .args(what)
+        .run()?;
     let wasm = dir.join(TARGET).join(profile).join(file);
     if !is_file(&wasm) {
         bail!("cargo built {package} but {} is not there", wasm.display());
