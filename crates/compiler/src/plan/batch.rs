@@ -6,6 +6,7 @@
 //! workgroup takes alike.
 
 use crate::schedule::Scheduled;
+use crate::schedule::grid::Grid;
 use crate::target::Target;
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::{self as k, KExpr, Kernel, KernelBuffer, SharedArray, Stmt, Ty, Var};
@@ -53,7 +54,7 @@ pub(super) fn launches(
     let mut size: BTreeMap<usize, usize> = BTreeMap::new();
     for i in 0..n {
         let s = &scheduled[i];
-        if env.hint_or_one(&s.groups) > SMALL || join(i) == Join::Nobody || s.kernel.needs_warpgroups() {
+        if env.hint_or_one(s.grid.groups()) > SMALL || join(i) == Join::Nobody || s.kernel.needs_warpgroups() {
             nodes.push(vec![i]);
             last.push(i);
             continue;
@@ -137,13 +138,13 @@ fn count(body: &[Stmt]) -> usize {
 }
 
 fn same_text(a: &Scheduled, b: &Scheduled) -> bool {
-    a.sizes == b.sizes && a.groups == b.groups && a.kernel == b.kernel
+    a.sizes == b.sizes && a.grid == b.grid && a.kernel == b.kernel
 }
 
 /// A member of a launch: its kernel with its bindings filled in, and its parameters.
 pub(super) struct Member {
     pub kernel: Kernel,
-    pub groups: Expr,
+    pub grid: Grid,
     /// How many of `params` are sizes; the rest are the offsets of the kernel's buffers.
     pub sizes: usize,
     pub params: Vec<Param>,
@@ -153,7 +154,6 @@ pub(super) struct Member {
 
 /// One kernel for all members.
 pub(super) fn merge(members: Vec<Member>, target: &Target) -> Member {
-    let max_groups = target.max_groups;
     if members.len() == 1 {
         return members.into_iter().next().unwrap_or_else(|| unreachable!("one member"));
     }
@@ -163,41 +163,37 @@ pub(super) fn merge(members: Vec<Member>, target: &Target) -> Member {
     for m in members {
         match classes
             .iter_mut()
-            .find(|c| c[0].kernel == m.kernel && c[0].groups == m.groups && c[0].params[..c[0].sizes] == m.params[..m.sizes])
+            .find(|c| c[0].kernel == m.kernel && c[0].grid == m.grid && c[0].params[..c[0].sizes] == m.params[..m.sizes])
         {
             Some(c) => c.push(m),
             None => classes.push(vec![m]),
         }
     }
-    let total = classes.iter().fold(Expr::ZERO, |sum, c| sum.add(&c[0].groups.scale(c.len() as i64)));
-    let folded = total.as_const().is_none_or(|g| g > max_groups as i64);
+    let grid = Grid::new(classes.iter().fold(Expr::ZERO, |sum, c| sum.add(&c[0].grid.groups().scale(c.len() as i64))), target);
     let group = out.var(k::I32);
-    let linear = if folded {
-        k::add(KExpr::WorkgroupId(0), k::mul(KExpr::WorkgroupId(1), k::int(max_groups as i64)))
-    } else {
-        KExpr::WorkgroupId(0)
-    };
-    let mut body = vec![Stmt::Let(group, linear)];
+    let mut body = vec![Stmt::Let(group, grid.index())];
     // From the last class backwards: if group < end of class { .. } else { the rest }.
     let mut ends = Vec::new();
     let mut end = Expr::ZERO;
     for c in &classes {
         let start = end.clone();
-        end = end.add(&c[0].groups.scale(c.len() as i64));
+        end = end.add(&c[0].grid.groups().scale(c.len() as i64));
         ends.push((start, end.clone()));
     }
     let blocks: Vec<Vec<Stmt>> = classes.iter().zip(&ends).map(|(c, (start, _))| out.class(c, group, start)).collect();
     let mut chain: Option<Vec<Stmt>> = None;
     for (block, (_, end)) in blocks.into_iter().zip(&ends).rev() {
         chain = Some(match chain {
-            None if !folded => block,
-            None => vec![Stmt::If { cond: k::lt(KExpr::Var(group), out.size(end)), then: block, otherwise: vec![] }],
+            None => {
+                let all = out.size(end);
+                grid.guard(KExpr::Var(group), all, block)
+            }
             Some(rest) => vec![Stmt::If { cond: k::lt(KExpr::Var(group), out.size(end)), then: block, otherwise: rest }],
         });
     }
     body.extend(chain.unwrap_or_default());
     out.kernel.body = body;
-    Member { kernel: out.kernel, groups: total, sizes: 0, params: out.params, maps: Vec::new() }
+    Member { kernel: out.kernel, grid, sizes: 0, params: out.params, maps: Vec::new() }
 }
 
 fn empty(like: &Kernel) -> Kernel {
@@ -280,7 +276,7 @@ impl Merged<'_> {
                     self.param("offset", p.clone());
                 }
             }
-            let each = self.size(&first.groups);
+            let each = self.size(first.grid.groups());
             let instance = bind(self, &mut body, k::div(place.clone(), each.clone()));
             let row = bind(self, &mut body, k::add(k::mul(instance, k::int(columns as i64)), k::int(table)));
             for c in 0..columns {

@@ -323,7 +323,7 @@ impl Planner<'_> {
                 _ => None,
             };
             if let ([nest], Some(index)) = (&nests[..], own.as_ref().and_then(|key| alone.get(key)).copied()) {
-                let grid = grid(&self.passes.scheduled[*nest].groups, target);
+                let grid = self.passes.scheduled[*nest].grid.dispatch();
                 let row = self.row(*nest)?;
                 self.push_launch(&nests, index, grid, row, label, origins)?;
                 continue;
@@ -356,7 +356,7 @@ impl Planner<'_> {
             };
             alone.extend(own.map(|key| (key, index)));
             let row = (merged.params, merged.maps);
-            self.push_launch(&nests, index, grid(&merged.groups, target), row, label, origins)?;
+            self.push_launch(&nests, index, merged.grid.dispatch(), row, label, origins)?;
         }
         for (a, b, reason) in &self.passes.fused.refusals {
             let (first, second) = (self.launch_of[*a], self.launch_of[*b]);
@@ -412,7 +412,7 @@ impl Planner<'_> {
             buffer.binding = binding;
         }
         let (params, maps) = self.row(nest)?;
-        Ok(batch::Member { kernel, groups: s.groups.clone(), sizes: s.sizes.len(), params, maps })
+        Ok(batch::Member { kernel, grid: s.grid.clone(), sizes: s.sizes.len(), params, maps })
     }
 
     fn origins(&self, nests: &[usize]) -> Vec<Origin> {
@@ -468,18 +468,6 @@ impl Planner<'_> {
         self.program.launches.push(launch);
         Ok(())
     }
-}
-
-/// A one-dimensional grid, folded into two dimensions where it may exceed the target's limit.
-fn grid(groups: &Expr, target: &Target) -> [Expr; 3] {
-    let max = target.max_groups as i64;
-    if groups.as_const().is_some_and(|g| g <= max) {
-        return [groups.clone(), Expr::ONE, Expr::ONE];
-    }
-    let ranges = aludel_ir::expr::NoRanges;
-    let x = groups.minimum(&Expr::Const(max), &ranges);
-    let y = groups.add(&Expr::Const(max - 1)).floordiv(&Expr::Const(max), &ranges);
-    [x, y, Expr::ONE]
 }
 
 /// Floating-point operations: one for each scalar operation on floats, at every iteration it runs in.

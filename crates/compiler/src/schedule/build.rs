@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Scheduled;
+use super::grid::Grid;
 
 /// Builds one kernel statement by statement.
 pub(super) struct KernelBuilder {
@@ -20,6 +21,12 @@ pub(super) struct KernelBuilder {
     sizes: Vec<Expr>,
     buffers: Vec<BufferId>,
     maps: Vec<TensorMap>,
+}
+
+/// The grid that a kernel under construction was given: it cannot be finished without one.
+pub(super) struct Placed {
+    grid: Grid,
+    index: KExpr,
 }
 
 impl KernelBuilder {
@@ -113,35 +120,15 @@ impl KernelBuilder {
         self.maps.len() as u32 - 1
     }
 
-    /// The index of this workgroup in a one-dimensional grid that may be folded into two dimensions.
-    pub fn group(&mut self, groups: &Expr, max_groups: u32) -> KExpr {
-        if !Self::folds(groups, max_groups) {
-            return KExpr::WorkgroupId(0);
-        }
-        self.int(k::add(KExpr::WorkgroupId(0), k::mul(KExpr::WorkgroupId(1), k::int(max_groups as i64))))
-    }
-
-    /// Whether a one-dimensional grid may be folded, and then have a few workgroups too many.
-    pub fn folds(groups: &Expr, max_groups: u32) -> bool {
-        groups.as_const().is_none_or(|g| g > max_groups as i64)
-    }
-
-    /// Finds a workgroup's place in the batch. Of a folded grid those too many repeat the last.
-    pub fn batch(
-        &mut self,
-        at: KExpr,
-        axes: &[AxisId],
-        (groups, max_groups): (&Expr, u32),
-        program: &LoopProgram,
-        env: &mut HashMap<AxisId, KExpr>,
-    ) {
-        let at = if Self::folds(groups, max_groups) {
-            let last = self.size(&program.volume(axes).sub(&Expr::ONE));
-            self.int(k::bin(ScalarOp::Min, at, last))
-        } else {
-            at
+    /// The index of this workgroup in its grid. What follows runs in the workgroups that have work only.
+    pub fn group(&mut self, grid: Grid) -> (KExpr, Placed) {
+        let index = match grid.folds() {
+            true => self.int(grid.index()),
+            false => grid.index(),
         };
-        self.unflatten(at, axes, program, env);
+        // The guarded part; `finish` closes it.
+        self.open();
+        (index.clone(), Placed { grid, index })
     }
 
     /// Finds the place of a linear index in axes, the last fastest.
@@ -230,7 +217,13 @@ impl KernelBuilder {
         Ok(sum.unwrap_or_else(|| k::int(0)))
     }
 
-    pub fn finish(mut self, program: &LoopProgram, threads: u32, groups: Expr) -> Scheduled {
+    pub fn finish(mut self, program: &LoopProgram, threads: u32, placed: Placed) -> Scheduled {
+        let Placed { grid, index } = placed;
+        let part = self.close();
+        let groups = if grid.folds() { self.size(grid.groups()) } else { index.clone() };
+        for s in grid.guard(index, groups, part) {
+            self.stmt(s);
+        }
         let mut params: Vec<String> = self.sizes.iter().map(|e| program.env.show(e)).collect();
         let first = params.len() as u32;
         let mut buffers = Vec::new();
@@ -252,7 +245,7 @@ impl KernelBuilder {
             vars: self.vars,
             body,
         };
-        Scheduled { kernel: Arc::new(kernel), buffers: self.buffers, starts: Vec::new(), sizes: self.sizes, maps: self.maps, groups }
+        Scheduled { kernel: Arc::new(kernel), buffers: self.buffers, starts: Vec::new(), sizes: self.sizes, maps: self.maps, grid }
     }
 }
 

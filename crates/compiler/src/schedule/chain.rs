@@ -2,6 +2,7 @@
 
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, groups_of};
+use super::grid::Grid;
 use crate::chain::{items, shape};
 use crate::target::Target;
 use aludel_ir::expr::Expr;
@@ -15,7 +16,7 @@ pub(super) fn schedule(program: &LoopProgram, whole: &Nest, target: &Target) -> 
     let total = program.volume(&whole.axes);
     let groups = groups_of(&total, shape.points, program);
     let mut kb = KernelBuilder::new();
-    let group = kb.group(&groups, target.max_groups);
+    let (group, grid) = kb.group(Grid::new(groups, target));
     let arrays: Vec<u32> = shape.arrays.iter().map(|a| kb.shared("rows", Ty::scalar(a.dtype), (a.len * shape.points) as u32)).collect();
     let first = kb.int(k::mul(group, k::int(shape.points)));
     let rows = kb.size(&total);
@@ -78,7 +79,7 @@ pub(super) fn schedule(program: &LoopProgram, whole: &Nest, target: &Target) -> 
             kb.stmt(Stmt::Barrier);
         }
     }
-    Ok(kb.finish(program, shape.threads as u32, groups))
+    Ok(kb.finish(program, shape.threads as u32, grid))
 }
 
 /// The step with one index for each access: of the whole buffer, or of what the workgroup has of it.

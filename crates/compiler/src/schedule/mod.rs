@@ -10,6 +10,7 @@ mod collapse;
 mod contract;
 mod cpu;
 mod equal;
+pub(crate) mod grid;
 mod pointwise;
 pub(crate) mod product;
 mod quad;
@@ -32,6 +33,7 @@ use aludel_ir::kernel::Kernel;
 use aludel_ir::loops::{BufferId, LoopProgram, Nest};
 use aludel_ir::program::TensorMap;
 use aludel_ir::{Error, Result};
+use grid::Grid;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -48,8 +50,8 @@ pub struct Scheduled {
     pub sizes: Vec<Expr>,
     /// What the kernel's maps are of; their placements are positions of buffers of the program.
     pub maps: Vec<TensorMap>,
-    /// How many workgroups run.
-    pub groups: Expr,
+    /// The workgroups that run it.
+    pub grid: Grid,
 }
 
 /// Schedules every nest of a program, in order.

@@ -2,6 +2,7 @@
 
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, groups_of};
+use super::grid::Grid;
 use super::quad::{Quad, pays};
 use crate::parts::Part;
 use crate::target::Target;
@@ -20,7 +21,7 @@ pub(super) fn schedule(program: &LoopProgram, nest: &Nest, target: &Target) -> R
     let threads = target.max_threads.min(if hint <= 4096 { 64 } else { 256 });
     let groups = groups_of(&total, threads as i64, program);
     let mut kb = KernelBuilder::new();
-    let group = kb.group(&groups, target.max_groups);
+    let (group, grid) = kb.group(Grid::new(groups, target));
     let i = kb.int(k::add(k::mul(group, k::int(threads as i64)), KExpr::LocalId(0)));
     let n = kb.size(&total);
     kb.open();
@@ -29,7 +30,7 @@ pub(super) fn schedule(program: &LoopProgram, nest: &Nest, target: &Target) -> R
     em.stores(&mut kb, &|_| true)?;
     let body = kb.close();
     kb.stmt(Stmt::If { cond: k::lt(i, n), then: body, otherwise: vec![] });
-    Ok(kb.finish(program, threads, groups))
+    Ok(kb.finish(program, threads, grid))
 }
 
 /// Elements from which a thread does four at a time: fewer spread better one by one.
@@ -50,10 +51,10 @@ fn wide(program: &LoopProgram, nest: &Nest, target: &Target, total: &Expr, hint:
     let quads = total.floordiv(&Expr::Const(4), program);
     let groups = groups_of(&quads, threads * each, program);
     let mut kb = KernelBuilder::new();
-    let group = kb.group(&groups, target.max_groups);
+    let (group, grid) = kb.group(Grid::new(groups, target));
     let first = kb.int(k::add(k::mul(group, k::int(threads * each)), KExpr::LocalId(0)));
     let end = kb.size(&quads);
-    let exact = quads.as_const().is_some_and(|q| q % (threads * each) == 0 && q / (threads * each) <= target.max_groups as i64);
+    let exact = quads.as_const().is_some_and(|q| q % (threads * each) == 0);
     let em = Emitter::new(nest, program);
     let (axis, outer) = nest.axes.split_last().map_or((aludel_ir::expr::AxisId(0), &[][..]), |(a, o)| (*a, o));
     let row = kb.size(&program.extent(axis).floordiv(&Expr::Const(4), program));
@@ -83,5 +84,5 @@ fn wide(program: &LoopProgram, nest: &Nest, target: &Target, total: &Expr, hint:
             Some(cond) => kb.stmt(Stmt::If { cond, then, otherwise: vec![] }),
         }
     }
-    Ok(kb.finish(program, threads as u32, groups))
+    Ok(kb.finish(program, threads as u32, grid))
 }

@@ -5,6 +5,7 @@
 
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, groups_of};
+use super::grid::Grid;
 use super::quad::{Quad, pays};
 use super::rows::{LITTLE, levels};
 use crate::target::{Language, Target};
@@ -64,12 +65,12 @@ pub(super) fn schedule(program: &LoopProgram, nest: &Nest, shape: Shape, target:
     let mut em = Emitter::new(nest, program);
     let count = program.volume(&nest.axes);
     let groups = groups_of(&count, rows as i64, program);
-    let group = kb.group(&groups, target.max_groups);
+    let (group, grid) = kb.group(Grid::new(groups, target));
     let lane = kb.int(k::rem(KExpr::LocalId(0), k::int(threads as i64)));
     let within = kb.int(k::div(KExpr::LocalId(0), k::int(threads as i64)));
     let row = kb.int(k::add(k::mul(group, k::int(rows as i64)), within.clone()));
     // A row past the end computes the last row again and stores nothing: shuffles need every thread.
-    let exact = count.as_const().is_some_and(|r| r % rows as i64 == 0 && r / rows as i64 <= target.max_groups as i64);
+    let exact = count.as_const().is_some_and(|r| r % rows as i64 == 0);
     let (place, valid) = if exact {
         (row, None)
     } else {
@@ -155,7 +156,7 @@ pub(super) fn schedule(program: &LoopProgram, nest: &Nest, shape: Shape, target:
         em.leave();
         kb.stmt(Stmt::If { cond, then, otherwise: vec![] });
     }
-    Ok(kb.finish(program, rows * threads, groups))
+    Ok(kb.finish(program, rows * threads, grid))
 }
 
 /// The threads of a row combine what they have; each then knows the results.

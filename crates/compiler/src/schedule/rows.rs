@@ -5,7 +5,8 @@
 
 use super::Scheduled;
 use super::accumulate::{self, Acc};
-use super::build::{Emitter, KernelBuilder, groups_of};
+use super::build::{Emitter, KernelBuilder, Placed, groups_of};
+use super::grid::Grid;
 use super::resident;
 use crate::parts::Part;
 use crate::target::{Language, Target};
@@ -32,8 +33,8 @@ pub(super) struct Place {
     pub within: KExpr,
     /// Whether there is such a row: one past the end computes the last row again and stores nothing, for barriers need every thread.
     pub valid: Option<KExpr>,
-    /// How many workgroups there are.
-    pub groups: Expr,
+    /// The workgroups there are.
+    pub grid: Placed,
 }
 
 impl Shape {
@@ -42,7 +43,7 @@ impl Shape {
         let Shape { rows: group_rows, lanes, rows_fastest } = *self;
         let rows = program.volume(axes);
         let groups = groups_of(&rows, group_rows as i64, program);
-        let group = kb.group(&groups, target.max_groups);
+        let (group, grid) = kb.group(Grid::new(groups, target));
         let tid = KExpr::LocalId(0);
         let (lane, within) = match (rows_fastest, lanes, group_rows) {
             (_, 1, _) => (k::int(0), tid.clone()),
@@ -62,7 +63,7 @@ impl Shape {
             (kb.int(k::bin(ScalarOp::Min, row.clone(), k::sub(n, k::int(1)))), Some(valid))
         };
         kb.unflatten(place, axes, program, &mut em.axes);
-        Place { lane, within, valid, groups }
+        Place { lane, within, valid, grid }
     }
 }
 
@@ -211,7 +212,7 @@ impl Template<'_> {
         let threads = group_rows * lanes;
         let mut kb = KernelBuilder::new();
         let mut em = Emitter::new(nest, program);
-        let Place { lane, within, valid, groups } = self.shape.place(&mut kb, &mut em, &nest.axes, program, self.target);
+        let Place { lane, within, valid, grid } = self.shape.place(&mut kb, &mut em, &nest.axes, program, self.target);
         let levels = levels(nest);
         let phases = nest.reduces().map(|r| levels[r.0 as usize]).max().unwrap_or(0);
         let wide: Vec<bool> = nest
@@ -262,7 +263,7 @@ impl Template<'_> {
             self.guarded(&mut kb, &cond, |kb| em.stores(kb, &|s| !wide[s]))?;
             em.leave();
         }
-        Ok(kb.finish(program, threads, groups))
+        Ok(kb.finish(program, threads, grid))
     }
 
     fn guarded(&self, kb: &mut KernelBuilder, cond: &Option<KExpr>, f: impl FnOnce(&mut KernelBuilder) -> Result<()>) -> Result<()> {

@@ -160,7 +160,7 @@ impl Template<'_> {
         em.leave();
         let body = kb.close();
         kb.stmt(Stmt::For { var: tile, start: k::int(0), end: n, step: k::int(lanes * EACH), body });
-        Ok(kb.finish(self.program, threads, place.groups))
+        Ok(kb.finish(self.program, threads, place.grid))
     }
 
     /// What the lanes of a row before this one come to, and what all of them do: in each round a lane learns what its opposite has, and
@@ -218,7 +218,7 @@ impl Template<'_> {
         self.pass(&mut kb, &mut em, running, (&first, &end), |kb, em, at| {
             self.store(kb, em, at, KExpr::Var(running), place.valid.clone())
         })?;
-        Ok(kb.finish(self.program, rows * lanes, place.groups))
+        Ok(kb.finish(self.program, rows * lanes, place.grid))
     }
 
     /// Runs over a stretch, combining into a register.

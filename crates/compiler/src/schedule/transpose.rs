@@ -4,6 +4,7 @@
 
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, groups_of};
+use super::grid::Grid;
 use crate::target::Target;
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
@@ -57,15 +58,10 @@ pub(super) fn schedule(program: &LoopProgram, nest: &Nest, t: &Across, target: &
     let (tiles_along, tiles_across) = (tiles(t.along), tiles(t.across));
     let each = tiles_along.mul(&tiles_across);
     let groups = program.volume(&others).mul(&each);
-    let group = kb.group(&groups, target.max_groups);
+    let (group, grid) = kb.group(Grid::new(groups, target));
     let (each, wide) = (kb.size(&each), kb.size(&tiles_along));
     let within = kb.int(k::rem(group.clone(), each.clone()));
     let rest = kb.int(k::div(group, each));
-    // A folded grid may have a few workgroups too many. They do nothing: repeated, an update in place would be made twice.
-    let there = KernelBuilder::folds(&groups, target.max_groups).then(|| {
-        let end = kb.size(&program.volume(&others));
-        k::lt(rest.clone(), end)
-    });
     kb.unflatten(rest, &others, program, &mut em.axes);
     let start = |kb: &mut KernelBuilder, tile: KExpr| kb.int(k::mul(tile, k::int(SIDE)));
     let along0 = start(&mut kb, k::rem(within.clone(), wide.clone()));
@@ -85,8 +81,7 @@ pub(super) fn schedule(program: &LoopProgram, nest: &Nest, t: &Across, target: &
         em.axes.insert(fast.0, i.clone());
         em.axes.insert(slow.0, j.clone());
         let end = |axis: AxisId| if axis == t.along { end_along.clone() } else { end_across.clone() };
-        let inside = k::and(k::lt(i, end(fast.0)), k::lt(j, end(slow.0)));
-        (slow_at, there.iter().fold(inside, |inside, there| k::and(inside, there.clone())))
+        (slow_at, k::and(k::lt(i, end(fast.0)), k::lt(j, end(slow.0))))
     };
     for step in 0..SIDE / ROWS {
         em.enter();
@@ -112,5 +107,5 @@ pub(super) fn schedule(program: &LoopProgram, nest: &Nest, t: &Across, target: &
         kb.stmt(Stmt::If { cond: inside, then, otherwise: vec![] });
         em.leave();
     }
-    Ok(kb.finish(program, (SIDE * ROWS) as u32, groups))
+    Ok(kb.finish(program, (SIDE * ROWS) as u32, grid))
 }

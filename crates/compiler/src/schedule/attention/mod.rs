@@ -111,7 +111,7 @@ impl Tiled<'_> {
             values: kb.shared("values", VEC, tile * self.side),
             numbers: if a.softmax.is_some() { kb.shared("numbers", F32, tile * self.side) } else { 0 },
         };
-        let (row0, groups) = place(&mut kb, &mut em, a, tile, self.target);
+        let (row0, grid) = place(&mut kb, &mut em, a, tile, self.target);
         let y = kb.int(k::div(KExpr::LocalId(0), k::int(self.side as i64)));
         let x = kb.int(k::rem(KExpr::LocalId(0), k::int(self.side as i64)));
         let mut t = Thread { y, x, row0, arrays, rows: vec![], sums: vec![], softmax: vec![] };
@@ -151,7 +151,7 @@ impl Tiled<'_> {
             Ok(())
         })?;
         self.finish(&mut kb, &mut em, &t)?;
-        Ok(kb.finish(p, self.threads(), groups))
+        Ok(kb.finish(p, self.threads(), grid))
     }
 
     /// The columns that the block's rows see.

@@ -1,12 +1,13 @@
 //! What the attention templates share: those of CPUs what follows from rows and stores, those of GPUs their grid too.
 
 use crate::fuse::attention::{Attention, Causal, hangs_on_reduction};
-use crate::schedule::build::{Emitter, KernelBuilder, groups_of};
+use crate::schedule::build::{Emitter, KernelBuilder, Placed, groups_of};
+use crate::schedule::grid::Grid;
 use crate::target::Target;
-use aludel_ir::expr::{AxisId, Expr};
+use aludel_ir::Result;
+use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Var};
 use aludel_ir::loops::{LoopOp, Nest, ValId};
-use aludel_ir::{Result, ScalarOp};
 
 /// Computes, in the present scope, whatever `v` needs that varies over none of `axes` and waits for no sum.
 pub(in crate::schedule) fn hoist(kb: &mut KernelBuilder, em: &mut Emitter, v: ValId, axes: &[AxisId]) -> Result<()> {
@@ -56,22 +57,19 @@ pub(in crate::schedule) fn stores_of(nest: &Nest, em: &Emitter, a: &Attention) -
     })
 }
 
-/// Where a workgroup's block of `rows` rows starts, with the batch at hand; and how many workgroups there are.
-pub(super) fn place(kb: &mut KernelBuilder, em: &mut Emitter, a: &Attention, rows: u32, target: &Target) -> (KExpr, Expr) {
+/// Where a workgroup's block of `rows` rows starts, with the batch at hand; and the grid.
+pub(super) fn place(kb: &mut KernelBuilder, em: &mut Emitter, a: &Attention, rows: u32, target: &Target) -> (KExpr, Placed) {
     let p = em.program;
     let blocks = groups_of(p.extent(a.row), rows as i64, p);
     let groups = p.volume(&a.batch).mul(&blocks);
-    let group = kb.group(&groups, target.max_groups);
+    let (group, grid) = kb.group(Grid::new(groups, target));
     let per = kb.size(&blocks);
     let batch = kb.int(k::div(group.clone(), per.clone()));
-    // A folded grid may have a few workgroups too many: they repeat the last block.
-    let last = kb.size(&p.volume(&a.batch).sub(&Expr::ONE));
-    let batch = kb.int(k::bin(ScalarOp::Min, batch, last));
     kb.unflatten(batch, &a.batch, p, &mut em.axes);
     let block = kb.int(k::rem(group, per.clone()));
     // Rows that see the most columns first: the last workgroups to run are then short ones.
     let block = if a.causal == Causal::After { kb.int(k::sub(k::sub(per, k::int(1)), block)) } else { block };
-    (kb.int(k::mul(block, k::int(rows as i64))), groups)
+    (kb.int(k::mul(block, k::int(rows as i64))), grid)
 }
 
 /// What is left to store of a row when its sums are complete.

@@ -12,7 +12,8 @@ mod tiled;
 pub(crate) use thin::thin_groups;
 
 use super::Scheduled;
-use super::build::{Emitter, KernelBuilder, zero};
+use super::build::{Emitter, KernelBuilder, Placed, zero};
+use super::grid::Grid;
 use crate::fuse::{Contraction, Product};
 use crate::target::Target;
 use aludel_ir::expr::{AxisId, Expr};
@@ -140,7 +141,7 @@ struct Template<'a> {
 struct Place {
     m0: KExpr,
     n0: KExpr,
-    groups: Expr,
+    grid: Placed,
     tx: KExpr,
     ty: KExpr,
 }
@@ -159,18 +160,18 @@ impl Template<'_> {
         let tiles_m = super::build::groups_of(&self.extent(&self.c.m), t.m() as i64, p);
         let tiles_n = super::build::groups_of(&self.extent(&self.c.n), t.n() as i64, p);
         let groups = self.extent(&self.c.batch).mul(&tiles_m).mul(&tiles_n);
-        let group = kb.group(&groups, self.target.max_groups);
+        let (group, grid) = kb.group(Grid::new(groups, self.target));
         let (sm, sn) = (kb.size(&tiles_m), kb.size(&tiles_n));
         let tile_n = kb.int(k::rem(group.clone(), sn.clone()));
         let rest = kb.int(k::div(group, sn));
         let tile_m = kb.int(k::rem(rest.clone(), sm.clone()));
         let batch = kb.int(k::div(rest, sm));
-        kb.batch(batch, &self.c.batch, (&groups, self.target.max_groups), p, &mut em.axes);
+        kb.unflatten(batch, &self.c.batch, p, &mut em.axes);
         let m0 = kb.int(k::mul(tile_m, k::int(t.m() as i64)));
         let n0 = kb.int(k::mul(tile_n, k::int(t.n() as i64)));
         let tx = kb.int(k::rem(thread.clone(), k::int(t.threads_n as i64)));
         let ty = kb.int(k::div(thread, k::int(t.threads_n as i64)));
-        Place { m0, n0, groups, tx, ty }
+        Place { m0, n0, grid, tx, ty }
     }
 
     /// Positions along one side: the index, and the axes at the index clamped into the tensor.
@@ -314,7 +315,7 @@ impl Template<'_> {
                 }
             }
         }
-        Ok(kb.finish(self.program, t.threads(), place.groups))
+        Ok(kb.finish(self.program, t.threads(), place.grid))
     }
 
     /// Each thread finishes its own results, one after another.

@@ -142,7 +142,7 @@ impl Template<'_> {
         }
         kb.stmt(Stmt::Barrier);
         self.finish_tile(&mut kb, &mut em, &place, tile, 1, plan.shares, THREADS)?;
-        Ok(kb.finish(self.program, THREADS, place.groups))
+        Ok(kb.finish(self.program, THREADS, place.grid))
     }
 
     fn wide_part(&self, kb: &mut KernelBuilder, plan: Plan, place: &Place) -> Part {

@@ -86,7 +86,7 @@ impl Template<'_> {
         } else {
             self.spread_epilogue(&mut kb, &mut em, &accs, &place)?
         }
-        Ok(kb.finish(self.program, t.threads(), place.groups))
+        Ok(kb.finish(self.program, t.threads(), place.grid))
     }
 
     /// Groups of four from one column of k to the next in the staged tiles. Threads that fetch neighbouring columns of k store them

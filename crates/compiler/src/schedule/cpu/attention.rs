@@ -10,6 +10,7 @@ use crate::fuse::attention::{Attention, Causal};
 use crate::schedule::Scheduled;
 use crate::schedule::attention::{hoist, stores_of};
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
+use crate::schedule::grid::Grid;
 use crate::target::Target;
 use aludel_ir::attention::HIDDEN;
 use aludel_ir::expr::{AxisId, Expr};
@@ -115,9 +116,10 @@ impl Template<'_> {
         let blocks = groups_of(p.extent(a.row), self.rows, p);
         let groups = p.volume(&a.batch).mul(&blocks);
         let per = kb.size(&blocks);
-        let batch = kb.int(k::div(KExpr::WorkgroupId(0), per.clone()));
+        let (piece, grid) = kb.group(Grid::line(groups));
+        let batch = kb.int(k::div(piece.clone(), per.clone()));
         kb.unflatten(batch, &a.batch, p, &mut em.axes);
-        let row0 = kb.int(k::mul(k::rem(KExpr::WorkgroupId(0), per), k::int(self.rows)));
+        let row0 = kb.int(k::mul(k::rem(piece, per), k::int(self.rows)));
         for (product, array) in a.products.iter().zip(&s.left) {
             let features = self.features(product.axis);
             each(&mut kb, &mut em, (k::int(0), k::int(self.rows)), |kb, em, r| {
@@ -145,7 +147,7 @@ impl Template<'_> {
             Ok(())
         })?;
         self.finish(&mut kb, &mut em, &s, &row0)?;
-        Ok(kb.finish(p, 1, groups))
+        Ok(kb.finish(p, 1, grid))
     }
 
     fn outer(

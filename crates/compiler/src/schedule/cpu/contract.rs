@@ -13,6 +13,7 @@ use super::tile::{Tile, walks_along};
 use crate::fuse::Contraction;
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
+use crate::schedule::grid::Grid;
 use crate::target::Target;
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty};
@@ -89,7 +90,8 @@ impl Template<'_> {
         let turns = groups_of(&volume(&c.batch), t.batches, p);
         let groups = turns.mul(&tiles_m).mul(&tiles_n);
         let (sm, sn) = (kb.size(&tiles_m), kb.size(&tiles_n));
-        let group = kb.int(KExpr::WorkgroupId(0));
+        let (group, grid) = kb.group(Grid::line(groups));
+        let group = kb.int(group);
         let tile_m = kb.int(k::rem(group.clone(), sm.clone()));
         let rest = kb.int(k::div(group, sm));
         let tile_n = kb.int(k::rem(rest.clone(), sn.clone()));
@@ -116,7 +118,7 @@ impl Template<'_> {
                 self.piece(kb, em, &scratch, &piece)
             })?;
         }
-        Ok(kb.finish(p, 1, groups))
+        Ok(kb.finish(p, 1, grid))
     }
 
     fn scratch(&self, kb: &mut KernelBuilder) -> Scratch {

@@ -1,6 +1,7 @@
 //! Pieces of a linear space, and loops over axes.
 
-use crate::schedule::build::{Emitter, KernelBuilder, groups_of};
+use crate::schedule::build::{Emitter, KernelBuilder, Placed, groups_of};
+use crate::schedule::grid::Grid;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
@@ -34,20 +35,21 @@ pub(super) fn span(kb: &mut KernelBuilder, piece: KExpr, total: &Expr, each: i64
     (start, end)
 }
 
-/// Places a piece of work at one point of the `outer` axes: its span of `extent`, `size` elements at most, and how many pieces there are.
-pub(super) fn place(kb: &mut KernelBuilder, em: &mut Emitter, outer: &[AxisId], extent: &Expr, size: i64) -> ((KExpr, KExpr), Expr) {
+/// Places a piece of work at one point of the `outer` axes: its span of `extent`, `size` elements at most, and the grid of pieces.
+pub(super) fn place(kb: &mut KernelBuilder, em: &mut Emitter, outer: &[AxisId], extent: &Expr, size: i64) -> ((KExpr, KExpr), Placed) {
     let program = em.program;
     let pieces = groups_of(extent, size, program);
     let groups = program.volume(outer).mul(&pieces);
+    let (piece, grid) = kb.group(Grid::line(groups));
     let at = if outer.is_empty() {
-        KExpr::WorkgroupId(0)
+        piece
     } else {
         let n = kb.size(&pieces);
-        let row = kb.int(k::div(KExpr::WorkgroupId(0), n.clone()));
+        let row = kb.int(k::div(piece.clone(), n.clone()));
         kb.unflatten(row, outer, program, &mut em.axes);
-        kb.int(k::rem(KExpr::WorkgroupId(0), n))
+        kb.int(k::rem(piece, n))
     };
-    (span(kb, at, extent, size), groups)
+    (span(kb, at, extent, size), grid)
 }
 
 /// A stretch of an axis along memory, which a piece of work has to itself at one place of the `outer` axes.
@@ -57,16 +59,16 @@ pub(super) struct Stretch {
     pub start: KExpr,
     pub count: KExpr,
     /// Pieces of work in all.
-    pub groups: Expr,
+    pub grid: Placed,
 }
 
 impl Stretch {
     /// Places the piece: its outer axes, and about `wanted` elements of `extent`.
     pub fn of(kb: &mut KernelBuilder, em: &mut Emitter, outer: &[AxisId], extent: &Expr, wanted: i64) -> Stretch {
         let size = round_up(wanted.min(hint(em.program, extent)), 16);
-        let ((start, end), groups) = place(kb, em, outer, extent, size);
+        let ((start, end), grid) = place(kb, em, outer, extent, size);
         let count = kb.int(k::sub(end, start.clone()));
-        Stretch { size, start, count, groups }
+        Stretch { size, start, count, grid }
     }
 }
 

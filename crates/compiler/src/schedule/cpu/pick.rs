@@ -5,6 +5,7 @@ use super::loops::{each, hint, nested, round_up, span};
 use crate::fuse::Contraction;
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
+use crate::schedule::grid::Grid;
 use aludel_ir::Result;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{LoopProgram, Nest};
@@ -27,8 +28,9 @@ pub(super) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction) -> R
     let (tiles_m, tiles_n) = (groups_of(&m, rows, program), groups_of(&n, width, program));
     let groups = program.volume(&c.batch).mul(&tiles_m).mul(&tiles_n);
     let (sm, sn) = (kb.size(&tiles_m), kb.size(&tiles_n));
-    let tile_n = kb.int(k::rem(KExpr::WorkgroupId(0), sn.clone()));
-    let rest = kb.int(k::div(KExpr::WorkgroupId(0), sn));
+    let (piece, grid) = kb.group(Grid::line(groups));
+    let tile_n = kb.int(k::rem(piece.clone(), sn.clone()));
+    let rest = kb.int(k::div(piece, sn));
     let tile_m = kb.int(k::rem(rest.clone(), sm.clone()));
     let batch = kb.int(k::div(rest, sm));
     kb.unflatten(batch, &c.batch, program, &mut em.axes);
@@ -69,5 +71,5 @@ pub(super) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction) -> R
             em.stores(kb, &|_| true)
         })
     })?;
-    Ok(kb.finish(program, 1, groups))
+    Ok(kb.finish(program, 1, grid))
 }

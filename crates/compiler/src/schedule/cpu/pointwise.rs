@@ -4,6 +4,7 @@ use super::loops::{each, grain, hint, hoist_constants, place, span};
 use super::merge::Long;
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of};
+use crate::schedule::grid::Grid;
 use aludel_ir::Result;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr};
@@ -27,28 +28,30 @@ pub(super) fn over_elements(
     let mut em = Emitter::new(nest, program);
     em.lazy = true;
     let Some((last, outer)) = nest.axes.split_last() else {
+        let (_, grid) = kb.group(Grid::line(Expr::ONE));
         body(&mut kb, &mut em)?;
-        return Ok(kb.finish(program, 1, Expr::ONE));
+        return Ok(kb.finish(program, 1, grid));
     };
     hoist_constants(&mut kb, &mut em)?;
     let columns = program.extent(*last).clone();
-    let groups;
+    let grid;
     if hint(program, &columns) >= 2 * grain || outer.is_empty() {
         let range;
-        (range, groups) = place(&mut kb, &mut em, outer, &columns, grain);
+        (range, grid) = place(&mut kb, &mut em, outer, &columns, grain);
         stretch(&mut kb, &mut em, *last, long, range, body)?;
     } else {
         let rows = program.volume(outer);
         let per = (grain / hint(program, &columns)).max(1);
-        groups = groups_of(&rows, per, program);
-        let range = span(&mut kb, KExpr::WorkgroupId(0), &rows, per);
+        let piece;
+        (piece, grid) = kb.group(Grid::line(groups_of(&rows, per, program)));
+        let range = span(&mut kb, piece, &rows, per);
         let end = kb.size(&columns);
         each(&mut kb, &mut em, range, |kb, em, row| {
             kb.unflatten(row, outer, program, &mut em.axes);
             stretch(kb, em, *last, long, (k::int(0), end), body)
         })?;
     }
-    Ok(kb.finish(program, 1, groups))
+    Ok(kb.finish(program, 1, grid))
 }
 
 /// The vectorised loop, with what does not vary in it computed before.

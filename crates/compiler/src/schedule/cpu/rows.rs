@@ -13,6 +13,7 @@ use super::pointwise;
 use crate::schedule::Scheduled;
 use crate::schedule::accumulate::{self, Acc, identity};
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of};
+use crate::schedule::grid::Grid;
 use crate::schedule::rows::{level_of_store, levels};
 use aludel_ir::Result;
 use aludel_ir::expr::AxisId;
@@ -139,15 +140,16 @@ impl Template<'_> {
             }
             em.stores(kb, &|s| !wide[s])
         };
+        let (piece, grid) = kb.group(Grid::line(groups_of(&rows, per, program)));
         if per == 1 {
             // No loop of one turn: GCC does not vectorise the reductions in it.
-            let row = kb.int(KExpr::WorkgroupId(0));
+            let row = kb.int(piece);
             one(&mut kb, &mut em, row)?;
         } else {
-            let range = span(&mut kb, KExpr::WorkgroupId(0), &rows, per);
+            let range = span(&mut kb, piece, &rows, per);
             each(&mut kb, &mut em, range, one)?;
         }
-        Ok(kb.finish(program, 1, groups_of(&rows, per, program)))
+        Ok(kb.finish(program, 1, grid))
     }
 
     fn pass_along(&self, kb: &mut KernelBuilder, em: &mut Emitter, pass: &Pass) -> Result<()> {
@@ -198,7 +200,7 @@ impl Template<'_> {
         // Short stretches where there are few columns of work: every core shall have some.
         let columns = hint(program, &program.volume(&nest.inner));
         let wanted = (grain(nest) / columns).clamp(32, STRETCH);
-        let Stretch { size: stretch, start, count, groups } = Stretch::of(&mut kb, &mut em, &outer, &extent, wanted);
+        let Stretch { size: stretch, start, count, grid } = Stretch::of(&mut kb, &mut em, &outer, &extent, wanted);
         // A loop over the stretch: the axis, and the place among the accumulators.
         let sweep =
             |kb: &mut KernelBuilder, em: &mut Emitter, body: &mut dyn FnMut(&mut KernelBuilder, &mut Emitter, KExpr) -> Result<()>| {
@@ -249,6 +251,6 @@ impl Template<'_> {
                 em.stores(kb, &|s| !wide[s])
             })?;
         }
-        Ok(kb.finish(program, 1, groups))
+        Ok(kb.finish(program, 1, grid))
     }
 }

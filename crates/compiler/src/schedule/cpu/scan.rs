@@ -5,6 +5,7 @@ use crate::fuse::Scan;
 use crate::schedule::Scheduled;
 use crate::schedule::accumulate::identity;
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of};
+use crate::schedule::grid::Grid;
 use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{LoopProgram, Nest};
@@ -48,7 +49,8 @@ impl Template<'_> {
         let program = self.program;
         let total = program.volume(&self.rows);
         let per = (grain(self.nest) / hint(program, program.extent(self.scan.over))).max(1);
-        let range = span(&mut kb, KExpr::WorkgroupId(0), &total, per);
+        let (piece, grid) = kb.group(Grid::line(groups_of(&total, per, program)));
+        let range = span(&mut kb, piece, &total, per);
         each(&mut kb, &mut em, range, |kb, em, row| {
             kb.unflatten(row, &self.rows, program, &mut em.axes);
             let running = kb.mutable(identity(self.scan.op, self.dtype), Ty::scalar(self.dtype));
@@ -62,7 +64,7 @@ impl Template<'_> {
                 em.stores(kb, &|_| true)
             })
         })?;
-        Ok(kb.finish(program, 1, groups_of(&total, per, program)))
+        Ok(kb.finish(program, 1, grid))
     }
 
     fn across(&self, mut kb: KernelBuilder, mut em: Emitter, axis: AxisId) -> Result<Scheduled> {
@@ -71,7 +73,7 @@ impl Template<'_> {
         let extent = program.extent(axis).clone();
         let length = hint(program, program.extent(self.scan.over));
         let wanted = (grain(self.nest) / length).clamp(32, STRETCH);
-        let Stretch { size: stretch, start, count, groups } = Stretch::of(&mut kb, &mut em, &outer, &extent, wanted);
+        let Stretch { size: stretch, start, count, grid } = Stretch::of(&mut kb, &mut em, &outer, &extent, wanted);
         let array = kb.shared("running", Ty::scalar(self.dtype), stretch as u32);
         let none = identity(self.scan.op, self.dtype);
         each(&mut kb, &mut em, (k::int(0), count.clone()), |kb, _, j| {
@@ -91,6 +93,6 @@ impl Template<'_> {
                 em.stores(kb, &|_| true)
             })
         })?;
-        Ok(kb.finish(program, 1, groups))
+        Ok(kb.finish(program, 1, grid))
     }
 }

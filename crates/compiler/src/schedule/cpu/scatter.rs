@@ -4,6 +4,7 @@
 use super::loops::nested;
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder};
+use crate::schedule::grid::Grid;
 use aludel_ir::Result;
 use aludel_ir::expr::Expr;
 use aludel_ir::loops::{LoopProgram, Nest};
@@ -12,8 +13,8 @@ pub(super) fn schedule(program: &LoopProgram, nest: &Nest) -> Result<Scheduled> 
     let mut kb = KernelBuilder::new();
     let mut em = Emitter::new(nest, program);
     em.lazy = true;
-    nested(&mut kb, &mut em, program, &nest.axes, &mut |kb, em| em.stores(kb, &|_| true))?;
     // No piece where there is nothing to add.
-    let groups = program.volume(&nest.axes).minimum(&Expr::ONE, program);
-    Ok(kb.finish(program, 1, groups))
+    let (_, grid) = kb.group(Grid::line(program.volume(&nest.axes).minimum(&Expr::ONE, program)));
+    nested(&mut kb, &mut em, program, &nest.axes, &mut |kb, em| em.stores(kb, &|_| true))?;
+    Ok(kb.finish(program, 1, grid))
 }

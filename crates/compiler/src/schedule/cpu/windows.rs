@@ -12,6 +12,7 @@ use super::tile::cache_words;
 use crate::fuse::{Contraction, Product};
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
+use crate::schedule::grid::Grid;
 use crate::target::Target;
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty};
@@ -238,8 +239,9 @@ impl Template<'_> {
         let (tiles_m, tiles_n) = (groups_of(&p.volume(&c.m), t.piece_m, p), groups_of(&p.volume(&c.n), t.piece_n, p));
         let pieces = p.volume(&c.batch).mul(&tiles_m).mul(&tiles_n);
         let (sm, sn) = (kb.size(&tiles_m), kb.size(&tiles_n));
-        let tile_m = kb.int(k::rem(KExpr::WorkgroupId(0), sm.clone()));
-        let rest = kb.int(k::div(KExpr::WorkgroupId(0), sm));
+        let (group, grid) = kb.group(Grid::line(pieces));
+        let tile_m = kb.int(k::rem(group.clone(), sm.clone()));
+        let rest = kb.int(k::div(group, sm));
         let tile_n = kb.int(k::rem(rest.clone(), sn.clone()));
         let batch = kb.int(k::div(rest, sn));
         kb.unflatten(batch, &c.batch, p, &mut em.axes);
@@ -266,7 +268,7 @@ impl Template<'_> {
                 })
             })?;
         }
-        Ok(kb.finish(p, 1, pieces))
+        Ok(kb.finish(p, 1, grid))
     }
 
     /// Part of the depth after part; sums stay in scratch between them.

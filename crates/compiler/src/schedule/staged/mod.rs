@@ -22,7 +22,8 @@ mod multiply;
 pub(super) mod warpgroup;
 
 use super::Scheduled;
-use super::build::{Emitter, KernelBuilder, groups_of, zero};
+use super::build::{Emitter, KernelBuilder, Placed, groups_of, zero};
+use super::grid::Grid;
 use crate::fuse::{Contraction, Product};
 use crate::target::{MatmulPrecision, Target};
 use aludel_ir::expr::{AxisId, Expr};
@@ -131,7 +132,7 @@ impl Template<'_> {
         let t = self.tile;
         let mut kb = KernelBuilder::new();
         let mut em = Emitter::new(self.nest, self.program);
-        let (m0, n0, groups) = self.place(&mut kb, &mut em);
+        let (m0, n0, grid) = self.place(&mut kb, &mut em);
         let mut lhs = self.side(self.c.lhs, &self.c.m, m0.clone(), t.m());
         let mut rhs = self.side(self.c.rhs, &self.c.n, n0.clone(), t.n());
         rhs.start = t.stages * lhs.words;
@@ -208,20 +209,20 @@ impl Template<'_> {
         } else {
             self.direct_epilogue(&mut kb, &em, &accs, &m0, &n0)?
         }
-        Ok(kb.finish(self.program, t.threads(), groups))
+        Ok(kb.finish(self.program, t.threads(), grid))
     }
 
     /// Where the workgroup's tile starts. Tiles are taken in blocks of eight rows of tiles, which share what the cache holds.
-    fn place(&self, kb: &mut KernelBuilder, em: &mut Emitter) -> (KExpr, KExpr, Expr) {
+    fn place(&self, kb: &mut KernelBuilder, em: &mut Emitter) -> (KExpr, KExpr, Placed) {
         let (p, t) = (self.program, self.tile);
         let tiles_m = groups_of(&self.extent(&self.c.m), t.m() as i64, p);
         let tiles_n = groups_of(&self.extent(&self.c.n), t.n() as i64, p);
         let each = tiles_m.mul(&tiles_n);
         let groups = self.extent(&self.c.batch).mul(&each);
-        let group = kb.group(&groups, self.target.max_groups);
+        let (group, grid) = kb.group(Grid::new(groups, self.target));
         let each = kb.size(&each);
         let batch = kb.int(k::div(group.clone(), each.clone()));
-        kb.batch(batch, &self.c.batch, (&groups, self.target.max_groups), p, &mut em.axes);
+        kb.unflatten(batch, &self.c.batch, p, &mut em.axes);
         let within = kb.int(k::rem(group, each));
         let rows = kb.size(&tiles_m);
         let block = kb.size(&tiles_n.scale(8));
@@ -231,6 +232,6 @@ impl Template<'_> {
         let tile_m = k::add(first, k::rem(inside.clone(), height.clone()));
         let m0 = kb.int(k::mul(tile_m, k::int(t.m() as i64)));
         let n0 = kb.int(k::mul(k::div(inside, height), k::int(t.n() as i64)));
-        (m0, n0, groups)
+        (m0, n0, grid)
     }
 }

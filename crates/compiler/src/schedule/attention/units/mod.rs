@@ -115,7 +115,7 @@ impl Units<'_> {
         let narrow = Ty::scalar(operands.dtype);
         let left: Vec<u32> = operands.left.iter().map(|(o, _)| kb.shared("rows", narrow, f.rows() * pitch(o))).collect();
         let streams: Vec<u32> = operands.streams.iter().map(|o| kb.shared("columns", narrow, 2 * f.columns * pitch(o))).collect();
-        let (row0, groups) = place(&mut kb, &mut em, f.a, f.rows(), self.target);
+        let (row0, grid) = place(&mut kb, &mut em, f.a, f.rows(), self.target);
         let h = f.thread(&mut kb, row0);
         let stage = kb.mutable(k::int(0), k::I32);
         let mut t = Thread { h, left, streams, stage, held: vec![] };
@@ -134,7 +134,7 @@ impl Units<'_> {
         }
         outer(&mut kb, &mut em, &f.a.outer, &mut |kb, em| self.columns(kb, em, &t))?;
         f.finish(&mut kb, &mut em, &t.h)?;
-        Ok(kb.finish(f.program, THREADS, groups))
+        Ok(kb.finish(f.program, THREADS, grid))
     }
 
     fn columns(&self, kb: &mut KernelBuilder, em: &mut Emitter, t: &Thread) -> Result<()> {

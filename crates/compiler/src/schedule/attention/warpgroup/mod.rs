@@ -212,7 +212,7 @@ impl<'a> Warpgroups<'a> {
             0 => tiles,
             n => kb.shared("given", Ty::scalar(DType::F32), plan.stages * n * plan.columns),
         };
-        let (row0, groups) = place(&mut kb, &mut em, f.a, f.rows(), self.target);
+        let (row0, grid) = place(&mut kb, &mut em, f.a, f.rows(), self.target);
         let (walks, end) = f.walks(&mut kb, &row0);
         // The barriers: of a full stage the thread that starts copies arrives, and all that give it something; of an empty one each
         // thread that read it.
@@ -249,6 +249,6 @@ impl<'a> Warpgroups<'a> {
         let consume = kb.close();
         let warpgroup = k::div(KExpr::LocalId(0), k::int(WARPGROUP as i64));
         kb.stmt(Stmt::If { cond: k::lt(warpgroup, k::int(plan.consumers as i64)), then: consume, otherwise: produce });
-        Ok(kb.finish(f.program, self.consumers() + WARPGROUP, groups))
+        Ok(kb.finish(f.program, self.consumers() + WARPGROUP, grid))
     }
 }

@@ -220,7 +220,7 @@ impl Warpgroups<'_> {
         let t = &self.t;
         let mut kb = KernelBuilder::new();
         let mut em = Emitter::new(t.nest, t.program);
-        let (m0, n0, groups) = t.place(&mut kb, &mut em);
+        let (m0, n0, grid) = t.place(&mut kb, &mut em);
         let stage_groups = (ROWS + self.plan.columns) * ROW;
         let tiles = kb.shared("tiles", Ty::vec4(DType::F32), self.plan.stages * stage_groups);
         let full = kb.shared("full", Ty::vec4(DType::I32), self.plan.stages);
@@ -282,7 +282,7 @@ impl Warpgroups<'_> {
         let warpgroup = k::div(KExpr::LocalId(0), k::int(WARPGROUP as i64));
         let cond = k::lt(warpgroup, k::int((CONSUMERS / WARPGROUP) as i64));
         kb.stmt(Stmt::If { cond, then: consume, otherwise: produce });
-        Ok(kb.finish(t.program, CONSUMERS + producers, groups))
+        Ok(kb.finish(t.program, CONSUMERS + producers, grid))
     }
 
     /// How bulk copies bring a factor, where they can: the units' first or their second.
