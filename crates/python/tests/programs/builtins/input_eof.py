@@ -1,0 +1,5 @@
+try:
+    input('prompt> ')
+except EOFError as e:
+    print()
+    print(type(e).__name__, e)

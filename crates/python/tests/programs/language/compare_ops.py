@@ -1,0 +1,7 @@
+print(1 == 1.0, 1 != 2, 3 >= 3, 2 <= 1, 2 > 1, 1 < 1)
+print([1, 2] < [1, 3], (1, 2) < (1, 2, 0), 'abc' < 'abd', [] < [0])
+print(None is None, None is not None, True is True)
+print(1 in [1, 2], 3 not in (1, 2), 'b' in 'abc', 'k' in {'k': 1}, 2 in range(5), 2.0 in {2})
+print(float('nan') == float('nan'), {1, 2} <= {1, 2, 3}, {1} < {1})
+a = float('nan')
+print(a in [a], [a] == [a])

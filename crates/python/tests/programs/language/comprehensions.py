@@ -1,0 +1,8 @@
+print([x * x for x in range(5)])
+print([x for x in range(20) if x % 3 == 0 if x % 2 == 0])
+print([(x, y) for x in range(3) for y in range(x)])
+print({k: v for v, k in enumerate('abc')})
+print(sorted({x % 3 for x in range(10)}))
+print([[c for c in row] for row in ('ab', 'cd')])
+print(sum(x for x in range(5)), max(len(w) for w in ['a', 'bbb']))
+print([y for x in [[1, 2], [3]] for y in x])

@@ -1,0 +1,6 @@
+add = lambda a, b=2, *c, d=4, **e: (a, b, c, d, e)
+print(add(1), add(1, 2, 3, d=5, z=6))
+print((lambda: 'none')())
+print(sorted(['bb', 'a', 'ccc'], key=lambda s: -len(s)))
+print(list(map(lambda x, y: x + y, [1, 2], [10, 20])))
+print((lambda *a: a)(*'ab'))

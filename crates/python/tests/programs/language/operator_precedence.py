@@ -1,0 +1,7 @@
+print(2 + 3 * 4 ** 2 // 5 % 7)
+print(-2 ** 2, (-2) ** 2, 2 ** -1, 2 ** 3 ** 2)
+print(not 1 == 2, not (1 == 1) or True and False)
+print(1 + 2 << 1, 1 | 2 ^ 3 & 1, 7 // 2 * 2)
+print(1 if 0 else 2 if 0 else 3)
+print(-7 // 2, -7 % 3, 7 % -3, -7.5 % 2)
+print(5 - -3, 5 - +3, ~-1, - - 2)

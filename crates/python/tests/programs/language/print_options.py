@@ -1,0 +1,10 @@
+print('a', 'b', sep='-', end='!\n')
+print()
+print(1, 2.0, None, True, [1], sep=', ')
+print('x', end='')
+print('y', flush=True)
+print(*[1, 2, 3], sep='\n')
+print('', 'lead')
+import sys
+print('err-less', file=sys.stdout)
+print(sep='x', end='end\n')

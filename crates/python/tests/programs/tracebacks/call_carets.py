@@ -1,0 +1,2 @@
+def g(n): return n
+print(g(1), g(2)(3))

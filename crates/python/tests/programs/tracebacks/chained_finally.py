@@ -1,0 +1,6 @@
+def f():
+    try:
+        raise ValueError('first')
+    finally:
+        [1][5]
+f()

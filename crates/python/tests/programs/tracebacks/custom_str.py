@@ -1,0 +1,4 @@
+class E(Exception):
+    def __str__(self):
+        return 'custom text'
+raise E(1, 2)

@@ -1,0 +1,1 @@
+open('no_such_file.txt')

@@ -1,0 +1,6 @@
+def outer():
+    def inner():
+        return later
+    inner()
+    later = 1
+outer()

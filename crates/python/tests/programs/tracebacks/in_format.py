@@ -1,0 +1,2 @@
+x = 'text'
+print(f'{x:.2f}')

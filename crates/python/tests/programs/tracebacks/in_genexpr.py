@@ -1,0 +1,1 @@
+total = sum(1 / x for x in [1, 2, 0])

@@ -1,0 +1,3 @@
+f = lambda x: x['key']
+print(f({'key': 1}))
+f([])

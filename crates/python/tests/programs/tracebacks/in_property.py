@@ -1,0 +1,5 @@
+class C:
+    @property
+    def size(self):
+        return self._size
+C().size

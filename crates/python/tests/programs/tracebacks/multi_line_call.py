@@ -1,0 +1,6 @@
+def f(a, b):
+    return a + b
+f(
+    1,
+    'x',
+)

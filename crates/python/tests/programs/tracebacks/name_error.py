@@ -1,0 +1,4 @@
+def run():
+    value = 1
+    print(valeu)
+run()

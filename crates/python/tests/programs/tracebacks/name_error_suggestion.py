@@ -1,0 +1,3 @@
+import math
+numbers = [1, 2]
+print(number)

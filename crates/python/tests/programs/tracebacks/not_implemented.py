@@ -1,0 +1,6 @@
+class Base:
+    def forward(self):
+        raise NotImplementedError
+class Sub(Base):
+    pass
+Sub().forward()

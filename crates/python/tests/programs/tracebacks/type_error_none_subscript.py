@@ -1,0 +1,4 @@
+def find(d):
+    d.get('missing')
+r = find({})
+print(r[0])

@@ -1,0 +1,5 @@
+total = 0
+def add(n):
+    total += n
+    return total
+add(1)

@@ -1,0 +1,4 @@
+def f(x):
+    return 10 / x
+print(f(5))
+print(f(0))
