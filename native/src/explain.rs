@@ -5,7 +5,7 @@ use crate::workload::{self, Workload};
 use crate::{settings, train};
 use aludel::nn::Precision;
 use aludel::{Device, Error, MixedGraph, Result, compile};
-use aludel_compiler::{Language, Options, Target, autodiff, schedule};
+use aludel_compiler::{Compilation, Language, Options, Pass, Target};
 use aludel_ir::Graph;
 use aludel_ir::program::{Param, Program, Role};
 use aludel_models::presets::{Batch, Preset, Source, Train};
@@ -64,6 +64,19 @@ enum Stage {
     Fusion,
 }
 
+impl Stage {
+    /// The pass that it shows the work of.
+    fn pass(self) -> Pass {
+        match self {
+            Stage::Graph => Pass::Verify,
+            Stage::Joint => Pass::Autodiff,
+            Stage::Loops => Pass::Chain,
+            Stage::Kernels => Pass::Schedule,
+            Stage::Source | Stage::Memory | Stage::Fusion => Pass::Plan,
+        }
+    }
+}
+
 pub fn run(args: &Args, output: &Output) -> Result<()> {
     let graph = capture(&args.preset, &args.settings, args.amp)?;
     let target = match args.target {
@@ -72,20 +85,18 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
         To::Ptx => Target::cuda(90, args.matmul_precision.into()),
         To::C => Target::cpu(),
     };
-    let loops = || aludel_compiler::loops(&graph, &target, &Options::default());
-    let program = || aludel_compiler::compile(&graph, &target, &Options::default());
+    let options = Options::default();
+    let mut made = Compilation::new(&graph, &target, &options);
+    made.until(args.stage.map_or(Pass::Plan, Stage::pass))?;
     let text = match args.stage {
-        None => summary(&graph, &program()?, &target),
+        None => summary(&graph, &made.program, &target),
         Some(Stage::Graph) => graph.to_string(),
-        Some(Stage::Joint) => autodiff::expand_grads(&graph)?.to_string(),
-        Some(Stage::Loops) => loops()?.to_string(),
-        Some(Stage::Kernels) => {
-            let scheduled = schedule::schedule(&loops()?, &target)?;
-            scheduled.iter().map(|s| s.kernel.to_string()).collect::<Vec<_>>().join("\n")
-        }
-        Some(Stage::Source) => source(&program()?),
-        Some(Stage::Memory) => memory(&program()?),
-        Some(Stage::Fusion) => fusion(&program()?),
+        Some(Stage::Joint) => made.joint.to_string(),
+        Some(Stage::Loops) => made.loops.to_string(),
+        Some(Stage::Kernels) => made.scheduled.iter().map(|s| s.kernel.to_string()).collect::<Vec<_>>().join("\n"),
+        Some(Stage::Source) => source(&made.program),
+        Some(Stage::Memory) => memory(&made.program),
+        Some(Stage::Fusion) => fusion(&made.program),
     };
     output.line(text.trim_end());
     let value = |v: Option<clap::builder::PossibleValue>| v.map(|v| v.get_name().to_string());

@@ -5,7 +5,7 @@
 #[path = "../tests/steps/mod.rs"]
 mod steps;
 
-use aludel_compiler::{MatmulPrecision, Options, Target, autodiff, compile, fuse, lower, partition, schedule};
+use aludel_compiler::{Compilation, MatmulPrecision, Options, Target};
 use aludel_ir::DType;
 use std::time::Instant;
 use steps::Optimizer::AdamW;
@@ -25,39 +25,30 @@ fn main() {
         "cuda" => Target { library_products: true, ..Target::cuda(90, MatmulPrecision::High) },
         _ => Target::webgpu_default(),
     };
+    let options = Options::default();
+    // Of each pass its name, and the least time of it in milliseconds.
     let mut least: Vec<(&str, f64)> = Vec::new();
+    let mut program = None;
     for _ in 0..ROUNDS {
+        let mut compilation = Compilation::new(&graph, &target, &options);
         let mut last = Instant::now();
-        let mut lap = |name: &'static str| {
+        for at in 0.. {
+            let Some(pass) = compilation.advance().expect("the steps compile") else { break };
             let ms = last.elapsed().as_secs_f64() * 1e3;
-            match least.iter_mut().find(|(n, _)| *n == name) {
+            match least.get_mut(at) {
                 Some((_, best)) => *best = best.min(ms),
-                None => least.push((name, ms)),
+                None => least.push((pass.name(), ms)),
             }
             last = Instant::now();
-        };
-        graph.verify().unwrap();
-        lap("verify");
-        let joint = autodiff::expand_grads(&graph).unwrap();
-        lap("autodiff");
-        let prims = autodiff::decompose(&joint).unwrap();
-        lap("decompose");
-        let (prims, _) = partition::partition(&prims, 1.0).unwrap();
-        lap("partition");
-        let mut loops = lower::lower(&prims, &target).unwrap();
-        lap("lower");
-        fuse::fuse(&mut loops, &target, true);
-        lap("fuse");
-        schedule::schedule(&loops, &target).unwrap();
-        lap("schedule");
-        compile(&graph, &target, &Options::default()).unwrap();
-        lap("all");
+        }
+        program = Some(compilation.program);
     }
-    let program = compile(&graph, &target, &Options::default()).unwrap();
+    let program = program.expect("a round ran");
     let text: usize = program.kernels.iter().map(|k| k.source.len()).sum();
     let (nodes, launches, kernels) = (graph.nodes.len(), program.launches.len(), program.kernels.len());
     println!("{nodes} nodes, {launches} launches, {kernels} kernels of {text} bytes");
-    for (name, ms) in least {
+    for (name, ms) in &least {
         println!("{name:10} {ms:7.2} ms");
     }
+    println!("{:10} {:7.2} ms", "all", least.iter().map(|(_, ms)| ms).sum::<f64>());
 }

@@ -2,27 +2,21 @@
 //!
 //! No I/O, no GPU API, no panic on user input; builds for wasm32. Same input, same output, byte for byte.
 
-mod attention;
-pub mod autodiff;
-mod chain;
 pub mod codegen;
-mod compile;
-pub mod fuse;
-mod layout;
-pub mod lower;
+mod device;
+mod graph;
+mod loops;
 mod nest;
-pub mod partition;
 mod parts;
+mod pipeline;
 mod plan;
-mod scan;
 pub mod schedule;
-mod split;
-mod stages;
-pub mod target;
 
-pub use compile::{compile, loops};
+pub use device::{Language, MatmulPrecision, Target};
+pub use graph::{autodiff, partition};
+pub use loops::{fuse, lower};
 pub use parts::{Part, Parts};
-pub use target::{Language, MatmulPrecision, Target};
+pub use pipeline::{Compilation, Pass, compile};
 
 /// How much of a graph becomes one program, and how its tensors are bound.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -3,9 +3,7 @@
 //!
 //! An input may begin with options, `// options: memory_budget=0.5 fuse=false`. An error is an output too.
 
-use aludel_compiler::autodiff::{decompose, expand_grads};
-use aludel_compiler::partition::partition;
-use aludel_compiler::{MatmulPrecision, Options, Target, compile, fuse, lower, schedule};
+use aludel_compiler::{Compilation, MatmulPrecision, Options, Pass, Target, compile};
 use aludel_ir::kernel::Kernel;
 use aludel_ir::loops::LoopProgram;
 use aludel_ir::program::{Param, Program};
@@ -80,41 +78,47 @@ fn graph(input: &str) -> Result<Graph> {
     Ok(g)
 }
 
-fn verified(g: Graph) -> Result<String> {
+fn verified(g: &Graph) -> Result<String> {
     g.verify()?;
     Ok(g.to_string())
 }
 
-fn prims(input: &str) -> Result<Graph> {
-    decompose(&expand_grads(&graph(input)?)?)
+/// What the passes up to `last` make of the input, a graph or nests of loops, for WebGPU.
+fn passes<T>(input: &str, last: Pass, show: impl Fn(&mut Compilation) -> Result<T>) -> Result<T> {
+    let (options, target) = (options(input), Target::webgpu_default());
+    let (graph, loops) = match keyword(input) {
+        Some("loops") => (Graph::default(), Some(input.parse::<LoopProgram>()?)),
+        _ => (input.parse::<Graph>()?, None),
+    };
+    let mut c = match loops {
+        Some(loops) => {
+            loops.verify()?;
+            Compilation::of_loops(loops, &graph, &target, &options)
+        }
+        None => Compilation::new(&graph, &target, &options),
+    };
+    c.until(last)?;
+    show(&mut c)
 }
 
-fn loops(input: &str) -> Result<LoopProgram> {
-    let p = match input.lines().find(|l| !l.starts_with("//")).is_some_and(|l| l.starts_with("loops")) {
-        true => input.parse()?,
-        false => lower::lower(&partition(&prims(input)?, options(input).memory_budget)?.0, &Target::webgpu_default())?,
-    };
-    p.verify()?;
-    Ok(p)
+/// What an input is: its first word.
+fn keyword(input: &str) -> Option<&str> {
+    input.lines().find(|l| !l.starts_with("//")).and_then(|l| l.split_whitespace().next())
 }
 
 #[test]
 fn text() {
-    golden("text", |input| {
-        let keyword = input.lines().find(|l| !l.starts_with("//")).and_then(|l| l.split_whitespace().next());
-        match keyword {
-            Some("loops") => Ok(input.parse::<LoopProgram>()?.to_string()),
-            Some("kernel") => Ok(input.parse::<Kernel>()?.to_string()),
-            _ => Ok(input.parse::<Graph>()?.to_string()),
-        }
+    golden("text", |input| match keyword(input) {
+        Some("loops") => Ok(input.parse::<LoopProgram>()?.to_string()),
+        Some("kernel") => Ok(input.parse::<Kernel>()?.to_string()),
+        _ => Ok(input.parse::<Graph>()?.to_string()),
     });
 }
 
 #[test]
 fn verify() {
     golden("verify", |input| {
-        let keyword = input.lines().find(|l| !l.starts_with("//")).and_then(|l| l.split_whitespace().next());
-        match keyword {
+        match keyword(input) {
             Some("loops") => input.parse::<LoopProgram>()?.verify()?,
             Some("kernel") => input.parse::<Kernel>()?.verify()?,
             _ => input.parse::<Graph>()?.verify()?,
@@ -125,58 +129,64 @@ fn verify() {
 
 #[test]
 fn autodiff() {
-    golden("autodiff", |input| verified(expand_grads(&graph(input)?)?));
+    golden("autodiff", |input| passes(input, Pass::Autodiff, |c| verified(&c.joint)));
 }
 
 #[test]
 fn decomposition() {
-    golden("decompose", |input| verified(prims(input)?));
+    golden("decompose", |input| passes(input, Pass::Decompose, |c| verified(&c.prims)));
 }
 
 #[test]
 fn partitioning() {
     golden("partition", |input| {
-        let (g, report) = partition(&prims(input)?, options(input).memory_budget)?;
-        let mut out = verified(g)?;
-        for k in &report.kept {
-            out.push_str(&format!("keeps %{} ({} bytes)\n", k.name, k.bytes));
-        }
-        let again = report.recomputed.iter().map(|r| r.operation.as_str()).collect::<Vec<_>>().join(", ");
-        out.push_str(&format!("keeps {} of {} bytes; computes again: {again}\n", report.kept_bytes, report.default_kept_bytes));
-        Ok(out)
+        passes(input, Pass::Partition, |c| {
+            let (mut out, report) = (verified(&c.prims)?, &c.partition);
+            for k in &report.kept {
+                out.push_str(&format!("keeps %{} ({} bytes)\n", k.name, k.bytes));
+            }
+            let again = report.recomputed.iter().map(|r| r.operation.as_str()).collect::<Vec<_>>().join(", ");
+            out.push_str(&format!("keeps {} of {} bytes; computes again: {again}\n", report.kept_bytes, report.default_kept_bytes));
+            Ok(out)
+        })
     });
 }
 
 #[test]
 fn lowering() {
-    golden("lower", |input| Ok(loops(input)?.to_string()));
+    golden("lower", |input| {
+        passes(input, Pass::Lower, |c| {
+            c.loops.verify()?;
+            Ok(c.loops.to_string())
+        })
+    });
 }
 
 #[test]
 fn fusion() {
     golden("fuse", |input| {
-        let mut p = loops(input)?;
-        let fused = fuse::fuse(&mut p, &Target::webgpu_default(), true);
-        p.verify()?;
-        let mut out = p.to_string();
-        for (a, b, why) in &fused.refusals {
-            out.push_str(&format!("not fused: {a} and {b}: {why}\n"));
-        }
-        Ok(out)
+        passes(input, Pass::Fuse, |c| {
+            c.loops.verify()?;
+            let mut out = c.loops.to_string();
+            for (a, b, why) in &c.fused.refusals {
+                out.push_str(&format!("not fused: {a} and {b}: {why}\n"));
+            }
+            Ok(out)
+        })
     });
 }
 
 #[test]
 fn kernels() {
     golden("kernels", |input| {
-        let mut p = loops(input)?;
-        fuse::fuse(&mut p, &Target::webgpu_default(), options(input).fuse);
-        let mut out = String::new();
-        for s in schedule::schedule(&p, &Target::webgpu_default())? {
-            s.kernel.verify()?;
-            out.push_str(&format!("{}\n", s.kernel));
-        }
-        Ok(out)
+        passes(input, Pass::Schedule, |c| {
+            let mut out = String::new();
+            for s in &c.scheduled {
+                s.kernel.verify()?;
+                out.push_str(&format!("{}\n", s.kernel));
+            }
+            Ok(out)
+        })
     });
 }
 

@@ -2,7 +2,7 @@
 //! f16, nor is its count rounded to bf16.
 //!
 //! Matrix products and convolutions keep narrow operands, which matrix units multiply exactly; their sums are in f32 all the same, until
-//! the bias is added ([`PartialSums`]; `compiler/src/lower/widen.rs` has the rest). Operators that only move elements keep them too.
+//! the bias is added ([`PartialSums`]; `compiler/src/loops/lower/widen.rs` has the rest). Operators that only move elements keep them too.
 
 use crate::build::Builder;
 use crate::dtype::DType;

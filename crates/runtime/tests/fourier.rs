@@ -3,8 +3,7 @@
 
 mod common;
 
-use aludel_compiler::target::Language;
-use aludel_compiler::{Options, Style, compile};
+use aludel_compiler::{Language, Options, Style, compile};
 use aludel_ir::DType;
 use aludel_ir::graph::Graph;
 use aludel_ir::interp::{HostTensor, Interpreter, Precision};

@@ -9,7 +9,7 @@ mod spell;
 mod text;
 pub mod wgsl;
 
-use crate::target::{Language, Target};
+use crate::device::{Language, Target};
 use aludel_ir::kernel::{Access, Kernel};
 use aludel_ir::{Error, Result};
 

@@ -5,9 +5,9 @@
 //! its buffers in a table of parameters; the rest become branches on the workgroup's index, which every thread of a
 //! workgroup takes alike.
 
+use crate::device::Target;
 use crate::schedule::Scheduled;
 use crate::schedule::grid::Grid;
-use crate::target::Target;
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::{self as k, KExpr, Kernel, KernelBuffer, SharedArray, Stmt, Ty, Var};
 use aludel_ir::program::{Param, TensorMap};

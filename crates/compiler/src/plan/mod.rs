@@ -5,9 +5,10 @@ mod batch;
 mod label;
 
 use crate::codegen;
-use crate::fuse::{Fused, Kind, classify};
+use crate::device::{Language, Target};
+use crate::loops::fuse::Fused;
+use crate::nest::{self, Kind, classify};
 use crate::schedule::{self, Scheduled};
-use crate::target::{Language, Target};
 use crate::{Options, Part, Style};
 use aludel_ir::expr::Expr;
 use aludel_ir::graph::{Graph, InputKind, Origin};
@@ -59,7 +60,7 @@ fn attempt(passes: &Passes, target: &Target, options: &Options, apart: bool) -> 
     }
     // A CPU that plays a GPU runs a branch with all its threads masked: matrix products go faster without there.
     let heavy = |n: usize| matches!(classify(&passes.loops.nests[n], passes.loops), Kind::Contract(_));
-    let alone = schedule::product::for_library(passes.loops, target);
+    let alone = schedule::library::for_library(passes.loops, target);
     let bytes = |n: usize| {
         let nest = &passes.loops.nests[n];
         let size = |b: &BufferId| {
@@ -101,7 +102,7 @@ fn attempt(passes: &Passes, target: &Target, options: &Options, apart: bool) -> 
     }
     let placed = vec![None; passes.loops.buffers.len()];
     // CUDA alone comes with a library for them.
-    let products = if target.speaks(Language::Ptx) { schedule::products(passes.loops) } else { Vec::new() };
+    let products = if target.speaks(Language::Ptx) { nest::product::products(passes.loops) } else { Vec::new() };
     let mut p = Planner { passes, style, program: Program::default(), placed, batches, launch_of, wave_of, waves, products, target };
     p.program.name = passes.graph.name.clone();
     p.program.env = passes.graph.env.clone();

@@ -3,8 +3,8 @@
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, groups_of};
 use super::grid::Grid;
-use crate::chain::{items, shape};
-use crate::target::Target;
+use crate::device::Target;
+use crate::nest::chain::{items, shape};
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest};

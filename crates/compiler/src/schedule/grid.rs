@@ -5,7 +5,7 @@
 //! outside nor repeat another's update in place. This is the only place that decodes a workgroup's index, and no kernel is
 //! finished without it ([`super::build::KernelBuilder::group`]).
 
-use crate::target::Target;
+use crate::device::Target;
 use aludel_ir::expr::{Expr, NoRanges};
 use aludel_ir::kernel::{self as k, KExpr, Stmt};
 

@@ -6,13 +6,12 @@ mod attention;
 mod build;
 mod bulk;
 mod chain;
-mod collapse;
 mod contract;
 mod cpu;
 mod equal;
 pub(crate) mod grid;
+pub(crate) mod library;
 mod pointwise;
-pub(crate) mod product;
 mod quad;
 mod rebase;
 mod resident;
@@ -22,12 +21,11 @@ mod staged;
 mod transpose;
 
 pub(crate) use contract::thin_groups;
-pub(crate) use product::products;
 
-use crate::fuse::attention::reduces_within;
-use crate::fuse::{Kind, classify};
+use crate::device::{Language, Target};
+use crate::nest::attention::reduces_within;
+use crate::nest::{Kind, classify, collapse};
 use crate::parts::Part;
-use crate::target::{Language, Target};
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::Kernel;
 use aludel_ir::loops::{BufferId, LoopProgram, Nest};
@@ -100,7 +98,7 @@ fn nest(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Schedul
         return cpu::schedule(table, nest, target);
     }
     let kind = classify(nest, table);
-    let mut flat = collapse::collapse(table, nest, &kind);
+    let mut flat = collapse(table, nest, &kind);
     let kind = match kind {
         Kind::Contract(_) | Kind::Attention(_) | Kind::Scan(_) => classify(&flat, table),
         k => k,

@@ -8,7 +8,7 @@ use super::build::{Emitter, KernelBuilder, groups_of};
 use super::grid::Grid;
 use super::quad::{Quad, pays};
 use super::rows::{LITTLE, levels};
-use crate::target::{Language, Target};
+use crate::device::{Language, Target};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::{DType, Literal, Result, ScalarOp};

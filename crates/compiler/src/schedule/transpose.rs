@@ -5,7 +5,7 @@
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, groups_of};
 use super::grid::Grid;
-use crate::target::Target;
+use crate::device::Target;
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};

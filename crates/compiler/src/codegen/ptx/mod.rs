@@ -28,7 +28,7 @@ mod statement;
 mod warpgroup;
 
 use super::sign::Signs;
-use crate::target::Target;
+use crate::device::Target;
 use aludel_ir::kernel::warpgroup::WarpgroupOp;
 use aludel_ir::kernel::{Access, KExpr, Kernel, Stmt, visit};
 use aludel_ir::{Error, Result};

@@ -1,6 +1,6 @@
 //! How a kernel's storage bindings are declared: the widest form that all its accesses allow.
 
-use crate::target::Target;
+use crate::device::Target;
 use aludel_ir::kernel::{Access, KExpr, Kernel, Stmt, visit};
 use aludel_ir::{DType, Error, Result};
 

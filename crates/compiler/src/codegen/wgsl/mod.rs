@@ -14,7 +14,7 @@ use super::prelude;
 use super::sign::Signs;
 use super::spell::{Spelling, arithmetic};
 use super::text::{Binds, Text};
-use crate::target::Target;
+use crate::device::Target;
 use aludel_ir::kernel::{Access, KExpr, Kernel, Stmt, Ty, Var, visit};
 use aludel_ir::{DType, Error, Literal, Result, ScalarOp};
 use binding::{Binding, Form, bindings};

@@ -15,8 +15,8 @@ mod warpgroup;
 
 use super::Scheduled;
 use super::build::{Emitter, KernelBuilder, zero};
-use crate::fuse::attention::{Attention, Causal};
-use crate::target::Target;
+use crate::device::Target;
+use crate::nest::attention::{Attention, Causal};
 use aludel_ir::attention::HIDDEN;
 use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};

@@ -1,6 +1,6 @@
 //! What matrix units multiply: operands that lie in memory as rows of features.
 
-use crate::fuse::attention::Attention;
+use crate::nest::attention::Attention;
 use aludel_ir::DType;
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::element_bytes;

@@ -1,9 +1,9 @@
 //! What the attention templates share: those of CPUs what follows from rows and stores, those of GPUs their grid too.
 
-use crate::fuse::attention::{Attention, Causal, hangs_on_reduction};
+use crate::device::Target;
+use crate::nest::attention::{Attention, Causal, hangs_on_reduction};
 use crate::schedule::build::{Emitter, KernelBuilder, Placed, groups_of};
 use crate::schedule::grid::Grid;
-use crate::target::Target;
 use aludel_ir::Result;
 use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Var};

@@ -3,11 +3,11 @@
 //! read once, four neighbours by one access where it lies so. The shares are added in workgroup memory, in a fixed order.
 
 use super::{Place, Template, Tile, contiguous_along};
-use crate::fuse::Contraction;
+use crate::device::Target;
+use crate::nest::Contraction;
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder, zero};
 use crate::schedule::quad::{self, Quad};
-use crate::target::Target;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
 use aludel_ir::loops::{LoopProgram, Nest, ValId};

@@ -6,12 +6,12 @@
 //! compiler vectorises. What a larger maximum makes of earlier sums is done when a row's tile begins.
 
 use super::loops::{each, hint, hoist_constants, round_up};
-use crate::fuse::attention::{Attention, Causal};
+use crate::device::Target;
+use crate::nest::attention::{Attention, Causal};
 use crate::schedule::Scheduled;
 use crate::schedule::attention::{hoist, stores_of};
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
 use crate::schedule::grid::Grid;
-use crate::target::Target;
 use aludel_ir::attention::HIDDEN;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty, Var};

@@ -10,11 +10,11 @@
 use super::loops::{each, hoist_constants, round_up, span};
 use super::registers::Registers;
 use super::tile::{Tile, walks_along};
-use crate::fuse::Contraction;
+use crate::device::Target;
+use crate::nest::Contraction;
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
 use crate::schedule::grid::Grid;
-use crate::target::Target;
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};

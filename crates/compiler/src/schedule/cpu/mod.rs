@@ -17,16 +17,16 @@ mod scatter;
 mod tile;
 mod windows;
 
-use super::{Scheduled, collapse};
-use crate::fuse::attention::reduces_within;
-use crate::fuse::{Kind, Product, classify};
-use crate::target::Target;
+use super::Scheduled;
+use crate::device::Target;
+use crate::nest::attention::reduces_within;
+use crate::nest::{Kind, Product, classify, collapse};
 use aludel_ir::loops::{LoopProgram, Nest};
 use aludel_ir::{Error, Result};
 
 pub(super) fn schedule(table: &mut LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {
     let kind = classify(nest, table);
-    let mut flat = collapse::collapse(table, nest, &kind);
+    let mut flat = collapse(table, nest, &kind);
     let kind = match kind {
         Kind::Contract(_) | Kind::Attention(_) | Kind::Scan(_) => classify(&flat, table),
         k => k,

@@ -2,7 +2,7 @@
 //! asked once for a whole row of results.
 
 use super::loops::{each, hint, nested, round_up, span};
-use crate::fuse::Contraction;
+use crate::nest::Contraction;
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
 use crate::schedule::grid::Grid;

@@ -1,7 +1,7 @@
 //! Scans: a piece passes over its rows once. Where memory runs across rows, many of them take each step together, vectorised.
 
 use super::loops::{Stretch, contiguous, each, grain, hint, hoist_constants, nested, span};
-use crate::fuse::Scan;
+use crate::nest::Scan;
 use crate::schedule::Scheduled;
 use crate::schedule::accumulate::identity;
 use crate::schedule::build::{Emitter, KernelBuilder, groups_of};

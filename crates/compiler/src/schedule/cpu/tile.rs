@@ -1,8 +1,8 @@
 //! How a contraction is cut: the register tile, the depth that is packed at once, and the piece of work.
 
 use super::loops::{hint, round_up};
-use crate::fuse::Contraction;
-use crate::target::Target;
+use crate::device::Target;
+use crate::nest::Contraction;
 use aludel_ir::DType;
 use aludel_ir::expr::AxisId;
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};

@@ -5,7 +5,7 @@ mod weights;
 
 use super::rows::{Ends, hoist, store_row, stores_of};
 use super::{F32, Known};
-use crate::fuse::attention::{Attention, Causal};
+use crate::nest::attention::{Attention, Causal};
 use crate::schedule::build::{Emitter, KernelBuilder, zero};
 use aludel_ir::attention::HIDDEN;
 use aludel_ir::expr::AxisId;

@@ -1,7 +1,7 @@
 //! What is made of products: scores, the softmax's maximum and sum, and weights, element by element of a thread's registers.
 
 use super::{Column, Fragments, Held};
-use crate::fuse::attention::{Causal, Softmax};
+use crate::nest::attention::{Causal, Softmax};
 use crate::schedule::attention::rows::settled;
 use crate::schedule::attention::{F32, Known, WORD};
 use crate::schedule::build::{Emitter, KernelBuilder};

@@ -22,11 +22,11 @@ mod produce;
 
 use super::fetch::{self, Fetch, Side};
 use super::{Template, Tile};
-use crate::fuse::{Contraction, Product};
+use crate::device::{MatmulPrecision, Target};
+use crate::nest::{Contraction, Product};
 use crate::schedule::Scheduled;
 use crate::schedule::build::{Emitter, KernelBuilder};
 use crate::schedule::bulk::{Matrix, equal, turn};
-use crate::target::{MatmulPrecision, Target};
 use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::warpgroup::{Factors, ROW, WARPGROUP, WarpgroupOp};
 use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty, Var};

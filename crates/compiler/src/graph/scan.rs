@@ -3,8 +3,8 @@
 //! Of every block the elements are combined first; the running value of those, one block late, is what each block starts from. The
 //! elements are read twice and written once.
 
+use crate::device::Target;
 use crate::parts::Part;
-use crate::target::Target;
 use aludel_ir::graph::{Graph, ValueId};
 use aludel_ir::rewrite::Rewriter;
 use aludel_ir::{Builder, Dim, Op, Prim, ReduceOp, Result};

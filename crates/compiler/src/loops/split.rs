@@ -3,12 +3,13 @@
 //!
 //! The parts are added in a fixed order: the same result every time, unlike atomic addition.
 
-use crate::fuse::{Fused, Kind, classify};
-use crate::nest::NestBuilder;
+use super::fuse::Fused;
+use crate::device::{Language, Target};
+use crate::nest::access::{below, contiguous_within, stores_within};
+use crate::nest::{Kind, NestBuilder, classify, rename};
 use crate::parts::Part;
-use crate::schedule::product::is_for_library;
+use crate::schedule::library::is_for_library;
 use crate::schedule::thin_groups;
-use crate::target::{Language, Target};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
 use std::collections::{BTreeSet, HashMap};
@@ -102,39 +103,6 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
         .reduce(|best, next| if next.1 > best.1 { next } else { best })
 }
 
-/// Whether something is stored for each element that is reduced, or added to memory.
-pub(crate) fn stores_within(nest: &Nest) -> bool {
-    let deps = nest.dependences();
-    nest.stores.iter().any(|s| {
-        let moves = s.index.iter().any(|e| e.axes().iter().any(|a| nest.inner.contains(a)));
-        moves || s.add || deps[s.value.0 as usize].iter().any(|a| nest.inner.contains(a))
-    })
-}
-
-/// Whether the loads run along the reduced axes in memory.
-pub(crate) fn contiguous_within(program: &LoopProgram, nest: &Nest) -> bool {
-    let (mut inner, mut outer) = (0, 0);
-    for (op, _) in &nest.ops {
-        let LoopOp::Load { buffer, index, .. } = op else { continue };
-        let flat = program.buffer(*buffer).flatten(index);
-        let unit = |axes: &[AxisId]| axes.iter().any(|a| flat.coefficient(*a).is_some_and(|c| c.is_one()));
-        inner += unit(&nest.inner) as usize;
-        outer += unit(&nest.axes) as usize;
-    }
-    inner > 0 && inner >= outer
-}
-
-/// The operations that a value is made of, itself included.
-fn below(nest: &Nest, v: ValId) -> BTreeSet<ValId> {
-    let (mut out, mut stack) = (BTreeSet::new(), vec![v]);
-    while let Some(v) = stack.pop() {
-        if out.insert(v) {
-            stack.extend(nest.op(v).operands());
-        }
-    }
-    out
-}
-
 /// The nest that computes the parts, and the one that adds them and does the rest.
 fn apart(program: &mut LoopProgram, nest: &Nest, axis: AxisId, parts: i64) -> Option<(Nest, Nest)> {
     let each = program.extent(axis).exact_div(&Expr::Const(parts))?;
@@ -204,7 +172,7 @@ fn apart(program: &mut LoopProgram, nest: &Nest, axis: AxisId, parts: i64) -> Op
         .iter()
         .map(|s| Store {
             buffer: s.buffer,
-            index: s.index.iter().map(|e| crate::nest::rename(e, &none, Some(&values), program)).collect(),
+            index: s.index.iter().map(|e| rename(e, &none, Some(&values), program)).collect(),
             value: values[s.value.0 as usize],
             add: s.add,
         })

@@ -1,6 +1,6 @@
 //! Axes: splitting one, renaming a nest's axes, dropping what nothing uses.
 
-use crate::nest::{NestBuilder, rename};
+use super::build::{NestBuilder, rename, split_order};
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, Store, ValId};
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ pub fn substitute(nest: &Nest, map: &HashMap<AxisId, Expr>, program: &LoopProgra
     let list = |axes: &[AxisId]| -> Vec<AxisId> {
         axes.iter()
             .flat_map(|a| match map.get(a) {
-                Some(e) => crate::nest::split_order(e),
+                Some(e) => split_order(e),
                 None => vec![*a],
             })
             .collect()

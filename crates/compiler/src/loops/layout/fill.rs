@@ -5,8 +5,7 @@
 //! that nobody reads.
 
 use super::accesses;
-use crate::fuse::substitute;
-use crate::nest::NestBuilder;
+use crate::nest::{NestBuilder, substitute};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store};
 use aludel_ir::{DType, ScalarOp};

@@ -1,7 +1,7 @@
 //! Which attention prims a target's templates take; the others become other prims again.
 
+use crate::device::{Language, MatmulPrecision, Target};
 use crate::parts::Part;
-use crate::target::{Language, MatmulPrecision, Target};
 use aludel_ir::graph::Graph;
 use aludel_ir::rewrite::Rewriter;
 use aludel_ir::{Op, Prim, Result, attention};
@@ -32,7 +32,7 @@ pub(crate) fn retain(graph: &Graph, target: &Target) -> Result<Graph> {
             _ => r.copy(node, &|_| true)?,
         }
     }
-    crate::autodiff::decompose_for(&r.finish()?, target)
+    crate::graph::autodiff::decompose_for(&r.finish()?, target)
 }
 
 /// Whether heads have a number of features that is known and fits the tiles of the target. On CUDA that is what matrix

@@ -5,7 +5,7 @@
 //! and merges these in registers (O. Green, R. McColl, D. Bader, "GPU merge path: a GPU merging algorithm", 2012). Where only the first few
 //! are asked for, blocks stop growing at their number, and merging drops half of what there is.
 //!
-//! Rows are cut into chunks that a workgroup's memory holds, so that the steps within one become one kernel ([`crate::chain`]). Its arrays
+//! Rows are cut into chunks that a workgroup's memory holds, so that the steps within one become one kernel ([`crate::loops::chain`]). Its arrays
 //! have a gap after every [`BANKS`] elements: threads that are a tile apart then meet different banks. Merges of more than a chunk go
 //! through workgroup memory too, so that results are written in whole lines.
 //!
@@ -13,8 +13,8 @@
 
 use super::Lowering;
 use super::pull::Puller;
+use crate::device::Language;
 use crate::nest::NestBuilder;
-use crate::target::Language;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::graph::{Origin, ValueId};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, Store, ValId};

@@ -5,9 +5,8 @@
 //! legal when, renamed, every element that one reads of what the other writes is the very element that the same iteration
 //! writes: then the value is used directly and never read back.
 
-use super::axes::{split_divided, substitute, substitute_store};
-use super::kind::{Kind, classify};
-use crate::nest::NestBuilder;
+use crate::nest::access::is_mixed_radix;
+use crate::nest::{Kind, NestBuilder, classify, split_divided, split_order, substitute, substitute_store};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
 use std::collections::{BTreeMap, HashMap};
@@ -219,8 +218,8 @@ struct Refinement {
 
 /// Lines up two mixed-radix enumerations from the innermost axis outwards; `None` where their radices do not nest.
 fn refine(program: &mut LoopProgram, ours: &Expr, theirs: &Expr) -> Option<Refinement> {
-    let mut a = crate::nest::split_order(ours);
-    let mut b = crate::nest::split_order(theirs);
+    let mut a = split_order(ours);
+    let mut b = split_order(theirs);
     let mut r = Refinement { splits: HashMap::new(), targets: HashMap::new() };
     while let (Some(x), Some(y)) = (a.pop(), b.pop()) {
         let (ex, ey) = (program.extent(x).clone(), program.extent(y).clone());
@@ -254,21 +253,6 @@ fn refine(program: &mut LoopProgram, ours: &Expr, theirs: &Expr) -> Option<Refin
         }
     }
     (a.is_empty() && b.is_empty()).then_some(r)
-}
-
-// Whether an expression enumerates 0..extent exactly once: `i*6 + j*2 + k` with the right strides.
-pub(crate) fn is_mixed_radix(e: &Expr, extent: &Expr, program: &LoopProgram) -> bool {
-    let order = crate::nest::split_order(e);
-    let mut stride = Expr::ONE;
-    let mut sum = Expr::ZERO;
-    for a in order.iter().rev() {
-        if e.coefficient(*a).as_ref() != Some(&stride) {
-            return false;
-        }
-        sum = sum.add(&Expr::axis(*a).mul(&stride));
-        stride = stride.mul(program.extent(*a));
-    }
-    sum == *e && stride == *extent
 }
 
 fn space(program: &LoopProgram, frame: &Nest, other: &Nest) -> Refusal {

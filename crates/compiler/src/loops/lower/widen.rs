@@ -67,6 +67,6 @@ fn nest(program: &LoopProgram, old: &Nest, types: &[DType]) -> Nest {
         out.stores.push(s);
     }
     out.ops = b.nest.ops;
-    crate::fuse::compact(&mut out);
+    crate::nest::compact(&mut out);
     out
 }

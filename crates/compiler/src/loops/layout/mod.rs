@@ -18,10 +18,10 @@
 
 mod fill;
 
-use crate::fuse::{Contraction, Kind, classify, is_mixed_radix};
-use crate::nest::NestBuilder;
+use crate::device::{Language, Target};
+use crate::nest::access::is_mixed_radix;
+use crate::nest::{Contraction, Kind, NestBuilder, classify};
 use crate::parts::Part;
-use crate::target::{Language, Target};
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store};
 use std::collections::{BTreeSet, HashMap, VecDeque};

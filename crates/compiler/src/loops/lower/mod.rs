@@ -11,8 +11,8 @@ mod pull;
 mod sort;
 mod widen;
 
+use crate::device::Target;
 use crate::nest::NestBuilder;
-use crate::target::Target;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::graph::{Graph, Op, Origin, ValueId};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Store};

@@ -3,7 +3,7 @@
 //! real work, where a contraction would repeat it for every tile, and at the end of a chain that hangs on compute, so that
 //! the chain becomes that kernel's epilogue.
 
-use crate::target::{Language, Target};
+use crate::device::{Language, Target};
 use aludel_ir::graph::{Graph, Node, Op, ValueId};
 use aludel_ir::kernel::element_bytes;
 use aludel_ir::{DType, Prim};

@@ -8,51 +8,18 @@
 //!
 //! A step reads all that it reads before it writes, so temporaries whose lives only touch share their place.
 
-use crate::fuse::{Fused, Kind, classify};
-use crate::nest::rename;
+use super::fuse::Fused;
+use crate::device::{Language, Target};
+use crate::nest::chain::shape;
+use crate::nest::{Kind, classify, rename};
 use crate::parts::Part;
-use crate::target::{Language, Target};
 use aludel_ir::DType;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
-/// Iterations of a step that a thread does at most.
-const EACH: i64 = 16;
 /// Nests that may lie between two members of a chain.
 const LOOKAHEAD: usize = 16;
-/// Threads of a chain at most, and of one that shall fill a multiprocessor with others at least.
-const MOST_THREADS: i64 = 512;
-const FEWEST_THREADS: i64 = 64;
-
-/// Bytes of workgroup memory that a chain may take. PTX kernels ask for more than they have without asking.
-pub(crate) fn bytes(target: &Target) -> u32 {
-    match target.language {
-        Language::C => 0,
-        Language::Ptx => target.max_shared_bytes.max(96 << 10),
-        Language::Wgsl => target.max_shared_bytes,
-    }
-}
-
-/// An array of workgroup memory that temporaries hold in turn.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Array {
-    pub dtype: DType,
-    /// Elements for one point of the chain's axes.
-    pub len: i64,
-}
-
-/// How a workgroup runs a chain.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Shape {
-    /// Points of the chain's axes that a workgroup takes.
-    pub points: i64,
-    pub threads: i64,
-    pub arrays: Vec<Array>,
-    /// The array of each of the steps' own buffers, and how many of its first dimensions are the chain's axes.
-    pub of: BTreeMap<BufferId, (usize, usize)>,
-}
-
 /// Makes chains of nests that follow one another; nests, and what is known of them by position, are renumbered.
 pub(crate) fn chain(program: &mut LoopProgram, fused: &mut Fused, target: &Target) {
     if target.speaks(Language::C) || !target.parts.has(Part::Steps) {
@@ -233,57 +200,4 @@ fn renamed(program: &LoopProgram, step: &Nest, map: &HashMap<AxisId, Expr>) -> N
     }
     out.stores.iter_mut().for_each(|s| index(&mut s.index));
     out
-}
-
-/// The iterations of a step for each point of a chain's axes.
-pub(crate) fn items(program: &LoopProgram, whole: &Nest, step: &Nest) -> Option<i64> {
-    program.volume(&step.axes[whole.axes.len()..]).as_const()
-}
-
-/// How a workgroup runs a chain; `None` where it does not fit.
-pub(crate) fn shape(program: &LoopProgram, whole: &Nest, target: &Target) -> Option<Shape> {
-    let each = whole.steps.iter().map(|s| items(program, whole, s)).collect::<Option<Vec<i64>>>()?;
-    let (arrays, of) = arrays(program, whole)?;
-    let bytes_each = arrays.iter().map(|a| 4 * a.len).sum::<i64>();
-    // Long steps give every thread one iteration: their registers are many.
-    let longest = whole.steps.iter().map(|s| s.ops.len()).max()?;
-    let long = whole.steps.iter().zip(&each).filter(|(s, _)| 2 * s.ops.len() >= longest);
-    let most = *each.iter().max()?;
-    let wide = long.map(|(_, items)| *items).max()?.max((most + EACH / 2 - 1) / (EACH / 2)).max(1);
-    let rows = program.env.hint_or_one(&program.volume(&whole.axes));
-    let limit = bytes(target) as i64;
-    let points = (FEWEST_THREADS / wide).clamp(1, rows.max(1)).min(limit / bytes_each.max(1));
-    let threads = (points * wide).clamp(1, MOST_THREADS.min(target.max_threads as i64));
-    let threads = ((threads + 31) / 32 * 32).min(target.max_threads as i64);
-    (points >= 1 && points * most <= EACH * threads).then_some(Shape { points, threads, arrays, of })
-}
-
-type Arrays = (Vec<Array>, BTreeMap<BufferId, (usize, usize)>);
-
-/// The arrays of a chain's own buffers.
-fn arrays(program: &LoopProgram, whole: &Nest) -> Option<Arrays> {
-    // With the step after which each is free again.
-    let mut arrays: Vec<(Array, usize)> = Vec::new();
-    let mut of = BTreeMap::new();
-    for b in whole.own() {
-        let written = whole.steps.iter().position(|s| s.writes().contains(&b))?;
-        let read = whole.steps.iter().rposition(|s| s.reads().contains(&b))?;
-        let buffer = program.buffer(b);
-        // The chain's axes, and dimensions of one before or between them.
-        let (mut dims, mut axes) = (0, whole.axes.len());
-        while axes > 0 {
-            axes -= !buffer.shape.get(dims)?.is_one() as usize;
-            dims += 1;
-        }
-        let len = Expr::product(&buffer.shape[dims..]).as_const()?;
-        let free = arrays.iter().position(|(a, until)| a.dtype == buffer.dtype && *until <= written);
-        let at = free.unwrap_or_else(|| {
-            arrays.push((Array { dtype: buffer.dtype, len: 0 }, 0));
-            arrays.len() - 1
-        });
-        arrays[at].0.len = arrays[at].0.len.max(len);
-        arrays[at].1 = read;
-        of.insert(b, (at, dims));
-    }
-    Some((arrays.into_iter().map(|(a, _)| a).collect(), of))
 }

@@ -4,12 +4,11 @@
 //! Cooley, J. Tukey, "An algorithm for the machine calculation of complex Fourier series", 1965). Each stage is a nest whose iterations do
 //! one r-point transform in registers: r loads and r stores of a complex number. Stage after stage the elements are [K, j]: K counts the
 //! frequencies found, j what is still to be transformed. Where a row fits into workgroup memory, the stages become one kernel
-//! ([`crate::chain`]); how they order their iterations and where their temporaries leave gaps keeps neighbouring threads on different banks.
+//! ([`crate::loops::chain`]); how they order their iterations and where their temporaries leave gaps keeps neighbouring threads on different banks.
 
 use super::Lowering;
 use super::pull::Puller;
-use crate::chain;
-use crate::nest::NestBuilder;
+use crate::nest::{NestBuilder, chain};
 use aludel_ir::expr::{AxisId, Expr, NoRanges};
 use aludel_ir::graph::ValueId;
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, Store, ValId};

@@ -20,8 +20,8 @@ pub use batch::{Randomness, vmap};
 pub use forward::jvp;
 pub use transform::{Vjp, value_and_grad, vjp};
 
+use crate::device::Target;
 use crate::parts::Part;
-use crate::target::Target;
 use aludel_ir::graph::InputKind;
 use aludel_ir::rewrite::{Rewriter, emit};
 use aludel_ir::{Attrs, Builder, Error, Graph, Node, Op, OpDef, Origin, Phase, Prim, Result, ShapeEnv, TensorType};

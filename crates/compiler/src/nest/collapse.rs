@@ -1,14 +1,14 @@
 //! Collapsing: neighbouring axes that every access strides over as one become one. Fewer axes are fewer divisions when a
 //! thread finds its place.
 
-use crate::fuse::Kind;
-use crate::nest::NestBuilder;
+use super::build::{NestBuilder, rename};
+use super::kind::Kind;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, Store, ValId};
 use std::collections::HashMap;
 
 /// A copy of the nest whose loads and stores have one flat offset, with axes collapsed; the new axes go into `program`.
-pub(super) fn collapse(program: &mut LoopProgram, nest: &Nest, kind: &Kind) -> Nest {
+pub(crate) fn collapse(program: &mut LoopProgram, nest: &Nest, kind: &Kind) -> Nest {
     let mut nest = flatten(program, nest);
     // Axes may only merge with others of their own role.
     let classes: Vec<Vec<AxisId>> = match kind {
@@ -83,7 +83,7 @@ fn replace(program: &LoopProgram, nest: &Nest, outer: AxisId, inner: AxisId, mer
         .iter()
         .map(|s| Store {
             buffer: s.buffer,
-            index: s.index.iter().map(|e| crate::nest::rename(e, &map, Some(&values), program)).collect(),
+            index: s.index.iter().map(|e| rename(e, &map, Some(&values), program)).collect(),
             value: values[s.value.0 as usize],
             add: s.add,
         })

@@ -3,29 +3,23 @@
 //! [`pair::try_fuse`] holds every rule; a refusal is data that `explain` and the page show. The order of profit: epilogues
 //! into contractions, phases into row reductions, pointwise chains, then siblings that read the same buffer.
 
-pub(crate) mod attention;
-mod axes;
-mod kind;
 mod order;
 mod pair;
-mod scan;
 
-pub(crate) use axes::{compact, substitute};
-pub use kind::{Contraction, Kind, Product, classify};
 pub use pair::Refusal;
-pub(crate) use pair::is_mixed_radix;
-pub use scan::Scan;
 
+use crate::device::{Language, Target};
+use crate::nest::access::{contiguous_within, stores_within};
+use crate::nest::{Kind, classify, compact};
 use crate::parts::Part;
-use crate::schedule::product;
-use crate::split;
-use crate::target::{Language, Target};
+use crate::schedule::library::is_for_library;
 use aludel_ir::expr::AxisId;
 use aludel_ir::loops::{BufferId, BufferKind, LoopProgram, Nest};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What fusion leaves: the program's nests in launch order, which states are updated in place, and what stayed apart.
+#[derive(Default)]
 pub struct Fused {
     /// For each state input that an output updates: whether its new value may overwrite the old one.
     pub in_place: BTreeMap<usize, bool>,
@@ -372,7 +366,7 @@ impl<'p> Fuser<'p> {
             reads: nest.reads(),
             writes: nest.writes(),
             kind: Some(classify(nest, self.program)),
-            library: product::is_for_library(self.program, nest, self.target),
+            library: is_for_library(self.program, nest, self.target),
         }
     }
 
@@ -433,18 +427,18 @@ impl<'p> Fuser<'p> {
         let (mut bare, reads) = (fused.clone(), fused.reads());
         let elsewhere = |b: &BufferId| self.readers.get(b).is_some_and(|r| r.iter().any(|g| !pair.contains(g)));
         bare.stores.retain(|s| self.program.buffer(s.buffer).kind != BufferKind::Temp || reads.contains(&s.buffer) || elsewhere(&s.buffer));
-        axes::compact(&mut bare);
-        !product::is_for_library(self.program, &bare, self.target)
+        compact(&mut bare);
+        !is_for_library(self.program, &bare, self.target)
     }
 
     /// The rows and columns of a nest that sums long columns and stores their elements too: it cannot be split (see
-    /// [`crate::split`]), and side by side its columns are too few to fill a large GPU.
+    /// [`crate::loops::split`]), and side by side its columns are too few to fill a large GPU.
     fn columns_too_long(&self, nest: &Nest) -> Option<(i64, i64)> {
         let hint = |axes: &[AxisId]| self.program.env.hint_or_one(&self.program.volume(axes));
         let (rows, columns) = (hint(&nest.axes), hint(&nest.inner));
         let long = self.target.speaks(Language::Ptx) && columns >= 2048 && rows <= 4096;
-        let applies = long && classify(nest, self.program) == Kind::Rows && split::stores_within(nest);
-        (applies && !split::contiguous_within(self.program, nest)).then_some((rows, columns))
+        let applies = long && classify(nest, self.program) == Kind::Rows && stores_within(nest);
+        (applies && !contiguous_within(self.program, nest)).then_some((rows, columns))
     }
 
     /// Whether, fused with `b`, what follows `a` would wait for something that `b` needs and nothing of `a`'s does: only
@@ -471,7 +465,7 @@ impl<'p> Fuser<'p> {
         if let Some(nest) = &mut self.groups[g] {
             let mut it = keep.into_iter();
             nest.stores.retain(|_| it.next().unwrap_or(true));
-            axes::compact(nest);
+            compact(nest);
         }
     }
 
