@@ -25,6 +25,11 @@ pub struct Gan {
 }
 
 impl Gan {
+    /// Both players, of two layers each, with fresh weights.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero.
     pub fn new(init: &mut Init, config: &GanConfig) -> Result<Gan> {
         let &GanConfig { noise, hidden, sample } = config;
         let mut two = |sizes: [usize; 3], activation: Activation| -> Result<Sequential> {
@@ -38,6 +43,10 @@ impl Gan {
     }
 
     /// The discriminator's loss: real samples are real, and those made of the noise are not. The generator is held fixed.
+    ///
+    /// # Errors
+    ///
+    /// When a sample does not have the discriminator's width.
     #[track_caller]
     pub fn discriminator_loss(&self, real: &Tensor, fake: &Tensor) -> Result<Tensor> {
         let (real, fake) = (self.discriminator.forward(real)?, self.discriminator.forward(&fake.detach())?);
@@ -45,6 +54,10 @@ impl Gan {
     }
 
     /// The generator's loss: what it makes passes for real.
+    ///
+    /// # Errors
+    ///
+    /// When a sample does not have the discriminator's width.
     #[track_caller]
     pub fn generator_loss(&self, fake: &Tensor) -> Result<Tensor> {
         let logits = self.discriminator.forward(fake)?;
@@ -64,12 +77,20 @@ pub struct GanTrain<O: Optimizer> {
 
 impl<O: Optimizer> GanTrain<O> {
     /// Makes an optimizer for each player: `GanTrain::new(gan, |m| AdamW::new(m, AdamConfig::default()))`.
+    ///
+    /// # Errors
+    ///
+    /// The optimizer's own.
     pub fn new(gan: Gan, optimizer: impl Fn(&Sequential) -> Result<O>) -> Result<GanTrain<O>> {
         Ok(GanTrain { generator: optimizer(&gan.generator)?, discriminator: optimizer(&gan.discriminator)?, gan })
     }
 
     /// One update of the discriminator, then one of the generator against the new discriminator; gives both losses, each before its
     /// update. Run as it is, it is the eager step; given to `compile`, both players are one graph.
+    ///
+    /// # Errors
+    ///
+    /// When samples or noise do not have the players' widths, and the optimizers' own.
     #[track_caller]
     pub fn step(&mut self, real: &Tensor, noise: &Tensor) -> Result<(Tensor, Tensor)> {
         let fake = self.gan.generator.forward(noise)?;

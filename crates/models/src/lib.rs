@@ -3,6 +3,8 @@
 //! Every model is built from a configuration, names its parameters as the library does whose files it takes, and starts from that
 //! library's initial values.
 
+#![warn(clippy::missing_errors_doc)]
+
 pub mod data;
 mod gan;
 mod language;

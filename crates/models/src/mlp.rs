@@ -9,6 +9,10 @@ pub struct Mlp(Sequential);
 
 impl Mlp {
     /// `sizes` are the widths from input to output: `[64, 128, 128, 10]` has three layers.
+    ///
+    /// # Errors
+    ///
+    /// When there are fewer than two sizes, or one is zero.
     pub fn new(init: &mut Init, sizes: &[usize], activation: Activation) -> Result<Mlp> {
         if sizes.len() < 2 {
             return Err(Error::invalid("Mlp", format!("{} sizes", sizes.len()), "give at least the input's and the output's"));

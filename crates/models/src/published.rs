@@ -17,8 +17,11 @@ pub trait Published: Tree {
         false
     }
 
-    /// Takes the values of a file by name. Errors, and changes nothing, when names are missing or unknown or shapes differ; the error
-    /// lists them all.
+    /// Takes the values of a file by name.
+    ///
+    /// # Errors
+    ///
+    /// When names are missing or unknown or shapes differ; the error lists them all, and nothing is changed.
     fn load_published(&mut self, state: &BTreeMap<String, Tensor>) -> Result<()> {
         let body = !state.keys().any(|name| name.starts_with(Self::BASE));
         let named = state.iter().map(|(name, t)| (if body { format!("{}{name}", Self::BASE) } else { name.clone() }, t.clone()));

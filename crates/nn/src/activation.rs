@@ -89,6 +89,10 @@ pub struct PRelu {
 
 impl PRelu {
     /// One weight for all, or as many as there are channels. They start at 0.25.
+    ///
+    /// # Errors
+    ///
+    /// When `num_parameters` is zero or more than the device can hold.
     pub fn new(init: &mut Init, num_parameters: usize) -> Result<PRelu> {
         check_sizes("PRelu", &[num_parameters])?;
         let weight = Tensor::full(init.device(), [num_parameters], 0.25, aludel_tensor::DType::F32)?;

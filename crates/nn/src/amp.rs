@@ -68,8 +68,12 @@ pub struct GradScaler {
 }
 
 impl GradScaler {
-    /// Errors: a scale that is not positive, a growth factor of at most one, a backoff factor that is not between zero and one, an
-    /// interval below one.
+    /// A scaler at its first scale, on the device of the gradients.
+    ///
+    /// # Errors
+    ///
+    /// When the scale is not positive and finite in f32, the growth factor not finite and above one, the backoff factor not between zero
+    /// and one, or the interval not from 1 to 2³¹ - 1.
     pub fn new(device: &Device, config: GradScalerConfig) -> Result<GradScaler> {
         let GradScalerConfig { init_scale, growth_factor, backoff_factor, growth_interval } = config;
         let wrong = |name: &str, value: String, remedy: &str| Err(Error::invalid("GradScaler", format!("{name} is {value}"), remedy));
@@ -100,6 +104,10 @@ impl GradScaler {
     }
 
     /// The loss times the scale, in f32: what to call `backward()` on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::mul`].
     #[track_caller]
     pub fn scale(&self, loss: &Tensor) -> Result<Tensor> {
         loss.to(DType::F32)?.mul(&self.scale)
@@ -117,6 +125,10 @@ impl GradScaler {
 
     /// Divides the gradients by the scale: before they are clipped or looked at. Optional; where several optimizers step, unscale the
     /// gradients of all or none, in the order of their steps. PyTorch: `unscale_`.
+    ///
+    /// # Errors
+    ///
+    /// When there are no gradients, or they lie on another device than the scaler.
     #[track_caller]
     pub fn unscale(&mut self, gradients: &mut Gradients) -> Result<()> {
         if gradients.is_empty() {
@@ -133,12 +145,20 @@ impl GradScaler {
 
     /// The optimizer's step, without effect on parameters and the optimizer's state where some gradient is not finite. Unscales the
     /// gradients unless [`GradScaler::unscale`] did.
+    ///
+    /// # Errors
+    ///
+    /// As [`GradScaler::unscale`], and the optimizer's own, before anything is changed.
     #[track_caller]
     pub fn step<O: Optimizer, T: Tree + ?Sized>(&mut self, optimizer: &mut O, parameters: &mut T, gradients: &Gradients) -> Result<()> {
         self.step_with(optimizer, parameters, gradients, |o, p, g| o.step(p, g))
     }
 
     /// As [`GradScaler::step`], for what is no [`Optimizer`].
+    ///
+    /// # Errors
+    ///
+    /// As [`GradScaler::unscale`], and what `step` gives.
     #[track_caller]
     pub fn step_with<O: Tree, T: Tree + ?Sized>(
         &mut self,
@@ -168,6 +188,10 @@ impl GradScaler {
     }
 
     /// Adapts the scale to what the steps since the last call found. Call it once at the end of an iteration.
+    ///
+    /// # Errors
+    ///
+    /// When no step was made since the last update, or gradients were unscaled and no step took them; these are forgotten then.
     #[track_caller]
     pub fn update(&mut self) -> Result<()> {
         if !self.unscaled.is_empty() {
@@ -276,6 +300,11 @@ pub struct MixedPrecision {
 }
 
 impl MixedPrecision {
+    /// With a scaler where the precision is f16.
+    ///
+    /// # Errors
+    ///
+    /// When the device cannot hold the scaler's three numbers.
     pub fn new(device: &Device, precision: Precision) -> Result<MixedPrecision> {
         let scaler = match precision {
             Precision::F16 => Some(GradScaler::new(device, GradScalerConfig::default())?),
@@ -297,6 +326,10 @@ impl MixedPrecision {
     }
 
     /// Backward pass and update: `step` is the optimizer's.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::backward`], and what `step` gives.
     #[track_caller]
     pub fn step<O: Tree, T: Tree + ?Sized>(
         &mut self,

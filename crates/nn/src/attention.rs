@@ -90,7 +90,9 @@ pub struct MultiheadAttention {
 impl MultiheadAttention {
     /// `embed_dim` is the width of queries and results.
     ///
-    /// Errors: heads that do not divide the width.
+    /// # Errors
+    ///
+    /// When a size is zero, the heads do not divide the width, or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, embed_dim: usize, num_heads: usize, options: MultiheadAttentionOptions) -> Result<MultiheadAttention> {
         let (kdim, vdim) = (options.kdim.unwrap_or(embed_dim), options.vdim.unwrap_or(embed_dim));
         check_sizes("MultiheadAttention", &[embed_dim, num_heads, kdim, vdim])?;
@@ -140,6 +142,11 @@ impl MultiheadAttention {
     /// Gives the result, and the weights `[batch, queries, keys]` (or `[batch, heads, queries, keys]`) where they are wanted.
     ///
     /// A query that may see no key gives zero weights, where PyTorch gives NaN.
+    ///
+    /// # Errors
+    ///
+    /// When query, key and value do not have two or three dimensions, all the same, or not the widths that the layer was made for; when a
+    /// mask does not fit; in training with dropout, outside of a generator's scope.
     #[track_caller]
     pub fn forward(&self, query: &Tensor, key: &Tensor, value: &Tensor, args: &AttentionArgs) -> Result<(Tensor, Option<Tensor>)> {
         let rank = query.rank();
@@ -197,6 +204,10 @@ impl MultiheadAttention {
     }
 
     /// Attention of a sequence to itself: what encoders use; weights are not given.
+    ///
+    /// # Errors
+    ///
+    /// As [`MultiheadAttention::forward`].
     #[track_caller]
     pub fn self_attention(&self, x: &Tensor, args: &AttentionArgs) -> Result<Tensor> {
         Ok(self.forward(x, x, x, &AttentionArgs { need_weights: false, ..*args })?.0)
@@ -204,6 +215,10 @@ impl MultiheadAttention {
 
     /// Attention of sequences to themselves whose rows lie one after the other, `[rows, width]`: the projections work on rows only, the
     /// attention itself on buckets of similar lengths.
+    ///
+    /// # Errors
+    ///
+    /// When the layer has kdim, vdim, add_bias_kv or add_zero_attn, or the rows are not those of the layout.
     #[track_caller]
     pub fn self_attention_ragged(&self, x: &Tensor, layout: &RaggedLayout) -> Result<Tensor> {
         let (Some(weight), None, false) = (&self.in_proj_weight, &self.bias_k, self.add_zero_attn) else {

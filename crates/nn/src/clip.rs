@@ -6,12 +6,20 @@ use aludel_tensor::{Attrs, Error, Gradients, Operand, Result, Tensor, no_grad};
 /// Scales the gradients so that their common Euclidean norm is at most `max_norm`; gives the norm before.
 ///
 /// PyTorch: `torch.nn.utils.clip_grad_norm_`.
+///
+/// # Errors
+///
+/// When there are no gradients; else as [every operator](aludel_tensor#when-an-operator-fails). The gradients stay as they were.
 #[track_caller]
 pub fn clip_grad_norm(gradients: &mut Gradients, max_norm: f64) -> Result<Tensor> {
     clip_grad_norm_of(gradients, max_norm, 2.0)
 }
 
 /// As [`clip_grad_norm`], with another norm: `f64::INFINITY` for the largest element.
+///
+/// # Errors
+///
+/// As [`clip_grad_norm`].
 #[track_caller]
 pub fn clip_grad_norm_of(gradients: &mut Gradients, max_norm: f64, norm_type: f64) -> Result<Tensor> {
     present("clip_grad_norm", gradients)?;
@@ -27,6 +35,10 @@ pub fn clip_grad_norm_of(gradients: &mut Gradients, max_norm: f64, norm_type: f6
 /// Brings every element of the gradients between `-clip_value` and `clip_value`.
 ///
 /// PyTorch: `torch.nn.utils.clip_grad_value_`.
+///
+/// # Errors
+///
+/// When there are no gradients, or the value is negative or NaN; the gradients stay as they were.
 #[track_caller]
 pub fn clip_grad_value(gradients: &mut Gradients, clip_value: f64) -> Result<()> {
     present("clip_grad_value", gradients)?;

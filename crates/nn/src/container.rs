@@ -51,6 +51,11 @@ impl Clone for Layer {
 
 // A layer is not a `Module` itself, else a layer of a layer would be a layer in two ways.
 impl Layer {
+    /// What the layer makes of `x`.
+    ///
+    /// # Errors
+    ///
+    /// As the layer's own `forward`.
     #[track_caller]
     pub fn forward(&self, x: &Tensor) -> Result<Tensor> {
         self.0.forward(x)

@@ -63,7 +63,10 @@ macro_rules! convolution {
         impl $name {
             /// A layer from `inputs` to `outputs` channels. Weight and bias start evenly over `1 / sqrt(fan_in)` to both sides.
             ///
-            /// Errors: a size of zero, channels that the groups do not divide.
+            /// # Errors
+            ///
+            /// When a size is zero, the groups do not divide the channels, the kernel has another number of dimensions, or the weight is
+            /// more than the device can hold.
             pub fn new(init: &mut Init, inputs: usize, outputs: usize, kernel: impl IntoInts, options: ConvOptions) -> Result<Self> {
                 let layer = stringify!($name);
                 check_sizes(layer, &[inputs, outputs])?;

@@ -17,6 +17,10 @@ pub struct Dropout {
 
 impl Dropout {
     /// `p` is the probability of a zero.
+    ///
+    /// # Errors
+    ///
+    /// When `p` is no probability.
     pub fn new(p: f64) -> Result<Dropout> {
         check_probability("Dropout", p)?;
         Ok(Dropout { p, training: Training::default() })
@@ -29,7 +33,9 @@ impl Dropout {
 
     /// Attention whose weights this drops while training: see [`Tensor::scaled_dot_product_attention`].
     ///
-    /// Errors in training outside of a generator's scope.
+    /// # Errors
+    ///
+    /// As [`Tensor::scaled_dot_product_attention`]; in training, outside of a generator's scope.
     #[track_caller]
     pub fn attention(&self, q: &Tensor, k: &Tensor, v: &Tensor, mask: Option<&Tensor>, is_causal: bool) -> Result<Tensor> {
         if !self.is_active() {
@@ -58,6 +64,10 @@ pub struct Dropout2d {
 
 impl Dropout2d {
     /// `p` is the probability of a zero.
+    ///
+    /// # Errors
+    ///
+    /// When `p` is no probability.
     pub fn new(p: f64) -> Result<Dropout2d> {
         check_probability("Dropout2d", p)?;
         Ok(Dropout2d { p, training: Training::default() })

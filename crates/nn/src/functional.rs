@@ -9,8 +9,6 @@ use std::collections::BTreeMap;
 ///
 /// The module itself does not change: buffers that the call updates, such as running statistics, are the copy's.
 ///
-/// Errors: names that the module does not have, values of another type or shape; all are listed.
-///
 /// ```
 /// use aludel_nn::{Init, Linear, Parameters, functional_call};
 /// use aludel_tensor::{Device, Tensor, func};
@@ -24,12 +22,20 @@ use std::collections::BTreeMap;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # Errors
+///
+/// When a name is none of the module's or a value has another type or shape; all are listed. And the module's own.
 #[track_caller]
 pub fn functional_call<M: Module + Clone>(module: &M, parameters: &BTreeMap<String, Tensor>, input: &Tensor) -> Result<Tensor> {
     with_parameters(module, parameters)?.forward(input)
 }
 
 /// A copy of a tree with other tensors, by name: [`functional_call`] for what is called in another way.
+///
+/// # Errors
+///
+/// When a name is none of the tree's or a value has another type or shape; all are listed.
 pub fn with_parameters<M: Tree + Clone>(module: &M, parameters: &BTreeMap<String, Tensor>) -> Result<M> {
     let present = named_tensors(module);
     let mut problems: Vec<String> =

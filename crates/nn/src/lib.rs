@@ -3,6 +3,8 @@
 //! A module is a tree of tensors with a `forward`. Parameters are the tensors that require a gradient; their names are the paths of the
 //! tree, which are PyTorch's `state_dict` names for modules that name their fields as PyTorch does.
 
+#![warn(clippy::missing_errors_doc)]
+
 pub mod activation;
 pub mod amp;
 pub mod attention;

@@ -14,12 +14,22 @@ pub struct Linear {
 }
 
 impl Linear {
+    /// From `[.., inputs]` to `[.., outputs]`, with a bias; weights as [`Init::fan_in`] makes them.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, inputs: usize, outputs: usize) -> Result<Linear> {
         let mut layer = Self::without_bias(init, inputs, outputs)?;
         layer.bias = Some(init.fan_in([outputs], inputs)?);
         Ok(layer)
     }
 
+    /// As [`Linear::new`], without a bias.
+    ///
+    /// # Errors
+    ///
+    /// As [`Linear::new`].
     pub fn without_bias(init: &mut Init, inputs: usize, outputs: usize) -> Result<Linear> {
         check_sizes("Linear", &[inputs, outputs])?;
         Ok(Linear { weight: init.fan_in([outputs, inputs], inputs)?, bias: None })
@@ -42,6 +52,11 @@ pub struct Embedding {
 }
 
 impl Embedding {
+    /// A table of `count` rows of `width` numbers, normally distributed.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, count: usize, width: usize) -> Result<Embedding> {
         check_sizes("Embedding", &[count, width])?;
         Ok(Embedding { weight: init.normal([count, width])?, padding_idx: None })
@@ -49,7 +64,9 @@ impl Embedding {
 
     /// Makes a row that stands for padding: it starts at zero and gets no gradient.
     ///
-    /// Errors: a row that the table does not have.
+    /// # Errors
+    ///
+    /// When the table has no such row.
     pub fn padding_idx(mut self, index: usize) -> Result<Embedding> {
         let shape = self.weight.shape();
         if index >= shape[0] {

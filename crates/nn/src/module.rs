@@ -5,6 +5,12 @@ use std::collections::BTreeMap;
 
 /// A function of one tensor with parameters.
 pub trait Module: Tree {
+    /// What the module makes of `x`, whose shape is said at the module.
+    ///
+    /// # Errors
+    ///
+    /// When `x` has another shape or element type, as the operators [say](aludel_tensor#when-an-operator-fails); what draws random numbers
+    /// in training, such as dropout, also outside of a [generator's](crate::Generator) scope.
     fn forward(&self, x: &Tensor) -> Result<Tensor>;
 }
 
@@ -25,14 +31,21 @@ pub trait Parameters: Tree {
         named_tensors(self).into_iter().map(|(n, t)| (n, t.detach())).collect()
     }
 
-    /// Takes values by name. Errors, and changes nothing, when names are missing or unknown, or values have another shape; the error lists
-    /// them all. Other floating-point types, and other integer types, are converted. PyTorch: `load_state_dict` with `strict=True`.
+    /// Takes values by name. Other floating-point types, and other integer types, are converted. PyTorch: `load_state_dict` with
+    /// `strict=True`.
+    ///
+    /// # Errors
+    ///
+    /// When names are missing or unknown, or values have another shape; the error lists them all, and nothing is changed.
     fn load_state_dict(&mut self, state: &BTreeMap<String, Tensor>) -> Result<()> {
         load(self, state, true).map(|_| ())
     }
 
-    /// Takes the values whose names it has, and says which names did not fit. Errors, and changes nothing, when values have another shape.
-    /// PyTorch: `load_state_dict` with `strict=False`.
+    /// Takes the values whose names it has, and says which names did not fit. PyTorch: `load_state_dict` with `strict=False`.
+    ///
+    /// # Errors
+    ///
+    /// When values have another shape; the error lists them all, and nothing is changed.
     fn load_state_dict_partially(&mut self, state: &BTreeMap<String, Tensor>) -> Result<IncompatibleKeys> {
         load(self, state, false)
     }
@@ -68,6 +81,10 @@ pub trait Parameters: Tree {
     }
 
     /// Moves every tensor to a device; through the host.
+    ///
+    /// # Errors
+    ///
+    /// When a tensor cannot be read, as [`Tensor::to_device`]: that one stays where it is, the others move.
     fn move_to(&mut self, device: &Device) -> Result<()> {
         let mut outcome = Ok(());
         self.visit_mut(&mut |t| match t.to_device(device) {

@@ -39,6 +39,11 @@ pub struct LayerNorm {
 }
 
 impl LayerNorm {
+    /// Over last dimensions of these sizes, with a weight of ones and a bias of zeros.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, normalized_shape: impl NormalizedShape) -> Result<LayerNorm> {
         let normalized_shape = normalized_shape.sizes();
         check_sizes("LayerNorm", &normalized_shape)?;
@@ -79,6 +84,11 @@ pub struct RmsNorm {
 }
 
 impl RmsNorm {
+    /// Over last dimensions of these sizes, with a weight of ones.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, normalized_shape: impl NormalizedShape) -> Result<RmsNorm> {
         let normalized_shape = normalized_shape.sizes();
         check_sizes("RmsNorm", &normalized_shape)?;
@@ -114,7 +124,11 @@ pub struct GroupNorm {
 }
 
 impl GroupNorm {
-    /// Errors: groups that do not divide the channels.
+    /// With a weight of ones and a bias of zeros.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero, or the groups do not divide the channels.
     pub fn new(init: &mut Init, num_groups: usize, num_channels: usize) -> Result<GroupNorm> {
         check_sizes("GroupNorm", &[num_groups, num_channels])?;
         if !num_channels.is_multiple_of(num_groups) {
@@ -167,6 +181,10 @@ impl InstanceNorm {
     }
 
     /// With weight and bias: `affine=True`.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero or the parameters are more than the device can hold.
     pub fn affine(mut self, init: &mut Init, num_features: usize) -> Result<Self> {
         check_sizes("InstanceNorm", &[num_features])?;
         (self.weight, self.bias) = (Some(init.ones([num_features])?), Some(init.zeros([num_features])?));
@@ -219,6 +237,11 @@ pub type BatchNorm2d = BatchNorm;
 pub type BatchNorm3d = BatchNorm;
 
 impl BatchNorm {
+    /// With a weight of ones, a bias of zeros, and running statistics.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, channels: usize) -> Result<BatchNorm> {
         check_sizes("BatchNorm", &[channels])?;
         let device = init.device().clone();

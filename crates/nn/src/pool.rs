@@ -185,7 +185,11 @@ pub struct Upsample {
 }
 
 impl Upsample {
-    /// Errors: a factor that is not positive.
+    /// Images that are `scale_factor` times as high and wide.
+    ///
+    /// # Errors
+    ///
+    /// When the factor is not positive and finite.
     pub fn new(scale_factor: f64, mode: UpsampleMode) -> Result<Upsample> {
         if !(scale_factor.is_finite() && scale_factor > 0.0) {
             return Err(Error::invalid("Upsample", format!("the factor is {scale_factor}"), "use a positive number"));

@@ -60,7 +60,9 @@ fn divide(sorted: &[usize], most: usize) -> Vec<usize> {
 impl RaggedLayout {
     /// For sequences of the given lengths, in at most `buckets` buckets (four are a good number).
     ///
-    /// Errors: no sequence, or an empty one.
+    /// # Errors
+    ///
+    /// When there is no sequence, or an empty one.
     pub fn new(device: &Device, lengths: &[usize], buckets: usize) -> Result<RaggedLayout> {
         if lengths.is_empty() || lengths.contains(&0) {
             return Err(Error::invalid("RaggedLayout", format!("the lengths are {lengths:?}"), "give sequences of at least one row"));
@@ -116,6 +118,10 @@ impl RaggedLayout {
     }
 
     /// The rows `[rows, width]` of a padded batch `[sequences, length, width]`.
+    ///
+    /// # Errors
+    ///
+    /// When the batch does not have three dimensions, or not the layout's sequences and lengths.
     #[track_caller]
     pub fn pack(&self, padded: &Tensor) -> Result<Tensor> {
         if padded.rank() != 3 {
@@ -136,6 +142,10 @@ impl RaggedLayout {
     }
 
     /// The padded batch `[sequences, longest, width]` of rows, zeros where there are none.
+    ///
+    /// # Errors
+    ///
+    /// When the rows are no matrix.
     #[track_caller]
     pub fn unpack(&self, rows: &Tensor) -> Result<Tensor> {
         rows.embedding(&self.row)?.mul(&self.valid.unsqueeze(-1)?.to(rows.dtype())?)

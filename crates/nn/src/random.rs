@@ -19,11 +19,20 @@ thread_local! {
 }
 
 impl Generator {
+    /// A generator at the start of the sequence that `seed` names.
+    ///
+    /// # Errors
+    ///
+    /// When the device cannot hold two numbers.
     pub fn new(device: &Device, seed: u64) -> Result<Generator> {
         Ok(Generator { key: Tensor::from_slice(device, &[(seed >> 32) as u32, seed as u32], [2])? })
     }
 
     /// A key that was not used before: half of four random words; the other half is the generator's next state.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](aludel_tensor#when-an-operator-fails).
     #[track_caller]
     pub fn next_key(&mut self) -> Result<Tensor> {
         let words = crate::call::one("rand_bits", &[Operand::from(&self.key)], Attrs::new().with("size", vec![4i64]))?;

@@ -180,6 +180,11 @@ impl Recurrent {
 pub struct Lstm(Recurrent);
 
 impl Lstm {
+    /// With fresh weights, spread evenly over `1 / sqrt(hidden_size)` to both sides.
+    ///
+    /// # Errors
+    ///
+    /// When a size or the number of layers is zero, the dropout is no probability, or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, input_size: usize, hidden_size: usize, options: RnnOptions) -> Result<Lstm> {
         Ok(Lstm(Recurrent::new(init, "Lstm", 4, input_size, hidden_size, options)?))
     }
@@ -188,6 +193,10 @@ impl Lstm {
     /// `[layers * directions, batch, hidden]`, zeros where it is not given. Gives the output and the last state.
     ///
     /// Another length of sequences compiles anew.
+    ///
+    /// # Errors
+    ///
+    /// When `x` or the state does not have the shape said above; in training with dropout between layers, outside of a generator's scope.
     #[track_caller]
     pub fn forward(&self, x: &Tensor, state: Option<(&Tensor, &Tensor)>) -> Result<(Tensor, (Tensor, Tensor))> {
         let states: Vec<&Tensor> = state.into_iter().flat_map(|(h, c)| [h, c]).collect();
@@ -211,11 +220,20 @@ impl Lstm {
 pub struct Gru(Recurrent);
 
 impl Gru {
+    /// With fresh weights, as [`Lstm::new`].
+    ///
+    /// # Errors
+    ///
+    /// When a size or the number of layers is zero, the dropout is no probability, or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, input_size: usize, hidden_size: usize, options: RnnOptions) -> Result<Gru> {
         Ok(Gru(Recurrent::new(init, "Gru", 3, input_size, hidden_size, options)?))
     }
 
     /// As [`Lstm::forward`], with a state of h alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lstm::forward`].
     #[track_caller]
     pub fn forward(&self, x: &Tensor, state: Option<&Tensor>) -> Result<(Tensor, Tensor)> {
         let states: Vec<&Tensor> = state.into_iter().collect();
@@ -247,6 +265,11 @@ pub struct Rnn {
 }
 
 impl Rnn {
+    /// With tanh and fresh weights, as [`Lstm::new`].
+    ///
+    /// # Errors
+    ///
+    /// When a size or the number of layers is zero, the dropout is no probability, or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, input_size: usize, hidden_size: usize, options: RnnOptions) -> Result<Rnn> {
         let recurrent = Recurrent::new(init, "Rnn", 1, input_size, hidden_size, options)?;
         Ok(Rnn { recurrent, nonlinearity: Nonlinearity::Tanh })
@@ -258,6 +281,10 @@ impl Rnn {
     }
 
     /// As [`Lstm::forward`], with a state of h alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lstm::forward`].
     #[track_caller]
     pub fn forward(&self, x: &Tensor, state: Option<&Tensor>) -> Result<(Tensor, Tensor)> {
         let states: Vec<&Tensor> = state.into_iter().collect();
@@ -308,11 +335,20 @@ impl Cell {
 pub struct LstmCell(Cell);
 
 impl LstmCell {
+    /// With fresh weights, as [`Lstm::new`].
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, input_size: usize, hidden_size: usize, bias: bool) -> Result<LstmCell> {
         Ok(LstmCell(Cell::new(init, "LstmCell", 4, input_size, hidden_size, bias)?))
     }
 
     /// `[batch, features]` and the last h and c, `[batch, hidden]`, to the new ones.
+    ///
+    /// # Errors
+    ///
+    /// When the input does not have the shape said above, and what its operators [say](aludel_tensor#when-an-operator-fails).
     #[track_caller]
     pub fn forward(&self, x: &Tensor, h: &Tensor, c: &Tensor) -> Result<(Tensor, Tensor)> {
         let [h, c] = results("lstm_cell", &self.0.operands(&[x, h, c]), Attrs::new())?;
@@ -325,11 +361,20 @@ impl LstmCell {
 pub struct GruCell(Cell);
 
 impl GruCell {
+    /// With fresh weights, as [`Lstm::new`].
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, input_size: usize, hidden_size: usize, bias: bool) -> Result<GruCell> {
         Ok(GruCell(Cell::new(init, "GruCell", 3, input_size, hidden_size, bias)?))
     }
 
     /// `[batch, features]` and the last h, `[batch, hidden]`, to the new one.
+    ///
+    /// # Errors
+    ///
+    /// When the input does not have the shape said above, and what its operators [say](aludel_tensor#when-an-operator-fails).
     #[track_caller]
     pub fn forward(&self, x: &Tensor, h: &Tensor) -> Result<Tensor> {
         one("gru_cell", &self.0.operands(&[x, h]), Attrs::new())

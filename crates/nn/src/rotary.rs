@@ -23,7 +23,9 @@ pub struct RotaryEmbedding {
 impl RotaryEmbedding {
     /// For heads of `dim` features, with the usual base of 10,000, halves paired.
     ///
-    /// Errors: an odd number of features.
+    /// # Errors
+    ///
+    /// When the number of features is zero or odd.
     pub fn new(dim: usize) -> Result<RotaryEmbedding> {
         check_sizes("RotaryEmbedding", &[dim])?;
         if !dim.is_multiple_of(2) {
@@ -44,6 +46,10 @@ impl RotaryEmbedding {
     }
 
     /// `x` is `[.., length, dim]`, at positions `offset..`.
+    ///
+    /// # Errors
+    ///
+    /// When `x` has fewer than two dimensions or another number of features.
     #[track_caller]
     pub fn forward(&self, x: &Tensor, offset: usize) -> Result<Tensor> {
         let length = if x.rank() >= 2 { x.size(-2)? } else { Dim::ONE };
@@ -52,6 +58,10 @@ impl RotaryEmbedding {
     }
 
     /// `x` is `[.., length, dim]`; `positions` are `[length]`, or of a shape that broadcasts to `[.., length]`.
+    ///
+    /// # Errors
+    ///
+    /// When `x` has fewer than two dimensions or another number of features, or the positions do not broadcast to `x`'s.
     #[track_caller]
     pub fn at(&self, x: &Tensor, positions: &Tensor) -> Result<Tensor> {
         if x.rank() < 2 || x.dims().last() != Some(&Dim::Const(self.dim as i64)) {

@@ -52,6 +52,10 @@ pub struct Scheduler<S> {
 
 impl<S: Schedule> Scheduler<S> {
     /// Takes the optimizer's present learning rates as the first ones, and sets those of the schedule's start.
+    ///
+    /// # Errors
+    ///
+    /// When the optimizer's rates cannot be read, as its device failed, or the schedule's first rates are negative or not finite.
     pub fn new(schedule: S, optimizer: &mut impl Optimizer) -> Result<Scheduler<S>> {
         let groups = optimizer.param_groups();
         let base = (0..groups.len()).map(|g| groups.lr(g)).collect::<Result<Vec<_>>>()?;
@@ -61,12 +65,21 @@ impl<S: Schedule> Scheduler<S> {
     }
 
     /// Goes on by one.
+    ///
+    /// # Errors
+    ///
+    /// When the optimizer does not have as many groups as the one that this was made for, or a rate that the schedule gives is negative or
+    /// not finite.
     pub fn step(&mut self, optimizer: &mut impl Optimizer) -> Result<()> {
         self.epoch += 1;
         self.apply(optimizer)
     }
 
     /// Goes to where a run that resumes was.
+    ///
+    /// # Errors
+    ///
+    /// As [`Scheduler::step`].
     pub fn resume(&mut self, epoch: u64, optimizer: &mut impl Optimizer) -> Result<()> {
         self.epoch = epoch;
         self.apply(optimizer)
@@ -244,7 +257,11 @@ pub struct SequentialLr {
 }
 
 impl SequentialLr {
-    /// Errors: no schedule, or not one milestone fewer than schedules, in ascending order.
+    /// Each schedule until its milestone, the last one from there on.
+    ///
+    /// # Errors
+    ///
+    /// When there is no schedule, or not one milestone fewer than schedules, in ascending order.
     pub fn new(schedules: Vec<Box<dyn Schedule>>, milestones: Vec<u64>) -> Result<SequentialLr> {
         if schedules.is_empty() || milestones.len() + 1 != schedules.len() || milestones.windows(2).any(|w| w[0] >= w[1]) {
             return Err(Error::invalid(
@@ -433,6 +450,10 @@ impl ReduceLrOnPlateau {
     }
 
     /// Takes the metric of a step and reduces the learning rates where it is time.
+    ///
+    /// # Errors
+    ///
+    /// When the optimizer's rates cannot be read, as its device failed.
     pub fn step(&mut self, metric: f64, optimizer: &mut impl Optimizer) -> Result<()> {
         let groups = optimizer.param_groups_mut();
         if self.last.len() != groups.len() {

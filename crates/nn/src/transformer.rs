@@ -65,7 +65,12 @@ pub struct TransformerEncoderLayer {
 }
 
 impl TransformerEncoderLayer {
-    /// Errors: heads that do not divide the width.
+    /// With fresh weights, for sequences of width `d_model`.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero, the heads do not divide the width, the dropout is no probability, or the parameters are more than the device
+    /// can hold.
     pub fn new(init: &mut Init, d_model: usize, nhead: usize, options: TransformerEncoderLayerOptions) -> Result<TransformerEncoderLayer> {
         let TransformerEncoderLayerOptions { dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias } =
             options;
@@ -89,6 +94,10 @@ impl TransformerEncoderLayer {
     }
 
     /// `[length, batch, width]`, or `[batch, length, width]` with `batch_first`, to the same.
+    ///
+    /// # Errors
+    ///
+    /// As [`MultiheadAttention::forward`].
     #[track_caller]
     pub fn forward_masked(&self, src: &Tensor, masks: &EncoderMasks) -> Result<Tensor> {
         let args = AttentionArgs {
@@ -159,6 +168,10 @@ impl TransformerEncoder {
     /// that the layers work on (PyTorch's nested tensors). Results at padding are zero then. The mask is read on the host for it, so a
     /// function that is being compiled goes the padded way, and says so in `explain()`: give it a [`RaggedLayout`] and
     /// [`TransformerEncoder::forward_ragged`] instead. [`TransformerEncoder::why_not_fast`] tells what else prevents it.
+    ///
+    /// # Errors
+    ///
+    /// As [`MultiheadAttention::forward`].
     #[track_caller]
     pub fn forward_masked(&self, src: &Tensor, masks: &EncoderMasks) -> Result<Tensor> {
         match self.fast(src, masks)? {
@@ -192,6 +205,10 @@ impl TransformerEncoder {
     /// The layers on sequences without padding: `rows` are `[rows, width]`, packed as `layout` says; gives the same.
     ///
     /// This is the fast path of compiled functions: the layout is an argument, and batches of other lengths run the same program.
+    ///
+    /// # Errors
+    ///
+    /// As [`MultiheadAttention::self_attention_ragged`].
     #[track_caller]
     pub fn forward_ragged(&self, rows: &Tensor, layout: &RaggedLayout) -> Result<Tensor> {
         let mut x = rows.clone();
@@ -202,6 +219,10 @@ impl TransformerEncoder {
     }
 
     /// Why [`TransformerEncoder::forward_masked`] would not skip padding; `None` where it would.
+    ///
+    /// # Errors
+    ///
+    /// When the mask cannot be read, as its device failed.
     pub fn why_not_fast(&self, src: &Tensor, masks: &EncoderMasks) -> Result<Option<String>> {
         Ok(self.fast(src, masks)?.err())
     }

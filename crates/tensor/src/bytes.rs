@@ -28,7 +28,11 @@ pub fn words_to_le_bytes(words: &[u32], dtype: DType) -> Vec<u8> {
 }
 
 impl Tensor {
-    /// A tensor of any element type from its bytes. Errors when there are not as many as the shape takes.
+    /// A tensor of any element type from its bytes.
+    ///
+    /// # Errors
+    ///
+    /// When there are not as many bytes as the shape's elements take, or the shape is none that [`Tensor::full`] takes.
     pub fn from_le_bytes(device: &Device, dtype: DType, shape: impl IntoDims, data: &[u8]) -> Result<Tensor> {
         let shape = shape.into_dims();
         let n = numel("from_le_bytes", &shape, device)?;
@@ -44,6 +48,10 @@ impl Tensor {
     }
 
     /// The bytes of the elements; waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::to_vec_async`].
     pub async fn to_le_bytes_async(&self) -> Result<Vec<u8>> {
         Ok(words_to_le_bytes(&self.words_async().await?, self.dtype()))
     }

@@ -34,18 +34,30 @@ impl Device {
     }
 
     /// The GPU through WebGPU (in a browser) or Vulkan, Metal or Direct3D (natively).
+    ///
+    /// # Errors
+    ///
+    /// When there is no adapter, or it does not give a device with the limits that kernels need; the error says what to try.
     #[cfg(feature = "wgpu")]
     pub async fn wgpu() -> Result<Device> {
         Ok(Device::new(Arc::new(aludel_runtime::wgpu::WgpuExecutor::request(&aludel_runtime::wgpu::WgpuOptions::default()).await?)))
     }
 
-    /// This machine's CPU, through the system's C compiler; an error that says what to install where there is none.
+    /// This machine's CPU, through the system's C compiler.
+    ///
+    /// # Errors
+    ///
+    /// When there is no C compiler, which the error says how to install, or the one there is cannot build for this machine.
     #[cfg(all(feature = "cpu", not(target_arch = "wasm32")))]
     pub fn cpu() -> Result<Device> {
         Ok(Device::new(Arc::new(aludel_runtime::cpu::CpuExecutor::new()?)))
     }
 
-    /// An NVIDIA GPU through its driver; an error that says what to install where there is none.
+    /// An NVIDIA GPU through its driver.
+    ///
+    /// # Errors
+    ///
+    /// When there is no driver or GPU, the options name one that there is not, or the driver refuses a context.
     #[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
     pub fn cuda(options: &aludel_runtime::cuda::CudaOptions) -> Result<Device> {
         Ok(Device::new(Arc::new(aludel_runtime::cuda::CudaExecutor::new(options)?)))
@@ -89,6 +101,10 @@ impl Device {
     }
 
     /// Waits until at most `depth` submissions are unfinished: bounds how far the host runs ahead.
+    ///
+    /// # Errors
+    ///
+    /// When the device failed.
     pub async fn throttle(&self, depth: usize) -> Result<()> {
         self.0.executor.throttle(depth).await
     }

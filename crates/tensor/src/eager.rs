@@ -36,7 +36,11 @@ enum Value {
 }
 
 impl EagerGraph {
-    /// Prepares a graph without size symbols. Errors when the graph is not valid.
+    /// Prepares a graph without size symbols.
+    ///
+    /// # Errors
+    ///
+    /// When the graph breaks a rule of the IR, or has size symbols: operators run with sizes.
     pub fn new(device: &Device, graph: Graph) -> Result<EagerGraph> {
         graph.verify()?;
         if !graph.env.symbols.is_empty() {
@@ -75,11 +79,20 @@ impl EagerGraph {
 
     /// Runs the graph once. `inputs` are the graph's, in order, on the graph's device; gives its outputs in order. An output that updates
     /// an input is the new value: the caller puts it in the old one's place.
+    ///
+    /// # Errors
+    ///
+    /// When there are not as many inputs as the graph's, or one has another type, shape or device; and what its operators
+    /// [say](crate#when-an-operator-fails).
     pub fn run(&self, inputs: Vec<Tensor>) -> Result<Vec<Tensor>> {
         self.run_with(inputs, &mut |_| Ok(()))
     }
 
     /// As [`EagerGraph::run`]; `before` is called before each node, by its position, and ends the run with its error.
+    ///
+    /// # Errors
+    ///
+    /// As [`EagerGraph::run`], and `before`'s own.
     pub fn run_with(&self, inputs: Vec<Tensor>, before: &mut dyn FnMut(usize) -> Result<()>) -> Result<Vec<Tensor>> {
         let graph = &self.graph;
         if inputs.len() != graph.inputs.len() {

@@ -17,6 +17,21 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # When an operator fails
+//!
+//! An operator gives an error that names it, its operands and what to do instead, and computes nothing, when
+//!
+//! - an operand has an element type or a rank that the operator does not take, shapes do not fit each other (they broadcast as in PyTorch),
+//!   or a static argument is out of its range;
+//! - operands lie on two devices, or one belongs to the trace of another compiled function;
+//! - a result would be larger than the device's buffers, or than any tensor may be;
+//! - a kernel cannot be compiled, or the device has failed, was lost, or has no memory left. Devices run behind the host: what fails there
+//!   may be said by a later call, at the latest by the one that reads a value.
+//!
+//! What one method refuses beyond that is said at the method.
+
+#![warn(clippy::missing_errors_doc)]
 
 // The derive macro names this crate by its full name, here too.
 extern crate self as aludel_tensor;

@@ -17,11 +17,11 @@ pub(crate) fn find(name: &str) -> Result<&'static OpDef> {
 // The row of an operator, looked up once for each method.
 macro_rules! row {
     ($name:expr) => {{
-        static ROW: std::sync::OnceLock<&'static OpDef> = std::sync::OnceLock::new();
+        static ROW: std::sync::OnceLock<&'static aludel_ir::OpDef> = std::sync::OnceLock::new();
         match ROW.get() {
             Some(r) => *r,
             None => *ROW.get_or_init({
-                let r = find($name)?;
+                let r = $crate::methods::find($name)?;
                 move || r
             }),
         }
@@ -32,6 +32,8 @@ mod attention;
 mod complex;
 mod convolution;
 mod fourier;
+mod index;
+mod shape;
 pub use attention::AttentionOptions;
 pub use complex::{ComplexDType, ComplexOperand, ComplexTensor};
 pub use convolution::ConvOptions;
@@ -83,6 +85,10 @@ macro_rules! unary {
     ($($name:ident: $doc:literal),* $(,)?) => {
         impl Tensor {$(
             #[doc = $doc]
+            ///
+            /// # Errors
+            ///
+            /// As [every operator](crate#when-an-operator-fails).
             #[track_caller]
             pub fn $name(&self) -> Result<Tensor> {
                 one(row!(stringify!($name)), &[self.into()], Attrs::new(), Location::caller())
@@ -112,6 +118,10 @@ macro_rules! binary {
             #[doc = $doc]
             ///
             /// The other operand is a tensor, broadcast, or a number, which takes this tensor's element type.
+            ///
+            /// # Errors
+            ///
+            /// As [every operator](crate#when-an-operator-fails).
             #[track_caller]
             pub fn $name<'a>(&'a self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
                 let def = row!(stringify!($name));
@@ -135,6 +145,10 @@ macro_rules! pair {
     ($($name:ident: $doc:literal),* $(,)?) => {
         impl Tensor {$(
             #[doc = $doc]
+            ///
+            /// # Errors
+            ///
+            /// As [every operator](crate#when-an-operator-fails).
             #[track_caller]
             pub fn $name<'a>(&'a self, other: impl Into<Operand<'a>>) -> Result<Tensor> {
                 one(row!(stringify!($name)), &[self.into(), other.into()], Attrs::new(), Location::caller())
@@ -157,6 +171,11 @@ macro_rules! reduction {
             #[doc = $doc]
             ///
             /// `dim` is a dimension, an array of dimensions, or `()` for all.
+            ///
+            /// # Errors
+            ///
+            /// As [every operator](crate#when-an-operator-fails), and when a dimension is out of range or
+            /// named twice.
             #[track_caller]
             pub fn $name(&self, dim: impl IntoInts) -> Result<Tensor> {
                 one(row!(stringify!($name)), &[self.into()], over(dim), Location::caller())
@@ -175,6 +194,10 @@ macro_rules! keepdim {
     ($($method:ident = $name:literal),* $(,)?) => {
         impl Tensor {$(
             #[doc = concat!("`", $name, "` with the reduced dimensions kept as sizes of one")]
+            ///
+            /// # Errors
+            ///
+            #[doc = concat!("As [`Tensor::", $name, "`].")]
             #[track_caller]
             pub fn $method(&self, dim: impl IntoInts) -> Result<Tensor> {
                 one(row!($name), &[self.into()], over(dim).with("keepdim", true), Location::caller())
@@ -189,6 +212,10 @@ keepdim! {
 
 impl Tensor {
     /// `x ^ exponent`, by a number or a tensor.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails).
     #[track_caller]
     pub fn pow<'a>(&'a self, exponent: impl Into<Operand<'a>>) -> Result<Tensor> {
         match exponent.into() {
@@ -199,6 +226,10 @@ impl Tensor {
     }
 
     /// Limits values to `[min, max]`.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails).
     #[track_caller]
     pub fn clamp(&self, min: impl Into<Option<f64>>, max: impl Into<Option<f64>>) -> Result<Tensor> {
         let mut attrs = Attrs::new();
@@ -212,12 +243,20 @@ impl Tensor {
     }
 
     /// A number where the mask holds.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when the mask is not of bool or does not broadcast to this shape.
     #[track_caller]
     pub fn masked_fill(&self, mask: &Tensor, value: f64) -> Result<Tensor> {
         one(row!("masked_fill"), &[self.into(), mask.into()], Attrs::new().with("value", value), Location::caller())
     }
 
     /// The same values as another element type.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails).
     #[track_caller]
     pub fn to(&self, dtype: DType) -> Result<Tensor> {
         if self.dtype() == dtype {
@@ -227,203 +266,133 @@ impl Tensor {
     }
 
     /// `x * Phi(x)`; by tanh when `approximate` is `"tanh"`, exactly when it is `"none"`.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when `approximate` is neither `"none"` nor `"tanh"`.
     #[track_caller]
     pub fn gelu(&self, approximate: &str) -> Result<Tensor> {
         one(row!("gelu"), &[self.into()], Attrs::new().with("approximate", approximate), Location::caller())
     }
 
     /// `x` where positive, else `slope * x`.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails).
     #[track_caller]
     pub fn leaky_relu(&self, slope: f64) -> Result<Tensor> {
         one(row!("leaky_relu"), &[self.into()], Attrs::new().with("negative_slope", slope), Location::caller())
     }
 
     /// `x` where positive, else `alpha * (e^x - 1)`.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails).
     #[track_caller]
     pub fn elu(&self, alpha: f64) -> Result<Tensor> {
         one(row!("elu"), &[self.into()], Attrs::new().with("alpha", alpha), Location::caller())
     }
 
     /// `log(1 + e^x)`
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails).
     #[track_caller]
     pub fn softplus(&self) -> Result<Tensor> {
         one(row!("softplus"), &[self.into()], Attrs::new(), Location::caller())
     }
 
     /// `e^x` over its sum along a dimension.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when `dim` is out of range.
     #[track_caller]
     pub fn softmax(&self, dim: i64) -> Result<Tensor> {
         one(row!("softmax"), &[self.into()], Attrs::new().with("dim", dim), Location::caller())
     }
 
     /// Logarithm of the softmax along a dimension.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when `dim` is out of range.
     #[track_caller]
     pub fn log_softmax(&self, dim: i64) -> Result<Tensor> {
         one(row!("log_softmax"), &[self.into()], Attrs::new().with("dim", dim), Location::caller())
     }
 
     /// i32 index of the first largest value along a dimension.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when `dim` is out of range.
     #[track_caller]
     pub fn argmax(&self, dim: i64) -> Result<Tensor> {
         one(row!("argmax"), &[self.into()], Attrs::new().with("dim", dim), Location::caller())
     }
 
     /// i32 index of the first smallest value along a dimension.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when `dim` is out of range.
     #[track_caller]
     pub fn argmin(&self, dim: i64) -> Result<Tensor> {
         one(row!("argmin"), &[self.into()], Attrs::new().with("dim", dim), Location::caller())
     }
 
     /// Variance over `n - correction`.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when a dimension is out of range or named twice.
     #[track_caller]
     pub fn var(&self, dim: impl IntoInts, correction: i64) -> Result<Tensor> {
         one(row!("var"), &[self.into()], over(dim).with("correction", correction), Location::caller())
     }
 
     /// Standard deviation over `n - correction`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::var`].
     #[track_caller]
     pub fn std(&self, dim: impl IntoInts, correction: i64) -> Result<Tensor> {
         one(row!("std"), &[self.into()], over(dim).with("correction", correction), Location::caller())
     }
 
     /// Euclidean norm.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when a dimension is out of range or named twice.
     #[track_caller]
     pub fn norm(&self, dim: impl IntoInts) -> Result<Tensor> {
         one(row!("linalg_vector_norm"), &[self.into()], over(dim), Location::caller())
     }
 
     /// Running sum along a dimension.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when `dim` is out of range.
     #[track_caller]
     pub fn cumsum(&self, dim: i64) -> Result<Tensor> {
         one(row!("cumsum"), &[self.into()], Attrs::new().with("dim", dim), Location::caller())
     }
 
-    // ---- shape ----
-
-    /// The same elements in another shape; one size may be -1.
-    #[track_caller]
-    pub fn reshape(&self, shape: impl IntoDims) -> Result<Tensor> {
-        one(row!("reshape"), &[self.into()], with(Attrs::new(), "shape", sizes(shape.into_dims())), Location::caller())
-    }
-
-    /// Sizes of one grow; -1 keeps a size.
-    #[track_caller]
-    pub fn expand(&self, shape: impl IntoDims) -> Result<Tensor> {
-        one(row!("expand"), &[self.into()], with(Attrs::new(), "shape", sizes(shape.into_dims())), Location::caller())
-    }
-
-    /// Reorders dimensions.
-    #[track_caller]
-    pub fn permute(&self, dims: impl IntoInts) -> Result<Tensor> {
-        let dims = dims.into_ints().unwrap_or_default();
-        one(row!("permute"), &[self.into()], Attrs::new().with("dims", dims), Location::caller())
-    }
-
-    /// Swaps two dimensions.
-    #[track_caller]
-    pub fn transpose(&self, dim0: i64, dim1: i64) -> Result<Tensor> {
-        one(row!("transpose"), &[self.into()], Attrs::new().with("dim0", dim0).with("dim1", dim1), Location::caller())
-    }
-
-    /// Adds a dimension of size one.
-    #[track_caller]
-    pub fn unsqueeze(&self, dim: i64) -> Result<Tensor> {
-        one(row!("unsqueeze"), &[self.into()], Attrs::new().with("dim", dim), Location::caller())
-    }
-
-    /// Removes a dimension of size one.
-    #[track_caller]
-    pub fn squeeze(&self, dim: i64) -> Result<Tensor> {
-        one(row!("squeeze"), &[self.into()], Attrs::new().with("dim", dim), Location::caller())
-    }
-
-    /// Makes one dimension of those from `start` to `end`.
-    #[track_caller]
-    pub fn flatten(&self, start: i64, end: i64) -> Result<Tensor> {
-        one(row!("flatten"), &[self.into()], Attrs::new().with("start_dim", start).with("end_dim", end), Location::caller())
-    }
-
-    /// `length` elements from `start` along a dimension.
-    #[track_caller]
-    pub fn narrow(&self, dim: i64, start: impl IntoDim, length: impl IntoDim) -> Result<Tensor> {
-        let attrs = with(Attrs::new().with("dim", dim), "start", size(start.into_dim()));
-        one(row!("narrow"), &[self.into()], with(attrs, "length", size(length.into_dim())), Location::caller())
-    }
-
-    /// Pieces of `size` elements along a dimension, the last one smaller where it does not divide.
-    #[track_caller]
-    pub fn split(&self, size: i64, dim: i64) -> Result<Vec<Tensor>> {
-        let attrs = Attrs::new().with("split_size_or_sections", size).with("dim", dim);
-        dispatch_at(None, row!("split"), &[self.into()], attrs, Location::caller())
-    }
-
-    /// A number added around the last dimensions, by pairs of how often before and after, the last dimension's pair first; a negative
-    /// amount removes elements.
-    #[track_caller]
-    pub fn pad(&self, pad: impl IntoInts, value: f64) -> Result<Tensor> {
-        let attrs = Attrs::new().with("pad", pad.into_ints().unwrap_or_default()).with("value", value);
-        one(row!("pad"), &[self.into()], attrs, Location::caller())
-    }
-
-    /// Reverses the order along dimensions.
-    #[track_caller]
-    pub fn flip(&self, dims: impl IntoInts) -> Result<Tensor> {
-        one(row!("flip"), &[self.into()], Attrs::new().with("dims", dims.into_ints().unwrap_or_default()), Location::caller())
-    }
-
-    /// The lower triangle, up to a diagonal.
-    #[track_caller]
-    pub fn tril(&self, diagonal: i64) -> Result<Tensor> {
-        one(row!("tril"), &[self.into()], Attrs::new().with("diagonal", diagonal), Location::caller())
-    }
-
-    /// The upper triangle, from a diagonal.
-    #[track_caller]
-    pub fn triu(&self, diagonal: i64) -> Result<Tensor> {
-        one(row!("triu"), &[self.into()], Attrs::new().with("diagonal", diagonal), Location::caller())
-    }
-
-    // ---- indexing ----
-
-    /// Elements by an index of the same rank along a dimension.
-    #[track_caller]
-    pub fn gather(&self, dim: i64, index: &Tensor) -> Result<Tensor> {
-        one(row!("gather"), &[self.into(), index.into()], Attrs::new().with("dim", dim), Location::caller())
-    }
-
-    /// This tensor with `src` added at an index along a dimension.
-    #[track_caller]
-    pub fn scatter_add(&self, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
-        one(row!("scatter_add"), &[self.into(), index.into(), src.into()], Attrs::new().with("dim", dim), Location::caller())
-    }
-
-    /// Slices by a vector of indices along a dimension.
-    #[track_caller]
-    pub fn index_select(&self, dim: i64, index: &Tensor) -> Result<Tensor> {
-        one(row!("index_select"), &[self.into(), index.into()], Attrs::new().with("dim", dim), Location::caller())
-    }
-
-    /// Rows of a table, `self`, at indices of integers.
-    #[track_caller]
-    pub fn embedding(&self, index: &Tensor) -> Result<Tensor> {
-        one(row!("embedding"), &[self.into(), index.into()], Attrs::new(), Location::caller())
-    }
-
-    /// Zero with probability `p`, else `x / (1 - p)`; the key is two u32, and gives the same zeros each time.
-    #[track_caller]
-    pub fn dropout(&self, key: &Tensor, p: f64) -> Result<Tensor> {
-        one(row!("dropout"), &[self.into(), key.into()], Attrs::new().with("p", p), Location::caller())
-    }
-
-    /// i32 ones at each index of a new last dimension.
-    #[track_caller]
-    pub fn one_hot(&self, classes: i64) -> Result<Tensor> {
-        one(row!("one_hot"), &[self.into()], Attrs::new().with("num_classes", classes), Location::caller())
-    }
-
     // ---- layers ----
 
     /// `x @ weight^T + bias`
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when the last dimension is not as long as the weight's rows, or the bias not
+    /// one number for each.
     #[track_caller]
     pub fn linear(&self, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
         let mut operands: Vec<Operand> = vec![self.into(), weight.into()];
@@ -432,6 +401,11 @@ impl Tensor {
     }
 
     /// Normalizes over the last dimensions, of the given sizes, then scales and shifts.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), when the last dimensions do not have these sizes, weight or bias have others, or
+    /// there is a bias without a weight.
     #[track_caller]
     pub fn layer_norm(&self, shape: impl IntoDims, weight: Option<&Tensor>, bias: Option<&Tensor>, eps: f64) -> Result<Tensor> {
         let attrs = with(Attrs::new().with("eps", eps), "normalized_shape", sizes(shape.into_dims()));
@@ -445,6 +419,10 @@ impl Tensor {
     }
 
     /// Divides by the root of the mean square over the last dimensions, then scales.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when the last dimensions do not have these sizes, or the weight has others.
     #[track_caller]
     pub fn rms_norm(&self, shape: impl IntoDims, weight: Option<&Tensor>, eps: f64) -> Result<Tensor> {
         let attrs = with(Attrs::new().with("eps", eps), "normalized_shape", sizes(shape.into_dims()));
@@ -456,18 +434,31 @@ impl Tensor {
     // ---- losses ----
 
     /// Mean cross-entropy of logits `[N, C, ..]` against classes `[N, ..]` or probabilities.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when the target is neither integers `[N, ..]` nor floats of the logits'
+    /// shape.
     #[track_caller]
     pub fn cross_entropy(&self, target: &Tensor) -> Result<Tensor> {
         one(row!("cross_entropy"), &[self.into(), target.into()], Attrs::new(), Location::caller())
     }
 
     /// Mean squared error.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails).
     #[track_caller]
     pub fn mse_loss(&self, target: &Tensor) -> Result<Tensor> {
         one(row!("mse_loss"), &[self.into(), target.into()], Attrs::new(), Location::caller())
     }
 
     /// Mean binary cross-entropy of logits.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails).
     #[track_caller]
     pub fn binary_cross_entropy_with_logits(&self, target: &Tensor) -> Result<Tensor> {
         one(row!("binary_cross_entropy_with_logits"), &[self.into(), target.into()], Attrs::new(), Location::caller())
@@ -476,18 +467,30 @@ impl Tensor {
     // ---- creation ----
 
     /// Zeros of the same type, shape and device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::full_like`].
     #[track_caller]
     pub fn zeros_like(&self) -> Result<Tensor> {
         self.full_like(0.0)
     }
 
     /// Ones of the same type, shape and device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::full_like`].
     #[track_caller]
     pub fn ones_like(&self) -> Result<Tensor> {
         self.full_like(1.0)
     }
 
     /// One value in the type, shape and device of another tensor.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::full`].
     #[track_caller]
     pub fn full_like(&self, value: f64) -> Result<Tensor> {
         if self.is_traced() {
@@ -497,12 +500,20 @@ impl Tensor {
     }
 
     /// The i32 numbers from 0 up to (not including) `end`, which may be a symbolic size.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when `end` is negative or above the largest i32.
     #[track_caller]
     pub fn arange(device: &Device, end: impl IntoDim) -> Result<Tensor> {
         create(device, row!("arange"), with(Attrs::new(), "end", size(end.into_dim())), Location::caller())
     }
 
     /// Numbers from `start` up to (not including) `end`: i32 when all three are whole, else f32.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when `step` is zero or leads away from `end`.
     #[track_caller]
     pub fn arange_from(device: &Device, start: f64, end: f64, step: f64) -> Result<Tensor> {
         let number = |v: f64| if v.fract() == 0.0 { Attr::Int(v as i64) } else { Attr::Float(v) };
@@ -511,6 +522,10 @@ impl Tensor {
     }
 
     /// `steps` f32 numbers spread evenly from `start` to `end`.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when `steps` is negative.
     #[track_caller]
     pub fn linspace(device: &Device, start: f64, end: f64, steps: i64) -> Result<Tensor> {
         let attrs = Attrs::new().with("start", start).with("end", end).with("steps", steps);
@@ -519,6 +534,11 @@ impl Tensor {
 }
 
 /// Joins tensors along a dimension.
+///
+/// # Errors
+///
+/// As [every operator](crate#when-an-operator-fails), when there is no tensor, `dim` is out of range, or the sizes differ in another
+/// dimension.
 #[track_caller]
 pub fn cat(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
     let operands: Vec<Operand> = tensors.iter().map(|t| Operand::Tensor(t)).collect();
@@ -526,6 +546,10 @@ pub fn cat(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
 }
 
 /// Joins tensors along a new dimension.
+///
+/// # Errors
+///
+/// As [every operator](crate#when-an-operator-fails), when there is no tensor, `dim` is beyond the new rank, or the shapes differ.
 #[track_caller]
 pub fn stack(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
     let operands: Vec<Operand> = tensors.iter().map(|t| Operand::Tensor(t)).collect();
@@ -533,6 +557,10 @@ pub fn stack(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
 }
 
 /// `x` where the condition holds, else `y`.
+///
+/// # Errors
+///
+/// As [every operator](crate#when-an-operator-fails), and when the condition is not of bool.
 #[track_caller]
 pub fn where_<'a>(condition: &'a Tensor, x: impl Into<Operand<'a>>, y: impl Into<Operand<'a>>) -> Result<Tensor> {
     one(row!("where"), &[condition.into(), x.into(), y.into()], Attrs::new(), Location::caller())

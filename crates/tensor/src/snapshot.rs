@@ -25,6 +25,10 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Copies every tensor to the host; waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// When a tensor cannot be read, as [`Tensor::to_vec_async`]: none is taken then.
     pub async fn take(tree: &(impl Tree + ?Sized)) -> Result<Snapshot> {
         let mut tensors = Vec::new();
         for (path, t) in named_tensors(tree) {
@@ -36,7 +40,10 @@ impl Snapshot {
 
     /// Puts the values into a tree of the same structure, on a device (a new one, when the old one was lost).
     ///
-    /// Errors, and changes nothing, when paths or types differ.
+    /// # Errors
+    ///
+    /// When the tree does not have the snapshot's tensors: as many, by the same paths, of the same types and shapes. The tree is not
+    /// changed then.
     pub fn restore(&self, tree: &mut (impl Tree + ?Sized), device: &Device) -> Result<()> {
         let present = named_tensors(tree);
         if present.len() != self.tensors.len() {

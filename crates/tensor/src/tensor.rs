@@ -81,7 +81,12 @@ impl Tensor {
         Self::make(device.clone(), ty, Data::Freed, None)
     }
 
-    /// A tensor of the values in row-major order. Errors when the shape does not have as many elements.
+    /// A tensor of the values in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// When the shape does not have as many elements as there are values, has a size that is not a number, or more elements than the device
+    /// can hold.
     pub fn from_slice<T: Element>(device: &Device, values: &[T], shape: impl IntoDims) -> Result<Tensor> {
         let dims = shape.into_dims();
         let n = numel("from_slice", &dims, device)?;
@@ -97,6 +102,10 @@ impl Tensor {
     }
 
     /// As [`Tensor::from_slice`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::from_slice`].
     pub fn from_vec<T: Element>(device: &Device, values: Vec<T>, shape: impl IntoDims) -> Result<Tensor> {
         Self::from_slice(device, &values, shape)
     }
@@ -107,6 +116,10 @@ impl Tensor {
     }
 
     /// A tensor of one value.
+    ///
+    /// # Errors
+    ///
+    /// When the shape has a size that is negative or no number, or more elements than the device can hold.
     pub fn full(device: &Device, shape: impl IntoDims, value: f64, dtype: DType) -> Result<Tensor> {
         let dims = shape.into_dims();
         let n = numel("full", &dims, device)?;
@@ -115,21 +128,37 @@ impl Tensor {
     }
 
     /// Zeros of type f32.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::full`].
     pub fn zeros(device: &Device, shape: impl IntoDims) -> Result<Tensor> {
         Self::full(device, shape, 0.0, DType::F32)
     }
 
     /// Ones of type f32.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::full`].
     pub fn ones(device: &Device, shape: impl IntoDims) -> Result<Tensor> {
         Self::full(device, shape, 1.0, DType::F32)
     }
 
     /// f32 values spread evenly over `[0, 1)`, the same for the same seed on every device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::full`].
     pub fn rand(device: &Device, shape: impl IntoDims, seed: u64) -> Result<Tensor> {
         Self::uniform(device, shape, 0.0, 1.0, seed)
     }
 
     /// f32 values spread evenly over `[low, high)`, the same for the same seed on every device.
+    ///
+    /// # Errors
+    ///
+    /// When a bound is not finite or `low` is above `high`; else as [`Tensor::full`].
     pub fn uniform(device: &Device, shape: impl IntoDims, low: f64, high: f64, seed: u64) -> Result<Tensor> {
         if !(low.is_finite() && high.is_finite() && low <= high) {
             return Err(Error::invalid("uniform", format!("no numbers from {low} to {high}"), "give a lower and an upper bound"));
@@ -140,11 +169,19 @@ impl Tensor {
     }
 
     /// f32 values of the standard normal distribution, the same for the same seed on every device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::full`].
     pub fn randn(device: &Device, shape: impl IntoDims, seed: u64) -> Result<Tensor> {
         Self::normal(device, shape, 0.0, 1.0, seed)
     }
 
     /// f32 values of a normal distribution, the same for the same seed on every device.
+    ///
+    /// # Errors
+    ///
+    /// When `mean` or `std` is not finite or `std` is negative; else as [`Tensor::full`].
     pub fn normal(device: &Device, shape: impl IntoDims, mean: f64, std: f64, seed: u64) -> Result<Tensor> {
         if !(mean.is_finite() && std.is_finite() && std >= 0.0) {
             let problem = format!("no normal distribution has the mean {mean} and the standard deviation {std}");
@@ -157,6 +194,10 @@ impl Tensor {
 
     /// f32 values of the normal distribution around zero without what lies beyond two standard deviations, the same for the same seed
     /// on every device.
+    ///
+    /// # Errors
+    ///
+    /// When `std` is negative or not finite; else as [`Tensor::full`].
     pub fn truncated_normal(device: &Device, shape: impl IntoDims, std: f64, seed: u64) -> Result<Tensor> {
         if !(std.is_finite() && std >= 0.0) {
             let problem = format!("no normal distribution has the standard deviation {std}");
@@ -170,7 +211,9 @@ impl Tensor {
     /// The same values with zeros in one slice of the first dimension. It is for making parameters: not recorded for differentiation, and
     /// values that nobody has read yet stay unmade.
     ///
-    /// Errors: a slice that the tensor does not have, a traced tensor.
+    /// # Errors
+    ///
+    /// When the tensor has no such row (one without dimensions has none), or is traced and has no values yet.
     pub fn with_zero_row(&self, row: usize) -> Result<Tensor> {
         let rows = self.shape().first().copied().unwrap_or(0);
         if row >= rows {
@@ -234,6 +277,10 @@ impl Tensor {
     }
 
     /// One size, counted from the end when negative; symbolic where a compiled function is traced for several sizes.
+    ///
+    /// # Errors
+    ///
+    /// When `dim` is not between `-rank` and `rank - 1`.
     pub fn size(&self, dim: i64) -> Result<Dim> {
         let rank = self.rank() as i64;
         let at = if dim < 0 { dim + rank } else { dim };
@@ -371,6 +418,11 @@ impl Tensor {
     }
 
     /// The values in row-major order, converted; waits for the device. In a compiled function this breaks the graph.
+    ///
+    /// # Errors
+    ///
+    /// When the device failed, or the values were never computed: the tensor belongs to a trace that is over, or reading it would break the
+    /// graph of a function that has to be one ([`Compiled::fullgraph`](crate::Compiled::fullgraph)).
     #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         let dtype = self.dtype();
@@ -379,11 +431,19 @@ impl Tensor {
     }
 
     /// The values in row-major order, converted.
+    ///
+    /// # Errors
+    ///
+    /// When the device failed, or the tensor is traced: reading such a one needs [`Tensor::to_vec`].
     pub async fn to_vec_async<T: Element>(&self) -> Result<Vec<T>> {
         Ok(self.words_async().await?.iter().map(|w| T::from_word(*w, self.dtype())).collect())
     }
 
     /// The value of a tensor of one element; waits for the device. In a compiled function this breaks the graph.
+    ///
+    /// # Errors
+    ///
+    /// When the tensor does not have exactly one element; else as [`Tensor::to_vec`].
     #[track_caller]
     pub fn item(&self) -> Result<f64> {
         self.check_single()?;
@@ -391,6 +451,10 @@ impl Tensor {
     }
 
     /// The value of a tensor of one element.
+    ///
+    /// # Errors
+    ///
+    /// When the tensor does not have exactly one element; else as [`Tensor::to_vec_async`].
     pub async fn item_async(&self) -> Result<f64> {
         self.check_single()?;
         self.single(&self.words_async().await?)
@@ -414,6 +478,11 @@ impl Tensor {
     }
 
     /// The tensor on another device; through the host.
+    ///
+    /// # Errors
+    ///
+    /// When the values cannot be read, as [`Tensor::to_vec`]. Nothing is written yet, so a device that cannot hold them says so at their
+    /// first use.
     #[track_caller]
     pub fn to_device(&self, device: &Device) -> Result<Tensor> {
         if self.device() == device {

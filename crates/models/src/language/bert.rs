@@ -205,6 +205,11 @@ pub struct BertModel {
 }
 
 impl BertModel {
+    /// With fresh weights, with the pooler.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero, heads do not divide the width, or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, config: &BertConfig) -> Result<BertModel> {
         let mut body = Self::without_pooler(init, config)?;
         body.pooler = Some(Dense::new(init, config.hidden_size, config.hidden_size)?);
@@ -212,6 +217,10 @@ impl BertModel {
     }
 
     /// Without the layer that [`BertModel::pooled`] needs.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero, heads do not divide the width, or the parameters are more than the device can hold.
     pub fn without_pooler(init: &mut Init, config: &BertConfig) -> Result<BertModel> {
         Ok(BertModel {
             embeddings: Embeddings::new(init, config)?,
@@ -221,6 +230,10 @@ impl BertModel {
     }
 
     /// Tokens `[batch, time]` of i32 to the last hidden states `[batch, time, hidden]`.
+    ///
+    /// # Errors
+    ///
+    /// When the tokens are not integers `[batch, time]`, there are more of them than positions, or mask or kinds have another shape.
     #[track_caller]
     pub fn hidden(&self, tokens: &Tensor, inputs: BertInputs) -> Result<Tensor> {
         let (batch, time) = sizes("Bert", tokens)?;
@@ -236,6 +249,10 @@ impl BertModel {
     }
 
     /// Hidden states to what stands for the whole sequence, `[batch, hidden]`: tanh of a linear layer of the first position.
+    ///
+    /// # Errors
+    ///
+    /// When the hidden states are not `[batch, time, hidden]` with at least one position.
     #[track_caller]
     pub fn pooled(&self, hidden: &Tensor) -> Result<Tensor> {
         let first = hidden.narrow(1, 0, 1)?.squeeze(1)?;
@@ -256,6 +273,11 @@ pub struct BertForSequenceClassification {
 }
 
 impl BertForSequenceClassification {
+    /// With fresh weights and a classifier of `classes` logits.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero, heads do not divide the width, or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, config: &BertConfig, classes: usize) -> Result<BertForSequenceClassification> {
         Ok(BertForSequenceClassification {
             bert: BertModel::new(init, config)?,
@@ -265,6 +287,10 @@ impl BertForSequenceClassification {
     }
 
     /// Tokens `[batch, time]` of i32 to logits `[batch, classes]`.
+    ///
+    /// # Errors
+    ///
+    /// As [`BertModel::hidden`]; in training with dropout, outside of a generator's scope.
     #[track_caller]
     pub fn logits(&self, tokens: &Tensor, inputs: BertInputs) -> Result<Tensor> {
         let pooled = self.bert.pooled(&self.bert.hidden(tokens, inputs)?)?;
@@ -307,6 +333,11 @@ pub struct BertForMaskedLm {
 }
 
 impl BertForMaskedLm {
+    /// With fresh weights.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero, heads do not divide the width, or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, config: &BertConfig) -> Result<BertForMaskedLm> {
         let hidden = config.hidden_size;
         Ok(BertForMaskedLm {
@@ -324,6 +355,10 @@ impl BertForMaskedLm {
     }
 
     /// Tokens `[batch, time]` of i32 to logits `[batch, time, vocabulary]`.
+    ///
+    /// # Errors
+    ///
+    /// As [`BertModel::hidden`].
     #[track_caller]
     pub fn logits(&self, tokens: &Tensor, inputs: BertInputs) -> Result<Tensor> {
         let Predictions { bias, transform } = &self.cls.predictions;
@@ -333,6 +368,10 @@ impl BertForMaskedLm {
     }
 
     /// Mean cross-entropy of the logits against tokens `[batch, time]`; positions of -100 count for nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`BertModel::hidden`], and when `wanted` is not integers of the tokens' shape.
     #[track_caller]
     pub fn loss(&self, tokens: &Tensor, wanted: &Tensor, inputs: BertInputs) -> Result<Tensor> {
         super::token_loss(&self.logits(tokens, inputs)?, wanted)

@@ -18,6 +18,11 @@ pub struct Block {
 }
 
 impl Block {
+    /// With fresh weights, for `[batch, time, width]`.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero, heads do not divide the width, or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, width: usize, heads: usize) -> Result<Block> {
         head_width("Gpt", width, heads)?;
         Ok(Block {
@@ -65,6 +70,11 @@ pub struct Gpt {
 }
 
 impl Gpt {
+    /// With fresh weights, for at most `context` positions.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero, heads do not divide the width, or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, vocabulary: usize, context: usize, width: usize, layers: usize, heads: usize) -> Result<Gpt> {
         Ok(Gpt {
             tok: Embedding::new(init, vocabulary, width)?,
@@ -76,6 +86,10 @@ impl Gpt {
     }
 
     /// Mean cross-entropy of the next token at every position; both `[batch, time]` of i32.
+    ///
+    /// # Errors
+    ///
+    /// As the model's `forward`, and when `next` is not integers of the tokens' shape.
     #[track_caller]
     pub fn loss(&self, tokens: &Tensor, next: &Tensor) -> Result<Tensor> {
         token_loss(&self.forward(tokens)?, next)

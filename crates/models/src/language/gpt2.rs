@@ -144,6 +144,11 @@ pub struct Gpt2 {
 }
 
 impl Gpt2 {
+    /// With fresh weights, as GPT-2 starts.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero, heads do not divide the width, or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, config: &Gpt2Config) -> Result<Gpt2> {
         let &Gpt2Config { vocab_size, n_positions, n_embd, n_layer, dropout, .. } = config;
         let mut table = |count| -> Result<Embedding> {
@@ -157,6 +162,10 @@ impl Gpt2 {
     }
 
     /// Mean cross-entropy of the next token at every position; both `[batch, time]` of i32.
+    ///
+    /// # Errors
+    ///
+    /// As the model's `forward`, and when `next` is not integers of the tokens' shape.
     #[track_caller]
     pub fn loss(&self, tokens: &Tensor, next: &Tensor) -> Result<Tensor> {
         token_loss(&self.forward(tokens)?, next)

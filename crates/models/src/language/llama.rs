@@ -158,6 +158,12 @@ pub struct Llama {
 }
 
 impl Llama {
+    /// With fresh weights.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero, heads do not divide the width or keys' heads the heads, a head's width is odd, or the parameters are more than
+    /// the device can hold.
     pub fn new(init: &mut Init, config: &LlamaConfig) -> Result<Llama> {
         let &LlamaConfig { vocab_size, hidden_size: hidden, num_hidden_layers, rms_norm_eps, tie_word_embeddings, .. } = config;
         let mut embed_tokens = Embedding::new(init, vocab_size, hidden)?;
@@ -169,6 +175,10 @@ impl Llama {
     }
 
     /// Mean cross-entropy of the next token at every position; both `[batch, time]` of i32.
+    ///
+    /// # Errors
+    ///
+    /// As the model's `forward`, and when `next` is not integers of the tokens' shape.
     #[track_caller]
     pub fn loss(&self, tokens: &Tensor, next: &Tensor) -> Result<Tensor> {
         token_loss(&self.forward(tokens)?, next)

@@ -39,6 +39,11 @@ pub struct LstmLm {
 pub type LstmState = (Tensor, Tensor);
 
 impl LstmLm {
+    /// With fresh weights, spread evenly over 0.1 to both sides.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero, the dropout is no probability, or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, config: &LstmLmConfig) -> Result<LstmLm> {
         let &LstmLmConfig { vocabulary, emsize, nhid, nlayers, dropout } = config;
         let mut encoder = Embedding::new(init, vocabulary, emsize)?;
@@ -53,6 +58,11 @@ impl LstmLm {
     /// `[batch, time]` of i32 to logits `[batch, time, vocabulary]` and the state behind them; from zeros, where no state is given.
     ///
     /// The steps are unrolled: a compiled function is for one number of them.
+    ///
+    /// # Errors
+    ///
+    /// When the tokens are not integers `[batch, time]`, the state not that of as many sequences; in training with dropout, outside of a
+    /// generator's scope.
     #[track_caller]
     pub fn forward_from(&self, tokens: &Tensor, state: Option<&LstmState>) -> Result<(Tensor, LstmState)> {
         sizes("LstmLm", tokens)?;
@@ -62,6 +72,10 @@ impl LstmLm {
     }
 
     /// Mean cross-entropy of the next token at every position; both `[batch, time]` of i32.
+    ///
+    /// # Errors
+    ///
+    /// As the model's `forward`, and when `next` is not integers of the tokens' shape.
     #[track_caller]
     pub fn loss(&self, tokens: &Tensor, next: &Tensor) -> Result<Tensor> {
         token_loss(&self.forward(tokens)?, next)

@@ -386,7 +386,9 @@ impl Config {
 
     /// Reads and checks a preset's fields; a missing one takes its default, an unknown one is ignored.
     ///
-    /// The error holds one message for each field that is wrong.
+    /// # Errors
+    ///
+    /// One message for each field that is wrong, or one for all when they make a model that is too large.
     pub fn from_fields(preset: Preset, fields: &[(String, String)]) -> Result<Config, Vec<FieldError>> {
         parse::config(preset, fields)
     }

@@ -39,6 +39,10 @@ impl Table {
 impl Source {
     /// The batches of the first steps: as many whole steps as take at most `places` rows, of which at most `distinct` differ; at
     /// least one. Steps are those of [`Source::batch`].
+    ///
+    /// # Errors
+    ///
+    /// When the interpreter, which draws the noise of a preset that takes some, cannot hold a step's.
     pub fn table(&mut self, places: usize, distinct: usize) -> Result<Table> {
         Ok(match self {
             // What differs at every step is kept for every step.

@@ -22,6 +22,10 @@ pub enum Model {
 
 impl Model {
     /// The model of a preset with fresh weights: the same for the same seed, on every device.
+    ///
+    /// # Errors
+    ///
+    /// When the model is no part of this build (see the feature `zoo`), or the device cannot hold its parameters.
     pub fn new(config: &Config, device: &Device) -> Result<Model> {
         let init = &mut Init::new(device, config.seed);
         #[cfg(feature = "zoo")]
@@ -120,6 +124,11 @@ pub struct Train {
 pub type Batch = (Tensor, Tensor);
 
 impl Train {
+    /// The model and its optimizer before the first step.
+    ///
+    /// # Errors
+    ///
+    /// As [`Model::new`], and when the device cannot hold the optimizer's state.
     pub fn new(config: &Config, device: &Device) -> Result<Train> {
         let model = Model::new(config, device)?;
         #[cfg(feature = "zoo")]
@@ -142,6 +151,10 @@ impl Train {
 
     /// One training step, forward, backward and update; gives the loss before the update. Run as it is, it is the eager step; given to
     /// `compile`, it is captured whole.
+    ///
+    /// # Errors
+    ///
+    /// When the batch is not one of the preset's [`Source`], and what the operators [say](aludel_tensor#when-an-operator-fails).
     pub fn step(&mut self, (x, y): &Batch) -> Result<Tensor> {
         #[cfg(feature = "zoo")]
         if let (Model::Zoo(Zoo::Gan(gan)), Some(second)) = (&mut self.model, &mut self.second_optimizer) {
@@ -216,6 +229,10 @@ impl Source {
     }
 
     /// The batch of step `step`, counted from 0: the same for every source of one configuration.
+    ///
+    /// # Errors
+    ///
+    /// When the device cannot hold the batch.
     pub fn batch(&mut self, step: u64, device: &Device) -> Result<Batch> {
         match self {
             Source::Rows { data, sampler, shape, target } => {

@@ -12,6 +12,10 @@ pub struct Cnn(Sequential);
 
 impl Cnn {
     /// `widths` are the channels after the first and the second convolution.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero.
     pub fn new(init: &mut Init, channels: usize, widths: [usize; 2], classes: usize) -> Result<Cnn> {
         let same = || ConvOptions::default().padding(1);
         Ok(Cnn(Sequential(vec![
@@ -42,6 +46,11 @@ impl Module for Cnn {
 pub struct LeNet(Sequential);
 
 impl LeNet {
+    /// With fresh weights, for images `[N, 1, 28, 28]`.
+    ///
+    /// # Errors
+    ///
+    /// When there are no classes.
     pub fn new(init: &mut Init, classes: usize) -> Result<LeNet> {
         let same = || ConvOptions::default().padding(1);
         Ok(LeNet(Sequential(vec![
@@ -73,6 +82,10 @@ pub struct Autoencoder(Sequential);
 
 impl Autoencoder {
     /// `widths` are the channels after the first and the second convolution.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero.
     pub fn new(init: &mut Init, channels: usize, widths: [usize; 2]) -> Result<Autoencoder> {
         let halve = || ConvOptions::default().stride(2).padding(1);
         let double = || halve().output_padding(1);

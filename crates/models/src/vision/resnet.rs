@@ -81,6 +81,11 @@ pub struct BasicBlock {
 }
 
 impl BasicBlock {
+    /// From `inputs` to `width` channels, with fresh weights.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, inputs: usize, width: usize, stride: i64) -> Result<BasicBlock> {
         Ok(BasicBlock {
             conv1: conv(init, inputs, width, 3, stride)?,
@@ -115,6 +120,11 @@ pub struct Bottleneck {
 }
 
 impl Bottleneck {
+    /// From `inputs` to four times `width` channels, with fresh weights.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, inputs: usize, width: usize, stride: i64) -> Result<Bottleneck> {
         let outputs = width * ResNetKind::Bottleneck.expansion();
         Ok(Bottleneck {
@@ -183,6 +193,11 @@ pub struct ResNet {
 }
 
 impl ResNet {
+    /// With fresh weights.
+    ///
+    /// # Errors
+    ///
+    /// When there are not four stages of at least one block, a size is zero, or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, config: &ResNetConfig) -> Result<ResNet> {
         let ResNetConfig { kind, ref layers, width, channels, classes } = *config;
         let [one, two, three, four] = *layers.as_slice() else {

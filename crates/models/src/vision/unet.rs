@@ -109,6 +109,11 @@ pub struct UNet {
 }
 
 impl UNet {
+    /// With fresh weights.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, config: &UNetConfig) -> Result<UNet> {
         let &UNetConfig { channels, classes, width: w } = config;
         Ok(UNet {

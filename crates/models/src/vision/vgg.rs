@@ -39,6 +39,11 @@ pub struct Vgg {
 }
 
 impl Vgg {
+    /// With fresh weights.
+    ///
+    /// # Errors
+    ///
+    /// When a size is zero, the dropout is no probability, or the parameters are more than the device can hold.
     pub fn new(init: &mut Init, config: &VggConfig) -> Result<Vgg> {
         let &VggConfig { ref stages, pooled, hidden, dropout, channels, classes } = config;
         let mut features: Vec<Layer> = Vec::new();

@@ -147,6 +147,12 @@ pub struct Vit {
 }
 
 impl Vit {
+    /// With fresh weights.
+    ///
+    /// # Errors
+    ///
+    /// When patches do not fill the image, heads do not divide the width, a size is zero, or the parameters are more than the device can
+    /// hold.
     pub fn new(init: &mut Init, config: &VitConfig) -> Result<Vit> {
         let &VitConfig { img_size, patch_size, in_chans, num_classes, embed_dim: width, depth, drop_rate, .. } = config;
         if patch_size == 0 || img_size == 0 || !img_size.is_multiple_of(patch_size) {

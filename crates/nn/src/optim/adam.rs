@@ -98,12 +98,20 @@ macro_rules! adam {
         }
 
         impl $name {
-            /// For the parameters of a tree. Errors: a number out of range.
+            /// For the parameters of a tree.
+            ///
+            /// # Errors
+            ///
+            /// When there is no parameter, or a number is negative, not finite or, of the betas, one or more.
             pub fn new<T: Tree + ?Sized>(parameters: &T, config: AdamConfig) -> Result<$name> {
                 Self::with_groups(parameters, config, &[])
             }
 
             /// As `new`, with numbers of their own for groups of parameters.
+            ///
+            /// # Errors
+            ///
+            /// As `new`, and when a group sets a number that the optimizer does not have, or the groups leave every parameter alone.
             pub fn with_groups<T: Tree + ?Sized>(parameters: &T, config: AdamConfig, groups: &[ParamGroup]) -> Result<$name> {
                 Ok($name { moments: Moments::new($text, parameters, config, $decay, groups)? })
             }

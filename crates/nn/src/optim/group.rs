@@ -170,13 +170,19 @@ impl Groups {
     }
 
     /// A hyperparameter's value; waits for the device where that computed it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such group or name, or the device failed.
     pub fn get(&self, group: usize, name: &str) -> Result<Vec<f64>> {
         Ok(self.group(group)?.get(name)?.to_vec::<f32>()?.into_iter().map(|v| shortest(v as f64)).collect())
     }
 
     /// Sets a hyperparameter from the next step on; nothing is compiled anew.
     ///
-    /// Errors: a group or name that there is not, another number of values, a value out of range.
+    /// # Errors
+    ///
+    /// When there is no such group or name, there are not as many values as before, or one is out of range.
     pub fn set(&mut self, group: usize, name: &str, values: &[f64]) -> Result<()> {
         let old = self.group(group)?.get(name)?;
         if old.shape().iter().product::<usize>() != values.len() {
@@ -191,6 +197,10 @@ impl Groups {
     }
 
     /// The learning rate of a group.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such group, or the device failed.
     pub fn lr(&self, group: usize) -> Result<f64> {
         Ok(self.get(group, "lr")?.first().copied().unwrap_or(0.0))
     }

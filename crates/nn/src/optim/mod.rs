@@ -22,8 +22,10 @@ use aludel_tensor::{Error, Gradients, Result, Static, Tensor, Tree, Visitor, no_
 pub trait Optimizer: Tree {
     /// Replaces each parameter for which there is a gradient by its update.
     ///
-    /// Errors when there is none for any (then the gradients are of other values), or when the tree has other parameters than the optimizer
-    /// was made for.
+    /// # Errors
+    ///
+    /// When there is a gradient for none of them (then the gradients are of other values), or the tree has other parameters than the
+    /// optimizer was made for.
     fn step<T: Tree + ?Sized>(&mut self, parameters: &mut T, gradients: &Gradients) -> Result<()>;
 
     /// The groups of parameters and their hyperparameters. PyTorch: `param_groups`.

@@ -74,12 +74,21 @@ pub struct Muon {
 }
 
 impl Muon {
-    /// For the parameters of a tree. Errors: a parameter that is not a matrix, a number out of range.
+    /// For the parameters of a tree.
+    ///
+    /// # Errors
+    ///
+    /// When there is no parameter, one is not a matrix, or a number is out of its range.
     pub fn new<T: Tree + ?Sized>(parameters: &T, config: MuonConfig) -> Result<Muon> {
         Self::with_groups(parameters, config, &[])
     }
 
     /// As [`Muon::new`], with numbers of their own for groups of parameters, or without some.
+    ///
+    /// # Errors
+    ///
+    /// As [`Muon::new`], and when a group sets a number that the optimizer does not have, or the groups leave every parameter alone;
+    /// parameters that a group leaves out may have any shape.
     pub fn with_groups<T: Tree + ?Sized>(parameters: &T, config: MuonConfig, groups: &[ParamGroup]) -> Result<Muon> {
         let MuonConfig { lr, weight_decay, momentum, nesterov, ns_coefficients, eps, ns_steps, adjust_lr, ns_dtype } = config;
         check("Muon", "eps", eps, 0.0..f64::MAX)?;

@@ -37,12 +37,20 @@ pub struct RmsProp {
 }
 
 impl RmsProp {
-    /// For the parameters of a tree. Errors: a number out of range.
+    /// For the parameters of a tree.
+    ///
+    /// # Errors
+    ///
+    /// When there is no parameter, or a number is out of its range.
     pub fn new<T: Tree + ?Sized>(parameters: &T, config: RmsPropConfig) -> Result<RmsProp> {
         Self::with_groups(parameters, config, &[])
     }
 
     /// As [`RmsProp::new`], with numbers of their own for groups of parameters.
+    ///
+    /// # Errors
+    ///
+    /// As [`RmsProp::new`], and when a group sets a number that the optimizer does not have, or the groups leave every parameter alone.
     pub fn with_groups<T: Tree + ?Sized>(parameters: &T, config: RmsPropConfig, groups: &[ParamGroup]) -> Result<RmsProp> {
         let RmsPropConfig { lr, alpha, eps, weight_decay, momentum, centered, maximize } = config;
         check("RmsProp", "alpha", alpha, 0.0..f64::MAX)?;
@@ -126,12 +134,20 @@ pub struct Adagrad {
 }
 
 impl Adagrad {
-    /// For the parameters of a tree. Errors: a number out of range.
+    /// For the parameters of a tree.
+    ///
+    /// # Errors
+    ///
+    /// When there is no parameter, or a number is out of its range.
     pub fn new<T: Tree + ?Sized>(parameters: &T, config: AdagradConfig) -> Result<Adagrad> {
         Self::with_groups(parameters, config, &[])
     }
 
     /// As [`Adagrad::new`], with numbers of their own for groups of parameters.
+    ///
+    /// # Errors
+    ///
+    /// As [`Adagrad::new`], and when a group sets a number that the optimizer does not have, or the groups leave every parameter alone.
     pub fn with_groups<T: Tree + ?Sized>(parameters: &T, config: AdagradConfig, groups: &[ParamGroup]) -> Result<Adagrad> {
         let AdagradConfig { lr, lr_decay, weight_decay, initial_accumulator_value, eps, maximize } = config;
         check("Adagrad", "lr_decay", lr_decay, 0.0..f64::MAX)?;
@@ -200,12 +216,20 @@ pub struct Lion {
 }
 
 impl Lion {
-    /// For the parameters of a tree. Errors: a number out of range.
+    /// For the parameters of a tree.
+    ///
+    /// # Errors
+    ///
+    /// When there is no parameter, or a number is out of its range.
     pub fn new<T: Tree + ?Sized>(parameters: &T, config: LionConfig) -> Result<Lion> {
         Self::with_groups(parameters, config, &[])
     }
 
     /// As [`Lion::new`], with numbers of their own for groups of parameters.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lion::new`], and when a group sets a number that the optimizer does not have, or the groups leave every parameter alone.
     pub fn with_groups<T: Tree + ?Sized>(parameters: &T, config: LionConfig, groups: &[ParamGroup]) -> Result<Lion> {
         let LionConfig { lr, betas, weight_decay, maximize } = config;
         let numbers = [("lr", vec![lr]), ("betas", vec![betas.0, betas.1]), ("weight_decay", vec![weight_decay])];

@@ -35,12 +35,20 @@ pub struct Sgd {
 }
 
 impl Sgd {
-    /// For the parameters of a tree. Errors: a number out of range, nesterov without momentum or with dampening.
+    /// For the parameters of a tree.
+    ///
+    /// # Errors
+    ///
+    /// When there is no parameter, a number is out of its range, or `nesterov` comes without momentum or with dampening.
     pub fn new<T: Tree + ?Sized>(parameters: &T, config: SgdConfig) -> Result<Sgd> {
         Self::with_groups(parameters, config, &[])
     }
 
     /// As [`Sgd::new`], with numbers of their own for groups of parameters.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sgd::new`], and when a group sets a number that the optimizer does not have, or the groups leave every parameter alone.
     pub fn with_groups<T: Tree + ?Sized>(parameters: &T, config: SgdConfig, groups: &[ParamGroup]) -> Result<Sgd> {
         let SgdConfig { lr, momentum, dampening, nesterov, weight_decay, maximize } = config;
         if nesterov && (momentum == 0.0 || dampening != 0.0) {

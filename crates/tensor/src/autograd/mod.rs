@@ -134,7 +134,11 @@ pub struct Gradients {
 }
 
 impl Gradients {
-    /// The gradient of a leaf; an error when the loss does not depend on it.
+    /// The gradient of a leaf.
+    ///
+    /// # Errors
+    ///
+    /// When the tensor does not require a gradient, or the loss does not depend on this very value.
     pub fn get(&self, leaf: &Tensor) -> Result<&Tensor> {
         self.find(leaf).ok_or_else(|| {
             let (problem, remedy) = match leaf.inner.grad {
@@ -167,6 +171,10 @@ impl Gradients {
     }
 
     /// Other gradients for the same leaves, in the order of [`Gradients::iter`]: for clipping and scaling.
+    ///
+    /// # Errors
+    ///
+    /// When there are not as many as before, or one has another type or shape; the old ones stay then.
     pub fn replace(&mut self, gradients: Vec<Tensor>) -> Result<()> {
         if gradients.len() != self.list.len() || gradients.iter().zip(&self.list).any(|(new, old)| new.ty() != old.ty()) {
             return Err(Error::invalid("gradients", "the new gradients do not match the old ones", "keep number, order, type and shape"));
@@ -183,6 +191,11 @@ impl Gradients {
 
 impl Tensor {
     /// The gradient of this scalar for every leaf that it depends on. The tape stays: a second call gives the same.
+    ///
+    /// # Errors
+    ///
+    /// When the tensor has more than one element or depends on nothing that requires a gradient, an operator on the way has no derivative,
+    /// or one of the backward pass's fails, as [every operator](crate#when-an-operator-fails) may.
     #[track_caller]
     pub fn backward(&self) -> Result<Gradients> {
         let at = Location::caller();

@@ -39,7 +39,11 @@ where
     F: Fn(&mut S, &A) -> Result<R>,
 {
     /// Captures the function for the sizes of these arguments and gives its graph, without compiling or running anything. The state stays
-    /// as it is. Errors when the function reads a value on the host: such a function is more than one graph.
+    /// as it is.
+    ///
+    /// # Errors
+    ///
+    /// When the function fails, reads a value on the host (it is more than one graph then), or another function is being traced.
     pub fn export(&self, state: &mut S, args: &A) -> Result<Exported> {
         if trace::is_active() {
             return Err(Error::invalid("export", "a compiled function is being traced", "call it outside of compiled functions"));

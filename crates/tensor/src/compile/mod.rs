@@ -189,6 +189,12 @@ where
     /// Calls the function: replays a specialisation whose guards hold, else captures and compiles a new one.
     ///
     /// On an error the state is what it was, unless the device failed while it ran.
+    ///
+    /// # Errors
+    ///
+    /// The function's own; arguments and state on different devices, or carrying the tape of eager operators; a graph break, where
+    /// [`Compiled::fullgraph`] forbids them; a graph that the device's target cannot compile, or that takes more memory than it has; a
+    /// failed device.
     pub fn call(&self, state: &mut S, args: &A) -> Result<R> {
         if trace::is_active() {
             // Within another compiled function: part of its graph.

@@ -48,13 +48,20 @@ number!(f64: Float(f64), f32: Float(f64), i32: Int(i64), i64: Int(i64), usize: I
 
 /// Runs (or, in a trace, records) an operator of the table.
 ///
-/// Errors name the operator, the operands' types and what to do; tensors of two devices are an error.
+/// # Errors
+///
+/// As [every operator](crate#when-an-operator-fails), and when no operand is a tensor: then there is no device to run on, see
+/// [`dispatch_on`].
 #[track_caller]
 pub fn dispatch(def: &'static OpDef, operands: &[Operand], attrs: Attrs) -> Result<Vec<Tensor>> {
     dispatch_at(None, def, operands, attrs, Location::caller())
 }
 
 /// As [`dispatch`], for operators without operands, on a device.
+///
+/// # Errors
+///
+/// As [every operator](crate#when-an-operator-fails), also when an operand lies on another device than the one given.
 #[track_caller]
 pub fn dispatch_on(device: &Device, def: &'static OpDef, operands: &[Operand], attrs: Attrs) -> Result<Vec<Tensor>> {
     dispatch_at(Some(device), def, operands, attrs, Location::caller())

@@ -20,8 +20,6 @@ use std::sync::Arc;
 /// Tensors that the function takes from around it, such as parameters, get gradients like its arguments. Random operators draw the same
 /// numbers again. In a compiled function the region's values are never kept; eagerly the function runs operator by operator, twice.
 ///
-/// Errors: what the function returns; a value read on the host within it.
-///
 /// ```
 /// use aludel_tensor::{Device, Tensor, func};
 ///
@@ -34,6 +32,10 @@ use std::sync::Arc;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # Errors
+///
+/// The function's own, and a value read on the host within it.
 #[track_caller]
 pub fn checkpoint<A: Tree + Clone, R: Tree + Clone>(function: impl Fn(&A) -> Result<R>, args: &A) -> Result<R> {
     let at = Location::caller();

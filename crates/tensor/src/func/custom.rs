@@ -52,9 +52,18 @@ pub trait Function {
     /// What the backward pass needs of the forward pass. PyTorch: `ctx.save_for_backward`.
     type Saved: Tree + Clone;
 
+    /// The output, and what `backward` needs.
+    ///
+    /// # Errors
+    ///
+    /// Whatever ends the computation; it ends [`Function::apply`].
     fn forward(&self, input: &Self::Input) -> Result<(Self::Output, Self::Saved)>;
 
     /// The gradient of each float tensor of the input, for those of the output. Linear in `grad_output`.
+    ///
+    /// # Errors
+    ///
+    /// Whatever ends the computation; it ends [`Function::apply`], which captures it too.
     fn backward(&self, saved: &Self::Saved, grad_output: &Self::Output) -> Result<Self::Input>;
 
     /// The tangent of the output for a tangent of the input (forward mode). Without it the transpose of `backward` is taken, which is
@@ -64,6 +73,11 @@ pub trait Function {
     }
 
     /// Calls the function.
+    ///
+    /// # Errors
+    ///
+    /// What [`Function::forward`] and [`Function::backward`] give, a value read on the host within them, and a gradient of another type or
+    /// shape than the input.
     #[track_caller]
     fn apply(&self, input: &Self::Input) -> Result<Self::Output> {
         call(self, input, Location::caller())

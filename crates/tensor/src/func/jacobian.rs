@@ -47,6 +47,10 @@ pub fn hessian(function: impl Fn(&Tensor) -> Result<Tensor>) -> impl Fn(&Tensor)
 
 /// The value of a scalar function and the product of its Hessian with a vector, without the Hessian: forward over reverse.
 /// PyTorch: `torch.autograd.functional.hvp`.
+///
+/// # Errors
+///
+/// As [`jvp`]; and when the function's value is no float scalar.
 #[track_caller]
 pub fn hvp<A: Tree + Clone>(function: impl Fn(&A) -> Result<Tensor>, inputs: &A, v: &A) -> Result<(Tensor, A)> {
     let ((value, _), (_, product)) = jvp(value_and_grad(function), inputs, v)?;

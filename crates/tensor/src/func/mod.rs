@@ -131,6 +131,11 @@ fn differentiate<A: Tree + Clone, X: Tree + Clone>(
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # Errors
+///
+/// The function's own; an argument without a float tensor, a value read on the host, an operator without a derivative. The pullback fails
+/// when what it is given does not have the types and shapes of the result.
 #[track_caller]
 pub fn vjp<A: Tree + Clone, R: Tree + Clone, F: Fn(&A) -> Result<R>>(
     function: F,
@@ -169,6 +174,10 @@ fn check_types(what: &str, given: &[Tensor], like: &[Tensor]) -> Result<()> {
 /// PyTorch: `torch.func.jvp`.
 ///
 /// `tangents` is a tree like `primals`; what it has in place of tensors without float elements does not matter.
+///
+/// # Errors
+///
+/// The function's own; an argument without a float tensor, tangents of other types or shapes than the primals, a value read on the host.
 #[track_caller]
 pub fn jvp<A: Tree + Clone, R: Tree + Clone>(function: impl Fn(&A) -> Result<R>, primals: &A, tangents: &A) -> Result<(R, R)> {
     let at = Location::caller();

@@ -1,9 +1,9 @@
 //! Attention as a method.
 
-use super::{find, one};
+use super::one;
 use crate::dispatch::Operand;
 use crate::tensor::Tensor;
-use aludel_ir::{Attrs, OpDef, Result};
+use aludel_ir::{Attrs, Result};
 use std::panic::Location;
 
 /// The static arguments of attention beside its mask.
@@ -22,12 +22,21 @@ pub struct AttentionOptions {
 impl Tensor {
     /// `softmax(self @ key^T / sqrt(E) + mask) @ value` over the last two dimensions: self is `[.., L, E]`, key `[.., S, E]`, value
     /// `[.., S, Ev]`, the mask (bool, true is seen; or floats that are added) broadcasts to `[.., L, S]`.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when widths, lengths or batches do not fit each other, or `is_causal` comes
+    /// with a mask.
     #[track_caller]
     pub fn scaled_dot_product_attention(&self, key: &Tensor, value: &Tensor, mask: Option<&Tensor>, is_causal: bool) -> Result<Tensor> {
         self.attention(key, value, mask, None, AttentionOptions { is_causal, ..AttentionOptions::default() }, Location::caller())
     }
 
     /// [`Tensor::scaled_dot_product_attention`] with all its arguments; `dropout_key` are two u32.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::scaled_dot_product_attention`], and when there is a `dropout_p` without a key or it is no probability.
     #[track_caller]
     pub fn scaled_dot_product_attention_with(
         &self,

@@ -3,7 +3,7 @@
 //! A [`ComplexTensor`] is a real tensor whose last dimension holds the two parts, under a type of its own: what orders numbers does not
 //! exist for it, which PyTorch finds out when it runs. Devices and compiled functions see the pairs only.
 
-use super::{ConvOptions, find, one};
+use super::{ConvOptions, one};
 use crate::autograd::Gradients;
 use crate::device::Device;
 use crate::dispatch::Operand;
@@ -109,7 +109,11 @@ fn call(def: &'static OpDef, operands: &[Operand], attrs: Attrs, at: &'static Lo
 // ---- making them, and what they are ----
 
 impl ComplexTensor {
-    /// The numbers in row-major order. Errors when the shape does not have as many elements.
+    /// The numbers in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::from_slice`].
     pub fn from_slice(device: &Device, values: &[Complex32], shape: impl IntoDims) -> Result<ComplexTensor> {
         let flat: Vec<f32> = values.iter().flat_map(|z| [z.re, z.im]).collect();
         let mut dims = shape.into_dims();
@@ -118,6 +122,10 @@ impl ComplexTensor {
     }
 
     /// Zeros.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::full`].
     pub fn zeros(device: &Device, shape: impl IntoDims) -> Result<ComplexTensor> {
         let mut dims = shape.into_dims();
         dims.push(Dim::Const(2));
@@ -125,12 +133,21 @@ impl ComplexTensor {
     }
 
     /// Numbers of absolute values and angles. PyTorch: `torch.polar`.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails).
     #[track_caller]
     pub fn polar(abs: &Tensor, angle: &Tensor) -> Result<ComplexTensor> {
         call(row!("polar"), &[abs.into(), angle.into()], Attrs::new(), Location::caller())
     }
 
     /// Joined along a dimension. PyTorch: `torch.cat`.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), when there is no tensor, `dim` is out of range, or the sizes differ in another
+    /// dimension.
     #[track_caller]
     pub fn cat(tensors: &[&ComplexTensor], dim: i64) -> Result<ComplexTensor> {
         let first = tensors.first().ok_or_else(|| Error::invalid("cat", "no tensors", "give at least one"))?;
@@ -139,6 +156,10 @@ impl ComplexTensor {
     }
 
     /// Joined along a new dimension. PyTorch: `torch.stack`.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), when there is no tensor, `dim` is beyond the new rank, or the shapes differ.
     #[track_caller]
     pub fn stack(tensors: &[&ComplexTensor], dim: i64) -> Result<ComplexTensor> {
         let first = tensors.first().ok_or_else(|| Error::invalid("stack", "no tensors", "give at least one"))?;
@@ -160,6 +181,10 @@ impl ComplexTensor {
     }
 
     /// The same numbers in another type.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails).
     #[track_caller]
     pub fn to(&self, dtype: ComplexDType) -> Result<ComplexTensor> {
         self.0.to(dtype.part()).map(ComplexTensor)
@@ -197,10 +222,18 @@ impl ComplexTensor {
     }
 
     /// Its gradient among those of a loss.
+    ///
+    /// # Errors
+    ///
+    /// As [`Gradients::get`].
     pub fn gradient(&self, gradients: &Gradients) -> Result<ComplexTensor> {
         gradients.get(&self.0).cloned().map(ComplexTensor)
     }
 
+    /// As [`Tensor::to_device`].
+    ///
+    /// # Errors
+    ///
     /// As [`Tensor::to_device`].
     #[track_caller]
     pub fn to_device(&self, device: &Device) -> Result<ComplexTensor> {
@@ -208,17 +241,29 @@ impl ComplexTensor {
     }
 
     /// The numbers in row-major order; waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::to_vec`].
     #[track_caller]
     pub fn to_vec(&self) -> Result<Vec<Complex32>> {
         Ok(self.0.to_vec::<f32>()?.chunks_exact(2).map(|p| Complex32::new(p[0], p[1])).collect())
     }
 
     /// The numbers in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::to_vec_async`].
     pub async fn to_vec_async(&self) -> Result<Vec<Complex32>> {
         Ok(self.0.to_vec_async::<f32>().await?.chunks_exact(2).map(|p| Complex32::new(p[0], p[1])).collect())
     }
 
     /// The value of a tensor of one number; waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// When there is not exactly one number; else as [`Tensor::to_vec`].
     #[track_caller]
     pub fn item(&self) -> Result<Complex64> {
         match self.to_vec()?.as_slice() {
@@ -248,6 +293,10 @@ impl ComplexTensor {
 
 impl Tensor {
     /// The complex numbers of this and a tensor of imaginary parts. PyTorch: `torch.complex`.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when the parts differ in type or do not broadcast.
     #[track_caller]
     pub fn complex(&self, imag: &Tensor) -> Result<ComplexTensor> {
         call(row!("complex"), &[self.into(), imag.into()], Attrs::new(), Location::caller())
@@ -255,7 +304,9 @@ impl Tensor {
 
     /// The pairs of the last dimension as complex numbers. Nothing is copied. PyTorch: `torch.view_as_complex`.
     ///
-    /// Errors: the last dimension is not two, or the elements are neither f32 nor f16.
+    /// # Errors
+    ///
+    /// When the last dimension is not two, or the elements are neither f32 nor f16.
     pub fn view_as_complex(&self) -> Result<ComplexTensor> {
         let pairs = self.dims().last().is_some_and(|d| d.as_const() == Some(2));
         if pairs && matches!(self.dtype(), DType::F32 | DType::F16) {
@@ -284,6 +335,10 @@ macro_rules! to_real {
     ($($name:ident, $row:literal: $doc:literal),* $(,)?) => {
         impl ComplexTensor {$(
             #[doc = $doc]
+            ///
+            /// # Errors
+            ///
+            /// As [every operator](crate#when-an-operator-fails).
             #[track_caller]
             pub fn $name(&self) -> Result<Tensor> {
                 one(row!($row), &[(&self.0).into()], Attrs::new(), Location::caller())
@@ -302,6 +357,10 @@ macro_rules! unary {
     ($($name:ident, $row:literal: $doc:literal),* $(,)?) => {
         impl ComplexTensor {$(
             #[doc = $doc]
+            ///
+            /// # Errors
+            ///
+            /// As [every operator](crate#when-an-operator-fails).
             #[track_caller]
             pub fn $name(&self) -> Result<ComplexTensor> {
                 call(row!($row), &[(&self.0).into()], Attrs::new(), Location::caller())
@@ -355,18 +414,30 @@ impl ComplexTensor {
     }
 
     /// Sums.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails).
     #[track_caller]
     pub fn add<'a>(&self, other: impl Into<ComplexOperand<'a>>) -> Result<ComplexTensor> {
         self.binary(row!("add"), other.into(), Location::caller())
     }
 
     /// Differences.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails).
     #[track_caller]
     pub fn sub<'a>(&self, other: impl Into<ComplexOperand<'a>>) -> Result<ComplexTensor> {
         self.binary(row!("sub"), other.into(), Location::caller())
     }
 
     /// Products.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails).
     #[track_caller]
     pub fn mul<'a>(&self, other: impl Into<ComplexOperand<'a>>) -> Result<ComplexTensor> {
         let at = Location::caller();
@@ -378,6 +449,10 @@ impl ComplexTensor {
     }
 
     /// Quotients.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails).
     #[track_caller]
     pub fn div<'a>(&self, other: impl Into<ComplexOperand<'a>>) -> Result<ComplexTensor> {
         let at = Location::caller();
@@ -389,12 +464,20 @@ impl ComplexTensor {
     }
 
     /// Powers, `e^(y log x)`.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails).
     #[track_caller]
     pub fn pow<'a>(&self, exponent: impl Into<ComplexOperand<'a>>) -> Result<ComplexTensor> {
         self.binary(row!("complex_pow"), exponent.into(), Location::caller())
     }
 
     /// Where both parts are equal.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails).
     #[track_caller]
     pub fn eq<'a>(&self, other: impl Into<ComplexOperand<'a>>) -> Result<Tensor> {
         let at = Location::caller();
@@ -403,24 +486,40 @@ impl ComplexTensor {
     }
 
     /// Matrix products with broadcast batch dimensions; vectors as in PyTorch.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::matmul`].
     #[track_caller]
     pub fn matmul<'a>(&self, other: impl Into<ComplexOperand<'a>>) -> Result<ComplexTensor> {
         self.binary(row!("complex_matmul"), other.into(), Location::caller())
     }
 
     /// `x @ weight^T + bias`, without conjugation.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::linear`].
     #[track_caller]
     pub fn linear(&self, weight: &ComplexTensor, bias: Option<&ComplexTensor>) -> Result<ComplexTensor> {
         self.with_weight(row!("complex_linear"), weight, bias, Attrs::new(), Location::caller())
     }
 
     /// Convolution of `[N, C, L]` with a weight `[O, C / groups, K]`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::conv1d`].
     #[track_caller]
     pub fn conv1d(&self, weight: &ComplexTensor, bias: Option<&ComplexTensor>, options: &ConvOptions) -> Result<ComplexTensor> {
         self.with_weight(row!("complex_conv1d"), weight, bias, options.attrs(), Location::caller())
     }
 
     /// Convolution of `[N, C, H, W]` with a weight `[O, C / groups, KH, KW]`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::conv2d`].
     #[track_caller]
     pub fn conv2d(&self, weight: &ComplexTensor, bias: Option<&ComplexTensor>, options: &ConvOptions) -> Result<ComplexTensor> {
         self.with_weight(row!("complex_conv2d"), weight, bias, options.attrs(), Location::caller())
@@ -440,6 +539,11 @@ impl ComplexTensor {
     }
 
     /// Einstein summation of one or two tensors. PyTorch: `torch.einsum`.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when the equation is none, has another number of operands (one or two), or
+    /// names sizes that differ.
     #[track_caller]
     pub fn einsum(equation: &str, operands: &[&ComplexTensor]) -> Result<ComplexTensor> {
         let operands: Vec<Operand> = operands.iter().map(|t| Operand::from(&t.0)).collect();
@@ -447,12 +551,20 @@ impl ComplexTensor {
     }
 
     /// Sums along dimensions; `()` means all.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when a dimension is out of range or named twice.
     #[track_caller]
     pub fn sum(&self, dim: impl IntoInts) -> Result<ComplexTensor> {
         self.reduce(row!("sum"), "sum", dim, Location::caller())
     }
 
     /// Means along dimensions; `()` means all.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when a dimension is out of range or named twice.
     #[track_caller]
     pub fn mean(&self, dim: impl IntoInts) -> Result<ComplexTensor> {
         self.reduce(row!("mean"), "mean", dim, Location::caller())
@@ -465,6 +577,10 @@ impl ComplexTensor {
     }
 
     /// As [`Tensor::reshape`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::reshape`].
     #[track_caller]
     pub fn reshape(&self, shape: impl IntoDims) -> Result<ComplexTensor> {
         let mut dims = shape.into_dims();
@@ -472,6 +588,10 @@ impl ComplexTensor {
         self.0.reshape(dims).map(ComplexTensor)
     }
 
+    /// As [`Tensor::expand`].
+    ///
+    /// # Errors
+    ///
     /// As [`Tensor::expand`].
     #[track_caller]
     pub fn expand(&self, shape: impl IntoDims) -> Result<ComplexTensor> {
@@ -481,6 +601,10 @@ impl ComplexTensor {
     }
 
     /// As [`Tensor::permute`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::permute`].
     #[track_caller]
     pub fn permute(&self, dims: impl IntoInts) -> Result<ComplexTensor> {
         let mut dims = self.every("permute", dims)?;
@@ -489,11 +613,19 @@ impl ComplexTensor {
     }
 
     /// As [`Tensor::transpose`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::transpose`].
     #[track_caller]
     pub fn transpose(&self, dim0: i64, dim1: i64) -> Result<ComplexTensor> {
         self.0.transpose(self.dim("transpose", dim0, 0)?, self.dim("transpose", dim1, 0)?).map(ComplexTensor)
     }
 
+    /// As [`Tensor::unsqueeze`].
+    ///
+    /// # Errors
+    ///
     /// As [`Tensor::unsqueeze`].
     #[track_caller]
     pub fn unsqueeze(&self, dim: i64) -> Result<ComplexTensor> {
@@ -501,17 +633,29 @@ impl ComplexTensor {
     }
 
     /// As [`Tensor::squeeze`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::squeeze`].
     #[track_caller]
     pub fn squeeze(&self, dim: i64) -> Result<ComplexTensor> {
         self.0.squeeze(self.dim("squeeze", dim, 0)?).map(ComplexTensor)
     }
 
     /// As [`Tensor::narrow`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::narrow`].
     #[track_caller]
     pub fn narrow(&self, dim: i64, start: impl IntoDim, length: impl IntoDim) -> Result<ComplexTensor> {
         self.0.narrow(self.dim("narrow", dim, 0)?, start, length).map(ComplexTensor)
     }
 
+    /// As [`Tensor::flip`].
+    ///
+    /// # Errors
+    ///
     /// As [`Tensor::flip`].
     #[track_caller]
     pub fn flip(&self, dims: impl IntoInts) -> Result<ComplexTensor> {

@@ -1,10 +1,10 @@
 //! Convolutions, pooling and batch normalization as methods.
 
-use super::{find, one};
+use super::one;
 use crate::dispatch::{Operand, dispatch_at};
 use crate::shape::IntoInts;
 use crate::tensor::Tensor;
-use aludel_ir::{Attrs, Error, OpDef, Result};
+use aludel_ir::{Attrs, Error, Result};
 use std::panic::Location;
 
 /// The static arguments of a convolution; each list has one number for every spatial dimension, or one for all.
@@ -64,6 +64,11 @@ macro_rules! convolutions {
     ($($name:ident, $transposed:literal, $doc:literal);* $(;)?) => {
         impl Tensor {$(
             #[doc = $doc]
+            ///
+            /// # Errors
+            ///
+            /// As [every operator](crate#when-an-operator-fails), when ranks, channels or groups do not fit each
+            /// other, or `options` names another number of dimensions.
             #[track_caller]
             pub fn $name(&self, weight: &Tensor, bias: Option<&Tensor>, options: &ConvOptions) -> Result<Tensor> {
                 let mut operands: Vec<Operand> = vec![self.into(), weight.into()];
@@ -96,18 +101,32 @@ fn pooling(kernel: impl IntoInts, stride: impl IntoInts, padding: impl IntoInts)
 
 impl Tensor {
     /// The largest element of each window of the last two dimensions. A stride of `()` is the kernel's size.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), when there are fewer than three dimensions, a window is empty or larger than the
+    /// padded image, or the padding is more than half of it.
     #[track_caller]
     pub fn max_pool2d(&self, kernel: impl IntoInts, stride: impl IntoInts, padding: impl IntoInts) -> Result<Tensor> {
         one(row!("max_pool2d"), &[self.into()], pooling(kernel, stride, padding), Location::caller())
     }
 
     /// The mean of each window of the last two dimensions, padding included. A stride of `()` is the kernel's size.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::max_pool2d`].
     #[track_caller]
     pub fn avg_pool2d(&self, kernel: impl IntoInts, stride: impl IntoInts, padding: impl IntoInts) -> Result<Tensor> {
         one(row!("avg_pool2d"), &[self.into()], pooling(kernel, stride, padding), Location::caller())
     }
 
     /// Means of as many windows as asked in each of the last two dimensions.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), when there are fewer than three dimensions, or the sizes are not one or two
+    /// positive numbers.
     #[track_caller]
     pub fn adaptive_avg_pool2d(&self, output_size: impl IntoInts) -> Result<Tensor> {
         let attrs = Attrs::new().with("output_size", output_size.into_ints().unwrap_or(vec![1]));
@@ -116,6 +135,10 @@ impl Tensor {
 
     /// Normalizes each channel of `[N, C, ..]`, over the batch when training, else by the running statistics, then scales and
     /// shifts. Gives the result and the new running mean and variance.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when the statistics, weight or bias do not have one number for each channel.
     #[track_caller]
     pub fn batch_norm(
         &self,

@@ -1,10 +1,10 @@
 //! Fourier transforms as methods. PyTorch: `torch.fft`.
 
 use super::complex::ComplexTensor;
-use super::{find, one};
+use super::one;
 use crate::shape::IntoInts;
 use crate::tensor::Tensor;
-use aludel_ir::{Attrs, OpDef, Result};
+use aludel_ir::{Attrs, Result};
 use std::panic::Location;
 
 /// Which of the two directions is divided by the number of elements.
@@ -49,6 +49,10 @@ macro_rules! transforms {
     ($($name:ident($a:ident: $t:ty, $d:ident: $dt:ty) by $attrs:ident: $doc:literal),* $(,)?) => {
         impl ComplexTensor {$(
             #[doc = $doc]
+            ///
+            /// # Errors
+            ///
+            /// As [every operator](crate#when-an-operator-fails), and when a dimension is out of range or a length not positive.
             #[track_caller]
             pub fn $name(&self, $a: $t, $d: $dt, norm: Norm) -> Result<ComplexTensor> {
                 let def = row!(stringify!($name));
@@ -67,18 +71,30 @@ transforms! {
 
 impl ComplexTensor {
     /// The `n` real numbers whose [`Tensor::rfft`] this is; `n` is `2 (length - 1)` where it is not given, so name odd ones.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when `dim` is out of range or `n` not positive.
     #[track_caller]
     pub fn irfft(&self, n: Option<i64>, dim: i64, norm: Norm) -> Result<Tensor> {
         one(row!("irfft"), &[self.view_as_real().into()], attrs(n, dim, norm), Location::caller())
     }
 
     /// Moves frequency zero to the middle, along dimensions; `()` means all.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::fftshift`].
     #[track_caller]
     pub fn fftshift(&self, dims: impl IntoInts) -> Result<ComplexTensor> {
         self.shifted("fftshift", dims, false, Location::caller())
     }
 
     /// The inverse of [`ComplexTensor::fftshift`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::fftshift`].
     #[track_caller]
     pub fn ifftshift(&self, dims: impl IntoInts) -> Result<ComplexTensor> {
         self.shifted("ifftshift", dims, true, Location::caller())
@@ -96,18 +112,30 @@ impl ComplexTensor {
 impl Tensor {
     /// The first `n / 2 + 1` numbers of the Fourier transform of real numbers along a dimension; the others are their conjugates. `n` cuts
     /// the dimension or fills it with zeros first.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), when these are not real floats, `dim` is out of range or `n` not positive.
     #[track_caller]
     pub fn rfft(&self, n: Option<i64>, dim: i64, norm: Norm) -> Result<ComplexTensor> {
         one(row!("rfft"), &[self.into()], attrs(n, dim, norm), Location::caller()).map(ComplexTensor::of)
     }
 
     /// Moves frequency zero to the middle, along dimensions; `()` means all. PyTorch: `torch.fft.fftshift`.
+    ///
+    /// # Errors
+    ///
+    /// As [every operator](crate#when-an-operator-fails), and when a dimension is out of range.
     #[track_caller]
     pub fn fftshift(&self, dims: impl IntoInts) -> Result<Tensor> {
         roll(self, dims.into_ints().unwrap_or_else(|| (0..self.rank() as i64).collect()), false, Location::caller())
     }
 
     /// The inverse of [`Tensor::fftshift`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::fftshift`].
     #[track_caller]
     pub fn ifftshift(&self, dims: impl IntoInts) -> Result<Tensor> {
         roll(self, dims.into_ints().unwrap_or_else(|| (0..self.rank() as i64).collect()), true, Location::caller())
