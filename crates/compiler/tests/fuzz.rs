@@ -7,7 +7,7 @@ use aludel_ir::interp::{HostTensor, Interpreter, Precision};
 
 mod common;
 use common::Rng;
-use common::generate::{Style, differ, graph, hints, inputs};
+use common::generate::{Sizes, Style, differ, graph, hints, inputs};
 use common::shrink::shrink;
 
 fn run(g: &Graph, sizes: &[i64]) -> Result<Vec<HostTensor>, String> {
@@ -29,7 +29,13 @@ fn check(name: &str, cases: u64, style: impl Fn(u64) -> Style, fails: &dyn Fn(&G
 }
 
 fn styles(seed: u64) -> Style {
-    Style { symbolic: seed % 2 == 1, gradients: seed % 4 < 2, jumps: true, large: seed % 8 == 7, length: 3 + (seed % 10) as usize }
+    Style {
+        symbolic: seed % 2 == 1,
+        gradients: seed % 4 < 2,
+        jumps: true,
+        sizes: if seed % 8 == 7 { Sizes::Large } else { Sizes::Small },
+        length: 3 + (seed % 10) as usize,
+    }
 }
 
 fn joint(seed: u64) -> Style {
@@ -153,6 +159,33 @@ fn compiled_shaders_are_valid() {
             }
         }
         None
+    });
+}
+
+/// Whatever the sizes, nothing divides by one of them that is zero, and nothing is refused but what 32-bit indices cannot count.
+#[test]
+fn every_size_compiles_for_every_target() {
+    use aludel_compiler::{MatmulPrecision, Options, Target, compile};
+    let webgpu = Target::webgpu_default();
+    let targets = [
+        webgpu.clone(),
+        Target { max_groups: 7, ..webgpu.clone() },
+        Target { software: true, ..webgpu },
+        Target::cpu(),
+        Target::cuda(80, MatmulPrecision::Highest),
+        Target::cuda(90, MatmulPrecision::High),
+    ];
+    let styles = |seed: u64| Style { sizes: Sizes::Wild, symbolic: false, gradients: seed % 3 == 0, ..styles(seed) };
+    check("sizes", 200, styles, &|g| {
+        targets.iter().find_map(|t| {
+            let options = [Options::default(), Options { style: aludel_compiler::Style::Operator, ..Options::default() }];
+            options.iter().find_map(|o| {
+                compile(g, t, o)
+                    .err()
+                    .filter(|e| !e.to_string().contains("the limit is 2147483647"))
+                    .map(|e| format!("{:?}: {e}", t.language))
+            })
+        })
     });
 }
 

@@ -138,7 +138,13 @@ fn random_graphs_are_clean() {
     for seed in 0..16 {
         let mut rng = Rng::new(1000 + seed);
         let (symbolic, gradients) = (seed % 4 == 3, seed % 2 == 0);
-        let style = generate::Style { symbolic, gradients, jumps: false, large: seed % 3 == 2, length: 2 + (seed % 7) as usize };
+        let style = generate::Style {
+            symbolic,
+            gradients,
+            jumps: false,
+            sizes: [generate::Sizes::Small, generate::Sizes::Large, generate::Sizes::Wild][seed as usize % 3],
+            length: 2 + (seed % 7) as usize,
+        };
         let g = generate::graph(&mut rng, style);
         let sizes = generate::hints(&g);
         let target = &targets()[seed as usize / 2 % 2];

@@ -7,7 +7,7 @@ use aludel_ir::{Attrs, Builder, DType, Graph, ops};
 
 mod common;
 use common::Rng;
-use common::generate::{Style, differ, graph, inputs};
+use common::generate::{Sizes, Style, differ, graph, inputs};
 use common::shrink::shrink;
 
 const CASES: u64 = 120;
@@ -131,7 +131,7 @@ fn products_with_hessians_agree() {
     let mut smooth = 0;
     for seed in 0..cases {
         // Types of 16 bits are rounded nowhere in f64: they are in.
-        let style = Style { symbolic: false, gradients: false, jumps: false, large: false, length: 3 + (seed % 8) as usize };
+        let style = Style { symbolic: false, gradients: false, jumps: false, sizes: Sizes::Small, length: 3 + (seed % 8) as usize };
         let g = graph(&mut Rng::new(seed.wrapping_mul(977)), style);
         if wrong(&g, &mut smooth).is_some() {
             let (small, reason) = shrink(&g, &|g| wrong(g, &mut 0));

@@ -142,7 +142,9 @@ impl Attention {
             s = b.select(seen, s, low)?;
         }
         // The softmax does not depend on what it is shifted by.
-        let m = b.reduce(crate::prim::ReduceOp::Max, s, &[last], true)?;
+        let keyless = square[last].is_zero();
+        // There is no maximum over no keys, and nothing to shift by it.
+        let m = if keyless { b.sum(s, &[last], true)? } else { b.reduce(crate::prim::ReduceOp::Max, s, &[last], true)? };
         let m = b.prim(Prim::Detach, &[m])?;
         let wide = b.broadcast_to(m, &square)?;
         let d = b.sub(s, wide)?;
@@ -153,7 +155,7 @@ impl Attention {
         }
         let mut l = b.sum(e, &[last], true)?;
         let mut none = None;
-        if seen.is_some() {
+        if seen.is_some() || keyless {
             let empty = b.scalar(ScalarOp::Eq, l, 0.0)?;
             let one = b.full_like(l, 1.0)?;
             l = b.select(empty, one, l)?;

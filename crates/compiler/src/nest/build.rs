@@ -66,6 +66,13 @@ impl NestBuilder {
         cond
     }
 
+    /// An index that data gave, moved into `0..size`. Zero comes last, so that no size, not even one of zero, leaves it negative.
+    pub fn clamp_index(&mut self, i: ValId, size: &Expr) -> ValId {
+        let (zero, last) = (self.constant(0.0, DType::I32), self.index(size.sub(&Expr::ONE)));
+        let i = self.scalar(ScalarOp::Min, &[i, last]);
+        self.scalar(ScalarOp::Max, &[i, zero])
+    }
+
     /// The conjunction of an optional mask and a condition.
     pub fn and(&mut self, mask: Option<ValId>, cond: ValId) -> ValId {
         match mask {

@@ -245,7 +245,9 @@ impl Planner<'_> {
                     self.place(buffer, binding, slot, live);
                 }
                 kind => {
-                    if let Some((first, last)) = lifetimes[n] {
+                    // No launch touches a result without elements; it has its place all the same.
+                    let empty_result = (kind != BufferKind::Temp).then_some((0, 0));
+                    if let Some((first, last)) = lifetimes[n].or(empty_result) {
                         // What the caller receives is copied out after the last launch.
                         let end = if kind == BufferKind::Temp { last } else { self.waves.len().saturating_sub(1) };
                         let alone = !self.target.parts.has(Part::SharedMemory);

@@ -396,7 +396,10 @@ impl<'n> Emitter<'n> {
         let dtype = self.nest.dtype(v);
         let e = match self.nest.op(v).clone() {
             LoopOp::Const(l) => return Ok(KExpr::Lit(l)),
-            LoopOp::Index(e) => self.index(kb, &e)?,
+            LoopOp::Index(e) => {
+                let at = self.index(kb, &e)?;
+                if may_wrap(&e, self.program) { KExpr::Bitcast(DType::I32, Box::new(at)) } else { at }
+            }
             LoopOp::Load { buffer, index, mask } => {
                 let mut at = match self.bases.get(&v).cloned() {
                     Some((base, rest)) => k::add(base, self.index(kb, &rest)?),
@@ -424,7 +427,7 @@ impl<'n> Emitter<'n> {
                     (ScalarOp::Select, [c, x, _]) if holds(c) => x.clone(),
                     (ScalarOp::And, [x, y]) if holds(x) => y.clone(),
                     (ScalarOp::And, [x, y]) if holds(y) => x.clone(),
-                    _ => KExpr::Scalar(op, args),
+                    _ => of_data(op, dtype, args),
                 }
             }
             LoopOp::Cast(d, x) => KExpr::Cast(d, Box::new(self.value(kb, x)?)),
@@ -478,6 +481,24 @@ impl<'n> Emitter<'n> {
             out.push(if s.add { Stmt::AtomicAdd { buffer, index, value } } else { Stmt::Store { buffer, index, value } });
         }
         Ok(out)
+    }
+}
+
+/// Whether an index that is data may leave 32 bits: counting from and by large numbers does.
+fn may_wrap(e: &Expr, ranges: &dyn Ranges) -> bool {
+    let within = |bound: Option<i64>| bound.is_some_and(|b| i32::try_from(b).is_ok());
+    let (lo, hi) = e.bounds(ranges);
+    // An axis alone is below its extent.
+    !(within(lo) && within(hi)) && !matches!(e.as_atom(), Some(Atom::Axis(_)))
+}
+
+/// An operation on data. Sums and products of integers may wrap there, as index arithmetic never does: a bitcast to the same type,
+/// which prints as nothing, keeps code generation from concluding from the operands' signs.
+pub(super) fn of_data(op: ScalarOp, dtype: DType, args: Vec<KExpr>) -> KExpr {
+    let e = KExpr::Scalar(op, args);
+    match (op, dtype) {
+        (ScalarOp::Add | ScalarOp::Mul, DType::I32) => KExpr::Bitcast(dtype, Box::new(e)),
+        _ => e,
     }
 }
 

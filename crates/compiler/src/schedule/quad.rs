@@ -1,6 +1,6 @@
 //! Several neighbouring iterations at once: four elements that lie side by side in memory are loaded and stored as one.
 
-use super::build::{Emitter, KernelBuilder};
+use super::build::{Emitter, KernelBuilder, of_data};
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
@@ -158,7 +158,7 @@ impl Quad {
                 let together = matches!(op, ScalarOp::Lt | ScalarOp::Ge) && self.is_block(em, args[0]) && is_multiple(em.nest, args[1]);
                 let args = args.iter().map(|a| self.value(kb, em, *a)).collect::<Result<Vec<_>>>()?;
                 (0..if together { 1 } else { agree(&args) })
-                    .map(|l| KExpr::Scalar(*op, args.iter().map(|a| lane(a, l)).collect()))
+                    .map(|l| of_data(*op, dtype, args.iter().map(|a| lane(a, l)).collect()))
                     .collect()
             }
             LoopOp::Cast(d, x) => {

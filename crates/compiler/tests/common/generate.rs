@@ -4,6 +4,35 @@ use super::Rng;
 use aludel_ir::interp::HostTensor;
 use aludel_ir::{Attrs, Builder, DType, Expr, Graph, InputKind, TensorType, ValueId};
 
+/// How large the dimensions of a generated graph are.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Sizes {
+    /// Up to eight.
+    Small,
+    /// Beyond one workgroup and not of whole tiles.
+    Large,
+    /// From nothing to 70,000, more than a row of workgroups; tensors are bounded in total.
+    Wild,
+}
+
+impl Sizes {
+    fn list(self) -> &'static [i64] {
+        match self {
+            Sizes::Small => &[1, 2, 3, 4, 5, 8],
+            Sizes::Large => &[1, 6, 33, 64, 100, 300],
+            Sizes::Wild => &[0, 1, 2, 3, 7, 16, 65, 129, 1000, 4099, 70_000],
+        }
+    }
+
+    /// Elements of the largest tensor: the interpreter runs all of it.
+    fn most(self) -> i64 {
+        match self {
+            Sizes::Small => 4096,
+            Sizes::Large | Sizes::Wild => 1 << 17,
+        }
+    }
+}
+
 /// What a generated graph may hold.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
@@ -13,8 +42,7 @@ pub struct Style {
     pub gradients: bool,
     /// Operators whose result jumps when an operand changes a little; not where two roundings are compared.
     pub jumps: bool,
-    /// Sizes beyond one workgroup and not of whole tiles.
-    pub large: bool,
+    pub sizes: Sizes,
     /// How many operators.
     pub length: usize,
 }
@@ -32,8 +60,8 @@ struct Generator<'r> {
 /// A graph that verifies; the same for the same random numbers.
 pub fn graph(rng: &mut Rng, style: Style) -> Graph {
     let mut b = Builder::new("fuzz");
-    let (list, hints) = if style.large { ([1i64, 6, 33, 64, 100, 300], [40, 70]) } else { ([1, 2, 3, 4, 5, 8], [3, 4]) };
-    let mut sizes: Vec<Expr> = list.map(Expr::Const).to_vec();
+    let hints = if style.sizes == Sizes::Small { [3, 4] } else { [40, 70] };
+    let mut sizes: Vec<Expr> = style.sizes.list().iter().copied().map(Expr::Const).collect();
     if style.symbolic {
         for (name, hint) in ["B", "T"].into_iter().zip(hints) {
             let s = Expr::sym(b.graph.env.symbol(name, hint, format!("arg.{name}")));
@@ -42,8 +70,11 @@ pub fn graph(rng: &mut Rng, style: Style) -> Graph {
     }
     let mut g = Generator { rng, b, style, pool: vec![], leaves: vec![] };
     for i in 0..2 + g.rng.below(2) {
-        let rank = g.rng.below(if style.large { 3 } else { 4 });
-        let shape: Vec<Expr> = (0..rank).map(|_| g.rng.pick(&sizes).clone()).collect();
+        let rank = g.rng.below(if style.sizes == Sizes::Large { 3 } else { 4 });
+        let mut shape: Vec<Expr> = (0..rank).map(|_| g.rng.pick(&sizes).clone()).collect();
+        while g.b.graph.env.hint_or_one(&volume(&shape)) > style.sizes.most() {
+            shape.pop();
+        }
         g.input(&format!("x{i}"), InputKind::Arg, DType::F32, shape);
     }
     let mut tries = 0;
@@ -66,6 +97,10 @@ pub fn graph(rng: &mut Rng, style: Style) -> Graph {
         }
     }
     g.finish().expect("outputs of a generated graph")
+}
+
+fn volume(shape: &[Expr]) -> Expr {
+    shape.iter().fold(Expr::ONE, |n, d| n.mul(d))
 }
 
 type Result<T = ()> = aludel_ir::Result<T>;
@@ -110,7 +145,7 @@ impl Generator<'_> {
         // Nothing large: the interpreter runs all of it.
         for v in &outs {
             let n = self.b.graph.env.hint_or_one(&self.b.ty(*v).numel());
-            if n > if self.style.large { 1 << 17 } else { 4096 } {
+            if n > self.style.sizes.most() {
                 return Err(aludel_ir::Error::invalid(name, "too large", ""));
             }
         }
@@ -295,7 +330,11 @@ impl Generator<'_> {
     fn product(&mut self) -> Result {
         let x = self.any();
         let shape = self.b.shape(x);
-        let n = *self.rng.pick(if self.style.large { &[20i64, 64, 65] } else { &[2i64, 4, 5] });
+        let n = *self.rng.pick(match self.style.sizes {
+            Sizes::Small => &[2i64, 4, 5],
+            Sizes::Large => &[20, 64, 65],
+            Sizes::Wild => &[0, 1, 7, 65],
+        });
         match self.rng.below(4) {
             0 => {
                 let y = self.any();

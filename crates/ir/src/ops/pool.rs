@@ -63,6 +63,12 @@ pub static OPS: &[OpDef] = &[
 
 /// The windows of a pooling operator, and the elements that rounding the output size up needs beyond the padding.
 fn pool_windows(b: &mut Builder, x: ValueId, a: &Attrs, n: usize) -> Result<(Windows, Vec<i64>)> {
+    let shape = b.shape(x);
+    if shape.iter().rev().take(n + 1).any(|d| d.is_zero()) {
+        let shown: Vec<String> = shape.iter().map(|d| b.graph.env.show(d)).collect();
+        let problem = format!("an input of [{}] has channels or positions without elements", shown.join(", "));
+        return Err(b.error(problem, "only the batch may be empty"));
+    }
     let kernel = each(b, a, "kernel_size", 0, n, 1)?;
     let stride = match a.ints("stride")? {
         Some(s) if !s.is_empty() => each(b, a, "stride", 1, n, 1)?,

@@ -313,6 +313,10 @@ impl Chooser<'_> {
         for s in &mut nest.stores {
             permute(s.buffer, &mut s.index);
         }
+        // Attention is told by the order of its axes: rows and features come last, however its results lie.
+        if matches!(kind, Kind::Attention(_)) {
+            return;
+        }
         // Axes as they lie in the buffer with most of them; of equals the result's, then what was chosen.
         let places = |axes: &[AxisId], loads: bool| -> Vec<AxisId> {
             let count = |index: &[Expr]| axes.iter().filter(|a| index.iter().any(|e| e.uses_axis(**a))).count();

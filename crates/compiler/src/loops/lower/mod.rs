@@ -5,6 +5,7 @@
 //! to be read only where they are written.
 
 mod attention;
+mod empty;
 mod fourier;
 mod keep;
 mod pull;
@@ -31,6 +32,7 @@ pub fn lower(graph: &Graph, target: &Target) -> Result<LoopProgram> {
         lw.node(n)?;
     }
     lw.outputs()?;
+    empty::remove(&mut lw.program);
     widen::widen(&mut lw.program, &lw.wide);
     Ok(lw.program)
 }
@@ -356,9 +358,7 @@ impl<'g> Lowering<'g> {
             p.b.nest.axes = axes;
             let i = p.at(idx, &index, None)?;
             let i = p.b.cast(i, DType::I32);
-            let (zero_i, last) = (p.b.constant(0.0, DType::I32), p.b.index(ty.shape[dim].sub(&Expr::ONE)));
-            let clamped = p.b.scalar(ScalarOp::Max, &[i, zero_i]);
-            let clamped = p.b.scalar(ScalarOp::Min, &[clamped, last]);
+            let clamped = p.b.clamp_index(i, &ty.shape[dim]);
             // An index out of range adds nothing anywhere.
             let inside = p.b.scalar(ScalarOp::Eq, &[i, clamped]);
             let s = p.at(src, &index, None)?;

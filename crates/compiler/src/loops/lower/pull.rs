@@ -150,10 +150,13 @@ impl<'a, 'g> Puller<'a, 'g> {
                 let i = self.at(x[1], index, mask)?;
                 let i = self.b.cast(i, DType::I32);
                 let size = shape_of(x[0])[*dim].clone();
+                if size.is_zero() {
+                    // There is no element: whatever asks for one gets zero.
+                    let dtype = self.lw.graph.ty(x[0]).dtype;
+                    return Ok(self.b.constant(0.0, dtype));
+                }
                 // An index out of range reads the nearest element: defined on every target, never a wild read.
-                let (zero, last) = (self.b.constant(0.0, DType::I32), self.b.index(size.sub(&Expr::ONE)));
-                let i = self.b.scalar(ScalarOp::Max, &[i, zero]);
-                let i = self.b.scalar(ScalarOp::Min, &[i, last]);
+                let i = self.b.clamp_index(i, &size);
                 let mut source = index.to_vec();
                 source[*dim] = Expr::value(i.0);
                 self.at(x[0], &source, mask)
