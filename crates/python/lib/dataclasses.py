@@ -123,7 +123,7 @@ def _make_init(cls, fields, frozen):
         if f.default is not MISSING or f.default_factory is not MISSING:
             seen = f
         elif seen is not None:
-            raise TypeError(f"non-default argument {f.name!r} follows default argument {seen.name!r}")
+            raise TypeError(f"non-default argument {f.name!r} follows default argument")
     names = [f.name for f in positional]
     known = {f.name for f in taken}
     made = [f for f in fields.values() if f._kind == 0]
@@ -135,7 +135,11 @@ def _make_init(cls, fields, frozen):
     def __init__(self, *args, **kwargs):
         if len(args) > len(names):
             takes = len(names) + 1 if required == len(names) else f"from {required + 1} to {len(names) + 1}"
-            raise TypeError(f"{title}() takes {takes} positional argument{'s' if len(names) else ''} but {len(args) + 1} {'were' if args else 'was'} given")
+            extra = sum(1 for f in keyword if f.name in kwargs)
+            given = len(args) + 1
+            if extra:
+                given = f"{given} positional argument{'s' if given != 1 else ''} (and {extra} keyword-only argument{'s' if extra != 1 else ''})"
+            raise TypeError(f"{title}() takes {takes} positional argument{'s' if len(names) else ''} but {given} were given")
         values = dict(zip(names, args))
         for k in kwargs:
             if k not in known:

@@ -46,7 +46,7 @@ class EnumDict(dict):
         elif key == "_generate_next_value_":
             self._generate = value.__func__ if isinstance(value, staticmethod) else value
         elif _is_sunder(key):
-            if key not in ("_order_", "_missing_", "_value_", "_name_", "_value2member_map_"):
+            if key not in ("_order_", "_missing_", "_value_", "_name_", "_new_member_", "_all_bits_"):
                 raise ValueError(f"_sunder_ names, such as {key!r}, are reserved for future Enum use.")
         elif _is_dunder(key) or key in self._ignore or isinstance(value, nonmember):
             value = value.value if isinstance(value, nonmember) else value
@@ -93,7 +93,8 @@ class EnumType(type):
         generate = attributes.get("_generate_next_value_")
         if generate is not None and not isinstance(generate, staticmethod):
             attributes["_generate_next_value_"] = staticmethod(generate)
-        create = attributes.pop("__new__", None)
+        # The look-up by value stays Enum's: a __new__ of a user's makes the members only.
+        create = attributes.pop("__new__", None) if any(isinstance(b, EnumType) for b in bases) else None
         enum_class = super().__new__(metacls, cls, bases, attributes, **kwds)
         enum_class._member_names_ = []
         enum_class._member_map_ = {}
@@ -109,6 +110,15 @@ class EnumType(type):
                 create = base._new_member_
                 break
         enum_class._new_member_ = create
+        first = next((b for b in reversed(bases) if isinstance(b, EnumType)), None)
+        if first is not None:
+            # What a mixed-in type defines does not hide what Enum does.
+            enum_class.__new__ = Enum.__new__
+            for method in ("__repr__", "__str__", "__format__"):
+                if method not in attributes and data_type is not None:
+                    found = getattr(enum_class, method)
+                    if found is getattr(data_type, method) or found is getattr(object, method):
+                        setattr(enum_class, method, getattr(first, method))
         for name in names:
             enum_class._add_member_(name, dict.__getitem__(namespace, name), create, data_type)
         order = attributes.get("_order_")

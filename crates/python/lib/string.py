@@ -52,6 +52,7 @@ class Template:
                 at = i + len(d)
 
     def _invalid(self, i):
+        i += len(self.delimiter)
         lines = self.template[:i].splitlines(keepends=True)
         if not lines:
             colno, lineno = 1, 1

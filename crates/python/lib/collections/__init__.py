@@ -417,6 +417,21 @@ class deque:
         return f"{name}({list(self)!r}, maxlen={self._maxlen})"
 
 
+class _TupleField:
+    def __init__(self, index):
+        self.index = index
+        self.__doc__ = f"Alias for field number {index}"
+
+    def __get__(self, obj, cls=None):
+        return self if obj is None else tuple.__getitem__(obj, self.index)
+
+    def __set__(self, obj, value):
+        raise AttributeError("can't set attribute")
+
+    def __delete__(self, obj):
+        raise AttributeError("can't delete attribute")
+
+
 def namedtuple(typename, field_names, *, rename=False, defaults=None, module=None):
     if isinstance(field_names, str):
         field_names = field_names.replace(",", " ").split()
@@ -480,7 +495,7 @@ def namedtuple(typename, field_names, *, rename=False, defaults=None, module=Non
         "__getnewargs__": __getnewargs__, "__doc__": f"{typename}({', '.join(fields)})",
     }
     for i, name in enumerate(fields):
-        namespace[name] = property(_itemgetter(i), doc=f"Alias for field number {i}")
+        namespace[name] = _TupleField(i)
     cls = type(typename, (tuple,), namespace)
     cls.__module__ = module or "__main__"
     return cls

@@ -1,0 +1,7 @@
+# argv: -x 1
+import argparse
+p = argparse.ArgumentParser()
+p.add_argument('-x')
+p.add_argument('--data', required=True)
+p.add_argument('file')
+p.parse_args()

@@ -1,0 +1,16 @@
+# argv: -h
+import argparse
+p = argparse.ArgumentParser(description='A rather long description of what this program does, so that it has to be wrapped over lines.', epilog='That was all.')
+p.add_argument('input')
+p.add_argument('outputs', nargs='+', help='files to write')
+p.add_argument('--batch-size', type=int, default=64, metavar='N', help='input batch size for training (default: 64)')
+p.add_argument('--learning-rate-of-the-optimizer', type=float, default=0.1, help='learning rate, which is a number that says how far every step goes along the gradient')
+p.add_argument('-s', '--seed', type=int, default=1)
+p.add_argument('--save-model', action='store_true', default=False, help='for saving the current model')
+p.add_argument('--mode', choices=('train', 'test'), help='what to do')
+p.add_argument('--size', nargs=2, type=int, metavar=('H', 'W'))
+p.add_argument('--hidden', help=argparse.SUPPRESS)
+p.add_argument('-v', action='count', default=0)
+g = p.add_argument_group('advanced', 'for those who know')
+g.add_argument('--amp', action=argparse.BooleanOptionalAction, default=True, help='mixed precision')
+p.parse_args()
