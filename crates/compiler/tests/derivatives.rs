@@ -329,7 +329,7 @@ fn all_checks(rng: &mut Lcg) -> Vec<Check> {
         ("conv_transpose2d", &[3, 2], &[2, 3], conv(&[2, 3], &[0, 1], &[1], 1).with("output_padding", list(&[1, 0]))),
         ("conv_transpose3d", &[2, 2, 2], &[2, 1, 2], conv(&[1, 2, 1], &[0], &[1], 2)),
     ] {
-        let groups = a.int("groups", 1).unwrap() as usize;
+        let groups = a.int("groups").unwrap() as usize;
         let (input, output) = (2 * groups, 3 * groups);
         let weight = if op.contains("transpose") { [input, output / groups] } else { [output, input / groups] };
         let shape = |lead: &[usize], rest: &[i64]| lead.iter().copied().chain(rest.iter().map(|d| *d as usize)).collect::<Vec<_>>();

@@ -57,6 +57,16 @@ impl DType {
         }
     }
 
+    /// The type of a number beside tensors whose common type is `tensors`: theirs, but the default of its own kind (f32 for a fraction, i32
+    /// for a whole number) where that kind is higher than theirs.
+    pub fn of_number(tensors: Option<DType>, whole: bool) -> DType {
+        match tensors {
+            Some(d) if d.is_float() || (whole && d.is_int()) => d,
+            _ if whole => DType::I32,
+            _ => DType::F32,
+        }
+    }
+
     /// Rounds or wraps a host value to one that the type can hold. Every value of every type is exact in `f64`.
     pub fn round(self, v: f64) -> f64 {
         match self {

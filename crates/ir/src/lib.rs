@@ -19,6 +19,7 @@ pub mod prim;
 pub mod program;
 pub mod rewrite;
 pub mod scalar;
+pub mod schema;
 pub mod shape;
 pub mod text;
 pub mod verify;
@@ -32,4 +33,5 @@ pub use graph::{Function, Graph, Input, InputKind, Node, Op, Origin, Output, Pha
 pub use op::{Attr, Attrs, Autocast, OpDef};
 pub use prim::{Prim, ReduceOp};
 pub use scalar::ScalarOp;
+pub use schema::{Param, Schema};
 pub use shape::{Guard, Relation, Shape, ShapeEnv, Symbol, TensorType};

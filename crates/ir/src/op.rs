@@ -6,10 +6,11 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::expr::Dim;
 use crate::graph::ValueId;
+use crate::schema::Schema;
 use crate::shape::{ShapeEnv, TensorType};
 use std::fmt;
 
-/// A static argument of an operator.
+/// An argument of an operator, or what stands for an operand.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Attr {
     Bool(bool),
@@ -19,14 +20,19 @@ pub enum Attr {
     Ints(Vec<i64>),
     /// Sizes, which may be symbolic.
     Dims(Vec<Dim>),
+    Floats(Vec<f64>),
     DType(DType),
+    /// An argument or operand that is left out.
+    None,
+    /// In a bound call: the operand at this position. Never given by a caller.
+    Operand(usize),
 }
 
 impl Eq for Attr {}
 
 impl Attr {
     // No size, index or integer value of any operator is larger; refusing more keeps the arithmetic on sizes from overflowing.
-    fn is_huge(&self) -> bool {
+    pub(crate) fn is_huge(&self) -> bool {
         let huge = |v: &i64| v.unsigned_abs() > u32::MAX as u64;
         match self {
             Attr::Int(v) => huge(v),
@@ -47,7 +53,10 @@ impl std::hash::Hash for Attr {
             Attr::Str(v) => v.hash(h),
             Attr::Ints(v) => v.hash(h),
             Attr::Dims(v) => v.hash(h),
+            Attr::Floats(v) => v.iter().for_each(|v| v.to_bits().hash(h)),
             Attr::DType(v) => v.hash(h),
+            Attr::None => {}
+            Attr::Operand(v) => v.hash(h),
         }
     }
 }
@@ -62,10 +71,17 @@ macro_rules! attr_from {
 attr_from! {
     bool => Bool: |x| x, i64 => Int: |x| x, i32 => Int: |x| x as i64, usize => Int: |x| x as i64, f64 => Float: |x| x, f32 => Float: |x| x as f64,
     &str => Str: |x| x.to_string(), String => Str: |x| x, Vec<i64> => Ints: |x| x, &[i64] => Ints: |x| x.to_vec(),
-    Vec<Dim> => Dims: |x| x, DType => DType: |x| x,
+    Vec<Dim> => Dims: |x| x, DType => DType: |x| x, Vec<f64> => Floats: |x| x,
 }
 
-/// Static arguments by PyTorch's parameter names, sorted by name; an absent one has its default.
+impl<T: Into<Attr>> From<Option<T>> for Attr {
+    fn from(x: Option<T>) -> Attr {
+        x.map_or(Attr::None, Into::into)
+    }
+}
+
+/// Arguments by PyTorch's parameter names, sorted by name. In a call as given, an absent one has its row's default; in a bound call, which
+/// decompositions and derivatives read, all are there but those that are `None`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Attrs(pub Vec<(String, Attr)>);
 
@@ -76,45 +92,72 @@ impl Attrs {
 
     /// Adds or replaces an argument.
     pub fn with(mut self, name: &str, value: impl Into<Attr>) -> Self {
-        match self.0.binary_search_by(|(n, _)| n.as_str().cmp(name)) {
-            Ok(i) => self.0[i].1 = value.into(),
-            Err(i) => self.0.insert(i, (name.to_string(), value.into())),
-        }
+        self.set(name, value.into());
         self
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: Attr) {
+        match self.0.binary_search_by(|(n, _)| n.as_str().cmp(name)) {
+            Ok(i) => self.0[i].1 = value,
+            Err(i) => self.0.insert(i, (name.to_string(), value)),
+        }
     }
 
     pub fn get(&self, name: &str) -> Option<&Attr> {
         self.0.binary_search_by(|(n, _)| n.as_str().cmp(name)).ok().map(|i| &self.0[i].1)
     }
 
-    fn wrong(name: &str, attr: &Attr, want: &str) -> Error {
-        Error::op("", "", format!("argument {name} = {attr} is not {want}"), "")
-    }
-
-    pub fn bool(&self, name: &str, default: bool) -> Result<bool> {
+    /// Where an operand of a bound call stands among the others; `None` where it is left out.
+    pub fn operand(&self, name: &str) -> Option<usize> {
         match self.get(name) {
-            None => Ok(default),
-            Some(Attr::Bool(v)) => Ok(*v),
-            Some(Attr::Int(v)) => Ok(*v != 0),
-            Some(a) => Err(Self::wrong(name, a, "a bool")),
+            Some(Attr::Operand(i)) => Some(*i),
+            _ => None,
         }
     }
 
-    pub fn int(&self, name: &str, default: i64) -> Result<i64> {
-        Ok(self.opt_int(name)?.unwrap_or(default))
+    /// An operand of a bound call by its name; `None` where it is left out.
+    pub fn tensor(&self, operands: &[ValueId], name: &str) -> Option<ValueId> {
+        operands.get(self.operand(name)?).copied()
+    }
+
+    /// A bound call's arguments without its operands, for another operator.
+    pub fn arguments(&self) -> Attrs {
+        Attrs(self.0.iter().filter(|(_, a)| !matches!(a, Attr::Operand(_))).cloned().collect())
+    }
+
+    // What follows reads the arguments of a bound call: the row's signature has the defaults.
+
+    fn required<T>(name: &str, value: Option<T>) -> Result<T> {
+        value.ok_or_else(|| Error::op("", "", format!("needs {name}"), format!("give {name}")))
+    }
+
+    fn wrong<T>(name: &str, attr: &Attr, want: &str) -> Result<T> {
+        Err(Error::op("", "", format!("argument {name} = {attr} is not {want}"), ""))
+    }
+
+    pub fn bool(&self, name: &str) -> Result<bool> {
+        match self.get(name) {
+            Some(Attr::Bool(v)) => Ok(*v),
+            Some(a) => Self::wrong(name, a, "a bool"),
+            None => Self::required(name, None),
+        }
+    }
+
+    pub fn int(&self, name: &str) -> Result<i64> {
+        Self::required(name, self.opt_int(name)?)
     }
 
     pub fn opt_int(&self, name: &str) -> Result<Option<i64>> {
         match self.get(name) {
             None => Ok(None),
             Some(Attr::Int(v)) => Ok(Some(*v)),
-            Some(Attr::Ints(v)) if v.len() == 1 => Ok(Some(v[0])),
-            Some(a) => Err(Self::wrong(name, a, "an integer")),
+            Some(a) => Self::wrong(name, a, "an integer"),
         }
     }
 
-    pub fn float(&self, name: &str, default: f64) -> Result<f64> {
-        Ok(self.opt_float(name)?.unwrap_or(default))
+    /// A number, also of type `Scalar`.
+    pub fn float(&self, name: &str) -> Result<f64> {
+        Self::required(name, self.opt_float(name)?)
     }
 
     pub fn opt_float(&self, name: &str) -> Result<Option<f64>> {
@@ -122,43 +165,65 @@ impl Attrs {
             None => Ok(None),
             Some(Attr::Float(v)) => Ok(Some(*v)),
             Some(Attr::Int(v)) => Ok(Some(*v as f64)),
-            Some(Attr::Str(s)) if s == "inf" => Ok(Some(f64::INFINITY)),
-            Some(Attr::Str(s)) if s == "-inf" => Ok(Some(f64::NEG_INFINITY)),
-            Some(a) => Err(Self::wrong(name, a, "a number")),
+            Some(Attr::Bool(v)) => Ok(Some(*v as u8 as f64)),
+            Some(a) => Self::wrong(name, a, "a number"),
         }
     }
 
-    pub fn str<'a>(&'a self, name: &str, default: &'a str) -> Result<&'a str> {
+    pub fn str<'a>(&'a self, name: &str) -> Result<&'a str> {
+        Self::required(name, self.opt_str(name)?)
+    }
+
+    pub fn opt_str<'a>(&'a self, name: &str) -> Result<Option<&'a str>> {
         match self.get(name) {
-            None => Ok(default),
-            Some(Attr::Str(v)) => Ok(v),
-            Some(a) => Err(Self::wrong(name, a, "a string")),
+            None => Ok(None),
+            Some(Attr::Str(v)) => Ok(Some(v)),
+            Some(a) => Self::wrong(name, a, "a string"),
         }
     }
 
-    /// A list of integers; a single integer is a list of one.
-    pub fn ints(&self, name: &str) -> Result<Option<Vec<i64>>> {
+    pub fn ints(&self, name: &str) -> Result<Vec<i64>> {
+        Self::required(name, self.opt_ints(name)?)
+    }
+
+    pub fn opt_ints(&self, name: &str) -> Result<Option<Vec<i64>>> {
         match self.get(name) {
             None => Ok(None),
             Some(Attr::Int(v)) => Ok(Some(vec![*v])),
             Some(Attr::Ints(v)) => Ok(Some(v.clone())),
-            Some(a) => Err(Self::wrong(name, a, "a list of integers")),
+            Some(a) => Self::wrong(name, a, "a list of integers"),
         }
     }
 
     /// Sizes, symbolic or not.
-    pub fn dims(&self, name: &str) -> Result<Option<Vec<Dim>>> {
+    pub fn dims(&self, name: &str) -> Result<Vec<Dim>> {
+        Self::required(name, self.opt_dims(name)?)
+    }
+
+    pub fn opt_dims(&self, name: &str) -> Result<Option<Vec<Dim>>> {
         match self.get(name) {
             Some(Attr::Dims(v)) => Ok(Some(v.clone())),
-            _ => Ok(self.ints(name)?.map(|v| v.into_iter().map(Dim::Const).collect())),
+            _ => Ok(self.opt_ints(name)?.map(|v| v.into_iter().map(Dim::Const).collect())),
         }
     }
 
-    pub fn dtype(&self, name: &str) -> Result<Option<DType>> {
+    pub fn opt_floats(&self, name: &str) -> Result<Option<Vec<f64>>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Attr::Floats(v)) => Ok(Some(v.clone())),
+            Some(a) => Self::wrong(name, a, "a list of numbers"),
+        }
+    }
+
+    pub fn dtype(&self, name: &str) -> Result<DType> {
+        Self::required(name, self.opt_dtype(name)?)
+    }
+
+    pub fn opt_dtype(&self, name: &str) -> Result<Option<DType>> {
         match self.get(name) {
             None => Ok(None),
             Some(Attr::DType(v)) => Ok(Some(*v)),
-            Some(a) => Err(Self::wrong(name, a, "an element type")),
+            Some(a) => Self::wrong(name, a, "an element type"),
         }
     }
 }
@@ -172,7 +237,10 @@ impl fmt::Display for Attr {
             Attr::Str(v) => write!(f, "{v:?}"),
             Attr::Ints(v) => write!(f, "{v:?}"),
             Attr::Dims(v) => write!(f, "{v:?}"),
+            Attr::Floats(v) => write!(f, "{v:?}"),
             Attr::DType(v) => write!(f, "{v}"),
+            Attr::None => f.write_str("None"),
+            Attr::Operand(v) => write!(f, "operand {v}"),
         }
     }
 }
@@ -212,8 +280,7 @@ pub struct OpDef {
     pub name: &'static str,
     /// Shown in the docs page's list; states the formula and PyTorch's name where it is a method or a submodule's function.
     pub doc: &'static str,
-    /// Tensors, then after a semicolon the static arguments with their defaults: `x, weight, [bias]; eps=1e-5`. Brackets
-    /// mark an operand that may be left out, `xs..` any number of operands.
+    /// Parameters with their types and defaults, as [`crate::schema`] describes them: the only place that has them.
     pub signature: &'static str,
     pub decompose: Decompose,
     /// The reverse-mode rule, where it is better than the one that follows from the decomposition.
@@ -253,33 +320,27 @@ impl OpDef {
         self.autocast(Autocast::Refused)
     }
 
-    /// The fewest and the most operands that the signature allows.
-    pub fn arity(&self) -> (usize, usize) {
-        let operands = self.signature.split(';').next().unwrap_or("");
-        operands.split(',').map(str::trim).filter(|p| !p.is_empty()).fold((0, 0), |(lo, hi), p| {
-            if p.ends_with("..") { (lo + 1, usize::MAX) } else { (lo + !p.starts_with('[') as usize, hi.saturating_add(1)) }
+    /// The signature, parsed.
+    pub fn schema(&self) -> &'static Schema {
+        crate::ops::schema(self.name)
+    }
+
+    /// The default of a parameter that is a number.
+    pub fn default_float(&self, name: &str) -> Option<f64> {
+        match self.schema().param(name)?.default {
+            Some(Attr::Float(v)) => Some(v),
+            Some(Attr::Int(v)) => Some(v as f64),
+            _ => None,
+        }
+    }
+
+    /// A call as decompositions and derivatives read it: see [`Schema::bind`].
+    pub fn bind(&self, operands: usize, attrs: &Attrs) -> Result<Attrs> {
+        let remedy = || format!("call it as {}({})", self.name, self.signature);
+        self.schema().bind(operands, attrs).map_err(|e| match e {
+            Error::Operator { problem, .. } => Error::op(self.name, "", problem, remedy()),
+            e => e,
         })
-    }
-
-    /// The names of the static arguments.
-    pub fn attr_names(&self) -> impl Iterator<Item = &'static str> {
-        let names = self.signature.split_once(';').map_or("", |(_, attrs)| attrs);
-        names.split(',').filter_map(|p| p.split('=').next()).map(str::trim).filter(|n| !n.is_empty())
-    }
-
-    /// Whether a call has as many operands as the signature says and no argument that it does not know.
-    pub fn check_call(&self, operands: usize, attrs: &Attrs) -> Result<()> {
-        let (lo, hi) = self.arity();
-        let problem = if !(lo..=hi).contains(&operands) {
-            format!("got {operands} operands")
-        } else if let Some((name, _)) = attrs.0.iter().find(|(n, _)| self.attr_names().all(|k| k != n)) {
-            format!("has no argument {name}")
-        } else if let Some((name, a)) = attrs.0.iter().find(|(_, a)| a.is_huge()) {
-            format!("argument {name} = {a} is beyond 32 bits")
-        } else {
-            return Ok(());
-        };
-        Err(Error::op(self.name, "", problem, format!("call it as {}({})", self.name, self.signature)))
     }
 
     /// The types of the results: the decomposition's.

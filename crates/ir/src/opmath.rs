@@ -8,7 +8,7 @@ use crate::build::Builder;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::{Graph, InputKind, Node, Op, Origin, ValueId};
-use crate::op::{Attrs, Autocast, OpDef, VjpArgs};
+use crate::op::{Attr, Attrs, Autocast, OpDef, VjpArgs};
 use crate::prim::Prim;
 use crate::scalar::ScalarOp;
 use crate::shape::TensorType;
@@ -56,39 +56,70 @@ impl<'g> PartialSums<'g> {
     }
 }
 
-/// Inlines an operator's decomposition.
+/// The operands of a bound call with constants where numbers stand for tensors, and the call with every operand at its place among them.
+fn complete(b: &mut Builder, def: &OpDef, given: &[ValueId], bound: &Attrs) -> Result<(Vec<ValueId>, Attrs)> {
+    let names: Vec<&str> = def.schema().operands().map(|p| p.name).filter(|n| bound.get(n).is_some()).collect();
+    if names.iter().all(|n| bound.operand(n).is_some()) {
+        return Ok((given.to_vec(), bound.clone()));
+    }
+    let tensors = given.iter().map(|v| b.dtype(*v)).reduce(DType::promote);
+    let (mut operands, mut call) = (Vec::new(), bound.clone());
+    for name in names {
+        operands.push(match bound.get(name) {
+            Some(Attr::Operand(i)) => given[*i],
+            number => b.constant(bound.float(name)?, DType::of_number(tensors, !matches!(number, Some(Attr::Float(_)))))?,
+        });
+        call.set(name, Attr::Operand(operands.len() - 1));
+    }
+    Ok((operands, call))
+}
+
+fn run(b: &mut Builder, def: &OpDef, given: &[ValueId], bound: &Attrs) -> Result<Vec<ValueId>> {
+    let (operands, call) = complete(b, def, given, bound)?;
+    (def.decompose)(b, &operands, &call)
+}
+
+/// Binds a call to its operator's row and inlines the decomposition.
 pub(crate) fn decompose(b: &mut Builder, def: &OpDef, inputs: &[ValueId], attrs: &Attrs) -> Result<Vec<ValueId>> {
+    let bound = def.bind(inputs.len(), attrs)?;
     let narrow = inputs.iter().any(|v| is_narrow(b.dtype(*v)));
     if !narrow || def.autocast == Autocast::Low {
-        return (def.decompose)(b, inputs, attrs);
+        return run(b, def, inputs, &bound);
     }
     // What types the results have, and whether anything is computed.
     let mut plain = Builder::new(def.name);
     plain.graph.env = b.graph.env.clone();
     let types: Vec<TensorType> = inputs.iter().map(|v| b.ty(*v).clone()).collect();
     let args: Vec<ValueId> = types.into_iter().map(|t| plain.graph.add_input("x", InputKind::Arg, t)).collect();
-    let results = (def.decompose)(&mut plain, &args, attrs)?;
+    let results = run(&mut plain, def, &args, &bound)?;
     if !plain.graph.nodes.iter().any(|n| computes(&plain, n)) {
-        return (def.decompose)(b, inputs, attrs);
+        return run(b, def, inputs, &bound);
     }
     let wide = inputs.iter().map(|v| widen(b, *v)).collect::<Result<Vec<_>>>()?;
-    let wide = (def.decompose)(b, &wide, attrs)?;
+    let wide = run(b, def, &wide, &bound)?;
     wide.into_iter().zip(results).map(|(v, r)| b.cast(v, plain.dtype(r))).collect()
 }
 
-/// The gradients by an operator's own derivative, in f32 where the operator computes in it.
+/// The gradients by an operator's own derivative, in f32 where the operator computes in it. `None` where it has none.
 pub fn differentiate(b: &mut Builder, def: &OpDef, args: &VjpArgs) -> Option<Result<Vec<Option<ValueId>>>> {
     let vjp = def.vjp?;
-    let narrow = args.inputs.iter().any(|v| is_narrow(b.dtype(*v)));
-    if !narrow || def.autocast == Autocast::Low {
-        return Some(vjp(b, args));
-    }
+    let narrow = def.autocast != Autocast::Low && args.inputs.iter().any(|v| is_narrow(b.dtype(*v)));
     Some((|| {
-        let all = |b: &mut Builder, list: &[ValueId]| list.iter().map(|v| widen(b, *v)).collect::<Result<Vec<_>>>();
-        let (inputs, outputs) = (all(b, args.inputs)?, all(b, args.outputs)?);
-        let grads = args.grads.iter().map(|g| g.map(|g| widen(b, g)).transpose()).collect::<Result<Vec<_>>>()?;
+        let bound = def.bind(args.inputs.len(), args.attrs)?;
+        let all =
+            |b: &mut Builder, list: &[ValueId]| list.iter().map(|v| if narrow { widen(b, *v) } else { Ok(*v) }).collect::<Result<Vec<_>>>();
+        let (given, outputs) = (all(b, args.inputs)?, all(b, args.outputs)?);
+        let grads =
+            args.grads.iter().map(|g| g.map(|g| if narrow { widen(b, g) } else { Ok(g) }).transpose()).collect::<Result<Vec<_>>>()?;
+        let (inputs, call) = complete(b, def, &given, &bound)?;
         // Gradients take their value's type when they are summed to its shape.
-        vjp(b, &VjpArgs { inputs: &inputs, outputs: &outputs, grads: &grads, attrs: args.attrs })
+        let found = vjp(b, &VjpArgs { inputs: &inputs, outputs: &outputs, grads: &grads, attrs: &call })?;
+        if inputs.len() == given.len() {
+            return Ok(found);
+        }
+        // Numbers have no gradients.
+        let places = def.schema().operands().filter(|p| bound.get(p.name).is_some());
+        Ok(places.zip(found).filter(|(p, _)| bound.operand(p.name).is_some()).map(|(_, g)| g).collect())
     })())
 }
 

@@ -4,6 +4,7 @@
 use aludel_ir::graph::InputKind;
 use aludel_ir::interp::{HostTensor, Interpreter, Precision, run};
 use aludel_ir::scalar::threefry2x32;
+use aludel_ir::schema::{Param, Type};
 use aludel_ir::{Attr, Attrs, Builder, DType, Dim, Expr, Graph, TensorType, ValueId, ops};
 
 /// A small deterministic generator.
@@ -39,16 +40,26 @@ fn f32s(shape: &[usize], data: &[f64]) -> HostTensor {
     HostTensor::new(DType::F32, shape, data.to_vec()).unwrap()
 }
 
-fn random_attr(rng: &mut Lcg) -> Attr {
-    match rng.below(8) {
-        7 => Attr::Int(rng.pick(&[i64::MAX, i64::MIN, 1 << 32, u32::MAX as i64, 1 << 31, i32::MIN as i64])),
-        0 => Attr::Bool(rng.below(2) == 1),
-        1 | 2 => Attr::Int(rng.below(9) as i64 - 3),
-        3 => Attr::Float(rng.pick(&[0.0, 0.5, -1.5, 2.0, f64::INFINITY, f64::NAN])),
-        4 => Attr::Str(
+/// An argument of mostly the right type.
+fn random_attr(rng: &mut Lcg, param: &Param) -> Attr {
+    const INTS: [Type; 3] = [Type::Int, Type::SymInt, Type::Scalar];
+    let ty =
+        if rng.below(8) == 0 { rng.pick(&[Type::Bool, Type::Int, Type::Float, Type::Str, Type::DType]) } else { rng.pick(&param.types) };
+    match ty {
+        _ if rng.below(24) == 0 => Attr::None,
+        t if INTS.contains(&t) && rng.below(8) == 0 => {
+            Attr::Int(rng.pick(&[i64::MAX, i64::MIN, 1 << 32, u32::MAX as i64, 1 << 31, i32::MIN as i64]))
+        }
+        Type::Bool => Attr::Bool(rng.below(2) == 1),
+        Type::Scalar if rng.below(2) == 0 => Attr::Int(rng.below(9) as i64 - 3),
+        Type::Int | Type::SymInt => Attr::Int(rng.below(9) as i64 - 3),
+        Type::Float | Type::Scalar => Attr::Float(rng.pick(&[0.0, 0.5, -1.5, 2.0, f64::INFINITY, f64::NAN])),
+        Type::Floats => Attr::Floats((0..rng.below(4)).map(|_| rng.pick(&[0.0, 0.5, -1.5, 2.0, f64::INFINITY, f64::NAN])).collect()),
+        Type::Str => Attr::Str(
             rng.pick(&["mean", "none", "sum", "floor", "tanh", "reflect", "bilinear", "ij,jk->ik", "...i->i...", "i.,,->>", ""]).into(),
         ),
-        5 => Attr::DType(rng.pick(&DType::ALL)),
+        Type::DType => Attr::DType(rng.pick(&DType::ALL)),
+        Type::Ints(n) if n > 0 && rng.below(4) > 0 => Attr::Ints((0..n).map(|_| rng.below(6) as i64 - 1).collect()),
         _ => Attr::Ints((0..rng.below(4)).map(|_| rng.below(6) as i64 - 2).collect()),
     }
 }
@@ -60,7 +71,7 @@ fn nothing_panics() {
     let (mut ran, mut refused) = (0, 0);
     for def in ops::all() {
         for _ in 0..300 {
-            let (lo, hi) = def.arity();
+            let (lo, hi) = def.schema().arity();
             let count = if rng.below(20) == 0 { rng.below(4) } else { lo + rng.below(hi.min(lo + 2) - lo + 1) };
             // Mostly shapes that have something to do with each other.
             let base: Vec<usize> = (0..rng.below(5)).map(|_| rng.pick(&[0, 1, 2, 2, 3, 4])).collect();
@@ -78,9 +89,9 @@ fn nothing_panics() {
                 })
                 .collect();
             let mut attrs = Attrs::new();
-            for name in def.attr_names().collect::<Vec<_>>() {
-                if rng.below(2) == 0 {
-                    attrs = attrs.with(name, random_attr(&mut rng));
+            for p in def.schema().arguments() {
+                if p.default.is_none() || rng.below(2) == 0 {
+                    attrs = attrs.with(p.name, random_attr(&mut rng, p));
                 }
             }
             let types: Vec<TensorType> = inputs.iter().map(|t| TensorType::new(t.dtype, t.shape.iter().copied())).collect();
@@ -134,7 +145,7 @@ fn errors_name_operator_shapes_and_remedy() {
     let e = text("softmax", &[f(&[2, 3])], Attrs::new().with("dim", 2));
     assert!(e.contains("dimension 2 is out of range") && e.contains("from -2 to 1"), "{e}");
     let e = text("gelu", &[f(&[2])], Attrs::new().with("aproximate", "tanh"));
-    assert!(e.contains("has no argument aproximate") && e.contains("gelu(x; approximate"), "{e}");
+    assert!(e.contains("has no argument aproximate") && e.contains("gelu(Tensor input, *, str approximate"), "{e}");
     let e = text("layer_norm", &[f(&[2])], Attrs::new().with("normalized_shape", vec![3i64]));
     assert!(e.contains("normalized_shape [3]"), "{e}");
     let e = text("relu", &[], Attrs::new());

@@ -11,7 +11,8 @@ pub mod training;
 use aludel_compiler::autodiff::expand_grads;
 use aludel_ir::graph::InputKind;
 use aludel_ir::interp::HostTensor;
-use aludel_ir::{Attrs, Builder, DType, Error, Graph, Result, TensorType, ValueId, ops};
+use aludel_ir::schema::Type;
+use aludel_ir::{Attr, Attrs, Builder, DType, Error, Graph, Result, TensorType, ValueId, ops};
 use safetensors::{Dtype, SafeTensors};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -53,6 +54,12 @@ pub struct Case {
     pub cotangents: Vec<Option<String>>,
     #[serde(default)]
     pub grads: Vec<Option<String>>,
+    /// Whether the operator takes the stored inputs as they are: see `prepare`.
+    #[serde(default)]
+    pub raw: bool,
+    /// PyTorch's message, where it refuses the call: the case passes where the call is refused here too.
+    #[serde(default)]
+    pub error: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -139,7 +146,8 @@ impl Suite {
                 counts.unsupported.push(case.op.clone());
                 continue;
             }
-            match self.run_case(case, runner) {
+            let outcome = if case.error.is_some() { self.refuse_case(case, runner) } else { self.run_case(case, runner) };
+            match outcome {
                 Ok(()) => counts.passed += 1,
                 Err(e) => {
                     counts.failed += 1;
@@ -166,6 +174,25 @@ impl Suite {
         Ok(())
     }
 
+    /// Runs a case that PyTorch refuses. It has to be refused with a message that names the operator, its operands and the remedy.
+    pub fn refuse_case(&self, case: &Case, runner: Runner) -> Result<()> {
+        let inputs = self.inputs(case)?;
+        let refusal = match self.graph(case).and_then(|(graph, _)| runner(&expand_grads(&graph)?, &inputs)) {
+            Ok(_) => return Err(Error::invalid(&case.name, "is accepted", format!("PyTorch: {}", case.error.as_deref().unwrap_or("")))),
+            Err(e) => e,
+        };
+        match &refusal {
+            Error::Operator { op, operands, problem, remedy } => {
+                let shows = |i: &String| {
+                    self.tensor(i).is_ok_and(|t| operands.contains(&TensorType::new(t.dtype, t.shape.iter().copied()).to_string()))
+                };
+                let named = *op == case.op && !problem.is_empty() && !remedy.is_empty() && case.inputs.iter().all(shows);
+                if named { Ok(()) } else { Err(Error::invalid(&case.name, format!("the message does not say enough: {refusal}"), "")) }
+            }
+            e => Err(Error::invalid(&case.name, format!("the message does not name the operator: {e}"), "")),
+        }
+    }
+
     /// The inputs and cotangents of a case.
     pub fn inputs(&self, case: &Case) -> Result<Vec<HostTensor>> {
         case.inputs.iter().chain(case.cotangents.iter().flatten()).map(|name| self.tensor(name).cloned()).collect()
@@ -181,9 +208,9 @@ impl Suite {
         };
         let inputs = case.inputs.iter().map(|n| arg(&mut b, n)).collect::<Result<Vec<_>>>()?;
         let cotangents = case.cotangents.iter().map(|n| n.as_ref().map(|n| arg(&mut b, n)).transpose()).collect::<Result<Vec<_>>>()?;
-        let operands = prepare(&mut b, &case.op, &inputs)?;
-        let outputs = operator(&mut b, &case.op, &operands, &attrs(&case.attrs)?)?;
-        if outputs.len() != case.outputs.len() {
+        let operands = if case.raw { inputs.clone() } else { prepare(&mut b, &case.op, &inputs)? };
+        let outputs = operator(&mut b, &case.op, &operands, &attrs(&case.op, &case.attrs)?)?;
+        if case.error.is_none() && outputs.len() != case.outputs.len() {
             return Err(invalid(&case.name, format!("{} results instead of {}", outputs.len(), case.outputs.len())));
         }
         let mut names = case.outputs.clone();
@@ -236,24 +263,35 @@ fn prepare(b: &mut Builder, op: &str, inputs: &[ValueId]) -> Result<Vec<ValueId>
     Ok(x)
 }
 
-fn attrs(json: &BTreeMap<String, serde_json::Value>) -> Result<Attrs> {
+/// Arguments from JSON. What it has no words for: `{"float": "nan"}`, `{"dtype": "f32"}`, and `null` for None; `"inf"` is a number where the
+/// operator's row wants one.
+fn attrs(op: &str, json: &BTreeMap<String, serde_json::Value>) -> Result<Attrs> {
     use serde_json::Value;
+    let schema = ops::find(op).map(|d| d.schema());
+    let number = |name: &str, text: &str| text.parse::<f64>().map_err(|_| invalid(name, format!("{text:?} is no number")));
     let mut out = Attrs::new();
     for (name, value) in json {
-        out = match value {
-            Value::Bool(v) => out.with(name, *v),
-            Value::Number(n) => match n.as_i64() {
-                Some(i) => out.with(name, i),
-                None => out.with(name, n.as_f64().unwrap_or(f64::NAN)),
+        let is_text = || schema.and_then(|s| s.param(name)).is_none_or(|p| p.types.contains(&Type::Str));
+        let attr = match value {
+            Value::Bool(v) => Attr::Bool(*v),
+            Value::Null => Attr::None,
+            Value::Number(n) => n.as_i64().map_or_else(|| Attr::Float(n.as_f64().unwrap_or(f64::NAN)), Attr::Int),
+            Value::String(s) if matches!(s.as_str(), "inf" | "-inf" | "nan") && !is_text() => Attr::Float(number(name, s)?),
+            Value::String(s) => Attr::Str(s.clone()),
+            Value::Array(list) => match list.iter().map(Value::as_i64).collect::<Option<Vec<i64>>>() {
+                Some(v) => Attr::Ints(v),
+                None => {
+                    let floats = list.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>();
+                    Attr::Floats(floats.ok_or_else(|| invalid(name, "not a list of numbers"))?)
+                }
             },
-            Value::String(s) => out.with(name, s.as_str()),
-            Value::Array(list) => {
-                let ints =
-                    list.iter().map(|v| v.as_i64().ok_or_else(|| invalid(name, "not a list of integers"))).collect::<Result<Vec<i64>>>()?;
-                out.with(name, ints)
-            }
-            other => return Err(invalid(name, format!("cannot pass {other}"))),
+            Value::Object(o) => match (o.get("float").and_then(Value::as_str), o.get("dtype").and_then(Value::as_str)) {
+                (Some(text), _) => Attr::Float(number(name, text)?),
+                (_, Some(text)) => Attr::DType(text.parse().map_err(|()| invalid(name, format!("{text:?} is no element type")))?),
+                _ => return Err(invalid(name, format!("cannot pass {value}"))),
+            },
         };
+        out = out.with(name, attr);
     }
     Ok(out)
 }

@@ -13,29 +13,31 @@ use crate::scalar::ScalarOp;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 pub static OPS: &[OpDef] = &[
-    op!("relu", "x", "max(x, 0)", relu, |b, v| {
+    op!("relu", "Tensor input", "max(x, 0)", relu, |b, v| {
         // Masked by the result, so that the pre-activation need not be kept.
         let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
         let zero = b.zeros_like(dy)?;
         let pos = b.scalar(ScalarOp::Gt, v.outputs[0], 0.0)?;
         Ok(vec![Some(b.select(pos, dy, zero)?)])
     }),
-    op!("relu6", "x", "min(max(x, 0), 6)", |b, x, _| Ok(vec![bounded(b, x[0], 0.0, 6.0)?]), |b, v| bounded_vjp(b, v, 0.0, 6.0, 1.0)),
+    op!("relu6", "Tensor input", "min(max(x, 0), 6)", |b, x, _| Ok(vec![bounded(b, x[0], 0.0, 6.0)?]), |b, v| bounded_vjp(
+        b, v, 0.0, 6.0, 1.0
+    )),
     op!(
         "hardtanh",
-        "x; min_val=-1.0, max_val=1.0",
+        "Tensor input, float min_val=-1.0, float max_val=1.0",
         "min(max(x, min_val), max_val)",
-        |b, x, a| Ok(vec![bounded(b, x[0], a.float("min_val", -1.0)?, a.float("max_val", 1.0)?)?]),
-        |b, v| bounded_vjp(b, v, v.attrs.float("min_val", -1.0)?, v.attrs.float("max_val", 1.0)?, 1.0),
+        |b, x, a| Ok(vec![bounded(b, x[0], a.float("min_val")?, a.float("max_val")?)?]),
+        |b, v| bounded_vjp(b, v, v.attrs.float("min_val")?, v.attrs.float("max_val")?, 1.0),
     ),
-    op!("hardsigmoid", "x", "min(max(x + 3, 0), 6) / 6", |b, x, _| Ok(vec![hardsigmoid(b, x[0])?]), |b, v| bounded_vjp(
+    op!("hardsigmoid", "Tensor input", "min(max(x + 3, 0), 6) / 6", |b, x, _| Ok(vec![hardsigmoid(b, x[0])?]), |b, v| bounded_vjp(
         b,
         v,
         -3.0,
         3.0,
         1.0 / 6.0
     )),
-    op!("hardswish", "x", "x * hardsigmoid(x)", hardswish, |b, v| {
+    op!("hardswish", "Tensor input", "x * hardsigmoid(x)", hardswish, |b, v| {
         let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
         let x = v.inputs[0];
         let zero = b.zeros_like(dy)?;
@@ -46,32 +48,38 @@ pub static OPS: &[OpDef] = &[
         let d = b.select(high, dy, middle)?;
         Ok(vec![Some(b.select(low, zero, d)?)])
     }),
-    op!("leaky_relu", "x; negative_slope=0.01", "x where positive, else negative_slope * x.", |b, x, a| {
-        let scaled = b.mul_scalar(x[0], a.float("negative_slope", 0.01)?)?;
+    op!("leaky_relu", "Tensor input, float negative_slope=0.01", "x where positive, else negative_slope * x.", |b, x, a| {
+        let scaled = b.mul_scalar(x[0], a.float("negative_slope")?)?;
         let pos = b.scalar(ScalarOp::Gt, x[0], 0.0)?;
         Ok(vec![b.select(pos, x[0], scaled)?])
     }),
-    op!("prelu", "x, weight", "x where positive, else weight * x; one weight, or one for each channel (dimension 1).", prelu).low(),
-    op!("threshold", "x; threshold, value", "x where above the threshold, else the value.", |b, x, a| {
-        let above = b.scalar(ScalarOp::Gt, x[0], a.float("threshold", 0.0)?)?;
-        let v = b.full_like(x[0], a.float("value", 0.0)?)?;
+    op!(
+        "prelu",
+        "Tensor input, Tensor weight",
+        "x where positive, else weight * x; one weight, or one for each channel (dimension 1).",
+        prelu
+    )
+    .low(),
+    op!("threshold", "Tensor input, float threshold, float value", "x where above the threshold, else the value.", |b, x, a| {
+        let above = b.scalar(ScalarOp::Gt, x[0], a.float("threshold")?)?;
+        let v = b.full_like(x[0], a.float("value")?)?;
         Ok(vec![b.select(above, x[0], v)?])
     }),
-    op!("elu", "x; alpha=1.0", "x where positive, else alpha * (e^x - 1).", |b, x, a| {
-        let alpha = a.float("alpha", 1.0)?;
+    op!("elu", "Tensor input, float alpha=1.0", "x where positive, else alpha * (e^x - 1).", |b, x, a| {
+        let alpha = a.float("alpha")?;
         Ok(vec![exponential_unit(b, x[0], alpha, 1.0)?])
     }),
-    op!("celu", "x; alpha=1.0", "x where positive, else alpha * (e^(x / alpha) - 1).", |b, x, a| {
-        let alpha = a.float("alpha", 1.0)?;
+    op!("celu", "Tensor input, float alpha=1.0", "x where positive, else alpha * (e^(x / alpha) - 1).", |b, x, a| {
+        let alpha = a.float("alpha")?;
         Ok(vec![exponential_unit(b, x[0], alpha, alpha)?])
     }),
-    op!("selu", "x", "Scaled elu with the fixed point of self-normalising networks.", |b, x, _| {
+    op!("selu", "Tensor input", "Scaled elu with the fixed point of self-normalising networks.", |b, x, _| {
         let y = exponential_unit(b, x[0], 1.673_263_242_354_377_2, 1.0)?;
         Ok(vec![b.mul_scalar(y, 1.050_700_987_355_480_5)?])
     }),
     op!(
         "silu",
-        "x",
+        "Tensor input",
         "x * sigmoid(x)",
         |b, x, _| {
             let s = sigmoid(b, x[0])?;
@@ -88,30 +96,30 @@ pub static OPS: &[OpDef] = &[
             Ok(vec![Some(b.mul(dy, t)?)])
         },
     ),
-    op!("mish", "x", "x * tanh(softplus(x))", |b, x, _| {
+    op!("mish", "Tensor input", "x * tanh(softplus(x))", |b, x, _| {
         let s = b.op("softplus", x, &Attrs::new())?[0];
         let t = b.unary(ScalarOp::Tanh, s)?;
         Ok(vec![b.mul(x[0], t)?])
     }),
-    op!("gelu", "x; approximate=\"none\"", "x * Phi(x); by tanh when approximate is \"tanh\".", gelu, gelu_vjp),
+    op!("gelu", "Tensor input, *, str approximate=\"none\"", "x * Phi(x); by tanh when approximate is \"tanh\".", gelu, gelu_vjp),
     op!(
         "softplus",
-        "x; beta=1.0, threshold=20.0",
+        "Tensor input, float beta=1.0, float threshold=20.0",
         "log(1 + e^(beta x)) / beta, linear where beta x is above the threshold.",
         softplus,
         |b, v| {
             let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
-            let bx = b.mul_scalar(v.inputs[0], v.attrs.float("beta", 1.0)?)?;
+            let bx = b.mul_scalar(v.inputs[0], v.attrs.float("beta")?)?;
             let s = sigmoid(b, bx)?;
             let d = b.mul(dy, s)?;
-            let linear = b.scalar(ScalarOp::Gt, bx, v.attrs.float("threshold", 20.0)?)?;
+            let linear = b.scalar(ScalarOp::Gt, bx, v.attrs.float("threshold")?)?;
             Ok(vec![Some(b.select(linear, dy, d)?)])
         }
     )
     .full(),
     op!(
         "logsigmoid",
-        "x",
+        "Tensor input",
         "log(sigmoid(x)). PyTorch: torch.nn.functional.logsigmoid.",
         |b, x, _| Ok(vec![logsigmoid(b, x[0])?]),
         |b, v| {
@@ -121,35 +129,47 @@ pub static OPS: &[OpDef] = &[
             Ok(vec![Some(b.mul(dy, s)?)])
         }
     ),
-    op!("softsign", "x", "x / (1 + |x|)", |b, x, _| {
+    op!("softsign", "Tensor input", "x / (1 + |x|)", |b, x, _| {
         let d = b.unary(ScalarOp::Abs, x[0])?;
         let d = b.add_scalar(d, 1.0)?;
         Ok(vec![b.div(x[0], d)?])
     }),
-    op!("tanhshrink", "x", "x - tanh(x)", |b, x, _| {
+    op!("tanhshrink", "Tensor input", "x - tanh(x)", |b, x, _| {
         let t = b.unary(ScalarOp::Tanh, x[0])?;
         Ok(vec![b.sub(x[0], t)?])
     }),
-    op!("glu", "x; dim=-1", "a * sigmoid(b) of the two halves along dim.", glu),
-    op!("softmax", "x; dim=-1", "e^x over its sum along dim.", |b, x, a| Ok(vec![softmax(b, x[0], a.int("dim", -1)?)?]), |b, v| {
-        // By the result: y (dy - sum(dy y)).
-        let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
-        let (y, dims) = (v.outputs[0], reduced(b, v.outputs[0], v.attrs)?);
-        let t = b.mul(dy, y)?;
-        let s = b.sum(t, &dims, true)?;
-        let d = b.sub(dy, s)?;
-        Ok(vec![Some(b.mul(y, d)?)])
-    })
+    op!("glu", "Tensor input, int dim=-1", "a * sigmoid(b) of the two halves along dim.", glu),
+    op!(
+        "softmax",
+        "Tensor input, int dim=-1",
+        "e^x over its sum along dim.",
+        |b, x, a| Ok(vec![softmax(b, x[0], a.int("dim")?)?]),
+        |b, v| {
+            // By the result: y (dy - sum(dy y)).
+            let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
+            let (y, dims) = (v.outputs[0], reduced(b, v.outputs[0], v.attrs)?);
+            let t = b.mul(dy, y)?;
+            let s = b.sum(t, &dims, true)?;
+            let d = b.sub(dy, s)?;
+            Ok(vec![Some(b.mul(y, d)?)])
+        }
+    )
     .full(),
-    op!("log_softmax", "x; dim=-1", "log(softmax(x)) along dim.", |b, x, a| Ok(vec![log_softmax(b, x[0], a.int("dim", -1)?)?]), |b, v| {
-        // By the result: dy - e^y sum(dy).
-        let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
-        let dims = reduced(b, v.outputs[0], v.attrs)?;
-        let e = b.unary(ScalarOp::Exp, v.outputs[0])?;
-        let s = b.sum(dy, &dims, true)?;
-        let t = b.mul(e, s)?;
-        Ok(vec![Some(b.sub(dy, t)?)])
-    },)
+    op!(
+        "log_softmax",
+        "Tensor input, int dim=-1",
+        "log(softmax(x)) along dim.",
+        |b, x, a| Ok(vec![log_softmax(b, x[0], a.int("dim")?)?]),
+        |b, v| {
+            // By the result: dy - e^y sum(dy).
+            let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
+            let dims = reduced(b, v.outputs[0], v.attrs)?;
+            let e = b.unary(ScalarOp::Exp, v.outputs[0])?;
+            let s = b.sum(dy, &dims, true)?;
+            let t = b.mul(e, s)?;
+            Ok(vec![Some(b.sub(dy, t)?)])
+        },
+    )
     .full(),
 ];
 
@@ -160,7 +180,7 @@ fn one_minus(b: &mut Builder, x: ValueId) -> Result<ValueId> {
 
 // The dimension that softmax normalises along; none for a scalar.
 fn reduced(b: &Builder, x: ValueId, a: &Attrs) -> Result<Vec<usize>> {
-    let dim = a.int("dim", -1)?;
+    let dim = a.int("dim")?;
     b.dims(x, Some(&[dim]))
 }
 
@@ -237,7 +257,7 @@ fn gelu_tanh(b: &mut Builder, x: ValueId) -> Result<ValueId> {
 }
 
 fn gelu_cdf(b: &mut Builder, x: ValueId, a: &Attrs) -> Result<ValueId> {
-    let t = match a.str("approximate", "none")? {
+    let t = match a.str("approximate")? {
         "none" => {
             let t = b.mul_scalar(x, FRAC_1_SQRT_2)?;
             b.unary(ScalarOp::Erf, t)?
@@ -260,7 +280,7 @@ fn gelu_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
     let x = v.inputs[0];
     let cdf = gelu_cdf(b, x, v.attrs)?;
     let x2 = b.mul(x, x)?;
-    let density = if v.attrs.str("approximate", "none")? == "none" {
+    let density = if v.attrs.str("approximate")? == "none" {
         let t = b.mul_scalar(x2, -0.5)?;
         let t = b.unary(ScalarOp::Exp, t)?;
         b.mul_scalar(t, 1.0 / (2.0 * PI).sqrt())?
@@ -289,7 +309,7 @@ fn log_one_plus_exp(b: &mut Builder, z: ValueId) -> Result<ValueId> {
 }
 
 fn softplus(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let (beta, threshold) = (a.float("beta", 1.0)?, a.float("threshold", 20.0)?);
+    let (beta, threshold) = (a.float("beta")?, a.float("threshold")?);
     let x = b.float(x[0])?;
     let bx = b.mul_scalar(x, beta)?;
     let l = log_one_plus_exp(b, bx)?;
@@ -307,7 +327,7 @@ pub fn logsigmoid(b: &mut Builder, x: ValueId) -> Result<ValueId> {
 }
 
 fn glu(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let dim = b.dim(x[0], a.int("dim", -1)?)?;
+    let dim = b.dim(x[0], a.int("dim")?)?;
     let shape = b.shape(x[0]);
     let half = shape.get(dim).and_then(|n| n.exact_div(&2i64.into()));
     let Some(half) = half else { return Err(b.error(format!("dimension {dim} cannot be halved"), "use an even size")) };

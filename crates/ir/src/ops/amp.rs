@@ -11,14 +11,14 @@ use crate::scalar::ScalarOp;
 pub static OPS: &[OpDef] = &[
     op!(
         "amp_unscale",
-        "scale, grads..",
+        "Tensor scale, Tensor[] grads",
         "The gradients divided by the scale, then an f32 scalar: 1 where some gradient has an infinity or a NaN, else 0. PyTorch: \
          torch._amp_foreach_non_finite_check_and_unscale_.",
         unscale
     ),
     op!(
         "amp_update_scale",
-        "scale, growth_tracker, found_inf; growth_factor=2.0, backoff_factor=0.5, growth_interval=2000",
+        "Tensor scale, Tensor growth_tracker, Tensor found_inf, float growth_factor=2.0, float backoff_factor=0.5, int growth_interval=2000",
         "The next scale and growth tracker: the scale shrinks when a step was skipped, and grows after growth_interval steps that were not. \
          PyTorch: torch._amp_update_scale_.",
         update_scale
@@ -56,18 +56,18 @@ fn update_scale(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId
     if x.iter().any(|v| b.rank(*v) != 0) {
         return Err(b.error("takes scalars", "give the scaler's own state"));
     }
-    let interval = a.int("growth_interval", 2000)?;
+    let interval = a.int("growth_interval")?;
     let zero = b.constant(0.0, b.dtype(found))?;
     let skipped = b.binary(ScalarOp::Ne, found, zero)?;
     let one = b.constant(1.0, b.dtype(tracker))?;
     let successes = b.add(tracker, one)?;
     let due = b.constant(interval as f64, b.dtype(tracker))?;
     let grows = b.binary(ScalarOp::Ge, successes, due)?;
-    let larger = b.mul_scalar(scale, a.float("growth_factor", 2.0)?)?;
+    let larger = b.mul_scalar(scale, a.float("growth_factor")?)?;
     // Never beyond what f32 holds.
     let infinite = b.unary(ScalarOp::IsInf, larger)?;
     let larger = b.select(infinite, scale, larger)?;
-    let smaller = b.mul_scalar(scale, a.float("backoff_factor", 0.5)?)?;
+    let smaller = b.mul_scalar(scale, a.float("backoff_factor")?)?;
     let kept = b.select(grows, larger, scale)?;
     let none = b.constant(0.0, b.dtype(tracker))?;
     let counted = b.select(grows, none, successes)?;

@@ -13,7 +13,7 @@ use crate::prim::Prim;
 pub static OPS: &[OpDef] = &[
     op!(
         "scaled_dot_product_attention",
-        "query, key, value, [attn_mask], [dropout_key]; is_causal=False, scale=None, enable_gqa=False, dropout_p=0.0",
+        "Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, Tensor? dropout_key=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False",
         "softmax(query @ key^T * scale + mask) @ value over the last two dimensions; the scale is 1 / sqrt(E) by default. A bool mask \
          keeps where it is true, a float mask is added; a row that is masked entirely gives zero. With dropout_p above zero the last \
          operand is the random key.",
@@ -32,7 +32,7 @@ pub static OPS: &[OpDef] = &[
     .low(),
     op!(
         "_scaled_dot_product_flash_attention",
-        "query, key, value, [attn_mask], [dropout_key]; is_causal=False, scale=None, enable_gqa=False, dropout_p=0.0",
+        "Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, Tensor? dropout_key=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False",
         "scaled_dot_product_attention, and the logarithm of each row's softmax denominator, which its derivative reads.",
         |b, x, a| {
             let c = call(b, x, a)?;
@@ -67,7 +67,7 @@ fn call(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Call> {
         return Err(b.error("query, key and value need the same number of dimensions, two or more", "give [..., length, features]"));
     }
     let (qs, ks, vs) = (b.shape(q), b.shape(k), b.shape(v));
-    let gqa = a.bool("enable_gqa", false)?;
+    let gqa = a.bool("enable_gqa")?;
     let agree = |b: &mut Builder, x: &Dim, y: &Dim, what: &str| {
         if x == y || b.graph.env.equal(x, y, what) {
             return Ok(());
@@ -100,7 +100,7 @@ fn call(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Call> {
             _ => return Err(b.error("the number of features is not known", "give a scale")),
         },
     };
-    let p = a.float("dropout_p", 0.0)?;
+    let p = a.float("dropout_p")?;
     if !(0.0..=1.0).contains(&p) {
         return Err(b.error(format!("dropout_p is {p}"), "use a probability from 0 to 1"));
     }
@@ -112,7 +112,7 @@ fn call(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Call> {
         (_, false) => return Err(b.error("a random key without dropout", "give dropout_p, or leave the key out")),
         (_, true) => return Err(b.error("dropout without a random key", "give a key of two u32 as the last operand")),
     };
-    let causal = a.bool("is_causal", false)?;
+    let causal = a.bool("is_causal")?;
     let scale = Literal::new(scale, DType::F32);
     let what = Attention { scale, causal, mask: mask.is_some(), dropout: key.is_some() };
     let mut c = Call { what, operands: vec![], query: qs.clone(), batch: ks[..batch].to_vec(), group };

@@ -13,23 +13,23 @@ use crate::op::{Attrs, OpDef, VjpArgs};
 use crate::scalar::ScalarOp;
 
 pub static OPS: &[OpDef] = &[
-    op!("complex", "real, imag", "The complex numbers of two tensors of parts.", |b, x, _| {
+    op!("complex", "Tensor real, Tensor imag", "The complex numbers of two tensors of parts.", |b, x, _| {
         let xy = b.promote(x)?;
         let (re, im) = (b.float(xy[0])?, b.float(xy[1])?);
         Ok(vec![pair(b, Parts { re, im })?])
     }),
-    op!("polar", "abs, angle", "The complex numbers of absolute values and angles.", |b, x, _| {
+    op!("polar", "Tensor abs, Tensor angle", "The complex numbers of absolute values and angles.", |b, x, _| {
         let xy = b.promote(x)?;
         let (cos, sin) = (b.unary(ScalarOp::Cos, xy[1])?, b.unary(ScalarOp::Sin, xy[1])?);
         let parts = Parts { re: b.mul(xy[0], cos)?, im: b.mul(xy[0], sin)? };
         Ok(vec![pair(b, parts)?])
     }),
-    op!("real", "x", "The real parts of complex numbers.", |b, x, _| Ok(vec![parts(b, x[0])?.re])),
-    op!("imag", "x", "The imaginary parts of complex numbers.", |b, x, _| Ok(vec![parts(b, x[0])?.im])),
-    op!("conj", "x", "Complex numbers with the imaginary part negated.", |b, x, _| Ok(vec![conj(b, x[0])?])),
+    op!("real", "Tensor input", "The real parts of complex numbers.", |b, x, _| Ok(vec![parts(b, x[0])?.re])),
+    op!("imag", "Tensor input", "The imaginary parts of complex numbers.", |b, x, _| Ok(vec![parts(b, x[0])?.im])),
+    op!("conj", "Tensor input", "Complex numbers with the imaginary part negated.", |b, x, _| Ok(vec![conj(b, x[0])?])),
     op!(
         "complex_abs",
-        "x",
+        "Tensor input",
         "The absolute values of complex numbers. PyTorch: torch.abs.",
         |b, x, _| {
             let z = parts(b, x[0])?;
@@ -45,7 +45,7 @@ pub static OPS: &[OpDef] = &[
     ),
     op!(
         "angle",
-        "x",
+        "Tensor input",
         "The angles of complex numbers in radians.",
         |b, x, _| {
             let z = parts(b, x[0])?;
@@ -64,21 +64,33 @@ pub static OPS: &[OpDef] = &[
             Ok(vec![Some(scaled(b, turned, scale)?)])
         }
     ),
-    op!("complex_mul", "x, y", "Products of complex numbers. PyTorch: torch.mul.", |b, x, _| Ok(vec![mul(b, x[0], x[1])?]), |b, v| {
-        let Some(dy) = v.grads[0] else { return Ok(vec![None, None]) };
-        let (x, y) = (conj(b, v.inputs[0])?, conj(b, v.inputs[1])?);
-        Ok(vec![Some(mul(b, dy, y)?), Some(mul(b, dy, x)?)])
-    }),
-    op!("complex_div", "x, y", "Quotients of complex numbers. PyTorch: torch.div.", |b, x, _| Ok(vec![div(b, x[0], x[1])?]), |b, v| {
-        // dy / conj(y), and that times -conj(x / y).
-        let Some(dy) = v.grads[0] else { return Ok(vec![None, None]) };
-        let y = conj(b, v.inputs[1])?;
-        let left = div(b, dy, y)?;
-        let q = conj(b, v.outputs[0])?;
-        let right = mul(b, left, q)?;
-        Ok(vec![Some(left), Some(b.neg(right)?)])
-    }),
-    op!("complex_eq", "x, y", "Whether complex numbers are equal, both parts. PyTorch: torch.eq.", |b, x, _| {
+    op!(
+        "complex_mul",
+        "Tensor input, Tensor other",
+        "Products of complex numbers. PyTorch: torch.mul.",
+        |b, x, _| Ok(vec![mul(b, x[0], x[1])?]),
+        |b, v| {
+            let Some(dy) = v.grads[0] else { return Ok(vec![None, None]) };
+            let (x, y) = (conj(b, v.inputs[0])?, conj(b, v.inputs[1])?);
+            Ok(vec![Some(mul(b, dy, y)?), Some(mul(b, dy, x)?)])
+        }
+    ),
+    op!(
+        "complex_div",
+        "Tensor input, Tensor other",
+        "Quotients of complex numbers. PyTorch: torch.div.",
+        |b, x, _| Ok(vec![div(b, x[0], x[1])?]),
+        |b, v| {
+            // dy / conj(y), and that times -conj(x / y).
+            let Some(dy) = v.grads[0] else { return Ok(vec![None, None]) };
+            let y = conj(b, v.inputs[1])?;
+            let left = div(b, dy, y)?;
+            let q = conj(b, v.outputs[0])?;
+            let right = mul(b, left, q)?;
+            Ok(vec![Some(left), Some(b.neg(right)?)])
+        }
+    ),
+    op!("complex_eq", "Tensor input, Tensor other", "Whether complex numbers are equal, both parts. PyTorch: torch.eq.", |b, x, _| {
         let xy = b.promote(x)?;
         let (x, y) = (parts(b, xy[0])?, parts(b, xy[1])?);
         let (re, im) = (b.binary(ScalarOp::Eq, x.re, y.re)?, b.binary(ScalarOp::Eq, x.im, y.im)?);
@@ -86,7 +98,7 @@ pub static OPS: &[OpDef] = &[
     }),
     op!(
         "complex_exp",
-        "x",
+        "Tensor input",
         "e^x of complex numbers. PyTorch: torch.exp.",
         |b, x, _| {
             let z = parts(b, x[0])?;
@@ -98,7 +110,7 @@ pub static OPS: &[OpDef] = &[
     ),
     op!(
         "complex_log",
-        "x",
+        "Tensor input",
         "The principal logarithm of complex numbers. PyTorch: torch.log.",
         |b, x, _| Ok(vec![log(b, x[0])?]),
         |b, v| {
@@ -107,7 +119,7 @@ pub static OPS: &[OpDef] = &[
             Ok(vec![Some(div(b, dy, x)?)])
         }
     ),
-    op!("complex_sqrt", "x", "The principal square root of complex numbers. PyTorch: torch.sqrt.", sqrt, |b, v| {
+    op!("complex_sqrt", "Tensor input", "The principal square root of complex numbers. PyTorch: torch.sqrt.", sqrt, |b, v| {
         let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
         let y = conj(b, v.outputs[0])?;
         let y = b.mul_scalar(y, 2.0)?;
@@ -115,15 +127,15 @@ pub static OPS: &[OpDef] = &[
     }),
     op!(
         "complex_pow",
-        "x, y",
+        "Tensor input, Tensor other",
         "Powers of complex numbers, e^(y log x). PyTorch: torch.pow.",
         |b, x, _| Ok(vec![pow(b, x[0], x[1])?]),
         pow_vjp
     ),
-    op!("complex_sin", "x", "Sine of complex numbers. PyTorch: torch.sin.", |b, x, _| Ok(vec![sin(b, x[0])?]), |b, v| {
+    op!("complex_sin", "Tensor input", "Sine of complex numbers. PyTorch: torch.sin.", |b, x, _| Ok(vec![sin(b, x[0])?]), |b, v| {
         holomorphic(b, v, |b, x, _| cos(b, x))
     }),
-    op!("complex_cos", "x", "Cosine of complex numbers. PyTorch: torch.cos.", |b, x, _| Ok(vec![cos(b, x[0])?]), |b, v| {
+    op!("complex_cos", "Tensor input", "Cosine of complex numbers. PyTorch: torch.cos.", |b, x, _| Ok(vec![cos(b, x[0])?]), |b, v| {
         holomorphic(b, v, |b, x, _| {
             let s = sin(b, x)?;
             b.neg(s)
@@ -131,7 +143,7 @@ pub static OPS: &[OpDef] = &[
     }),
     op!(
         "complex_tan",
-        "x",
+        "Tensor input",
         "Tangent of complex numbers. PyTorch: torch.tan.",
         |b, x, _| {
             // -i tanh(i x)
@@ -146,15 +158,23 @@ pub static OPS: &[OpDef] = &[
             one_plus(b, y2)
         })
     ),
-    op!("complex_sinh", "x", "Hyperbolic sine of complex numbers. PyTorch: torch.sinh.", |b, x, _| Ok(vec![sinh(b, x[0])?]), |b, v| {
-        holomorphic(b, v, |b, x, _| cosh(b, x))
-    }),
-    op!("complex_cosh", "x", "Hyperbolic cosine of complex numbers. PyTorch: torch.cosh.", |b, x, _| Ok(vec![cosh(b, x[0])?]), |b, v| {
-        holomorphic(b, v, |b, x, _| sinh(b, x))
-    }),
+    op!(
+        "complex_sinh",
+        "Tensor input",
+        "Hyperbolic sine of complex numbers. PyTorch: torch.sinh.",
+        |b, x, _| Ok(vec![sinh(b, x[0])?]),
+        |b, v| { holomorphic(b, v, |b, x, _| cosh(b, x)) }
+    ),
+    op!(
+        "complex_cosh",
+        "Tensor input",
+        "Hyperbolic cosine of complex numbers. PyTorch: torch.cosh.",
+        |b, x, _| Ok(vec![cosh(b, x[0])?]),
+        |b, v| { holomorphic(b, v, |b, x, _| sinh(b, x)) }
+    ),
     op!(
         "complex_tanh",
-        "x",
+        "Tensor input",
         "Hyperbolic tangent of complex numbers. PyTorch: torch.tanh.",
         |b, x, _| {
             let z = parts(b, x[0])?;
@@ -169,31 +189,31 @@ pub static OPS: &[OpDef] = &[
     ),
     op!(
         "complex_matmul",
-        "x, y",
+        "Tensor input, Tensor other",
         "Matrix products of complex numbers, one real product of twice the width. PyTorch: torch.matmul.",
         matmul
     ),
     op!(
         "complex_linear",
-        "x, weight, [bias]",
+        "Tensor input, Tensor weight, Tensor? bias=None",
         "x @ weight^T + bias of complex numbers, without conjugation. PyTorch: torch.nn.functional.linear.",
         linear
     ),
     op!(
         "complex_einsum",
-        "operands..; equation",
+        "Tensor[] operands, str equation",
         "Einstein summation of one or two tensors of complex numbers. PyTorch: torch.einsum.",
         einsum
     ),
     op!(
         "complex_conv1d",
-        "x, weight, [bias]; stride=1, padding=0, dilation=1, groups=1",
+        "Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1]|str padding=0, int[1] dilation=1, int groups=1",
         "conv1d of complex numbers, one real convolution of twice the channels.",
         |b, x, a| conv(b, x, a, 1)
     ),
     op!(
         "complex_conv2d",
-        "x, weight, [bias]; stride=1, padding=0, dilation=1, groups=1",
+        "Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2]|str padding=0, int[2] dilation=1, int groups=1",
         "conv2d of complex numbers, one real convolution of twice the channels.",
         |b, x, a| conv(b, x, a, 2)
     ),
@@ -495,7 +515,7 @@ fn linear(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
 
 // Pairs along a letter of their own; of two operands the second is a matrix from one letter to another.
 fn einsum(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let equation: String = a.str("equation", "")?.chars().filter(|c| !c.is_whitespace()).collect();
+    let equation: String = a.str("equation")?.chars().filter(|c| !c.is_whitespace()).collect();
     let (left, right) = match equation.split_once("->") {
         Some((l, r)) => (l, r.to_string()),
         None => return Err(b.error(format!("the equation {equation:?} does not say its result"), "write it with ->")),
@@ -557,7 +577,7 @@ fn conv(b: &mut Builder, x: &[ValueId], a: &Attrs, dims: usize) -> Result<Vec<Va
         let n = b.shape(*bias)[0].scale(2);
         operands.push(b.reshape(*bias, vec![n])?);
     }
-    let y = b.op(if dims == 1 { "conv1d" } else { "conv2d" }, &operands, a)?[0];
+    let y = b.op(if dims == 1 { "conv1d" } else { "conv2d" }, &operands, &a.arguments())?[0];
     let mut shape = b.shape(y);
     shape[at] = s[0].clone();
     shape.insert(at + 1, Dim::Const(2));

@@ -19,7 +19,7 @@ use crate::prim::Prim;
 pub static OPS: &[OpDef] = &[
     op!(
         "conv1d",
-        "x, weight, [bias]; stride=1, padding=0, dilation=1, groups=1",
+        "Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1]|str padding=0, int[1] dilation=1, int groups=1",
         "x [N, C, L] with weight [O, C / groups, K].",
         |b, x, a| conv(b, x, a, 1),
         |b, v| conv_vjp(b, v, 1)
@@ -27,7 +27,7 @@ pub static OPS: &[OpDef] = &[
     .low(),
     op!(
         "conv2d",
-        "x, weight, [bias]; stride=1, padding=0, dilation=1, groups=1",
+        "Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2]|str padding=0, int[2] dilation=1, int groups=1",
         "x [N, C, H, W] with weight [O, C / groups, KH, KW]; padding may be \"same\" or \"valid\".",
         |b, x, a| conv(b, x, a, 2),
         |b, v| conv_vjp(b, v, 2)
@@ -35,7 +35,7 @@ pub static OPS: &[OpDef] = &[
     .low(),
     op!(
         "conv3d",
-        "x, weight, [bias]; stride=1, padding=0, dilation=1, groups=1",
+        "Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3]|str padding=0, int[3] dilation=1, int groups=1",
         "x [N, C, D, H, W] with weight [O, C / groups, KD, KH, KW].",
         |b, x, a| conv(b, x, a, 3),
         |b, v| conv_vjp(b, v, 3)
@@ -43,7 +43,7 @@ pub static OPS: &[OpDef] = &[
     .low(),
     op!(
         "conv_transpose1d",
-        "x, weight, [bias]; stride=1, padding=0, output_padding=0, groups=1, dilation=1",
+        "Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1",
         "The gradient of conv1d as an operator: x [N, C, L] with weight [C, O / groups, K].",
         |b, x, a| conv_transpose(b, x, a, 1),
         |b, v| conv_transpose_vjp(b, v, 1)
@@ -51,7 +51,7 @@ pub static OPS: &[OpDef] = &[
     .low(),
     op!(
         "conv_transpose2d",
-        "x, weight, [bias]; stride=1, padding=0, output_padding=0, groups=1, dilation=1",
+        "Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1",
         "The gradient of conv2d as an operator: x [N, C, H, W] with weight [C, O / groups, KH, KW].",
         |b, x, a| conv_transpose(b, x, a, 2),
         |b, v| conv_transpose_vjp(b, v, 2)
@@ -59,7 +59,7 @@ pub static OPS: &[OpDef] = &[
     .low(),
     op!(
         "conv_transpose3d",
-        "x, weight, [bias]; stride=1, padding=0, output_padding=0, groups=1, dilation=1",
+        "Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1",
         "The gradient of conv3d as an operator: x [N, C, D, H, W] with weight [C, O / groups, KD, KH, KW].",
         |b, x, a| conv_transpose(b, x, a, 3),
         |b, v| conv_transpose_vjp(b, v, 3)
@@ -155,7 +155,7 @@ fn operands(b: &mut Builder, x: &[ValueId]) -> Result<Vec<ValueId>> {
 /// The windows of a plain convolution, and its groups.
 fn forward_windows(b: &Builder, weight: ValueId, a: &Attrs, n: usize) -> Result<(Windows, i64)> {
     let kernel = kernel_of(b, weight, n)?;
-    let (stride, dilation) = (each(b, a, "stride", 1, n, 1)?, each(b, a, "dilation", 1, n, 1)?);
+    let (stride, dilation) = (each(b, a, "stride", n, 1)?, each(b, a, "dilation", n, 1)?);
     let (lo, hi) = match a.get("padding") {
         Some(crate::op::Attr::Str(s)) if s == "valid" => (vec![0; n], vec![0; n]),
         Some(crate::op::Attr::Str(s)) if s == "same" => {
@@ -166,12 +166,12 @@ fn forward_windows(b: &Builder, weight: ValueId, a: &Attrs, n: usize) -> Result<
             total.map(|t| (t / 2, t - t / 2)).unzip()
         }
         _ => {
-            let p = each(b, a, "padding", 0, n, 0)?;
+            let p = each(b, a, "padding", n, 0)?;
             (p.clone(), p)
         }
     };
     let consts = |v: Vec<i64>| v.into_iter().map(Dim::Const).collect();
-    Ok((Windows { kernel, stride, dilation, lo: consts(lo), hi: consts(hi) }, each(b, a, "groups", 1, 1, 1)?[0]))
+    Ok((Windows { kernel, stride, dilation, lo: consts(lo), hi: consts(hi) }, each(b, a, "groups", 1, 1)?[0]))
 }
 
 fn conv(b: &mut Builder, x: &[ValueId], a: &Attrs, n: usize) -> Result<Vec<ValueId>> {
@@ -257,13 +257,13 @@ fn finish(b: &mut Builder, v: &VjpArgs, mut grads: Vec<Option<ValueId>>, dy: Val
 /// The convolution that a transposed one of `input` is the transpose of, its groups, and the sizes `[N, channels, *S]` of its input.
 fn transposed_windows(b: &Builder, input: ValueId, weight: ValueId, a: &Attrs, n: usize) -> Result<(Windows, i64, Vec<Dim>)> {
     let kernel = kernel_of(b, weight, n)?;
-    let (stride, dilation) = (each(b, a, "stride", 1, n, 1)?, each(b, a, "dilation", 1, n, 1)?);
-    let (padding, extra) = (each(b, a, "padding", 0, n, 0)?, each(b, a, "output_padding", 0, n, 0)?);
+    let (stride, dilation) = (each(b, a, "stride", n, 1)?, each(b, a, "dilation", n, 1)?);
+    let (padding, extra) = (each(b, a, "padding", n, 0)?, each(b, a, "output_padding", n, 0)?);
     if let Some(d) = (0..n).find(|d| extra[*d] >= stride[*d].max(dilation[*d])) {
         let problem = format!("output_padding {} is not smaller than stride or dilation", extra[d]);
         return Err(b.error(problem, "it tells apart the inputs that one output size may come from: use less"));
     }
-    let groups = each(b, a, "groups", 1, 1, 1)?[0];
+    let groups = each(b, a, "groups", 1, 1)?[0];
     let have = b.shape(input);
     let mut sizes = vec![have[0].clone(), b.shape(weight)[1].scale(groups)];
     let span = |d: usize| have[d + 2].sub(&Dim::ONE).scale(stride[d]).add(&Dim::Const(dilation[d] * (kernel[d] - 1) + 1));

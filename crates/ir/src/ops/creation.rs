@@ -10,40 +10,50 @@ use crate::scalar::ScalarOp;
 use crate::shape::Shape;
 
 pub static OPS: &[OpDef] = &[
-    op!("full", "; size, fill_value, dtype=f32", "A tensor of one value.", |b, _, a| {
+    op!("full", "SymInt[] size, Scalar fill_value, *, ScalarType dtype=f32", "A tensor of one value.", |b, _, a| {
         let shape = size(b, a)?;
-        Ok(vec![b.full(&shape, a.float("fill_value", 0.0)?, a.dtype("dtype")?.unwrap_or(DType::F32))?])
+        Ok(vec![b.full(&shape, a.float("fill_value")?, a.dtype("dtype")?)?])
     }),
-    op!("zeros", "; size, dtype=f32", "A tensor of zeros.", |b, _, a| {
+    op!("zeros", "SymInt[] size, *, ScalarType dtype=f32", "A tensor of zeros.", |b, _, a| {
         let shape = size(b, a)?;
-        Ok(vec![b.full(&shape, 0.0, a.dtype("dtype")?.unwrap_or(DType::F32))?])
+        Ok(vec![b.full(&shape, 0.0, a.dtype("dtype")?)?])
     }),
-    op!("ones", "; size, dtype=f32", "A tensor of ones.", |b, _, a| {
+    op!("ones", "SymInt[] size, *, ScalarType dtype=f32", "A tensor of ones.", |b, _, a| {
         let shape = size(b, a)?;
-        Ok(vec![b.full(&shape, 1.0, a.dtype("dtype")?.unwrap_or(DType::F32))?])
+        Ok(vec![b.full(&shape, 1.0, a.dtype("dtype")?)?])
     }),
-    op!("full_like", "x; fill_value", "A tensor of one value with x's shape and type.", |b, x, a| Ok(vec![
-        b.full_like(x[0], a.float("fill_value", 0.0)?)?
+    op!("full_like", "Tensor input, Scalar fill_value", "A tensor of one value with x's shape and type.", |b, x, a| Ok(vec![
+        b.full_like(x[0], a.float("fill_value")?)?
     ])),
-    op!("zeros_like", "x", "Zeros of x's shape and type.", |b, x, _| Ok(vec![b.full_like(x[0], 0.0)?])),
-    op!("ones_like", "x", "Ones of x's shape and type.", |b, x, _| Ok(vec![b.full_like(x[0], 1.0)?])),
-    op!("arange", "; start=0, end, step=1, dtype=None", "Numbers from start to before end; i32 when all are whole, else f32.", arange),
-    op!("linspace", "; start, end, steps, dtype=f32", "steps numbers from start to end, both included.", linspace),
-    op!("eye", "; n, m=None, dtype=f32", "Ones on the diagonal.", |b, _, a| {
-        let n = a.int("n", 0)?;
+    op!("zeros_like", "Tensor input", "Zeros of x's shape and type.", |b, x, _| Ok(vec![b.full_like(x[0], 0.0)?])),
+    op!("ones_like", "Tensor input", "Ones of x's shape and type.", |b, x, _| Ok(vec![b.full_like(x[0], 1.0)?])),
+    op!(
+        "arange",
+        "Scalar start=0, Scalar|SymInt end, Scalar step=1, *, ScalarType? dtype=None",
+        "Numbers from start to before end; i32 when all are whole, else f32.",
+        arange
+    ),
+    op!(
+        "linspace",
+        "Scalar start, Scalar end, int steps, *, ScalarType dtype=f32",
+        "steps numbers from start to end, both included.",
+        linspace
+    ),
+    op!("eye", "int n, int? m=None, *, ScalarType dtype=f32", "Ones on the diagonal.", |b, _, a| {
+        let n = a.int("n")?;
         let shape = [Dim::Const(n), Dim::Const(a.opt_int("m")?.unwrap_or(n))];
         if shape.iter().any(|d| d.as_const() < Some(0)) {
             return Err(b.error("a size is negative", "use sizes of zero or more"));
         }
         let (row, column) = (b.iota(&shape, 0)?, b.iota(&shape, 1)?);
         let on = b.binary(ScalarOp::Eq, row, column)?;
-        Ok(vec![b.cast(on, a.dtype("dtype")?.unwrap_or(DType::F32))?])
+        Ok(vec![b.cast(on, a.dtype("dtype")?)?])
     }),
 ];
 
 /// The `size` argument; negative sizes are refused.
 pub fn size(b: &Builder, a: &Attrs) -> Result<Shape> {
-    let Some(shape) = a.dims("size")? else { return Err(b.error("needs a size", "list the sizes")) };
+    let shape = a.dims("size")?;
     if shape.iter().any(|d| d.as_const().is_some_and(|d| d < 0)) {
         return Err(b.error(format!("size {} is negative", b.graph.env.show_shape(&shape)), "use sizes of zero or more"));
     }
@@ -55,20 +65,20 @@ fn arange(b: &mut Builder, _: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     if let Some(Attr::Dims(end)) = a.get("end")
         && let [end] = end.as_slice()
     {
-        if a.int("start", 0)? != 0 || a.int("step", 1)? != 1 {
+        if a.int("start")? != 0 || a.int("step")? != 1 {
             return Err(b.error("a symbolic end needs start 0 and step 1", "scale the result instead"));
         }
         let i = b.iota(std::slice::from_ref(end), 0)?;
-        return Ok(vec![b.cast(i, a.dtype("dtype")?.unwrap_or(DType::I32))?]);
+        return Ok(vec![b.cast(i, a.opt_dtype("dtype")?.unwrap_or(DType::I32))?]);
     }
-    let (start, step) = (a.float("start", 0.0)?, a.float("step", 1.0)?);
-    let Some(end) = a.opt_float("end")? else { return Err(b.error("needs an end", "")) };
+    let (start, step) = (a.float("start")?, a.float("step")?);
+    let end = a.float("end")?;
     let n = ((end - start) / step).ceil();
     if !(0.0..=i32::MAX as f64).contains(&n) {
         return Err(b.error(format!("no numbers from {start} to {end} in steps of {step}"), "give a step towards the end"));
     }
     let whole = ["start", "end", "step"].iter().all(|k| matches!(a.get(k), None | Some(Attr::Int(_))));
-    let dtype = a.dtype("dtype")?.unwrap_or(if whole { DType::I32 } else { DType::F32 });
+    let dtype = a.opt_dtype("dtype")?.unwrap_or(if whole { DType::I32 } else { DType::F32 });
     let i = b.iota(&[Dim::Const(n as i64)], 0)?;
     let i = b.cast(i, if whole { DType::I32 } else { DType::F32 })?;
     let i = b.mul_scalar(i, step)?;
@@ -95,5 +105,5 @@ fn linspace(b: &mut Builder, _: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let high = b.add_scalar(high, end)?;
     let first = b.scalar(ScalarOp::Lt, i, (steps / 2).max(1) as f64)?;
     let y = b.select(first, low, high)?;
-    Ok(vec![b.cast(y, a.dtype("dtype")?.unwrap_or(DType::F32))?])
+    Ok(vec![b.cast(y, a.dtype("dtype")?)?])
 }

@@ -25,26 +25,42 @@ use crate::scalar::ScalarOp;
 pub static OPS: &[OpDef] = &[
     op!(
         "fft",
-        "x; n=None, dim=-1, norm=backward",
+        "Tensor input, int? n=None, int dim=-1, str? norm=None",
         "The Fourier transform of complex numbers along dim.",
         |b, x, a| along(b, x, a, -1),
         |b, v| along_vjp(b, v, -1)
     ),
     op!(
         "ifft",
-        "x; n=None, dim=-1, norm=backward",
+        "Tensor input, int? n=None, int dim=-1, str? norm=None",
         "The inverse Fourier transform of complex numbers along dim.",
         |b, x, a| along(b, x, a, 1),
         |b, v| along_vjp(b, v, 1)
     ),
-    op!("rfft", "x; n=None, dim=-1, norm=backward", "The first n / 2 + 1 complex numbers of the Fourier transform of real ones.", rfft),
-    op!("irfft", "x; n=None, dim=-1, norm=backward", "The n real numbers whose rfft is x; n is 2 (length - 1) if not given.", irfft),
-    op!("fft2", "x; s=None, dim=(-2, -1), norm=backward", "The Fourier transform of complex numbers along two dimensions.", |b, x, a| {
-        along_two(b, x, a, -1)
-    }),
-    op!("ifft2", "x; s=None, dim=(-2, -1), norm=backward", "The inverse Fourier transform along two dimensions.", |b, x, a| along_two(
-        b, x, a, 1
-    )),
+    op!(
+        "rfft",
+        "Tensor input, int? n=None, int dim=-1, str? norm=None",
+        "The first n / 2 + 1 complex numbers of the Fourier transform of real ones.",
+        rfft
+    ),
+    op!(
+        "irfft",
+        "Tensor input, int? n=None, int dim=-1, str? norm=None",
+        "The n real numbers whose rfft is x; n is 2 (length - 1) if not given.",
+        irfft
+    ),
+    op!(
+        "fft2",
+        "Tensor input, int[]? s=None, int[] dim=[-2, -1], str? norm=None",
+        "The Fourier transform of complex numbers along two dimensions.",
+        |b, x, a| { along_two(b, x, a, -1) }
+    ),
+    op!(
+        "ifft2",
+        "Tensor input, int[]? s=None, int[] dim=[-2, -1], str? norm=None",
+        "The inverse Fourier transform along two dimensions.",
+        |b, x, a| along_two(b, x, a, 1)
+    ),
 ];
 
 /// Primes up to here are contractions, longer ones convolutions.
@@ -104,13 +120,13 @@ fn length(b: &Builder, n: Option<i64>, default: i64) -> Result<i64> {
 }
 
 // What a transform of n numbers is multiplied with. `inverse`: whether it is one.
-fn scale(b: &Builder, norm: &str, n: i64, inverse: bool) -> Result<f64> {
+fn scale(b: &Builder, norm: Option<&str>, n: i64, inverse: bool) -> Result<f64> {
     let n = n as f64;
-    match (norm, inverse) {
+    match (norm.unwrap_or("backward"), inverse) {
         ("ortho", _) => Ok(1.0 / n.sqrt()),
         ("backward", true) | ("forward", false) => Ok(1.0 / n),
         ("backward" | "forward", _) => Ok(1.0),
-        _ => Err(b.error(format!("norm is {norm:?}"), "use backward, ortho or forward")),
+        _ => Err(b.error(format!("norm is {:?}", norm.unwrap_or_default()), "use backward, ortho or forward")),
     }
 }
 
@@ -120,11 +136,11 @@ fn scaled(b: &mut Builder, x: ValueId, by: f64) -> Result<ValueId> {
 
 fn along(b: &mut Builder, x: &[ValueId], a: &Attrs, sign: i64) -> Result<Vec<ValueId>> {
     check(b, x[0])?;
-    let dim = dimension(b, x[0], a.int("dim", -1)?, b.rank(x[0]) - 1)?;
+    let dim = dimension(b, x[0], a.int("dim")?, b.rank(x[0]) - 1)?;
     let size = b.shape(x[0])[dim].clone();
     let have = constant(b, &size)?;
     let n = length(b, a.opt_int("n")?, have)?;
-    let by = scale(b, a.str("norm", "backward")?, n, sign > 0)?;
+    let by = scale(b, a.opt_str("norm")?, n, sign > 0)?;
     let v = fit(b, x[0], dim, n)?;
     let v = scaled(b, v, by)?;
     Ok(vec![transform_dim(b, v, dim, n, sign)?])
@@ -134,10 +150,10 @@ fn along(b: &mut Builder, x: &[ValueId], a: &Attrs, sign: i64) -> Result<Vec<Val
 fn along_vjp(b: &mut Builder, v: &VjpArgs, sign: i64) -> Result<Vec<Option<ValueId>>> {
     let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
     let (x, a) = (v.inputs[0], v.attrs);
-    let dim = dimension(b, x, a.int("dim", -1)?, b.rank(x) - 1)?;
+    let dim = dimension(b, x, a.int("dim")?, b.rank(x) - 1)?;
     let (from, to) = (b.shape(x)[dim].clone(), b.shape(dy)[dim].clone());
     let (have, n) = (constant(b, &from)?, constant(b, &to)?);
-    let by = scale(b, a.str("norm", "backward")?, n, sign > 0)?;
+    let by = scale(b, a.opt_str("norm")?, n, sign > 0)?;
     let g = scaled(b, dy, by)?;
     let g = transform_dim(b, g, dim, n, -sign)?;
     Ok(vec![Some(fit(b, g, dim, have)?)])
@@ -146,9 +162,9 @@ fn along_vjp(b: &mut Builder, v: &VjpArgs, sign: i64) -> Result<Vec<Option<Value
 fn along_two(b: &mut Builder, x: &[ValueId], a: &Attrs, sign: i64) -> Result<Vec<ValueId>> {
     check(b, x[0])?;
     let rank = b.rank(x[0]) - 1;
-    let dims = a.ints("dim")?.unwrap_or(vec![-2, -1]);
+    let dims = a.ints("dim")?;
     let dims = dims.iter().map(|d| dimension(b, x[0], *d, rank)).collect::<Result<Vec<_>>>()?;
-    let sizes = a.ints("s")?;
+    let sizes = a.opt_ints("s")?;
     if dims.len() != 2 || dims[0] == dims[1] || sizes.as_ref().is_some_and(|s| s.len() != 2) {
         return Err(b.error("two dimensions are transformed", "name two, and give as many sizes"));
     }
@@ -157,7 +173,7 @@ fn along_two(b: &mut Builder, x: &[ValueId], a: &Attrs, sign: i64) -> Result<Vec
         let size = b.shape(v)[dim].clone();
         let have = constant(b, &size)?;
         let n = length(b, sizes.as_ref().map(|s| s[i]), have)?;
-        let by = scale(b, a.str("norm", "backward")?, n, sign > 0)?;
+        let by = scale(b, a.opt_str("norm")?, n, sign > 0)?;
         v = fit(b, v, dim, n)?;
         v = scaled(b, v, by)?;
         v = transform_dim(b, v, dim, n, sign)?;
@@ -170,11 +186,11 @@ fn rfft(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     if b.rank(x) == 0 {
         return Err(b.error("a single number has no dimension", "give a tensor of at least one"));
     }
-    let dim = dimension(b, x, a.int("dim", -1)?, b.rank(x))?;
+    let dim = dimension(b, x, a.int("dim")?, b.rank(x))?;
     let size = b.shape(x)[dim].clone();
     let have = constant(b, &size)?;
     let n = length(b, a.opt_int("n")?, have)?;
-    let by = scale(b, a.str("norm", "backward")?, n, false)?;
+    let by = scale(b, a.opt_str("norm")?, n, false)?;
     let re = fit(b, x, dim, n)?;
     let re = scaled(b, re, by)?;
     if n % 2 == 0 {
@@ -245,11 +261,11 @@ fn inverse_real(b: &mut Builder, x: ValueId, n: i64) -> Result<ValueId> {
 // The other half are conjugates in reverse order.
 fn irfft(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     check(b, x[0])?;
-    let dim = dimension(b, x[0], a.int("dim", -1)?, b.rank(x[0]) - 1)?;
+    let dim = dimension(b, x[0], a.int("dim")?, b.rank(x[0]) - 1)?;
     let size = b.shape(x[0])[dim].clone();
     let have = constant(b, &size)?;
     let n = length(b, a.opt_int("n")?, 2 * (have - 1))?;
-    let by = scale(b, a.str("norm", "backward")?, n, true)?;
+    let by = scale(b, a.opt_str("norm")?, n, true)?;
     let half = n / 2 + 1;
     let first = fit(b, x[0], dim, half)?;
     let first = scaled(b, first, by)?;

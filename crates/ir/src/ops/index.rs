@@ -10,24 +10,29 @@ use crate::prim::Prim;
 use crate::scalar::ScalarOp;
 
 pub static OPS: &[OpDef] = &[
-    op!("gather", "x, index; dim", "x at the index along dim; other dimensions go in step.", |b, x, a| {
-        let d = b.dim(x[0], a.int("dim", 0)?)?;
+    op!("gather", "Tensor input, int dim, Tensor index", "x at the index along dim; other dimensions go in step.", |b, x, a| {
+        let d = b.dim(x[0], a.int("dim")?)?;
         check_index(b, x[1])?;
         let t = like_index(b, x[0], x[1], d)?;
         Ok(vec![b.prim(Prim::Gather { dim: d }, &[t, x[1]])?])
     }),
-    op!("index_select", "x, index; dim", "Entries of a dimension, in the order of a vector of indices.", |b, x, a| {
-        let d = b.dim(x[0], a.int("dim", 0)?)?;
-        Ok(vec![rows(b, x[0], x[1], d)?])
-    }),
+    op!(
+        "index_select",
+        "Tensor input, int dim, Tensor index",
+        "Entries of a dimension, in the order of a vector of indices.",
+        |b, x, a| {
+            let d = b.dim(x[0], a.int("dim")?)?;
+            Ok(vec![rows(b, x[0], x[1], d)?])
+        }
+    ),
     op!(
         "embedding",
-        "weight, input; padding_idx=None",
+        "Tensor weight, Tensor input, int? padding_idx=None",
         "Rows of the weight at the indices; the row padding_idx gets no gradient.",
         embedding
     ),
-    op!("scatter_add", "x, index, src; dim", "x with src added at the index along dim.", |b, x, a| {
-        let d = b.dim(x[0], a.int("dim", 0)?)?;
+    op!("scatter_add", "Tensor input, int dim, Tensor index, Tensor src", "x with src added at the index along dim.", |b, x, a| {
+        let d = b.dim(x[0], a.int("dim")?)?;
         check_index(b, x[1])?;
         let src = b.cast(x[2], b.dtype(x[0]))?;
         let (index, src) = fill_index(b, x[0], x[1], src, d)?;
@@ -36,17 +41,17 @@ pub static OPS: &[OpDef] = &[
     .widest(),
     op!(
         "index_add",
-        "x, index, source; dim, alpha=1",
+        "Tensor input, int dim, Tensor index, Tensor source, *, Scalar alpha=1",
         "x with alpha * source added to the entries of dim that a vector of indices names.",
         |b, x, a| {
-            let d = b.dim(x[0], a.int("dim", 0)?)?;
+            let d = b.dim(x[0], a.int("dim")?)?;
             let src = b.cast(x[2], b.dtype(x[0]))?;
-            let src = b.mul_scalar(src, a.float("alpha", 1.0)?)?;
+            let src = b.mul_scalar(src, a.float("alpha")?)?;
             let index = spread(b, x[1], &b.shape(src), d)?;
             Ok(vec![b.prim(Prim::ScatterAdd { dim: d }, &[x[0], index, src])?])
         }
     ),
-    op!("one_hot", "x; num_classes", "i32 ones at the classes of a new last dimension.", |b, x, a| {
+    op!("one_hot", "Tensor input, int num_classes=-1", "i32 ones at the classes of a new last dimension.", |b, x, a| {
         check_index(b, x[0])?;
         let Some(classes) = a.opt_int("num_classes")?.filter(|n| *n > 0) else {
             return Err(b.error("needs num_classes", "a graph's sizes cannot depend on values"));
@@ -61,16 +66,16 @@ pub static OPS: &[OpDef] = &[
     }),
     op!(
         "sort",
-        "x; dim=-1, descending=False, stable=True",
+        "Tensor input, int dim=-1, bool descending=False, bool stable=True",
         "Sorted values and their i32 indices; always stable, NaN is the largest.",
-        |b, x, a| { sorted(b, x[0], a.int("dim", -1)?, a.bool("descending", false)?, None) }
+        |b, x, a| { sorted(b, x[0], a.int("dim")?, a.bool("descending")?, None) }
     ),
-    op!("argsort", "x; dim=-1, descending=False, stable=True", "The i32 indices that sort.", |b, x, a| {
-        Ok(vec![sorted(b, x[0], a.int("dim", -1)?, a.bool("descending", false)?, None)?[1]])
+    op!("argsort", "Tensor input, int dim=-1, bool descending=False, bool stable=True", "The i32 indices that sort.", |b, x, a| {
+        Ok(vec![sorted(b, x[0], a.int("dim")?, a.bool("descending")?, None)?[1]])
     }),
-    op!("topk", "x; k, dim=-1, largest=True", "The k largest values in order and their i32 indices.", |b, x, a| {
-        let (largest, k) = (a.bool("largest", true)?, a.int("k", 1)?);
-        let dim = b.dim(x[0], a.int("dim", -1)?)?;
+    op!("topk", "Tensor input, int k, int dim=-1, bool largest=True", "The k largest values in order and their i32 indices.", |b, x, a| {
+        let (largest, k) = (a.bool("largest")?, a.int("k")?);
+        let dim = b.dim(x[0], a.int("dim")?)?;
         let size = b.shape(x[0]).get(dim).cloned().unwrap_or(Dim::ONE);
         if k < 0 || !b.graph.env.at_least(&size, &Dim::Const(k), "topk has enough elements") {
             return Err(b.error(format!("k is {k} for {} elements", b.graph.env.show(&size)), "use a k up to the size"));

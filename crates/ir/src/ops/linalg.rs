@@ -9,30 +9,41 @@ use crate::op::{Attrs, OpDef};
 use crate::prim::Prim;
 
 pub static OPS: &[OpDef] = &[
-    op!("matmul", "x, y", "Matrix product with broadcast batch dimensions; vectors as in PyTorch.", |b, x, _| Ok(vec![matmul(
-        b, x[0], x[1]
-    )?]))
+    op!("matmul", "Tensor input, Tensor other", "Matrix product with broadcast batch dimensions; vectors as in PyTorch.", |b, x, _| Ok(
+        vec![matmul(b, x[0], x[1])?]
+    ))
     .low(),
-    op!("mm", "x, y", "Product of two matrices.", |b, x, _| ranked(b, x, &[2, 2])).low(),
-    op!("bmm", "x, y", "Products of two batches of matrices.", |b, x, _| ranked(b, x, &[3, 3])).low(),
-    op!("mv", "x, y", "Product of a matrix and a vector.", |b, x, _| ranked(b, x, &[2, 1])).low(),
-    op!("dot", "x, y", "Inner product of two vectors.", |b, x, _| ranked(b, x, &[1, 1])).widest(),
-    op!("outer", "x, y", "Outer product of two vectors.", |b, x, _| {
+    op!("mm", "Tensor input, Tensor mat2", "Product of two matrices.", |b, x, _| ranked(b, x, &[2, 2])).low(),
+    op!("bmm", "Tensor input, Tensor mat2", "Products of two batches of matrices.", |b, x, _| ranked(b, x, &[3, 3])).low(),
+    op!("mv", "Tensor input, Tensor vec", "Product of a matrix and a vector.", |b, x, _| ranked(b, x, &[2, 1])).low(),
+    op!("dot", "Tensor input, Tensor tensor", "Inner product of two vectors.", |b, x, _| ranked(b, x, &[1, 1])).widest(),
+    op!("outer", "Tensor input, Tensor vec2", "Outer product of two vectors.", |b, x, _| {
         check_ranks(b, x, &[1, 1])?;
         Ok(vec![b.contract(x[0], x[1], &[], &[])?])
     }),
-    op!("addmm", "input, x, y; beta=1, alpha=1", "beta * input + alpha * (x @ y)", |b, x, a| {
-        check_ranks(b, &x[1..], &[2, 2])?;
-        added(b, x, a)
-    })
+    op!(
+        "addmm",
+        "Tensor input, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1",
+        "beta * input + alpha * (x @ y)",
+        |b, x, a| {
+            check_ranks(b, &x[1..], &[2, 2])?;
+            added(b, x, a)
+        }
+    )
     .low(),
-    op!("baddbmm", "input, x, y; beta=1, alpha=1", "beta * input + alpha * (x @ y), for batches.", |b, x, a| {
-        check_ranks(b, &x[1..], &[3, 3])?;
-        added(b, x, a)
-    })
+    op!(
+        "baddbmm",
+        "Tensor input, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1",
+        "beta * input + alpha * (x @ y), for batches.",
+        |b, x, a| {
+            check_ranks(b, &x[1..], &[3, 3])?;
+            added(b, x, a)
+        }
+    )
     .low(),
-    op!("linear", "x, weight, [bias]", "x @ weight^T + bias. PyTorch: torch.nn.functional.linear.", linear).low(),
-    op!("einsum", "operands..; equation", "Einstein summation, with ellipsis and diagonals.", einsum).low(),
+    op!("linear", "Tensor input, Tensor weight, Tensor? bias=None", "x @ weight^T + bias. PyTorch: torch.nn.functional.linear.", linear)
+        .low(),
+    op!("einsum", "Tensor[] operands, str equation", "Einstein summation, with ellipsis and diagonals.", einsum).low(),
 ];
 
 fn check_ranks(b: &Builder, x: &[ValueId], ranks: &[usize]) -> Result<()> {
@@ -49,8 +60,8 @@ fn ranked(b: &mut Builder, x: &[ValueId], ranks: &[usize]) -> Result<Vec<ValueId
 
 fn added(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let p = matmul(b, x[1], x[2])?;
-    let p = b.mul_scalar(p, a.float("alpha", 1.0)?)?;
-    let beta = a.float("beta", 1.0)?;
+    let p = b.mul_scalar(p, a.float("alpha")?)?;
+    let beta = a.float("beta")?;
     let input = b.mul_scalar(x[0], beta)?;
     Ok(vec![if beta == 0.0 { p } else { b.add(p, input)? }])
 }
@@ -218,7 +229,7 @@ fn labels_of(b: &Builder, text: &str, dims: usize) -> Result<Vec<Label>> {
 }
 
 fn einsum(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let equation: String = a.str("equation", "")?.chars().filter(|c| !c.is_whitespace()).collect();
+    let equation: String = a.str("equation")?.chars().filter(|c| !c.is_whitespace()).collect();
     let (left, right) = match equation.split_once("->") {
         Some((l, r)) => (l, Some(r)),
         None => (equation.as_str(), None),

@@ -13,7 +13,7 @@ use crate::scalar::ScalarOp;
 pub static OPS: &[OpDef] = &[
     op!(
         "cross_entropy",
-        "x, target, [weight]; reduction=\"mean\", label_smoothing=0.0, ignore_index=-100",
+        "Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction=\"mean\", float label_smoothing=0.0",
         "-log_softmax(x) at the target class, or summed against target probabilities of x's shape. Classes are dimension 1 (0 of a \
          vector). Targets equal to ignore_index count for nothing, the mean's divisor included.",
         cross_entropy,
@@ -22,7 +22,7 @@ pub static OPS: &[OpDef] = &[
     .full(),
     op!(
         "nll_loss",
-        "x, target, [weight]; reduction=\"mean\", ignore_index=-100",
+        "Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction=\"mean\"",
         "Minus the log-probability x of the target class.",
         |b, x, a| {
             let t = Targets::new(b, x, a)?;
@@ -31,13 +31,13 @@ pub static OPS: &[OpDef] = &[
         }
     )
     .full(),
-    op!("mse_loss", "x, target; reduction=\"mean\"", "(x - target)^2", |b, x, a| {
+    op!("mse_loss", "Tensor input, Tensor target, str reduction=\"mean\"", "(x - target)^2", |b, x, a| {
         let d = b.sub(x[0], x[1])?;
         let t = b.mul(d, d)?;
         reduced(b, t, a)
     })
     .full(),
-    op!("l1_loss", "x, target; reduction=\"mean\"", "|x - target|", |b, x, a| {
+    op!("l1_loss", "Tensor input, Tensor target, str reduction=\"mean\"", "|x - target|", |b, x, a| {
         let d = b.sub(x[0], x[1])?;
         let t = b.unary(ScalarOp::Abs, d)?;
         reduced(b, t, a)
@@ -45,10 +45,10 @@ pub static OPS: &[OpDef] = &[
     .full(),
     op!(
         "smooth_l1_loss",
-        "x, target; reduction=\"mean\", beta=1.0",
+        "Tensor input, Tensor target, str reduction=\"mean\", float beta=1.0",
         "d^2 / (2 beta) where d = |x - target| is below beta, else d - beta / 2.",
         |b, x, a| {
-            let beta = a.float("beta", 1.0)?;
+            let beta = a.float("beta")?;
             let t = huber(b, x, beta)?;
             let t = if beta == 0.0 { t } else { b.mul_scalar(t, 1.0 / beta)? };
             reduced(b, t, a)
@@ -57,17 +57,17 @@ pub static OPS: &[OpDef] = &[
     .full(),
     op!(
         "huber_loss",
-        "x, target; reduction=\"mean\", delta=1.0",
+        "Tensor input, Tensor target, str reduction=\"mean\", float delta=1.0",
         "d^2 / 2 where d = |x - target| is below delta, else delta (d - delta / 2).",
         |b, x, a| {
-            let t = huber(b, x, a.float("delta", 1.0)?)?;
+            let t = huber(b, x, a.float("delta")?)?;
             reduced(b, t, a)
         }
     )
     .full(),
     op!(
         "binary_cross_entropy",
-        "x, target, [weight]; reduction=\"mean\"",
+        "Tensor input, Tensor target, Tensor? weight=None, str reduction=\"mean\"",
         "-(target log x + (1 - target) log(1 - x)); logarithms are at least -100.",
         |b, x, a| {
             let log = |b: &mut Builder, p| {
@@ -85,7 +85,7 @@ pub static OPS: &[OpDef] = &[
     .refused(),
     op!(
         "binary_cross_entropy_with_logits",
-        "x, target, [weight]; reduction=\"mean\"",
+        "Tensor input, Tensor target, Tensor? weight=None, str reduction=\"mean\"",
         "binary_cross_entropy(sigmoid(x), target) without overflow.",
         bce_with_logits,
         |b, v| {
@@ -112,12 +112,18 @@ pub static OPS: &[OpDef] = &[
     .full(),
     op!(
         "kl_div",
-        "x, target; reduction=\"mean\", log_target=False",
+        "Tensor input, Tensor target, str reduction=\"mean\", bool log_target=False",
         "target (log target - x), for log-probabilities x; also reduction \"batchmean\".",
         kl_div
     )
     .full(),
-    op!("cosine_similarity", "x, y; dim=1, eps=1e-8", "x . y / (max(|x|, eps) max(|y|, eps)) along dim.", cosine_similarity).full(),
+    op!(
+        "cosine_similarity",
+        "Tensor x1, Tensor x2, int dim=1, float eps=1e-8",
+        "x . y / (max(|x|, eps) max(|y|, eps)) along dim.",
+        cosine_similarity
+    )
+    .full(),
 ];
 
 fn complement(b: &mut Builder, x: ValueId) -> Result<ValueId> {
@@ -127,7 +133,7 @@ fn complement(b: &mut Builder, x: ValueId) -> Result<ValueId> {
 
 fn reduced(b: &mut Builder, x: ValueId, a: &Attrs) -> Result<Vec<ValueId>> {
     let dims: Vec<usize> = (0..b.rank(x)).collect();
-    Ok(vec![match a.str("reduction", "mean")? {
+    Ok(vec![match a.str("reduction")? {
         "mean" => b.mean(x, &dims, false)?,
         "sum" => b.sum(x, &dims, false)?,
         "none" => x,
@@ -151,7 +157,7 @@ fn weighted(b: &mut Builder, terms: ValueId, x: &[ValueId], a: &Attrs) -> Result
 
 // d loss / d term for each element of a tensor of x's shape.
 fn row_gradient(b: &mut Builder, dy: ValueId, x: ValueId, v: &VjpArgs) -> Result<ValueId> {
-    let g = match v.attrs.str("reduction", "mean")? {
+    let g = match v.attrs.str("reduction")? {
         "mean" => {
             let n = b.size_of(&b.shape(x), b.dtype(dy))?;
             b.div(dy, n)?
@@ -195,7 +201,7 @@ fn bce_with_logits(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<Valu
 
 fn kl_div(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let target = x[1];
-    let t = if a.bool("log_target", false)? {
+    let t = if a.bool("log_target")? {
         let p = b.unary(ScalarOp::Exp, target)?;
         let d = b.sub(target, x[0])?;
         b.mul(p, d)?
@@ -212,7 +218,7 @@ fn kl_div(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
 }
 
 fn cosine_similarity(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let (dim, eps) = (a.int("dim", 1)?, a.float("eps", 1e-8)?);
+    let (dim, eps) = (a.int("dim")?, a.float("eps")?);
     let xy = b.promote(x)?;
     let dims = b.dims(xy[0], Some(&[dim]))?;
     let p = b.mul(xy[0], xy[1])?;
@@ -250,7 +256,7 @@ impl Targets {
             return Err(b.error("needs float scores with a class dimension", "give scores of [N, C, ...]"));
         }
         let dim = usize::from(rank > 1);
-        let smoothing = a.float("label_smoothing", 0.0)?;
+        let smoothing = a.float("label_smoothing")?;
         if !(0.0..=1.0).contains(&smoothing) {
             return Err(b.error(format!("label_smoothing is {smoothing}"), "use a number from 0 to 1"));
         }
@@ -309,7 +315,7 @@ impl Targets {
             Some(w) => b.broadcast_to(w, &shape)?,
             None => b.full(&shape, 1.0, dtype)?,
         };
-        let ignore = a.int("ignore_index", -100)?;
+        let ignore = a.int("ignore_index")?;
         let valid = b.scalar(ScalarOp::Ne, at, ignore as f64)?;
         if ignore >= 0 {
             // A negative index is no class and hits nothing by itself.
@@ -350,7 +356,7 @@ impl Targets {
     }
 
     fn reduce(&self, b: &mut Builder, rows: ValueId, a: &Attrs) -> Result<ValueId> {
-        match (a.str("reduction", "mean")?, self.divisor) {
+        match (a.str("reduction")?, self.divisor) {
             ("mean", Some(n)) => {
                 let all: Vec<usize> = (0..b.rank(rows)).collect();
                 let s = b.sum(rows, &all, false)?;
@@ -374,7 +380,7 @@ fn cross_entropy_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>
     let Some(dy) = v.grads[0] else { return Ok(vec![None; v.inputs.len()]) };
     let x = v.inputs[0];
     let t = Targets::new(b, v.inputs, v.attrs)?;
-    let g = match v.attrs.str("reduction", "mean")? {
+    let g = match v.attrs.str("reduction")? {
         "none" => b.unsqueeze(dy, t.dim)?,
         "mean" => {
             let mut rows = b.shape(x);

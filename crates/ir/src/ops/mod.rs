@@ -4,6 +4,9 @@
 //! list follow from it.
 
 use crate::op::OpDef;
+use crate::schema::Schema;
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// A row: name, signature, documentation, decomposition and, where it pays, a derivative of its own. `.low()` and the like behind it
 /// say what mixed precision makes of it.
@@ -87,12 +90,22 @@ pub fn all() -> impl Iterator<Item = &'static OpDef> {
     GROUPS.iter().flat_map(|(_, ops)| ops.iter())
 }
 
+/// The rows by name, with their parsed signatures.
+fn index() -> &'static HashMap<&'static str, (&'static OpDef, Result<Schema, String>)> {
+    static INDEX: OnceLock<HashMap<&'static str, (&'static OpDef, Result<Schema, String>)>> = OnceLock::new();
+    INDEX.get_or_init(|| all().map(|d| (d.name, (d, Schema::parse(d.signature)))).collect())
+}
+
 /// The operator of a name.
 pub fn find(name: &str) -> Option<&'static OpDef> {
-    use std::collections::HashMap;
-    use std::sync::OnceLock;
-    static INDEX: OnceLock<HashMap<&'static str, &'static OpDef>> = OnceLock::new();
-    INDEX.get_or_init(|| all().map(|d| (d.name, d)).collect()).get(name).copied()
+    index().get(name).map(|(d, _)| *d)
+}
+
+/// The parsed signature of an operator; one without parameters where it is not of the table, or where it does not parse (a test sees to it
+/// that all do).
+pub(crate) fn schema(name: &str) -> &'static Schema {
+    static NONE: Schema = Schema { params: Vec::new() };
+    index().get(name).and_then(|(_, s)| s.as_ref().ok()).unwrap_or(&NONE)
 }
 
 #[cfg(test)]
@@ -105,8 +118,9 @@ mod tests {
         for d in super::all() {
             assert!(seen.insert(d.name), "{} is there twice", d.name);
             assert!(!d.doc.is_empty(), "{} has no documentation", d.name);
-            let (lo, hi) = d.arity();
-            assert!(lo <= hi, "{}", d.name);
+            if let Err(e) = crate::Schema::parse(d.signature) {
+                panic!("{}({}): {e}", d.name, d.signature);
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::scalar::ScalarOp;
 pub static OPS: &[OpDef] = &[
     op!(
         "layer_norm",
-        "x, [weight], [bias]; normalized_shape, eps=1e-5",
+        "Tensor input, SymInt[]? normalized_shape=None, Tensor? weight=None, Tensor? bias=None, float eps=1e-5",
         "(x - mean) / sqrt(var + eps) over the last dimensions, * weight + bias.",
         layer_norm,
         layer_norm_vjp
@@ -21,31 +21,36 @@ pub static OPS: &[OpDef] = &[
     .full(),
     op!(
         "rms_norm",
-        "x, [weight]; normalized_shape, eps=None",
+        "Tensor input, SymInt[]? normalized_shape=None, Tensor? weight=None, float? eps=None",
         "x / sqrt(mean(x^2) + eps) over the last dimensions, * weight.",
         rms_norm,
         rms_norm_vjp
     ),
     op!(
         "group_norm",
-        "x, [weight], [bias]; num_groups, eps=1e-5",
+        "Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-5",
         "Normalizes groups of channels (dimension 1) of each sample.",
         group_norm
     )
     .full(),
-    op!("instance_norm", "x, [weight], [bias]; eps=1e-5", "Normalizes each channel of each sample.", instance_norm),
+    op!(
+        "instance_norm",
+        "Tensor input, Tensor? weight=None, Tensor? bias=None, float eps=1e-5",
+        "Normalizes each channel of each sample.",
+        instance_norm
+    ),
     op!(
         "batch_norm",
-        "x, running_mean, running_var, [weight], [bias]; training=False, momentum=0.1, eps=1e-5",
+        "Tensor input, Tensor running_mean, Tensor running_var, Tensor? weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-5",
         "Normalizes each channel over the batch when training, else by the running statistics. Gives the result and the new running mean and variance.",
         batch_norm,
         batch_norm_vjp
     ),
-    op!("normalize", "x; p=2.0, dim=1, eps=1e-12", "x / max(norm(x), eps) along dim.", |b, x, a| {
-        let dim = a.ints("dim")?.unwrap_or(vec![1]);
+    op!("normalize", "Tensor input, float p=2.0, int[] dim=1, float eps=1e-12", "x / max(norm(x), eps) along dim.", |b, x, a| {
+        let dim = a.ints("dim")?;
         let dims = b.dims(x[0], Some(&dim))?;
-        let n = vector_norm(b, x[0], a.float("p", 2.0)?, &dims, true)?;
-        let n = b.scalar(ScalarOp::Max, n, a.float("eps", 1e-12)?)?;
+        let n = vector_norm(b, x[0], a.float("p")?, &dims, true)?;
+        let n = b.scalar(ScalarOp::Max, n, a.float("eps")?)?;
         Ok(vec![b.div(x[0], n)?])
     })
     .full(),
@@ -54,7 +59,7 @@ pub static OPS: &[OpDef] = &[
 // The last dimensions, as many as `normalized_shape` names.
 fn last_dims(b: &mut Builder, x: ValueId, weight: Option<ValueId>, a: &Attrs) -> Result<Vec<usize>> {
     let (shape, rank) = (b.shape(x), b.rank(x));
-    let named = match (a.dims("normalized_shape")?, weight) {
+    let named = match (a.opt_dims("normalized_shape")?, weight) {
         (Some(s), _) => s,
         (None, Some(w)) => b.shape(w),
         (None, None) => return Err(b.error("needs a normalized_shape", "name the sizes of the last dimensions")),
@@ -101,7 +106,7 @@ fn affine(b: &mut Builder, x: ValueId, weight: Option<ValueId>, bias: Option<Val
 fn layer_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let dims = last_dims(b, x[0], x.get(1).copied(), a)?;
     let v = b.float(x[0])?;
-    let c = centred(b, v, &dims, a.float("eps", 1e-5)?)?;
+    let c = centred(b, v, &dims, a.float("eps")?)?;
     Ok(vec![affine(b, c.normal, x.get(1).copied(), x.get(2).copied())?])
 }
 
@@ -109,7 +114,7 @@ fn layer_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>>
 fn layer_norm_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
     let Some(dy) = v.grads[0] else { return Ok(vec![None; v.inputs.len()]) };
     let dims = last_dims(b, v.inputs[0], v.inputs.get(1).copied(), v.attrs)?;
-    let c = centred(b, v.inputs[0], &dims, v.attrs.float("eps", 1e-5)?)?;
+    let c = centred(b, v.inputs[0], &dims, v.attrs.float("eps")?)?;
     let g = affine(b, dy, v.inputs.get(1).copied(), None)?;
     let mean_g = b.mean(g, &dims, true)?;
     let gn = b.mul(g, c.normal)?;
@@ -132,7 +137,7 @@ fn layer_norm_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> 
 
 fn root_mean_square(b: &mut Builder, x: ValueId, dims: &[usize], a: &Attrs) -> Result<ValueId> {
     // PyTorch's default is the machine epsilon of the type.
-    let eps = a.float("eps", f32::EPSILON as f64)?;
+    let eps = a.opt_float("eps")?.unwrap_or(f32::EPSILON as f64);
     let x2 = b.mul(x, x)?;
     let m = b.mean(x2, dims, true)?;
     let m = b.add_scalar(m, eps)?;
@@ -188,7 +193,7 @@ fn check_channels(b: &Builder, x: ValueId) -> Result<()> {
 fn group_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     check_channels(b, x[0])?;
     let shape = b.shape(x[0]);
-    let groups = a.int("num_groups", 1)?;
+    let groups = a.int("num_groups")?;
     let Some(width) = (groups > 0).then(|| shape[1].exact_div(&Dim::Const(groups))).flatten() else {
         let text = format!("{} channels do not divide into {groups} groups", b.graph.env.show(&shape[1]));
         return Err(b.error(text, "use a divisor of the number of channels"));
@@ -196,7 +201,7 @@ fn group_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>>
     let inner = width.mul(&Dim::product(&shape[2..]));
     let v = b.float(x[0])?;
     let v = b.reshape(v, vec![shape[0].clone(), Dim::Const(groups), inner])?;
-    let c = centred(b, v, &[2], a.float("eps", 1e-5)?)?;
+    let c = centred(b, v, &[2], a.float("eps")?)?;
     let y = b.reshape(c.normal, shape)?;
     Ok(vec![channel_affine(b, y, &x[1..])?])
 }
@@ -208,7 +213,7 @@ fn instance_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueI
     }
     let v = b.float(x[0])?;
     let dims: Vec<usize> = (2..b.rank(v)).collect();
-    let c = centred(b, v, &dims, a.float("eps", 1e-5)?)?;
+    let c = centred(b, v, &dims, a.float("eps")?)?;
     Ok(vec![channel_affine(b, c.normal, &x[1..])?])
 }
 
@@ -259,8 +264,8 @@ fn channel_statistics(b: &mut Builder, x: ValueId, eps: f64) -> Result<Statistic
 
 /// The statistics that a call normalizes by.
 fn statistics(b: &mut Builder, x: ValueId, running: [ValueId; 2], a: &Attrs) -> Result<Statistics> {
-    let eps = a.float("eps", 1e-5)?;
-    if a.bool("training", false)? {
+    let eps = a.float("eps")?;
+    if a.bool("training")? {
         return channel_statistics(b, x, eps);
     }
     let rank = b.rank(x);
@@ -278,11 +283,11 @@ fn batch_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>>
     let y = channel_affine(b, n, &x[3..])?;
     let result = b.float(x[0])?;
     let y = b.cast(y, b.dtype(result))?;
-    if !a.bool("training", false)? {
+    if !a.bool("training")? {
         return Ok(vec![y, running_mean, running_var]);
     }
     // The running variance is the unbiased one.
-    let momentum = a.float("momentum", 0.1)?;
+    let momentum = a.float("momentum")?;
     let less = b.add_scalar(s.count, -1.0)?;
     let all = b.mul(s.variance, s.count)?;
     let unbiased = b.div(all, less)?;
@@ -319,7 +324,7 @@ fn batch_norm_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> 
         None => s.scale,
     };
     let mut g = dy;
-    if v.attrs.bool("training", false)? {
+    if v.attrs.bool("training")? {
         let (mean_dy, mean_normal_dy) = (b.div(db, s.count)?, b.div(dw, s.count)?);
         let along = b.mul(n, mean_normal_dy)?;
         g = b.sub(g, mean_dy)?;

@@ -12,8 +12,8 @@ use crate::scalar::ScalarOp;
 pub static OPS: &[OpDef] = &[
     op!(
         "sgd_step",
-        "param, grad, [momentum_buffer], lr, [weight_decay], [momentum], [step]; momentum=0.0, dampening=0.0, nesterov=False, \
-         weight_decay=0.0, maximize=False, tensors=False",
+        "Tensor param, Tensor grad, Tensor? momentum_buffer=None, Tensor lr, Tensor? weight_decay_tensor=None, Tensor? momentum_tensor=None, Tensor? step=None, float momentum=0.0, \
+         float weight_decay=0.0, float dampening=0.0, bool nesterov=False, bool maximize=False, bool tensors=False",
         "One update of torch.optim.SGD: the new parameter and, with momentum, the new buffer. The buffer starts at zero. With tensors, \
          weight_decay follows lr, and momentum where there is a buffer; then with dampening the step count, as PyTorch's first step \
          takes the gradient itself.",
@@ -21,49 +21,47 @@ pub static OPS: &[OpDef] = &[
     ),
     op!(
         "adam_step",
-        "param, grad, exp_avg, exp_avg_sq, step, lr, [weight_decay], [betas], [max_exp_avg_sq]; beta1=0.9, beta2=0.999, eps=1e-8, \
-         weight_decay=0.0, maximize=False",
+        "Tensor param, Tensor grad, Tensor exp_avg, Tensor exp_avg_sq, Tensor step, Tensor lr, Tensor? weight_decay_tensor=None, Tensor? betas=None, \
+         Tensor? max_exp_avg_sq=None, float weight_decay=0.0, float beta1=0.9, float beta2=0.999, float eps=1e-8, bool maximize=False",
         "One update of torch.optim.Adam: the new parameter, exp_avg, exp_avg_sq and, with amsgrad, max_exp_avg_sq. Tensors weight_decay \
          and betas [2] come before the numbers.",
         |b, x, a| adam(b, x, a, false)
     ),
     op!(
         "adamw_step",
-        "param, grad, exp_avg, exp_avg_sq, step, lr, [weight_decay], [betas], [max_exp_avg_sq]; beta1=0.9, beta2=0.999, eps=1e-8, \
-         weight_decay=0.01, maximize=False",
+        "Tensor param, Tensor grad, Tensor exp_avg, Tensor exp_avg_sq, Tensor step, Tensor lr, Tensor? weight_decay_tensor=None, Tensor? betas=None, \
+         Tensor? max_exp_avg_sq=None, float weight_decay=0.01, float beta1=0.9, float beta2=0.999, float eps=1e-8, bool maximize=False",
         "One update of torch.optim.AdamW: the new parameter, exp_avg, exp_avg_sq and, with amsgrad, max_exp_avg_sq. Tensors weight_decay \
          and betas [2] come before the numbers.",
         |b, x, a| adam(b, x, a, true)
     ),
     op!(
         "rmsprop_step",
-        "param, grad, square_avg, lr, weight_decay, [grad_avg], [momentum_buffer], [momentum]; alpha=0.99, eps=1e-8, centered=False, \
-         maximize=False",
+        "Tensor param, Tensor grad, Tensor square_avg, Tensor lr, Tensor weight_decay, Tensor? grad_avg=None, Tensor? momentum_buffer=None, Tensor? momentum=None, float alpha=0.99, float eps=1e-8, bool centered=False, bool maximize=False",
         "One update of torch.optim.RMSprop: the new parameter, square_avg and, where they are, grad_avg (centered) and momentum_buffer.",
         rmsprop
     ),
     op!(
         "adagrad_step",
-        "param, grad, sum, step, lr, weight_decay; lr_decay=0.0, eps=1e-10, maximize=False",
+        "Tensor param, Tensor grad, Tensor sum, Tensor step, Tensor lr, Tensor weight_decay, float lr_decay=0.0, float eps=1e-10, bool maximize=False",
         "One update of torch.optim.Adagrad: the new parameter and sum.",
         adagrad
     ),
     op!(
         "lion_step",
-        "param, grad, exp_avg, lr, weight_decay, betas; maximize=False",
+        "Tensor param, Tensor grad, Tensor exp_avg, Tensor lr, Tensor weight_decay, Tensor betas, bool maximize=False",
         "One update of Lion (Chen et al., \"Symbolic discovery of optimization algorithms\", 2023): the new parameter and exp_avg.",
         lion
     ),
     op!(
         "muon_step",
-        "param, grad, momentum_buffer, lr, weight_decay, momentum; nesterov=True, coefficients=\"3.4445,-4.775,2.0315\", eps=1e-7, \
-         ns_steps=5, adjust_lr_fn=\"original\", dtype=bf16",
+        "Tensor param, Tensor grad, Tensor momentum_buffer, Tensor lr, Tensor weight_decay, Tensor momentum, bool nesterov=True, str coefficients=\"3.4445,-4.775,2.0315\", float eps=1e-7, int ns_steps=5, str adjust_lr_fn=\"original\", ScalarType dtype=bf16",
         "One update of torch.optim.Muon for a matrix: the new parameter and momentum_buffer. Newton-Schulz iterations run in dtype.",
         muon
     ),
     op!(
         "clip_grad_norm",
-        "grads..; max_norm, norm_type=2.0",
+        "Tensor[] grads, float max_norm, float norm_type=2.0",
         "The gradients scaled so that their common norm is at most max_norm, then that norm. PyTorch: torch.nn.utils.clip_grad_norm_.",
         clip
     ),
@@ -117,7 +115,7 @@ fn blend(b: &mut Builder, old: ValueId, new: ValueId, keep: Number) -> Result<Va
 }
 
 fn ascent(b: &mut Builder, grad: ValueId, a: &Attrs) -> Result<ValueId> {
-    if a.bool("maximize", false)? { b.neg(grad) } else { Ok(grad) }
+    if a.bool("maximize")? { b.neg(grad) } else { Ok(grad) }
 }
 
 // The operands agree: a moment or gradient of another shape would broadcast the parameter into something else.
@@ -136,11 +134,11 @@ fn check(b: &mut Builder, x: &[ValueId], like: usize, scalars: &[ValueId]) -> Re
 }
 
 fn sgd(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let (nesterov, dampening) = (a.bool("nesterov", false)?, a.float("dampening", 0.0)?);
-    let given = a.float("momentum", 0.0)?;
+    let (nesterov, dampening) = (a.bool("nesterov")?, a.float("dampening")?);
+    let given = a.float("momentum")?;
     // Parameter, gradient, the buffer where there is one, lr; then the tensors.
     let (kept, lr, decay, momentum, step);
-    if a.bool("tensors", false)? {
+    if a.bool("tensors")? {
         let tensors = 1 + (x.len() > 4) as usize + (x.len() > 4 && dampening != 0.0) as usize;
         kept = (x.len() > 4).then(|| x[2]);
         let Some(at) = x.len().checked_sub(tensors + 1).filter(|at| *at == 2 + kept.is_some() as usize) else {
@@ -159,7 +157,7 @@ fn sgd(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
         }
         lr = x[x.len() - 1];
         kept = (x.len() == 4).then(|| x[2]);
-        (decay, momentum, step) = (Number::Const(a.float("weight_decay", 0.0)?), Number::Const(given), None);
+        (decay, momentum, step) = (Number::Const(a.float("weight_decay")?), Number::Const(given), None);
         check(b, x, x.len() - 1, &[lr])?;
     }
     let param = x[0];
@@ -233,15 +231,15 @@ fn adam(b: &mut Builder, x: &[ValueId], a: &Attrs, decoupled: bool) -> Result<Ve
         Some(&[decay, betas]) => (Number::Value(decay), Number::element(b, betas, 0)?, Number::element(b, betas, 1)?),
         _ if x.len() > 6 => return Err(b.error("weight_decay is a tensor and betas are not", "give both as tensors or both as numbers")),
         _ => {
-            let (beta1, beta2) = (a.float("beta1", 0.9)?, a.float("beta2", 0.999)?);
+            let (beta1, beta2) = (a.float("beta1")?, a.float("beta2")?);
             if !(0.0..1.0).contains(&beta1) || !(0.0..1.0).contains(&beta2) {
                 return Err(b.error(format!("betas are {beta1} and {beta2}"), "use numbers from 0 to below 1"));
             }
-            let decay = a.float("weight_decay", if decoupled { 0.01 } else { 0.0 })?;
+            let decay = a.float("weight_decay")?;
             (Number::Const(decay), Number::Const(beta1), Number::Const(beta2))
         }
     };
-    let eps = a.float("eps", 1e-8)?;
+    let eps = a.float("eps")?;
     let grad = ascent(b, grad, a)?;
     let grad = if decoupled { grad } else { with_decay(b, grad, param, decay)? };
 
@@ -284,7 +282,7 @@ fn adam(b: &mut Builder, x: &[ValueId], a: &Attrs, decoupled: bool) -> Result<Ve
 
 fn rmsprop(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let (param, square_avg, lr, decay) = (x[0], x[2], x[3], Number::Value(x[4]));
-    let (alpha, eps, centered) = (Number::Const(a.float("alpha", 0.99)?), a.float("eps", 1e-8)?, a.bool("centered", false)?);
+    let (alpha, eps, centered) = (Number::Const(a.float("alpha")?), a.float("eps")?, a.bool("centered")?);
     check(b, x, 3, &[lr, x[4]])?;
     let (grad_avg, rest) = if centered { (x.get(5), x.get(6..)) } else { (None, x.get(5..)) };
     let momentum = match rest {
@@ -329,12 +327,12 @@ fn adagrad(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let g2 = b.mul(grad, grad)?;
     let total = b.add(sum, g2)?;
     // lr / (1 + (step - 1) lr_decay)
-    let lr_decay = a.float("lr_decay", 0.0)?;
+    let lr_decay = a.float("lr_decay")?;
     let t = b.mul_scalar(step, lr_decay)?;
     let t = b.add_scalar(t, 1.0 - lr_decay)?;
     let size = b.div(lr, t)?;
     let root = b.unary(ScalarOp::Sqrt, total)?;
-    let root = b.add_scalar(root, a.float("eps", 1e-10)?)?;
+    let root = b.add_scalar(root, a.float("eps")?)?;
     let d = b.div(grad, root)?;
     let d = b.mul(d, size)?;
     let p = b.sub(param, d)?;
@@ -357,18 +355,18 @@ fn lion(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
 
 // Newton-Schulz iterations towards the nearest half-orthogonal matrix (K. Jordan, "Muon", 2024).
 fn orthogonalized(b: &mut Builder, x: ValueId, a: &Attrs) -> Result<ValueId> {
-    let text = a.str("coefficients", "3.4445,-4.775,2.0315")?.to_string();
+    let text = a.str("coefficients")?.to_string();
     let c: Vec<f64> = text.split(',').filter_map(|t| t.trim().parse().ok()).collect();
     let &[c0, c1, c2] = c.as_slice() else {
         return Err(b.error(format!("coefficients are {text:?}"), "give three numbers, separated by commas"));
     };
-    let steps = a.int("ns_steps", 5)?;
+    let steps = a.int("ns_steps")?;
     if !(0..100).contains(&steps) {
         return Err(b.error(format!("ns_steps is {steps}"), "use a number below 100"));
     }
     let size = |b: &Builder, d: usize| b.graph.env.hint_or_one(&b.shape(x)[d]);
     let tall = size(b, 0) > size(b, 1);
-    let dtype = a.dtype("dtype")?.unwrap_or(DType::BF16);
+    let dtype = a.dtype("dtype")?;
     // Products are of the narrow type; what is added is added in f32 and rounded once, as addmm does it. Coefficients stay exact.
     let wide = |b: &mut Builder, v: ValueId| b.cast(v, DType::F32);
     let mut y = b.cast(x, dtype)?;
@@ -382,7 +380,7 @@ fn orthogonalized(b: &mut Builder, x: ValueId, a: &Attrs) -> Result<ValueId> {
     let norm = b.unary(ScalarOp::Sqrt, norm)?;
     let norm = b.cast(norm, dtype)?;
     let norm = wide(b, norm)?;
-    let norm = b.scalar(ScalarOp::Max, norm, a.float("eps", 1e-7)?)?;
+    let norm = b.scalar(ScalarOp::Max, norm, a.float("eps")?)?;
     y = b.div(w, norm)?;
     y = b.cast(y, dtype)?;
     for _ in 0..steps {
@@ -411,12 +409,12 @@ fn muon(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
         return Err(b.error("is for matrices", "leave other parameters to another optimizer"));
     }
     let new = blend(b, buffer, grad, momentum)?;
-    let update = if a.bool("nesterov", true)? { blend(b, new, grad, momentum)? } else { new };
+    let update = if a.bool("nesterov")? { blend(b, new, grad, momentum)? } else { new };
     let update = orthogonalized(b, update, a)?;
     let update = b.cast(update, DType::F32)?;
     let size = |d: usize| b.graph.env.hint_or_one(&b.shape(param)[d]).max(1) as f64;
     let (rows, columns) = (size(0), size(1));
-    let ratio = match a.str("adjust_lr_fn", "original")? {
+    let ratio = match a.str("adjust_lr_fn")? {
         "original" => (rows / columns).max(1.0).sqrt(),
         "match_rms_adamw" => 0.2 * rows.max(columns).sqrt(),
         "spectral_unclamped" => (rows / columns).sqrt(),
@@ -433,8 +431,8 @@ fn muon(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
 }
 
 fn clip(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let Some(max) = a.opt_float("max_norm")? else { return Err(b.error("needs max_norm", "give the largest norm to keep")) };
-    let p = a.float("norm_type", 2.0)?;
+    let max = a.float("max_norm")?;
+    let p = a.float("norm_type")?;
     if p.is_nan() || p <= 0.0 {
         return Err(b.error(format!("norm_type is {p}"), "use a positive number, or infinity for the largest element"));
     }

@@ -4,19 +4,19 @@ use crate::build::Builder;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::ValueId;
-use crate::op::{Attr, Attrs, OpDef};
+use crate::op::{Attrs, OpDef, VjpArgs};
 use crate::scalar::ScalarOp;
 
 macro_rules! unary {
     ($name:literal, $op:ident, $doc:literal) => {
-        op!($name, "x", $doc, |b, x, _| Ok(vec![b.unary(ScalarOp::$op, x[0])?]))
+        op!($name, "Tensor input", $doc, |b, x, _| Ok(vec![b.unary(ScalarOp::$op, x[0])?]))
     };
 }
 
 /// Rounding to whole numbers: integers are that already.
 macro_rules! rounding {
     ($name:literal, $op:ident, $doc:literal) => {
-        op!($name, "x", $doc, |b, x, _| {
+        op!($name, "Tensor input", $doc, |b, x, _| {
             let whole = !b.dtype(x[0]).is_float();
             Ok(vec![if whole { x[0] } else { b.unary(ScalarOp::$op, x[0])? }])
         })
@@ -25,16 +25,13 @@ macro_rules! rounding {
 
 macro_rules! compare {
     ($name:literal, $op:ident, $doc:literal) => {
-        op!($name, "x, [y]; other", $doc, |b, x, a| {
-            let (x, y) = operands(b, x, a, "other")?;
-            Ok(vec![b.binary(ScalarOp::$op, x, y)?])
-        })
+        op!($name, "Tensor input, Tensor|Scalar other", $doc, |b, x, _| { Ok(vec![b.binary(ScalarOp::$op, x[0], x[1])?]) })
     };
 }
 
 macro_rules! logical {
     ($name:literal, $op:ident, $doc:literal) => {
-        op!($name, "x, y", $doc, |b, x, _| {
+        op!($name, "Tensor input, Tensor other", $doc, |b, x, _| {
             let (x, y) = (b.cast(x[0], DType::Bool)?, b.cast(x[1], DType::Bool)?);
             Ok(vec![b.binary(ScalarOp::$op, x, y)?])
         })
@@ -43,7 +40,7 @@ macro_rules! logical {
 
 macro_rules! bitwise {
     ($name:literal, $op:ident, $doc:literal) => {
-        op!($name, "x, y", $doc, |b, x, _| Ok(vec![b.binary(ScalarOp::$op, x[0], x[1])?]))
+        op!($name, "Tensor|Scalar input, Tensor|Scalar other", $doc, |b, x, _| Ok(vec![b.binary(ScalarOp::$op, x[0], x[1])?]))
     };
 }
 
@@ -69,7 +66,7 @@ pub static OPS: &[OpDef] = &[
     unary!("log", Log, "Natural logarithm.").full(),
     unary!("log2", Log2, "Logarithm to base 2.").full(),
     unary!("log1p", Log1p, "log(1 + x), accurate near zero.").full(),
-    op!("log10", "x", "Logarithm to base 10.", |b, x, _| {
+    op!("log10", "Tensor input", "Logarithm to base 10.", |b, x, _| {
         let l = b.unary(ScalarOp::Log, x[0])?;
         Ok(vec![b.mul_scalar(l, std::f64::consts::LOG10_E)?])
     })
@@ -77,9 +74,9 @@ pub static OPS: &[OpDef] = &[
     unary!("sqrt", Sqrt, "Square root."),
     unary!("rsqrt", Rsqrt, "1 / sqrt(x)").full(),
     unary!("reciprocal", Recip, "1 / x").full(),
-    op!("square", "x", "x * x", |b, x, _| Ok(vec![b.mul(x[0], x[0])?])),
+    op!("square", "Tensor input", "x * x", |b, x, _| Ok(vec![b.mul(x[0], x[0])?])),
     unary!("erf", Erf, "Error function."),
-    op!("erfc", "x", "1 - erf(x)", |b, x, _| {
+    op!("erfc", "Tensor input", "1 - erf(x)", |b, x, _| {
         let e = b.unary(ScalarOp::Erf, x[0])?;
         let n = b.neg(e)?;
         Ok(vec![b.add_scalar(n, 1.0)?])
@@ -87,9 +84,9 @@ pub static OPS: &[OpDef] = &[
     unary!("erfinv", Erfinv, "Inverse error function.").full(),
     unary!("lgamma", Lgamma, "Logarithm of |gamma(x)|."),
     unary!("digamma", Digamma, "Derivative of lgamma."),
-    op!("sinc", "x", "sin(pi x) / (pi x), 1 at zero.", sinc),
-    op!("logit", "x; eps=None", "log(x / (1 - x)); x is clamped to [eps, 1 - eps] first when eps is given.", logit),
-    op!("sigmoid", "x", "1 / (1 + e^-x)", |b, x, _| Ok(vec![sigmoid(b, x[0])?]), |b, v| {
+    op!("sinc", "Tensor input", "sin(pi x) / (pi x), 1 at zero.", sinc),
+    op!("logit", "Tensor input, float? eps=None", "log(x / (1 - x)); x is clamped to [eps, 1 - eps] first when eps is given.", logit),
+    op!("sigmoid", "Tensor input", "1 / (1 + e^-x)", |b, x, _| Ok(vec![sigmoid(b, x[0])?]), |b, v| {
         // By the result: y (1 - y).
         let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
         let t = b.neg(v.outputs[0])?;
@@ -101,14 +98,14 @@ pub static OPS: &[OpDef] = &[
     rounding!("ceil", Ceil, "Smallest whole number not below x."),
     rounding!("trunc", Trunc, "x without its fraction."),
     rounding!("round", Round, "Nearest whole number, halves to even."),
-    op!("frac", "x", "x - trunc(x)", |b, x, _| {
+    op!("frac", "Tensor input", "x - trunc(x)", |b, x, _| {
         let t = b.unary(ScalarOp::Trunc, x[0])?;
         Ok(vec![b.sub(x[0], t)?])
     }),
     unary!("sign", Sign, "-1, 0 or 1."),
-    op!("isnan", "x", "Whether x is not a number.", |b, x, _| Ok(vec![test(b, ScalarOp::IsNan, x[0])?])),
-    op!("isinf", "x", "Whether x is infinite.", |b, x, _| Ok(vec![test(b, ScalarOp::IsInf, x[0])?])),
-    op!("isfinite", "x", "Whether x is neither infinite nor NaN.", |b, x, _| {
+    op!("isnan", "Tensor input", "Whether x is not a number.", |b, x, _| Ok(vec![test(b, ScalarOp::IsNan, x[0])?])),
+    op!("isinf", "Tensor input", "Whether x is infinite.", |b, x, _| Ok(vec![test(b, ScalarOp::IsInf, x[0])?])),
+    op!("isfinite", "Tensor input", "Whether x is neither infinite nor NaN.", |b, x, _| {
         let n = test(b, ScalarOp::IsNan, x[0])?;
         let i = test(b, ScalarOp::IsInf, x[0])?;
         let either = b.binary(ScalarOp::Or, n, i)?;
@@ -116,45 +113,60 @@ pub static OPS: &[OpDef] = &[
     }),
     op!(
         "nan_to_num",
-        "x; nan=0.0, posinf=None, neginf=None",
+        "Tensor input, float nan=0.0, float? posinf=None, float? neginf=None",
         "Replaces NaN and infinities; infinities by the type's largest finite values by default.",
         nan_to_num
     ),
     // ---- arithmetic ----
-    op!("add", "x, [y]; other, alpha=1", "x + alpha * y", |b, x, a| scaled(b, ScalarOp::Add, x, a)),
-    op!("sub", "x, [y]; other, alpha=1", "x - alpha * y", |b, x, a| scaled(b, ScalarOp::Sub, x, a)),
-    op!("rsub", "x; other", "other - x, for a number on the left.", |b, x, a| {
-        let (x, y) = operands(b, x, a, "other")?;
-        Ok(vec![b.sub(y, x)?])
+    op!("add", "Tensor|Scalar input, Tensor|Scalar other, *, Scalar alpha=1", "x + alpha * y", |b, x, a| scaled(b, ScalarOp::Add, x, a)),
+    op!("sub", "Tensor|Scalar input, Tensor|Scalar other, *, Scalar alpha=1", "x - alpha * y", |b, x, a| scaled(b, ScalarOp::Sub, x, a)),
+    op!("rsub", "Tensor input, Tensor|Scalar other, *, Scalar alpha=1", "other - x, for a number on the left.", |b, x, _| {
+        Ok(vec![b.sub(x[1], x[0])?])
     }),
-    op!("mul", "x, [y]; other", "x * y", |b, x, a| {
-        let (x, y) = operands(b, x, a, "other")?;
-        Ok(vec![b.mul(x, y)?])
+    op!("mul", "Tensor|Scalar input, Tensor|Scalar other", "x * y", |b, x, _| { Ok(vec![b.mul(x[0], x[1])?]) }),
+    op!(
+        "div",
+        "Tensor|Scalar input, Tensor|Scalar other, *, str? rounding_mode=None",
+        "x / y; rounded down by rounding_mode \"floor\", towards zero by \"trunc\".",
+        div
+    ),
+    op!("floor_divide", "Tensor|Scalar input, Tensor|Scalar other", "x / y rounded down.", |b, x, _| {
+        Ok(vec![floor_divide(b, x[0], x[1])?])
     }),
-    op!("div", "x, [y]; other, rounding_mode=None", "x / y; rounded down by rounding_mode \"floor\", towards zero by \"trunc\".", div),
-    op!("floor_divide", "x, [y]; other", "x / y rounded down.", |b, x, a| {
-        let (x, y) = operands(b, x, a, "other")?;
-        Ok(vec![floor_divide(b, x, y)?])
+    op!("fmod", "Tensor input, Tensor|Scalar other", "Remainder of x / y with the sign of x.", |b, x, _| {
+        Ok(vec![b.binary(ScalarOp::Fmod, x[0], x[1])?])
     }),
-    op!("fmod", "x, [y]; other", "Remainder of x / y with the sign of x.", |b, x, a| {
-        let (x, y) = operands(b, x, a, "other")?;
-        Ok(vec![b.binary(ScalarOp::Fmod, x, y)?])
+    op!("remainder", "Tensor|Scalar input, Tensor|Scalar other", "Remainder of x / y with the sign of y.", |b, x, _| {
+        Ok(vec![remainder(b, x[0], x[1])?])
     }),
-    op!("remainder", "x, [y]; other", "Remainder of x / y with the sign of y.", |b, x, a| {
-        let (x, y) = operands(b, x, a, "other")?;
-        Ok(vec![remainder(b, x, y)?])
-    }),
-    op!("pow", "x, [y]; exponent", "x to the power y.", pow).full(),
-    op!("maximum", "x, y", "The larger; NaN when either is.", |b, x, _| Ok(vec![b.binary(ScalarOp::Max, x[0], x[1])?])),
-    op!("minimum", "x, y", "The smaller; NaN when either is.", |b, x, _| Ok(vec![b.binary(ScalarOp::Min, x[0], x[1])?])),
-    op!("atan2", "y, x", "Angle of the point (x, y) in radians.", |b, x, _| Ok(vec![b.binary(ScalarOp::Atan2, x[0], x[1])?])).widest(),
-    op!("copysign", "x, y", "|x| with the sign of y.", |b, x, _| Ok(vec![b.binary(ScalarOp::Copysign, x[0], x[1])?])),
-    op!("hypot", "x, y", "sqrt(x^2 + y^2) without overflow in between.", hypot, |b, v| {
+    op!("pow", "Tensor|Scalar input, Tensor|Scalar exponent", "x to the power y.", pow).full(),
+    op!("maximum", "Tensor input, Tensor other", "The larger; NaN when either is.", |b, x, _| Ok(vec![b.binary(
+        ScalarOp::Max,
+        x[0],
+        x[1]
+    )?])),
+    op!("minimum", "Tensor input, Tensor other", "The smaller; NaN when either is.", |b, x, _| Ok(vec![b.binary(
+        ScalarOp::Min,
+        x[0],
+        x[1]
+    )?])),
+    op!("atan2", "Tensor input, Tensor other", "Angle of the point (x, y) in radians.", |b, x, _| Ok(vec![b.binary(
+        ScalarOp::Atan2,
+        x[0],
+        x[1]
+    )?]))
+    .widest(),
+    op!("copysign", "Tensor input, Tensor|Scalar other", "|x| with the sign of y.", |b, x, _| Ok(vec![b.binary(
+        ScalarOp::Copysign,
+        x[0],
+        x[1]
+    )?])),
+    op!("hypot", "Tensor input, Tensor other", "sqrt(x^2 + y^2) without overflow in between.", hypot, |b, v| {
         let Some(dy) = v.grads[0] else { return Ok(vec![None, None]) };
         let t = b.div(dy, v.outputs[0])?;
         v.inputs.iter().map(|x| Ok(Some(b.mul(t, *x)?))).collect()
     }),
-    op!("logaddexp", "x, y", "log(e^x + e^y)", logaddexp, |b, v| {
+    op!("logaddexp", "Tensor input, Tensor other", "log(e^x + e^y)", logaddexp, |b, v| {
         let Some(dy) = v.grads[0] else { return Ok(vec![None, None]) };
         let share = |b: &mut Builder, x| {
             let d = b.sub(x, v.outputs[0])?;
@@ -163,39 +175,21 @@ pub static OPS: &[OpDef] = &[
         };
         Ok(vec![share(b, v.inputs[0])?, share(b, v.inputs[1])?])
     }),
-    op!("clamp", "x; min=None, max=None", "min(max(x, min), max)", clamp, |b, v| {
-        // A value at a bound passes its gradient on.
-        let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
-        let zero = b.zeros_like(dy)?;
-        let mut dx = dy;
-        for (name, inside) in [("min", ScalarOp::Ge), ("max", ScalarOp::Le)] {
-            if let Some(c) = v.attrs.opt_float(name)? {
-                let ok = b.scalar(inside, v.inputs[0], c)?;
-                dx = b.select(ok, dx, zero)?;
-            }
-        }
-        Ok(vec![Some(dx)])
-    }),
-    op!("lerp", "x, end, [weight]; weight", "x + weight * (end - x)", |b, x, a| {
+    op!("clamp", "Tensor input, Tensor|Scalar? min=None, Tensor|Scalar? max=None", "min(max(x, min), max)", clamp, clamp_vjp),
+    op!("lerp", "Tensor input, Tensor end, Tensor|Scalar weight", "x + weight * (end - x)", |b, x, _| {
         let d = b.sub(x[1], x[0])?;
-        let t = match x.get(2) {
-            Some(w) => b.mul(*w, d)?,
-            None => match a.opt_float("weight")? {
-                Some(w) => b.mul_scalar(d, w)?,
-                None => return Err(b.error("needs a weight", "give a tensor or a number")),
-            },
-        };
+        let t = b.mul(x[2], d)?;
         Ok(vec![b.add(x[0], t)?])
     }),
-    op!("addcmul", "x, tensor1, tensor2; value=1", "x + value * tensor1 * tensor2", |b, x, a| {
+    op!("addcmul", "Tensor input, Tensor tensor1, Tensor tensor2, *, Scalar value=1", "x + value * tensor1 * tensor2", |b, x, a| {
         let t = b.mul(x[1], x[2])?;
-        let t = b.mul_scalar(t, a.float("value", 1.0)?)?;
+        let t = b.mul_scalar(t, a.float("value")?)?;
         Ok(vec![b.add(x[0], t)?])
     })
     .widest(),
-    op!("addcdiv", "x, tensor1, tensor2; value=1", "x + value * tensor1 / tensor2", |b, x, a| {
+    op!("addcdiv", "Tensor input, Tensor tensor1, Tensor tensor2, *, Scalar value=1", "x + value * tensor1 / tensor2", |b, x, a| {
         let t = b.div(x[1], x[2])?;
-        let t = b.mul_scalar(t, a.float("value", 1.0)?)?;
+        let t = b.mul_scalar(t, a.float("value")?)?;
         Ok(vec![b.add(x[0], t)?])
     })
     .widest(),
@@ -206,19 +200,24 @@ pub static OPS: &[OpDef] = &[
     compare!("le", Le, "x <= y"),
     compare!("gt", Gt, "x > y"),
     compare!("ge", Ge, "x >= y"),
-    op!("where", "condition, x, y", "x where the condition holds, else y.", |b, x, _| {
+    op!("where", "Tensor condition, Tensor|Scalar input, Tensor|Scalar other", "x where the condition holds, else y.", |b, x, _| {
         let c = b.cast(x[0], DType::Bool)?;
         Ok(vec![b.select(c, x[1], x[2])?])
     }),
-    op!("masked_fill", "x, mask; value", "A number where the mask holds, else x. PyTorch: Tensor.masked_fill.", |b, x, a| {
-        let c = b.cast(x[1], DType::Bool)?;
-        let v = b.full_like(x[0], a.float("value", 0.0)?)?;
-        Ok(vec![b.select(c, v, x[0])?])
-    }),
+    op!(
+        "masked_fill",
+        "Tensor input, Tensor mask, Tensor|Scalar value",
+        "A number where the mask holds, else x. PyTorch: Tensor.masked_fill.",
+        |b, x, _| {
+            let c = b.cast(x[1], DType::Bool)?;
+            let v = b.cast(x[2], b.dtype(x[0]))?;
+            Ok(vec![b.select(c, v, x[0])?])
+        }
+    ),
     logical!("logical_and", And, "x and y, as truth values."),
     logical!("logical_or", Or, "x or y, as truth values."),
     logical!("logical_xor", Xor, "Either x or y, as truth values."),
-    op!("logical_not", "x", "Whether x is zero.", |b, x, _| {
+    op!("logical_not", "Tensor input", "Whether x is zero.", |b, x, _| {
         let c = b.cast(x[0], DType::Bool)?;
         Ok(vec![b.unary(ScalarOp::Not, c)?])
     }),
@@ -229,30 +228,17 @@ pub static OPS: &[OpDef] = &[
     bitwise!("bitwise_left_shift", Shl, "x * 2^y on bits."),
     bitwise!("bitwise_right_shift", Shr, "Bits of x moved down by y."),
     // ---- types and derivatives ----
-    op!("to", "x; dtype", "The same values as another element type. PyTorch: Tensor.to.", |b, x, a| match a.dtype("dtype")? {
-        Some(d) => Ok(vec![b.cast(x[0], d)?]),
-        None => Err(b.error("needs a dtype", "name an element type")),
-    }),
-    op!("detach", "x", "The same values, through which no gradient flows. PyTorch: Tensor.detach.", |b, x, _| {
+    op!("to", "Tensor input, ScalarType dtype", "The same values as another element type. PyTorch: Tensor.to.", |b, x, a| Ok(vec![
+        b.cast(x[0], a.dtype("dtype")?)?
+    ])),
+    op!("detach", "Tensor input", "The same values, through which no gradient flows. PyTorch: Tensor.detach.", |b, x, _| {
         Ok(vec![b.prim(crate::prim::Prim::Detach, &[x[0]])?])
     }),
 ];
 
-/// The second operand: a tensor, or a number by name. A fractional number turns an integer tensor into floats.
-fn operands(b: &mut Builder, x: &[ValueId], a: &Attrs, name: &str) -> Result<(ValueId, ValueId)> {
-    if let Some(y) = x.get(1) {
-        return Ok((x[0], *y));
-    }
-    let Some(c) = a.opt_float(name)? else { return Err(b.error("needs a second operand", format!("give a tensor or a number as {name}"))) };
-    let fractional = matches!(a.get(name), Some(Attr::Float(_))) && !b.dtype(x[0]).is_float();
-    let x = if fractional { b.float(x[0])? } else { x[0] };
-    let x = if b.dtype(x) == DType::Bool { b.cast(x, DType::I32)? } else { x };
-    Ok((x, b.full_like(x, c)?))
-}
-
 fn scaled(b: &mut Builder, op: ScalarOp, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let (x, y) = operands(b, x, a, "other")?;
-    let y = match a.float("alpha", 1.0)? {
+    let (x, y) = (x[0], x[1]);
+    let y = match a.float("alpha")? {
         1.0 => y,
         alpha => b.mul_scalar(y, alpha)?,
     };
@@ -312,31 +298,30 @@ fn nan_to_num(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>>
         b.select(condition, v, y)
     };
     let nan = b.unary(ScalarOp::IsNan, x)?;
-    let y = fill(b, x, nan, a.float("nan", 0.0)?)?;
+    let y = fill(b, x, nan, a.float("nan")?)?;
     let inf = b.unary(ScalarOp::IsInf, x)?;
     let positive = b.scalar(ScalarOp::Gt, x, 0.0)?;
-    let high = b.full_like(x, a.float("posinf", dtype.max_finite())?)?;
-    let low = b.full_like(x, a.float("neginf", dtype.min_finite())?)?;
+    let high = b.full_like(x, a.opt_float("posinf")?.unwrap_or(dtype.max_finite()))?;
+    let low = b.full_like(x, a.opt_float("neginf")?.unwrap_or(dtype.min_finite()))?;
     let end = b.select(positive, high, low)?;
     Ok(vec![b.select(inf, end, y)?])
 }
 
 fn div(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let (x, y) = operands(b, x, a, "other")?;
-    let xy = b.promote(&[x, y])?;
+    let xy = b.promote(&[x[0], x[1]])?;
     let (x, y) = (xy[0], xy[1]);
-    Ok(vec![match a.str("rounding_mode", "")? {
-        "" => {
+    Ok(vec![match a.opt_str("rounding_mode")? {
+        None => {
             let (x, y) = (b.float(x)?, b.float(y)?);
             b.div(x, y)?
         }
-        "floor" => floor_divide(b, x, y)?,
-        "trunc" if b.dtype(x).is_float() => {
+        Some("floor") => floor_divide(b, x, y)?,
+        Some("trunc") if b.dtype(x).is_float() => {
             let q = b.div(x, y)?;
             b.unary(ScalarOp::Trunc, q)?
         }
-        "trunc" => b.div(x, y)?,
-        mode => return Err(b.error(format!("unknown rounding_mode {mode:?}"), "use \"floor\" or \"trunc\"")),
+        Some("trunc") => b.div(x, y)?,
+        Some(mode) => return Err(b.error(format!("unknown rounding_mode {mode:?}"), "use \"floor\" or \"trunc\"")),
     }])
 }
 
@@ -370,8 +355,8 @@ fn remainder(b: &mut Builder, x: ValueId, y: ValueId) -> Result<ValueId> {
     b.select(wrong, moved, r)
 }
 
-fn pow(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let (base, e) = operands(b, x, a, "exponent")?;
+fn pow(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
+    let (base, e) = (x[0], x[1]);
     let whole = !b.dtype(base).is_float() && !b.dtype(e).is_float();
     let p = b.binary(ScalarOp::Pow, base, e)?;
     Ok(vec![if whole { b.cast(p, DType::I32)? } else { p }])
@@ -408,9 +393,37 @@ fn logaddexp(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> 
 fn clamp(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let mut y = x[0];
     for (name, op) in [("min", ScalarOp::Max), ("max", ScalarOp::Min)] {
-        if let Some(c) = a.opt_float(name)? {
-            y = b.scalar(op, y, c)?;
+        if let Some(bound) = a.tensor(x, name) {
+            y = b.binary(op, y, bound)?;
         }
     }
     Ok(vec![y])
+}
+
+// A value at a bound passes its gradient on; a bound has the gradient of the values that it replaces.
+fn clamp_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
+    let Some(dy) = v.grads[0] else { return Ok(vec![None; v.inputs.len()]) };
+    let (x, min, max) = (v.inputs[0], v.attrs.tensor(v.inputs, "min"), v.attrs.tensor(v.inputs, "max"));
+    let zero = b.zeros_like(dy)?;
+    let mut out = vec![Some(dy)];
+    let crossed = match (min, max) {
+        (Some(min), Some(max)) => Some(b.binary(ScalarOp::Gt, min, max)?),
+        _ => None,
+    };
+    for (bound, inside, beyond) in [(min, ScalarOp::Ge, ScalarOp::Lt), (max, ScalarOp::Le, ScalarOp::Gt)] {
+        let Some(bound) = bound else { continue };
+        let (ok, replaced) = (b.binary(inside, x, bound)?, b.binary(beyond, x, bound)?);
+        out[0] = out[0].map(|dx| b.select(ok, dx, zero)).transpose()?;
+        // Where the bounds cross, every value is the upper one.
+        let replaced = match crossed {
+            Some(c) if beyond == ScalarOp::Lt => {
+                let no = b.unary(ScalarOp::Not, c)?;
+                b.binary(ScalarOp::And, replaced, no)?
+            }
+            Some(c) => b.binary(ScalarOp::Or, replaced, c)?,
+            None => replaced,
+        };
+        out.push(Some(b.select(replaced, dy, zero)?));
+    }
+    Ok(out)
 }

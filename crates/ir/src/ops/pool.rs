@@ -13,52 +13,55 @@ use crate::scalar::ScalarOp;
 pub static OPS: &[OpDef] = &[
     op!(
         "max_pool1d",
-        "x; kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False",
+        "Tensor input, int[1] kernel_size, int[]? stride=None, int[1] padding=0, int[1] dilation=1, bool ceil_mode=False",
         "The largest element of each window; the gradient goes to the first of equals.",
         |b, x, a| max_pool(b, x[0], a, 1),
         |b, v| max_pool_vjp(b, v, 1)
     ),
     op!(
         "max_pool2d",
-        "x; kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False",
+        "Tensor input, int[2] kernel_size, int[]? stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False",
         "The largest element of each window; the gradient goes to the first of equals.",
         |b, x, a| max_pool(b, x[0], a, 2),
         |b, v| max_pool_vjp(b, v, 2)
     ),
     op!(
         "max_pool3d",
-        "x; kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False",
+        "Tensor input, int[3] kernel_size, int[]? stride=None, int[3] padding=0, int[3] dilation=1, bool ceil_mode=False",
         "The largest element of each window; the gradient goes to the first of equals.",
         |b, x, a| max_pool(b, x[0], a, 3),
         |b, v| max_pool_vjp(b, v, 3)
     ),
     op!(
         "avg_pool1d",
-        "x; kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None",
+        "Tensor input, int[1] kernel_size, int[]? stride=None, int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None",
         "The mean of each window.",
         |b, x, a| avg_pool(b, x[0], a, 1)
     ),
     op!(
         "avg_pool2d",
-        "x; kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None",
+        "Tensor input, int[2] kernel_size, int[]? stride=None, int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None",
         "The mean of each window.",
         |b, x, a| avg_pool(b, x[0], a, 2)
     ),
     op!(
         "avg_pool3d",
-        "x; kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None",
+        "Tensor input, int[3] kernel_size, int[]? stride=None, int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None",
         "The mean of each window.",
         |b, x, a| avg_pool(b, x[0], a, 3)
     ),
     op!(
         "adaptive_avg_pool1d",
-        "x; output_size",
+        "Tensor input, int[1] output_size",
         "Means of as many windows as asked: window i runs from floor(i L / O) to ceil((i + 1) L / O).",
         |b, x, a| adaptive_avg_pool(b, x[0], a, 1)
     ),
-    op!("adaptive_avg_pool2d", "x; output_size", "Means of as many windows as asked, in each of the last two dimensions.", |b, x, a| {
-        adaptive_avg_pool(b, x[0], a, 2)
-    }),
+    op!(
+        "adaptive_avg_pool2d",
+        "Tensor input, int[2] output_size",
+        "Means of as many windows as asked, in each of the last two dimensions.",
+        |b, x, a| { adaptive_avg_pool(b, x[0], a, 2) }
+    ),
 ];
 
 /// The windows of a pooling operator, and the elements that rounding the output size up needs beyond the padding.
@@ -69,17 +72,17 @@ fn pool_windows(b: &mut Builder, x: ValueId, a: &Attrs, n: usize) -> Result<(Win
         let problem = format!("an input of [{}] has channels or positions without elements", shown.join(", "));
         return Err(b.error(problem, "only the batch may be empty"));
     }
-    let kernel = each(b, a, "kernel_size", 0, n, 1)?;
-    let stride = match a.ints("stride")? {
-        Some(s) if !s.is_empty() => each(b, a, "stride", 1, n, 1)?,
+    let kernel = each(b, a, "kernel_size", n, 1)?;
+    let stride = match a.opt_ints("stride")? {
+        Some(s) if !s.is_empty() => each(b, a, "stride", n, 1)?,
         _ => kernel.clone(),
     };
-    let (padding, dilation) = (each(b, a, "padding", 0, n, 0)?, each(b, a, "dilation", 1, n, 1)?);
+    let (padding, dilation) = (each(b, a, "padding", n, 0)?, each(b, a, "dilation", n, 1)?);
     if let Some(d) = (0..n).find(|d| padding[*d] * 2 > kernel[*d]) {
         return Err(b.error(format!("padding {} is more than half of the kernel", padding[d]), "pad by at most half of the kernel size"));
     }
     let mut over = vec![0; n];
-    if a.bool("ceil_mode", false)? {
+    if a.bool("ceil_mode")? {
         let shape = b.shape(x);
         for d in 0..n {
             let Some(size) = shape[d + 2].as_const() else {
@@ -211,7 +214,7 @@ fn avg_pool(b: &mut Builder, x: ValueId, a: &Attrs, n: usize) -> Result<Vec<Valu
     let (x, added) = batched(b, x, n)?;
     let (w, over) = pool_windows(b, x, a, n)?;
     let whole: f64 = w.kernel.iter().map(|k| *k as f64).product();
-    let counts_padding = a.bool("count_include_pad", true)?;
+    let counts_padding = a.bool("count_include_pad")?;
     let padded = w.lo.iter().any(|l| !l.is_zero());
     let ragged = over.iter().any(|o| *o > 0);
     let divisor = match a.opt_int("divisor_override")? {
@@ -253,7 +256,7 @@ fn window_counts(b: &mut Builder, x: ValueId, w: &Windows, over: &[i64], counts_
 fn adaptive_avg_pool(b: &mut Builder, x: ValueId, a: &Attrs, n: usize) -> Result<Vec<ValueId>> {
     let x = b.float(x)?;
     let (x, added) = batched(b, x, n)?;
-    let outs = each(b, a, "output_size", 1, n, 1)?;
+    let outs = each(b, a, "output_size", n, 1)?;
     let mut y = x;
     for (d, out) in outs.iter().enumerate() {
         y = adaptive_mean(b, y, d + 2, *out)?;

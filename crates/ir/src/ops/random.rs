@@ -15,41 +15,46 @@ use crate::scalar::ScalarOp;
 use crate::shape::Shape;
 
 pub static OPS: &[OpDef] = &[
-    op!("rand_bits", "key; size", "u32 random bits under a key u32[2].", |b, x, a| {
+    op!("rand_bits", "Tensor key, SymInt[] size", "u32 random bits under a key u32[2].", |b, x, a| {
         let shape = size(b, a)?;
         Ok(vec![bits(b, x[0], &shape)?])
     }),
-    op!("uniform", "key; size, low=0.0, high=1.0", "Uniform f32 numbers from low to below high.", |b, x, a| {
+    op!("uniform", "Tensor key, SymInt[] size, float low=0.0, float high=1.0", "Uniform f32 numbers from low to below high.", |b, x, a| {
         let shape = size(b, a)?;
-        Ok(vec![uniform(b, x[0], &shape, a.float("low", 0.0)?, a.float("high", 1.0)?)?])
+        Ok(vec![uniform(b, x[0], &shape, a.float("low")?, a.float("high")?)?])
     }),
-    op!("normal", "key; size, mean=0.0, std=1.0", "Normal f32 numbers.", |b, x, a| {
+    op!("normal", "Tensor key, SymInt[] size, float mean=0.0, float std=1.0", "Normal f32 numbers.", |b, x, a| {
         let shape = size(b, a)?;
         // sqrt(2) erfinv(u) for u from the number after -1 to below 1.
         let u = uniform(b, x[0], &shape, -1.0 + f32::EPSILON as f64 / 2.0, 1.0)?;
         let n = b.unary(ScalarOp::Erfinv, u)?;
         let n = b.mul_scalar(n, std::f64::consts::SQRT_2)?;
-        let n = b.mul_scalar(n, a.float("std", 1.0)?)?;
-        Ok(vec![b.add_scalar(n, a.float("mean", 0.0)?)?])
+        let n = b.mul_scalar(n, a.float("std")?)?;
+        Ok(vec![b.add_scalar(n, a.float("mean")?)?])
     }),
-    op!("dropout", "x, key; p=0.5, training=True", "Zero with probability p, else x / (1 - p), when training.", |b, x, a| {
-        let p = a.float("p", 0.5)?;
-        if !(0.0..=1.0).contains(&p) {
-            return Err(b.error(format!("p is {p}"), "use a probability from 0 to 1"));
+    op!(
+        "dropout",
+        "Tensor input, Tensor key, float p=0.5, bool training=True",
+        "Zero with probability p, else x / (1 - p), when training.",
+        |b, x, a| {
+            let p = a.float("p")?;
+            if !(0.0..=1.0).contains(&p) {
+                return Err(b.error(format!("p is {p}"), "use a probability from 0 to 1"));
+            }
+            if !a.bool("training")? || p == 0.0 {
+                return Ok(vec![x[0]]);
+            }
+            let v = b.float(x[0])?;
+            let zero = b.zeros_like(v)?;
+            if p == 1.0 {
+                return Ok(vec![zero]);
+            }
+            let u = uniform(b, x[1], &b.shape(v), 0.0, 1.0)?;
+            let keep = b.scalar(ScalarOp::Lt, u, 1.0 - p)?;
+            let scaled = b.mul_scalar(v, 1.0 / (1.0 - p))?;
+            Ok(vec![b.select(keep, scaled, zero)?])
         }
-        if !a.bool("training", true)? || p == 0.0 {
-            return Ok(vec![x[0]]);
-        }
-        let v = b.float(x[0])?;
-        let zero = b.zeros_like(v)?;
-        if p == 1.0 {
-            return Ok(vec![zero]);
-        }
-        let u = uniform(b, x[1], &b.shape(v), 0.0, 1.0)?;
-        let keep = b.scalar(ScalarOp::Lt, u, 1.0 - p)?;
-        let scaled = b.mul_scalar(v, 1.0 / (1.0 - p))?;
-        Ok(vec![b.select(keep, scaled, zero)?])
-    }),
+    ),
 ];
 
 /// What dropout multiplies by: zero with probability `p`, else 1 / (1 - p); the numbers are those of the operator.

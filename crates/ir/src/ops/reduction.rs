@@ -11,42 +11,49 @@ use crate::prim::{Prim, ReduceOp};
 use crate::scalar::ScalarOp;
 
 pub static OPS: &[OpDef] = &[
-    op!("sum", "x; dim=None, keepdim=False", "Sum. Bool counts as i32.", |b, x, a| {
+    op!("sum", "Tensor input, int[]? dim=None, bool keepdim=False", "Sum. Bool counts as i32.", |b, x, a| {
         let x = number(b, x[0])?;
         over(b, x, a, |b, x, dims, keep| b.sum(x, dims, keep))
     })
     .full(),
-    op!("mean", "x; dim=None, keepdim=False", "Arithmetic mean.", |b, x, a| over(b, x[0], a, |b, x, dims, keep| b.mean(x, dims, keep))),
-    op!("prod", "x; dim=None, keepdim=False", "Product.", |b, x, a| {
+    op!("mean", "Tensor input, int[]? dim=None, bool keepdim=False", "Arithmetic mean.", |b, x, a| over(b, x[0], a, |b, x, dims, keep| b
+        .mean(x, dims, keep))),
+    op!("prod", "Tensor input, int[]? dim=None, bool keepdim=False", "Product.", |b, x, a| {
         let x = number(b, x[0])?;
         over(b, x, a, |b, x, dims, keep| b.reduce(ReduceOp::Prod, x, dims, keep))
     })
     .full(),
-    op!("amax", "x; dim=None, keepdim=False", "Largest value; ties share the gradient equally.", |b, x, a| {
+    op!("amax", "Tensor input, int[]? dim=None, bool keepdim=False", "Largest value; ties share the gradient equally.", |b, x, a| {
         over(b, x[0], a, |b, x, dims, keep| b.reduce(ReduceOp::Max, x, dims, keep))
     }),
-    op!("amin", "x; dim=None, keepdim=False", "Smallest value; ties share the gradient equally.", |b, x, a| {
+    op!("amin", "Tensor input, int[]? dim=None, bool keepdim=False", "Smallest value; ties share the gradient equally.", |b, x, a| {
         over(b, x[0], a, |b, x, dims, keep| b.reduce(ReduceOp::Min, x, dims, keep))
     }),
-    op!("max", "x; dim=None, keepdim=False", "Largest value; with dim also the i32 index of its first occurrence.", |b, x, a| {
-        extremum(b, x[0], a, ReduceOp::Max, ReduceOp::ArgMax)
-    }),
-    op!("min", "x; dim=None, keepdim=False", "Smallest value; with dim also the i32 index of its first occurrence.", |b, x, a| {
-        extremum(b, x[0], a, ReduceOp::Min, ReduceOp::ArgMin)
-    }),
+    op!(
+        "max",
+        "Tensor input, int? dim=None, bool keepdim=False",
+        "Largest value; with dim also the i32 index of its first occurrence.",
+        |b, x, a| { extremum(b, x[0], a, ReduceOp::Max, ReduceOp::ArgMax) }
+    ),
+    op!(
+        "min",
+        "Tensor input, int? dim=None, bool keepdim=False",
+        "Smallest value; with dim also the i32 index of its first occurrence.",
+        |b, x, a| { extremum(b, x[0], a, ReduceOp::Min, ReduceOp::ArgMin) }
+    ),
     op!(
         "argmax",
-        "x; dim=None, keepdim=False",
+        "Tensor input, int? dim=None, bool keepdim=False",
         "i32 index of the first largest value, of the flat tensor when dim is absent.",
         |b, x, a| { arg(b, x[0], a, ReduceOp::ArgMax) }
     ),
     op!(
         "argmin",
-        "x; dim=None, keepdim=False",
+        "Tensor input, int? dim=None, bool keepdim=False",
         "i32 index of the first smallest value, of the flat tensor when dim is absent.",
         |b, x, a| { arg(b, x[0], a, ReduceOp::ArgMin) }
     ),
-    op!("logsumexp", "x; dim=None, keepdim=False", "log(sum(e^x)) without overflow.", logsumexp, |b, v| {
+    op!("logsumexp", "Tensor input, int[]? dim=None, bool keepdim=False", "log(sum(e^x)) without overflow.", logsumexp, |b, v| {
         // e^(x - y)
         let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
         let (dy, y) = (restore(b, v, dy)?, restore(b, v, v.outputs[0])?);
@@ -57,7 +64,7 @@ pub static OPS: &[OpDef] = &[
     .full(),
     op!(
         "var",
-        "x; dim=None, correction=1, keepdim=False",
+        "Tensor input, int[]? dim=None, *, Scalar correction=1, bool keepdim=False",
         "Variance over n - correction, by two passes.",
         |b, x, a| { over(b, x[0], a, |b, x, dims, keep| variance(b, x, dims, keep, a)) },
         |b, v| {
@@ -69,7 +76,7 @@ pub static OPS: &[OpDef] = &[
     ),
     op!(
         "std",
-        "x; dim=None, correction=1, keepdim=False",
+        "Tensor input, int[]? dim=None, *, Scalar correction=1, bool keepdim=False",
         "Square root of the variance.",
         |b, x, a| {
             over(b, x[0], a, |b, x, dims, keep| {
@@ -85,18 +92,28 @@ pub static OPS: &[OpDef] = &[
     ),
     op!(
         "linalg_vector_norm",
-        "x; ord=2, dim=None, keepdim=False",
+        "Tensor input, Scalar ord=2, int[]? dim=None, bool keepdim=False",
         "(sum |x|^ord)^(1/ord); the largest |x| for inf, the smallest for -inf, the count of non-zeros for 0.",
         |b, x, a| {
-            let p = a.float("ord", 2.0)?;
+            let p = a.float("ord")?;
             over(b, x[0], a, |b, x, dims, keep| vector_norm(b, x, p, dims, keep))
         }
     )
     .full(),
-    op!("cumsum", "x; dim", "Running sum.", |b, x, a| scan(b, x[0], a, ReduceOp::Sum)).full(),
-    op!("cumprod", "x; dim", "Running product.", |b, x, a| scan(b, x[0], a, ReduceOp::Prod)).full(),
-    op!("all", "x; dim=None, keepdim=False", "Whether every element is non-zero.", |b, x, a| truth(b, x[0], a, ReduceOp::Min)),
-    op!("any", "x; dim=None, keepdim=False", "Whether an element is non-zero.", |b, x, a| truth(b, x[0], a, ReduceOp::Max)),
+    op!("cumsum", "Tensor input, int dim", "Running sum.", |b, x, a| scan(b, x[0], a, ReduceOp::Sum)).full(),
+    op!("cumprod", "Tensor input, int dim", "Running product.", |b, x, a| scan(b, x[0], a, ReduceOp::Prod)).full(),
+    op!("all", "Tensor input, int[]? dim=None, bool keepdim=False", "Whether every element is non-zero.", |b, x, a| truth(
+        b,
+        x[0],
+        a,
+        ReduceOp::Min
+    )),
+    op!("any", "Tensor input, int[]? dim=None, bool keepdim=False", "Whether an element is non-zero.", |b, x, a| truth(
+        b,
+        x[0],
+        a,
+        ReduceOp::Max
+    )),
 ];
 
 fn over(
@@ -105,8 +122,8 @@ fn over(
     a: &Attrs,
     f: impl Fn(&mut Builder, ValueId, &[usize], bool) -> Result<ValueId>,
 ) -> Result<Vec<ValueId>> {
-    let dims = b.dims(x, a.ints("dim")?.as_deref())?;
-    Ok(vec![f(b, x, &dims, a.bool("keepdim", false)?)?])
+    let dims = b.dims(x, a.opt_ints("dim")?.as_deref())?;
+    Ok(vec![f(b, x, &dims, a.bool("keepdim")?)?])
 }
 
 fn number(b: &mut Builder, x: ValueId) -> Result<ValueId> {
@@ -115,13 +132,13 @@ fn number(b: &mut Builder, x: ValueId) -> Result<ValueId> {
 
 // A reduced value with the reduced dimensions of the first operand back at size 1.
 fn restore(b: &mut Builder, v: &VjpArgs, y: ValueId) -> Result<ValueId> {
-    let dims = b.dims(v.inputs[0], v.attrs.ints("dim")?.as_deref())?;
+    let dims = b.dims(v.inputs[0], v.attrs.opt_ints("dim")?.as_deref())?;
     let shape = b.shape(v.inputs[0]).into_iter().enumerate().map(|(i, d)| if dims.contains(&i) { Dim::ONE } else { d }).collect();
     b.reshape(y, shape)
 }
 
 fn arg(b: &mut Builder, x: ValueId, a: &Attrs, op: ReduceOp) -> Result<Vec<ValueId>> {
-    let (x, keep) = (number(b, x)?, a.bool("keepdim", false)?);
+    let (x, keep) = (number(b, x)?, a.bool("keepdim")?);
     let rank = b.rank(x);
     let Some(dim) = a.opt_int("dim")? else {
         let flat = b.ty(x).numel();
@@ -145,7 +162,7 @@ fn extremum(b: &mut Builder, x: ValueId, a: &Attrs, value: ReduceOp, index: Redu
     }
     // Through the index, so that one element takes the gradient, as in PyTorch.
     let y = b.prim(Prim::Gather { dim: d }, &[x, i])?;
-    if a.bool("keepdim", false)? {
+    if a.bool("keepdim")? {
         return Ok(vec![y, i]);
     }
     let mut shape = b.shape(y);
@@ -179,7 +196,7 @@ fn freedom(b: &mut Builder, x: ValueId, dims: &[usize], a: &Attrs) -> Result<Val
     let shape = b.shape(x);
     let sizes: Vec<Dim> = dims.iter().map(|d| shape[*d].clone()).collect();
     let n = b.size_of(&sizes, b.dtype(x))?;
-    let n = b.add_scalar(n, -a.float("correction", 1.0)?)?;
+    let n = b.add_scalar(n, -a.float("correction")?)?;
     b.scalar(ScalarOp::Max, n, 0.0)
 }
 
@@ -199,7 +216,7 @@ fn variance(b: &mut Builder, x: ValueId, dims: &[usize], keep: bool, a: &Attrs) 
 
 fn variance_vjp(b: &mut Builder, v: &VjpArgs, dy: ValueId) -> Result<ValueId> {
     let x = v.inputs[0];
-    let dims = b.dims(x, v.attrs.ints("dim")?.as_deref())?;
+    let dims = b.dims(x, v.attrs.opt_ints("dim")?.as_deref())?;
     let n = freedom(b, x, &dims, v.attrs)?;
     let g = b.div(dy, n)?;
     let g = restore(b, v, g)?;
@@ -242,7 +259,7 @@ pub fn vector_norm(b: &mut Builder, x: ValueId, p: f64, dims: &[usize], keep: bo
 }
 
 fn scan(b: &mut Builder, x: ValueId, a: &Attrs, op: ReduceOp) -> Result<Vec<ValueId>> {
-    let Some(dim) = a.opt_int("dim")? else { return Err(b.error("needs a dim", "name the dimension to run along")) };
+    let dim = a.int("dim")?;
     let x = number(b, x)?;
     let dim = b.dim(x, dim)?;
     Ok(vec![if b.rank(x) == 0 { x } else { b.prim(Prim::Scan { op, dim }, &[x])? }])

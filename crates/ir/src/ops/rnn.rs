@@ -16,15 +16,21 @@ use crate::scalar::ScalarOp;
 pub static OPS: &[OpDef] = &[
     op!(
         "lstm_cell",
-        "x, h, c, w_ih, w_hh, [b_ih], [b_hh]",
+        "Tensor input, Tensor h, Tensor c, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None",
         "One step of an LSTM: the new h and c. Gates in the order i, f, g, o.",
         lstm_cell
     )
     .low(),
-    op!("gru_cell", "x, h, w_ih, w_hh, [b_ih], [b_hh]", "One step of a GRU: the new h. Gates in the order r, z, n.", gru_cell).low(),
+    op!(
+        "gru_cell",
+        "Tensor input, Tensor h, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None",
+        "One step of a GRU: the new h. Gates in the order r, z, n.",
+        gru_cell
+    )
+    .low(),
     op!(
         "lstm",
-        "gates, w_hh, [h_0], [c_0]; reverse=False",
+        "Tensor gates, Tensor w_hh, Tensor? h_0=None, Tensor? c_0=None, bool reverse=False",
         "An LSTM over a sequence. gates [T, N, 4 H] is what the inputs and biases contribute, in the order i, f, g, o. Gives the output \
          [T, N, H], the last h and c, and for the derivative every step's c [T, N, H] and sums of gates [T, N, 4 H].",
         |b, x, a| Ok(lstm(b, x, a)?.results()),
@@ -33,7 +39,7 @@ pub static OPS: &[OpDef] = &[
     .low(),
     op!(
         "gru",
-        "gates, w_hh, [b_hh], [h_0]; reverse=False",
+        "Tensor gates, Tensor w_hh, Tensor? b_hh=None, Tensor? h_0=None, bool reverse=False",
         "A GRU over a sequence. gates [T, N, 3 H] is what the inputs and their bias contribute, in the order r, z, n; b_hh has one \
          dimension, h_0 two. Gives the output [T, N, H], the last h, and for the derivative what the hidden state contributes \
          [T, N, 3 H].",
@@ -43,7 +49,7 @@ pub static OPS: &[OpDef] = &[
     .low(),
     op!(
         "rnn",
-        "gates, w_hh, [h_0]; reverse=False, nonlinearity=\"tanh\"",
+        "Tensor gates, Tensor w_hh, Tensor? h_0=None, bool reverse=False, str nonlinearity=\"tanh\"",
         "An Elman network over a sequence: tanh or relu of gates [T, N, H] plus w_hh times the last h. Gives the output [T, N, H] and \
          the last h.",
         rnn,
@@ -181,7 +187,7 @@ impl Steps {
         if steps < 1 {
             return Err(b.error("the sequence has no steps", "give at least one"));
         }
-        let order = if a.bool("reverse", false)? { (0..steps).rev().collect() } else { (0..steps).collect() };
+        let order = if a.bool("reverse")? { (0..steps).rev().collect() } else { (0..steps).collect() };
         Ok(Steps { order, batch: shape[1].clone() })
     }
 
@@ -458,7 +464,7 @@ fn gru_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
 }
 
 fn is_relu(b: &Builder, a: &Attrs) -> Result<bool> {
-    match a.str("nonlinearity", "tanh")? {
+    match a.str("nonlinearity")? {
         "tanh" => Ok(false),
         "relu" => Ok(true),
         other => Err(b.error(format!("nonlinearity is {other:?}"), "use \"tanh\" or \"relu\"")),

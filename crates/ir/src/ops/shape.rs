@@ -11,73 +11,81 @@ use crate::scalar::ScalarOp;
 use crate::shape::Shape;
 
 pub static OPS: &[OpDef] = &[
-    op!("reshape", "x; shape", "The same elements in another shape; one size may be -1.", |b, x, a| {
+    op!("reshape", "Tensor input, SymInt[] shape", "The same elements in another shape; one size may be -1.", |b, x, a| {
         let shape = whole_shape(b, x[0], a)?;
         Ok(vec![b.reshape(x[0], shape)?])
     }),
-    op!("flatten", "x; start_dim=0, end_dim=-1", "Joins the dimensions from start_dim to end_dim into one.", flatten),
-    op!("squeeze", "x; dim=None", "Drops dimensions of size 1, all or those named.", squeeze),
-    op!("unsqueeze", "x; dim", "Adds a dimension of size 1.", |b, x, a| {
+    op!("flatten", "Tensor input, int start_dim=0, int end_dim=-1", "Joins the dimensions from start_dim to end_dim into one.", flatten),
+    op!("squeeze", "Tensor input, int[]? dim=None", "Drops dimensions of size 1, all or those named.", squeeze),
+    op!("unsqueeze", "Tensor input, int dim", "Adds a dimension of size 1.", |b, x, a| {
         let rank = b.rank(x[0]) as i64 + 1;
-        let dim = a.int("dim", 0)?;
+        let dim = a.int("dim")?;
         let d = if dim < 0 { dim + rank } else { dim };
         if !(0..rank).contains(&d) {
             return Err(b.error(format!("dimension {dim} is out of range"), format!("use a dimension from {} to {}", -rank, rank - 1)));
         }
         Ok(vec![b.unsqueeze(x[0], d as usize)?])
     }),
-    op!("permute", "x; dims", "Dimensions in another order.", permute),
-    op!("transpose", "x; dim0, dim1", "Two dimensions exchanged.", |b, x, a| {
-        let (p, q) = (b.dim(x[0], a.int("dim0", 0)?)?, b.dim(x[0], a.int("dim1", 1)?)?);
+    op!("permute", "Tensor input, int[] dims", "Dimensions in another order.", permute),
+    op!("transpose", "Tensor input, int dim0, int dim1", "Two dimensions exchanged.", |b, x, a| {
+        let (p, q) = (b.dim(x[0], a.int("dim0")?)?, b.dim(x[0], a.int("dim1")?)?);
         Ok(vec![if b.rank(x[0]) == 0 { x[0] } else { b.transpose(x[0], p, q)? }])
     }),
-    op!("t", "x", "A matrix transposed; vectors stay.", |b, x, _| match b.rank(x[0]) {
+    op!("t", "Tensor input", "A matrix transposed; vectors stay.", |b, x, _| match b.rank(x[0]) {
         2 => Ok(vec![b.transpose(x[0], 0, 1)?]),
         0 | 1 => Ok(vec![x[0]]),
         r => Err(b.error(format!("has {r} dimensions"), "use transpose() for more than two")),
     }),
-    op!("flip", "x; dims", "Elements in reverse order along dims.", |b, x, a| {
-        let list = a.ints("dims")?.unwrap_or_default();
+    op!("flip", "Tensor input, int[] dims", "Elements in reverse order along dims.", |b, x, a| {
+        let list = a.ints("dims")?;
         if list.is_empty() {
             return Ok(vec![x[0]]);
         }
         let dims = b.dims(x[0], Some(&list))?;
         Ok(vec![b.prim(Prim::Flip(dims), &[x[0]])?])
     }),
-    op!("roll", "x; shifts, dims=None", "Elements moved along dims, those that fall off come back at the other end.", roll),
-    op!("tile", "x; dims", "The tensor repeated along each dimension. PyTorch: torch.tile, Tensor.repeat.", |b, x, a| repeat(
+    op!(
+        "roll",
+        "Tensor input, int[] shifts, int[]? dims=None",
+        "Elements moved along dims, those that fall off come back at the other end.",
+        roll
+    ),
+    op!("tile", "Tensor input, int[] dims", "The tensor repeated along each dimension. PyTorch: torch.tile, Tensor.repeat.", |b, x, a| {
+        repeat(b, x[0], &a.ints("dims")?)
+    }),
+    op!("repeat", "Tensor input, int[] repeats", "The tensor repeated along each dimension.", |b, x, a| repeat(
         b,
         x[0],
-        &a.ints("dims")?.unwrap_or_default()
+        &a.ints("repeats")?
     )),
-    op!("repeat", "x; repeats", "The tensor repeated along each dimension.", |b, x, a| repeat(
-        b,
-        x[0],
-        &a.ints("repeats")?.unwrap_or_default()
-    )),
-    op!("repeat_interleave", "x; repeats, dim=None", "Each element repeated, along dim or of the flat tensor.", repeat_interleave),
-    op!("tril", "x; diagonal=0", "The lower triangle of the last two dimensions, zero above it.", |b, x, a| triangle(
+    op!(
+        "repeat_interleave",
+        "Tensor input, int repeats, int? dim=None",
+        "Each element repeated, along dim or of the flat tensor.",
+        repeat_interleave
+    ),
+    op!("tril", "Tensor input, int diagonal=0", "The lower triangle of the last two dimensions, zero above it.", |b, x, a| triangle(
         b,
         x[0],
         a,
         ScalarOp::Ge
     )),
-    op!("triu", "x; diagonal=0", "The upper triangle of the last two dimensions, zero below it.", |b, x, a| triangle(
+    op!("triu", "Tensor input, int diagonal=0", "The upper triangle of the last two dimensions, zero below it.", |b, x, a| triangle(
         b,
         x[0],
         a,
         ScalarOp::Le
     )),
-    op!("diagonal", "x; offset=0, dim1=0, dim2=1", "A diagonal of two dimensions, as a last dimension.", diagonal),
-    op!("narrow", "x; dim, start, length", "length elements from start along dim.", narrow),
+    op!("diagonal", "Tensor input, int offset=0, int dim1=0, int dim2=1", "A diagonal of two dimensions, as a last dimension.", diagonal),
+    op!("narrow", "Tensor input, int dim, SymInt start, SymInt length", "length elements from start along dim.", narrow),
     op!(
         "slice",
-        "x; dim=0, start=0, end=None, step=1",
+        "Tensor input, int dim=0, SymInt start=0, SymInt? end=None, int step=1",
         "Elements from start to end along dim, each step-th. PyTorch: x[start:end:step].",
         slice
     ),
-    op!("select", "x; dim, index", "One index of a dimension, which goes. PyTorch: x[index].", |b, x, a| {
-        let d = b.dim(x[0], a.int("dim", 0)?)?;
+    op!("select", "Tensor input, int dim, SymInt index", "One index of a dimension, which goes. PyTorch: x[index].", |b, x, a| {
+        let d = b.dim(x[0], a.int("dim")?)?;
         if b.rank(x[0]) == 0 {
             return Err(b.error("a scalar has no dimension to select from", ""));
         }
@@ -89,38 +97,38 @@ pub static OPS: &[OpDef] = &[
     }),
     op!(
         "unfold",
-        "x; dimension, size, step",
+        "Tensor input, int dimension, int size, int step",
         "Sliding windows along a dimension, as a last dimension. PyTorch: Tensor.unfold.",
         |b, x, a| {
-            let dim = b.dim(x[0], a.int("dimension", 0)?)?;
-            Ok(vec![b.prim(Prim::Unfold { dim, size: a.int("size", 1)?, step: a.int("step", 1)?, dilation: 1 }, &[x[0]])?])
+            let dim = b.dim(x[0], a.int("dimension")?)?;
+            Ok(vec![b.prim(Prim::Unfold { dim, size: a.int("size")?, step: a.int("step")?, dilation: 1 }, &[x[0]])?])
         }
     ),
-    op!("expand", "x; shape", "Sizes of 1 grown to the given ones; -1 keeps a size.", expand),
+    op!("expand", "Tensor input, SymInt[] shape", "Sizes of 1 grown to the given ones; -1 keeps a size.", expand),
     op!(
         "pad",
-        "x; pad, mode=\"constant\", value=0.0",
+        "Tensor input, int[] pad, str mode=\"constant\", float value=0.0",
         "Elements added around the last dimensions: pad lists pairs from the last dimension on; negative amounts remove. Modes: constant, reflect, replicate, circular.",
         pad
     ),
-    op!("pixel_shuffle", "x; upscale_factor", "[*, C r^2, H, W] to [*, C, H r, W r].", pixel_shuffle),
+    op!("pixel_shuffle", "Tensor input, int upscale_factor", "[*, C r^2, H, W] to [*, C, H r, W r].", pixel_shuffle),
     op!(
         "interpolate",
-        "x; size=None, scale_factor=None, mode=\"nearest\", align_corners=False",
+        "Tensor input, int[]? size=None, float[]? scale_factor=None, str mode=\"nearest\", bool align_corners=False",
         "Resizes the dimensions after the first two; nearest, or linear in one, bilinear in two dimensions.",
         interpolate
     )
     .full(),
-    op!("cat", "tensors..; dim=0", "Tensors joined along a dimension.", |b, x, a| {
+    op!("cat", "Tensor[] tensors, int dim=0", "Tensors joined along a dimension.", |b, x, a| {
         let x = same_type(b, x)?;
-        let d = b.dim(x[0], a.int("dim", 0)?)?;
+        let d = b.dim(x[0], a.int("dim")?)?;
         Ok(vec![b.cat(&x, d)?])
     })
     .widest(),
-    op!("stack", "tensors..; dim=0", "Tensors of equal shape joined along a new dimension.", |b, x, a| {
+    op!("stack", "Tensor[] tensors, int dim=0", "Tensors of equal shape joined along a new dimension.", |b, x, a| {
         let x = same_type(b, x)?;
         let rank = b.rank(x[0]) as i64 + 1;
-        let dim = a.int("dim", 0)?;
+        let dim = a.int("dim")?;
         let d = if dim < 0 { dim + rank } else { dim };
         if !(0..rank).contains(&d) {
             return Err(b.error(format!("dimension {dim} is out of range"), format!("use a dimension from {} to {}", -rank, rank - 1)));
@@ -138,15 +146,20 @@ pub static OPS: &[OpDef] = &[
     .widest(),
     op!(
         "split",
-        "x; split_size_or_sections, dim=0",
+        "Tensor input, int|int[] split_size_or_sections, int dim=0",
         "Consecutive parts of a dimension: of one size (the last may be smaller) or of the sizes listed.",
         split
     ),
-    op!("chunk", "x; chunks, dim=0", "A dimension in that many parts of equal size (the last may be smaller).", |b, x, a| {
-        let d = b.dim(x[0], a.int("dim", 0)?)?;
-        let (n, chunks) = (static_size(b, x[0], d)?, a.int("chunks", 1)?.max(1));
-        split(b, x, &Attrs::new().with("dim", d).with("split_size_or_sections", ((n + chunks - 1) / chunks).max(1)))
-    }),
+    op!(
+        "chunk",
+        "Tensor input, int chunks, int dim=0",
+        "A dimension in that many parts of equal size (the last may be smaller).",
+        |b, x, a| {
+            let d = b.dim(x[0], a.int("dim")?)?;
+            let (n, chunks) = (static_size(b, x[0], d)?, a.int("chunks")?.max(1));
+            split(b, x, &Attrs::new().with("dim", d).with("split_size_or_sections", ((n + chunks - 1) / chunks).max(1)))
+        }
+    ),
 ];
 
 fn same_type(b: &mut Builder, x: &[ValueId]) -> Result<Vec<ValueId>> {
@@ -162,7 +175,7 @@ fn static_size(b: &Builder, x: ValueId, dim: usize) -> Result<i64> {
 }
 
 fn whole_shape(b: &mut Builder, x: ValueId, a: &Attrs) -> Result<Shape> {
-    let Some(mut shape) = a.dims("shape")? else { return Err(b.error("needs a shape", "name the sizes")) };
+    let mut shape = a.dims("shape")?;
     let unknown: Vec<usize> = (0..shape.len()).filter(|i| shape[*i].as_const() == Some(-1)).collect();
     if unknown.len() > 1 || shape.iter().any(|d| d.as_const().is_some_and(|d| d < -1)) {
         return Err(b.error(format!("{} is no shape", b.graph.env.show_shape(&shape)), "sizes are not negative, and only one may be -1"));
@@ -184,7 +197,7 @@ fn whole_shape(b: &mut Builder, x: ValueId, a: &Attrs) -> Result<Shape> {
 }
 
 fn flatten(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let (s, e) = (b.dim(x[0], a.int("start_dim", 0)?)?, b.dim(x[0], a.int("end_dim", -1)?)?);
+    let (s, e) = (b.dim(x[0], a.int("start_dim")?)?, b.dim(x[0], a.int("end_dim")?)?);
     let shape = b.shape(x[0]);
     if shape.is_empty() {
         return Ok(vec![b.reshape(x[0], vec![Dim::ONE])?]);
@@ -200,13 +213,13 @@ fn flatten(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
 
 fn squeeze(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let shape = b.shape(x[0]);
-    let dims = b.dims(x[0], a.ints("dim")?.as_deref())?;
+    let dims = b.dims(x[0], a.opt_ints("dim")?.as_deref())?;
     let kept = shape.into_iter().enumerate().filter(|(i, d)| !(dims.contains(i) && d.is_one())).map(|(_, d)| d).collect();
     Ok(vec![b.reshape(x[0], kept)?])
 }
 
 fn permute(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let list = a.ints("dims")?.unwrap_or_default();
+    let list = a.ints("dims")?;
     let perm = list.iter().map(|d| b.dim(x[0], *d)).collect::<Result<Vec<_>>>()?;
     let mut seen = perm.clone();
     seen.sort_unstable();
@@ -217,9 +230,9 @@ fn permute(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
 }
 
 fn roll(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let shifts = a.ints("shifts")?.unwrap_or_default();
+    let shifts = a.ints("shifts")?;
     let shape = b.shape(x[0]);
-    let Some(dims) = a.ints("dims")?.filter(|d| !d.is_empty()) else {
+    let Some(dims) = a.opt_ints("dims")?.filter(|d| !d.is_empty()) else {
         let flat = b.reshape(x[0], vec![Expr::product(&shape)])?;
         let r = rolled(b, flat, 0, shifts.first().copied().unwrap_or(0))?;
         return Ok(vec![b.reshape(r, shape)?]);
@@ -271,7 +284,7 @@ fn repeat(b: &mut Builder, x: ValueId, reps: &[i64]) -> Result<Vec<ValueId>> {
 }
 
 fn repeat_interleave(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let n = a.int("repeats", 1)?;
+    let n = a.int("repeats")?;
     if n < 0 {
         return Err(b.error(format!("repeats {n} times"), "use a count of zero or more"));
     }
@@ -302,14 +315,14 @@ fn triangle(b: &mut Builder, x: ValueId, a: &Attrs, keeps: ScalarOp) -> Result<V
     }
     let square = &shape[rank - 2..];
     let (row, column) = (b.iota(square, 0)?, b.iota(square, 1)?);
-    let row = b.add_scalar(row, a.int("diagonal", 0)? as f64)?;
+    let row = b.add_scalar(row, a.int("diagonal")? as f64)?;
     let keep = b.binary(keeps, row, column)?;
     let zero = b.zeros_like(x)?;
     Ok(vec![b.select(keep, x, zero)?])
 }
 
 fn diagonal(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let (d1, d2, offset) = (b.dim(x[0], a.int("dim1", 0)?)?, b.dim(x[0], a.int("dim2", 1)?)?, a.int("offset", 0)?);
+    let (d1, d2, offset) = (b.dim(x[0], a.int("dim1")?)?, b.dim(x[0], a.int("dim2")?)?, a.int("offset")?);
     if d1 == d2 || b.rank(x[0]) < 2 {
         return Err(b.error("needs two dimensions", "name two different dimensions"));
     }
@@ -330,27 +343,27 @@ fn diagonal(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
 fn start_of(b: &Builder, x: ValueId, dim: usize, a: &Attrs, name: &str) -> Result<Dim> {
     let s = match a.get(name) {
         Some(Attr::Dims(v)) if v.len() == 1 => v[0].clone(),
-        _ => Dim::Const(a.int(name, 0)?),
+        _ => Dim::Const(a.int(name)?),
     };
     Ok(if s.as_const().is_some_and(|s| s < 0) { b.shape(x)[dim].add(&s) } else { s })
 }
 
 fn narrow(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let d = b.dim(x[0], a.int("dim", 0)?)?;
+    let d = b.dim(x[0], a.int("dim")?)?;
     if b.rank(x[0]) == 0 {
         return Err(b.error("a scalar cannot be narrowed", ""));
     }
     let start = start_of(b, x[0], d, a, "start")?;
-    let Some(length) = a.dims("length")?.and_then(|l| l.into_iter().next()) else { return Err(b.error("needs a length", "")) };
+    let Some(length) = a.dims("length")?.into_iter().next() else { return Err(b.error("needs a length", "")) };
     Ok(vec![b.narrow(x[0], d, start, length)?])
 }
 
 fn slice(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let d = b.dim(x[0], a.int("dim", 0)?)?;
+    let d = b.dim(x[0], a.int("dim")?)?;
     if b.rank(x[0]) == 0 {
         return Err(b.error("a scalar cannot be sliced", ""));
     }
-    let (shape, step) = (b.shape(x[0]), a.int("step", 1)?);
+    let (shape, step) = (b.shape(x[0]), a.int("step")?);
     if step < 1 {
         return Err(b.error(format!("step {step} is not positive"), "use flip() to go backwards"));
     }
@@ -369,7 +382,7 @@ fn slice(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
 }
 
 fn expand(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let Some(mut shape) = a.dims("shape")? else { return Err(b.error("needs a shape", "name the sizes")) };
+    let mut shape = a.dims("shape")?;
     let have = b.shape(x[0]);
     if shape.len() < have.len() {
         return Err(b.error("the shape has fewer dimensions than the tensor", "expand only adds dimensions in front"));
@@ -384,8 +397,8 @@ fn expand(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
 }
 
 fn pad(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let list = a.ints("pad")?.unwrap_or_default();
-    let (rank, mode) = (b.rank(x[0]), a.str("mode", "constant")?);
+    let list = a.ints("pad")?;
+    let (rank, mode) = (b.rank(x[0]), a.str("mode")?);
     if list.len() % 2 != 0 || list.len() > 2 * rank {
         return Err(b.error(format!("pad {list:?} is not a pair for each of the last dimensions"), "list pairs from the last dimension on"));
     }
@@ -398,7 +411,7 @@ fn pad(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
             if lo < 0 || hi < 0 {
                 y = b.narrow(y, d, cut(lo), n.sub(&cut(lo)).sub(&cut(hi)))?;
             }
-            y = b.pad(y, d, add(lo), add(hi), a.float("value", 0.0)?)?;
+            y = b.pad(y, d, add(lo), add(hi), a.float("value")?)?;
         } else {
             y = pad_by_copies(b, y, d, lo, hi, mode)?;
         }
@@ -439,7 +452,7 @@ fn pad_by_copies(b: &mut Builder, x: ValueId, d: usize, lo: i64, hi: i64, mode: 
 }
 
 fn pixel_shuffle(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let (shape, rank, r) = (b.shape(x[0]), b.rank(x[0]), a.int("upscale_factor", 1)?);
+    let (shape, rank, r) = (b.shape(x[0]), b.rank(x[0]), a.int("upscale_factor")?);
     let channels = (rank >= 3 && r > 0).then(|| shape[rank - 3].exact_div(&Dim::Const(r).scale(r))).flatten();
     let Some(c) = channels else {
         return Err(b.error(format!("channels do not divide by {r} squared"), "give [*, C r^2, H, W]"));
@@ -458,13 +471,9 @@ fn interpolate(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>
     if rank < 3 {
         return Err(b.error("needs dimensions after the batch and the channels", "give [N, C, L, ...]"));
     }
-    let factors = match a.get("scale_factor") {
-        Some(Attr::Ints(v)) => Some(v.iter().map(|v| *v as f64).collect()),
-        Some(_) => Some(vec![a.float("scale_factor", 1.0)?]),
-        None => None,
-    };
-    let sizes = a.ints("size")?;
-    let mode = a.str("mode", "nearest")?;
+    let factors = a.opt_floats("scale_factor")?;
+    let sizes = a.opt_ints("size")?;
+    let mode = a.str("mode")?;
     let mut y = match mode {
         "nearest" => x[0],
         "linear" if rank == 3 => b.float(x[0])?,
@@ -490,7 +499,7 @@ fn interpolate(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>
                 let i = b.scalar(ScalarOp::FloorDiv, i, out as f64)?;
                 b.op("index_select", &[y, i], &Attrs::new().with("dim", d))?[0]
             }
-            _ => linear_resize(b, y, d, n, out, a.bool("align_corners", false)?)?,
+            _ => linear_resize(b, y, d, n, out, a.bool("align_corners")?)?,
         };
     }
     Ok(vec![y])
@@ -524,7 +533,7 @@ fn linear_resize(b: &mut Builder, x: ValueId, dim: usize, n: i64, out: i64, alig
 }
 
 fn split(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let d = b.dim(x[0], a.int("dim", 0)?)?;
+    let d = b.dim(x[0], a.int("dim")?)?;
     let Some(total) = b.shape(x[0]).get(d).cloned() else { return Err(b.error("a scalar cannot be split", "")) };
     let sections = match a.get("split_size_or_sections") {
         Some(Attr::Int(size)) if *size > 0 => {

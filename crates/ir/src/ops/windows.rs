@@ -21,8 +21,8 @@ pub(super) struct Windows {
 pub(super) const MOST: i64 = i32::MAX as i64;
 
 /// One number for each of `n` dimensions, from a list or a single number; each at least `least`.
-pub(super) fn each(b: &Builder, a: &Attrs, name: &str, default: i64, n: usize, least: i64) -> Result<Vec<i64>> {
-    let v = a.ints(name)?.unwrap_or(vec![default]);
+pub(super) fn each(b: &Builder, a: &Attrs, name: &str, n: usize, least: i64) -> Result<Vec<i64>> {
+    let v = a.ints(name)?;
     let v = if v.len() == 1 { vec![v[0]; n] } else { v };
     if v.len() != n || v.iter().any(|x| !(least..=MOST).contains(x)) {
         return Err(b.error(format!("{name} is {v:?}"), format!("give one number, or {n}, of at least {least}")));

@@ -188,7 +188,7 @@ fn print_prim(p: &Prim, s: &Symbols) -> String {
 
 // Words that are not strings when they stand bare as an argument.
 fn is_reserved(word: &str) -> bool {
-    matches!(word, "true" | "false" | "inf" | "nan" | "dims") || word.parse::<DType>().is_ok()
+    matches!(word, "true" | "false" | "inf" | "nan" | "dims" | "floats" | "None") || word.parse::<DType>().is_ok()
 }
 
 fn print_attr(a: &Attr, s: &Symbols) -> String {
@@ -197,6 +197,7 @@ fn print_attr(a: &Attr, s: &Symbols) -> String {
         Attr::Str(v) => quote(v),
         Attr::Float(v) if v.is_nan() => "nan".into(),
         Attr::Dims(v) => format!("dims{}", s.list(v)),
+        Attr::Floats(v) => format!("floats[{}]", v.iter().map(|v| print_attr(&Attr::Float(*v), s)).collect::<Vec<_>>().join(", ")),
         a => a.to_string(),
     }
 }
@@ -487,6 +488,8 @@ impl<'a> Parser<'a> {
                 match word {
                     "true" | "false" => Attr::Bool(word == "true"),
                     "dims" => Attr::Dims(self.shape()?),
+                    "None" => Attr::None,
+                    "floats" => Attr::Floats(self.c.list("[", "]", Cursor::float)?),
                     w => w.parse::<DType>().map_or_else(|()| Attr::Str(w.to_string()), Attr::DType),
                 }
             }

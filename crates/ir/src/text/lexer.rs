@@ -321,6 +321,19 @@ impl<'a> Cursor<'a> {
         u32::try_from(v).map_err(|_| self.error_from(self.at - 1, "the number does not fit 32 bits"))
     }
 
+    /// A number with its sign, or `inf` or `nan`.
+    pub fn float(&mut self) -> Result<f64> {
+        let sign = if self.eat("-") { -1.0 } else { 1.0 };
+        let v = match *self.peek() {
+            Token::Number { digits, suffix: "" } => digits.parse().unwrap_or(f64::NAN),
+            Token::Ident("inf") => f64::INFINITY,
+            Token::Ident("nan") => f64::NAN,
+            _ => return self.expected("a number"),
+        };
+        self.next();
+        Ok(sign * v)
+    }
+
     /// Items between two marks, separated by commas; a comma before the end is allowed.
     pub fn list<T>(&mut self, open: &str, close: &str, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         self.expect(open)?;

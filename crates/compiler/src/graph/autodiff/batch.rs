@@ -7,8 +7,9 @@
 use super::{batch_rules, expand_grads, has_derivative};
 use aludel_ir::graph::InputKind;
 use aludel_ir::op::VjpArgs;
+use aludel_ir::opmath;
 use aludel_ir::rewrite::emit;
-use aludel_ir::{Attrs, Builder, DType, Dim, Error, Function, Graph, Op, Origin, Prim, Result, ScalarOp, TensorType, ValueId};
+use aludel_ir::{Attrs, Builder, DType, Dim, Error, Function, Graph, Op, OpDef, Origin, Prim, Result, ScalarOp, TensorType, ValueId};
 use std::sync::Arc;
 
 /// What random operators do whose key the samples share. PyTorch: the option `randomness` of `torch.func.vmap`.
@@ -132,7 +133,7 @@ impl Batcher {
         types: Vec<TensorType>,
     ) -> Result<Vec<Batched>> {
         if let Op::Call(def, attrs) = op
-            && let Some(key) = key_operand(def.signature, attrs, sample)
+            && let Some(key) = key_operand(def, attrs, sample)
             && !x[key].1
         {
             match self.randomness {
@@ -245,19 +246,16 @@ impl Batcher {
     }
 }
 
-/// The operand that is a random operator's key, unless its arguments make it draw nothing. The row's signature names it; where others
-/// before it may be left out, as attention's mask, it is the last operand. A key has words for elements: attention has keys of another
-/// kind.
-fn key_operand(signature: &str, attrs: &Attrs, sample: &[TensorType]) -> Option<usize> {
-    let none = |name: &str| attrs.float(name, 1.0) == Ok(0.0);
-    if attrs.bool("training", true) == Ok(false) || none("p") {
+/// The operand that is a random operator's key, unless its arguments make it draw nothing. The row's signature names it. A key has words
+/// for elements: attention has keys of another kind.
+fn key_operand(def: &OpDef, attrs: &Attrs, sample: &[TensorType]) -> Option<usize> {
+    let call = def.bind(sample.len(), attrs).ok()?;
+    if call.bool("training") == Ok(false) || call.float("p") == Ok(0.0) {
         return None;
     }
-    let operands = signature.split(';').next().unwrap_or("");
-    let at = operands.split(',').position(|p| matches!(p.trim().trim_matches(['[', ']']), "key" | "dropout_key"));
-    let at = at.filter(|k| sample.get(*k).is_some_and(|t| t.dtype == DType::U32));
-    let last = sample.len().checked_sub(1).filter(|k| operands.contains("[dropout_key]") && sample[*k].dtype == DType::U32);
-    at.or(last)
+    let keys = ["key", "dropout_key"].into_iter().filter_map(|name| call.operand(name));
+    let last = def.schema().param("dropout_key").and_then(|_| sample.len().checked_sub(1));
+    keys.chain(last).find(|k| sample.get(*k).is_some_and(|t| t.dtype == DType::U32))
 }
 
 // A graph over the sizes of another, without symbols and guards of its own; guards found on the way go to the other.
@@ -292,8 +290,8 @@ fn derivative(outer: &mut Builder, op: &Op, args: &[TensorType]) -> Result<Graph
         let outputs: Vec<ValueId> = types.iter().enumerate().map(|(i, t)| arg(b, format!("y{i}"), t)).collect();
         let grads: Vec<Option<ValueId>> =
             types.iter().enumerate().map(|(i, t)| t.dtype.is_float().then(|| arg(b, format!("dy{i}"), t))).collect();
-        let vjp = def.vjp.ok_or_else(|| Error::verify(def.name, "has no derivative of its own"))?;
-        let found = vjp(b, &VjpArgs { inputs: &inputs, outputs: &outputs, grads: &grads, attrs })?;
+        let found = opmath::differentiate(b, def, &VjpArgs { inputs: &inputs, outputs: &outputs, grads: &grads, attrs });
+        let found = found.ok_or_else(|| Error::verify(def.name, "has no derivative of its own"))??;
         for (i, (g, x)) in found.into_iter().zip(&inputs).enumerate() {
             if b.dtype(*x).is_float() {
                 let g = match g {
