@@ -398,7 +398,7 @@ impl<'n> Emitter<'n> {
             LoopOp::Const(l) => return Ok(KExpr::Lit(l)),
             LoopOp::Index(e) => {
                 let at = self.index(kb, &e)?;
-                if may_wrap(&e, self.program) { KExpr::Bitcast(DType::I32, Box::new(at)) } else { at }
+                if is_bounded(&e, self.program) { at } else { KExpr::Bitcast(DType::I32, Box::new(at)) }
             }
             LoopOp::Load { buffer, index, mask } => {
                 let mut at = match self.bases.get(&v).cloned() {
@@ -484,12 +484,12 @@ impl<'n> Emitter<'n> {
     }
 }
 
-/// Whether an index that is data may leave 32 bits: counting from and by large numbers does.
-fn may_wrap(e: &Expr, ranges: &dyn Ranges) -> bool {
+/// Whether an index that is data surely stays within 32 bits: counting from and by large numbers does not.
+fn is_bounded(e: &Expr, ranges: &dyn Ranges) -> bool {
     let within = |bound: Option<i64>| bound.is_some_and(|b| i32::try_from(b).is_ok());
     let (lo, hi) = e.bounds(ranges);
     // An axis alone is below its extent.
-    !(within(lo) && within(hi)) && !matches!(e.as_atom(), Some(Atom::Axis(_)))
+    matches!(e.as_atom(), Some(Atom::Axis(_))) || (within(lo) && within(hi))
 }
 
 /// An operation on data. Sums and products of integers may wrap there, as index arithmetic never does: a bitcast to the same type,
