@@ -175,7 +175,7 @@ fn every_size_compiles_for_every_target() {
         Target::cuda(80, MatmulPrecision::Highest),
         Target::cuda(90, MatmulPrecision::High),
     ];
-    let styles = |seed: u64| Style { sizes: Sizes::Wild, symbolic: false, gradients: seed % 3 == 0, ..styles(seed) };
+    let styles = |seed: u64| Style { sizes: Sizes::Wild, symbolic: false, gradients: seed.is_multiple_of(3), ..styles(seed) };
     check("sizes", 200, styles, &|g| {
         targets.iter().find_map(|t| {
             let options = [Options::default(), Options { style: aludel_compiler::Style::Operator, ..Options::default() }];
