@@ -1,7 +1,7 @@
 //! How a nest touches memory: along which axes, and what is stored where.
 
 use super::build::split_order;
-use aludel_ir::expr::{AxisId, Expr};
+use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
 use std::collections::BTreeSet;
 
@@ -51,4 +51,98 @@ pub(crate) fn is_mixed_radix(e: &Expr, extent: &Expr, program: &LoopProgram) -> 
         stride = stride.mul(program.extent(*a));
     }
     sum == *e && stride == *extent
+}
+
+/// Sums of at most so many are windows, such as those of each channel: a thread has one to itself where there are many.
+pub(crate) const SHORT: i64 = 32;
+
+/// The axis along which most loads are contiguous; for short sums one that neighbouring threads can go along, if what is summed has one.
+pub(crate) fn contiguous_axis(nest: &Nest, short: bool) -> Option<AxisId> {
+    let summed = |index: &Expr| index.axes().iter().any(|a| nest.inner.contains(a));
+    if short && let Some(outer) = most_loads(nest, &nest.axes, summed) {
+        return Some(outer);
+    }
+    let all: Vec<AxisId> = nest.inner.iter().chain(&nest.axes).copied().collect();
+    most_loads(nest, &all, |_| true).or_else(|| {
+        // Loads that are gathered or put together follow no axis: then the stores decide.
+        let unit = |a: &&AxisId| nest.stores.iter().any(|s| s.index[0].coefficient(**a).is_some_and(|c| c.is_one()));
+        all.iter().find(unit).copied()
+    })
+}
+
+// Of the given axes the one along which most loads are contiguous, of those whose index counts; the first among equals.
+fn most_loads(nest: &Nest, among: &[AxisId], counts: impl Fn(&Expr) -> bool) -> Option<AxisId> {
+    let mut votes: Vec<(AxisId, usize)> = Vec::new();
+    for (op, _) in &nest.ops {
+        if let LoopOp::Load { index, .. } = op
+            && counts(&index[0])
+        {
+            for a in among {
+                if index[0].coefficient(*a).is_some_and(|c| c.is_one()) {
+                    match votes.iter_mut().find(|(x, _)| x == a) {
+                        Some((_, n)) => *n += 1,
+                        None => votes.push((*a, 1)),
+                    }
+                }
+            }
+        }
+    }
+    votes.into_iter().reduce(|best, v| if v.1 > best.1 { v } else { best }).map(|(a, _)| a)
+}
+
+/// How far apart neighbours along each row axis lie in the first load that is contiguous along `a` and is summed.
+pub(crate) fn walked(nest: &Nest, a: AxisId) -> Vec<(AxisId, i64)> {
+    let loads = nest.ops.iter().filter_map(|(op, _)| match op {
+        LoopOp::Load { index, .. } => Some(&index[0]),
+        _ => None,
+    });
+    let stride = |e: &Expr, a: AxisId| e.coefficient(a).and_then(|c| c.as_const());
+    let first = loads.filter(|e| stride(e, a) == Some(1)).find(|e| e.axes().iter().any(|x| nest.inner.contains(x)));
+    first.map_or(Vec::new(), |e| nest.axes.iter().filter_map(|x| Some((*x, stride(e, *x)?))).collect())
+}
+
+/// Whether neighbouring rows are windows that overlap or touch: they start less than a window's elements apart.
+pub(crate) fn overlaps(program: &LoopProgram, nest: &Nest, columns: i64) -> bool {
+    let Some(last) = nest.axes.iter().rev().find(|a| !program.extent(**a).is_one()) else { return false };
+    nest.ops.iter().any(|(op, _)| match op {
+        LoopOp::Load { index, .. } if index[0].axes().iter().any(|a| nest.inner.contains(a)) => {
+            index[0].coefficient(*last).and_then(|c| c.as_const()).is_some_and(|c| (1..columns).contains(&c))
+        }
+        _ => false,
+    })
+}
+
+/// For each operation, how many reductions lie one after another below it.
+pub(crate) fn levels(nest: &Nest) -> Vec<u32> {
+    let mut out: Vec<u32> = Vec::with_capacity(nest.ops.len());
+    for (op, _) in &nest.ops {
+        let below = op.operands().iter().map(|v| out[v.0 as usize]).max().unwrap_or(0);
+        out.push(below + matches!(op, LoopOp::Reduce { .. }) as u32);
+    }
+    out
+}
+
+pub(crate) fn level_of_store(nest: &Nest, levels: &[u32], s: usize) -> u32 {
+    let mut level = levels[nest.stores[s].value.0 as usize];
+    for e in &nest.stores[s].index {
+        e.visit(&mut |a| {
+            if let Atom::Value(v) = a {
+                level = level.max(levels[*v as usize]);
+            }
+        });
+    }
+    level
+}
+
+/// Whether an operand lies along axes in memory.
+pub(crate) fn contiguous_along(nest: &Nest, operand: ValId, axes: &[AxisId]) -> bool {
+    let mut along = false;
+    let mut stack = vec![operand];
+    while let Some(v) = stack.pop() {
+        if let LoopOp::Load { index, .. } = nest.op(v) {
+            along |= axes.iter().any(|a| index[0].coefficient(*a).is_some_and(|c| c.is_one()));
+        }
+        stack.extend(nest.op(v).operands());
+    }
+    along
 }

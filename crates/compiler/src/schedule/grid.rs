@@ -3,7 +3,7 @@
 //! Templates count workgroups along one line. A device counts them in three dimensions with a limit for each (65,535 on WebGPU), so
 //! a long line is folded into rows, the last of which may be longer than what is left: its surplus workgroups must neither write
 //! outside nor repeat another's update in place. This is the only place that decodes a workgroup's index, and no kernel is
-//! finished without it ([`super::build::KernelBuilder::group`]).
+//! finished without it ([`crate::schedule::emit::KernelBuilder::group`]).
 
 use crate::device::Target;
 use aludel_ir::expr::{Expr, NoRanges};

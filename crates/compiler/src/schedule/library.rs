@@ -1,6 +1,6 @@
 //! Products that a library beside the compiler computes faster than its kernels.
 
-use super::staged;
+use super::nvidia::product::warpgroup;
 use crate::device::Target;
 use crate::nest::product::product;
 use crate::nest::{Kind, classify, collapse};
@@ -44,7 +44,7 @@ fn feeds_units(table: &mut LoopProgram, nest: &Nest, target: &Target) -> bool {
     let kind = classify(nest, table);
     let flat = collapse(table, nest, &kind);
     match classify(&flat, table) {
-        Kind::Contract(c) => staged::warpgroup::choose(table, &flat, &c, target).is_some_and(|p| p.is_fast()),
+        Kind::Contract(c) => warpgroup::choose(table, &flat, &c, target).is_some_and(|p| p.is_fast()),
         _ => false,
     }
 }

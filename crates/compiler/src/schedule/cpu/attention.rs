@@ -9,8 +9,8 @@ use super::loops::{each, hint, hoist_constants, round_up};
 use crate::device::Target;
 use crate::nest::attention::{Attention, Causal};
 use crate::schedule::Scheduled;
-use crate::schedule::attention::{hoist, stores_of};
-use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
+use crate::schedule::emit::attention::{hoist, stores_of};
+use crate::schedule::emit::{Emitter, KernelBuilder, groups_of, zero};
 use crate::schedule::grid::Grid;
 use aludel_ir::attention::HIDDEN;
 use aludel_ir::expr::{AxisId, Expr};
@@ -26,7 +26,7 @@ const TILE: i64 = 64;
 
 const F32: Ty = Ty::scalar(DType::F32);
 
-pub(super) fn schedule(program: &LoopProgram, nest: &Nest, a: &Attention, target: &Target) -> Result<Scheduled> {
+pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, a: &Attention, target: &Target) -> Result<Scheduled> {
     let lanes = target.vector_lanes as i64;
     let rows = round_up(hint(program, program.extent(a.row)).min(BLOCK), ROWS);
     let columns = round_up(hint(program, program.extent(a.column)).min(TILE), lanes);

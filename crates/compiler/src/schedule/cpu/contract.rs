@@ -13,7 +13,7 @@ use super::tile::{Tile, walks_along};
 use crate::device::Target;
 use crate::nest::Contraction;
 use crate::schedule::Scheduled;
-use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
+use crate::schedule::emit::{Emitter, KernelBuilder, groups_of, zero};
 use crate::schedule::grid::Grid;
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty};
@@ -21,7 +21,7 @@ use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::{DType, Result, ScalarOp};
 use std::collections::HashMap;
 
-pub(super) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Result<Scheduled> {
+pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Result<Scheduled> {
     let tile = Tile::choose(program, nest, c, target);
     // Narrow floats are multiplied and summed as f32.
     let dtype = match nest.dtype(c.reduce) {

@@ -1,6 +1,6 @@
 //! Pieces of a linear space, and loops over axes.
 
-use crate::schedule::build::{Emitter, KernelBuilder, Placed, groups_of};
+use crate::schedule::emit::{Emitter, KernelBuilder, Placed, groups_of};
 use crate::schedule::grid::Grid;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt};

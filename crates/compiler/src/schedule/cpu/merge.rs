@@ -3,7 +3,7 @@
 //! Collapsing joins axes that *every* access of a nest steps through as one. The windows of a convolution keep its axes apart, while
 //! its weights and its results do not care: here the accesses of one role get a joined axis, the others keep theirs.
 
-use crate::schedule::build::{Emitter, KernelBuilder};
+use crate::schedule::emit::{Emitter, KernelBuilder};
 use aludel_ir::Result;
 use aludel_ir::ScalarOp;
 use aludel_ir::expr::{AxisId, Expr};

@@ -4,7 +4,7 @@
 use super::loops::{each, hint, nested, round_up, span};
 use crate::nest::Contraction;
 use crate::schedule::Scheduled;
-use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
+use crate::schedule::emit::{Emitter, KernelBuilder, groups_of, zero};
 use crate::schedule::grid::Grid;
 use aludel_ir::Result;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
@@ -16,7 +16,7 @@ const COLUMNS: i64 = 1024;
 /// Conditions that a piece asks, about.
 const PIECE: i64 = 1 << 15;
 
-pub(super) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction) -> Result<Scheduled> {
+pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction) -> Result<Scheduled> {
     let mut kb = KernelBuilder::new();
     let mut em = Emitter::new(nest, program);
     em.lazy = true;

@@ -3,14 +3,14 @@
 use super::loops::{each, grain, hint, hoist_constants, place, span};
 use super::merge::Long;
 use crate::schedule::Scheduled;
-use crate::schedule::build::{Emitter, KernelBuilder, groups_of};
+use crate::schedule::emit::{Emitter, KernelBuilder, groups_of};
 use crate::schedule::grid::Grid;
 use aludel_ir::Result;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr};
 use aludel_ir::loops::{LoopProgram, Nest};
 
-pub(super) fn schedule(program: &mut LoopProgram, nest: &mut Nest) -> Result<Scheduled> {
+pub(in crate::schedule) fn schedule(program: &mut LoopProgram, nest: &mut Nest) -> Result<Scheduled> {
     let long = Long::join(program, nest);
     over_elements(program, nest, &long, grain(nest), &mut |kb, em| em.stores(kb, &|_| true))
 }

@@ -1,6 +1,6 @@
 //! The register tile of a product: rows of vectors that gather sums, with a place each in scratch.
 
-use crate::schedule::build::{KernelBuilder, zero};
+use crate::schedule::emit::{KernelBuilder, zero};
 use aludel_ir::ScalarOp;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
 

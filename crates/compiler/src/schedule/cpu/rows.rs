@@ -10,11 +10,11 @@
 use super::loops::{Stretch, contiguous, each, grain, hint, hoist_constants, nested, span};
 use super::merge::Long;
 use super::pointwise;
+use crate::nest::access::{level_of_store, levels};
 use crate::schedule::Scheduled;
-use crate::schedule::accumulate::{self, Acc, identity};
-use crate::schedule::build::{Emitter, KernelBuilder, groups_of};
+use crate::schedule::emit::accumulate::{self, Acc, identity};
+use crate::schedule::emit::{Emitter, KernelBuilder, groups_of};
 use crate::schedule::grid::Grid;
-use crate::schedule::rows::{level_of_store, levels};
 use aludel_ir::Result;
 use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
@@ -27,7 +27,7 @@ const STRETCH: i64 = 256;
 const FEW: i64 = 12;
 const UNROLLED: i64 = 400;
 
-pub(super) fn schedule(program: &mut LoopProgram, nest: &mut Nest) -> Result<Scheduled> {
+pub(in crate::schedule) fn schedule(program: &mut LoopProgram, nest: &mut Nest) -> Result<Scheduled> {
     let few = program.volume(&nest.inner).as_const().filter(|n| *n <= FEW && n * nest.ops.len() as i64 <= UNROLLED);
     if let (Some(n), true) = (few, hint(program, &program.volume(&nest.axes)) >= 16) {
         let long = Long::join(program, nest);

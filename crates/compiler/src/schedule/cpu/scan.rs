@@ -3,8 +3,8 @@
 use super::loops::{Stretch, contiguous, each, grain, hint, hoist_constants, nested, span};
 use crate::nest::Scan;
 use crate::schedule::Scheduled;
-use crate::schedule::accumulate::identity;
-use crate::schedule::build::{Emitter, KernelBuilder, groups_of};
+use crate::schedule::emit::accumulate::identity;
+use crate::schedule::emit::{Emitter, KernelBuilder, groups_of};
 use crate::schedule::grid::Grid;
 use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
@@ -14,7 +14,7 @@ use aludel_ir::{DType, Literal, Result};
 /// Rows that take a step together, at most: their running values stay in the first cache.
 const STRETCH: i64 = 1024;
 
-pub(super) fn schedule(program: &LoopProgram, nest: &Nest, scan: &Scan) -> Result<Scheduled> {
+pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, scan: &Scan) -> Result<Scheduled> {
     let rows: Vec<AxisId> = nest.axes.iter().copied().filter(|a| *a != scan.at).collect();
     let order: Vec<AxisId> = std::iter::once(scan.over).chain(rows.iter().rev().copied()).collect();
     let across = contiguous(program, nest, &order).filter(|a| *a != scan.over && hint(program, program.extent(*a)) >= 8);

@@ -3,13 +3,13 @@
 
 use super::loops::nested;
 use crate::schedule::Scheduled;
-use crate::schedule::build::{Emitter, KernelBuilder};
+use crate::schedule::emit::{Emitter, KernelBuilder};
 use crate::schedule::grid::Grid;
 use aludel_ir::Result;
 use aludel_ir::expr::Expr;
 use aludel_ir::loops::{LoopProgram, Nest};
 
-pub(super) fn schedule(program: &LoopProgram, nest: &Nest) -> Result<Scheduled> {
+pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest) -> Result<Scheduled> {
     let mut kb = KernelBuilder::new();
     let mut em = Emitter::new(nest, program);
     em.lazy = true;

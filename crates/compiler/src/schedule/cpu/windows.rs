@@ -12,7 +12,7 @@ use super::tile::cache_words;
 use crate::device::Target;
 use crate::nest::{Contraction, Product};
 use crate::schedule::Scheduled;
-use crate::schedule::build::{Emitter, KernelBuilder, groups_of, zero};
+use crate::schedule::emit::{Emitter, KernelBuilder, groups_of, zero};
 use crate::schedule::grid::Grid;
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty};
@@ -29,7 +29,7 @@ const LEAST_COLUMNS: i64 = 6;
 const TY: DType = DType::F32;
 
 /// The contraction with its windows on the left, where one side has them.
-pub(super) fn orient(program: &LoopProgram, nest: &Nest, c: &Contraction, lanes: i64) -> Option<Contraction> {
+pub(in crate::schedule) fn orient(program: &LoopProgram, nest: &Nest, c: &Contraction, lanes: i64) -> Option<Contraction> {
     if c.product != Product::Multiply || nest.dtype(c.reduce) != TY {
         return None;
     }
@@ -168,7 +168,7 @@ fn part(program: &LoopProgram, side: &Side, total: i64) -> i64 {
     }
 }
 
-pub(super) fn schedule(program: &mut LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Result<Scheduled> {
+pub(in crate::schedule) fn schedule(program: &mut LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Result<Scheduled> {
     // The columns' depth and the results' rows as few axes as they need.
     let mut nest = nest.clone();
     let packed = reach(&nest, &[c.rhs]);

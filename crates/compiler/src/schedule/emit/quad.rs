@@ -1,0 +1,265 @@
+//! Several neighbouring iterations at once: four elements that lie side by side in memory are loaded and stored as one.
+
+use crate::schedule::emit::{Emitter, KernelBuilder, of_data};
+use aludel_ir::expr::{Atom, AxisId, Expr};
+use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
+use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::{DType, Error, Result, ScalarOp};
+use std::collections::HashMap;
+
+/// Iterations that differ in one axis alone: one, or four whose first is a multiple of four.
+pub(in crate::schedule) struct Quad {
+    axis: AxisId,
+    /// One or four.
+    lanes: u32,
+    /// The axis of the first iteration divided by `lanes`.
+    at: KExpr,
+    /// The other axes.
+    axes: HashMap<AxisId, KExpr>,
+    values: HashMap<ValId, Vec<KExpr>>,
+}
+
+/// How an index moves within so many iterations along an axis, the first of which is a multiple of as many.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Moves {
+    /// Not at all.
+    Not,
+    /// Element by element, from a multiple of as many.
+    Wide,
+    Otherwise,
+}
+
+fn moves(e: &Expr, axis: AxisId, by: i64) -> Moves {
+    let (mut wide, mut aligned) = (0, true);
+    for (m, c) in e.terms() {
+        match m.iter().map(|a| atom_moves(a, axis, by)).reduce(|a, b| if a == Moves::Not && b == Moves::Not { a } else { Moves::Otherwise })
+        {
+            // A product of several atoms moves when any of them does; one by itself moves as it does.
+            _ if m.len() == 1 && c == 1 && atom_moves(&m[0], axis, by) == Moves::Wide => wide += 1,
+            None | Some(Moves::Not) => aligned &= c % by == 0,
+            Some(_) => return Moves::Otherwise,
+        }
+    }
+    match (wide, aligned) {
+        (0, _) => Moves::Not,
+        (1, true) => Moves::Wide,
+        _ => Moves::Otherwise,
+    }
+}
+
+fn atom_moves(a: &Atom, axis: AxisId, by: i64) -> Moves {
+    let uses = Expr::atom(a.clone()).uses_axis(axis);
+    match a {
+        Atom::Axis(x) if *x == axis => Moves::Wide,
+        _ if !uses => Moves::Not,
+        // As many neighbours lie in the same block of a multiple of so many, one after another.
+        Atom::FloorDiv(x, d) | Atom::Mod(x, d) => {
+            let blocks = d.as_const().is_some_and(|d| d % by == 0);
+            match (moves(x, axis, by), a) {
+                (Moves::Not, _) if !d.uses_axis(axis) => Moves::Not,
+                (Moves::Wide, Atom::FloorDiv(..)) if blocks => Moves::Not,
+                (Moves::Wide, Atom::Mod(..)) if blocks => Moves::Wide,
+                _ => Moves::Otherwise,
+            }
+        }
+        _ => Moves::Otherwise,
+    }
+}
+
+/// Whether an index moves element by element within `by` iterations along an axis, from a multiple of `by`.
+pub(in crate::schedule) fn is_wide(e: &Expr, axis: AxisId, by: i64) -> bool {
+    moves(e, axis, by) == Moves::Wide
+}
+
+/// Whether some access of a nest would be four elements wide along an axis of so many.
+pub(in crate::schedule) fn pays(nest: &Nest, program: &LoopProgram, axis: AxisId) -> bool {
+    let divides = program.extent(axis).as_const().is_some_and(|e| e % 4 == 0);
+    let load = |op: &LoopOp| matches!(op, LoopOp::Load { index, .. } if is_wide(&index[0], axis, 4));
+    divides && (nest.ops.iter().any(|(op, _)| load(op)) || nest.stores.iter().any(|s| is_wide(&s.index[0], axis, 4)))
+}
+
+/// Whether what a value is made of is read four elements wide along an axis of so many.
+pub(in crate::schedule) fn reads_wide(nest: &Nest, program: &LoopProgram, v: ValId, axis: AxisId) -> bool {
+    let (mut wide, mut stack) = (false, vec![v]);
+    while let Some(v) = stack.pop() {
+        let op = nest.op(v);
+        wide |= matches!(op, LoopOp::Load { index, .. } if is_wide(&index[0], axis, 4));
+        stack.extend(op.operands());
+    }
+    wide && program.extent(axis).as_const().is_some_and(|e| e % 4 == 0)
+}
+
+impl Quad {
+    /// `axes` are those of the other axes; `at` is the axis of the first iteration divided by `lanes`.
+    pub fn new(axis: AxisId, lanes: u32, at: KExpr, axes: HashMap<AxisId, KExpr>) -> Self {
+        Quad { axis, lanes, at, axes, values: HashMap::new() }
+    }
+
+    /// Declares what a value is: a product's result, lane by lane.
+    pub fn define(&mut self, v: ValId, lanes: Vec<KExpr>) {
+        self.values.insert(v, lanes);
+    }
+
+    /// Keeps what was loaded and forgets what was computed from it: it is computed again where it is needed.
+    pub fn forget(&mut self, nest: &Nest) {
+        self.values.retain(|v, _| matches!(nest.op(*v), LoopOp::Load { .. }));
+    }
+
+    fn first(&self) -> KExpr {
+        k::mul(self.at.clone(), k::int(self.lanes as i64))
+    }
+
+    /// The value of an operation: one for each lane, or a single one where all lanes agree.
+    pub fn value(&mut self, kb: &mut KernelBuilder, em: &Emitter, v: ValId) -> Result<Vec<KExpr>> {
+        if let Some(known) = self.values.get(&v) {
+            return Ok(known.clone());
+        }
+        if let Some(known) = em.known(v) {
+            return Ok(vec![known]);
+        }
+        let dtype = em.nest.dtype(v);
+        let ty = Ty::scalar(dtype);
+        let lanes = if em.depends_on(v, &[self.axis]) { self.lanes as usize } else { 1 };
+        let agree = |args: &[Vec<KExpr>]| args.iter().map(Vec::len).max().unwrap_or(1);
+        // Lanes agree on a mask that is the same for four neighbours.
+        let mask = match em.nest.op(v) {
+            LoopOp::Load { mask: Some(m), .. } => Some(self.value(kb, em, *m)?),
+            _ => None,
+        };
+        let one_mask = mask.as_ref().is_none_or(|m| m.len() == 1);
+        let out: Vec<KExpr> = match em.nest.op(v) {
+            LoopOp::Const(l) => return Ok(vec![KExpr::Lit(*l)]),
+            LoopOp::Index(e) => {
+                let lanes = if lanes == 4 && moves(e, self.axis, 4) == Moves::Not && !reads(e, em, self.axis) { 1 } else { lanes };
+                self.index(kb, em, e, lanes)?
+            }
+            LoopOp::Load { buffer, index, .. }
+                if lanes == 4 && one_mask && is_wide(&index[0], self.axis, 4) && !reads(&index[0], em, self.axis) =>
+            {
+                let mut at = self.wide(kb, em, &index[0])?;
+                if let Some(m) = mask {
+                    at = k::select(lane(&m, 0), at, k::int(0));
+                }
+                let wide = Ty::vec4(dtype);
+                let buffer = kb.buffer(*buffer);
+                let load = kb.bind(KExpr::Load { buffer, index: Box::new(at), ty: wide }, wide);
+                (0..4).map(|l| KExpr::Lane(Box::new(load.clone()), l)).collect()
+            }
+            LoopOp::Load { buffer, index, .. } => {
+                let mut at = self.index(kb, em, &index[0], lanes)?;
+                if let Some(m) = mask {
+                    // Where the mask is false the element may not exist: read the first one instead.
+                    at = at.into_iter().enumerate().map(|(l, at)| k::select(lane(&m, l), at, k::int(0))).collect();
+                }
+                at.into_iter().map(|at| KExpr::Load { buffer: kb.buffer(*buffer), index: Box::new(at), ty }).collect()
+            }
+            LoopOp::Scalar(op, args) => {
+                // Four neighbours from a multiple of four are all below another one, or none is.
+                let together = matches!(op, ScalarOp::Lt | ScalarOp::Ge) && self.is_block(em, args[0]) && is_multiple(em.nest, args[1]);
+                let args = args.iter().map(|a| self.value(kb, em, *a)).collect::<Result<Vec<_>>>()?;
+                (0..if together { 1 } else { agree(&args) })
+                    .map(|l| of_data(*op, dtype, args.iter().map(|a| lane(a, l)).collect()))
+                    .collect()
+            }
+            LoopOp::Cast(d, x) => {
+                let x = self.value(kb, em, *x)?;
+                x.into_iter().map(|x| KExpr::Cast(*d, Box::new(x))).collect()
+            }
+            LoopOp::Bitcast(d, x) => {
+                let x = self.value(kb, em, *x)?;
+                x.into_iter().map(|x| KExpr::Bitcast(*d, Box::new(x))).collect()
+            }
+            LoopOp::Reduce { .. } => return Err(Error::verify(format!("operation v{}", v.0), "a reduction is used before its loop")),
+        };
+        let out: Vec<KExpr> = out.into_iter().map(|e| if matches!(e, KExpr::Lane(..)) { e } else { kb.bind(e, ty) }).collect();
+        self.values.insert(v, out.clone());
+        Ok(out)
+    }
+
+    /// Whether a value is an index that moves element by element.
+    fn is_block(&self, em: &Emitter, v: ValId) -> bool {
+        matches!(em.nest.op(v), LoopOp::Index(e) if is_wide(e, self.axis, 4) && !reads(e, em, self.axis))
+    }
+
+    /// An index expression for each lane.
+    fn index(&mut self, kb: &mut KernelBuilder, em: &Emitter, e: &Expr, lanes: usize) -> Result<Vec<KExpr>> {
+        let values = self.used(kb, em, e)?;
+        let first = self.first();
+        (0..lanes)
+            .map(|l| {
+                let mut axes = self.axes.clone();
+                axes.insert(self.axis, k::add(first.clone(), k::int(l as i64)));
+                kb.expr(e, &axes, &|v| values.get(&v).map(|x| lane(x, l)), em.program)
+            })
+            .collect()
+    }
+
+    /// A wide index in groups of four.
+    fn wide(&mut self, kb: &mut KernelBuilder, em: &Emitter, e: &Expr) -> Result<KExpr> {
+        // Where it is the axis plus multiples of four, each term is divided by itself; else the index of the first element is.
+        let rest = e.sub(&Expr::axis(self.axis));
+        if !rest.uses_axis(self.axis) {
+            let mut quarter = Expr::ZERO;
+            for (m, c) in rest.terms() {
+                quarter = quarter.add(&m.iter().fold(Expr::Const(c / 4), |acc, a| acc.mul(&Expr::atom(a.clone()))));
+            }
+            let values = self.used(kb, em, &quarter)?;
+            let quarter = kb.expr(&quarter, &self.axes, &|v| values.get(&v).map(|x| lane(x, 0)), em.program)?;
+            return Ok(k::add(quarter, self.at.clone()));
+        }
+        let first = self.index(kb, em, e, 1)?;
+        let first = kb.int(lane(&first, 0));
+        Ok(k::div(first, k::int(4)))
+    }
+
+    /// The values that an index expression reads.
+    fn used(&mut self, kb: &mut KernelBuilder, em: &Emitter, e: &Expr) -> Result<HashMap<u32, Vec<KExpr>>> {
+        let mut used = Vec::new();
+        e.visit(&mut |a| {
+            if let Atom::Value(v) = a {
+                used.push(*v);
+            }
+        });
+        used.into_iter().map(|v| Ok((v, self.value(kb, em, ValId(v))?))).collect()
+    }
+
+    /// The statements of the stores for which `pick` holds; what they store is computed here, before any of them.
+    pub fn stores(&mut self, kb: &mut KernelBuilder, em: &Emitter, pick: &dyn Fn(usize) -> bool) -> Result<Vec<Stmt>> {
+        let mut out = Vec::new();
+        for (_, s) in em.nest.stores.iter().enumerate().filter(|(i, _)| pick(*i)) {
+            let value = self.value(kb, em, s.value)?;
+            let buffer = kb.buffer(s.buffer);
+            if self.lanes == 4 && !s.add && is_wide(&s.index[0], self.axis, 4) && !reads(&s.index[0], em, self.axis) {
+                let index = self.wide(kb, em, &s.index[0])?;
+                let wide = if value.len() == 1 { value } else { (0..4).map(|l| lane(&value, l)).collect() };
+                out.push(Stmt::Store { buffer, index, value: KExpr::Vec4(wide) });
+                continue;
+            }
+            // Where neither the place nor the value moves, one store does it.
+            let moves = s.index[0].uses_axis(self.axis) || reads(&s.index[0], em, self.axis) || value.len() > 1 || s.add;
+            let lanes = if moves { self.lanes as usize } else { 1 };
+            for (l, index) in self.index(kb, em, &s.index[0], lanes)?.into_iter().enumerate() {
+                let value = lane(&value, l);
+                out.push(if s.add { Stmt::AtomicAdd { buffer, index, value } } else { Stmt::Store { buffer, index, value } });
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// Whether a value is a constant multiple of four.
+fn is_multiple(nest: &Nest, v: ValId) -> bool {
+    matches!(nest.op(v), LoopOp::Const(l) if l.dtype == DType::I32 && l.value() % 4.0 == 0.0)
+}
+
+/// Whether an index is made of values that vary along an axis.
+fn reads(e: &Expr, em: &Emitter, axis: AxisId) -> bool {
+    let mut found = false;
+    e.visit(&mut |a| found |= matches!(a, Atom::Value(v) if em.depends_on(ValId(*v), &[axis])));
+    found
+}
+
+/// The value in one lane, of one for each lane or one for all.
+pub(in crate::schedule) fn lane(values: &[KExpr], l: usize) -> KExpr {
+    values.get(l).or(values.first()).cloned().unwrap_or_else(|| k::int(0))
+}

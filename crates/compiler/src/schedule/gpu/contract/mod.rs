@@ -1,0 +1,386 @@
+//! Contractions: `out[batch, m, n] = sum over k of lhs(batch, m, k) * rhs(batch, n, k)`, any prologue, any epilogue.
+//!
+//! Three templates. *Direct*: each thread keeps a few results in registers and reads operands from memory; for small problems,
+//! where caches hold everything, and for devices without real workgroup memory. *Thin*: where one side is a few rows, threads share
+//! the sums. *Tiled*: a workgroup stages tiles of both operands in workgroup memory, four lanes at a time, and fetches the next tile
+//! into registers while it multiplies.
+//! Source of the tiled scheme: V. Volkov and J. Demmel, "Benchmarking GPUs to tune dense linear algebra", SC 2008.
+
+pub(in crate::schedule) mod thin;
+mod tiled;
+
+use crate::device::Target;
+use crate::nest::{Contraction, Product};
+use crate::schedule::Scheduled;
+use crate::schedule::emit::{Emitter, KernelBuilder, Placed, zero};
+use crate::schedule::grid::Grid;
+use aludel_ir::expr::{AxisId, Expr};
+use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
+use aludel_ir::loops::{LoopProgram, Nest, ValId};
+use aludel_ir::{DType, Result, ScalarOp};
+use std::collections::HashMap;
+
+/// How results are spread over a workgroup.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Tile {
+    /// Threads along n and m.
+    threads_n: u32,
+    threads_m: u32,
+    /// Results of one thread along m.
+    per_m: u32,
+    /// Results of one thread along n: single columns (direct) or groups of four (tiled).
+    per_n: u32,
+    /// Columns of k staged at once; 0 is the direct template.
+    depth: u32,
+}
+
+impl Tile {
+    fn m(&self) -> u32 {
+        self.threads_m * self.per_m
+    }
+    fn n(&self) -> u32 {
+        self.threads_n * self.per_n * if self.depth > 0 { 4 } else { 1 }
+    }
+    fn threads(&self) -> u32 {
+        self.threads_n * self.threads_m
+    }
+    fn shared_bytes(&self) -> u32 {
+        4 * self.depth * (self.m() + self.n())
+    }
+}
+
+const LARGE: Tile = Tile { threads_n: 16, threads_m: 16, per_m: 8, per_n: 2, depth: 16 };
+const MEDIUM: Tile = Tile { threads_n: 16, threads_m: 8, per_m: 8, per_n: 1, depth: 16 };
+const SMALL: Tile = Tile { threads_n: 8, threads_m: 8, per_m: 4, per_n: 1, depth: 16 };
+
+pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Result<Scheduled> {
+    let template = |tile: Tile| Template { program, nest, c, tile, target };
+    let tile = choose(program, nest, c, target);
+    if tile.depth == 0 { template(tile).direct() } else { template(tile).tiled() }
+}
+
+fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Tile {
+    let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
+    let (b, m, n, kk) = (hint(&c.batch), hint(&c.m), hint(&c.n), hint(&c.k));
+    let float = matches!(nest.dtype(c.reduce), DType::F32 | DType::F16 | DType::BF16 | DType::I32 | DType::U32);
+    let long = long_epilogue(nest);
+    let groups = |t: &Tile| b * ((m + t.m() as i64 - 1) / t.m() as i64) * ((n + t.n() as i64 - 1) / t.n() as i64);
+    if !target.software && float && kk >= 16 {
+        for (t, enough) in [(LARGE, 200), (MEDIUM, 100), (SMALL, 0)] {
+            let fits = t.threads() <= target.max_threads && t.shared_bytes() <= target.max_shared_bytes;
+            let filled = m * 2 > t.m() as i64 && n * 2 > t.n() as i64;
+            // A long epilogue that is written out for every result of a thread wants few of them.
+            let light = !long || t.m() * t.n() / t.threads() <= 32;
+            if fits && filled && light && groups(&t) >= enough && (enough > 0 || kk >= 64) {
+                return t;
+            }
+        }
+    }
+    if target.software {
+        // One thread after another: large register tiles, every load is used several times.
+        let per_m = match m {
+            32.. => 8,
+            8.. => 4,
+            _ => 1,
+        };
+        let per_n = match n {
+            128.. => 8,
+            64.. => 4,
+            16.. => 2,
+            _ => 1,
+        };
+        return Tile { threads_n: 8, threads_m: 2, per_m, per_n, depth: 0 };
+    }
+    let (per_m, per_n) = match b * m * n {
+        _ if long => (1, 1),
+        w if w >= 1 << 18 => (4, 2),
+        w if w >= 1 << 15 => (2, 2),
+        _ => (1, 1),
+    };
+    let threads_n = if n >= 16 { 16 } else { 8 };
+    Tile { threads_n, threads_m: 64 / threads_n, per_m, per_n, depth: 0 }
+}
+
+/// Whether what follows the sum is long: an optimizer update, not a bias.
+fn long_epilogue(nest: &Nest) -> bool {
+    nest.ops.len() > 20
+}
+
+struct Template<'a> {
+    program: &'a LoopProgram,
+    nest: &'a Nest,
+    c: &'a Contraction,
+    tile: Tile,
+    target: &'a Target,
+}
+
+/// Where a workgroup's tile starts.
+struct Place {
+    m0: KExpr,
+    n0: KExpr,
+    grid: Placed,
+    tx: KExpr,
+    ty: KExpr,
+}
+
+impl Template<'_> {
+    fn extent(&self, axes: &[AxisId]) -> Expr {
+        self.program.volume(axes)
+    }
+
+    fn divides(&self, axes: &[AxisId], size: u32) -> bool {
+        self.extent(axes).as_const().is_some_and(|e| e % size as i64 == 0)
+    }
+
+    fn place(&self, kb: &mut KernelBuilder, em: &mut Emitter, thread: KExpr) -> Place {
+        let (p, t) = (self.program, self.tile);
+        let tiles_m = crate::schedule::emit::groups_of(&self.extent(&self.c.m), t.m() as i64, p);
+        let tiles_n = crate::schedule::emit::groups_of(&self.extent(&self.c.n), t.n() as i64, p);
+        let groups = self.extent(&self.c.batch).mul(&tiles_m).mul(&tiles_n);
+        let (group, grid) = kb.group(Grid::new(groups, self.target));
+        let (sm, sn) = (kb.size(&tiles_m), kb.size(&tiles_n));
+        let tile_n = kb.int(k::rem(group.clone(), sn.clone()));
+        let rest = kb.int(k::div(group, sn));
+        let tile_m = kb.int(k::rem(rest.clone(), sm.clone()));
+        let batch = kb.int(k::div(rest, sm));
+        kb.unflatten(batch, &self.c.batch, p, &mut em.axes);
+        let m0 = kb.int(k::mul(tile_m, k::int(t.m() as i64)));
+        let n0 = kb.int(k::mul(tile_n, k::int(t.n() as i64)));
+        let tx = kb.int(k::rem(thread.clone(), k::int(t.threads_n as i64)));
+        let ty = kb.int(k::div(thread, k::int(t.threads_n as i64)));
+        Place { m0, n0, grid, tx, ty }
+    }
+
+    /// Positions along one side: the index, and the axes at the index clamped into the tensor.
+    fn side(&self, kb: &mut KernelBuilder, axes: &[AxisId], at: KExpr, exact: bool) -> (KExpr, HashMap<AxisId, KExpr>) {
+        let i = kb.int(at);
+        let inside = if exact {
+            i.clone()
+        } else {
+            let last = kb.size(&self.extent(axes).sub(&Expr::ONE));
+            kb.int(k::bin(ScalarOp::Min, i.clone(), last))
+        };
+        let mut env = HashMap::new();
+        kb.unflatten(inside, axes, self.program, &mut env);
+        (i, env)
+    }
+
+    fn operand(&self, kb: &mut KernelBuilder, em: &mut Emitter, v: ValId, envs: &[&HashMap<AxisId, KExpr>]) -> Result<KExpr> {
+        em.enter();
+        for env in envs {
+            em.axes.extend(env.iter().map(|(a, e)| (*a, e.clone())));
+        }
+        let e = em.value(kb, v);
+        em.leave();
+        e.map(|e| self.staged_value(v, e))
+    }
+
+    /// A factor as it is staged: a bool as one or zero.
+    fn staged_value(&self, v: ValId, e: KExpr) -> KExpr {
+        let picks = self.c.product == Product::Pick && v == self.c.lhs && self.tile.depth > 0;
+        if picks { KExpr::Cast(self.nest.dtype(self.c.reduce), Box::new(e)) } else { e }
+    }
+
+    /// What a pair of elements adds.
+    fn product(&self, x: KExpr, y: KExpr) -> KExpr {
+        let dtype = self.nest.dtype(self.c.reduce);
+        match (self.c.product, self.tile.depth) {
+            (Product::Multiply, _) => KExpr::Scalar(ScalarOp::Mul, vec![x, y]),
+            (Product::Pick, 0) => k::select(x, y, zero(dtype)),
+            (Product::Pick, _) => {
+                let picked = KExpr::Scalar(ScalarOp::Ne, vec![KExpr::Vec4(vec![x]), KExpr::Vec4(vec![zero(dtype)])]);
+                k::select(picked, y, KExpr::Vec4(vec![zero(dtype)]))
+            }
+        }
+    }
+
+    /// Stores one result and everything that its epilogue makes of it.
+    fn epilogue(
+        &self,
+        kb: &mut KernelBuilder,
+        em: &mut Emitter,
+        acc: KExpr,
+        m: (&KExpr, &HashMap<AxisId, KExpr>),
+        n: (&KExpr, &HashMap<AxisId, KExpr>),
+    ) -> Result<()> {
+        let t = self.tile;
+        let mut cond: Option<KExpr> = None;
+        for (axes, i, size) in [(&self.c.m, m.0, t.m()), (&self.c.n, n.0, t.n())] {
+            if !self.divides(axes, size) {
+                let end = kb.size(&self.extent(axes));
+                let inside = k::lt(i.clone(), end);
+                cond = Some(cond.map_or(inside.clone(), |c| k::and(c, inside)));
+            }
+        }
+        kb.open();
+        em.enter();
+        em.axes.extend(m.1.iter().chain(n.1).map(|(a, e)| (*a, e.clone())));
+        em.define(self.c.reduce, acc);
+        em.stores(kb, &|_| true)?;
+        em.leave();
+        let body = kb.close();
+        match cond {
+            Some(cond) => kb.stmt(Stmt::If { cond, then: body, otherwise: vec![] }),
+            None => body.into_iter().for_each(|s| kb.stmt(s)),
+        }
+        Ok(())
+    }
+
+    fn direct(&self) -> Result<Scheduled> {
+        let t = self.tile;
+        let mut kb = KernelBuilder::new();
+        let mut em = Emitter::new(self.nest, self.program);
+        let place = self.place(&mut kb, &mut em, KExpr::LocalId(0));
+        let dtype = self.nest.dtype(self.c.reduce);
+        let (exact_m, exact_n) = (self.divides(&self.c.m, t.m()), self.divides(&self.c.n, t.n()));
+        // Neighbouring threads take neighbouring columns; a thread's own columns lie a row of threads apart.
+        let spread = |kb: &mut KernelBuilder, base: &KExpr, lane: &KExpr, threads: u32, i: u32, axes: &[AxisId], exact: bool| {
+            self.side(kb, axes, k::add(k::add(base.clone(), lane.clone()), k::int((i * threads) as i64)), exact)
+        };
+        let ms: Vec<_> = (0..t.per_m).map(|i| spread(&mut kb, &place.m0, &place.ty, t.threads_m, i, &self.c.m, exact_m)).collect();
+        let ns: Vec<_> = (0..t.per_n).map(|j| spread(&mut kb, &place.n0, &place.tx, t.threads_n, j, &self.c.n, exact_n)).collect();
+        let accs: Vec<Var> = (0..t.per_m * t.per_n).map(|_| kb.mutable(zero(dtype), Ty::scalar(dtype))).collect();
+        let bases = |kb: &mut KernelBuilder, em: &mut Emitter, v: ValId, sides: &[(KExpr, HashMap<AxisId, KExpr>)]| {
+            sides
+                .iter()
+                .map(|s| {
+                    em.enter();
+                    em.axes.extend(s.1.iter().map(|(a, e)| (*a, e.clone())));
+                    let b = em.loop_bases(kb, v, &self.c.k);
+                    em.leave();
+                    b
+                })
+                .collect::<Result<Vec<_>>>()
+        };
+        let base_m = bases(&mut kb, &mut em, self.c.lhs, &ms)?;
+        let base_n = bases(&mut kb, &mut em, self.c.rhs, &ns)?;
+        let var = kb.var(k::I32);
+        let end = kb.size(&self.extent(&self.c.k));
+        // Several columns a turn, where they divide evenly: the loop's own work is shared by them. A CPU's few registers are
+        // full already.
+        let turn = if !self.target.software && self.divides(&self.c.k, 4) { 4 } else { 1 };
+        kb.open();
+        for u in 0..turn {
+            let at = kb.int(k::add(KExpr::Var(var), k::int(u)));
+            let mut at_k = HashMap::new();
+            kb.unflatten(at, &self.c.k, self.program, &mut at_k);
+            let mut load =
+                |kb: &mut KernelBuilder, v: ValId, side: &(KExpr, HashMap<AxisId, KExpr>), bases: &HashMap<ValId, (KExpr, Expr)>| {
+                    em.bases = bases.clone();
+                    let e = self.operand(kb, &mut em, v, &[&at_k, &side.1]);
+                    em.bases.clear();
+                    e
+                };
+            let a = ms.iter().zip(&base_m).map(|(m, b)| load(&mut kb, self.c.lhs, m, b)).collect::<Result<Vec<_>>>()?;
+            let b = ns.iter().zip(&base_n).map(|(n, b)| load(&mut kb, self.c.rhs, n, b)).collect::<Result<Vec<_>>>()?;
+            for (i, x) in a.iter().enumerate() {
+                for (j, y) in b.iter().enumerate() {
+                    let acc = accs[i * t.per_n as usize + j];
+                    kb.stmt(Stmt::Assign(acc, k::add(KExpr::Var(acc), self.product(x.clone(), y.clone()))));
+                }
+            }
+        }
+        let body = kb.close();
+        kb.stmt(Stmt::For { var, start: k::int(0), end, step: k::int(turn), body });
+        if self.staged() && t.per_m * t.per_n > 2 {
+            self.staged_epilogue(&mut kb, &mut em, &accs, &place)?;
+        } else {
+            for (i, m) in ms.iter().enumerate() {
+                for (j, n) in ns.iter().enumerate() {
+                    let acc = KExpr::Var(accs[i * t.per_n as usize + j]);
+                    self.epilogue(&mut kb, &mut em, acc, (&m.0, &m.1), (&n.0, &n.1))?;
+                }
+            }
+        }
+        Ok(kb.finish(self.program, t.threads(), place.grid))
+    }
+
+    /// Each thread finishes its own results, one after another.
+    fn spread_epilogue(&self, kb: &mut KernelBuilder, em: &mut Emitter, accs: &[Var], place: &Place) -> Result<()> {
+        let t = self.tile;
+        let (exact_m, exact_n) = (self.divides(&self.c.m, t.m()), self.divides(&self.c.n, t.n()));
+        for i in 0..t.per_m {
+            let at = k::add(k::add(place.m0.clone(), k::mul(place.ty.clone(), k::int(t.per_m as i64))), k::int(i as i64));
+            let m = self.side(kb, &self.c.m, at, exact_m);
+            for j in 0..t.per_n {
+                for lane in 0..4u32 {
+                    let column = k::add(k::mul(k::add(place.tx.clone(), k::int((j * t.threads_n) as i64)), k::int(4)), k::int(lane as i64));
+                    let n = self.side(kb, &self.c.n, k::add(place.n0.clone(), column), exact_n);
+                    let acc = KExpr::Lane(Box::new(KExpr::Var(accs[(i * t.per_n + j) as usize])), lane as u8);
+                    self.epilogue(kb, em, acc, (&m.0, &m.1), (&n.0, &n.1))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether results go through workgroup memory before the epilogue: a long one is then written once, in a loop, instead
+    /// of once for every result of a thread.
+    fn staged(&self) -> bool {
+        let (pitch_m, pitch_n) = if self.tile.depth > 0 { self.pitches() } else { (0, 0) };
+        let bytes = 16 * self.tile.depth * (pitch_m + pitch_n) + 4 * self.tile.m() * self.tile.n();
+        long_epilogue(self.nest) && bytes <= self.target.max_shared_bytes
+    }
+
+    fn staged_epilogue(&self, kb: &mut KernelBuilder, em: &mut Emitter, accs: &[Var], place: &Place) -> Result<()> {
+        let t = self.tile;
+        // Tiled results are groups of four columns of neighbouring rows; direct ones single columns, rows of threads apart.
+        let lanes = if t.depth > 0 { 4 } else { 1 };
+        let width = t.n() / lanes;
+        let ty = Ty { dtype: self.nest.dtype(self.c.reduce), lanes: lanes as u8 };
+        let tile = kb.shared("tile", ty, t.m() * width);
+        for i in 0..t.per_m {
+            let row = match lanes {
+                4 => k::add(k::mul(place.ty.clone(), k::int(t.per_m as i64)), k::int(i as i64)),
+                _ => k::add(place.ty.clone(), k::int((i * t.threads_m) as i64)),
+            };
+            let row = kb.int(k::mul(row, k::int(width as i64)));
+            for j in 0..t.per_n {
+                let index = k::add(row.clone(), k::add(place.tx.clone(), k::int((j * t.threads_n) as i64)));
+                kb.stmt(Stmt::StoreShared { array: tile, index, value: KExpr::Var(accs[(i * t.per_n + j) as usize]) });
+            }
+        }
+        kb.stmt(Stmt::Barrier);
+        self.finish_tile(kb, em, place, tile, lanes, 1, t.threads())
+    }
+
+    /// Finishes a tile of results in workgroup memory, of groups of so many lanes: the sum of so many tiles one after another.
+    #[allow(clippy::too_many_arguments)]
+    fn finish_tile(
+        &self,
+        kb: &mut KernelBuilder,
+        em: &mut Emitter,
+        place: &Place,
+        tile: u32,
+        lanes: u32,
+        shares: u32,
+        threads: u32,
+    ) -> Result<()> {
+        let t = self.tile;
+        let (width, ty) = (t.n() / lanes, kb.shared[tile as usize].ty);
+        let each = t.m() * width;
+        let (exact_m, exact_n) = (self.divides(&self.c.m, t.m()), self.divides(&self.c.n, t.n()));
+        let unit = kb.var(k::I32);
+        kb.open();
+        em.enter();
+        let row = kb.int(k::div(KExpr::Var(unit), k::int(width as i64)));
+        let group = kb.int(k::rem(KExpr::Var(unit), k::int(width as i64)));
+        let read = |share: u32| {
+            let at = if share == 0 { KExpr::Var(unit) } else { k::add(KExpr::Var(unit), k::int((share * each) as i64)) };
+            KExpr::Shared { array: tile, index: Box::new(at) }
+        };
+        let v = kb.bind((1..shares).fold(read(0), |sum, share| k::add(sum, read(share))), ty);
+        let m = self.side(kb, &self.c.m, k::add(place.m0.clone(), row), exact_m);
+        for lane in 0..lanes {
+            let at = k::add(k::add(place.n0.clone(), k::mul(group.clone(), k::int(lanes as i64))), k::int(lane as i64));
+            let n = self.side(kb, &self.c.n, at, exact_n);
+            let acc = if lanes == 4 { KExpr::Lane(Box::new(v.clone()), lane as u8) } else { v.clone() };
+            self.epilogue(kb, em, acc, (&m.0, &m.1), (&n.0, &n.1))?;
+        }
+        em.leave();
+        let body = kb.close();
+        let end = k::int(each as i64);
+        kb.stmt(Stmt::For { var: unit, start: KExpr::LocalId(0), end, step: k::int(threads as i64), body });
+        Ok(())
+    }
+}

@@ -1,0 +1,347 @@
+//! Products by warpgroups: the matrix units of NVIDIA Hopper read both factors from workgroup memory (`wgmma`), while others of the
+//! workgroup's threads bring the next ones.
+//!
+//! A workgroup is two warpgroups that multiply, 64 rows each, and a producer. Tiles of both factors lie in a ring of stages; a stage
+//! has a barrier that tells when it is full and one that tells when it is empty. Source of the scheme: CUTLASS 3,
+//! `sm90_mma_tma_gmma_ss_warpspecialized`.
+//!
+//! A factor comes by *bulk copies* (one thread of the producer starts them, the copy engine does the rest) where it is a plain strided
+//! matrix with neighbours along k or along its side, at multiples of 16 bytes. Any other factor is *computed*: all threads of the
+//! producer evaluate its prologue in registers, one tile ahead, and store it where the units expect it, with rows along k. The windows
+//! of a convolution are *copied*: the producer's threads start asynchronous copies of 16 bytes, with zeros where a window reaches
+//! beyond the input.
+//!
+//! The units transpose factors of 16 bits only. Of TF32 the first may lie across k too: then the threads that multiply read it into
+//! registers, which the units take as well. Where that factor is the right one, the product is computed *flipped*, as the transpose
+//! of what is wanted. A second one that lies across k is computed, which transposes it.
+//!
+//! The results pass through the ring's memory, so that any epilogue runs over neighbouring elements.
+
+mod consume;
+mod produce;
+
+use super::fetch::{self, Fetch, Side};
+use super::{Template, Tile};
+use crate::device::{MatmulPrecision, Target};
+use crate::nest::{Contraction, Product};
+use crate::schedule::Scheduled;
+use crate::schedule::emit::{Emitter, KernelBuilder};
+use crate::schedule::nvidia::bulk::{Matrix, equal, turn};
+use aludel_ir::expr::AxisId;
+use aludel_ir::kernel::warpgroup::{Factors, ROW, WARPGROUP, WarpgroupOp};
+use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty, Var};
+use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::program::TensorMap;
+use aludel_ir::{DType, Result};
+
+/// Rows of a workgroup's tile: two warpgroups' of 64.
+const ROWS: u32 = 128;
+/// Threads that multiply.
+const CONSUMERS: u32 = 2 * WARPGROUP;
+/// Bytes of a group, the element of a tile's array.
+const GROUP: u32 = 16;
+
+/// How a product is computed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(in crate::schedule) struct Plan {
+    columns: u32,
+    stages: u32,
+    factors: Factors,
+    /// How many of the factors bulk copies bring.
+    copied: u32,
+    /// The right factor is the units' first: their rows are columns of the result.
+    flipped: bool,
+    /// The first factor is read into registers on its way to the units.
+    in_registers: bool,
+    /// Multiplications, by the sizes' hints.
+    work: i64,
+}
+
+/// Multiplications of a product that a library computes sooner where a factor passes through registers, even though what follows is
+/// then a kernel of its own: measured on an H200.
+const TOO_LARGE_FOR_REGISTERS: i64 = 1 << 34;
+
+impl Plan {
+    /// Whether it is about as fast as a library's kernel: no factor is computed on the way.
+    pub fn is_fast(&self) -> bool {
+        self.copied == 2 && !(self.in_registers && self.work >= TOO_LARGE_FOR_REGISTERS)
+    }
+
+    /// The tile as the other templates see it: subgroups of 16 rows.
+    fn tile(&self) -> Tile {
+        let (mut subgroups, mut part) = ([CONSUMERS / 32, 1], [16, self.columns]);
+        if self.flipped {
+            subgroups.reverse();
+            part.reverse();
+        }
+        Tile { element: self.factors.dtype(), ..Tile::new(subgroups, part, self.factors.row(), self.stages, true) }
+    }
+}
+
+/// A shape of tiles that a product may take.
+struct Shape {
+    columns: u32,
+    stages: u32,
+    /// Workgroups that a multiprocessor holds.
+    resident: i64,
+    /// The share of the largest tiles' speed that these reach, in percent: measured on an H200 with f32 and bf16.
+    speed: i64,
+}
+
+const SHAPES: [Shape; 3] = [
+    Shape { columns: 256, stages: 4, resident: 1, speed: 100 },
+    Shape { columns: 128, stages: 4, resident: 1, speed: 84 },
+    Shape { columns: 64, stages: 4, resident: 2, speed: 50 },
+];
+/// Of an H100 or H200.
+const MULTIPROCESSORS: i64 = 132;
+
+/// Multiplications of a product that takes a launch to itself: smaller ones share theirs with what is independent of them.
+const SMALLEST: i64 = 1 << 21;
+
+/// How the units read a product's factors; `None` where they may not.
+fn factors(nest: &Nest, c: &Contraction, target: &Target) -> Option<Factors> {
+    match (fetch::narrow(nest, c.lhs), fetch::narrow(nest, c.rhs)) {
+        (Some(DType::BF16), Some(DType::BF16)) => Some(Factors::BF16),
+        (Some(DType::F16), Some(DType::F16)) => Some(Factors::F16),
+        // Values of f16 and bf16 are values of TF32 too.
+        (Some(_), Some(_)) => Some(Factors::Tf32),
+        _ => (target.matmul_precision > MatmulPrecision::Highest).then_some(Factors::Tf32),
+    }
+}
+
+/// The plan for a product on a device with warpgroups; `None` where another template does better.
+pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Option<Plan> {
+    let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
+    let (b, m, n, kk) = (hint(&c.batch), hint(&c.m), hint(&c.n), hint(&c.k));
+    let work = [b, m, n, kk].into_iter().fold(1i64, i64::saturating_mul);
+    if c.product != Product::Multiply || nest.dtype(c.reduce) != DType::F32 || kk < 64 || m < 64 || n < 32 || work < SMALLEST {
+        return None;
+    }
+    let factors = factors(nest, c, target)?;
+    let plan =
+        |columns: u32, stages: u32, flipped: bool| Plan { columns, stages, factors, copied: 0, flipped, in_registers: false, work: 0 };
+    let with = |plan: Plan| Warpgroups { t: Template { program, nest, c, tile: plan.tile(), target }, plan };
+    let any = with(plan(ROWS, 4, false));
+    let across = |operand: ValId, axes: &[AxisId]| any.map(operand, axes, ROWS, true).is_some_and(|b| b.across);
+    // Of 16 bits either may lie either way.
+    let (left, right) = (across(c.lhs, &c.m), across(c.rhs, &c.n));
+    let flipped = factors == Factors::Tf32 && right && !left;
+    let sides = if flipped { [(c.rhs, &c.n), (c.lhs, &c.m)] } else { [(c.lhs, &c.m), (c.rhs, &c.n)] };
+    let bulk = sides.iter().zip([true, false]).map(|((v, axes), first)| any.map(*v, axes, ROWS, first).is_some());
+    let bulk: Vec<bool> = bulk.collect();
+    // What is computed has to come in vectors of f32. Windows are copied or left to another template.
+    let windows: Vec<bool> =
+        sides.iter().zip(&bulk).map(|((v, axes), b)| !b && any.is_copied(&any.t.side(*v, axes, k::int(0), ROWS))).collect();
+    let copies = windows.contains(&true);
+    if copies && (factors == Factors::Tf32 && (left || right) || !bulk.iter().zip(&windows).all(|(b, w)| *b || *w)) {
+        return None;
+    }
+    let vectors = |operand: ValId, axes: &[AxisId]| {
+        let s = any.t.side(operand, axes, k::int(0), ROWS);
+        factors == Factors::Tf32 && s.lanes == 4 && !s.plain.is_some_and(|p| c.k.len() > 1 || !p.conditions.is_empty())
+    };
+    if !copies && !sides.iter().zip(&bulk).all(|((v, axes), bulk)| *bulk || vectors(*v, axes)) {
+        return None;
+    }
+    let (rows, columns) = if flipped { (n, m) } else { (m, n) };
+    let up = |x: i64, d: i64| (x + d - 1) / d;
+    let cost = |s: &Shape| {
+        let groups = b * up(rows, ROWS as i64) * up(columns, s.columns as i64);
+        up(groups, MULTIPROCESSORS * s.resident) * s.resident * s.columns as i64 * 100 / s.speed
+    };
+    // The producer computes 128 rows of a tile about as fast as they are multiplied. A factor in registers leaves too few of them for
+    // more columns: the assembler would then run the units' instructions one after the other.
+    let in_registers = factors == Factors::Tf32 && (flipped || left);
+    let narrow = in_registers || !bulk[1] && !copies;
+    let shapes = SHAPES.iter().filter(|s| !narrow || s.columns <= ROWS);
+    let shape = shapes.min_by_key(|s| cost(s))?;
+    let copied = bulk.iter().filter(|b| **b).count() as u32;
+    Some(Plan { copied, in_registers, work, ..plan(shape.columns, shape.stages, flipped) })
+}
+
+pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction, plan: Plan, target: &Target) -> Result<Scheduled> {
+    Warpgroups { t: Template { program, nest, c, tile: plan.tile(), target }, plan }.build()
+}
+
+struct Warpgroups<'a> {
+    t: Template<'a>,
+    plan: Plan,
+}
+
+/// A factor that bulk copies bring.
+struct Bulk {
+    map: TensorMap,
+    /// Whether rows of its tiles lie across k.
+    across: bool,
+    /// The axes of the batch that are its outer dimensions.
+    batch: Vec<AxisId>,
+}
+
+/// Where a factor comes from.
+enum Source<'a> {
+    Bulk { map: u32, across: bool, batch: Vec<AxisId>, base: KExpr },
+    Computed { side: Side<'a>, fetches: Vec<Fetch>, slots: Vec<KExpr> },
+    Copied { side: Side<'a>, fetches: Vec<Fetch> },
+}
+
+impl Source<'_> {
+    /// Whether rows of tiles lie along the side.
+    fn across(&self) -> bool {
+        match self {
+            Source::Bulk { across, .. } => *across,
+            Source::Computed { .. } => false,
+            Source::Copied { side, .. } => !side.fetch_along_k,
+        }
+    }
+}
+
+/// A factor, and where its tile starts in a stage, in groups.
+struct Factor<'a> {
+    source: Source<'a>,
+    start: u32,
+    rows: u32,
+}
+
+/// The ring's arrays, and the thread's place in it.
+struct Ring {
+    tiles: u32,
+    /// The same memory by elements, where threads copy some.
+    elements: u32,
+    full: u32,
+    empty: u32,
+    stage: Var,
+    /// Turns of the ring, of which the lowest bit is the phase.
+    parity: Var,
+}
+
+impl Warpgroups<'_> {
+    fn build(&self) -> Result<Scheduled> {
+        let t = &self.t;
+        let mut kb = KernelBuilder::new();
+        let mut em = Emitter::new(t.nest, t.program);
+        let (m0, n0, grid) = t.place(&mut kb, &mut em);
+        let stage_groups = (ROWS + self.plan.columns) * ROW;
+        let tiles = kb.shared("tiles", Ty::vec4(DType::F32), self.plan.stages * stage_groups);
+        let full = kb.shared("full", Ty::vec4(DType::I32), self.plan.stages);
+        let empty = kb.shared("empty", Ty::vec4(DType::I32), self.plan.stages);
+        let len = 4 * self.plan.stages * stage_groups;
+        kb.shared.push(SharedArray { name: "words".into(), ty: Ty::scalar(DType::F32), len, view: Some(tiles) });
+        let words = kb.shared.len() as u32 - 1;
+        let mut sides = [(t.c.lhs, &t.c.m, m0.clone()), (t.c.rhs, &t.c.n, n0.clone())];
+        if self.plan.flipped {
+            sides.reverse();
+        }
+        let [(first, rows, row0), (second, columns, column0)] = sides;
+        let factors = [
+            self.factor(&mut kb, &em, first, rows, row0, ROWS, 0)?,
+            self.factor(&mut kb, &em, second, columns, column0, self.plan.columns, ROWS * ROW)?,
+        ];
+        let elements = if factors.iter().any(|f| matches!(f.source, Source::Copied { .. })) {
+            let len = self.plan.stages * stage_groups * self.plan.factors.group();
+            let ty = Ty::scalar(self.plan.factors.dtype());
+            kb.shared.push(SharedArray { name: "elements".into(), ty, len, view: Some(tiles) });
+            kb.shared.len() as u32 - 1
+        } else {
+            tiles
+        };
+        // Whether all threads of the producer have a part in each stage.
+        let computed = factors.iter().any(|f| !matches!(f.source, Source::Bulk { .. }));
+        let copied = factors.iter().any(|f| matches!(f.source, Source::Bulk { .. }));
+        let producers = if computed { WARPGROUP } else { 32 };
+        let end = kb.size(&t.extent(&t.c.k));
+        // The barriers.
+        kb.open();
+        for s in 0..self.plan.stages {
+            let index = k::int(s as i64);
+            let arrivals = copied as u32 + if computed { WARPGROUP } else { 0 };
+            kb.stmt(Stmt::Warpgroup(WarpgroupOp::Begin { array: full, index: index.clone(), arrivals }));
+            kb.stmt(Stmt::Warpgroup(WarpgroupOp::Begin { array: empty, index, arrivals: CONSUMERS / WARPGROUP }));
+        }
+        kb.stmt(Stmt::Warpgroup(WarpgroupOp::Publish));
+        let then = kb.close();
+        kb.stmt(Stmt::If { cond: equal(KExpr::LocalId(0), 0), then, otherwise: vec![] });
+        kb.stmt(Stmt::Barrier);
+        // The roles.
+        let ring = |kb: &mut KernelBuilder| Ring {
+            tiles,
+            elements,
+            full,
+            empty,
+            stage: kb.mutable(k::int(0), k::I32),
+            parity: kb.mutable(k::int(0), k::I32),
+        };
+        kb.open();
+        let r = ring(&mut kb);
+        self.produce(&mut kb, &em, &factors, &r, &end)?;
+        let produce = kb.close();
+        kb.open();
+        let r = ring(&mut kb);
+        self.consume(&mut kb, &em, &factors, &r, &end, words, (&m0, &n0))?;
+        let consume = kb.close();
+        let warpgroup = k::div(KExpr::LocalId(0), k::int(WARPGROUP as i64));
+        let cond = k::lt(warpgroup, k::int((CONSUMERS / WARPGROUP) as i64));
+        kb.stmt(Stmt::If { cond, then: consume, otherwise: produce });
+        Ok(kb.finish(t.program, CONSUMERS + producers, grid))
+    }
+
+    /// How bulk copies bring a factor, where they can: the units' first or their second.
+    fn map(&self, operand: ValId, axes: &[AxisId], rows: u32, first: bool) -> Option<Bulk> {
+        let t = &self.t;
+        let source = fetch::widened(t.nest, operand).unwrap_or(operand);
+        let LoopOp::Load { buffer, index, mask: None } = t.nest.op(source) else { return None };
+        let ([along], [side], [index]) = (t.c.k.as_slice(), axes, index.as_slice()) else { return None };
+        let dtype = self.plan.factors.dtype();
+        let bytes = k::element_bytes(dtype) as i64;
+        if t.nest.dtype(source) != dtype || fetch::reads_values(index) {
+            return None;
+        }
+        let across = !index.coefficient(*along)?.is_one();
+        if across && (bytes == 4 && !first || !index.coefficient(*side)?.is_one()) {
+            return None;
+        }
+        let row = self.plan.factors.row();
+        let (inner, outer) = if across { (*side, *along) } else { (*along, *side) };
+        let matrix = Matrix { buffer: *buffer, dtype, index, inner, outer, batch: &t.c.batch };
+        let (map, batch) = matrix.map([row, if across { row } else { rows }], t.program)?;
+        Some(Bulk { map, across, batch })
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn factor<'s>(
+        &'s self,
+        kb: &mut KernelBuilder,
+        em: &Emitter,
+        operand: ValId,
+        axes: &'s [AxisId],
+        base: KExpr,
+        rows: u32,
+        start: u32,
+    ) -> Result<Factor<'s>> {
+        let source = match self.map(operand, axes, rows, start == 0) {
+            Some(Bulk { map, across, batch }) => Source::Bulk { map: kb.map(map), across, batch, base },
+            None => {
+                let side = self.t.side(operand, axes, base, rows);
+                if self.is_copied(&side) {
+                    let fetches = self.copies(kb, em, &side, start)?;
+                    Source::Copied { side, fetches }
+                } else {
+                    let side = Side { plain: None, ..side };
+                    let (fetches, slots) = self.places(kb, &side);
+                    Source::Computed { side, fetches, slots }
+                }
+            }
+        };
+        Ok(Factor { source, start, rows })
+    }
+
+    /// Whether threads copy a factor: memory holds groups of 16 bytes of it, in the windows of a convolution or between other
+    /// axes, and tiles lie evenly: where each copy has to find its own place along k, as in the gradient of a weight, one warpgroup
+    /// is too few to do so.
+    fn is_copied(&self, s: &Side) -> bool {
+        let windows = |p: &fetch::Plain| (self.t.c.k.len() > 1 || !p.conditions.is_empty()) && self.t.even(s);
+        let groups = s.lanes == self.plan.factors.group();
+        // The units transpose 16 bits only.
+        groups && s.plain.as_ref().is_some_and(windows) && (s.fetch_along_k || self.plan.factors != Factors::Tf32)
+    }
+}
