@@ -78,14 +78,16 @@ impl Builder {
         ))
     }
 
-    /// Sorted, distinct dimensions; all of them when none are named.
+    /// Sorted dimensions, which have to be distinct; all of them when none are named.
     pub fn dims(&self, v: ValueId, dims: Option<&[i64]>) -> Result<Vec<usize>> {
         let mut out = match dims {
             None | Some([]) => (0..self.rank(v)).collect(),
             Some(list) => list.iter().map(|d| self.dim(v, *d)).collect::<Result<Vec<_>>>()?,
         };
         out.sort_unstable();
-        out.dedup();
+        if let Some(d) = out.windows(2).find(|w| w[0] == w[1]) {
+            return Err(self.error(format!("dimension {} is named twice", d[0]), "name each dimension once"));
+        }
         out.retain(|d| *d < self.rank(v));
         Ok(out)
     }
@@ -429,9 +431,20 @@ impl Builder {
         vs.iter().map(|v| self.broadcast_to(*v, &shape)).collect()
     }
 
+    /// The common type of operands by PyTorch's rule (`torch.result_type`): one without dimensions widens the others' only to a higher
+    /// category, from bool over integers to floats.
+    pub fn common_dtype(&self, vs: &[ValueId]) -> DType {
+        let join = |zero: bool| vs.iter().filter(|v| (self.rank(**v) == 0) == zero).map(|v| self.dtype(*v)).reduce(DType::promote);
+        match (join(false), join(true)) {
+            (Some(d), Some(z)) if z.category() > d.category() => d.promote(z),
+            (Some(d), _) | (None, Some(d)) => d,
+            (None, None) => DType::F32,
+        }
+    }
+
     /// Promotes to a common type, each in its own shape.
     pub fn promote_dtype(&mut self, vs: &[ValueId]) -> Result<Vec<ValueId>> {
-        let dtype = vs.iter().map(|v| self.dtype(*v)).reduce(DType::promote).unwrap_or(DType::F32);
+        let dtype = self.common_dtype(vs);
         vs.iter().map(|v| self.cast(*v, dtype)).collect()
     }
 
@@ -466,6 +479,12 @@ impl Builder {
             xy = vec![self.float(xy[0])?, self.float(xy[1])?];
         }
         if op.def().types == crate::scalar::Types::Numeric && self.dtype(xy[0]) == DType::Bool {
+            // Truth values add up and multiply to truth values.
+            match op {
+                ScalarOp::Add | ScalarOp::Max => return self.prim(Prim::Scalar(ScalarOp::Or), &xy),
+                ScalarOp::Mul | ScalarOp::Min => return self.prim(Prim::Scalar(ScalarOp::And), &xy),
+                _ => {}
+            }
             xy = vec![self.cast(xy[0], DType::I32)?, self.cast(xy[1], DType::I32)?];
         }
         self.prim(Prim::Scalar(op), &xy)
@@ -512,9 +531,27 @@ impl Builder {
         self.prim(Prim::Scalar(ScalarOp::Select), &all)
     }
 
-    /// Derivative of digamma: recurrence up to 8, then the asymptotic series (Abramowitz and Stegun 6.4.6, 6.4.12);
-    /// for x > 0.
+    /// Derivative of digamma. Below a half by reflection, pi^2 / sin(pi x)^2 - trigamma(1 - x) (Abramowitz and Stegun 6.4.7); the sine's
+    /// argument is reduced to the distance from a whole number, which is exact.
     pub fn trigamma(&mut self, x: ValueId) -> Result<ValueId> {
+        let low = self.scalar(ScalarOp::Lt, x, 0.5)?;
+        let mirror = self.neg(x)?;
+        let mirror = self.add_scalar(mirror, 1.0)?;
+        let z = self.select(low, mirror, x)?;
+        let t = self.trigamma_above(z)?;
+        let whole = self.unary(ScalarOp::Round, x)?;
+        let rest = self.sub(x, whole)?;
+        let angle = self.mul_scalar(rest, std::f64::consts::PI)?;
+        let sine = self.unary(ScalarOp::Sin, angle)?;
+        let r = self.unary(ScalarOp::Recip, sine)?;
+        let r = self.mul_scalar(r, std::f64::consts::PI)?;
+        let r = self.mul(r, r)?;
+        let reflected = self.sub(r, t)?;
+        self.select(low, reflected, t)
+    }
+
+    // By recurrence up to 8, then the asymptotic series (Abramowitz and Stegun 6.4.6, 6.4.12); for x > 0.
+    fn trigamma_above(&mut self, x: ValueId) -> Result<ValueId> {
         let mut acc = self.zeros_like(x)?;
         let mut z = x;
         for _ in 0..8 {

@@ -45,6 +45,15 @@ impl DType {
         matches!(self, DType::I32 | DType::U32)
     }
 
+    /// PyTorch's categories, in the order of promotion: bool, integers, floats.
+    pub fn category(self) -> u8 {
+        match self {
+            DType::Bool => 0,
+            DType::I32 | DType::U32 => 1,
+            DType::F32 | DType::F16 | DType::BF16 => 2,
+        }
+    }
+
     /// PyTorch's promotion of two element types: bool < integers < floats; f16 with bf16 gives f32.
     pub fn promote(self, other: DType) -> DType {
         use DType::*;

@@ -47,6 +47,11 @@ impl Error {
     pub fn within(self, name: &str, shapes: &str) -> Self {
         match self {
             Error::Operator { problem, remedy, .. } => Error::op(name, shapes, problem, remedy),
+            // What is too large is a part of the innermost operator, which the limit names; the call is what the user wrote.
+            Error::Limit { what, value, limit, remedy } => {
+                let what = what.rsplit_once("): ").map_or(what.as_str(), |(_, what)| what);
+                Error::Limit { what: format!("{name}({shapes}): {what}"), value, limit, remedy }
+            }
             e => e,
         }
     }

@@ -363,7 +363,7 @@ pub static TABLE: [ScalarDef; 59] = {
             10,
             |x, _| x[0].asin(),
             Some(|g, x, _, dy| {
-                let t = one_minus_square(g, x[0])?;
+                let t = one_minus_square_factored(g, x[0])?;
                 let t = g.unary(Rsqrt, t)?;
                 Ok(vec![Some(g.mul(dy, t)?)])
             }),
@@ -376,7 +376,7 @@ pub static TABLE: [ScalarDef; 59] = {
             10,
             |x, _| x[0].acos(),
             Some(|g, x, _, dy| {
-                let t = one_minus_square(g, x[0])?;
+                let t = one_minus_square_factored(g, x[0])?;
                 let t = g.unary(Rsqrt, t)?;
                 let t = g.mul(dy, t)?;
                 Ok(vec![Some(g.neg(t)?)])
@@ -453,8 +453,8 @@ pub static TABLE: [ScalarDef; 59] = {
             12,
             |x, _| x[0].acosh(),
             Some(|g, x, _, dy| {
-                let t = g.mul(x[0], x[0])?;
-                let t = g.add_scalar(t, -1.0)?;
+                let (below, above) = (g.add_scalar(x[0], -1.0)?, g.add_scalar(x[0], 1.0)?);
+                let t = g.mul(below, above)?;
                 let t = g.unary(Rsqrt, t)?;
                 Ok(vec![Some(g.mul(dy, t)?)])
             }),
@@ -467,7 +467,7 @@ pub static TABLE: [ScalarDef; 59] = {
             12,
             |x, _| x[0].atanh(),
             Some(|g, x, _, dy| {
-                let t = one_minus_square(g, x[0])?;
+                let t = one_minus_square_factored(g, x[0])?;
                 Ok(vec![Some(g.div(dy, t)?)])
             }),
         ),
@@ -597,9 +597,10 @@ pub static TABLE: [ScalarDef; 59] = {
                 let zero = g.zeros_like(p)?;
                 let is0 = g.binary(Eq, x[1], zero)?;
                 let p = g.select(is0, zero, p)?;
-                let pos = g.binary(Gt, x[0], zero)?;
+                let (none, rises) = (g.binary(Eq, x[0], zero)?, g.binary(Ge, x[1], zero)?);
+                let none = g.binary(And, none, rises)?;
                 let one = g.add_scalar(zero, 1.0)?;
-                let safe = g.select(pos, x[0], one)?;
+                let safe = g.select(none, one, x[0])?;
                 let ln = g.unary(Log, safe)?;
                 let t = g.mul(y, ln)?;
                 Ok(vec![Some(g.mul(dy, p)?), Some(g.mul(dy, t)?)])
@@ -698,14 +699,22 @@ fn one_minus_square(g: &mut Builder, x: ValueId) -> Result<ValueId> {
     g.add_scalar(t, 1.0)
 }
 
+// (1 - x) (1 + x): near 1 the square itself would lose the difference.
+fn one_minus_square_factored(g: &mut Builder, x: ValueId) -> Result<ValueId> {
+    let n = g.neg(x)?;
+    let (below, above) = (g.add_scalar(n, 1.0)?, g.add_scalar(x, 1.0)?);
+    g.mul(below, above)
+}
+
 // The winner takes the gradient; a tie shares it equally, as PyTorch's maximum and minimum do.
 fn extremum_grad(g: &mut Builder, wins: ScalarOp, x: &[ValueId], dy: ValueId) -> Result<Vec<Option<ValueId>>> {
     let zero = g.zeros_like(dy)?;
     let half = g.mul_scalar(dy, 0.5)?;
     let tie = g.binary(ScalarOp::Eq, x[0], x[1])?;
+    // What does not lose takes the gradient: both, beside a NaN.
     let share = |g: &mut Builder, a, b| {
-        let w = g.binary(wins, a, b)?;
-        let t = g.select(w, dy, zero)?;
+        let lost = g.binary(wins, b, a)?;
+        let t = g.select(lost, zero, dy)?;
         g.select(tie, half, t)
     };
     let da = share(g, x[0], x[1])?;

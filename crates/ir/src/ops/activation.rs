@@ -17,26 +17,24 @@ pub static OPS: &[OpDef] = &[
         // Masked by the result, so that the pre-activation need not be kept.
         let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
         let zero = b.zeros_like(dy)?;
-        let pos = b.scalar(ScalarOp::Gt, v.outputs[0], 0.0)?;
-        Ok(vec![Some(b.select(pos, dy, zero)?)])
+        let off = b.scalar(ScalarOp::Le, v.outputs[0], 0.0)?;
+        Ok(vec![Some(b.select(off, zero, dy)?)])
     }),
-    op!("relu6", "Tensor input", "min(max(x, 0), 6)", |b, x, _| Ok(vec![bounded(b, x[0], 0.0, 6.0)?]), |b, v| bounded_vjp(
-        b, v, 0.0, 6.0, 1.0
-    )),
+    op!("relu6", "Tensor input", "min(max(x, 0), 6)", |b, x, _| Ok(vec![bounded(b, x[0], 0.0, 6.0)?]), |b, v| bounded_vjp(b, v, 0.0, 6.0)),
     op!(
         "hardtanh",
         "Tensor input, float min_val=-1.0, float max_val=1.0",
         "min(max(x, min_val), max_val)",
-        |b, x, a| Ok(vec![bounded(b, x[0], a.float("min_val")?, a.float("max_val")?)?]),
-        |b, v| bounded_vjp(b, v, v.attrs.float("min_val")?, v.attrs.float("max_val")?, 1.0),
+        |b, x, a| {
+            let (lo, hi) = (a.float("min_val")?, a.float("max_val")?);
+            if lo > hi {
+                return Err(b.error(format!("min_val {lo} is above max_val {hi}"), "give bounds in order"));
+            }
+            Ok(vec![bounded(b, x[0], lo, hi)?])
+        },
+        |b, v| bounded_vjp(b, v, v.attrs.float("min_val")?, v.attrs.float("max_val")?),
     ),
-    op!("hardsigmoid", "Tensor input", "min(max(x + 3, 0), 6) / 6", |b, x, _| Ok(vec![hardsigmoid(b, x[0])?]), |b, v| bounded_vjp(
-        b,
-        v,
-        -3.0,
-        3.0,
-        1.0 / 6.0
-    )),
+    op!("hardsigmoid", "Tensor input", "min(max(x + 3, 0), 6) / 6", |b, x, _| Ok(vec![hardsigmoid(b, x[0])?]), hardsigmoid_vjp),
     op!("hardswish", "Tensor input", "x * hardsigmoid(x)", hardswish, |b, v| {
         let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
         let x = v.inputs[0];
@@ -49,7 +47,9 @@ pub static OPS: &[OpDef] = &[
         Ok(vec![Some(b.select(low, zero, d)?)])
     }),
     op!("leaky_relu", "Tensor input, float negative_slope=0.01", "x where positive, else negative_slope * x.", |b, x, a| {
-        let scaled = b.mul_scalar(x[0], a.float("negative_slope")?)?;
+        let slope = a.float("negative_slope")?;
+        whole_numbers(b, x[0], &[("negative_slope", slope)])?;
+        let scaled = b.mul_scalar(x[0], slope)?;
         let pos = b.scalar(ScalarOp::Gt, x[0], 0.0)?;
         Ok(vec![b.select(pos, x[0], scaled)?])
     }),
@@ -61,9 +61,12 @@ pub static OPS: &[OpDef] = &[
     )
     .low(),
     op!("threshold", "Tensor input, float threshold, float value", "x where above the threshold, else the value.", |b, x, a| {
-        let above = b.scalar(ScalarOp::Gt, x[0], a.float("threshold")?)?;
-        let v = b.full_like(x[0], a.float("value")?)?;
-        Ok(vec![b.select(above, x[0], v)?])
+        let (threshold, value) = (a.float("threshold")?, a.float("value")?);
+        whole_numbers(b, x[0], &[("value", value)])?;
+        // A NaN is not below and stays.
+        let below = b.scalar(ScalarOp::Le, x[0], threshold)?;
+        let v = b.full_like(x[0], value)?;
+        Ok(vec![b.select(below, v, x[0])?])
     }),
     op!("elu", "Tensor input, float alpha=1.0", "x where positive, else alpha * (e^x - 1).", |b, x, a| {
         let alpha = a.float("alpha")?;
@@ -130,9 +133,10 @@ pub static OPS: &[OpDef] = &[
         }
     ),
     op!("softsign", "Tensor input", "x / (1 + |x|)", |b, x, _| {
-        let d = b.unary(ScalarOp::Abs, x[0])?;
+        let x = b.float(x[0])?;
+        let d = b.unary(ScalarOp::Abs, x)?;
         let d = b.add_scalar(d, 1.0)?;
-        Ok(vec![b.div(x[0], d)?])
+        Ok(vec![b.div(x, d)?])
     }),
     op!("tanhshrink", "Tensor input", "x - tanh(x)", |b, x, _| {
         let t = b.unary(ScalarOp::Tanh, x[0])?;
@@ -143,7 +147,13 @@ pub static OPS: &[OpDef] = &[
         "softmax",
         "Tensor input, int dim=-1",
         "e^x over its sum along dim.",
-        |b, x, a| Ok(vec![softmax(b, x[0], a.int("dim")?)?]),
+        |b, x, a| {
+            let x = match a.opt_dtype("dtype")? {
+                Some(d) => b.cast(x[0], d)?,
+                None => x[0],
+            };
+            Ok(vec![softmax(b, x, a.int("dim")?)?])
+        },
         |b, v| {
             // By the result: y (dy - sum(dy y)).
             let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
@@ -159,7 +169,13 @@ pub static OPS: &[OpDef] = &[
         "log_softmax",
         "Tensor input, int dim=-1",
         "log(softmax(x)) along dim.",
-        |b, x, a| Ok(vec![log_softmax(b, x[0], a.int("dim")?)?]),
+        |b, x, a| {
+            let x = match a.opt_dtype("dtype")? {
+                Some(d) => b.cast(x[0], d)?,
+                None => x[0],
+            };
+            Ok(vec![log_softmax(b, x, a.int("dim")?)?])
+        },
         |b, v| {
             // By the result: dy - e^y sum(dy).
             let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
@@ -188,18 +204,39 @@ fn relu(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
     Ok(vec![b.scalar(ScalarOp::Max, x[0], 0.0)?])
 }
 
+/// Refuses fractions beside a tensor of integers, which would have to round them.
+pub(super) fn whole_numbers(b: &Builder, x: ValueId, numbers: &[(&str, f64)]) -> Result<()> {
+    match numbers.iter().find(|(_, v)| !b.dtype(x).is_float() && v.fract() != 0.0) {
+        None => Ok(()),
+        Some((name, v)) => {
+            let problem = format!("{name} = {v} is no value of {}", b.dtype(x));
+            Err(b.error(problem, "give a whole number, or convert the tensor to a float type with to()"))
+        }
+    }
+}
+
 fn bounded(b: &mut Builder, x: ValueId, lo: f64, hi: f64) -> Result<ValueId> {
     let y = b.scalar(ScalarOp::Max, x, lo)?;
     b.scalar(ScalarOp::Min, y, hi)
 }
 
-// Nothing passes at the bounds themselves.
-fn bounded_vjp(b: &mut Builder, v: &VjpArgs, lo: f64, hi: f64, slope: f64) -> Result<Vec<Option<ValueId>>> {
+// Nothing passes at the bounds themselves; a NaN is not beyond them, as in PyTorch.
+fn bounded_vjp(b: &mut Builder, v: &VjpArgs, lo: f64, hi: f64) -> Result<Vec<Option<ValueId>>> {
     let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
     let zero = b.zeros_like(dy)?;
-    let d = b.mul_scalar(dy, slope)?;
-    let above = b.scalar(ScalarOp::Gt, v.inputs[0], lo)?;
-    let below = b.scalar(ScalarOp::Lt, v.inputs[0], hi)?;
+    let below = b.scalar(ScalarOp::Le, v.inputs[0], lo)?;
+    let above = b.scalar(ScalarOp::Ge, v.inputs[0], hi)?;
+    let beyond = b.binary(ScalarOp::Or, below, above)?;
+    Ok(vec![Some(b.select(beyond, zero, dy)?)])
+}
+
+// Between the bounds alone: not at a NaN, as in PyTorch.
+fn hardsigmoid_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
+    let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
+    let zero = b.zeros_like(dy)?;
+    let d = b.mul_scalar(dy, 1.0 / 6.0)?;
+    let above = b.scalar(ScalarOp::Gt, v.inputs[0], -3.0)?;
+    let below = b.scalar(ScalarOp::Lt, v.inputs[0], 3.0)?;
     let inside = b.binary(ScalarOp::And, above, below)?;
     Ok(vec![Some(b.select(inside, d, zero)?)])
 }
@@ -218,12 +255,20 @@ fn hardswish(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> 
 
 fn prelu(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
     let (x, mut w) = (x[0], x[1]);
-    if b.rank(w) == 1 && !b.shape(w)[0].is_one() {
-        if b.rank(x) < 2 {
-            return Err(b.error("weights for each channel need an input with a channel dimension", "give one weight"));
+    if b.rank(w) > 1 {
+        return Err(b.error("the weight has several dimensions", "give one weight, or a vector of one for each channel"));
+    }
+    if b.rank(w) == 0 || b.shape(w)[0].is_one() {
+        w = b.reshape(w, Vec::new())?;
+    } else {
+        let channels = b.shape(x).get(1).cloned().unwrap_or(crate::expr::Dim::ONE);
+        let weights = b.shape(w)[0].clone();
+        if !b.graph.env.equal(&channels, &weights, "one weight for each channel") {
+            let text = format!("{} weights for {} channels", b.graph.env.show(&weights), b.graph.env.show(&channels));
+            return Err(b.error(text, "give one weight, or one for each element of dimension 1"));
         }
         let mut shape = vec![crate::expr::Dim::ONE; b.rank(x)];
-        shape[1] = b.shape(w)[0].clone();
+        shape[1] = weights;
         w = b.reshape(w, shape)?;
     }
     let scaled = b.mul(w, x)?;
@@ -236,12 +281,13 @@ fn prelu(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
 fn exponential_unit(b: &mut Builder, x: ValueId, alpha: f64, width: f64) -> Result<ValueId> {
     let x = b.float(x)?;
     let zero = b.zeros_like(x)?;
-    let pos = b.binary(ScalarOp::Gt, x, zero)?;
-    let n = b.select(pos, zero, x)?;
+    // A NaN counts as positive, whose gradient is the result's, as in PyTorch.
+    let below = b.binary(ScalarOp::Le, x, zero)?;
+    let n = b.select(below, x, zero)?;
     let n = b.mul_scalar(n, 1.0 / width)?;
     let e = b.unary(ScalarOp::Expm1, n)?;
     let e = b.mul_scalar(e, alpha)?;
-    b.select(pos, x, e)
+    b.select(below, e, x)
 }
 
 const SQRT_2_OVER_PI: f64 = 0.797_884_560_802_865_4;
@@ -339,6 +385,13 @@ fn glu(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
 
 /// The largest value along `dims`, through which no gradient flows: what is subtracted before an exponential.
 pub fn shift(b: &mut Builder, x: ValueId, dims: &[usize]) -> Result<ValueId> {
+    let mut shape = b.shape(x);
+    if dims.iter().any(|d| shape[*d].is_zero()) {
+        // Nothing is largest, and nothing is shifted.
+        dims.iter().for_each(|d| shape[*d] = crate::expr::Dim::ONE);
+        let dtype = b.dtype(x);
+        return b.full(&shape, 0.0, dtype);
+    }
     let m = b.reduce(ReduceOp::Max, x, dims, true)?;
     b.prim(Prim::Detach, &[m])
 }

@@ -60,14 +60,43 @@ struct Call {
     group: Dim,
 }
 
+/// The operands with batches of one shape. Heads stay as they are where the query's are groups of the key's.
+fn broadcast_batches(b: &mut Builder, x: [ValueId; 3], gqa: bool) -> Result<(ValueId, ValueId, ValueId)> {
+    let batch = |b: &Builder, v: ValueId| {
+        let shape = b.shape(v);
+        shape[..shape.len() - 2].to_vec()
+    };
+    let shapes: Vec<_> = x.iter().map(|v| batch(b, *v)).collect();
+    if shapes.iter().all(|s| s.len() == shapes[0].len() && !s.iter().zip(&shapes[0]).any(|(p, q)| p.is_one() != q.is_one()))
+        || (gqa && shapes.iter().all(|s| s.len() == shapes[0].len()))
+    {
+        return Ok((x[0], x[1], x[2]));
+    }
+    // One element for each batch stands for its shape.
+    let mut ones = Vec::new();
+    for s in &shapes {
+        ones.push(b.full(s, 0.0, DType::Bool)?);
+    }
+    let common = b.broadcast_shape(&ones)?;
+    let mut out = x;
+    for v in &mut out {
+        let mut shape = common.clone();
+        let own = b.shape(*v);
+        shape.extend_from_slice(&own[own.len() - 2..]);
+        *v = b.broadcast_to(*v, &shape)?;
+    }
+    Ok((out[0], out[1], out[2]))
+}
+
 fn call(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Call> {
     let (mut q, mut k, mut v) = (b.float(x[0])?, b.float(x[1])?, b.float(x[2])?);
-    let rank = b.rank(q);
-    if rank < 2 || b.rank(k) != rank || b.rank(v) != rank {
-        return Err(b.error("query, key and value need the same number of dimensions, two or more", "give [..., length, features]"));
+    if [q, k, v].iter().any(|t| b.rank(*t) < 2) {
+        return Err(b.error("query, key and value need two dimensions or more", "give [..., length, features]"));
     }
-    let (qs, ks, vs) = (b.shape(q), b.shape(k), b.shape(v));
     let gqa = a.bool("enable_gqa")?;
+    (q, k, v) = broadcast_batches(b, [q, k, v], gqa)?;
+    let rank = b.rank(q);
+    let (qs, ks, vs) = (b.shape(q), b.shape(k), b.shape(v));
     let agree = |b: &mut Builder, x: &Dim, y: &Dim, what: &str| {
         if x == y || b.graph.env.equal(x, y, what) {
             return Ok(());

@@ -18,12 +18,28 @@ pub static OPS: &[OpDef] = &[
         let (re, im) = (b.float(xy[0])?, b.float(xy[1])?);
         Ok(vec![pair(b, Parts { re, im })?])
     }),
-    op!("polar", "Tensor abs, Tensor angle", "The complex numbers of absolute values and angles.", |b, x, _| {
-        let xy = b.promote(x)?;
-        let (cos, sin) = (b.unary(ScalarOp::Cos, xy[1])?, b.unary(ScalarOp::Sin, xy[1])?);
-        let parts = Parts { re: b.mul(xy[0], cos)?, im: b.mul(xy[0], sin)? };
-        Ok(vec![pair(b, parts)?])
-    }),
+    op!(
+        "polar",
+        "Tensor abs, Tensor angle",
+        "The complex numbers of absolute values and angles.",
+        |b, x, _| {
+            let xy = b.promote(x)?;
+            let (cos, sin) = (b.unary(ScalarOp::Cos, xy[1])?, b.unary(ScalarOp::Sin, xy[1])?);
+            let parts = Parts { re: b.mul(xy[0], cos)?, im: b.mul(xy[0], sin)? };
+            Ok(vec![pair(b, parts)?])
+        },
+        |b, v| {
+            // By the direction of the result, as PyTorch's: a negative abs points the other way.
+            let Some(dy) = v.grads[0] else { return Ok(vec![None, None]) };
+            let (g, y) = (parts(b, dy)?, parts(b, v.outputs[0])?);
+            let abs = b.unary(ScalarOp::Abs, v.inputs[0])?;
+            let (p, q) = (b.mul(g.re, y.re)?, b.mul(g.im, y.im)?);
+            let along = b.add(p, q)?;
+            let safe = nonzero(b, abs)?;
+            let (p, q) = (b.mul(g.im, y.re)?, b.mul(g.re, y.im)?);
+            Ok(vec![Some(b.div(along, safe)?), Some(b.sub(p, q)?)])
+        }
+    ),
     op!("real", "Tensor input", "The real parts of complex numbers.", |b, x, _| Ok(vec![parts(b, x[0])?.re])),
     op!("imag", "Tensor input", "The imaginary parts of complex numbers.", |b, x, _| Ok(vec![parts(b, x[0])?.im])),
     op!("conj", "Tensor input", "Complex numbers with the imaginary part negated.", |b, x, _| Ok(vec![conj(b, x[0])?])),
@@ -499,6 +515,13 @@ fn product(b: &mut Builder, l: ValueId, r: ValueId) -> Result<ValueId> {
 
 fn linear(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     check(b, x[1])?;
+    if b.rank(x[1]) == 2 {
+        let y = matmul(b, &[x[0], x[1]], a)?[0];
+        return Ok(vec![match x.get(2) {
+            Some(bias) => b.add(y, *bias)?,
+            None => y,
+        }]);
+    }
     if b.rank(x[1]) != 3 {
         return Err(b.error("the weight is no matrix", "give a weight of [out, in]"));
     }

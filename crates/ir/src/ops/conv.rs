@@ -130,8 +130,9 @@ fn with_bias(b: &mut Builder, y: ValueId, bias: Option<&ValueId>) -> Result<Valu
     let Some(bias) = bias else { return Ok(y) };
     let mut shape = vec![Dim::ONE; b.rank(y) - 1];
     shape[0] = b.shape(y)[1].clone();
-    if b.rank(*bias) != 1 {
-        return Err(b.error("the bias is no vector", "give one number for each output channel"));
+    if b.rank(*bias) != 1 || !b.graph.env.equal(&b.shape(*bias)[0].clone(), &shape[0], "one bias for each output channel") {
+        let text = format!("a bias of {} for {} output channels", b.graph.env.show_shape(&b.shape(*bias)), b.graph.env.show(&shape[0]));
+        return Err(b.error(text, "give one number for each output channel"));
     }
     let bias = b.reshape(*bias, shape)?;
     b.add(y, bias)
@@ -147,7 +148,9 @@ fn bias_gradient(b: &mut Builder, dy: ValueId, inputs: &[ValueId]) -> Result<Vec
 
 /// Operands of one type.
 fn operands(b: &mut Builder, x: &[ValueId]) -> Result<Vec<ValueId>> {
-    let floats = x.iter().map(|v| b.float(*v)).collect::<Result<Vec<_>>>()?;
+    // Integers stay integers.
+    let whole = x.iter().all(|v| b.dtype(*v).is_int());
+    let floats = if whole { x.to_vec() } else { x.iter().map(|v| b.float(*v)).collect::<Result<Vec<_>>>()? };
     let common = floats.iter().map(|v| b.dtype(*v)).reduce(DType::promote).unwrap_or(DType::F32);
     floats.iter().map(|v| b.cast(*v, common)).collect()
 }

@@ -10,9 +10,15 @@ use crate::scalar::ScalarOp;
 use crate::shape::Shape;
 
 pub static OPS: &[OpDef] = &[
-    op!("full", "SymInt[] size, Scalar fill_value, *, ScalarType dtype=f32", "A tensor of one value.", |b, _, a| {
+    op!("full", "SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None", "A tensor of one value.", |b, _, a| {
         let shape = size(b, a)?;
-        Ok(vec![b.full(&shape, a.float("fill_value")?, a.dtype("dtype")?)?])
+        let dtype = match (a.opt_dtype("dtype")?, a.get("fill_value")) {
+            (Some(d), _) => d,
+            (None, Some(Attr::Bool(_))) => DType::Bool,
+            (None, Some(Attr::Int(_))) => DType::I32,
+            _ => DType::F32,
+        };
+        Ok(vec![b.full(&shape, a.float("fill_value")?, dtype)?])
     }),
     op!("zeros", "SymInt[] size, *, ScalarType dtype=f32", "A tensor of zeros.", |b, _, a| {
         let shape = size(b, a)?;
@@ -22,11 +28,14 @@ pub static OPS: &[OpDef] = &[
         let shape = size(b, a)?;
         Ok(vec![b.full(&shape, 1.0, a.dtype("dtype")?)?])
     }),
-    op!("full_like", "Tensor input, Scalar fill_value", "A tensor of one value with x's shape and type.", |b, x, a| Ok(vec![
-        b.full_like(x[0], a.float("fill_value")?)?
-    ])),
-    op!("zeros_like", "Tensor input", "Zeros of x's shape and type.", |b, x, _| Ok(vec![b.full_like(x[0], 0.0)?])),
-    op!("ones_like", "Tensor input", "Ones of x's shape and type.", |b, x, _| Ok(vec![b.full_like(x[0], 1.0)?])),
+    op!(
+        "full_like",
+        "Tensor input, Scalar fill_value, *, ScalarType? dtype=None",
+        "A tensor of one value with x's shape, and its type where none is named.",
+        |b, x, a| like(b, x[0], a.float("fill_value")?, a)
+    ),
+    op!("zeros_like", "Tensor input, *, ScalarType? dtype=None", "Zeros of x's shape and type.", |b, x, a| like(b, x[0], 0.0, a)),
+    op!("ones_like", "Tensor input, *, ScalarType? dtype=None", "Ones of x's shape and type.", |b, x, a| like(b, x[0], 1.0, a)),
     op!(
         "arange",
         "Scalar start=0, Scalar|SymInt end, Scalar step=1, *, ScalarType? dtype=None",
@@ -60,6 +69,15 @@ pub fn size(b: &Builder, a: &Attrs) -> Result<Shape> {
     Ok(shape)
 }
 
+fn like(b: &mut Builder, x: ValueId, value: f64, a: &Attrs) -> Result<Vec<ValueId>> {
+    let dtype = a.opt_dtype("dtype")?.unwrap_or(b.dtype(x));
+    if dtype == b.dtype(x) {
+        super::activation::whole_numbers(b, x, &[("fill_value", value)])?;
+    }
+    let shape = b.shape(x);
+    Ok(vec![b.full(&shape, value, dtype)?])
+}
+
 fn arange(b: &mut Builder, _: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     // Up to a symbolic size: the positions of a sequence.
     if let Some(Attr::Dims(end)) = a.get("end")
@@ -74,6 +92,9 @@ fn arange(b: &mut Builder, _: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let (start, step) = (a.float("start")?, a.float("step")?);
     let end = a.float("end")?;
     let n = ((end - start) / step).ceil();
+    if (end - start) * step < 0.0 {
+        return Err(b.error(format!("no numbers from {start} to {end} in steps of {step}"), "give a step towards the end"));
+    }
     if !(0.0..=i32::MAX as f64).contains(&n) {
         return Err(b.error(format!("no numbers from {start} to {end} in steps of {step}"), "give a step towards the end"));
     }

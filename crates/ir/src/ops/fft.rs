@@ -52,14 +52,14 @@ pub static OPS: &[OpDef] = &[
     op!(
         "fft2",
         "Tensor input, int[]? s=None, int[] dim=[-2, -1], str? norm=None",
-        "The Fourier transform of complex numbers along two dimensions.",
-        |b, x, a| { along_two(b, x, a, -1) }
+        "The Fourier transform of complex numbers along the dimensions named, two by default.",
+        |b, x, a| { along_all(b, x, a, -1) }
     ),
     op!(
         "ifft2",
         "Tensor input, int[]? s=None, int[] dim=[-2, -1], str? norm=None",
-        "The inverse Fourier transform along two dimensions.",
-        |b, x, a| along_two(b, x, a, 1)
+        "The inverse Fourier transform along the dimensions named, two by default.",
+        |b, x, a| along_all(b, x, a, 1)
     ),
 ];
 
@@ -159,14 +159,18 @@ fn along_vjp(b: &mut Builder, v: &VjpArgs, sign: i64) -> Result<Vec<Option<Value
     Ok(vec![Some(fit(b, g, dim, have)?)])
 }
 
-fn along_two(b: &mut Builder, x: &[ValueId], a: &Attrs, sign: i64) -> Result<Vec<ValueId>> {
+fn along_all(b: &mut Builder, x: &[ValueId], a: &Attrs, sign: i64) -> Result<Vec<ValueId>> {
     check(b, x[0])?;
     let rank = b.rank(x[0]) - 1;
     let dims = a.ints("dim")?;
     let dims = dims.iter().map(|d| dimension(b, x[0], *d, rank)).collect::<Result<Vec<_>>>()?;
     let sizes = a.opt_ints("s")?;
-    if dims.len() != 2 || dims[0] == dims[1] || sizes.as_ref().is_some_and(|s| s.len() != 2) {
-        return Err(b.error("two dimensions are transformed", "name two, and give as many sizes"));
+    let twice = (1..dims.len()).any(|i| dims[..i].contains(&dims[i]));
+    if twice || sizes.as_ref().is_some_and(|s| s.len() != dims.len()) {
+        return Err(b.error(
+            "a dimension is named twice, or sizes are not as many as dimensions",
+            "name each dimension once, and give as many sizes",
+        ));
     }
     let mut v = x[0];
     for (i, dim) in dims.into_iter().enumerate() {

@@ -19,6 +19,11 @@ pub static OPS: &[OpDef] = &[
     op!("dot", "Tensor input, Tensor tensor", "Inner product of two vectors.", |b, x, _| ranked(b, x, &[1, 1])).widest(),
     op!("outer", "Tensor input, Tensor vec2", "Outer product of two vectors.", |b, x, _| {
         check_ranks(b, x, &[1, 1])?;
+        let x = common_type(b, x)?;
+        if b.dtype(x[0]) == crate::DType::Bool {
+            let column = b.unsqueeze(x[0], 1)?;
+            return Ok(vec![b.mul(column, x[1])?]);
+        }
         Ok(vec![b.contract(x[0], x[1], &[], &[])?])
     }),
     op!(
@@ -27,6 +32,7 @@ pub static OPS: &[OpDef] = &[
         "beta * input + alpha * (x @ y)",
         |b, x, a| {
             check_ranks(b, &x[1..], &[2, 2])?;
+            super::activation::whole_numbers(b, x[1], &[("alpha", a.float("alpha")?), ("beta", a.float("beta")?)])?;
             added(b, x, a)
         }
     )
@@ -37,6 +43,7 @@ pub static OPS: &[OpDef] = &[
         "beta * input + alpha * (x @ y), for batches.",
         |b, x, a| {
             check_ranks(b, &x[1..], &[3, 3])?;
+            same_batch(b, &x[1..])?;
             added(b, x, a)
         }
     )
@@ -53,36 +60,68 @@ fn check_ranks(b: &Builder, x: &[ValueId], ranks: &[usize]) -> Result<()> {
     }
 }
 
+// Batches are as many on both sides: matmul() broadcasts, bmm() does not.
+fn same_batch(b: &mut Builder, x: &[ValueId]) -> Result<()> {
+    let (p, q) = (b.shape(x[0]), b.shape(x[1]));
+    if p.len() < 3 || b.graph.env.equal(&p[0], &q[0], "batches of matrices are as many") {
+        return Ok(());
+    }
+    let text = format!("batches of {} and {} matrices", b.graph.env.show(&p[0]), b.graph.env.show(&q[0]));
+    Err(b.error(text, "give as many, or use matmul(), which broadcasts"))
+}
+
 fn ranked(b: &mut Builder, x: &[ValueId], ranks: &[usize]) -> Result<Vec<ValueId>> {
     check_ranks(b, x, ranks)?;
+    same_batch(b, x)?;
     Ok(vec![matmul(b, x[0], x[1])?])
 }
 
 fn added(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let p = matmul(b, x[1], x[2])?;
-    let p = b.mul_scalar(p, a.float("alpha")?)?;
-    let beta = a.float("beta")?;
+    let (alpha, beta) = (a.float("alpha")?, a.float("beta")?);
+    let p = b.mul_scalar(p, alpha)?;
     let input = b.mul_scalar(x[0], beta)?;
+    let shape = b.shape(p);
+    let input = b.broadcast_to(input, &shape)?;
     Ok(vec![if beta == 0.0 { p } else { b.add(p, input)? }])
 }
 
 fn linear(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
     let (input, weight) = (x[0], x[1]);
     let rank = b.rank(input);
-    if rank == 0 || b.rank(weight) != 2 {
-        return Err(b.error("needs an input with a last dimension and a weight of two dimensions", "give a weight of [out, in]"));
+    let vector = b.rank(weight) == 1;
+    if rank == 0 || !(vector || b.rank(weight) == 2) {
+        return Err(
+            b.error("needs an input with a last dimension and a weight of one or two dimensions", "give a weight of [out, in] or [in]")
+        );
     }
-    let (k, features) = (b.shape(input)[rank - 1].clone(), b.shape(weight)[1].clone());
+    let last = b.rank(weight) - 1;
+    let (k, features) = (b.shape(input)[rank - 1].clone(), b.shape(weight)[last].clone());
     if !b.graph.env.equal(&k, &features, "linear's input has the weight's features") {
         let text = format!("the input's last size {} is not the weight's {}", b.graph.env.show(&k), b.graph.env.show(&features));
         return Err(b.error(text, "change the layer's input size or flatten the input"));
     }
     let xw = common_type(b, &[input, weight])?;
-    let y = b.contract(xw[0], xw[1], &[], &[(rank - 1, 1)])?;
+    let y = b.contract(xw[0], xw[1], &[], &[(rank - 1, last)])?;
     Ok(vec![match x.get(2) {
-        Some(bias) => b.add(y, *bias)?,
+        Some(bias) => {
+            let fits = match (b.shape(*bias).as_slice(), vector) {
+                ([], _) => true,
+                ([n], false) => n.is_one() || b.graph.env.equal(n, &b.shape(weight)[0].clone(), "linear's bias has the weight's outputs"),
+                _ => false,
+            };
+            if !fits {
+                let text = format!("a bias of {} for a weight of {}", show(b, *bias), show(b, weight));
+                return Err(b.error(text, "give one number for each output"));
+            }
+            b.add(y, *bias)?
+        }
         None => y,
     }])
+}
+
+fn show(b: &Builder, v: ValueId) -> String {
+    b.graph.env.show_shape(&b.ty(v).shape)
 }
 
 fn common_type(b: &mut Builder, x: &[ValueId]) -> Result<Vec<ValueId>> {

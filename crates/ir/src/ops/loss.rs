@@ -32,6 +32,7 @@ pub static OPS: &[OpDef] = &[
     )
     .full(),
     op!("mse_loss", "Tensor input, Tensor target, str reduction=\"mean\"", "(x - target)^2", |b, x, a| {
+        floats(b, x)?;
         let d = b.sub(x[0], x[1])?;
         let t = b.mul(d, d)?;
         reduced(b, t, a)
@@ -49,6 +50,10 @@ pub static OPS: &[OpDef] = &[
         "d^2 / (2 beta) where d = |x - target| is below beta, else d - beta / 2.",
         |b, x, a| {
             let beta = a.float("beta")?;
+            floats(b, x)?;
+            if beta < 0.0 {
+                return Err(b.error(format!("beta is {beta}"), "use zero or more"));
+            }
             let t = huber(b, x, beta)?;
             let t = if beta == 0.0 { t } else { b.mul_scalar(t, 1.0 / beta)? };
             reduced(b, t, a)
@@ -60,7 +65,12 @@ pub static OPS: &[OpDef] = &[
         "Tensor input, Tensor target, str reduction=\"mean\", float delta=1.0",
         "d^2 / 2 where d = |x - target| is below delta, else delta (d - delta / 2).",
         |b, x, a| {
-            let t = huber(b, x, a.float("delta")?)?;
+            let delta = a.float("delta")?;
+            floats(b, x)?;
+            if delta <= 0.0 {
+                return Err(b.error(format!("delta is {delta}"), "use a positive number"));
+            }
+            let t = huber(b, x, delta)?;
             reduced(b, t, a)
         }
     )
@@ -70,6 +80,7 @@ pub static OPS: &[OpDef] = &[
         "Tensor input, Tensor target, Tensor? weight=None, str reduction=\"mean\"",
         "-(target log x + (1 - target) log(1 - x)); logarithms are at least -100.",
         |b, x, a| {
+            same_shape(b, x)?;
             let log = |b: &mut Builder, p| {
                 let l = b.unary(ScalarOp::Log, p)?;
                 b.scalar(ScalarOp::Max, l, -100.0)
@@ -125,6 +136,23 @@ pub static OPS: &[OpDef] = &[
     )
     .full(),
 ];
+
+// Distances of whole numbers have no mean and no slope.
+fn floats(b: &Builder, x: &[ValueId]) -> Result<()> {
+    match x.iter().any(|v| b.dtype(*v).is_float()) {
+        true => Ok(()),
+        false => Err(b.error(format!("compares {}", b.dtype(x[0])), "convert the operands to a float type with to()")),
+    }
+}
+
+fn same_shape(b: &mut Builder, x: &[ValueId]) -> Result<()> {
+    let (p, q) = (b.shape(x[0]), b.shape(x[1]));
+    if p.len() == q.len() && p.iter().zip(&q).all(|(p, q)| b.graph.env.equal(p, q, "a target for each element")) {
+        return Ok(());
+    }
+    let text = format!("a target of {} for an input of {}", b.graph.env.show_shape(&q), b.graph.env.show_shape(&p));
+    Err(b.error(text, "give a target for each element"))
+}
 
 fn complement(b: &mut Builder, x: ValueId) -> Result<ValueId> {
     let n = b.neg(x)?;
@@ -191,15 +219,14 @@ fn bce_terms(b: &mut Builder, x: ValueId, target: ValueId) -> Result<ValueId> {
 }
 
 fn bce_with_logits(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    same_shape(b, x)?;
     let xt = b.promote(&x[..2])?;
-    if b.shape(xt[0]) != b.shape(x[0]) {
-        return Err(b.error("the target has another shape than the input", "give a target for each element"));
-    }
     let t = bce_terms(b, xt[0], xt[1])?;
     weighted(b, t, x, a)
 }
 
 fn kl_div(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    floats(b, x)?;
     let target = x[1];
     let t = if a.bool("log_target")? {
         let p = b.unary(ScalarOp::Exp, target)?;
@@ -219,6 +246,7 @@ fn kl_div(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
 
 fn cosine_similarity(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let (dim, eps) = (a.int("dim")?, a.float("eps")?);
+    floats(b, x)?;
     let xy = b.promote(x)?;
     let dims = b.dims(xy[0], Some(&[dim]))?;
     let p = b.mul(xy[0], xy[1])?;
@@ -256,7 +284,8 @@ impl Targets {
             return Err(b.error("needs float scores with a class dimension", "give scores of [N, C, ...]"));
         }
         let dim = usize::from(rank > 1);
-        let smoothing = a.float("label_smoothing")?;
+        // A loss of log-probabilities has no such argument.
+        let smoothing = a.opt_float("label_smoothing")?.unwrap_or(0.0);
         if !(0.0..=1.0).contains(&smoothing) {
             return Err(b.error(format!("label_smoothing is {smoothing}"), "use a number from 0 to 1"));
         }

@@ -49,6 +49,9 @@ pub static OPS: &[OpDef] = &[
     op!("normalize", "Tensor input, float p=2.0, int[] dim=1, float eps=1e-12", "x / max(norm(x), eps) along dim.", |b, x, a| {
         let dim = a.ints("dim")?;
         let dims = b.dims(x[0], Some(&dim))?;
+        if !b.dtype(x[0]).is_float() {
+            return Err(b.error(format!("normalizes {}", b.dtype(x[0])), "convert the tensor to a float type with to()"));
+        }
         let n = vector_norm(b, x[0], a.float("p")?, &dims, true)?;
         let n = b.scalar(ScalarOp::Max, n, a.float("eps")?)?;
         Ok(vec![b.div(x[0], n)?])
@@ -103,19 +106,41 @@ fn affine(b: &mut Builder, x: ValueId, weight: Option<ValueId>, bias: Option<Val
     }
 }
 
+/// Refuses a parameter of another shape than that of what it scales: it would broadcast the result into something else.
+fn shaped(b: &mut Builder, v: Option<ValueId>, shape: &[Dim], name: &str) -> Result<()> {
+    let Some(v) = v else { return Ok(()) };
+    let have = b.shape(v);
+    if have.len() == shape.len() && have.iter().zip(shape).all(|(h, s)| b.graph.env.equal(h, s, "a parameter fits what it scales")) {
+        return Ok(());
+    }
+    let (have, want) = (b.graph.env.show_shape(&have), b.graph.env.show_shape(shape));
+    Err(b.error(format!("the {name} is {have}, not {want}"), format!("give a {name} of {want}")))
+}
+
+/// The same for what there is one of for each channel, by the operands' names.
+fn one_a_channel(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<()> {
+    let channels = [b.shape(x[0])[1].clone()];
+    ["weight", "bias", "running_mean", "running_var"].iter().try_for_each(|name| shaped(b, a.tensor(x, name), &channels, name))
+}
+
 fn layer_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let dims = last_dims(b, x[0], x.get(1).copied(), a)?;
+    let (weight, bias) = (a.tensor(x, "weight"), a.tensor(x, "bias"));
+    let dims = last_dims(b, x[0], weight, a)?;
+    let normal = b.shape(x[0])[dims[0]..].to_vec();
+    shaped(b, weight, &normal, "weight")?;
+    shaped(b, bias, &normal, "bias")?;
     let v = b.float(x[0])?;
     let c = centred(b, v, &dims, a.float("eps")?)?;
-    Ok(vec![affine(b, c.normal, x.get(1).copied(), x.get(2).copied())?])
+    Ok(vec![affine(b, c.normal, weight, bias)?])
 }
 
 // With n = (x - mean) r and g = dy w: dx = r (g - mean(g) - n mean(g n)), dw = sum(dy n), db = sum(dy).
 fn layer_norm_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
     let Some(dy) = v.grads[0] else { return Ok(vec![None; v.inputs.len()]) };
-    let dims = last_dims(b, v.inputs[0], v.inputs.get(1).copied(), v.attrs)?;
+    let (weight, bias) = (v.attrs.tensor(v.inputs, "weight"), v.attrs.tensor(v.inputs, "bias"));
+    let dims = last_dims(b, v.inputs[0], weight, v.attrs)?;
     let c = centred(b, v.inputs[0], &dims, v.attrs.float("eps")?)?;
-    let g = affine(b, dy, v.inputs.get(1).copied(), None)?;
+    let g = affine(b, dy, weight, None)?;
     let mean_g = b.mean(g, &dims, true)?;
     let gn = b.mul(g, c.normal)?;
     let mean_gn = b.mean(gn, &dims, true)?;
@@ -125,11 +150,11 @@ fn layer_norm_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> 
     let dx = b.mul(d, c.scale)?;
     let mut out = vec![Some(dx)];
     let outer: Vec<usize> = (0..dims[0]).collect();
-    if v.inputs.len() > 1 {
+    if weight.is_some() {
         let t = b.mul(dy, c.normal)?;
         out.push(Some(b.sum(t, &outer, false)?));
     }
-    if v.inputs.len() > 2 {
+    if bias.is_some() {
         out.push(Some(b.sum(dy, &outer, false)?));
     }
     Ok(out)
@@ -146,6 +171,8 @@ fn root_mean_square(b: &mut Builder, x: ValueId, dims: &[usize], a: &Attrs) -> R
 
 fn rms_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let dims = last_dims(b, x[0], x.get(1).copied(), a)?;
+    let normal = b.shape(x[0])[dims[0]..].to_vec();
+    shaped(b, x.get(1).copied(), &normal, "weight")?;
     let v = b.float(x[0])?;
     let r = root_mean_square(b, v, &dims, a)?;
     let n = b.mul(v, r)?;
@@ -179,10 +206,10 @@ fn per_channel(b: &mut Builder, v: ValueId, rank: usize) -> Result<ValueId> {
     b.reshape(v, shape)
 }
 
-fn channel_affine(b: &mut Builder, y: ValueId, x: &[ValueId]) -> Result<ValueId> {
+fn channel_affine(b: &mut Builder, y: ValueId, x: &[ValueId], a: &Attrs) -> Result<ValueId> {
     let rank = b.rank(y);
-    let w = x.first().map(|w| per_channel(b, *w, rank)).transpose()?;
-    let c = x.get(1).map(|c| per_channel(b, *c, rank)).transpose()?;
+    let w = a.tensor(x, "weight").map(|w| per_channel(b, w, rank)).transpose()?;
+    let c = a.tensor(x, "bias").map(|c| per_channel(b, c, rank)).transpose()?;
     affine(b, y, w, c)
 }
 
@@ -192,6 +219,7 @@ fn check_channels(b: &Builder, x: ValueId) -> Result<()> {
 
 fn group_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     check_channels(b, x[0])?;
+    one_a_channel(b, x, a)?;
     let shape = b.shape(x[0]);
     let groups = a.int("num_groups")?;
     let Some(width) = (groups > 0).then(|| shape[1].exact_div(&Dim::Const(groups))).flatten() else {
@@ -203,7 +231,7 @@ fn group_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>>
     let v = b.reshape(v, vec![shape[0].clone(), Dim::Const(groups), inner])?;
     let c = centred(b, v, &[2], a.float("eps")?)?;
     let y = b.reshape(c.normal, shape)?;
-    Ok(vec![channel_affine(b, y, &x[1..])?])
+    Ok(vec![channel_affine(b, y, x, a)?])
 }
 
 fn instance_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
@@ -211,10 +239,11 @@ fn instance_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueI
     if b.rank(x[0]) < 3 {
         return Err(b.error("needs a dimension to normalize after the channels", "give an input of [N, C, L, ...]"));
     }
+    one_a_channel(b, x, a)?;
     let v = b.float(x[0])?;
     let dims: Vec<usize> = (2..b.rank(v)).collect();
     let c = centred(b, v, &dims, a.float("eps")?)?;
-    Ok(vec![channel_affine(b, c.normal, &x[1..])?])
+    Ok(vec![channel_affine(b, c.normal, x, a)?])
 }
 
 /// What normalizes each channel: all shaped to broadcast against the input.
@@ -275,12 +304,30 @@ fn statistics(b: &mut Builder, x: ValueId, running: [ValueId; 2], a: &Attrs) -> 
 }
 
 fn batch_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    // PyTorch takes a vector of nothing.
+    if b.rank(x[0]) == 1 && b.shape(x[0])[0].is_zero() {
+        let y = b.float(x[0])?;
+        return Ok(vec![y, x[1], x[2]]);
+    }
     check_channels(b, x[0])?;
+    one_a_channel(b, x, a)?;
     let (v, running_mean, running_var) = (wide(b, x[0])?, x[1], x[2]);
+    let shape = b.shape(x[0]);
+    let values: Vec<Dim> = but_channels(b, x[0]).into_iter().map(|d| shape[d].clone()).collect();
+    if a.bool("training")? {
+        if Dim::product(&values).is_one() {
+            let text = "training needs more than one value for each channel: the variance of one is nothing";
+            return Err(b.error(text, "give a larger batch, or normalize by the running statistics with eval()"));
+        }
+        if values.iter().any(|d| d.is_zero()) {
+            let y = b.float(x[0])?;
+            return Ok(vec![y, running_mean, running_var]);
+        }
+    }
     let s = statistics(b, v, [running_mean, running_var], a)?;
     let d = b.sub(v, s.mean)?;
     let n = b.mul(d, s.scale)?;
-    let y = channel_affine(b, n, &x[3..])?;
+    let y = channel_affine(b, n, x, a)?;
     let result = b.float(x[0])?;
     let y = b.cast(y, b.dtype(result))?;
     if !a.bool("training")? {
@@ -309,6 +356,12 @@ fn batch_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>>
 fn batch_norm_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
     let mut out = vec![None; v.inputs.len()];
     let Some(dy) = v.grads[0] else { return Ok(out) };
+    if b.shape(v.inputs[0]).iter().any(|d| d.is_zero()) {
+        for (g, x) in out.iter_mut().zip(v.inputs) {
+            *g = Some(b.zeros_like(*x)?);
+        }
+        return Ok(out);
+    }
     let (x, dy) = (wide(b, v.inputs[0])?, wide(b, dy)?);
     let (rank, dims) = (b.rank(x), but_channels(b, x));
     let s = statistics(b, x, [v.inputs[1], v.inputs[2]], v.attrs)?;
@@ -316,9 +369,9 @@ fn batch_norm_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> 
     let n = b.mul(d, s.scale)?;
     let normal_dy = b.mul(dy, n)?;
     let (db, dw) = (b.sum(dy, &dims, true)?, b.sum(normal_dy, &dims, true)?);
-    let factor = match v.inputs.get(3) {
+    let factor = match v.attrs.tensor(v.inputs, "weight") {
         Some(w) => {
-            let w = per_channel(b, *w, rank)?;
+            let w = per_channel(b, w, rank)?;
             b.mul(w, s.scale)?
         }
         None => s.scale,
@@ -332,9 +385,9 @@ fn batch_norm_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> 
     }
     let dx = b.mul(g, factor)?;
     out[0] = Some(b.cast(dx, b.dtype(v.inputs[0]))?);
-    for (slot, sum) in [(3, dw), (4, db)] {
-        if let Some(p) = v.inputs.get(slot) {
-            out[slot] = Some(b.reshape(sum, b.shape(*p))?);
+    for (name, sum) in [("weight", dw), ("bias", db)] {
+        if let Some(slot) = v.attrs.operand(name) {
+            out[slot] = Some(b.reshape(sum, b.shape(v.inputs[slot]))?);
         }
     }
     Ok(out)

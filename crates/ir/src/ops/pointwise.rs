@@ -4,7 +4,7 @@ use crate::build::Builder;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::ValueId;
-use crate::op::{Attrs, OpDef, VjpArgs};
+use crate::op::{Attr, Attrs, OpDef, VjpArgs};
 use crate::scalar::ScalarOp;
 
 macro_rules! unary {
@@ -74,16 +74,40 @@ pub static OPS: &[OpDef] = &[
     unary!("sqrt", Sqrt, "Square root."),
     unary!("rsqrt", Rsqrt, "1 / sqrt(x)").full(),
     unary!("reciprocal", Recip, "1 / x").full(),
-    op!("square", "Tensor input", "x * x", |b, x, _| Ok(vec![b.mul(x[0], x[0])?])),
+    op!("square", "Tensor input", "x * x", |b, x, _| {
+        let x = if b.dtype(x[0]) == DType::Bool { b.cast(x[0], DType::I32)? } else { x[0] };
+        Ok(vec![b.mul(x, x)?])
+    }),
     unary!("erf", Erf, "Error function."),
-    op!("erfc", "Tensor input", "1 - erf(x)", |b, x, _| {
-        let e = b.unary(ScalarOp::Erf, x[0])?;
-        let n = b.neg(e)?;
-        Ok(vec![b.add_scalar(n, 1.0)?])
+    op!("erfc", "Tensor input", "1 - erf(x), accurate where that vanishes.", erfc, |b, v| {
+        let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
+        let x = b.float(v.inputs[0])?;
+        let t = b.mul(x, x)?;
+        let t = b.neg(t)?;
+        let t = b.unary(ScalarOp::Exp, t)?;
+        let t = b.mul_scalar(t, -std::f64::consts::FRAC_2_SQRT_PI)?;
+        Ok(vec![Some(b.mul(dy, t)?)])
     }),
     unary!("erfinv", Erfinv, "Inverse error function.").full(),
     unary!("lgamma", Lgamma, "Logarithm of |gamma(x)|."),
-    unary!("digamma", Digamma, "Derivative of lgamma."),
+    op!(
+        "digamma",
+        "Tensor input",
+        "Derivative of lgamma.",
+        |b, x, _| {
+            // Zero has a pole on either side.
+            let x = b.float(x[0])?;
+            let (y, pole) = (b.unary(ScalarOp::Digamma, x)?, b.unary(ScalarOp::Recip, x)?);
+            let (pole, at0) = (b.neg(pole)?, b.scalar(ScalarOp::Eq, x, 0.0)?);
+            Ok(vec![b.select(at0, pole, y)?])
+        },
+        |b, v| {
+            let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
+            let x = b.float(v.inputs[0])?;
+            let t = b.trigamma(x)?;
+            Ok(vec![Some(b.mul(dy, t)?)])
+        }
+    ),
     op!("sinc", "Tensor input", "sin(pi x) / (pi x), 1 at zero.", sinc),
     op!("logit", "Tensor input, float? eps=None", "log(x / (1 - x)); x is clamped to [eps, 1 - eps] first when eps is given.", logit),
     op!("sigmoid", "Tensor input", "1 / (1 + e^-x)", |b, x, _| Ok(vec![sigmoid(b, x[0])?]), |b, v| {
@@ -97,12 +121,35 @@ pub static OPS: &[OpDef] = &[
     rounding!("floor", Floor, "Largest whole number not above x."),
     rounding!("ceil", Ceil, "Smallest whole number not below x."),
     rounding!("trunc", Trunc, "x without its fraction."),
-    rounding!("round", Round, "Nearest whole number, halves to even."),
+    op!("round", "Tensor input, *, int decimals=0", "Nearest number of that many decimals, halves to even.", |b, x, a| {
+        let decimals = a.int("decimals")?;
+        if !b.dtype(x[0]).is_float() {
+            return Ok(vec![x[0]]);
+        }
+        if decimals.abs() > 30 {
+            return Err(b.error(format!("decimals is {decimals}"), "use a number from -30 to 30"));
+        }
+        // By a power of ten that is whole, as PyTorch does.
+        let ten = 10f64.powi(decimals.unsigned_abs() as i32);
+        let (to, from) = if decimals > 0 { (ScalarOp::Mul, ScalarOp::Div) } else { (ScalarOp::Div, ScalarOp::Mul) };
+        let scaled = if decimals == 0 { x[0] } else { b.scalar(to, x[0], ten)? };
+        let y = b.unary(ScalarOp::Round, scaled)?;
+        Ok(vec![if decimals == 0 { y } else { b.scalar(from, y, ten)? }])
+    }),
     op!("frac", "Tensor input", "x - trunc(x)", |b, x, _| {
+        needs_float(b, x[0])?;
         let t = b.unary(ScalarOp::Trunc, x[0])?;
         Ok(vec![b.sub(x[0], t)?])
     }),
-    unary!("sign", Sign, "-1, 0 or 1."),
+    op!("sign", "Tensor input", "-1, 0 or 1; 0 for NaN.", |b, x, _| Ok(vec![match b.dtype(x[0]) {
+        DType::Bool => x[0],
+        d if d.is_float() => {
+            let (s, nan) = (b.unary(ScalarOp::Sign, x[0])?, b.unary(ScalarOp::IsNan, x[0])?);
+            let zero = b.zeros_like(x[0])?;
+            b.select(nan, zero, s)?
+        }
+        _ => b.unary(ScalarOp::Sign, x[0])?,
+    }])),
     op!("isnan", "Tensor input", "Whether x is not a number.", |b, x, _| Ok(vec![test(b, ScalarOp::IsNan, x[0])?])),
     op!("isinf", "Tensor input", "Whether x is infinite.", |b, x, _| Ok(vec![test(b, ScalarOp::IsInf, x[0])?])),
     op!("isfinite", "Tensor input", "Whether x is neither infinite nor NaN.", |b, x, _| {
@@ -120,8 +167,8 @@ pub static OPS: &[OpDef] = &[
     // ---- arithmetic ----
     op!("add", "Tensor|Scalar input, Tensor|Scalar other, *, Scalar alpha=1", "x + alpha * y", |b, x, a| scaled(b, ScalarOp::Add, x, a)),
     op!("sub", "Tensor|Scalar input, Tensor|Scalar other, *, Scalar alpha=1", "x - alpha * y", |b, x, a| scaled(b, ScalarOp::Sub, x, a)),
-    op!("rsub", "Tensor input, Tensor|Scalar other, *, Scalar alpha=1", "other - x, for a number on the left.", |b, x, _| {
-        Ok(vec![b.sub(x[1], x[0])?])
+    op!("rsub", "Tensor input, Tensor|Scalar other, *, Scalar alpha=1", "other - alpha * x.", |b, x, a| {
+        scaled(b, ScalarOp::Sub, &[x[1], x[0]], a)
     }),
     op!("mul", "Tensor|Scalar input, Tensor|Scalar other", "x * y", |b, x, _| { Ok(vec![b.mul(x[0], x[1])?]) }),
     op!(
@@ -168,26 +215,39 @@ pub static OPS: &[OpDef] = &[
     }),
     op!("logaddexp", "Tensor input, Tensor other", "log(e^x + e^y)", logaddexp, |b, v| {
         let Some(dy) = v.grads[0] else { return Ok(vec![None, None]) };
-        let share = |b: &mut Builder, x| {
-            let d = b.sub(x, v.outputs[0])?;
+        // By the difference of the two: that to the result has lost its digits where they are large.
+        let share = |b: &mut Builder, x, other| {
+            let d = b.sub(other, x)?;
             let e = b.unary(ScalarOp::Exp, d)?;
-            Ok(Some(b.mul(dy, e)?))
+            let e = b.add_scalar(e, 1.0)?;
+            Ok(Some(b.div(dy, e)?))
         };
-        Ok(vec![share(b, v.inputs[0])?, share(b, v.inputs[1])?])
+        let (x, y) = (v.inputs[0], v.inputs[1]);
+        Ok(vec![share(b, x, y)?, share(b, y, x)?])
     }),
     op!("clamp", "Tensor input, Tensor|Scalar? min=None, Tensor|Scalar? max=None", "min(max(x, min), max)", clamp, clamp_vjp),
     op!("lerp", "Tensor input, Tensor end, Tensor|Scalar weight", "x + weight * (end - x)", |b, x, _| {
+        if let Some(v) = x.iter().find(|v| !b.dtype(**v).is_float()) {
+            return Err(b.error(format!("interpolates in {}", b.dtype(*v)), "convert the tensors to a float type with to()"));
+        }
         let d = b.sub(x[1], x[0])?;
         let t = b.mul(x[2], d)?;
         Ok(vec![b.add(x[0], t)?])
     }),
     op!("addcmul", "Tensor input, Tensor tensor1, Tensor tensor2, *, Scalar value=1", "x + value * tensor1 * tensor2", |b, x, a| {
+        let value = a.float("value")?;
+        if !b.common_dtype(x).is_float() {
+            super::activation::whole_numbers(b, x[0], &[("value", value)])?;
+        }
         let t = b.mul(x[1], x[2])?;
-        let t = b.mul_scalar(t, a.float("value")?)?;
+        let t = b.mul_scalar(t, value)?;
         Ok(vec![b.add(x[0], t)?])
     })
     .widest(),
     op!("addcdiv", "Tensor input, Tensor tensor1, Tensor tensor2, *, Scalar value=1", "x + value * tensor1 / tensor2", |b, x, a| {
+        if !b.common_dtype(&x[1..]).is_float() {
+            return Err(b.error("divides integers", "convert a tensor to a float type with to()"));
+        }
         let t = b.div(x[1], x[2])?;
         let t = b.mul_scalar(t, a.float("value")?)?;
         Ok(vec![b.add(x[0], t)?])
@@ -209,7 +269,16 @@ pub static OPS: &[OpDef] = &[
         "Tensor input, Tensor mask, Tensor|Scalar value",
         "A number where the mask holds, else x. PyTorch: Tensor.masked_fill.",
         |b, x, _| {
-            let c = b.cast(x[1], DType::Bool)?;
+            if b.dtype(x[1]) != DType::Bool || b.rank(x[2]) != 0 {
+                return Err(b.error(
+                    "needs a mask of bool and one value",
+                    "compare to make a mask, and give a number or a tensor without dimensions",
+                ));
+            }
+            if let Some(v) = b.splat(x[2]) {
+                super::activation::whole_numbers(b, x[0], &[("value", v)])?;
+            }
+            let c = x[1];
             let v = b.cast(x[2], b.dtype(x[0]))?;
             Ok(vec![b.select(c, v, x[0])?])
         }
@@ -225,8 +294,15 @@ pub static OPS: &[OpDef] = &[
     bitwise!("bitwise_or", Or, "Bits set in either."),
     bitwise!("bitwise_xor", Xor, "Bits set in one of the two."),
     unary!("bitwise_not", Not, "All bits inverted."),
-    bitwise!("bitwise_left_shift", Shl, "x * 2^y on bits."),
-    bitwise!("bitwise_right_shift", Shr, "Bits of x moved down by y."),
+    op!("bitwise_left_shift", "Tensor|Scalar input, Tensor|Scalar other", "x * 2^y on bits; 0 where y is no place of a bit.", |b, x, _| {
+        shift(b, ScalarOp::Shl, x)
+    }),
+    op!(
+        "bitwise_right_shift",
+        "Tensor|Scalar input, Tensor|Scalar other",
+        "Bits of x moved down by y; where y is no place of a bit, all are the sign.",
+        |b, x, _| shift(b, ScalarOp::Shr, x)
+    ),
     // ---- types and derivatives ----
     op!("to", "Tensor input, ScalarType dtype", "The same values as another element type. PyTorch: Tensor.to.", |b, x, a| Ok(vec![
         b.cast(x[0], a.dtype("dtype")?)?
@@ -238,6 +314,14 @@ pub static OPS: &[OpDef] = &[
 
 fn scaled(b: &mut Builder, op: ScalarOp, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let (x, y) = (x[0], x[1]);
+    let dtype = b.common_dtype(&[x, y]);
+    if op == ScalarOp::Sub && dtype == DType::Bool {
+        return Err(b.error("truth values have no difference", "use logical_xor(), or convert one to numbers with to()"));
+    }
+    if !dtype.is_float() && matches!(a.get("alpha"), Some(Attr::Float(_))) {
+        let problem = format!("alpha = {} is no value of {dtype}", a.float("alpha")?);
+        return Err(b.error(problem, "give a whole number, or convert a tensor to a float type with to()"));
+    }
     let y = match a.float("alpha")? {
         1.0 => y,
         alpha => b.mul_scalar(y, alpha)?,
@@ -272,7 +356,11 @@ fn sinc(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
 fn logit(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let mut x = b.float(x[0])?;
     if let Some(eps) = a.opt_float("eps")? {
-        x = b.op("clamp", &[x], &Attrs::new().with("min", eps).with("max", 1.0 - eps))?[0];
+        // The lower bound goes first, also where it is the larger.
+        let (lo, hi) = (b.full_like(x, eps)?, b.full_like(x, 1.0 - eps)?);
+        let (below, above) = (b.binary(ScalarOp::Lt, x, lo)?, b.binary(ScalarOp::Gt, x, hi)?);
+        let upper = b.select(above, hi, x)?;
+        x = b.select(below, lo, upper)?;
     }
     let n = b.neg(x)?;
     let n = b.add_scalar(n, 1.0)?;
@@ -286,6 +374,56 @@ fn test(b: &mut Builder, op: ScalarOp, x: ValueId) -> Result<ValueId> {
     }
     let shape = b.shape(x);
     b.full(&shape, 0.0, DType::Bool)
+}
+
+// Scalar shifts take counts modulo 32; PyTorch's shift everything out by counts of 32 and more, and by negative ones.
+fn shift(b: &mut Builder, op: ScalarOp, x: &[ValueId]) -> Result<Vec<ValueId>> {
+    let xy = b.promote(&[x[0], x[1]])?;
+    let dtype = b.dtype(xy[0]);
+    if !dtype.is_int() {
+        return Err(b.error(format!("shifts bits of {dtype}"), "convert the operands to an integer type with to()"));
+    }
+    let y = b.binary(op, xy[0], xy[1])?;
+    // As an unsigned number a negative count is large.
+    let count = b.prim(crate::prim::Prim::Bitcast(DType::U32), &[xy[1]])?;
+    let inside = b.scalar(ScalarOp::Lt, count, 32.0)?;
+    let out = match (op, dtype) {
+        (ScalarOp::Shr, DType::I32) => b.scalar(ScalarOp::Shr, xy[0], 31.0)?,
+        _ => b.zeros_like(y)?,
+    };
+    Ok(vec![b.select(inside, y, out)?])
+}
+
+fn needs_float(b: &Builder, x: ValueId) -> Result<()> {
+    if b.dtype(x).is_float() {
+        return Ok(());
+    }
+    Err(b.error(format!("is not defined for {}", b.dtype(x)), "convert the tensor to a float type with to()"))
+}
+
+// t e^(-x^2 + p(t)) for t = 1 / (1 + |x| / 2), whose relative error is below 1.2e-7 everywhere; mirrored below zero. Source: W. Press et al.,
+// "Numerical Recipes in C", 2nd edition, section 6.2, `erfcc`.
+fn erfc(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
+    const P: [f64; 10] =
+        [0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807, -0.18628806, 0.09678418, 0.37409196, 1.00002368, -1.26551223];
+    let x = b.float(x[0])?;
+    let z = b.unary(ScalarOp::Abs, x)?;
+    let t = b.mul_scalar(z, 0.5)?;
+    let t = b.add_scalar(t, 1.0)?;
+    let t = b.unary(ScalarOp::Recip, t)?;
+    let mut p = b.full_like(t, P[0])?;
+    for c in &P[1..] {
+        p = b.mul(p, t)?;
+        p = b.add_scalar(p, *c)?;
+    }
+    let square = b.mul(z, z)?;
+    let e = b.sub(p, square)?;
+    let e = b.unary(ScalarOp::Exp, e)?;
+    let above = b.mul(t, e)?;
+    let below = b.neg(above)?;
+    let below = b.add_scalar(below, 2.0)?;
+    let negative = b.scalar(ScalarOp::Lt, x, 0.0)?;
+    Ok(vec![b.select(negative, below, above)?])
 }
 
 fn nan_to_num(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
@@ -358,14 +496,18 @@ fn remainder(b: &mut Builder, x: ValueId, y: ValueId) -> Result<ValueId> {
 fn pow(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
     let (base, e) = (x[0], x[1]);
     let whole = !b.dtype(base).is_float() && !b.dtype(e).is_float();
+    if whole && b.splat(e).is_some_and(|e| e < 0.0) {
+        return Err(b.error("integers have no negative powers among integers", "convert the base to a float type with to()"));
+    }
     let p = b.binary(ScalarOp::Pow, base, e)?;
     Ok(vec![if whole { b.cast(p, DType::I32)? } else { p }])
 }
 
 fn hypot(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
-    let (x, y) = (b.unary(ScalarOp::Abs, x[0])?, b.unary(ScalarOp::Abs, x[1])?);
-    let big = b.binary(ScalarOp::Max, x, y)?;
-    let small = b.binary(ScalarOp::Min, x, y)?;
+    let (x, y2) = (b.float(x[0])?, b.float(x[1])?);
+    let (x, y2) = (b.unary(ScalarOp::Abs, x)?, b.unary(ScalarOp::Abs, y2)?);
+    let big = b.binary(ScalarOp::Max, x, y2)?;
+    let small = b.binary(ScalarOp::Min, x, y2)?;
     let is0 = b.scalar(ScalarOp::Eq, big, 0.0)?;
     let one = b.full_like(big, 1.0)?;
     let safe = b.select(is0, one, big)?;
@@ -373,7 +515,12 @@ fn hypot(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
     let q = b.mul(q, q)?;
     let q = b.add(q, one)?;
     let root = b.unary(ScalarOp::Sqrt, q)?;
-    Ok(vec![b.mul(big, root)?])
+    let y = b.mul(big, root)?;
+    // An infinite side is infinite whatever the other is, a NaN included.
+    let (p, q) = (b.unary(ScalarOp::IsInf, x)?, b.unary(ScalarOp::IsInf, y2)?);
+    let infinite = b.binary(ScalarOp::Or, p, q)?;
+    let inf = b.full_like(y, f64::INFINITY)?;
+    Ok(vec![b.select(infinite, inf, y)?])
 }
 
 fn logaddexp(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
@@ -391,6 +538,9 @@ fn logaddexp(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> 
 }
 
 fn clamp(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    if x.len() < 2 {
+        return Err(b.error("has no bound", "give min, max or both"));
+    }
     let mut y = x[0];
     for (name, op) in [("min", ScalarOp::Max), ("max", ScalarOp::Min)] {
         if let Some(bound) = a.tensor(x, name) {

@@ -11,23 +11,30 @@ use crate::prim::{Prim, ReduceOp};
 use crate::scalar::ScalarOp;
 
 pub static OPS: &[OpDef] = &[
-    op!("sum", "Tensor input, int[]? dim=None, bool keepdim=False", "Sum. Bool counts as i32.", |b, x, a| {
-        let x = number(b, x[0])?;
+    op!("sum", "Tensor input, int[]? dim=None, bool keepdim=False, *, ScalarType? dtype=None", "Sum. Bool counts as i32.", |b, x, a| {
+        let x = typed(b, x[0], a)?;
+        let x = number(b, x)?;
         over(b, x, a, |b, x, dims, keep| b.sum(x, dims, keep))
     })
     .full(),
-    op!("mean", "Tensor input, int[]? dim=None, bool keepdim=False", "Arithmetic mean.", |b, x, a| over(b, x[0], a, |b, x, dims, keep| b
-        .mean(x, dims, keep))),
-    op!("prod", "Tensor input, int[]? dim=None, bool keepdim=False", "Product.", |b, x, a| {
-        let x = number(b, x[0])?;
+    op!("mean", "Tensor input, int[]? dim=None, bool keepdim=False, *, ScalarType? dtype=None", "Arithmetic mean.", |b, x, a| {
+        let x = typed(b, x[0], a)?;
+        if !b.dtype(x).is_float() {
+            return Err(b.error(format!("a mean of {}", b.dtype(x)), "name a float type as dtype, or convert with to()"));
+        }
+        over(b, x, a, |b, x, dims, keep| b.mean(x, dims, keep))
+    }),
+    op!("prod", "Tensor input, int[]? dim=None, bool keepdim=False, *, ScalarType? dtype=None", "Product.", |b, x, a| {
+        let x = typed(b, x[0], a)?;
+        let x = number(b, x)?;
         over(b, x, a, |b, x, dims, keep| b.reduce(ReduceOp::Prod, x, dims, keep))
     })
     .full(),
     op!("amax", "Tensor input, int[]? dim=None, bool keepdim=False", "Largest value; ties share the gradient equally.", |b, x, a| {
-        over(b, x[0], a, |b, x, dims, keep| b.reduce(ReduceOp::Max, x, dims, keep))
+        over(b, x[0], a, |b, x, dims, keep| largest(b, ReduceOp::Max, x, dims, keep))
     }),
     op!("amin", "Tensor input, int[]? dim=None, bool keepdim=False", "Smallest value; ties share the gradient equally.", |b, x, a| {
-        over(b, x[0], a, |b, x, dims, keep| b.reduce(ReduceOp::Min, x, dims, keep))
+        over(b, x[0], a, |b, x, dims, keep| largest(b, ReduceOp::Min, x, dims, keep))
     }),
     op!(
         "max",
@@ -92,16 +99,18 @@ pub static OPS: &[OpDef] = &[
     ),
     op!(
         "linalg_vector_norm",
-        "Tensor input, Scalar ord=2, int[]? dim=None, bool keepdim=False",
+        "Tensor input, Scalar ord=2, int[]? dim=None, bool keepdim=False, *, ScalarType? dtype=None",
         "(sum |x|^ord)^(1/ord); the largest |x| for inf, the smallest for -inf, the count of non-zeros for 0.",
         |b, x, a| {
             let p = a.float("ord")?;
-            over(b, x[0], a, |b, x, dims, keep| vector_norm(b, x, p, dims, keep))
+            let x = typed(b, x[0], a)?;
+            over(b, x, a, |b, x, dims, keep| vector_norm(b, x, p, dims, keep))
         }
     )
     .full(),
-    op!("cumsum", "Tensor input, int dim", "Running sum.", |b, x, a| scan(b, x[0], a, ReduceOp::Sum)).full(),
-    op!("cumprod", "Tensor input, int dim", "Running product.", |b, x, a| scan(b, x[0], a, ReduceOp::Prod)).full(),
+    op!("cumsum", "Tensor input, int dim, *, ScalarType? dtype=None", "Running sum.", |b, x, a| scan(b, x[0], a, ReduceOp::Sum)).full(),
+    op!("cumprod", "Tensor input, int dim, *, ScalarType? dtype=None", "Running product.", |b, x, a| scan(b, x[0], a, ReduceOp::Prod))
+        .full(),
     op!("all", "Tensor input, int[]? dim=None, bool keepdim=False", "Whether every element is non-zero.", |b, x, a| truth(
         b,
         x[0],
@@ -130,6 +139,22 @@ fn number(b: &mut Builder, x: ValueId) -> Result<ValueId> {
     if b.dtype(x) == DType::Bool { b.cast(x, DType::I32) } else { Ok(x) }
 }
 
+// The largest or smallest; of truth values by way of numbers.
+fn largest(b: &mut Builder, op: ReduceOp, x: ValueId, dims: &[usize], keep: bool) -> Result<ValueId> {
+    let dtype = b.dtype(x);
+    let x = number(b, x)?;
+    let y = b.reduce(op, x, dims, keep)?;
+    b.cast(y, dtype)
+}
+
+// The operand as the type that is asked for, if one is.
+fn typed(b: &mut Builder, x: ValueId, a: &Attrs) -> Result<ValueId> {
+    match a.opt_dtype("dtype")? {
+        Some(d) => b.cast(x, d),
+        None => Ok(x),
+    }
+}
+
 // A reduced value with the reduced dimensions of the first operand back at size 1.
 fn restore(b: &mut Builder, v: &VjpArgs, y: ValueId) -> Result<ValueId> {
     let dims = b.dims(v.inputs[0], v.attrs.opt_ints("dim")?.as_deref())?;
@@ -154,7 +179,7 @@ fn arg(b: &mut Builder, x: ValueId, a: &Attrs, op: ReduceOp) -> Result<Vec<Value
 }
 
 fn extremum(b: &mut Builder, x: ValueId, a: &Attrs, value: ReduceOp, index: ReduceOp) -> Result<Vec<ValueId>> {
-    let Some(dim) = a.opt_int("dim")? else { return over(b, x, a, |b, x, dims, keep| b.reduce(value, x, dims, keep)) };
+    let Some(dim) = a.opt_int("dim")? else { return over(b, x, a, |b, x, dims, keep| largest(b, value, x, dims, keep)) };
     let d = b.dim(x, dim)?;
     let i = arg(b, x, &Attrs::new().with("dim", dim).with("keepdim", true), index)?[0];
     if b.rank(x) == 0 {
@@ -260,6 +285,7 @@ pub fn vector_norm(b: &mut Builder, x: ValueId, p: f64, dims: &[usize], keep: bo
 
 fn scan(b: &mut Builder, x: ValueId, a: &Attrs, op: ReduceOp) -> Result<Vec<ValueId>> {
     let dim = a.int("dim")?;
+    let x = typed(b, x, a)?;
     let x = number(b, x)?;
     let dim = b.dim(x, dim)?;
     Ok(vec![if b.rank(x) == 0 { x } else { b.prim(Prim::Scan { op, dim }, &[x])? }])
