@@ -203,8 +203,11 @@ pub static TABLE: [ScalarDef; 59] = {
             1,
             |x, _| x[0].abs(),
             Some(|g, x, _, dy| {
-                let s = g.unary(Sign, x[0])?;
-                Ok(vec![Some(g.mul(dy, s)?)])
+                // Nothing passes at zero and at a NaN.
+                let (zero, minus) = (g.zeros_like(dy)?, g.neg(dy)?);
+                let (above, below) = (g.scalar(Gt, x[0], 0.0)?, g.scalar(Lt, x[0], 0.0)?);
+                let d = g.select(below, minus, zero)?;
+                Ok(vec![Some(g.select(above, dy, d)?)])
             }),
         ),
         row(

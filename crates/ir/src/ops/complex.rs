@@ -14,9 +14,11 @@ use crate::scalar::ScalarOp;
 
 pub static OPS: &[OpDef] = &[
     op!("complex", "Tensor real, Tensor imag", "The complex numbers of two tensors of parts.", |b, x, _| {
+        if let Some(v) = x.iter().find(|v| !b.dtype(**v).is_float()) {
+            return Err(b.error(format!("parts of {}", b.dtype(*v)), "convert them to a float type with to()"));
+        }
         let xy = b.promote(x)?;
-        let (re, im) = (b.float(xy[0])?, b.float(xy[1])?);
-        Ok(vec![pair(b, Parts { re, im })?])
+        Ok(vec![pair(b, Parts { re: xy[0], im: xy[1] })?])
     }),
     op!(
         "polar",
@@ -112,18 +114,9 @@ pub static OPS: &[OpDef] = &[
         let (re, im) = (b.binary(ScalarOp::Eq, x.re, y.re)?, b.binary(ScalarOp::Eq, x.im, y.im)?);
         Ok(vec![b.binary(ScalarOp::And, re, im)?])
     }),
-    op!(
-        "complex_exp",
-        "Tensor input",
-        "e^x of complex numbers. PyTorch: torch.exp.",
-        |b, x, _| {
-            let z = parts(b, x[0])?;
-            let (e, c, s) = (b.unary(ScalarOp::Exp, z.re)?, b.unary(ScalarOp::Cos, z.im)?, b.unary(ScalarOp::Sin, z.im)?);
-            let y = Parts { re: b.mul(e, c)?, im: b.mul(e, s)? };
-            Ok(vec![pair(b, y)?])
-        },
-        |b, v| holomorphic(b, v, |_, _, y| Ok(y))
-    ),
+    op!("complex_exp", "Tensor input", "e^x of complex numbers. PyTorch: torch.exp.", |b, x, _| Ok(vec![exp(b, x[0])?]), |b, v| {
+        holomorphic(b, v, |_, _, y| Ok(y))
+    }),
     op!(
         "complex_log",
         "Tensor input",
@@ -360,6 +353,14 @@ fn sqrt(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
     let positive = b.unary(ScalarOp::Abs, other)?;
     let signed = b.binary(ScalarOp::Copysign, t, z.im)?;
     let y = Parts { re: b.select(right, t, positive)?, im: b.select(right, other, signed)? };
+    // An infinite part leaves of the other the sign, or a NaN (Annex G of the C standard).
+    let inf = b.full_like(t, f64::INFINITY)?;
+    let rest = b.mul_scalar(z.im, 0.0)?;
+    let (wide, high) = (b.unary(ScalarOp::IsInf, z.re)?, b.unary(ScalarOp::IsInf, z.im)?);
+    let up = b.binary(ScalarOp::Copysign, inf, z.im)?;
+    let far = Parts { re: b.select(right, inf, rest)?, im: b.select(right, rest, up)? };
+    let y = Parts { re: b.select(wide, far.re, y.re)?, im: b.select(wide, far.im, y.im)? };
+    let y = Parts { re: b.select(high, inf, y.re)?, im: b.select(high, z.im, y.im)? };
     Ok(vec![pair(b, y)?])
 }
 
@@ -408,35 +409,61 @@ fn pow_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
     Ok(vec![Some(mul(b, dy, dx)?), Some(mul(b, dy, de)?)])
 }
 
-// The product of the functions of the two parts: (f(re) g(im), h(re) k(im)).
-fn products(b: &mut Builder, x: ValueId, re: [ScalarOp; 2], im: [ScalarOp; 2]) -> Result<Parts> {
+// What grows times what turns. Zero times infinity is zero, and where an infinite part is turned by nobody knows what, the leading part is
+// infinite: Annex G of the C standard, which PyTorch follows.
+fn turned(b: &mut Builder, size: ValueId, wave: ValueId, leading: bool) -> Result<ValueId> {
+    let y = b.mul(size, wave)?;
+    let none = b.scalar(ScalarOp::Eq, wave, 0.0)?;
+    let y = b.select(none, wave, y)?;
+    if !leading {
+        return Ok(y);
+    }
+    let (unknown, infinite) = (b.unary(ScalarOp::IsNan, wave)?, b.unary(ScalarOp::IsInf, size)?);
+    let both = b.binary(ScalarOp::And, unknown, infinite)?;
+    let inf = b.full_like(y, f64::INFINITY)?;
+    b.select(both, inf, y)
+}
+
+fn exp(b: &mut Builder, x: ValueId) -> Result<ValueId> {
     let z = parts(b, x)?;
-    let mut product = |ops: [ScalarOp; 2]| {
-        let (p, q) = (b.unary(ops[0], z.re)?, b.unary(ops[1], z.im)?);
-        b.mul(p, q)
-    };
-    Ok(Parts { re: product(re)?, im: product(im)? })
+    let (e, c, s) = (b.unary(ScalarOp::Exp, z.re)?, b.unary(ScalarOp::Cos, z.im)?, b.unary(ScalarOp::Sin, z.im)?);
+    let y = Parts { re: turned(b, e, c, true)?, im: turned(b, e, s, false)? };
+    let none = b.scalar(ScalarOp::Eq, e, 0.0)?;
+    let y = Parts { re: b.select(none, e, y.re)?, im: b.select(none, e, y.im)? };
+    pair(b, y)
 }
 
 fn sin(b: &mut Builder, x: ValueId) -> Result<ValueId> {
-    let z = products(b, x, [ScalarOp::Sin, ScalarOp::Cosh], [ScalarOp::Cos, ScalarOp::Sinh])?;
-    pair(b, z)
+    let z = parts(b, x)?;
+    let (s, c) = (b.unary(ScalarOp::Sin, z.re)?, b.unary(ScalarOp::Cos, z.re)?);
+    let (sh, ch) = (b.unary(ScalarOp::Sinh, z.im)?, b.unary(ScalarOp::Cosh, z.im)?);
+    let y = Parts { re: turned(b, ch, s, false)?, im: turned(b, sh, c, true)? };
+    pair(b, y)
 }
 
 fn cos(b: &mut Builder, x: ValueId) -> Result<ValueId> {
-    let z = products(b, x, [ScalarOp::Cos, ScalarOp::Cosh], [ScalarOp::Sin, ScalarOp::Sinh])?;
-    let z = Parts { im: b.neg(z.im)?, ..z };
-    pair(b, z)
+    let z = parts(b, x)?;
+    let (s, c) = (b.unary(ScalarOp::Sin, z.re)?, b.unary(ScalarOp::Cos, z.re)?);
+    let (sh, ch) = (b.unary(ScalarOp::Sinh, z.im)?, b.unary(ScalarOp::Cosh, z.im)?);
+    let im = turned(b, sh, s, false)?;
+    let y = Parts { re: turned(b, ch, c, true)?, im: b.neg(im)? };
+    pair(b, y)
 }
 
 fn sinh(b: &mut Builder, x: ValueId) -> Result<ValueId> {
-    let z = products(b, x, [ScalarOp::Sinh, ScalarOp::Cos], [ScalarOp::Cosh, ScalarOp::Sin])?;
-    pair(b, z)
+    let z = parts(b, x)?;
+    let (s, c) = (b.unary(ScalarOp::Sin, z.im)?, b.unary(ScalarOp::Cos, z.im)?);
+    let (sh, ch) = (b.unary(ScalarOp::Sinh, z.re)?, b.unary(ScalarOp::Cosh, z.re)?);
+    let y = Parts { re: turned(b, sh, c, true)?, im: turned(b, ch, s, false)? };
+    pair(b, y)
 }
 
 fn cosh(b: &mut Builder, x: ValueId) -> Result<ValueId> {
-    let z = products(b, x, [ScalarOp::Cosh, ScalarOp::Cos], [ScalarOp::Sinh, ScalarOp::Sin])?;
-    pair(b, z)
+    let z = parts(b, x)?;
+    let (s, c) = (b.unary(ScalarOp::Sin, z.im)?, b.unary(ScalarOp::Cos, z.im)?);
+    let (sh, ch) = (b.unary(ScalarOp::Sinh, z.re)?, b.unary(ScalarOp::Cosh, z.re)?);
+    let y = Parts { re: turned(b, ch, c, true)?, im: turned(b, sh, s, false)? };
+    pair(b, y)
 }
 
 // With t = tanh(re), s = sin(im), c = cos(im): (t + i s c (1 - t^2)) / (c^2 + t^2 s^2). Nothing overflows.
@@ -451,7 +478,11 @@ fn tanh(b: &mut Builder, z: Parts) -> Result<Parts> {
     let (c2, s2) = (b.mul(c, c)?, b.mul(s, s)?);
     let ts = b.mul(t2, s2)?;
     let d = b.add(c2, ts)?;
-    Ok(Parts { re: b.div(t, d)?, im: b.div(im, d)? })
+    let y = Parts { re: b.div(t, d)?, im: b.div(im, d)? };
+    // At infinity it is 1 or -1, whatever the other part.
+    let far = b.unary(ScalarOp::IsInf, z.re)?;
+    let zero = b.zeros_like(t)?;
+    Ok(Parts { re: b.select(far, t, y.re)?, im: b.select(far, zero, y.im)? })
 }
 
 /// What multiplying by complex numbers does to pairs, as 2 by 2 matrices: `[.., p, q]` from part `p` of the other factor to part `q` of the

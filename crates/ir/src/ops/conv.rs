@@ -149,6 +149,7 @@ fn bias_gradient(b: &mut Builder, dy: ValueId, inputs: &[ValueId]) -> Result<Vec
 /// Operands of one type.
 fn operands(b: &mut Builder, x: &[ValueId]) -> Result<Vec<ValueId>> {
     // Integers stay integers.
+    let x = &super::linalg::common_type(b, x)?[..];
     let whole = x.iter().all(|v| b.dtype(*v).is_int());
     let floats = if whole { x.to_vec() } else { x.iter().map(|v| b.float(*v)).collect::<Result<Vec<_>>>()? };
     let common = floats.iter().map(|v| b.dtype(*v)).reduce(DType::promote).unwrap_or(DType::F32);

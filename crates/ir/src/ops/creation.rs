@@ -101,6 +101,9 @@ fn arange(b: &mut Builder, _: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let whole = ["start", "end", "step"].iter().all(|k| matches!(a.get(k), None | Some(Attr::Int(_))));
     let dtype = a.opt_dtype("dtype")?.unwrap_or(if whole { DType::I32 } else { DType::F32 });
     let i = b.iota(&[Dim::Const(n as i64)], 0)?;
+    // An integer type counts by whole numbers, as PyTorch's does.
+    let (start, step) = if dtype.is_float() { (start, step) } else { (start.trunc(), step.trunc()) };
+    let whole = whole || !dtype.is_float();
     let i = b.cast(i, if whole { DType::I32 } else { DType::F32 })?;
     let i = b.mul_scalar(i, step)?;
     let i = b.add_scalar(i, start)?;

@@ -124,7 +124,12 @@ fn show(b: &Builder, v: ValueId) -> String {
     b.graph.env.show_shape(&b.ty(v).shape)
 }
 
-fn common_type(b: &mut Builder, x: &[ValueId]) -> Result<Vec<ValueId>> {
+/// The operands of a product in one type. Float types promote; numbers of another kind are refused, as in PyTorch.
+pub(super) fn common_type(b: &mut Builder, x: &[ValueId]) -> Result<Vec<ValueId>> {
+    if let Some(v) = x.iter().find(|v| b.dtype(**v).category() != b.dtype(x[0]).category()) {
+        let text = format!("multiplies {} with {}", b.dtype(x[0]), b.dtype(*v));
+        return Err(b.error(text, "convert one of them with to()"));
+    }
     let dtype = x.iter().map(|v| b.dtype(*v)).reduce(|p, q| p.promote(q));
     x.iter().map(|v| b.cast(*v, dtype.unwrap_or(crate::DType::F32))).collect()
 }

@@ -226,7 +226,9 @@ fn bce_with_logits(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<Valu
 }
 
 fn kl_div(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    floats(b, x)?;
+    for v in x {
+        floats(b, &[*v])?;
+    }
     let target = x[1];
     let t = if a.bool("log_target")? {
         let p = b.unary(ScalarOp::Exp, target)?;
@@ -326,6 +328,9 @@ impl Targets {
             }
             let total = Some(b.sum(t, &[dim], true)?);
             return Ok(Targets { dim, distribution: t, total, divisor: None, hot: None, soft: Some(factor) });
+        }
+        if b.dtype(target) == crate::DType::Bool {
+            return Err(b.error("the target is of bool", "give class indices as integers"));
         }
         let mut rows = shape.clone();
         rows.remove(dim);

@@ -109,6 +109,9 @@ fn affine(b: &mut Builder, x: ValueId, weight: Option<ValueId>, bias: Option<Val
 /// Refuses a parameter of another shape than that of what it scales: it would broadcast the result into something else.
 fn shaped(b: &mut Builder, v: Option<ValueId>, shape: &[Dim], name: &str) -> Result<()> {
     let Some(v) = v else { return Ok(()) };
+    if !b.dtype(v).is_float() {
+        return Err(b.error(format!("the {name} is of {}", b.dtype(v)), "convert it to a float type with to()"));
+    }
     let have = b.shape(v);
     if have.len() == shape.len() && have.iter().zip(shape).all(|(h, s)| b.graph.env.equal(h, s, "a parameter fits what it scales")) {
         return Ok(());
@@ -226,6 +229,9 @@ fn group_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>>
         let text = format!("{} channels do not divide into {groups} groups", b.graph.env.show(&shape[1]));
         return Err(b.error(text, "use a divisor of the number of channels"));
     };
+    if shape[1..].iter().any(|d| d.is_zero()) {
+        return Err(b.error("has no channels, or channels of nothing", "only the batch may be empty"));
+    }
     let inner = width.mul(&Dim::product(&shape[2..]));
     let v = b.float(x[0])?;
     let v = b.reshape(v, vec![shape[0].clone(), Dim::Const(groups), inner])?;

@@ -77,7 +77,9 @@ fn pool_windows(b: &mut Builder, x: ValueId, a: &Attrs, n: usize) -> Result<(Win
         Some(s) if !s.is_empty() => each(b, a, "stride", n, 1)?,
         _ => kernel.clone(),
     };
-    let (padding, dilation) = (each(b, a, "padding", n, 0)?, each(b, a, "dilation", n, 1)?);
+    // Means have no dilation.
+    let dilation = if a.get("dilation").is_some() { each(b, a, "dilation", n, 1)? } else { vec![1; n] };
+    let padding = each(b, a, "padding", n, 0)?;
     if let Some(d) = (0..n).find(|d| padding[*d] * 2 > kernel[*d]) {
         return Err(b.error(format!("padding {} is more than half of the kernel", padding[d]), "pad by at most half of the kernel size"));
     }
