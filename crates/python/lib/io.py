@@ -1,0 +1,305 @@
+"""Files and streams in memory; a file is read when it is opened and stored when it is flushed or closed."""
+import _host
+
+SEEK_SET, SEEK_CUR, SEEK_END = 0, 1, 2
+DEFAULT_BUFFER_SIZE = 8192
+
+
+class UnsupportedOperation(OSError, ValueError):
+    pass
+
+
+class IOBase:
+    closed = False
+
+    def _check(self):
+        if self.closed:
+            raise ValueError("I/O operation on closed file.")
+
+    def __enter__(self):
+        self._check()
+        return self
+
+    def __exit__(self, *info):
+        self.close()
+
+    def __iter__(self):
+        self._check()
+        return self
+
+    def __next__(self):
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
+
+    def readlines(self, hint=-1):
+        return list(self)
+
+    def writelines(self, lines):
+        for line in lines:
+            self.write(line)
+
+    def flush(self):
+        self._check()
+
+    def isatty(self):
+        return False
+
+    def seekable(self):
+        return True
+
+    def fileno(self):
+        raise UnsupportedOperation("fileno")
+
+
+class _Buffer(IOBase):
+    """Text or bytes with a position. The parts beyond the content are joined when something reads."""
+
+    _readable = _writable = True
+
+    def __init__(self, initial):
+        self._content = initial
+        self._parts = []
+        self._at = 0
+
+    def _join(self):
+        if self._parts:
+            self._content += self._empty.join(self._parts)
+            self._parts = []
+
+    def readable(self):
+        self._check()
+        return self._readable
+
+    def writable(self):
+        self._check()
+        return self._writable
+
+    def tell(self):
+        self._check()
+        return self._at
+
+    def read(self, size=-1):
+        self._check()
+        if not self._readable:
+            raise UnsupportedOperation("not readable" if self._empty == "" else "read")
+        self._join()
+        end = len(self._content) if size is None or size < 0 else self._at + size
+        piece = self._content[self._at:end]
+        self._at += len(piece)
+        return piece
+
+    read1 = read
+
+    def readline(self, size=-1):
+        self._check()
+        if not self._readable:
+            raise UnsupportedOperation("not readable" if self._empty == "" else "read")
+        self._join()
+        i = self._content.find(self._newline, self._at)
+        end = len(self._content) if i < 0 else i + 1
+        if size is not None and size >= 0:
+            end = min(end, self._at + size)
+        piece = self._content[self._at:end]
+        self._at = end if piece else self._at
+        return piece
+
+    def write(self, data):
+        self._check()
+        if not self._writable:
+            raise UnsupportedOperation("not writable" if self._empty == "" else "write")
+        data = self._accept(data)
+        n = len(data)
+        if self._parts or self._at == len(self._content):
+            self._parts.append(data)
+        else:
+            content = self._content
+            if self._at > len(content):
+                content += self._pad * (self._at - len(content))
+            self._content = content[:self._at] + data + content[self._at + n:]
+        self._at += n
+        return n
+
+    def seek(self, offset, whence=0):
+        self._check()
+        self._join()
+        if whence == 1:
+            offset += self._at
+        elif whence == 2:
+            offset += len(self._content)
+        if offset < 0:
+            raise ValueError(f"negative seek position {offset}")
+        self._at = offset
+        return offset
+
+    def truncate(self, size=None):
+        self._check()
+        self._join()
+        size = self._at if size is None else size
+        self._content = self._content[:size]
+        return size
+
+    def getvalue(self):
+        self._check()
+        self._join()
+        return self._content
+
+    def close(self):
+        self.closed = True
+
+
+class _Text:
+    _empty, _newline, _pad = "", "\n", "\0"
+
+    def _accept(self, data):
+        if not isinstance(data, str):
+            raise TypeError(f"string argument expected, got '{type(data).__name__}'" if isinstance(self, StringIO) else f"write() argument must be str, not {type(data).__name__}")
+        return data
+
+
+class _Bytes:
+    _empty, _newline, _pad = b"", b"\n", b"\0"
+
+    def _accept(self, data):
+        if isinstance(data, str):
+            raise TypeError("a bytes-like object is required, not 'str'")
+        return bytes(data)
+
+    def getbuffer(self):
+        return self.getvalue()
+
+    def readinto(self, buffer):
+        data = self.read(len(buffer))
+        buffer[:len(data)] = data
+        return len(data)
+
+
+class StringIO(_Text, _Buffer):
+    def __init__(self, initial_value="", newline="\n"):
+        if initial_value is not None and not isinstance(initial_value, str):
+            raise TypeError(f"initial_value must be str or None, not {type(initial_value).__name__}")
+        super().__init__(initial_value or "")
+
+
+class BytesIO(_Bytes, _Buffer):
+    def __init__(self, initial_bytes=b""):
+        super().__init__(bytes(initial_bytes or b""))
+
+
+class _File(_Buffer):
+    def _open(self, name, mode, update):
+        self.name, self.mode = name, mode
+        self._path = name
+        plain = mode.replace("b", "").replace("t", "")
+        kind = plain.replace("+", "")
+        self._readable = kind == "r" or update
+        self._writable = kind != "r" or update
+        exists = True
+        try:
+            folder = _host.metadata(self._path)[0]
+        except FileNotFoundError:
+            exists = folder = False
+        if folder:
+            raise IsADirectoryError(21, "Is a directory", name)
+        if kind == "x" and exists:
+            raise FileExistsError(17, "File exists", name)
+        if kind in ("r", "a") and (exists or kind == "r"):
+            content = _host.read(self._path)
+        else:
+            content = b""
+            _host.store(self._path, b"")
+        _Buffer.__init__(self, self._decode(content))
+        if kind == "a":
+            self._at = len(self._content)
+        self._dirty = False
+
+    def write(self, data):
+        n = super().write(data)
+        self._dirty = True
+        return n
+
+    def truncate(self, size=None):
+        self._dirty = True
+        return super().truncate(size)
+
+    def flush(self):
+        self._check()
+        if self._dirty:
+            self._join()
+            _host.store(self._path, self._encode(self._content))
+            self._dirty = False
+
+    def close(self):
+        if not self.closed:
+            self.flush()
+            self.closed = True
+
+    def __del__(self):
+        self.close()
+
+
+class TextIOWrapper(_Text, _File):
+    errors, newlines, line_buffering = "strict", None, False
+
+    def __init__(self, name, mode, encoding, errors, newline):
+        self.encoding = encoding or "UTF-8"
+        self.errors = errors or "strict"
+        self._keep = newline == ""
+        self._open(name, mode, "+" in mode)
+
+    def _decode(self, data):
+        text = data.decode(self.encoding, self.errors)
+        return text if self._keep or "\r" not in text else text.replace("\r\n", "\n").replace("\r", "\n")
+
+    def _encode(self, text):
+        return text.encode(self.encoding, self.errors)
+
+    def __repr__(self):
+        return f"<_io.TextIOWrapper name={self.name!r} mode={self.mode!r} encoding={self.encoding!r}>"
+
+
+class BufferedIOBase(_Bytes, _File):
+    def __init__(self, name, mode):
+        self._open(name, mode, "+" in mode)
+        self.mode = mode if "+" in mode else mode.replace("t", "")
+
+    def _decode(self, data):
+        return data
+
+    def _encode(self, data):
+        return data
+
+    def __repr__(self):
+        return f"<_io.BufferedReader name={self.name!r}>"
+
+
+BufferedReader = BufferedWriter = BufferedRandom = BufferedIOBase
+TextIOBase = RawIOBase = FileIO = IOBase
+
+
+def open(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None):
+    if not isinstance(file, (str, bytes, int)):
+        path = getattr(type(file), "__fspath__", None)
+        if path is None:
+            raise TypeError(f"expected str, bytes or os.PathLike object, not {type(file).__name__}")
+        file = path(file)
+    if isinstance(file, bytes):
+        file = file.decode()
+    if not isinstance(file, str):
+        raise OSError(9, "Bad file descriptor")
+    if not isinstance(mode, str):
+        raise TypeError(f"open() argument 'mode' must be str, not {type(mode).__name__}")
+    if any(c not in "rwxabt+" for c in mode) or len(set(mode)) != len(mode):
+        raise ValueError(f"invalid mode: {mode!r}")
+    if "b" in mode and "t" in mode:
+        raise ValueError("can't have text and binary mode at once")
+    if sum(c in mode for c in "rwxa") != 1:
+        raise ValueError("must have exactly one of create/read/write/append mode")
+    if "b" in mode:
+        if encoding is not None:
+            raise ValueError("binary mode doesn't take an encoding argument")
+        return BufferedIOBase(file, mode)
+    if not file:
+        raise FileNotFoundError(2, "No such file or directory", file)
+    return TextIOWrapper(file, mode, encoding, errors, newline)
