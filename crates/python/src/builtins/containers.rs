@@ -1,0 +1,291 @@
+//! `tuple`, `range`, `slice`, `bytes`.
+
+use super::lists::{SEQUENCE, find};
+use super::numbers::{COMPARISONS, HASH, class_and, wrapped};
+use super::{Def, Types, fill};
+use crate::objects::{Args, Exc, Range, Slice, Tuple, Value};
+use crate::text;
+use crate::vm::compare;
+use std::rc::Rc;
+
+/// The length of a container.
+pub(super) fn length(value: &Value) -> usize {
+    super::functions::native_len(value.plain()).unwrap_or(0)
+}
+
+fn tuple(args: &Args) -> Result<Rc<Tuple>, Exc> {
+    match args.values.first().map(Value::plain) {
+        Some(Value::Tuple(items)) => Ok(items.clone()),
+        _ => Err(Exc::ty("descriptor requires a 'tuple' object")),
+    }
+}
+
+const TUPLE: &[Def] = &[
+    Def::new("__new__", |vm, args| {
+        let class = class_and(args)?;
+        let [iterable] = args.bind("tuple", &["/iterable"], 0)?;
+        let value = match &iterable {
+            Value::Unbound => Value::tuple(Vec::new()),
+            Value::Tuple(_) => iterable.clone(),
+            other => Value::tuple(vm.items_of(other)?),
+        };
+        Ok(wrapped(&class, value))
+    })
+    .fixed()
+    .slow(""),
+    Def::new("index", |vm, args| {
+        let items = tuple(args)?;
+        let [_, value, start, stop] = args.bind("index", &["self", "/value", "/start", "/stop"], 2)?;
+        match find(vm, &items, &value, &start, &stop)? {
+            Some(at) => Ok(Value::from(at)),
+            None => Err(Exc::value("tuple.index(x): x not in tuple")),
+        }
+    })
+    .slow("_index"),
+    Def::new("count", |_, args| {
+        let items = tuple(args)?;
+        let [_, value] = args.exactly::<2>("count")?;
+        let mut count = 0;
+        for item in items.iter() {
+            count += i64::from(item.is(&value) || compare::equal(item, &value, 0)?);
+        }
+        Ok(Value::Int(count))
+    })
+    .slow("_count"),
+];
+
+fn range(args: &Args) -> Result<Rc<Range>, Exc> {
+    match args.values.first() {
+        Some(Value::Range(range)) => Ok(range.clone()),
+        _ => Err(Exc::ty("descriptor requires a 'range' object")),
+    }
+}
+
+const RANGE: &[Def] = &[
+    Def::new("__new__", |vm, args| {
+        class_and(args)?;
+        let [a, b, c] = args.bind("range", &["/start", "/stop", "/step"], 1)?;
+        let (start, stop) = if matches!(b, Value::Unbound) { (0, vm.index_of(&a)?) } else { (vm.index_of(&a)?, vm.index_of(&b)?) };
+        let step = if matches!(c, Value::Unbound) { 1 } else { vm.index_of(&c)? };
+        if step == 0 {
+            return Err(Exc::value("range() arg 3 must not be zero"));
+        }
+        Ok(Value::Range(Rc::new(Range { start, stop, step })))
+    })
+    .fixed()
+    .slow("_range"),
+    Def::new("start", |_, args| Ok(Value::Int(range(args)?.start))).get(),
+    Def::new("stop", |_, args| Ok(Value::Int(range(args)?.stop))).get(),
+    Def::new("step", |_, args| Ok(Value::Int(range(args)?.step))).get(),
+    Def::new("index", |vm, args| {
+        let range = range(args)?;
+        let [_, value] = args.exactly::<2>("index")?;
+        match value.to_i64().and_then(|v| range.position(v)) {
+            Some(at) => Ok(Value::from(at)),
+            None => Err(Exc::value(format!("{} is not in range", vm.repr_native(&value)?))),
+        }
+    }),
+    Def::new("count", |_, args| {
+        let range = range(args)?;
+        let [_, value] = args.exactly::<2>("count")?;
+        Ok(Value::Int(i64::from(value.to_i64().is_some_and(|v| range.position(v).is_some()))))
+    }),
+];
+
+fn slice_part(args: &Args, which: usize) -> Result<Value, Exc> {
+    match args.values.first() {
+        Some(Value::Slice(slice)) => Ok([&slice.start, &slice.stop, &slice.step][which].clone()),
+        _ => Err(Exc::ty("descriptor requires a 'slice' object")),
+    }
+}
+
+const SLICE: &[Def] = &[
+    Def::new("__new__", |_, args| {
+        class_and(args)?;
+        let [a, b, c] = args.bind("slice", &["/start", "/stop", "/step"], 1)?;
+        let or_none = |value: Value| if matches!(value, Value::Unbound) { Value::None } else { value };
+        let (start, stop) = if matches!(b, Value::Unbound) { (Value::None, a) } else { (a, b) };
+        Ok(Value::Slice(Rc::new(Slice { start, stop, step: or_none(c) })))
+    })
+    .fixed(),
+    Def::new("start", |_, args| slice_part(args, 0)).get(),
+    Def::new("stop", |_, args| slice_part(args, 1)).get(),
+    Def::new("step", |_, args| slice_part(args, 2)).get(),
+    Def::new("indices", |vm, args| {
+        let [slice, len] = args.exactly::<2>("indices")?;
+        let len = vm.index_of(&len)?;
+        if len < 0 {
+            return Err(Exc::value("length should not be negative"));
+        }
+        let Value::Slice(slice) = &slice else { return Err(Exc::ty("not a slice")) };
+        let picked = vm.pick(slice, len as usize)?;
+        let stop = match (&slice.stop, picked.step < 0) {
+            (Value::None, true) => -1,
+            (Value::None, false) => len,
+            (stop, down) => {
+                let stop = vm.index_of(stop)?;
+                let stop = if stop < 0 { stop.saturating_add(len) } else { stop };
+                if down { stop.clamp(-1, len - 1) } else { stop.clamp(0, len) }
+            }
+        };
+        Ok(Value::tuple(vec![Value::Int(picked.start), Value::Int(stop), Value::Int(picked.step)]))
+    }),
+];
+
+fn bytes(args: &Args) -> Result<Rc<Vec<u8>>, Exc> {
+    match args.values.first().map(Value::plain) {
+        Some(Value::Bytes(bytes)) => Ok(bytes.clone()),
+        _ => Err(Exc::ty("descriptor requires a 'bytes' object")),
+    }
+}
+
+fn made(bytes: Vec<u8>) -> Value {
+    Value::Bytes(Rc::new(bytes))
+}
+
+fn needle(value: &Value) -> Result<Vec<u8>, Exc> {
+    match value.plain() {
+        Value::Bytes(bytes) => Ok((**bytes).clone()),
+        other => match other.to_i64().and_then(|v| u8::try_from(v).ok()) {
+            Some(byte) => Ok(vec![byte]),
+            None => Err(Exc::ty("a bytes-like object is required, not 'str'")),
+        },
+    }
+}
+
+fn position(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    if needle.is_empty() { Some(0) } else { haystack.windows(needle.len()).position(|window| window == needle) }
+}
+
+const BYTES: &[Def] = &[
+    Def::new("__new__", |vm, args| {
+        let class = class_and(args)?;
+        let [source, encoding, _] = args.bind("bytes", &["source", "encoding", "errors"], 0)?;
+        let value = match source.plain() {
+            Value::Unbound => Vec::new(),
+            Value::Bytes(bytes) => (**bytes).clone(),
+            Value::Str(text) => {
+                if matches!(encoding, Value::Unbound) {
+                    return Err(Exc::ty("string argument without an encoding"));
+                }
+                text.as_str().as_bytes().to_vec()
+            }
+            Value::Int(count) => {
+                let count = usize::try_from(*count).map_err(|_| Exc::value("negative count"))?;
+                vm.reserve(count)?;
+                vec![0; count]
+            }
+            _ => {
+                let items = vm.items_of(&source)?;
+                let byte = |v: &Value| {
+                    let number = v.to_i64().ok_or_else(|| Exc::ty("'str' object cannot be interpreted as an integer"))?;
+                    u8::try_from(number).map_err(|_| Exc::value("bytes must be in range(0, 256)"))
+                };
+                items.iter().map(byte).collect::<Result<_, _>>()?
+            }
+        };
+        Ok(wrapped(&class, made(value)))
+    })
+    .fixed()
+    .slow(""),
+    Def::new("decode", |_, args| {
+        let bytes = bytes(args)?;
+        let [_, encoding, errors] = args.bind("decode", &["self", "encoding", "errors"], 1)?;
+        let encoding = encoding.as_str().unwrap_or("utf-8").to_lowercase();
+        if encoding.starts_with("latin") || encoding.starts_with("iso-8859") {
+            return Ok(Value::str(bytes.iter().map(|b| char::from(*b)).collect::<String>()));
+        }
+        match errors.as_str() {
+            Some("ignore") => Ok(Value::str(String::from_utf8_lossy(&bytes).replace('\u{fffd}', ""))),
+            Some("replace") => Ok(Value::str(String::from_utf8_lossy(&bytes).to_string())),
+            _ => super::strmethods::decode(&bytes).map(Value::str),
+        }
+    }),
+    Def::new("hex", |_, args| Ok(Value::str(bytes(args)?.iter().map(|b| format!("{b:02x}")).collect::<String>()))),
+    Def::new("fromhex", |_, args| {
+        let [_, text] = args.exactly::<2>("fromhex")?;
+        let digits: Vec<char> = text.as_str().unwrap_or_default().chars().filter(|c| !c.is_whitespace()).collect();
+        let pair = |pair: &[char]| match pair {
+            [a, b] => a.to_digit(16).zip(b.to_digit(16)).map(|(a, b)| (a * 16 + b) as u8),
+            _ => None,
+        };
+        let bytes: Option<Vec<u8>> = digits.chunks(2).map(pair).collect();
+        bytes.map(made).ok_or_else(|| Exc::value("non-hexadecimal number found in fromhex() arg"))
+    })
+    .class_method(),
+    Def::new("find", |_, args| {
+        let bytes = bytes(args)?;
+        let [_, part] = args.exactly::<2>("find")?;
+        Ok(position(&bytes, &needle(&part)?).map_or(Value::Int(-1), Value::from))
+    }),
+    Def::new("startswith", |_, args| {
+        let bytes = bytes(args)?;
+        let [_, part] = args.exactly::<2>("startswith")?;
+        Ok(Value::Bool(bytes.starts_with(&needle(&part)?)))
+    }),
+    Def::new("endswith", |_, args| {
+        let bytes = bytes(args)?;
+        let [_, part] = args.exactly::<2>("endswith")?;
+        Ok(Value::Bool(bytes.ends_with(&needle(&part)?)))
+    }),
+    Def::new("split", |_, args| {
+        let bytes = bytes(args)?;
+        let [_, separator] = args.bind("split", &["self", "sep"], 1)?;
+        let parts: Vec<Value> = match &separator {
+            Value::Unbound | Value::None => {
+                bytes.split(u8::is_ascii_whitespace).filter(|part| !part.is_empty()).map(|part| made(part.to_vec())).collect()
+            }
+            other => {
+                let separator = needle(other)?;
+                if separator.is_empty() {
+                    return Err(Exc::value("empty separator"));
+                }
+                let (mut rest, mut parts) = (bytes.as_slice(), Vec::new());
+                while let Some(at) = position(rest, &separator) {
+                    parts.push(made(rest[..at].to_vec()));
+                    rest = &rest[at + separator.len()..];
+                }
+                parts.push(made(rest.to_vec()));
+                parts
+            }
+        };
+        Ok(Value::list(parts))
+    }),
+    Def::new("strip", |_, args| Ok(made(bytes(args)?.trim_ascii().to_vec()))),
+    Def::new("join", |vm, args| {
+        let separator = bytes(args)?;
+        let [_, iterable] = args.exactly::<2>("join")?;
+        let mut out = Vec::new();
+        for (i, item) in vm.items_of(&iterable)?.iter().enumerate() {
+            if i > 0 {
+                out.extend_from_slice(&separator);
+            }
+            match item.plain() {
+                Value::Bytes(part) => out.extend_from_slice(part),
+                other => {
+                    let kind = vm.type_name(other);
+                    return Err(Exc::ty(format!("sequence item {i}: expected a bytes-like object, {kind} found")));
+                }
+            }
+        }
+        Ok(made(out))
+    })
+    .slow(""),
+    Def::new("__repr__", |_, args| Ok(Value::str(text::quote::bytes(&bytes(args)?)))),
+];
+
+pub(super) fn install(types: &Types) {
+    fill(&types.tuple, "tuple", COMPARISONS);
+    fill(&types.tuple, "tuple", HASH);
+    fill(&types.tuple, "tuple", SEQUENCE);
+    fill(&types.tuple, "tuple", TUPLE);
+    fill(&types.range, "range", COMPARISONS);
+    fill(&types.range, "range", HASH);
+    fill(&types.range, "range", SEQUENCE);
+    fill(&types.range, "range", RANGE);
+    fill(&types.slice, "slice", SLICE);
+    fill(&types.bytes, "bytes", COMPARISONS);
+    fill(&types.bytes, "bytes", HASH);
+    fill(&types.bytes, "bytes", SEQUENCE);
+    fill(&types.bytes, "bytes", BYTES);
+}

@@ -1,0 +1,186 @@
+//! Exceptions' methods and attributes.
+
+use super::{Def, Types, fill};
+use crate::objects::class::Inner;
+use crate::objects::exception::{ExcData, TracePoint};
+use crate::objects::{Args, Class, Exc, Instance, Kind, Other, Value};
+use crate::vm::Vm;
+use crate::vm::intern::intern;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// An exception of a class with arguments.
+pub(crate) fn make(class: Rc<Class>, args: Vec<Value>) -> Rc<Instance> {
+    let data = ExcData { args, cause: Value::None, context: Value::None, suppress_context: false, traceback: Vec::new() };
+    Instance::new(class, Inner::Exception(RefCell::new(data)))
+}
+
+/// The traceback of an exception as an object.
+pub(crate) fn traceback_of(exception: &Value) -> Value {
+    let Value::Instance(instance) = exception else { return Value::None };
+    let Some(data) = instance.exception() else { return Value::None };
+    let points: Vec<TracePoint> = data.borrow().traceback.iter().rev().cloned().collect();
+    if points.is_empty() { Value::None } else { Value::Other(Rc::new(Other::Host(Box::new(points)))) }
+}
+
+fn data(value: &Value) -> Result<&RefCell<ExcData>, Exc> {
+    match value {
+        Value::Instance(instance) => instance.exception().ok_or_else(|| Exc::ty("not an exception")),
+        _ => Err(Exc::ty("not an exception")),
+    }
+}
+
+fn new(_vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    if args.values.is_empty() {
+        return Err(Exc::ty("BaseException.__new__(): not enough arguments"));
+    }
+    let Value::Class(class) = args.values.remove(0) else { return Err(Exc::ty("BaseException.__new__(X): X is not a type object")) };
+    let keywords = std::mem::take(&mut args.keywords);
+    let values: Vec<Value> = args.values.drain(..).collect();
+    let made = make(class.clone(), values.clone());
+    details(&class, &made, &values);
+    for (name, value) in keywords {
+        // `ImportError(.., name=.., path=..)`, `AttributeError(.., name=.., obj=..)`.
+        if !matches!(name.as_str(), "name" | "path" | "obj") {
+            return Err(Exc::ty(format!("{}() takes no keyword arguments", class.name().as_str())));
+        }
+        made.attrs_mut().set_str(&name, value);
+    }
+    Ok(Value::Instance(made))
+}
+
+/// Attributes that classes give their arguments.
+fn details(class: &Rc<Class>, made: &Rc<Instance>, values: &[Value]) {
+    let is = |name: &str| class.name().as_str() == name || class.mro.borrow().iter().any(|c| c.name().as_str() == name);
+    if is("SystemExit") {
+        let code = match values {
+            [] => Value::None,
+            [one] => one.clone(),
+            all => Value::tuple(all.to_vec()),
+        };
+        made.attrs_mut().set("code", code);
+    }
+    if is("OSError") && values.len() >= 2 {
+        made.attrs_mut().set("errno", values[0].clone());
+        made.attrs_mut().set("strerror", values[1].clone());
+        made.attrs_mut().set("filename", values.get(2).cloned().unwrap_or(Value::None));
+    }
+}
+
+fn init(_vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let Some(object) = args.values.first().cloned() else { return Err(Exc::ty("not enough arguments")) };
+    let values: Vec<Value> = args.values.drain(..).skip(1).collect();
+    if let Value::Instance(instance) = &object {
+        let class = instance.class().clone();
+        details(&class, instance, &values);
+    }
+    let old = std::mem::replace(&mut data(&object)?.borrow_mut().args, values);
+    drop(old);
+    Ok(Value::None)
+}
+
+const METHODS: &[Def] = &[
+    Def::new("__new__", new).fixed(),
+    Def::new("__init__", init),
+    Def::new("__repr__", |vm, args| {
+        let [object] = args.exactly::<1>("__repr__")?;
+        repr(vm, &object)
+    })
+    .slow("_exception_repr"),
+    Def::new("__str__", |vm, args| {
+        let [object] = args.exactly::<1>("__str__")?;
+        let values = data(&object)?.borrow().args.clone();
+        match values.as_slice() {
+            [] => Ok(Value::str("")),
+            [one] if vm.is_exception(&object, Kind::KeyError) => vm.repr_value(one),
+            [one] => vm.str_value(one),
+            _ => vm.str_native(&object).map(Value::str),
+        }
+    }),
+    Def::new("with_traceback", |_, args| {
+        let [object, _] = args.exactly::<2>("with_traceback")?;
+        Ok(object)
+    }),
+    Def::new("add_note", |_, args| {
+        let [object, note] = args.exactly::<2>("add_note")?;
+        if let Value::Instance(instance) = &object {
+            let attrs = instance.attrs_mut();
+            match attrs.get("__notes__") {
+                Some(Value::List(list)) => list.push(note),
+                _ => attrs.set("__notes__", Value::list(vec![note])),
+            }
+        }
+        Ok(Value::None)
+    }),
+    Def::new("value", |_, args| {
+        let [object] = args.exactly::<1>("value")?;
+        Ok(data(&object)?.borrow().args.first().cloned().unwrap_or(Value::None))
+    })
+    .get(),
+];
+
+fn repr(vm: &mut Vm, object: &Value) -> Result<Value, Exc> {
+    let values = data(object)?.borrow().args.clone();
+    let name = vm.type_name(object);
+    let inner = vm.repr_native(&Value::tuple(values.clone()))?;
+    Ok(Value::str(match values.len() {
+        1 => format!("{name}({})", inner.strip_prefix('(').and_then(|t| t.strip_suffix(",)")).unwrap_or(&inner)),
+        _ => format!("{name}{inner}"),
+    }))
+}
+
+/// An attribute of exceptions: how it is read and set.
+fn attribute(types: &Types, name: &'static str, get: crate::objects::NativeFn, set: crate::objects::NativeFn) {
+    let base = types.exception(Kind::BaseException);
+    base.attrs.set_str(&intern(name), Value::Other(Rc::new(Other::GetSet { name, get, set: Some(set) })));
+}
+
+pub(super) fn install(types: &Types) {
+    let base = types.exception(Kind::BaseException);
+    fill(&base, "BaseException", &METHODS[..METHODS.len() - 1]);
+    fill(&types.exception(Kind::StopIteration), "StopIteration", &METHODS[METHODS.len() - 1..]);
+    attribute(
+        types,
+        "args",
+        |_, args| Ok(Value::tuple(data(&args.values[0])?.borrow().args.clone())),
+        |vm, args| {
+            let [object, value] = args.exactly::<2>("args")?;
+            let items = vm.items_of(&value)?;
+            data(&object)?.borrow_mut().args = items;
+            Ok(Value::None)
+        },
+    );
+    attribute(
+        types,
+        "__cause__",
+        |_, args| Ok(data(&args.values[0])?.borrow().cause.clone()),
+        |_, args| {
+            let [object, value] = args.exactly::<2>("__cause__")?;
+            let mut data = data(&object)?.borrow_mut();
+            data.suppress_context = true;
+            data.cause = value;
+            Ok(Value::None)
+        },
+    );
+    attribute(
+        types,
+        "__context__",
+        |_, args| Ok(data(&args.values[0])?.borrow().context.clone()),
+        |_, args| {
+            let [object, value] = args.exactly::<2>("__context__")?;
+            data(&object)?.borrow_mut().context = value;
+            Ok(Value::None)
+        },
+    );
+    attribute(
+        types,
+        "__suppress_context__",
+        |_, args| Ok(Value::Bool(data(&args.values[0])?.borrow().suppress_context)),
+        |_, args| {
+            let [object, value] = args.exactly::<2>("__suppress_context__")?;
+            data(&object)?.borrow_mut().suppress_context = matches!(value, Value::Bool(true));
+            Ok(Value::None)
+        },
+    );
+    attribute(types, "__traceback__", |_, args| Ok(traceback_of(&args.values[0])), |_, _| Ok(Value::None));
+}

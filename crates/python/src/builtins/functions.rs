@@ -1,0 +1,828 @@
+//! Builtin functions.
+
+use super::Def;
+use crate::host::Stream;
+use crate::objects::{Args, Dict, Exc, Iter, Kind, List, Other, Step, Value, ViewKind};
+use crate::text;
+use crate::vm::Vm;
+use crate::vm::compare;
+use crate::vm::intern::intern;
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_traits::{Signed, Zero};
+use std::rc::Rc;
+
+pub(super) const FUNCTIONS: &[Def] = &[
+    Def::new("__build_class__", |vm, args| vm.build_class(std::mem::take(args))),
+    Def::new("print", print).slow("_print"),
+    Def::new("len", len),
+    Def::new("repr", |vm, args| {
+        let [value] = args.exactly::<1>("repr")?;
+        vm.repr_value(&value)
+    }),
+    Def::new("ascii", |vm, args| {
+        let [value] = args.exactly::<1>("ascii")?;
+        Ok(Value::str(text::quote::to_ascii(&vm.repr_native(&value)?)))
+    })
+    .slow("_ascii"),
+    Def::new("hash", |_, args| {
+        let [value] = args.exactly::<1>("hash")?;
+        Ok(Value::Int(compare::hash(&value)? as i64))
+    })
+    .slow("_hash"),
+    Def::new("id", |_, args| {
+        let [value] = args.exactly::<1>("id")?;
+        Ok(Value::Int(value.address() as i64))
+    }),
+    Def::new("isinstance", |vm, args| {
+        let [value, class] = args.exactly::<2>("isinstance")?;
+        vm.instance_of(&value, &class).map(Value::Bool)
+    })
+    .slow("_isinstance"),
+    Def::new("issubclass", issubclass).slow("_issubclass"),
+    Def::new("callable", |vm, args| {
+        let [value] = args.exactly::<1>("callable")?;
+        Ok(Value::Bool(match &value {
+            Value::Function(_) | Value::Native(_) | Value::Method(_) | Value::Class(_) => true,
+            Value::Instance(instance) => instance.class().lookup(&vm.names.call).is_some(),
+            Value::Other(other) => matches!(&**other, Other::Alias { .. } | Other::StaticMethod(_)),
+            _ => false,
+        }))
+    }),
+    Def::new("iter", |vm, args| {
+        if args.values.len() == 2 {
+            let values = args.values.to_vec();
+            return Err(vm.by_prelude("_iter_sentinel", values));
+        }
+        let [value] = args.exactly::<1>("iter")?;
+        vm.iter(&value)
+    }),
+    Def::new("next", next),
+    Def::new("getattr", getattr),
+    Def::new("hasattr", hasattr),
+    Def::new("setattr", |vm, args| {
+        let [object, name, value] = args.exactly::<3>("setattr")?;
+        let name = attribute_name(&name)?;
+        vm.set_attr(&object, &name, value)
+    }),
+    Def::new("delattr", |vm, args| {
+        let [object, name] = args.exactly::<2>("delattr")?;
+        let name = attribute_name(&name)?;
+        vm.delete_attr(&object, &name)
+    }),
+    Def::new("abs", abs),
+    Def::new("min", |vm, args| extreme(vm, args, "min", std::cmp::Ordering::Less)).slow("_min"),
+    Def::new("max", |vm, args| extreme(vm, args, "max", std::cmp::Ordering::Greater)).slow("_max"),
+    Def::new("sum", sum).slow("_sum"),
+    Def::new("any", |vm, args| any_all(vm, args, "any", true)).slow("_any"),
+    Def::new("all", |vm, args| any_all(vm, args, "all", false)).slow("_all"),
+    Def::new("sorted", sorted).slow("_sorted"),
+    Def::new("reversed", reversed),
+    Def::new("enumerate", enumerate).slow("_enumerate"),
+    Def::new("zip", zip).slow("_zip"),
+    Def::new("chr", |vm, args| {
+        let [code] = args.exactly::<1>("chr")?;
+        match u32::try_from(vm.index_of(&code)?).ok().filter(|c| *c < 0x11_0000) {
+            Some(code) => char::from_u32(code).map(|c| vm.char_value(c)).ok_or_else(|| Exc::value("surrogates are not supported here")),
+            None => Err(Exc::value("chr() arg not in range(0x110000)")),
+        }
+    }),
+    Def::new("ord", ord),
+    Def::new("hex", |_, args| base(args, "hex", 16)),
+    Def::new("oct", |_, args| base(args, "oct", 8)),
+    Def::new("bin", |_, args| base(args, "bin", 2)),
+    Def::new("round", round).slow("_round"),
+    Def::new("divmod", divmod).slow("_divmod"),
+    Def::new("pow", pow),
+    Def::new("format", |vm, args| {
+        let [value, spec] = args.bind("format", &["value", "format_spec"], 1)?;
+        vm.format(&value, &spec)
+    }),
+    Def::new("vars", |vm, args| {
+        if args.values.is_empty() {
+            return Ok(locals(vm));
+        }
+        let [object] = args.exactly::<1>("vars")?;
+        let name = vm.names.dict.clone();
+        vm.get_attr(&object, &name).map_err(|_| Exc::ty("vars() argument must have __dict__ attribute"))
+    }),
+    Def::new("globals", |vm, _| {
+        let frame = vm.frames.iter().rev().find(|frame| !frame.function.code.source.internal);
+        Ok(frame.map_or(Value::None, |frame| Value::Dict(frame.function.globals.clone())))
+    }),
+    Def::new("locals", |vm, _| Ok(locals(vm))),
+    Def::new("dir", dir).slow(""),
+    Def::new("input", |vm, args| {
+        let [prompt] = args.bind("input", &["prompt"], 0)?;
+        if !matches!(prompt, Value::Unbound) {
+            let text = vm.str_native(&prompt)?;
+            vm.write(Stream::Out, &text);
+        }
+        let line = vm.host.read_line();
+        if line.is_empty() {
+            return Err(Exc::new(Kind::EOFError, "EOF when reading a line"));
+        }
+        Ok(Value::str(line.strip_suffix('\n').unwrap_or(&line)))
+    })
+    .slow("_input"),
+    Def::new("exec", |_, _| Err(not_supported("exec"))),
+    Def::new("eval", |_, _| Err(not_supported("eval"))),
+    Def::new("compile", |_, _| Err(not_supported("compile"))),
+    Def::new("__import__", |vm, args| {
+        let name = args.values.first().cloned().unwrap_or_default();
+        let root = name.as_str().unwrap_or_default().split('.').next().unwrap_or_default().to_string();
+        Err(vm.by_prelude("_import", vec![name, Value::None, Value::str(root)]))
+    }),
+];
+
+/// What the prelude alone may call.
+pub(super) const INTERNAL: &[Def] = &[
+    Def::new("_load", |vm, args| {
+        let [name] = args.exactly::<1>("_load")?;
+        let name = name.as_str().unwrap_or_default().to_string();
+        vm.load_module(&name)
+    }),
+    Def::new("_modules", |vm, _| Ok(Value::Dict(vm.modules.clone()))),
+    Def::new("_type_of", |vm, args| {
+        let [value] = args.exactly::<1>("type")?;
+        Ok(Value::Class(vm.class_of(&value)))
+    }),
+    Def::new("_keyed", keyed),
+    Def::new("_same_hash", same_hash),
+    Def::new("_set_hash", |_, args| {
+        let [object, hash] = args.exactly::<2>("_set_hash")?;
+        if let Value::Instance(instance) = &object {
+            instance.hash.set(hash.to_i64().unwrap_or(1) as u64);
+        }
+        Ok(Value::None)
+    }),
+    Def::new("_write", |vm, args| {
+        let [text] = args.exactly::<1>("_write")?;
+        vm.write(Stream::Out, text.as_str().unwrap_or_default());
+        Ok(Value::None)
+    }),
+    Def::new("_throw", |vm, args| {
+        let [generator, exception] = args.exactly::<2>("throw")?;
+        let _ = vm;
+        match generator {
+            Value::Generator(generator) => Err(Exc(Box::new(crate::objects::exception::Signal::Throw(generator, exception)))),
+            _ => Err(Exc::ty("not a generator")),
+        }
+    }),
+    Def::new("_sort_pairs", |vm, args| {
+        let [list, keys, reverse] = args.exactly::<3>("_sort_pairs")?;
+        super::lists::sort_by_keys(vm, &list, &keys, compare::truth(&reverse) == Some(true))
+    })
+    .slow("_sort_pairs_slow"),
+    Def::new("_plain", |_, args| {
+        let [value] = args.exactly::<1>("_plain")?;
+        Ok(value.plain().clone())
+    }),
+    Def::new("_is_plain", |vm, args| {
+        // Whether an object's repr or str is native.
+        let [value, name] = args.exactly::<2>("_is_plain")?;
+        let name = intern(name.as_str().unwrap_or_default());
+        Ok(Value::Bool(match &value {
+            Value::Instance(instance) => matches!(instance.class().lookup(&name), Some(Value::Native(native)) if native.owner != "host"),
+            _ => !matches!(&value, Value::Class(class) if class.meta.borrow().is_some()) || !vm.has_attribute(&value, "x"),
+        }))
+    }),
+    Def::new("_lookup", |vm, args| {
+        // A method of the type, bound, or None.
+        let [value, name] = args.exactly::<2>("_lookup")?;
+        let name = intern(name.as_str().unwrap_or_default());
+        Ok(vm.special(&value, &name).unwrap_or(Value::None))
+    }),
+    Def::new("_percent_kinds", super::strings::percent_kinds),
+    Def::new("_format_parts", super::strings::format_parts),
+    Def::new("_format_name", super::strings::format_name),
+    Def::new("_make_bare_set", |vm, args| {
+        let [list, frozen] = args.exactly::<2>("set")?;
+        let items = vm.items_of(&list)?;
+        compare::by_identity(|| vm.make_set(items, compare::truth(&frozen) == Some(true)))
+    }),
+    Def::new("_native_dict_update", |vm, args| {
+        let [dict, other] = args.exactly::<2>("update")?;
+        compare::by_identity(|| vm.update_dict(&dict, &other))
+    }),
+];
+
+fn not_supported(name: &str) -> Exc {
+    Exc::new(Kind::NotImplementedError, format!("{name}() is not supported: scripts are compiled before they run"))
+}
+
+fn locals(vm: &mut Vm) -> Value {
+    let Some(frame) = vm.frames.iter().rev().find(|frame| !frame.function.code.source.internal) else { return Value::None };
+    if let Some(names) = &frame.names {
+        return Value::Dict(names.clone());
+    }
+    if frame.function.code.name.as_str() == "<module>" {
+        return Value::Dict(frame.function.globals.clone());
+    }
+    let dict = Dict::new();
+    for (i, name) in frame.function.code.slots.iter().enumerate() {
+        let value = match &vm.stack[frame.base + i] {
+            Value::Cell(cell) => cell.value.borrow().clone(),
+            other => other.clone(),
+        };
+        if !matches!(value, Value::Unbound) && !name.as_str().starts_with('.') {
+            dict.set_str(name, value);
+        }
+    }
+    Value::Dict(dict)
+}
+
+fn print(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let sep = args.keyword("sep").unwrap_or(Value::None);
+    let end = args.keyword("end").unwrap_or(Value::None);
+    let file = args.keyword("file").unwrap_or(Value::None);
+    args.keyword("flush");
+    if let Some((name, _)) = args.keywords.first() {
+        return Err(Exc::ty(format!("print() got an unexpected keyword argument '{}'", name.as_str())));
+    }
+    let separator = |value: Value, default: &str, name: &str| match &value {
+        Value::None => Ok(default.to_string()),
+        other => match other.as_str() {
+            Some(text) => Ok(text.to_string()),
+            None => Err(Exc::ty(format!("{name} must be None or a string, not {}", vm.type_name(other)))),
+        },
+    };
+    let (sep, end) = (separator(sep, " ", "sep")?, separator(end, "\n", "end")?);
+    let mut out = String::new();
+    for (i, value) in args.values.iter().enumerate() {
+        if i > 0 {
+            out.push_str(&sep);
+        }
+        match value {
+            Value::Str(text) => out.push_str(text.as_str()),
+            other => out.push_str(&vm.str_native(other)?),
+        }
+    }
+    out.push_str(&end);
+    let stream = match &file {
+        Value::None => Value::None,
+        other => other.clone(),
+    };
+    if matches!(stream, Value::None) {
+        // A script may have put another object in place of sys.stdout.
+        if let Some(Value::Module(sys)) = vm.modules.get("sys")
+            && let Some(out_file) = sys.attrs.get("stdout")
+            && !sys.attrs.get("__stdout__").is_some_and(|original| original.is(&out_file))
+        {
+            let write = intern("write");
+            return match vm.get_attr(&out_file, &write) {
+                Ok(write) => Err(Exc::call_then(write, vec![Value::str(out)], |_, _| Ok(Value::None))),
+                Err(exc) => Err(exc.and_then(move |_, write| Err(Exc::call_then(write, vec![Value::str(out)], |_, _| Ok(Value::None))))),
+            };
+        }
+        vm.write(Stream::Out, &out);
+        return Ok(Value::None);
+    }
+    let write = intern("write");
+    match vm.get_attr(&stream, &write) {
+        Ok(write) => Err(Exc::call_then(write, vec![Value::str(out)], |_, _| Ok(Value::None))),
+        Err(exc) => Err(exc.and_then(move |_, write| Err(Exc::call_then(write, vec![Value::str(out)], |_, _| Ok(Value::None))))),
+    }
+}
+
+/// The length of a builtin value.
+pub(super) fn native_len(value: &Value) -> Option<usize> {
+    Some(match value {
+        Value::Str(text) => text.len(),
+        Value::List(list) => list.len(),
+        Value::Tuple(items) => items.len(),
+        Value::Dict(dict) => dict.len(),
+        Value::Set(set) => set.len(),
+        Value::Range(range) => range.len(),
+        Value::Bytes(bytes) => bytes.len(),
+        Value::Other(other) => match &**other {
+            Other::View(_, dict) | Other::MappingProxy(dict) => dict.len(),
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+fn len(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [value] = args.exactly::<1>("len")?;
+    if let Some(len) = native_len(&value) {
+        return Ok(Value::from(len));
+    }
+    if let Some(method) = vm.special(&value, &vm.names.len.clone()) {
+        return Err(Exc::call_then(method, vec![], |vm, len| match len.plain() {
+            Value::Int(i) if *i >= 0 => Ok(Value::Int(*i)),
+            Value::Int(_) => Err(Exc::value("__len__() should return >= 0")),
+            Value::Bool(b) => Ok(Value::Int(i64::from(*b))),
+            other => Err(Exc::ty(format!("'{}' object cannot be interpreted as an integer", vm.type_name(other)))),
+        }));
+    }
+    Err(Exc::ty(format!("object of type '{}' has no len()", vm.type_name(&value))))
+}
+
+fn issubclass(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [class, of] = args.exactly::<2>("issubclass")?;
+    let Value::Class(class) = &class else { return Err(Exc::ty("issubclass() arg 1 must be a class")) };
+    fn check(vm: &mut Vm, class: &Rc<crate::objects::Class>, of: &Value) -> Result<bool, Exc> {
+        match of {
+            Value::Class(of) => {
+                let meta = of.meta.borrow().clone();
+                if meta.is_some_and(|meta| matches!(meta.lookup(&vm.names.subclasscheck), Some(Value::Function(_)))) {
+                    return Err(Exc::slow());
+                }
+                Ok(class.is_subclass(of))
+            }
+            Value::Tuple(classes) => {
+                for of in classes.iter() {
+                    if check(vm, class, of)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Value::Other(other) if let Other::Alias { origin: Value::Str(_), args } = &**other => check(vm, class, args),
+            Value::Instance(_) if vm.special(of, &vm.names.subclasscheck.clone()).is_some() => Err(Exc::slow()),
+            _ => Err(Exc::ty("issubclass() arg 2 must be a class, a tuple of classes, or a union")),
+        }
+    }
+    check(vm, class, &of).map(Value::Bool)
+}
+
+fn next(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [iterator, default] = args.bind("next", &["/iterator", "/default"], 1)?;
+    let call = match &iterator {
+        Value::Iterator(native) => match native.clone().next(vm)? {
+            Some(value) => return Ok(value),
+            None => Exc::new(Kind::StopIteration, ""),
+        },
+        Value::Generator(generator) => Exc(Box::new(crate::objects::exception::Signal::Resume(generator.clone(), Some(Value::None)))),
+        Value::Instance(instance) => {
+            let method = instance.class().lookup(&vm.names.next);
+            match method {
+                Some(method) => Exc::call(method, vec![iterator.clone()]),
+                None => return Err(Exc::ty(format!("'{}' object is not an iterator", vm.type_name(&iterator)))),
+            }
+        }
+        other => return Err(Exc::ty(format!("'{}' object is not an iterator", vm.type_name(other)))),
+    };
+    if matches!(default, Value::Unbound) {
+        return Err(call);
+    }
+    if call.is_new(Kind::StopIteration) {
+        return Ok(default);
+    }
+    // The default takes the place of the end.
+    let step = vm.native("next", |_, args| {
+        let [iterator] = args.exactly::<1>("next")?;
+        match iterator {
+            Value::Generator(generator) => Err(Exc(Box::new(crate::objects::exception::Signal::Resume(generator, Some(Value::None))))),
+            _ => Err(Exc::ty("not a generator")),
+        }
+    });
+    match iterator {
+        Value::Generator(_) => Err(Exc::call_catch(step, vec![iterator], Kind::StopIteration, move |_, _| Ok(default), None)),
+        _ => match Vm::call_of(call) {
+            Ok(mut call) => {
+                call.catch = Some((Kind::StopIteration, Box::new(move |_, _| Ok(default))));
+                Err(Exc(Box::new(crate::objects::exception::Signal::Call(call))))
+            }
+            Err(exc) => Err(exc),
+        },
+    }
+}
+
+fn attribute_name(name: &Value) -> Result<Rc<crate::objects::Str>, Exc> {
+    match name.as_str() {
+        Some(text) => Ok(intern(text)),
+        None => Err(Exc::ty("attribute name must be string")),
+    }
+}
+
+fn getattr(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [object, name, default] = args.bind("getattr", &["/object", "/name", "/default"], 2)?;
+    let name = attribute_name(&name)?;
+    let result = vm.get_attr(&object, &name);
+    if matches!(default, Value::Unbound) {
+        return result;
+    }
+    attribute_or(result, move || Ok(default))
+}
+
+/// A value found, or another where there is no such attribute.
+fn attribute_or(result: Result<Value, Exc>, otherwise: impl FnOnce() -> Result<Value, Exc> + 'static) -> Result<Value, Exc> {
+    let Err(exc) = result else { return result };
+    if exc.is_new(Kind::AttributeError) {
+        return otherwise();
+    }
+    match Vm::call_of(exc) {
+        Ok(call) if call.catch.is_none() => {
+            let mut call = call;
+            call.catch = Some((Kind::AttributeError, Box::new(move |_, _| otherwise())));
+            Err(Exc(Box::new(crate::objects::exception::Signal::Call(call))))
+        }
+        Ok(call) => {
+            // It catches the error itself first (a property with `__getattr__`): around that goes another.
+            let run = std::cell::RefCell::new(Some(call));
+            let native = Value::Native(Rc::new(crate::objects::Native {
+                name: intern("getattr"),
+                run: crate::objects::function::Run::Closure(Box::new(move |_, _| match run.borrow_mut().take() {
+                    Some(call) => Err(Exc(Box::new(crate::objects::exception::Signal::Call(call)))),
+                    None => Ok(Value::None),
+                })),
+                slow: None,
+                method: false,
+                owner: "",
+                doc: "",
+            }));
+            Err(Exc::call_catch(native, vec![], Kind::AttributeError, move |_, _| otherwise(), None))
+        }
+        Err(exc) => Err(exc),
+    }
+}
+
+fn hasattr(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [object, name] = args.exactly::<2>("hasattr")?;
+    let name = attribute_name(&name)?;
+    let result = match vm.get_attr(&object, &name) {
+        Ok(_) => Ok(Value::Bool(true)),
+        Err(exc) => Err(exc.and_then(|_, _| Ok(Value::Bool(true)))),
+    };
+    attribute_or(result, || Ok(Value::Bool(false)))
+}
+
+fn abs(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [value] = args.exactly::<1>("abs")?;
+    if let Some(method) = vm.special(&value, &vm.names.abs.clone())
+        && !crate::vm::index::is_native_method(&method)
+    {
+        return Err(Exc::call(method, vec![]));
+    }
+    Ok(match value.plain() {
+        Value::Int(i) => i.checked_abs().map_or_else(|| Value::big(BigInt::from(*i).abs()), Value::Int),
+        Value::Bool(b) => Value::Int(i64::from(*b)),
+        Value::Float(f) => Value::Float(f.abs()),
+        Value::Big(b) => Value::big(b.abs()),
+        Value::Other(other) if let Other::Complex(re, im) = &**other => Value::Float(re.hypot(*im)),
+        _ => match vm.special(&value, &vm.names.abs.clone()) {
+            Some(method) => return Err(Exc::call(method, vec![])),
+            None => return Err(Exc::ty(format!("bad operand type for abs(): '{}'", vm.type_name(&value)))),
+        },
+    })
+}
+
+fn extreme(vm: &mut Vm, args: &mut Args, name: &str, wanted: std::cmp::Ordering) -> Result<Value, Exc> {
+    if !args.keywords.is_empty() {
+        return Err(Exc::slow());
+    }
+    let items = match args.values.len() {
+        0 => return Err(Exc::ty(format!("{name} expected at least 1 argument, got 0"))),
+        1 => vm.items_of(&args.values[0])?,
+        _ => args.values.to_vec(),
+    };
+    let mut items = items.into_iter();
+    let Some(mut best) = items.next() else { return Err(Exc::value(format!("{name}() iterable argument is empty"))) };
+    let op = if wanted.is_lt() { crate::bytecode::Compare::Lt } else { crate::bytecode::Compare::Gt };
+    for item in items {
+        if matches!(item, Value::Instance(_)) || matches!(best, Value::Instance(_)) {
+            return Err(Exc::slow());
+        }
+        match vm.compare(op, &item, &best) {
+            Ok(Value::Bool(true)) => best = item,
+            Ok(_) => {}
+            Err(exc) if matches!(&*exc.0, crate::objects::exception::Signal::Call(_)) => return Err(Exc::slow()),
+            Err(exc) => return Err(exc),
+        }
+    }
+    Ok(best)
+}
+
+/// `sum`, with CPython's compensated addition of floats (3.12).
+fn sum(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [iterable, start] = args.bind("sum", &["/iterable", "start"], 1)?;
+    let start = if matches!(start, Value::Unbound) { Value::Int(0) } else { start };
+    if let Value::Str(_) = start {
+        return Err(Exc::ty("sum() can't sum strings [use ''.join(seq) instead]"));
+    }
+    let items = vm.items_of(&iterable)?;
+    let mut total = start;
+    let mut at = 0;
+    while at < items.len() {
+        if let Value::Float(first) = total {
+            // Neumaier's sum as long as numbers come.
+            let (mut sum, mut rest) = (first, 0.0);
+            while let Some(item) = items.get(at) {
+                let x = match item {
+                    Value::Float(x) => *x,
+                    Value::Int(i) => {
+                        sum += *i as f64;
+                        at += 1;
+                        continue;
+                    }
+                    _ => break,
+                };
+                let next = sum + x;
+                rest += if sum.abs() >= x.abs() { (sum - next) + x } else { (x - next) + sum };
+                sum = next;
+                at += 1;
+            }
+            if rest != 0.0 && rest.is_finite() {
+                sum += rest;
+            }
+            total = Value::Float(sum);
+            let Some(item) = items.get(at) else { break };
+            total = add(vm, total, item.clone())?;
+            at += 1;
+            continue;
+        }
+        total = add(vm, total, items[at].clone())?;
+        at += 1;
+    }
+    Ok(total)
+}
+
+fn add(vm: &mut Vm, a: Value, b: Value) -> Result<Value, Exc> {
+    match vm.binary(crate::bytecode::Binary::Add, a, b) {
+        Err(exc) if matches!(&*exc.0, crate::objects::exception::Signal::Call(_)) => Err(Exc::slow()),
+        other => other,
+    }
+}
+
+fn any_all(vm: &mut Vm, args: &mut Args, name: &str, wanted: bool) -> Result<Value, Exc> {
+    let [iterable] = args.exactly::<1>(name)?;
+    if matches!(iterable, Value::Generator(_) | Value::Instance(_)) {
+        return Err(Exc::slow());
+    }
+    let items = vm.items_of(&iterable)?;
+    for item in &items {
+        match compare::truth(item) {
+            Some(truth) if truth == wanted => return Ok(Value::Bool(wanted)),
+            Some(_) => {}
+            None => {
+                return if matches!(iterable, Value::Iterator(_)) {
+                    Err(Exc::call(vm.prelude_function(if wanted { "_any" } else { "_all" }), vec![Value::list(items)]))
+                } else {
+                    Err(Exc::slow())
+                };
+            }
+        }
+    }
+    Ok(Value::Bool(!wanted))
+}
+
+fn sorted(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    if args.values.len() != 1 {
+        return Err(Exc::ty(format!("sorted expected 1 argument, got {}", args.values.len())));
+    }
+    let key = args.keywords.iter().find(|(name, _)| name.as_str() == "key");
+    if key.is_some_and(|(_, key)| !matches!(key, Value::None)) {
+        return Err(Exc::slow());
+    }
+    let items = vm.items_of(&args.values[0].clone())?;
+    let list = Value::list(items);
+    let reverse = args.keyword("reverse").unwrap_or(Value::Bool(false));
+    super::lists::sort_by_keys(vm, &list, &Value::None, compare::truth(&reverse) == Some(true))?;
+    Ok(list)
+}
+
+fn reversed(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [value] = args.exactly::<1>("reversed")?;
+    if let Some(method) = vm.special(&value, &intern("__reversed__"))
+        && !crate::vm::index::is_native_method(&method)
+    {
+        return Err(Exc::call(method, vec![]));
+    }
+    Ok(Iter::value(match value.plain() {
+        Value::List(list) => Step::ListReversed(list.clone(), list.len()),
+        Value::Tuple(items) => Step::Values(items.iter().rev().cloned().collect::<Vec<_>>().into_iter()),
+        Value::Str(text) => Step::Values(text.as_str().chars().rev().map(|c| vm.char_value(c)).collect::<Vec<_>>().into_iter()),
+        Value::Range(range) => {
+            let len = range.len();
+            let last = if len == 0 { range.start } else { range.get(len - 1) };
+            Step::Range { next: last, left: len, step: range.step.wrapping_neg() }
+        }
+        Value::Dict(dict) => Step::DictReversed { kind: ViewKind::Keys, dict: dict.clone(), place: dict.borrow().slots().len() },
+        Value::Other(other) if let Other::View(kind, dict) = &**other => {
+            Step::DictReversed { kind: *kind, dict: dict.clone(), place: dict.borrow().slots().len() }
+        }
+        _ => {
+            if vm.special(&value, &vm.names.getitem.clone()).is_some() && vm.special(&value, &vm.names.len.clone()).is_some() {
+                return Err(vm.by_prelude("_reversed", vec![value]));
+            }
+            return Err(Exc::ty(format!("'{}' object is not reversible", vm.type_name(&value))));
+        }
+    }))
+}
+
+fn enumerate(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [iterable, start] = args.bind("enumerate", &["iterable", "start"], 1)?;
+    let start = if matches!(start, Value::Unbound) { 0 } else { vm.index_of(&start)? };
+    match vm.iter(&iterable) {
+        Ok(iterator @ Value::Iterator(_)) => Ok(Iter::value(Step::Enumerate(iterator, start))),
+        Ok(_) => Err(Exc::slow()),
+        Err(exc) if matches!(&*exc.0, crate::objects::exception::Signal::Call(_)) => Err(Exc::slow()),
+        Err(exc) => Err(exc),
+    }
+}
+
+fn zip(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    if args.keywords.iter().any(|(name, value)| name.as_str() == "strict" && compare::truth(value) != Some(false)) {
+        return Err(Exc::slow());
+    }
+    let mut iterators = Vec::new();
+    for value in args.values.drain(..) {
+        match vm.iter(&value) {
+            Ok(iterator @ Value::Iterator(_)) => iterators.push(iterator),
+            Ok(_) => return Err(Exc::slow()),
+            Err(exc) if matches!(&*exc.0, crate::objects::exception::Signal::Call(_)) => return Err(Exc::slow()),
+            Err(exc) => return Err(exc),
+        }
+    }
+    Ok(Iter::value(Step::Zip(iterators)))
+}
+
+fn ord(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [value] = args.exactly::<1>("ord")?;
+    match value.plain() {
+        Value::Str(text) if text.len() == 1 => Ok(Value::Int(i64::from(u32::from(text.as_str().chars().next().unwrap_or_default())))),
+        Value::Str(text) => Err(Exc::ty(format!("ord() expected a character, but string of length {} found", text.len()))),
+        Value::Bytes(bytes) if bytes.len() == 1 => Ok(Value::Int(i64::from(bytes[0]))),
+        other => Err(Exc::ty(format!("ord() expected string of length 1, but {} found", vm.type_name(other)))),
+    }
+}
+
+fn base(args: &mut Args, name: &str, radix: u32) -> Result<Value, Exc> {
+    let [value] = args.exactly::<1>(name)?;
+    match value.to_big() {
+        Some(number) => Ok(Value::str(text::int::to_base(&number, radix, true))),
+        None => Err(Exc::ty("object cannot be interpreted as an integer")),
+    }
+}
+
+fn round(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [value, digits] = args.bind("round", &["number", "ndigits"], 1)?;
+    let digits = if matches!(digits, Value::Unbound | Value::None) { None } else { Some(vm.index_of(&digits)?) };
+    match (value.plain(), digits) {
+        (Value::Float(f), None) => {
+            if !f.is_finite() {
+                let what = if f.is_nan() { "NaN" } else { "infinity" };
+                let kind = if f.is_nan() { Kind::ValueError } else { Kind::OverflowError };
+                return Err(Exc::new(kind, format!("cannot convert float {what} to integer")));
+            }
+            super::numbers::int_of_float(f.round_ties_even())
+        }
+        (Value::Float(f), Some(digits)) => {
+            if !f.is_finite() || digits > 330 {
+                return Ok(Value::Float(*f));
+            }
+            if digits < -330 {
+                return Ok(Value::Float(0.0_f64.copysign(*f)));
+            }
+            if digits >= 0 {
+                // As many digits exactly, rounded half to even, read back.
+                let text = format!("{f:.*}", digits as usize);
+                return Ok(Value::Float(text.parse().unwrap_or(*f)));
+            }
+            let scale = 10f64.powi(-digits as i32);
+            Ok(Value::Float((f / scale).round_ties_even() * scale))
+        }
+        (Value::Int(_) | Value::Bool(_) | Value::Big(_), None) => Ok(Value::big(value.to_big().unwrap_or_default())),
+        (Value::Int(_) | Value::Bool(_) | Value::Big(_), Some(digits)) => {
+            let number = value.to_big().unwrap_or_default();
+            if digits >= 0 {
+                return Ok(Value::big(number));
+            }
+            let Some(power) = u32::try_from(-digits).ok().filter(|p| *p < 10_000) else { return Ok(Value::Int(0)) };
+            let unit = BigInt::from(10).pow(power);
+            let (quotient, rest) = number.div_mod_floor(&unit);
+            let twice = &rest * 2;
+            let up = twice > unit || (twice == unit && quotient.is_odd());
+            Ok(Value::big((quotient + i32::from(up)) * unit))
+        }
+        _ => Err(Exc::slow()),
+    }
+}
+
+fn divmod(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [a, b] = args.exactly::<2>("divmod")?;
+    if matches!(a, Value::Instance(_)) || matches!(b, Value::Instance(_)) {
+        return Err(Exc::slow());
+    }
+    if let (Value::Float(_), _) | (_, Value::Float(_)) = (&a, &b) {
+        let (x, y) = (vm.float_of(&a)?, vm.float_of(&b)?);
+        if y == 0.0 {
+            return Err(Exc::new(Kind::ZeroDivisionError, "float divmod()"));
+        }
+        let (quotient, rest) = crate::vm::number::float_divmod(x, y);
+        return Ok(Value::tuple(vec![Value::Float(quotient), Value::Float(rest)]));
+    }
+    let (Some(x), Some(y)) = (a.to_big(), b.to_big()) else {
+        let (a, b) = (vm.type_name(&a), vm.type_name(&b));
+        return Err(Exc::ty(format!("unsupported operand type(s) for divmod(): '{a}' and '{b}'")));
+    };
+    if y.is_zero() {
+        return Err(Exc::new(Kind::ZeroDivisionError, "integer division or modulo by zero"));
+    }
+    let (quotient, rest) = x.div_mod_floor(&y);
+    Ok(Value::tuple(vec![Value::big(quotient), Value::big(rest)]))
+}
+
+fn pow(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [base, exponent, modulus] = args.bind("pow", &["base", "exp", "mod"], 2)?;
+    if matches!(modulus, Value::Unbound | Value::None) {
+        return vm.binary(crate::bytecode::Binary::Pow, base, exponent);
+    }
+    let (Some(base), Some(exponent), Some(modulus)) = (base.to_big(), exponent.to_big(), modulus.to_big()) else {
+        return Err(Exc::ty("pow() 3rd argument not allowed unless all arguments are integers"));
+    };
+    if modulus.is_zero() {
+        return Err(Exc::value("pow() 3rd argument cannot be 0"));
+    }
+    if exponent.is_negative() {
+        return match base.modinv(&modulus) {
+            Some(inverse) => Ok(Value::big(inverse.modpow(&-exponent, &modulus))),
+            None => Err(Exc::value("base is not invertible for the given modulus")),
+        };
+    }
+    if exponent.bits().saturating_mul(modulus.bits()).saturating_mul(modulus.bits()) > 1 << 36 {
+        return Err(Exc::new(Kind::OverflowError, "pow() of integers that large is not supported"));
+    }
+    Ok(Value::big(base.modpow(&exponent, &modulus)))
+}
+
+fn dir(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let mut names: std::collections::BTreeSet<String> = std::collections::BTreeSet::new();
+    let mut add = |dict: &Rc<Dict>| {
+        for (key, _) in dict.borrow().iter() {
+            if let Some(name) = key.as_str() {
+                names.insert(name.to_string());
+            }
+        }
+    };
+    let object = match args.values.first() {
+        Some(object) => object.clone(),
+        None => {
+            if let Value::Dict(dict) = locals(vm) {
+                add(&dict);
+            }
+            return Ok(Value::list(names.into_iter().map(Value::str).collect()));
+        }
+    };
+    match &object {
+        Value::Module(module) => add(&module.attrs),
+        Value::Class(class) => {
+            add(&class.attrs);
+            class.mro.borrow().iter().for_each(|c| add(&c.attrs));
+        }
+        other => {
+            if let Value::Instance(instance) = other
+                && let Some(attrs) = instance.attrs()
+            {
+                add(attrs);
+            }
+            let class = vm.class_of(other);
+            add(&class.attrs);
+            class.mro.borrow().iter().for_each(|c| add(&c.attrs));
+        }
+    }
+    Ok(Value::list(names.into_iter().map(Value::str).collect()))
+}
+
+/// One operation of a dictionary or set with a key that was resolved by Python code: it is found by identity.
+fn keyed(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [operation, container, key, value] = args.exactly::<4>("_keyed")?;
+    let operation = operation.as_str().unwrap_or_default().to_string();
+    compare::by_identity(|| match (operation.as_str(), container.plain()) {
+        ("get", plain) => vm.builtin_item(plain, &key),
+        ("set", plain) => vm.builtin_set_item(plain, &key, value).map(|()| Value::None),
+        ("del", plain @ Value::Dict(_)) => vm.builtin_delete_item(plain, &key),
+        ("in", plain) => vm.contains(plain, &key).map(Value::Bool),
+        ("add", plain) => vm.add_to_set(plain, key),
+        ("del", Value::Set(set)) => {
+            let hash = compare::hash(&key)?;
+            let mut members = set.borrow_mut();
+            match members.find(hash, &key)? {
+                Some(place) => {
+                    let old = members.remove(place);
+                    drop(members);
+                    drop(old);
+                    Ok(Value::None)
+                }
+                None => Err(Exc::key(key)),
+            }
+        }
+        _ => Err(Exc::ty("unknown operation")),
+    })
+}
+
+/// Keys of a dictionary or set with a given hash.
+fn same_hash(_vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [container, key] = args.exactly::<2>("_same_hash")?;
+    let hash = compare::hash(&key)?;
+    let keys: Vec<Value> = match container.plain() {
+        Value::Dict(dict) => {
+            dict.borrow().slots().iter().filter(|e| e.hash == hash && !matches!(e.key, Value::Unbound)).map(|e| e.key.clone()).collect()
+        }
+        Value::Set(set) => set.borrow().iter().filter(|(h, _)| *h == hash).map(|(_, v)| v.clone()).collect(),
+        _ => Vec::new(),
+    };
+    Ok(Value::List(Rc::new(List::new(keys))))
+}

@@ -1,0 +1,70 @@
+//! Syntax tree to bytecode.
+
+mod comprehension;
+mod expression;
+mod function;
+mod pattern;
+mod peephole;
+mod scope;
+mod statement;
+mod target;
+mod unit;
+
+use crate::bytecode::{Code, Source};
+use crate::parse::{SyntaxError, parse};
+use ruff_python_ast as ast;
+use ruff_text_size::TextRange;
+use scope::Scopes;
+use std::rc::Rc;
+use unit::Unit;
+
+/// Why a tree cannot be compiled.
+pub(crate) struct Refusal {
+    message: String,
+    range: TextRange,
+}
+
+impl Refusal {
+    fn new(message: impl Into<String>, range: TextRange) -> Refusal {
+        Refusal { message: message.into(), range }
+    }
+}
+
+type Done<T = ()> = Result<T, Refusal>;
+
+/// What all units of a module share.
+struct Context {
+    source: Rc<Source>,
+    scopes: Scopes,
+    /// Bytes at which lines begin.
+    lines: Vec<u32>,
+    /// `from __future__ import annotations`: annotations are kept as text.
+    future_annotations: bool,
+}
+
+fn future_annotations(tree: &ast::ModModule) -> bool {
+    tree.body.iter().any(|statement| match statement {
+        ast::Stmt::ImportFrom(import) => {
+            import.module.as_ref().is_some_and(|module| module.id.as_str() == "__future__")
+                && import.names.iter().any(|alias| alias.name.id.as_str() == "annotations")
+        }
+        _ => false,
+    })
+}
+
+/// Compiles a file to the code of its module.
+pub fn compile(source: Rc<Source>) -> Result<Rc<Code>, SyntaxError> {
+    let tree = parse(&source.text)?;
+    let refuse = |message: String, range: TextRange| SyntaxError {
+        kind: "SyntaxError",
+        message,
+        start: range.start().to_usize(),
+        end: range.end().to_usize(),
+    };
+    let scopes = Scopes::of(&tree).map_err(|(message, range)| refuse(message, range))?;
+    let lines = std::iter::once(0).chain(source.text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1)).collect();
+    let context = Context { source, scopes, lines, future_annotations: future_annotations(&tree) };
+    let mut unit = Unit::new(&context, 0, "<module>", "<module>", None);
+    unit.module(&tree).map_err(|refusal| refuse(refusal.message, refusal.range))?;
+    Ok(Rc::new(unit.finish(1)))
+}

@@ -1,0 +1,123 @@
+//! `sys`: what of it scripts ask.
+
+use crate::builtins::{Def, class, namespace};
+use crate::host::Stream;
+use crate::objects::{Dict, Exc, Kind, Value};
+use crate::vm::Vm;
+use std::rc::Rc;
+
+const FUNCTIONS: &[Def] = &[
+    Def::new("exit", |vm, args| {
+        let [status] = args.bind("exit", &["/status"], 0)?;
+        let args = if matches!(status, Value::Unbound) { vec![] } else { vec![status.clone()] };
+        let exception = vm.new_exception(Kind::SystemExit, args);
+        if let Value::Instance(instance) = &exception {
+            instance.attrs_mut().set("code", if matches!(status, Value::Unbound) { Value::None } else { status });
+        }
+        Err(Exc::raise(exception))
+    }),
+    Def::new("getrecursionlimit", |vm, _| Ok(Value::from(vm.limits.recursion))),
+    Def::new("setrecursionlimit", |vm, args| {
+        let [limit] = args.exactly::<1>("setrecursionlimit")?;
+        let limit = vm.index_of(&limit)?;
+        if limit < 1 {
+            return Err(Exc::value("recursion limit must be greater or equal than 1"));
+        }
+        vm.limits.recursion = (limit as usize).min(100_000);
+        Ok(Value::None)
+    }),
+    Def::new("getsizeof", |_, _| Ok(Value::Int(64))),
+    Def::new("getrefcount", |_, _| Ok(Value::Int(1))),
+    Def::new("intern", |_, args| Ok(args.exactly::<1>("intern")?.into_iter().next().unwrap_or_default())),
+    Def::new("exc_info", |vm, _| {
+        let handled = vm.handled.clone();
+        Ok(match &handled {
+            Value::Instance(_) => {
+                let traceback = crate::builtins::exceptions::traceback_of(&handled);
+                Value::tuple(vec![Value::Class(vm.class_of(&handled)), handled, traceback])
+            }
+            _ => Value::tuple(vec![Value::None, Value::None, Value::None]),
+        })
+    }),
+];
+
+const OUT: &[Def] = &[
+    Def::new("write", |vm, args| {
+        let [_, text] = args.exactly::<2>("write")?;
+        write(vm, Stream::Out, &text)
+    }),
+    Def::new("flush", |_, _| Ok(Value::None)),
+    Def::new("isatty", |_, _| Ok(Value::Bool(false))),
+    Def::new("fileno", |_, _| Ok(Value::Int(1))),
+];
+
+const ERR: &[Def] = &[
+    Def::new("write", |vm, args| {
+        let [_, text] = args.exactly::<2>("write")?;
+        write(vm, Stream::Err, &text)
+    }),
+    Def::new("flush", |_, _| Ok(Value::None)),
+    Def::new("isatty", |_, _| Ok(Value::Bool(false))),
+    Def::new("fileno", |_, _| Ok(Value::Int(2))),
+];
+
+const IN: &[Def] = &[
+    Def::new("readline", |vm, _| Ok(Value::str(vm.host.read_line()))),
+    Def::new("isatty", |_, _| Ok(Value::Bool(false))),
+    Def::new("read", |vm, _| {
+        let mut text = String::new();
+        loop {
+            let line = vm.host.read_line();
+            if line.is_empty() {
+                return Ok(Value::str(text));
+            }
+            text.push_str(&line);
+        }
+    }),
+];
+
+fn write(vm: &mut Vm, stream: Stream, text: &Value) -> Result<Value, Exc> {
+    let Some(text) = text.as_str() else {
+        return Err(Exc::ty(format!("write() argument must be str, not {}", vm.type_name(text))));
+    };
+    vm.write(stream, text);
+    Ok(Value::from(text.chars().count()))
+}
+
+pub(super) fn init(vm: &mut Vm) -> Rc<Dict> {
+    let module = namespace(vm, FUNCTIONS);
+    for (name, methods, mode) in [("stdout", OUT, "w"), ("stderr", ERR, "w"), ("stdin", IN, "r")] {
+        let class = class(vm, "TextIOWrapper", methods);
+        let stream = vm.host_instance(&class, ());
+        if let Value::Instance(instance) = &stream {
+            instance.attrs_mut().set("encoding", Value::str("utf-8"));
+            instance.attrs_mut().set("name", Value::str(format!("<{name}>")));
+            instance.attrs_mut().set("mode", Value::str(mode));
+            instance.attrs_mut().set("closed", Value::Bool(false));
+        }
+        module.set(name, stream.clone());
+        module.set(&format!("__{name}__"), stream);
+    }
+    module.set("argv", Value::list(vm.argv.iter().map(|a| Value::str(a.as_str())).collect()));
+    module.set("path", Value::list(vm.path.iter().map(|a| Value::str(a.as_str())).collect()));
+    module.set("modules", Value::Dict(vm.modules.clone()));
+    module.set("version", Value::str("3.12.0 (aludel)"));
+    let version = [Value::Int(3), Value::Int(12), Value::Int(0), Value::str("final"), Value::Int(0)];
+    module.set("version_info", Value::tuple(version.to_vec()));
+    module.set("platform", Value::str("linux"));
+    module.set("byteorder", Value::str("little"));
+    module.set("executable", Value::str(""));
+    module.set("prefix", Value::str(""));
+    module.set("maxsize", Value::Int(i64::MAX));
+    module.set("maxunicode", Value::Int(0x10_ffff));
+    module.set("hexversion", Value::Int(0x030c_00f0));
+    let float_info = Dict::new();
+    float_info.set("max", Value::Float(f64::MAX));
+    float_info.set("min", Value::Float(f64::MIN_POSITIVE));
+    float_info.set("epsilon", Value::Float(f64::EPSILON));
+    float_info.set("dig", Value::Int(15));
+    float_info.set("mant_dig", Value::Int(53));
+    let info = crate::objects::Module { name: vm.intern("float_info"), attrs: float_info };
+    module.set("float_info", Value::Module(Rc::new(info)));
+    module
+}

@@ -1,0 +1,150 @@
+//! Functions in Python, natives, bound methods, and arguments.
+
+use super::{Cell, Dict, Exc, Str, Value, memory};
+use crate::bytecode::Code;
+use crate::vm::Vm;
+use smallvec::SmallVec;
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
+/// A function in Python.
+pub struct Function {
+    pub code: Rc<Code>,
+    pub globals: Rc<Dict>,
+    pub defaults: RefCell<Vec<Value>>,
+    pub kwdefaults: RefCell<Vec<(Rc<Str>, Value)>>,
+    pub closure: Vec<Rc<Cell>>,
+    pub name: RefCell<Rc<Str>>,
+    pub qualname: RefCell<Rc<Str>>,
+    pub annotations: RefCell<Value>,
+    pub doc: RefCell<Value>,
+    pub attrs: OnceCell<Rc<Dict>>,
+}
+
+impl Drop for Function {
+    fn drop(&mut self) {
+        let cells = std::mem::take(&mut self.closure).into_iter().map(Value::Cell);
+        memory::bury(std::mem::take(self.defaults.get_mut()).into_iter().chain(cells));
+    }
+}
+
+/// Positional and keyword arguments.
+#[derive(Default)]
+pub struct Args {
+    pub values: SmallVec<[Value; 4]>,
+    pub keywords: Vec<(Rc<Str>, Value)>,
+}
+
+impl From<Vec<Value>> for Args {
+    fn from(values: Vec<Value>) -> Args {
+        Args { values: SmallVec::from_vec(values), keywords: Vec::new() }
+    }
+}
+
+impl Args {
+    /// How many positional ones.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are no arguments.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty() && self.keywords.is_empty()
+    }
+
+    /// Takes a keyword argument.
+    pub fn keyword(&mut self, name: &str) -> Option<Value> {
+        let place = self.keywords.iter().position(|(key, _)| key.as_str() == name)?;
+        Some(self.keywords.remove(place).1)
+    }
+
+    /// Raises `TypeError` where keyword arguments are left.
+    pub fn no_keywords(&self, function: &str) -> Result<(), Exc> {
+        match self.keywords.first() {
+            None => Ok(()),
+            Some(_) => Err(Exc::ty(format!("{function}() takes no keyword arguments"))),
+        }
+    }
+
+    /// Exactly `N` positional arguments.
+    pub fn exactly<const N: usize>(&mut self, function: &str) -> Result<[Value; N], Exc> {
+        self.no_keywords(function)?;
+        if self.values.len() != N {
+            return Err(Exc::ty(match N {
+                0 => format!("{function}() takes no arguments ({} given)", self.values.len()),
+                1 => format!("{function}() takes exactly one argument ({} given)", self.values.len()),
+                _ => format!("{function} expected {N} arguments, got {}", self.values.len()),
+            }));
+        }
+        let mut values = self.values.drain(..);
+        Ok(std::array::from_fn(|_| values.next().unwrap_or_default()))
+    }
+
+    /// Binds positional and keyword arguments to `names`; those left out are `Unbound`, which only those after the first
+    /// `required` may be. A name that begins with `/` is positional only, one that begins with `*` keyword only.
+    pub fn bind<const N: usize>(&mut self, function: &str, names: &[&str; N], required: usize) -> Result<[Value; N], Exc> {
+        let mut bound: [Value; N] = std::array::from_fn(|_| Value::Unbound);
+        let positional = names.iter().filter(|name| !name.starts_with('*')).count();
+        if self.values.len() > positional {
+            let plural = if positional == 1 { "" } else { "s" };
+            let most = if required == positional { "exactly" } else { "at most" };
+            return Err(Exc::ty(match positional {
+                0 => format!("{function}() takes no positional arguments"),
+                _ => format!("{function}() takes {most} {positional} positional argument{plural} ({} given)", self.values.len()),
+            }));
+        }
+        for (place, value) in self.values.drain(..).enumerate() {
+            bound[place] = value;
+        }
+        for (key, value) in self.keywords.drain(..) {
+            let Some(place) = names.iter().position(|name| name.strip_prefix('*').unwrap_or(name) == key.as_str()) else {
+                return Err(Exc::ty(format!("{function}() got an unexpected keyword argument '{}'", key.as_str())));
+            };
+            if !matches!(bound[place], Value::Unbound) {
+                return Err(Exc::ty(format!("argument for {function}() given by name ('{}') and position ({})", key.as_str(), place + 1)));
+            }
+            bound[place] = value;
+        }
+        for (place, name) in names.iter().enumerate().take(required) {
+            if matches!(bound[place], Value::Unbound) {
+                let name = name.trim_start_matches(['/', '*']);
+                return Err(Exc::ty(format!("{function}() missing required argument '{name}' (pos {})", place + 1)));
+            }
+        }
+        Ok(bound)
+    }
+}
+
+/// A native function.
+pub type NativeFn = fn(&mut Vm, &mut Args) -> Result<Value, Exc>;
+
+/// How a native is run.
+pub enum Run {
+    Fn(NativeFn),
+    Closure(Box<dyn Fn(&mut Vm, &mut Args) -> Result<Value, Exc>>),
+}
+
+/// A native function with its name.
+pub struct Native {
+    pub name: Rc<Str>,
+    pub run: Run,
+    /// The function of the prelude that does what the native cannot ([`super::exception::Signal::Slow`]).
+    pub slow: Option<&'static str>,
+    /// Whether it binds to instances when found on a class.
+    pub method: bool,
+    /// The type it is a method of, for messages; empty for functions.
+    pub owner: &'static str,
+    pub doc: &'static str,
+}
+
+/// A callable bound to its first argument.
+pub struct Method {
+    pub function: Value,
+    pub object: Value,
+}
+
+impl Drop for Method {
+    fn drop(&mut self) {
+        memory::bury([std::mem::take(&mut self.function), std::mem::take(&mut self.object)]);
+    }
+}

@@ -1,0 +1,101 @@
+//! Lists and tuples.
+
+use super::{Value, memory};
+use std::cell::{Cell, Ref, RefCell, RefMut};
+use std::ops::Deref;
+
+/// A list. Borrows of its items end before any Python code runs.
+pub struct List {
+    items: RefCell<Vec<Value>>,
+    pub version: Cell<u64>,
+    charged: Cell<usize>,
+}
+
+impl List {
+    /// A list of these values.
+    pub fn new(items: Vec<Value>) -> List {
+        let bytes = items.capacity() * size_of::<Value>() + 64;
+        memory::charge(bytes);
+        List { items: RefCell::new(items), version: Cell::new(0), charged: Cell::new(bytes) }
+    }
+
+    /// Its items, to read.
+    #[inline]
+    pub fn borrow(&self) -> Ref<'_, Vec<Value>> {
+        self.items.borrow()
+    }
+
+    /// Its items, to change; the version rises.
+    #[inline]
+    pub fn borrow_mut(&self) -> RefMut<'_, Vec<Value>> {
+        self.version.set(self.version.get() + 1);
+        self.items.borrow_mut()
+    }
+
+    /// Adds one at the end.
+    #[inline]
+    pub fn push(&self, value: Value) {
+        self.version.set(self.version.get() + 1);
+        let mut items = self.items.borrow_mut();
+        if items.len() == items.capacity() {
+            items.push(value);
+            let bytes = items.capacity() * size_of::<Value>() + 64;
+            memory::charge(bytes.wrapping_sub(self.charged.get()));
+            self.charged.set(bytes);
+        } else {
+            items.push(value);
+        }
+    }
+
+    /// Counts its memory again after a change of its capacity.
+    pub fn recharge(&self) {
+        let bytes = self.items.borrow().capacity() * size_of::<Value>() + 64;
+        memory::charge(bytes.wrapping_sub(self.charged.get()));
+        self.charged.set(bytes);
+    }
+
+    /// How many items it has.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.items.borrow().len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Drop for List {
+    fn drop(&mut self) {
+        memory::release(self.charged.get());
+        let items = std::mem::take(self.items.get_mut());
+        memory::bury(items);
+    }
+}
+
+/// A tuple.
+pub struct Tuple(Vec<Value>);
+
+impl Tuple {
+    /// A tuple of these values.
+    pub fn new(items: Vec<Value>) -> Tuple {
+        memory::charge(items.capacity() * size_of::<Value>() + 40);
+        Tuple(items)
+    }
+}
+
+impl Deref for Tuple {
+    type Target = [Value];
+    #[inline]
+    fn deref(&self) -> &[Value] {
+        &self.0
+    }
+}
+
+impl Drop for Tuple {
+    fn drop(&mut self) {
+        memory::release(self.0.capacity() * size_of::<Value>() + 40);
+        memory::bury(std::mem::take(&mut self.0));
+    }
+}

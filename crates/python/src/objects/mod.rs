@@ -1,0 +1,399 @@
+//! The values of the machine.
+//!
+//! A [`Value`] is two words: small things lie in it, everything else is counted by reference. Containers carry a version that every
+//! change raises, so that what was read from them can be guarded by one comparison.
+
+pub mod class;
+pub mod dict;
+pub mod exception;
+pub mod function;
+pub mod generator;
+pub mod iterator;
+pub mod list;
+pub mod memory;
+pub mod set;
+pub mod string;
+
+pub use class::{Class, Instance, Layout};
+pub use dict::{Dict, Table};
+pub use exception::{Exc, Kind};
+pub use function::{Args, Function, Method, Native, NativeFn};
+pub use generator::Generator;
+pub use iterator::{Iter, Step};
+pub use list::{List, Tuple};
+pub use set::Set;
+pub use string::Str;
+
+use crate::bytecode::Code;
+use num_bigint::BigInt;
+use num_traits::ToPrimitive;
+use std::cell::{Cell as StdCell, RefCell};
+use std::rc::Rc;
+
+/// A Python value.
+#[derive(Clone, Default)]
+pub enum Value {
+    /// Not a value of Python: an unset local, a deleted entry.
+    #[default]
+    Unbound,
+    None,
+    NotImplemented,
+    Ellipsis,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    /// An integer that needs more than 64 bits: never one that would fit [`Value::Int`].
+    Big(Rc<BigInt>),
+    Str(Rc<Str>),
+    Bytes(Rc<Vec<u8>>),
+    List(Rc<List>),
+    Tuple(Rc<Tuple>),
+    Dict(Rc<Dict>),
+    Set(Rc<Set>),
+    Range(Rc<Range>),
+    Slice(Rc<Slice>),
+    Function(Rc<Function>),
+    Native(Rc<Native>),
+    Method(Rc<Method>),
+    Class(Rc<Class>),
+    Instance(Rc<Instance>),
+    Module(Rc<Module>),
+    Generator(Rc<Generator>),
+    Iterator(Rc<Iter>),
+    Cell(Rc<Cell>),
+    Code(Rc<Code>),
+    Other(Rc<Other>),
+}
+
+/// `range(start, stop, step)`; the step is not zero.
+pub struct Range {
+    pub start: i64,
+    pub stop: i64,
+    pub step: i64,
+}
+
+impl Range {
+    /// How many numbers it has.
+    pub fn len(&self) -> usize {
+        let (start, stop, step) = (i128::from(self.start), i128::from(self.stop), i128::from(self.step));
+        let span = if step > 0 { stop - start } else { start - stop };
+        if span <= 0 { 0 } else { ((span - 1) / step.abs() + 1) as usize }
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number at `index`, which is within its length.
+    pub fn get(&self, index: usize) -> i64 {
+        self.start.wrapping_add((index as i64).wrapping_mul(self.step))
+    }
+
+    /// Where `value` stands.
+    pub fn position(&self, value: i64) -> Option<usize> {
+        let offset = i128::from(value) - i128::from(self.start);
+        let step = i128::from(self.step);
+        (offset % step == 0 && offset / step >= 0 && offset / step < self.len() as i128).then(|| (offset / step) as usize)
+    }
+}
+
+/// `slice(start, stop, step)`.
+pub struct Slice {
+    pub start: Value,
+    pub stop: Value,
+    pub step: Value,
+}
+
+impl Drop for Slice {
+    fn drop(&mut self) {
+        memory::bury([std::mem::take(&mut self.start), std::mem::take(&mut self.stop), std::mem::take(&mut self.step)]);
+    }
+}
+
+/// A variable that closures share.
+pub struct Cell {
+    pub value: RefCell<Value>,
+    pub version: StdCell<u64>,
+}
+
+impl Cell {
+    /// A cell that holds `value`.
+    pub fn new(value: Value) -> Rc<Cell> {
+        Rc::new(Cell { value: RefCell::new(value), version: StdCell::new(0) })
+    }
+
+    /// Replaces what it holds.
+    pub fn set(&self, value: Value) {
+        self.version.set(self.version.get() + 1);
+        let old = self.value.replace(value);
+        drop(old);
+    }
+}
+
+impl Drop for Cell {
+    fn drop(&mut self) {
+        memory::bury([std::mem::take(self.value.get_mut())]);
+    }
+}
+
+/// A module: its namespace, whose version is the module's.
+pub struct Module {
+    pub name: Rc<Str>,
+    pub attrs: Rc<Dict>,
+}
+
+/// Which part of a dictionary a view shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ViewKind {
+    Keys,
+    Values,
+    Items,
+}
+
+/// Kinds of values that are met rarely.
+pub enum Other {
+    Property {
+        get: Value,
+        set: Value,
+        delete: Value,
+        doc: Value,
+    },
+    /// An attribute computed by natives.
+    GetSet {
+        name: &'static str,
+        get: NativeFn,
+        set: Option<NativeFn>,
+    },
+    StaticMethod(Value),
+    ClassMethod(Value),
+    /// `super(class, object)`: `object` may be a class. `kind` is the type of the object, or the class itself.
+    Super {
+        class: Rc<Class>,
+        object: Value,
+        kind: Rc<Class>,
+    },
+    View(ViewKind, Rc<Dict>),
+    /// A read-only view of a class's namespace.
+    MappingProxy(Rc<Dict>),
+    /// `list[int]` and the like.
+    Alias {
+        origin: Value,
+        args: Value,
+    },
+    /// What a host keeps in a variable.
+    Host(Box<dyn std::any::Any>),
+    /// `a + bj`.
+    Complex(f64, f64),
+}
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        use std::mem::take;
+        match self {
+            Other::Property { get, set, delete, doc } => memory::bury([take(get), take(set), take(delete), take(doc)]),
+            Other::StaticMethod(value) | Other::ClassMethod(value) => memory::bury([take(value)]),
+            Other::Super { object, .. } => memory::bury([take(object)]),
+            Other::Alias { origin, args } => memory::bury([take(origin), take(args)]),
+            _ => {}
+        }
+    }
+}
+
+impl Value {
+    /// A string.
+    pub fn str(text: impl Into<String>) -> Value {
+        Value::Str(Str::new(text.into()))
+    }
+
+    /// A tuple.
+    pub fn tuple(values: Vec<Value>) -> Value {
+        Value::Tuple(Rc::new(Tuple::new(values)))
+    }
+
+    /// A list.
+    pub fn list(values: Vec<Value>) -> Value {
+        Value::List(Rc::new(List::new(values)))
+    }
+
+    /// An integer, as small as it goes.
+    pub fn big(value: BigInt) -> Value {
+        match value.to_i64() {
+            Some(small) => Value::Int(small),
+            None => {
+                memory::charge(value.bits() as usize / 8);
+                Value::Big(Rc::new(value))
+            }
+        }
+    }
+
+    /// Whether dropping it may drop others.
+    pub fn is_heap(&self) -> bool {
+        !matches!(
+            self,
+            Value::Unbound
+                | Value::None
+                | Value::NotImplemented
+                | Value::Ellipsis
+                | Value::Bool(_)
+                | Value::Int(_)
+                | Value::Float(_)
+                | Value::Str(_)
+        )
+    }
+
+    /// `a is b`.
+    pub fn is(&self, other: &Value) -> bool {
+        use Value::*;
+        match (self, other) {
+            (Unbound, Unbound) | (None, None) | (NotImplemented, NotImplemented) | (Ellipsis, Ellipsis) => true,
+            (Bool(a), Bool(b)) => a == b,
+            (Int(a), Int(b)) => a == b,
+            (Float(a), Float(b)) => a.to_bits() == b.to_bits(),
+            (Big(a), Big(b)) => Rc::ptr_eq(a, b),
+            (Str(a), Str(b)) => Rc::ptr_eq(a, b) || (a.as_str().len() <= 1 && a.as_str() == b.as_str()),
+            (Bytes(a), Bytes(b)) => Rc::ptr_eq(a, b),
+            (List(a), List(b)) => Rc::ptr_eq(a, b),
+            (Tuple(a), Tuple(b)) => Rc::ptr_eq(a, b) || (a.is_empty() && b.is_empty()),
+            (Dict(a), Dict(b)) => Rc::ptr_eq(a, b),
+            (Set(a), Set(b)) => Rc::ptr_eq(a, b),
+            (Range(a), Range(b)) => Rc::ptr_eq(a, b),
+            (Slice(a), Slice(b)) => Rc::ptr_eq(a, b),
+            (Function(a), Function(b)) => Rc::ptr_eq(a, b),
+            (Native(a), Native(b)) => Rc::ptr_eq(a, b),
+            (Method(a), Method(b)) => Rc::ptr_eq(a, b),
+            (Class(a), Class(b)) => Rc::ptr_eq(a, b),
+            (Instance(a), Instance(b)) => Rc::ptr_eq(a, b),
+            (Module(a), Module(b)) => Rc::ptr_eq(a, b),
+            (Generator(a), Generator(b)) => Rc::ptr_eq(a, b),
+            (Iterator(a), Iterator(b)) => Rc::ptr_eq(a, b),
+            (Cell(a), Cell(b)) => Rc::ptr_eq(a, b),
+            (Code(a), Code(b)) => Rc::ptr_eq(a, b),
+            (Other(a), Other(b)) => Rc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
+    /// A number that tells it from every other value alive: `id()`.
+    pub fn address(&self) -> usize {
+        fn of<T: ?Sized>(rc: &Rc<T>) -> usize {
+            Rc::as_ptr(rc).cast::<u8>() as usize
+        }
+        match self {
+            Value::Unbound => 0,
+            Value::None => 0x100,
+            Value::NotImplemented => 0x110,
+            Value::Ellipsis => 0x120,
+            Value::Bool(b) => 0x130 + 0x10 * usize::from(*b),
+            Value::Int(i) => 0x1000_0000_usize.wrapping_add((*i as usize).wrapping_mul(32)),
+            Value::Float(f) => f.to_bits() as usize,
+            Value::Big(v) => of(v),
+            Value::Str(v) => of(v),
+            Value::Bytes(v) => of(v),
+            Value::List(v) => of(v),
+            Value::Tuple(v) => of(v),
+            Value::Dict(v) => of(v),
+            Value::Set(v) => of(v),
+            Value::Range(v) => of(v),
+            Value::Slice(v) => of(v),
+            Value::Function(v) => of(v),
+            Value::Native(v) => of(v),
+            Value::Method(v) => of(v),
+            Value::Class(v) => of(v),
+            Value::Instance(v) => of(v),
+            Value::Module(v) => of(v),
+            Value::Generator(v) => of(v),
+            Value::Iterator(v) => of(v),
+            Value::Cell(v) => of(v),
+            Value::Code(v) => of(v),
+            Value::Other(v) => of(v),
+        }
+    }
+
+    /// The text of a string, of a subclass's instance too.
+    pub fn as_str(&self) -> Option<&str> {
+        match self.plain() {
+            Value::Str(text) => Some(text.as_str()),
+            _ => None,
+        }
+    }
+
+    /// The value that an instance of a builtin type's subclass wraps, else the value itself.
+    pub fn plain(&self) -> &Value {
+        match self {
+            Value::Instance(instance) => instance.base_value().unwrap_or(self),
+            other => other,
+        }
+    }
+
+    /// As an integer, where it is one (`bool` included).
+    pub fn to_big(&self) -> Option<BigInt> {
+        match self.plain() {
+            Value::Bool(b) => Some(BigInt::from(u8::from(*b))),
+            Value::Int(i) => Some(BigInt::from(*i)),
+            Value::Big(b) => Some((**b).clone()),
+            _ => None,
+        }
+    }
+
+    /// As an `i64`, where it is an integer that fits.
+    pub fn to_i64(&self) -> Option<i64> {
+        match self.plain() {
+            Value::Bool(b) => Some(i64::from(*b)),
+            Value::Int(i) => Some(*i),
+            _ => None,
+        }
+    }
+
+    /// As a float, where it is a number.
+    pub fn to_f64(&self) -> Option<f64> {
+        match self.plain() {
+            Value::Float(f) => Some(*f),
+            Value::Bool(b) => Some(f64::from(u8::from(*b))),
+            Value::Int(i) => Some(*i as f64),
+            Value::Big(b) => b.to_f64(),
+            _ => None,
+        }
+    }
+
+    /// Whether it is an integer.
+    pub fn is_int(&self) -> bool {
+        matches!(self.plain(), Value::Bool(_) | Value::Int(_) | Value::Big(_))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Value {
+        Value::Bool(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Value {
+        Value::Int(value)
+    }
+}
+
+impl From<usize> for Value {
+    fn from(value: usize) -> Value {
+        Value::Int(value as i64)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Value {
+        Value::Float(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Value {
+        Value::str(value)
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Value {
+        Value::str(value)
+    }
+}

@@ -1,0 +1,542 @@
+//! Calls: of functions in Python by pushing a frame, of natives at once, of classes by way of `__new__` and `__init__`.
+
+use super::frame::{After, Frame};
+use super::{Exit, Vm};
+use crate::bytecode::Code;
+use crate::objects::exception::{Call, Signal};
+use crate::objects::function::Run;
+use crate::objects::generator::State;
+use crate::objects::{Args, Class, Dict, Exc, Function, Generator, Kind, Method, Native, Str, Value};
+use std::rc::Rc;
+
+impl Vm {
+    /// Calls `callable`. A value where it was done at once; otherwise a frame was pushed, whose `after` the caller sets.
+    pub(crate) fn invoke(&mut self, callable: &Value, mut args: Args) -> Result<Option<Value>, Exc> {
+        match callable {
+            Value::Function(function) => {
+                self.push_function(function, args, None)?;
+                Ok(None)
+            }
+            Value::Native(native) => {
+                if self.fuel > 0 {
+                    self.fuel -= 1;
+                }
+                self.run_native(native, args).map(Some)
+            }
+            Value::Method(method) => {
+                args.values.insert(0, method.object.clone());
+                self.invoke(&method.function, args)
+            }
+            Value::Class(class) => self.call_class(class, args).map(Some),
+            Value::Other(other) => match &**other {
+                crate::objects::Other::StaticMethod(inner) => self.invoke(inner, args),
+                crate::objects::Other::Alias { origin, .. } => self.invoke(origin, args),
+                _ => Err(self.not_callable(callable)),
+            },
+            Value::Instance(instance) => {
+                let class = instance.class().clone();
+                match class.lookup(&self.names.call) {
+                    Some(function) => {
+                        let bound = self.bind_now(function, callable, &class);
+                        if bound.is(callable) {
+                            return Err(Exc::new(Kind::RecursionError, "maximum recursion depth exceeded"));
+                        }
+                        match bound {
+                            Value::Instance(_) => Err(Exc::call_args(bound, args)),
+                            bound => self.invoke(&bound, args),
+                        }
+                    }
+                    None => Err(self.not_callable(callable)),
+                }
+            }
+            _ => Err(self.not_callable(callable)),
+        }
+    }
+
+    fn not_callable(&self, value: &Value) -> Exc {
+        Exc::ty(format!("'{}' object is not callable", self.type_name(value)))
+    }
+
+    /// Binds a function found on a class to an object, where that needs no Python code.
+    pub(crate) fn bind_now(&self, function: Value, object: &Value, class: &Rc<Class>) -> Value {
+        match &function {
+            Value::Function(_) => Value::Method(Rc::new(Method { function, object: object.clone() })),
+            Value::Native(native) if native.method => Value::Method(Rc::new(Method { function, object: object.clone() })),
+            Value::Other(other) => match &**other {
+                crate::objects::Other::StaticMethod(inner) => inner.clone(),
+                crate::objects::Other::ClassMethod(inner) => {
+                    Value::Method(Rc::new(Method { function: inner.clone(), object: Value::Class(class.clone()) }))
+                }
+                _ => function,
+            },
+            _ => function,
+        }
+    }
+
+    /// Runs a native. What it cannot do itself becomes a call of Python code.
+    pub(crate) fn run_native(&mut self, native: &Rc<Native>, mut args: Args) -> Result<Value, Exc> {
+        let Some(slow) = native.slow else {
+            return match &native.run {
+                Run::Fn(run) => run(self, &mut args),
+                Run::Closure(run) => run(self, &mut args),
+            };
+        };
+        let kept = Args { values: args.values.clone(), keywords: args.keywords.clone() };
+        let result = match &native.run {
+            Run::Fn(run) => run(self, &mut args),
+            Run::Closure(run) => run(self, &mut args),
+        };
+        let Err(exc) = result else { return result };
+        match *exc.0 {
+            Signal::Slow if !slow.is_empty() => {
+                let function = self.prelude_function(slow);
+                Err(Exc::call_args(function, kept))
+            }
+            Signal::Slow => Err(Exc::ty(format!("{}() does not take objects of classes defined in Python here", native.name.as_str()))),
+            Signal::Collect(iterable) => {
+                let native = native.clone();
+                let again = iterable.clone();
+                Err(Exc::call_then(self.prelude_function("_collect"), vec![iterable], move |vm, list| {
+                    let mut args = kept;
+                    for value in args.values.iter_mut().chain(args.keywords.iter_mut().map(|(_, v)| v)) {
+                        if value.is(&again) {
+                            *value = list.clone();
+                        }
+                    }
+                    vm.run_native(&native, args)
+                }))
+            }
+            other => Err(Exc(Box::new(other))),
+        }
+    }
+
+    /// Pushes the frame of a function in Python.
+    pub(crate) fn push_function(&mut self, function: &Rc<Function>, args: Args, names: Option<Rc<Dict>>) -> Result<(), Exc> {
+        self.enter()?;
+        let floor = self.stack.len();
+        let code = function.code.clone();
+        let exact = args.keywords.is_empty() && code.is_simple() && args.values.len() == code.positional;
+        if exact {
+            self.stack.extend(args.values);
+        } else if let Err(exc) = self.bind_arguments(function, &code, args) {
+            self.stack.truncate(floor);
+            return Err(exc);
+        }
+        self.open_frame(function.clone(), floor, floor);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.names = names;
+        }
+        Ok(())
+    }
+
+    /// Counts a call against fuel, recursion and memory.
+    #[inline]
+    pub(crate) fn enter(&mut self) -> Result<(), Exc> {
+        self.fuel = self.fuel.saturating_sub(1);
+        if self.frames.len() >= self.limits.recursion {
+            return Err(Exc::new(Kind::RecursionError, "maximum recursion depth exceeded"));
+        }
+        Ok(())
+    }
+
+    /// A frame whose parameters lie on the stack from `base` on.
+    #[inline]
+    pub(crate) fn open_frame(&mut self, function: Rc<Function>, base: usize, floor: usize) {
+        let code = &function.code;
+        let slots = code.slots.len();
+        let free = code.free_start;
+        self.stack.resize(base + free, Value::Unbound);
+        if slots > free {
+            for cell in &function.closure {
+                self.stack.push(Value::Cell(cell.clone()));
+            }
+            self.stack.resize(base + slots, Value::Unbound);
+        }
+        let blocks = self.blocks.len();
+        self.frames.push(Frame {
+            function,
+            ip: 0,
+            base,
+            floor,
+            blocks,
+            after: After::Push,
+            names: None,
+            generator: None,
+            outer_handled: Value::None,
+        });
+    }
+
+    /// Pushes the values of a function's parameters.
+    pub(crate) fn bind_arguments(&mut self, function: &Function, code: &Code, args: Args) -> Result<(), Exc> {
+        let start = self.stack.len();
+        let given = args.values.len();
+        let mut rest = Vec::new();
+        for (i, value) in args.values.into_iter().enumerate() {
+            if i < code.positional {
+                self.stack.push(value);
+            } else {
+                rest.push(value);
+            }
+        }
+        self.stack.resize(start + code.positional + code.keyword_only, Value::Unbound);
+        let mut others: Option<Rc<Dict>> = code.star_star.then(Dict::new);
+        let mut positional_only = Vec::new();
+        for (name, value) in args.keywords {
+            let slot = code.slots[code.positional_only..code.positional + code.keyword_only]
+                .iter()
+                .position(|slot| Rc::ptr_eq(slot, &name) || slot.as_str() == name.as_str())
+                .map(|i| i + code.positional_only);
+            match (slot, &mut others) {
+                (Some(slot), _) => {
+                    if !matches!(self.stack[start + slot], Value::Unbound) {
+                        let function = function.qualname.borrow().clone();
+                        return Err(Exc::ty(format!("{}() got multiple values for argument '{}'", function.as_str(), name.as_str())));
+                    }
+                    self.stack[start + slot] = value;
+                }
+                (None, Some(others)) => others.set_str(&name, value),
+                (None, None) => {
+                    if code.slots[..code.positional_only].iter().any(|slot| slot.as_str() == name.as_str()) {
+                        positional_only.push(name);
+                        continue;
+                    }
+                    let function = function.qualname.borrow().clone();
+                    return Err(Exc::ty(format!("{}() got an unexpected keyword argument '{}'", function.as_str(), name.as_str())));
+                }
+            }
+        }
+        if !positional_only.is_empty() {
+            let names: Vec<&str> = positional_only.iter().map(|n| n.as_str()).collect();
+            return Err(Exc::ty(format!(
+                "{}() got some positional-only arguments passed as keyword arguments: '{}'",
+                function.qualname.borrow().as_str(),
+                names.join(", ")
+            )));
+        }
+        if !rest.is_empty() && !code.star {
+            return Err(self.too_many(function, code, given, start));
+        }
+        let defaults = function.defaults.borrow();
+        let first_default = code.positional.saturating_sub(defaults.len());
+        let mut missing = Vec::new();
+        for slot in given.min(code.positional)..code.positional {
+            if matches!(self.stack[start + slot], Value::Unbound) {
+                match slot.checked_sub(first_default).and_then(|i| defaults.get(i)) {
+                    Some(default) => self.stack[start + slot] = default.clone(),
+                    None => missing.push(code.slots[slot].clone()),
+                }
+            }
+        }
+        if !missing.is_empty() {
+            return Err(missing_arguments(function, "positional", &missing));
+        }
+        for slot in code.positional..code.positional + code.keyword_only {
+            if matches!(self.stack[start + slot], Value::Unbound) {
+                let name = &code.slots[slot];
+                let defaults = function.kwdefaults.borrow();
+                match defaults.iter().find(|(key, _)| key.as_str() == name.as_str()) {
+                    Some((_, default)) => self.stack[start + slot] = default.clone(),
+                    None => missing.push(name.clone()),
+                }
+            }
+        }
+        if !missing.is_empty() {
+            return Err(missing_arguments(function, "keyword-only", &missing));
+        }
+        if code.star {
+            self.stack.push(Value::tuple(rest));
+        }
+        if let Some(others) = others {
+            self.stack.push(Value::Dict(others));
+        }
+        Ok(())
+    }
+
+    fn too_many(&self, function: &Function, code: &Code, given: usize, start: usize) -> Exc {
+        let defaults = function.defaults.borrow().len();
+        let most = code.positional;
+        let takes = if defaults > 0 { format!("from {} to {most}", most - defaults) } else { most.to_string() };
+        let plural = if most == 1 && defaults == 0 { "" } else { "s" };
+        let keyword_only = (code.positional..code.positional + code.keyword_only)
+            .filter(|slot| !matches!(self.stack[start + slot], Value::Unbound))
+            .count();
+        let (extra, verb) = match keyword_only {
+            0 => (String::new(), if given == 1 { "was" } else { "were" }),
+            n => (
+                format!(
+                    " positional argument{} (and {n} keyword-only argument{})",
+                    if given == 1 { "" } else { "s" },
+                    if n == 1 { "" } else { "s" }
+                ),
+                "were",
+            ),
+        };
+        Exc::ty(format!(
+            "{}() takes {takes} positional argument{plural} but {given}{extra} {verb} given",
+            function.qualname.borrow().as_str()
+        ))
+    }
+
+    /// Calls a class.
+    pub(crate) fn call_class(&mut self, class: &Rc<Class>, args: Args) -> Result<Value, Exc> {
+        let meta = class.meta.borrow().clone();
+        if let Some(meta) = meta
+            && let Some(call @ Value::Function(_)) = meta.lookup(&self.names.call)
+        {
+            let mut args = args;
+            args.values.insert(0, Value::Class(class.clone()));
+            return Err(Exc::call_args(call, args));
+        }
+        self.construct(class, args)
+    }
+
+    /// `type.__call__`: `__new__`, then `__init__`.
+    pub fn construct(&mut self, class: &Rc<Class>, mut args: Args) -> Result<Value, Exc> {
+        if Rc::ptr_eq(class, &self.types.type_) && args.values.len() == 1 && args.keywords.is_empty() {
+            return Ok(Value::Class(self.class_of(&args.values[0])));
+        }
+        let new = class.lookup(&self.names.new).unwrap_or_default();
+        let new = match &new {
+            Value::Other(other) => match &**other {
+                crate::objects::Other::StaticMethod(inner) => inner.clone(),
+                _ => new,
+            },
+            _ => new,
+        };
+        let init = class.lookup(&self.names.init).unwrap_or_default();
+        let plain_init = matches!(&init, Value::Native(native) if native.owner == "object");
+        match &new {
+            Value::Native(native) if native.owner == "object" => {
+                if plain_init && !args.is_empty() {
+                    return Err(Exc::ty(format!("{}() takes no arguments", class.name().as_str())));
+                }
+                let object = self.make_instance(class)?;
+                if plain_init {
+                    return Ok(object);
+                }
+                args.values.insert(0, object.clone());
+                Err(Exc::init(init, args, object))
+            }
+            Value::Native(native) => {
+                if !class.mutable {
+                    // A builtin: its `__new__` does everything.
+                    args.values.insert(0, Value::Class(class.clone()));
+                    return self.run_native(native, args);
+                }
+                let mut to_new = Args { values: args.values.clone(), keywords: args.keywords.clone() };
+                if matches!(native.owner, "list" | "dict" | "set") || (native.owner == "BaseException" && !plain_init) {
+                    to_new.keywords.clear();
+                }
+                to_new.values.insert(0, Value::Class(class.clone()));
+                let class = class.clone();
+                let continued = move |vm: &mut Vm, object: Value| vm.initialize(&class, init, object, args);
+                match self.run_native(native, to_new) {
+                    Ok(object) => continued(self, object),
+                    Err(exc) => Err(exc.and_then(continued)),
+                }
+            }
+            Value::Function(_) => {
+                let mut to_new = Args { values: args.values.clone(), keywords: args.keywords.clone() };
+                to_new.values.insert(0, Value::Class(class.clone()));
+                let class = class.clone();
+                let mut call = Exc::call_args(new.clone(), to_new);
+                call = call.and_then(move |vm, object| vm.initialize(&class, init, object, args));
+                Err(call)
+            }
+            _ => Err(Exc::ty(format!("cannot create '{}' instances", class.name().as_str()))),
+        }
+    }
+
+    /// The second half of a construction.
+    fn initialize(&mut self, class: &Rc<Class>, init: Value, object: Value, mut args: Args) -> Result<Value, Exc> {
+        if !self.is_instance(&object, class) {
+            return Ok(object);
+        }
+        match &init {
+            Value::Native(native) if native.owner == "object" => Ok(object),
+            _ => {
+                args.values.insert(0, object.clone());
+                Err(Exc::init(init, args, object))
+            }
+        }
+    }
+
+    /// Runs or pushes what a native asked to be called, until a value or a frame is there. `after` takes the value.
+    pub(crate) fn settle(&mut self, result: Result<Value, Exc>, after: After) -> Result<(), Exit> {
+        let mut result = result;
+        let mut after = after;
+        loop {
+            match result {
+                Ok(value) => match after {
+                    After::Push => {
+                        self.stack.push(value);
+                        return Ok(());
+                    }
+                    After::Discard => return Ok(()),
+                    After::For(_) => {
+                        self.stack.push(value);
+                        return Ok(());
+                    }
+                    After::Send => {
+                        // The iterator of `yield from` gave a value without a frame of its own: yielded on.
+                        self.stack.push(value);
+                        return self.yield_on();
+                    }
+                    After::Init(object) => {
+                        if matches!(value, Value::None) {
+                            self.stack.push(object);
+                            return Ok(());
+                        }
+                        let kind = self.type_name(&value);
+                        result = Err(Exc::ty(format!("__init__() should return None, not '{kind}'")));
+                        after = After::Push;
+                    }
+                    After::Finish => return Err(Exit::Done(value)),
+                    After::Call { then, outer, .. } => {
+                        result = match then {
+                            Some(then) => then(self, value),
+                            None => Ok(value),
+                        };
+                        after = *outer;
+                    }
+                },
+                Err(exc) => match *exc.0 {
+                    Signal::Call(Call { callable, args, then, catch, names }) => {
+                        if then.is_some() || catch.is_some() {
+                            after = After::Call { then, catch, outer: Box::new(after) };
+                        }
+                        if let (Some(names), Value::Function(function)) = (names, &callable) {
+                            match self.push_function(function, args, Some(names)) {
+                                Ok(()) => {
+                                    self.set_after(after);
+                                    return Ok(());
+                                }
+                                Err(exc) => result = Err(exc),
+                            }
+                            continue;
+                        }
+                        match self.invoke(&callable, args) {
+                            Ok(Some(value)) => result = Ok(value),
+                            Ok(None) => {
+                                self.set_after(after);
+                                return Ok(());
+                            }
+                            Err(exc) => result = Err(exc),
+                        }
+                    }
+                    Signal::Resume(generator, value) => match self.resume_generator(&generator, value) {
+                        Ok(()) => {
+                            self.set_after(after);
+                            return Ok(());
+                        }
+                        Err(exc) => result = Err(exc),
+                    },
+                    Signal::Throw(generator, exception) => return self.throw(generator, exception, after),
+                    Signal::Await(token) => {
+                        self.waiting = Some(after);
+                        return Err(Exit::Await(token));
+                    }
+                    other => {
+                        let exception = self.exception_of(Exc(Box::new(other)));
+                        self.add_context(&exception);
+                        match self.fail(after, exception)? {
+                            None => return Ok(()),
+                            Some(exception) => return self.unwind(exception),
+                        }
+                    }
+                },
+            }
+        }
+    }
+
+    pub(crate) fn set_after(&mut self, after: After) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.after = after;
+        }
+    }
+
+    /// Goes on in a generator: pushes its frame, whose `after` the caller sets. `value` is what its `yield` gives.
+    pub(crate) fn resume_generator(&mut self, generator: &Rc<Generator>, value: Option<Value>) -> Result<(), Exc> {
+        match generator.state.get() {
+            State::Running => return Err(Exc::value("generator already executing")),
+            State::Created if !matches!(value, None | Some(Value::None)) => {
+                return Err(Exc::ty("can't send non-None value to a just-started generator"));
+            }
+            _ => {}
+        }
+        self.enter()?;
+        let Some(saved) = generator.saved.borrow_mut().take() else { return Err(Exc::new(Kind::StopIteration, "")) };
+        let mut saved = *saved;
+        let floor = self.stack.len();
+        self.stack.append(&mut saved.values);
+        let blocks = self.blocks.len();
+        for block in &saved.blocks {
+            self.blocks.push(super::frame::Block { handler: block.handler, depth: block.depth + floor as u32 });
+        }
+        let mut frame = saved.frame;
+        frame.base = floor;
+        frame.floor = floor;
+        frame.blocks = blocks;
+        frame.generator = Some(generator.clone());
+        self.frames.push(frame);
+        if generator.state.get() != State::Created {
+            self.stack.push(value.unwrap_or(Value::None));
+        }
+        generator.state.set(State::Running);
+        // What the caller handles waits in the generator, and the other way round.
+        let inner = saved.handled;
+        let outer = self.handled.clone();
+        if !matches!(inner, Value::None) {
+            self.handled = inner;
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.outer_handled = outer;
+        }
+        Ok(())
+    }
+}
+
+fn missing_arguments(function: &Function, kind: &str, missing: &[Rc<Str>]) -> Exc {
+    let names: Vec<String> = missing.iter().map(|name| format!("'{}'", name.as_str())).collect();
+    let list = match names.as_slice() {
+        [one] => one.clone(),
+        [a, b] => format!("{a} and {b}"),
+        [rest @ .., last] => format!("{}, and {last}", rest.join(", ")),
+        [] => String::new(),
+    };
+    let plural = if names.len() == 1 { "" } else { "s" };
+    Exc::ty(format!("{}() missing {} required {kind} argument{plural}: {list}", function.qualname.borrow().as_str(), names.len()))
+}
+
+impl Exc {
+    /// The native's value is the call's.
+    pub fn call_args(callable: Value, args: Args) -> Exc {
+        Exc(Box::new(Signal::Call(Call { callable, args, then: None, catch: None, names: None })))
+    }
+
+    /// Calls `__init__`, which must give `None`; the value is the object.
+    fn init(init: Value, args: Args, object: Value) -> Exc {
+        Exc::call_args(init, args).and_then(move |vm, value| match value {
+            Value::None => Ok(object),
+            other => Err(Exc::ty(format!("__init__() should return None, not '{}'", vm.type_name(&other)))),
+        })
+    }
+
+    /// Where this is a call: goes on with its value.
+    pub fn and_then(self, next: impl FnOnce(&mut Vm, Value) -> Result<Value, Exc> + 'static) -> Exc {
+        match *self.0 {
+            Signal::Call(mut call) => {
+                let next: crate::objects::exception::Then = Box::new(next);
+                call.then = Some(match call.then.take() {
+                    None => next,
+                    Some(first) => Box::new(move |vm: &mut Vm, value: Value| match first(vm, value) {
+                        Ok(value) => next(vm, value),
+                        Err(exc) => Err(exc.and_then(next)),
+                    }),
+                });
+                Exc(Box::new(Signal::Call(call)))
+            }
+            other => Exc(Box::new(other)),
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! Making classes and instances; `with`; `match`.
+
+use super::Vm;
+use super::intern::intern;
+use crate::bytecode::{Code, Op};
+use crate::objects::class::Inner;
+use crate::objects::{Args, Class, Dict, Exc, Instance, Kind, Layout, Str, Value};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+impl Vm {
+    /// A bare instance of a class.
+    pub fn make_instance(&mut self, class: &Rc<Class>) -> Result<Value, Exc> {
+        let inner = match class.layout {
+            Layout::Plain => Inner::Nothing,
+            Layout::Exception => Inner::Exception(RefCell::default()),
+            Layout::Base | Layout::Type => {
+                return Err(Exc::ty(format!("object.__new__({0}) is not safe, use the builtin type's __new__()", class.name().as_str())));
+            }
+        };
+        Ok(Value::Instance(Instance::new(class.clone(), inner)))
+    }
+
+    /// The class that the statement `class` makes: runs the body, then makes the class of its namespace.
+    pub(crate) fn build_class(&mut self, mut args: Args) -> Result<Value, Exc> {
+        if args.values.len() < 2 {
+            return Err(Exc::ty("__build_class__: not enough arguments"));
+        }
+        let body = args.values.remove(0);
+        let name = args.values.remove(0);
+        let bases: Vec<Value> = args.values.drain(..).collect();
+        let mut keywords = std::mem::take(&mut args.keywords);
+        let meta = keywords.iter().position(|(k, _)| k.as_str() == "metaclass").map(|at| keywords.remove(at).1);
+        // Bases that are no classes stand for others.
+        let mut resolved = Vec::new();
+        for base in &bases {
+            match base {
+                Value::Class(_) => resolved.push(base.clone()),
+                Value::Other(other) if let crate::objects::Other::Alias { origin, .. } = &**other => resolved.push(origin.clone()),
+                Value::Instance(_) if self.special(base, &self.names.mro_entries.clone()).is_some() => {
+                    let (base, rest) = (base.clone(), (bases.clone(), body.clone(), name.clone(), keywords.clone(), meta.clone()));
+                    let method = self.special(&base, &self.names.mro_entries.clone()).unwrap_or_default();
+                    return Err(Exc::call_then(method, vec![Value::tuple(bases.clone())], move |vm, entries| {
+                        let (bases, body, name, mut keywords, meta) = rest;
+                        let entries = vm.items_of(&entries)?;
+                        let bases = bases.into_iter().flat_map(|b| if b.is(&base) { entries.clone() } else { vec![b] });
+                        let mut args = Args::from([body, name].into_iter().chain(bases).collect::<Vec<_>>());
+                        if let Some(meta) = meta {
+                            keywords.push((intern("metaclass"), meta));
+                        }
+                        args.keywords = keywords;
+                        vm.build_class(args)
+                    }));
+                }
+                other => return Err(Exc::ty(format!("bases must be classes, not '{}'", self.type_name(other)))),
+            }
+        }
+        let meta = match meta {
+            Some(Value::Class(class)) if Rc::ptr_eq(&class, &self.types.type_) => None,
+            Some(meta) => Some(meta),
+            None => None,
+        };
+        let meta = meta.or_else(|| {
+            resolved.iter().find_map(|base| match base {
+                Value::Class(class) => class.meta.borrow().clone().map(Value::Class),
+                _ => None,
+            })
+        });
+        let names = Dict::new();
+        if let Some(Value::Class(meta)) = &meta
+            && let Some(prepare) = meta.lookup(&self.names.prepare)
+            && !matches!(prepare, Value::Native(_))
+        {
+            let prepare = self.bind_now(prepare, &Value::Class(meta.clone()), meta);
+            let args = vec![name.clone(), Value::tuple(resolved.clone())];
+            let meta = Some(Value::Class(meta.clone()));
+            return Err(Exc::call_then(prepare, args, move |vm, names| match names.plain() {
+                Value::Dict(names) => vm.run_body(body, name, resolved, meta, keywords, names.clone()),
+                _ => Err(Exc::ty("__prepare__() must return a mapping")),
+            }));
+        }
+        self.run_body(body, name, resolved, meta, keywords, names)
+    }
+
+    fn run_body(
+        &mut self,
+        body: Value,
+        name: Value,
+        bases: Vec<Value>,
+        meta: Option<Value>,
+        keywords: Vec<(Rc<Str>, Value)>,
+        names: Rc<Dict>,
+    ) -> Result<Value, Exc> {
+        let namespace = names.clone();
+        let mut call = Exc::call_then(body, vec![], move |vm, cell| {
+            let made = vm.class_of_namespace(name, bases, meta, keywords, namespace);
+            let set = move |_: &mut Vm, class: Value| {
+                if let Value::Cell(cell) = cell {
+                    cell.set(class.clone());
+                }
+                Ok(class)
+            };
+            // The cell is set before hooks run: methods that they call may use `super()`.
+            match made {
+                Ok((class, hooks)) => {
+                    let class = set(vm, class)?;
+                    hooks(vm, class)
+                }
+                Err(exc) => Err(exc.and_then(set)),
+            }
+        });
+        if let crate::objects::exception::Signal::Call(call) = &mut *call.0 {
+            call.names = Some(names);
+        }
+        Err(call)
+    }
+
+    fn class_of_namespace(
+        &mut self,
+        name: Value,
+        bases: Vec<Value>,
+        meta: Option<Value>,
+        keywords: Vec<(Rc<Str>, Value)>,
+        names: Rc<Dict>,
+    ) -> Result<(Value, Hooks), Exc> {
+        if let Some(meta) = meta {
+            let mut args = Args::from(vec![name, Value::tuple(bases), Value::Dict(names)]);
+            args.keywords = keywords;
+            return Err(Exc::call_args(meta, args));
+        }
+        let class = self.new_class(name.as_str().unwrap_or_default(), &bases, &names, None)?;
+        Ok((Value::Class(class.clone()), Box::new(move |vm, value| vm.class_hooks(&class, keywords, value))))
+    }
+
+    /// `type(name, bases, namespace)` without hooks.
+    pub fn new_class(&mut self, name: &str, bases: &[Value], names: &Rc<Dict>, meta: Option<Rc<Class>>) -> Result<Rc<Class>, Exc> {
+        let mut classes: Vec<Rc<Class>> = Vec::new();
+        for base in bases {
+            match base {
+                Value::Class(class) => classes.push(class.clone()),
+                _ => return Err(Exc::ty("bases must be types")),
+            }
+        }
+        if classes.is_empty() {
+            classes.push(self.types.object.clone());
+        }
+        for final_type in [&self.types.bool, &self.types.none, &self.types.function, &self.types.range, &self.types.slice] {
+            if classes.iter().any(|class| Rc::ptr_eq(class, final_type)) {
+                return Err(Exc::ty(format!("type '{}' is not an acceptable base type", final_type.name().as_str())));
+            }
+        }
+        let Some(mro) = Class::linearize(&classes) else {
+            let names: Vec<String> = classes.iter().map(|c| c.name().as_str().to_string()).collect();
+            return Err(Exc::ty(format!("Cannot create a consistent method resolution\norder (MRO) for bases {}", names.join(", "))));
+        };
+        if mro.len() > 500 {
+            return Err(Exc::ty("class inherits from too many classes"));
+        }
+        let mut layout = Layout::Plain;
+        let mut builtin: Option<Rc<Class>> = None;
+        for class in &mro {
+            if class.layout == Layout::Plain || !classes.iter().any(|base| base.is_subclass(class)) {
+                continue;
+            }
+            if layout == Layout::Plain {
+                layout = class.layout;
+                builtin = class.builtin.clone().or_else(|| (!class.mutable).then(|| class.clone()));
+            } else if layout != class.layout {
+                return Err(Exc::ty("multiple bases have instance lay-out conflict"));
+            }
+        }
+        let attrs = Dict::from_table(names.borrow().copy());
+        let class = Class::with_builtin(name, classes.clone(), mro, attrs.clone(), layout, true, builtin);
+        if let Some(Value::Str(qualname)) = attrs.remove_str(&self.names.qualname) {
+            *class.qualname.borrow_mut() = qualname;
+        }
+        // A class that defines equality has no hash unless it defines that too.
+        if attrs.get_str(&self.names.eq).is_some() && attrs.get_str(&self.names.hash).is_none() {
+            attrs.set_str(&self.names.hash, Value::None);
+        }
+        for implicit in [&self.names.new, &self.names.init_subclass, &self.names.class_getitem] {
+            if let Some(function @ Value::Function(_)) = attrs.get_str(implicit) {
+                let wrapped = if Rc::ptr_eq(implicit, &self.names.new) {
+                    crate::objects::Other::StaticMethod(function)
+                } else {
+                    crate::objects::Other::ClassMethod(function)
+                };
+                attrs.set_str(implicit, Value::Other(Rc::new(wrapped)));
+            }
+        }
+        if attrs.get_str(&self.names.doc).is_none() {
+            attrs.set_str(&self.names.doc, Value::None);
+        }
+        self.class_slots(&class, &attrs)?;
+        let inherited = || classes.iter().find_map(|base| base.meta.borrow().clone());
+        *class.meta.borrow_mut() = meta.filter(|meta| !Rc::ptr_eq(meta, &self.types.type_)).or_else(inherited);
+        Ok(class)
+    }
+
+    fn class_slots(&mut self, class: &Rc<Class>, attrs: &Rc<Dict>) -> Result<(), Exc> {
+        let Some(slots) = attrs.get_str(&self.names.slots) else { return Ok(()) };
+        let names = match &slots {
+            Value::Str(_) => vec![slots],
+            other => self.items_of(other)?,
+        };
+        let mut all: Vec<Rc<Str>> = names.iter().filter_map(|n| n.as_str().map(intern)).collect();
+        for base in class.mro.borrow().iter() {
+            if Rc::ptr_eq(base, &self.types.object) {
+                continue;
+            }
+            match &*base.slots.borrow() {
+                Some(slots) => all.extend(slots.iter().cloned()),
+                None => return Ok(()),
+            }
+        }
+        if !all.iter().any(|name| name.as_str() == "__dict__") {
+            *class.slots.borrow_mut() = Some(all);
+        }
+        Ok(())
+    }
+
+    /// `__set_name__` of its attributes, then `__init_subclass__` of its bases.
+    pub(crate) fn class_hooks(&mut self, class: &Rc<Class>, keywords: Vec<(Rc<Str>, Value)>, value: Value) -> Result<Value, Exc> {
+        let mut calls = Vec::new();
+        for (key, attribute) in class.attrs.borrow().iter() {
+            if let Value::Instance(instance) = attribute
+                && instance.class().lookup(&self.names.set_name).is_some()
+            {
+                calls.push(Value::tuple(vec![key.clone(), attribute.clone()]));
+            }
+        }
+        let hook = class.mro.borrow().iter().find_map(|base| base.attrs.get_str(&self.names.init_subclass));
+        let custom = hook.is_some_and(|hook| !matches!(hook, Value::Native(_)));
+        if calls.is_empty() && !custom {
+            if let Some((name, _)) = keywords.first() {
+                let _ = name;
+                return Err(Exc::ty(format!("{}.__init_subclass__() takes no keyword arguments", class.name().as_str())));
+            }
+            return Ok(value);
+        }
+        let table = Dict::new();
+        for (name, value) in keywords {
+            table.set_str(&name, value);
+        }
+        Err(self.by_prelude("_class_hooks", vec![value, Value::list(calls), Value::Dict(table), Value::Bool(custom)]))
+    }
+
+    /// `__enter__` and `__exit__` of a context manager, bound.
+    pub(crate) fn with_methods(&mut self, manager: &Value) -> Result<(Value, Value), Exc> {
+        let class = self.class_of(manager);
+        let missing = |vm: &Vm, what: &str| {
+            Exc::ty(format!("'{}' object does not support the context manager protocol{what}", vm.type_name(manager)))
+        };
+        let enter = class.lookup(&self.names.enter).ok_or_else(|| missing(self, ""))?;
+        let exit = class.lookup(&self.names.exit).ok_or_else(|| missing(self, " (missed __exit__ method)"))?;
+        Ok((self.bind_now(enter, manager, &class), self.bind_now(exit, manager, &class)))
+    }
+
+    /// The tests of `match`.
+    pub(crate) fn match_op(&mut self, op: Op, code: &Code) -> Result<(), Exc> {
+        match op {
+            Op::MatchSequence(_) | Op::MatchStar(_) => {
+                let subject = self.stack.last().cloned().unwrap_or_default();
+                let len = match subject.plain() {
+                    Value::List(list) => Some(list.len()),
+                    Value::Tuple(items) => Some(items.len()),
+                    Value::Range(range) => Some(range.len()),
+                    _ => None,
+                };
+                let matches = match op {
+                    Op::MatchSequence(count) => len == Some(count as usize),
+                    Op::MatchStar(count) => len.is_some_and(|len| len >= count as usize),
+                    _ => false,
+                };
+                if !matches {
+                    self.stack.pop();
+                }
+                self.stack.push(Value::Bool(matches));
+            }
+            Op::MatchMapping => {
+                let matches = matches!(self.stack.last().map(Value::plain), Some(Value::Dict(_)));
+                if !matches {
+                    self.stack.pop();
+                }
+                self.stack.push(Value::Bool(matches));
+            }
+            Op::MatchKeys => {
+                let keys = self.stack.pop().unwrap_or_default();
+                let subject = self.stack.pop().unwrap_or_default();
+                let (Value::Dict(dict), Value::Tuple(keys)) = (subject.plain(), &keys) else { return Err(Exc::ty("not a mapping")) };
+                let rest = Dict::from_table(dict.borrow().copy());
+                let mut values = Vec::new();
+                for key in keys.iter() {
+                    match self.builtin_item(&Value::Dict(rest.clone()), key) {
+                        Ok(value) => values.push(value),
+                        Err(_) => {
+                            self.stack.push(Value::Bool(false));
+                            return Ok(());
+                        }
+                    }
+                    self.builtin_delete_item(&Value::Dict(rest.clone()), key)?;
+                }
+                self.stack.push(Value::Dict(rest));
+                self.stack.push(Value::tuple(values));
+                self.stack.push(Value::Bool(true));
+            }
+            Op::MatchClass(positional, names) => {
+                let class = self.stack.pop().unwrap_or_default();
+                let subject = self.stack.pop().unwrap_or_default();
+                let names = code.consts[names as usize].clone();
+                return Err(self.by_prelude("_match_class", vec![subject, class, Value::Int(i64::from(positional)), names]));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// `isinstance(value, class)` where that needs no Python code.
+    pub fn instance_of(&mut self, value: &Value, class: &Value) -> Result<bool, Exc> {
+        match class {
+            Value::Class(class) => {
+                let meta = class.meta.borrow().clone();
+                if let Some(meta) = meta
+                    && matches!(meta.lookup(&self.names.instancecheck), Some(Value::Function(_)))
+                {
+                    return Err(Exc::slow());
+                }
+                Ok(self.is_instance(value, class))
+            }
+            Value::Tuple(classes) => {
+                for class in classes.iter() {
+                    if self.instance_of(value, class)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Value::Other(other) => match &**other {
+                crate::objects::Other::Alias { origin: Value::Str(_), args: Value::Tuple(parts) } => {
+                    for part in parts.iter() {
+                        let matches = match part {
+                            Value::None => matches!(value, Value::None),
+                            part => self.instance_of(value, part)?,
+                        };
+                        if matches {
+                            return Ok(true);
+                        }
+                    }
+                    Ok(false)
+                }
+                _ => Err(Exc::ty("isinstance() arg 2 must be a type, a tuple of types, or a union")),
+            },
+            Value::Instance(_) if self.special(class, &self.names.instancecheck.clone()).is_some() => Err(Exc::slow()),
+            _ => Err(Exc::ty("isinstance() arg 2 must be a type, a tuple of types, or a union")),
+        }
+    }
+
+    /// Whether a class takes the place of `type`.
+    pub fn is_metaclass(&self, class: &Rc<Class>) -> bool {
+        class.is_subclass(&self.types.type_)
+    }
+
+    /// A missing attribute as an error of a module.
+    pub(crate) fn import_error(kind: Kind, message: String) -> Exc {
+        Exc::new(kind, message)
+    }
+}
+
+type Hooks = Box<dyn FnOnce(&mut Vm, Value) -> Result<Value, Exc>>;

@@ -1,0 +1,222 @@
+//! Tracebacks as CPython 3.12 prints them.
+
+use super::Vm;
+use crate::bytecode::Position;
+use crate::objects::exception::TracePoint;
+use crate::objects::{Kind, Str, Value};
+use crate::parse::SyntaxError;
+use ruff_python_ast as ast;
+use ruff_text_size::Ranged;
+use std::fmt::Write;
+use std::rc::Rc;
+
+/// Frames that repeat are printed this often.
+const REPEATS: usize = 3;
+
+impl Vm {
+    /// The whole text of an exception that nothing caught.
+    pub fn format_exception(&mut self, exception: &Value) -> String {
+        // A chain is walked from the last to the first, and printed the other way round.
+        let mut chain = vec![(exception.clone(), "")];
+        let mut seen = vec![exception.address()];
+        while let Some((Value::Instance(instance), _)) = chain.last().cloned() {
+            let Some(data) = instance.exception() else { break };
+            let data = data.borrow();
+            let next = match (&data.cause, &data.context) {
+                (cause @ Value::Instance(_), _) => {
+                    Some((cause.clone(), "\nThe above exception was the direct cause of the following exception:\n\n"))
+                }
+                (_, context @ Value::Instance(_)) if !data.suppress_context => {
+                    Some((context.clone(), "\nDuring handling of the above exception, another exception occurred:\n\n"))
+                }
+                _ => None,
+            };
+            drop(data);
+            match next {
+                Some(next) if !seen.contains(&next.0.address()) && chain.len() < 100 => {
+                    seen.push(next.0.address());
+                    let words = next.1;
+                    if let Some(last) = chain.last_mut() {
+                        last.1 = words;
+                    }
+                    chain.push((next.0, ""));
+                }
+                _ => break,
+            }
+        }
+        let mut out = String::new();
+        for (exception, words) in chain.iter().rev() {
+            out.push_str(words);
+            self.format_one(exception, &mut out);
+        }
+        out
+    }
+
+    fn format_one(&mut self, exception: &Value, out: &mut String) {
+        let Value::Instance(instance) = exception else { return };
+        let Some(data) = instance.exception() else { return };
+        let points: Vec<TracePoint> = data.borrow().traceback.iter().rev().cloned().collect();
+        if !points.is_empty() {
+            out.push_str("Traceback (most recent call last):\n");
+            write_points(&points, out);
+        }
+        if self.is_exception(exception, Kind::SyntaxError) {
+            self.write_syntax_error(exception, out);
+            return;
+        }
+        let class = instance.class().clone();
+        let name = match class.attrs.get_str(&self.names.module) {
+            Some(Value::Str(module)) if module.as_str() != "__main__" && module.as_str() != "builtins" => self.full_name(&class),
+            _ => class.qualname.borrow().as_str().to_string(),
+        };
+        let text = self.str_native(exception).unwrap_or_else(|_| match instance.attrs().and_then(|attrs| attrs.get("__rendered__")) {
+            Some(Value::Str(text)) => text.as_str().to_string(),
+            _ => "<exception str() failed>".to_string(),
+        });
+        match text.is_empty() {
+            true => out.push_str(&format!("{name}\n")),
+            false => out.push_str(&format!("{name}: {text}\n")),
+        }
+        if let Some(Value::List(notes)) = instance.attrs().and_then(|attrs| attrs.get("__notes__")) {
+            for note in notes.borrow().iter() {
+                out.push_str(&format!("{}\n", note.as_str().unwrap_or_default()));
+            }
+        }
+    }
+
+    fn write_syntax_error(&mut self, exception: &Value, out: &mut String) {
+        let Value::Instance(instance) = exception else { return };
+        let get = |name: &str| instance.attrs().and_then(|attrs| attrs.get(name)).unwrap_or(Value::None);
+        let (file, line, text) = (get("filename"), get("lineno"), get("text"));
+        if let (Some(file), Some(line)) = (file.as_str(), line.to_i64()) {
+            out.push_str(&format!("  File \"{file}\", line {line}\n"));
+            if let Some(text) = text.as_str() {
+                let shown = text.trim_end();
+                let trimmed = shown.trim_start();
+                let indent = shown.chars().count() - trimmed.chars().count();
+                out.push_str(&format!("    {trimmed}\n"));
+                let start = (get("offset").to_i64().unwrap_or(1).max(1) as usize - 1).saturating_sub(indent).min(trimmed.chars().count());
+                let end = (get("end_offset").to_i64().unwrap_or(0).max(1) as usize - 1).saturating_sub(indent).min(trimmed.chars().count());
+                out.push_str(&format!("    {}{}\n", " ".repeat(start), "^".repeat(end.saturating_sub(start).max(1))));
+            }
+        }
+        let class = instance.class().name();
+        let message = match get("msg") {
+            Value::Str(text) => text.as_str().to_string(),
+            _ => self.str_native(exception).unwrap_or_default(),
+        };
+        out.push_str(&format!("{}: {message}\n", class.as_str()));
+    }
+
+    /// The object of a syntax error.
+    pub(crate) fn syntax_error(&mut self, file: &str, text: &str, error: &SyntaxError) -> Value {
+        let kind = if error.kind == "IndentationError" { Kind::IndentationError } else { Kind::SyntaxError };
+        let at = error.start.min(text.len());
+        let before = text.get(..at).unwrap_or(text);
+        let line = before.matches('\n').count() + 1;
+        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+        let shown = text.get(line_start..).unwrap_or("").lines().next().unwrap_or("");
+        let offset = text.get(line_start..at).map_or(0, |t| t.chars().count()) + 1;
+        let end = error.end.min(line_start + shown.len()).max(at);
+        let end_offset = text.get(line_start..end).map_or(offset, |t| t.chars().count() + 1);
+        let details = Value::tuple(vec![Value::str(file), Value::from(line), Value::from(offset), Value::str(shown)]);
+        let exception = self.new_exception(kind, vec![Value::str(error.message.as_str()), details]);
+        if let Value::Instance(instance) = &exception {
+            let attrs = instance.attrs_mut();
+            attrs.set("msg", Value::str(error.message.as_str()));
+            attrs.set("filename", Value::str(file));
+            attrs.set("lineno", Value::from(line));
+            attrs.set("offset", Value::from(offset));
+            attrs.set("text", Value::str(format!("{shown}\n")));
+            attrs.set("end_lineno", Value::from(line));
+            attrs.set("end_offset", Value::from(end_offset));
+        }
+        exception
+    }
+}
+
+/// The lines of frames, repeated ones folded.
+pub fn write_points(points: &[TracePoint], out: &mut String) {
+    let mut at = 0;
+    while at < points.len() {
+        let here = &points[at];
+        let same = |other: &TracePoint| Rc::ptr_eq(&other.code, &here.code) && line(other) == line(here);
+        let run = points[at..].iter().take_while(|p| same(p)).count();
+        for point in &points[at..at + run.min(REPEATS)] {
+            write_point(point, out);
+        }
+        if run > REPEATS {
+            let more = run - REPEATS;
+            let plural = if more == 1 { "" } else { "s" };
+            out.push_str(&format!("  [Previous line repeated {more} more time{plural}]\n"));
+        }
+        at += run;
+    }
+}
+
+fn position(point: &TracePoint) -> Position {
+    point.code.positions.get(point.at).copied().unwrap_or_default()
+}
+
+/// The line of a point.
+pub fn line(point: &TracePoint) -> u32 {
+    position(point).line
+}
+
+fn write_point(point: &TracePoint, out: &mut String) {
+    let position = position(point);
+    let source = &point.code.source;
+    let _ = writeln!(out, "  File \"{}\", line {}, in {}", source.file, position.line, point.code.name.as_str());
+    let Some(text) = source.text.lines().nth(position.line.saturating_sub(1) as usize) else { return };
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "    {trimmed}");
+    let end_byte = if position.end_line == position.line { position.end_column as usize } else { text.trim_end().len() };
+    let (start, end) = (position.column as usize, end_byte.min(text.trim_end().len()));
+    let (Some(before), Some(segment)) = (text.get(..start), text.get(start..end)) else { return };
+    let indent = text.len() - text.trim_start().len();
+    let marked = marks(segment, position.end_line == position.line);
+    // Where the whole line is meant and nothing in it stands out, no marks are printed.
+    if segment.trim() == trimmed && marked.chars().all(|c| c == '^') {
+        return;
+    }
+    if segment.is_empty() || start < indent {
+        return;
+    }
+    let offset = Str::new(before.get(indent..).unwrap_or("").to_string()).len();
+    let _ = writeln!(out, "    {}{marked}", " ".repeat(offset));
+}
+
+/// Marks under a piece of a line: of an operator or a subscript only that, with `~` under its operands.
+fn marks(segment: &str, whole: bool) -> String {
+    let width = segment.chars().count();
+    let plain = "^".repeat(width);
+    if !whole {
+        return plain;
+    }
+    let Ok(parsed) = ruff_python_parser::parse_expression(segment) else { return plain };
+    let (from, to) = match &*parsed.syntax().body {
+        ast::Expr::BinOp(node) => {
+            let left_end = node.left.range().end().to_usize();
+            let right_start = node.right.range().start().to_usize();
+            let Some(between) = segment.get(left_end..right_start) else { return plain };
+            let Some(skip) = between.find(|c: char| !c.is_whitespace() && c != '(' && c != ')') else { return plain };
+            let from = left_end + skip;
+            let sign: usize = segment[from..].chars().take_while(|c| !c.is_whitespace()).take(2).map(char::len_utf8).sum();
+            let two = matches!(segment.get(from..from + 2), Some("//" | "**" | "<<" | ">>"));
+            (from, from + if two { sign.min(2) } else { 1 })
+        }
+        ast::Expr::Subscript(node) => {
+            let value_end = node.value.range().end().to_usize();
+            let Some(bracket) = segment.get(value_end..).and_then(|rest| rest.find('[')) else { return plain };
+            (value_end + bracket, segment.len())
+        }
+        _ => return plain,
+    };
+    let count = |part: &str| part.chars().count();
+    let (Some(a), Some(b)) = (segment.get(..from), segment.get(from..to)) else { return plain };
+    let rest = width - count(a) - count(b);
+    format!("{}{}{}", "~".repeat(count(a)), "^".repeat(count(b)), "~".repeat(rest))
+}
