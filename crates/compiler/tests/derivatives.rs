@@ -5,6 +5,8 @@
 //! `expand_grads`, the per-operator graph of `vjp_graph` that the eager tape runs, the split graphs of `vjp`, and forward mode, `jvp`.
 //! Second derivatives are checked reverse over reverse, forward over reverse and reverse over forward.
 
+// Long: the checks have a row for each operator.
+
 use aludel_compiler::autodiff::{decompose, expand_grads, jvp, value_and_grad, vjp, vjp_graph};
 use aludel_ir::graph::InputKind;
 use aludel_ir::interp::{HostTensor, Precision, run};

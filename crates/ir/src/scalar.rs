@@ -3,6 +3,8 @@
 //! A row of [`TABLE`] is all there is to an operation: name, arity, types, the evaluator that the interpreter and constant
 //! folding use, and the derivative. Targets add a spelling; nothing else knows an operation by name.
 
+// Long: the table has a row for each operation.
+
 use crate::build::Builder;
 use crate::dtype::DType;
 use crate::error::Result;

@@ -1,4 +1,6 @@
 """Command line arguments, with help and errors as CPython writes them."""
+
+# Long: one module, as in CPython.
 import os as _os
 import sys as _sys
 from textwrap import TextWrapper as _TextWrapper

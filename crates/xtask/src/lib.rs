@@ -1,10 +1,13 @@
 //! Everything that a developer or CI runs, as ordinary Rust: no make, no shell scripts, no tool that cargo cannot fetch.
 
+#![warn(clippy::too_many_lines)]
+
 pub mod cdp;
 pub mod command;
 pub mod packages;
 pub mod serve;
 pub mod site;
+pub mod sizes;
 pub mod test;
 pub mod wasm;
 

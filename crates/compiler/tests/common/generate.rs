@@ -1,5 +1,7 @@
 //! Random well-typed graphs as a user might capture them, and inputs for them.
 
+// Long: one generator, with a method for each kind of operator.
+
 use super::Rng;
 use aludel_ir::interp::HostTensor;
 use aludel_ir::{Attrs, Builder, DType, Expr, Graph, InputKind, TensorType, ValueId};
