@@ -77,7 +77,7 @@ pub struct Suite {
 }
 
 fn invalid(what: impl std::fmt::Display, problem: impl std::fmt::Display) -> Error {
-    Error::invalid(what.to_string(), problem.to_string(), "make the directory again with tests/oracle/generate.py")
+    Error::invalid(what.to_string(), problem.to_string(), "make the directory again with its generator")
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
@@ -146,7 +146,10 @@ impl Suite {
                 counts.unsupported.push(case.op.clone());
                 continue;
             }
-            let outcome = if case.error.is_some() { self.refuse_case(case, runner) } else { self.run_case(case, runner) };
+            // A panic is a failure of this case, not of those behind it.
+            let run = || if case.error.is_some() { self.refuse_case(case, runner) } else { self.run_case(case, runner) };
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+            let outcome = outcome.unwrap_or_else(|_| Err(Error::invalid(&case.name, "panicked", "report this")));
             match outcome {
                 Ok(()) => counts.passed += 1,
                 Err(e) => {

@@ -181,6 +181,10 @@ pub static OPS: &[OpDef] = &[
         Ok(vec![floor_divide(b, x[0], x[1])?])
     }),
     op!("fmod", "Tensor input, Tensor|Scalar other", "Remainder of x / y with the sign of x.", |b, x, _| {
+        // A number is of the tensor's type, as in PyTorch's fmod alone.
+        if let Some(v) = b.splat(x[1]).filter(|_| b.rank(x[1]) == 0) {
+            super::activation::whole_numbers(b, x[0], &[("other", v)])?;
+        }
         Ok(vec![b.binary(ScalarOp::Fmod, x[0], x[1])?])
     }),
     op!("remainder", "Tensor|Scalar input, Tensor|Scalar other", "Remainder of x / y with the sign of y.", |b, x, _| {

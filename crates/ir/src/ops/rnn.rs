@@ -59,6 +59,9 @@ pub static OPS: &[OpDef] = &[
 ];
 
 fn project(b: &mut Builder, x: ValueId, w: ValueId, bias: Option<&ValueId>) -> Result<ValueId> {
+    if b.rank(w) != 2 {
+        return Err(b.error("a weight is no matrix", "give weights of [gates * hidden, features]"));
+    }
     let args: Vec<ValueId> = [x, w].into_iter().chain(bias.copied()).collect();
     Ok(b.op("linear", &args, &Attrs::new())?[0])
 }
