@@ -61,3 +61,41 @@ fn they_agree_with_the_interpreter() {
         }
     }
 }
+
+/// Few long sums of elements that are stored too: the parts of the sums store them.
+#[test]
+fn sums_are_split_beside_the_elements_that_they_sum() {
+    let graph: Graph = "graph bias(%x: f32[64, 40, 10, 30], %y: f32[64, 40, 10, 30]) {
+  %z = full(size=[], fill_value=0.0)
+  %0 = gt(%x, other=0.0)
+  %1 = where(%0, %y, %z)
+  %2 = sum(%1, dim=[0, 2, 3])
+  return %1, %2
+}
+"
+    .parse()
+    .unwrap();
+    let shape = vec![64, 40, 10, 30];
+    let random = |seed: u32| {
+        let value = |k: usize| (threefry2x32(2, seed, 0, k as u32) as f64 / 4294967296.0 - 0.5) as f32 as f64;
+        HostTensor::new(aludel_ir::DType::F32, shape.clone(), (0..shape.iter().product()).map(value).collect()).unwrap()
+    };
+    let inputs = [random(0), random(1)];
+    let want = Interpreter::new(&graph).unwrap().run(&[], &inputs, Precision::F64).unwrap();
+    for device in common::adapters() {
+        let target = Target { software: false, ..device.target().unwrap() };
+        for target in [Target { max_groups: 7, ..target.clone() }, target] {
+            let program = compile(&graph, &target, &Options::default()).unwrap();
+            assert_eq!(program.launches.len(), 2, "the elements with the parts of the sums, and the sums");
+            let exe = device.load(Arc::new(graph.clone()), Some(Arc::new(program))).unwrap();
+            let arguments = inputs.each_ref().map(|x| Argument::Host(device.device_words(&encode(&x.data, x.dtype), x.dtype).into()));
+            for (got, want) in exe.run(&[], &arguments).unwrap().iter().zip(&want) {
+                let words = pollster::block_on(device.download(got)).unwrap();
+                assert_eq!(words.len(), want.data.len());
+                // Sums of 19,200 terms of size one half in f32.
+                let far = words.iter().zip(&want.data).map(|(g, w)| (f32::from_bits(*g) as f64 - w).abs()).fold(0.0, f64::max);
+                assert!(far <= 2e-2, "{far} apart");
+            }
+        }
+    }
+}

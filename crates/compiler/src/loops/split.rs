@@ -5,11 +5,11 @@
 
 use super::fuse::Fused;
 use crate::device::{Language, Target};
-use crate::nest::access::{below, contiguous_within, stores_within};
+use crate::nest::access::{below, contiguous_within};
 use crate::nest::{Kind, NestBuilder, classify, rename};
 use crate::parts::Part;
 use crate::schedule::library::is_for_library;
-use crate::schedule::thin_groups;
+use crate::schedule::{split_parts, thin_groups};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
 use std::collections::{BTreeSet, HashMap};
@@ -67,7 +67,7 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
         let LoopOp::Reduce { op, axes: a, value } = nest.op(r) else { return false };
         !op.is_arg() && a == axes && !below(nest, *value).iter().any(|v| matches!(nest.op(*v), LoopOp::Reduce { .. }))
     });
-    if !one_phase || stores_within(nest) {
+    if !one_phase || nest.stores.iter().any(|s| s.add) || !wide_stores_come_first(nest) {
         return None;
     }
     // Only sizes that are known: the parts have to be equal.
@@ -75,11 +75,11 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
     let (results, length) = (volume(&nest.axes)?.max(1), volume(axes)?);
     let ptx = target.speaks(Language::Ptx);
     let (wanted, shortest) = match classify(nest, program) {
-        Kind::Contract(c) if let Some(groups) = thin_groups(program, nest, &c, target) => {
-            ((READERS / groups).min(PARTS), if ptx { 2048 } else { 8192 })
-        }
-        // The tiles of WGSL are smaller: its products rarely are so few.
-        Kind::Contract(_) if !ptx => return None,
+        Kind::Contract(c) if let Some(groups) = thin_groups(program, nest, &c, target) => ((READERS / groups).min(PARTS), 2048),
+        // Where one core plays the device, there is nobody to share with.
+        Kind::Contract(_) if target.software => return None,
+        // Tiles whose sums are shorter are written and read again for little.
+        Kind::Contract(c) if !ptx => (split_parts(program, &c, target, PARTS, 256)?, 256),
         Kind::Contract(c) => {
             let (b, m, n) = (volume(&c.batch)?, volume(&c.m)?, volume(&c.n)?);
             let side = |n: i64| if n >= 96 { (n + 127) / 128 } else { (n + 63) / 64 };
@@ -103,6 +103,32 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
         .reduce(|best, next| if next.1 > best.1 { next } else { best })
 }
 
+/// Stores of elements that are reduced: the parts make them.
+fn wide_stores(nest: &Nest) -> Vec<bool> {
+    let deps = nest.dependences();
+    let within = |axes: &[AxisId]| axes.iter().any(|a| nest.inner.contains(a));
+    let moves = |s: &Store| s.index.iter().any(|e| within(&e.axes())) || within(&deps[s.value.0 as usize]);
+    nest.stores.iter().map(moves).collect()
+}
+
+/// Whether what is stored of the elements waits for no sum, and nothing that comes after the sums reads where it is stored.
+fn wide_stores_come_first(nest: &Nest) -> bool {
+    let wide = wide_stores(nest);
+    let needs = |s: &Store| {
+        let index = LoopOp::Load { buffer: s.buffer, index: s.index.clone(), mask: None };
+        index.operands().into_iter().chain([s.value]).flat_map(|v| below(nest, v)).collect::<BTreeSet<ValId>>()
+    };
+    let parts = |i: &usize| wide[*i];
+    let (first, after): (Vec<usize>, Vec<usize>) = (0..nest.stores.len()).partition(parts);
+    let reduces = |v: &ValId| matches!(nest.op(*v), LoopOp::Reduce { .. });
+    let overwritten = |v: &ValId| match nest.op(*v) {
+        LoopOp::Load { buffer, .. } => first.iter().any(|i| nest.stores[*i].buffer == *buffer),
+        _ => false,
+    };
+    !first.iter().any(|i| needs(&nest.stores[*i]).iter().any(reduces))
+        && !after.iter().any(|i| needs(&nest.stores[*i]).iter().any(overwritten))
+}
+
 /// The nest that computes the parts, and the one that adds them and does the rest.
 fn apart(program: &mut LoopProgram, nest: &Nest, axis: AxisId, parts: i64) -> Option<(Nest, Nest)> {
     let each = program.extent(axis).exact_div(&Expr::Const(parts))?;
@@ -112,7 +138,10 @@ fn apart(program: &mut LoopProgram, nest: &Nest, axis: AxisId, parts: i64) -> Op
     let renamed = |a: &AxisId| if *a == axis { within } else { *a };
     // The parts.
     let map = HashMap::from([(axis, Expr::axis(part).mul(&each).add(&Expr::axis(within)))]);
-    let wanted: BTreeSet<ValId> = reduces.iter().flat_map(|r| below(nest, *r)).collect();
+    let wide = wide_stores(nest);
+    let stored = |s: &Store| LoopOp::Load { buffer: s.buffer, index: s.index.clone(), mask: Some(s.value) }.operands();
+    let of_parts = nest.stores.iter().zip(&wide).filter(|(_, w)| **w).flat_map(|(s, _)| stored(s));
+    let wanted: BTreeSet<ValId> = reduces.iter().copied().chain(of_parts).flat_map(|r| below(nest, r)).collect();
     let mut b = NestBuilder::default();
     let mut values = vec![ValId(0); nest.ops.len()];
     for v in &wanted {
@@ -129,6 +158,10 @@ fn apart(program: &mut LoopProgram, nest: &Nest, axis: AxisId, parts: i64) -> Op
     partial.axes = std::iter::once(part).chain(nest.axes.iter().copied()).collect();
     partial.inner = nest.inner.iter().map(renamed).collect();
     partial.origins = nest.origins.clone();
+    for (s, _) in nest.stores.iter().zip(&wide).filter(|(_, w)| **w) {
+        let index = s.index.iter().map(|e| rename(e, &map, Some(&values), program)).collect();
+        partial.stores.push(Store { buffer: s.buffer, index, value: values[s.value.0 as usize], add: false });
+    }
     let mut buffers = Vec::new();
     for r in &reduces {
         let shape = partial.axes.iter().map(|a| program.extent(*a).clone()).collect();
@@ -149,11 +182,8 @@ fn apart(program: &mut LoopProgram, nest: &Nest, axis: AxisId, parts: i64) -> Op
         values[r.0 as usize] = b.push(LoopOp::Reduce { op: *op, axes: vec![again], value: load }, dtype);
     }
     let mut wanted: BTreeSet<ValId> = BTreeSet::new();
-    let mut stack: Vec<ValId> = nest.stores.iter().map(|s| s.value).collect();
-    for s in &nest.stores {
-        let index = LoopOp::Load { buffer: s.buffer, index: s.index.clone(), mask: None };
-        stack.extend(index.operands());
-    }
+    let after = || nest.stores.iter().zip(&wide).filter(|(_, w)| !**w).map(|(s, _)| s);
+    let mut stack: Vec<ValId> = after().flat_map(stored).collect();
     while let Some(v) = stack.pop() {
         if !reduces.contains(&v) && wanted.insert(v) {
             stack.extend(nest.op(v).operands());
@@ -167,9 +197,7 @@ fn apart(program: &mut LoopProgram, nest: &Nest, axis: AxisId, parts: i64) -> Op
     rest.axes = nest.axes.clone();
     rest.inner = vec![again];
     rest.origins = nest.origins.clone();
-    rest.stores = nest
-        .stores
-        .iter()
+    rest.stores = after()
         .map(|s| Store {
             buffer: s.buffer,
             index: s.index.iter().map(|e| rename(e, &none, Some(&values), program)).collect(),

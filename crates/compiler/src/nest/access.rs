@@ -14,15 +14,26 @@ pub(crate) fn stores_within(nest: &Nest) -> bool {
     })
 }
 
+/// Whether what is stored for each element that is reduced waits for a sum of them.
+pub(crate) fn stores_after_sums(nest: &Nest) -> bool {
+    let deps = nest.dependences();
+    let within = |axes: &[AxisId]| axes.iter().any(|a| nest.inner.contains(a));
+    let reduces = |v: &ValId| matches!(nest.op(*v), LoopOp::Reduce { .. });
+    let wide = nest.stores.iter().filter(|s| s.index.iter().any(|e| within(&e.axes())) || within(&deps[s.value.0 as usize]));
+    wide.into_iter().any(|s| below(nest, s.value).iter().any(reduces))
+}
+
 /// Whether the loads run along the reduced axes in memory.
 pub(crate) fn contiguous_within(program: &LoopProgram, nest: &Nest) -> bool {
-    let (mut inner, mut outer) = (0, 0);
+    // By elements: what is loaded once for each row counts for little.
+    let (mut inner, mut outer) = (0i64, 0i64);
     for (op, _) in &nest.ops {
         let LoopOp::Load { buffer, index, .. } = op else { continue };
         let flat = program.buffer(*buffer).flatten(index);
         let unit = |axes: &[AxisId]| axes.iter().any(|a| flat.coefficient(*a).is_some_and(|c| c.is_one()));
-        inner += unit(&nest.inner) as usize;
-        outer += unit(&nest.axes) as usize;
+        let elements = program.env.hint_or_one(&program.volume(&flat.axes())).max(1);
+        inner = inner.saturating_add(unit(&nest.inner) as i64 * elements);
+        outer = outer.saturating_add(unit(&nest.axes) as i64 * elements);
     }
     inner > 0 && inner >= outer
 }
@@ -57,31 +68,33 @@ pub(crate) fn is_mixed_radix(e: &Expr, extent: &Expr, program: &LoopProgram) -> 
 pub(crate) const SHORT: i64 = 32;
 
 /// The axis along which most loads are contiguous; for short sums one that neighbouring threads can go along, if what is summed has one.
-pub(crate) fn contiguous_axis(nest: &Nest, short: bool) -> Option<AxisId> {
+pub(crate) fn contiguous_axis(program: &LoopProgram, nest: &Nest, short: bool) -> Option<AxisId> {
     let summed = |index: &Expr| index.axes().iter().any(|a| nest.inner.contains(a));
-    if short && let Some(outer) = most_loads(nest, &nest.axes, summed) {
+    if short && let Some(outer) = most_loads(program, nest, &nest.axes, summed) {
         return Some(outer);
     }
     let all: Vec<AxisId> = nest.inner.iter().chain(&nest.axes).copied().collect();
-    most_loads(nest, &all, |_| true).or_else(|| {
+    most_loads(program, nest, &all, |_| true).or_else(|| {
         // Loads that are gathered or put together follow no axis: then the stores decide.
         let unit = |a: &&AxisId| nest.stores.iter().any(|s| s.index[0].coefficient(**a).is_some_and(|c| c.is_one()));
         all.iter().find(unit).copied()
     })
 }
 
-// Of the given axes the one along which most loads are contiguous, of those whose index counts; the first among equals.
-fn most_loads(nest: &Nest, among: &[AxisId], counts: impl Fn(&Expr) -> bool) -> Option<AxisId> {
-    let mut votes: Vec<(AxisId, usize)> = Vec::new();
+// Of the given axes the one along which most elements are loaded one after another, by loads whose index counts; the first among
+// equals. What is loaded once for each row counts for little.
+fn most_loads(program: &LoopProgram, nest: &Nest, among: &[AxisId], counts: impl Fn(&Expr) -> bool) -> Option<AxisId> {
+    let mut votes: Vec<(AxisId, i64)> = Vec::new();
     for (op, _) in &nest.ops {
         if let LoopOp::Load { index, .. } = op
             && counts(&index[0])
         {
+            let elements = program.env.hint_or_one(&program.volume(&index[0].axes())).max(1);
             for a in among {
                 if index[0].coefficient(*a).is_some_and(|c| c.is_one()) {
                     match votes.iter_mut().find(|(x, _)| x == a) {
-                        Some((_, n)) => *n += 1,
-                        None => votes.push((*a, 1)),
+                        Some((_, n)) => *n = n.saturating_add(elements),
+                        None => votes.push((*a, elements)),
                     }
                 }
             }

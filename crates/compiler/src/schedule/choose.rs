@@ -140,7 +140,7 @@ fn scan<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
 fn resident_rows<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
     let nest = t.rows().filter(|_| t.target.parts.has(Part::ResidentRows))?;
     let short = p.env.hint_or_one(&p.volume(&nest.inner)) <= SHORT;
-    if contiguous_axis(nest, short).is_some_and(|a| nest.axes.contains(&a)) {
+    if contiguous_axis(p, nest, short).is_some_and(|a| nest.axes.contains(&a)) {
         return None;
     }
     let shape = nvidia::resident::choose(p, nest, t.target)?;

@@ -11,6 +11,7 @@ pub(crate) mod library;
 mod nvidia;
 mod rebase;
 
+pub(crate) use gpu::contract::split_parts;
 pub(crate) use gpu::contract::thin::thin_groups;
 
 use crate::device::Target;

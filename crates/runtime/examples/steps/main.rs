@@ -2,7 +2,7 @@
 //!
 //! A device is `cuda`, `cuda:high` or `cuda:medium` (matrix products may round to TF32 or bf16), `cpu`, or a part of a WebGPU
 //! adapter's name. Workloads are `tiny`, `tiny-adamw`, `mlp`, `cnn`, `gpt`, `chargpt`, `chargpt4`, `gpt2`, `resnet50`,
-//! `vgg16` (and `resnet50-bf16`, `vgg16-bf16`), `matmul` (or `matmul1024` for one size), `products` (checked, of all layouts and the shapes of models),
+//! `FILE.graph`, `vgg16` (and `resnet50-bf16`, `vgg16-bf16`), `matmul` (or `matmul1024` for one size), `products` (checked, of all layouts and the shapes of models),
 //! `attention` (or `attention8192`) and `micro`. `LAUNCHES=1` prints the time of each launch
 //! too, `STAGE=fused` (or another stage of the compiler) the program as that stage left it, and `CAPABILITY=80` takes the kernels of an
 //! older GPU.
@@ -129,6 +129,13 @@ fn main() -> std::process::ExitCode {
     }
     if has("micro") {
         micro::all(device, 8192);
+    }
+    // Graphs from files, as `aludel explain` writes captured steps.
+    for file in which.split(',').filter(|w| w.ends_with(".graph")) {
+        match std::fs::read_to_string(file).map_err(|e| e.to_string()).and_then(|text| text.parse().map_err(|e: Error| e.to_string())) {
+            Ok(graph) => step(device, file, &graph, 5),
+            Err(e) => println!("{file}: {e}"),
+        }
     }
     let lengths: Vec<i64> = attention::LENGTHS.into_iter().filter(|n| has("attention") || has(&format!("attention{n}"))).collect();
     attention::all(device, &lengths);

@@ -9,7 +9,7 @@ mod pair;
 pub use pair::Refusal;
 
 use crate::device::{Language, Target};
-use crate::nest::access::{contiguous_within, stores_within};
+use crate::nest::access::{contiguous_within, stores_after_sums, stores_within};
 use crate::nest::{Kind, classify, compact};
 use crate::parts::Part;
 use crate::schedule::library::is_for_library;
@@ -436,9 +436,13 @@ impl<'p> Fuser<'p> {
     fn columns_too_long(&self, nest: &Nest) -> Option<(i64, i64)> {
         let hint = |axes: &[AxisId]| self.program.env.hint_or_one(&self.program.volume(axes));
         let (rows, columns) = (hint(&nest.axes), hint(&nest.inner));
-        let long = self.target.speaks(Language::Ptx) && columns >= 2048 && rows <= 4096;
-        let applies = long && classify(nest, self.program) == Kind::Rows && stores_within(nest);
-        (applies && !contiguous_within(self.program, nest)).then_some((rows, columns))
+        let long = match self.target.language {
+            Language::Ptx => columns >= 2048 && rows <= 4096 && !contiguous_within(self.program, nest),
+            // Each row has a workgroup: fewer than the device has places for, and what waits for the sums keeps them from being split.
+            Language::Wgsl => !self.target.software && columns >= 8192 && rows <= 128 && stores_after_sums(nest),
+            Language::C => false,
+        };
+        (long && classify(nest, self.program) == Kind::Rows && stores_within(nest)).then_some((rows, columns))
     }
 
     /// Whether, fused with `b`, what follows `a` would wait for something that `b` needs and nothing of `a`'s does: only

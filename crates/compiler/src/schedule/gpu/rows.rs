@@ -68,7 +68,7 @@ impl Shape {
 
 pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &mut Nest, target: &Target) -> Result<Scheduled> {
     let short = program.env.hint_or_one(&program.volume(&nest.inner)) <= SHORT;
-    let contiguous = contiguous_axis(nest, short);
+    let contiguous = contiguous_axis(program, nest, short);
     let rows_fastest = contiguous.is_some_and(|a| nest.axes.contains(&a));
     if let (true, Some(a)) = (rows_fastest, contiguous) {
         // The contiguous axis last, so that neighbouring rows are neighbours in memory, and of windows the others as they lie too:
@@ -102,7 +102,9 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target, rows_fastest: boo
         let rows = if narrow { 64 / lanes } else { 32 };
         return Shape { rows: rows.min(32) as u32, lanes: lanes as u32, rows_fastest };
     }
-    let max = target.max_threads.min(256) as i64;
+    // Few long rows have a workgroup each: as large a one as there is.
+    let most = if rows <= 512 && columns >= 1 << 13 { 1024 } else { 256 };
+    let max = target.max_threads.min(most) as i64;
     let windows = (rows_fastest || overlaps(program, nest, columns)) && columns <= SHORT && rows >= 1 << 16;
     let lanes = if windows {
         1

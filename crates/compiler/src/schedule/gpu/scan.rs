@@ -23,7 +23,7 @@ const EACH: i64 = 4;
 pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, scan: &Scan, target: &Target) -> Result<Scheduled> {
     let hint = |a: &[AxisId]| program.env.hint_or_one(&program.volume(a)).max(1);
     let mut rows: Vec<AxisId> = nest.axes.iter().copied().filter(|a| *a != scan.at).collect();
-    let across = contiguous_axis(nest, false).filter(|a| rows.contains(a));
+    let across = contiguous_axis(program, nest, false).filter(|a| rows.contains(a));
     if let Some(a) = across {
         rows.retain(|x| *x != a);
         rows.push(a);

@@ -47,11 +47,22 @@ impl Tile {
     fn shared_bytes(&self) -> u32 {
         4 * self.depth * (self.m() + self.n())
     }
+    fn fits(&self, target: &Target) -> bool {
+        self.threads() <= target.max_threads && self.shared_bytes() <= target.max_shared_bytes
+    }
 }
 
 const LARGE: Tile = Tile { threads_n: 16, threads_m: 16, per_m: 8, per_n: 2, depth: 16 };
 const MEDIUM: Tile = Tile { threads_n: 16, threads_m: 8, per_m: 8, per_n: 1, depth: 16 };
 const SMALL: Tile = Tile { threads_n: 8, threads_m: 8, per_m: 4, per_n: 1, depth: 16 };
+/// For few columns, and for few rows: a first layer's filters, the channels of a small image.
+const TALL: Tile = Tile { threads_n: 4, threads_m: 16, per_m: 4, per_n: 1, depth: 16 };
+const FLAT: Tile = Tile { threads_n: 16, threads_m: 4, per_m: 4, per_n: 1, depth: 16 };
+
+/// Tiles in workgroup memory, the best first: how many workgroups of each fill a device, or how long the sums are from which it pays
+/// all the same.
+const TILES: [(Tile, i64, i64); 5] =
+    [(LARGE, 200, i64::MAX), (MEDIUM, 100, i64::MAX), (SMALL, i64::MAX, 64), (TALL, 100, 256), (FLAT, 100, 256)];
 
 pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Result<Scheduled> {
     let template = |tile: Tile| Template { program, nest, c, tile, target };
@@ -59,19 +70,62 @@ pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, c: &Cont
     if tile.depth == 0 { template(tile).direct() } else { template(tile).tiled() }
 }
 
+/// Threads that keep a large GPU busy while each has a tile to itself: two workgroups of 256 on each of 132 multiprocessors.
+const BUSY: i64 = 264 * 256;
+
+/// Into how many parts the sums of a product are split best, at most `most` and none shorter than `shortest`: as many as fill the
+/// device, in the largest tiles that then do. `None` where it fills the device as it is, or its sizes are not known.
+pub(crate) fn split_parts(program: &LoopProgram, c: &Contraction, target: &Target, most: i64, shortest: i64) -> Option<i64> {
+    let volume = |axes: &[AxisId]| program.volume(axes).as_const();
+    let length = volume(&c.k)?;
+    volume(&c.batch).zip(volume(&c.m)).zip(volume(&c.n))?;
+    let sides = Sides::of(program, c);
+    for (t, enough, long) in TILES.into_iter().filter(|(t, ..)| t.fits(target) && sides.fill(t)) {
+        let groups = sides.groups(&t);
+        let parts = (BUSY / t.threads() as i64 / groups).min(most).min(length / shortest).max(1);
+        if groups * parts >= enough || length / parts >= long {
+            return (parts > 1).then_some(parts);
+        }
+    }
+    None
+}
+
+/// How many results a product has along its sides, for how many pairs of factors.
+struct Sides {
+    batch: i64,
+    m: i64,
+    n: i64,
+}
+
+impl Sides {
+    fn of(program: &LoopProgram, c: &Contraction) -> Sides {
+        let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
+        Sides { batch: hint(&c.batch), m: hint(&c.m), n: hint(&c.n) }
+    }
+
+    fn groups(&self, t: &Tile) -> i64 {
+        let tiles = |n: i64, each: u32| (n + each as i64 - 1) / each as i64;
+        self.batch * tiles(self.m, t.m()) * tiles(self.n, t.n())
+    }
+
+    /// Whether more than half of a tile has work; of one for few rows or columns, half of its long side.
+    fn fill(&self, t: &Tile) -> bool {
+        let long = |size: u32| (t.m() != t.n() && size == t.m().max(t.n())) as i64;
+        self.m * 2 + long(t.m()) > t.m() as i64 && self.n * 2 + long(t.n()) > t.n() as i64
+    }
+}
+
 fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Tile {
-    let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
-    let (b, m, n, kk) = (hint(&c.batch), hint(&c.m), hint(&c.n), hint(&c.k));
+    let sides = Sides::of(program, c);
+    let Sides { batch: b, m, n } = sides;
+    let kk = program.env.hint_or_one(&program.volume(&c.k)).max(1);
     let float = matches!(nest.dtype(c.reduce), DType::F32 | DType::F16 | DType::BF16 | DType::I32 | DType::U32);
     let long = long_epilogue(nest);
-    let groups = |t: &Tile| b * ((m + t.m() as i64 - 1) / t.m() as i64) * ((n + t.n() as i64 - 1) / t.n() as i64);
     if !target.software && float && kk >= 16 {
-        for (t, enough) in [(LARGE, 200), (MEDIUM, 100), (SMALL, 0)] {
-            let fits = t.threads() <= target.max_threads && t.shared_bytes() <= target.max_shared_bytes;
-            let filled = m * 2 > t.m() as i64 && n * 2 > t.n() as i64;
+        for (t, enough, pays) in TILES {
             // A long epilogue that is written out for every result of a thread wants few of them.
             let light = !long || t.m() * t.n() / t.threads() <= 32;
-            if fits && filled && light && groups(&t) >= enough && (enough > 0 || kk >= 64) {
+            if t.fits(target) && sides.fill(&t) && light && (sides.groups(&t) >= enough || kk >= pays) {
                 return t;
             }
         }
