@@ -3,6 +3,8 @@
 //! Results go to standard output, for people or (with `--json`) as one JSON object per line; everything else goes to standard error.
 //! Exit codes: 0 done, 1 failed, 2 wrong arguments, 130 interrupted.
 
+#![warn(clippy::too_many_lines)]
+
 mod bench;
 mod device;
 mod devices;

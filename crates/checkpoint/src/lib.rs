@@ -11,6 +11,8 @@
 //!
 //! A directory of that name is complete: it is written under another name, brought to the disk, and renamed. See [`Directory`].
 
+#![warn(clippy::too_many_lines)]
+
 mod directory;
 mod file;
 mod optimizer;

@@ -3,7 +3,7 @@
 //! Every model is built from a configuration, names its parameters as the library does whose files it takes, and starts from that
 //! library's initial values.
 
-#![warn(clippy::missing_errors_doc)]
+#![warn(clippy::missing_errors_doc, clippy::too_many_lines)]
 
 pub mod data;
 mod gan;

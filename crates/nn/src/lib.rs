@@ -3,7 +3,7 @@
 //! A module is a tree of tensors with a `forward`. Parameters are the tensors that require a gradient; their names are the paths of the
 //! tree, which are PyTorch's `state_dict` names for modules that name their fields as PyTorch does.
 
-#![warn(clippy::missing_errors_doc)]
+#![warn(clippy::missing_errors_doc, clippy::too_many_lines)]
 
 pub mod activation;
 pub mod amp;

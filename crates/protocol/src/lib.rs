@@ -6,6 +6,8 @@
 //! Training belongs to a *session*: each [`Request::Configure`] starts one, and every event about training carries its number,
 //! so that what is still on its way from an earlier session is told apart and dropped.
 
+#![warn(clippy::too_many_lines)]
+
 mod inspect;
 mod inspection;
 pub mod remote;

@@ -31,7 +31,7 @@
 //!
 //! What one method refuses beyond that is said at the method.
 
-#![warn(clippy::missing_errors_doc)]
+#![warn(clippy::missing_errors_doc, clippy::too_many_lines)]
 
 // The derive macro names this crate by its full name, here too.
 extern crate self as aludel_tensor;
