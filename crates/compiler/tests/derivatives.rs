@@ -10,7 +10,7 @@
 use aludel_compiler::autodiff::{decompose, expand_grads, jvp, value_and_grad, vjp, vjp_graph};
 use aludel_ir::graph::InputKind;
 use aludel_ir::interp::{HostTensor, Precision, run};
-use aludel_ir::{Attrs, Builder, DType, Dim, Graph, OpDef, Prim, ReduceOp, TensorType, ValueId, ops};
+use aludel_ir::{Attr, Attrs, Builder, DType, Dim, Graph, OpDef, Prim, ReduceOp, TensorType, ValueId, ops};
 use std::collections::BTreeSet;
 
 /// Numbers that are the same on every machine.
@@ -304,6 +304,11 @@ fn all_checks(rng: &mut Lcg) -> Vec<Check> {
         add(op, none(), vec![rng.tensor(&[4], 0.0, 1.0), rng.tensor(&[4], 1.1, 2.0)], &[0, 1]);
     }
     add("clamp", none().with("min", -1.0).with("max", 1.0), vec![rng.tensor(&[4], -0.9, 0.9)], &[0]);
+    // Bounds of tensors: below, between, above, and bounds that cross.
+    let bounds = |v: &[f64]| HostTensor::new(DType::F32, [4], v.to_vec()).unwrap();
+    add("clamp", none(), vec![bounds(&[-2.0, 0.25, 2.0, 0.5]), bounds(&[-1.0, -1.0, -1.0, 3.0]), bounds(&[1.0, 1.0, 1.0, -3.0])], &[0, 1, 2]);
+    add("mul", none().with("input", 3.0), vec![rng.tensor(&[4], -0.9, 0.9)], &[0]);
+    add("digamma", none(), vec![bounds(&[-4.5, -7.25, 0.25, 3.0])], &[0]);
     add("lerp", none(), vec![rng.tensor(&[4], -1.0, 1.0), rng.tensor(&[4], -1.0, 1.0), rng.tensor(&[4], 0.0, 1.0)], &[0, 1, 2]);
     for op in ["addcmul", "addcdiv"] {
         add(
@@ -462,6 +467,9 @@ fn all_checks(rng: &mut Lcg) -> Vec<Check> {
     add("rms_norm", norm.clone(), vec![rng.tensor(&[2, 3, 4], -1.0, 1.0), rng.tensor(&[4], -1.0, 1.0)], &[0, 1]);
     add("group_norm", none().with("num_groups", 2), three(rng, &[2, 4, 3], &[4], &[4]), &[0, 1, 2]);
     add("instance_norm", none(), three(rng, &[2, 4, 3], &[4], &[4]), &[0, 1, 2]);
+    let stats = |rng: &mut Lcg| vec![rng.tensor(&[2, 3, 4], -1.0, 1.0), rng.tensor(&[3], -0.5, 0.5), rng.tensor(&[3], 0.5, 1.5)];
+    let absent = none().with("weight", Attr::None).with("bias", Attr::None).with("use_input_stats", false);
+    add("instance_norm", absent, stats(rng), &[0]);
     for training in [true, false] {
         let inputs = [three(rng, &[3, 2, 2], &[2], &[2]), vec![rng.tensor(&[2], -1.0, 1.0), rng.tensor(&[2], -1.0, 1.0)]].concat();
         let inputs = {
@@ -578,6 +586,7 @@ fn all_checks(rng: &mut Lcg) -> Vec<Check> {
         }
         add("binary_cross_entropy", r.clone(), vec![rng.tensor(&[3, 2], 0.1, 0.9), rng.tensor(&[3, 2], 0.1, 0.9)], &[0, 1]);
         add("binary_cross_entropy_with_logits", r.clone(), three(rng, &[3, 2], &[3, 2], &[2]), &[0, 1, 2]);
+        add("binary_cross_entropy_with_logits", r.clone().with("weight", Attr::None), three(rng, &[3, 2], &[3, 2], &[2]), &[0, 1, 2]);
         add("kl_div", r.clone(), vec![rng.tensor(&[3, 2], -2.0, -0.1), rng.tensor(&[3, 2], 0.1, 0.9)], &[0, 1]);
         add("kl_div", r.with("log_target", true), vec![rng.tensor(&[3, 2], -2.0, -0.1), rng.tensor(&[3, 2], -2.0, -0.1)], &[0, 1]);
     }

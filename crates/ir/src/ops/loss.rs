@@ -96,29 +96,10 @@ pub static OPS: &[OpDef] = &[
     .refused(),
     op!(
         "binary_cross_entropy_with_logits",
-        "Tensor input, Tensor target, Tensor? weight=None, str reduction=\"mean\"",
-        "binary_cross_entropy(sigmoid(x), target) without overflow.",
+        "Tensor input, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, str reduction=\"mean\"",
+        "binary_cross_entropy(sigmoid(x), target) without overflow; pos_weight multiplies the positive part.",
         bce_with_logits,
-        |b, v| {
-            let Some(dy) = v.grads[0] else { return Ok(vec![None; v.inputs.len()]) };
-            let (x, target) = (v.inputs[0], v.inputs[1]);
-            let g = row_gradient(b, dy, x, v)?;
-            let g = match v.inputs.get(2) {
-                Some(w) => b.mul(g, *w)?,
-                None => g,
-            };
-            let s = sigmoid(b, x)?;
-            let d = b.sub(s, target)?;
-            let dx = b.mul(g, d)?;
-            let n = b.neg(x)?;
-            let mut out = vec![Some(dx), Some(b.mul(g, n)?)];
-            if v.inputs.len() > 2 {
-                let plain = bce_terms(b, x, target)?;
-                let g = row_gradient(b, dy, x, v)?;
-                out.push(Some(b.mul(g, plain)?));
-            }
-            Ok(out)
-        }
+        bce_with_logits_vjp
     )
     .full(),
     op!(
@@ -206,8 +187,32 @@ fn huber(b: &mut Builder, x: &[ValueId], delta: f64) -> Result<ValueId> {
     b.select(near, square, linear)
 }
 
-// max(x, 0) - x target + log1p(e^-|x|)
-fn bce_terms(b: &mut Builder, x: ValueId, target: ValueId) -> Result<ValueId> {
+// log(1 + e^-x), without overflow.
+fn negative_log_sigmoid(b: &mut Builder, x: ValueId) -> Result<ValueId> {
+    let m = b.unary(ScalarOp::Abs, x)?;
+    let m = b.neg(m)?;
+    let e = b.unary(ScalarOp::Exp, m)?;
+    let l = b.unary(ScalarOp::Log1p, e)?;
+    let n = b.neg(x)?;
+    let p = b.scalar(ScalarOp::Max, n, 0.0)?;
+    b.add(p, l)
+}
+
+// 1 + (pos_weight - 1) target
+fn positive_weight(b: &mut Builder, target: ValueId, pos: ValueId) -> Result<ValueId> {
+    let more = b.add_scalar(pos, -1.0)?;
+    let more = b.mul(more, target)?;
+    b.add_scalar(more, 1.0)
+}
+
+// max(x, 0) - x target + log1p(e^-|x|); with a weight w of what is positive (1 - target) x + (1 + (w - 1) target) log(1 + e^-x).
+fn bce_terms(b: &mut Builder, x: ValueId, target: ValueId, pos: Option<ValueId>) -> Result<ValueId> {
+    if let Some(pos) = pos {
+        let (weight, l) = (positive_weight(b, target, pos)?, negative_log_sigmoid(b, x)?);
+        let (rest, l) = (complement(b, target)?, b.mul(weight, l)?);
+        let rest = b.mul(rest, x)?;
+        return b.add(rest, l);
+    }
     let m = b.unary(ScalarOp::Abs, x)?;
     let m = b.neg(m)?;
     let e = b.unary(ScalarOp::Exp, m)?;
@@ -221,8 +226,54 @@ fn bce_terms(b: &mut Builder, x: ValueId, target: ValueId) -> Result<ValueId> {
 fn bce_with_logits(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     same_shape(b, x)?;
     let xt = b.promote(&x[..2])?;
-    let t = bce_terms(b, xt[0], xt[1])?;
-    weighted(b, t, x, a)
+    let mut t = bce_terms(b, xt[0], xt[1], a.tensor(x, "pos_weight"))?;
+    if let Some(w) = a.tensor(x, "weight") {
+        t = b.mul(t, w)?;
+    }
+    let (have, want) = (b.shape(t), b.shape(x[0]));
+    if have != want {
+        let text = format!("a weight makes {} of {}", b.graph.env.show_shape(&have), b.graph.env.show_shape(&want));
+        return Err(b.error(text, "give weights that broadcast to the input's shape"));
+    }
+    reduced(b, t, a)
+}
+
+fn bce_with_logits_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
+    let Some(dy) = v.grads[0] else { return Ok(vec![None; v.inputs.len()]) };
+    let (x, target) = (v.inputs[0], v.inputs[1]);
+    let (weight, pos) = (v.attrs.tensor(v.inputs, "weight"), v.attrs.tensor(v.inputs, "pos_weight"));
+    let plain = row_gradient(b, dy, x, v)?;
+    let g = match weight {
+        Some(w) => b.mul(plain, w)?,
+        None => plain,
+    };
+    let n = b.neg(x)?;
+    let mut out = match pos {
+        None => {
+            let s = sigmoid(b, x)?;
+            let d = b.sub(s, target)?;
+            vec![Some(b.mul(g, d)?), Some(b.mul(g, n)?)]
+        }
+        Some(pos) => {
+            let (s, factor) = (sigmoid(b, n)?, positive_weight(b, target, pos)?);
+            let (rest, s) = (complement(b, target)?, b.mul(factor, s)?);
+            let dx = b.sub(rest, s)?;
+            let (more, l) = (b.add_scalar(pos, -1.0)?, negative_log_sigmoid(b, x)?);
+            let more = b.mul(more, l)?;
+            let dt = b.add(n, more)?;
+            vec![Some(b.mul(g, dx)?), Some(b.mul(g, dt)?)]
+        }
+    };
+    if weight.is_some() {
+        let terms = bce_terms(b, x, target, pos)?;
+        out.push(Some(b.mul(plain, terms)?));
+    }
+    if pos.is_some() {
+        let l = negative_log_sigmoid(b, x)?;
+        let t = b.mul(target, l)?;
+        out.push(Some(b.mul(g, t)?));
+    }
+    Ok(out)
 }
 
 fn kl_div(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {

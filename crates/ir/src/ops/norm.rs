@@ -35,13 +35,15 @@ pub static OPS: &[OpDef] = &[
     .full(),
     op!(
         "instance_norm",
-        "Tensor input, Tensor? weight=None, Tensor? bias=None, float eps=1e-5",
-        "Normalizes each channel of each sample.",
+        "Tensor input, Tensor? weight=None, Tensor? bias=None, Tensor? running_mean=None, Tensor? running_var=None, \
+         bool use_input_stats=True, float momentum=0.1, float eps=1e-5",
+        "Normalizes each channel of each sample, or by the running statistics without use_input_stats. With running statistics, which the \
+         batch's mean moves, these are results too.",
         instance_norm
     ),
     op!(
         "batch_norm",
-        "Tensor input, Tensor running_mean, Tensor running_var, Tensor? weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-5",
+        "Tensor input, Tensor? running_mean=None, Tensor? running_var=None, Tensor? weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-5",
         "Normalizes each channel over the batch when training, else by the running statistics. Gives the result and the new running mean and variance.",
         batch_norm,
         batch_norm_vjp
@@ -246,10 +248,35 @@ fn instance_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueI
         return Err(b.error("needs a dimension to normalize after the channels", "give an input of [N, C, L, ...]"));
     }
     one_a_channel(b, x, a)?;
+    let (running, eps) = (running(b, x, a)?, a.float("eps")?);
     let v = b.float(x[0])?;
     let dims: Vec<usize> = (2..b.rank(v)).collect();
-    let c = centred(b, v, &dims, a.float("eps")?)?;
-    Ok(vec![channel_affine(b, c.normal, x, a)?])
+    if !a.bool("use_input_stats")? {
+        let Some([mean, variance]) = running else {
+            return Err(b.error("has no statistics", "give running_mean and running_var, or set use_input_stats"));
+        };
+        let (mean, variance) = (per_channel(b, mean, b.rank(v))?, per_channel(b, variance, b.rank(v))?);
+        let d = b.sub(v, mean)?;
+        let r = b.add_scalar(variance, eps)?;
+        let r = b.unary(ScalarOp::Rsqrt, r)?;
+        let n = b.mul(d, r)?;
+        return Ok([vec![channel_affine(b, n, x, a)?], running.map_or(vec![], |r| r.to_vec())].concat());
+    }
+    let c = centred(b, v, &dims, eps)?;
+    let y = channel_affine(b, c.normal, x, a)?;
+    let Some(old) = running else { return Ok(vec![y]) };
+    // The batch's mean of each channel's mean and unbiased variance.
+    let momentum = a.float("momentum")?;
+    let m = b.mean(v, &dims, true)?;
+    let d = b.sub(v, m)?;
+    let d2 = b.mul(d, d)?;
+    let s = b.sum(d2, &dims, true)?;
+    let sizes = b.shape(v)[2..].to_vec();
+    let n = b.size_of(&sizes, b.dtype(v))?;
+    let n = b.add_scalar(n, -1.0)?;
+    let variance = b.div(s, n)?;
+    let (m, variance) = (b.mean(m, &[0], true)?, b.mean(variance, &[0], true)?);
+    Ok(vec![y, blend(b, old[0], m, momentum)?, blend(b, old[1], variance, momentum)?])
 }
 
 /// What normalizes each channel: all shaped to broadcast against the input.
@@ -298,11 +325,14 @@ fn channel_statistics(b: &mut Builder, x: ValueId, eps: f64) -> Result<Statistic
 }
 
 /// The statistics that a call normalizes by.
-fn statistics(b: &mut Builder, x: ValueId, running: [ValueId; 2], a: &Attrs) -> Result<Statistics> {
+fn statistics(b: &mut Builder, x: ValueId, running: Option<[ValueId; 2]>, a: &Attrs) -> Result<Statistics> {
     let eps = a.float("eps")?;
     if a.bool("training")? {
         return channel_statistics(b, x, eps);
     }
+    let Some(running) = running else {
+        return Err(b.error("has no statistics", "give running_mean and running_var, or set training"));
+    };
     let rank = b.rank(x);
     let (mean, variance) = (per_channel(b, running[0], rank)?, per_channel(b, running[1], rank)?);
     let v = b.add_scalar(variance, eps)?;
@@ -313,11 +343,12 @@ fn batch_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>>
     // PyTorch takes a vector of nothing.
     if b.rank(x[0]) == 1 && b.shape(x[0])[0].is_zero() {
         let y = b.float(x[0])?;
-        return Ok(vec![y, x[1], x[2]]);
+        return Ok([vec![y], x[1..].iter().copied().take(2).collect()].concat());
     }
     check_channels(b, x[0])?;
     one_a_channel(b, x, a)?;
-    let (v, running_mean, running_var) = (wide(b, x[0])?, x[1], x[2]);
+    let (v, running) = (wide(b, x[0])?, running(b, x, a)?);
+    let with = |y: ValueId, running: Option<[ValueId; 2]>| [vec![y], running.map_or(vec![], |r| r.to_vec())].concat();
     let shape = b.shape(x[0]);
     let values: Vec<Dim> = but_channels(b, x[0]).into_iter().map(|d| shape[d].clone()).collect();
     if a.bool("training")? {
@@ -327,33 +358,42 @@ fn batch_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>>
         }
         if values.iter().any(|d| d.is_zero()) {
             let y = b.float(x[0])?;
-            return Ok(vec![y, running_mean, running_var]);
+            return Ok(with(y, running));
         }
     }
-    let s = statistics(b, v, [running_mean, running_var], a)?;
+    let s = statistics(b, v, running, a)?;
     let d = b.sub(v, s.mean)?;
     let n = b.mul(d, s.scale)?;
     let y = channel_affine(b, n, x, a)?;
     let result = b.float(x[0])?;
     let y = b.cast(y, b.dtype(result))?;
-    if !a.bool("training")? {
-        return Ok(vec![y, running_mean, running_var]);
-    }
+    let Some(old) = running.filter(|_| a.bool("training") == Ok(true)) else { return Ok(with(y, running)) };
     // The running variance is the unbiased one.
-    let momentum = a.float("momentum")?;
     let less = b.add_scalar(s.count, -1.0)?;
     let all = b.mul(s.variance, s.count)?;
     let unbiased = b.div(all, less)?;
-    let blend = |b: &mut Builder, old: ValueId, new| {
-        let new = b.prim(Prim::Detach, &[new])?;
-        let new = b.reshape(new, b.shape(old))?;
-        let dtype = b.dtype(old);
-        let (old, new) = (b.mul_scalar(old, 1.0 - momentum)?, b.mul_scalar(new, momentum)?);
-        let sum = b.add(old, new)?;
-        b.cast(sum, dtype)
-    };
-    let (m, var) = (blend(b, running_mean, s.mean)?, blend(b, running_var, unbiased)?);
-    Ok(vec![y, m, var])
+    let momentum = a.float("momentum")?;
+    let new = [blend(b, old[0], s.mean, momentum)?, blend(b, old[1], unbiased, momentum)?];
+    Ok(with(y, Some(new)))
+}
+
+/// The running statistics of a call, if it has any.
+fn running(b: &Builder, x: &[ValueId], a: &Attrs) -> Result<Option<[ValueId; 2]>> {
+    match (a.tensor(x, "running_mean"), a.tensor(x, "running_var")) {
+        (Some(m), Some(v)) => Ok(Some([m, v])),
+        (None, None) => Ok(None),
+        _ => Err(b.error("one of two running statistics", "give running_mean and running_var, or neither")),
+    }
+}
+
+// A running statistic moved towards a new one, through which no gradient flows.
+fn blend(b: &mut Builder, old: ValueId, new: ValueId, momentum: f64) -> Result<ValueId> {
+    let new = b.prim(Prim::Detach, &[new])?;
+    let new = b.reshape(new, b.shape(old))?;
+    let dtype = b.dtype(old);
+    let (old, new) = (b.mul_scalar(old, 1.0 - momentum)?, b.mul_scalar(new, momentum)?);
+    let sum = b.add(old, new)?;
+    b.cast(sum, dtype)
 }
 
 // With n = (x - mean) r and N elements a channel: db = sum(dy), dw = sum(dy n), and in training
@@ -370,7 +410,8 @@ fn batch_norm_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> 
     }
     let (x, dy) = (wide(b, v.inputs[0])?, wide(b, dy)?);
     let (rank, dims) = (b.rank(x), but_channels(b, x));
-    let s = statistics(b, x, [v.inputs[1], v.inputs[2]], v.attrs)?;
+    let running = running(b, v.inputs, v.attrs)?;
+    let s = statistics(b, x, running, v.attrs)?;
     let d = b.sub(x, s.mean)?;
     let n = b.mul(d, s.scale)?;
     let normal_dy = b.mul(dy, n)?;
