@@ -306,7 +306,12 @@ fn all_checks(rng: &mut Lcg) -> Vec<Check> {
     add("clamp", none().with("min", -1.0).with("max", 1.0), vec![rng.tensor(&[4], -0.9, 0.9)], &[0]);
     // Bounds of tensors: below, between, above, and bounds that cross.
     let bounds = |v: &[f64]| HostTensor::new(DType::F32, [4], v.to_vec()).unwrap();
-    add("clamp", none(), vec![bounds(&[-2.0, 0.25, 2.0, 0.5]), bounds(&[-1.0, -1.0, -1.0, 3.0]), bounds(&[1.0, 1.0, 1.0, -3.0])], &[0, 1, 2]);
+    add(
+        "clamp",
+        none(),
+        vec![bounds(&[-2.0, 0.25, 2.0, 0.5]), bounds(&[-1.0, -1.0, -1.0, 3.0]), bounds(&[1.0, 1.0, 1.0, -3.0])],
+        &[0, 1, 2],
+    );
     add("mul", none().with("input", 3.0), vec![rng.tensor(&[4], -0.9, 0.9)], &[0]);
     add("digamma", none(), vec![bounds(&[-4.5, -7.25, 0.25, 3.0])], &[0]);
     add("lerp", none(), vec![rng.tensor(&[4], -1.0, 1.0), rng.tensor(&[4], -1.0, 1.0), rng.tensor(&[4], 0.0, 1.0)], &[0, 1, 2]);

@@ -145,7 +145,7 @@ pub static OPS: &[OpDef] = &[
     op!("glu", "Tensor input, int dim=-1", "a * sigmoid(b) of the two halves along dim.", glu),
     op!(
         "softmax",
-        "Tensor input, int dim=-1",
+        "Tensor input, int dim=-1, ScalarType? dtype=None",
         "e^x over its sum along dim.",
         |b, x, a| {
             let x = match a.opt_dtype("dtype")? {
@@ -167,7 +167,7 @@ pub static OPS: &[OpDef] = &[
     .full(),
     op!(
         "log_softmax",
-        "Tensor input, int dim=-1",
+        "Tensor input, int dim=-1, ScalarType? dtype=None",
         "log(softmax(x)) along dim.",
         |b, x, a| {
             let x = match a.opt_dtype("dtype")? {
