@@ -226,6 +226,13 @@ impl Kernel {
         found
     }
 
+    /// Whether its warpgroups share out the registers of the workgroup's threads among themselves.
+    pub fn shares_out_registers(&self) -> bool {
+        let mut found = false;
+        visit(&self.body, &mut |s| found |= matches!(s, Stmt::Warpgroup(warpgroup::WarpgroupOp::Registers { .. })));
+        found
+    }
+
     /// Bytes of workgroup memory; each array starts at a multiple of 16.
     pub fn shared_bytes(&self) -> u32 {
         self.shared.iter().map(SharedArray::bytes).sum()

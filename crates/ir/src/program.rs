@@ -103,6 +103,8 @@ pub struct KernelSource {
     pub entry: String,
     pub workgroup_size: [u32; 3],
     pub shared_bytes: u32,
+    /// Whether its warpgroups share out registers ([`crate::kernel::Kernel::shares_out_registers`]).
+    pub shares_out_registers: bool,
     /// For each binding of the program, how the kernel uses it; `None` where it does not.
     pub access: Vec<Option<Access>>,
 }

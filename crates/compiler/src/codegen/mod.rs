@@ -2,7 +2,7 @@
 
 pub mod c;
 mod fold;
-mod prelude;
+mod math;
 pub mod ptx;
 mod sign;
 mod spell;

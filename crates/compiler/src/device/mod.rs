@@ -1,7 +1,10 @@
-//! What a target can do: the limits that fusion and scheduling keep to, and the language that code generation prints.
+//! What a device can do: its limits and numbers (here), its capabilities (`capability.rs`), and how much work fills it (`fill.rs`).
+//!
+//! Numbers that a driver or adapter tells are filled in by `aludel-runtime`; each says where it comes from. Code generation alone asks
+//! for the language.
 
-use aludel_ir::DType;
-use aludel_ir::kernel::element_bytes;
+mod capability;
+mod fill;
 
 use crate::parts::Parts;
 
@@ -32,21 +35,25 @@ pub enum MatmulPrecision {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Target {
     pub language: Language,
-    /// Threads of one workgroup.
+    /// Threads of one workgroup. WebGPU: the adapter's limits; CUDA: 1024 on all since 2.0 (programming guide, technical
+    /// specifications per compute capability), as the two below.
     pub max_threads: u32,
-    /// Bytes of workgroup memory.
+    /// Bytes of workgroup memory that a kernel has without asking for more.
     pub max_shared_bytes: u32,
-    /// Storage bindings of one kernel.
+    /// Storage bindings of one kernel. WebGPU: the adapter's limit; the others pass pointers.
     pub max_bindings: u32,
     /// Workgroups along one dimension of a dispatch.
     pub max_groups: u32,
-    /// Bytes of one storage binding.
+    /// Bytes of one storage binding. WebGPU: the least of the adapter's limits; else what offsets of 32 bits in words reach.
     pub max_binding_bytes: u64,
-    /// A device that runs kernels on the CPU: there workgroup memory and barriers cost more than they save.
+    /// Units that run workgroups: multiprocessors, by the driver (`CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT`). WebGPU does not tell:
+    /// there as many as the GPU has that its choices were measured on, an H200.
+    pub units: u32,
+    /// A CPU that plays a GPU, by what its adapter says of itself. See [`Target::has_fast_workgroups`].
     pub software: bool,
     /// What matrix products of f32 may give up for speed.
     pub matmul_precision: MatmulPrecision,
-    /// Threads that take pieces of work at once, where workgroups are such pieces (C).
+    /// Threads that take pieces of work at once, where workgroups are such pieces (C): those of the executor's pool.
     pub cores: u32,
     /// Numbers of 32 bits in the widest vector register where kernels name vectors themselves (C).
     pub vector_lanes: u32,
@@ -70,38 +77,6 @@ impl Target {
         (language == Language::Wgsl || cfg!(not(target_arch = "wasm32"))) && self.language == language
     }
 
-    /// Bytes of an element in device memory. WGSL declares a binding that several types share as words, and has no stores of
-    /// less: there an element takes a word, but for f16 where the device has it.
-    pub fn element_bytes(&self, dtype: DType) -> u32 {
-        match self.language {
-            Language::Wgsl if self.separates(dtype) => 2,
-            Language::Wgsl => 4,
-            Language::C | Language::Ptx => element_bytes(dtype),
-        }
-    }
-
-    /// Whether elements of a type lie in bindings of their own. WGSL knows the elements of a binding by one type, and no two
-    /// bindings of a kernel may name one range of memory, so halves and words share none.
-    pub fn separates(&self, dtype: DType) -> bool {
-        self.language == Language::Wgsl && self.f16_storage && dtype == DType::F16
-    }
-
-    /// Whether the device has warpgroups: matrix units that read workgroup memory, and bulk copies that fill it. Later GPUs than
-    /// Hopper have others.
-    #[inline(always)]
-    pub fn has_warpgroups(&self) -> bool {
-        self.speaks(Language::Ptx) && self.compute_capability == 90
-    }
-
-    /// Instructions for each element that a contraction may repeat in every tile that loads it. Asynchronous copies into
-    /// workgroup memory and matrix units take operands from memory as they are.
-    pub fn operand_instructions(&self) -> u32 {
-        match self.language {
-            Language::Wgsl => 4,
-            Language::C | Language::Ptx => 0,
-        }
-    }
-
     /// The limits that every WebGPU implementation guarantees.
     pub fn webgpu_default() -> Self {
         Target {
@@ -111,6 +86,7 @@ impl Target {
             max_bindings: 8,
             max_groups: 65_535,
             max_binding_bytes: 128 << 20,
+            units: 132,
             software: false,
             cores: 1,
             vector_lanes: 4,
@@ -132,6 +108,7 @@ impl Target {
             max_bindings: 1 << 10,
             max_groups: i32::MAX as u32,
             max_binding_bytes: 16 << 30,
+            units: 132,
             software: false,
             cores: 8,
             vector_lanes: 8,
@@ -153,6 +130,7 @@ impl Target {
             max_bindings: 1 << 10,
             max_groups: i32::MAX as u32,
             max_binding_bytes: 16 << 30,
+            units: 132,
             software: false,
             cores: 1,
             vector_lanes: 4,

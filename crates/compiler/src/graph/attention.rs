@@ -1,6 +1,6 @@
 //! Which attention prims a target's templates take; the others become other prims again.
 
-use crate::device::{Language, MatmulPrecision, Target};
+use crate::device::{MatmulPrecision, Target};
 use crate::parts::Part;
 use aludel_ir::graph::Graph;
 use aludel_ir::rewrite::Rewriter;
@@ -35,10 +35,10 @@ pub(crate) fn retain(graph: &Graph, target: &Target) -> Result<Graph> {
     crate::graph::autodiff::decompose_for(&r.finish()?, target)
 }
 
-/// Whether heads have a number of features that is known and fits the tiles of the target. On CUDA that is what matrix
-/// units take: scalar cores are slower at products than the library.
+/// Whether heads have a number of features that is known and fits the tiles of the target. Where there are matrix units that is what
+/// they take: beside them scalar cores are slower at products than a library.
 fn takes(graph: &Graph, x: &[aludel_ir::ValueId], target: &Target) -> bool {
-    if target.speaks(Language::Ptx) {
+    if target.has_matrix_units() {
         let fits = |v: &aludel_ir::ValueId| graph.ty(*v).shape.last().and_then(|d| d.as_const()).is_some_and(|d| d % 16 == 0 && d <= 128);
         let units = target.element_bytes(graph.ty(x[0]).dtype) == 2 || target.matmul_precision > MatmulPrecision::Highest;
         return units && fits(&x[0]) && fits(&x[2]);

@@ -9,7 +9,7 @@
 //! A step reads all that it reads before it writes, so temporaries whose lives only touch share their place.
 
 use super::fuse::Fused;
-use crate::device::{Language, Target};
+use crate::device::Target;
 use crate::nest::chain::shape;
 use crate::nest::{Kind, classify, rename};
 use crate::parts::Part;
@@ -22,7 +22,7 @@ use std::collections::{BTreeSet, HashMap};
 const LOOKAHEAD: usize = 16;
 /// Makes chains of nests that follow one another; nests, and what is known of them by position, are renumbered.
 pub(crate) fn chain(program: &mut LoopProgram, fused: &mut Fused, target: &Target) {
-    if target.speaks(Language::C) || !target.parts.has(Part::Steps) {
+    if !target.has_workgroups() || !target.parts.has(Part::Steps) {
         return;
     }
     let nests = std::mem::take(&mut program.nests);

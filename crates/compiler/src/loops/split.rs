@@ -4,7 +4,7 @@
 //! The parts are added in a fixed order: the same result every time, unlike atomic addition.
 
 use super::fuse::Fused;
-use crate::device::{Language, Target};
+use crate::device::Target;
 use crate::nest::access::{below, contiguous_within};
 use crate::nest::{Kind, NestBuilder, classify, rename};
 use crate::parts::Part;
@@ -14,18 +14,12 @@ use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
 use std::collections::{BTreeSet, HashMap};
 
-/// Workgroups that keep a large GPU busy: two on each of 132 multiprocessors.
-const GROUPS: i64 = 264;
-
 /// Parts, at most: a second nest adds them.
 const PARTS: i64 = 64;
 
-/// The same for sums that memory alone limits: with eight of their workgroups on a multiprocessor enough bytes are on their way.
-const READERS: i64 = 4 * GROUPS;
-
 /// Splits what is worth it; nests, and what is known of them by position, are renumbered.
 pub(crate) fn split(program: &mut LoopProgram, fused: &mut Fused, target: &Target) {
-    if target.speaks(Language::C) || !target.parts.has(Part::Splitting) {
+    if !target.has_workgroups() || !target.parts.has(Part::Splitting) {
         return;
     }
     let nests = std::mem::take(&mut program.nests);
@@ -34,7 +28,7 @@ pub(crate) fn split(program: &mut LoopProgram, fused: &mut Fused, target: &Targe
     let mut out: Vec<Nest> = Vec::with_capacity(nests.len());
     for nest in nests {
         let first = out.len();
-        let library = target.speaks(Language::Ptx) && is_for_library(program, &nest, target);
+        let library = is_for_library(program, &nest, target);
         let choice = if library { None } else { choose(program, &nest, target) };
         match choice.and_then(|(axis, parts)| apart(program, &nest, axis, parts)) {
             Some((partial, rest)) => out.extend([partial, rest]),
@@ -73,26 +67,27 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
     // Only sizes that are known: the parts have to be equal.
     let volume = |axes: &[AxisId]| program.volume(axes).as_const();
     let (results, length) = (volume(&nest.axes)?.max(1), volume(axes)?);
-    let ptx = target.speaks(Language::Ptx);
+    // Where a second launch costs something, what it is worth is longer.
+    let cheap = target.has_cheap_launches();
+    let (busy, reading) = (target.busy_groups(), target.reading_groups());
     let (wanted, shortest) = match classify(nest, program) {
-        Kind::Contract(c) if let Some(groups) = thin_groups(program, nest, &c, target) => ((READERS / groups).min(PARTS), 2048),
+        Kind::Contract(c) if let Some(groups) = thin_groups(program, nest, &c, target) => ((reading / groups).min(PARTS), 2048),
         // Where one core plays the device, there is nobody to share with.
-        Kind::Contract(_) if target.software => return None,
+        Kind::Contract(_) if !target.has_fast_workgroups() => return None,
         // Tiles whose sums are shorter are written and read again for little.
-        Kind::Contract(c) if !ptx => (split_parts(program, &c, target, PARTS, 256)?, 256),
+        Kind::Contract(c) if !target.has_async_copies() => (split_parts(program, &c, target, PARTS, 256)?, 256),
         Kind::Contract(c) => {
             let (b, m, n) = (volume(&c.batch)?, volume(&c.m)?, volume(&c.n)?);
             let side = |n: i64| if n >= 96 { (n + 127) / 128 } else { (n + 63) / 64 };
             let groups = b * side(m) * side(n);
             // Full tiles are worth splitting so far that the last round of workgroups is short; small ones so that they end soon.
             let (groups, shortest) = if m.min(n) >= 96 { ((groups + 2) / 3, 1024) } else { (groups, 256) };
-            ((GROUPS / groups).min(PARTS), shortest)
+            ((busy / groups).min(PARTS), shortest)
         }
-        // Without graphs of launches a second one costs more: what it is worth is longer.
-        Kind::Rows if contiguous_within(program, nest) => (READERS / results, if ptx { 4096 } else { 8192 }),
+        Kind::Rows if contiguous_within(program, nest) => (reading / results, if cheap { 4096 } else { 8192 }),
         // The lanes of a workgroup share a sum there.
-        Kind::Rows if !ptx => ((GROUPS / ((results + 31) / 32)).min(PARTS), 2048),
-        Kind::Rows => ((GROUPS / ((results + 31) / 32)).min(PARTS), 128),
+        Kind::Rows if !cheap => ((busy / ((results + 31) / 32)).min(PARTS), 2048),
+        Kind::Rows => ((busy / ((results + 31) / 32)).min(PARTS), 128),
         _ => return None,
     };
     let most = wanted.min(length / shortest);

@@ -1,7 +1,7 @@
 //! How a workgroup runs a chain of steps: which temporaries lie in its memory, how many points of the chain's axes it takes, and with how
 //! many threads.
 
-use crate::device::{Language, Target};
+use crate::device::Target;
 use aludel_ir::DType;
 use aludel_ir::expr::Expr;
 use aludel_ir::loops::{BufferId, LoopProgram, Nest};
@@ -12,15 +12,6 @@ const EACH: i64 = 16;
 /// Threads of a chain at most, and of one that shall fill a multiprocessor with others at least.
 const MOST_THREADS: i64 = 512;
 const FEWEST_THREADS: i64 = 64;
-
-/// Bytes of workgroup memory that a chain may take. PTX kernels ask for more than they have without asking.
-pub(crate) fn bytes(target: &Target) -> u32 {
-    match target.language {
-        Language::C => 0,
-        Language::Ptx => target.max_shared_bytes.max(96 << 10),
-        Language::Wgsl => target.max_shared_bytes,
-    }
-}
 
 /// An array of workgroup memory that temporaries hold in turn.
 #[derive(Clone, PartialEq, Debug)]
@@ -57,7 +48,7 @@ pub(crate) fn shape(program: &LoopProgram, whole: &Nest, target: &Target) -> Opt
     let most = *each.iter().max()?;
     let wide = long.map(|(_, items)| *items).max()?.max((most + EACH / 2 - 1) / (EACH / 2)).max(1);
     let rows = program.env.hint_or_one(&program.volume(&whole.axes));
-    let limit = bytes(target) as i64;
+    let limit = target.most_shared_bytes() as i64;
     let points = (FEWEST_THREADS / wide).clamp(1, rows.max(1)).min(limit / bytes_each.max(1));
     let threads = (points * wide).clamp(1, MOST_THREADS.min(target.max_threads as i64));
     let threads = ((threads + 31) / 32 * 32).min(target.max_threads as i64);

@@ -42,7 +42,7 @@ pub enum Product {
     Multiply,
     /// The left factor is a bool that lets the right one through: a sum over the elements that an index picks, such as the
     /// gradient of an embedding. Selecting, not multiplying, keeps a NaN to the rows that it belongs to.
-    Pick,
+    Gather,
 }
 
 /// Fewer rows or columns than this and sharing operands between them does not pay.
@@ -67,7 +67,9 @@ fn contraction(nest: &Nest, program: &LoopProgram, reduce: ValId) -> Option<Cont
     let LoopOp::Reduce { op: ReduceOp::Sum, axes: k, value } = nest.op(reduce) else { return None };
     let (product, mut lhs, mut rhs) = match nest.op(*value) {
         LoopOp::Scalar(ScalarOp::Mul, f) => (Product::Multiply, f[0], f[1]),
-        LoopOp::Scalar(ScalarOp::Select, f) if matches!(nest.op(f[2]), LoopOp::Const(l) if l.value() == 0.0) => (Product::Pick, f[0], f[1]),
+        LoopOp::Scalar(ScalarOp::Select, f) if matches!(nest.op(f[2]), LoopOp::Const(l) if l.value() == 0.0) => {
+            (Product::Gather, f[0], f[1])
+        }
         _ => return None,
     };
     let deps = nest.dependences();

@@ -15,8 +15,6 @@ use aludel_ir::shape::ShapeEnv;
 use aludel_ir::{DType, Literal, ScalarOp};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A nest of more workgroups than this fills a device by itself.
-const SMALL: i64 = 768;
 /// Statements of one launch's text: beyond, compiling the kernel takes longer than the launch saves.
 const MAX_STATEMENTS: usize = 3000;
 
@@ -35,9 +33,11 @@ pub(super) fn launches(
     scheduled: &[Scheduled],
     before: &[BTreeSet<usize>],
     env: &ShapeEnv,
+    target: &Target,
     join: &dyn Fn(usize) -> Join,
 ) -> Vec<Vec<usize>> {
     let n = scheduled.len();
+    let full = target.full_groups();
     // How many launches follow each nest on its longest path. A nest may also run earlier, beside those that more launches follow, where
     // what it waits for runs earlier still (levels fall along every dependence) and they need not wait for it.
     let mut level = vec![0usize; n];
@@ -54,7 +54,7 @@ pub(super) fn launches(
     let mut size: BTreeMap<usize, usize> = BTreeMap::new();
     for i in 0..n {
         let s = &scheduled[i];
-        if env.hint_or_one(s.grid.groups()) > SMALL || join(i) == Join::Nobody || s.kernel.needs_warpgroups() {
+        if env.hint_or_one(s.grid.groups()) > full || join(i) == Join::Nobody || s.kernel.needs_warpgroups() {
             nodes.push(vec![i]);
             last.push(i);
             continue;

@@ -5,7 +5,7 @@ mod batch;
 mod label;
 
 use crate::codegen;
-use crate::device::{Language, Target};
+use crate::device::Target;
 use crate::loops::fuse::Fused;
 use crate::nest::{self, Kind, classify};
 use crate::schedule::{self, Scheduled};
@@ -75,16 +75,16 @@ fn attempt(passes: &Passes, target: &Target, options: &Options, apart: bool) -> 
         () if passes.scheduled[n].kernel.shared.iter().any(|a| a.view.is_some()) => batch::Join::Nobody,
         () if alone[n] || bytes(n) > LONG || apart && halves(n) => batch::Join::Nobody,
         // Its registers and workgroup memory would be those of every workgroup of the launch.
-        () if target.speaks(Language::Ptx) && matches!(classify(&passes.loops.nests[n], passes.loops), Kind::Attention(_)) => {
+        () if target.has_cheap_launches() && matches!(classify(&passes.loops.nests[n], passes.loops), Kind::Attention(_)) => {
             batch::Join::Nobody
         }
-        () if target.software && heavy(n) => batch::Join::Equals,
+        () if target.masks_branches() && heavy(n) => batch::Join::Equals,
         () => batch::Join::Anybody,
     };
-    let together = batch::launches(&passes.scheduled, &passes.fused.before, &passes.graph.env, &join);
+    let together = batch::launches(&passes.scheduled, &passes.fused.before, &passes.graph.env, target, &join);
     // On a CPU every nest is a launch of its own: what may run together does so without sharing a text.
     let batches: Vec<Vec<usize>> =
-        if target.speaks(Language::C) { together.iter().flatten().map(|n| vec![*n]).collect() } else { together.clone() };
+        if target.has_workgroups() { together.clone() } else { together.iter().flatten().map(|n| vec![*n]).collect() };
     let mut launch_of = vec![0; passes.loops.nests.len()];
     for (l, nests) in batches.iter().enumerate() {
         for n in nests {
@@ -101,8 +101,7 @@ fn attempt(passes: &Passes, target: &Target, options: &Options, apart: bool) -> 
         waves.push((launches.clone().min().unwrap_or(0), launches.max().unwrap_or(0)));
     }
     let placed = vec![None; passes.loops.buffers.len()];
-    // CUDA alone comes with a library for them.
-    let products = if target.speaks(Language::Ptx) { nest::product::products(passes.loops) } else { Vec::new() };
+    let products = if target.describes_products() { nest::product::products(passes.loops) } else { Vec::new() };
     let mut p = Planner { passes, style, program: Program::default(), placed, batches, launch_of, wave_of, waves, products, target };
     p.program.name = passes.graph.name.clone();
     p.program.env = passes.graph.env.clone();
@@ -262,7 +261,7 @@ impl Planner<'_> {
         for items in [words, halves] {
             let Some(first) = items.first() else { continue };
             let binding = self.binding(Role::Arena, dtype(first));
-            let (slots, of) = arena::assign(&items, &loops.env, self.target.speaks(Language::Ptx));
+            let (slots, of) = arena::assign(&items, &loops.env, self.target.has_concurrent_launches());
             let base = self.program.slots.len();
             for (words, offset) in slots {
                 self.slot(binding, words, offset);
@@ -350,6 +349,7 @@ impl Planner<'_> {
                             entry: codegen::entry(target.language).into(),
                             workgroup_size: merged.kernel.workgroup_size,
                             shared_bytes: merged.kernel.shared_bytes(),
+                            shares_out_registers: merged.kernel.shares_out_registers(),
                             access,
                         });
                     }

@@ -4,7 +4,7 @@
 //! whatever an earlier one of its kind leaves.
 
 use super::{Scheduled, cpu, gpu, nvidia};
-use crate::device::{Language, Target};
+use crate::device::Target;
 use crate::nest::access::{SHORT, contiguous_axis};
 use crate::nest::attention::{Attention, reduces_within};
 use crate::nest::{Contraction, Kind, Product, Scan, classify, collapse};
@@ -71,8 +71,7 @@ static GPU: [Template; 13] = [
 ];
 
 /// For CPUs.
-static CPU: [Template; 8] =
-    [cpu_gathered_sums, cpu_windows, cpu_packed_product, cpu_attention, cpu_scan, cpu_rows, cpu_scatter, cpu_pointwise];
+static CPU: [Template; 8] = [cpu_gather, cpu_windows, cpu_packed_product, cpu_attention, cpu_scan, cpu_rows, cpu_scatter, cpu_pointwise];
 
 /// The kernel of a nest by the first template that has a plan for it; axes that are made go into the table.
 ///
@@ -85,7 +84,7 @@ pub(super) fn schedule(table: &mut LoopProgram, nest: &Nest, target: &Target) ->
         k => k,
     };
     let task = Task { nest: &flat, kind: &kind, target };
-    let templates: &[Template] = if target.speaks(Language::C) { &CPU } else { &GPU };
+    let templates: &[Template] = if target.has_workgroups() { &GPU } else { &CPU };
     match templates.iter().find_map(|plan| plan(table, task)) {
         Some(write) => write(table),
         None => Err(Error::verify("a nest", "reduces inside a reduction and is no attention")),
@@ -105,7 +104,7 @@ fn thin_product<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
 }
 
 fn staged_product<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
-    let c = t.contraction().filter(|_| t.target.speaks(Language::Ptx) && t.target.parts.has(Part::Staging))?;
+    let c = t.contraction().filter(|_| t.target.has_async_copies() && t.target.parts.has(Part::Staging))?;
     let tile = nvidia::product::choose(p, t.nest, c, t.target)?;
     by(move |p| nvidia::product::schedule(p, t.nest, c, tile, t.target))
 }
@@ -168,9 +167,9 @@ fn pointwise<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
     by(move |p| gpu::pointwise::schedule(p, nest, t.target))
 }
 
-fn cpu_gathered_sums<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
-    let c = t.contraction().filter(|c| c.product == Product::Pick)?;
-    by(move |p| cpu::pick::schedule(p, t.nest, c))
+fn cpu_gather<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
+    let c = t.contraction().filter(|c| c.product == Product::Gather)?;
+    by(move |p| cpu::gather::schedule(p, t.nest, c))
 }
 
 fn cpu_windows<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {

@@ -21,6 +21,8 @@ pub struct CudaDevice {
     pub memory_bytes: u64,
     /// Compute capability times ten: 90 for Hopper.
     pub compute_capability: u32,
+    /// Units that run workgroups.
+    pub multiprocessors: u32,
     /// The newest CUDA version that the driver knows: 13000 for 13.0.
     pub driver_version: u32,
 }
@@ -160,6 +162,7 @@ pub(super) fn describe(index: usize, version: i32) -> Result<CudaDevice> {
     check(unsafe { sys::cuDeviceTotalMem_v2(&mut memory, handle) }).map_err(failed)?;
     let major = attribute(handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).map_err(failed)?;
     let minor = attribute(handle, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR).map_err(failed)?;
+    let multiprocessors = attribute(handle, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).map_err(failed)?;
     // SAFETY: the driver ended the name with a zero within the buffer.
     let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
     Ok(CudaDevice {
@@ -167,6 +170,7 @@ pub(super) fn describe(index: usize, version: i32) -> Result<CudaDevice> {
         name,
         memory_bytes: memory as u64,
         compute_capability: (major * 10 + minor).max(0) as u32,
+        multiprocessors: multiprocessors.max(1) as u32,
         driver_version: version as u32,
     })
 }

@@ -54,7 +54,8 @@ impl CudaExecutor {
         context.enter().map_err(failed)?;
         let stream = Stream::new(StreamHandle::new().map_err(failed)?);
         let library_products = super::blas::is_available();
-        let target = Target { library_products, ..Target::cuda(device.compute_capability, options.matmul_precision) };
+        let target =
+            Target { library_products, units: device.multiprocessors, ..Target::cuda(device.compute_capability, options.matmul_precision) };
         let (version, capability) = (device.driver_version, device.compute_capability);
         let features = vec![format!("cuda-{}.{}", version / 1000, version % 1000 / 10), format!("sm_{capability}")];
         let info = DeviceInfo { backend: "CUDA".into(), name: device.name.clone(), features };

@@ -105,7 +105,9 @@ impl Kernels {
         let known = self.disk.get(key).and_then(|cubin| Module::new(&cubin).ok());
         let module = match known {
             Some(module) => module,
-            None if is_whole(source) => said(shared, source, |options, values| {
+            // Compiled as a whole program. The linker, which alone gives machine code to keep, compiles for further units to call: it then
+            // ignores how warpgroups share out registers. Of a whole program, the driver keeps the machine code in a cache of its own.
+            None if source.shares_out_registers => said(shared, source, |options, values| {
                 let text = CString::new(source.source.as_bytes()).map_err(|_| Failure(sys::CUresult::CUDA_ERROR_INVALID_PTX))?;
                 // Compiled once more for what the assembler says, if it fails.
                 Module::new(text.to_bytes_with_nul()).or_else(|_| Module::compile(&text, options, values))
@@ -176,13 +178,6 @@ impl Drop for Linker {
         // SAFETY: the state is valid and not used again.
         unsafe { sys::cuLinkDestroy(self.0) };
     }
-}
-
-/// Whether a kernel has to be compiled as a whole program. The linker, which alone gives machine code to keep, compiles for further
-/// units to call: it then ignores how warpgroups share out registers. Of a whole program, the driver keeps the machine code in a
-/// cache of its own.
-fn is_whole(source: &KernelSource) -> bool {
-    source.source.contains("setmaxnreg")
 }
 
 /// Runs the driver's assembler with options. Errors carry what it says.

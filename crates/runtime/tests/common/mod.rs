@@ -138,6 +138,7 @@ impl Written {
                 entry: codegen::entry(target.language).into(),
                 workgroup_size: kernel.workgroup_size,
                 shared_bytes: kernel.shared_bytes(),
+                shares_out_registers: kernel.shares_out_registers(),
                 access: kernel.accesses(program.bindings.len()),
             });
         }

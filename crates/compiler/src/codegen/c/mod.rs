@@ -15,7 +15,7 @@ mod idiom;
 mod simd;
 mod spell;
 
-use super::prelude;
+use super::math;
 use super::sign::Signs;
 use aludel_ir::kernel::{KExpr, Kernel, Stmt, Ty, Var, visit};
 use aludel_ir::program::Program;
@@ -57,7 +57,7 @@ pub fn unit_of<'a>(kernels: impl Iterator<Item = &'a str> + Clone) -> String {
         let bytes = lanes * 4;
         let _ = writeln!(out, "typedef {scalar} {scalar}x{lanes} __attribute__((vector_size({bytes}), aligned(4), may_alias));");
     }
-    for h in prelude::c().with_uses(kernels.clone().flat_map(prelude::words)) {
+    for h in math::c().with_uses(kernels.clone().flat_map(math::words)) {
         let _ = write!(out, "\n{h}\n");
     }
     let mut names = Vec::new();

@@ -6,11 +6,10 @@
 //! and `ex2_approx_ftz` (2^x, the second without denormals), `rcp_approx` (1 / x), these to about 2^-22 of the result, and `fma`.
 
 mod inline;
-mod parse;
 
 pub(super) use inline::call;
 
-use parse::Function;
+use crate::codegen::math::parse::{self, Function};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 

@@ -10,7 +10,7 @@ pub mod spell;
 mod value;
 
 use super::fold::fold;
-use super::prelude;
+use super::math;
 use super::sign::Signs;
 use super::spell::{Spelling, arithmetic};
 use super::text::{Binds, Text};
@@ -118,7 +118,7 @@ impl Printer<'_> {
         }
         let mut helpers: BTreeSet<&'static str> = self.helpers.clone();
         helpers.extend(self.generated.iter().filter_map(|g| if let Generated::Lanes(h) = g { Some(*h) } else { None }));
-        for text in prelude::wgsl().with_uses(helpers) {
+        for text in math::wgsl().with_uses(helpers) {
             let _ = write!(out, "\n{text}\n");
         }
         for g in &self.generated {
@@ -161,7 +161,7 @@ impl Printer<'_> {
         let atomic = |k: usize| self.bindings[k].is_some_and(|b| b.form == Form::Atomic);
         match g {
             Generated::Lanes(helper) => {
-                let (params, result) = prelude::signature(helper).unwrap_or_default();
+                let (params, result) = math::signature(helper).unwrap_or_default();
                 let names = ["a", "b", "c", "d"];
                 let list = params.iter().zip(names).map(|(p, n)| format!("{n}: vec4<{p}>")).collect::<Vec<_>>().join(", ");
                 let lane = |l: &str| {

@@ -8,7 +8,7 @@ mod pair;
 
 pub use pair::Refusal;
 
-use crate::device::{Language, Target};
+use crate::device::Target;
 use crate::nest::access::{contiguous_within, stores_after_sums, stores_within};
 use crate::nest::{Kind, classify, compact};
 use crate::parts::Part;
@@ -436,11 +436,11 @@ impl<'p> Fuser<'p> {
     fn columns_too_long(&self, nest: &Nest) -> Option<(i64, i64)> {
         let hint = |axes: &[AxisId]| self.program.env.hint_or_one(&self.program.volume(axes));
         let (rows, columns) = (hint(&nest.axes), hint(&nest.inner));
-        let long = match self.target.language {
-            Language::Ptx => columns >= 2048 && rows <= 4096 && !contiguous_within(self.program, nest),
+        let long = if self.target.has_cheap_launches() {
+            columns >= 2048 && rows <= 4096 && !contiguous_within(self.program, nest)
+        } else {
             // Each row has a workgroup: fewer than the device has places for, and what waits for the sums keeps them from being split.
-            Language::Wgsl => !self.target.software && columns >= 8192 && rows <= 128 && stores_after_sums(nest),
-            Language::C => false,
+            self.target.has_fast_workgroups() && columns >= 8192 && rows <= 128 && stores_after_sums(nest)
         };
         (long && classify(nest, self.program) == Kind::Rows && stores_within(nest)).then_some((rows, columns))
     }

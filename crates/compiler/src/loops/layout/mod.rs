@@ -18,7 +18,7 @@
 
 mod fill;
 
-use crate::device::{Language, Target};
+use crate::device::Target;
 use crate::nest::access::is_mixed_radix;
 use crate::nest::{Contraction, Kind, NestBuilder, classify};
 use crate::parts::Part;
@@ -32,7 +32,7 @@ const LARGE: i64 = 1 << 28;
 /// Chooses the layouts of temporaries and rewrites the program to them.
 pub fn layout(program: &mut LoopProgram, target: &Target) {
     // A CPU's products pack their operands themselves, and WebGPU's templates load element by element.
-    if !target.speaks(Language::Ptx) || !target.parts.has(Part::Layout) {
+    if !target.has_async_copies() || !target.parts.has(Part::Layout) {
         return;
     }
     let mut c = Chooser { orders: vec![None; program.buffers.len()], queue: VecDeque::new(), program };

@@ -8,7 +8,7 @@
 
 use super::Lowering;
 use super::pull::Puller;
-use crate::nest::{NestBuilder, chain};
+use crate::nest::NestBuilder;
 use aludel_ir::expr::{AxisId, Expr, NoRanges};
 use aludel_ir::graph::ValueId;
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, Store, ValId};
@@ -67,7 +67,7 @@ impl Lowering<'_> {
         };
         self.settle_for(x, SETTLED)?;
         let last = self.buffer_for(out, None, BufferKind::Temp);
-        let within = length.saturating_mul(9) <= chain::bytes(self.target) as i64;
+        let within = length.saturating_mul(9) <= self.target.most_shared_bytes() as i64;
         let radices = match stages(length) {
             none if none.is_empty() => vec![1],
             some => some,

@@ -3,10 +3,10 @@
 //! real work, where a contraction would repeat it for every tile, and at the end of a chain that hangs on compute, so that
 //! the chain becomes that kernel's epilogue.
 
-use crate::device::{Language, Target};
+use crate::device::Target;
 use aludel_ir::graph::{Graph, Node, Op, ValueId};
 use aludel_ir::kernel::element_bytes;
-use aludel_ir::{DType, Prim};
+use aludel_ir::{DType, Expr, Prim};
 
 /// Instructions that a reader may repeat rather than load: about what a load from memory costs on a GPU.
 const CHEAP: u32 = 24;
@@ -26,6 +26,7 @@ struct Cost {
     hangs_on_compute: bool,
 }
 
+/// For each value of a graph, whether it gets a buffer.
 pub(super) fn decide(graph: &Graph, target: &Target) -> Vec<bool> {
     let users = graph.users();
     // Which views are written out, so that a product finds a matrix in memory.
@@ -34,69 +35,91 @@ pub(super) fn decide(graph: &Graph, target: &Target) -> Vec<bool> {
         0 => (0..graph.nodes.len()).map(|n| becomes_matrix(graph, &users, &defs, n)).collect(),
         _ => vec![false; graph.nodes.len()],
     };
-    let copies_pads = target.speaks(Language::Ptx);
-    // Elsewhere loops run over padded copies without asking at every element.
-    let once_is_free = target.speaks(Language::Wgsl);
-    let feeds = Feeds { graph, users: &users, lands: &lands, copies_pads, once_is_free };
-    let mut keep = vec![false; graph.types.len()];
-    let mut cost = vec![Cost::default(); graph.types.len()];
-    let numel = |v: ValueId| graph.env.hint_or_one(&graph.ty(v).numel());
+    let feeds =
+        Feeds { graph, users: &users, lands: &lands, copies_pads: target.pads_while_copying(), once_is_free: target.tests_bounds_freely() };
     let mut is_output = vec![false; graph.types.len()];
     for o in &graph.outputs {
         is_output[o.value.index()] = true;
     }
+    let mut d = Decision { feeds, operand: target.operand_instructions(), is_output, cost: vec![Cost::default(); graph.types.len()] };
     for input in &graph.inputs {
-        cost[input.value.index()] = Cost { wide: vec![input.value], ..Cost::default() };
+        d.cost[input.value.index()] = Cost { wide: vec![input.value], ..Cost::default() };
     }
+    let mut keep = vec![false; graph.types.len()];
     for (n, node) in graph.nodes.iter().enumerate() {
         let Op::Prim(prim) = &node.op else { continue };
-        let computes = prim.computes();
         for v in &node.outputs {
-            let copied = match prim {
-                p if copies_pads && is_zero_pad(p) => own_cost(prim, 1),
-                _ => 0,
-            };
-            let mut c = Cost { instructions: own_cost(prim, node.inputs.len() as u32), copied, ..Cost::default() };
-            for x in &node.inputs {
-                let cx = &cost[x.index()];
-                c.instructions = c.instructions.saturating_add(cx.instructions);
-                c.copied = c.copied.saturating_add(cx.copied);
-                c.wide.extend(cx.wide.iter().filter(|w| numel(**w) * 2 >= numel(*v)).copied());
-                c.hangs_on_compute |= cx.hangs_on_compute && numel(*x) * 2 >= numel(*v);
-            }
-            c.wide.sort();
-            c.wide.dedup();
-            let readers = &users[v.index()];
-            let fan_out = readers.len() > 1 || (readers.len() == 1 && is_output[v.index()]);
-            let by_contract = readers.iter().any(|n| feeds.contract(*n, *v));
-            let grows = readers.iter().any(|n| matches!(&graph.nodes[*n].op, Op::Prim(Prim::Expand(s)) if graph.env.hint_or_one(&aludel_ir::Expr::product(s)) >= 8 * numel(*v)));
-            let stop = computes
-                || lands[n]
-                || matches!(prim, Prim::Cat { .. }) && node.inputs.len() > PIECES
-                || (!prim.is_view() && !is_free(prim) && !widens(graph, node, prim) && {
-                    // Masks and random numbers that follow from places alone cost attention less than reading them would.
-                    let generated =
-                        c.wide.is_empty() && !readers.is_empty() && readers.iter().all(|n| masks_attention(graph, &users, *n, *v));
-                    let repeated = fan_out && (c.hangs_on_compute || c.instructions > CHEAP || c.wide.len() > 2);
-                    let operand = by_contract
-                        && (c.instructions - c.copied > target.operand_instructions() || c.hangs_on_compute || c.wide.len() > 1);
-                    let broadcast = grows && c.instructions >= 4 && !c.wide.is_empty();
-                    // A pulled expression may not grow without bound, whoever reads it.
-                    let large = c.instructions > 400 || c.wide.len() > 6;
-                    !generated && (repeated || operand || broadcast || large)
-                });
-            if stop || (is_output[v.index()] && !prim.is_view()) {
+            let cost = d.pulled(node, prim, *v);
+            let (output, stop) = (d.is_output[v.index()], d.stops(n, prim, *v, &cost));
+            if stop || (output && !prim.is_view()) {
                 keep[v.index()] = stop || !(is_free(prim) || widens(graph, node, prim));
             }
-            cost[v.index()] = if keep[v.index()] {
-                let one = computes && !is_output[v.index()] && computations(graph, &users, *v) == 1;
+            d.cost[v.index()] = if keep[v.index()] {
+                let one = prim.computes() && !output && computations(graph, &users, *v) == 1;
                 Cost { wide: vec![*v], hangs_on_compute: one, ..Cost::default() }
             } else {
-                c
+                cost
             };
         }
     }
     keep
+}
+
+/// What is known of the values so far, in the order of the nodes.
+struct Decision<'a> {
+    feeds: Feeds<'a>,
+    /// Instructions for each element that a contraction may repeat.
+    operand: u32,
+    is_output: Vec<bool>,
+    cost: Vec<Cost>,
+}
+
+impl Decision<'_> {
+    fn numel(&self, v: ValueId) -> i64 {
+        self.feeds.graph.env.hint_or_one(&self.feeds.graph.ty(v).numel())
+    }
+
+    /// What a value costs whoever pulls it.
+    fn pulled(&self, node: &Node, prim: &Prim, v: ValueId) -> Cost {
+        let copied = if self.feeds.copies_pads && is_zero_pad(prim) { own_cost(prim, 1) } else { 0 };
+        let mut c = Cost { instructions: own_cost(prim, node.inputs.len() as u32), copied, ..Cost::default() };
+        for x in &node.inputs {
+            let cx = &self.cost[x.index()];
+            c.instructions = c.instructions.saturating_add(cx.instructions);
+            c.copied = c.copied.saturating_add(cx.copied);
+            c.wide.extend(cx.wide.iter().filter(|w| self.numel(**w) * 2 >= self.numel(v)).copied());
+            c.hangs_on_compute |= cx.hangs_on_compute && self.numel(*x) * 2 >= self.numel(v);
+        }
+        c.wide.sort();
+        c.wide.dedup();
+        c
+    }
+
+    /// Whether pulling ends at a value of node `n`, whoever reads it.
+    fn stops(&self, n: usize, prim: &Prim, v: ValueId, c: &Cost) -> bool {
+        let Feeds { graph, users, lands, .. } = self.feeds;
+        let node = &graph.nodes[n];
+        if prim.computes() || lands[n] || matches!(prim, Prim::Cat { .. }) && node.inputs.len() > PIECES {
+            return true;
+        }
+        if prim.is_view() || is_free(prim) || widens(graph, node, prim) {
+            return false;
+        }
+        let readers = &users[v.index()];
+        // Masks and random numbers that follow from places alone cost attention less than reading them would.
+        if c.wide.is_empty() && !readers.is_empty() && readers.iter().all(|n| masks_attention(graph, users, *n, v)) {
+            return false;
+        }
+        let fan_out = readers.len() > 1 || (readers.len() == 1 && self.is_output[v.index()]);
+        let repeated = fan_out && (c.hangs_on_compute || c.instructions > CHEAP || c.wide.len() > 2);
+        let operand = readers.iter().any(|n| self.feeds.contract(*n, v))
+            && (c.instructions - c.copied > self.operand || c.hangs_on_compute || c.wide.len() > 1);
+        let grown = |op: &Op| matches!(op, Op::Prim(Prim::Expand(s)) if graph.env.hint_or_one(&Expr::product(s)) >= 8 * self.numel(v));
+        let broadcast = c.instructions >= 4 && !c.wide.is_empty() && readers.iter().any(|n| grown(&graph.nodes[*n].op));
+        // A pulled expression may not grow without bound, whoever reads it.
+        let large = c.instructions > 400 || c.wide.len() > 6;
+        repeated || operand || broadcast || large
+    }
 }
 
 // Constants, counters and sizes: recomputing one costs nothing.
@@ -135,6 +158,7 @@ fn computations(graph: &Graph, users: &[Vec<usize>], v: ValueId) -> usize {
 }
 
 /// Which values are operands of contractions.
+#[derive(Clone, Copy)]
 struct Feeds<'a> {
     graph: &'a Graph,
     users: &'a [Vec<usize>],

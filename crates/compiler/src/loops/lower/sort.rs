@@ -13,7 +13,6 @@
 
 use super::Lowering;
 use super::pull::Puller;
-use crate::device::Language;
 use crate::nest::NestBuilder;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::graph::{Origin, ValueId};
@@ -165,7 +164,7 @@ impl Lowering<'_> {
                 continue;
             }
             let last = 2 * width >= whole.size;
-            if self.target.speaks(Language::C) {
+            if !self.target.has_workgroups() {
                 let to = self.held(order, 1, whole.size);
                 self.merge(order, whole, width, false, to)?;
                 whole = to;
@@ -188,7 +187,7 @@ impl Lowering<'_> {
     fn chunk(&self) -> i64 {
         let mut most = CHUNK;
         // Keys and positions, with gaps.
-        while most > TILE && !self.target.speaks(Language::C) && 9 * most > self.target.max_shared_bytes as i64 {
+        while most > TILE && self.target.has_workgroups() && 9 * most > self.target.max_shared_bytes as i64 {
             most /= 2;
         }
         most
@@ -196,7 +195,7 @@ impl Lowering<'_> {
 
     /// Buffers between two steps.
     fn held(&mut self, order: &Order, chunks: i64, size: i64) -> Held {
-        let gaps = !self.target.speaks(Language::C) && size <= self.chunk();
+        let gaps = self.target.has_workgroups() && size <= self.chunk();
         let row = if gaps { size + (size - 1) / BANKS } else { size };
         let tail = (chunks > 1).then_some(chunks).into_iter().chain([row]).map(Expr::Const);
         let shape: Vec<Expr> = order.others.iter().cloned().chain(tail).collect();

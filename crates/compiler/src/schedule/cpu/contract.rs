@@ -69,6 +69,15 @@ struct Piece {
     panels_n: KExpr,
 }
 
+/// A panel of columns: where it begins among them and in scratch memory, and how its columns are found, see
+/// [`Template::columns_by_table`].
+struct Panel {
+    base: KExpr,
+    to: KExpr,
+    array: u32,
+    table: Option<((ValId, Expr, Expr), u32)>,
+}
+
 impl Template<'_> {
     fn size(&self, kb: &mut KernelBuilder, axes: &[AxisId]) -> KExpr {
         kb.size(&self.program.volume(axes))
@@ -257,78 +266,84 @@ impl Template<'_> {
         Some((self.c.rhs, column, rest))
     }
 
+    /// Packs the panels of columns of a piece, over part of the depth.
     fn pack_columns(&self, kb: &mut KernelBuilder, em: &mut Emitter, s: &Scratch, piece: &Piece, part: &Part) -> Result<()> {
         let t = self.t;
         let whole = self.divides(&self.c.n, t.columns());
         each(kb, em, (k::int(0), piece.panels_n.clone()), |kb, em, pn| {
             let base = kb.int(k::add(piece.n.0.clone(), k::mul(pn.clone(), k::int(t.columns()))));
             let to = kb.int(k::mul(pn, k::int(t.depth * t.columns())));
-            // A column past the end repeats the last one; its results are not stored.
-            let inside = |kb: &mut KernelBuilder, j: KExpr| {
-                if whole {
-                    return j;
-                }
-                let last = k::sub(self.size(kb, &self.c.n), k::add(base.clone(), k::int(1)));
-                kb.int(k::bin(ScalarOp::Min, j, last))
-            };
             let table = self.columns_by_table().zip(s.offsets);
             if let Some(((_, column, _), array)) = &table {
                 each(kb, em, (k::int(0), k::int(t.columns())), |kb, em, j| {
-                    let at = inside(kb, j.clone());
+                    let at = self.inside(kb, &base, j.clone(), whole);
                     self.column(kb, em, &base, at);
                     let value = em.index(kb, column)?;
                     kb.stmt(Stmt::StoreShared { array: *array, index: j, value });
                     Ok(())
                 })?;
             }
-            let fill = |kb: &mut KernelBuilder, em: &mut Emitter, full: bool| {
-                each(kb, em, (k::int(0), part.len.clone()), |kb, em, i| {
-                    self.depth_at(kb, em, part, &i);
-                    let to = kb.int(k::add(to.clone(), k::mul(i, k::int(t.columns()))));
-                    if let Some(run) = self.run() {
-                        // Whole runs of the last axis; columns past the end keep what was there, their results are not stored.
-                        let left = k::sub(self.size(kb, &self.c.n), base.clone());
-                        let count = if full { k::int(t.columns()) } else { k::bin(ScalarOp::Min, left, k::int(t.columns())) };
-                        let runs = kb.int(k::div(count, k::int(run)));
-                        return self.runs(kb, em, &base, runs, run, |kb, em, j| {
-                            let value = self.factor(kb, em, self.c.rhs)?;
-                            kb.stmt(Stmt::StoreShared { array: s.columns_each, index: k::add(to.clone(), j), value });
-                            Ok(())
-                        });
-                    }
-                    each(kb, em, (k::int(0), k::int(t.columns())), |kb, em, j| {
-                        let index = k::add(to, j.clone());
-                        let value = if let Some(((load, _, rest), array)) = table.clone() {
-                            em.bases.insert(load, (KExpr::Shared { array, index: Box::new(j) }, rest));
-                            let value = self.factor(kb, em, self.c.rhs);
-                            em.bases.remove(&load);
-                            value?
-                        } else {
-                            let at = if full { j } else { inside(kb, j) };
-                            self.column(kb, em, &base, at);
-                            self.factor(kb, em, self.c.rhs)?
-                        };
-                        kb.stmt(Stmt::StoreShared { array: s.columns_each, index, value });
-                        Ok(())
-                    })
-                })
-            };
-            if whole || table.is_some() || self.run().is_some() {
-                return fill(kb, em, whole);
+            let panel = Panel { base: base.clone(), to, array: s.columns_each, table };
+            if whole || panel.table.is_some() || self.run().is_some() {
+                return self.fill(kb, em, &panel, part, whole);
             }
             // Only the last panel asks of each column whether there is one: the others are copied as vectors.
-            let last = k::add(base.clone(), k::int(t.columns() - 1));
+            let last = k::add(base, k::int(t.columns() - 1));
             let cond = k::lt(last, self.size(kb, &self.c.n));
             let branch = |kb: &mut KernelBuilder, em: &mut Emitter, full: bool| {
                 kb.open();
                 em.enter();
-                let done = fill(kb, em, full);
+                let done = self.fill(kb, em, &panel, part, full);
                 em.leave();
                 done.map(|()| kb.close())
             };
             let (then, otherwise) = (branch(kb, em, true)?, branch(kb, em, false)?);
             kb.stmt(Stmt::If { cond, then, otherwise });
             Ok(())
+        })
+    }
+
+    /// A column of a panel that begins at `base`: one past the end repeats the last, its results are not stored.
+    fn inside(&self, kb: &mut KernelBuilder, base: &KExpr, j: KExpr, whole: bool) -> KExpr {
+        if whole {
+            return j;
+        }
+        let last = k::sub(self.size(kb, &self.c.n), k::add(base.clone(), k::int(1)));
+        kb.int(k::bin(ScalarOp::Min, j, last))
+    }
+
+    /// Packs one panel of columns; `full` where it has all of them.
+    fn fill(&self, kb: &mut KernelBuilder, em: &mut Emitter, panel: &Panel, part: &Part, full: bool) -> Result<()> {
+        let t = self.t;
+        each(kb, em, (k::int(0), part.len.clone()), |kb, em, i| {
+            self.depth_at(kb, em, part, &i);
+            let to = kb.int(k::add(panel.to.clone(), k::mul(i, k::int(t.columns()))));
+            if let Some(run) = self.run() {
+                // Whole runs of the last axis; columns past the end keep what was there, their results are not stored.
+                let left = k::sub(self.size(kb, &self.c.n), panel.base.clone());
+                let count = if full { k::int(t.columns()) } else { k::bin(ScalarOp::Min, left, k::int(t.columns())) };
+                let runs = kb.int(k::div(count, k::int(run)));
+                return self.runs(kb, em, &panel.base, runs, run, |kb, em, j| {
+                    let value = self.factor(kb, em, self.c.rhs)?;
+                    kb.stmt(Stmt::StoreShared { array: panel.array, index: k::add(to.clone(), j), value });
+                    Ok(())
+                });
+            }
+            each(kb, em, (k::int(0), k::int(t.columns())), |kb, em, j| {
+                let index = k::add(to, j.clone());
+                let value = if let Some(((load, _, rest), array)) = panel.table.clone() {
+                    em.bases.insert(load, (KExpr::Shared { array, index: Box::new(j) }, rest));
+                    let value = self.factor(kb, em, self.c.rhs);
+                    em.bases.remove(&load);
+                    value?
+                } else {
+                    let at = self.inside(kb, &panel.base, j, full);
+                    self.column(kb, em, &panel.base, at);
+                    self.factor(kb, em, self.c.rhs)?
+                };
+                kb.stmt(Stmt::StoreShared { array: panel.array, index, value });
+                Ok(())
+            })
         })
     }
 

@@ -6,9 +6,9 @@
 
 pub(super) mod attention;
 pub(super) mod contract;
+pub(super) mod gather;
 mod loops;
 mod merge;
-pub(super) mod pick;
 pub(super) mod pointwise;
 mod registers;
 pub(super) mod rows;

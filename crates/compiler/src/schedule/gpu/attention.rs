@@ -8,7 +8,7 @@
 //! row; a larger maximum scales down what was summed before. [`units`]: the same on matrix units.
 
 use crate::device::Target;
-use crate::nest::attention::{Attention, Causal};
+use crate::nest::attention::{Attention, Causal, Softmax};
 use crate::schedule::Scheduled;
 use crate::schedule::emit::attention::{Ends, F32, Known, hoist, outer, place, store_row, stores_of};
 use crate::schedule::emit::{Emitter, KernelBuilder, zero};
@@ -61,6 +61,33 @@ struct Thread {
 }
 
 const VEC: Ty = Ty::vec4(DType::F32);
+/// For each result, row and column of a thread.
+type Weights = Vec<Vec<Vec<KExpr>>>;
+
+/// A thread's part of a tile of weights.
+struct Tile<'t> {
+    a: &'t Attention,
+    rows: &'t [(KExpr, Known)],
+    /// The place, whether there is such a column, and what follows from it.
+    columns: Vec<(KExpr, KExpr, Known)>,
+    /// For each product, four columns of each row.
+    products: Vec<Vec<Var>>,
+}
+
+impl Tile<'_> {
+    /// Opens a scope with the values that hold at one place of the tile.
+    fn enter(&self, em: &mut Emitter, i: usize, j: usize) {
+        em.enter();
+        em.axes.insert(self.a.row, self.rows[i].0.clone());
+        em.axes.insert(self.a.column, self.columns[j].0.clone());
+        em.resume(&self.rows[i].1);
+        em.resume(&self.columns[j].2);
+        for (p, values) in self.a.products.iter().zip(&self.products) {
+            em.define(p.reduce, KExpr::Lane(Box::new(KExpr::Var(values[i])), j as u8));
+        }
+    }
+}
+
 impl Tiled<'_> {
     fn threads(&self) -> u32 {
         self.side * self.side
@@ -144,104 +171,18 @@ impl Tiled<'_> {
         }
     }
 
+    /// What a tile of columns adds to the sums.
     fn column_tile(&self, kb: &mut KernelBuilder, em: &mut Emitter, t: &Thread, c0: &KExpr) -> Result<()> {
-        let (a, rows) = (self.a, &t.rows);
+        let a = self.a;
         let mut products = Vec::new();
         for p in &a.products {
             products.push(self.product(kb, em, t, p.left, p.right, p.axis, c0)?);
         }
-        let extent = kb.size(self.program.extent(a.column));
-        // What follows from the column alone.
-        let mut columns: Vec<(KExpr, KExpr, Known)> = Vec::new();
-        for j in 0..4 {
-            let at = kb.int(k::add(k::add(c0.clone(), k::mul(t.x.clone(), k::int(4))), k::int(j)));
-            let inside = kb.bind(k::lt(at.clone(), extent.clone()), k::BOOL);
-            let at = kb.int(k::bin(ScalarOp::Min, at, k::sub(extent.clone(), k::int(1))));
-            em.enter();
-            em.axes.insert(a.column, at.clone());
-            let others: Vec<AxisId> = [a.row, a.feature].into_iter().chain(a.products.iter().map(|p| p.axis)).collect();
-            for v in a.weights() {
-                hoist(kb, em, v, &others)?;
-            }
-            columns.push((at, inside, em.leave_with()));
-        }
-        // Values that hold at one place of the tile.
-        let at = |em: &mut Emitter, i: usize, j: usize| {
-            em.enter();
-            em.axes.insert(a.row, rows[i].0.clone());
-            em.axes.insert(a.column, columns[j].0.clone());
-            em.resume(&rows[i].1);
-            em.resume(&columns[j].2);
-            for (p, values) in a.products.iter().zip(&products) {
-                em.define(p.reduce, KExpr::Lane(Box::new(KExpr::Var(values[i])), j as u8));
-            }
+        let tile = Tile { a, rows: &t.rows, columns: self.columns(kb, em, t, c0)?, products };
+        let weights = match &a.softmax {
+            Some(s) => self.softmax_weights(kb, em, t, &tile, s)?,
+            None => self.plain_weights(kb, em, &tile)?,
         };
-        let mut weights: Vec<Vec<Vec<KExpr>>> = vec![vec![vec![]; 4]; a.outputs.len()];
-        if let Some(s) = &a.softmax {
-            // Scores, and what the place knows by then.
-            let mut scores: Vec<Vec<(KExpr, Known)>> = vec![vec![]; 4];
-            for i in 0..4 {
-                let mut most: Option<KExpr> = None;
-                for j in 0..4 {
-                    at(em, i, j);
-                    let v = em.value(kb, s.score)?;
-                    let v = kb.bind(k::select(columns[j].1.clone(), v, k::f32c(HIDDEN)), F32);
-                    let known = em.leave_with();
-                    most = Some(match most {
-                        None => v.clone(),
-                        Some(m) => KExpr::Scalar(ScalarOp::Max, vec![m, v.clone()]),
-                    });
-                    scores[i].push((v, known));
-                }
-                let index = self.number(t, i as i64);
-                kb.stmt(Stmt::StoreShared { array: t.arrays.numbers, index, value: most.unwrap_or(k::f32c(HIDDEN)) });
-            }
-            kb.stmt(Stmt::Barrier);
-            for i in 0..4 {
-                let [max, sum] = t.softmax[i];
-                let old = kb.var(F32);
-                kb.stmt(Stmt::Let(old, KExpr::Var(max)));
-                self.each_number(kb, t, i as i64, &|kb, v| {
-                    kb.stmt(Stmt::Assign(max, KExpr::Scalar(ScalarOp::Max, vec![KExpr::Var(max), v])));
-                });
-                let drop = KExpr::Scalar(ScalarOp::Sub, vec![KExpr::Var(old), KExpr::Var(max)]);
-                let factor = kb.bind(KExpr::Scalar(ScalarOp::Exp2, vec![drop]), F32);
-                let scaled = |v: Var| KExpr::Scalar(ScalarOp::Mul, vec![KExpr::Var(v), factor.clone()]);
-                for outputs in &t.sums {
-                    for stretch in 0..self.stretches() {
-                        let v = outputs[(stretch * 4) as usize + i];
-                        kb.stmt(Stmt::Assign(v, scaled(v)));
-                    }
-                }
-                kb.stmt(Stmt::Assign(sum, scaled(sum)));
-                for j in 0..4 {
-                    let (score, known) = &scores[i][j];
-                    at(em, i, j);
-                    em.resume(known);
-                    em.define(s.score, score.clone());
-                    em.define(s.max, KExpr::Var(max));
-                    let w = em.value(kb, s.weight)?;
-                    let w = kb.bind(k::select(columns[j].1.clone(), w, zero(DType::F32)), F32);
-                    em.define(s.weight, w.clone());
-                    kb.stmt(Stmt::Assign(sum, KExpr::Scalar(ScalarOp::Add, vec![KExpr::Var(sum), w])));
-                    for (o, list) in a.outputs.iter().zip(&mut weights) {
-                        list[i].push(em.value(kb, o.weight)?);
-                    }
-                    em.leave();
-                }
-            }
-        } else {
-            for i in 0..4 {
-                for j in 0..4 {
-                    at(em, i, j);
-                    for (o, list) in a.outputs.iter().zip(&mut weights) {
-                        let w = em.value(kb, o.weight)?;
-                        list[i].push(kb.bind(k::select(columns[j].1.clone(), w, zero(DType::F32)), F32));
-                    }
-                    em.leave();
-                }
-            }
-        }
         for ((o, list), sums) in a.outputs.iter().zip(&weights).zip(&t.sums) {
             for j in 0..4 {
                 let index = k::add(k::mul(k::add(k::mul(t.x.clone(), k::int(4)), k::int(j)), k::int(self.side as i64)), t.y.clone());
@@ -257,6 +198,105 @@ impl Tiled<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The thread's columns: the place of each, whether there is one, and what follows from the column alone.
+    fn columns(&self, kb: &mut KernelBuilder, em: &mut Emitter, t: &Thread, c0: &KExpr) -> Result<Vec<(KExpr, KExpr, Known)>> {
+        let a = self.a;
+        let extent = kb.size(self.program.extent(a.column));
+        let mut columns = Vec::new();
+        for j in 0..4 {
+            let at = kb.int(k::add(k::add(c0.clone(), k::mul(t.x.clone(), k::int(4))), k::int(j)));
+            let inside = kb.bind(k::lt(at.clone(), extent.clone()), k::BOOL);
+            let at = kb.int(k::bin(ScalarOp::Min, at, k::sub(extent.clone(), k::int(1))));
+            em.enter();
+            em.axes.insert(a.column, at.clone());
+            let others: Vec<AxisId> = [a.row, a.feature].into_iter().chain(a.products.iter().map(|p| p.axis)).collect();
+            for v in a.weights() {
+                hoist(kb, em, v, &others)?;
+            }
+            columns.push((at, inside, em.leave_with()));
+        }
+        Ok(columns)
+    }
+
+    /// For each result, row and column its weight, where a softmax makes it; maxima and sums then are those with this tile.
+    fn softmax_weights(&self, kb: &mut KernelBuilder, em: &mut Emitter, t: &Thread, tile: &Tile, s: &Softmax) -> Result<Weights> {
+        let mut weights: Weights = vec![vec![vec![]; 4]; self.a.outputs.len()];
+        // Scores, and what the place knows by then.
+        let mut scores: Vec<Vec<(KExpr, Known)>> = vec![vec![]; 4];
+        for (i, row) in scores.iter_mut().enumerate() {
+            let mut most: Option<KExpr> = None;
+            for j in 0..4 {
+                tile.enter(em, i, j);
+                let v = em.value(kb, s.score)?;
+                let v = kb.bind(k::select(tile.columns[j].1.clone(), v, k::f32c(HIDDEN)), F32);
+                let known = em.leave_with();
+                most = Some(match most {
+                    None => v.clone(),
+                    Some(m) => KExpr::Scalar(ScalarOp::Max, vec![m, v.clone()]),
+                });
+                row.push((v, known));
+            }
+            let index = self.number(t, i as i64);
+            kb.stmt(Stmt::StoreShared { array: t.arrays.numbers, index, value: most.unwrap_or(k::f32c(HIDDEN)) });
+        }
+        kb.stmt(Stmt::Barrier);
+        for (i, row) in scores.iter().enumerate() {
+            let [max, sum] = t.softmax[i];
+            self.raise_maximum(kb, t, i);
+            for (j, (score, known)) in row.iter().enumerate() {
+                tile.enter(em, i, j);
+                em.resume(known);
+                em.define(s.score, score.clone());
+                em.define(s.max, KExpr::Var(max));
+                let w = em.value(kb, s.weight)?;
+                let w = kb.bind(k::select(tile.columns[j].1.clone(), w, zero(DType::F32)), F32);
+                em.define(s.weight, w.clone());
+                kb.stmt(Stmt::Assign(sum, KExpr::Scalar(ScalarOp::Add, vec![KExpr::Var(sum), w])));
+                for (o, list) in self.a.outputs.iter().zip(&mut weights) {
+                    list[i].push(em.value(kb, o.weight)?);
+                }
+                em.leave();
+            }
+        }
+        Ok(weights)
+    }
+
+    /// The maximum of a thread's row becomes that of all its threads' scores; what was summed is scaled down to it.
+    fn raise_maximum(&self, kb: &mut KernelBuilder, t: &Thread, i: usize) {
+        let [max, sum] = t.softmax[i];
+        let old = kb.var(F32);
+        kb.stmt(Stmt::Let(old, KExpr::Var(max)));
+        self.each_number(kb, t, i as i64, &|kb, v| {
+            kb.stmt(Stmt::Assign(max, KExpr::Scalar(ScalarOp::Max, vec![KExpr::Var(max), v])));
+        });
+        let drop = KExpr::Scalar(ScalarOp::Sub, vec![KExpr::Var(old), KExpr::Var(max)]);
+        let factor = kb.bind(KExpr::Scalar(ScalarOp::Exp2, vec![drop]), F32);
+        let scaled = |v: Var| KExpr::Scalar(ScalarOp::Mul, vec![KExpr::Var(v), factor.clone()]);
+        for outputs in &t.sums {
+            for stretch in 0..self.stretches() {
+                let v = outputs[(stretch * 4) as usize + i];
+                kb.stmt(Stmt::Assign(v, scaled(v)));
+            }
+        }
+        kb.stmt(Stmt::Assign(sum, scaled(sum)));
+    }
+
+    /// For each result, row and column its weight, where it follows from the products alone.
+    fn plain_weights(&self, kb: &mut KernelBuilder, em: &mut Emitter, tile: &Tile) -> Result<Weights> {
+        let mut weights: Weights = vec![vec![vec![]; 4]; self.a.outputs.len()];
+        for i in 0..4 {
+            for j in 0..4 {
+                tile.enter(em, i, j);
+                for (o, list) in self.a.outputs.iter().zip(&mut weights) {
+                    let w = em.value(kb, o.weight)?;
+                    list[i].push(kb.bind(k::select(tile.columns[j].1.clone(), w, zero(DType::F32)), F32));
+                }
+                em.leave();
+            }
+        }
+        Ok(weights)
     }
 
     /// The place of a thread's number for its `i`-th row.

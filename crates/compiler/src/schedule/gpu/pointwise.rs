@@ -36,7 +36,10 @@ const WIDE: i64 = 1 << 17;
 /// Whether a thread does four elements at a time.
 pub(in crate::schedule) fn is_wide(program: &LoopProgram, nest: &Nest, target: &Target) -> bool {
     let hint = program.env.hint_or_one(&program.volume(&nest.axes));
-    !target.software && target.parts.has(Part::Quads) && hint >= WIDE && nest.axes.last().is_some_and(|a| pays(nest, program, *a))
+    target.has_fast_workgroups()
+        && target.parts.has(Part::Quads)
+        && hint >= WIDE
+        && nest.axes.last().is_some_and(|a| pays(nest, program, *a))
 }
 
 /// Groups of four elements; a thread does several, a workgroup's width apart, and reads all before it writes: enough bytes are

@@ -3,7 +3,7 @@
 //! A workgroup holds `rows` rows of `lanes` threads. Each lane strides over the columns; the lanes of a row combine their
 //! partial results in workgroup memory. One lane a row is "thread per row", all of them "workgroup per row".
 
-use crate::device::{Language, Target};
+use crate::device::Target;
 use crate::nest::access::{SHORT, contiguous_axis, level_of_store, levels, overlaps, walked};
 use crate::schedule::Scheduled;
 use crate::schedule::emit::accumulate::{self, Acc};
@@ -92,8 +92,8 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target, rows_fastest: boo
     let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
     let (rows, columns) = (hint(&nest.axes), hint(&nest.inner));
     let pow2 = |n: i64| (n.max(1) as u64).next_power_of_two() as i64;
-    // In WGSL little work takes the shape of other small nests, whose launches it can share.
-    let much = target.speaks(Language::Ptx) || (!target.software && rows * columns > LITTLE);
+    // Where launches cost something, little work takes the shape of other small nests, whose launches it can share.
+    let much = target.has_cheap_launches() || (target.has_fast_workgroups() && rows * columns > LITTLE);
     if much && rows_fastest && columns >= 16 && target.max_threads >= 32 {
         // A subgroup reads 32 neighbours; as many of them as there are columns for share the sum.
         let lanes = pow2(columns / 16).min(32).min(target.max_threads as i64 / 32);
@@ -108,7 +108,7 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target, rows_fastest: boo
     let windows = (rows_fastest || overlaps(program, nest, columns)) && columns <= SHORT && rows >= 1 << 16;
     let lanes = if windows {
         1
-    } else if target.software {
+    } else if !target.has_fast_workgroups() {
         // Threads of a workgroup run one after another there: lanes only pay to split what is otherwise one thread's work.
         if rows >= 32 || columns <= 64 { 1 } else { pow2(columns / 64).min(64) }
     } else if columns <= 4 {
@@ -116,13 +116,13 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target, rows_fastest: boo
     } else {
         // Enough lanes that each has about eight columns, and that the device is full.
         let by_work = pow2((columns + 7) / 8);
-        let by_device = pow2(65_536 / rows.min(65_536));
+        let by_device = pow2(target.filling_threads() / rows.min(target.filling_threads()));
         let most = if rows * columns <= 1 << 14 { 64 } else { max };
         by_work.max(by_device.min(pow2((columns + 1) / 2))).min(most)
     };
     let threads = if rows * columns <= LITTLE {
         64
-    } else if target.software {
+    } else if !target.has_fast_workgroups() {
         // Workgroups are what its cores share out, and a thread past the last row computes that again.
         pow2(rows * lanes / 16).clamp(8, 256)
     } else {
@@ -221,7 +221,7 @@ impl Template<'_> {
         body: impl Fn(&Self, &mut KernelBuilder, &mut Emitter, KExpr) -> Result<()>,
     ) -> Result<()> {
         let volume = self.program.volume(&self.nest.inner);
-        if let (Some(n @ 1..=WINDOW), 1, true) = (volume.as_const(), lanes, !self.target.software) {
+        if let (Some(n @ 1..=WINDOW), 1, true) = (volume.as_const(), lanes, self.target.has_fast_workgroups()) {
             for column in 0..n {
                 em.enter();
                 kb.unflatten(k::int(column), &self.nest.inner, self.program, &mut em.axes);

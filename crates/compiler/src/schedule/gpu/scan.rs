@@ -6,7 +6,7 @@
 //! (G. Blelloch, "Prefix Sums and Their Applications", 1990.)
 
 use super::rows::{Place, Shape};
-use crate::device::{Language, Target};
+use crate::device::Target;
 use crate::nest::Scan;
 use crate::nest::access::contiguous_axis;
 use crate::schedule::Scheduled;
@@ -31,9 +31,9 @@ pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, scan: &S
     let n = hint(&[scan.over]);
     let pow2 = |n: i64| (n.max(1) as u64).next_power_of_two() as i64;
     let most = target.max_threads.min(256) as i64;
-    let wide = if target.speaks(Language::Ptx) { target.max_threads as i64 } else { most };
+    let wide = if target.has_shuffles() { target.max_threads as i64 } else { most };
     // Threads run one after another in software: lanes only pay where rows are few.
-    let few = !target.software || hint(&rows) < 32;
+    let few = target.has_fast_workgroups() || hint(&rows) < 32;
     let (lanes, group) = match across {
         Some(_) => (pow2(n / 16).min(wide / 32), 32),
         None => (pow2((n + EACH - 1) / EACH).min(most), 0),
@@ -172,7 +172,7 @@ impl Template<'_> {
         let (mut before, mut total) = (self.none(), total);
         let mut apart = 1;
         while apart < lanes {
-            let theirs = if self.target.speaks(Language::Ptx) && apart < 32 {
+            let theirs = if self.target.has_shuffles() && apart < 32 {
                 KExpr::Shuffle(Box::new(total.clone()), apart as u8)
             } else {
                 kb.stmt(Stmt::StoreShared { array, index: tid.clone(), value: total.clone() });
@@ -181,7 +181,7 @@ impl Template<'_> {
                 KExpr::Shared { array, index: Box::new(opposite) }
             };
             let theirs = kb.bind(theirs, self.ty());
-            if !(self.target.speaks(Language::Ptx) && apart < 32) {
+            if !(self.target.has_shuffles() && apart < 32) {
                 // Nobody writes before everybody has read.
                 kb.stmt(Stmt::Barrier);
             }

@@ -28,7 +28,7 @@ pub(in crate::schedule) struct Across {
 /// The load of 32-bit elements that a nest should read in tiles, if one goes across all stores.
 pub(in crate::schedule) fn find(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<Across> {
     let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes));
-    if target.software || target.max_threads < (SIDE * ROWS) as u32 || hint(&nest.axes) < MANY {
+    if !target.has_fast_workgroups() || target.max_threads < (SIDE * ROWS) as u32 || hint(&nest.axes) < MANY {
         return None;
     }
     let unit = |index: &Expr| nest.axes.iter().copied().find(|a| index.coefficient(*a).is_some_and(|c| c.is_one()));

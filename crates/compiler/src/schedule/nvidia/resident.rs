@@ -3,16 +3,17 @@
 //!
 //! For rows of known length that fit; the template of [`super::rows`] does the others.
 
-use crate::device::{Language, Target};
+use crate::device::Target;
 use crate::nest::access::levels;
 use crate::schedule::Scheduled;
 use crate::schedule::emit::quad::{Quad, pays};
 use crate::schedule::emit::{Emitter, KernelBuilder, groups_of};
 use crate::schedule::gpu::rows::LITTLE;
 use crate::schedule::grid::Grid;
+use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
-use aludel_ir::{DType, Literal, Result, ScalarOp};
+use aludel_ir::{DType, Literal, ReduceOp, Result, ScalarOp};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::schedule) struct Shape {
@@ -37,7 +38,7 @@ pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, target: &T
         LoopOp::Reduce { op, axes, value } => !op.is_arg() && axes == &nest.inner && nest.dtype(*value) != DType::Bool,
         _ => false,
     });
-    if !target.speaks(Language::Ptx) || !fits || nest.stores.iter().any(|s| s.add) {
+    if !target.has_shuffles() || !fits || nest.stores.iter().any(|s| s.add) {
         return None;
     }
     let width = if pays(nest, program, *axis) { 4 } else { 1 };
@@ -80,42 +81,17 @@ pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, shape: S
         (kb.int(k::bin(ScalarOp::Min, row, k::sub(end, k::int(1)))), Some(valid))
     };
     kb.unflatten(place, &nest.axes, program, &mut em.axes);
-    // The thread's own elements, and whether they are in the row.
-    let n = program.extent(axis).as_const().unwrap_or(1);
-    let units = (n + width as i64 - 1) / width as i64;
-    let mut quads: Vec<(Quad, Option<KExpr>)> = Vec::new();
-    for u in 0..each {
-        let unit = kb.int(k::add(lane.clone(), k::int((u * threads) as i64)));
-        let full = (u as i64 + 1) * threads as i64 <= units;
-        let inside = (!full).then(|| kb.bind(k::lt(unit.clone(), k::int(units)), k::BOOL));
-        let at = if full { unit } else { kb.int(k::bin(ScalarOp::Min, unit, k::int(units - 1))) };
-        quads.push((Quad::new(axis, width, at, em.axes.clone()), inside));
-    }
+    let mut quads = elements(&mut kb, &em, program, axis, shape, &lane);
     let levels = levels(nest);
     let phases = nest.reduces().map(|r| levels[r.0 as usize]).max().unwrap_or(0);
     for phase in 0..phases {
         let now: Vec<ValId> = nest.reduces().filter(|r| levels[r.0 as usize] == phase + 1).collect();
         let mut partial = Vec::new();
-        for r in &now {
-            let LoopOp::Reduce { op, value, .. } = nest.op(*r) else { continue };
+        for r in now {
+            let LoopOp::Reduce { op, value, .. } = nest.op(r) else { continue };
             em.hoist(&mut kb, *value, &nest.inner)?;
             let dtype = nest.dtype(*value);
-            let identity = KExpr::Lit(Literal::new(op.identity(dtype), dtype));
-            let mut acc: Option<KExpr> = None;
-            for (quad, inside) in &mut quads {
-                let v = quad.value(&mut kb, &em, *value)?;
-                for l in 0..width as usize {
-                    let mut x = crate::schedule::emit::quad::lane(&v, l);
-                    if let Some(c) = inside {
-                        x = k::select(c.clone(), x, identity.clone());
-                    }
-                    acc = Some(match acc {
-                        None => x,
-                        Some(a) => kb.bind(KExpr::Scalar(op.combine(), vec![a, x]), Ty::scalar(dtype)),
-                    });
-                }
-            }
-            partial.push((*r, op.combine(), acc.unwrap_or(identity), dtype));
+            partial.push((r, op.combine(), thread_part(&mut kb, &em, &mut quads, *op, *value)?, dtype));
         }
         combine(&mut kb, &mut em, partial, shape, &within);
         // Long rows fill the registers by themselves.
@@ -123,18 +99,66 @@ pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, shape: S
             quads.iter_mut().for_each(|(quad, _)| quad.forget(nest));
         }
     }
-    // What varies along the row is stored by all threads, the rest by a row's first.
+    store(&mut kb, &mut em, &mut quads, lane, valid)?;
+    Ok(kb.finish(program, rows * threads, grid))
+}
+
+/// The thread's own elements, and whether they are in the row.
+fn elements(
+    kb: &mut KernelBuilder,
+    em: &Emitter,
+    program: &LoopProgram,
+    axis: AxisId,
+    shape: Shape,
+    lane: &KExpr,
+) -> Vec<(Quad, Option<KExpr>)> {
+    let Shape { threads, width, each, .. } = shape;
+    let n = program.extent(axis).as_const().unwrap_or(1);
+    let units = (n + width as i64 - 1) / width as i64;
+    let mut quads = Vec::new();
+    for u in 0..each {
+        let unit = kb.int(k::add(lane.clone(), k::int((u * threads) as i64)));
+        let full = (u as i64 + 1) * threads as i64 <= units;
+        let inside = (!full).then(|| kb.bind(k::lt(unit.clone(), k::int(units)), k::BOOL));
+        let at = if full { unit } else { kb.int(k::bin(ScalarOp::Min, unit, k::int(units - 1))) };
+        quads.push((Quad::new(axis, width, at, em.axes.clone()), inside));
+    }
+    quads
+}
+
+/// The reduction of a thread's own elements.
+fn thread_part(kb: &mut KernelBuilder, em: &Emitter, quads: &mut [(Quad, Option<KExpr>)], op: ReduceOp, value: ValId) -> Result<KExpr> {
+    let dtype = em.nest.dtype(value);
+    let identity = KExpr::Lit(Literal::new(op.identity(dtype), dtype));
+    let mut acc: Option<KExpr> = None;
+    for (quad, inside) in quads {
+        for mut x in quad.value(kb, em, value)? {
+            if let Some(c) = inside {
+                x = k::select(c.clone(), x, identity.clone());
+            }
+            acc = Some(match acc {
+                None => x,
+                Some(a) => kb.bind(KExpr::Scalar(op.combine(), vec![a, x]), Ty::scalar(dtype)),
+            });
+        }
+    }
+    Ok(acc.unwrap_or(identity))
+}
+
+/// What varies along the row is stored by all threads, the rest by a row's first.
+fn store(kb: &mut KernelBuilder, em: &mut Emitter, quads: &mut [(Quad, Option<KExpr>)], lane: KExpr, valid: Option<KExpr>) -> Result<()> {
+    let nest = em.nest;
     let wide: Vec<bool> = nest
         .stores
         .iter()
         .map(|s| em.depends_on(s.value, &nest.inner) || s.index[0].axes().iter().any(|a| nest.inner.contains(a)))
         .collect();
     for (s, _) in nest.stores.iter().zip(&wide).filter(|(_, w)| **w) {
-        em.hoist(&mut kb, s.value, &nest.inner)?;
+        em.hoist(kb, s.value, &nest.inner)?;
     }
     let mut ready = Vec::new();
-    for (quad, inside) in &mut quads {
-        let stores = quad.stores(&mut kb, &em, &|s| wide[s])?;
+    for (quad, inside) in quads {
+        let stores = quad.stores(kb, em, &|s| wide[s])?;
         let condition = match (inside.clone(), valid.clone()) {
             (Some(a), Some(b)) => Some(k::and(a, b)),
             (a, b) => a.or(b),
@@ -152,12 +176,12 @@ pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, shape: S
         let cond = valid.map_or(first.clone(), |v| k::and(v, first));
         em.enter();
         kb.open();
-        em.stores(&mut kb, &|s| !wide[s])?;
+        em.stores(kb, &|s| !wide[s])?;
         let then = kb.close();
         em.leave();
         kb.stmt(Stmt::If { cond, then, otherwise: vec![] });
     }
-    Ok(kb.finish(program, rows * threads, grid))
+    Ok(())
 }
 
 /// The threads of a row combine what they have; each then knows the results.

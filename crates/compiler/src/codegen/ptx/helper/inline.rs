@@ -1,7 +1,7 @@
 //! Writing a helper function out as instructions.
 
 use super::functions;
-use super::parse::{Expr, Function, Line, Type};
+use crate::codegen::math::parse::{Expr, Function, Line, Type};
 use crate::codegen::ptx::emit::{Class, Emit, Operand};
 use crate::codegen::ptx::scalar::{Divisor, scalar};
 use aludel_ir::{DType, Error, Result, ScalarOp};

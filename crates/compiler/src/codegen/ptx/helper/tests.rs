@@ -1,7 +1,7 @@
 //! The helpers as they are written, evaluated in f32 on the host: their polynomials and ranges against the table's evaluators.
 
 use super::functions;
-use super::parse::{Expr, Line, Type};
+use crate::codegen::math::parse::{Expr, Line, Type};
 use aludel_ir::{DType, ScalarOp};
 use std::collections::HashMap;
 

@@ -70,9 +70,6 @@ pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, c: &Cont
     if tile.depth == 0 { template(tile).direct() } else { template(tile).tiled() }
 }
 
-/// Threads that keep a large GPU busy while each has a tile to itself: two workgroups of 256 on each of 132 multiprocessors.
-const BUSY: i64 = 264 * 256;
-
 /// Into how many parts the sums of a product are split best, at most `most` and none shorter than `shortest`: as many as fill the
 /// device, in the largest tiles that then do. `None` where it fills the device as it is, or its sizes are not known.
 pub(crate) fn split_parts(program: &LoopProgram, c: &Contraction, target: &Target, most: i64, shortest: i64) -> Option<i64> {
@@ -80,9 +77,11 @@ pub(crate) fn split_parts(program: &LoopProgram, c: &Contraction, target: &Targe
     let length = volume(&c.k)?;
     volume(&c.batch).zip(volume(&c.m)).zip(volume(&c.n))?;
     let sides = Sides::of(program, c);
+    // Each thread has a tile to itself.
+    let busy = 256 * target.busy_groups();
     for (t, enough, long) in TILES.into_iter().filter(|(t, ..)| t.fits(target) && sides.fill(t)) {
         let groups = sides.groups(&t);
-        let parts = (BUSY / t.threads() as i64 / groups).min(most).min(length / shortest).max(1);
+        let parts = (busy / t.threads() as i64 / groups).min(most).min(length / shortest).max(1);
         if groups * parts >= enough || length / parts >= long {
             return (parts > 1).then_some(parts);
         }
@@ -121,7 +120,7 @@ fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) 
     let kk = program.env.hint_or_one(&program.volume(&c.k)).max(1);
     let float = matches!(nest.dtype(c.reduce), DType::F32 | DType::F16 | DType::BF16 | DType::I32 | DType::U32);
     let long = long_epilogue(nest);
-    if !target.software && float && kk >= 16 {
+    if target.has_fast_workgroups() && float && kk >= 16 {
         for (t, enough, pays) in TILES {
             // A long epilogue that is written out for every result of a thread wants few of them.
             let light = !long || t.m() * t.n() / t.threads() <= 32;
@@ -130,7 +129,7 @@ fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) 
             }
         }
     }
-    if target.software {
+    if !target.has_fast_workgroups() {
         // One thread after another: large register tiles, every load is used several times.
         let per_m = match m {
             32.. => 8,
@@ -231,7 +230,7 @@ impl Template<'_> {
 
     /// A factor as it is staged: a bool as one or zero.
     fn staged_value(&self, v: ValId, e: KExpr) -> KExpr {
-        let picks = self.c.product == Product::Pick && v == self.c.lhs && self.tile.depth > 0;
+        let picks = self.c.product == Product::Gather && v == self.c.lhs && self.tile.depth > 0;
         if picks { KExpr::Cast(self.nest.dtype(self.c.reduce), Box::new(e)) } else { e }
     }
 
@@ -240,8 +239,8 @@ impl Template<'_> {
         let dtype = self.nest.dtype(self.c.reduce);
         match (self.c.product, self.tile.depth) {
             (Product::Multiply, _) => KExpr::Scalar(ScalarOp::Mul, vec![x, y]),
-            (Product::Pick, 0) => k::select(x, y, zero(dtype)),
-            (Product::Pick, _) => {
+            (Product::Gather, 0) => k::select(x, y, zero(dtype)),
+            (Product::Gather, _) => {
                 let picked = KExpr::Scalar(ScalarOp::Ne, vec![KExpr::Vec4(vec![x]), KExpr::Vec4(vec![zero(dtype)])]);
                 k::select(picked, y, KExpr::Vec4(vec![zero(dtype)]))
             }
@@ -312,7 +311,7 @@ impl Template<'_> {
         let end = kb.size(&self.extent(&self.c.k));
         // Several columns a turn, where they divide evenly: the loop's own work is shared by them. A CPU's few registers are
         // full already.
-        let turn = if !self.target.software && self.divides(&self.c.k, 4) { 4 } else { 1 };
+        let turn = if self.target.has_fast_workgroups() && self.divides(&self.c.k, 4) { 4 } else { 1 };
         kb.open();
         for u in 0..turn {
             let at = kb.int(k::add(KExpr::Var(var), k::int(u)));

@@ -49,7 +49,7 @@ pub(in crate::schedule) struct Plan {
 pub(in crate::schedule) fn plan(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Option<Plan> {
     let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
     let (b, m, n, kk) = (hint(&c.batch), hint(&c.m), hint(&c.n), hint(&c.k));
-    if target.software || m.min(n) > THIN || kk < 128 || b * m.max(n) > 1 << 16 || b * m * n * kk > 1 << 26 {
+    if !target.has_fast_workgroups() || m.min(n) > THIN || kk < 128 || b * m.max(n) > 1 << 16 || b * m * n * kk > 1 << 26 {
         return None;
     }
     let (wide, operand, axes) = if m > n { (Wide::M, c.lhs, &c.m) } else { (Wide::N, c.rhs, &c.n) };

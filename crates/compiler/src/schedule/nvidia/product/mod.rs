@@ -82,9 +82,6 @@ const NARROW: [Tile; 4] = [
     Tile::new([2, 2], [16, 16], 64, 3, true),
 ];
 
-/// Workgroups that fill a device.
-const FULL: i64 = 120;
-
 /// The tile for a product; `None` where another template does better.
 pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Option<Tile> {
     let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
@@ -104,7 +101,9 @@ pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contra
     let groups = |t: &Tile| b * ((m + t.m() as i64 - 1) / t.m() as i64) * ((n + t.n() as i64 - 1) / t.n() as i64);
     let filled = |t: &Tile| m * 4 > t.m() as i64 * 3 && n * 4 > t.n() as i64 * 3;
     let last = tiles.len() - 1;
-    (0..=last).find(|i| *i == last || filled(&tiles[*i]) && groups(&tiles[*i]) >= FULL).map(|i| Tile { element, ..tiles[i] })
+    (0..=last)
+        .find(|i| *i == last || filled(&tiles[*i]) && groups(&tiles[*i]) >= target.filling_groups())
+        .map(|i| Tile { element, ..tiles[i] })
 }
 
 pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction, tile: Tile, target: &Target) -> Result<Scheduled> {

@@ -12,7 +12,7 @@ mod multiply;
 
 use super::fragments::{Fragments, Held};
 use super::operands::{Operand, Operands, operands};
-use crate::device::{Language, MatmulPrecision, Target};
+use crate::device::{MatmulPrecision, Target};
 use crate::nest::attention::Attention;
 use crate::schedule::Scheduled;
 use crate::schedule::emit::attention::WORD;
@@ -49,7 +49,7 @@ fn pitch(o: &Operand) -> u32 {
 
 /// Whether and how the matrix units take a nest.
 pub(in crate::schedule) fn plan(program: &LoopProgram, nest: &Nest, a: &Attention, target: &Target) -> Option<Plan> {
-    if !target.speaks(Language::Ptx) || target.compute_capability < 80 {
+    if !target.has_matrix_units() {
         return None;
     }
     let types: &[DType] = match target.matmul_precision {

@@ -93,9 +93,6 @@ const SHAPES: [Shape; 3] = [
     Shape { columns: 128, stages: 4, resident: 1, speed: 84 },
     Shape { columns: 64, stages: 4, resident: 2, speed: 50 },
 ];
-/// Of an H100 or H200.
-const MULTIPROCESSORS: i64 = 132;
-
 /// Multiplications of a product that takes a launch to itself: smaller ones share theirs with what is independent of them.
 const SMALLEST: i64 = 1 << 21;
 
@@ -148,7 +145,7 @@ pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contra
     let up = |x: i64, d: i64| (x + d - 1) / d;
     let cost = |s: &Shape| {
         let groups = b * up(rows, ROWS as i64) * up(columns, s.columns as i64);
-        up(groups, MULTIPROCESSORS * s.resident) * s.resident * s.columns as i64 * 100 / s.speed
+        up(groups, target.units.max(1) as i64 * s.resident) * s.resident * s.columns as i64 * 100 / s.speed
     };
     // The producer computes 128 rows of a tile about as fast as they are multiplied. A factor in registers leaves too few of them for
     // more columns: the assembler would then run the units' instructions one after the other.

@@ -1,5 +1,7 @@
 //! The helper functions of `shaders/`: what a target's prelude declares, and the text of what a kernel uses of it.
 
+pub(super) mod parse;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
@@ -62,7 +64,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
 pub(super) fn wgsl() -> &'static Prelude {
     static PRELUDE: OnceLock<Prelude> = OnceLock::new();
     let declared = |first| words(first).find(|w| !matches!(*w, "fn" | "var" | "private"));
-    PRELUDE.get_or_init(|| Prelude::parse(include_str!("../../../../shaders/wgsl.wgsl"), declared))
+    PRELUDE.get_or_init(|| Prelude::parse(include_str!("../../../../../shaders/wgsl.wgsl"), declared))
 }
 
 /// The types of a WGSL helper's parameters and its result; `None` for an unknown name.
@@ -76,7 +78,7 @@ pub(super) fn signature(name: &str) -> Option<(Vec<&'static str>, &'static str)>
 pub(super) fn c() -> &'static Prelude {
     static PRELUDE: OnceLock<Prelude> = OnceLock::new();
     PRELUDE.get_or_init(|| {
-        Prelude::parse(include_str!("../../../../shaders/c.h"), |first| {
+        Prelude::parse(include_str!("../../../../../shaders/c.h"), |first| {
             let (before, after) = first.split_once('(')?;
             if before.starts_with("#pragma") { words(after).next() } else { words(before).last() }
         })

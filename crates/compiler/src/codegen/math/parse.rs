@@ -2,7 +2,7 @@
 
 /// The type of a scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Type {
+pub(in crate::codegen) enum Type {
     F32,
     I32,
     U32,
@@ -10,7 +10,7 @@ pub(super) enum Type {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Expr {
+pub(in crate::codegen) enum Expr {
     F32(f32),
     Int(u32, Type),
     Bool(bool),
@@ -23,7 +23,7 @@ pub(super) enum Expr {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Line {
+pub(in crate::codegen) enum Line {
     Let(String, Expr),
     Var(String, Type, Option<Expr>),
     /// `x = e`; `x += e` is read as `x = x + e`.
@@ -36,7 +36,7 @@ pub(super) enum Line {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Function {
+pub(in crate::codegen) struct Function {
     pub name: String,
     pub params: Vec<(String, Type)>,
     pub result: Type,
@@ -44,7 +44,7 @@ pub(super) struct Function {
 }
 
 /// Reads one declaration; `None` for what is no function of this language.
-pub(super) fn function(chunk: &str) -> Option<Function> {
+pub(in crate::codegen) fn function(chunk: &str) -> Option<Function> {
     let text: String = chunk.lines().filter(|l| !l.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
     let mut p = Parser { tokens: tokens(&text)?, at: 0 };
     p.word("fn")?;
