@@ -22,7 +22,9 @@ pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, a: &Atte
     let hint = |x: AxisId| program.env.hint_or_one(program.extent(x));
     // Threads along a side of the square. The larger one needs 40 KiB.
     let large = target.max_shared_bytes >= 41 << 10 && target.max_threads >= 256 && hint(a.row) > 32;
-    let side = if large { 16 } else { 8 };
+    // Rows and columns beyond the last tile are computed for nothing: where the larger tile has many of them, the smaller is faster.
+    let padded = |tile: i64| [a.row, a.column].map(|x| (hint(x) + tile - 1) / tile * tile).iter().product::<i64>();
+    let side = if large && padded(64) * 4 <= padded(32) * 5 { 16 } else { 8 };
     Tiled { program, nest, a, target, side }.build()
 }
 
