@@ -1,15 +1,13 @@
 //! Builtin functions.
 
 use super::Def;
+use super::arithmetic::{abs, base, divmod, pow, round, sum};
 use crate::host::Stream;
-use crate::objects::{Args, Dict, Exc, Iter, Kind, List, Other, Step, Value, ViewKind};
+use crate::objects::{Args, Dict, Exc, Iter, Kind, Other, Step, Value, ViewKind};
 use crate::text;
 use crate::vm::Vm;
 use crate::vm::compare;
 use crate::vm::intern::intern;
-use num_bigint::BigInt;
-use num_integer::Integer;
-use num_traits::{Signed, Zero};
 use std::rc::Rc;
 
 pub(super) const FUNCTIONS: &[Def] = &[
@@ -132,78 +130,6 @@ pub(super) const FUNCTIONS: &[Def] = &[
         let name = args.values.first().cloned().unwrap_or_default();
         let root = name.as_str().unwrap_or_default().split('.').next().unwrap_or_default().to_string();
         Err(vm.by_prelude("_import", vec![name, Value::None, Value::str(root)]))
-    }),
-];
-
-/// What the prelude alone may call.
-pub(super) const INTERNAL: &[Def] = &[
-    Def::new("_load", |vm, args| {
-        let [name] = args.exactly::<1>("_load")?;
-        let name = name.as_str().unwrap_or_default().to_string();
-        vm.load_module(&name)
-    }),
-    Def::new("_modules", |vm, _| Ok(Value::Dict(vm.modules.clone()))),
-    Def::new("_type_of", |vm, args| {
-        let [value] = args.exactly::<1>("type")?;
-        Ok(Value::Class(vm.class_of(&value)))
-    }),
-    Def::new("_keyed", keyed),
-    Def::new("_same_hash", same_hash),
-    Def::new("_set_hash", |_, args| {
-        let [object, hash] = args.exactly::<2>("_set_hash")?;
-        if let Value::Instance(instance) = &object {
-            instance.hash.set(hash.to_i64().unwrap_or(1) as u64);
-        }
-        Ok(Value::None)
-    }),
-    Def::new("_write", |vm, args| {
-        let [text] = args.exactly::<1>("_write")?;
-        vm.write(Stream::Out, text.as_str().unwrap_or_default());
-        Ok(Value::None)
-    }),
-    Def::new("_throw", |vm, args| {
-        let [generator, exception] = args.exactly::<2>("throw")?;
-        let _ = vm;
-        match generator {
-            Value::Generator(generator) => Err(Exc(Box::new(crate::objects::exception::Signal::Throw(generator, exception)))),
-            _ => Err(Exc::ty("not a generator")),
-        }
-    }),
-    Def::new("_sort_pairs", |vm, args| {
-        let [list, keys, reverse] = args.exactly::<3>("_sort_pairs")?;
-        super::lists::sort_by_keys(vm, &list, &keys, compare::truth(&reverse) == Some(true))
-    })
-    .slow("_sort_pairs_slow"),
-    Def::new("_plain", |_, args| {
-        let [value] = args.exactly::<1>("_plain")?;
-        Ok(value.plain().clone())
-    }),
-    Def::new("_is_plain", |vm, args| {
-        // Whether an object's repr or str is native.
-        let [value, name] = args.exactly::<2>("_is_plain")?;
-        let name = intern(name.as_str().unwrap_or_default());
-        Ok(Value::Bool(match &value {
-            Value::Instance(instance) => matches!(instance.class().lookup(&name), Some(Value::Native(native)) if native.owner != "host"),
-            _ => !matches!(&value, Value::Class(class) if class.meta.borrow().is_some()) || !vm.has_attribute(&value, "x"),
-        }))
-    }),
-    Def::new("_lookup", |vm, args| {
-        // A method of the type, bound, or None.
-        let [value, name] = args.exactly::<2>("_lookup")?;
-        let name = intern(name.as_str().unwrap_or_default());
-        Ok(vm.special(&value, &name).unwrap_or(Value::None))
-    }),
-    Def::new("_percent_kinds", super::strings::percent_kinds),
-    Def::new("_format_parts", super::strings::format_parts),
-    Def::new("_format_name", super::strings::format_name),
-    Def::new("_make_bare_set", |vm, args| {
-        let [list, frozen] = args.exactly::<2>("set")?;
-        let items = vm.items_of(&list)?;
-        compare::by_identity(|| vm.make_set(items, compare::truth(&frozen) == Some(true)))
-    }),
-    Def::new("_native_dict_update", |vm, args| {
-        let [dict, other] = args.exactly::<2>("update")?;
-        compare::by_identity(|| vm.update_dict(&dict, &other))
     }),
 ];
 
@@ -449,26 +375,6 @@ fn hasattr(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     attribute_or(result, || Ok(Value::Bool(false)))
 }
 
-fn abs(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    let [value] = args.exactly::<1>("abs")?;
-    if let Some(method) = vm.special(&value, &vm.names.abs.clone())
-        && !crate::vm::index::is_native_method(&method)
-    {
-        return Err(Exc::call(method, vec![]));
-    }
-    Ok(match value.plain() {
-        Value::Int(i) => i.checked_abs().map_or_else(|| Value::big(BigInt::from(*i).abs()), Value::Int),
-        Value::Bool(b) => Value::Int(i64::from(*b)),
-        Value::Float(f) => Value::Float(f.abs()),
-        Value::Big(b) => Value::big(b.abs()),
-        Value::Other(other) if let Other::Complex(re, im) = &**other => Value::Float(re.hypot(*im)),
-        _ => match vm.special(&value, &vm.names.abs.clone()) {
-            Some(method) => return Err(Exc::call(method, vec![])),
-            None => return Err(Exc::ty(format!("bad operand type for abs(): '{}'", vm.type_name(&value)))),
-        },
-    })
-}
-
 fn extreme(vm: &mut Vm, args: &mut Args, name: &str, wanted: std::cmp::Ordering) -> Result<Value, Exc> {
     if !args.keywords.is_empty() {
         return Err(Exc::slow());
@@ -493,57 +399,6 @@ fn extreme(vm: &mut Vm, args: &mut Args, name: &str, wanted: std::cmp::Ordering)
         }
     }
     Ok(best)
-}
-
-/// `sum`, with CPython's compensated addition of floats (3.12).
-fn sum(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    let [iterable, start] = args.bind("sum", &["/iterable", "start"], 1)?;
-    let start = if matches!(start, Value::Unbound) { Value::Int(0) } else { start };
-    if let Value::Str(_) = start {
-        return Err(Exc::ty("sum() can't sum strings [use ''.join(seq) instead]"));
-    }
-    let items = vm.items_of(&iterable)?;
-    let mut total = start;
-    let mut at = 0;
-    while at < items.len() {
-        if let Value::Float(first) = total {
-            // Neumaier's sum as long as numbers come.
-            let (mut sum, mut rest) = (first, 0.0);
-            while let Some(item) = items.get(at) {
-                let x = match item {
-                    Value::Float(x) => *x,
-                    Value::Int(i) => {
-                        sum += *i as f64;
-                        at += 1;
-                        continue;
-                    }
-                    _ => break,
-                };
-                let next = sum + x;
-                rest += if sum.abs() >= x.abs() { (sum - next) + x } else { (x - next) + sum };
-                sum = next;
-                at += 1;
-            }
-            if rest != 0.0 && rest.is_finite() {
-                sum += rest;
-            }
-            total = Value::Float(sum);
-            let Some(item) = items.get(at) else { break };
-            total = add(vm, total, item.clone())?;
-            at += 1;
-            continue;
-        }
-        total = add(vm, total, items[at].clone())?;
-        at += 1;
-    }
-    Ok(total)
-}
-
-fn add(vm: &mut Vm, a: Value, b: Value) -> Result<Value, Exc> {
-    match vm.binary(crate::bytecode::Binary::Add, a, b) {
-        Err(exc) if matches!(&*exc.0, crate::objects::exception::Signal::Call(_)) => Err(Exc::slow()),
-        other => other,
-    }
 }
 
 fn any_all(vm: &mut Vm, args: &mut Args, name: &str, wanted: bool) -> Result<Value, Exc> {
@@ -649,105 +504,6 @@ fn ord(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     }
 }
 
-fn base(args: &mut Args, name: &str, radix: u32) -> Result<Value, Exc> {
-    let [value] = args.exactly::<1>(name)?;
-    match value.to_big() {
-        Some(number) => Ok(Value::str(text::int::to_base(&number, radix, true))),
-        None => Err(Exc::ty("object cannot be interpreted as an integer")),
-    }
-}
-
-fn round(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    let [value, digits] = args.bind("round", &["number", "ndigits"], 1)?;
-    let digits = if matches!(digits, Value::Unbound | Value::None) { None } else { Some(vm.index_of(&digits)?) };
-    match (value.plain(), digits) {
-        (Value::Float(f), None) => {
-            if !f.is_finite() {
-                let what = if f.is_nan() { "NaN" } else { "infinity" };
-                let kind = if f.is_nan() { Kind::ValueError } else { Kind::OverflowError };
-                return Err(Exc::new(kind, format!("cannot convert float {what} to integer")));
-            }
-            super::numbers::int_of_float(f.round_ties_even())
-        }
-        (Value::Float(f), Some(digits)) => {
-            if !f.is_finite() || digits > 330 {
-                return Ok(Value::Float(*f));
-            }
-            if digits < -330 {
-                return Ok(Value::Float(0.0_f64.copysign(*f)));
-            }
-            if digits >= 0 {
-                // As many digits exactly, rounded half to even, read back.
-                let text = format!("{f:.*}", digits as usize);
-                return Ok(Value::Float(text.parse().unwrap_or(*f)));
-            }
-            let scale = 10f64.powi(-digits as i32);
-            Ok(Value::Float((f / scale).round_ties_even() * scale))
-        }
-        (Value::Int(_) | Value::Bool(_) | Value::Big(_), None) => Ok(Value::big(value.to_big().unwrap_or_default())),
-        (Value::Int(_) | Value::Bool(_) | Value::Big(_), Some(digits)) => {
-            let number = value.to_big().unwrap_or_default();
-            if digits >= 0 {
-                return Ok(Value::big(number));
-            }
-            let Some(power) = u32::try_from(-digits).ok().filter(|p| *p < 10_000) else { return Ok(Value::Int(0)) };
-            let unit = BigInt::from(10).pow(power);
-            let (quotient, rest) = number.div_mod_floor(&unit);
-            let twice = &rest * 2;
-            let up = twice > unit || (twice == unit && quotient.is_odd());
-            Ok(Value::big((quotient + i32::from(up)) * unit))
-        }
-        _ => Err(Exc::slow()),
-    }
-}
-
-fn divmod(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    let [a, b] = args.exactly::<2>("divmod")?;
-    if matches!(a, Value::Instance(_)) || matches!(b, Value::Instance(_)) {
-        return Err(Exc::slow());
-    }
-    if let (Value::Float(_), _) | (_, Value::Float(_)) = (&a, &b) {
-        let (x, y) = (vm.float_of(&a)?, vm.float_of(&b)?);
-        if y == 0.0 {
-            return Err(Exc::new(Kind::ZeroDivisionError, "float divmod()"));
-        }
-        let (quotient, rest) = crate::vm::number::float_divmod(x, y);
-        return Ok(Value::tuple(vec![Value::Float(quotient), Value::Float(rest)]));
-    }
-    let (Some(x), Some(y)) = (a.to_big(), b.to_big()) else {
-        let (a, b) = (vm.type_name(&a), vm.type_name(&b));
-        return Err(Exc::ty(format!("unsupported operand type(s) for divmod(): '{a}' and '{b}'")));
-    };
-    if y.is_zero() {
-        return Err(Exc::new(Kind::ZeroDivisionError, "integer division or modulo by zero"));
-    }
-    let (quotient, rest) = x.div_mod_floor(&y);
-    Ok(Value::tuple(vec![Value::big(quotient), Value::big(rest)]))
-}
-
-fn pow(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    let [base, exponent, modulus] = args.bind("pow", &["base", "exp", "mod"], 2)?;
-    if matches!(modulus, Value::Unbound | Value::None) {
-        return vm.binary(crate::bytecode::Binary::Pow, base, exponent);
-    }
-    let (Some(base), Some(exponent), Some(modulus)) = (base.to_big(), exponent.to_big(), modulus.to_big()) else {
-        return Err(Exc::ty("pow() 3rd argument not allowed unless all arguments are integers"));
-    };
-    if modulus.is_zero() {
-        return Err(Exc::value("pow() 3rd argument cannot be 0"));
-    }
-    if exponent.is_negative() {
-        return match base.modinv(&modulus) {
-            Some(inverse) => Ok(Value::big(inverse.modpow(&-exponent, &modulus))),
-            None => Err(Exc::value("base is not invertible for the given modulus")),
-        };
-    }
-    if exponent.bits().saturating_mul(modulus.bits()).saturating_mul(modulus.bits()) > 1 << 36 {
-        return Err(Exc::new(Kind::OverflowError, "pow() of integers that large is not supported"));
-    }
-    Ok(Value::big(base.modpow(&exponent, &modulus)))
-}
-
 fn dir(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let mut names: std::collections::BTreeSet<String> = std::collections::BTreeSet::new();
     let mut add = |dict: &Rc<Dict>| {
@@ -784,45 +540,4 @@ fn dir(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         }
     }
     Ok(Value::list(names.into_iter().map(Value::str).collect()))
-}
-
-/// One operation of a dictionary or set with a key that was resolved by Python code: it is found by identity.
-fn keyed(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    let [operation, container, key, value] = args.exactly::<4>("_keyed")?;
-    let operation = operation.as_str().unwrap_or_default().to_string();
-    compare::by_identity(|| match (operation.as_str(), container.plain()) {
-        ("get", plain) => vm.builtin_item(plain, &key),
-        ("set", plain) => vm.builtin_set_item(plain, &key, value).map(|()| Value::None),
-        ("del", plain @ Value::Dict(_)) => vm.builtin_delete_item(plain, &key),
-        ("in", plain) => vm.contains(plain, &key).map(Value::Bool),
-        ("add", plain) => vm.add_to_set(plain, key),
-        ("del", Value::Set(set)) => {
-            let hash = compare::hash(&key)?;
-            let mut members = set.borrow_mut();
-            match members.find(hash, &key)? {
-                Some(place) => {
-                    let old = members.remove(place);
-                    drop(members);
-                    drop(old);
-                    Ok(Value::None)
-                }
-                None => Err(Exc::key(key)),
-            }
-        }
-        _ => Err(Exc::ty("unknown operation")),
-    })
-}
-
-/// Keys of a dictionary or set with a given hash.
-fn same_hash(_vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    let [container, key] = args.exactly::<2>("_same_hash")?;
-    let hash = compare::hash(&key)?;
-    let keys: Vec<Value> = match container.plain() {
-        Value::Dict(dict) => {
-            dict.borrow().slots().iter().filter(|e| e.hash == hash && !matches!(e.key, Value::Unbound)).map(|e| e.key.clone()).collect()
-        }
-        Value::Set(set) => set.borrow().iter().filter(|(h, _)| *h == hash).map(|(_, v)| v.clone()).collect(),
-        _ => Vec::new(),
-    };
-    Ok(Value::List(Rc::new(List::new(keys))))
 }

@@ -1,9 +1,11 @@
 //! Builtin types and functions. A type's methods are a table of natives; what they cannot do alone is in `prelude.py`.
 
+mod arithmetic;
 mod containers;
 mod dicts;
 pub mod exceptions;
 mod functions;
+mod internal;
 mod lists;
 mod numbers;
 mod objects;
@@ -310,7 +312,7 @@ pub(crate) fn install(vm: &mut Vm) {
 
 /// Runs the prelude: its functions become what natives fall back to, those without `_` in front builtins.
 fn load_prelude(vm: &mut Vm) {
-    let prelude = namespace(vm, functions::INTERNAL);
+    let prelude = namespace(vm, internal::INTERNAL);
     for (key, value) in vm.builtins.borrow().iter() {
         if let Value::Str(name) = key
             && prelude.get_str(name).is_none()

@@ -101,7 +101,6 @@ impl Compare {
 /// One instruction. Targets of jumps are indices of instructions; `s` operands index [`Code::sites`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Op {
-    Nop,
     Const(u32),
     None,
     Local(u32),
@@ -134,7 +133,6 @@ pub enum Op {
     DeleteAttr(u32),
     /// Replaces the object by a function and the object, or by nothing and a bound callable.
     LoadMethod(u32),
-    SuperAttr(u32),
     Item,
     StoreItem,
     DeleteItem,
@@ -153,8 +151,6 @@ pub enum Op {
     Swap,
     /// The top goes below the next two.
     Rot3,
-    /// The top goes below the next three.
-    Rot4,
     Jump(u32),
     /// A jump backwards: counts fuel.
     Loop(u32),
@@ -225,8 +221,6 @@ pub enum Op {
     MatchMapping,
     MatchKeys,
     MatchClass(u16, u16),
-    /// Length of the top, which stays.
-    Len,
     /// `annotations[name] = top`.
     Annotate(u32),
 }

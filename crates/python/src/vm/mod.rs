@@ -12,6 +12,8 @@ pub mod iterate;
 pub mod names;
 pub mod number;
 pub mod operator;
+mod raise;
+mod rare;
 pub mod repr;
 mod run;
 pub mod traceback;

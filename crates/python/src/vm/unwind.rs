@@ -81,11 +81,12 @@ impl Vm {
         let mut exception = exception;
         let mut note = noted;
         loop {
+            let note_here = std::mem::replace(&mut note, true);
             let Some(frame) = self.frames.last_mut() else { return Err(Exit::Error(exception)) };
             if let Value::Instance(instance) = &exception
                 && let Some(data) = instance.exception()
                 && !frame.function.code.source.internal
-                && std::mem::replace(&mut note, true)
+                && note_here
             {
                 let at = frame.ip.saturating_sub(1);
                 data.borrow_mut().traceback.push(TracePoint { code: frame.function.code.clone(), at });

@@ -1,0 +1,75 @@
+//! `raise` and `except`.
+
+use super::frame::After;
+use super::{Exit, Vm};
+use crate::objects::{Exc, Kind, Value};
+
+impl Vm {
+    /// The statement `raise` with its operands on the stack.
+    pub(super) fn raise(&mut self, count: u8) -> Result<(), Exit> {
+        let cause = if count == 2 { self.stack.pop() } else { None };
+        let exc = match count {
+            0 => {
+                if matches!(self.handled, Value::Instance(_)) {
+                    let exception = self.handled.clone();
+                    return self.unwind_from(exception, false);
+                }
+                Exc::new(Kind::RuntimeError, "No active exception to reraise")
+            }
+            3 => Exc::new(Kind::AssertionError, ""),
+            _ => {
+                let raised = self.stack.pop().unwrap_or_default();
+                self.raise_exc(raised, cause)
+            }
+        };
+        self.settle(Err(exc), After::Push)
+    }
+
+    fn raise_exc(&mut self, raised: Value, cause: Option<Value>) -> Exc {
+        match &raised {
+            Value::Class(class) if class.is_subclass(&self.types.exception(Kind::BaseException)) => {
+                Exc::call_then(raised, vec![], move |vm, exception| Err(vm.raise_exc(exception, cause)))
+            }
+            Value::Instance(instance) if instance.exception().is_some() => {
+                match cause {
+                    None => {}
+                    Some(Value::Class(class)) if class.is_subclass(&self.types.exception(Kind::BaseException)) => {
+                        let raised = raised.clone();
+                        return Exc::call_then(Value::Class(class), vec![], move |vm, cause| Err(vm.raise_exc(raised, Some(cause))));
+                    }
+                    Some(cause) => {
+                        let valid = matches!(cause, Value::None) || matches!(&cause, Value::Instance(i) if i.exception().is_some());
+                        if !valid {
+                            return Exc::ty("exception causes must derive from BaseException");
+                        }
+                        if let Some(data) = instance.exception() {
+                            let mut data = data.borrow_mut();
+                            data.suppress_context = true;
+                            let old = std::mem::replace(&mut data.cause, cause);
+                            drop(data);
+                            drop(old);
+                        }
+                    }
+                }
+                Exc::raise(raised)
+            }
+            _ => Exc::ty("exceptions must derive from BaseException"),
+        }
+    }
+
+    /// Whether an exception is of the class, or one of the classes, of an `except`.
+    pub(super) fn match_exception(&mut self, exception: &Value, class: &Value) -> Result<bool, Exc> {
+        match class {
+            Value::Class(class) if class.is_subclass(&self.types.exception(Kind::BaseException)) => Ok(self.is_instance(exception, class)),
+            Value::Tuple(classes) => {
+                for class in classes.iter() {
+                    if self.match_exception(exception, class)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            _ => Err(Exc::ty("catching classes that do not inherit from BaseException is not allowed")),
+        }
+    }
+}
