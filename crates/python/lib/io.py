@@ -1,12 +1,8 @@
-"""Files and streams in memory; a file is read when it is opened and stored when it is flushed or closed."""
-import _host
+"""Streams in memory, and open()."""
+from _open import open, UnsupportedOperation
 
 SEEK_SET, SEEK_CUR, SEEK_END = 0, 1, 2
 DEFAULT_BUFFER_SIZE = 8192
-
-
-class UnsupportedOperation(OSError, ValueError):
-    pass
 
 
 class IOBase:
@@ -187,119 +183,4 @@ class BytesIO(_Bytes, _Buffer):
         super().__init__(bytes(initial_bytes or b""))
 
 
-class _File(_Buffer):
-    def _open(self, name, mode, update):
-        self.name, self.mode = name, mode
-        self._path = name
-        plain = mode.replace("b", "").replace("t", "")
-        kind = plain.replace("+", "")
-        self._readable = kind == "r" or update
-        self._writable = kind != "r" or update
-        exists = True
-        try:
-            folder = _host.metadata(self._path)[0]
-        except FileNotFoundError:
-            exists = folder = False
-        if folder:
-            raise IsADirectoryError(21, "Is a directory", name)
-        if kind == "x" and exists:
-            raise FileExistsError(17, "File exists", name)
-        if kind in ("r", "a") and (exists or kind == "r"):
-            content = _host.read(self._path)
-        else:
-            content = b""
-            _host.store(self._path, b"")
-        _Buffer.__init__(self, self._decode(content))
-        if kind == "a":
-            self._at = len(self._content)
-        self._dirty = False
-
-    def write(self, data):
-        n = super().write(data)
-        self._dirty = True
-        return n
-
-    def truncate(self, size=None):
-        self._dirty = True
-        return super().truncate(size)
-
-    def flush(self):
-        self._check()
-        if self._dirty:
-            self._join()
-            _host.store(self._path, self._encode(self._content))
-            self._dirty = False
-
-    def close(self):
-        if not self.closed:
-            self.flush()
-            self.closed = True
-
-    def __del__(self):
-        self.close()
-
-
-class TextIOWrapper(_Text, _File):
-    errors, newlines, line_buffering = "strict", None, False
-
-    def __init__(self, name, mode, encoding, errors, newline):
-        self.encoding = encoding or "UTF-8"
-        self.errors = errors or "strict"
-        self._keep = newline == ""
-        self._open(name, mode, "+" in mode)
-
-    def _decode(self, data):
-        text = data.decode(self.encoding, self.errors)
-        return text if self._keep or "\r" not in text else text.replace("\r\n", "\n").replace("\r", "\n")
-
-    def _encode(self, text):
-        return text.encode(self.encoding, self.errors)
-
-    def __repr__(self):
-        return f"<_io.TextIOWrapper name={self.name!r} mode={self.mode!r} encoding={self.encoding!r}>"
-
-
-class BufferedIOBase(_Bytes, _File):
-    def __init__(self, name, mode):
-        self._open(name, mode, "+" in mode)
-        self.mode = mode if "+" in mode else mode.replace("t", "")
-
-    def _decode(self, data):
-        return data
-
-    def _encode(self, data):
-        return data
-
-    def __repr__(self):
-        return f"<_io.BufferedReader name={self.name!r}>"
-
-
-BufferedReader = BufferedWriter = BufferedRandom = BufferedIOBase
-TextIOBase = RawIOBase = FileIO = IOBase
-
-
-def open(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None):
-    if not isinstance(file, (str, bytes, int)):
-        path = getattr(type(file), "__fspath__", None)
-        if path is None:
-            raise TypeError(f"expected str, bytes or os.PathLike object, not {type(file).__name__}")
-        file = path(file)
-    if isinstance(file, bytes):
-        file = file.decode()
-    if not isinstance(file, str):
-        raise OSError(9, "Bad file descriptor")
-    if not isinstance(mode, str):
-        raise TypeError(f"open() argument 'mode' must be str, not {type(mode).__name__}")
-    if any(c not in "rwxabt+" for c in mode) or len(set(mode)) != len(mode):
-        raise ValueError(f"invalid mode: {mode!r}")
-    if "b" in mode and "t" in mode:
-        raise ValueError("can't have text and binary mode at once")
-    if sum(c in mode for c in "rwxa") != 1:
-        raise ValueError("must have exactly one of create/read/write/append mode")
-    if "b" in mode:
-        if encoding is not None:
-            raise ValueError("binary mode doesn't take an encoding argument")
-        return BufferedIOBase(file, mode)
-    if not file:
-        raise FileNotFoundError(2, "No such file or directory", file)
-    return TextIOWrapper(file, mode, encoding, errors, newline)
+TextIOBase = RawIOBase = BufferedIOBase = FileIO = TextIOWrapper = BufferedReader = BufferedWriter = IOBase

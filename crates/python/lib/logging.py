@@ -1,5 +1,6 @@
 """Logging: loggers in a tree, handlers, formatters."""
 import sys
+import _frames
 import time
 import os
 from string import Template as _Template
@@ -272,17 +273,9 @@ class Logger(Filterer):
 
     def _log(self, level, msg, args, exc_info=None, extra=None, stack_info=False, stacklevel=1):
         pathname, lineno, func = "(unknown file)", 0, "(unknown function)"
-        try:
-            frame = sys._getframe(1)
-            own = frame.f_code.co_filename
-            while frame is not None and frame.f_code.co_filename == own:
-                frame = frame.f_back
-            for _ in range(stacklevel - 1):
-                frame = frame.f_back or frame
-            if frame is not None:
-                pathname, lineno, func = frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
-        except (AttributeError, ValueError):
-            pass
+        frames = [f for f in _frames.frames() if f[3] is not globals()]
+        if stacklevel <= len(frames):
+            pathname, lineno, func, _ = frames[stacklevel - 1]
         if exc_info:
             if isinstance(exc_info, BaseException):
                 exc_info = (type(exc_info), exc_info, exc_info.__traceback__)

@@ -1,6 +1,6 @@
 """The host's files and environment."""
 import sys as _sys
-import _host
+import _files as _host
 
 name = "posix"
 sep, altsep, extsep, pathsep, linesep, devnull, curdir, pardir = "/", None, ".", ":", "\n", "/dev/null", ".", ".."
@@ -86,7 +86,11 @@ class stat_result(tuple):
 
 
 def stat(path, *, follow_symlinks=True):
-    directory, size, modified = _host.metadata(fsdecode(path))
+    path = fsdecode(path)
+    found = _host.metadata(path) if path else None
+    if found is None:
+        raise FileNotFoundError(2, "No such file or directory", path)
+    directory, size, modified = found
     return stat_result((0o040755 if directory else 0o100644, 0, 0, 1, 0, 0, size, modified, modified, modified))
 
 
@@ -165,20 +169,20 @@ def makedirs(name, mode=0o777, exist_ok=False):
 
 
 def remove(path):
-    path = fsdecode(path)
-    if _host.metadata(path)[0]:
-        raise IsADirectoryError(21, "Is a directory", path)
-    _host.remove(path)
+    target = fsdecode(path)
+    if stat(target)[0] == 0o040755:
+        raise IsADirectoryError(21, "Is a directory", target)
+    _host.remove(target)
 
 
 unlink = remove
 
 
 def rmdir(path):
-    path = fsdecode(path)
-    if not _host.metadata(path)[0]:
-        raise NotADirectoryError(20, "Not a directory", path)
-    _host.remove(path)
+    target = fsdecode(path)
+    if stat(target)[0] != 0o040755:
+        raise NotADirectoryError(20, "Not a directory", target)
+    _host.remove(target)
 
 
 def removedirs(name):
@@ -251,7 +255,10 @@ def cpu_count():
 
 
 def urandom(n):
-    return _host.entropy(n)
+    data = b""
+    while len(data) < n:
+        data += _host.entropy().to_bytes(8, "little")
+    return data[:n]
 
 
 def strerror(code):

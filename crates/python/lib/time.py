@@ -1,20 +1,10 @@
 """Clocks and calendars of seconds."""
-from _host import now as time, monotonic, sleep, utc_offset as _utc_offset
+from _time import time, time_ns, perf_counter, perf_counter_ns, monotonic, monotonic_ns, process_time, thread_time, sleep
+from _files import utc_offset as _utc_offset
 
-perf_counter = process_time = thread_time = monotonic
+process_time_ns = perf_counter_ns
 tzname = ("UTC", "UTC")
 timezone = altzone = daylight = 0
-
-
-def time_ns():
-    return int(time() * 1e9)
-
-
-def perf_counter_ns():
-    return int(monotonic() * 1e9)
-
-
-monotonic_ns = process_time_ns = perf_counter_ns
 
 
 class struct_time(tuple):

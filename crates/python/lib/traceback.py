@@ -1,17 +1,13 @@
 """Tracebacks as text."""
 import sys
-import _host
-
-
-def _one(value):
-    return _host.format_exception(value)
+import _frames
 
 
 def format_exception(exc, value=None, tb=None, limit=None, chain=True):
     value = exc if isinstance(exc, BaseException) else value
     if value is None:
         return ["NoneType: None\n"]
-    return _host.format_exception(value).splitlines(True)
+    return _frames.format_exception(value).splitlines(True)
 
 
 def format_exc(limit=None, chain=True):
@@ -54,7 +50,7 @@ def format_tb(tb, limit=None):
 
 
 def format_stack(f=None, limit=None):
-    return [f'  File "{name}", line {line}, in {code}\n' for name, line, code, _ in reversed(_host.frames()[1:])]
+    return [f'  File "{name}", line {line}, in {code}\n' for name, line, code, _ in reversed(_frames.frames()[1:])]
 
 
 def print_stack(f=None, limit=None, file=None):

@@ -1,5 +1,6 @@
 """Warnings: shown once for each place, on standard error."""
 import sys
+import _frames
 
 _filters = []
 _seen = set()
@@ -50,13 +51,12 @@ def warn(message, category=None, stacklevel=1, source=None):
     category = UserWarning if category is None else category
     if not (isinstance(category, type) and issubclass(category, Warning)):
         raise TypeError(f"category must be a Warning subclass, not '{type(category).__name__}'")
-    try:
-        frame = sys._getframe(stacklevel)
-    except ValueError:
-        frame = None
-    filename = frame.f_code.co_filename if frame else "sys"
-    lineno = frame.f_lineno if frame else 1
-    module = frame.f_globals.get("__name__", "<string>") if frame else "sys"
+    frames = _frames.frames()
+    if stacklevel < len(frames):
+        filename, lineno, _, names = frames[stacklevel]
+        module = names.get("__name__", "<string>")
+    else:
+        filename, lineno, module = "sys", 1, "sys"
     warn_explicit(message, category, filename, lineno, module)
 
 

@@ -1,6 +1,10 @@
 //! Modules of the standard library: natives, and the texts of those in Python.
 
 pub mod files;
+mod frames;
+mod math;
+mod random;
+mod re;
 mod sys;
 mod time;
 
@@ -15,10 +19,15 @@ macro_rules! sources {
 
 sources! {
     "abc": "abc.py", "argparse": "argparse.py", "bisect": "bisect.py", "collections": "collections/__init__.py",
-    "collections.abc": "collections/abc.py", "contextlib": "contextlib.py", "copy": "copy.py", "dataclasses": "dataclasses.py",
-    "enum": "enum.py", "functools": "functools.py", "heapq": "heapq.py", "itertools": "itertools.py", "json": "json.py",
-    "operator": "operator.py", "random": "random.py", "string": "string.py", "textwrap": "textwrap.py", "types": "types.py",
-    "typing": "typing.py", "warnings": "warnings.py",
+    "collections.abc": "collections/abc.py", "contextlib": "contextlib.py", "copy": "copy.py", "csv": "csv.py",
+    "dataclasses": "dataclasses.py", "datetime": "datetime.py", "enum": "enum.py", "errno": "errno.py", "fnmatch": "fnmatch.py",
+    "functools": "functools.py", "gc": "gc.py", "glob": "glob.py", "heapq": "heapq.py", "importlib": "importlib.py",
+    "inspect": "inspect.py", "io": "io.py", "itertools": "itertools.py", "json": "json.py", "logging": "logging.py",
+    "numbers": "numbers.py", "operator": "operator.py", "os": "os.py", "pathlib": "pathlib.py", "platform": "platform.py",
+    "posixpath": "posixpath.py", "pprint": "pprint.py", "random": "random.py", "re": "re.py", "shutil": "shutil.py",
+    "statistics": "statistics.py", "string": "string.py", "tempfile": "tempfile.py", "textwrap": "textwrap.py",
+    "threading": "threading.py", "time": "time.py", "traceback": "traceback.py", "types": "types.py", "typing": "typing.py",
+    "uuid": "uuid.py", "warnings": "warnings.py",
 }
 
 /// Makes all modules known; one is run when it is imported first.
@@ -28,6 +37,10 @@ pub(crate) fn install(vm: &mut Vm) {
     }
     vm.add_python_module("_open", include_str!("files.py"));
     vm.add_native_module("_files", files::init);
+    vm.add_native_module("_frames", frames::init);
+    vm.add_native_module("_random", random::init);
+    vm.add_native_module("_re", re::init);
+    vm.add_native_module("_time", time::init);
+    vm.add_native_module("math", math::init);
     vm.add_native_module("sys", sys::init);
-    vm.add_native_module("time", time::init);
 }
