@@ -40,7 +40,7 @@ class ABCMeta(type):
         return cls.__subclasscheck__(type(instance))
 
     def __subclasscheck__(cls, subclass):
-        hook = cls.__subclasshook__(subclass)
+        hook = getattr(cls, "__subclasshook__", lambda C: NotImplemented)(subclass)
         if hook is not NotImplemented:
             return hook
         if cls in subclass.__mro__:

@@ -86,7 +86,7 @@ def copy(x):
         return x
     if cls in (tuple, frozenset):
         return x
-    if cls in (list, dict, set, bytearray):
+    if cls in (list, dict, set):
         return x.copy()
     copier = getattr(cls, "__copy__", None)
     if copier is not None:
@@ -135,8 +135,6 @@ def deepcopy(x, memo=None):
         y = {deepcopy(v, memo) for v in x}
     elif cls is frozenset:
         y = frozenset([deepcopy(v, memo) for v in x])
-    elif cls is bytearray:
-        y = x.copy()
     else:
         copier = getattr(x, "__deepcopy__", None)
         if copier is not None:

@@ -19,9 +19,9 @@ class Random:
         self.seed(x)
 
     def seed(self, a=None, version=2):
-        if a is not None and not isinstance(a, (int, float, str, bytes, bytearray)):
+        if a is not None and not isinstance(a, (int, float, str, bytes)):
             raise TypeError("The only supported seed types are: None,\nint, float, str, bytes, and bytearray.")
-        self._twister.seed(bytes(a) if isinstance(a, bytearray) else a)
+        self._twister.seed(a)
         self.gauss_next = None
 
     def getstate(self):

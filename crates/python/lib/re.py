@@ -138,7 +138,7 @@ class Pattern:
 
     def _run(self, string, pos, endpos, mode):
         if not isinstance(string, str):
-            if isinstance(string, (bytes, bytearray)):
+            if isinstance(string, bytes):
                 raise TypeError("cannot use a string pattern on a bytes-like object")
             raise TypeError(f"expected string or bytes-like object, got '{type(string).__name__}'")
         spans = self._program.run(string, pos, endpos, mode)

@@ -385,8 +385,7 @@ class ByteString(Sequence):
 
 for _t in (tuple, str, range, bytes):
     Sequence.register(_t)
-for _t in (list, bytearray):
-    MutableSequence.register(_t)
+MutableSequence.register(list)
 Set.register(frozenset)
 MutableSet.register(set)
 MutableMapping.register(dict)

@@ -209,11 +209,6 @@ fn pow(x: f64, y: f64) -> Result<f64, Failure> {
 }
 
 fn integer(vm: &Vm, value: &Value) -> Result<BigInt, Exc> {
-    if value.is_int() || matches!(value.plain(), Value::Bool(_))
-        && let Some(n) = value.plain().to_big()
-    {
-        return Ok(n);
-    }
     if let Some(n) = value.plain().to_big().filter(|_| !matches!(value.plain(), Value::Float(_))) {
         return Ok(n);
     }
@@ -263,15 +258,11 @@ fn whole(vm: &mut Vm, args: &mut Args, name: &'static str, round: fn(f64) -> f64
         Value::Int(_) | Value::Big(_) => Ok(x.plain().clone()),
         Value::Bool(b) => Ok(Value::Int(i64::from(*b))),
         Value::Float(f) if f.is_nan() => Err(Exc::value("cannot convert float NaN to integer")),
-        Value::Float(f) if f.is_infinite() => {
-            Err(Exc::new(Kind::OverflowError, "cannot convert float infinity to integer"))
-        }
+        Value::Float(f) if f.is_infinite() => Err(Exc::new(Kind::OverflowError, "cannot convert float infinity to integer")),
         Value::Float(f) => Ok(Value::big(BigInt::from_f64(round(*f)).unwrap_or_default())),
         _ => match vm.special(&x, &method) {
             Some(method) => Err(Exc::call(method, vec![])),
-            None if name == "trunc" => {
-                Err(Exc::ty(format!("type {} doesn't define __trunc__ method", vm.type_name(&x))))
-            }
+            None if name == "trunc" => Err(Exc::ty(format!("type {} doesn't define __trunc__ method", vm.type_name(&x)))),
             None => Err(Exc::ty(format!("must be real number, not {}", vm.type_name(&x)))),
         },
     }

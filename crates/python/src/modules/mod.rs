@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 sources! {
-    "abc": "abc.py", "argparse": "argparse.py", "bisect": "bisect.py", "collections": "collections/__init__.py",
+    "__future__": "__future__.py", "abc": "abc.py", "argparse": "argparse.py", "bisect": "bisect.py", "collections": "collections/__init__.py",
     "collections.abc": "collections/abc.py", "contextlib": "contextlib.py", "copy": "copy.py", "csv": "csv.py",
     "dataclasses": "dataclasses.py", "datetime": "datetime.py", "enum": "enum.py", "errno": "errno.py", "fnmatch": "fnmatch.py",
     "functools": "functools.py", "gc": "gc.py", "glob": "glob.py", "heapq": "heapq.py", "importlib": "importlib.py",
