@@ -30,13 +30,25 @@ fn data(value: &Value) -> Result<&RefCell<ExcData>, Exc> {
     }
 }
 
-fn new(_vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+fn new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     if args.values.is_empty() {
         return Err(Exc::ty("BaseException.__new__(): not enough arguments"));
     }
     let Value::Class(class) = args.values.remove(0) else { return Err(Exc::ty("BaseException.__new__(X): X is not a type object")) };
     let keywords = std::mem::take(&mut args.keywords);
     let values: Vec<Value> = args.values.drain(..).collect();
+    // `OSError(2, ..)` is a `FileNotFoundError`.
+    let class = match values.first().and_then(Value::to_i64) {
+        Some(number) if values.len() > 1 && Rc::ptr_eq(&class, &vm.types.exception(Kind::OSError)) => vm.types.exception(match number {
+            2 => Kind::FileNotFoundError,
+            13 => Kind::PermissionError,
+            17 => Kind::FileExistsError,
+            20 => Kind::NotADirectoryError,
+            21 => Kind::IsADirectoryError,
+            _ => Kind::OSError,
+        }),
+        _ => class,
+    };
     let made = make(class.clone(), values.clone());
     details(&class, &made, &values);
     for (name, value) in keywords {

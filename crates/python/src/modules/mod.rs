@@ -35,6 +35,10 @@ pub(crate) fn install(vm: &mut Vm) {
     for (name, text) in SOURCES {
         vm.add_python_module(name, text);
     }
+    vm.add_python_module(
+        "__future__",
+        "annotations = division = print_function = absolute_import = unicode_literals = generator_stop = True\n",
+    );
     vm.add_python_module("_open", include_str!("files.py"));
     vm.add_native_module("_files", files::init);
     vm.add_native_module("_frames", frames::init);
