@@ -85,7 +85,13 @@ class EnumType(type):
         return namespace
 
     def __new__(metacls, cls, bases, namespace, *, boundary=None, **kwds):
-        names = getattr(namespace, "_member_names", [])
+        if not getattr(namespace, "_member_names", None):
+            # The body ran in a plain dictionary: what it set is sorted out now.
+            made = metacls.__prepare__(cls, bases)
+            for name, value in namespace.items():
+                made[name] = value
+            namespace = made
+        names = namespace._member_names
         attributes = {k: v for k, v in dict.items(namespace) if k not in names and k != "_ignore_"}
         ignored = getattr(namespace, "_ignore", [])
         for name in ignored:
