@@ -13,6 +13,9 @@ use aludel_ir::interp::{HostTensor, Precision, run};
 use aludel_ir::{Attr, Attrs, Builder, DType, Dim, Graph, OpDef, Prim, ReduceOp, TensorType, ValueId, ops};
 use std::collections::BTreeSet;
 
+#[path = "derivatives/indexing.rs"]
+mod indexing;
+
 /// Numbers that are the same on every machine.
 struct Lcg(u64);
 
@@ -684,6 +687,7 @@ fn all_checks(rng: &mut Lcg) -> Vec<Check> {
     }
     add("clip_grad_norm", none().with("max_norm", 0.5).with("norm_type", 3.0), vec![rng.tensor(&[3], 1.0, 2.0)], &[0]);
     add("clip_grad_norm", none().with("max_norm", 0.5), vec![rng.tensor(&[3], 1.0, 2.0), rng.tensor(&[2, 2], 1.0, 2.0)], &[0, 1]);
+    out.extend(indexing::checks(rng));
     out
 }
 
@@ -741,7 +745,7 @@ fn first_derivatives_of_every_operator() {
     let mut rng = Lcg(1);
     let checks = all_checks(&mut rng);
     checks.iter().for_each(|c| check(c, &mut rng));
-    let covered: BTreeSet<&str> = checks.iter().map(|c| c.op).chain(FLAT.iter().copied()).collect();
+    let covered: BTreeSet<&str> = checks.iter().map(|c| c.op).chain(FLAT.iter().copied()).chain(indexing::FLAT.iter().copied()).collect();
     let missing: Vec<&str> = ops::all().map(|d| d.name).filter(|n| !covered.contains(n)).collect();
     assert!(missing.is_empty(), "no derivative check for {missing:?}");
 }
@@ -841,4 +845,27 @@ fn prims_with_steps_and_windows() {
         let forward = jvp(&graph, &[0]).unwrap();
         assert_close(prim.name(), eval(&forward, &[t.clone(), w.clone(), v])[2].data[0], want);
     }
+}
+
+/// PyTorch's gradient of ctc_loss is right behind log_softmax, whose derivative takes out what it has too much.
+#[test]
+fn ctc_through_log_softmax() {
+    let mut rng = Lcg(4);
+    let x = rng.tensor(&[5, 2, 4], -1.0, 1.0);
+    let others = [ints(&[2, 2], &[1, 1, 3, 0]), ints(&[2], &[5, 4]), ints(&[2], &[2, 1])];
+    let mut b = Builder::new("ctc");
+    let input = |b: &mut Builder, t: &HostTensor| b.graph.add_input("x", InputKind::Arg, ty(t));
+    let scores = input(&mut b, &x);
+    let rest: Vec<ValueId> = others.iter().map(|t| input(&mut b, t)).collect();
+    let op = |b: &mut Builder, name, x: &[ValueId], attrs: Attrs| b.operator(ops::find(name).unwrap(), x, &attrs).unwrap()[0];
+    let log_probs = op(&mut b, "log_softmax", &[scores], Attrs::new().with("dim", 2));
+    let loss = op(&mut b, "ctc_loss", &[&[log_probs][..], &rest].concat(), Attrs::new());
+    b.graph.add_output("loss", loss, None);
+    let g = b.grad(loss, &[scores]).unwrap()[0];
+    b.graph.add_output("g", g, None);
+    let graph = expand_grads(&b.graph).unwrap();
+    let v = rng.tensor(&[5, 2, 4], -1.0, 1.0);
+    let at = |h: f64| eval(&graph, &[moved(std::slice::from_ref(&x), &[0], std::slice::from_ref(&v), h), others.to_vec()].concat());
+    let want = (at(1e-5)[0].data[0] - at(-1e-5)[0].data[0]) / 2e-5;
+    assert_close("ctc_loss", dot(&at(0.0)[1], &v), want);
 }

@@ -72,7 +72,9 @@ pub use device::Device;
 pub use dispatch::{Operand, dispatch, dispatch_on};
 pub use eager::EagerGraph;
 pub use element::Element;
-pub use methods::{AttentionOptions, ComplexDType, ComplexOperand, ComplexTensor, ConvOptions, Norm, cat, stack, where_};
+pub use methods::{
+    AttentionOptions, ComplexDType, ComplexOperand, ComplexTensor, ConvOptions, Norm, ScatterReduce, Unique, cat, meshgrid, stack, where_,
+};
 pub use num_complex::{Complex32, Complex64};
 pub use shape::{IntoDim, IntoDims, IntoInts};
 pub use snapshot::{Snapshot, SnapshotTensor};

@@ -33,11 +33,13 @@ mod complex;
 mod convolution;
 mod fourier;
 mod index;
+mod search;
 mod shape;
 pub use attention::AttentionOptions;
 pub use complex::{ComplexDType, ComplexOperand, ComplexTensor};
 pub use convolution::ConvOptions;
 pub use fourier::Norm;
+pub use search::{ScatterReduce, Unique, meshgrid};
 
 fn one(def: &'static OpDef, operands: &[Operand], attrs: Attrs, at: &'static Location<'static>) -> Result<Tensor> {
     let mut results = dispatch_at(None, def, operands, attrs, at)?;

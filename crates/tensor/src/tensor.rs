@@ -446,8 +446,13 @@ impl Tensor {
     /// When the tensor does not have exactly one element; else as [`Tensor::to_vec`].
     #[track_caller]
     pub fn item(&self) -> Result<f64> {
+        self.read_single("item()", Location::caller())
+    }
+
+    /// As [`Tensor::item`] for another method that needs the value, which a graph break names.
+    pub(crate) fn read_single(&self, reader: &str, at: &'static Location<'static>) -> Result<f64> {
         self.check_single()?;
-        self.single(&self.concrete("item()", Location::caller())?.words()?)
+        self.single(&self.concrete(reader, at)?.words()?)
     }
 
     /// The value of a tensor of one element.

@@ -1,11 +1,12 @@
 //! Gathering, scattering and sorting. An index out of range is an error on the interpreter and is clamped on devices.
 
+use super::scatter::{back, entries, lifted};
 use crate::build::Builder;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::{Dim, Expr};
 use crate::graph::ValueId;
-use crate::op::{Attrs, OpDef};
+use crate::op::{Attr, Attrs, OpDef};
 use crate::prim::Prim;
 use crate::scalar::ScalarOp;
 
@@ -13,16 +14,30 @@ pub static OPS: &[OpDef] = &[
     op!("gather", "Tensor input, int dim, Tensor index", "x at the index along dim; other dimensions go in step.", |b, x, a| {
         let d = b.dim(x[0], a.int("dim")?)?;
         check_index(b, x[1])?;
-        let t = like_index(b, x[0], x[1], d)?;
-        Ok(vec![b.prim(Prim::Gather { dim: d }, &[t, x[1]])?])
+        let (v, index) = (lifted(b, x[0])?, lifted(b, x[1])?);
+        check_entries(b, v, index, d)?;
+        let t = like_index(b, v, index, d)?;
+        let y = b.prim(Prim::Gather { dim: d }, &[t, index])?;
+        Ok(vec![back(b, y, x[1])?])
     }),
+    op!(
+        "take_along_dim",
+        "Tensor input, Tensor indices, int? dim=None",
+        "As gather, with the other dimensions broadcast; of the flat tensor without dim.",
+        take_along_dim
+    ),
     op!(
         "index_select",
         "Tensor input, int dim, Tensor index",
         "Entries of a dimension, in the order of a vector of indices.",
         |b, x, a| {
             let d = b.dim(x[0], a.int("dim")?)?;
-            Ok(vec![rows(b, x[0], x[1], d)?])
+            let (v, index) = (lifted(b, x[0])?, lifted(b, x[1])?);
+            check_index(b, index)?;
+            check_entries(b, v, index, d)?;
+            let y = rows(b, v, index, d)?;
+            // A scalar's one entry is a scalar.
+            Ok(vec![if b.rank(x[0]) == 0 { back(b, y, x[0])? } else { y }])
         }
     ),
     op!(
@@ -34,9 +49,11 @@ pub static OPS: &[OpDef] = &[
     op!("scatter_add", "Tensor input, int dim, Tensor index, Tensor src", "x with src added at the index along dim.", |b, x, a| {
         let d = b.dim(x[0], a.int("dim")?)?;
         check_index(b, x[1])?;
-        let src = b.cast(x[2], b.dtype(x[0]))?;
-        let (index, src) = fill_index(b, x[0], x[1], src, d)?;
-        Ok(vec![b.prim(Prim::ScatterAdd { dim: d }, &[x[0], index, src])?])
+        let (v, index, src) = (lifted(b, x[0])?, lifted(b, x[1])?, lifted(b, x[2])?);
+        check_entries(b, v, index, d)?;
+        let (index, src) = fill_index(b, v, index, src, d)?;
+        let y = added(b, v, index, src, d)?;
+        Ok(vec![back(b, y, x[0])?])
     })
     .widest(),
     op!(
@@ -45,10 +62,24 @@ pub static OPS: &[OpDef] = &[
         "x with alpha * source added to the entries of dim that a vector of indices names.",
         |b, x, a| {
             let d = b.dim(x[0], a.int("dim")?)?;
-            let src = b.cast(x[2], b.dtype(x[0]))?;
-            let src = b.mul_scalar(src, a.float("alpha")?)?;
-            let index = spread(b, x[1], &b.shape(src), d)?;
-            Ok(vec![b.prim(Prim::ScatterAdd { dim: d }, &[x[0], index, src])?])
+            check_index(b, x[1])?;
+            if !b.dtype(x[0]).is_float() && matches!(a.get("alpha"), Some(Attr::Float(_))) {
+                return Err(b.error("alpha is a fraction of whole numbers", "use a whole number"));
+            }
+            if b.rank(x[0]) != b.rank(x[2]) {
+                return Err(b.error("the source differs from the input in rank", "give as many dimensions"));
+            }
+            let v = lifted(b, x[0])?;
+            let (src, index) = entries(b, v, x[1], x[2], d)?;
+            check_entries(b, v, index, d)?;
+            let alpha = a.float("alpha")?;
+            let src = match b.dtype(src) {
+                DType::Bool if alpha != 0.0 => src,
+                DType::Bool => b.zeros_like(src)?,
+                _ => b.mul_scalar(src, alpha)?,
+            };
+            let y = added(b, v, index, src, d)?;
+            Ok(vec![back(b, y, x[0])?])
         }
     ),
     op!("one_hot", "Tensor input, int num_classes=-1", "i32 ones at the classes of a new last dimension.", |b, x, a| {
@@ -73,22 +104,75 @@ pub static OPS: &[OpDef] = &[
     op!("argsort", "Tensor input, int dim=-1, bool descending=False, bool stable=True", "The i32 indices that sort.", |b, x, a| {
         Ok(vec![sorted(b, x[0], a.int("dim")?, a.bool("descending")?, None)?[1]])
     }),
-    op!("topk", "Tensor input, int k, int dim=-1, bool largest=True", "The k largest values in order and their i32 indices.", |b, x, a| {
-        let (largest, k) = (a.bool("largest")?, a.int("k")?);
-        let dim = b.dim(x[0], a.int("dim")?)?;
-        let size = b.shape(x[0]).get(dim).cloned().unwrap_or(Dim::ONE);
-        if k < 0 || !b.graph.env.at_least(&size, &Dim::Const(k), "topk has enough elements") {
-            return Err(b.error(format!("k is {k} for {} elements", b.graph.env.show(&size)), "use a k up to the size"));
+    op!(
+        "topk",
+        "Tensor input, int k, int dim=-1, bool largest=True, bool sorted=True",
+        "The k largest values in order and their i32 indices.",
+        |b, x, a| {
+            let (largest, k) = (a.bool("largest")?, a.int("k")?);
+            let dim = b.dim(x[0], a.int("dim")?)?;
+            let size = b.shape(x[0]).get(dim).cloned().unwrap_or(Dim::ONE);
+            if k < 0 || !b.graph.env.at_least(&size, &Dim::Const(k), "topk has enough elements") {
+                return Err(b.error(format!("k is {k} for {} elements", b.graph.env.show(&size)), "use a k up to the size"));
+            }
+            sorted(b, x[0], dim as i64, largest, Some(k))
         }
-        sorted(b, x[0], dim as i64, largest, Some(k))
-    }),
+    ),
 ];
 
-fn check_index(b: &Builder, index: ValueId) -> Result<()> {
+pub(super) fn check_index(b: &Builder, index: ValueId) -> Result<()> {
     if b.dtype(index).is_int() {
         return Ok(());
     }
     Err(b.error(format!("the index is {}", b.dtype(index)), "convert it to i32 with to()"))
+}
+
+fn take_along_dim(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    check_index(b, x[1])?;
+    let Some(dim) = a.opt_int("dim")? else {
+        let flat = |b: &mut Builder, v: ValueId| {
+            let n = Expr::product(&b.shape(v));
+            b.reshape(v, vec![n])
+        };
+        let (v, index) = (flat(b, x[0])?, flat(b, x[1])?);
+        return Ok(vec![b.prim(Prim::Gather { dim: 0 }, &[v, index])?]);
+    };
+    let d = b.dim(x[0], dim)?;
+    if b.rank(x[0]) != b.rank(x[1]) || b.rank(x[0]) == 0 {
+        return Err(b.error("the indices differ from the input in rank", "give as many dimensions"));
+    }
+    let (have, index) = (b.shape(x[0]), b.shape(x[1]));
+    let (mut grown, mut wanted) = (have.clone(), index.clone());
+    for i in (0..have.len()).filter(|i| *i != d) {
+        if have[i].is_one() {
+            grown[i] = index[i].clone();
+        } else if index[i].is_one() {
+            wanted[i] = have[i].clone();
+        }
+    }
+    let (v, index) = (b.broadcast_to(x[0], &grown)?, b.broadcast_to(x[1], &wanted)?);
+    Ok(vec![b.prim(Prim::Gather { dim: d }, &[v, index])?])
+}
+
+// Nothing to gather from, or to add to.
+fn check_entries(b: &Builder, x: ValueId, index: ValueId, dim: usize) -> Result<()> {
+    let some = b.shape(index).iter().all(|d| d.as_const() != Some(0));
+    if some && b.shape(x).get(dim).is_some_and(Expr::is_zero) {
+        return Err(b.error(format!("dimension {dim} has no entries"), "index a dimension of at least one"));
+    }
+    Ok(())
+}
+
+// `x` with `src`, of its type and the index's shape, added at the index.
+fn added(b: &mut Builder, x: ValueId, index: ValueId, src: ValueId, dim: usize) -> Result<ValueId> {
+    let dtype = b.dtype(x);
+    if b.dtype(src) != dtype {
+        return Err(b.error(format!("the source is {}, the input is {dtype}", b.dtype(src)), "convert one with to()"));
+    }
+    let number = if dtype == DType::Bool { DType::I32 } else { dtype };
+    let (x, src) = (b.cast(x, number)?, b.cast(src, number)?);
+    let y = b.prim(Prim::ScatterAdd { dim }, &[x, index, src])?;
+    b.cast(y, dtype)
 }
 
 // PyTorch lets the index be smaller than x in the other dimensions: the rest of x is not looked at.
@@ -129,7 +213,7 @@ fn fill_index(b: &mut Builder, x: ValueId, index: ValueId, src: ValueId, dim: us
 }
 
 // A vector of indices along `dim`, expanded to a tensor of `shape` (whose size along `dim` is the vector's).
-fn spread(b: &mut Builder, index: ValueId, shape: &[Dim], dim: usize) -> Result<ValueId> {
+pub(super) fn spread(b: &mut Builder, index: ValueId, shape: &[Dim], dim: usize) -> Result<ValueId> {
     check_index(b, index)?;
     if b.rank(index) != 1 || shape.is_empty() {
         return Err(b.error("needs a vector of indices and a tensor with dimensions", "flatten the index"));
@@ -162,9 +246,13 @@ fn embedding(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> 
     }
     let (mut shape, flat) = (b.shape(input), Expr::product(&b.shape(input)));
     let i = b.reshape(input, vec![flat])?;
+    check_entries(b, weight, i, 0)?;
     let mut y = rows(b, weight, i, 0)?;
     if let Some(p) = a.opt_int("padding_idx")? {
         let Some(n) = b.shape(weight)[0].as_const() else { return Err(b.error("padding_idx needs a table of known size", "")) };
+        if !(-n..n).contains(&p) {
+            return Err(b.error(format!("padding_idx is {p} of {n} rows"), "name a row of the weight"));
+        }
         let p = if p < 0 { p + n } else { p };
         let fixed = b.prim(Prim::Detach, &[y])?;
         let at = b.unsqueeze(i, 1)?;

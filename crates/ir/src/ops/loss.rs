@@ -140,7 +140,7 @@ fn complement(b: &mut Builder, x: ValueId) -> Result<ValueId> {
     b.add_scalar(n, 1.0)
 }
 
-fn reduced(b: &mut Builder, x: ValueId, a: &Attrs) -> Result<Vec<ValueId>> {
+pub(super) fn reduced(b: &mut Builder, x: ValueId, a: &Attrs) -> Result<Vec<ValueId>> {
     let dims: Vec<usize> = (0..b.rank(x)).collect();
     Ok(vec![match a.str("reduction")? {
         "mean" => b.mean(x, &dims, false)?,

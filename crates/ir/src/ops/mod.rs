@@ -44,23 +44,38 @@ const fn elsewhere(ops: &'static [OpDef]) -> &'static [OpDef] {
 }
 
 mod activation;
+mod advanced;
 mod amp;
 mod attention;
 mod complex;
 mod conv;
 mod creation;
+mod ctc;
+mod distance;
 mod fft;
+mod fold;
 mod index;
+mod interpolate;
 mod linalg;
 mod loss;
+mod margin;
 mod norm;
 mod optim;
+mod optim_adaptive;
 mod pointwise;
 mod pool;
 mod random;
 mod reduction;
 mod rnn;
+mod sample;
+mod sampling;
+mod scatter;
+mod search;
 mod shape;
+mod solve;
+mod special;
+mod spectral;
+mod views;
 mod windows;
 
 /// The groups of the table, in the order of the docs page.
@@ -69,19 +84,34 @@ pub static GROUPS: &[(&str, &[OpDef])] = &[
     ("Pointwise", pointwise::OPS),
     ("Reduction", reduction::OPS),
     ("Shape", shape::OPS),
+    ("Resizing", interpolate::OPS),
+    ("Views and stacks", elsewhere(views::OPS)),
     ("Indexing", index::OPS),
+    ("Indexing by tensors", elsewhere(advanced::OPS)),
+    ("Scattering", elsewhere(scatter::OPS)),
+    ("Searching", elsewhere(search::OPS)),
     ("Linear algebra", linalg::OPS),
+    ("Systems of equations", elsewhere(solve::OPS)),
+    ("Special functions", elsewhere(special::OPS)),
     ("Activation", activation::OPS),
     ("Normalization", norm::OPS),
     ("Convolution", conv::OPS),
     ("Pooling", pool::OPS),
+    ("Columns of windows", elsewhere(fold::OPS)),
+    ("Sampling of images", elsewhere(sample::OPS)),
     ("Attention", attention::OPS),
     ("Recurrent", elsewhere(rnn::OPS)),
     ("Loss", loss::OPS),
+    ("Loss of margins and counts", elsewhere(margin::OPS)),
+    ("Loss of alignments", elsewhere(ctc::OPS)),
+    ("Distance", elsewhere(distance::OPS)),
     ("Complex", elsewhere(complex::OPS)),
     ("Fourier transform", elsewhere(fft::OPS)),
+    ("Short-time Fourier transform", elsewhere(spectral::OPS)),
     ("Random", random::OPS),
+    ("Random choice", elsewhere(sampling::OPS)),
     ("Optimizer", optim::OPS),
+    ("Other optimizers", elsewhere(optim_adaptive::OPS)),
     ("Mixed precision", amp::OPS),
 ];
 

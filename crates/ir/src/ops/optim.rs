@@ -69,7 +69,7 @@ pub static OPS: &[OpDef] = &[
 
 /// A hyperparameter: a number of the call, or a scalar tensor.
 #[derive(Clone, Copy)]
-enum Number {
+pub(super) enum Number {
     Const(f64),
     Value(ValueId),
 }
@@ -98,7 +98,7 @@ impl Number {
     }
 
     /// An element of a vector of hyperparameters.
-    fn element(b: &mut Builder, v: ValueId, i: i64) -> Result<Number> {
+    pub(super) fn element(b: &mut Builder, v: ValueId, i: i64) -> Result<Number> {
         if b.rank(v) != 1 || b.shape(v)[0] != Dim::Const(2) {
             return Err(b.error("betas are not two numbers", "give a tensor of two elements"));
         }
@@ -108,18 +108,18 @@ impl Number {
 }
 
 // old + (new - old) share
-fn blend(b: &mut Builder, old: ValueId, new: ValueId, keep: Number) -> Result<ValueId> {
+pub(super) fn blend(b: &mut Builder, old: ValueId, new: ValueId, keep: Number) -> Result<ValueId> {
     let share = keep.complement(b)?;
     let (old, new) = (keep.times(b, old)?, share.times(b, new)?);
     b.add(old, new)
 }
 
-fn ascent(b: &mut Builder, grad: ValueId, a: &Attrs) -> Result<ValueId> {
+pub(super) fn ascent(b: &mut Builder, grad: ValueId, a: &Attrs) -> Result<ValueId> {
     if a.bool("maximize")? { b.neg(grad) } else { Ok(grad) }
 }
 
 // The operands agree: a moment or gradient of another shape would broadcast the parameter into something else.
-fn check(b: &mut Builder, x: &[ValueId], like: usize, scalars: &[ValueId]) -> Result<()> {
+pub(super) fn check(b: &mut Builder, x: &[ValueId], like: usize, scalars: &[ValueId]) -> Result<()> {
     let shape = b.shape(x[0]);
     for v in &x[1..like] {
         let s = b.shape(*v);
@@ -200,7 +200,7 @@ fn sgd(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     Ok(out)
 }
 
-fn with_decay(b: &mut Builder, grad: ValueId, param: ValueId, decay: Number) -> Result<ValueId> {
+pub(super) fn with_decay(b: &mut Builder, grad: ValueId, param: ValueId, decay: Number) -> Result<ValueId> {
     if decay.is_zero() {
         return Ok(grad);
     }
@@ -209,7 +209,7 @@ fn with_decay(b: &mut Builder, grad: ValueId, param: ValueId, decay: Number) -> 
 }
 
 // The parameter, shrunk by lr times decay.
-fn shrunk(b: &mut Builder, param: ValueId, lr: ValueId, decay: Number) -> Result<ValueId> {
+pub(super) fn shrunk(b: &mut Builder, param: ValueId, lr: ValueId, decay: Number) -> Result<ValueId> {
     if decay.is_zero() {
         return Ok(param);
     }

@@ -1,5 +1,6 @@
 //! Pooling, over any number of trailing dimensions: reductions of windows, which are views.
 
+use super::shape::constant;
 use super::windows::{MOST, Windows, batched, each, joined, neighbours, phases, seen_from_inside, spread, unbatched, windows};
 use crate::build::Builder;
 use crate::dtype::DType;
@@ -13,40 +14,49 @@ use crate::scalar::ScalarOp;
 pub static OPS: &[OpDef] = &[
     op!(
         "max_pool1d",
-        "Tensor input, int[1] kernel_size, int[]? stride=None, int[1] padding=0, int[1] dilation=1, bool ceil_mode=False",
-        "The largest element of each window; the gradient goes to the first of equals.",
+        "Tensor input, int[1] kernel_size, int[]? stride=None, int[1] padding=0, int[1] dilation=1, bool ceil_mode=False, \
+         bool return_indices=False",
+        "The largest element of each window, and with return_indices its i32 position in the flat image; the gradient goes to the first of \
+         equals.",
         |b, x, a| max_pool(b, x[0], a, 1),
         |b, v| max_pool_vjp(b, v, 1)
     ),
     op!(
         "max_pool2d",
-        "Tensor input, int[2] kernel_size, int[]? stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False",
-        "The largest element of each window; the gradient goes to the first of equals.",
+        "Tensor input, int[2] kernel_size, int[]? stride=None, int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, \
+         bool return_indices=False",
+        "The largest element of each window, and with return_indices its i32 position in the flat image; the gradient goes to the first of \
+         equals.",
         |b, x, a| max_pool(b, x[0], a, 2),
         |b, v| max_pool_vjp(b, v, 2)
     ),
     op!(
         "max_pool3d",
-        "Tensor input, int[3] kernel_size, int[]? stride=None, int[3] padding=0, int[3] dilation=1, bool ceil_mode=False",
-        "The largest element of each window; the gradient goes to the first of equals.",
+        "Tensor input, int[3] kernel_size, int[]? stride=None, int[3] padding=0, int[3] dilation=1, bool ceil_mode=False, \
+         bool return_indices=False",
+        "The largest element of each window, and with return_indices its i32 position in the flat image; the gradient goes to the first of \
+         equals.",
         |b, x, a| max_pool(b, x[0], a, 3),
         |b, v| max_pool_vjp(b, v, 3)
     ),
     op!(
         "avg_pool1d",
-        "Tensor input, int[1] kernel_size, int[]? stride=None, int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None",
+        "Tensor input, int[1] kernel_size, int[]? stride=None, int[1] padding=0, bool ceil_mode=False, \
+         bool count_include_pad=True, int? divisor_override=None",
         "The mean of each window.",
         |b, x, a| avg_pool(b, x[0], a, 1)
     ),
     op!(
         "avg_pool2d",
-        "Tensor input, int[2] kernel_size, int[]? stride=None, int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None",
+        "Tensor input, int[2] kernel_size, int[]? stride=None, int[2] padding=0, bool ceil_mode=False, \
+         bool count_include_pad=True, int? divisor_override=None",
         "The mean of each window.",
         |b, x, a| avg_pool(b, x[0], a, 2)
     ),
     op!(
         "avg_pool3d",
-        "Tensor input, int[3] kernel_size, int[]? stride=None, int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None",
+        "Tensor input, int[3] kernel_size, int[]? stride=None, int[3] padding=0, bool ceil_mode=False, \
+         bool count_include_pad=True, int? divisor_override=None",
         "The mean of each window.",
         |b, x, a| avg_pool(b, x[0], a, 3)
     ),
@@ -60,7 +70,34 @@ pub static OPS: &[OpDef] = &[
         "adaptive_avg_pool2d",
         "Tensor input, int[2] output_size",
         "Means of as many windows as asked, in each of the last two dimensions.",
-        |b, x, a| { adaptive_avg_pool(b, x[0], a, 2) }
+        |b, x, a| adaptive_avg_pool(b, x[0], a, 2)
+    ),
+    op!(
+        "adaptive_avg_pool3d",
+        "Tensor input, int[3] output_size",
+        "Means of as many windows as asked, in each of the last three dimensions.",
+        |b, x, a| adaptive_avg_pool(b, x[0], a, 3)
+    ),
+    op!(
+        "adaptive_max_pool1d",
+        "Tensor input, int[1] output_size, bool return_indices=False",
+        "The largest elements of as many windows as asked, laid out as those of adaptive_avg_pool1d, and with return_indices their i32 \
+         positions.",
+        |b, x, a| adaptive_max_pool(b, x[0], a, 1)
+    ),
+    op!(
+        "adaptive_max_pool2d",
+        "Tensor input, int[2] output_size, bool return_indices=False",
+        "The largest elements of as many windows as asked, in each of the last two dimensions, and with return_indices their i32 positions in \
+         the flat image.",
+        |b, x, a| adaptive_max_pool(b, x[0], a, 2)
+    ),
+    op!(
+        "adaptive_max_pool3d",
+        "Tensor input, int[3] output_size, bool return_indices=False",
+        "The largest elements of as many windows as asked, in each of the last three dimensions, and with return_indices their i32 positions \
+         in the flat volume.",
+        |b, x, a| adaptive_max_pool(b, x[0], a, 3)
     ),
 ];
 
@@ -80,7 +117,7 @@ fn pool_windows(b: &mut Builder, x: ValueId, a: &Attrs, n: usize) -> Result<(Win
     // Means have no dilation.
     let dilation = if a.get("dilation").is_some() { each(b, a, "dilation", n, 1)? } else { vec![1; n] };
     let padding = each(b, a, "padding", n, 0)?;
-    if let Some(d) = (0..n).find(|d| padding[*d] * 2 > kernel[*d]) {
+    if let Some(d) = (0..n).find(|d| padding[*d] * 2 > dilation[*d] * (kernel[*d] - 1) + 1) {
         return Err(b.error(format!("padding {} is more than half of the kernel", padding[d]), "pad by at most half of the kernel size"));
     }
     let mut over = vec![0; n];
@@ -126,12 +163,42 @@ fn max_pool(b: &mut Builder, x: ValueId, a: &Attrs, n: usize) -> Result<Vec<Valu
     let (x, added) = batched(b, x, n)?;
     let (w, _) = pool_windows(b, x, a, n)?;
     // By position: the gradient then goes to one element, as in PyTorch, and not to all equals.
+    let sizes = b.shape(x);
     let (x, at) = largest(b, x, &w)?;
     let last = b.rank(x) - 1;
     let y = b.prim(Prim::Gather { dim: last }, &[x, at])?;
     let shape = b.shape(y)[..last].to_vec();
-    let y = b.reshape(y, shape)?;
-    Ok(vec![unbatched(b, y, added)?])
+    let y = b.reshape(y, shape.clone())?;
+    let mut out = vec![unbatched(b, y, added)?];
+    if a.bool("return_indices")? {
+        // The place in the window, as digits to the base of the kernel's sizes, the last one first.
+        let mut rest = b.reshape(at, shape.clone())?;
+        let mut flat = None;
+        let mut stride = Dim::ONE;
+        for d in (0..n).rev() {
+            let above = b.scalar(ScalarOp::Div, rest, w.kernel[d] as f64)?;
+            let below = b.scalar(ScalarOp::Mul, above, w.kernel[d] as f64)?;
+            let place = b.sub(rest, below)?;
+            let place = b.scalar(ScalarOp::Mul, place, w.dilation[d] as f64)?;
+            rest = above;
+            let window = line(b, &shape, d + 2)?;
+            let start = b.scalar(ScalarOp::Mul, window, w.stride[d] as f64)?;
+            let at = b.add(start, place)?;
+            let padding = b.size_of(std::slice::from_ref(&w.lo[d]), DType::I32)?;
+            let at = b.sub(at, padding)?;
+            let by = b.size_of(std::slice::from_ref(&stride), DType::I32)?;
+            let at = b.mul(at, by)?;
+            flat = Some(match flat {
+                Some(f) => b.add(f, at)?,
+                None => at,
+            });
+            stride = stride.mul(&sizes[d + 2]);
+        }
+        if let Some(flat) = flat {
+            out.push(unbatched(b, flat, added)?);
+        }
+    }
+    Ok(out)
 }
 
 /// Each element gathers from the windows that it lies in: those that chose its position. Nothing is scattered.
@@ -212,53 +279,127 @@ fn position_from_end(b: &mut Builder, shape: &[Dim], dims: &[usize]) -> Result<V
 }
 
 fn avg_pool(b: &mut Builder, x: ValueId, a: &Attrs, n: usize) -> Result<Vec<ValueId>> {
-    let x = b.float(x)?;
+    let x = if b.dtype(x) == DType::Bool { b.float(x)? } else { x };
     let (x, added) = batched(b, x, n)?;
     let (w, over) = pool_windows(b, x, a, n)?;
     let whole: f64 = w.kernel.iter().map(|k| *k as f64).product();
     let counts_padding = a.bool("count_include_pad")?;
     let padded = w.lo.iter().any(|l| !l.is_zero());
     let ragged = over.iter().any(|o| *o > 0);
+    let v = windows(b, x, &w, 0.0)?;
     let divisor = match a.opt_int("divisor_override")? {
         Some(0) => return Err(b.error("divisor_override is 0", "give another number")),
         Some(d) => Err(d as f64),
-        None if ragged || (padded && !counts_padding) => Ok(window_counts(b, x, &w, &over, counts_padding)?),
+        None if ragged || (padded && !counts_padding) => Ok(window_counts(b, x, v, &w, counts_padding)?),
         None => Err(whole),
     };
-    let v = windows(b, x, &w, 0.0)?;
     let rank = b.rank(v);
     let dims: Vec<usize> = (rank - n..rank).collect();
     let sum = b.sum(v, &dims, false)?;
+    let dtype = b.dtype(sum);
     let y = match divisor {
-        Ok(counts) => b.div(sum, counts)?,
+        Ok(counts) => {
+            let counts = b.cast(counts, dtype)?;
+            b.div(sum, counts)?
+        }
+        // Means of whole numbers are whole, towards zero.
+        Err(count) if !dtype.is_float() => b.scalar(ScalarOp::Div, sum, count)?,
         Err(count) => b.mul_scalar(sum, 1.0 / count)?,
     };
     Ok(vec![unbatched(b, y, added)?])
 }
 
-/// How many elements each window has: `[1, 1, *windows]`. Padding counts where `counts_padding`, what rounding up adds never.
-fn window_counts(b: &mut Builder, x: ValueId, w: &Windows, over: &[i64], counts_padding: bool) -> Result<ValueId> {
-    let mut shape = b.shape(x);
-    shape[..2].fill(Dim::ONE);
-    let mut ones = b.full(&shape, 1.0, b.dtype(x))?;
-    for d in 0..over.len() {
-        let beyond = Dim::Const(over[d]);
-        let hi = w.hi[d].sub(&beyond);
-        ones = b.pad(ones, d + 2, w.lo[d].clone(), hi, counts_padding as u8 as f64)?;
-        ones = b.pad(ones, d + 2, Dim::ZERO, beyond, 0.0)?;
+/// How many elements each window has: i32 `[1, 1, *windows]`. Padding counts where `counts_padding`, what rounding up adds never.
+fn window_counts(b: &mut Builder, x: ValueId, v: ValueId, w: &Windows, counts_padding: bool) -> Result<ValueId> {
+    let n = w.kernel.len();
+    let (sizes, outs) = (b.shape(x), b.shape(v)[..n + 2].to_vec());
+    let mut counts = b.constant(1.0, DType::I32)?;
+    for d in 0..n {
+        let padding = b.size_of(std::slice::from_ref(&w.lo[d]), DType::I32)?;
+        let window = line(b, &outs, d + 2)?;
+        let start = b.scalar(ScalarOp::Mul, window, w.stride[d] as f64)?;
+        let start = b.sub(start, padding)?;
+        let end = b.add_scalar(start, w.kernel[d] as f64)?;
+        let most = if counts_padding { sizes[d + 2].add(&w.lo[d]) } else { sizes[d + 2].clone() };
+        let most = b.size_of(std::slice::from_ref(&most), DType::I32)?;
+        let end = b.binary(ScalarOp::Min, end, most)?;
+        let start = if counts_padding { start } else { b.scalar(ScalarOp::Max, start, 0.0)? };
+        let here = b.sub(end, start)?;
+        counts = b.mul(counts, here)?;
     }
-    let none = vec![Dim::ZERO; over.len()];
-    let plain = Windows { lo: none.clone(), hi: none, kernel: w.kernel.clone(), stride: w.stride.clone(), dilation: w.dilation.clone() };
-    let ones = windows(b, ones, &plain, 0.0)?;
-    let rank = b.rank(ones);
-    let dims: Vec<usize> = (rank - over.len()..rank).collect();
-    b.sum(ones, &dims, false)
+    Ok(counts)
+}
+
+/// The sizes asked for.
+fn output_sizes(b: &Builder, x: ValueId, a: &Attrs, n: usize) -> Result<Vec<i64>> {
+    if b.shape(x).iter().skip(1).any(Dim::is_zero) {
+        return Err(b.error("the input has no elements to pool", "only the batch may be empty"));
+    }
+    each(b, a, "output_size", n, 0)
+}
+
+fn adaptive_max_pool(b: &mut Builder, x: ValueId, a: &Attrs, n: usize) -> Result<Vec<ValueId>> {
+    let (x, added) = batched(b, x, n)?;
+    let outs = output_sizes(b, x, a, n)?;
+    let sizes = b.shape(x);
+    let (batch, channels) = (sizes[0].clone(), sizes[1].clone());
+    let mut flat = b.iota(&[&[Dim::ONE, Dim::ONE], &[Dim::product(&sizes[2..])][..]].concat(), 2)?;
+    flat = b.reshape(flat, [&[Dim::ONE, Dim::ONE], &sizes[2..]].concat())?;
+    let (mut v, mut place) = (x, flat);
+    for (d, out) in outs.iter().enumerate() {
+        // [.., windows, elements of each, ..] takes the place of each dimension in turn.
+        let at = 2 + 2 * d;
+        let (index, each) = window_elements(b, &sizes[d + 2], *out)?;
+        for v in [&mut v, &mut place] {
+            let taken = b.op("index_select", &[*v, index], &Attrs::new().with("dim", at))?[0];
+            let mut shape = b.shape(taken);
+            shape.splice(at..at + 1, [Dim::Const(*out), Dim::Const(each)]);
+            *v = b.reshape(taken, shape)?;
+        }
+    }
+    let order: Vec<usize> = [0, 1].into_iter().chain((0..n).map(|d| 2 + 2 * d)).chain((0..n).map(|d| 3 + 2 * d)).collect();
+    let (v, place) = (b.permute(v, &order)?, b.permute(place, &order)?);
+    let (v, place) = (flat_kernel(b, v, n)?, flat_kernel(b, place, n)?);
+    let last = b.rank(v) - 1;
+    let at = b.reduce(ReduceOp::ArgMax, v, &[last], true)?;
+    let y = b.prim(Prim::Gather { dim: last }, &[v, at])?;
+    let shape = [vec![batch, channels], outs.iter().map(|o| Dim::Const(*o)).collect()].concat();
+    let y = b.reshape(y, shape.clone())?;
+    let mut out = vec![unbatched(b, y, added)?];
+    if a.bool("return_indices")? {
+        let place = b.broadcast_to(place, &b.shape(v))?;
+        let place = b.prim(Prim::Gather { dim: last }, &[place, at])?;
+        let place = b.reshape(place, shape)?;
+        out.push(unbatched(b, place, added)?);
+    }
+    Ok(out)
+}
+
+/// The elements of each of `out` windows over a dimension, as one vector of indices, and how many each has: the last one is repeated where
+/// a window has fewer than the longest.
+fn window_elements(b: &mut Builder, size: &Dim, out: i64) -> Result<(ValueId, i64)> {
+    let n = constant(b, size)?;
+    if n.saturating_mul(out) > MOST {
+        return Err(b.error(format!("{out} windows over {n} elements are too many"), "use a smaller output size"));
+    }
+    let (start, end) = (|i: i64| i * n / out, |i: i64| ((i + 1) * n + out - 1) / out);
+    let each = (0..out).map(|i| end(i) - start(i)).max().unwrap_or(1);
+    let grid = [Dim::Const(out), Dim::Const(each)];
+    let (i, k) = (b.iota(&grid, 0)?, b.iota(&grid, 1)?);
+    let scaled = b.scalar(ScalarOp::Mul, i, n as f64)?;
+    let first = b.scalar(ScalarOp::Div, scaled, out.max(1) as f64)?;
+    let upto = b.scalar(ScalarOp::Add, scaled, (n + out - 1) as f64)?;
+    let last = b.scalar(ScalarOp::Div, upto, out.max(1) as f64)?;
+    let last = b.add_scalar(last, -1.0)?;
+    let at = b.add(first, k)?;
+    let at = b.binary(ScalarOp::Min, at, last)?;
+    Ok((b.reshape(at, vec![Dim::Const(out * each)])?, each))
 }
 
 fn adaptive_avg_pool(b: &mut Builder, x: ValueId, a: &Attrs, n: usize) -> Result<Vec<ValueId>> {
     let x = b.float(x)?;
     let (x, added) = batched(b, x, n)?;
-    let outs = each(b, a, "output_size", n, 1)?;
+    let outs = output_sizes(b, x, a, n)?;
     let mut y = x;
     for (d, out) in outs.iter().enumerate() {
         y = adaptive_mean(b, y, d + 2, *out)?;
@@ -269,6 +410,9 @@ fn adaptive_avg_pool(b: &mut Builder, x: ValueId, a: &Attrs, n: usize) -> Result
 /// Means of `out` windows along one dimension.
 fn adaptive_mean(b: &mut Builder, x: ValueId, d: usize, out: i64) -> Result<ValueId> {
     let mut shape = b.shape(x);
+    if out == 0 {
+        return b.narrow(x, d, Dim::ZERO, Dim::ZERO);
+    }
     let size = shape[d].clone();
     if let Some(each) = size.exact_div(&Dim::Const(out)) {
         shape[d] = Dim::Const(out);

@@ -41,7 +41,7 @@ pub static OPS: &[OpDef] = &[
         if list.is_empty() {
             return Ok(vec![x[0]]);
         }
-        let dims = b.dims(x[0], Some(&list))?;
+        let dims = distinct(b, x[0], Some(&list))?;
         Ok(vec![b.prim(Prim::Flip(dims), &[x[0]])?])
     }),
     op!(
@@ -53,11 +53,13 @@ pub static OPS: &[OpDef] = &[
     op!("tile", "Tensor input, int[] dims", "The tensor repeated along each dimension. PyTorch: torch.tile, Tensor.repeat.", |b, x, a| {
         repeat(b, x[0], &a.ints("dims")?)
     }),
-    op!("repeat", "Tensor input, int[] repeats", "The tensor repeated along each dimension.", |b, x, a| repeat(
-        b,
-        x[0],
-        &a.ints("repeats")?
-    )),
+    op!("repeat", "Tensor input, int[] repeats", "The tensor repeated along each dimension.", |b, x, a| {
+        let counts = a.ints("repeats")?;
+        if counts.len() < b.rank(x[0]) {
+            return Err(b.error(format!("{} counts for {} dimensions", counts.len(), b.rank(x[0])), "give one for each, or use tile()"));
+        }
+        repeat(b, x[0], &counts)
+    }),
     op!(
         "repeat_interleave",
         "Tensor input, int repeats, int? dim=None",
@@ -101,7 +103,16 @@ pub static OPS: &[OpDef] = &[
         "Sliding windows along a dimension, as a last dimension. PyTorch: Tensor.unfold.",
         |b, x, a| {
             let dim = b.dim(x[0], a.int("dimension")?)?;
-            Ok(vec![b.prim(Prim::Unfold { dim, size: a.int("size")?, step: a.int("step")?, dilation: 1 }, &[x[0]])?])
+            let (size, step) = (a.int("size")?, a.int("step")?);
+            if b.rank(x[0]) == 0 {
+                // A scalar has one window, of itself or of nothing.
+                if !(0..=1).contains(&size) || step < 1 {
+                    return Err(b.error(format!("a window of {size} does not fit a scalar"), "use a window of at most 1"));
+                }
+                let one = b.reshape(x[0], vec![Dim::ONE])?;
+                return Ok(vec![b.narrow(one, 0, Dim::ZERO, Dim::Const(size))?]);
+            }
+            Ok(vec![b.prim(Prim::Unfold { dim, size, step, dilation: 1 }, &[x[0]])?])
         }
     ),
     op!("expand", "Tensor input, SymInt[] shape", "Sizes of 1 grown to the given ones; -1 keeps a size.", expand),
@@ -112,17 +123,17 @@ pub static OPS: &[OpDef] = &[
         pad
     ),
     op!("pixel_shuffle", "Tensor input, int upscale_factor", "[*, C r^2, H, W] to [*, C, H r, W r].", pixel_shuffle),
-    op!(
-        "interpolate",
-        "Tensor input, int[]? size=None, float[]? scale_factor=None, str mode=\"nearest\", bool align_corners=False",
-        "Resizes the dimensions after the first two; nearest, or linear in one, bilinear in two dimensions.",
-        interpolate
-    )
-    .full(),
     op!("cat", "Tensor[] tensors, int dim=0", "Tensors joined along a dimension.", |b, x, a| {
         let x = same_type(b, x)?;
-        let d = b.dim(x[0], a.int("dim")?)?;
-        Ok(vec![b.cat(&x, d)?])
+        // Vectors of nothing join anything, as they always did in PyTorch.
+        let nothing = |b: &Builder, v: ValueId| b.rank(v) == 1 && b.shape(v)[0].is_zero();
+        let some: Vec<ValueId> = x.iter().copied().filter(|v| !nothing(b, *v)).collect();
+        let parts = if some.is_empty() { &x } else { &some };
+        if parts.iter().any(|v| b.rank(*v) == 0) {
+            return Err(b.error("scalars have no dimension to join along", "use stack()"));
+        }
+        let d = b.dim(parts[0], a.int("dim")?)?;
+        Ok(vec![b.cat(parts, d)?])
     })
     .widest(),
     op!("stack", "Tensor[] tensors, int dim=0", "Tensors of equal shape joined along a new dimension.", |b, x, a| {
@@ -156,21 +167,33 @@ pub static OPS: &[OpDef] = &[
         "A dimension in that many parts of equal size (the last may be smaller).",
         |b, x, a| {
             let d = b.dim(x[0], a.int("dim")?)?;
-            let (n, chunks) = (static_size(b, x[0], d)?, a.int("chunks")?.max(1));
+            let (n, chunks) = (static_size(b, x[0], d)?, a.int("chunks")?);
+            if chunks < 1 {
+                return Err(b.error(format!("{chunks} chunks"), "use a number of at least 1"));
+            }
             split(b, x, &Attrs::new().with("dim", d).with("split_size_or_sections", ((n + chunks - 1) / chunks).max(1)))
         }
     ),
 ];
 
-fn same_type(b: &mut Builder, x: &[ValueId]) -> Result<Vec<ValueId>> {
+pub(super) fn same_type(b: &mut Builder, x: &[ValueId]) -> Result<Vec<ValueId>> {
     let dtype = x.iter().map(|v| b.dtype(*v)).reduce(|p, q| p.promote(q)).unwrap_or(crate::DType::F32);
     x.iter().map(|v| b.cast(*v, dtype)).collect()
 }
 
-fn static_size(b: &Builder, x: ValueId, dim: usize) -> Result<i64> {
-    match b.shape(x).get(dim).and_then(Expr::as_const) {
-        Some(n) => Ok(n),
-        None => Err(b.error(format!("dimension {dim} has a symbolic size"), "use a dimension whose size does not change")),
+/// The number that a size is. A symbolic one is taken for what it is now: tracing becomes special to it.
+pub(super) fn constant(b: &mut Builder, d: &Dim) -> Result<i64> {
+    let env = &mut b.graph.env;
+    match d.as_const().or_else(|| env.hint(d)) {
+        Some(n) if env.equal(d, &Dim::Const(n), "a size that decides what is computed") => Ok(n),
+        _ => Err(b.error("a size is not known", "use a dimension whose size does not change")),
+    }
+}
+
+fn static_size(b: &mut Builder, x: ValueId, dim: usize) -> Result<i64> {
+    match b.shape(x).get(dim) {
+        Some(n) => constant(b, n),
+        None => Err(b.error(format!("there is no dimension {dim}"), "name a dimension of the tensor")),
     }
 }
 
@@ -211,9 +234,22 @@ fn flatten(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     Ok(vec![b.reshape(x[0], out)?])
 }
 
+/// Dimensions that are each named once; all of them when none are named.
+fn distinct(b: &Builder, x: ValueId, dims: Option<&[i64]>) -> Result<Vec<usize>> {
+    let found = b.dims(x, dims)?;
+    if let Some(list) = dims.filter(|l| !l.is_empty() && b.rank(x) > 0 && l.len() != found.len()) {
+        return Err(b.error(format!("dimensions {list:?} name one twice"), "name each dimension once"));
+    }
+    Ok(found)
+}
+
 fn squeeze(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let shape = b.shape(x[0]);
-    let dims = b.dims(x[0], a.opt_ints("dim")?.as_deref())?;
+    let dims = match a.opt_ints("dim")? {
+        // An empty list names no dimension.
+        Some(list) if list.is_empty() => Vec::new(),
+        list => distinct(b, x[0], list.as_deref())?,
+    };
     let kept = shape.into_iter().enumerate().filter(|(i, d)| !(dims.contains(i) && d.is_one())).map(|(_, d)| d).collect();
     Ok(vec![b.reshape(x[0], kept)?])
 }
@@ -233,12 +269,18 @@ fn roll(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let shifts = a.ints("shifts")?;
     let shape = b.shape(x[0]);
     let Some(dims) = a.opt_ints("dims")?.filter(|d| !d.is_empty()) else {
+        let [shift] = shifts[..] else {
+            return Err(b.error(format!("{} shifts without dims", shifts.len()), "give one shift, or dims for each"));
+        };
         let flat = b.reshape(x[0], vec![Expr::product(&shape)])?;
-        let r = rolled(b, flat, 0, shifts.first().copied().unwrap_or(0))?;
+        let r = rolled(b, flat, 0, shift)?;
         return Ok(vec![b.reshape(r, shape)?]);
     };
     if dims.len() != shifts.len() {
         return Err(b.error(format!("{} shifts for {} dimensions", shifts.len(), dims.len()), "give one shift for each dimension"));
+    }
+    if shape.is_empty() {
+        return Err(b.error("a scalar has no dimension to roll along", "leave dims out"));
     }
     let mut y = x[0];
     for (d, s) in dims.iter().zip(shifts) {
@@ -298,7 +340,7 @@ fn repeat_interleave(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<Va
     Ok(vec![interleaved(b, v, d, n)?])
 }
 
-fn interleaved(b: &mut Builder, x: ValueId, dim: usize, n: i64) -> Result<ValueId> {
+pub(super) fn interleaved(b: &mut Builder, x: ValueId, dim: usize, n: i64) -> Result<ValueId> {
     let mut shape = b.shape(x);
     let apart = b.unsqueeze(x, dim + 1)?;
     let mut grown = shape.clone();
@@ -351,17 +393,23 @@ fn start_of(b: &Builder, x: ValueId, dim: usize, a: &Attrs, name: &str) -> Resul
 fn narrow(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let d = b.dim(x[0], a.int("dim")?)?;
     if b.rank(x[0]) == 0 {
-        return Err(b.error("a scalar cannot be narrowed", ""));
+        return Err(b.error("a scalar cannot be narrowed", "give a tensor of at least one dimension"));
     }
     let start = start_of(b, x[0], d, a, "start")?;
-    let Some(length) = a.dims("length")?.into_iter().next() else { return Err(b.error("needs a length", "")) };
+    let Some(length) = a.dims("length")?.into_iter().next() else { return Err(b.error("needs a length", "give one")) };
+    let size = b.shape(x[0])[d].clone();
+    if let (Some(s), Some(n)) = (start.as_const(), size.as_const())
+        && !(0..=n).contains(&s)
+    {
+        return Err(b.error(format!("start {s} is out of range for {n} elements"), format!("use a start from {} to {n}", -n)));
+    }
     Ok(vec![b.narrow(x[0], d, start, length)?])
 }
 
 fn slice(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let d = b.dim(x[0], a.int("dim")?)?;
     if b.rank(x[0]) == 0 {
-        return Err(b.error("a scalar cannot be sliced", ""));
+        return Err(b.error("a scalar cannot be sliced", "give a tensor of at least one dimension"));
     }
     let (shape, step) = (b.shape(x[0]), a.int("step")?);
     if step < 1 {
@@ -392,6 +440,10 @@ fn expand(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
         if d.as_const() == Some(-1) && i >= new {
             *d = have[i - new].clone();
         }
+        if d.as_const().is_some_and(|d| d < 0) {
+            let text = format!("{} in dimension {i}", b.graph.env.show(d));
+            return Err(b.error(text, "sizes are not negative, and -1 keeps that of a dimension that is there"));
+        }
     }
     Ok(vec![b.broadcast_to(x[0], &shape)?])
 }
@@ -401,6 +453,13 @@ fn pad(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let (rank, mode) = (b.rank(x[0]), a.str("mode")?);
     if list.len() % 2 != 0 || list.len() > 2 * rank {
         return Err(b.error(format!("pad {list:?} is not a pair for each of the last dimensions"), "list pairs from the last dimension on"));
+    }
+    if mode != "constant" {
+        // The batch alone may be empty.
+        let batch = usize::from(rank > list.len() / 2 + 1);
+        if b.shape(x[0]).iter().skip(batch).any(Dim::is_zero) {
+            return Err(b.error(format!("mode {mode:?} of no elements"), "give sizes of at least one"));
+        }
     }
     let mut y = x[0];
     for (i, p) in list.chunks_exact(2).enumerate() {
@@ -423,7 +482,15 @@ fn pad(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
 fn pad_by_copies(b: &mut Builder, x: ValueId, d: usize, lo: i64, hi: i64, mode: &str) -> Result<ValueId> {
     let n = b.shape(x)[d].clone();
     if lo < 0 || hi < 0 {
-        return Err(b.error(format!("negative padding in mode {mode:?}"), "use mode \"constant\" or narrow()"));
+        // What is cut off comes last: the other side still sees all.
+        let y = pad_by_copies(b, x, d, lo.max(0), hi.max(0), mode)?;
+        let have = b.shape(y)[d].clone();
+        let (lo, hi) = (Dim::Const((-lo).max(0)), Dim::Const((-hi).max(0)));
+        let left = have.sub(&lo).sub(&hi);
+        if left.as_const().is_some_and(|n| n < 1) {
+            return Err(b.error(format!("nothing is left of dimension {d}"), "remove fewer elements than there are"));
+        }
+        return b.narrow(y, d, lo, left);
     }
     let at = |from: i64| Dim::Const(from);
     let edge = |b: &mut Builder, count: i64, low: bool| -> Result<Option<ValueId>> {
@@ -464,72 +531,6 @@ fn pixel_shuffle(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueI
     let perm: Vec<usize> = (0..n).chain([n, n + 3, n + 1, n + 4, n + 2]).collect();
     let y = b.permute(y, &perm)?;
     Ok(vec![b.reshape(y, [lead, &[c, h.mul(&r), w.mul(&r)]].concat())?])
-}
-
-fn interpolate(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
-    let rank = b.rank(x[0]);
-    if rank < 3 {
-        return Err(b.error("needs dimensions after the batch and the channels", "give [N, C, L, ...]"));
-    }
-    let factors = a.opt_floats("scale_factor")?;
-    let sizes = a.opt_ints("size")?;
-    let mode = a.str("mode")?;
-    let mut y = match mode {
-        "nearest" => x[0],
-        "linear" if rank == 3 => b.float(x[0])?,
-        "bilinear" if rank == 4 => b.float(x[0])?,
-        other => return Err(b.error(format!("mode {other:?} for {rank} dimensions"), "use nearest, linear or bilinear")),
-    };
-    for d in 2..rank {
-        let n = static_size(b, y, d)?;
-        let pick = |v: &[f64]| v.get(d - 2).or(v.first()).copied();
-        let out = match (&sizes, &factors) {
-            (Some(s), _) => s.get(d - 2).or(s.first()).copied().unwrap_or(n),
-            (None, Some(f)) => (n as f64 * pick(f).unwrap_or(1.0)).floor() as i64,
-            (None, None) => return Err(b.error("needs a size or a scale_factor", "give one of them")),
-        };
-        if out < 1 || n < 1 {
-            return Err(b.error(format!("cannot resize {n} elements to {out}"), "use sizes of at least one"));
-        }
-        y = match mode {
-            "nearest" if out % n == 0 => interleaved(b, y, d, out / n)?,
-            "nearest" => {
-                let i = b.iota(&[Dim::Const(out)], 0)?;
-                let i = b.scalar(ScalarOp::Mul, i, n as f64)?;
-                let i = b.scalar(ScalarOp::FloorDiv, i, out as f64)?;
-                b.op("index_select", &[y, i], &Attrs::new().with("dim", d))?[0]
-            }
-            _ => linear_resize(b, y, d, n, out, a.bool("align_corners")?)?,
-        };
-    }
-    Ok(vec![y])
-}
-
-// Linear interpolation along one dimension is a product with a matrix of hat functions, max(0, 1 - |source - i|).
-fn linear_resize(b: &mut Builder, x: ValueId, dim: usize, n: i64, out: i64, align_corners: bool) -> Result<ValueId> {
-    let dtype = b.dtype(x);
-    let square = [Dim::Const(out), Dim::Const(n)];
-    let (o, i) = (b.iota(&square, 0)?, b.iota(&square, 1)?);
-    let (o, i) = (b.cast(o, dtype)?, b.cast(i, dtype)?);
-    let source = if align_corners {
-        b.mul_scalar(o, if out > 1 { (n - 1) as f64 / (out - 1) as f64 } else { 0.0 })?
-    } else {
-        let ratio = n as f64 / out as f64;
-        let s = b.mul_scalar(o, ratio)?;
-        b.add_scalar(s, 0.5 * ratio - 0.5)?
-    };
-    let source = b.scalar(ScalarOp::Max, source, 0.0)?;
-    let source = b.scalar(ScalarOp::Min, source, (n - 1) as f64)?;
-    let distance = b.sub(source, i)?;
-    let distance = b.unary(ScalarOp::Abs, distance)?;
-    let hat = b.neg(distance)?;
-    let hat = b.add_scalar(hat, 1.0)?;
-    let hat = b.scalar(ScalarOp::Max, hat, 0.0)?;
-    let y = b.contract(x, hat, &[], &[(dim, 1)])?;
-    let rank = b.rank(y);
-    let mut perm: Vec<usize> = (0..rank - 1).collect();
-    perm.insert(dim, rank - 1);
-    b.permute(y, &perm)
 }
 
 fn split(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
