@@ -80,6 +80,22 @@ def runs():
     groups = lambda ps, w, b: O.AdamW([{"params": [b], "weight_decay": 0.0, "lr": 0.2}, {"params": [w]}], lr=0.1, weight_decay=0.3)
     yield run("adamw_groups", "AdamW", groups)
     yield run("muon_bf16", "Muon", plain(O.Muon, lr=0.1), True)
+    yield run("adadelta", "Adadelta", plain(O.Adadelta))
+    yield run("adadelta_options", "Adadelta", plain(O.Adadelta, lr=0.5, rho=0.7, eps=1e-3, weight_decay=0.1, maximize=True))
+    yield run("adafactor", "Adafactor", plain(O.Adafactor))
+    yield run("adafactor_options", "Adafactor",
+              plain(O.Adafactor, lr=0.3, beta2_decay=-0.5, eps=(1e-4, 1e-2), d=1.5, weight_decay=0.2))
+    yield run("adamax", "Adamax", plain(O.Adamax))
+    yield run("adamax_options", "Adamax", plain(O.Adamax, lr=0.1, betas=(0.7, 0.9), eps=1e-3, weight_decay=0.1))
+    yield run("nadam", "NAdam", plain(O.NAdam, lr=0.1))
+    yield run("nadam_options", "NAdam",
+              plain(O.NAdam, lr=0.1, betas=(0.8, 0.95), weight_decay=0.1, momentum_decay=0.1, decoupled_weight_decay=True))
+    yield run("radam", "RAdam", plain(O.RAdam, lr=0.1))
+    yield run("radam_options", "RAdam", plain(O.RAdam, lr=0.1, betas=(0.8, 0.9), eps=1e-3, weight_decay=0.1, decoupled_weight_decay=True))
+    yield run("rprop", "Rprop", plain(O.Rprop))
+    yield run("rprop_options", "Rprop", plain(O.Rprop, lr=0.1, etas=(0.3, 1.5), step_sizes=(0.02, 0.3), maximize=True))
+    yield run("asgd", "Asgd", plain(O.ASGD))
+    yield run("asgd_options", "Asgd", plain(O.ASGD, lr=0.1, lambd=0.2, alpha=0.5, t0=4, weight_decay=0.1))
     original = muon_module._zeropower_via_newtonschulz
 
     class Wide(torch.Tensor):
@@ -93,6 +109,22 @@ def runs():
     yield run("muon_options", "Muon", plain(O.Muon, lr=0.05, weight_decay=0.2, momentum=0.8, nesterov=False, ns_steps=3,
                                             ns_coefficients=(2.0, -1.5, 0.5), adjust_lr_fn="match_rms_adamw"), True)
     muon_module._zeropower_via_newtonschulz = original
+
+
+def lbfgs(name, **options):
+    """Steps of L-BFGS towards the least of a function of four variables (Rosenbrock's, twice)."""
+    x = torch.nn.Parameter(torch.tensor([-1.2, 1.0, 0.5, -0.3]))
+    optimizer = torch.optim.LBFGS([x], **options)
+    kept = []
+    for _ in range(4):
+        def closure():
+            optimizer.zero_grad()
+            a, b = x[0::2], x[1::2]
+            loss = ((1 - a) ** 2 + 10 * (b - a**2) ** 2).sum()
+            loss.backward()
+            return loss
+        kept.append({"loss": float(optimizer.step(closure)), "x": numbers(x)})
+    return {"name": name, "kept": kept}
 
 
 def clipped(clip):
@@ -146,6 +178,11 @@ out = {
     "push": [{"weight": numbers(w), "bias": numbers(b)} for w, b in PUSH],
     "steps": KEPT,
     "runs": list(runs()),
+    "lbfgs": [
+        lbfgs("fixed", lr=0.1, max_iter=3),
+        lbfgs("short", lr=0.1, max_iter=3, history_size=2),
+        lbfgs("wolfe", max_iter=3, line_search_fn="strong_wolfe"),
+    ],
     "clip": {
         "norm": clipped(lambda p: U.clip_grad_norm_(p, 0.5)),
         "norm_large": clipped(lambda p: U.clip_grad_norm_(p, 50.0)),

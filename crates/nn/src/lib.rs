@@ -45,8 +45,9 @@ pub use norm::{
     RmsNorm,
 };
 pub use optim::{
-    Adagrad, AdagradConfig, Adam, AdamConfig, AdamW, AdjustLr, Groups, Lion, LionConfig, Muon, MuonConfig, Optimizer, ParamGroup, RmsProp,
-    RmsPropConfig, Sgd, SgdConfig,
+    Adadelta, AdadeltaConfig, Adafactor, AdafactorConfig, Adagrad, AdagradConfig, Adam, AdamConfig, AdamW, Adamax, AdamaxConfig, AdjustLr,
+    Asgd, AsgdConfig, Groups, Lbfgs, LbfgsConfig, LineSearch, Lion, LionConfig, Muon, MuonConfig, NAdam, NAdamConfig, Optimizer,
+    ParamGroup, RAdam, RAdamConfig, RmsProp, RmsPropConfig, Rprop, RpropConfig, Sgd, SgdConfig,
 };
 pub use pool::{
     AdaptiveAvgPool1d, AdaptiveAvgPool2d, AvgPool1d, AvgPool2d, AvgPool3d, Flatten, Identity, MaxPool1d, MaxPool2d, MaxPool3d,

@@ -131,6 +131,38 @@ fn run(d: &Device, file: &Value, run: &Value, compiled: bool) -> Result<()> {
         }),
         "lion" => follow!(|m| Lion::new(m, LionConfig { lr: 0.01, ..lion })),
         "lion_options" => follow!(|m| Lion::new(m, LionConfig { lr: 0.02, betas: (0.8, 0.7), weight_decay: 0.3, ..lion })),
+        "adadelta" => follow!(|m| Adadelta::new(m, AdadeltaConfig::default())),
+        "adadelta_options" => {
+            follow!(|m| { Adadelta::new(m, AdadeltaConfig { lr: 0.5, rho: 0.7, eps: 1e-3, weight_decay: 0.1, maximize: true }) })
+        }
+        "adafactor" => follow!(|m| Adafactor::new(m, AdafactorConfig::default())),
+        "adafactor_options" => follow!(|m| {
+            let config =
+                AdafactorConfig { lr: 0.3, beta2_decay: -0.5, eps: (Some(1e-4), 1e-2), d: 1.5, weight_decay: 0.2, maximize: false };
+            Adafactor::new(m, config)
+        }),
+        "adamax" => follow!(|m| Adamax::new(m, AdamaxConfig::default())),
+        "adamax_options" => {
+            follow!(|m| { Adamax::new(m, AdamaxConfig { lr: 0.1, betas: (0.7, 0.9), eps: 1e-3, weight_decay: 0.1, maximize: false }) })
+        }
+        "nadam" => follow!(|m| NAdam::new(m, NAdamConfig { lr: 0.1, ..Default::default() })),
+        "nadam_options" => follow!(|m| {
+            let config = NAdamConfig { lr: 0.1, betas: (0.8, 0.95), weight_decay: 0.1, momentum_decay: 0.1, ..Default::default() };
+            NAdam::new(m, NAdamConfig { decoupled_weight_decay: true, ..config })
+        }),
+        "radam" => follow!(|m| RAdam::new(m, RAdamConfig { lr: 0.1, ..Default::default() })),
+        "radam_options" => follow!(|m| {
+            let config = RAdamConfig { lr: 0.1, betas: (0.8, 0.9), eps: 1e-3, weight_decay: 0.1, ..Default::default() };
+            RAdam::new(m, RAdamConfig { decoupled_weight_decay: true, ..config })
+        }),
+        "rprop" => follow!(|m| Rprop::new(m, RpropConfig::default())),
+        "rprop_options" => {
+            follow!(|m| { Rprop::new(m, RpropConfig { lr: 0.1, etas: (0.3, 1.5), step_sizes: (0.02, 0.3), maximize: true }) })
+        }
+        "asgd" => follow!(|m| Asgd::new(m, AsgdConfig::default())),
+        "asgd_options" => {
+            follow!(|m| { Asgd::new(m, AsgdConfig { lr: 0.1, lambd: 0.2, alpha: 0.5, t0: 4.0, weight_decay: 0.1, maximize: false }) })
+        }
         "muon" => follow!(muon(wide)),
         // bfloat16 has three digits, rounding does not happen at the same places, and each iteration magnifies small singular values by 3.4.
         "muon_bf16" => follow(d, file, run, compiled, 5e-2, muon(MuonConfig { lr: 0.1, ..Default::default() })),
@@ -151,7 +183,7 @@ fn run(d: &Device, file: &Value, run: &Value, compiled: bool) -> Result<()> {
 fn all(d: &Device, compiled: bool) -> Result<()> {
     let file = read("optimizers.json");
     let runs = file["runs"].as_array().unwrap();
-    assert!(runs.len() >= 21);
+    assert!(runs.len() >= 35);
     runs.iter().try_for_each(|r| run(d, &file, r, compiled))
 }
 
@@ -168,6 +200,37 @@ fn compiled_trajectories_are_pytorchs() -> Result<()> {
 #[test]
 fn trajectories_compiled_to_c_are_pytorchs() -> Result<()> {
     cpu().map_or(Ok(()), |d| all(&d, true))
+}
+
+#[test]
+fn lbfgs_is_pytorchs() -> Result<()> {
+    let (file, d) = (read("optimizers.json"), Device::interpreter());
+    let runs = file["lbfgs"].as_array().unwrap();
+    assert_eq!(runs.len(), 3);
+    for run in runs {
+        let (name, fixed) = (run["name"].as_str().unwrap(), LbfgsConfig { lr: 0.1, max_iter: 3, ..Default::default() });
+        let config = match name {
+            "fixed" => fixed,
+            "short" => LbfgsConfig { history_size: 2, ..fixed },
+            _ => LbfgsConfig { lr: 1.0, line_search: LineSearch::StrongWolfe, ..fixed },
+        };
+        let mut x = Tensor::from_slice(&d, &[-1.2f32, 1.0, 0.5, -0.3], [4])?.requires_grad();
+        let mut optimizer = Lbfgs::new(&x, config)?;
+        for (step, want) in run["kept"].as_array().unwrap().iter().enumerate() {
+            // The sum of (1 - a)^2 + 10 (b - a^2)^2 over two pairs.
+            let loss = optimizer.step(&mut x, |x| {
+                let pairs = x.reshape([2, 2])?;
+                let (a, b) = (pairs.narrow(1, 0, 1)?, pairs.narrow(1, 1, 1)?);
+                let (near, valley) = (a.neg()?.add(1.0)?.square()?, b.sub(&a.square()?)?.square()?.mul(10.0)?);
+                near.add(&valley)?.sum(())
+            })?;
+            let wanted = want["loss"].as_f64().unwrap();
+            assert!((loss - wanted).abs() <= 1e-3 * wanted.abs() + 1e-5, "{name}, step {step}: loss {loss}, PyTorch has {wanted}");
+            // Each step divides by differences of gradients, which f32 has to fewer digits.
+            assert_close(&format!("{name}, step {step}"), &x, &floats(&want["x"]), 2e-3)?;
+        }
+    }
+    Ok(())
 }
 
 #[test]

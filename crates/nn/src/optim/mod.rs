@@ -5,13 +5,19 @@
 //! divided into groups that have numbers of their own, see [`ParamGroup`].
 
 mod adam;
+mod adaptive;
+mod averaged;
 mod group;
+mod lbfgs;
 mod muon;
 mod other;
 mod sgd;
 
 pub use adam::{Adam, AdamConfig, AdamW};
+pub use adaptive::{Adadelta, AdadeltaConfig, Adafactor, AdafactorConfig, Adamax, AdamaxConfig, NAdam, NAdamConfig, RAdam, RAdamConfig};
+pub use averaged::{Asgd, AsgdConfig, Rprop, RpropConfig};
 pub use group::{Groups, ParamGroup};
+pub use lbfgs::{Lbfgs, LbfgsConfig, LineSearch};
 pub use muon::{AdjustLr, Muon, MuonConfig};
 pub use other::{Adagrad, AdagradConfig, Lion, LionConfig, RmsProp, RmsPropConfig};
 pub use sgd::{Sgd, SgdConfig};
@@ -49,6 +55,25 @@ impl PerParameter {
     pub fn filled(parameters: &[Option<Tensor>], value: f64) -> Result<PerParameter> {
         let fill = |t: &Tensor| no_grad(|| if value == 0.0 { t.detach().zeros_like() } else { t.detach().full_like(value) });
         Ok(PerParameter(parameters.iter().map(|t| t.as_ref().map(fill).transpose()).collect::<Result<_>>()?))
+    }
+
+    /// A scalar for each parameter, by its position.
+    pub fn scalars(parameters: &[Option<Tensor>], value: impl Fn(usize) -> Result<f64>) -> Result<PerParameter> {
+        let one = |(k, t): (usize, &Option<Tensor>)| t.as_ref().map(|t| Ok(Tensor::scalar(t.device(), value(k)? as f32))).transpose();
+        Ok(PerParameter(parameters.iter().enumerate().map(one).collect::<Result<_>>()?))
+    }
+
+    /// Zeros, shaped as the parameter but for one dimension, counted from the end from 1 on, of size 1.
+    pub fn reduced(parameters: &[Option<Tensor>], from_end: usize) -> Result<PerParameter> {
+        let one = |t: &Tensor| {
+            let mut shape = t.dims().to_vec();
+            let at = shape.len().saturating_sub(from_end);
+            if let Some(d) = shape.get_mut(at) {
+                *d = aludel_tensor::Dim::ONE;
+            }
+            Tensor::full(t.device(), shape, 0.0, t.dtype())
+        };
+        Ok(PerParameter(parameters.iter().map(|t| t.as_ref().map(one).transpose()).collect::<Result<_>>()?))
     }
 
     /// For optimizers that have no use for it.
