@@ -2,7 +2,8 @@
 //! device can be rebuilt from it.
 //!
 //! **Memory model.** A program sees storage *bindings*; every buffer is a range of one binding. In a compiled step there are
-//! three: the arena (temporaries and results), the state, and the inputs, so one bind group serves all launches. A program of
+//! three: the arena (temporaries and results), the state, and the inputs, so one bind group serves all launches. Where one of
+//! them would be larger than the target's bindings may be, further bindings of its role follow ([`Program::part`]). A program of
 //! one eager operator binds each tensor by itself. An element takes a 32-bit word (bool as 0 or 1). On targets with narrow
 //! storage (C, PTX), f16 and bf16 take two bytes; elsewhere (WGSL) the word of the f32 that they are, see
 //! [`Placement::element_bytes`]. Where WGSL has f16 it takes two bytes too, and each of a step's bindings has a second one of its role
@@ -218,7 +219,29 @@ pub struct Program {
     pub stages: Vec<(String, String)>,
 }
 
+/// The block of each of several ranges of so many words, laid out in order, where a block holds at most `limit` words: state and inputs
+/// are divided so, by the planner and by whoever allocates them alike. A range that is larger has a block to itself.
+pub fn blocks(words: impl IntoIterator<Item = u64>, limit: u64) -> Vec<usize> {
+    let (mut block, mut used) = (0, 0u64);
+    let mut place = |words: u64| {
+        let words = words.max(1).next_multiple_of(ALIGN as u64);
+        if used > 0 && used.saturating_add(words) > limit {
+            block += 1;
+            used = 0;
+        }
+        used = used.saturating_add(words);
+        block
+    };
+    words.into_iter().map(&mut place).collect()
+}
+
 impl Program {
+    /// Which of the bindings of its role (and its element size) a binding is, from 0.
+    pub fn part(&self, binding: usize) -> usize {
+        let b = &self.bindings[binding];
+        self.bindings[..binding].iter().filter(|o| o.role == b.role && o.halves == b.halves).count()
+    }
+
     /// Offsets (in words) of every slot and the size (in words) of every binding for given symbol values; `None` where an
     /// offset does not fit into 32 bits.
     pub fn layout(&self, sizes: &[i64]) -> Option<(Vec<i64>, Vec<i64>)> {

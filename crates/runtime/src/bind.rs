@@ -2,7 +2,7 @@
 
 use crate::measure::Measure;
 use crate::memory::{Allocation, Backing, Place, Pool, Range, aligned};
-use crate::{Argument, Storage};
+use crate::{Argument, Storage, guard};
 use aludel_ir::kernel::Access;
 use aludel_ir::program::{Program, Role};
 use aludel_ir::{Error, Result};
@@ -21,9 +21,34 @@ pub(crate) trait Mover {
     /// Copies words from one place to another.
     fn copy(&mut self, device: &Arc<Self::Device>, from: &Place<Self::Device>, to: &Place<Self::Device>, words: u64) -> Result<()>;
 
-    /// Memory for the temporaries of all programs, which run one after the other; another for those of two bytes in bindings of
-    /// their own ([`aludel_ir::program::Binding::halves`]).
-    fn arena(&mut self, halves: bool) -> &mut Option<Arc<Allocation<Self::Device>>>;
+    /// Memory for the temporaries of all programs, which run one after the other.
+    fn arenas(&mut self) -> &mut Parts<Self::Device>;
+}
+
+/// Memory for the bindings of one role: of words, then of those of two bytes ([`aludel_ir::program::Binding::halves`]); of each,
+/// the parts that a program has ([`Program::part`]).
+pub(crate) struct Parts<D: Backing>([Vec<Option<Arc<Allocation<D>>>>; 2]);
+
+impl<D: Backing> Default for Parts<D> {
+    fn default() -> Self {
+        Parts([Vec::new(), Vec::new()])
+    }
+}
+
+impl<D: Backing> Parts<D> {
+    /// Memory of at least `words` words for a binding of a program.
+    fn keep(&mut self, device: &Arc<D>, program: &Program, binding: usize, words: u64) -> Result<Arc<Allocation<D>>> {
+        let parts = &mut self.0[program.bindings[binding].halves as usize];
+        let part = program.part(binding);
+        parts.resize_with(parts.len().max(part + 1), || None);
+        match &mut parts[part] {
+            Some(a) if a.room() >= words => Ok(a.clone()),
+            slot => {
+                *slot = None;
+                Ok(slot.insert(Pool::allocate(device, words)?).clone())
+            }
+        }
+    }
 }
 
 /// A binding: memory from a place on.
@@ -53,15 +78,22 @@ pub(crate) struct Resolved<D: Backing> {
     results: Vec<Option<Storage>>,
 }
 
-/// Memory that an executable keeps between runs: of the inputs binding, and of state that is not in a block; of words, then of halves.
+impl<D: Backing> Resolved<D> {
+    /// Whether some binding lies in an allocation.
+    fn holds(&self, allocation: &Arc<Allocation<D>>) -> bool {
+        self.bound.iter().any(|b| Arc::ptr_eq(&b.place.allocation, allocation))
+    }
+}
+
+/// Memory that an executable keeps between runs: of the inputs bindings, and of state that is not in a block.
 pub(crate) struct Kept<D: Backing> {
-    inputs: [Option<Arc<Allocation<D>>>; 2],
-    state: [Option<Arc<Allocation<D>>>; 2],
+    inputs: Parts<D>,
+    state: Parts<D>,
 }
 
 impl<D: Backing> Default for Kept<D> {
     fn default() -> Self {
-        Kept { inputs: [None, None], state: [None, None] }
+        Kept { inputs: Parts::default(), state: Parts::default() }
     }
 }
 
@@ -88,23 +120,31 @@ pub(crate) fn resolve<M: Mover>(
     for (k, b) in program.bindings.iter().enumerate() {
         let words = m.bindings[k];
         let bound = match b.role {
-            Role::Arena => Bound::rest(Place::start(keep(device, stream.arena(b.halves), words)?)),
+            Role::Arena => {
+                let arena = stream.arenas().keep(device, program, k, words)?;
+                if device.guards() {
+                    guard::clear(stream, device, &arena)?;
+                }
+                Bound::rest(Place::start(arena))
+            }
             Role::Inputs => {
-                let to = keep(device, &mut kept.inputs[b.halves as usize], words)?;
+                let to = kept.inputs.keep(device, program, k, words)?;
                 gather(stream, device, program, m, inputs, k, &to)?;
                 Bound::rest(Place::start(to))
             }
-            Role::State => match state_block(device, program, inputs, k)? {
+            // A block that was made for larger bindings holds several of them: the further ones are copied.
+            Role::State => match state_block(device, program, inputs, k)?.filter(|b| !out.holds(b)) {
                 Some(block) => {
                     for (input, placement) in inputs.iter().zip(&program.inputs) {
                         if let (Argument::Device(s), true) = (input, program.placements[*placement].binding == k) {
-                            out.moved[*placement] = Some(range(device, s)?.place().offset);
+                            let offset = range(device, s)?.place().offset - block.lead();
+                            out.moved[*placement] = Some(launchable(program, *placement, offset, m.words[*placement])?);
                         }
                     }
                     Bound::rest(Place::start(block))
                 }
                 None => {
-                    let to = keep(device, &mut kept.state[b.halves as usize], words)?;
+                    let to = kept.state.keep(device, program, k, words)?;
                     gather(stream, device, program, m, inputs, k, &to)?;
                     Bound::rest(Place::start(to))
                 }
@@ -125,14 +165,16 @@ pub(crate) fn resolve<M: Mover>(
     Ok(out)
 }
 
-/// Memory of at least `words` in a slot.
-fn keep<D: Backing>(device: &Arc<D>, slot: &mut Option<Arc<Allocation<D>>>, words: u64) -> Result<Arc<Allocation<D>>> {
-    match slot {
-        Some(a) if a.words() >= words => Ok(a.clone()),
-        _ => {
-            *slot = None;
-            Ok(slot.insert(Pool::allocate(device, words)?).clone())
-        }
+/// The offset of a placement, where all its words have one that a launch parameter holds.
+fn launchable(program: &Program, placement: usize, offset: u64, words: u64) -> Result<u64> {
+    match u32::try_from(offset + words) {
+        Ok(_) => Ok(offset),
+        Err(_) => Err(Error::Limit {
+            what: format!("where {} of {} ends in its block, in words", program.placements[placement].name, program.name),
+            value: (offset + words).to_string(),
+            limit: u32::MAX.to_string(),
+            remedy: "allocate state with allocate_state, which makes several blocks of it".into(),
+        }),
     }
 }
 
@@ -147,7 +189,7 @@ fn gather<M: Mover>(
     to: &Arc<Allocation<M::Device>>,
 ) -> Result<()> {
     let places = inputs.iter().zip(&program.inputs).filter(|(_, p)| program.placements[**p].binding == binding);
-    fill(stream, device, to, places.map(|(input, p)| (m.offsets[*p], input)).collect())
+    fill(stream, device, to, places.map(|(input, p)| (to.lead() + m.offsets[*p], input)).collect())
 }
 
 /// Puts arguments at offsets of an allocation.
@@ -212,7 +254,8 @@ fn resolve_input<M: Mover>(
     if let Argument::Device(s) = input {
         let range = range(device, s)?;
         if range.in_block() {
-            return Ok(Bound { place: range.place(), words: aligned(s.words() as u64) });
+            let band = if device.guards() { guard::BAND } else { 0 };
+            return Ok(Bound { place: range.place(), words: aligned(s.words() as u64) + band });
         }
         // Only a state block is updated in place: whoever else holds the tensor keeps its value.
         if access == Access::Read {
@@ -220,7 +263,7 @@ fn resolve_input<M: Mover>(
         }
     }
     let to = Pool::allocate(device, input.words() as u64)?;
-    fill(stream, device, &to, vec![(0, input)])?;
+    fill(stream, device, &to, vec![(to.lead(), input)])?;
     Ok(Bound::rest(Place::start(to)))
 }
 
@@ -273,7 +316,7 @@ pub(crate) fn deliver<M: Mover>(
             }
         }
         // A result that has its binding to itself is in the right memory already.
-        let own = (role == Role::Result(o) && from.offset == 0).then(|| r.results[o].take()).flatten();
+        let own = (role == Role::Result(o) && from.offset == from.allocation.lead()).then(|| r.results[o].take()).flatten();
         out.push(match own {
             Some(result) => result,
             // The input was copied before the update: the copy is the result.
@@ -290,16 +333,18 @@ pub(crate) fn deliver<M: Mover>(
 
 /// See [`crate::Executor::allocate_block`].
 pub(crate) fn allocate_block<M: Mover>(stream: &mut M, device: &Arc<M::Device>, contents: &[Argument]) -> Result<Vec<Storage>> {
-    let mut end = 0u64;
+    let band = if device.guards() { guard::BAND } else { 0 };
+    let mut end = band;
     let mut parts = Vec::with_capacity(contents.len());
     for c in contents {
         if let Argument::Device(s) = c {
             range(device, s)?;
         }
         parts.push((end, c));
-        end += aligned(c.words() as u64);
+        end += aligned(c.words() as u64) + band;
     }
     let allocation = Pool::allocate(device, end)?;
+    parts.iter_mut().for_each(|(offset, _)| *offset += allocation.lead());
     let ranges = parts.iter().map(|(offset, c)| {
         let place = Place { allocation: allocation.clone(), offset: *offset };
         Arc::new(Range::new(place, c.words(), true)) as Storage

@@ -6,7 +6,7 @@
 
 use aludel_compiler::Target;
 use aludel_ir::graph::Graph;
-use aludel_ir::program::Program;
+use aludel_ir::program::{Program, blocks};
 use aludel_ir::{DType, Error, Result};
 use std::any::Any;
 use std::borrow::Cow;
@@ -16,13 +16,16 @@ use std::sync::Arc;
 
 #[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
 mod bind;
-#[cfg(all(any(feature = "cpu", feature = "cuda"), not(target_arch = "wasm32")))]
+#[cfg(all(any(feature = "wgpu", feature = "cpu", feature = "cuda"), not(target_arch = "wasm32")))]
 #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 mod cache;
 #[cfg(all(feature = "cpu", not(target_arch = "wasm32")))]
 pub mod cpu;
 #[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
 pub mod cuda;
+#[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
+#[cfg_attr(not(any(feature = "wgpu", feature = "cpu")), allow(dead_code))]
+mod guard;
 pub mod interp;
 #[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
 #[cfg_attr(not(any(feature = "wgpu", feature = "cuda")), allow(dead_code))]
@@ -94,6 +97,18 @@ pub struct Stats {
     pub peak_bytes: u64,
 }
 
+/// How far a device is with compiling the kernels of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loading {
+    pub program: String,
+    /// Kernels that are compiled, of those that were not known.
+    pub done: usize,
+    pub total: usize,
+}
+
+/// Hears of it while it happens, on whichever thread compiles.
+pub type LoadingObserver = Arc<dyn Fn(&Loading) + Send + Sync>;
+
 /// A graph ready to run.
 pub trait Executable: Send + Sync {
     /// Runs once. `sizes` has a value for each symbol of the graph; `inputs` are the graph's, in order.
@@ -129,6 +144,12 @@ pub trait Executor: Send + Sync {
     /// pipeline across programs.
     fn load(&self, graph: Arc<Graph>, program: Option<Arc<Program>>) -> Result<Arc<dyn Executable>>;
 
+    /// Whom to tell how far [`Executor::load`] is with a whole step, where kernels are compiled one by one; `None`: nobody. Once before
+    /// the first kernel, then after each; not where all are known already.
+    fn observe_loading(&self, observer: Option<LoadingObserver>) {
+        let _ = observer;
+    }
+
     /// Puts words, as the device keeps them, on the device.
     fn upload(&self, words: &[u32]) -> Result<Storage>;
 
@@ -151,19 +172,22 @@ pub trait Executor: Send + Sync {
     /// bound as one and updated in place. Contents start as the arguments'.
     fn allocate_block(&self, contents: &[Argument]) -> Result<Vec<Storage>>;
 
-    /// As [`Executor::allocate_block`], for the state of a program, given with its types: a block, and another for what lies in
-    /// bindings of its own ([`Target::separates`]). A range for each, in their order.
+    /// As [`Executor::allocate_block`], for the state of a program, given with its types in the order of its inputs: a block for each of the
+    /// program's state bindings ([`Target::separates`], [`blocks`]). A range for each, in their order.
     fn allocate_state(&self, contents: &[(DType, Argument)]) -> Result<Vec<Storage>> {
         let target = self.target();
         let apart = |d: DType| target.as_ref().is_some_and(|t| t.separates(d));
+        let limit = target.as_ref().map_or(u64::MAX, |t| t.max_binding_bytes / 4);
         let mut out: Vec<Option<Storage>> = vec![None; contents.len()];
         for separate in [false, true] {
             let own: Vec<usize> = (0..contents.len()).filter(|i| apart(contents[*i].0) == separate).collect();
-            if own.is_empty() && (separate || !contents.is_empty()) {
-                continue;
+            let mut rest = &own[..];
+            for block in blocks(own.iter().map(|i| contents[*i].1.words() as u64), limit).chunk_by(|a, b| a == b) {
+                let (now, later) = rest.split_at(block.len());
+                let ranges = self.allocate_block(&now.iter().map(|i| contents[*i].1.clone()).collect::<Vec<_>>())?;
+                now.iter().zip(ranges).for_each(|(i, s)| out[*i] = Some(s));
+                rest = later;
             }
-            let block = self.allocate_block(&own.iter().map(|i| contents[*i].1.clone()).collect::<Vec<_>>())?;
-            own.into_iter().zip(block).for_each(|(i, s)| out[i] = Some(s));
         }
         Ok(out.into_iter().flatten().collect())
     }

@@ -1,7 +1,7 @@
 //! What follows from a program and the sizes of one call: where its buffers lie, how large its grids are, and the rows of
 //! launch parameters. Every executor that runs programs starts from here.
 
-use crate::{Argument, Storage};
+use crate::{Argument, Storage, guard};
 use aludel_ir::expr::Expr;
 use aludel_ir::program::{Param, Program, Role};
 use aludel_ir::{Error, Result};
@@ -18,6 +18,8 @@ pub(crate) struct Limits<'a> {
     pub groups: u32,
     /// Rows of launch parameters start at multiples of so many bytes; a multiple of four.
     pub row_align: u64,
+    /// Every range has memory to itself, with a band after it: see [`crate::guard`].
+    pub guards: bool,
 }
 
 pub(crate) struct Measure {
@@ -48,30 +50,22 @@ impl Measure {
                 "give one size for each symbol",
             ));
         }
-        let too_large =
-            |what: String, value: String, limit: String| Error::Limit { what, value, limit, remedy: "use a smaller batch or model".into() };
+        let too_large = |what: String, value: String, limit: String| Error::Limit { what, value, limit, remedy: SMALLER.into() };
         let overflow = |what: &str| too_large(format!("{what} of {}", program.name), "over 2^31".into(), "2^31 - 1".into());
-        let (slots, bindings) = program.layout(sizes).ok_or_else(|| overflow("memory"))?;
-        for (b, words) in program.bindings.iter().zip(&bindings) {
-            if *words as u64 * 4 > limits.binding_bytes {
-                let what = match b.role {
-                    Role::Arena => "temporary memory",
-                    Role::State => "parameters and optimizer state",
-                    Role::Inputs => "arguments",
-                    Role::Input(_) | Role::Result(_) => "a tensor",
-                };
-                return Err(too_large(
-                    format!("{what} of {}", program.name),
-                    format!("{} bytes", words * 4),
-                    format!("{} bytes in one binding on {}", limits.binding_bytes, limits.device),
-                ));
-            }
+        let (mut slots, mut bindings) = program.layout(sizes).ok_or_else(|| overflow("memory"))?;
+        if limits.guards {
+            (slots, bindings) = guard::layout(program, sizes).ok_or_else(|| overflow("memory between bands"))?;
         }
         let eval = |e: &Expr, what: &str| program.eval(e, sizes).filter(|v| i32::try_from(*v).is_ok()).ok_or_else(|| overflow(what));
         let offsets: Vec<u64> = program.placements.iter().map(|p| slots[p.slot] as u64).collect();
         let mut words = Vec::with_capacity(program.placements.len());
         for p in &program.placements {
             words.push(p.words(eval(&Expr::product(&p.shape), &p.name)?.max(0)) as u64);
+        }
+        // Between bands there is more.
+        let over = (0..bindings.len()).find(|k| bindings[*k] as u64 * 4 > limits.binding_bytes && !limits.guards);
+        if let Some(k) = over {
+            return Err(over_limit(program, k, bindings[k] as u64, &words, limits));
         }
         let (mut grids, mut starts, mut rows, mut row, mut bytes_moved) = (Vec::new(), Vec::new(), Vec::<u32>::new(), 16u64, 0u64);
         for launch in &program.launches {
@@ -104,6 +98,27 @@ impl Measure {
         rows.resize(rows.len().max((last + row as usize) / 4), 0);
         let bindings = bindings.into_iter().map(|w| w as u64).collect();
         Ok(Measure { offsets, words, bindings, grids, starts, row, rows, bytes_moved })
+    }
+
+    /// Bytes of device memory that a run takes.
+    #[cfg_attr(not(feature = "wgpu"), allow(dead_code))]
+    pub fn bytes(&self) -> u64 {
+        self.bindings.iter().sum::<u64>() * 4
+    }
+
+    /// The same for people: `3.2 GiB (temporaries 2.0 GiB, ...)`.
+    #[cfg_attr(not(feature = "wgpu"), allow(dead_code))]
+    pub fn needs(&self, program: &Program) -> String {
+        let mut parts: Vec<(&str, u64)> = Vec::new();
+        for (b, words) in program.bindings.iter().zip(&self.bindings) {
+            let what = role_name(b.role);
+            match parts.iter_mut().find(|(name, _)| *name == what) {
+                Some((_, bytes)) => *bytes += words * 4,
+                None => parts.push((what, words * 4)),
+            }
+        }
+        let parts = parts.iter().filter(|(_, b)| *b > 0).map(|(what, b)| format!("{what} {}", gigabytes(*b)));
+        format!("{} ({})", gigabytes(self.bytes()), parts.collect::<Vec<_>>().join(", "))
     }
 
     /// The operands, checked: as many as there are inputs, each of the right size, and `here` for those on a device.
@@ -144,6 +159,49 @@ impl Measure {
             }
         }
         rows
+    }
+}
+
+/// What helps where memory does not.
+pub(crate) const SMALLER: &str = "use a smaller batch or model; f16 or bf16 (autocast) where the device stores them in two bytes, \
+    checkpointed regions, or a memory_budget below 1 keep less for the backward pass";
+
+/// Bytes for people.
+pub(crate) fn gigabytes(bytes: u64) -> String {
+    match bytes {
+        b if b >= 1 << 30 => format!("{:.2} GiB", b as f64 / (1u64 << 30) as f64),
+        b if b >= 1 << 20 => format!("{:.1} MiB", b as f64 / (1u64 << 20) as f64),
+        b => format!("{b} bytes"),
+    }
+}
+
+fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Arena => "temporaries",
+        Role::State => "parameters and optimizer state",
+        Role::Inputs | Role::Input(_) => "arguments",
+        Role::Result(_) => "results",
+    }
+}
+
+/// A binding is larger than the device allows: because one tensor is, or because sizes are others than those that its tensors were
+/// divided for.
+fn over_limit(program: &Program, binding: usize, bound: u64, words: &[u64], limits: &Limits) -> Error {
+    let limit = format!("{} in one buffer of {}", gigabytes(limits.binding_bytes), limits.device);
+    let own = program.placements.iter().zip(words).filter(|(p, _)| p.binding == binding);
+    match own.max_by_key(|(_, words)| **words) {
+        Some((p, words)) if words * 4 > limits.binding_bytes => Error::Limit {
+            what: format!("{} {}{} of {}", p.name, p.dtype, program.env.show_shape(&p.shape), program.name),
+            value: gigabytes(words * 4),
+            limit,
+            remedy: SMALLER.into(),
+        },
+        _ => Error::Limit {
+            what: format!("one part of the {} of {}", role_name(program.bindings[binding].role), program.name),
+            value: gigabytes(bound * 4),
+            limit,
+            remedy: format!("compile for these sizes anew, where tensors are divided otherwise; or {SMALLER}"),
+        },
     }
 }
 

@@ -3,7 +3,7 @@
 //! Memory goes back to the pool with its last range and may be handed out at once, although the device still works with it:
 //! a device works in the order in which it is told, so whatever uses the memory next comes after.
 
-use crate::Memory;
+use crate::{Memory, guard};
 use aludel_ir::program::ALIGN;
 use aludel_ir::{Error, Result};
 use std::any::Any;
@@ -43,12 +43,20 @@ pub(crate) trait Backing: Send + Sync + Sized + 'static {
 
     /// Gives memory back to the system.
     fn free(&self, memory: Vec<Self::Raw>);
+
+    /// Whether memory is laid out with bands between tensors and watched, see [`crate::guard`]. Then new memory holds
+    /// [`guard::pattern`].
+    fn guards(&self) -> bool {
+        false
+    }
 }
 
 /// Memory in use; goes back to the pool when dropped.
 pub(crate) struct Allocation<D: Backing> {
     raw: Option<D::Raw>,
     words: u64,
+    /// Words of it before the first that is used, and after the last.
+    bands: (u64, u64),
     home: Weak<D>,
 }
 
@@ -56,7 +64,7 @@ impl<D: Backing> Allocation<D> {
     /// Memory that is not the pool's.
     #[cfg_attr(not(feature = "wgpu"), allow(dead_code))]
     pub fn outside(raw: D::Raw, words: u64) -> Self {
-        Allocation { raw: Some(raw), words, home: Weak::new() }
+        Allocation { raw: Some(raw), words, bands: (0, 0), home: Weak::new() }
     }
 
     pub fn raw(&self) -> &D::Raw {
@@ -66,6 +74,16 @@ impl<D: Backing> Allocation<D> {
     /// Its size, which is at least what was asked for.
     pub fn words(&self) -> u64 {
         self.words
+    }
+
+    /// Where what was asked for begins.
+    pub fn lead(&self) -> u64 {
+        self.bands.0
+    }
+
+    /// How much may be used of it.
+    pub fn room(&self) -> u64 {
+        self.words - self.bands.0 - self.bands.1
     }
 }
 
@@ -93,7 +111,7 @@ impl<D: Backing> Clone for Place<D> {
 
 impl<D: Backing> Place<D> {
     pub fn start(allocation: Arc<Allocation<D>>) -> Self {
-        Place { allocation, offset: 0 }
+        Place { offset: allocation.lead(), allocation }
     }
 
     /// So many words further on.
@@ -196,6 +214,9 @@ impl<D: Backing> Pool<D> {
             limit: format!("{limit} bytes"),
             remedy: "use a smaller batch or layer, or another device".into(),
         };
+        if device.guards() {
+            return Self::guarded(device, words);
+        }
         if words > limit / 4 {
             return Err(too_large());
         }
@@ -220,11 +241,24 @@ impl<D: Backing> Pool<D> {
         };
         let in_use = pool.in_use.fetch_add(class * 4, Ordering::Relaxed) + class * 4;
         pool.peak.fetch_max(in_use, Ordering::Relaxed);
-        Ok(Arc::new(Allocation { raw: Some(raw), words: class, home: Arc::downgrade(device) }))
+        Ok(Arc::new(Allocation { raw: Some(raw), words: class, bands: (0, 0), home: Arc::downgrade(device) }))
+    }
+
+    /// New memory between bands: none that was used before, whose words a test could take for its own.
+    fn guarded(device: &Arc<D>, words: u64) -> Result<Arc<Allocation<D>>> {
+        let bands = (guard::BAND, guard::TAIL);
+        let words = words.checked_next_multiple_of(ALIGN as u64).unwrap_or(u64::MAX / 8).max(ALIGN as u64) + bands.0 + bands.1;
+        let raw = device.create(words)?;
+        let in_use = device.pool().in_use.fetch_add(words * 4, Ordering::Relaxed) + words * 4;
+        device.pool().peak.fetch_max(in_use, Ordering::Relaxed);
+        Ok(Arc::new(Allocation { raw: Some(raw), words, bands, home: Arc::downgrade(device) }))
     }
 
     fn release(&self, device: &D, raw: D::Raw, words: u64) {
         self.in_use.fetch_sub(words * 4, Ordering::Relaxed);
+        if device.guards() {
+            return device.free(vec![raw]);
+        }
         let idle = {
             let mut free = lock(&self.free);
             free.words += words;

@@ -8,57 +8,30 @@ mod steps;
 
 use aludel_compiler::{Options, Part, Parts, Target, compile};
 use aludel_ir::graph::{Graph, InputKind};
-use aludel_ir::interp::{HostTensor, Interpreter, Precision};
-use aludel_ir::{DType, scalar::threefry2x32};
-use aludel_runtime::{Argument, Storage, decode, encode};
+use aludel_ir::interp::{Interpreter, Precision};
+use aludel_runtime::{Argument, Executor, Storage, decode};
+use common::{inputs, words};
 use std::sync::Arc;
 use steps::{Optimizer, cnn, convolution, gpt, mlp};
 
-/// Deterministic values in the range that each input wants.
-fn inputs(graph: &Graph, sizes: &[i64]) -> Vec<HostTensor> {
-    let value = |a: &aludel_ir::Atom| match a {
-        aludel_ir::Atom::Sym(s) => sizes.get(s.0 as usize).copied(),
-        _ => None,
-    };
-    graph
-        .inputs
-        .iter()
-        .enumerate()
-        .map(|(n, i)| {
-            let ty = graph.ty(i.value);
-            let shape: Vec<usize> = ty.shape.iter().map(|d| d.eval(&value).unwrap() as usize).collect();
-            let count: usize = shape.iter().product();
-            let random = |k: usize| threefry2x32(7, n as u32, 0, k as u32) as f64 / 4294967296.0;
-            let data = (0..count)
-                .map(|k| match (ty.dtype, i.name.as_str()) {
-                    (DType::F32, "lr") => 0.01,
-                    (DType::F32, "step") => 3.0,
-                    (DType::F32, name) if name.ends_with("exp_avg_sq") => 0.01 * random(k),
-                    (DType::F32, _) => DType::F32.round(0.5 * (2.0 * random(k) - 1.0)),
-                    _ => (random(k) * 10.0).floor(),
-                })
-                .collect();
-            HostTensor::new(ty.dtype, shape, data).unwrap()
-        })
-        .collect()
-}
-
-fn words(t: &HostTensor) -> Arc<[u32]> {
-    encode(&t.data, t.dtype).into()
-}
-
-/// Runs a step twice on a device, in place, and compares every output with the interpreter in float64.
+/// Runs a step twice on every device, in place, and compares every output with the interpreter in float64.
 fn check(name: &str, graph: &Graph, sizes: &[i64], options: &Options) {
+    // Software adapters get schedules of their own; those for GPUs must be right on any adapter.
     for software in [false, true] {
-        check_schedules(name, graph, sizes, options, software);
+        let targets = common::devices().into_iter().map(|d| (Target { software, ..d.target().unwrap() }, d));
+        check_schedules(name, graph, sizes, options, targets);
     }
 }
 
-fn check_schedules(name: &str, graph: &Graph, sizes: &[i64], options: &Options, software: bool) {
+fn check_schedules(
+    name: &str,
+    graph: &Graph,
+    sizes: &[i64],
+    options: &Options,
+    targets: impl Iterator<Item = (Target, Box<dyn Executor>)>,
+) {
     let reference = Interpreter::new(&aludel_compiler::autodiff::expand_grads(graph).unwrap()).unwrap();
-    for device in common::devices() {
-        // Software adapters get schedules of their own; those for GPUs must be right on any adapter.
-        let target = Target { software, ..device.target().unwrap() };
+    for (target, device) in targets {
         let program = Arc::new(compile(graph, &target, options).unwrap());
         let exe = device.load(Arc::new(graph.clone()), Some(program.clone())).unwrap();
         let mut host = inputs(graph, sizes);

@@ -3,6 +3,9 @@
 //! Where all sizes are known, offsets are assigned greedily by size, each buffer at the lowest gap among those it lives
 //! with. Source: Y. Pisarchyk and J. Lee, "Efficient memory management for deep neural net inference", 2020, section 4.2.
 //! Where sizes are symbolic, buffers of provably sufficient size take turns in a slot, and offsets are summed at run time.
+//!
+//! An arena that would be larger than a binding may be has several parts, each a binding. What fits into one is packed as if there were
+//! no limit.
 
 use aludel_ir::expr::Expr;
 use aludel_ir::loops::BufferId;
@@ -28,26 +31,43 @@ impl Item {
     }
 }
 
-/// Slots (size and, where known, offset) and the slot of each item.
+/// A range of a part of the arena.
+pub(super) struct Slot {
+    pub words: Expr,
+    pub part: usize,
+    /// Where known.
+    pub offset: Option<i64>,
+}
+
+/// Slots, and the slot of each item.
 ///
-/// `overlaps`: launches may run side by side.
-pub(super) fn assign(items: &[Item], env: &ShapeEnv, overlaps: bool) -> (Vec<(Expr, Option<i64>)>, Vec<usize>) {
+/// `overlaps`: launches may run side by side. `limit`: words of a part; a larger buffer has one to itself. Where sizes are symbolic, it
+/// holds for those that they are hinted to have.
+pub(super) fn assign(items: &[Item], env: &ShapeEnv, overlaps: bool, limit: i64) -> (Vec<Slot>, Vec<usize>) {
     match items.iter().map(|i| i.words.as_const()).collect::<Option<Vec<i64>>>() {
         Some(words) => {
-            let mut found = offsets(items, &words);
+            let mut found = offsets(items, &words, limit);
             if overlaps {
-                let size = |at: &[i64]| at.iter().zip(&words).map(|(at, words)| at + words).max().unwrap_or(0);
-                let apart = offsets(&lingering(items, &words), &words);
+                let size = |at: &[(usize, i64)]| {
+                    let parts = at.iter().map(|(part, _)| part + 1).max().unwrap_or(0);
+                    let end = |p: usize| at.iter().zip(&words).filter(|((part, _), _)| *part == p).map(|((_, at), words)| at + words).max();
+                    (0..parts).filter_map(end).sum::<i64>()
+                };
+                let apart = offsets(&lingering(items, &words), &words, limit);
                 // Gaps may cost a little of what was there to spare.
                 if size(&apart) <= size(&found) + size(&found) / 100 {
                     found = apart;
                 }
             }
-            let slots = found.into_iter().zip(items).map(|(o, i)| (i.words.clone(), Some(o))).collect();
-            (slots, (0..items.len()).collect())
+            let slot = |((part, offset), item): ((usize, i64), &Item)| Slot { words: item.words.clone(), part, offset: Some(offset) };
+            (found.into_iter().zip(items).map(slot).collect(), (0..items.len()).collect())
         }
-        None => turns(items, env),
+        None => turns(items, env, limit),
     }
+}
+
+fn rounded(words: i64) -> i64 {
+    words.max(1).saturating_add(ALIGN - 1) / ALIGN * ALIGN
 }
 
 /// The items, each living longer as far as no more is alive at once for it than at the fullest launch.
@@ -72,28 +92,36 @@ fn lingering(items: &[Item], words: &[i64]) -> Vec<Item> {
     out
 }
 
-fn offsets(items: &[Item], words: &[i64]) -> Vec<i64> {
-    let round = |w: i64| (w.max(1) + ALIGN - 1) / ALIGN * ALIGN;
+/// The part of each item, and its offset there.
+fn offsets(items: &[Item], words: &[i64], limit: i64) -> Vec<(usize, i64)> {
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|i| (std::cmp::Reverse(words[*i]), *i));
-    let mut placed: Vec<Option<i64>> = vec![None; items.len()];
+    let mut placed: Vec<Option<(usize, i64)>> = vec![None; items.len()];
+    let mut parts = 0;
     for i in order {
-        let mut taken: Vec<(i64, i64)> =
-            (0..items.len()).filter(|j| items[*j].meets(&items[i])).filter_map(|j| placed[j].map(|o| (o, o + round(words[j])))).collect();
+        let mut taken: Vec<(usize, i64, i64)> = (0..items.len())
+            .filter(|j| items[*j].meets(&items[i]))
+            .filter_map(|j| placed[j].map(|(part, o)| (part, o, o + rounded(words[j]))))
+            .collect();
         taken.sort();
-        let mut at = 0;
-        for (from, to) in taken {
-            if at + round(words[i]) <= from {
-                break;
+        let gap = |part: usize| {
+            let mut at = 0;
+            for (_, from, to) in taken.iter().filter(|(p, ..)| *p == part) {
+                if at + rounded(words[i]) <= *from {
+                    break;
+                }
+                at = at.max(*to);
             }
-            at = at.max(to);
-        }
-        placed[i] = Some(at);
+            (at + rounded(words[i]) <= limit).then_some((part, at))
+        };
+        let place = (0..parts).find_map(gap).unwrap_or((parts, 0));
+        parts = parts.max(place.0 + 1);
+        placed[i] = Some(place);
     }
-    placed.into_iter().map(|o| o.unwrap_or(0)).collect()
+    placed.into_iter().map(|o| o.unwrap_or((0, 0))).collect()
 }
 
-fn turns(items: &[Item], env: &ShapeEnv) -> (Vec<(Expr, Option<i64>)>, Vec<usize>) {
+fn turns(items: &[Item], env: &ShapeEnv, limit: i64) -> (Vec<Slot>, Vec<usize>) {
     let mut slots: Vec<(Expr, Vec<usize>)> = Vec::new();
     let mut of = Vec::with_capacity(items.len());
     for (i, item) in items.iter().enumerate() {
@@ -108,5 +136,56 @@ fn turns(items: &[Item], env: &ShapeEnv) -> (Vec<(Expr, Option<i64>)>, Vec<usize
         slots[slot].1.push(i);
         of.push(slot);
     }
-    (slots.into_iter().map(|(w, _)| (w, None)).collect(), of)
+    let mut used: Vec<i64> = Vec::new();
+    let part = |words: &Expr| {
+        let size = rounded(env.hint_or_one(words));
+        let part = used.iter().position(|u| u.saturating_add(size) <= limit).unwrap_or(used.len());
+        used.resize(used.len().max(part + 1), 0);
+        used[part] = used[part].saturating_add(size);
+        part
+    };
+    let parts: Vec<usize> = slots.iter().map(|(words, _)| words).map(part).collect();
+    (slots.into_iter().zip(parts).map(|((words, _), part)| Slot { words, part, offset: None }).collect(), of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aludel_ir::shape::ShapeEnv;
+
+    /// Items of 100, 200, ... words, each alive for so many launches.
+    fn items(n: usize, lives: usize) -> Vec<Item> {
+        let item = |i: usize| Item { buffer: BufferId(i as u32), words: Expr::Const(100 * (i as i64 + 1)), first: i, last: i + lives };
+        (0..n).map(item).collect()
+    }
+
+    #[test]
+    fn parts_hold_what_they_may_and_no_two_items_meet() {
+        let env = ShapeEnv::default();
+        for (n, lives) in [(1, 0), (12, 1), (12, 3), (12, 12)] {
+            let items = items(n, lives);
+            let whole = assign(&items, &env, false, i64::MAX).0;
+            assert!(whole.iter().all(|s| s.part == 0));
+            let size = whole.iter().filter_map(|s| Some(s.offset? + rounded(s.words.as_const()?))).max().unwrap_or(0);
+            for overlaps in [false, true] {
+                for limit in [64, 1024, 1536, size] {
+                    let (slots, of) = assign(&items, &env, overlaps, limit);
+                    let range = |i: usize| {
+                        let s = &slots[of[i]];
+                        (s.part, s.offset.unwrap_or(0), s.offset.unwrap_or(0) + rounded(100 * (i as i64 + 1)))
+                    };
+                    for i in 0..n {
+                        let (part, from, to) = range(i);
+                        assert!(to <= limit || from == 0, "{limit}: {from}..{to}");
+                        let alone = to > limit;
+                        for j in (0..n).filter(|j| *j != i && range(*j).0 == part && items[*j].meets(&items[i])) {
+                            assert!(!alone && (range(j).1 >= to || range(j).2 <= from), "{i} and {j}");
+                        }
+                    }
+                    // Where one part holds all, there is one.
+                    assert!(limit < size || slots.iter().all(|s| s.part == 0));
+                }
+            }
+        }
+    }
 }

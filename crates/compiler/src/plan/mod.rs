@@ -15,7 +15,7 @@ use aludel_ir::graph::{Graph, InputKind, Origin};
 use aludel_ir::kernel::{Access, Kernel};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
 use aludel_ir::program::{
-    Binding, KernelSource, Launch, MatrixProduct, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot, TensorMap,
+    Binding, KernelSource, Launch, MatrixProduct, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot, TensorMap, blocks,
 };
 use aludel_ir::{DType, Error, Result, ScalarOp};
 use std::collections::{BTreeSet, HashMap};
@@ -39,15 +39,26 @@ const LONG: i64 = 16 << 20;
 /// Places the buffers and prints the kernels.
 pub(crate) fn plan(passes: Passes, target: &Target, options: &Options) -> Result<Program> {
     // First as if every binding were small.
-    match attempt(&passes, target, options, false)? {
-        Some(program) => Ok(program),
-        None => attempt(&passes, target, options, true)?.ok_or_else(|| Error::verify(&passes.graph.name, "cannot be planned")),
+    for sharing in [Sharing::All, Sharing::Words, Sharing::Nobody] {
+        if let Some(program) = attempt(&passes, target, options, sharing)? {
+            return Ok(program);
+        }
     }
+    Err(Error::verify(&passes.graph.name, "cannot be planned"))
 }
 
-/// `apart`: nests with elements of two bytes share no launch; `None` where they have to be and are not, see
-/// [`batch::counts_halves`].
-fn attempt(passes: &Passes, target: &Target, options: &Options, apart: bool) -> Result<Option<Program>> {
+/// Which nests may share launches.
+#[derive(Clone, Copy, PartialEq)]
+enum Sharing {
+    All,
+    /// None with elements of two bytes: see [`batch::counts_halves`].
+    Words,
+    Nobody,
+}
+
+/// `None` where fewer nests have to share launches: elements of two bytes are out of reach, or a launch has more bindings than the target
+/// allows.
+fn attempt(passes: &Passes, target: &Target, options: &Options, sharing: Sharing) -> Result<Option<Program>> {
     let halves = |n: usize| batch::counts_halves(&passes.scheduled[n], target);
     let mut style = options.style;
     if style == Style::Operator {
@@ -73,7 +84,7 @@ fn attempt(passes: &Passes, target: &Target, options: &Options, apart: bool) -> 
         () if !options.fuse || style != Style::Step || !target.parts.has(Part::SharedLaunches) => batch::Join::Nobody,
         // Views of workgroup memory stay with the arrays that they are views of.
         () if passes.scheduled[n].kernel.shared.iter().any(|a| a.view.is_some()) => batch::Join::Nobody,
-        () if alone[n] || bytes(n) > LONG || apart && halves(n) => batch::Join::Nobody,
+        () if alone[n] || bytes(n) > LONG || sharing == Sharing::Nobody || sharing == Sharing::Words && halves(n) => batch::Join::Nobody,
         // Its registers and workgroup memory would be those of every workgroup of the launch.
         () if target.has_cheap_launches() && matches!(classify(&passes.loops.nests[n], passes.loops), Kind::Attention(_)) => {
             batch::Join::Nobody
@@ -113,7 +124,17 @@ fn attempt(passes: &Passes, target: &Target, options: &Options, apart: bool) -> 
     }
     p.outputs()?;
     p.launches(target)?;
-    Ok(Some(p.program))
+    let bindings = |k: &KernelSource| k.access.iter().flatten().count();
+    match p.program.kernels.iter().find(|k| bindings(k) > target.max_bindings as usize) {
+        Some(_) if sharing != Sharing::Nobody => Ok(None),
+        Some(k) => Err(Error::Limit {
+            what: format!("the number of buffers of {} in {}", k.name, p.program.name),
+            value: bindings(k).to_string(),
+            limit: target.max_bindings.to_string(),
+            remedy: "use a smaller batch or model: what fits into fewer buffers needs fewer".into(),
+        }),
+        None => Ok(Some(p.program)),
+    }
 }
 
 struct Planner<'a> {
@@ -155,10 +176,19 @@ impl Planner<'_> {
         }
     }
 
-    /// The binding of a role for elements of a type; a new one where there is none yet.
+    /// The first binding of a role for elements of a type; a new one where there is none yet.
     fn binding(&mut self, role: Role, dtype: DType) -> usize {
+        self.part(role, dtype, 0)
+    }
+
+    /// One of the bindings of a role for elements of a type. Parts are asked for in their order.
+    fn part(&mut self, role: Role, dtype: DType, part: usize) -> usize {
         let halves = self.target.separates(dtype);
-        if let Some(at) = self.program.bindings.iter().position(|b| b.role == role && b.halves == halves) {
+        let mut parts = (0..self.program.bindings.len()).filter(|b| {
+            let b = &self.program.bindings[*b];
+            b.role == role && b.halves == halves
+        });
+        if let Some(at) = parts.nth(part) {
             return at;
         }
         let writes = match role {
@@ -209,8 +239,35 @@ impl Planner<'_> {
         at
     }
 
+    /// Words of the largest binding.
+    fn limit(&self) -> u64 {
+        self.target.max_binding_bytes / 4
+    }
+
+    /// For each input, the part of its role's bindings that it lies in.
+    fn input_parts(&self) -> Vec<usize> {
+        let inputs = &self.passes.graph.inputs;
+        let mut out = vec![0; inputs.len()];
+        if self.style == Style::Operator {
+            return out;
+        }
+        let dtype = |i: usize| self.passes.loops.buffer(BufferId(i as u32)).dtype;
+        for kind in [InputKind::State, InputKind::Arg] {
+            for halves in [false, true] {
+                let own: Vec<usize> =
+                    (0..inputs.len()).filter(|i| inputs[*i].kind == kind && self.target.separates(dtype(*i)) == halves).collect();
+                let words = own.iter().map(|i| self.passes.graph.env.hint_or_one(&self.words(BufferId(*i as u32))).max(0) as u64);
+                for (i, part) in own.iter().zip(blocks(words, self.limit())) {
+                    out[*i] = part;
+                }
+            }
+        }
+        out
+    }
+
     fn inputs(&mut self) {
         let last = self.waves.len().saturating_sub(1);
+        let parts = self.input_parts();
         for (i, input) in self.passes.graph.inputs.iter().enumerate() {
             // Lowering declares the inputs' buffers first, in order.
             let buffer = BufferId(i as u32);
@@ -219,7 +276,7 @@ impl Planner<'_> {
                 (Style::Step, InputKind::State) => Role::State,
                 (Style::Step, InputKind::Arg) => Role::Inputs,
             };
-            let binding = self.binding(role, self.passes.loops.buffer(buffer).dtype);
+            let binding = self.part(role, self.passes.loops.buffer(buffer).dtype, parts[i]);
             let slot = self.slot(binding, self.words(buffer), None);
             let at = self.place(buffer, binding, slot, (0, last));
             self.program.inputs.push(at);
@@ -260,14 +317,17 @@ impl Planner<'_> {
         let (halves, words): (Vec<_>, Vec<_>) = arena.into_iter().partition(|item| self.target.separates(dtype(item)));
         for items in [words, halves] {
             let Some(first) = items.first() else { continue };
-            let binding = self.binding(Role::Arena, dtype(first));
-            let (slots, of) = arena::assign(&items, &loops.env, self.target.has_concurrent_launches());
+            let limit = i64::try_from(self.limit()).unwrap_or(i64::MAX);
+            let (slots, of) = arena::assign(&items, &loops.env, self.target.has_concurrent_launches(), limit);
+            let parts = slots.iter().map(|s| s.part + 1).max().unwrap_or(0);
+            let bindings: Vec<usize> = (0..parts).map(|part| self.part(Role::Arena, dtype(first), part)).collect();
             let base = self.program.slots.len();
-            for (words, offset) in slots {
-                self.slot(binding, words, offset);
+            let places: Vec<usize> = slots.iter().map(|s| bindings[s.part]).collect();
+            for (s, binding) in slots.into_iter().zip(&places) {
+                self.slot(*binding, s.words, s.offset);
             }
             for (item, slot) in items.iter().zip(of) {
-                self.place(item.buffer, binding, base + slot, (item.first, item.last));
+                self.place(item.buffer, places[slot], base + slot, (item.first, item.last));
             }
         }
     }

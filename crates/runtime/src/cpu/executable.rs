@@ -2,11 +2,13 @@
 
 use super::build::Library;
 use super::executor::Shared;
+use super::memory::{Allocation, Place};
 use super::plan::Plan;
 use super::team::{self, Wave, Work};
 use crate::bind::{self, Kept};
+use crate::guard::Watch;
 use crate::measure::{Limits, Measure, Measures, check_program};
-use crate::memory::lock;
+use crate::memory::{Backing, lock};
 use crate::{Argument, Executable, Pending, Storage};
 use aludel_compiler::codegen::c;
 use aludel_ir::program::Program;
@@ -62,6 +64,18 @@ impl CpuExecutable {
         Ok(())
     }
 
+    /// Runs launch by launch, and looks after each what it has written.
+    fn run_guarded(&self, plan: &Plan, m: &Measure, r: &Resolved, work: impl Fn(Arc<Vec<Wave>>) -> Work) -> Result<()> {
+        let read = |a: &Arc<Allocation>| Place { allocation: a.clone(), offset: 0 }.read(a.words());
+        let mut watch = Watch::start(&self.program, m, r, read)?;
+        for task in plan.waves.iter().flat_map(|w| &w.tasks) {
+            let wave = Wave::new(vec![*task], team::threads());
+            team::run(work(Arc::new(vec![wave])), task.pieces <= 1);
+            watch.check(task.launch, read)?;
+        }
+        Ok(())
+    }
+
     /// Runs; `timed` has each launch alone, in milliseconds.
     fn issue(&self, sizes: &[i64], inputs: &[Argument], timed: Option<&mut Vec<f64>>) -> Result<Vec<Storage>> {
         let shared = &self.shared;
@@ -71,6 +85,7 @@ impl CpuExecutable {
             binding_bytes: shared.target.max_binding_bytes,
             groups: shared.target.max_groups,
             row_align: 4,
+            guards: shared.guards(),
         };
         let m = own.measures.get(&self.program, sizes, &limits)?;
         m.check_inputs(&self.program, inputs, |s| bind::range(shared, s).map(drop))?;
@@ -83,6 +98,7 @@ impl CpuExecutable {
         let work =
             |waves: Arc<Vec<Wave>>| Work { waves, bindings: bindings.clone(), rows: plan.rows.clone(), scratch_bytes: self.scratch_bytes };
         match timed {
+            None if shared.guards() => self.run_guarded(&plan, &m, &resolved, work)?,
             None => team::run(work(plan.waves.clone()), plan.alone),
             Some(times) => {
                 times.resize(self.program.launches.len(), 0.0);

@@ -4,7 +4,7 @@ use super::build::Compiler;
 use super::executable::CpuExecutable;
 use super::memory::{Allocation, Place, Pool, Range};
 use super::team;
-use crate::bind::{self, Mover};
+use crate::bind::{self, Mover, Parts};
 use crate::memory::lock;
 use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Stats, Storage};
 use aludel_compiler::Target;
@@ -26,6 +26,8 @@ pub(super) struct Shared {
     pub compiler: Compiler,
     pub pool: Pool,
     pub counters: Counters,
+    /// Whether every launch is watched, see [`crate::guard`].
+    pub guard: bool,
     /// Held while device memory is read or written: calls from several threads take turns.
     pub stream: Mutex<Stream>,
 }
@@ -42,7 +44,7 @@ pub(super) struct Counters {
 /// Memory that all runs use, one after another.
 #[derive(Default)]
 pub(super) struct Stream {
-    arena: Option<Arc<Allocation>>,
+    arenas: Parts<Shared>,
 }
 
 impl Mover for Stream {
@@ -60,19 +62,30 @@ impl Mover for Stream {
         to.copy(from, words)
     }
 
-    fn arena(&mut self, _: bool) -> &mut Option<Arc<Allocation>> {
-        &mut self.arena
+    fn arenas(&mut self) -> &mut Parts<Shared> {
+        &mut self.arenas
     }
 }
 
 impl CpuExecutor {
     /// A device of its own memory and order. Errors where there is no C compiler, and names what to install.
     pub fn new() -> Result<Self> {
+        Self::open(false)
+    }
+
+    /// As [`CpuExecutor::new`], for tests: a run fails where a kernel writes outside of its tensors, into a band of known words
+    /// around each or into another. Launches run one by one, and all memory is compared after each.
+    pub fn guarded() -> Result<Self> {
+        Self::open(true)
+    }
+
+    fn open(guard: bool) -> Result<Self> {
         let compiler = Compiler::find()?;
         let target = target();
         let features = vec![format!("{} threads", team::threads()), format!("vectors of {} f32", target.vector_lanes)];
         let info = DeviceInfo { backend: "CPU".into(), name: name(), features };
-        let shared = Shared { info, target, compiler, pool: Pool::default(), counters: Counters::default(), stream: Mutex::default() };
+        let (pool, counters, stream) = (Pool::default(), Counters::default(), Mutex::default());
+        let shared = Shared { info, target, compiler, pool, counters, guard, stream };
         Ok(CpuExecutor { shared: Arc::new(shared) })
     }
 

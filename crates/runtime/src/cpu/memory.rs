@@ -3,6 +3,7 @@
 //! Words are read and written under the device's lock only (see `Shared::stream` in the executor), never through references.
 
 use super::executor::Shared;
+use crate::guard;
 use crate::memory::{self, Backing};
 use aludel_ir::program::ALIGN;
 use aludel_ir::{Error, Result};
@@ -39,6 +40,12 @@ impl Block {
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         Some(Block { start: start.cast(), words })
     }
+
+    fn fill(&mut self, word: impl Fn(u64) -> u32) {
+        // SAFETY: a block owns its words, all of them initialised, and this borrow is the only one.
+        let words = unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.words as usize) };
+        words.iter_mut().zip(0..).for_each(|(w, i)| *w = word(i));
+    }
 }
 
 impl Drop for Block {
@@ -70,7 +77,15 @@ impl Backing for Shared {
     fn create(&self, words: u64) -> Result<Block> {
         self.counters.buffers.fetch_add(1, Ordering::Relaxed);
         let missing = || format!("out of memory: {} bytes are not to be had", words.saturating_mul(4));
-        Block::new(words).ok_or_else(|| Error::device(missing(), "use a smaller batch or model"))
+        let mut block = Block::new(words).ok_or_else(|| Error::device(missing(), "use a smaller batch or model"))?;
+        if self.guard {
+            block.fill(guard::pattern);
+        }
+        Ok(block)
+    }
+
+    fn guards(&self) -> bool {
+        self.guard
     }
 
     fn free(&self, memory: Vec<Block>) {

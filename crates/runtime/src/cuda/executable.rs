@@ -73,8 +73,13 @@ impl CudaExecutable {
 
     fn measure(&self, own: &mut Own, sizes: &[i64]) -> Result<Arc<Measure>> {
         let target = &self.shared.target;
-        let limits =
-            Limits { device: &self.shared.info.name, binding_bytes: target.max_binding_bytes, groups: target.max_groups, row_align: 4 };
+        let limits = Limits {
+            device: &self.shared.info.name,
+            binding_bytes: target.max_binding_bytes,
+            groups: target.max_groups,
+            row_align: 4,
+            guards: false,
+        };
         own.measures.get(&self.program, sizes, &limits)
     }
 

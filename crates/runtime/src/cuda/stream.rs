@@ -7,7 +7,7 @@ use super::driver::{Failure, check};
 use super::handles::{Event, Pinned, StreamHandle};
 use super::memory::{Allocation, Place};
 use super::shared::Shared;
-use crate::bind::Mover;
+use crate::bind::{Mover, Parts};
 use aludel_ir::Result;
 use cudarc::driver::sys;
 use std::collections::VecDeque;
@@ -37,7 +37,7 @@ pub struct Stream {
     /// Idle memory for reading back.
     readback: Vec<Pinned>,
     /// Temporaries of all programs: they run one after the other.
-    arena: Option<Arc<Allocation>>,
+    arenas: Parts<Shared>,
 }
 
 /// Pinned memory, written round and round.
@@ -50,7 +50,16 @@ struct Ring {
 
 impl Stream {
     pub fn new(raw: StreamHandle) -> Self {
-        Stream { raw, issued: 0, open: 1, pending: VecDeque::new(), idle: Vec::new(), ring: None, readback: Vec::new(), arena: None }
+        Stream {
+            raw,
+            issued: 0,
+            open: 1,
+            pending: VecDeque::new(),
+            idle: Vec::new(),
+            ring: None,
+            readback: Vec::new(),
+            arenas: Parts::default(),
+        }
     }
 
     /// Counts a launch or a copy.
@@ -234,7 +243,7 @@ impl Mover for Stream {
         Ok(())
     }
 
-    fn arena(&mut self, _: bool) -> &mut Option<Arc<Allocation>> {
-        &mut self.arena
+    fn arenas(&mut self) -> &mut Parts<Shared> {
+        &mut self.arenas
     }
 }

@@ -5,12 +5,13 @@
 //! stream's ring and wait for more operators.
 
 use super::memory::{Allocation, Place};
-use super::pipeline::Layout;
-use super::shared::Shared;
+use super::pipeline::{self, Layouts};
+use super::shared::{OUT_OF_MEMORY, Shared};
 use super::stream::{ROW, Stream};
 use super::transfer::Read;
 use crate::bind::{self, Kept, Mover};
-use crate::measure::{Limits, Measure, Measures, check_program};
+use crate::guard::Watch;
+use crate::measure::{Limits, Measure, Measures, SMALLER, check_program, gigabytes};
 use crate::memory::lock;
 use crate::{Argument, Executable, Pending, Storage};
 use aludel_ir::program::{Program, Role};
@@ -21,7 +22,7 @@ use std::sync::{Arc, Mutex};
 pub struct WgpuExecutable {
     shared: Arc<Shared>,
     program: Arc<Program>,
-    layout: Arc<Layout>,
+    layouts: Layouts,
     pipelines: Vec<wgpu::ComputePipeline>,
     /// A step has its own parameters and is submitted by itself.
     is_step: bool,
@@ -45,33 +46,60 @@ struct Parameters {
 /// The program's bindings in memory for one run.
 type Resolved = bind::Resolved<Shared>;
 
+/// A program that the device's memory does not hold.
+fn missing_memory(shared: &Shared, program: &Program, m: &Measure, rest: String) -> Error {
+    let all = shared.memory_bytes.map_or("what it has".into(), |b| format!("{} in all", gigabytes(b)));
+    Error::Limit {
+        what: format!("the memory that {} takes", program.name),
+        value: m.needs(program),
+        limit: format!("that of {}: {all}, {rest}", shared.info.name),
+        remedy: SMALLER.into(),
+    }
+}
+
+/// A program's measure for given sizes. Errors where the device cannot hold it.
+fn measure(shared: &Shared, program: &Program, own: &mut Own, sizes: &[i64]) -> Result<Arc<Measure>> {
+    let limits = Limits {
+        device: &shared.info.name,
+        binding_bytes: shared.target.max_binding_bytes,
+        groups: shared.limits.max_compute_workgroups_per_dimension,
+        row_align: ROW,
+        guards: shared.guard,
+    };
+    let m = own.measures.get(program, sizes, &limits)?;
+    let limit = shared.limits.max_uniform_buffer_binding_size;
+    if m.row > limit {
+        let remedy = "use a smaller batch or model".into();
+        return Err(Error::Limit { what: "launch parameters".into(), value: m.row.to_string(), limit: limit.to_string(), remedy });
+    }
+    match shared.memory_bytes {
+        Some(bytes) if m.bytes() > bytes => Err(missing_memory(shared, program, &m, "whatever else is there".into())),
+        _ => Ok(m),
+    }
+}
+
 impl WgpuExecutable {
     pub fn new(shared: Arc<Shared>, program: Arc<Program>) -> Result<Self> {
         check_program(&program)?;
-        let (layout, pipelines) = {
-            let mut cache = lock(&shared.pipelines);
-            let layout = cache.layout(&shared, &program)?;
-            let pipelines = program.kernels.iter().map(|k| cache.pipeline(&shared, &layout, k)).collect::<Result<Vec<_>>>()?;
-            (layout, pipelines)
-        };
+        let mut own = Own::default();
+        if program.env.symbols.is_empty() {
+            // What is too large is refused before anything is compiled.
+            measure(&shared, &program, &mut own, &[])?;
+        }
         let is_step = program.bindings.iter().all(|b| matches!(b.role, Role::Arena | Role::State | Role::Inputs));
-        Ok(WgpuExecutable { shared, program, layout, pipelines, is_step, own: Mutex::default() })
+        let (layouts, pipelines) = pipeline::load(&shared, &program, is_step)?;
+        Ok(WgpuExecutable { shared, program, layouts, pipelines, is_step, own: Mutex::new(own) })
     }
 
-    fn measure(&self, own: &mut Own, sizes: &[i64]) -> Result<Arc<Measure>> {
-        let limits = Limits {
-            device: &self.shared.info.name,
-            binding_bytes: self.shared.target.max_binding_bytes,
-            groups: self.shared.limits.max_compute_workgroups_per_dimension,
-            row_align: ROW,
-        };
-        let m = own.measures.get(&self.program, sizes, &limits)?;
-        let limit = self.shared.limits.max_uniform_buffer_binding_size;
-        if m.row > limit {
-            let remedy = "use a smaller batch or model".into();
-            return Err(Error::Limit { what: "launch parameters".into(), value: m.row.to_string(), limit: limit.to_string(), remedy });
+    /// Where memory is missing, says how much a run takes and what there is.
+    fn explain(&self, m: &Measure, e: Error) -> Error {
+        match e {
+            Error::Device { problem, .. } if problem == OUT_OF_MEMORY => {
+                let held = self.shared.pool.bytes_in_use();
+                missing_memory(&self.shared, &self.program, m, format!("{} are in use by its tensors", gigabytes(held)))
+            }
+            e => e,
         }
-        Ok(m)
     }
 
     /// The uniform buffer with this run's parameters: buffer, identity, and the offset of the first row.
@@ -97,14 +125,24 @@ impl WgpuExecutable {
 
     fn record(&self, stream: &mut Stream, own: &mut Own, m: &Measure, r: &Resolved, timer: Option<&wgpu::QuerySet>) -> Result<()> {
         let (uniform, id, base) = self.parameters(stream, own, m, r)?;
-        let group = stream.group(&self.shared, &self.layout, (&uniform, id, m.row), &r.bound)?;
+        // One serves all launches, but where a program has more bindings than a kernel may see.
+        let groups = self.layouts.layouts.iter().map(|layout| stream.group(&self.shared, layout, (&uniform, id, m.row), &r.bound));
+        let groups = groups.collect::<Result<Vec<_>>>()?;
         let mut touched: Vec<Arc<Allocation>> = r.bound.iter().map(|b| b.place.allocation.clone()).collect();
         if let (true, Some(p)) = (id != Stream::RING_ID, &own.parameters) {
             touched.push(p.buffer.clone());
         }
+        let mut watch = match self.shared.guard {
+            true => Some(Watch::start(&self.program, m, r, |a| stream.read_now(&self.shared, a))?),
+            false => None,
+        };
         let mut current = None;
         for (l, ((launch, grid), start)) in self.program.launches.iter().zip(&m.grids).zip(&m.starts).enumerate() {
             let Some([x, y, z]) = *grid else { continue };
+            if watch.is_some() {
+                // What came before is read back: the pass is a new one.
+                current = None;
+            }
             let pass = match timer {
                 None => stream.pass(&self.shared),
                 Some(queries) => {
@@ -116,10 +154,13 @@ impl WgpuExecutable {
                 pass.set_pipeline(&self.pipelines[launch.kernel]);
                 current = Some(launch.kernel);
             }
-            pass.set_bind_group(0, &group, &[base as u32 + start]);
+            pass.set_bind_group(0, &groups[self.layouts.of[launch.kernel]], &[base as u32 + start]);
             pass.dispatch_workgroups(x, y, z);
             stream.dispatched(&touched);
             self.shared.counters.dispatches.fetch_add(1, Ordering::Relaxed);
+            if let Some(watch) = &mut watch {
+                watch.check(l, |a| stream.read_now(&self.shared, a))?;
+            }
         }
         self.shared.counters.bytes_moved.fetch_add(m.bytes_moved, Ordering::Relaxed);
         Ok(())
@@ -131,12 +172,13 @@ impl WgpuExecutable {
         let shared = &self.shared;
         shared.faults.check()?;
         let mut own = lock(&self.own);
-        let m = self.measure(&mut own, sizes)?;
+        let m = measure(shared, &self.program, &mut own, sizes)?;
         m.check_inputs(&self.program, inputs, |s| bind::range(shared, s).map(drop))?;
         let mut stream = lock(&shared.stream);
-        let mut resolved = bind::resolve(&mut *stream, shared, &self.program, &mut own.kept, &m, inputs)?;
+        let resolved = bind::resolve(&mut *stream, shared, &self.program, &mut own.kept, &m, inputs);
+        let mut resolved = resolved.map_err(|e| self.explain(&m, e))?;
         self.record(&mut stream, &mut own, &m, &resolved, timer)?;
-        let out = bind::deliver(&mut *stream, shared, &self.program, &m, inputs, &mut resolved)?;
+        let out = bind::deliver(&mut *stream, shared, &self.program, &m, inputs, &mut resolved).map_err(|e| self.explain(&m, e))?;
         if self.is_step {
             stream.submit(shared);
         } else {

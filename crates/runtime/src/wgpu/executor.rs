@@ -1,16 +1,19 @@
 //! The device as the rest of Aludel sees it: requesting one, transfers, and waiting.
 
+#[cfg(not(target_arch = "wasm32"))]
+use super::disk::Kept;
 use super::executable::WgpuExecutable;
 use super::memory::{Place, Pool, Range};
 use super::shared::{Counters, Faults, Progress, Shared};
 use super::transfer::{Read, wait};
 use crate::bind::{self, Mover};
 use crate::memory::lock;
-use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Stats, Storage};
+use crate::{Argument, DeviceInfo, Executable, Executor, LoadingObserver, Pending, Stats, Storage};
 use aludel_compiler::Target;
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
 use aludel_ir::{Error, Result};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
@@ -25,7 +28,7 @@ pub enum Power {
 }
 
 /// What to ask of an adapter.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct WgpuOptions {
     pub power: Power,
     /// Only an adapter that runs on the CPU.
@@ -34,6 +37,18 @@ pub struct WgpuOptions {
     pub without_f16: bool,
     /// Only an adapter whose name contains this, in whatever case; natively.
     pub adapter: Option<String>,
+    /// For tests, natively: a run fails where a kernel writes outside of its tensors, into a band of known words around each or
+    /// into another. Launches run one by one, and all memory is read back and compared after each.
+    pub guard: bool,
+    /// As if the adapter bound no more bytes in one storage buffer: programs then use several.
+    pub binding_bytes: Option<u64>,
+    /// As if the adapter gave a kernel no more storage buffers.
+    pub bindings: Option<u32>,
+    /// As if the adapter had no more bytes of memory.
+    pub memory_bytes: Option<u64>,
+    /// Where compiled pipelines are kept, natively and where the backend can; the user's cache directory (or `ALUDEL_CACHE`) where none
+    /// is named.
+    pub cache: Option<PathBuf>,
 }
 
 /// A WebGPU device.
@@ -105,7 +120,8 @@ impl WgpuExecutor {
         };
         let adapter = adapters(options).await.into_iter().next().ok_or_else(|| no_adapter(wanted()))?;
         let limits = adapter.limits();
-        let mut wanted_features = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SHADER_F16 | wgpu::Features::SUBGROUP;
+        let mut wanted_features =
+            wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SHADER_F16 | wgpu::Features::SUBGROUP | wgpu::Features::PIPELINE_CACHE;
         wanted_features.set(wgpu::Features::SHADER_F16, !options.without_f16);
         let features = adapter.features() & wanted_features;
         let (device, queue) = adapter
@@ -134,16 +150,18 @@ impl WgpuExecutor {
         let target = Target {
             max_threads: limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x),
             max_shared_bytes: limits.max_compute_workgroup_storage_size,
-            max_bindings: limits.max_storage_buffers_per_shader_stage,
+            max_bindings: limits.max_storage_buffers_per_shader_stage.min(options.bindings.unwrap_or(u32::MAX)),
             max_groups: limits.max_compute_workgroups_per_dimension,
-            // Offsets and indices are 32-bit, in words; sizes stay a multiple of every alignment.
-            max_binding_bytes: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(u32::MAX as u64) / 256 * 256,
+            max_binding_bytes: binding_bytes(&limits, options),
             software,
             f16_storage: features.contains(wgpu::Features::SHADER_F16),
             ..Target::webgpu_default()
         };
+        #[cfg(not(target_arch = "wasm32"))]
+        let kept = Kept::open(&device, &info, options.cache.clone());
+        let memory_bytes = options.memory_bytes.or_else(|| memory_bytes(&adapter));
         let backend = if info.backend == wgpu::Backend::BrowserWebGpu { "WebGPU".to_string() } else { format!("{:?}", info.backend) };
-        let features = features.iter_names().map(|(n, _)| n.to_lowercase().replace('_', "-")).collect();
+        let features = (features - wgpu::Features::PIPELINE_CACHE).iter_names().map(|(n, _)| n.to_lowercase().replace('_', "-")).collect();
         let info = DeviceInfo { backend, name, features };
         let shared = Shared {
             device,
@@ -155,6 +173,11 @@ impl WgpuExecutor {
             faults,
             progress,
             pool: Pool::default(),
+            guard: options.guard,
+            memory_bytes,
+            observer: Mutex::default(),
+            #[cfg(not(target_arch = "wasm32"))]
+            kept,
             trimmed: AtomicBool::new(false),
             pipelines: Mutex::default(),
             stream: Mutex::default(),
@@ -186,6 +209,36 @@ impl WgpuExecutor {
         drop(stream);
         Ok(Some(Read::start(shared.clone(), buffer, words)))
     }
+}
+
+/// Bytes of one storage binding. Offsets and indices are of 32 bits, naga has no array of 2^31 bytes or more, and sizes stay a multiple of
+/// every alignment.
+fn binding_bytes(limits: &wgpu::Limits, options: &WgpuOptions) -> u64 {
+    let most = options.binding_bytes.unwrap_or(u64::MAX).min(i32::MAX as u64);
+    limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(most) / 256 * 256
+}
+
+/// Bytes of the adapter's own memory, where it has any and the backend tells.
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "windows"))]
+fn memory_bytes(adapter: &wgpu::Adapter) -> Option<u64> {
+    /// `VK_MEMORY_HEAP_DEVICE_LOCAL_BIT`.
+    const DEVICE_LOCAL: u32 = 1;
+    // What shares the system's memory has no bound of its own.
+    if adapter.get_info().device_type != wgpu::DeviceType::DiscreteGpu {
+        return None;
+    }
+    // SAFETY: nothing is done with the adapter but to ask what it is.
+    let adapter = unsafe { adapter.as_hal::<wgpu::hal::api::Vulkan>() }?;
+    let instance = adapter.shared_instance().raw_instance();
+    // SAFETY: the instance and its physical device live as long as the adapter, which is borrowed.
+    let memory = unsafe { instance.get_physical_device_memory_properties(adapter.raw_physical_device()) };
+    let heaps = memory.memory_heaps.iter().take(memory.memory_heap_count as usize);
+    heaps.filter(|h| h.flags.as_raw() & DEVICE_LOCAL != 0).map(|h| h.size).max()
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "windows")))]
+fn memory_bytes(_: &wgpu::Adapter) -> Option<u64> {
+    None
 }
 
 /// A browser often gives no description; then the vendor and architecture of its adapter have to do.
@@ -222,6 +275,10 @@ impl Executor for WgpuExecutor {
         self.shared.faults.check()?;
         let missing = || Error::invalid(format!("graph {}", graph.name), "has no program", "compile it for this device's target");
         Ok(Arc::new(WgpuExecutable::new(self.shared.clone(), program.ok_or_else(missing)?)?))
+    }
+
+    fn observe_loading(&self, observer: Option<LoadingObserver>) {
+        *lock(&self.shared.observer) = observer;
     }
 
     fn upload(&self, words: &[u32]) -> Result<Storage> {

@@ -4,6 +4,7 @@
 //! state block share a buffer. Host writes overtake recorded commands: [`Allocation::touched`] says when that would matter.
 
 use super::shared::Shared;
+use crate::guard;
 use crate::memory::{self, Backing, aligned};
 use aludel_ir::Result;
 use std::sync::Arc;
@@ -46,7 +47,15 @@ impl Backing for Shared {
 
     fn create(&self, words: u64) -> Result<Buffer> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        Ok(Buffer::new(self, self.create_buffer("tensor", words * 4, usage)?))
+        let buffer = self.create_buffer("tensor", words * 4, usage)?;
+        if self.guard {
+            self.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(&guard::patterns(words)));
+        }
+        Ok(Buffer::new(self, buffer))
+    }
+
+    fn guards(&self) -> bool {
+        self.guard
     }
 
     fn free(&self, memory: Vec<Buffer>) {

@@ -2,12 +2,14 @@
 //!
 //! - `shared`: the device, counts, faults, progress
 //! - `memory`: the pool of buffers and the ranges that are tensors
-//! - `pipeline`: layouts and pipelines, made once
+//! - `pipeline`: layouts and pipelines, made once; `disk` keeps compiled ones between processes
 //! - `stream`: recording and submission
 //! - `transfer`: reading back
 //! - `executable`: one program, run after run
 //! - `executor`: the device as the rest of Aludel sees it
 
+#[cfg(not(target_arch = "wasm32"))]
+mod disk;
 mod executable;
 mod executor;
 mod memory;

@@ -1,38 +1,96 @@
 //! Pipelines and layouts, each made once: kernels of equal text share a pipeline across programs.
 
+#[cfg(not(target_arch = "wasm32"))]
+use super::shared::Faults;
 use super::shared::Shared;
+use crate::memory::lock;
 use aludel_ir::kernel::Access;
 use aludel_ir::program::{KernelSource, Program};
 use aludel_ir::{Error, Result};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+#[cfg(not(target_arch = "wasm32"))]
+use std::sync::{OnceLock, atomic::AtomicUsize};
+#[cfg(not(target_arch = "wasm32"))]
+use std::task::{Context, Poll, Waker};
 
-/// The layout of a program's one bind group: the uniform parameters, then its storage bindings.
+/// The layout of a bind group: the uniform parameters, then storage bindings.
 pub struct Layout {
     pub id: u64,
+    /// Those of the program's bindings that are in it, each under its own number.
+    pub bindings: Vec<usize>,
     pub group: wgpu::BindGroupLayout,
     pipeline: wgpu::PipelineLayout,
 }
 
+/// The layouts of a program: one with all its bindings where a kernel may have so many, else a few that together serve all kernels.
+pub struct Layouts {
+    pub layouts: Vec<Arc<Layout>>,
+    /// For each kernel, its layout.
+    pub of: Vec<usize>,
+}
+
+impl Layouts {
+    /// What a kernel's pipeline is known by.
+    fn key(&self, program: &Program, kernel: usize) -> (u64, String) {
+        (self.layouts[self.of[kernel]].id, program.kernels[kernel].source.clone())
+    }
+}
+
+/// Sets of bindings of at most `limit` each, and for each kernel one that holds what it uses. Errors: a kernel uses more.
+fn sets(program: &Program, limit: usize) -> Result<(Vec<Vec<usize>>, Vec<usize>)> {
+    let all: Vec<usize> = (0..program.bindings.len()).collect();
+    if all.len() <= limit {
+        return Ok((vec![all], vec![0; program.kernels.len()]));
+    }
+    let mut sets: Vec<BTreeSet<usize>> = Vec::new();
+    let mut of = Vec::with_capacity(program.kernels.len());
+    for kernel in &program.kernels {
+        let used: BTreeSet<usize> = (0..kernel.access.len()).filter(|k| kernel.access[*k].is_some()).collect();
+        if used.len() > limit {
+            return Err(Error::Limit {
+                what: format!("the number of buffers of {} in {}", kernel.name, program.name),
+                value: used.len().to_string(),
+                limit: limit.to_string(),
+                remedy: "compile it for this device's target".into(),
+            });
+        }
+        let fits = sets.iter().position(|s| s.union(&used).count() <= limit);
+        let at = fits.unwrap_or(sets.len());
+        sets.resize_with(sets.len().max(at + 1), BTreeSet::new);
+        sets[at].extend(used);
+        of.push(at);
+    }
+    Ok((sets.into_iter().map(|s| s.into_iter().collect()).collect(), of))
+}
+
 #[derive(Default)]
 pub struct Pipelines {
-    layouts: HashMap<Vec<Access>, Arc<Layout>>,
+    layouts: HashMap<Vec<(usize, Access)>, Arc<Layout>>,
     pipelines: HashMap<(u64, String), wgpu::ComputePipeline>,
 }
 
 impl Pipelines {
-    pub fn layout(&mut self, shared: &Shared, program: &Program) -> Result<Arc<Layout>> {
-        let access: Vec<Access> = program.bindings.iter().map(|b| b.access).collect();
-        let limit = shared.limits.max_storage_buffers_per_shader_stage;
-        if access.len() > limit as usize {
-            return Err(Error::Limit {
-                what: format!("the number of storage bindings of {}", program.name),
-                value: access.len().to_string(),
-                limit: limit.to_string(),
-                remedy: "compile in the step style, which needs three".into(),
-            });
-        }
+    /// The layouts for a program. Errors: a kernel that uses more bindings than the device has.
+    pub fn layouts(&mut self, shared: &Shared, program: &Program) -> Result<Layouts> {
+        let (sets, of) = sets(program, shared.target.max_bindings as usize)?;
+        let layouts = sets.iter().map(|bindings| self.layout(shared, program, bindings)).collect::<Result<_>>()?;
+        Ok(Layouts { layouts, of })
+    }
+
+    /// Of the kernels of each text that no pipeline is known of, the first.
+    pub fn missing(&self, layouts: &Layouts, program: &Program) -> Vec<usize> {
+        let mut seen = HashSet::new();
+        let is_new = |k: &usize| {
+            let key = layouts.key(program, *k);
+            !self.pipelines.contains_key(&key) && seen.insert(key)
+        };
+        (0..program.kernels.len()).filter(is_new).collect()
+    }
+
+    fn layout(&mut self, shared: &Shared, program: &Program, bindings: &[usize]) -> Result<Arc<Layout>> {
+        let access: Vec<(usize, Access)> = bindings.iter().map(|k| (*k, program.bindings[*k].access)).collect();
         if let Some(layout) = self.layouts.get(&access) {
             return Ok(layout.clone());
         }
@@ -43,8 +101,8 @@ impl Pipelines {
             count: None,
         };
         let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform, true)];
-        for (i, a) in access.iter().enumerate() {
-            entries.push(entry(i + 1, wgpu::BufferBindingType::Storage { read_only: *a == Access::Read }, false));
+        for (k, a) in &access {
+            entries.push(entry(k + 1, wgpu::BufferBindingType::Storage { read_only: *a == Access::Read }, false));
         }
         let device = &shared.device;
         let group = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
@@ -54,41 +112,111 @@ impl Pipelines {
             immediate_size: 0,
         });
         shared.faults.check()?;
-        let layout = Arc::new(Layout { id: self.layouts.len() as u64, group, pipeline });
+        let layout = Arc::new(Layout { id: self.layouts.len() as u64, bindings: bindings.to_vec(), group, pipeline });
         self.layouts.insert(access, layout.clone());
         Ok(layout)
     }
+}
 
-    pub fn pipeline(&mut self, shared: &Shared, layout: &Layout, kernel: &KernelSource) -> Result<wgpu::ComputePipeline> {
-        let key = (layout.id, kernel.source.clone());
-        if let Some(pipeline) = self.pipelines.get(&key) {
-            return Ok(pipeline.clone());
+/// The layouts of a program and a pipeline for each of its kernels: known ones, and the rest compiled now, side by side where there are
+/// threads. Whoever observes the device hears how far that is, if `is_step`.
+pub fn load(shared: &Shared, program: &Program, is_step: bool) -> Result<(Layouts, Vec<wgpu::ComputePipeline>)> {
+    // Held to the end: nobody compiles the same kernel beside us.
+    let known = &mut *lock(&shared.pipelines);
+    let layouts = known.layouts(shared, program)?;
+    let key = |k: usize| layouts.key(program, k);
+    let missing = known.missing(&layouts, program);
+    if !missing.is_empty() {
+        let report = |done: usize| {
+            if is_step {
+                shared.report(program, done, missing.len());
+            }
+        };
+        report(0);
+        let make = |k: &usize| create(shared, &layouts.layouts[layouts.of[*k]], &program.kernels[*k]);
+        let made = side_by_side(&missing, make, report).into_iter().collect::<Result<Vec<_>>>()?;
+        shared.faults.check()?;
+        known.pipelines.extend(missing.iter().map(|k| key(*k)).zip(made));
+        #[cfg(not(target_arch = "wasm32"))]
+        if let Some(kept) = &shared.kept {
+            kept.grow();
+            if is_step {
+                kept.save();
+            }
         }
-        let source = wgpu::ShaderSource::Wgsl(kernel.source.as_str().into());
-        let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&kernel.name), source };
-        let mut checks = wgpu::ShaderRuntimeChecks::checked();
-        checks.bounds_checks = false;
-        checks.force_loop_bounding = false;
-        // SAFETY: the text is printed by our compiler from a verified kernel. Every index that it prints is in range by
-        // construction: it is an axis under its extent, guarded by an `if`, or, where it comes from data, clamped (the
-        // contract of `aludel_ir::kernel`). Every loop counts up to a bound in positive steps, so it ends. Division stays
-        // checked. Operands and layouts are checked against the program before each run.
-        let module = unsafe { shared.device.create_shader_module_trusted(descriptor, checks) };
-        let pipeline = shared.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(&kernel.name),
-            layout: Some(&layout.pipeline),
-            module: &module,
-            entry_point: Some(&kernel.entry),
-            // Kernels write workgroup memory before they read it.
-            compilation_options: wgpu::PipelineCompilationOptions { zero_initialize_workgroup_memory: false, ..Default::default() },
-            cache: None,
-        });
-        shared.counters.pipelines.fetch_add(1, Ordering::Relaxed);
-        shared.faults.check().map_err(|e| match e {
+    }
+    let pipelines = (0..program.kernels.len()).filter_map(|k| known.pipelines.get(&key(k)).cloned()).collect();
+    Ok((layouts, pipelines))
+}
+
+/// What `make` makes of each item, in their order; `report` hears how many are done after each. On as many threads as there are cores:
+/// parsing, translating and the driver's compiler take one each.
+#[cfg(not(target_arch = "wasm32"))]
+fn side_by_side<I: Sync, T: Send + Sync>(items: &[I], make: impl Fn(&I) -> T + Sync, report: impl Fn(usize) + Sync) -> Vec<T> {
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let slots: Vec<OnceLock<T>> = items.iter().map(|_| OnceLock::new()).collect();
+    let work = || {
+        while let Some((item, slot)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((items.get(i)?, &slots[i]))) {
+            let _ = slot.set(make(item));
+            report(done.fetch_add(1, Ordering::Relaxed) + 1);
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(items.len());
+    std::thread::scope(|s| {
+        for _ in 1..threads {
+            s.spawn(work);
+        }
+        work();
+    });
+    slots.into_iter().filter_map(OnceLock::into_inner).collect()
+}
+
+#[cfg(target_arch = "wasm32")]
+fn side_by_side<I, T>(items: &[I], make: impl Fn(&I) -> T, report: impl Fn(usize)) -> Vec<T> {
+    let made = items.iter().enumerate().map(|(i, item)| {
+        let made = make(item);
+        report(i + 1);
+        made
+    });
+    made.collect()
+}
+
+/// Compiles a kernel. What is wrong with it is an error that names it; in a browser it arrives later, in the device's faults.
+fn create(shared: &Shared, layout: &Layout, kernel: &KernelSource) -> Result<wgpu::ComputePipeline> {
+    #[cfg(not(target_arch = "wasm32"))]
+    let scope = shared.device.push_error_scope(wgpu::ErrorFilter::Validation);
+    let source = wgpu::ShaderSource::Wgsl(kernel.source.as_str().into());
+    let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&kernel.name), source };
+    let mut checks = wgpu::ShaderRuntimeChecks::checked();
+    checks.bounds_checks = false;
+    checks.force_loop_bounding = false;
+    // SAFETY: the text is printed by our compiler from a verified kernel. Every index that it prints is in range by
+    // construction: it is an axis under its extent, guarded by an `if`, or, where it comes from data, clamped (the
+    // contract of `aludel_ir::kernel`; `WgpuOptions::guard` watches it in tests). Every loop counts up to a bound in positive steps, so
+    // it ends. Division stays checked. Operands and layouts are checked against the program before each run: offsets and sizes
+    // fit 31 bits and lie in their bindings, grids are within the device's limits (`Measure::new`).
+    let module = unsafe { shared.device.create_shader_module_trusted(descriptor, checks) };
+    #[cfg(not(target_arch = "wasm32"))]
+    let cache = shared.kept.as_ref().map(|k| k.pipelines());
+    #[cfg(target_arch = "wasm32")]
+    let cache = None;
+    let pipeline = shared.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some(&kernel.name),
+        layout: Some(&layout.pipeline),
+        module: &module,
+        entry_point: Some(&kernel.entry),
+        // Kernels write workgroup memory before they read it.
+        compilation_options: wgpu::PipelineCompilationOptions { zero_initialize_workgroup_memory: false, ..Default::default() },
+        cache,
+    });
+    shared.counters.pipelines.fetch_add(1, Ordering::Relaxed);
+    #[cfg(not(target_arch = "wasm32"))]
+    // Natively a scope knows at once what happened in it, on this thread.
+    if let Poll::Ready(Some(e)) = std::pin::pin!(scope.pop()).poll(&mut Context::from_waker(Waker::noop())) {
+        return Err(match Faults::describe(e) {
             Error::Device { problem, remedy } => Error::device(format!("kernel {}: {problem}", kernel.name), remedy),
             e => e,
-        })?;
-        self.pipelines.insert(key, pipeline.clone());
-        Ok(pipeline)
+        });
     }
+    Ok(pipeline)
 }

@@ -1,11 +1,14 @@
 //! What all parts of one device share: the device and its queue, counts, faults and the progress of submissions.
 
+#[cfg(not(target_arch = "wasm32"))]
+use super::disk::Kept;
 use super::memory::Pool;
 use super::pipeline::Pipelines;
 use super::stream::Stream;
 use crate::memory::lock;
-use crate::{DeviceInfo, Stats};
+use crate::{DeviceInfo, Loading, LoadingObserver, Stats};
 use aludel_compiler::Target;
+use aludel_ir::program::Program;
 use aludel_ir::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -21,6 +24,14 @@ pub struct Shared {
     pub faults: Arc<Faults>,
     pub progress: Arc<Progress>,
     pub pool: Pool,
+    /// Whether every launch is watched, see [`crate::guard`].
+    pub guard: bool,
+    /// Bytes of the adapter's own memory, where they are known.
+    pub memory_bytes: Option<u64>,
+    /// Hears of kernels being compiled.
+    pub observer: Mutex<Option<LoadingObserver>>,
+    #[cfg(not(target_arch = "wasm32"))]
+    pub kept: Option<Kept>,
     /// Buffers were given back to the device since bind groups were last looked for.
     pub trimmed: AtomicBool,
     pub pipelines: Mutex<Pipelines>,
@@ -43,6 +54,15 @@ impl Shared {
         self.counters.buffers.fetch_add(1, Ordering::Relaxed);
         self.faults.check()?;
         Ok(buffer)
+    }
+
+    /// Tells whoever listens how many kernels of a program are compiled.
+    pub fn report(&self, program: &Program, done: usize, total: usize) {
+        // Not called under the lock: it may end with listening to something else.
+        let observer = lock(&self.observer).clone();
+        if let Some(observer) = observer {
+            observer(&Loading { program: program.name.clone(), done, total });
+        }
     }
 
     pub fn stats(&self) -> Stats {
@@ -73,6 +93,9 @@ pub struct Counters {
     pub identities: AtomicU64,
 }
 
+/// The problem of an error for want of memory.
+pub const OUT_OF_MEMORY: &str = "out of memory";
+
 /// Errors that arrive beside the calls that cause them: at once on native, later in a browser.
 #[derive(Default)]
 pub struct Faults {
@@ -91,14 +114,17 @@ impl Faults {
 
     /// Keeps the first error until a call can return it; those that follow are its consequences.
     pub fn record(&self, error: wgpu::Error) {
-        let error = match error {
-            wgpu::Error::OutOfMemory { .. } => Error::device("out of memory", "use a smaller batch or model, or free tensors"),
+        lock(&self.error).get_or_insert(Self::describe(error));
+    }
+
+    pub fn describe(error: wgpu::Error) -> Error {
+        match error {
+            wgpu::Error::OutOfMemory { .. } => Error::device(OUT_OF_MEMORY, "use a smaller batch or model, or free tensors"),
             wgpu::Error::Validation { description, .. } => {
                 Error::device(description, "report this: the program is not valid on this device")
             }
             wgpu::Error::Internal { description, .. } => Error::device(description, "try again, or use another device"),
-        };
-        lock(&self.error).get_or_insert(error);
+        }
     }
 
     /// An error if the device is lost, or the recorded one, which is then forgotten.

@@ -7,7 +7,9 @@
 use super::memory::{Allocation, Place, Pool};
 use super::pipeline::Layout;
 use super::shared::Shared;
-use crate::bind::{Bound, Mover};
+use super::transfer::Read;
+use crate::bind::{Bound, Mover, Parts};
+use crate::guard;
 use aludel_ir::Result;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -47,8 +49,7 @@ pub struct Stream {
     groups: HashMap<GroupKey, (wgpu::BindGroup, u64)>,
     group_clock: u64,
     /// Temporaries of all programs: they run one after the other.
-    /// Of words, and of halves.
-    arenas: [Option<Arc<Allocation>>; 2],
+    arenas: Parts<Shared>,
     /// Reused to put host arguments together.
     scratch: Vec<u32>,
     /// Idle buffers for reading back.
@@ -69,7 +70,7 @@ impl Default for Stream {
             rows: Vec::new(),
             groups: HashMap::new(),
             group_clock: 0,
-            arenas: [None, None],
+            arenas: Parts::default(),
             scratch: Vec::new(),
             staging: Vec::new(),
             submissions: VecDeque::new(),
@@ -112,6 +113,17 @@ impl Stream {
         let source = from.allocation.buffer().clone();
         self.encoder(shared).copy_buffer_to_buffer(&source, from.offset * 4, to, 0, words * 4);
         self.dispatched(std::slice::from_ref(&from.allocation));
+    }
+
+    /// All words of an allocation, once everything recorded so far is done. Not in a browser, where nobody may wait.
+    pub fn read_now(&mut self, shared: &Arc<Shared>, from: &Arc<Allocation>) -> Result<Vec<u32>> {
+        let words = from.words();
+        let buffer = self.staging(shared, words)?;
+        self.copy_out(shared, &Place { allocation: from.clone(), offset: 0 }, &buffer, words);
+        self.submit(shared);
+        let (words, buffer) = Read::start(shared.clone(), buffer, words).wait()?;
+        self.return_staging(buffer);
+        Ok(words)
     }
 
     /// A buffer to read words back through: an idle one of the right size, or a new one.
@@ -187,7 +199,8 @@ impl Stream {
         bound: &[Bound<Shared>],
     ) -> Result<wgpu::BindGroup> {
         let (buffer, id, row) = uniform;
-        let storage = bound.iter().map(|b| (b.place.allocation.id(), b.place.offset, b.words)).collect();
+        let bound = || layout.bindings.iter().map(|k| (*k, &bound[*k]));
+        let storage = bound().map(|(_, b)| (b.place.allocation.id(), b.place.offset, b.words)).collect();
         let key = GroupKey { layout: layout.id, uniform: (id, row), storage };
         self.group_clock += 1;
         // Bind groups keep buffers alive that the pool has given back.
@@ -207,9 +220,9 @@ impl Stream {
             binding: 0,
             resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size: wgpu::BufferSize::new(row) }),
         }];
-        for (i, b) in bound.iter().enumerate() {
+        for (k, b) in bound() {
             let binding = wgpu::BufferBinding { buffer: b.place.allocation.buffer(), offset: b.place.offset * 4, size: size(b.words) };
-            entries.push(wgpu::BindGroupEntry { binding: i as u32 + 1, resource: wgpu::BindingResource::Buffer(binding) });
+            entries.push(wgpu::BindGroupEntry { binding: k as u32 + 1, resource: wgpu::BindingResource::Buffer(binding) });
         }
         let group = shared.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout.group, entries: &entries });
         shared.counters.bind_groups.fetch_add(1, Ordering::Relaxed);
@@ -274,6 +287,9 @@ impl Mover for Stream {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         scratch.resize((last.0 + last.1.len() as u64 - start) as usize, 0);
+        if shared.guard {
+            scratch.iter_mut().zip(start..).for_each(|(word, i)| *word = guard::pattern(i));
+        }
         for (offset, words) in parts {
             scratch[(offset - start) as usize..][..words.len()].copy_from_slice(words);
         }
@@ -304,7 +320,7 @@ impl Mover for Stream {
         Ok(())
     }
 
-    fn arena(&mut self, halves: bool) -> &mut Option<Arc<Allocation>> {
-        &mut self.arenas[halves as usize]
+    fn arenas(&mut self) -> &mut Parts<Shared> {
+        &mut self.arenas
     }
 }

@@ -64,6 +64,24 @@ impl Read {
             }
         })
         .await;
+        let words = self.take(arrived)?;
+        lock(&self.shared.stream).return_staging(self.buffer);
+        Ok(words)
+    }
+
+    /// The words, waiting on this thread for them, and the buffer. Natively.
+    pub fn wait(self) -> Result<(Vec<u32>, wgpu::Buffer)> {
+        loop {
+            if let Some(arrived) = self.arrival.poll(Waker::noop()).or_else(|| self.shared.faults.lost().map(Err)) {
+                return Ok((self.take(arrived)?, self.buffer));
+            }
+            if !wait(&self.shared, None) {
+                return Err(Error::unsupported("waiting for the device in a browser", "read back asynchronously"));
+            }
+        }
+    }
+
+    fn take(&self, arrived: Result<(), String>) -> Result<Vec<u32>> {
         self.shared.faults.check()?;
         let failed = |e: String| Error::device(format!("reading back failed: {e}"), "request a new device and restore the last snapshot");
         arrived.map_err(failed)?;
@@ -72,7 +90,6 @@ impl Read {
             view.chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
         };
         self.buffer.unmap();
-        lock(&self.shared.stream).return_staging(self.buffer);
         Ok(words)
     }
 }

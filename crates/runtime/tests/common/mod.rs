@@ -7,11 +7,12 @@ use aludel_compiler::MatmulPrecision;
 use aludel_compiler::{Target, codegen};
 use aludel_ir::expr::{Expr, Sym};
 use aludel_ir::graph::Graph;
+use aludel_ir::interp::HostTensor;
 use aludel_ir::kernel::{Access, KExpr, Kernel, KernelBuffer, Stmt, Ty, Var, add, int, lt, mul};
 use aludel_ir::program::{Binding, KernelSource, Launch, Param, Placement, Program, ProgramOutput, Role, Slot};
 use aludel_ir::shape::ShapeEnv;
-use aludel_ir::{DType, ScalarOp};
-use aludel_runtime::{Argument, Executable, Executor, Storage};
+use aludel_ir::{DType, ScalarOp, scalar::threefry2x32};
+use aludel_runtime::{Argument, Executable, Executor, Storage, encode};
 use std::sync::Arc;
 
 pub const F32: Ty = Ty::scalar(DType::F32);
@@ -29,16 +30,33 @@ pub fn devices() -> Vec<Box<dyn Executor>> {
     all
 }
 
+/// As [`devices`], but a run fails where a kernel writes outside of its tensors: slow, for small programs. Not CUDA's.
+pub fn guarded() -> Vec<Box<dyn Executor>> {
+    let mut all: Vec<Box<dyn Executor>> = Vec::new();
+    #[cfg(feature = "wgpu")]
+    all.extend(adapters_with(&aludel_runtime::WgpuOptions { guard: true, ..Default::default() }).into_iter().map(|d| Box::new(d) as _));
+    #[cfg(feature = "cpu")]
+    all.extend(processor().map(|_| Box::new(aludel_runtime::CpuExecutor::guarded().unwrap()) as _));
+    all.iter().for_each(|d| eprintln!("on {} ({}), guarded", d.info().name, d.info().backend));
+    all
+}
+
 /// One executor for each WebGPU adapter.
 #[cfg(feature = "wgpu")]
 pub fn adapters() -> Vec<aludel_runtime::WgpuExecutor> {
+    adapters_with(&Default::default())
+}
+
+/// As [`adapters`], with options for each.
+#[cfg(feature = "wgpu")]
+pub fn adapters_with(options: &aludel_runtime::WgpuOptions) -> Vec<aludel_runtime::WgpuExecutor> {
     use aludel_runtime::{WgpuExecutor, WgpuOptions};
     let mut names = pollster::block_on(WgpuExecutor::available(&WgpuOptions::default()));
     names.dedup();
     if names.is_empty() {
         eprintln!("SKIPPED: no Vulkan, Metal or DirectX 12 adapter; install mesa-vulkan-drivers to run this in software");
     }
-    let request = |name| pollster::block_on(WgpuExecutor::request(&WgpuOptions { adapter: Some(name), ..Default::default() })).unwrap();
+    let request = |name| pollster::block_on(WgpuExecutor::request(&WgpuOptions { adapter: Some(name), ..options.clone() })).unwrap();
     names.into_iter().map(request).collect()
 }
 
@@ -216,4 +234,37 @@ impl Assembly {
 /// Workgroups of 64 threads for `n` elements.
 pub fn groups(n: &Expr) -> Expr {
     n.add(&Expr::Const(63)).floordiv(&Expr::Const(64), &aludel_ir::expr::NoRanges)
+}
+
+/// Deterministic values in the range that each input wants.
+pub fn inputs(graph: &Graph, sizes: &[i64]) -> Vec<HostTensor> {
+    let value = |a: &aludel_ir::Atom| match a {
+        aludel_ir::Atom::Sym(s) => sizes.get(s.0 as usize).copied(),
+        _ => None,
+    };
+    graph
+        .inputs
+        .iter()
+        .enumerate()
+        .map(|(n, i)| {
+            let ty = graph.ty(i.value);
+            let shape: Vec<usize> = ty.shape.iter().map(|d| d.eval(&value).unwrap() as usize).collect();
+            let count: usize = shape.iter().product();
+            let random = |k: usize| threefry2x32(7, n as u32, 0, k as u32) as f64 / 4294967296.0;
+            let data = (0..count)
+                .map(|k| match (ty.dtype, i.name.as_str()) {
+                    (DType::F32, "lr") => 0.01,
+                    (DType::F32, "step") => 3.0,
+                    (DType::F32, name) if name.ends_with("exp_avg_sq") => 0.01 * random(k),
+                    (DType::F32, _) => DType::F32.round(0.5 * (2.0 * random(k) - 1.0)),
+                    _ => (random(k) * 10.0).floor(),
+                })
+                .collect();
+            HostTensor::new(ty.dtype, shape, data).unwrap()
+        })
+        .collect()
+}
+
+pub fn words(t: &HostTensor) -> Arc<[u32]> {
+    encode(&t.data, t.dtype).into()
 }
