@@ -2,20 +2,18 @@
 
 use crate::{Array, State};
 use aludel_ir::{DType, Error, Result};
+use aludel_tensor::{words_from_le_bytes, words_to_le_bytes};
 use safetensors::tensor::{Dtype, SafeTensors, View};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// An array as its bytes in the file.
-struct Bytes<'a> {
-    array: &'a Array,
-    width: usize,
-}
+struct Bytes<'a>(&'a Array);
 
-impl<'a> View for Bytes<'a> {
+impl View for Bytes<'_> {
     fn dtype(&self) -> Dtype {
-        match self.array.dtype {
+        match self.0.dtype {
             DType::F32 => Dtype::F32,
             DType::F16 => Dtype::F16,
             DType::BF16 => Dtype::BF16,
@@ -26,33 +24,21 @@ impl<'a> View for Bytes<'a> {
     }
 
     fn shape(&self) -> &[usize] {
-        &self.array.shape
+        &self.0.shape
     }
 
     fn data(&self) -> Cow<'_, [u8]> {
-        let words = &self.array.words;
-        let float = |w: &u32| f32::from_bits(*w);
-        match self.array.dtype {
-            DType::F32 | DType::I32 | DType::U32 => words.iter().flat_map(|w| w.to_le_bytes()).collect(),
-            DType::F16 => words.iter().flat_map(|w| half::f16::from_f32(float(w)).to_le_bytes()).collect(),
-            DType::BF16 => words.iter().flat_map(|w| half::bf16::from_f32(float(w)).to_le_bytes()).collect(),
-            DType::Bool => words.iter().map(|w| (*w != 0) as u8).collect(),
-        }
+        words_to_le_bytes(&self.0.words, self.0.dtype).into()
     }
 
     fn data_len(&self) -> usize {
-        self.array.words.len() * self.width
+        self.0.words.len() * self.0.dtype.size()
     }
 }
 
 /// A safetensors file of the arrays, marked as PyTorch's (`format: pt`).
 pub fn encode(state: &State) -> Result<Vec<u8>> {
-    let width = |a: &Array| match a.dtype {
-        DType::F32 | DType::I32 | DType::U32 => 4,
-        DType::F16 | DType::BF16 => 2,
-        DType::Bool => 1,
-    };
-    let views = state.iter().map(|(n, a)| (n, Bytes { array: a, width: width(a) }));
+    let views = state.iter().map(|(n, a)| (n, Bytes(a)));
     let metadata = HashMap::from([("format".to_string(), "pt".to_string())]);
     safetensors::serialize(views, Some(metadata)).map_err(|e| Error::invalid("safetensors", e.to_string(), "report this"))
 }
@@ -66,17 +52,16 @@ pub fn decode(what: &str, bytes: &[u8]) -> Result<State> {
     let mut state = State::new();
     for (name, view) in file.iter() {
         let data = view.data();
-        let quads = || data.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-        let pairs = || data.chunks_exact(2).map(|b| u16::from_le_bytes([b[0], b[1]]));
+        let words = |dtype: DType| (dtype, words_from_le_bytes(data, dtype).into());
         let (dtype, words): (DType, Arc<[u32]>) = match view.dtype() {
-            Dtype::F32 => (DType::F32, quads().collect()),
-            Dtype::I32 => (DType::I32, quads().collect()),
-            Dtype::U32 => (DType::U32, quads().collect()),
-            Dtype::F16 => (DType::F16, pairs().map(|h| half::f16::from_bits(h).to_f32().to_bits()).collect()),
-            Dtype::BF16 => (DType::BF16, pairs().map(|h| half::bf16::from_bits(h).to_f32().to_bits()).collect()),
+            Dtype::F32 => words(DType::F32),
+            Dtype::I32 => words(DType::I32),
+            Dtype::U32 => words(DType::U32),
+            Dtype::F16 => words(DType::F16),
+            Dtype::BF16 => words(DType::BF16),
             // PyTorch counts in 64 bits, as in `num_batches_tracked`.
             Dtype::I64 => (DType::I32, longs(what, name, data)?),
-            Dtype::BOOL => (DType::Bool, data.iter().map(|b| (*b != 0) as u32).collect()),
+            Dtype::BOOL => words(DType::Bool),
             other => {
                 return Err(Error::unsupported(
                     format!("{what}: {name} has elements of type {other:?}"),

@@ -4,6 +4,8 @@
 //! [`Suite::run`] against a [`Runner`]: the interpreter, or a device behind the compiler. [`training`] does the same for whole
 //! training runs.
 
+#![warn(clippy::too_many_lines)]
+
 pub mod command;
 pub mod device;
 pub mod training;
@@ -96,7 +98,7 @@ pub fn load_tensors(path: &Path) -> Result<Tensors> {
             Dtype::F32 => (DType::F32, words.map(|c| f32::from_le_bytes(c) as f64).collect()),
             Dtype::I32 => (DType::I32, words.map(|c| i32::from_le_bytes(c) as f64).collect()),
             Dtype::U32 => (DType::U32, words.map(|c| u32::from_le_bytes(c) as f64).collect()),
-            Dtype::F16 => (DType::F16, halves(data).map(f16_value).collect()),
+            Dtype::F16 => (DType::F16, halves(data).map(|h| half::f16::from_bits(h).to_f64()).collect()),
             Dtype::BF16 => (DType::BF16, halves(data).map(|h| f32::from_bits((h as u32) << 16) as f64).collect()),
             Dtype::BOOL => (DType::Bool, data.iter().map(|b| (*b != 0) as u8 as f64).collect()),
             // Counters such as num_batches_tracked.
@@ -112,17 +114,6 @@ pub fn load_tensors(path: &Path) -> Result<Tensors> {
 
 fn halves(data: &[u8]) -> impl Iterator<Item = u16> {
     data.chunks_exact(2).filter_map(|c| c.try_into().ok()).map(u16::from_le_bytes)
-}
-
-fn f16_value(bits: u16) -> f64 {
-    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
-    let (exponent, fraction) = ((bits >> 10) & 31, (bits & 1023) as f64);
-    sign * match exponent {
-        0 => fraction * 2f64.powi(-24),
-        31 if fraction == 0.0 => f64::INFINITY,
-        31 => f64::NAN,
-        e => (1.0 + fraction / 1024.0) * 2f64.powi(e as i32 - 15),
-    }
 }
 
 impl Suite {
