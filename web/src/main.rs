@@ -1,6 +1,8 @@
 //! The playground. One wasm module is both the page and the worker that trains: what it is depends on whether there is a
 //! window. Everything heavy (models, compiler, GPU) runs in the worker; the page draws and never waits.
 
+#![warn(clippy::too_many_lines)]
+
 mod channel;
 mod page;
 mod worker;
