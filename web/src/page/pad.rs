@@ -4,6 +4,8 @@
 //! is treated the same way, so that the model sees the kind of image it knows.
 
 use super::digits::{image, rgb};
+use std::cell::RefCell;
+use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, KeyboardEvent, PointerEvent};
 use yew::prelude::*;
@@ -26,107 +28,122 @@ pub struct PadProps {
     pub on_draw: Callback<Vec<f32>>,
 }
 
+/// What lies on the pad: shared by the handlers of one pad, and kept between renders.
+#[derive(Clone)]
+struct Sheet {
+    canvas: NodeRef,
+    bitmap: Rc<RefCell<Bitmap>>,
+    /// Where the pen was last, while it is down.
+    last: Rc<RefCell<Option<(f64, f64)>>>,
+    blank: UseStateHandle<bool>,
+    on_draw: Callback<Vec<f32>>,
+}
+
+impl Sheet {
+    fn redraw(&self, cursor: Option<(usize, usize)>) {
+        if let Some(c) = self.canvas.cast::<HtmlCanvasElement>() {
+            let _ = draw(&c, &self.bitmap.borrow(), cursor);
+        }
+    }
+
+    /// Has the model look at the drawing.
+    fn submit(&self) {
+        if let Some(pixels) = downsample(&self.bitmap.borrow()) {
+            self.blank.set(false);
+            self.on_draw.emit(pixels);
+        }
+    }
+
+    fn stroke(&self, e: &PointerEvent) {
+        let Some(c) = self.canvas.cast::<HtmlCanvasElement>() else { return };
+        let rect = c.get_bounding_client_rect();
+        let scale = SIDE as f64 / rect.width().max(1.0);
+        let to = ((e.client_x() as f64 - rect.left()) * scale, (e.client_y() as f64 - rect.top()) * scale);
+        let from = self.last.borrow().unwrap_or(to);
+        line(&mut self.bitmap.borrow_mut(), from, to);
+        *self.last.borrow_mut() = Some(to);
+        self.redraw(None);
+    }
+
+    fn press(&self, e: PointerEvent) {
+        e.prevent_default();
+        if let Some(target) = e.target_dyn_into::<HtmlCanvasElement>() {
+            // Without capture a stroke ends at the canvas's edge, no more.
+            let _ = target.set_pointer_capture(e.pointer_id());
+        }
+        *self.last.borrow_mut() = None;
+        self.stroke(&e);
+    }
+
+    fn drag(&self, e: PointerEvent) {
+        if self.last.borrow().is_some() && e.buttons() != 0 {
+            self.stroke(&e);
+        }
+    }
+
+    fn lift(&self) {
+        if self.last.borrow_mut().take().is_some() {
+            self.submit();
+        }
+    }
+
+    /// Where a key moves the cursor to; `None` for keys that the pad does not know.
+    fn key(&self, key: &str, (x, y): (usize, usize)) -> Option<(usize, usize)> {
+        Some(match key {
+            "ArrowLeft" => (x.saturating_sub(1), y),
+            "ArrowRight" => ((x + 1).min(IMAGE - 1), y),
+            "ArrowUp" => (x, y.saturating_sub(1)),
+            "ArrowDown" => (x, (y + 1).min(IMAGE - 1)),
+            " " => {
+                toggle_block(&mut self.bitmap.borrow_mut(), x, y);
+                self.redraw(Some((x, y)));
+                self.submit();
+                (x, y)
+            }
+            _ => return None,
+        })
+    }
+
+    fn clear(&self) {
+        self.bitmap.borrow_mut().fill(false);
+        self.blank.set(true);
+        self.redraw(None);
+    }
+}
+
 #[component]
 pub fn Pad(props: &PadProps) -> Html {
-    let canvas = use_node_ref();
-    let bitmap = use_mut_ref(|| vec![false; SIDE * SIDE]);
-    let last = use_mut_ref(|| None::<(f64, f64)>);
+    let sheet = Sheet {
+        canvas: use_node_ref(),
+        bitmap: use_mut_ref(|| vec![false; SIDE * SIDE]),
+        last: use_mut_ref(|| None),
+        blank: use_state(|| true),
+        on_draw: props.on_draw.clone(),
+    };
     let cursor = use_state(|| None::<(usize, usize)>);
-    let blank = use_state(|| true);
-    let dark = props.dark;
-
-    let redraw = {
-        let (canvas, bitmap) = (canvas.clone(), bitmap.clone());
-        move |cursor: Option<(usize, usize)>| {
-            if let Some(c) = canvas.cast::<HtmlCanvasElement>() {
-                let _ = draw(&c, &bitmap.borrow(), cursor);
-            }
-        }
-    };
     {
-        let redraw = redraw.clone();
-        use_effect_with((dark, *cursor), move |(_, cursor)| redraw(*cursor));
+        let sheet = sheet.clone();
+        use_effect_with((props.dark, *cursor), move |(_, cursor)| sheet.redraw(*cursor));
     }
-    let submit = {
-        let (bitmap, on_draw, blank) = (bitmap.clone(), props.on_draw.clone(), blank.clone());
-        move || {
-            if let Some(pixels) = downsample(&bitmap.borrow()) {
-                blank.set(false);
-                on_draw.emit(pixels);
-            }
-        }
+    let handler = |f: fn(&Sheet, PointerEvent)| {
+        let sheet = sheet.clone();
+        move |e: PointerEvent| f(&sheet, e)
     };
-    let stroke = {
-        let (canvas, bitmap, last, redraw) = (canvas.clone(), bitmap.clone(), last.clone(), redraw.clone());
-        move |e: &PointerEvent| {
-            let Some(c) = canvas.cast::<HtmlCanvasElement>() else { return };
-            let rect = c.get_bounding_client_rect();
-            let scale = SIDE as f64 / rect.width().max(1.0);
-            let to = ((e.client_x() as f64 - rect.left()) * scale, (e.client_y() as f64 - rect.top()) * scale);
-            let from = last.borrow().unwrap_or(to);
-            line(&mut bitmap.borrow_mut(), from, to);
-            *last.borrow_mut() = Some(to);
-            redraw(None);
-        }
-    };
-    let onpointerdown = {
-        let (stroke, last) = (stroke.clone(), last.clone());
-        move |e: PointerEvent| {
-            e.prevent_default();
-            if let Some(target) = e.target_dyn_into::<HtmlCanvasElement>() {
-                // Without capture a stroke ends at the canvas's edge, no more.
-                let _ = target.set_pointer_capture(e.pointer_id());
-            }
-            *last.borrow_mut() = None;
-            stroke(&e);
-        }
-    };
-    let onpointermove = {
-        let (stroke, last) = (stroke.clone(), last.clone());
-        move |e: PointerEvent| {
-            if last.borrow().is_some() && e.buttons() != 0 {
-                stroke(&e);
-            }
-        }
-    };
-    let onpointerup = {
-        let (submit, last) = (submit.clone(), last.clone());
-        move |_: PointerEvent| {
-            if last.borrow_mut().take().is_some() {
-                submit();
-            }
-        }
-    };
+    let (onpointerdown, onpointermove) = (handler(Sheet::press), handler(Sheet::drag));
+    let onpointerup = handler(|sheet, _| sheet.lift());
     let onkeydown = {
-        let (cursor, bitmap, submit, redraw) = (cursor.clone(), bitmap.clone(), submit.clone(), redraw.clone());
+        let sheet = sheet.clone();
         move |e: KeyboardEvent| {
-            let (x, y) = cursor.unwrap_or((IMAGE / 2, IMAGE / 2));
-            let moved = match e.key().as_str() {
-                "ArrowLeft" => (x.saturating_sub(1), y),
-                "ArrowRight" => ((x + 1).min(IMAGE - 1), y),
-                "ArrowUp" => (x, y.saturating_sub(1)),
-                "ArrowDown" => (x, (y + 1).min(IMAGE - 1)),
-                " " => {
-                    toggle_block(&mut bitmap.borrow_mut(), x, y);
-                    redraw(Some((x, y)));
-                    submit();
-                    (x, y)
-                }
-                _ => return,
-            };
+            let Some(moved) = sheet.key(&e.key(), cursor.unwrap_or((IMAGE / 2, IMAGE / 2))) else { return };
             e.prevent_default();
             cursor.set(Some(moved));
         }
     };
     let clear = {
-        let (bitmap, blank, redraw) = (bitmap.clone(), blank.clone(), redraw.clone());
-        move |_: MouseEvent| {
-            bitmap.borrow_mut().fill(false);
-            blank.set(true);
-            redraw(None);
-        }
+        let sheet = sheet.clone();
+        move |_: MouseEvent| sheet.clear()
     };
-    let seen = if *blank { None } else { props.probabilities.as_ref() };
+    let seen = if *sheet.blank { None } else { props.probabilities.as_ref() };
     let best = seen.and_then(|p| p.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(d, p)| (d, *p)));
     html! {
         <section class="card" aria-labelledby="pad-title">
@@ -135,22 +152,28 @@ pub fn Pad(props: &PadProps) -> Html {
                 <button type="button" class="quiet small" onclick={clear}>{"Clear"}</button>
             </div>
             <div class="pad">
-                <canvas ref={canvas} width="256" height="256" tabindex="0" role="application"
+                <canvas ref={sheet.canvas} width="256" height="256" tabindex="0" role="application"
                     aria-label="Pad: draw with a pointer, or move with the arrow keys and put down ink with the space bar"
                     {onpointerdown} {onpointermove} {onpointerup} {onkeydown}></canvas>
-                <ol class="bars" start="0" aria-label="Probability of each digit">
-                    { for (0..10).map(|d| {
-                        let p = seen.and_then(|p| p.get(d)).copied().unwrap_or(0.0);
-                        let top = best.is_some_and(|b| b.0 == d);
-                        html! {
-                            <li key={d} class={classes!(top.then_some("likeliest"))} aria-label={format!("{d}: {}", super::format::percent(p))}>
-                                <span>{ d }</span><i style={format!("--p:{p:.3}")}></i>
-                            </li>
-                        }
-                    }) }
-                </ol>
+                { bars(seen, best.map(|(d, _)| d)) }
             </div>
         </section>
+    }
+}
+
+/// A bar for the probability of each digit.
+fn bars(seen: Option<&Vec<f32>>, best: Option<usize>) -> Html {
+    html! {
+        <ol class="bars" start="0" aria-label="Probability of each digit">
+            { for (0..10).map(|d| {
+                let p = seen.and_then(|p| p.get(d)).copied().unwrap_or(0.0);
+                html! {
+                    <li key={d} class={classes!((best == Some(d)).then_some("likeliest"))} aria-label={format!("{d}: {}", super::format::percent(p))}>
+                        <span>{ d }</span><i style={format!("--p:{p:.3}")}></i>
+                    </li>
+                }
+            }) }
+        </ol>
     }
 }
 
