@@ -1,7 +1,7 @@
 //! The plane of a two-dimensional classifier: its decision boundary, and the points it learns.
 
 use aludel_models::data::Labelled;
-use aludel_models::presets::{Config, Task};
+use aludel_models::presets::Config;
 use aludel_protocol::Evaluation;
 use std::rc::Rc;
 use wasm_bindgen::{Clamped, JsCast};
@@ -26,10 +26,7 @@ pub struct BoundaryProps {
 #[component]
 pub fn Boundary(props: &BoundaryProps) -> Html {
     let canvas = use_node_ref();
-    let data = match &props.config.task {
-        Task::Points { data, .. } => Some((*data, props.config.seed)),
-        _ => None,
-    };
+    let data = props.config.dataset().map(|data| (data, props.config.seed));
     let train = use_memo(data, |data| data.map(|(d, seed)| d.generate(seed).0));
     let dark = props.dark;
     {

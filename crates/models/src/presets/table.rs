@@ -1,7 +1,6 @@
 //! A preset's data as tables, with the order in which steps take their rows: for a machine that has the step's graph and no source.
 
-use super::Source;
-use super::train::{Target, stacked};
+use super::source::{Source, Target, stacked};
 use aludel_tensor::{Device, Result, Tensor};
 use std::collections::HashMap;
 

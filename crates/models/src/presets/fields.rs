@@ -1,8 +1,50 @@
-//! From text to a checked configuration, with a message at the field for everything that is wrong.
+//! The hyperparameters of presets as text that people write and links carry, and from there to numbers that are checked, with a message at
+//! the field for everything that is wrong.
 
-use super::{Activation, Config, Dataset, Decoder, Field, Kind, Optimizer, Precision, Preset, Task};
-use crate::data::{addition, digits, points};
 use serde::{Deserialize, Serialize};
+
+/// One hyperparameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Field {
+    /// The name in links.
+    pub key: &'static str,
+    pub label: &'static str,
+    pub default: &'static str,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    Integer,
+    Number,
+    /// Whole numbers, separated by commas.
+    Integers,
+    /// `(value, label)`.
+    Choice(&'static [(&'static str, &'static str)]),
+}
+
+pub(super) const fn field(key: &'static str, label: &'static str, default: &'static str, kind: Kind) -> Field {
+    Field { key, label, default, kind }
+}
+
+/// The fields of a preset: those of its own, and how every one is trained.
+pub(super) const fn with_training<const OWN: usize, const ALL: usize>(
+    own: [Field; OWN],
+    lr: &'static str,
+    batch: &'static str,
+) -> [Field; ALL] {
+    assert!(ALL == OWN + 4);
+    let mut all = [field("seed", "Seed", "0", Kind::Integer); ALL];
+    let mut i = 0;
+    while i < OWN {
+        all[i] = own[i];
+        i += 1;
+    }
+    all[OWN] = field("optimizer", "Optimizer", "adamw", super::optimizer::CHOICES);
+    all[OWN + 1] = field("lr", "Learning rate", lr, Kind::Number);
+    all[OWN + 2] = field("batch", "Batch", batch, Kind::Integer);
+    all
+}
 
 /// What is wrong with one field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,73 +55,21 @@ pub struct FieldError {
     pub message: String,
 }
 
-/// The most hidden layers, units in one, and numbers to learn: what a browser's GPU memory holds with ease, twice.
-const MAX_LAYERS: usize = 8;
-const MAX_WIDTH: usize = 4096;
+/// The most hidden layers, units in one, and channels: what a browser's GPU memory holds with ease, twice.
+pub(super) const MAX_LAYERS: usize = 8;
+pub(super) const MAX_WIDTH: usize = 4096;
 const MAX_CHANNELS: usize = 512;
-const MAX_PARAMETERS: usize = 20_000_000;
-/// The most sums in a batch.
-const MAX_SUMS: usize = 1024;
-const MAX_SEED: usize = u32::MAX as usize;
 
-struct Reader<'a> {
-    preset: Preset,
-    given: &'a [(String, String)],
-    errors: Vec<FieldError>,
-}
-
-pub(super) fn config(preset: Preset, given: &[(String, String)]) -> Result<Config, Vec<FieldError>> {
-    let mut r = Reader { preset, given, errors: Vec::new() };
-    let (task, max_batch) = match preset {
-        Preset::Points => {
-            let data = match r.choice("data") {
-                "circles" => Dataset::Circles,
-                "xor" => Dataset::Xor,
-                "moons" => Dataset::Moons,
-                _ => Dataset::Spirals,
-            };
-            let activation = match r.choice("activation") {
-                "relu" => Activation::Relu,
-                "gelu" => Activation::Gelu,
-                "silu" => Activation::Silu,
-                "sigmoid" => Activation::Sigmoid,
-                _ => Activation::Tanh,
-            };
-            (Task::Points { data, layers: r.widths("layers"), activation }, points::TRAIN)
-        }
-        Preset::Digits => (Task::Digits { layers: r.widths("layers") }, digits::TRAIN),
-        Preset::Cnn => (Task::Cnn { channels: r.channels("channels") }, digits::TRAIN),
-        Preset::Autoencoder => (Task::Autoencoder { channels: r.channels("channels") }, digits::TRAIN),
-        Preset::Addition => (r.addition(Decoder::Gpt), MAX_SUMS),
-        Preset::Llama => (r.addition(Decoder::Llama), MAX_SUMS),
-        Preset::Lstm => (r.addition(Decoder::Lstm), MAX_SUMS),
-        Preset::ResNet => (Task::ResNet { width: r.integer("width", 1, 128) }, digits::TRAIN),
-        Preset::Vit => (r.vit(), digits::TRAIN),
-        Preset::Gan => {
-            let (noise, hidden) = (r.integer("noise", 1, MAX_WIDTH), r.integer("hidden", 1, MAX_WIDTH));
-            (Task::Gan { noise, hidden }, digits::TRAIN)
-        }
-    };
-    let optimizer = match r.choice("optimizer") {
-        "sgd" => Optimizer::Sgd,
-        "momentum" => Optimizer::Momentum,
-        "adam" => Optimizer::Adam,
-        _ => Optimizer::AdamW,
-    };
-    let learning_rate = r.number("lr", 10.0);
-    let batch = r.integer("batch", 1, max_batch);
-    let seed = r.integer("seed", 0, MAX_SEED) as u64;
-    let config = Config { task, optimizer, learning_rate, batch, seed, precision: Precision::F32 };
-    if r.errors.is_empty() && config.parameters() > MAX_PARAMETERS {
-        let message = format!("{} numbers to learn; at most {MAX_PARAMETERS} fit here", config.parameters());
-        r.errors.push(FieldError { field: "layers".into(), message });
-    }
-    if r.errors.is_empty() { Ok(config) } else { Err(r.errors) }
+/// Reads fields one by one; what is wrong is collected, and something usable stands in for it.
+pub(super) struct Reader<'a> {
+    pub fields: &'static [Field],
+    pub given: &'a [(String, String)],
+    pub errors: Vec<FieldError>,
 }
 
 impl<'a> Reader<'a> {
     fn field(&self, key: &str) -> Option<&'static Field> {
-        self.preset.fields().iter().find(|f| f.key == key)
+        self.fields.iter().find(|f| f.key == key)
     }
 
     fn text(&self, key: &str) -> &'a str {
@@ -87,11 +77,11 @@ impl<'a> Reader<'a> {
         self.given.iter().find(|(k, _)| k == key).map_or(default, |(_, v)| v.trim())
     }
 
-    fn fail(&mut self, key: &str, message: String) {
+    pub fn fail(&mut self, key: &str, message: String) {
         self.errors.push(FieldError { field: key.into(), message });
     }
 
-    fn choice(&mut self, key: &str) -> &'a str {
+    pub fn choice(&mut self, key: &str) -> &'a str {
         let text = self.text(key);
         if let Some(Kind::Choice(options)) = self.field(key).map(|f| f.kind)
             && !options.iter().any(|(v, _)| *v == text)
@@ -102,7 +92,7 @@ impl<'a> Reader<'a> {
         text
     }
 
-    fn integer(&mut self, key: &str, lo: usize, hi: usize) -> usize {
+    pub fn integer(&mut self, key: &str, lo: usize, hi: usize) -> usize {
         match whole(self.text(key), lo, hi) {
             Ok(n) => n,
             Err(message) => {
@@ -113,7 +103,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A finite number above 0 and up to `hi`.
-    fn number(&mut self, key: &str, hi: f64) -> f64 {
+    pub fn number(&mut self, key: &str, hi: f64) -> f64 {
         let text = self.text(key);
         let problem = match text.parse::<f64>() {
             Ok(v) if v.is_nan() => "not a number",
@@ -129,7 +119,7 @@ impl<'a> Reader<'a> {
         1.0
     }
 
-    fn widths(&mut self, key: &str) -> Vec<usize> {
+    pub fn widths(&mut self, key: &str) -> Vec<usize> {
         let text = self.text(key);
         let mut out = Vec::new();
         for part in text.split(',').map(str::trim).filter(|p| !p.is_empty()) {
@@ -148,7 +138,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The channels after each of two convolutions.
-    fn channels(&mut self, key: &str) -> [usize; 2] {
+    pub fn channels(&mut self, key: &str) -> [usize; 2] {
         let errors = self.errors.len();
         let given = self.widths(key);
         match given[..] {
@@ -161,7 +151,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Layers, width and heads of a transformer.
-    fn transformer(&mut self) -> (usize, usize, usize) {
+    pub fn transformer(&mut self) -> (usize, usize, usize) {
         let layers = self.integer("layers", 1, MAX_LAYERS);
         let width = self.integer("width", 1, 512);
         let heads = self.integer("heads", 1, 64);
@@ -169,29 +159,6 @@ impl<'a> Reader<'a> {
             self.fail("heads", format!("must divide the width: {width} is not a multiple of {heads}"));
         }
         (layers, width, heads)
-    }
-
-    fn vit(&mut self) -> Task {
-        let (layers, width, heads) = self.transformer();
-        Task::Vit { layers, width, heads }
-    }
-
-    fn addition(&mut self, decoder: Decoder) -> Task {
-        let digits = self.integer("digits", 1, 3);
-        let (layers, width, heads) = match decoder {
-            Decoder::Lstm => (self.integer("layers", 1, MAX_LAYERS), self.integer("width", 1, 512), 1),
-            _ => self.transformer(),
-        };
-        // Rotary positions turn pairs of numbers.
-        if self.errors.is_empty() && decoder == Decoder::Llama && !(width / heads).is_multiple_of(2) {
-            self.fail("heads", format!("{} numbers for each head: use an even number", width / heads));
-        }
-        let context = self.integer("context", 1, 256);
-        let need = addition::context_for(digits);
-        if self.errors.is_empty() && context < need {
-            self.fail("context", format!("sums of {digits} digits take {need}"));
-        }
-        Task::Addition { digits, layers, width, heads, context, decoder }
     }
 }
 
@@ -210,7 +177,7 @@ fn whole(text: &str, lo: usize, hi: usize) -> Result<usize, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::super::{Config, Preset};
 
     fn error(preset: Preset, key: &str, value: &str) -> String {
         match Config::from_fields(preset, &[(key.into(), value.into())]) {
@@ -252,6 +219,6 @@ mod tests {
 
     #[test]
     fn a_model_without_hidden_layers_is_fine() {
-        assert_eq!(Config::from_fields(Preset::Points, &[("layers".into(), "".into())]).unwrap().mlp_sizes(), Some(vec![2, 2]));
+        assert_eq!(Config::from_fields(Preset::Points, &[("layers".into(), "".into())]).unwrap().parameters(), 2 * 2 + 2);
     }
 }
