@@ -288,7 +288,9 @@ fn unsound(p: &aludel_ir::program::Program, sizes: &[i64]) -> Option<String> {
             }
         }
     }
-    let mut written: Vec<bool> = p.placements.iter().map(|b| p.bindings[b.binding].role != Role::Arena).collect();
+    // What has no elements needs no writing.
+    let empty = |b: &aludel_ir::program::Placement| p.eval(&aludel_ir::Expr::product(&b.shape), sizes) == Some(0);
+    let mut written: Vec<bool> = p.placements.iter().map(|b| p.bindings[b.binding].role != Role::Arena || empty(b)).collect();
     for (l, launch) in p.launches.iter().enumerate() {
         for i in launch.reads.iter().chain(&launch.writes) {
             let (first, last) = p.placements[*i].live;
