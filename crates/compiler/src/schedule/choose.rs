@@ -48,6 +48,9 @@ impl<'a> Task<'a> {
     }
 }
 
+/// A browser has WebGPU alone: templates of other devices are left out of its bundle.
+const IN_BROWSER: bool = cfg!(target_arch = "wasm32");
+
 /// A plan that writes the kernel so.
 fn by<'a>(write: impl FnOnce(&mut LoopProgram) -> Result<Scheduled> + 'a) -> Option<Plan<'a>> {
     Some(Box::new(write))
@@ -92,6 +95,9 @@ pub(super) fn schedule(table: &mut LoopProgram, nest: &Nest, target: &Target) ->
 }
 
 fn product_by_warpgroups<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
+    if IN_BROWSER {
+        return None;
+    }
     let c = t.contraction().filter(|_| t.target.has_warpgroups() && t.target.parts.has(Part::Warpgroups))?;
     let plan = nvidia::product::warpgroup::choose(p, t.nest, c, t.target)?;
     by(move |p| nvidia::product::warpgroup::schedule(p, t.nest, c, plan, t.target))
@@ -104,6 +110,9 @@ fn thin_product<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
 }
 
 fn staged_product<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
+    if IN_BROWSER {
+        return None;
+    }
     let c = t.contraction().filter(|_| t.target.has_async_copies() && t.target.parts.has(Part::Staging))?;
     let tile = nvidia::product::choose(p, t.nest, c, t.target)?;
     by(move |p| nvidia::product::schedule(p, t.nest, c, tile, t.target))
@@ -115,12 +124,18 @@ fn tiled_or_direct_product<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>>
 }
 
 fn attention_by_warpgroups<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
+    if IN_BROWSER {
+        return None;
+    }
     let a = t.attention().filter(|_| t.target.has_warpgroups() && t.target.parts.has(Part::Warpgroups))?;
     let plan = nvidia::attention::warpgroup::plan(p, t.nest, a, t.target)?;
     by(move |p| nvidia::attention::warpgroup::schedule(p, t.nest, a, &plan, t.target))
 }
 
 fn attention_on_matrix_units<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
+    if IN_BROWSER {
+        return None;
+    }
     let a = t.attention()?;
     let plan = nvidia::attention::units::plan(p, t.nest, a, t.target)?;
     by(move |p| nvidia::attention::units::schedule(p, t.nest, a, &plan, t.target))
@@ -137,6 +152,9 @@ fn scan<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
 }
 
 fn resident_rows<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
+    if IN_BROWSER {
+        return None;
+    }
     let nest = t.rows().filter(|_| t.target.parts.has(Part::ResidentRows))?;
     let short = p.env.hint_or_one(&p.volume(&nest.inner)) <= SHORT;
     if contiguous_axis(p, nest, short).is_some_and(|a| nest.axes.contains(&a)) {
@@ -168,41 +186,65 @@ fn pointwise<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
 }
 
 fn cpu_gather<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
+    if IN_BROWSER {
+        return None;
+    }
     let c = t.contraction().filter(|c| c.product == Product::Gather)?;
     by(move |p| cpu::gather::schedule(p, t.nest, c))
 }
 
 fn cpu_windows<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
+    if IN_BROWSER {
+        return None;
+    }
     let c = cpu::windows::orient(p, t.nest, t.contraction()?, (t.target.vector_lanes as i64).clamp(4, 16))?;
     by(move |p| cpu::windows::schedule(p, t.nest, &c, t.target))
 }
 
 fn cpu_packed_product<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
+    if IN_BROWSER {
+        return None;
+    }
     let c = t.contraction()?;
     by(move |p| cpu::contract::schedule(p, t.nest, c, t.target))
 }
 
 fn cpu_attention<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
+    if IN_BROWSER {
+        return None;
+    }
     let a = t.attention()?;
     by(move |p| cpu::attention::schedule(p, t.nest, a, t.target))
 }
 
 fn cpu_scan<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
+    if IN_BROWSER {
+        return None;
+    }
     let s = t.scan()?;
     by(move |p| cpu::scan::schedule(p, t.nest, s))
 }
 
 fn cpu_rows<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
+    if IN_BROWSER {
+        return None;
+    }
     let nest = t.rows()?;
     by(move |p| cpu::rows::schedule(p, &mut nest.clone()))
 }
 
 fn cpu_scatter<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
+    if IN_BROWSER {
+        return None;
+    }
     let nest = t.elements().filter(|_| *t.kind == Kind::Scatter)?;
     by(move |p| cpu::scatter::schedule(p, nest))
 }
 
 fn cpu_pointwise<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
+    if IN_BROWSER {
+        return None;
+    }
     let nest = t.elements()?;
     by(move |p| cpu::pointwise::schedule(p, &mut nest.clone()))
 }

@@ -3,7 +3,9 @@
 //! Adding an operator is adding a row. Eager dispatch, capture, autodiff, the interpreter, every target and the docs page's
 //! list follow from it.
 
-use crate::op::OpDef;
+use crate::build::Builder;
+use crate::graph::ValueId;
+use crate::op::{Attrs, OpDef};
 use crate::schema::Schema;
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -15,8 +17,8 @@ macro_rules! op {
         crate::op::OpDef {
             name: $name,
             doc: if crate::ops::IN_PLAYGROUND { "" } else { $doc },
-            signature: $signature,
-            decompose: $decompose,
+            signature: if crate::ops::is_absent($name) { "" } else { $signature },
+            decompose: if crate::ops::is_absent($name) { crate::ops::absent } else { $decompose },
             vjp: None,
             autocast: crate::op::Autocast::AsIs,
             eager: None,
@@ -26,9 +28,9 @@ macro_rules! op {
         crate::op::OpDef {
             name: $name,
             doc: if crate::ops::IN_PLAYGROUND { "" } else { $doc },
-            signature: $signature,
-            decompose: $decompose,
-            vjp: Some($vjp),
+            signature: if crate::ops::is_absent($name) { "" } else { $signature },
+            decompose: if crate::ops::is_absent($name) { crate::ops::absent } else { $decompose },
+            vjp: if crate::ops::is_absent($name) { None } else { Some($vjp) },
             autocast: crate::op::Autocast::AsIs,
             eager: None,
         }
@@ -37,6 +39,132 @@ macro_rules! op {
 
 /// Where this is part of the page's bundle: rows that its presets do not use, and what only the docs print, are left out.
 const IN_PLAYGROUND: bool = cfg!(all(target_arch = "wasm32", feature = "playground"));
+
+/// Rows of groups that the page has, which none of its presets uses.
+const ABSENT: &[&str] = &[
+    // Creation, shape and indexing.
+    "linspace",
+    "eye",
+    "flip",
+    "roll",
+    "tile",
+    "repeat",
+    "repeat_interleave",
+    "tril",
+    "triu",
+    "diagonal",
+    "unfold",
+    "pixel_shuffle",
+    "interpolate",
+    "take_along_dim",
+    "index_select",
+    "scatter_add",
+    "index_add",
+    "one_hot",
+    "sort",
+    "argsort",
+    "topk",
+    // Pointwise and reductions.
+    "digamma",
+    "sinc",
+    "logit",
+    "frac",
+    "copysign",
+    "hypot",
+    "logaddexp",
+    "lerp",
+    "addcmul",
+    "addcdiv",
+    "atan2",
+    "nan_to_num",
+    "fmod",
+    "remainder",
+    "floor_divide",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+    "prod",
+    "amin",
+    "argmin",
+    "var",
+    "std",
+    "cumsum",
+    "cumprod",
+    // Products, convolutions and pooling.
+    "bmm",
+    "mv",
+    "dot",
+    "outer",
+    "addmm",
+    "baddbmm",
+    "einsum",
+    "conv1d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose3d",
+    "max_pool1d",
+    "max_pool3d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
+    // Activations, norms, losses and optimizers.
+    "relu6",
+    "hardtanh",
+    "hardsigmoid",
+    "hardswish",
+    "prelu",
+    "threshold",
+    "elu",
+    "celu",
+    "selu",
+    "mish",
+    "logsigmoid",
+    "softsign",
+    "tanhshrink",
+    "glu",
+    "rms_norm",
+    "group_norm",
+    "instance_norm",
+    "normalize",
+    "nll_loss",
+    "l1_loss",
+    "smooth_l1_loss",
+    "huber_loss",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "kl_div",
+    "cosine_similarity",
+    "rmsprop_step",
+    "adagrad_step",
+    "lion_step",
+    "muon_step",
+];
+
+/// Whether a row is left out: the page's bundle then has nothing of its decomposition.
+const fn is_absent(name: &str) -> bool {
+    let mut i = 0;
+    while IN_PLAYGROUND && i < ABSENT.len() {
+        let (a, b) = (ABSENT[i].as_bytes(), name.as_bytes());
+        let mut at = 0;
+        while a.len() == b.len() && at < a.len() && a[at] == b[at] {
+            at += 1;
+        }
+        if a.len() == b.len() && at == a.len() {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+/// What a row that is left out decomposes to.
+fn absent(b: &mut Builder, _: &[ValueId], _: &Attrs) -> crate::error::Result<Vec<ValueId>> {
+    Err(b.error("is left out of the page", "use one of the operators of its presets"))
+}
 
 /// The rows of a group, where the page does without it.
 const fn elsewhere(ops: &'static [OpDef]) -> &'static [OpDef] {
@@ -117,7 +245,7 @@ pub static GROUPS: &[(&str, &[OpDef])] = &[
 
 /// Every operator.
 pub fn all() -> impl Iterator<Item = &'static OpDef> {
-    GROUPS.iter().flat_map(|(_, ops)| ops.iter())
+    GROUPS.iter().flat_map(|(_, ops)| ops.iter()).filter(|d| !is_absent(d.name))
 }
 
 /// The rows by name, with their parsed signatures.
@@ -141,6 +269,13 @@ pub(crate) fn schema(name: &str) -> &'static Schema {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+
+    #[test]
+    fn what_the_page_does_without_are_operators() {
+        for name in super::ABSENT {
+            assert!(super::find(name).is_some(), "{name}");
+        }
+    }
 
     #[test]
     fn names_are_unique_and_documented() {
