@@ -212,8 +212,10 @@ fn presets(page: &mut Page, serve: &mut Serve) -> Result<()> {
     page.open(&format!("?preset=digits&layers=32&left=compiled&right=compiled@server:{device}"))?;
     connected(page, "right")?;
     agree(page, 2)?;
-    let last = page.train(40, 240)?;
-    ensure!(last.iter().all(|l| *l < 2.0), "digits: {last:?}");
+    let first = page.number("right-loss")?;
+    // Forty steps of so small a model leave the loss near 2; a hundred take it well below on every device.
+    let last = page.train(100, 240)?;
+    ensure!(last.iter().all(|l| *l < first * 0.8), "digits: from {first} to {last:?}");
     page.looks("companion-digits")?;
     page.open(&format!(
         "?preset=addition&digits=1&context=8&width=32&batch=32&layers=1&left=compiled@server:{device}&right=compiled@server:{device}&mode=right"
