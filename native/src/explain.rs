@@ -28,7 +28,7 @@ pub struct Args {
     /// What to show; without it, a summary.
     #[arg(long, value_enum)]
     stage: Option<Stage>,
-    /// What f32 matrix products may give up for speed.
+    /// What f32 matrix products may give up for speed, with --target ptx.
     #[arg(long, value_enum, default_value_t = train::Precision::Highest)]
     matmul_precision: train::Precision,
     /// Mixed precision of the step: bf16, or f16 with a scaled loss.
@@ -78,6 +78,11 @@ impl Stage {
 }
 
 pub fn run(args: &Args, output: &Output) -> Result<()> {
+    if args.matmul_precision != train::Precision::Highest && !matches!(args.target, To::Ptx) {
+        let name = |v: Option<clap::builder::PossibleValue>| v.map_or_else(String::new, |v| v.get_name().to_string());
+        let (precision, target) = (name(args.matmul_precision.to_possible_value()), name(args.target.to_possible_value()));
+        return Err(train::computes_in_full(&precision, target));
+    }
     let graph = capture(&args.preset, &args.settings, args.amp)?;
     let target = match args.target {
         // With shader-f16: without it f16 takes words, and nothing else is different.

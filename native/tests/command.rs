@@ -269,6 +269,11 @@ fn wrong_arguments_are_explained() {
     fails(&["train", "digits", "--device", "interp", "speed=1"], 1, "digits has layers, optimizer");
     fails(&["train", "digits", "--device", "interp", "batch=0"], 1, "batch: 0 is too small");
     fails(&["bench", "--device", "cpu", "--adapter", "x"], 1, "use it with --device wgpu");
+    for device in ["cpu", "wgpu", "interp"] {
+        fails(&["bench", "--device", device, "--matmul-precision", "high"], 1, "computes f32 matrix products in f32");
+        fails(&["train", "points", "--device", device, "--matmul-precision", "medium"], 1, "use it with CUDA");
+    }
+    fails(&["explain", "points", "--matmul-precision", "high"], 1, "wgsl computes f32 matrix products in f32");
     fails(&["bench", "--adapter", "no adapter is called this"], 1, "no adapter is called this");
     fails(&["train", "digits", "--steps", "0"], 2, "0 is not in 1..");
     fails(&["train", "digits", "--resume"], 2, "--checkpoint");

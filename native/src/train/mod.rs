@@ -13,6 +13,7 @@ use aludel_compiler::MatmulPrecision;
 use clap::ValueEnum;
 use run::{Outcome, Run};
 use serde_json::json;
+use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -68,7 +69,8 @@ pub struct DeviceArgs {
     /// A part of the adapter's name, for wgpu.
     #[arg(long, value_name = "NAME")]
     adapter: Option<String>,
-    /// What f32 matrix products may give up for speed, as PyTorch's set_float32_matmul_precision has it.
+    /// What f32 matrix products may give up for speed, as PyTorch's set_float32_matmul_precision has it. CUDA only: the other devices
+    /// compute in f32 and refuse less.
     #[arg(long, value_enum, default_value_t = Precision::Highest)]
     matmul_precision: Precision,
 }
@@ -91,7 +93,7 @@ pub enum Mode {
 }
 
 impl DeviceArgs {
-    /// Errors when an adapter is named for a device that has none.
+    /// Errors when an adapter is named for a device that has none, and less precision asked of one that always computes in full.
     pub fn choice(&self) -> Result<Choice> {
         let kind = match (self.device, &self.adapter) {
             (None, Some(_)) => Kind::Wgpu,
@@ -101,8 +103,21 @@ impl DeviceArgs {
             }
             (Some(kind), _) => kind,
         };
-        Ok(Choice { adapter: self.adapter.clone(), precision: self.matmul_precision.into(), ..Choice::new(kind) })
+        let choice = Choice { adapter: self.adapter.clone(), precision: self.matmul_precision.into(), ..Choice::new(kind) };
+        if self.matmul_precision != Precision::Highest && !matches!(kind, Kind::Cuda(_)) {
+            return Err(computes_in_full(choice.precision_name(), kind));
+        }
+        Ok(choice)
     }
+}
+
+/// Only CUDA has units that multiply f32 faster at less precision; whoever asks for it elsewhere would compare what is not there.
+pub fn computes_in_full(precision: &str, what: impl fmt::Display) -> Error {
+    Error::invalid(
+        format!("--matmul-precision {precision}"),
+        format!("{what} computes f32 matrix products in f32 whatever they may give up"),
+        "leave it out, or use it with CUDA",
+    )
 }
 
 impl From<Precision> for MatmulPrecision {

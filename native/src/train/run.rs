@@ -8,11 +8,13 @@ use crate::tensorboard::EventFile;
 use aludel::nn::GradScaler;
 use aludel::{Device, Result, compile};
 use aludel_models::presets::{Batch, Config, Source, Train};
+use aludel_runtime::Loading;
 use indicatif::ProgressBar;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// How many steps the host may be ahead of the device.
@@ -122,6 +124,11 @@ impl Run<'_> {
         let save_every = self.checkpoint_every.unwrap_or((self.steps / 10).max(1));
         let bar = output.bar(mode, self.steps);
         bar.set_position(start);
+        // The first step compiles.
+        let shown = bar.clone();
+        device.executor().observe_loading(Some(Arc::new(move |l: &Loading| {
+            shown.set_message(format!("compiling kernel {} of {}", (l.done + 1).min(l.total), l.total));
+        })));
 
         let mut clock = Clock::start();
         let (mut first_ms, mut loss, mut scaling, mut saved, mut launched) = (None, None, None, None, 0);
@@ -167,6 +174,7 @@ impl Run<'_> {
             }
         }
         bar.finish_and_clear();
+        device.executor().observe_loading(None);
         if done > start && saved != Some(done) {
             self.save(store.as_mut(), &train, done, output)?;
         }
