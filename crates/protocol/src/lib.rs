@@ -180,6 +180,8 @@ pub enum Event {
     Failed { session: u32, message: String },
     /// The device went away and training goes on from a snapshot, on a new one.
     Recovered { session: u32, reason: String, step: u64 },
+    /// How many kernels of a lane's step are compiled, of those that were not known: while its first step is made.
+    Compiling { session: u32, lane: Lane, done: u32, total: u32 },
 }
 
 /// The companion server, as far as the page knows of one.

@@ -100,6 +100,11 @@ impl Device {
         self.0.executor.flush();
     }
 
+    /// Waits until the kernels of every compiled step are ready to run: see [`aludel_runtime::Executor::ready`].
+    pub async fn ready(&self) -> Result<()> {
+        self.0.executor.ready().await
+    }
+
     /// Waits until at most `depth` submissions are unfinished: bounds how far the host runs ahead.
     ///
     /// # Errors

@@ -74,6 +74,23 @@ fn a_changed_batch_compiles_once_more_and_any_third_size_not_at_all(d: &Device) 
     Ok(())
 }
 
+fn what_is_prepared_runs_without_another_compilation(d: &Device) -> Result<()> {
+    let step = compile(sgd);
+    let (mut m, batch) = (line(d)?, data(d, 5, 7)?);
+    let before = m.w.to_vec::<f32>()?;
+    step.prepare(&mut m, &batch);
+    pollster::block_on(d.ready())?;
+    assert_eq!((step.compilations(), m.w.to_vec::<f32>()?), (1, before), "nothing has run");
+    step.prepare(&mut m, &batch);
+    let mut other = line(d)?;
+    let direct = compile(sgd);
+    for _ in 0..3 {
+        same(&step.call(&mut m, &batch)?, &direct.call(&mut other, &batch)?)?;
+    }
+    assert_eq!(step.compilations(), 1);
+    same(&m.w, &other.w)
+}
+
 fn mark_dynamic_makes_a_size_symbolic_at_once(d: &Device) -> Result<()> {
     let mut m = line(d)?;
     let step = compile(sgd).mark_dynamic("arg.0", 0).mark_dynamic("arg.1", 0);
@@ -441,6 +458,7 @@ common::on_every_device! {
     compiled_training_follows_eager,
     a_changed_batch_compiles_once_more_and_any_third_size_not_at_all,
     mark_dynamic_makes_a_size_symbolic_at_once,
+    what_is_prepared_runs_without_another_compilation,
     sizes_that_were_equal_and_differ_later_are_compiled_anew,
     every_guarded_fact_is_noticed,
     whoever_holds_old_state_keeps_the_old_value,

@@ -69,11 +69,20 @@ pub fn PaneView(props: &PaneProps) -> Html {
                         { row("Loss scale", "scale", key, format::count(s.scale as u64)) }
                         { row("Skipped steps", "skipped", key, format::count(s.skipped)) }
                     }
-                    { row(if setup.pane == Pane::Eager { "First step" } else { "Compiling" }, "compile", key, v.first_ms.map_or(NONE.into(), |ms| format::joined(format::time(ms)))) }
+                    { row(if setup.pane == Pane::Eager { "First step" } else { "Compiling" }, "compile", key, first_step(v)) }
                 </dl>
             </div>
             { props.children.clone() }
         </article>
+    }
+}
+
+/// How long the first step took; how far its kernels are compiled until it is made.
+fn first_step(v: &View) -> String {
+    match (v.first_ms, v.compiling) {
+        (Some(ms), _) => format::joined(format::time(ms)),
+        (None, Some((done, total))) => format!("kernel {} of {total}", (done + 1).min(total)),
+        (None, None) => NONE.into(),
     }
 }
 

@@ -24,6 +24,8 @@ pub struct View {
     pub ms_per_step: Option<f64>,
     /// How long the first step took.
     pub first_ms: Option<f64>,
+    /// Before: how many kernels are compiled, and of how many.
+    pub compiling: Option<(u32, u32)>,
     pub counts: Counts,
     /// Of f16.
     pub scaling: Option<Scaling>,
@@ -200,6 +202,9 @@ impl State {
                 self.views[lane as usize].connection = Some(connection);
             }
             Event::Progress { session, lane, progress } if session == self.session => self.progress(lane, progress),
+            Event::Compiling { session, lane, done, total } if session == self.session => {
+                self.views[lane as usize].compiling = Some((done, total));
+            }
             Event::Evaluated { session, lane, evaluation, .. } if session == self.session => {
                 self.views[lane as usize].evaluation = Some(Rc::new(evaluation));
                 return true;
@@ -235,6 +240,7 @@ impl State {
         view.elapsed_ms = p.elapsed_ms;
         view.ms_per_step = p.ms_per_step.or(view.ms_per_step);
         view.first_ms = p.first_ms.or(view.first_ms);
+        view.compiling = None;
         view.counts = p.counts;
         view.scaling = p.scaling;
     }
@@ -284,6 +290,19 @@ mod tests {
         assert!(s.is_fresh());
         s.receive(Event::Progress { session: 2, lane: Lane::Left, progress: progress(3, 1.0, 2.0) });
         assert_eq!(s.view(Lane::Left).step, 3);
+    }
+
+    #[test]
+    fn compiling_is_shown_until_a_step_is_made() {
+        let mut s = state();
+        s.begin();
+        s.receive(Event::Compiling { session: 1, lane: Lane::Right, done: 3, total: 41 });
+        assert_eq!((s.view(Lane::Left).compiling, s.view(Lane::Right).compiling), (None, Some((3, 41))));
+        s.receive(Event::Progress { session: 1, lane: Lane::Right, progress: progress(1, 1.0, 2.0) });
+        assert_eq!(s.view(Lane::Right).compiling, None);
+        s.begin();
+        s.receive(Event::Compiling { session: 1, lane: Lane::Right, done: 4, total: 41 });
+        assert_eq!(s.view(Lane::Right).compiling, None, "of an earlier session");
     }
 
     #[test]

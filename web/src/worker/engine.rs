@@ -9,9 +9,11 @@ use super::session::Signal;
 use super::side::Side;
 use crate::channel::post;
 use aludel_protocol::{Companion, Config, Event, Lane, Mode, Place, Request, SessionKey, Setup, VERSION};
+use aludel_runtime::Loading;
 use futures_channel::mpsc::{UnboundedReceiver, UnboundedSender};
 use futures_util::StreamExt;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// How often connections are looked after.
 const TICK_MS: i32 = 250;
@@ -125,6 +127,13 @@ pub async fn run(inputs: UnboundedSender<Input>, mut queue: UnboundedReceiver<In
         }
         engine.keep_time();
     }
+}
+
+/// Tells the page how far a lane's kernels are compiled, while they are.
+fn report_loading(learner: &Learner, session: u32, lane: Lane) {
+    learner.device().executor().observe_loading(Some(Arc::new(move |l: &Loading| {
+        post(&Event::Compiling { session, lane, done: l.done as u32, total: l.total as u32 });
+    })));
 }
 
 impl Engine {
@@ -266,6 +275,9 @@ impl Engine {
         for ((lane, setup), key) in Lane::BOTH.into_iter().zip(lanes).zip(resume) {
             let device = self.devices.make().await?;
             let learner = Learner::new(setup.pane, &config.clone().with_precision(setup.precision), device).map_err(text)?;
+            if setup.place == Place::Browser {
+                report_loading(&learner, session, lane);
+            }
             self.racers.push(match setup.place {
                 Place::Browser => Racer::Local(Box::new(Side::new(lane, setup.pane, learner))),
                 Place::Server(device) => {
@@ -429,7 +441,11 @@ impl Engine {
             let device = self.devices.make().await?;
             let config = config.clone().with_precision(racer.learner().precision());
             match racer {
-                Racer::Local(side) => side.resume(Learner::new(side.pane, &config, device).map_err(text)?).map_err(text)?,
+                Racer::Local(side) => {
+                    let learner = Learner::new(side.pane, &config, device).map_err(text)?;
+                    report_loading(&learner, self.session, side.lane);
+                    side.resume(learner).map_err(text)?;
+                }
                 Racer::Remote(remote) => remote.replace(Learner::new(remote.pane, &config, device).map_err(text)?),
             }
         }

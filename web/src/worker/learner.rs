@@ -59,6 +59,16 @@ impl Learner {
         Ok(Some(Scaling { scale: s.get_scale().item_async().await? as f32, skipped: s.skipped().item_async().await? as u64 }))
     }
 
+    /// Compiles step `step` without making it, and waits until the browser has its kernels.
+    pub async fn prepare(&mut self, step: u64) -> Result<()> {
+        if let Some(compiled) = &self.compiled {
+            let batch = self.source.batch(step, &self.device)?;
+            compiled.prepare(&mut self.train, &batch);
+            self.device.ready().await?;
+        }
+        Ok(())
+    }
+
     /// Issues step `step`, counted from 0, and waits for nothing. With `keep`, its loss is read later.
     pub fn step(&mut self, step: u64, keep: bool) -> Result<()> {
         let batch = self.source.batch(step, &self.device)?;

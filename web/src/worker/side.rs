@@ -63,6 +63,9 @@ impl Side {
         let every = steps.div_ceil(MOST_LOSSES);
         let before = self.learner.totals();
         let (start, mut done, mut kept) = (now(), 0, Vec::new());
+        if self.first_ms.is_none() {
+            self.learner.prepare(self.step).await?;
+        }
         while done < steps {
             let keep = (done + 1) % every == 0 || done + 1 == steps;
             self.learner.step(self.step, keep)?;

@@ -233,6 +233,25 @@ where
         self.capture(memo, state, args, broken)
     }
 
+    /// Compiles what [`Compiled::call`] would run, without running it: nothing of the state changes. In a browser
+    /// [`Device::ready`](crate::Device::ready) then waits for the kernels. A function that breaks its graph, or cannot be compiled, is left to
+    /// `call`, which says so.
+    pub fn prepare(&self, state: &mut S, args: &A) {
+        let memo = &mut *lock(&self.memo);
+        let known = memo.replays.iter().any(|r| Check::call(&r.facts, &r.env, args, state).miss.is_none());
+        if known || trace::is_active() || memo.replays.len() >= MAX_SPECIALIZATIONS {
+            return;
+        }
+        let (facts, env) = self.facts(memo, state, args);
+        let Settings { name, options, .. } = &self.settings;
+        if let Ok(Captured::Whole(graph)) = capture(&self.function, name, &facts, env, true, &memo.segments, state, args)
+            && let Ok(replay) = Replay::new(facts, *graph, options)
+        {
+            memo.compilations += 1;
+            memo.replays.push(replay);
+        }
+    }
+
     fn facts(&self, memo: &mut Memo<R>, state: &S, args: &A) -> (Facts, ShapeEnv) {
         let mut facts = Facts::of(args, state);
         for (path, fact) in facts.tensors() {
