@@ -150,6 +150,12 @@ pub trait Executor: Send + Sync {
         let _ = observer;
     }
 
+    /// Ends when the kernels of every step loaded so far are compiled, in a browser, which compiles beside the page only if somebody waits
+    /// for it; at once elsewhere. A step that runs before is right too: then the browser's GPU process compiles first.
+    fn ready(&self) -> Pending<()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
     /// Puts words, as the device keeps them, on the device.
     fn upload(&self, words: &[u32]) -> Result<Storage>;
 

@@ -17,13 +17,13 @@ use crate::{Argument, Executable, Pending, Storage};
 use aludel_ir::program::{Program, Role};
 use aludel_ir::{Error, Result};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 pub struct WgpuExecutable {
     shared: Arc<Shared>,
     program: Arc<Program>,
-    layouts: Layouts,
-    pipelines: Vec<wgpu::ComputePipeline>,
+    /// A step's in a browser only once it runs, or is asked for: see [`super::browser`].
+    loaded: OnceLock<(Layouts, Vec<wgpu::ComputePipeline>)>,
     /// A step has its own parameters and is submitted by itself.
     is_step: bool,
     own: Mutex<Own>,
@@ -87,8 +87,25 @@ impl WgpuExecutable {
             measure(&shared, &program, &mut own, &[])?;
         }
         let is_step = program.bindings.iter().all(|b| matches!(b.role, Role::Arena | Role::State | Role::Inputs));
-        let (layouts, pipelines) = pipeline::load(&shared, &program, is_step)?;
-        Ok(WgpuExecutable { shared, program, layouts, pipelines, is_step, own: Mutex::new(own) })
+        let executable = WgpuExecutable { shared, program, loaded: OnceLock::new(), is_step, own: Mutex::new(own) };
+        #[cfg(target_arch = "wasm32")]
+        if is_step {
+            lock(&executable.shared.unloaded).push(executable.program.clone());
+            return Ok(executable);
+        }
+        executable.loaded()?;
+        Ok(executable)
+    }
+
+    /// The layouts and pipelines, made now if they were not.
+    fn loaded(&self) -> Result<&(Layouts, Vec<wgpu::ComputePipeline>)> {
+        if let Some(loaded) = self.loaded.get() {
+            return Ok(loaded);
+        }
+        #[cfg(target_arch = "wasm32")]
+        lock(&self.shared.unloaded).retain(|p| !Arc::ptr_eq(p, &self.program));
+        let loaded = pipeline::load(&self.shared, &self.program, self.is_step)?;
+        Ok(self.loaded.get_or_init(|| loaded))
     }
 
     /// Where memory is missing, says how much a run takes and what there is.
@@ -124,9 +141,10 @@ impl WgpuExecutable {
     }
 
     fn record(&self, stream: &mut Stream, own: &mut Own, m: &Measure, r: &Resolved, timer: Option<&wgpu::QuerySet>) -> Result<()> {
+        let (layouts, pipelines) = self.loaded()?;
         let (uniform, id, base) = self.parameters(stream, own, m, r)?;
         // One serves all launches, but where a program has more bindings than a kernel may see.
-        let groups = self.layouts.layouts.iter().map(|layout| stream.group(&self.shared, layout, (&uniform, id, m.row), &r.bound));
+        let groups = layouts.layouts.iter().map(|layout| stream.group(&self.shared, layout, (&uniform, id, m.row), &r.bound));
         let groups = groups.collect::<Result<Vec<_>>>()?;
         let mut touched: Vec<Arc<Allocation>> = r.bound.iter().map(|b| b.place.allocation.clone()).collect();
         if let (true, Some(p)) = (id != Stream::RING_ID, &own.parameters) {
@@ -151,10 +169,10 @@ impl WgpuExecutable {
                 }
             };
             if current != Some(launch.kernel) {
-                pass.set_pipeline(&self.pipelines[launch.kernel]);
+                pass.set_pipeline(&pipelines[launch.kernel]);
                 current = Some(launch.kernel);
             }
-            pass.set_bind_group(0, &groups[self.layouts.of[launch.kernel]], &[base as u32 + start]);
+            pass.set_bind_group(0, &groups[layouts.of[launch.kernel]], &[base as u32 + start]);
             pass.dispatch_workgroups(x, y, z);
             stream.dispatched(&touched);
             self.shared.counters.dispatches.fetch_add(1, Ordering::Relaxed);

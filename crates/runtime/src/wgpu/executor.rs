@@ -178,6 +178,8 @@ impl WgpuExecutor {
             observer: Mutex::default(),
             #[cfg(not(target_arch = "wasm32"))]
             kept,
+            #[cfg(target_arch = "wasm32")]
+            unloaded: Mutex::default(),
             trimmed: AtomicBool::new(false),
             pipelines: Mutex::default(),
             stream: Mutex::default(),
@@ -279,6 +281,11 @@ impl Executor for WgpuExecutor {
 
     fn observe_loading(&self, observer: Option<LoadingObserver>) {
         *lock(&self.shared.observer) = observer;
+    }
+
+    #[cfg(target_arch = "wasm32")]
+    fn ready(&self) -> Pending<()> {
+        Box::pin(super::browser::compile(self.shared.clone()))
     }
 
     fn upload(&self, words: &[u32]) -> Result<Storage> {

@@ -32,6 +32,9 @@ pub struct Shared {
     pub observer: Mutex<Option<LoadingObserver>>,
     #[cfg(not(target_arch = "wasm32"))]
     pub kept: Option<Kept>,
+    /// Steps whose kernels nobody has asked for yet: see [`super::browser`].
+    #[cfg(target_arch = "wasm32")]
+    pub unloaded: Mutex<Vec<Arc<Program>>>,
     /// Buffers were given back to the device since bind groups were last looked for.
     pub trimmed: AtomicBool,
     pub pipelines: Mutex<Pipelines>,
