@@ -50,10 +50,10 @@ enum Command {
     Devices,
     /// Serve the playground and this machine's devices to it.
     Serve(serve::Args),
-    /// Run every case of a directory of PyTorch results.
+    /// Run every case of directories of PyTorch results.
     #[command(disable_help_flag = true)]
     Oracle {
-        /// `--target interp|wgsl|c|ptx --dir tests/oracle [--adapter NAME]`
+        /// `--target interp|wgsl|c|ptx|sm_80|sm_90 --dir tests/opinfo [--adapter NAME] [--every N] [--only TEXT]`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },

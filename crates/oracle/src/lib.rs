@@ -7,8 +7,13 @@
 #![warn(clippy::too_many_lines)]
 
 pub mod command;
+mod counts;
 pub mod device;
+mod known;
 pub mod training;
+
+pub use counts::Counts;
+pub use known::Known;
 
 use aludel_compiler::autodiff::expand_grads;
 use aludel_ir::graph::InputKind;
@@ -21,23 +26,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Runs a graph whose gradients are expanded on inputs, giving its outputs.
-pub type Runner<'a> = &'a dyn Fn(&Graph, &[HostTensor]) -> Result<Vec<HostTensor>>;
-
-/// How many cases went which way.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Counts {
-    pub passed: usize,
-    pub failed: usize,
-    /// Names of the operators that the table does not have, once for each case.
-    pub unsupported: Vec<String>,
-}
-
-impl Counts {
-    /// The line that a run ends with.
-    pub fn summary(&self) -> String {
-        format!("{} passed, {} failed, {} unsupported", self.passed, self.failed, self.unsupported.len())
-    }
-}
+pub type Runner<'a> = &'a (dyn Fn(&Graph, &[HostTensor]) -> Result<Vec<HostTensor>> + Sync);
 
 /// One operator call with its results and gradients.
 #[derive(Clone, Debug, Deserialize)]
@@ -76,6 +65,7 @@ pub type Tensors = BTreeMap<String, HostTensor>;
 pub struct Suite {
     pub cases: Vec<Case>,
     pub tensors: Tensors,
+    known: Known,
 }
 
 fn invalid(what: impl std::fmt::Display, problem: impl std::fmt::Display) -> Error {
@@ -117,40 +107,25 @@ fn halves(data: &[u8]) -> impl Iterator<Item = u16> {
 }
 
 impl Suite {
-    /// Reads `ops.json` and `ops.safetensors`.
+    /// Reads `ops.json` and `ops.safetensors`, and from the `known.txt` beside the directory what may fail.
     pub fn load(dir: &Path) -> Result<Suite> {
         let path = dir.join("ops.json");
         let manifest: Manifest = serde_json::from_slice(&read(&path)?).map_err(|e| invalid(path.display(), e))?;
-        Ok(Suite { cases: manifest.cases, tensors: load_tensors(&dir.join("ops.safetensors"))? })
+        Ok(Suite { cases: manifest.cases, tensors: load_tensors(&dir.join("ops.safetensors"))?, known: Known::beside(dir)? })
+    }
+
+    /// Keeps the first of every `step` cases of each operator, results and refusals apart: a share in which all operators occur.
+    pub fn keep_every(&mut self, step: usize) {
+        let mut seen: BTreeMap<(String, bool), usize> = BTreeMap::new();
+        self.cases.retain(|c| {
+            let n = seen.entry((c.op.clone(), c.error.is_some())).or_default();
+            *n += 1;
+            (*n - 1).is_multiple_of(step.max(1))
+        });
     }
 
     fn tensor(&self, name: &str) -> Result<&HostTensor> {
         self.tensors.get(name).ok_or_else(|| invalid(name, "no such tensor"))
-    }
-
-    /// Runs every case, forward and gradients; prints a line for each that fails and the summary.
-    pub fn run(&self, runner: Runner, print: &mut dyn FnMut(&str)) -> Counts {
-        let mut counts = Counts::default();
-        for case in &self.cases {
-            if ops::find(&case.op).is_none() {
-                print(&format!("UNSUPPORTED {}: no operator {}", case.name, case.op));
-                counts.unsupported.push(case.op.clone());
-                continue;
-            }
-            // A panic is a failure of this case, not of those behind it.
-            let run = || if case.error.is_some() { self.refuse_case(case, runner) } else { self.run_case(case, runner) };
-            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
-            let outcome = outcome.unwrap_or_else(|_| Err(Error::invalid(&case.name, "panicked", "report this")));
-            match outcome {
-                Ok(()) => counts.passed += 1,
-                Err(e) => {
-                    counts.failed += 1;
-                    print(&format!("FAILED {}: {e}", case.name));
-                }
-            }
-        }
-        print(&counts.summary());
-        counts
     }
 
     /// Runs one case; the error says which tensor is off, and where.

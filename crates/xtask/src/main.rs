@@ -9,8 +9,8 @@ cargo xtask web [--out dist] [--fast]      write the playground as a static site
 cargo xtask test [--only STEP]             set up what tests need and run every test there is
 cargo xtask ptxas                          bring NVIDIA's PTX assembler, for the compiler's tests
 cargo xtask bench [ARGS]                   counts and times of training steps, eager and compiled
-cargo xtask oracle --target interp|wgsl --dir tests/oracle
-                                           every case of a directory of PyTorch results
+cargo xtask oracle --target interp|wgsl|c|ptx --dir tests/opinfo
+                                           every case of directories of PyTorch results
 --fast builds without link-time optimisation: quicker to make, larger to load.";
 
 fn main() {
