@@ -142,6 +142,11 @@ fn threefry_u32(k0: u32, k1: u32, c0: u32, c1: u32) -> u32 {
 
 // ---- floats: comparison, sign, remainder ----
 
+// `!=` is false of NaN where the front end takes it for "ordered and not equal", as naga does for SPIR-V.
+fn ne_f32(a: f32, b: f32) -> bool {
+  return !(a == b);
+}
+
 // NaN in either operand gives NaN: a comparison with it is false, which leaves the second.
 fn max_f32(a: f32, b: f32) -> f32 {
   return select(b, a, (a > b) || isnan_f32(a));
@@ -149,6 +154,12 @@ fn max_f32(a: f32, b: f32) -> f32 {
 
 fn min_f32(a: f32, b: f32) -> f32 {
   return select(b, a, (a < b) || isnan_f32(a));
+}
+
+// x * 0: drivers take the product with a constant zero for zero, also of infinity and NaN.
+fn times_zero_f32(x: f32) -> f32 {
+  let bits = bitcast<u32>(x);
+  return select(bitcast<f32>(bits & 0x80000000u), nan_f32(), (bits & 0x7fffffffu) >= 0x7f800000u);
 }
 
 fn sign_f32(x: f32) -> f32 {

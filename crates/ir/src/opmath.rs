@@ -67,6 +67,8 @@ fn complete(b: &mut Builder, def: &OpDef, given: &[ValueId], bound: &Attrs) -> R
     for name in names {
         operands.push(match bound.get(name) {
             Some(Attr::Operand(i)) => given[*i],
+            // Truth values take part in any type, and leave truth values what they are.
+            Some(Attr::Bool(v)) => b.constant(f64::from(u8::from(*v)), tensors.unwrap_or(DType::Bool))?,
             number => b.constant(bound.float(name)?, DType::of_number(tensors, !matches!(number, Some(Attr::Float(_)))))?,
         });
         call.set(name, Attr::Operand(operands.len() - 1));

@@ -81,7 +81,9 @@ impl Param {
         if *value == Attr::None {
             return self.optional.then_some(Attr::None);
         }
-        self.types.iter().find_map(|t| t.accept(value))
+        // Of several types the one that takes the value as it is: a list of one is not a number where both will do.
+        let as_is = self.types.iter().find_map(|t| t.accept(value).filter(|v| v == value));
+        as_is.or_else(|| self.types.iter().find_map(|t| t.accept(value)))
     }
 }
 

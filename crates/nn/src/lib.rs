@@ -13,13 +13,16 @@ pub mod clip;
 pub mod container;
 pub mod conv;
 pub mod dropout;
+pub mod fold;
 pub mod functional;
 pub mod init;
 pub mod linear;
+pub mod loss;
 pub mod mode;
 pub mod module;
 pub mod norm;
 pub mod optim;
+pub mod padding;
 pub mod pool;
 pub mod ragged;
 pub mod random;
@@ -35,9 +38,15 @@ pub use clip::{clip_grad_norm, clip_grad_norm_of, clip_grad_value};
 pub use container::{Layer, ModuleDict, ModuleList, Sequential};
 pub use conv::{Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d};
 pub use dropout::{Dropout, Dropout2d};
+pub use fold::{Fold, Unfold};
 pub use functional::{functional_call, with_parameters};
 pub use init::{Fan, Init};
 pub use linear::{Embedding, Linear};
+pub use loss::{
+    BceLoss, BceWithLogitsLoss, CosineEmbeddingLoss, CrossEntropyLoss, CtcLoss, GaussianNllLoss, HingeEmbeddingLoss, HuberLoss, KlDivLoss,
+    L1Loss, MarginRankingLoss, MseLoss, MultiLabelMarginLoss, MultiLabelSoftMarginLoss, MultiMarginLoss, NllLoss, PoissonNllLoss,
+    Reduction, SmoothL1Loss, SoftMarginLoss, TripletMarginLoss,
+};
 pub use mode::{Buffer, Training};
 pub use module::{IncompatibleKeys, Module, Parameters};
 pub use norm::{
@@ -49,9 +58,13 @@ pub use optim::{
     Asgd, AsgdConfig, Groups, Lbfgs, LbfgsConfig, LineSearch, Lion, LionConfig, Muon, MuonConfig, NAdam, NAdamConfig, Optimizer,
     ParamGroup, RAdam, RAdamConfig, RmsProp, RmsPropConfig, Rprop, RpropConfig, Sgd, SgdConfig,
 };
+pub use padding::{
+    CircularPad1d, CircularPad2d, CircularPad3d, ConstantPad1d, ConstantPad2d, ConstantPad3d, ReflectionPad1d, ReflectionPad2d,
+    ReflectionPad3d, ReplicationPad1d, ReplicationPad2d, ReplicationPad3d, ZeroPad1d, ZeroPad2d, ZeroPad3d,
+};
 pub use pool::{
-    AdaptiveAvgPool1d, AdaptiveAvgPool2d, AvgPool1d, AvgPool2d, AvgPool3d, Flatten, Identity, MaxPool1d, MaxPool2d, MaxPool3d,
-    PixelShuffle, Unflatten, Upsample, UpsampleMode,
+    AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d, AvgPool1d, AvgPool2d,
+    AvgPool3d, Flatten, Identity, MaxPool1d, MaxPool2d, MaxPool3d, PixelShuffle, Unflatten, Upsample, UpsampleMode,
 };
 pub use ragged::RaggedLayout;
 pub use random::Generator;

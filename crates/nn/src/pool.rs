@@ -102,6 +102,13 @@ adaptive_pooling! {
     AdaptiveAvgPool1d, "adaptive_avg_pool1d", "Means of as many windows of `[N, C, L]` as asked. PyTorch: `torch.nn.AdaptiveAvgPool1d`.";
     AdaptiveAvgPool2d, "adaptive_avg_pool2d",
         "`[N, C, H, W]` to `[N, C, *output_size]`, by means of windows. PyTorch: `torch.nn.AdaptiveAvgPool2d`.";
+    AdaptiveAvgPool3d, "adaptive_avg_pool3d",
+        "`[N, C, D, H, W]` to `[N, C, *output_size]`, by means of windows. PyTorch: `torch.nn.AdaptiveAvgPool3d`.";
+    AdaptiveMaxPool1d, "adaptive_max_pool1d", "The largest of as many windows of `[N, C, L]` as asked. PyTorch: `torch.nn.AdaptiveMaxPool1d`.";
+    AdaptiveMaxPool2d, "adaptive_max_pool2d",
+        "`[N, C, H, W]` to `[N, C, *output_size]`, by the largest of windows. PyTorch: `torch.nn.AdaptiveMaxPool2d`.";
+    AdaptiveMaxPool3d, "adaptive_max_pool3d",
+        "`[N, C, D, H, W]` to `[N, C, *output_size]`, by the largest of windows. PyTorch: `torch.nn.AdaptiveMaxPool3d`.";
 }
 
 /// A range of dimensions as one. PyTorch: `torch.nn.Flatten`.

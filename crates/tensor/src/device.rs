@@ -101,6 +101,10 @@ impl Device {
     }
 
     /// Waits until the kernels of every compiled step are ready to run: see [`aludel_runtime::Executor::ready`].
+    ///
+    /// # Errors
+    ///
+    /// A kernel that the device refuses.
     pub async fn ready(&self) -> Result<()> {
         self.0.executor.ready().await
     }

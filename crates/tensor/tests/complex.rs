@@ -96,6 +96,7 @@ fn transforms_and_gradients_compile(device: &Device) -> Result<()> {
     check(func::grad(energy)(&x)?);
     check(compile(|_: &mut (), x: &Tensor| func::grad(energy)(x)).call(&mut (), &x)?);
     let back = |x: &Tensor| x.rfft(None, 0, Norm::Ortho)?.irfft(Some(5), 0, Norm::Ortho);
+    close(&Tensor::from_slice(device, &[1i32, 2], [2])?.fft(None, 0, Norm::Backward)?, &[(3.0, 0.0), (-1.0, 0.0)]);
     let got = back(&x)?.to_vec::<f32>()?;
     got.iter().zip(x.to_vec::<f32>()?).for_each(|(g, w)| assert!((g - w).abs() < 1e-5));
     // A complex argument of a compiled and of a transformed function.

@@ -108,6 +108,23 @@ fn numbers_take_the_tensors_type(d: &Device) -> Result<()> {
     Ok(())
 }
 
+fn counts_and_classes_are_read_where_tensors_have_them(d: &Device) -> Result<()> {
+    let x = Tensor::from_slice(d, &[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [3, 2])?.requires_grad();
+    let counts = Tensor::from_slice(d, &[2i32, 0, 1], [3])?;
+    let y = x.repeat_interleave(&counts, Some(0))?;
+    assert_eq!((y.shape(), y.to_vec::<f32>()?), (vec![3, 2], vec![1.0, 2.0, 1.0, 2.0, 5.0, 6.0]));
+    assert_eq!(y.sum(())?.backward()?.get(&x)?.to_vec::<f32>()?, [2.0, 2.0, 0.0, 0.0, 1.0, 1.0]);
+    assert_eq!(x.repeat_interleave(&Tensor::from_slice(d, &[2i32], [1])?, None)?.shape(), [12]);
+    assert_eq!(x.repeat_interleave(2, Some(-1))?.shape(), [3, 4]);
+    let negative = Tensor::from_slice(d, &[1i32, -1, 1], [3])?;
+    assert!(x.repeat_interleave(&negative, Some(0)).unwrap_err().to_string().contains("negative"));
+    assert!(x.repeat_interleave(&counts, Some(1)).is_err());
+    let labels = Tensor::from_slice(d, &[0i32, 2], [2])?;
+    assert_eq!(labels.one_hot(-1)?.to_vec::<i32>()?, [1, 0, 0, 0, 0, 1]);
+    assert!(negative.one_hot(-1).is_err() && counts.narrow(0, 0, 0)?.one_hot(-1).is_err());
+    Ok(())
+}
+
 // relu's derivative reads its result alone, and linear's reads its operands: nobody needs the value between them.
 fn the_tape_keeps_what_derivatives_read_and_no_more(_: &Device) -> Result<()> {
     let d = &Device::interpreter();
@@ -135,4 +152,5 @@ common::on_every_device! {
     a_long_tape_is_dropped_without_recursion,
     mistakes_are_named,
     numbers_take_the_tensors_type,
+    counts_and_classes_are_read_where_tensors_have_them,
 }

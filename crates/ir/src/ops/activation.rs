@@ -255,9 +255,7 @@ fn hardswish(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> 
 
 fn prelu(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
     let (x, mut w) = (x[0], x[1]);
-    if b.dtype(w).category() != b.dtype(x).category() {
-        return Err(b.error(format!("weights of {} for an input of {}", b.dtype(w), b.dtype(x)), "convert one of them with to()"));
-    }
+    super::linalg::one_type(b, &[x, w])?;
     if b.rank(w) > 1 {
         return Err(b.error("the weight has several dimensions", "give one weight, or a vector of one for each channel"));
     }

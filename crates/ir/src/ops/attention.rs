@@ -113,8 +113,7 @@ fn call(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Call> {
             agree(b, &qs[d], &ks[d], "query and key have the same batch and heads")?;
         }
     }
-    let common = [q, k, v].iter().map(|t| b.dtype(*t)).fold(b.dtype(q), DType::promote);
-    (q, k, v) = (b.cast(q, common)?, b.cast(k, common)?, b.cast(v, common)?);
+    super::linalg::one_type(b, &[q, k, v])?;
     let mut group = Dim::ONE;
     if gqa && batch > 0 {
         let Some(n) = qs[batch - 1].exact_div(&ks[batch - 1]) else {

@@ -9,7 +9,6 @@ use super::windows::{
     MOST, Windows, batched, each, grouped, grow, joined, neighbours, phases, seen_from_inside, spread, unbatched, windows,
 };
 use crate::build::Builder;
-use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::Dim;
 use crate::graph::ValueId;
@@ -148,12 +147,9 @@ fn bias_gradient(b: &mut Builder, dy: ValueId, inputs: &[ValueId]) -> Result<Vec
 
 /// Operands of one type.
 fn operands(b: &mut Builder, x: &[ValueId]) -> Result<Vec<ValueId>> {
+    super::linalg::one_type(b, x)?;
     // Integers stay integers.
-    let x = &super::linalg::common_type(b, x)?[..];
-    let whole = x.iter().all(|v| b.dtype(*v).is_int());
-    let floats = if whole { x.to_vec() } else { x.iter().map(|v| b.float(*v)).collect::<Result<Vec<_>>>()? };
-    let common = floats.iter().map(|v| b.dtype(*v)).reduce(DType::promote).unwrap_or(DType::F32);
-    floats.iter().map(|v| b.cast(*v, common)).collect()
+    if b.dtype(x[0]).is_int() { Ok(x.to_vec()) } else { x.iter().map(|v| b.float(*v)).collect() }
 }
 
 /// The windows of a plain convolution, and its groups.

@@ -107,6 +107,7 @@ fn cdist(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     if m < 2 || n < 2 || !b.dtype(x[0]).is_float() || !b.dtype(x[1]).is_float() {
         return Err(b.error("needs rows of floats", "give [.., P, M] and [.., R, M]"));
     }
+    super::linalg::one_type(b, x)?;
     let (width, other) = (b.shape(x[0])[m - 1].clone(), b.shape(x[1])[n - 1].clone());
     if !b.graph.env.equal(&width, &other, "rows are of one length") {
         let text = format!("rows of {} and {} elements", b.graph.env.show(&width), b.graph.env.show(&other));

@@ -8,12 +8,12 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::Dim;
 use crate::graph::ValueId;
-use crate::op::{Attrs, OpDef};
+use crate::op::{Attr, Attrs, OpDef};
 use crate::scalar::ScalarOp;
 
 pub static OPS: &[OpDef] = &[op!(
     "interpolate",
-    "Tensor input, int[]? size=None, float[]? scale_factor=None, str mode=\"nearest\", bool? align_corners=None, \
+    "Tensor input, int|int[]? size=None, float|float[]? scale_factor=None, str mode=\"nearest\", bool? align_corners=None, \
      bool? recompute_scale_factor=None, bool antialias=False",
     "Resizes the dimensions after the first two. Modes: nearest, nearest-exact, area; linear in one, bilinear and bicubic in two, trilinear \
      in three dimensions; antialias with bilinear and bicubic. Positions follow from the scale_factor as given, unless it is recomputed.",
@@ -41,16 +41,23 @@ fn flag(b: &Builder, a: &Attrs, name: &str) -> Result<Option<bool>> {
 fn axes(b: &mut Builder, x: ValueId, a: &Attrs, align: bool) -> Result<Vec<Axis>> {
     let shape = b.shape(x);
     let count = shape.len() - 2;
-    let (sizes, factors) = (a.opt_ints("size")?, a.opt_floats("scale_factor")?);
+    // One number is for all dimensions, a list has one for each.
+    let sizes = match a.get("size") {
+        Some(Attr::Int(n)) => Some(vec![*n; count]),
+        _ => a.opt_ints("size")?,
+    };
+    let factors = match a.get("scale_factor") {
+        Some(Attr::Float(f)) => Some(vec![*f; count]),
+        _ => a.opt_floats("scale_factor")?,
+    };
     let given = match (&sizes, &factors) {
         (Some(s), None) => s.len(),
         (None, Some(f)) => f.len(),
         _ => return Err(b.error("needs a size or a scale_factor", "give one of them")),
     };
-    if given != count && given != 1 {
-        return Err(
-            b.error(format!("{given} numbers for {count} dimensions"), "give one for each dimension after the first two, or one for all")
-        );
+    if given != count {
+        let problem = format!("a list of {given} for {count} dimensions");
+        return Err(b.error(problem, "list one for each dimension after the first two, or give one number for all"));
     }
     let recompute = flag(b, a, "recompute_scale_factor")?.unwrap_or(false);
     if recompute && sizes.is_some() {
@@ -59,9 +66,9 @@ fn axes(b: &mut Builder, x: ValueId, a: &Attrs, align: bool) -> Result<Vec<Axis>
     let mut out = Vec::new();
     for d in 0..count {
         let n = constant(b, &shape[d + 2])?;
-        let factor = factors.as_ref().map(|f| f[if f.len() == 1 { 0 } else { d }]);
+        let factor = factors.as_ref().map(|f| f[d]);
         let to = match (&sizes, factor) {
-            (Some(s), _) => s[if s.len() == 1 { 0 } else { d }],
+            (Some(s), _) => s[d],
             (_, Some(f)) => (n as f64 * f).floor() as i64,
             _ => n,
         };

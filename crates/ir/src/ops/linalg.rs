@@ -19,7 +19,10 @@ pub static OPS: &[OpDef] = &[
     op!("dot", "Tensor input, Tensor tensor", "Inner product of two vectors.", |b, x, _| ranked(b, x, &[1, 1])).widest(),
     op!("outer", "Tensor input, Tensor vec2", "Outer product of two vectors.", |b, x, _| {
         check_ranks(b, x, &[1, 1])?;
-        let x = common_type(b, x)?;
+        if b.dtype(x[0]).category() != b.dtype(x[1]).category() {
+            one_type(b, x)?;
+        }
+        let x = b.promote_dtype(x)?;
         if b.dtype(x[0]) == crate::DType::Bool {
             let column = b.unsqueeze(x[0], 1)?;
             return Ok(vec![b.mul(column, x[1])?]);
@@ -77,6 +80,7 @@ fn ranked(b: &mut Builder, x: &[ValueId], ranks: &[usize]) -> Result<Vec<ValueId
 }
 
 fn added(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    one_type(b, x)?;
     let p = matmul(b, x[1], x[2])?;
     let (alpha, beta) = (a.float("alpha")?, a.float("beta")?);
     let p = b.mul_scalar(p, alpha)?;
@@ -101,8 +105,8 @@ fn linear(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
         let text = format!("the input's last size {} is not the weight's {}", b.graph.env.show(&k), b.graph.env.show(&features));
         return Err(b.error(text, "change the layer's input size or flatten the input"));
     }
-    let xw = common_type(b, &[input, weight])?;
-    let y = b.contract(xw[0], xw[1], &[], &[(rank - 1, last)])?;
+    one_type(b, x)?;
+    let y = b.contract(input, weight, &[], &[(rank - 1, last)])?;
     Ok(vec![match x.get(2) {
         Some(bias) => {
             let fits = match (b.shape(*bias).as_slice(), vector) {
@@ -124,14 +128,15 @@ fn show(b: &Builder, v: ValueId) -> String {
     b.graph.env.show_shape(&b.ty(v).shape)
 }
 
-/// The operands of a product in one type. Float types promote; numbers of another kind are refused, as in PyTorch.
-pub(super) fn common_type(b: &mut Builder, x: &[ValueId]) -> Result<Vec<ValueId>> {
-    if let Some(v) = x.iter().find(|v| b.dtype(**v).category() != b.dtype(x[0]).category()) {
-        let text = format!("multiplies {} with {}", b.dtype(x[0]), b.dtype(*v));
-        return Err(b.error(text, "convert one of them with to()"));
+/// Refuses operands of several types: products do not promote, as in PyTorch.
+pub(super) fn one_type(b: &Builder, x: &[ValueId]) -> Result<()> {
+    match x.iter().find(|v| b.dtype(**v) != b.dtype(x[0])) {
+        None => Ok(()),
+        Some(v) => {
+            let text = format!("combines {} with {}", b.dtype(x[0]), b.dtype(*v));
+            Err(b.error(text, "convert one of them with to(), or use autocast"))
+        }
     }
-    let dtype = x.iter().map(|v| b.dtype(*v)).reduce(|p, q| p.promote(q));
-    x.iter().map(|v| b.cast(*v, dtype.unwrap_or(crate::DType::F32))).collect()
 }
 
 /// A dimension's name in a contraction: equal labels are the same dimension.
@@ -165,11 +170,16 @@ fn product(b: &mut Builder, x: Labelled, y: Labelled, keep: &[Label]) -> Result<
         let keep = with(&x.labels);
         summed(b, y, &keep)?
     };
-    let xy = common_type(b, &[x.value, y.value])?;
     let at = |l: &Label| y.labels.iter().position(|m| m == l);
     let shared: Vec<(Label, (usize, usize))> = x.labels.iter().enumerate().filter_map(|(i, l)| Some((*l, (i, at(l)?)))).collect();
     let (batch, inner): (Vec<_>, Vec<_>) = shared.iter().partition(|(l, _)| keep.contains(l));
     let pairs = |p: &[&(Label, (usize, usize))]| p.iter().map(|p| p.1).collect::<Vec<_>>();
+    let mut xy = vec![x.value, y.value];
+    if inner.is_empty() && b.dtype(x.value).category() == b.dtype(y.value).category() {
+        // Nothing is summed: a product of elements, which promotes.
+        xy = b.promote_dtype(&xy)?;
+    }
+    one_type(b, &xy)?;
     let value = b.contract(xy[0], xy[1], &pairs(&batch), &pairs(&inner))?;
     let free = |labels: &[Label]| labels.iter().copied().filter(|l| shared.iter().all(|s| s.0 != *l)).collect::<Vec<_>>();
     let labels = [batch.iter().map(|p| p.0).collect(), free(&x.labels), free(&y.labels)].concat();

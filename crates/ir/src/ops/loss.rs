@@ -383,6 +383,12 @@ impl Targets {
         if b.dtype(target) == crate::DType::Bool {
             return Err(b.error("the target is of bool", "give class indices as integers"));
         }
+        if let Some(w) = x.get(2) {
+            super::linalg::one_type(b, &[input, *w])?;
+        }
+        if shape[dim].is_zero() && !b.ty(target).numel().is_zero() {
+            return Err(b.error("there are no classes", "give scores for at least one class"));
+        }
         let mut rows = shape.clone();
         rows.remove(dim);
         let fits = b.rank(target) == rows.len()

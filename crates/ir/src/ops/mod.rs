@@ -46,6 +46,8 @@ const ABSENT: &[&str] = &[
     "linspace",
     "eye",
     "flip",
+    "flipud",
+    "fliplr",
     "roll",
     "tile",
     "repeat",

@@ -234,6 +234,7 @@ pub static OPS: &[OpDef] = &[
         if let Some(v) = x.iter().find(|v| !b.dtype(**v).is_float()) {
             return Err(b.error(format!("interpolates in {}", b.dtype(*v)), "convert the tensors to a float type with to()"));
         }
+        super::linalg::one_type(b, x)?;
         let d = b.sub(x[1], x[0])?;
         let t = b.mul(x[2], d)?;
         Ok(vec![b.add(x[0], t)?])

@@ -282,6 +282,12 @@ fn avg_pool(b: &mut Builder, x: ValueId, a: &Attrs, n: usize) -> Result<Vec<Valu
     let x = if b.dtype(x) == DType::Bool { b.float(x)? } else { x };
     let (x, added) = batched(b, x, n)?;
     let (w, over) = pool_windows(b, x, a, n)?;
+    let shape = b.shape(x);
+    if n == 3 && (0..n).any(|d| shape[d + 2].as_const().is_some_and(|size| size < w.kernel[d])) {
+        // PyTorch's own rule, for means of volumes alone.
+        let problem = format!("windows of {:?} are larger than the input", w.kernel);
+        return Err(b.error(problem, "use windows that fit the input without its padding"));
+    }
     let whole: f64 = w.kernel.iter().map(|k| *k as f64).product();
     let counts_padding = a.bool("count_include_pad")?;
     let padded = w.lo.iter().any(|l| !l.is_zero());

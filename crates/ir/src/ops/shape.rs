@@ -44,6 +44,8 @@ pub static OPS: &[OpDef] = &[
         let dims = distinct(b, x[0], Some(&list))?;
         Ok(vec![b.prim(Prim::Flip(dims), &[x[0]])?])
     }),
+    op!("flipud", "Tensor input", "Rows in reverse order: the first dimension.", |b, x, _| flip_one(b, x[0], 0)),
+    op!("fliplr", "Tensor input", "Columns in reverse order: the second dimension.", |b, x, _| flip_one(b, x[0], 1)),
     op!(
         "roll",
         "Tensor input, int[] shifts, int[]? dims=None",
@@ -325,6 +327,13 @@ fn repeat(b: &mut Builder, x: ValueId, reps: &[i64]) -> Result<Vec<ValueId>> {
     Ok(vec![b.reshape(grown, (0..shape.len()).map(|d| shape[d].scale(reps[d])).collect())?])
 }
 
+fn flip_one(b: &mut Builder, x: ValueId, d: usize) -> Result<Vec<ValueId>> {
+    if b.rank(x) <= d {
+        return Err(b.error(format!("has {} dimensions", b.rank(x)), format!("give it at least {}, or use flip()", d + 1)));
+    }
+    Ok(vec![b.prim(Prim::Flip(vec![d]), &[x])?])
+}
+
 fn repeat_interleave(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let n = a.int("repeats")?;
     if n < 0 {
@@ -482,15 +491,20 @@ fn pad(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
 fn pad_by_copies(b: &mut Builder, x: ValueId, d: usize, lo: i64, hi: i64, mode: &str) -> Result<ValueId> {
     let n = b.shape(x)[d].clone();
     if lo < 0 || hi < 0 {
+        let (cut_lo, cut_hi) = (Dim::Const((-lo).max(0)), Dim::Const((-hi).max(0)));
+        if mode == "circular" {
+            // What is left goes round.
+            let y = b.narrow(x, d, cut_lo.clone(), n.sub(&cut_lo).sub(&cut_hi))?;
+            return pad_by_copies(b, y, d, lo.max(0), hi.max(0), mode);
+        }
         // What is cut off comes last: the other side still sees all.
         let y = pad_by_copies(b, x, d, lo.max(0), hi.max(0), mode)?;
         let have = b.shape(y)[d].clone();
-        let (lo, hi) = (Dim::Const((-lo).max(0)), Dim::Const((-hi).max(0)));
-        let left = have.sub(&lo).sub(&hi);
+        let left = have.sub(&cut_lo).sub(&cut_hi);
         if left.as_const().is_some_and(|n| n < 1) {
             return Err(b.error(format!("nothing is left of dimension {d}"), "remove fewer elements than there are"));
         }
-        return b.narrow(y, d, lo, left);
+        return b.narrow(y, d, cut_lo, left);
     }
     let at = |from: i64| Dim::Const(from);
     let edge = |b: &mut Builder, count: i64, low: bool| -> Result<Option<ValueId>> {

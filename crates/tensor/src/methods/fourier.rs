@@ -4,7 +4,7 @@ use super::complex::ComplexTensor;
 use super::one;
 use crate::shape::IntoInts;
 use crate::tensor::Tensor;
-use aludel_ir::{Attrs, Result};
+use aludel_ir::{Attrs, DType, Result};
 use std::panic::Location;
 
 /// Which of the two directions is divided by the number of elements.
@@ -57,6 +57,19 @@ macro_rules! transforms {
             pub fn $name(&self, $a: $t, $d: $dt, norm: Norm) -> Result<ComplexTensor> {
                 let def = row!(stringify!($name));
                 one(def, &[self.view_as_real().into()], $attrs($a, $d, norm), Location::caller()).map(ComplexTensor::of)
+            }
+        )*}
+
+        impl Tensor {$(
+            #[doc = concat!("As [`ComplexTensor::", stringify!($name), "`], of real numbers; integers become f32.")]
+            ///
+            /// # Errors
+            ///
+            #[doc = concat!("As [`ComplexTensor::", stringify!($name), "`].")]
+            #[track_caller]
+            pub fn $name(&self, $a: $t, $d: $dt, norm: Norm) -> Result<ComplexTensor> {
+                let real = if self.dtype().is_float() { self.clone() } else { self.to(DType::F32)? };
+                real.complex(&real.zeros_like()?)?.$name($a, $d, norm)
             }
         )*}
     };

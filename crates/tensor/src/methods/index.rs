@@ -59,13 +59,17 @@ impl Tensor {
         one(row!("dropout"), &[self.into(), key.into()], Attrs::new().with("p", p), Location::caller())
     }
 
-    /// i32 ones at each index of a new last dimension.
+    /// i32 ones at each index of a new last dimension. With `classes` -1 there are as many as the largest index needs, which is read on the
+    /// host: in a compiled function this breaks the graph.
     ///
     /// # Errors
     ///
-    /// As [every operator](crate#when-an-operator-fails), and when these are not integers or `classes` is not positive.
+    /// As [every operator](crate#when-an-operator-fails), and when these are not integers or `classes` is neither positive nor -1; with -1
+    /// also a negative index, or none at all.
     #[track_caller]
     pub fn one_hot(&self, classes: i64) -> Result<Tensor> {
-        one(row!("one_hot"), &[self.into()], Attrs::new().with("num_classes", classes), Location::caller())
+        let here = Location::caller();
+        let classes = if classes == -1 { self.classes(here)? } else { classes };
+        one(row!("one_hot"), &[self.into()], Attrs::new().with("num_classes", classes), here)
     }
 }

@@ -291,6 +291,68 @@ impl Tensor {
         Ok(self.read_single(reader, here)? as i64)
     }
 
+    /// As many classes as the largest label needs, read on the host.
+    pub(super) fn classes(&self, here: &'static Location<'static>) -> Result<i64> {
+        let wrong = |problem: &str, remedy: &str| Err(Error::op("one_hot", self.to_string(), problem, remedy));
+        if self.numel() == 0 {
+            return wrong("has no labels to count classes by", "give num_classes");
+        }
+        if !self.dtype().is_int() {
+            return wrong("the labels are no integers", "convert them with to()");
+        }
+        if self.amin(())?.read_count("one_hot()", here)? < 0 {
+            return wrong("a label is negative", "number classes from 0 on");
+        }
+        Ok(self.amax(())?.read_count("one_hot()", here)? + 1)
+    }
+
+    /// Each slice of a dimension as often as `repeats` says, a number or a count for each slice; without a dimension, each element of the
+    /// flat tensor.
+    ///
+    /// The sum of counts is read on the host: in a compiled function this breaks the graph.
+    ///
+    /// # Errors
+    ///
+    /// Counts that are negative, not integers, or not as many as slices; a dimension out of range.
+    #[track_caller]
+    pub fn repeat_interleave<'a>(&'a self, repeats: impl Into<Operand<'a>>, dim: Option<i64>) -> Result<Tensor> {
+        let here = Location::caller();
+        let counts = match repeats.into() {
+            Operand::Tensor(counts) => counts,
+            Operand::Int(n) => {
+                let attrs = dim.map_or_else(Attrs::new, at).with("repeats", n);
+                return one(row!("repeat_interleave"), &[self.into()], attrs, here);
+            }
+            Operand::Float(n) => {
+                return Err(Error::op("repeat_interleave", self.to_string(), format!("repeats {n} times"), "give a whole number"));
+            }
+        };
+        let (x, dim) = match dim {
+            Some(dim) if self.rank() > 0 => (self.clone(), dim),
+            _ => (self.reshape([-1])?, 0),
+        };
+        let wrong = |problem: String| {
+            let remedy = "give one count of zero or more, as integers, for each slice";
+            Err(Error::op("repeat_interleave", format!("{self}, {counts}"), problem, remedy))
+        };
+        let slices = x.size(dim)?;
+        let each = counts.rank() == 1 && counts.dims()[0] == slices;
+        if !counts.dtype().is_int() || counts.rank() > 1 || !(each || counts.numel() == 1) {
+            return wrong(format!("counts of {counts} for {slices} slices"));
+        }
+        if slices.is_zero() {
+            return Ok(x);
+        }
+        let counts = counts.to(DType::I32)?.reshape([-1])?.expand([slices])?;
+        if counts.amin(())?.read_count("repeat_interleave()", here)? < 0 {
+            return wrong("a count is negative".into());
+        }
+        let total = counts.sum(())?.read_count("repeat_interleave()", here)?;
+        // What comes from a slice lies before the sum of counts up to it.
+        let place = Tensor::arange(self.device(), total)?;
+        x.index_select(dim, &counts.cumsum(0)?.searchsorted(&place, true)?)
+    }
+
     /// The i32 indices of elements that are not zero, `[n, dimensions]` in row-major order.
     ///
     /// n is read on the host: in a compiled function this breaks the graph.

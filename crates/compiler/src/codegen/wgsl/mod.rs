@@ -410,7 +410,8 @@ impl Printer<'_> {
 
     fn scalar(&mut self, op: ScalarOp, args: &[KExpr], ty: Ty) -> Result<Text> {
         let positive_divisor = args.get(1).is_some_and(|d| self.signs.is_positive(d));
-        let args = args.iter().map(|a| self.expr(a)).collect::<Result<Vec<Text>>>()?;
+        let times_zero = args.iter().position(|a| op == ScalarOp::Mul && is_float_zero(a));
+        let mut args = args.iter().map(|a| self.expr(a)).collect::<Result<Vec<Text>>>()?;
         let operand = args[if op == ScalarOp::Select { 1 } else { 0 }].ty.dtype;
         let spelling = spell(op, operand).ok_or_else(|| {
             Error::unsupported(format!("{} of {operand} in WGSL", op.name()), "cast the operands to a type that the operation takes")
@@ -426,6 +427,10 @@ impl Printer<'_> {
             }
             Text::atom(format!("{name}{wide}({list})"), ty)
         };
+        if let Some(zero) = times_zero {
+            args.remove(zero);
+            return Ok(helper(self, "times_zero_f32", args));
+        }
         let out = match spelling {
             Spelling::Prefix(operator) => Text::new(format!("{operator}{}", args[0].at(Binds::Atom)), ty, Binds::Unary),
             // Arithmetic with one scalar and one vector operand is WGSL's own.
@@ -489,6 +494,10 @@ impl Printer<'_> {
             (a, DType::F32) if a.is_float() => Text { ty, ..x },
             (a, DType::Bool) if a != DType::Bool => {
                 let zero = type_zero(x.ty);
+                if a.is_float() {
+                    // NaN is true: see `ne_f32`.
+                    return Text::new(format!("!({} == {zero})", x.at(Binds::Unary)), ty, Binds::Unary);
+                }
                 Text::new(format!("{} != {zero}", x.at(Binds::Unary)), ty, Binds::Never)
             }
             (a, DType::U32) if a.is_float() => {
@@ -555,6 +564,10 @@ fn plus(offset: String, index: &Text) -> Text {
         "0" => Text::new(offset, index.ty, Binds::Atom),
         _ => Text::new(format!("{offset} + {}", index.at(Binds::Product)), index.ty, Binds::Sum),
     }
+}
+
+fn is_float_zero(e: &KExpr) -> bool {
+    matches!(e, KExpr::Lit(l) if l.dtype.is_float() && l.value() == 0.0 && l.value().is_sign_positive())
 }
 
 fn spread_all<const N: usize>(args: Vec<Text>, lanes: u8) -> [Text; N] {

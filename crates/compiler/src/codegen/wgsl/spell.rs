@@ -17,6 +17,7 @@ fn float(op: ScalarOp) -> Option<Spelling> {
     use ScalarOp::*;
     use Spelling::{Builtin, Helper};
     Some(match op {
+        Ne => Helper("ne_f32"),
         Abs => Builtin("abs"),
         Sign => Helper("sign_f32"),
         Floor => Builtin("floor"),
