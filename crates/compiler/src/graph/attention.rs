@@ -35,11 +35,26 @@ pub(crate) fn retain(graph: &Graph, target: &Target) -> Result<Graph> {
     crate::graph::autodiff::decompose_for(&r.finish()?, target)
 }
 
+/// Whether weights that are written out cost less than tiles of them: where they are few beside the operands and many enough that three
+/// launches do not count. Without matrix units the tiles reach a third of a product's rate. Measured on an H200 through Vulkan
+/// (`aludel bench --ablate vit,chargpt,bert --parts attention`): a step takes 0.87, 0.93 and 0.97 of its time without them at 197, 256
+/// and 128 keys of 64 features. Longer weights would save as little (0.96 for GPT-2's 1024 keys) and cost half as much memory again.
+fn products_are_faster(graph: &Graph, x: &[aludel_ir::ValueId]) -> bool {
+    let hint = |e: &aludel_ir::Expr| graph.env.hint_or_one(e);
+    let (q, k) = (&graph.ty(x[0]).shape, &graph.ty(x[1]).shape);
+    let [keys, features] = [k.len().wrapping_sub(2), k.len().wrapping_sub(1)].map(|d| k.get(d).map_or(1, hint));
+    let rows: i64 = q.iter().rev().skip(1).map(hint).fold(1, i64::saturating_mul);
+    keys <= 4 * features && rows.saturating_mul(keys) >= 1 << 22
+}
+
 /// Whether heads have a number of features that is known and fits the tiles of the target. Where there are matrix units that is what
 /// they take: beside them scalar cores are slower at products than a library. A GPU that a CPU plays waits long at the barriers of
 /// the tiles: SwiftShader takes 0.8 s for the gradient at 256 heads of 8 rows, and a few ms for its products and softmax alone.
 fn takes(graph: &Graph, x: &[aludel_ir::ValueId], target: &Target) -> bool {
     if target.has_workgroups() && !target.has_fast_workgroups() {
+        return false;
+    }
+    if target.has_workgroups() && !target.has_matrix_units() && products_are_faster(graph, x) {
         return false;
     }
     if target.has_matrix_units() {

@@ -47,6 +47,12 @@ impl Tile {
     fn shared_bytes(&self) -> u32 {
         4 * self.depth * (self.m() + self.n())
     }
+    /// In how many turns of as many of each thread's rows the results go through workgroup memory, beside so many bytes of operands: the
+    /// fewest; `None` where not even one row a thread has room.
+    fn rounds(&self, operands: u32, target: &Target) -> Option<u32> {
+        let fits = |rounds: u32| operands + 4 * self.m() * self.n() / rounds <= target.max_shared_bytes;
+        (1..=self.per_m).find(|r| self.per_m.is_multiple_of(*r) && fits(*r))
+    }
     fn fits(&self, target: &Target) -> bool {
         self.threads() <= target.max_threads && self.shared_bytes() <= target.max_shared_bytes
     }
@@ -119,11 +125,12 @@ fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) 
     let Sides { batch: b, m, n } = sides;
     let kk = program.env.hint_or_one(&program.volume(&c.k)).max(1);
     let float = matches!(nest.dtype(c.reduce), DType::F32 | DType::F16 | DType::BF16 | DType::I32 | DType::U32);
-    let long = long_epilogue(nest);
+    let long = long_epilogue(nest, c);
     if target.has_fast_workgroups() && float && kk >= 16 {
         for (t, enough, pays) in TILES {
             // A long epilogue that is written out for every result of a thread wants few of them.
-            let light = !long || t.m() * t.n() / t.threads() <= 32;
+            let operands = t.shared_bytes() + 32 * t.depth;
+            let light = !long || t.m() * t.n() / t.threads() <= 32 || t.rounds(operands, target).is_some();
             if t.fits(target) && sides.fill(&t) && light && (sides.groups(&t) >= enough || kk >= pays) {
                 return t;
             }
@@ -154,9 +161,16 @@ fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) 
     Tile { threads_n, threads_m: 64 / threads_n, per_m, per_n, depth: 0 }
 }
 
-/// Whether what follows the sum is long: an optimizer update, not a bias.
-fn long_epilogue(nest: &Nest) -> bool {
-    nest.ops.len() > 20
+/// Whether what follows the sum is long: an optimizer update or a GELU, not a bias.
+fn long_epilogue(nest: &Nest, c: &Contraction) -> bool {
+    let mut before = vec![false; nest.ops.len()];
+    before[c.reduce.0 as usize] = true;
+    for v in (0..nest.ops.len()).rev().filter(|v| *v <= c.reduce.0 as usize) {
+        if before[v] {
+            nest.ops[v].0.operands().into_iter().for_each(|x| before[x.0 as usize] = true);
+        }
+    }
+    before.into_iter().filter(|b| !b).count() > 20
 }
 
 struct Template<'a> {
@@ -165,6 +179,21 @@ struct Template<'a> {
     c: &'a Contraction,
     tile: Tile,
     target: &'a Target,
+}
+
+/// Results of a workgroup in its memory.
+#[derive(Clone, Copy)]
+struct Results {
+    array: u32,
+    /// In groups of so many columns.
+    lanes: u32,
+    /// Each is the sum of those at its place in so many tiles, one after another.
+    shares: u32,
+    threads: u32,
+    /// Of each `step` rows of the tile there are `run`, from the `first` on; all, where the two are equal.
+    run: u32,
+    step: u32,
+    first: u32,
 }
 
 /// Where a workgroup's tile starts.
@@ -335,8 +364,8 @@ impl Template<'_> {
         }
         let body = kb.close();
         kb.stmt(Stmt::For { var, start: k::int(0), end, step: k::int(turn), body });
-        if self.staged() && t.per_m * t.per_n > 2 {
-            self.staged_epilogue(&mut kb, &mut em, &accs, &place)?;
+        if let Some(rounds) = self.staged().filter(|_| t.per_m * t.per_n > 2) {
+            self.staged_epilogue(&mut kb, &mut em, &accs, &place, rounds)?;
         } else {
             for (i, m) in ms.iter().enumerate() {
                 for (j, n) in ns.iter().enumerate() {
@@ -368,50 +397,51 @@ impl Template<'_> {
     }
 
     /// Whether results go through workgroup memory before the epilogue: a long one is then written once, in a loop, instead
-    /// of once for every result of a thread.
-    fn staged(&self) -> bool {
+    /// of once for every result of a thread. In so many turns.
+    fn staged(&self) -> Option<u32> {
         let (pitch_m, pitch_n) = if self.tile.depth > 0 { self.pitches() } else { (0, 0) };
-        let bytes = 16 * self.tile.depth * (pitch_m + pitch_n) + 4 * self.tile.m() * self.tile.n();
-        long_epilogue(self.nest) && bytes <= self.target.max_shared_bytes
+        long_epilogue(self.nest, self.c).then(|| self.tile.rounds(16 * self.tile.depth * (pitch_m + pitch_n), self.target))?
     }
 
-    fn staged_epilogue(&self, kb: &mut KernelBuilder, em: &mut Emitter, accs: &[Var], place: &Place) -> Result<()> {
+    fn staged_epilogue(&self, kb: &mut KernelBuilder, em: &mut Emitter, accs: &[Var], place: &Place, rounds: u32) -> Result<()> {
         let t = self.tile;
         // Tiled results are groups of four columns of neighbouring rows; direct ones single columns, rows of threads apart.
         let lanes = if t.depth > 0 { 4 } else { 1 };
+        let rows = t.per_m / rounds;
         let width = t.n() / lanes;
         let ty = Ty { dtype: self.nest.dtype(self.c.reduce), lanes: lanes as u8 };
-        let tile = kb.shared("tile", ty, t.m() * width);
-        for i in 0..t.per_m {
-            let row = match lanes {
-                4 => k::add(k::mul(place.ty.clone(), k::int(t.per_m as i64)), k::int(i as i64)),
-                _ => k::add(place.ty.clone(), k::int((i * t.threads_m) as i64)),
-            };
-            let row = kb.int(k::mul(row, k::int(width as i64)));
-            for j in 0..t.per_n {
-                let index = k::add(row.clone(), k::add(place.tx.clone(), k::int((j * t.threads_n) as i64)));
-                kb.stmt(Stmt::StoreShared { array: tile, index, value: KExpr::Var(accs[(i * t.per_n + j) as usize]) });
+        let array = kb.shared("tile", ty, t.threads_m * rows * width);
+        for first in (0..t.per_m).step_by(rows as usize) {
+            if first > 0 {
+                // All have read what the turn before wrote.
+                kb.stmt(Stmt::Barrier);
             }
+            for i in 0..rows {
+                let row = match lanes {
+                    4 => k::add(k::mul(place.ty.clone(), k::int(rows as i64)), k::int(i as i64)),
+                    _ => k::add(place.ty.clone(), k::int((i * t.threads_m) as i64)),
+                };
+                let row = kb.int(k::mul(row, k::int(width as i64)));
+                for j in 0..t.per_n {
+                    let index = k::add(row.clone(), k::add(place.tx.clone(), k::int((j * t.threads_n) as i64)));
+                    let value = KExpr::Var(accs[((first + i) * t.per_n + j) as usize]);
+                    kb.stmt(Stmt::StoreShared { array, index, value });
+                }
+            }
+            kb.stmt(Stmt::Barrier);
+            let step = if lanes == 4 { t.per_m } else { rows * t.threads_m };
+            let run = if lanes == 4 { rows } else { step };
+            self.finish_tile(kb, em, place, Results { array, lanes, shares: 1, threads: t.threads(), run, step, first })?;
         }
-        kb.stmt(Stmt::Barrier);
-        self.finish_tile(kb, em, place, tile, lanes, 1, t.threads())
+        Ok(())
     }
 
-    /// Finishes a tile of results in workgroup memory, of groups of so many lanes: the sum of so many tiles one after another.
-    #[allow(clippy::too_many_arguments)]
-    fn finish_tile(
-        &self,
-        kb: &mut KernelBuilder,
-        em: &mut Emitter,
-        place: &Place,
-        tile: u32,
-        lanes: u32,
-        shares: u32,
-        threads: u32,
-    ) -> Result<()> {
+    /// Finishes results in workgroup memory.
+    fn finish_tile(&self, kb: &mut KernelBuilder, em: &mut Emitter, place: &Place, r: Results) -> Result<()> {
         let t = self.tile;
-        let (width, ty) = (t.n() / lanes, kb.shared[tile as usize].ty);
-        let each = t.m() * width;
+        let Results { array, lanes, shares, threads, run, step, first } = r;
+        let (width, ty) = (t.n() / lanes, kb.shared[array as usize].ty);
+        let each = t.m() / step * run * width;
         let (exact_m, exact_n) = (self.divides(&self.c.m, t.m()), self.divides(&self.c.n, t.n()));
         let unit = kb.var(k::I32);
         kb.open();
@@ -420,9 +450,16 @@ impl Template<'_> {
         let group = kb.int(k::rem(KExpr::Var(unit), k::int(width as i64)));
         let read = |share: u32| {
             let at = if share == 0 { KExpr::Var(unit) } else { k::add(KExpr::Var(unit), k::int((share * each) as i64)) };
-            KExpr::Shared { array: tile, index: Box::new(at) }
+            KExpr::Shared { array, index: Box::new(at) }
         };
         let v = kb.bind((1..shares).fold(read(0), |sum, share| k::add(sum, read(share))), ty);
+        let row = match run == step {
+            true => row,
+            false => {
+                let of = k::mul(k::div(row.clone(), k::int(run as i64)), k::int(step as i64));
+                kb.int(k::add(of, k::add(k::rem(row, k::int(run as i64)), k::int(first as i64))))
+            }
+        };
         let m = self.side(kb, &self.c.m, k::add(place.m0.clone(), row), exact_m);
         for lane in 0..lanes {
             let at = k::add(k::add(place.n0.clone(), k::mul(group.clone(), k::int(lanes as i64))), k::int(lane as i64));

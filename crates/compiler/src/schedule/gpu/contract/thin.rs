@@ -2,7 +2,7 @@
 //! arithmetic. The threads of a workgroup share the sums along k, and a thread takes the whole thin side, so that the other operand is
 //! read once, four neighbours by one access where it lies so. The shares are added in workgroup memory, in a fixed order.
 
-use super::{Place, Template, Tile};
+use super::{Place, Results, Template, Tile};
 use crate::device::Target;
 use crate::nest::Contraction;
 use crate::nest::access::contiguous_along;
@@ -146,7 +146,8 @@ impl Template<'_> {
             }
         }
         kb.stmt(Stmt::Barrier);
-        self.finish_tile(&mut kb, &mut em, &place, tile, 1, plan.shares, THREADS)?;
+        let all = Results { array: tile, lanes: 1, shares: plan.shares, threads: THREADS, run: t.m(), step: t.m(), first: 0 };
+        self.finish_tile(&mut kb, &mut em, &place, all)?;
         Ok(kb.finish(self.program, THREADS, place.grid))
     }
 

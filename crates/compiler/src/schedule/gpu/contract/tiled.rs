@@ -82,10 +82,9 @@ impl Template<'_> {
         kb.stmt(Stmt::Barrier);
         let body = kb.close();
         kb.stmt(Stmt::For { var: k0, start: k::int(0), end, step: k::int(t.depth as i64), body });
-        if self.staged() {
-            self.staged_epilogue(&mut kb, &mut em, &accs, &place)?
-        } else {
-            self.spread_epilogue(&mut kb, &mut em, &accs, &place)?
+        match self.staged() {
+            Some(rounds) => self.staged_epilogue(&mut kb, &mut em, &accs, &place, rounds)?,
+            None => self.spread_epilogue(&mut kb, &mut em, &accs, &place)?,
         }
         Ok(kb.finish(self.program, t.threads(), place.grid))
     }
