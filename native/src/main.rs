@@ -11,6 +11,7 @@ mod devices;
 mod explain;
 mod interrupt;
 mod output;
+mod script;
 mod serve;
 mod settings;
 mod tensorboard;
@@ -40,6 +41,8 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    /// Run a PyTorch script, without Python.
+    Run(script::Args),
     /// Train a preset and compare eager with compiled.
     Train(train::Args),
     /// Measure training steps and single operations.
@@ -79,6 +82,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli, output: &Output) -> Result<ExitCode> {
     match &cli.command {
         None => train::run(&train::Args::demonstration(), output),
+        Some(Command::Run(args)) => script::run(args, output),
         Some(Command::Train(args)) => train::run(args, output),
         Some(Command::Bench(args)) => bench::run(args, output).map(|()| ExitCode::SUCCESS),
         Some(Command::Explain(args)) => explain::run(args, output).map(|()| ExitCode::SUCCESS),

@@ -1,5 +1,11 @@
 //! What the machine asks of its surroundings: output, files, clocks, randomness. It does no I/O of its own.
 
+#[cfg(not(target_arch = "wasm32"))]
+mod system;
+
+#[cfg(not(target_arch = "wasm32"))]
+pub use system::System;
+
 /// Where text goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stream {

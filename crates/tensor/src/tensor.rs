@@ -322,8 +322,45 @@ impl Tensor {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 
-    pub(crate) fn is_leaf(&self) -> bool {
+    /// Whether it is a leaf of the tape: `backward()` gives a gradient for it.
+    pub fn is_leaf(&self) -> bool {
         matches!(self.inner.grad, Some(Grad::Leaf(_)))
+    }
+
+    /// The number by which the tape knows a leaf; the same for all values that are this leaf.
+    pub fn leaf_id(&self) -> Option<u64> {
+        match self.inner.grad {
+            Some(Grad::Leaf(id)) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The operator that a tensor on the tape is a result of; empty for a function.
+    pub fn recorded_by(&self) -> Option<&'static str> {
+        match &self.inner.grad {
+            Some(Grad::Node(node, _)) => Some(match &node.op {
+                aludel_ir::Op::Call(def, _) => def.name,
+                _ => "",
+            }),
+            _ => None,
+        }
+    }
+
+    /// The same value as the leaf that another tensor is: gradients of both are one. Where `leaf` is none, the value alone.
+    pub fn requires_grad_as(&self, leaf: &Tensor) -> Tensor {
+        match leaf.inner.grad {
+            Some(Grad::Leaf(id)) => self.with_grad(Some(Grad::Leaf(id))),
+            _ => self.clone(),
+        }
+    }
+
+    /// The values in row-major order, where they are on the host and reading them waits for nothing.
+    pub fn host_values(&self) -> Option<Vec<f64>> {
+        match &self.inner.data {
+            Data::Host(h) => Some(h.words().iter().map(|w| f64::from_word(*w, self.dtype())).collect()),
+            Data::Traced(slot) => slot.resolved()?.host_values(),
+            _ => None,
+        }
     }
 
     /// The same value as a leaf: `backward()` gives a gradient for it. Integers and bool have none and stay as they are.

@@ -105,7 +105,8 @@ pub(super) const FUNCTIONS: &[Def] = &[
         vm.get_attr(&object, &name).map_err(|_| Exc::ty("vars() argument must have __dict__ attribute"))
     }),
     Def::new("globals", |vm, _| {
-        let frame = vm.frames.iter().rev().find(|frame| !frame.function.code.source.internal);
+        // The prelude's functions do a builtin's work for whoever called it.
+        let frame = vm.frames.iter().rev().find(|frame| !Rc::ptr_eq(&frame.function.globals, &vm.prelude));
         Ok(frame.map_or(Value::None, |frame| Value::Dict(frame.function.globals.clone())))
     }),
     Def::new("locals", |vm, _| Ok(locals(vm))),

@@ -77,6 +77,12 @@ pub fn enable_grad<R>(f: impl FnOnce() -> R) -> R {
     with_grad_enabled(true, f)
 }
 
+/// Turns recording on or off on this thread until it is turned again; gives what it was. For hosts of other languages, whose scopes are
+/// not closures.
+pub fn set_grad_enabled(enabled: bool) -> bool {
+    GRAD_ENABLED.replace(enabled)
+}
+
 fn with_grad_enabled<R>(enabled: bool, f: impl FnOnce() -> R) -> R {
     struct Restore(bool);
     impl Drop for Restore {
@@ -165,6 +171,11 @@ impl Gradients {
         self.list.is_empty()
     }
 
+    /// All gradients with the numbers of their leaves ([`Tensor::leaf_id`]).
+    pub fn by_leaf(&self) -> impl Iterator<Item = (u64, &Tensor)> {
+        self.by_leaf.iter().filter_map(|(id, i)| Some((*id, self.list.get(*i)?)))
+    }
+
     /// All gradients, in an order that depends on the loss alone.
     pub fn iter(&self) -> impl Iterator<Item = &Tensor> {
         self.list.iter()
@@ -225,8 +236,12 @@ impl Tensor {
 
 /// The gradient of a loss for each of some tensors: leaves of its tape, or results on it. `None` where the loss does not depend on one.
 /// With `create_graph` the gradients are on the tape themselves, to be differentiated again.
+///
+/// # Errors
+///
+/// When an operator on the way has no derivative, or one of the backward pass's fails.
 #[track_caller]
-pub(crate) fn gradients(loss: &Tensor, wrt: &[Tensor], create_graph: bool) -> Result<Vec<Option<Tensor>>> {
+pub fn gradients(loss: &Tensor, wrt: &[Tensor], create_graph: bool) -> Result<Vec<Option<Tensor>>> {
     let at = Location::caller();
     let mut found = vec![None; wrt.len()];
     let Some(grad) = &loss.inner.grad else { return Ok(found) };

@@ -1,0 +1,474 @@
+"""The package torch: what PyTorch has under this name, on Aludel's operators."""
+
+from torch import _C
+from torch._C import (
+    Tensor, dtype, bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, set_printoptions,
+    is_grad_enabled, initial_seed, set_default_dtype, get_default_dtype,
+)
+import builtins as _builtins
+import math as _math
+
+float = float32
+double = float64
+half = float16
+long = int64
+int = int32
+short = int16
+
+pi = _math.pi
+e = _math.e
+inf = _math.inf
+nan = _math.nan
+newaxis = None
+__version__ = "2.15.0"
+strided = "torch.strided"
+contiguous_format = "torch.contiguous_format"
+preserve_format = "torch.preserve_format"
+channels_last = "torch.channels_last"
+
+
+class Size(tuple):
+    def __repr__(self):
+        return "torch.Size([" + ", ".join([str(n) for n in self]) + "])"
+
+    __str__ = __repr__
+
+    def numel(self):
+        n = 1
+        for size in self:
+            n *= size
+        return n
+
+    def __getitem__(self, index):
+        item = tuple.__getitem__(self, index)
+        return Size(item) if isinstance(index, slice) else item
+
+    def __add__(self, other):
+        return Size(tuple(self) + tuple(other))
+
+
+_C.register(Size)
+
+
+class device:
+    """The place of a tensor by name. Every name stands for the one device that the script runs on."""
+
+    def __init__(self, type="cpu", index=None):
+        if isinstance(type, device):
+            type, index = type.type, type.index
+        if isinstance(type, _builtins.int):
+            type, index = "cuda", type
+        if ":" in type:
+            type, number = type.split(":")
+            index = _builtins.int(number)
+        if type not in ("cpu", "cuda", "mps", "xpu", "meta", "aludel"):
+            raise RuntimeError(
+                "Expected one of cpu, cuda, mps, xpu, meta device type at start of device string: " + type
+            )
+        self.type = type
+        self.index = index
+
+    def __repr__(self):
+        if self.index is None:
+            return f"device(type='{self.type}')"
+        return f"device(type='{self.type}', index={self.index})"
+
+    def __str__(self):
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other):
+        return isinstance(other, device) and self.type == other.type and (self.index or 0) == (other.index or 0)
+
+    def __hash__(self):
+        return hash((self.type, self.index or 0))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        return False
+
+
+_here = device("cuda" if _C.device_name() == "cuda" else "cpu")
+
+from torch import _tensor
+from torch._functions import *
+from torch._functions import _named
+from torch.autograd import no_grad, enable_grad, inference_mode, set_grad_enabled
+from torch import autograd, nn, optim, utils
+from torch._tensor import Generator, default_generator
+
+
+def _shape(size):
+    return size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+
+
+def _made(value, requires_grad):
+    return value.requires_grad_() if requires_grad else value
+
+
+def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    if isinstance(data, Tensor):
+        made = data.detach().clone()
+        if dtype is not None:
+            made = made.to(dtype)
+    else:
+        made = _C.tensor(_listed(data), dtype)
+    return _made(made, requires_grad)
+
+
+def _listed(data):
+    return data.tolist() if hasattr(data, "tolist") else data
+
+
+def as_tensor(data, dtype=None, device=None):
+    if isinstance(data, Tensor):
+        return data if dtype is None else data.to(dtype)
+    return tensor(data, dtype=dtype)
+
+
+asarray = as_tensor
+
+
+def _of_kind(kind):
+    def make(*args, device=None):
+        if len(args) == 1 and not isinstance(args[0], _builtins.int):
+            return _C.tensor(_listed(args[0]), kind) if not isinstance(args[0], Tensor) else args[0].to(kind)
+        return _C.full(_shape(args), 0, kind)
+    return make
+
+
+FloatTensor = _of_kind(float32)
+DoubleTensor = _of_kind(float64)
+LongTensor = _of_kind(int64)
+IntTensor = _of_kind(int32)
+BoolTensor = _of_kind(bool)
+ByteTensor = _of_kind(uint8)
+HalfTensor = _of_kind(float16)
+
+
+def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, out=None, layout=None):
+    return _made(_C.full(size, fill_value, dtype), requires_grad)
+
+
+def zeros(*size, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False, **kwargs):
+    size = kwargs.get("size", _shape(size))
+    return _made(_C.full(size, 0, dtype or get_default_dtype()), requires_grad)
+
+
+def ones(*size, dtype=None, device=None, requires_grad=False, out=None, layout=None, **kwargs):
+    size = kwargs.get("size", _shape(size))
+    return _made(_C.full(size, 1, dtype or get_default_dtype()), requires_grad)
+
+
+empty = zeros
+
+
+def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False, memory_format=None):
+    return _made(_C.full(input.shape, fill_value, dtype or input.dtype), requires_grad)
+
+
+def zeros_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, layout=None):
+    return full_like(input, 0, dtype=dtype, requires_grad=requires_grad)
+
+
+def ones_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, layout=None):
+    return full_like(input, 1, dtype=dtype, requires_grad=requires_grad)
+
+
+empty_like = zeros_like
+
+
+def empty_strided(size, stride, **kwargs):
+    return zeros(size, **kwargs)
+
+
+def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):
+    if end is None:
+        start, end = 0, start
+    return _made(_C.arange(start, end, step, dtype), requires_grad)
+
+
+def range(start, end, step=1, **kwargs):
+    return arange(start, end + step, step, **kwargs)
+
+
+def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False, out=None):
+    start, end = _number(start), _number(end)
+    step = (end - start) / (steps - 1) if steps > 1 else 0.0
+    half = steps // 2
+    values = [start + i * step if i < half else end - (steps - 1 - i) * step for i in _builtins.range(steps)]
+    if steps == 1:
+        values = [start]
+    return _made(_C.tensor([_builtins.float(v) for v in values], dtype or get_default_dtype()), requires_grad)
+
+
+def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False):
+    return _made(base ** linspace(start, end, steps, dtype=dtype), requires_grad)
+
+
+def eye(n, m=None, *, dtype=None, device=None, requires_grad=False, out=None):
+    m = n if m is None else m
+    rows = arange(n).unsqueeze(1)
+    return _made((rows == arange(m)).to(dtype or get_default_dtype()), requires_grad)
+
+
+def _number(value):
+    return value.item() if isinstance(value, Tensor) else value
+
+
+def manual_seed(seed):
+    return _C.manual_seed(seed)
+
+
+def seed():
+    import random
+    value = random.getrandbits(63)
+    manual_seed(value)
+    return value
+
+
+def get_rng_state():
+    return default_generator.get_state()
+
+
+def set_rng_state(state):
+    default_generator.set_state(state)
+
+
+def rand(*size, generator=None, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False, **kwargs):
+    size = kwargs.get("size", _shape(size))
+    return _made(_C.uniform(size, 0.0, 1.0, dtype, generator), requires_grad)
+
+
+def randn(*size, generator=None, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False, **kwargs):
+    size = kwargs.get("size", _shape(size))
+    return _made(_C.normal(size, 0.0, 1.0, dtype, generator), requires_grad)
+
+
+def rand_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, generator=None):
+    return _made(_C.uniform(input.shape, 0.0, 1.0, dtype or input.dtype, generator), requires_grad)
+
+
+def randn_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, generator=None):
+    return _made(_C.normal(input.shape, 0.0, 1.0, dtype or input.dtype, generator), requires_grad)
+
+
+def randint(low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None):
+    if size is None:
+        low, high, size = 0, low, high
+    if high is None:
+        low, high = 0, low
+    return _C.randint(size, low, high, dtype, generator)
+
+
+def randint_like(input, low, high=None, *, dtype=None, device=None):
+    if high is None:
+        low, high = 0, low
+    return _C.randint(input.shape, low, high, dtype or input.dtype)
+
+
+def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False, out=None):
+    order = _C.randperm(n, generator)
+    return order if dtype is None else order.to(dtype)
+
+
+def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None):
+    if size is not None:
+        return _made(_C.normal(size, mean, std, dtype, generator), requires_grad)
+    like = mean if isinstance(mean, Tensor) else std
+    drawn = _C.normal(like.shape, 0.0, 1.0, dtype, generator)
+    return drawn * std + mean
+
+
+def bernoulli(input, p=None, *, generator=None, out=None):
+    if p is not None:
+        return _C.bernoulli(input.shape, p, input.dtype, generator)
+    return _C.bernoulli_of(input, generator)
+
+
+def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
+    return _C.multinomial(input, num_samples, replacement, generator)
+
+
+def is_tensor(obj):
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input):
+    return input.dtype.is_floating_point
+
+
+def is_complex(input):
+    return False
+
+
+def numel(input):
+    return input.numel()
+
+
+def promote_types(a, b):
+    return _C.promote(a, b)
+
+
+def result_type(a, b):
+    return (a + b).dtype
+
+
+def can_cast(a, b):
+    return True
+
+
+def set_default_device(device):
+    pass
+
+
+def get_default_device():
+    return _here
+
+
+def set_num_threads(n):
+    pass
+
+
+def get_num_threads():
+    return 1
+
+
+def set_float32_matmul_precision(precision):
+    pass
+
+
+def get_float32_matmul_precision():
+    return "highest"
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    pass
+
+
+def set_grad_enabled_(mode):
+    return set_grad_enabled(mode)
+
+
+def from_numpy(array):
+    return tensor(array)
+
+
+def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None, disable=False):
+    """The script's loops are captured as they are; nothing is left for the decorator to do."""
+    if model is None:
+        return lambda model: model
+    return model
+
+
+class _Cuda:
+    """torch.cuda and torch.mps: they answer for the device in use."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def is_available(self):
+        return _here.type == self._name
+
+    def is_built(self):
+        return self.is_available()
+
+    def device_count(self):
+        return 1 if self.is_available() else 0
+
+    def current_device(self):
+        return 0
+
+    def manual_seed(self, seed):
+        pass
+
+    def manual_seed_all(self, seed):
+        pass
+
+    def empty_cache(self):
+        pass
+
+    def synchronize(self, device=None):
+        pass
+
+    def set_device(self, device):
+        pass
+
+    def get_device_name(self, device=None):
+        return _C.device_name()
+
+    def memory_allocated(self, device=None):
+        return 0
+
+    def max_memory_allocated(self, device=None):
+        return 0
+
+    def memory_reserved(self, device=None):
+        return 0
+
+    def reset_peak_memory_stats(self, device=None):
+        pass
+
+    def is_bf16_supported(self):
+        return True
+
+
+cuda = _Cuda("cuda")
+mps = _Cuda("mps")
+xpu = _Cuda("xpu")
+
+
+class _Settings:
+    """A name under torch.backends: settings that change nothing here."""
+
+    def __init__(self, **values):
+        self.__dict__.update(values)
+
+    def is_available(self):
+        return False
+
+    def is_built(self):
+        return False
+
+
+class _Backends:
+    cudnn = _Settings(deterministic=False, benchmark=False, enabled=True, allow_tf32=True)
+    mps = _Settings()
+    cuda = _Settings(matmul=_Settings(allow_tf32=False))
+    mkldnn = _Settings(enabled=False)
+
+
+backends = _Backends()
+
+
+class finfo:
+    def __init__(self, type=None):
+        bits, eps, largest, tiny = {
+            "torch.float32": (32, 2.0 ** -23, 3.4028234663852886e38, 2.0 ** -126),
+            "torch.float64": (64, 2.0 ** -52, 1.7976931348623157e308, 2.0 ** -1022),
+            "torch.float16": (16, 2.0 ** -10, 65504.0, 2.0 ** -14),
+            "torch.bfloat16": (16, 2.0 ** -7, 3.3895313892515355e38, 2.0 ** -126),
+        }[str(type or get_default_dtype())]
+        self.bits, self.eps, self.max, self.min = bits, eps, largest, -largest
+        self.tiny = self.smallest_normal = tiny
+        self.resolution = 10.0 ** _math.floor(_math.log10(eps) + 1)
+        self.dtype = str(type).replace("torch.", "")
+
+
+class iinfo:
+    def __init__(self, type):
+        bits = type.itemsize * 8
+        self.bits = bits
+        if type == uint8:
+            self.min, self.max = 0, 255
+        else:
+            self.min, self.max = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+        self.dtype = str(type).replace("torch.", "")
+
+
+def __getattr__(name):
+    known = [n for n in globals() if not n.startswith("_")]
+    if name.startswith("__"):
+        raise AttributeError(f"module 'torch' has no attribute '{name}'")
+    raise NotImplementedError(f"torch.{name} is not there; the nearest name is torch.{_C.nearest(name, known)}")

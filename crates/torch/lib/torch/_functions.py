@@ -1,0 +1,451 @@
+"""Functions of torch: the operators of the table, and what PyTorch's Python layer adds to them."""
+
+from torch import _C
+from torch._C import Tensor
+from collections import namedtuple as _namedtuple
+
+_ops = _C._ops
+
+# Rows that are functions of torch as they are.
+_PLAIN = """
+abs neg sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log1p log10 sqrt rsqrt reciprocal erf erfc
+erfinv lgamma digamma sinc logit sigmoid round frac sign isnan isinf isfinite nan_to_num floor ceil trunc square add sub rsub mul div
+floor_divide fmod remainder pow maximum minimum atan2 copysign hypot logaddexp clamp lerp addcmul addcdiv masked_fill logical_not
+logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift eq ne lt le gt
+ge sum mean prod amax amin logsumexp cumsum cumprod all any reshape flatten squeeze unsqueeze permute transpose t flip roll tile
+repeat_interleave tril triu diagonal narrow select split chunk cat stack unbind unflatten movedim tensor_split meshgrid hstack vstack
+dstack diff diag trace gather take_along_dim index_select scatter scatter_add index_add scatter_reduce index_copy index_fill
+masked_scatter one_hot argsort argmax argmin searchsorted bucketize isin histc matmul mm bmm mv dot outer addmm baddbmm relu selu celu
+softmax log_softmax cosine_similarity pairwise_distance cdist xlogy xlog1py rms_norm layer_norm batch_norm group_norm instance_norm
+conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d embedding grid_sampler prelu threshold pixel_shuffle
+pixel_unshuffle std_mean var_mean tensordot kron cross cov corrcoef nanmean nansum
+""".split()
+
+_here = globals()
+__all__ = []
+for _name in _PLAIN:
+    if _name in _ops:
+        _here[_name] = _ops[_name]
+        __all__.append(_name)
+        if _name in ("abs", "add", "sub", "mul", "div", "neg", "acos", "asin", "atan", "clamp", "pow"):
+            continue
+
+absolute = _ops["abs"]
+negative = _ops["neg"]
+multiply = _ops["mul"]
+subtract = _ops["sub"]
+divide = true_divide = _ops["div"]
+arccos, arcsin, arctan = _ops["acos"], _ops["asin"], _ops["atan"]
+greater, greater_equal, less, less_equal, not_equal = _ops["gt"], _ops["ge"], _ops["lt"], _ops["le"], _ops["ne"]
+concat = concatenate = _ops["cat"]
+clip = _ops["clamp"]
+swapaxes = swapdims = _ops["transpose"]
+moveaxis = _ops["movedim"]
+row_stack = _ops["vstack"]
+detach = Tensor.detach
+__all__ += """absolute negative multiply subtract divide true_divide arccos arcsin arctan greater greater_equal less less_equal
+not_equal concat concatenate clip swapaxes swapdims moveaxis row_stack detach max min sort topk where std var norm einsum cummax cummin
+dropout clone nonzero masked_select unique equal allclose isclose numel count_nonzero bincount tensordot median mode kthvalue
+is_nonzero std_mean var_mean block_diag cartesian_prod broadcast_to broadcast_tensors atleast_1d atleast_2d ravel squeeze_ clamp_min
+clamp_max take argwhere aminmax softmax_ dist cosine_embedding_loss typename quantile positive fliplr flipud rot90 vander
+square_ scalar_tensor complex_ addmv ger inner mish_ feature_dropout relu_ column_stack empty_ trapezoid heaviside cumulative_trapezoid
+linalg special fft_""".split()
+
+
+class _Named(tuple):
+    """A tuple whose items have names: what PyTorch's return types are."""
+
+    _kind = ""
+    _names = ()
+
+    def __repr__(self):
+        parts = ",\n".join([f"{n}={v!r}" for n, v in zip(self._names, self)])
+        return f"torch.return_types.{self._kind}(\n{parts})"
+
+
+def _named(kind, names):
+    made = type(kind, (_Named,), {"_kind": kind, "_names": tuple(names)})
+    for i, name in enumerate(names):
+        setattr(made, name, property(lambda self, i=i: tuple.__getitem__(self, i)))
+    return made
+
+
+_TYPES = {k: _named(k, ("values", "indices")) for k in ("max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin")}
+
+
+def _pair(name, result):
+    return _TYPES[name](result)
+
+
+def max(input, dim=None, keepdim=False, *, other=None, axis=None, out=None):
+    dim = axis if dim is None else dim
+    other = dim if isinstance(dim, Tensor) else other
+    if other is not None:
+        return _ops["maximum"](input, other)
+    if dim is None:
+        return _ops["max"](input)
+    return _pair("max", _ops["max"](input, dim, keepdim))
+
+
+def min(input, dim=None, keepdim=False, *, other=None, axis=None, out=None):
+    dim = axis if dim is None else dim
+    other = dim if isinstance(dim, Tensor) else other
+    if other is not None:
+        return _ops["minimum"](input, other)
+    if dim is None:
+        return _ops["min"](input)
+    return _pair("min", _ops["min"](input, dim, keepdim))
+
+
+def aminmax(input, *, dim=None, keepdim=False):
+    return min(input, dim, keepdim), max(input, dim, keepdim)
+
+
+def sort(input, dim=-1, descending=False, stable=False):
+    return _pair("sort", _ops["sort"](input, dim, descending))
+
+
+def topk(input, k, dim=-1, largest=True, sorted=True):
+    if k > (input.shape[dim] if input.dim() else 1):
+        raise RuntimeError("selected index k out of range")
+    return _pair("topk", _ops["topk"](input, k, dim, largest, sorted))
+
+
+def cummax(input, dim):
+    return _pair("cummax", _ops["cummax"](input, dim))
+
+
+def cummin(input, dim):
+    return _pair("cummin", _ops["cummin"](input, dim))
+
+
+def kthvalue(input, k, dim=-1, keepdim=False):
+    values, indices = _ops["sort"](input, dim)
+    values, indices = values.select(dim, k - 1), indices.select(dim, k - 1)
+    if keepdim:
+        values, indices = values.unsqueeze(dim), indices.unsqueeze(dim)
+    return _pair("kthvalue", (values, indices))
+
+
+def median(input, dim=None, keepdim=False):
+    if dim is None:
+        flat = input.reshape(-1)
+        return kthvalue(flat, (flat.numel() + 1) // 2)[0]
+    return _pair("median", kthvalue(input, (input.shape[dim] + 1) // 2, dim, keepdim))
+
+
+def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
+    x = input.reshape(-1) if dim is None else input
+    d = 0 if dim is None else dim
+    values = _ops["sort"](x, d)[0]
+    n = x.shape[d]
+    many = isinstance(q, Tensor) and q.dim() > 0
+    out = []
+    for one in (q.tolist() if many else [q.item() if isinstance(q, Tensor) else q]):
+        place = one * (n - 1)
+        low = int(place)
+        high = low + 1 if low + 1 < n else low
+        a, b = values.select(d, low), values.select(d, high)
+        out.append(a + (b - a) * (place - low))
+    return _ops["stack"](out) if many else out[0]
+
+
+def where(condition, input=None, other=None):
+    if input is None:
+        return nonzero(condition, as_tuple=True)
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        kind = _C.get_default_dtype() if isinstance(input, float) or isinstance(other, float) else None
+        input = _C.tensor(input, kind)
+    return _ops["where"](condition, input, other)
+
+
+def _spread(name, input, dim, unbiased, keepdim, correction):
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if correction is None:
+        correction = 1 if unbiased is None or unbiased else 0
+    return _ops[name](input, dim, correction=correction, keepdim=keepdim)
+
+
+def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+    return _spread("std", input, dim, unbiased, keepdim, correction)
+
+
+def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+    return _spread("var", input, dim, unbiased, keepdim, correction)
+
+
+def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+    return std(input, dim, unbiased, keepdim, correction=correction), _ops["mean"](input, dim, keepdim)
+
+
+def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+    return var(input, dim, unbiased, keepdim, correction=correction), _ops["mean"](input, dim, keepdim)
+
+
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    if p == float("inf") or p == float("-inf"):
+        x = input.abs()
+        return (_ops["amax"] if p > 0 else _ops["amin"])(x, dim, keepdim)
+    return _ops["norm"](input, p, dim, keepdim)
+
+
+def dist(input, other, p=2):
+    return norm(input - other, p)
+
+
+def einsum(equation, *operands):
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = operands[0]
+    return _ops["einsum"](list(operands), equation)
+
+
+def tensordot(a, b, dims=2):
+    if isinstance(dims, int):
+        left, right = list(range(a.dim() - dims, a.dim())), list(range(dims))
+    else:
+        left, right = [list(d) if not isinstance(d, int) else [d] for d in dims]
+    left = [d % a.dim() for d in left]
+    right = [d % b.dim() for d in right]
+    rows = [d for d in range(a.dim()) if d not in left]
+    columns = [d for d in range(b.dim()) if d not in right]
+    size = 1
+    for d in left:
+        size *= a.shape[d]
+    x = a.permute(rows + left).reshape(-1, size)
+    y = b.permute(right + columns).reshape(size, -1)
+    return (x @ y).reshape([a.shape[d] for d in rows] + [b.shape[d] for d in columns])
+
+
+def inner(input, other):
+    return tensordot(input, other, ([-1], [-1]))
+
+
+def ger(input, vec2):
+    return _ops["outer"](input, vec2)
+
+
+def addmv(input, mat, vec):
+    return input + mat @ vec
+
+
+def clone(input, *, memory_format=None):
+    return input.clone()
+
+
+def dropout(input, p, train):
+    from torch.nn.functional import dropout
+    return dropout(input, p, train)
+
+
+def nonzero(input, *, out=None, as_tuple=False):
+    places = _C.nonzero(input)
+    if as_tuple:
+        return tuple(places)
+    if not places:
+        return _C.full((1 if input.item() else 0, 0), 0, _C.int64)
+    return _ops["stack"](places, 1)
+
+
+def argwhere(input):
+    return nonzero(input)
+
+
+def masked_select(input, mask):
+    shape = broadcast_shapes(input.shape, mask.shape)
+    return input.expand(shape)[mask.expand(shape)]
+
+
+def broadcast_shapes(*shapes):
+    rank = 0
+    for s in shapes:
+        rank = rank if rank > len(s) else len(s)
+    out = [1] * rank
+    for s in shapes:
+        for i, n in enumerate(reversed(s)):
+            if n != 1:
+                out[rank - 1 - i] = n
+    return tuple(out)
+
+
+__all__.append("broadcast_shapes")
+
+
+def broadcast_tensors(*tensors):
+    shape = broadcast_shapes(*[t.shape for t in tensors])
+    return tuple([t.expand(shape) for t in tensors])
+
+
+def broadcast_to(input, shape):
+    return input.expand(shape)
+
+
+def ravel(input):
+    return input.reshape(-1)
+
+
+def take(input, index):
+    return input.reshape(-1)[index]
+
+
+def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    values = _C.values(input)
+    found = {}
+    for v in values:
+        found[v] = found.get(v, 0) + 1
+    order = list(found)
+    order.sort()
+    place = {v: i for i, v in enumerate(order)}
+    out = [_C.tensor(order, input.dtype)]
+    if return_inverse:
+        out.append(_C.tensor([place[v] for v in values], _C.int64).reshape(input.shape))
+    if return_counts:
+        out.append(_C.tensor([found[v] for v in order], _C.int64))
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+def bincount(input, weights=None, minlength=0):
+    values = input.tolist()
+    weight = weights.tolist() if weights is not None else [1] * len(values)
+    n = minlength
+    for v in values:
+        n = n if n > v + 1 else v + 1
+    out = [0] * n
+    for v, w in zip(values, weight):
+        out[v] += w
+    return _C.tensor(out, None if weights is not None and n else _C.int64)
+
+
+def count_nonzero(input, dim=None):
+    return (input != 0).sum(dim)
+
+
+def equal(input, other):
+    return tuple(input.shape) == tuple(other.shape) and (input == other).all().item()
+
+
+def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    close = (input - other).abs() <= atol + rtol * other.abs()
+    close = close | (input == other)
+    if equal_nan:
+        close = close | (input.isnan() & other.isnan())
+    return close
+
+
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    return isclose(input, other, rtol, atol, equal_nan).all().item()
+
+
+def is_nonzero(input):
+    return bool(input)
+
+
+def numel(input):
+    return input.numel()
+
+
+def clamp_min(input, min):
+    return _ops["clamp"](input, min)
+
+
+def clamp_max(input, max):
+    return _ops["clamp"](input, None, max)
+
+
+def atleast_1d(*tensors):
+    out = [t.reshape(1) if t.dim() == 0 else t for t in tensors]
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+def atleast_2d(*tensors):
+    out = [t.reshape(1, -1) if t.dim() < 2 else t for t in tensors]
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+def column_stack(tensors):
+    return _ops["hstack"]([t.reshape(-1, 1) if t.dim() < 2 else t for t in tensors])
+
+
+def fliplr(input):
+    return _ops["flip"](input, [1])
+
+
+def flipud(input):
+    return _ops["flip"](input, [0])
+
+
+def rot90(input, k=1, dims=(0, 1)):
+    for _ in range(k % 4):
+        input = _ops["flip"](input.transpose(dims[0], dims[1]), [dims[0]])
+    return input
+
+
+def block_diag(*tensors):
+    width = sum([t.shape[1] for t in tensors])
+    rows, at = [], 0
+    for t in tensors:
+        rows.append(_ops["pad"](t, [at, width - at - t.shape[1]]))
+        at += t.shape[1]
+    return _ops["cat"](rows)
+
+
+def cartesian_prod(*tensors):
+    grids = _ops["meshgrid"](list(tensors), indexing="ij")
+    return _ops["stack"]([g.reshape(-1) for g in grids], 1)
+
+
+def meshgrid(*tensors, indexing="ij"):
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tensors[0]
+    return _ops["meshgrid"](list(tensors), indexing=indexing)
+
+
+def positive(input):
+    return input
+
+
+def scalar_tensor(value, *, dtype=None):
+    return _C.tensor(value, dtype or _C.get_default_dtype())
+
+
+def typename(obj):
+    return type(obj).__name__
+
+
+def heaviside(input, values):
+    return where(input == 0, values, (input > 0).to(input.dtype))
+
+
+def softmax(input, dim, dtype=None):
+    return _ops["softmax"](input, dim)
+
+
+def log_softmax(input, dim, dtype=None):
+    return _ops["log_softmax"](input, dim)
+
+
+class linalg:
+    """torch.linalg: what operators of the table give."""
+
+    @staticmethod
+    def norm(A, ord=None, dim=None, keepdim=False):
+        return norm(A, "fro" if ord is None else ord, dim, keepdim)
+
+    @staticmethod
+    def vector_norm(x, ord=2, dim=None, keepdim=False):
+        return _ops["linalg_vector_norm"](x, ord, dim, keepdim)
+
+    @staticmethod
+    def matmul(a, b):
+        return a @ b
+
+
+class special:
+    """torch.special."""
+
+    expit = staticmethod(_ops["sigmoid"])
+    erf = staticmethod(_ops["erf"])
+    xlogy = staticmethod(_ops["xlogy"])
+
+
+__all__ = [_n for _n in dict.fromkeys(__all__) if _n in globals()]

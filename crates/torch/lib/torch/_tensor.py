@@ -1,0 +1,379 @@
+"""Methods of Tensor that PyTorch's Python layer would have, on the natives of torch._C."""
+
+from torch import _C
+import torch
+from torch import _functions
+from torch._C import Tensor
+import builtins
+
+_ops = _C._ops
+
+
+def Generator(device="cpu"):
+    """A source of random numbers of its own."""
+    return _C.generator()
+
+
+_C.Generator.device = property(lambda self: torch.device("cpu"))
+
+
+def _seed(self):
+    import random
+    value = random.getrandbits(63)
+    self.manual_seed(value)
+    return value
+
+
+_C.Generator.seed = _seed
+default_generator = _C.default_generator()
+
+
+# Attributes.
+Tensor.grad = property(_C.get_grad, _C.set_grad)
+Tensor.requires_grad = property(_C.requires_grad, _C.set_requires_grad)
+Tensor.data = property(lambda self: self.detach(), _C.set_data)
+Tensor.is_leaf = property(_C.is_leaf)
+Tensor._version = property(_C.version)
+Tensor.device = property(lambda self: torch._here)
+Tensor.is_cuda = property(lambda self: torch._here.type == "cuda")
+Tensor.is_mps = property(lambda self: False)
+Tensor.is_sparse = property(lambda self: False)
+Tensor.is_quantized = property(lambda self: False)
+Tensor.layout = property(lambda self: torch.strided)
+Tensor.names = property(lambda self: (None,) * self.dim())
+Tensor.itemsize = property(lambda self: self.dtype.itemsize)
+Tensor.nbytes = property(lambda self: self.numel() * self.dtype.itemsize)
+Tensor.real = property(lambda self: self)
+
+
+class _Node:
+    def __init__(self, name):
+        self._name = name
+
+    def name(self):
+        return self._name
+
+    def __repr__(self):
+        return f"<{self._name} object at 0x7f0000000000>"
+
+
+def _grad_fn(self):
+    name = _C.made_by(self)
+    return None if name is None else _Node(name)
+
+
+Tensor.grad_fn = property(_grad_fn)
+
+
+def _transposed(self):
+    return self.permute(list(range(self.dim() - 1, -1, -1)))
+
+
+Tensor.T = property(_transposed)
+Tensor.mT = property(lambda self: self.transpose(-2, -1))
+Tensor.H = Tensor.mT
+
+# Values.
+Tensor.item = lambda self: _C.item(self)
+Tensor.tolist = lambda self: _C.tolist(self)
+Tensor.__repr__ = lambda self, **kwargs: _C.repr(self)
+Tensor.__str__ = lambda self: _C.repr(self)
+Tensor.__float__ = lambda self: builtins.float(_C.item(self))
+Tensor.__int__ = lambda self: builtins.int(_C.item(self))
+Tensor.__index__ = lambda self: builtins.int(_C.item(self))
+
+
+def __bool__(self):
+    if self.numel() != 1:
+        if self.numel() == 0:
+            raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
+        raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+    return builtins.bool(_C.item(self))
+
+
+Tensor.__bool__ = __bool__
+
+
+def __format__(self, spec):
+    if self.dim() == 0:
+        return format(_C.item(self), spec)
+    if spec:
+        raise TypeError("unsupported format string passed to Tensor.__format__")
+    return _C.repr(self)
+
+
+Tensor.__format__ = __format__
+
+
+def __len__(self):
+    if self.dim() == 0:
+        raise TypeError("len() of a 0-d tensor")
+    return self.shape[0]
+
+
+Tensor.__len__ = __len__
+
+
+def __iter__(self):
+    if self.dim() == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(_ops["unbind"](self, 0))
+
+
+Tensor.__iter__ = __iter__
+
+
+def __contains__(self, element):
+    return (self == element).any().item()
+
+
+Tensor.__contains__ = __contains__
+Tensor.__neg__ = lambda self: _ops["neg"](self)
+Tensor.__pos__ = lambda self: self
+Tensor.__abs__ = lambda self: _ops["abs"](self)
+Tensor.__round__ = lambda self, digits=0: _ops["round"](self, decimals=digits)
+
+
+def __invert__(self):
+    return _ops["logical_not"](self) if self.dtype == torch.bool else _ops["bitwise_not"](self)
+
+
+Tensor.__invert__ = __invert__
+
+
+def __deepcopy__(self, memo):
+    made = self.detach().clone()
+    if type(self) is not Tensor:
+        made = _C.make(type(self), made, self.requires_grad)
+    elif self.requires_grad:
+        made.requires_grad_()
+    memo[id(self)] = made
+    return made
+
+
+Tensor.__deepcopy__ = __deepcopy__
+Tensor.__copy__ = lambda self: self.clone()
+Tensor.__reduce_ex__ = lambda self, protocol: (torch.tensor, (self.tolist(),))
+
+
+# Autograd.
+def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+    torch.autograd._backward(self, gradient, retain_graph, create_graph)
+
+
+Tensor.backward = backward
+Tensor.requires_grad_ = lambda self, requires_grad=True: _C.set_requires_grad(self, requires_grad)
+Tensor.detach_ = lambda self: _C.detach_(self)
+
+
+def register_hook(self, hook):
+    return torch.autograd._register_hook(self, hook)
+
+
+Tensor.register_hook = register_hook
+Tensor.retain_grad = lambda self: None
+
+
+# Types and places.
+def to(self, *args, device=None, dtype=None, non_blocking=False, copy=False, memory_format=None):
+    for a in args:
+        if isinstance(a, torch.dtype):
+            dtype = a
+        elif isinstance(a, Tensor):
+            dtype = a.dtype
+        elif isinstance(a, str):
+            torch.device(a)
+    made = self if dtype is None else _C.cast(self, dtype)
+    return made.clone() if copy and made is self else made
+
+
+Tensor.to = to
+
+
+def _caster(kind):
+    return lambda self, memory_format=None: _C.cast(self, kind)
+
+
+for _name, _kind in (
+    ("float", _C.float32), ("double", _C.float64), ("half", _C.float16), ("bfloat16", _C.bfloat16), ("long", _C.int64),
+    ("int", _C.int32), ("short", _C.int16), ("bool", _C.bool), ("byte", _C.uint8), ("char", _C.int8),
+):
+    setattr(Tensor, _name, _caster(_kind))
+
+
+def type_(self, dtype=None, non_blocking=False):
+    names = {
+        "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long", "int32": "Int",
+        "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
+    }
+    if dtype is None:
+        return "torch." + names[str(self.dtype)[6:]] + "Tensor"
+    if isinstance(dtype, str):
+        name = dtype.split(".")[-1][:-6]
+        dtype = getattr(torch, [k for k, v in names.items() if v == name][0])
+    if not isinstance(dtype, torch.dtype):
+        return dtype(self)
+    return _C.cast(self, dtype)
+
+
+Tensor.type = type_
+Tensor.type_as = lambda self, other: _C.cast(self, other.dtype)
+Tensor.cpu = lambda self, memory_format=None: self
+Tensor.cuda = lambda self, device=None, non_blocking=False: self
+Tensor.pin_memory = lambda self: self
+Tensor.share_memory_ = lambda self: self
+Tensor.is_floating_point = lambda self: self.dtype.is_floating_point
+Tensor.is_complex = lambda self: False
+Tensor.is_contiguous = lambda self, memory_format=None: True
+Tensor.is_pinned = lambda self: False
+Tensor.get_device = lambda self: 0 if self.is_cuda else -1
+Tensor.contiguous = lambda self, memory_format=None: self
+Tensor.element_size = lambda self: self.dtype.itemsize
+Tensor.nelement = Tensor.numel
+Tensor.ndimension = Tensor.dim
+Tensor.data_ptr = lambda self: id(self)
+Tensor.storage_offset = lambda self: 0
+
+
+def stride(self, dim=None):
+    out, n = [], 1
+    for size in reversed(self.shape):
+        out.insert(0, n)
+        n *= size
+    return tuple(out) if dim is None else out[dim]
+
+
+Tensor.stride = stride
+
+
+def numpy(self, *, force=False):
+    if self.requires_grad and not force:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    import numpy
+    return numpy._of(self)
+
+
+Tensor.numpy = numpy
+
+
+# Copies and shapes.
+
+
+def _clone(self, *, memory_format=None):
+    if self.dtype == torch.bool:
+        return _ops["logical_or"](self, self)
+    return _ops["mul"](self, 1)
+
+
+Tensor.clone = _clone
+
+
+def view(self, *shape):
+    if len(shape) == 1 and isinstance(shape[0], torch.dtype):
+        raise NotImplementedError("Tensor.view(dtype)")
+    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+        shape = shape[0]
+    return _ops["reshape"](self, shape)
+
+
+Tensor.view = view
+Tensor.view_as = lambda self, other: _ops["reshape"](self, other.shape)
+Tensor.reshape_as = lambda self, other: _ops["reshape"](self, other.shape)
+Tensor.expand_as = lambda self, other: _ops["expand"](self, other.shape)
+Tensor.ravel = lambda self: _ops["reshape"](self, (-1,))
+Tensor.swapaxes = lambda self, a, b: _ops["transpose"](self, a, b)
+Tensor.swapdims = Tensor.swapaxes
+Tensor.moveaxis = lambda self, a, b: _ops["movedim"](self, a, b)
+Tensor.adjoint = lambda self: self.transpose(-2, -1)
+Tensor.broadcast_to = lambda self, shape: self.expand(shape)
+Tensor.repeat_interleave = lambda self, repeats, dim=None: _repeat_interleave(self, repeats, dim)
+Tensor.resize_ = lambda self, *shape: self
+Tensor.t_ = lambda self: _set(self, self.t())
+
+
+def _repeat_interleave(self, repeats, dim=None):
+    if isinstance(repeats, Tensor) and repeats.numel() > 1:
+        index = []
+        for i, n in enumerate(repeats.tolist()):
+            index += [i] * n
+        x = self.reshape(-1) if dim is None else self
+        return x.index_select(0 if dim is None else dim, torch.tensor(index))
+    repeats = repeats.item() if isinstance(repeats, Tensor) else repeats
+    return _ops["repeat_interleave"](self, repeats, dim)
+
+
+def _set(self, value):
+    _C.set_data(self, value)
+    return self
+
+
+# Functions of torch that are methods too.
+for _name in """max min sort topk std var norm nonzero masked_select unique equal allclose isclose count_nonzero bincount median
+kthvalue cummax cummin clamp_min clamp_max take argwhere aminmax tensordot inner ger addmv quantile fliplr flipud rot90
+absolute negative multiply subtract divide true_divide greater greater_equal less less_equal not_equal clip dist softmax log_softmax
+std_mean var_mean is_nonzero heaviside""".split():
+    setattr(Tensor, _name, getattr(_functions, _name))
+
+Tensor.where = lambda self, condition, other: _ops["where"](condition, self, other)
+Tensor.multinomial = lambda self, num_samples, replacement=False, generator=None: _C.multinomial(self, num_samples, replacement, generator)
+Tensor.bernoulli = lambda self, p=None, generator=None: torch.bernoulli(self, p, generator=generator)
+
+
+# Tensors like this one.
+def _size(size):
+    return size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+
+
+Tensor.new_zeros = lambda self, *size, dtype=None, device=None, requires_grad=False: torch.full(
+    _size(size), 0, dtype=dtype or self.dtype, requires_grad=requires_grad)
+Tensor.new_ones = lambda self, *size, dtype=None, device=None, requires_grad=False: torch.full(
+    _size(size), 1, dtype=dtype or self.dtype, requires_grad=requires_grad)
+Tensor.new_empty = Tensor.new_zeros
+Tensor.new_full = lambda self, size, value, dtype=None, device=None, requires_grad=False: torch.full(
+    size, value, dtype=dtype or self.dtype, requires_grad=requires_grad)
+Tensor.new_tensor = lambda self, data, dtype=None, device=None, requires_grad=False: torch.tensor(
+    data, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+
+def new(self, *args):
+    return torch.tensor(args[0], dtype=self.dtype) if args and isinstance(args[0], (list, Tensor)) else torch.zeros(*args, dtype=self.dtype)
+
+
+Tensor.new = new
+
+
+# In place.
+Tensor.fill_ = lambda self, value: self.copy_(value if isinstance(value, Tensor) else torch.full((), value, dtype=self.dtype))
+Tensor.zero_ = lambda self: self.copy_(torch.full((), 0, dtype=self.dtype))
+Tensor.normal_ = lambda self, mean=0.0, std=1.0, generator=None: self.copy_(_C.normal(self.shape, mean, std, self.dtype, generator))
+Tensor.uniform_ = lambda self, a=0.0, b=1.0, generator=None, **k: self.copy_(
+    _C.uniform(self.shape, k.get("from", a), k.get("to", b), self.dtype, generator))
+Tensor.bernoulli_ = lambda self, p=0.5, generator=None: self.copy_(
+    _C.bernoulli(self.shape, p, None, generator) if not isinstance(p, Tensor) else _C.bernoulli_of(p, generator))
+Tensor.exponential_ = lambda self, lambd=1.0, generator=None: self.copy_(_C.exponential(self.shape, lambd, generator))
+
+
+def random_(self, low=None, high=None, generator=None):
+    if low is None and self.dtype == torch.int64:
+        values = [_C.random64(generator) for _ in range(self.numel())]
+        return _set(self, torch.tensor([v % 2 ** 31 for v in values]).reshape(self.shape))
+    if high is None:
+        low, high = 0, low if low is not None else (1 << 24)
+    return self.copy_(_C.randint(self.shape, low, high, None, generator))
+
+
+Tensor.random_ = random_
+Tensor.clip_ = Tensor.clamp_
+Tensor.clamp_min_ = lambda self, min: self.clamp_(min)
+Tensor.clamp_max_ = lambda self, max: self.clamp_(None, max)
+Tensor.multiply_ = Tensor.mul_
+Tensor.unsqueeze_ = lambda self, dim: _set(self, self.unsqueeze(dim))
+Tensor.squeeze_ = lambda self, *dim: _set(self, self.squeeze(*dim))
+Tensor.transpose_ = lambda self, a, b: _set(self, self.transpose(a, b))
+Tensor.masked_fill_ = lambda self, mask, value: self.copy_(self.masked_fill(mask, value))
+Tensor.fill_diagonal_ = lambda self, value, wrap=False: self.copy_(
+    torch.where(torch.eye(*self.shape, dtype=torch.bool), torch.full((), value, dtype=self.dtype), self))
+Tensor.set_ = _set
+Tensor.apply_ = lambda self, f: self.copy_(torch.tensor([f(v) for v in _C.values(self)], dtype=self.dtype).reshape(self.shape))
+Tensor.as_subclass = lambda self, cls: _C.make(cls, self, self.requires_grad)
+Tensor.retains_grad = property(lambda self: False)

@@ -1,0 +1,152 @@
+"""Differentiation: scopes, backward, grad, functions with derivatives of their own."""
+
+from torch import _C
+import functools
+
+
+class _Scope:
+    """A scope in which recording is on or off; also a decorator."""
+
+    _mode = False
+
+    def __init__(self, mode=None):
+        if callable(mode):
+            raise TypeError("use the decorator with parentheses")
+        self._before = []
+
+    def __new__(cls, function=None, *args):
+        made = object.__new__(cls)
+        if callable(function):
+            made._before = []
+            return made(function)
+        return made
+
+    def __enter__(self):
+        self._before.append(_C.set_grad_enabled(self._mode))
+        return self
+
+    def __exit__(self, *exc):
+        _C.set_grad_enabled(self._before.pop())
+        return False
+
+    def __call__(self, function):
+        mode = self._mode
+
+        @functools.wraps(function)
+        def wrapped(*args, **kwargs):
+            before = _C.set_grad_enabled(mode)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                _C.set_grad_enabled(before)
+        return wrapped
+
+
+class no_grad(_Scope):
+    _mode = False
+
+
+class enable_grad(_Scope):
+    _mode = True
+
+
+class inference_mode(_Scope):
+    _mode = False
+
+    def __init__(self, mode=True):
+        self._before = []
+        self._mode = not mode
+
+
+class set_grad_enabled(_Scope):
+    def __new__(cls, mode):
+        return object.__new__(cls)
+
+    def __init__(self, mode):
+        self._mode = mode
+        self._before = []
+        self._outer = _C.set_grad_enabled(mode)
+
+    def __enter__(self):
+        self._before.append(self._outer)
+        return self
+
+
+def _backward(tensor, gradient=None, retain_graph=None, create_graph=False):
+    reached = _C.backward(tensor, gradient, bool(retain_graph) or create_graph)
+    for leaf in reached:
+        hooks = leaf.__dict__.get("_hooks")
+        if hooks:
+            for hook in list(hooks.values()):
+                changed = hook(leaf.grad)
+                if changed is not None:
+                    leaf.grad = changed
+
+
+class _Handle:
+    def __init__(self, hooks, key):
+        self._hooks, self._key = hooks, key
+
+    def remove(self):
+        self._hooks.pop(self._key, None)
+
+
+def _register_hook(tensor, hook):
+    if not tensor.is_leaf:
+        raise NotImplementedError("Tensor.register_hook of a tensor that is no leaf")
+    hooks = tensor.__dict__.setdefault("_hooks", {})
+    key = len(hooks) + 1
+    while key in hooks:
+        key += 1
+    hooks[key] = hook
+    return _Handle(hooks, key)
+
+
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):
+    if not isinstance(tensors, (list, tuple)):
+        tensors, grad_tensors = [tensors], [grad_tensors]
+    for i, t in enumerate(tensors):
+        _backward(t, None if grad_tensors is None else grad_tensors[i], retain_graph, create_graph)
+
+
+def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None,
+         is_grads_batched=False, materialize_grads=False):
+    outputs = outputs if isinstance(outputs, (list, tuple)) else [outputs]
+    inputs = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    if grad_outputs is None:
+        grad_outputs = [None] * len(outputs)
+    elif not isinstance(grad_outputs, (list, tuple)):
+        grad_outputs = [grad_outputs]
+    found = _C.gradients(list(outputs), list(inputs), list(grad_outputs), create_graph, bool(retain_graph))
+    for i, g in enumerate(found):
+        if g is None:
+            if materialize_grads:
+                found[i] = inputs[i].detach() * 0
+            elif not allow_unused:
+                raise RuntimeError(
+                    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "
+                    "the desired behavior."
+                )
+    return tuple(found)
+
+
+class Variable:
+    """What tensors were before they could require gradients themselves."""
+
+    def __new__(cls, data, requires_grad=False, volatile=False):
+        made = data.detach()
+        return made.requires_grad_() if requires_grad else made
+
+
+class _Detect:
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        return False
+
+
+detect_anomaly = set_detect_anomaly = _Detect

@@ -1,0 +1,185 @@
+"""torch.nn.functional."""
+
+from torch import _C
+from torch._C import Tensor
+import math
+
+_ops = _C._ops
+_here = globals()
+
+for _name in """leaky_relu elu celu selu silu mish gelu softplus logsigmoid softsign tanhshrink glu hardtanh relu6 hardsigmoid hardswish
+prelu sigmoid tanh linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d mse_loss l1_loss smooth_l1_loss
+huber_loss kl_div cosine_similarity pairwise_distance cosine_embedding_loss margin_ranking_loss hinge_embedding_loss soft_margin_loss
+multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss poisson_nll_loss gaussian_nll_loss binary_cross_entropy
+triplet_margin_loss one_hot adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d
+pixel_shuffle pixel_unshuffle grid_sample affine_grid interpolate batch_norm layer_norm rms_norm group_norm instance_norm
+avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d max_pool3d ctc_loss local_response_norm hardshrink softshrink""".split():
+    if _name in _ops:
+        _here[_name] = _ops[_name]
+
+
+def _inplace(name):
+    row = _ops[name]
+
+    def function(input, *args, inplace=False, **kwargs):
+        made = row(input, *args, **kwargs)
+        return input.copy_(made) if inplace and not input.requires_grad else made
+    return function
+
+
+for _name in """relu relu6 leaky_relu elu celu selu silu mish hardtanh hardsigmoid hardswish threshold""".split():
+    _here[_name] = _inplace(_name)
+relu_ = relu
+
+
+def softmax(input, dim=None, _stacklevel=3, dtype=None):
+    return _ops["softmax"](input if dtype is None else input.to(dtype), -1 if dim is None else dim)
+
+
+def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    return _ops["log_softmax"](input if dtype is None else input.to(dtype), -1 if dim is None else dim)
+
+
+def softmin(input, dim=None):
+    return softmax(-input, dim)
+
+
+def _reduction(size_average, reduce, reduction):
+    if size_average is None and reduce is None:
+        return reduction
+    if reduce is False:
+        return "none"
+    return "sum" if size_average is False else "mean"
+
+
+def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
+    reduction = _reduction(size_average, reduce, reduction)
+    return _ops["cross_entropy"](
+        input, target, weight, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing)
+
+
+def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
+    return _ops["nll_loss"](input, target, weight, ignore_index=ignore_index, reduction=_reduction(size_average, reduce, reduction))
+
+
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    return _ops["mse_loss"](input, target, reduction=_reduction(size_average, reduce, reduction))
+
+
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    return _ops["l1_loss"](input, target, reduction=_reduction(size_average, reduce, reduction))
+
+
+def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    return _ops["binary_cross_entropy"](input, target, weight, reduction=_reduction(size_average, reduce, reduction))
+
+
+def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
+    return _ops["binary_cross_entropy_with_logits"](
+        input, target, weight, pos_weight, reduction=_reduction(size_average, reduce, reduction))
+
+
+def dropout(input, p=0.5, training=True, inplace=False):
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0:
+        return input
+    if p == 1:
+        return input * 0
+    mask = _C.bernoulli(input.shape, 1 - p)
+    return input * (mask / (1 - p))
+
+
+def _feature_dropout(input, p, training, dims):
+    if not training or p == 0:
+        return input
+    shape = list(input.shape[:input.dim() - dims]) + [1] * dims
+    return input * (_C.bernoulli(shape, 1 - p) / (1 - p))
+
+
+def dropout1d(input, p=0.5, training=True, inplace=False):
+    return _feature_dropout(input, p, training, 1)
+
+
+def dropout2d(input, p=0.5, training=True, inplace=False):
+    return _feature_dropout(input, p, training, 2)
+
+
+def dropout3d(input, p=0.5, training=True, inplace=False):
+    return _feature_dropout(input, p, training, 3)
+
+
+def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+    return _ops["embedding"](weight, input, padding_idx)
+
+
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
+    return _ops["layer_norm"](input, normalized_shape, weight, bias, eps=eps)
+
+
+def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+    return _ops["normalize"](input, float(p), dim, eps)
+
+
+def pad(input, pad, mode="constant", value=None):
+    return _ops["pad"](input, list(pad), mode=mode, value=0.0 if value is None else float(value))
+
+
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05):
+    made = _ops["batch_norm"](input, running_mean, running_var, weight, bias, training=training, momentum=momentum, eps=eps)
+    if not isinstance(made, tuple):
+        return made
+    if training and running_mean is not None and len(made) >= 3:
+        running_mean.detach().copy_(made[1].detach())
+        running_var.detach().copy_(made[2].detach())
+    return made[0]
+
+
+def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    return _ops["max_pool2d"](input, kernel_size, stride, padding, dilation, ceil_mode=ceil_mode, return_indices=return_indices)
+
+
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
+    gumbels = -_C.exponential(logits.shape, 1.0).log()
+    soft = softmax((logits + gumbels) / tau, dim)
+    if not hard:
+        return soft
+    index = soft.argmax(dim, keepdim=True)
+    chosen = _C.full(soft.shape, 0.0).scatter_(dim, index, 1.0)
+    return chosen - soft.detach() + soft
+
+
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+    if dropout_p > 0.0:
+        scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+        scores = query @ key.transpose(-2, -1) * scale
+        if is_causal:
+            n, m = query.shape[-2], key.shape[-2]
+            attn_mask = _C.full((n, m), True).tril()
+        if attn_mask is not None:
+            if attn_mask.dtype == _C.bool:
+                scores = scores.masked_fill(attn_mask.logical_not(), float("-inf"))
+            else:
+                scores = scores + attn_mask
+        return dropout(softmax(scores, -1), dropout_p) @ value
+    return _ops["scaled_dot_product_attention"](
+        query, key, value, attn_mask, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa)
+
+
+def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
+    return _ops["im2col"](input, kernel_size, dilation, padding, stride)
+
+
+def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    return _ops["col2im"](input, output_size, kernel_size, dilation, padding, stride)
+
+
+upsample = _ops["interpolate"] if "interpolate" in _ops else None
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(f"module 'torch.nn.functional' has no attribute '{name}'")
+    known = [n for n in globals() if not n.startswith("_")]
+    raise NotImplementedError(
+        f"torch.nn.functional.{name} is not there; the nearest name is torch.nn.functional.{_C.nearest(name, known)}")

@@ -1,0 +1,152 @@
+"""Activations, and multi-head attention."""
+
+from torch import _C
+from torch.nn import functional as F
+from torch.nn import init
+from torch.nn.modules.module import Module
+from torch.nn.modules.layers import Linear
+from torch.nn.parameter import Parameter
+
+__all__ = []
+
+
+def _make(name, function, *settings, shows=None, inplace=False):
+    """A module that calls a function with settings: pairs of a name and a default."""
+    names = [n for n, _ in settings] + (["inplace"] if inplace else [])
+    defaults = dict(settings)
+    if inplace:
+        defaults["inplace"] = False
+
+    def __init__(self, *args, **kwargs):
+        Module.__init__(self)
+        if len(args) > len(names):
+            raise TypeError(f"{name}() takes at most {len(names)} arguments ({len(args)} given)")
+        values = dict(defaults)
+        values.update(zip(names, args))
+        for key, value in kwargs.items():
+            if key not in defaults:
+                raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{key}'")
+            values[key] = value
+        for key, value in values.items():
+            setattr(self, key, value)
+
+    def forward(self, input):
+        return function(input, *[getattr(self, n) for n, _ in settings])
+
+    def extra_repr(self):
+        parts = [f"{n}={getattr(self, n)!r}" for n in (shows if shows is not None else [n for n, _ in settings])]
+        if inplace and self.inplace:
+            parts.append("inplace=True")
+        return ", ".join(parts)
+
+    globals()[name] = type(name, (Module,), {"__init__": __init__, "forward": forward, "extra_repr": extra_repr, "__module__": "torch.nn"})
+    __all__.append(name)
+
+
+_ops = _C._ops
+_make("ReLU", _ops["relu"], inplace=True)
+_make("ReLU6", _ops["relu6"], inplace=True)
+_make("LeakyReLU", _ops["leaky_relu"], ("negative_slope", 0.01), inplace=True)
+_make("ELU", _ops["elu"], ("alpha", 1.0), inplace=True)
+_make("CELU", _ops["celu"], ("alpha", 1.0), inplace=True)
+_make("SELU", _ops["selu"], inplace=True)
+_make("SiLU", _ops["silu"], inplace=True)
+_make("Mish", _ops["mish"], inplace=True)
+_make("Hardswish", _ops["hardswish"], inplace=True)
+_make("Hardsigmoid", _ops["hardsigmoid"], inplace=True)
+_make("Hardtanh", _ops["hardtanh"], ("min_val", -1.0), ("max_val", 1.0), inplace=True)
+_make("GELU", lambda x, approximate: _ops["gelu"](x, approximate=approximate), ("approximate", "none"))
+_make("Sigmoid", _ops["sigmoid"])
+_make("Tanh", _ops["tanh"])
+_make("LogSigmoid", _ops["logsigmoid"])
+_make("Softsign", _ops["softsign"])
+_make("Tanhshrink", _ops["tanhshrink"])
+_make("Softplus", lambda x, beta, threshold: _ops["softplus"](x, float(beta), float(threshold)), ("beta", 1.0), ("threshold", 20.0))
+_make("Threshold", _ops["threshold"], ("threshold", 0.0), ("value", 0.0), inplace=True)
+_make("GLU", _ops["glu"], ("dim", -1))
+_make("Softmax", F.softmax, ("dim", None))
+_make("LogSoftmax", F.log_softmax, ("dim", None))
+_make("Softmin", F.softmin, ("dim", None))
+
+
+class PReLU(Module):
+    def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.weight = Parameter(_C.full((num_parameters,), init, _C.float32))
+
+    def forward(self, input):
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self):
+        return f"num_parameters={self.num_parameters}"
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    pass
+
+
+class MultiheadAttention(Module):
+    def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None, vdim=None,
+                 batch_first=False, device=None, dtype=None):
+        super().__init__()
+        if embed_dim % num_heads:
+            raise AssertionError("embed_dim must be divisible by num_heads")
+        self.embed_dim, self.num_heads, self.dropout, self.batch_first = embed_dim, num_heads, dropout, batch_first
+        self.head_dim = embed_dim // num_heads
+        self.in_proj_weight = Parameter(_C.full((3 * embed_dim, embed_dim), 0.0, _C.float32))
+        if bias:
+            self.in_proj_bias = Parameter(_C.full((3 * embed_dim,), 0.0, _C.float32))
+        else:
+            self.register_parameter("in_proj_bias", None)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias)
+        init.xavier_uniform_(self.in_proj_weight)
+        if bias:
+            init.constant_(self.out_proj.bias, 0.0)
+
+    def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True,
+                is_causal=False):
+        batched = query.dim() == 3
+        if not batched:
+            query, key, value = query.unsqueeze(0), key.unsqueeze(0), value.unsqueeze(0)
+        elif not self.batch_first:
+            query, key, value = query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1)
+        n, heads, size = self.embed_dim, self.num_heads, self.head_dim
+        weights = self.in_proj_weight.split(n)
+        biases = (None,) * 3 if self.in_proj_bias is None else self.in_proj_bias.split(n)
+        q, k, v = [
+            F.linear(x, w, b).reshape(x.shape[0], x.shape[1], heads, size).transpose(1, 2)
+            for x, w, b in zip((query, key, value), weights, biases)
+        ]
+        mask = None
+        if attn_mask is not None:
+            mask = attn_mask
+            if mask.dtype == _C.bool:
+                mask = _C.full(mask.shape, 0.0, _C.float32).masked_fill(attn_mask, float("-inf"))
+            if mask.dim() == 3:
+                mask = mask.reshape(query.shape[0], heads, mask.shape[1], mask.shape[2])
+        if key_padding_mask is not None:
+            pads = key_padding_mask
+            if pads.dtype == _C.bool:
+                pads = _C.full(pads.shape, 0.0, _C.float32).masked_fill(key_padding_mask, float("-inf"))
+            pads = pads.reshape(pads.shape[0], 1, 1, pads.shape[1])
+            mask = pads if mask is None else mask + pads
+        p = self.dropout if self.training else 0.0
+        weights = None
+        if need_weights:
+            scores = q @ k.transpose(-2, -1) * size ** -0.5
+            weights = F.softmax(scores if mask is None else scores + mask, -1)
+            weights = F.dropout(weights, p, p > 0)
+            made = weights @ v
+            weights = weights.mean(1) if average_attn_weights else weights
+        else:
+            made = F.scaled_dot_product_attention(q, k, v, mask, p, is_causal and mask is None)
+        made = self.out_proj(made.transpose(1, 2).reshape(query.shape[0], query.shape[1], n))
+        if not batched:
+            made, weights = made.squeeze(0), None if weights is None else weights.squeeze(0)
+        elif not self.batch_first:
+            made = made.transpose(0, 1)
+        return made, weights
+
+
+__all__ += ["PReLU", "MultiheadAttention"]

@@ -1,0 +1,54 @@
+"""Losses."""
+
+from torch.nn import functional as F
+from torch.nn.modules.module import Module
+
+__all__ = []
+
+
+def _make(name, function, *settings, weights=()):
+    """A loss that calls a function with settings by name."""
+
+    class Loss(Module):
+        def __init__(self, *args, **kwargs):
+            super().__init__()
+            names = list(weights) + ["size_average"] * bool(weights) + [n for n, _ in settings]
+            values = dict(zip(names, args))
+            values.update(kwargs)
+            for w in weights:
+                self.register_buffer(w, values.pop(w, None))
+            reduction = values.pop("reduction", "mean")
+            average, reduce = values.pop("size_average", None), values.pop("reduce", None)
+            self.reduction = F._reduction(average, reduce, reduction)
+            for key, default in settings:
+                setattr(self, key, values.pop(key, default))
+            if values:
+                raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{list(values)[0]}'")
+
+        def forward(self, *inputs):
+            given = {n: getattr(self, n) for n, _ in settings}
+            for w in weights:
+                given[w] = self._buffers[w]
+            return function(*inputs, reduction=self.reduction, **given)
+
+    Loss.__name__ = Loss.__qualname__ = name
+    Loss.__module__ = "torch.nn"
+    globals()[name] = Loss
+    __all__.append(name)
+
+
+_make("CrossEntropyLoss", F.cross_entropy, ("ignore_index", -100), ("label_smoothing", 0.0), weights=("weight",))
+_make("NLLLoss", F.nll_loss, ("ignore_index", -100), weights=("weight",))
+_make("MSELoss", F.mse_loss)
+_make("L1Loss", F.l1_loss)
+_make("SmoothL1Loss", F.smooth_l1_loss, ("beta", 1.0))
+_make("HuberLoss", F.huber_loss, ("delta", 1.0))
+_make("BCELoss", F.binary_cross_entropy, weights=("weight",))
+_make("BCEWithLogitsLoss", F.binary_cross_entropy_with_logits, weights=("weight", "pos_weight"))
+_make("KLDivLoss", F.kl_div, ("log_target", False))
+_make("CosineEmbeddingLoss", F.cosine_embedding_loss, ("margin", 0.0))
+_make("MarginRankingLoss", F.margin_ranking_loss, ("margin", 0.0))
+_make("HingeEmbeddingLoss", F.hinge_embedding_loss, ("margin", 1.0))
+_make("SoftMarginLoss", F.soft_margin_loss)
+_make("GaussianNLLLoss", F.gaussian_nll_loss, ("full", False), ("eps", 1e-6))
+_make("PoissonNLLLoss", F.poisson_nll_loss, ("log_input", True), ("full", False), ("eps", 1e-8))

@@ -1,0 +1,148 @@
+"""Normalisation."""
+
+from torch import _C
+from torch.nn import functional as F
+from torch.nn.modules.module import Module
+from torch.nn.parameter import Parameter
+
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm", "RMSNorm", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d"]
+
+
+def _full(n, value):
+    return _C.full(n if isinstance(n, (tuple, list)) else (n,), value, _C.get_default_dtype())
+
+
+class _BatchNorm(Module):
+    _ranks = (2, 3)
+
+    def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None):
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        if affine:
+            self.weight = Parameter(_full(num_features, 1.0))
+            self.bias = Parameter(_full(num_features, 0.0))
+        else:
+            self.register_parameter("weight", None)
+            self.register_parameter("bias", None)
+        self.register_buffer("running_mean", _full(num_features, 0.0) if track_running_stats else None)
+        self.register_buffer("running_var", _full(num_features, 1.0) if track_running_stats else None)
+        self.register_buffer("num_batches_tracked", _C.tensor(0) if track_running_stats else None)
+
+    def forward(self, input):
+        if input.dim() not in self._ranks:
+            wanted = "D or ".join([str(r) for r in self._ranks])
+            raise ValueError(f"expected {wanted}D input (got {input.dim()}D input)")
+        training = self.training or self.running_mean is None
+        momentum = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.track_running_stats:
+            self._buffers["num_batches_tracked"] = self.num_batches_tracked + 1
+            if self.momentum is None:
+                momentum = 1.0 / float(self.num_batches_tracked)
+        return F.batch_norm(input, self.running_mean, self.running_var, self.weight, self.bias, training, momentum, self.eps)
+
+    def reset_running_stats(self):
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+
+    def extra_repr(self):
+        return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+                f"track_running_stats={self.track_running_stats}")
+
+
+class BatchNorm1d(_BatchNorm):
+    pass
+
+
+class BatchNorm2d(_BatchNorm):
+    _ranks = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    _ranks = (5,)
+
+
+class LayerNorm(Module):
+    def __init__(self, normalized_shape, eps=1e-05, elementwise_affine=True, bias=True, device=None, dtype=None):
+        super().__init__()
+        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.eps, self.elementwise_affine = eps, elementwise_affine
+        if elementwise_affine:
+            self.weight = Parameter(_full(self.normalized_shape, 1.0))
+        else:
+            self.register_parameter("weight", None)
+        if elementwise_affine and bias:
+            self.bias = Parameter(_full(self.normalized_shape, 0.0))
+        else:
+            self.register_parameter("bias", None)
+
+    def forward(self, input):
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self):
+        text = f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        return text + f", bias={self.bias is not None}" if self.elementwise_affine else text
+
+
+class RMSNorm(Module):
+    def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None):
+        super().__init__()
+        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.eps, self.elementwise_affine = eps, elementwise_affine
+        if elementwise_affine:
+            self.weight = Parameter(_full(self.normalized_shape, 1.0))
+        else:
+            self.register_parameter("weight", None)
+
+    def forward(self, input):
+        return F.rms_norm(input, self.normalized_shape, self.weight, eps=self.eps)
+
+    def extra_repr(self):
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+class GroupNorm(Module):
+    def __init__(self, num_groups, num_channels, eps=1e-05, affine=True, device=None, dtype=None):
+        super().__init__()
+        if num_channels % num_groups:
+            raise ValueError("num_channels must be divisible by num_groups")
+        self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
+        if affine:
+            self.weight = Parameter(_full(num_channels, 1.0))
+            self.bias = Parameter(_full(num_channels, 0.0))
+        else:
+            self.register_parameter("weight", None)
+            self.register_parameter("bias", None)
+
+    def forward(self, input):
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, eps=self.eps)
+
+    def extra_repr(self):
+        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+
+
+class InstanceNorm2d(Module):
+    def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None):
+        super().__init__()
+        if track_running_stats:
+            raise NotImplementedError("InstanceNorm with track_running_stats")
+        self.num_features, self.eps, self.momentum, self.affine = num_features, eps, momentum, affine
+        self.track_running_stats = track_running_stats
+        if affine:
+            self.weight = Parameter(_full(num_features, 1.0))
+            self.bias = Parameter(_full(num_features, 0.0))
+        else:
+            self.register_parameter("weight", None)
+            self.register_parameter("bias", None)
+
+    def forward(self, input):
+        return F.group_norm(input, self.num_features, self.weight, self.bias, eps=self.eps)
+
+    def extra_repr(self):
+        return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+                f"track_running_stats={self.track_running_stats}")
+
+
+class InstanceNorm1d(InstanceNorm2d):
+    pass

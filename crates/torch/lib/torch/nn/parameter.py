@@ -1,0 +1,33 @@
+"""Parameters and buffers."""
+
+from torch import _C
+from torch._C import Tensor
+
+
+class Parameter(Tensor):
+    """A tensor that a module counts among what it learns."""
+
+    def __new__(cls, data=None, requires_grad=True):
+        if data is None:
+            data = _C.full((0,), 0.0)
+        return _C.make(cls, data, requires_grad)
+
+    def __init__(self, data=None, requires_grad=True):
+        pass
+
+    def __repr__(self):
+        return "Parameter containing:\n" + _C.repr(self)
+
+    __str__ = __repr__
+
+
+class Buffer(Tensor):
+    """A tensor that a module keeps and does not learn."""
+
+    def __new__(cls, data=None, *, persistent=True):
+        made = _C.make(cls, data, False)
+        made.persistent = persistent
+        return made
+
+    def __init__(self, data=None, *, persistent=True):
+        pass

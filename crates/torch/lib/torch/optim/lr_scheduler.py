@@ -1,0 +1,300 @@
+"""Schedules of the learning rate."""
+
+import math
+from bisect import bisect_right
+from collections import Counter
+
+
+class LRScheduler:
+    def __init__(self, optimizer, last_epoch=-1):
+        self.optimizer, self.last_epoch = optimizer, last_epoch
+        for group in optimizer.param_groups:
+            group.setdefault("initial_lr", group["lr"])
+        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self._step_count = 0
+        self._last_lr = [group["lr"] for group in optimizer.param_groups]
+        self._initial = True
+        self.step()
+        self._initial = False
+
+    def step(self, epoch=None):
+        self._step_count += 1
+        if epoch is None:
+            self.last_epoch += 1
+            rates = self.get_lr()
+        else:
+            self.last_epoch = epoch
+            rates = self._closed() if hasattr(self, "_closed") else self.get_lr()
+        for group, lr in zip(self.optimizer.param_groups, rates):
+            group["lr"] = lr
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+    def get_last_lr(self):
+        return self._last_lr
+
+    def _rates(self):
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+    def state_dict(self):
+        return {k: v for k, v in self.__dict__.items() if k != "optimizer"}
+
+    def load_state_dict(self, state_dict):
+        self.__dict__.update(state_dict)
+
+
+_LRScheduler = LRScheduler
+
+
+class LambdaLR(LRScheduler):
+    def __init__(self, optimizer, lr_lambda, last_epoch=-1):
+        many = isinstance(lr_lambda, (list, tuple))
+        self.lr_lambdas = list(lr_lambda) if many else [lr_lambda] * len(optimizer.param_groups)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        return [base * f(self.last_epoch) for f, base in zip(self.lr_lambdas, self.base_lrs)]
+
+
+class MultiplicativeLR(LambdaLR):
+    def get_lr(self):
+        if self.last_epoch > 0:
+            return [lr * f(self.last_epoch) for f, lr in zip(self.lr_lambdas, self._rates())]
+        return self._rates()
+
+
+class StepLR(LRScheduler):
+    def __init__(self, optimizer, step_size, gamma=0.1, last_epoch=-1):
+        self.step_size, self.gamma = step_size, gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
+            return self._rates()
+        return [lr * self.gamma for lr in self._rates()]
+
+
+class MultiStepLR(LRScheduler):
+    def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
+        self.milestones, self.gamma = Counter(milestones), gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        if self.last_epoch not in self.milestones:
+            return self._rates()
+        return [lr * self.gamma ** self.milestones[self.last_epoch] for lr in self._rates()]
+
+
+class ConstantLR(LRScheduler):
+    def __init__(self, optimizer, factor=1.0 / 3, total_iters=5, last_epoch=-1):
+        self.factor, self.total_iters = factor, total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        if self.last_epoch == 0:
+            return [lr * self.factor for lr in self._rates()]
+        if self.last_epoch != self.total_iters:
+            return self._rates()
+        return [lr * (1.0 / self.factor) for lr in self._rates()]
+
+
+class LinearLR(LRScheduler):
+    def __init__(self, optimizer, start_factor=1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1):
+        self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        if self.last_epoch == 0:
+            return [lr * self.start_factor for lr in self._rates()]
+        if self.last_epoch > self.total_iters:
+            return self._rates()
+        change = self.end_factor - self.start_factor
+        ratio = 1.0 + change / (self.total_iters * self.start_factor + (self.last_epoch - 1) * change)
+        return [lr * ratio for lr in self._rates()]
+
+
+class ExponentialLR(LRScheduler):
+    def __init__(self, optimizer, gamma, last_epoch=-1):
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        return self._rates() if self.last_epoch == 0 else [lr * self.gamma for lr in self._rates()]
+
+
+class PolynomialLR(LRScheduler):
+    def __init__(self, optimizer, total_iters=5, power=1.0, last_epoch=-1):
+        self.total_iters, self.power = total_iters, power
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        if self.last_epoch == 0 or self.last_epoch > self.total_iters:
+            return self._rates()
+        decay = ((1.0 - self.last_epoch / self.total_iters) / (1.0 - (self.last_epoch - 1) / self.total_iters)) ** self.power
+        return [lr * decay for lr in self._rates()]
+
+
+class CosineAnnealingLR(LRScheduler):
+    def __init__(self, optimizer, T_max, eta_min=0.0, last_epoch=-1):
+        self.T_max, self.eta_min = T_max, eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        e, n, low = self.last_epoch, self.T_max, self.eta_min
+        if e == 0:
+            return self._rates()
+        if self._step_count == 1 and e > 0:
+            return [low + (b - low) * (1 + math.cos(e * math.pi / n)) / 2 for b in self.base_lrs]
+        if (e - 1 - n) % (2 * n) == 0:
+            return [lr + (b - low) * (1 - math.cos(math.pi / n)) / 2 for b, lr in zip(self.base_lrs, self._rates())]
+        ratio = (1 + math.cos(math.pi * e / n)) / (1 + math.cos(math.pi * (e - 1) / n))
+        return [ratio * (lr - low) + low for lr in self._rates()]
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    def __init__(self, optimizer, T_0, T_mult=1, eta_min=0.0, last_epoch=-1):
+        self.T_0, self.T_i, self.T_mult, self.eta_min, self.T_cur = T_0, T_0, T_mult, eta_min, last_epoch
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        share = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+        return [self.eta_min + (b - self.eta_min) * share for b in self.base_lrs]
+
+    def step(self, epoch=None):
+        if epoch is None:
+            epoch = self.last_epoch + 1 if self.last_epoch >= 0 or not self._initial else 0
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur -= self.T_i
+                self.T_i *= self.T_mult
+        self.last_epoch = math.floor(epoch)
+        for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
+            group["lr"] = lr
+        self._last_lr = self._rates()
+
+
+class OneCycleLR(LRScheduler):
+    def __init__(self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3, anneal_strategy="cos",
+                 cycle_momentum=True, base_momentum=0.85, max_momentum=0.95, div_factor=25.0, final_div_factor=1e4, three_phase=False,
+                 last_epoch=-1):
+        self.total_steps = total_steps if total_steps is not None else epochs * steps_per_epoch
+        n = self.total_steps
+        if three_phase:
+            self._phases = [
+                (float(pct_start * n) - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum"),
+                (float(2 * pct_start * n) - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
+                (n - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
+            ]
+        else:
+            self._phases = [
+                (float(pct_start * n) - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum"),
+                (n - 1, "max_lr", "min_lr", "base_momentum", "max_momentum"),
+            ]
+        self._cosine = anneal_strategy == "cos"
+        self.cycle_momentum = cycle_momentum
+        many = isinstance(max_lr, (list, tuple))
+        for i, group in enumerate(optimizer.param_groups):
+            top = max_lr[i] if many else max_lr
+            group["initial_lr"] = top / div_factor
+            group["max_lr"] = top
+            group["min_lr"] = group["initial_lr"] / final_div_factor
+            if cycle_momentum:
+                if "betas" in group:
+                    group["betas"] = (max_momentum, *group["betas"][1:])
+                elif "momentum" in group:
+                    group["momentum"] = max_momentum
+                group["max_momentum"], group["base_momentum"] = max_momentum, base_momentum
+        super().__init__(optimizer, last_epoch)
+
+    def _anneal(self, start, end, share):
+        if self._cosine:
+            return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
+        return (end - start) * share + start
+
+    def get_lr(self):
+        step = self.last_epoch
+        if step > self.total_steps:
+            raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
+        rates = []
+        for group in self.optimizer.param_groups:
+            begin = 0.0
+            for i, (end, low, high, m_low, m_high) in enumerate(self._phases):
+                if step <= end or i == len(self._phases) - 1:
+                    share = (step - begin) / (end - begin)
+                    lr = self._anneal(group[low], group[high], share)
+                    if self.cycle_momentum:
+                        momentum = self._anneal(group[m_low], group[m_high], share)
+                    break
+                begin = end
+            rates.append(lr)
+            if self.cycle_momentum:
+                if "betas" in group:
+                    group["betas"] = (momentum, *group["betas"][1:])
+                elif "momentum" in group:
+                    group["momentum"] = momentum
+        return rates
+
+
+class SequentialLR(LRScheduler):
+    def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):
+        self.optimizer, self._schedulers, self._milestones = optimizer, schedulers, milestones
+        self.last_epoch = last_epoch + 1
+        for group in optimizer.param_groups:
+            group["lr"] = group["initial_lr"]
+        for s in schedulers:
+            s.last_epoch -= 1
+        schedulers[0]._initial = True
+        schedulers[0].step()
+        schedulers[0]._initial = False
+        self._last_lr = schedulers[0].get_last_lr()
+
+    def step(self):
+        self.last_epoch += 1
+        i = bisect_right(self._milestones, self.last_epoch)
+        s = self._schedulers[i]
+        if i > 0 and self._milestones[i - 1] == self.last_epoch:
+            for group, base in zip(self.optimizer.param_groups, s.base_lrs):
+                group["lr"] = base
+            s.last_epoch = -1
+            s._step_count = 0
+        s.step()
+        self._last_lr = s.get_last_lr()
+
+
+class ReduceLROnPlateau(LRScheduler):
+    def __init__(self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", cooldown=0, min_lr=0,
+                 eps=1e-8):
+        if factor >= 1.0:
+            raise ValueError("Factor should be < 1.0.")
+        self.optimizer, self.mode, self.factor, self.patience, self.threshold = optimizer, mode, factor, patience, threshold
+        self.threshold_mode, self.cooldown, self.eps = threshold_mode, cooldown, eps
+        self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * len(optimizer.param_groups)
+        self.best = math.inf if mode == "min" else -math.inf
+        self.num_bad_epochs = self.cooldown_counter = 0
+        self.last_epoch = 0
+        self._last_lr = self._rates()
+
+    def _better(self, a):
+        if self.threshold_mode == "rel":
+            edge = self.best * (1.0 - self.threshold if self.mode == "min" else 1.0 + self.threshold)
+        else:
+            edge = self.best - self.threshold if self.mode == "min" else self.best + self.threshold
+        return a < edge if self.mode == "min" else a > edge
+
+    def step(self, metrics, epoch=None):
+        current = float(metrics)
+        self.last_epoch += 1
+        if self._better(current):
+            self.best, self.num_bad_epochs = current, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.cooldown_counter > 0:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            for group, low in zip(self.optimizer.param_groups, self.min_lrs):
+                old = group["lr"]
+                new = max(old * self.factor, low)
+                if old - new > self.eps:
+                    group["lr"] = new
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+        self._last_lr = self._rates()

@@ -1,0 +1,262 @@
+"""Optimizers: parameter groups and state here, the update of one parameter an operator."""
+
+from collections import defaultdict
+from torch import _C
+from torch._C import Tensor
+from torch.autograd import no_grad, enable_grad
+
+_ops = _C._ops
+_numbers = {}
+
+
+def _scalar(value):
+    """A hyperparameter as a tensor: the same one while the number is the same."""
+    if isinstance(value, Tensor):
+        return value
+    if len(_numbers) > 256:
+        _numbers.clear()
+    if value not in _numbers:
+        _numbers[value] = _C.scalar(value)
+    return _numbers[value]
+
+
+def _betas(pair):
+    key = ("betas", *pair)
+    if key not in _numbers:
+        _numbers[key] = _C.tensor([float(b) for b in pair])
+    return _numbers[key]
+
+
+class Optimizer:
+    def __init__(self, params, defaults):
+        if isinstance(params, Tensor):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got torch.FloatTensor")
+        self.defaults = defaults
+        self.state = defaultdict(dict)
+        self.param_groups = []
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": [p[1] if isinstance(p, tuple) else p for p in groups]}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def add_param_group(self, param_group):
+        group = dict(param_group)
+        params = group["params"]
+        group["params"] = [params] if isinstance(params, Tensor) else [p[1] if isinstance(p, tuple) else p for p in params]
+        for p in group["params"]:
+            if not isinstance(p, Tensor):
+                raise TypeError("optimizer can only optimize Tensors, but one of the params is " + type(p).__name__)
+            if not p.is_leaf:
+                raise ValueError("can't optimize a non-leaf Tensor")
+        for key, value in self.defaults.items():
+            group.setdefault(key, value)
+        self.param_groups.append(group)
+
+    def zero_grad(self, set_to_none=True):
+        for group in self.param_groups:
+            for p in group["params"]:
+                if set_to_none:
+                    p.grad = None
+                elif p.grad is not None:
+                    p.grad.zero_()
+
+    def step(self, closure=None):
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        before = _C.set_grad_enabled(False)
+        try:
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if p.grad is not None:
+                        self._update(p, p.grad, self.state[p], group)
+        finally:
+            _C.set_grad_enabled(before)
+        return loss
+
+    def state_dict(self):
+        places, groups = {}, []
+        for group in self.param_groups:
+            packed = {k: v for k, v in group.items() if k != "params"}
+            for p in group["params"]:
+                places.setdefault(id(p), len(places))
+            packed["params"] = [places[id(p)] for p in group["params"]]
+            groups.append(packed)
+        state = {places[id(p)]: dict(s) for p, s in self.state.items()}
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict):
+        params = [p for group in self.param_groups for p in group["params"]]
+        saved = [i for group in state_dict["param_groups"] for i in group["params"]]
+        if len(params) != len(saved):
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+        for group, given in zip(self.param_groups, state_dict["param_groups"]):
+            for key, value in given.items():
+                if key != "params":
+                    group[key] = value
+        self.state = defaultdict(dict)
+        for p, i in zip(params, saved):
+            if i in state_dict["state"]:
+                self.state[p] = {
+                    k: v.clone() if isinstance(v, Tensor) else v for k, v in state_dict["state"][i].items()
+                }
+
+    def __repr__(self):
+        text = type(self).__name__ + " ("
+        for i, group in enumerate(self.param_groups):
+            text += f"\nParameter Group {i}\n"
+            for key in sorted(group):
+                if key != "params":
+                    text += f"    {key}: {group[key]}\n"
+        return text + ")"
+
+
+def _check(lr, **others):
+    if not isinstance(lr, Tensor) and lr < 0.0:
+        raise ValueError(f"Invalid learning rate: {lr}")
+    for name, value in others.items():
+        if value < 0.0:
+            raise ValueError(f"Invalid {name} value: {value}")
+
+
+def _zeros(p):
+    return _C.full(p.shape, 0.0, p.dtype)
+
+
+def _next(state):
+    """The count of steps, this one included, as a tensor."""
+    state["step"] = _scalar(float(_count(state)) + 1.0)
+    return state["step"]
+
+
+def _count(state):
+    step = state["step"]
+    return step.item() if isinstance(step, Tensor) else step
+
+
+class SGD(Optimizer):
+    def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None,
+                 differentiable=False, fused=None):
+        _check(lr, momentum=momentum, weight_decay=weight_decay)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        super().__init__(params, dict(lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay, nesterov=nesterov,
+                                      maximize=maximize, foreach=foreach, differentiable=differentiable, fused=fused))
+
+    def _update(self, p, grad, state, group):
+        settings = {"tensors": True, "nesterov": group["nesterov"], "maximize": group["maximize"], "dampening": float(group["dampening"])}
+        lr, decay = _scalar(group["lr"]), _scalar(group["weight_decay"])
+        if not group["momentum"]:
+            p.copy_(_first(_ops["sgd_step"](p, grad, None, lr, decay, **settings)))
+            return
+        fresh = state.get("momentum_buffer") is None
+        buffer = _zeros(p) if fresh else state["momentum_buffer"]
+        momentum = _scalar(group["momentum"])
+        if group["dampening"]:
+            made = _ops["sgd_step"](p, grad, buffer, lr, decay, momentum, _scalar(1.0 if fresh else 2.0), **settings)
+        else:
+            made = _ops["sgd_step"](p, grad, buffer, lr, decay, momentum, **settings)
+        p.copy_(made[0])
+        state["momentum_buffer"] = made[1]
+
+
+def _first(made):
+    return made[0] if isinstance(made, tuple) else made
+
+
+class _AdamBase(Optimizer):
+    _row = "adam_step"
+
+    def __init__(self, params, lr, betas, eps, weight_decay, amsgrad, settings):
+        _check(lr, epsilon=eps, weight_decay=weight_decay)
+        for i, b in enumerate(betas):
+            if not 0.0 <= b < 1.0:
+                raise ValueError(f"Invalid beta parameter at index {i}: {b}")
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, **settings))
+
+    def _update(self, p, grad, state, group):
+        if not state:
+            state["step"] = 0.0
+            state["exp_avg"], state["exp_avg_sq"] = _zeros(p), _zeros(p)
+            if group["amsgrad"]:
+                state["max_exp_avg_sq"] = _zeros(p)
+        largest = state.get("max_exp_avg_sq")
+        made = _ops[self._row](
+            p, grad, state["exp_avg"], state["exp_avg_sq"], _next(state), _scalar(group["lr"]), _scalar(group["weight_decay"]),
+            _betas(group["betas"]), largest, eps=group["eps"], maximize=group["maximize"])
+        p.copy_(made[0])
+        state["exp_avg"], state["exp_avg_sq"] = made[1], made[2]
+        if largest is not None:
+            state["max_exp_avg_sq"] = made[3]
+
+
+class Adam(_AdamBase):
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None, maximize=False,
+                 capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False):
+        if decoupled_weight_decay:
+            self._row = "adamw_step"
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, dict(
+            maximize=maximize, foreach=foreach, capturable=capturable, differentiable=differentiable, fused=fused,
+            decoupled_weight_decay=decoupled_weight_decay))
+
+
+class AdamW(_AdamBase):
+    _row = "adamw_step"
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, *, maximize=False, foreach=None,
+                 capturable=False, differentiable=False, fused=None):
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, dict(
+            maximize=maximize, foreach=foreach, capturable=capturable, differentiable=differentiable, fused=fused,
+            decoupled_weight_decay=True))
+
+
+class RMSprop(Optimizer):
+    def __init__(self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False, capturable=False, foreach=None,
+                 maximize=False, differentiable=False):
+        _check(lr, epsilon=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
+        super().__init__(params, dict(lr=lr, momentum=momentum, alpha=alpha, eps=eps, centered=centered, weight_decay=weight_decay,
+                                      capturable=capturable, foreach=foreach, maximize=maximize, differentiable=differentiable))
+
+    def _update(self, p, grad, state, group):
+        if not state:
+            state["step"] = 0.0
+            state["square_avg"] = _zeros(p)
+            if group["momentum"] > 0:
+                state["momentum_buffer"] = _zeros(p)
+            if group["centered"]:
+                state["grad_avg"] = _zeros(p)
+        _next(state)
+        moving = "momentum_buffer" in state
+        made = list(_ops["rmsprop_step"](
+            p, grad, state["square_avg"], _scalar(group["lr"]), _scalar(group["weight_decay"]), state.get("grad_avg"),
+            state.get("momentum_buffer"), _scalar(group["momentum"]) if moving else None,
+            alpha=group["alpha"], eps=group["eps"], centered=group["centered"], maximize=group["maximize"]))
+        p.copy_(made.pop(0))
+        state["square_avg"] = made.pop(0)
+        for key in ("grad_avg", "momentum_buffer"):
+            if key in state:
+                state[key] = made.pop(0)
+
+
+class Adagrad(Optimizer):
+    def __init__(self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *,
+                 maximize=False, differentiable=False, fused=None):
+        _check(lr, lr_decay=lr_decay, weight_decay=weight_decay, epsilon=eps)
+        super().__init__(params, dict(lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay,
+                                      initial_accumulator_value=initial_accumulator_value, foreach=foreach, maximize=maximize,
+                                      differentiable=differentiable, fused=fused))
+
+    def _update(self, p, grad, state, group):
+        if not state:
+            state["step"] = 0.0
+            state["sum"] = _C.full(p.shape, float(group["initial_accumulator_value"]), p.dtype)
+        made = _ops["adagrad_step"](
+            p, grad, state["sum"], _next(state), _scalar(group["lr"]), _scalar(group["weight_decay"]),
+            lr_decay=float(group["lr_decay"]), eps=group["eps"], maximize=group["maximize"])
+        p.copy_(made[0])
+        state["sum"] = made[1]

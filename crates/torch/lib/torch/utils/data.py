@@ -1,0 +1,249 @@
+"""Data sets, samplers and loaders; the order of a shuffled loader is PyTorch's."""
+
+from torch import _C
+from torch._C import Tensor
+import torch
+import bisect
+import math
+
+
+class Dataset:
+    def __getitem__(self, index):
+        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+
+    def __add__(self, other):
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset):
+    def __iter__(self):
+        raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
+
+
+class TensorDataset(Dataset):
+    def __init__(self, *tensors):
+        if any([t.shape[0] != tensors[0].shape[0] for t in tensors]):
+            raise AssertionError("Size mismatch between tensors")
+        self.tensors = tensors
+
+    def __getitem__(self, index):
+        return tuple([t[index] for t in self.tensors])
+
+    def __len__(self):
+        return self.tensors[0].shape[0]
+
+
+class ConcatDataset(Dataset):
+    def __init__(self, datasets):
+        self.datasets = list(datasets)
+        self.cumulative_sizes, n = [], 0
+        for d in self.datasets:
+            n += len(d)
+            self.cumulative_sizes.append(n)
+
+    def __len__(self):
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index):
+        if index < 0:
+            index += len(self)
+        which = bisect.bisect_right(self.cumulative_sizes, index)
+        return self.datasets[which][index - (self.cumulative_sizes[which - 1] if which else 0)]
+
+
+class Subset(Dataset):
+    def __init__(self, dataset, indices):
+        self.dataset, self.indices = dataset, indices
+
+    def __getitem__(self, index):
+        if isinstance(index, list):
+            return self.dataset[[self.indices[i] for i in index]]
+        return self.dataset[self.indices[index]]
+
+    def __len__(self):
+        return len(self.indices)
+
+
+def random_split(dataset, lengths, generator=None):
+    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
+        sizes = [int(math.floor(len(dataset) * share)) for share in lengths]
+        for i in range(len(dataset) - sum(sizes)):
+            sizes[i % len(sizes)] += 1
+        lengths = sizes
+    if sum(lengths) != len(dataset):
+        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
+    order = torch.randperm(sum(lengths), generator=generator).tolist()
+    out, at = [], 0
+    for n in lengths:
+        out.append(Subset(dataset, order[at:at + n]))
+        at += n
+    return out
+
+
+class Sampler:
+    def __init__(self, data_source=None):
+        pass
+
+
+class SequentialSampler(Sampler):
+    def __init__(self, data_source):
+        self.data_source = data_source
+
+    def __iter__(self):
+        return iter(range(len(self.data_source)))
+
+    def __len__(self):
+        return len(self.data_source)
+
+
+class RandomSampler(Sampler):
+    def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
+        self.data_source, self.replacement, self._count, self.generator = data_source, replacement, num_samples, generator
+
+    @property
+    def num_samples(self):
+        return len(self.data_source) if self._count is None else self._count
+
+    def __iter__(self):
+        n = len(self.data_source)
+        generator = self.generator
+        if generator is None:
+            generator = torch.Generator().manual_seed(_C.random64())
+        if self.replacement:
+            for _ in range(self.num_samples // 32):
+                yield from torch.randint(high=n, size=(32,), generator=generator, low=0).tolist()
+            yield from torch.randint(high=n, size=(self.num_samples % 32,), generator=generator, low=0).tolist()
+        else:
+            for _ in range(self.num_samples // n):
+                yield from torch.randperm(n, generator=generator).tolist()
+            yield from torch.randperm(n, generator=generator).tolist()[:self.num_samples % n]
+
+    def __len__(self):
+        return self.num_samples
+
+
+class SubsetRandomSampler(Sampler):
+    def __init__(self, indices, generator=None):
+        self.indices, self.generator = indices, generator
+
+    def __iter__(self):
+        for i in torch.randperm(len(self.indices), generator=self.generator).tolist():
+            yield self.indices[i]
+
+    def __len__(self):
+        return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler):
+    def __init__(self, weights, num_samples, replacement=True, generator=None):
+        self.weights = torch.as_tensor(weights, dtype=torch.float32)
+        self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
+
+    def __iter__(self):
+        yield from torch.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator).tolist()
+
+    def __len__(self):
+        return self.num_samples
+
+
+class BatchSampler(Sampler):
+    def __init__(self, sampler, batch_size, drop_last):
+        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
+
+    def __iter__(self):
+        batch = []
+        for i in self.sampler:
+            batch.append(i)
+            if len(batch) == self.batch_size:
+                yield batch
+                batch = []
+        if batch and not self.drop_last:
+            yield batch
+
+    def __len__(self):
+        n = len(self.sampler)
+        return n // self.batch_size if self.drop_last else (n + self.batch_size - 1) // self.batch_size
+
+
+def default_collate(batch):
+    first = batch[0]
+    if isinstance(first, Tensor):
+        return torch.stack(batch)
+    if isinstance(first, bool) or isinstance(first, int):
+        return torch.tensor(batch)
+    if isinstance(first, float):
+        return torch.tensor(batch, dtype=torch.float64)
+    if isinstance(first, str):
+        return batch
+    if isinstance(first, dict):
+        return {key: default_collate([b[key] for b in batch]) for key in first}
+    if isinstance(first, tuple) and hasattr(first, "_fields"):
+        return type(first)(*[default_collate(list(part)) for part in zip(*batch)])
+    if isinstance(first, (tuple, list)):
+        if any([len(b) != len(first) for b in batch]):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        return [default_collate(list(part)) for part in zip(*batch)]
+    if hasattr(first, "tolist"):
+        return torch.stack([torch.tensor(b) for b in batch])
+    raise TypeError(
+        f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {type(first)}")
+
+
+class DataLoader:
+    def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
+                 pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None, generator=None,
+                 *, prefetch_factor=None, persistent_workers=False, pin_memory_device="", in_order=True):
+        if sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        self.dataset, self.batch_size, self.drop_last, self.generator = dataset, batch_size, drop_last, generator
+        self.num_workers, self.pin_memory = num_workers, pin_memory
+        self._iterable = isinstance(dataset, IterableDataset)
+        if sampler is None and not self._iterable:
+            sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+        self.sampler = sampler
+        if batch_sampler is None and batch_size is not None and not self._iterable:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.batch_sampler = batch_sampler
+        self.collate_fn = collate_fn if collate_fn is not None else (default_collate if batch_size is not None else lambda x: x)
+        self._plain = collate_fn is None
+
+    def __len__(self):
+        if self._iterable:
+            n = len(self.dataset)
+            return n if self.batch_size is None else math.ceil(n / self.batch_size)
+        return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
+
+    def __iter__(self):
+        _C.random64(None if self.generator is None else self.generator)
+        return self._batches()
+
+    def _batches(self):
+        if self._iterable:
+            batch = []
+            for item in self.dataset:
+                if self.batch_size is None:
+                    yield self.collate_fn(item)
+                    continue
+                batch.append(item)
+                if len(batch) == self.batch_size:
+                    yield self.collate_fn(batch)
+                    batch = []
+            if batch and not self.drop_last:
+                yield self.collate_fn(batch)
+            return
+        if self.batch_sampler is None:
+            for i in self.sampler:
+                yield self.collate_fn(self.dataset[i])
+            return
+        whole = self._plain and type(self.dataset) is TensorDataset
+        for batch in self.batch_sampler:
+            if whole:
+                # The same as collating samples, by one operator.
+                index = torch.tensor(batch)
+                yield [t.index_select(0, index) for t in self.dataset.tensors]
+            else:
+                yield self.collate_fn([self.dataset[i] for i in batch])
+
+
+def get_worker_info():
+    return None

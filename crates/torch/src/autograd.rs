@@ -1,0 +1,243 @@
+//! `backward()`, `torch.autograd.grad` and the attributes that take part in them.
+
+use aludel_ir::Attrs;
+use aludel_python::Vm;
+use aludel_python::builtins::Def;
+use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
+use aludel_tensor::{Tensor, is_grad_enabled, no_grad, set_grad_enabled};
+use std::rc::{Rc, Weak};
+
+use crate::cell::{cell, expect, host, one};
+use crate::convert;
+use crate::state::{raise, state, wrap};
+
+/// Functions of `torch._C` about differentiation.
+pub(crate) const FUNCTIONS: &[Def] = &[
+    Def::new("backward", backward),
+    Def::new("gradients", gradients),
+    Def::new("is_grad_enabled", grad_enabled),
+    Def::new("set_grad_enabled", set_enabled),
+    Def::new("get_grad", get_grad),
+    Def::new("set_grad", set_grad),
+    Def::new("requires_grad", requires_grad),
+    Def::new("set_requires_grad", set_requires_grad),
+    Def::new("is_leaf", is_leaf),
+    Def::new("made_by", made_by),
+    Def::new("detach_", detach_in_place),
+    Def::new("version", version),
+];
+
+/// Makes a tensor object a leaf whose gradient is wanted.
+pub(crate) fn make_leaf(value: &Value) -> Result<(), Exc> {
+    let t = expect(value, "requires_grad_")?;
+    if !t.kind().is_float() {
+        return Err(Exc::new(ExcKind::RuntimeError, "only Tensors of floating point dtype can require gradients"));
+    }
+    let x = t.get()?;
+    if !x.is_requires_grad() {
+        t.rebind(x.requires_grad());
+    }
+    Ok(())
+}
+
+/// Leaves are found again by their numbers when their gradients come.
+pub(crate) fn note_leaf(vm: &mut Vm, value: &Value) -> Result<(), Exc> {
+    let Value::Instance(instance) = value else { return Ok(()) };
+    let Some(id) = host(instance)?.get()?.leaf_id() else { return Ok(()) };
+    let state = state(vm)?;
+    state.leaves.insert(id, Rc::downgrade(instance));
+    if state.leaves.len() > 2 * state.swept {
+        state.leaves.retain(|_, leaf| leaf.strong_count() > 0);
+        state.swept = state.leaves.len().max(64);
+    }
+    Ok(())
+}
+
+/// The scalar whose gradient is asked for: a loss, or the product of results with given gradients.
+fn loss_of(output: &Value, gradient: &Value) -> Result<Tensor, Exc> {
+    let t = expect(output, "backward")?;
+    let x = t.get()?;
+    if !x.is_requires_grad() {
+        return Err(Exc::new(ExcKind::RuntimeError, "element 0 of tensors does not require grad and does not have a grad_fn"));
+    }
+    if t.freed.get() {
+        return Err(Exc::new(
+            ExcKind::RuntimeError,
+            "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). \
+             Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if \
+             you need to backward through the graph a second time or if you need to access saved tensors after calling backward.",
+        ));
+    }
+    match gradient {
+        Value::None | Value::Unbound if x.numel() == 1 => Ok(x),
+        Value::None | Value::Unbound => Err(Exc::new(ExcKind::RuntimeError, "grad can be implicitly created only for scalar outputs")),
+        gradient => {
+            let g = expect(gradient, "backward")?.get()?;
+            if g.shape() != x.shape() {
+                let text = format!(
+                    "Mismatch in shape: grad_output[0] has a shape of {:?} and output[0] has a shape of {:?}.",
+                    g.shape(),
+                    x.shape()
+                );
+                return Err(Exc::new(ExcKind::RuntimeError, text));
+            }
+            one("sum", &[&one("mul", &[&x, &g], Attrs::new())?], Attrs::new())
+        }
+    }
+}
+
+/// `backward(tensor, gradient, retain_graph)`: adds to the gradients of all leaves. Gives the leaves that got one.
+fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x, gradient, retain] = args.bind("backward", &["tensor", "gradient", "retain_graph"], 1)?;
+    let loss = loss_of(&x, &gradient)?;
+    let found = loss.backward().map_err(raise)?;
+    if let Some(t) = cell(&x)
+        && !matches!(retain, Value::Bool(true))
+        && !t.get()?.is_leaf()
+    {
+        t.freed.set(true);
+    }
+    let mut reached = Vec::new();
+    for (id, gradient) in found.by_leaf() {
+        let leaf = state(vm)?.leaves.get(&id).and_then(Weak::upgrade);
+        let Some(leaf) = leaf else { continue };
+        accumulate(vm, &Value::Instance(leaf.clone()), gradient.clone())?;
+        reached.push(Value::Instance(leaf));
+    }
+    Ok(Value::list(reached))
+}
+
+fn accumulate(vm: &mut Vm, leaf: &Value, gradient: Tensor) -> Result<(), Exc> {
+    let t = expect(leaf, "backward")?;
+    let old = t.grad.borrow().clone();
+    match cell(&old) {
+        Some(sum) => {
+            let added = no_grad(|| one("add", &[&sum.get()?, &gradient], Attrs::new()))?;
+            sum.write(added)?;
+        }
+        None => {
+            let made = wrap(vm, gradient, t.kind())?;
+            *t.grad.borrow_mut() = made;
+        }
+    }
+    Ok(())
+}
+
+/// `gradients(outputs, inputs, grad_outputs, create_graph, retain_graph)`: a list of tensors, `None` where nothing depends.
+fn gradients(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [outputs, inputs, given, create, retain] =
+        args.bind("grad", &["outputs", "inputs", "grad_outputs", "create_graph", "retain_graph"], 5)?;
+    let list = |v: &Value| convert::sequence(v).ok_or_else(|| Exc::ty("grad() needs tuples of Tensors"));
+    let (outputs, inputs, given) = (list(&outputs)?, list(&inputs)?, list(&given)?);
+    let create = matches!(create, Value::Bool(true));
+    let mut loss: Option<Tensor> = None;
+    for (i, output) in outputs.iter().enumerate() {
+        let one_loss = loss_of(output, given.get(i).unwrap_or(&Value::None))?;
+        let scalar = one("sum", &[&one_loss], Attrs::new())?;
+        loss = Some(match loss {
+            None => scalar,
+            Some(sum) => one("add", &[&sum, &scalar], Attrs::new())?,
+        });
+        if let Some(t) = cell(output)
+            && !create
+            && !matches!(retain, Value::Bool(true))
+        {
+            t.freed.set(true);
+        }
+    }
+    let Some(loss) = loss else { return Err(Exc::value("grad requires non-empty outputs.")) };
+    let wrt = inputs.iter().map(|v| expect(v, "grad")?.get()).collect::<Result<Vec<_>, Exc>>()?;
+    if wrt.iter().any(|t| !t.is_requires_grad()) {
+        return Err(Exc::new(ExcKind::RuntimeError, "One of the differentiated Tensors does not require grad"));
+    }
+    let found = aludel_tensor::gradients(&loss, &wrt, create).map_err(raise)?;
+    let mut out = Vec::new();
+    for (gradient, input) in found.into_iter().zip(&inputs) {
+        out.push(match gradient {
+            Some(g) => wrap(vm, g, expect(input, "grad")?.kind())?,
+            None => Value::None,
+        });
+    }
+    Ok(Value::list(out))
+}
+
+fn grad_enabled(_: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
+    Ok(Value::Bool(is_grad_enabled()))
+}
+
+fn set_enabled(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [on] = args.exactly::<1>("set_grad_enabled")?;
+    Ok(Value::Bool(set_grad_enabled(matches!(on, Value::Bool(true)))))
+}
+
+fn get_grad(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("grad")?;
+    let grad = expect(&x, "grad")?.grad.borrow().clone();
+    Ok(grad)
+}
+
+fn set_grad(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x, grad] = args.exactly::<2>("grad")?;
+    let t = expect(&x, "grad")?;
+    if let Some(g) = cell(&grad)
+        && g.get()?.shape() != t.get()?.shape()
+    {
+        let text =
+            format!("assigned grad has data of a different size: expected shape {:?} but got {:?}", t.get()?.shape(), g.get()?.shape());
+        return Err(Exc::new(ExcKind::RuntimeError, text));
+    }
+    let old = t.grad.replace(grad);
+    drop(old);
+    Ok(Value::None)
+}
+
+fn requires_grad(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("requires_grad")?;
+    Ok(Value::Bool(expect(&x, "requires_grad")?.get()?.is_requires_grad()))
+}
+
+fn set_requires_grad(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x, on] = args.exactly::<2>("requires_grad_")?;
+    let t = expect(&x, "requires_grad_")?;
+    if matches!(on, Value::Bool(true)) {
+        make_leaf(&x)?;
+        note_leaf(vm, &x)?;
+    } else {
+        let value = t.get()?;
+        if value.is_requires_grad() && !value.is_leaf() {
+            return Err(Exc::new(
+                ExcKind::RuntimeError,
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that \
+                 doesn't require differentiation use var_no_grad = var.detach().",
+            ));
+        }
+        t.rebind(value.detach());
+    }
+    Ok(x)
+}
+
+fn is_leaf(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("is_leaf")?;
+    let value = expect(&x, "is_leaf")?.get()?;
+    Ok(Value::Bool(value.is_leaf() || !value.is_requires_grad()))
+}
+
+/// The operator that a tensor on the tape is a result of, else `None`.
+fn made_by(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("grad_fn")?;
+    let by = expect(&x, "grad_fn")?.get()?.recorded_by();
+    Ok(by.map_or(Value::None, |name| Value::str(crate::print::backward_name(name))))
+}
+
+fn detach_in_place(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("detach_")?;
+    let t = expect(&x, "detach_")?;
+    let value = t.get()?;
+    t.rebind(value.detach());
+    Ok(x)
+}
+
+fn version(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("_version")?;
+    Ok(Value::Int(expect(&x, "_version")?.version.get() as i64))
+}

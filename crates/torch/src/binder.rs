@@ -1,0 +1,229 @@
+//! The one binder between Python calls and the operator table: arguments by the row's signature, the results as tensor objects with
+//! their PyTorch types, and views that remember what they look at.
+
+use aludel_ir::op::Attr;
+use aludel_ir::schema::{Param, Type};
+use aludel_ir::{Attrs, OpDef, ops};
+use aludel_python::Vm;
+use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
+use aludel_tensor::{Operand, Tensor, dispatch_on};
+
+use crate::cell::{Step, cell, host, type_text};
+use crate::convert;
+use crate::kind::{Kind, narrow};
+use crate::names;
+use crate::state::{self, wrap};
+
+/// Arguments by the parameters of a row.
+struct Bound {
+    operands: Vec<(Tensor, Kind)>,
+    attrs: Attrs,
+    /// The first operand's object, of which a result may be a view.
+    first: Value,
+    /// `dtype` by PyTorch's name.
+    dtype: Option<Kind>,
+    /// Types that decide the result's.
+    kinds: Vec<(Kind, bool)>,
+}
+
+/// The row of a name.
+pub(crate) fn row(name: &str) -> Result<&'static OpDef, Exc> {
+    ops::find(name).ok_or_else(|| Exc::new(ExcKind::NotImplementedError, format!("operator {name}")))
+}
+
+/// Calls an operator of the table with Python's arguments.
+pub(crate) fn call(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<Value, Exc> {
+    let mut bound = bind(vm, def, args)?;
+    let results = run(vm, def, &mut bound)?;
+    deliver(vm, def, &bound, results)
+}
+
+/// As [`call`], for one result, which an in-place operator takes.
+pub(crate) fn call_value(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<(Tensor, Kind), Exc> {
+    let mut bound = bind(vm, def, args)?;
+    let mut results = run(vm, def, &mut bound)?;
+    if results.is_empty() {
+        return Err(Exc::new(ExcKind::SystemError, format!("{} gave nothing", def.name)));
+    }
+    let value = results.swap_remove(0);
+    let kind = result_kind(def, &bound, &value, 0);
+    Ok((value, kind))
+}
+
+fn run(vm: &mut Vm, def: &'static OpDef, bound: &mut Bound) -> Result<Vec<Tensor>, Exc> {
+    let device = match bound.operands.first() {
+        Some((t, _)) => t.device().clone(),
+        None => state::state(vm)?.device.clone(),
+    };
+    let list: Vec<Operand> = bound.operands.iter().map(|(t, _)| Operand::Tensor(t)).collect();
+    let attrs = std::mem::take(&mut bound.attrs);
+    let result = dispatch_on(&device, def, &list, attrs.clone());
+    bound.attrs = attrs;
+    result.map_err(|e| names::explain(def, &bound.operands.iter().map(|(t, _)| t.shape()).collect::<Vec<_>>(), e))
+}
+
+fn deliver(vm: &mut Vm, def: &'static OpDef, bound: &Bound, results: Vec<Tensor>) -> Result<Value, Exc> {
+    let several = results.len() != 1 || names::is_list(def.name);
+    let view = names::is_view(def.name);
+    let mut values = Vec::with_capacity(results.len());
+    for (i, t) in results.into_iter().enumerate() {
+        let kind = result_kind(def, bound, &t, i);
+        let t = if view { t } else { narrow(t, kind)? };
+        let value = wrap(vm, t, kind)?;
+        if let (true, Value::Instance(made), Value::Instance(base)) = (view, &value, &bound.first) {
+            host(made)?.set_view(base, Step { def, attrs: bound.attrs.clone(), result: i })?;
+        }
+        values.push(value);
+    }
+    Ok(if several { Value::tuple(values) } else { values.swap_remove(0) })
+}
+
+fn result_kind(def: &OpDef, bound: &Bound, t: &Tensor, place: usize) -> Kind {
+    let dtype = t.dtype();
+    if let Some(kind) = bound.dtype
+        && kind.dtype() == dtype
+    {
+        return kind;
+    }
+    if dtype.is_int() && names::gives_int64(def.name, place) {
+        return Kind::Int64;
+    }
+    // Of tensors without dimensions only the category counts, where there are others of no lower one.
+    let rank = |zero: bool| bound.kinds.iter().filter(|(_, z)| *z == zero).map(|(k, _)| *k).reduce(Kind::promote);
+    let named = match (rank(false), rank(true)) {
+        (Some(a), Some(b)) if b.category() > a.category() => Some(b),
+        (Some(a), _) => Some(a),
+        (None, b) => b,
+    };
+    match named {
+        Some(kind) if kind.dtype() == dtype => kind,
+        _ => Kind::of(dtype),
+    }
+}
+
+fn bind(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<Bound, Exc> {
+    let schema = def.schema();
+    let name = def.name;
+    let places: Vec<&Param> = schema.params.iter().filter(|p| !p.keyword).collect();
+    let mut given: Vec<(&Param, Value)> = Vec::with_capacity(schema.params.len());
+    let mut values: Vec<Value> = args.values.drain(..).collect();
+    spread(name, &places, &mut values);
+    // A number in the place of the source is a parameter of its own.
+    if name == "scatter" && values.len() == 4 && cell(&values[3]).is_none() {
+        args.keywords.push((vm.intern("value"), values.swap_remove(3)));
+    }
+    if values.len() > places.len() {
+        return Err(Exc::ty(format!("{name}() takes {} positional arguments but {} were given", places.len(), values.len())));
+    }
+    for (value, place) in values.into_iter().zip(&places) {
+        given.push((place, value));
+    }
+    for (key, value) in args.keywords.drain(..) {
+        let key = names::parameter(key.as_str());
+        let Some(param) = schema.param(key) else {
+            if matches!(value, Value::None) && names::may_be_ignored(key) {
+                continue;
+            }
+            return Err(Exc::ty(format!("{name}() got an unexpected keyword argument '{key}'")));
+        };
+        if given.iter().any(|(p, _)| std::ptr::eq(*p, param)) {
+            return Err(Exc::ty(format!("{name}() got multiple values for argument '{key}'")));
+        }
+        given.push((param, value));
+    }
+    let mut bound = Bound { operands: Vec::new(), attrs: Attrs::new(), first: Value::None, dtype: None, kinds: Vec::new() };
+    for param in &schema.params {
+        let found = given.iter_mut().find(|(p, _)| std::ptr::eq(*p, param));
+        let value = found.map_or(Value::Unbound, |(_, v)| std::mem::take(v));
+        bind_one(vm, name, param, value, &mut bound)?;
+    }
+    Ok(bound)
+}
+
+// Sizes given one by one: `x.permute(0, 2, 1)`.
+fn spread(name: &str, places: &[&Param], values: &mut Vec<Value>) {
+    let Some(at) = places.iter().position(|p| matches!(p.types[0], Type::Ints(_) | Type::SymInts)) else { return };
+    if !names::takes_sizes(name) || values.len() <= at {
+        return;
+    }
+    if values[at..].iter().all(|v| convert::int(v).is_some() && !matches!(v, Value::Bool(_))) && (values.len() > at + 1) {
+        let rest: Vec<Value> = values.drain(at..).collect();
+        values.push(Value::tuple(rest));
+    }
+}
+
+fn bind_one(vm: &mut Vm, name: &str, param: &Param, value: Value, bound: &mut Bound) -> Result<(), Exc> {
+    if matches!(value, Value::Unbound) {
+        if param.is_operand() && param.optional {
+            bound.attrs = std::mem::take(&mut bound.attrs).with(param.name, Attr::None);
+        } else if param.default.is_none() {
+            return Err(Exc::ty(format!("{name}() missing 1 required positional argument: '{}'", param.name)));
+        }
+        return Ok(());
+    }
+    if param.types[0] == Type::Tensors {
+        let items = convert::sequence(&value).ok_or_else(|| wrong(name, param, &value))?;
+        for item in &items {
+            operand(param, item, bound)?.then_some(()).ok_or_else(|| wrong(name, param, item))?;
+        }
+        if bound.operands.is_empty() {
+            return Err(Exc::new(ExcKind::RuntimeError, format!("{name}(): expected a non-empty list of Tensors")));
+        }
+        return Ok(());
+    }
+    if param.is_operand() && operand(param, &value, bound)? {
+        if bound.operands.len() == 1 {
+            bound.first = value;
+        }
+        return Ok(());
+    }
+    if param.name == "dtype" || param.types.contains(&Type::DType) {
+        bound.dtype = convert::opt_kind(&value, name)?;
+    }
+    match convert::attr(&value, param) {
+        Some(attr) => {
+            if param.is_operand() && !matches!(attr, Attr::None) && names::decides_kind(param.name) {
+                bound.kinds.push((number_kind(vm, &value)?, true));
+            }
+            bound.attrs = std::mem::take(&mut bound.attrs).with(param.name, attr);
+            Ok(())
+        }
+        // `None` where a parameter has a default of its own.
+        None if matches!(value, Value::None) && param.default.is_some() => Ok(()),
+        None => Err(wrong(name, param, &value)),
+    }
+}
+
+fn number_kind(vm: &mut Vm, value: &Value) -> Result<Kind, Exc> {
+    Ok(match value.plain() {
+        Value::Bool(_) => Kind::Bool,
+        Value::Float(_) => state::state(vm)?.default_kind,
+        _ => Kind::Int64,
+    })
+}
+
+fn operand(param: &Param, value: &Value, bound: &mut Bound) -> Result<bool, Exc> {
+    let Some(t) = cell(value) else { return Ok(false) };
+    let x = t.get()?;
+    if names::decides_kind(param.name) {
+        bound.kinds.push((t.kind(), x.rank() == 0));
+    }
+    bound.operands.push((x, t.kind()));
+    Ok(true)
+}
+
+fn wrong(name: &str, param: &Param, value: &Value) -> Exc {
+    let wanted = match param.types[0] {
+        Type::Tensor => "Tensor",
+        Type::Tensors => "tuple of Tensors",
+        Type::Scalar => "Number",
+        Type::Bool => "bool",
+        Type::Int | Type::SymInt => "int",
+        Type::Float => "float",
+        Type::Str => "str",
+        Type::Ints(_) | Type::SymInts => "tuple of ints",
+        Type::Floats => "tuple of floats",
+        Type::DType => "torch.dtype",
+    };
+    Exc::ty(format!("{name}(): argument '{}' must be {wanted}, not {}", param.name, type_text(value)))
+}

@@ -1,0 +1,275 @@
+//! A tensor as scripts see it: an object whose value can change, and which may be a view of another.
+//!
+//! Operators are functional below. An in-place operator rebinds the cell's value and raises its version; a write to a view is carried
+//! back, step by step, into the tensor that it looks at; a view that is older than its base is made anew when it is read.
+
+use aludel_ir::{Attrs, OpDef, ops};
+use aludel_python::objects::{Exc, Instance, Kind as ExcKind, Value};
+use aludel_tensor::{Operand, Tensor, dispatch, no_grad};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use crate::kind::Kind;
+use crate::state::raise;
+
+/// The data of a tensor object.
+pub(crate) struct TensorCell {
+    value: RefCell<Tensor>,
+    kind: Cell<Kind>,
+    pub version: Cell<u64>,
+    pub grad: RefCell<Value>,
+    view: RefCell<Option<View>>,
+    /// Whether the tape that led here was given back by `backward()`.
+    pub freed: Cell<bool>,
+}
+
+/// Where a view's elements are.
+struct View {
+    base: Rc<Instance>,
+    steps: Vec<Step>,
+    /// The version of the base from which the present value was made.
+    seen: u64,
+}
+
+/// One operator on the way from a base to its view.
+#[derive(Clone)]
+pub(crate) struct Step {
+    pub def: &'static OpDef,
+    pub attrs: Attrs,
+    /// Which of its results.
+    pub result: usize,
+}
+
+impl Step {
+    fn run(&self, x: &Tensor) -> Result<Tensor, Exc> {
+        if self.def.name == "detach" {
+            return Ok(x.detach());
+        }
+        let mut results = dispatch(self.def, &[Operand::Tensor(x)], self.attrs.clone()).map_err(raise)?;
+        if self.result < results.len() { Ok(results.swap_remove(self.result)) } else { Err(broken()) }
+    }
+
+    /// The value before the step that looks like `x`, but for the elements that the step shows, which are `shown`.
+    fn write_back(&self, x: &Tensor, shown: &Tensor) -> Result<Tensor, Exc> {
+        let run = |name: &str, operands: &[&Tensor], attrs: Attrs| one(name, operands, attrs);
+        match self.def.name {
+            "detach" => Ok(shown.clone()),
+            "reshape" | "flatten" | "squeeze" | "unsqueeze" | "unflatten" => run("reshape", &[shown], Attrs::new().with("shape", dims(x))),
+            "t" | "transpose" | "permute" | "movedim" if self.def.name != "t" || x.rank() == 2 => {
+                let order = self.order(x)?;
+                let mut back = vec![0i64; order.len()];
+                order.iter().enumerate().for_each(|(to, from)| back[*from] = to as i64);
+                run("permute", &[shown], Attrs::new().with("dims", back))
+            }
+            "t" => Ok(shown.clone()),
+            "expand" => Err(Exc::new(
+                ExcKind::RuntimeError,
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory location. \
+                 Please clone() the tensor before performing the operation.",
+            )),
+            _ => self.scatter_back(x, shown),
+        }
+    }
+
+    /// The dimensions of `x` in the order in which the step shows them.
+    fn order(&self, x: &Tensor) -> Result<Vec<usize>, Exc> {
+        let shape: Vec<i64> = (0..x.rank() as i64).map(|d| d + 2).collect();
+        // Sizes that all differ tell dimensions apart; nothing is computed from types.
+        let ty = aludel_ir::TensorType::new(x.dtype(), shape.iter().map(|d| aludel_ir::Dim::Const(*d)).collect::<Vec<_>>());
+        let out = self.def.infer(&[&ty], &self.attrs, &mut aludel_ir::ShapeEnv::default()).map_err(raise)?;
+        let out = out.first().ok_or_else(broken)?;
+        Ok(out.shape.iter().map(|d| d.as_const().map_or(0, |d| d as usize - 2)).collect())
+    }
+
+    /// By the positions of the elements that the step shows: right for every step that copies none.
+    fn scatter_back(&self, x: &Tensor, shown: &Tensor) -> Result<Tensor, Exc> {
+        let n = x.numel();
+        let device = x.device();
+        let places: Vec<i32> = (0..n as i32).collect();
+        let places = Tensor::from_vec(device, places, x.shape()).map_err(raise)?;
+        let flat = |t: &Tensor| one("reshape", &[t], Attrs::new().with("shape", vec![-1i64]));
+        let index = flat(&self.run(&places)?)?;
+        let written = one("index_copy", &[&flat(x)?, &index, &flat(shown)?], Attrs::new().with("dim", 0i64))?;
+        one("reshape", &[&written], Attrs::new().with("shape", dims(x)))
+    }
+}
+
+fn dims(x: &Tensor) -> Vec<i64> {
+    x.shape().iter().map(|n| *n as i64).collect()
+}
+
+fn broken() -> Exc {
+    Exc::new(ExcKind::SystemError, "a view lost its operator")
+}
+
+/// An operator of one result.
+pub(crate) fn one(name: &str, operands: &[&Tensor], attrs: Attrs) -> Result<Tensor, Exc> {
+    let def = ops::find(name).ok_or_else(|| Exc::new(ExcKind::NotImplementedError, format!("operator {name}")))?;
+    let operands: Vec<Operand> = operands.iter().map(|t| Operand::Tensor(t)).collect();
+    let mut results = dispatch(def, &operands, attrs).map_err(raise)?;
+    if results.is_empty() { Err(broken()) } else { Ok(results.swap_remove(0)) }
+}
+
+impl TensorCell {
+    pub fn new(value: Tensor, kind: Kind) -> TensorCell {
+        TensorCell {
+            value: RefCell::new(value),
+            kind: Cell::new(kind),
+            version: Cell::new(0),
+            grad: RefCell::new(Value::None),
+            view: RefCell::new(None),
+            freed: Cell::new(false),
+        }
+    }
+
+    pub fn kind(&self) -> Kind {
+        self.kind.get()
+    }
+
+    /// Whether it looks at another tensor.
+    pub fn is_view(&self) -> bool {
+        self.view.borrow().is_some()
+    }
+
+    /// Its present value.
+    pub fn get(&self) -> Result<Tensor, Exc> {
+        let mut view = self.view.borrow_mut();
+        if let Some(view) = &mut *view {
+            let base = host(&view.base)?;
+            if base.version.get() != view.seen {
+                let mut x = base.get()?;
+                for step in &view.steps {
+                    x = step.run(&x)?;
+                }
+                view.seen = base.version.get();
+                *self.value.borrow_mut() = x;
+            }
+        }
+        Ok(self.value.borrow().clone())
+    }
+
+    /// Makes it a view of what `base` is, or is a view of, by one more operator.
+    pub fn set_view(&self, base: &Rc<Instance>, step: Step) -> Result<(), Exc> {
+        let of = host(base)?;
+        let (root, mut steps) = match &*of.view.borrow() {
+            Some(view) => (view.base.clone(), view.steps.clone()),
+            None => (base.clone(), Vec::new()),
+        };
+        steps.push(step);
+        let seen = host(&root)?.version.get();
+        *self.view.borrow_mut() = Some(View { base: root, steps, seen });
+        Ok(())
+    }
+
+    /// The tensor that it is a view of.
+    pub fn base(&self) -> Option<Rc<Instance>> {
+        self.view.borrow().as_ref().map(|view| view.base.clone())
+    }
+
+    /// Whether its view goes through `detach`.
+    fn is_detached_view(&self) -> bool {
+        self.view.borrow().as_ref().is_some_and(|view| view.steps.iter().any(|s| s.def.name == "detach"))
+    }
+
+    /// Replaces value and type, and lets go of what it was a view of: `x.data = y`.
+    pub fn replace(&self, value: Tensor, kind: Kind) {
+        *self.view.borrow_mut() = None;
+        *self.value.borrow_mut() = value;
+        self.kind.set(kind);
+        self.version.set(self.version.get() + 1);
+    }
+
+    /// Gives the same value another place in the differentiation.
+    pub fn rebind(&self, value: Tensor) {
+        *self.value.borrow_mut() = value;
+    }
+
+    /// Writes a new value in place, through views to their base. `value` has the cell's shape and type.
+    pub fn write(&self, value: Tensor) -> Result<(), Exc> {
+        let view = self.view.borrow().as_ref().map(|v| (v.base.clone(), v.steps.clone()));
+        let Some((base, steps)) = view else { return self.store(value) };
+        let root = host(&base)?;
+        let carry = || -> Result<Tensor, Exc> {
+            let mut way = vec![root.get()?];
+            for step in &steps[..steps.len().saturating_sub(1)] {
+                let next = step.run(&way[way.len() - 1])?;
+                way.push(next);
+            }
+            let mut shown = value.clone();
+            for (step, x) in steps.iter().zip(&way).rev() {
+                shown = step.write_back(x, &shown)?;
+            }
+            Ok(shown)
+        };
+        if self.is_detached_view() {
+            let whole = no_grad(|| -> Result<Tensor, Exc> { Ok(carry()?.detach()) })?;
+            root.store_quietly(whole);
+        } else {
+            let whole = carry()?;
+            root.store(whole)?;
+        }
+        if let Some(view) = &mut *self.view.borrow_mut() {
+            view.seen = root.version.get();
+        }
+        *self.value.borrow_mut() = value;
+        Ok(())
+    }
+
+    /// Without asking whether gradients may flow: a leaf stays the leaf that it was.
+    fn store_quietly(&self, value: Tensor) {
+        let old = self.value.borrow().clone();
+        let value = if old.is_leaf() { value.detach().requires_grad_as(&old) } else { value };
+        *self.value.borrow_mut() = value;
+        self.version.set(self.version.get() + 1);
+    }
+
+    fn store(&self, value: Tensor) -> Result<(), Exc> {
+        let leaf = self.value.borrow().is_leaf();
+        if leaf && aludel_tensor::is_grad_enabled() {
+            return Err(Exc::new(
+                ExcKind::RuntimeError,
+                if self.is_view() {
+                    "a view of a leaf Variable that requires grad is being used in an in-place operation."
+                } else {
+                    "a leaf Variable that requires grad is being used in an in-place operation."
+                },
+            ));
+        }
+        self.store_quietly(value);
+        Ok(())
+    }
+}
+
+/// The tensor of an object that is known to be one.
+pub(crate) fn host(instance: &Rc<Instance>) -> Result<&TensorCell, Exc> {
+    instance.host::<TensorCell>().ok_or_else(|| Exc::ty("expected a Tensor"))
+}
+
+/// The tensor of a value, where it is one.
+pub(crate) fn cell(value: &Value) -> Option<&TensorCell> {
+    match value {
+        Value::Instance(instance) => instance.host(),
+        _ => None,
+    }
+}
+
+/// The tensor of an argument.
+pub(crate) fn expect<'v>(value: &'v Value, what: &str) -> Result<&'v TensorCell, Exc> {
+    cell(value).ok_or_else(|| Exc::ty(format!("{what}(): argument must be Tensor, not {}", type_text(value))))
+}
+
+/// The name of a value's type for messages that have no machine at hand.
+pub(crate) fn type_text(value: &Value) -> String {
+    match value.plain() {
+        Value::None => "NoneType".into(),
+        Value::Bool(_) => "bool".into(),
+        Value::Int(_) | Value::Big(_) => "int".into(),
+        Value::Float(_) => "float".into(),
+        Value::Str(_) => "str".into(),
+        Value::List(_) => "list".into(),
+        Value::Tuple(_) => "tuple".into(),
+        Value::Dict(_) => "dict".into(),
+        Value::Instance(i) => i.class().name().as_str().to_string(),
+        _ => "object".into(),
+    }
+}

@@ -1,0 +1,290 @@
+//! Making tensors from Python's values, and what they tell of themselves.
+
+use aludel_ir::Attrs;
+use aludel_python::Vm;
+use aludel_python::builtins::Def;
+use aludel_python::host::Stream;
+use aludel_python::objects::{Args, Exc, Instance, Kind as ExcKind, Value};
+use aludel_tensor::Tensor;
+
+use crate::cell::{TensorCell, cell, expect, one};
+use crate::convert;
+use crate::kind::{Kind, narrow};
+use crate::read::read;
+use crate::state::{classes, dtype_value, raise, size_value, state, wrap};
+
+/// Functions of `torch._C` about making and reading tensors.
+pub(crate) const FUNCTIONS: &[Def] = &[
+    Def::new("tensor", tensor).slow(""),
+    Def::new("full", full),
+    Def::new("arange", arange),
+    Def::new("make", make),
+    Def::new("cast", cast),
+    Def::new("item", item),
+    Def::new("tolist", tolist),
+    Def::new("values", values),
+    Def::new("set_data", set_data),
+    Def::new("set_default_dtype", set_default_dtype),
+    Def::new("get_default_dtype", get_default_dtype),
+    Def::new("kind", kind),
+    Def::new("shape", shape),
+    Def::new("device_name", device_name),
+    Def::new("same_storage", same_storage),
+    Def::new("promote", promote),
+    Def::new("register", register),
+    Def::new("scalar", scalar),
+];
+
+/// `tensor(data, dtype)`: nested lists of numbers as a tensor.
+fn tensor(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [data, dtype] = args.bind("tensor", &["data", "dtype"], 1)?;
+    let wanted = convert::opt_kind(&dtype, "tensor")?;
+    let data = match data {
+        Value::Generator(_) | Value::Iterator(_) => Value::list(vm.items_of(&data)?),
+        data => data,
+    };
+    let nested = convert::nested(vm, &data)?;
+    let kind = match wanted.or(nested.kind) {
+        Some(kind) => kind,
+        None => state(vm)?.default_kind,
+    };
+    from_values(vm, &nested.values, nested.shape, kind)
+}
+
+/// A tensor of values on the host.
+pub(crate) fn from_values(vm: &mut Vm, values: &[f64], shape: Vec<usize>, kind: Kind) -> Result<Value, Exc> {
+    tell_of_doubles(vm, kind)?;
+    let device = state(vm)?.device.clone();
+    let t = host_tensor(&device, values, shape, kind)?;
+    wrap(vm, t, kind)
+}
+
+pub(crate) fn host_tensor(device: &aludel_tensor::Device, values: &[f64], shape: Vec<usize>, kind: Kind) -> Result<Tensor, Exc> {
+    let made = match kind {
+        Kind::Bool => Tensor::from_vec(device, values.iter().map(|v| *v != 0.0).collect::<Vec<bool>>(), shape),
+        k if k.is_int() => {
+            if let Some(v) = values.iter().find(|v| v.abs() > f64::from(u32::MAX)) {
+                let text = format!("{v} does not fit: integers have 32 bits on a device");
+                return Err(Exc::new(ExcKind::OverflowError, text));
+            }
+            Tensor::from_vec(device, values.iter().map(|v| k.wrap(*v as i64)).collect::<Vec<i64>>(), shape)
+        }
+        _ => Tensor::from_vec(device, values.to_vec(), shape),
+    };
+    let made = made.map_err(raise)?;
+    if made.dtype() == kind.dtype() { Ok(made) } else { one("to", &[&made], Attrs::new().with("dtype", kind.dtype())) }
+}
+
+/// Says once that `float64` is a name here.
+pub(crate) fn tell_of_doubles(vm: &mut Vm, kind: Kind) -> Result<(), Exc> {
+    if kind == Kind::Float64 && !std::mem::replace(&mut state(vm)?.told_of_doubles, true) {
+        vm.write(Stream::Err, "aludel: float64 is computed in float32 on this device\n");
+    }
+    Ok(())
+}
+
+/// `full(size, value, dtype)`
+fn full(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [size, value, dtype] = args.bind("full", &["size", "fill_value", "dtype"], 2)?;
+    let size = convert::sizes(&[size], "full")?;
+    let number =
+        value.to_f64().or_else(|| convert::host_number(&value)).ok_or_else(|| Exc::ty("full(): argument 'fill_value' must be Number"))?;
+    let kind = match convert::opt_kind(&dtype, "full")? {
+        Some(kind) => kind,
+        None => match value.plain() {
+            Value::Bool(_) => Kind::Bool,
+            Value::Int(_) => Kind::Int64,
+            _ => state(vm)?.default_kind,
+        },
+    };
+    tell_of_doubles(vm, kind)?;
+    let device = state(vm)?.device.clone();
+    let t = Tensor::full(&device, size, number, kind.dtype()).map_err(raise)?;
+    wrap(vm, t, kind)
+}
+
+/// `arange(start, end, step, dtype)`, made on the host.
+fn arange(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [start, end, step, dtype] = args.bind("arange", &["start", "end", "step", "dtype"], 3)?;
+    let whole = [&start, &end, &step].iter().all(|v| v.plain().is_int());
+    let number = |v: &Value| v.to_f64().or_else(|| convert::host_number(v)).ok_or_else(|| Exc::ty("arange(): arguments must be numbers"));
+    let (start, end, step) = (number(&start)?, number(&end)?, number(&step)?);
+    if step == 0.0 || !step.is_finite() {
+        return Err(Exc::new(ExcKind::RuntimeError, "step must be nonzero"));
+    }
+    if (end - start) / step < 0.0 {
+        return Err(Exc::new(ExcKind::RuntimeError, "upper bound and lower bound inconsistent with step sign"));
+    }
+    let count = ((end - start) / step).ceil();
+    if !(count.is_finite() && count < f64::from(i32::MAX)) {
+        return Err(Exc::new(ExcKind::RuntimeError, format!("arange: invalid size {count}")));
+    }
+    vm.reserve(count as usize * 8)?;
+    let kind = match convert::opt_kind(&dtype, "arange")? {
+        Some(kind) => kind,
+        None if whole => Kind::Int64,
+        None => state(vm)?.default_kind,
+    };
+    let values: Vec<f64> = (0..count as usize).map(|i| start + i as f64 * step).collect();
+    from_values(vm, &values, vec![count as usize], kind)
+}
+
+/// `make(cls, data, requires_grad)`: an instance of a class derived from `Tensor` with another tensor's value.
+fn make(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [class, data, grad] = args.bind("make", &["cls", "data", "requires_grad"], 3)?;
+    let Value::Class(class) = class else { return Err(Exc::ty("make() needs a class")) };
+    let from = expect(&data, "Parameter")?;
+    let made = TensorCell::new(from.get()?.detach(), from.kind());
+    let made = Instance::new(class, aludel_python::objects::class::Inner::Host(Box::new(made)));
+    let value = Value::Instance(made);
+    if matches!(grad, Value::Bool(true)) {
+        crate::autograd::make_leaf(&value)?;
+        crate::autograd::note_leaf(vm, &value)?;
+    }
+    Ok(value)
+}
+
+/// `cast(x, dtype)`: the same values in another element type.
+fn cast(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x, dtype] = args.exactly::<2>("to")?;
+    let from = expect(&x, "to")?;
+    let Some(kind) = convert::opt_kind(&dtype, "to")? else { return Ok(x) };
+    if kind == from.kind() {
+        return Ok(x);
+    }
+    tell_of_doubles(vm, kind)?;
+    let value = from.get()?;
+    let cast = if value.dtype() == kind.dtype() { value } else { one("to", &[&value], Attrs::new().with("dtype", kind.dtype()))? };
+    wrap(vm, narrow(cast, kind)?, kind)
+}
+
+/// A number of a tensor's type as Python has it.
+pub(crate) fn python_number(value: f64, kind: Kind) -> Value {
+    match kind {
+        Kind::Bool => Value::Bool(value != 0.0),
+        k if k.is_int() => Value::Int(value as i64),
+        _ => Value::Float(value),
+    }
+}
+
+fn item(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("item")?;
+    let from = expect(&x, "item")?;
+    let (value, kind) = (from.get()?, from.kind());
+    let n = value.numel();
+    if n != 1 {
+        return Err(Exc::new(ExcKind::RuntimeError, format!("a Tensor with {n} elements cannot be converted to Scalar")));
+    }
+    read(vm, vec![value], move |_, values| Ok(python_number(values[0][0], kind)))
+}
+
+fn tolist(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("tolist")?;
+    let from = expect(&x, "tolist")?;
+    let (value, kind) = (from.get()?, from.kind());
+    let shape = value.shape();
+    vm.reserve(value.numel() * 16)?;
+    read(vm, vec![value], move |_, values| {
+        let mut numbers = values[0].iter().map(|v| python_number(*v, kind));
+        Ok(nest(&shape, &mut numbers))
+    })
+}
+
+fn nest(shape: &[usize], numbers: &mut dyn Iterator<Item = Value>) -> Value {
+    match shape {
+        [] => numbers.next().unwrap_or_default(),
+        [n, rest @ ..] => Value::list((0..*n).map(|_| nest(rest, numbers)).collect()),
+    }
+}
+
+/// All values in order, without nesting.
+fn values(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("values")?;
+    let from = expect(&x, "values")?;
+    let (value, kind) = (from.get()?, from.kind());
+    vm.reserve(value.numel() * 16)?;
+    read(vm, vec![value], move |_, values| Ok(Value::list(values[0].iter().map(|v| python_number(*v, kind)).collect())))
+}
+
+/// `x.data = y`: another value, the same place in the differentiation.
+fn set_data(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x, data] = args.exactly::<2>("data")?;
+    let (into, from) = (expect(&x, "data")?, expect(&data, "data")?);
+    let old = into.get()?;
+    let new = from.get()?.detach();
+    let new = if old.is_leaf() && new.dtype().is_float() { new.requires_grad_as(&old) } else { new };
+    into.replace(new, from.kind());
+    Ok(Value::None)
+}
+
+fn set_default_dtype(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [dtype] = args.exactly::<1>("set_default_dtype")?;
+    match convert::kind_of(&dtype) {
+        Some(kind) if kind.is_float() => {
+            tell_of_doubles(vm, kind)?;
+            state(vm)?.default_kind = kind;
+            Ok(Value::None)
+        }
+        _ => Err(Exc::ty("only floating-point types are supported as the default type")),
+    }
+}
+
+fn get_default_dtype(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
+    let kind = state(vm)?.default_kind;
+    dtype_value(vm, kind)
+}
+
+/// The element type of a tensor.
+pub(crate) fn kind(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("dtype")?;
+    let kind = expect(&x, "dtype")?.kind();
+    dtype_value(vm, kind)
+}
+
+/// The sizes of a tensor.
+pub(crate) fn shape(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("shape")?;
+    let sizes = expect(&x, "shape")?.get()?.shape();
+    size_value(vm, &sizes)
+}
+
+/// The kind of device that tensors live on.
+fn device_name(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
+    Ok(Value::str(state(vm)?.device.info().backend.to_string()))
+}
+
+/// Whether two tensors show elements of one.
+fn same_storage(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [a, b] = args.exactly::<2>("same_storage")?;
+    let root = |v: &Value| match (cell(v).and_then(TensorCell::base), v) {
+        (Some(base), _) => Some(base),
+        (None, Value::Instance(i)) => Some(i.clone()),
+        _ => None,
+    };
+    Ok(Value::Bool(matches!((root(&a), root(&b)), (Some(a), Some(b)) if std::rc::Rc::ptr_eq(&a, &b))))
+}
+
+/// `promote(a, b)` of two element types.
+fn promote(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [a, b] = args.exactly::<2>("promote_types")?;
+    match (convert::kind_of(&a), convert::kind_of(&b)) {
+        (Some(a), Some(b)) => dtype_value(vm, a.promote(b)),
+        _ => Err(Exc::ty("promote_types(): arguments must be torch.dtype")),
+    }
+}
+
+/// Tells which class `torch.Size` is.
+fn register(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [size] = args.exactly::<1>("register")?;
+    if let Value::Class(class) = size {
+        classes(vm)?.size = Some(class);
+    }
+    Ok(Value::None)
+}
+
+/// A number as an f32 tensor that is an input of whatever reads it, never a constant: hyperparameters, which change.
+fn scalar(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [value] = args.exactly::<1>("scalar")?;
+    let number = value.to_f64().ok_or_else(|| Exc::ty("a number is needed"))?;
+    from_values(vm, &[number], Vec::new(), Kind::Float32)
+}

@@ -1,0 +1,330 @@
+//! `tensor[...]`, read and written: numbers, slices, `None`, `...`, tensors of integers, masks and lists.
+
+use aludel_ir::{Attrs, op::Attr};
+use aludel_python::Vm;
+use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
+use aludel_tensor::{Operand, Tensor, dispatch};
+
+use crate::binder::row;
+use crate::cell::{Step, TensorCell, cell, expect, host};
+use crate::convert;
+use crate::create::host_tensor;
+use crate::kind::Kind;
+use crate::read::read;
+use crate::state::{raise, state, wrap};
+
+/// One part of an index.
+enum Item {
+    At(i64),
+    Slice {
+        start: Option<i64>,
+        stop: Option<i64>,
+        step: i64,
+    },
+    New,
+    Rest,
+    /// Integers; a mask is as many of these as it has dimensions.
+    List(Tensor),
+    Mask(Tensor),
+}
+
+fn index_error(text: impl Into<String>) -> Exc {
+    Exc::new(ExcKind::IndexError, text)
+}
+
+fn items(vm: &mut Vm, index: &Value) -> Result<Vec<Item>, Exc> {
+    let parts = match index.plain() {
+        Value::Tuple(parts) => parts.to_vec(),
+        _ => vec![index.clone()],
+    };
+    parts.iter().map(|part| item(vm, part)).collect()
+}
+
+fn item(vm: &mut Vm, part: &Value) -> Result<Item, Exc> {
+    if let Some(t) = cell(part) {
+        let x = t.get()?.detach();
+        return match t.kind() {
+            Kind::Bool | Kind::UInt8 => Ok(Item::Mask(x)),
+            k if k.is_int() => Ok(match (x.rank(), x.host_values()) {
+                (0, Some(v)) if v.len() == 1 => Item::At(v[0] as i64),
+                _ => Item::List(x),
+            }),
+            _ => Err(index_error("tensors used as indices must be long, int, byte or bool tensors")),
+        };
+    }
+    match part.plain() {
+        Value::None => Ok(Item::New),
+        Value::Ellipsis => Ok(Item::Rest),
+        Value::Bool(_) => Err(Exc::new(ExcKind::NotImplementedError, "indexing with True or False; use a mask of the dimension's size")),
+        Value::Slice(slice) => {
+            let bound = |v: &Value| match v {
+                Value::None => Ok(None),
+                v => convert::int(v).map(Some).ok_or_else(|| Exc::ty("slice indices must be integers or None or have an __index__ method")),
+            };
+            let step = bound(&slice.step)?.unwrap_or(1);
+            if step <= 0 {
+                return Err(Exc::value("step must be greater than zero"));
+            }
+            Ok(Item::Slice { start: bound(&slice.start)?, stop: bound(&slice.stop)?, step })
+        }
+        plain => match convert::int(plain) {
+            Some(i) => Ok(Item::At(i)),
+            None if convert::sequence(plain).is_some() => {
+                let nested = convert::nested(vm, plain)?;
+                let kind = nested.kind.unwrap_or(Kind::Int64);
+                let device = state(vm)?.device.clone();
+                let t = host_tensor(&device, &nested.values, nested.shape, kind)?;
+                Ok(if kind == Kind::Bool { Item::Mask(t) } else { Item::List(t) })
+            }
+            None => Err(index_error(
+                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ".to_string()
+                    + &crate::cell::type_text(part)
+                    + ")",
+            )),
+        },
+    }
+}
+
+/// Masks become positions, which takes their values; then `go_on` has none.
+fn without_masks(
+    vm: &mut Vm,
+    items: Vec<Item>,
+    go_on: impl FnOnce(&mut Vm, Vec<Item>) -> Result<Value, Exc> + 'static,
+) -> Result<Value, Exc> {
+    let masks: Vec<Tensor> = items
+        .iter()
+        .filter_map(|i| match i {
+            Item::Mask(t) => Some(t.clone()),
+            _ => None,
+        })
+        .collect();
+    if masks.is_empty() {
+        return go_on(vm, items);
+    }
+    read(vm, masks, move |vm, values| {
+        let device = state(vm)?.device.clone();
+        let mut values = values.into_iter();
+        let mut out = Vec::new();
+        for item in items {
+            let Item::Mask(mask) = &item else {
+                out.push(item);
+                continue;
+            };
+            let shape = mask.shape();
+            for places in positions(&shape, &values.next().unwrap_or_default()) {
+                let n = places.len();
+                out.push(Item::List(host_tensor(&device, &places, vec![n], Kind::Int64)?));
+            }
+        }
+        go_on(vm, out)
+    })
+}
+
+/// For each dimension, where the elements are that are not zero.
+pub(crate) fn positions(shape: &[usize], values: &[f64]) -> Vec<Vec<f64>> {
+    let mut out = vec![Vec::new(); shape.len()];
+    for (i, _) in values.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+        let mut rest = i;
+        for d in (0..shape.len()).rev() {
+            out[d].push((rest % shape[d]) as f64);
+            rest /= shape[d];
+        }
+    }
+    out
+}
+
+/// What is left for `index` after the parts that are views.
+struct Planned {
+    steps: Vec<Step>,
+    value: Tensor,
+    lists: Vec<Tensor>,
+    dims: Vec<i64>,
+}
+
+fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
+    let used = |i: &Item| !matches!(i, Item::New | Item::Rest) as usize;
+    let count: usize = items.iter().map(used).sum();
+    let rank = x.rank();
+    if count > rank {
+        return Err(index_error(if rank == 0 {
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
+                .to_string()
+        } else {
+            format!("too many indices for tensor of dimension {rank}")
+        }));
+    }
+    let mut planned = Planned { steps: Vec::new(), value: x, lists: Vec::new(), dims: Vec::new() };
+    let mut dim = 0i64;
+    for item in items {
+        match item {
+            Item::At(i) => {
+                let n = planned.value.shape()[dim as usize] as i64;
+                if !(-n..n).contains(&i) {
+                    return Err(index_error(format!("index {i} is out of bounds for dimension {dim} with size {n}")));
+                }
+                planned.push("select", Attrs::new().with("dim", dim).with("index", if i < 0 { i + n } else { i }))?;
+            }
+            Item::Slice { start: None, stop: None, step: 1 } => dim += 1,
+            Item::Slice { start, stop, step } => {
+                let n = planned.value.shape()[dim as usize] as i64;
+                let clip = |v: i64| if v < 0 { (v + n).max(0) } else { v.min(n) };
+                let start = clip(start.unwrap_or(0));
+                let stop = clip(stop.unwrap_or(n)).max(start);
+                if (start, stop, step) != (0, n, 1) {
+                    let attrs = Attrs::new().with("dim", dim).with("start", start).with("end", stop).with("step", step);
+                    planned.push("slice", attrs)?;
+                }
+                dim += 1;
+            }
+            Item::New => {
+                planned.push("unsqueeze", Attrs::new().with("dim", dim))?;
+                dim += 1;
+            }
+            Item::Rest => dim += rank as i64 - count as i64,
+            Item::List(t) => {
+                planned.lists.push(t);
+                planned.dims.push(dim);
+                dim += 1;
+            }
+            Item::Mask(_) => return Err(Exc::new(ExcKind::SystemError, "a mask was not resolved")),
+        }
+    }
+    Ok(planned)
+}
+
+impl Planned {
+    fn push(&mut self, name: &str, attrs: Attrs) -> Result<(), Exc> {
+        let def = row(name)?;
+        let mut results = dispatch(def, &[Operand::Tensor(&self.value)], attrs.clone()).map_err(raise)?;
+        self.value = results.pop().ok_or_else(|| Exc::new(ExcKind::SystemError, "a view gave nothing"))?;
+        self.steps.push(Step { def, attrs, result: 0 });
+        Ok(())
+    }
+
+    fn dims(&self) -> Attr {
+        Attr::Ints(self.dims.clone())
+    }
+}
+
+/// `x[index]`.
+pub(crate) fn get(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [object, index] = args.exactly::<2>("__getitem__")?;
+    let x = expect(&object, "__getitem__")?.get()?;
+    let parts = items(vm, &index)?;
+    without_masks(vm, parts, move |vm, parts| {
+        let kind = expect(&object, "__getitem__")?.kind();
+        let planned = plan(x, parts)?;
+        if planned.lists.is_empty() {
+            return view(vm, &object, planned, kind);
+        }
+        let mut operands = vec![Operand::Tensor(&planned.value)];
+        operands.extend(planned.lists.iter().map(Operand::Tensor));
+        let attrs = with(Attrs::new(), "dims", planned.dims());
+        let mut results = dispatch(row("index")?, &operands, attrs).map_err(raise)?;
+        let made = results.pop().ok_or_else(|| Exc::new(ExcKind::SystemError, "index gave nothing"))?;
+        wrap(vm, made, kind)
+    })
+}
+
+fn with(attrs: Attrs, name: &str, value: Attr) -> Attrs {
+    match value {
+        Attr::Ints(v) => attrs.with(name, v),
+        _ => attrs,
+    }
+}
+
+/// The object of a chain of views.
+fn view(vm: &mut Vm, object: &Value, planned: Planned, kind: Kind) -> Result<Value, Exc> {
+    let value = wrap(vm, planned.value, kind)?;
+    let (Value::Instance(base), Value::Instance(made)) = (object, &value) else { return Ok(value) };
+    let mut from = base.clone();
+    let steps = planned.steps;
+    let count = steps.len();
+    if count == 0 {
+        host(made)?.set_view(&from, Step { def: row("reshape")?, attrs: Attrs::new().with("shape", shape_of(made)?), result: 0 })?;
+    }
+    for (i, step) in steps.into_iter().enumerate() {
+        if i + 1 == count {
+            host(made)?.set_view(&from, step)?;
+        } else {
+            // A link of the chain; its value is made where it is asked for.
+            let link = TensorCell::new(host(&from)?.get()?, kind);
+            let link =
+                aludel_python::objects::Instance::new(made.class().clone(), aludel_python::objects::class::Inner::Host(Box::new(link)));
+            host(&link)?.set_view(&from, step)?;
+            from = link;
+        }
+    }
+    Ok(value)
+}
+
+fn shape_of(made: &std::rc::Rc<aludel_python::objects::Instance>) -> Result<Vec<i64>, Exc> {
+    Ok(host(made)?.get()?.shape().iter().map(|n| *n as i64).collect())
+}
+
+/// `x[index] = value`.
+pub(crate) fn set(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [object, index, value] = args.exactly::<3>("__setitem__")?;
+    let target = expect(&object, "__setitem__")?;
+    crate::inplace::check_leaf(target)?;
+    let (x, kind) = (target.get()?, target.kind());
+    let given = match cell(&value) {
+        Some(t) => t.get()?,
+        None => {
+            let nested = convert::nested(vm, &value)?;
+            let device = x.device().clone();
+            let of = nested.kind.unwrap_or(kind);
+            let of = if of.category() > kind.category() && kind != Kind::Bool { kind } else { of };
+            host_tensor(&device, &nested.values, nested.shape, of)?
+        }
+    };
+    let parts = items(vm, &index)?;
+    // One number under a mask of the whole needs no positions.
+    if let [Item::Mask(mask)] = &parts[..]
+        && given.numel() == 1
+        && mask.rank() <= x.rank()
+    {
+        return fill_masked(target, &x, mask, &given);
+    }
+    without_masks(vm, parts, move |vm, parts| {
+        let planned = plan(x, parts)?;
+        if planned.lists.is_empty() {
+            let shown = view(vm, &object, planned, kind)?;
+            let into = expect(&shown, "__setitem__")?;
+            let old = into.get()?;
+            crate::inplace::copy(into, &old, given)?;
+            return Ok(Value::None);
+        }
+        let (lists, dims, old) = (planned.lists.clone(), planned.dims(), planned.value.clone());
+        let given =
+            if given.dtype() == old.dtype() { given } else { crate::cell::one("to", &[&given], Attrs::new().with("dtype", old.dtype()))? };
+        let mut operands = vec![Operand::Tensor(&old), Operand::Tensor(&given)];
+        operands.extend(lists.iter().map(Operand::Tensor));
+        let mut results = dispatch(row("index_put")?, &operands, with(Attrs::new(), "dims", dims)).map_err(raise)?;
+        let made = results.pop().ok_or_else(|| Exc::new(ExcKind::SystemError, "index_put gave nothing"))?;
+        if planned.steps.is_empty() {
+            expect(&object, "__setitem__")?.write(made)?;
+        } else {
+            let shown = view(vm, &object, planned, kind)?;
+            expect(&shown, "__setitem__")?.write(made)?;
+        }
+        Ok(Value::None)
+    })
+}
+
+fn fill_masked(target: &TensorCell, x: &Tensor, mask: &Tensor, given: &Tensor) -> Result<Value, Exc> {
+    let (have, want) = (mask.shape(), x.shape());
+    if have != want[..have.len()] {
+        let text = format!("The shape of the mask {have:?} at index 0 does not match the shape of the indexed tensor {want:?} at index 0");
+        return Err(index_error(text));
+    }
+    let mut shape: Vec<i64> = have.iter().map(|n| *n as i64).collect();
+    shape.resize(want.len(), 1);
+    let one = crate::cell::one;
+    let mask = one("to", &[mask], Attrs::new().with("dtype", aludel_ir::DType::Bool))?;
+    let mask = one("reshape", &[&mask], Attrs::new().with("shape", shape))?;
+    let given = one("to", &[given], Attrs::new().with("dtype", x.dtype()))?;
+    let given = one("reshape", &[&given], Attrs::new().with("shape", Vec::<i64>::new()))?;
+    target.write(one("where", &[&mask, &given, x], Attrs::new())?)?;
+    Ok(Value::None)
+}

@@ -1,0 +1,74 @@
+//! Operators that change their first operand.
+
+use aludel_ir::{Attrs, OpDef};
+use aludel_python::Vm;
+use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
+use aludel_tensor::Tensor;
+
+use crate::binder;
+use crate::cell::{TensorCell, expect, one};
+use crate::kind::{Kind, narrow};
+
+/// Runs an operator and puts its result into its first operand.
+pub(crate) fn call(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<Value, Exc> {
+    let target = args.values.first().cloned().unwrap_or_default();
+    let into = expect(&target, def.name)?;
+    check_leaf(into)?;
+    let (value, kind) = binder::call_value(vm, def, args)?;
+    assign(into, value, kind)?;
+    Ok(target)
+}
+
+/// Refuses to change a leaf whose gradient is wanted.
+pub(crate) fn check_leaf(into: &TensorCell) -> Result<(), Exc> {
+    if aludel_tensor::is_grad_enabled() && into.get()?.is_leaf() {
+        return Err(Exc::new(ExcKind::RuntimeError, "a leaf Variable that requires grad is being used in an in-place operation."));
+    }
+    Ok(())
+}
+
+/// Puts a value into a tensor: broadcast to its shape, in its type.
+pub(crate) fn assign(into: &TensorCell, value: Tensor, kind: Kind) -> Result<(), Exc> {
+    let old = into.get()?;
+    if kind.category() > into.kind().category() {
+        let name = |k: Kind| match k {
+            Kind::Float64 => "Double",
+            Kind::Float32 => "Float",
+            Kind::Float16 => "Half",
+            Kind::BFloat16 => "BFloat16",
+            Kind::Bool => "Bool",
+            Kind::Int64 => "Long",
+            _ => "Int",
+        };
+        let text = format!("result type {} can't be cast to the desired output type {}", name(kind), name(into.kind()));
+        return Err(Exc::new(ExcKind::RuntimeError, text));
+    }
+    let value = if into.kind() == kind { value } else { narrow(value, into.kind())? };
+    copy(into, &old, value)
+}
+
+/// As [`assign`], for `copy_`, which casts anything.
+pub(crate) fn copy(into: &TensorCell, old: &Tensor, value: Tensor) -> Result<(), Exc> {
+    let mut value = value;
+    if value.dtype() != old.dtype() {
+        value = one("to", &[&value], Attrs::new().with("dtype", old.dtype()))?;
+    }
+    let (have, want) = (value.shape(), old.shape());
+    if have != want {
+        // A value may have leading dimensions of one that the place does not have.
+        let extra = have.len().saturating_sub(want.len());
+        if extra > 0 && have[..extra].iter().all(|n| *n == 1) {
+            let shape: Vec<i64> = have[extra..].iter().map(|n| *n as i64).collect();
+            value = one("reshape", &[&value], Attrs::new().with("shape", shape))?;
+        }
+        let shape: Vec<i64> = want.iter().map(|n| *n as i64).collect();
+        value = match one("expand", &[&value], Attrs::new().with("shape", shape)) {
+            Ok(value) => value,
+            Err(_) => {
+                let text = format!("output with shape {want:?} doesn't match the broadcast shape {have:?}");
+                return Err(Exc::new(ExcKind::RuntimeError, text));
+            }
+        };
+    }
+    into.write(value)
+}

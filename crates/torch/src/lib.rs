@@ -1,0 +1,26 @@
+//! The module `torch` for scripts: tensors, autograd, random numbers and devices on Aludel's operators. What PyTorch writes in Python
+//! (`nn`, `optim`, `utils.data`) is Python here too, in `lib/`; what it writes in C++ is here, as the module `torch._C`.
+//!
+//! Nothing here blocks: a native that needs a value of the device answers with a [`Read`], which whoever drives the machine waits for
+//! and gives back through [`resume`].
+
+mod autograd;
+mod binder;
+mod cell;
+mod convert;
+mod create;
+mod driver;
+mod index;
+mod inplace;
+mod kind;
+mod modules;
+mod names;
+mod print;
+mod random;
+mod read;
+mod state;
+
+pub use driver::{Finished, resume, run};
+pub use kind::Kind;
+pub use modules::install;
+pub use read::Read;

@@ -1,0 +1,292 @@
+//! The modules: `torch._C` in Rust, the others in Python.
+
+use aludel_ir::{OpDef, ops};
+use aludel_python::Vm;
+use aludel_python::builtins::{Def, class, fill, namespace};
+use aludel_python::objects::function::Run;
+use aludel_python::objects::{Args, Dict, Exc, Kind as ExcKind, Native, Value};
+use aludel_tensor::Device;
+use std::rc::Rc;
+
+use crate::cell::{Step, cell, expect, host};
+use crate::kind::Kind;
+use crate::state::{Classes, State, state, wrap};
+use crate::{autograd, binder, convert, create, index, inplace, print, random};
+
+macro_rules! sources {
+    ($($name:literal: $file:literal),* $(,)?) => {
+        /// Modules in Python with their names.
+        const SOURCES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../lib/", $file)))),*];
+    };
+}
+
+sources! {
+    "torch": "torch/__init__.py",
+    "torch._tensor": "torch/_tensor.py",
+    "torch._functions": "torch/_functions.py",
+    "torch.autograd": "torch/autograd.py",
+    "torch.nn": "torch/nn/__init__.py",
+    "torch.nn.functional": "torch/nn/functional.py",
+    "torch.nn.init": "torch/nn/init.py",
+    "torch.nn.modules": "torch/nn/modules/__init__.py",
+    "torch.nn.modules.module": "torch/nn/modules/module.py",
+    "torch.nn.modules.container": "torch/nn/modules/container.py",
+    "torch.nn.modules.layers": "torch/nn/modules/layers.py",
+    "torch.nn.modules.activation": "torch/nn/modules/activation.py",
+    "torch.nn.modules.norm": "torch/nn/modules/norm.py",
+    "torch.nn.modules.loss": "torch/nn/modules/loss.py",
+    "torch.nn.parameter": "torch/nn/parameter.py",
+    "torch.nn.utils": "torch/nn/utils.py",
+    "torch.optim": "torch/optim/__init__.py",
+    "torch.optim.optimizer": "torch/optim/optimizer.py",
+    "torch.optim.lr_scheduler": "torch/optim/lr_scheduler.py",
+    "torch.utils": "torch/utils/__init__.py",
+    "torch.utils.data": "torch/utils/data.py",
+    "tqdm": "tqdm.py",
+    "tqdm.auto": "tqdm.py",
+}
+
+/// Makes the modules known to a machine; their tensors live on `device`.
+pub fn install(vm: &mut Vm, device: Device) {
+    crate::state::set(vm, State::new(device));
+    for (name, text) in SOURCES {
+        vm.add_python_module(name, text);
+    }
+    vm.add_native_module("torch._C", init);
+}
+
+/// Methods of a tensor in Rust; others are in `lib/torch/_tensor.py`.
+const METHODS: &[Def] = &[
+    Def::new("__getitem__", index::get),
+    Def::new("__setitem__", index::set),
+    Def::new("detach", detach),
+    Def::new("dim", dim),
+    Def::new("numel", numel),
+    Def::new("size", size),
+    Def::new("copy_", copy_),
+    Def::new("dtype", create::kind).get(),
+    Def::new("shape", create::shape).get(),
+    Def::new("ndim", dim).get(),
+];
+
+/// Python's operators by rows; the second is with the operands exchanged.
+const OPERATORS: &[(&str, &str, &str)] = &[
+    ("add", "add", "radd"),
+    ("sub", "sub", "rsub"),
+    ("mul", "mul", "rmul"),
+    ("div", "truediv", "rtruediv"),
+    ("floor_divide", "floordiv", "rfloordiv"),
+    ("remainder", "mod", "rmod"),
+    ("pow", "pow", "rpow"),
+    ("matmul", "matmul", "rmatmul"),
+    ("bitwise_and", "and", "rand"),
+    ("bitwise_or", "or", "ror"),
+    ("bitwise_xor", "xor", "rxor"),
+    ("bitwise_left_shift", "lshift", "rlshift"),
+    ("bitwise_right_shift", "rshift", "rrshift"),
+    ("eq", "eq", ""),
+    ("ne", "ne", ""),
+    ("lt", "lt", ""),
+    ("le", "le", ""),
+    ("gt", "gt", ""),
+    ("ge", "ge", ""),
+];
+
+fn init(vm: &mut Vm) -> Rc<Dict> {
+    let module = namespace(vm, create::FUNCTIONS);
+    for table in [random::FUNCTIONS, autograd::FUNCTIONS, print::FUNCTIONS, FUNCTIONS] {
+        let names = namespace(vm, table);
+        for (name, value) in names.borrow().iter() {
+            if let Value::Str(name) = name {
+                module.set_str(name, value.clone());
+            }
+        }
+    }
+    let tensor = class(vm, "Tensor", METHODS);
+    tensor.attrs.set("__module__", Value::str("torch"));
+    let rows = Dict::new();
+    for def in ops::all() {
+        rows.set(def.name, native(vm, def.name, false, move |vm, args| binder::call(vm, def, args)));
+        tensor.attrs.set(def.name, native(vm, def.name, true, move |vm, args| binder::call(vm, def, args)));
+        let in_place = format!("{}_", def.name);
+        tensor.attrs.set(&in_place, native(vm, &in_place, true, move |vm, args| inplace::call(vm, def, args)));
+    }
+    // A method of its own, not the row's.
+    fill(&tensor, "host", METHODS);
+    for (row, name, reversed) in OPERATORS {
+        let Some(def) = ops::find(row) else { continue };
+        operator(vm, &tensor.attrs, def, &format!("__{name}__"), false);
+        if !reversed.is_empty() {
+            operator(vm, &tensor.attrs, def, &format!("__{reversed}__"), true);
+            let name = format!("__i{name}__");
+            tensor.attrs.set(&name, native(vm, &name, true, move |vm, args| inplace::call(vm, def, args)));
+        }
+    }
+    tensor.touch();
+    let dtype = class(vm, "dtype", DTYPE);
+    dtype.attrs.set("__module__", Value::str("torch"));
+    let generator = class(vm, "Generator", random::METHODS);
+    let dtypes: Vec<(Kind, Value)> = Kind::ALL.iter().map(|k| (*k, vm.host_instance(&dtype, *k))).collect();
+    for (kind, value) in &dtypes {
+        module.set(kind.name(), value.clone());
+    }
+    module.set("_ops", Value::Dict(rows));
+    module.set("Tensor", Value::Class(tensor.clone()));
+    module.set("dtype", Value::Class(dtype.clone()));
+    module.set("Generator", Value::Class(generator.clone()));
+    if let Ok(state) = state(vm) {
+        state.classes = Some(Classes { tensor, generator, size: None, dtypes });
+    }
+    module
+}
+
+fn native(_: &Vm, name: &str, method: bool, run: impl Fn(&mut Vm, &mut Args) -> Result<Value, Exc> + 'static) -> Value {
+    // The machine asks natives of a host for comparisons.
+    let owner = if method { "host" } else { "" };
+    let name = aludel_python::vm::intern::intern(name);
+    Value::Native(Rc::new(Native { name, run: Run::Closure(Box::new(run)), slow: None, method, owner, doc: "" }))
+}
+
+// `a + b`: a value that is neither tensor nor number is for the other operand to deal with.
+fn operator(vm: &Vm, attrs: &Dict, def: &'static OpDef, name: &str, reversed: bool) {
+    let run = move |vm: &mut Vm, args: &mut Args| {
+        if let Some(other) = args.values.get(1)
+            && cell(other).is_none()
+            && other.to_f64().is_none()
+        {
+            return Ok(Value::NotImplemented);
+        }
+        if reversed {
+            args.values.swap(0, 1);
+        }
+        binder::call(vm, def, args)
+    };
+    attrs.set(name, native(vm, name, true, run));
+}
+
+const DTYPE: &[Def] = &[
+    Def::new("__repr__", dtype_repr),
+    Def::new("__str__", dtype_repr),
+    Def::new("is_floating_point", dtype_float).get(),
+    Def::new("itemsize", dtype_bytes).get(),
+    Def::new("is_complex", dtype_complex).get(),
+];
+
+fn dtype_of(args: &mut Args) -> Result<Kind, Exc> {
+    let [this] = args.exactly::<1>("dtype")?;
+    convert::kind_of(&this).ok_or_else(|| Exc::ty("expected torch.dtype"))
+}
+
+fn dtype_repr(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    Ok(Value::str(format!("torch.{}", dtype_of(args)?.name())))
+}
+
+fn dtype_float(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    Ok(Value::Bool(dtype_of(args)?.is_float()))
+}
+
+fn dtype_bytes(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    Ok(Value::from(dtype_of(args)?.bytes()))
+}
+
+fn dtype_complex(_: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
+    Ok(Value::Bool(false))
+}
+
+/// Functions of `torch._C` that are in no other table.
+const FUNCTIONS: &[Def] = &[Def::new("nonzero", nonzero), Def::new("as_subclass", as_subclass), Def::new("nearest", nearest)];
+
+/// A view of the same elements that no gradient flows to.
+fn detach(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [this] = args.exactly::<1>("detach")?;
+    let from = expect(&this, "detach")?;
+    let (value, kind) = (from.get()?.detach(), from.kind());
+    let made = wrap(vm, value, kind)?;
+    if let (Value::Instance(base), Value::Instance(view)) = (&this, &made) {
+        host(view)?.set_view(base, Step { def: binder::row("detach")?, attrs: Default::default(), result: 0 })?;
+    }
+    Ok(made)
+}
+
+fn dim(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [this] = args.exactly::<1>("dim")?;
+    Ok(Value::from(expect(&this, "dim")?.get()?.rank()))
+}
+
+fn numel(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [this] = args.exactly::<1>("numel")?;
+    Ok(Value::from(expect(&this, "numel")?.get()?.numel()))
+}
+
+fn size(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [this, dim] = args.bind("size", &["self", "dim"], 1)?;
+    let shape = expect(&this, "size")?.get()?.shape();
+    let Some(d) = convert::int(&dim) else { return crate::state::size_value(vm, &shape) };
+    let rank = shape.len() as i64;
+    match usize::try_from(if d < 0 { d + rank } else { d }).ok().and_then(|i| shape.get(i)) {
+        Some(n) => Ok(Value::from(*n)),
+        None => {
+            let text = format!("Dimension out of range (expected to be in range of [{}, {}], but got {d})", -rank.max(1), rank.max(1) - 1);
+            Err(Exc::new(ExcKind::IndexError, text))
+        }
+    }
+}
+
+fn copy_(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [this, source, _] = args.bind("copy_", &["self", "src", "non_blocking"], 2)?;
+    let (into, from) = (expect(&this, "copy_")?, expect(&source, "copy_")?);
+    inplace::check_leaf(into)?;
+    let (old, new) = (into.get()?, from.get()?);
+    inplace::copy(into, &old, new)?;
+    Ok(this)
+}
+
+/// Where a tensor's elements are not zero: a list of positions for each dimension.
+fn nonzero(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [this] = args.exactly::<1>("nonzero")?;
+    let value = expect(&this, "nonzero")?.get()?;
+    let shape = value.shape();
+    crate::read::read(vm, vec![value], move |vm, values| {
+        let mut out = Vec::new();
+        for places in index::positions(&shape, &values[0]) {
+            let n = places.len();
+            out.push(create::from_values(vm, &places, vec![n], Kind::Int64)?);
+        }
+        Ok(Value::list(out))
+    })
+}
+
+/// The same tensor under another class.
+fn as_subclass(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [this, class] = args.exactly::<2>("as_subclass")?;
+    match (&this, class) {
+        (Value::Instance(instance), Value::Class(class)) => instance.set_class(class),
+        _ => return Err(Exc::ty("as_subclass() needs a tensor and a class")),
+    }
+    Ok(this)
+}
+
+/// `nearest(name, names)`: of some names the one that is written most alike.
+fn nearest(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [name, names] = args.exactly::<2>("nearest")?;
+    let names = vm.items_of(&names)?;
+    let wanted = name.as_str().unwrap_or_default().to_lowercase();
+    let best = names.iter().filter_map(Value::as_str).min_by_key(|n| distance(&wanted, &n.to_lowercase()));
+    Ok(best.map_or(Value::None, Value::str))
+}
+
+/// How many letters have to be changed, added or taken away.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = corner + usize::from(x != *y);
+            corner = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(corner + 1);
+        }
+    }
+    row[b.len()]
+}

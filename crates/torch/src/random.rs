@@ -1,0 +1,269 @@
+//! Random tensors as PyTorch's generator on a CPU gives them, whatever the device.
+
+use aludel_python::Vm;
+use aludel_python::builtins::Def;
+use aludel_python::library::torch_random::Generator;
+use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::cell::expect;
+use crate::convert;
+use crate::create::from_values;
+use crate::kind::Kind;
+use crate::read::read;
+use crate::state::{classes, state};
+
+type Shared = Rc<RefCell<Generator>>;
+
+/// Functions of `torch._C` that draw numbers.
+pub(crate) const FUNCTIONS: &[Def] = &[
+    Def::new("manual_seed", manual_seed),
+    Def::new("initial_seed", initial_seed),
+    Def::new("default_generator", default_generator),
+    Def::new("uniform", uniform),
+    Def::new("normal", normal),
+    Def::new("randint", randint),
+    Def::new("random64", random64),
+    Def::new("randperm", randperm),
+    Def::new("bernoulli", bernoulli),
+    Def::new("bernoulli_of", bernoulli_of),
+    Def::new("exponential", exponential),
+    Def::new("multinomial", multinomial),
+    Def::new("generator", generator),
+];
+
+/// Methods of `torch.Generator`.
+pub(crate) const METHODS: &[Def] = &[
+    Def::new("manual_seed", seed_one),
+    Def::new("initial_seed", initial_of),
+    Def::new("get_state", clone_of),
+    Def::new("set_state", restore),
+];
+
+fn seed_of(value: &Value) -> Result<u64, Exc> {
+    match value.to_i64() {
+        Some(seed) => Ok(seed as u64),
+        None => match value.to_big() {
+            Some(big) => Ok(u64::try_from(big).unwrap_or(0)),
+            None => match value.to_f64() {
+                Some(v) => Ok(v as i64 as u64),
+                None => Err(Exc::ty("manual_seed expected a long")),
+            },
+        },
+    }
+}
+
+fn manual_seed(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [seed] = args.exactly::<1>("manual_seed")?;
+    let seed = seed_of(&seed)?;
+    *state(vm)?.generator.borrow_mut() = Generator::new(seed);
+    default_generator(vm, args)
+}
+
+fn initial_seed(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
+    let seed = state(vm)?.generator.borrow().seed();
+    Ok(Value::Int(seed as i64))
+}
+
+fn default_generator(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
+    let (class, shared) = (classes(vm)?.generator.clone(), state(vm)?.generator.clone());
+    Ok(vm.host_instance(&class, shared))
+}
+
+fn generator(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
+    let class = classes(vm)?.generator.clone();
+    let shared: Shared = Rc::new(RefCell::new(Generator::new(67_280_421_310_721)));
+    Ok(vm.host_instance(&class, shared))
+}
+
+fn shared(value: &Value) -> Result<Shared, Exc> {
+    match value {
+        Value::Instance(instance) => instance.host::<Shared>().cloned(),
+        _ => None,
+    }
+    .ok_or_else(|| Exc::ty("expected a torch.Generator"))
+}
+
+fn seed_one(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [this, seed] = args.exactly::<2>("manual_seed")?;
+    *shared(&this)?.borrow_mut() = Generator::new(seed_of(&seed)?);
+    Ok(this)
+}
+
+fn initial_of(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [this] = args.exactly::<1>("initial_seed")?;
+    let seed = shared(&this)?.borrow().seed();
+    Ok(Value::Int(seed as i64))
+}
+
+fn clone_of(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [this] = args.exactly::<1>("clone_state")?;
+    let copy: Shared = Rc::new(RefCell::new(shared(&this)?.borrow().clone()));
+    let class = classes(vm)?.generator.clone();
+    Ok(vm.host_instance(&class, copy))
+}
+
+fn restore(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [this, from] = args.exactly::<2>("set_state")?;
+    let copy = shared(&from)?.borrow().clone();
+    *shared(&this)?.borrow_mut() = copy;
+    Ok(this)
+}
+
+fn source(vm: &mut Vm, given: &Value) -> Result<Shared, Exc> {
+    match given {
+        Value::Unbound | Value::None => Ok(state(vm)?.generator.clone()),
+        given => shared(given),
+    }
+}
+
+/// Draws `n` numbers, as doubles are drawn or as floats are.
+fn draw(
+    vm: &mut Vm,
+    name: &'static str,
+    args: &mut Args,
+    singles: fn(&mut Generator, &mut [f32], f32, f32),
+    doubles: fn(&mut Generator, &mut [f64], f64, f64),
+) -> Result<Value, Exc> {
+    let [size, a, b, dtype, given] = args.bind(name, &["size", "a", "b", "dtype", "generator"], 3)?;
+    let size = convert::sizes(&[size], name)?;
+    let kind = match convert::opt_kind(&dtype, name)? {
+        Some(kind) => kind,
+        None => state(vm)?.default_kind,
+    };
+    if !kind.is_float() {
+        return Err(Exc::new(ExcKind::RuntimeError, format!("\"{name}\" not implemented for '{}'", kind.name())));
+    }
+    let number = |v: &Value| v.to_f64().or_else(|| convert::host_number(v)).ok_or_else(|| Exc::ty(format!("{name}(): expected numbers")));
+    let (a, b) = (number(&a)?, number(&b)?);
+    let shape: Vec<usize> = size.iter().map(|n| *n as usize).collect();
+    let n: usize = shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).unwrap_or(usize::MAX);
+    vm.reserve(n.saturating_mul(8))?;
+    let source = source(vm, &given)?;
+    let mut source = source.borrow_mut();
+    let values: Vec<f64> = if kind == Kind::Float64 {
+        let mut out = vec![0.0f64; n];
+        doubles(&mut source, &mut out, a, b);
+        out
+    } else {
+        let mut out = vec![0.0f32; n];
+        singles(&mut source, &mut out, a as f32, b as f32);
+        out.into_iter().map(f64::from).collect()
+    };
+    drop(source);
+    from_values(vm, &values, shape, kind)
+}
+
+fn uniform(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    draw(vm, "uniform_", args, Generator::uniform_f32, Generator::uniform_f64)
+}
+
+fn normal(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    draw(vm, "normal_", args, Generator::normal_f32, Generator::normal_f64)
+}
+
+/// `draws(size, generator, f)`: one number after another.
+fn each(vm: &mut Vm, size: &Value, given: &Value, kind: Kind, mut f: impl FnMut(&mut Generator) -> f64) -> Result<Value, Exc> {
+    let shape: Vec<usize> = convert::sizes(std::slice::from_ref(size), "size")?.iter().map(|n| *n as usize).collect();
+    let n = shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).unwrap_or(usize::MAX);
+    vm.reserve(n.saturating_mul(8))?;
+    let source = source(vm, given)?;
+    let values: Vec<f64> = {
+        let mut source = source.borrow_mut();
+        (0..n).map(|_| f(&mut source)).collect()
+    };
+    from_values(vm, &values, shape, kind)
+}
+
+fn randint(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [size, low, high, dtype, given] = args.bind("randint", &["size", "low", "high", "dtype", "generator"], 3)?;
+    let kind = convert::opt_kind(&dtype, "randint")?.unwrap_or(Kind::Int64);
+    let bound = |v: &Value| convert::int(v).ok_or_else(|| Exc::ty("randint(): low and high must be int"));
+    let (low, high) = (bound(&low)?, bound(&high)?);
+    if low >= high {
+        return Err(Exc::new(
+            ExcKind::RuntimeError,
+            format!("random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"),
+        ));
+    }
+    each(vm, &size, &given, kind, |g| g.randint(low, high).unwrap_or(low) as f64)
+}
+
+/// One number of 63 bits, as `torch.empty((), dtype=torch.int64).random_()` draws it.
+fn random64(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [given] = args.bind("random_", &["generator"], 0)?;
+    let word = source(vm, &given)?.borrow_mut().word64();
+    Ok(Value::Int((word & (i64::MAX as u64)) as i64))
+}
+
+fn randperm(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [n, given] = args.bind("randperm", &["n", "generator"], 1)?;
+    let n = convert::int(&n).and_then(|n| usize::try_from(n).ok()).ok_or_else(|| Exc::ty("randperm(): n must be a non-negative int"))?;
+    vm.reserve(n.saturating_mul(16))?;
+    let order = source(vm, &given)?.borrow_mut().randperm(n);
+    let values: Vec<f64> = order.into_iter().map(|v| v as f64).collect();
+    from_values(vm, &values, vec![n], Kind::Int64)
+}
+
+fn bernoulli(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [size, p, dtype, given] = args.bind("bernoulli_", &["size", "p", "dtype", "generator"], 2)?;
+    let kind = convert::opt_kind(&dtype, "bernoulli_")?.unwrap_or(Kind::Float32);
+    let p = p.to_f64().ok_or_else(|| Exc::ty("bernoulli_(): p must be a number"))?;
+    each(vm, &size, &given, kind, |g| f64::from(u8::from(g.bernoulli(p))))
+}
+
+/// `bernoulli_of(x, generator)`: of each probability in a tensor.
+fn bernoulli_of(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x, given] = args.bind("bernoulli", &["input", "generator"], 1)?;
+    let from = expect(&x, "bernoulli")?;
+    let (value, kind) = (from.get()?, from.kind());
+    let (shape, source) = (value.shape(), source(vm, &given)?);
+    read(vm, vec![value], move |vm, values| {
+        let drawn: Vec<f64> = {
+            let mut source = source.borrow_mut();
+            values[0].iter().map(|p| f64::from(u8::from(source.bernoulli_f32(*p as f32)))).collect()
+        };
+        from_values(vm, &drawn, shape, kind)
+    })
+}
+
+fn exponential(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [size, rate, given] = args.bind("exponential_", &["size", "lambd", "generator"], 2)?;
+    let rate = rate.to_f64().ok_or_else(|| Exc::ty("exponential_(): lambd must be a number"))?;
+    each(vm, &size, &given, Kind::Float32, |g| g.exponential(rate))
+}
+
+/// `multinomial(weights, count, replacement, generator)` of the rows of a tensor.
+fn multinomial(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x, count, replacement, given] = args.bind("multinomial", &["input", "num_samples", "replacement", "generator"], 2)?;
+    let value = expect(&x, "multinomial")?.get()?;
+    let count = convert::int(&count)
+        .filter(|n| *n > 0)
+        .ok_or_else(|| Exc::new(ExcKind::RuntimeError, "cannot sample n_sample <= 0 samples"))? as usize;
+    let replacement = matches!(replacement, Value::Bool(true));
+    let shape = value.shape();
+    let Some(width) = shape.last().copied().filter(|n| *n > 0 && shape.len() <= 2) else {
+        return Err(Exc::new(ExcKind::RuntimeError, "prob_dist must be 1 or 2 dim"));
+    };
+    if !replacement && count > width {
+        return Err(Exc::new(ExcKind::RuntimeError, "cannot sample n_sample > prob_dist.size(-1) samples without replacement"));
+    }
+    let source = source(vm, &given)?;
+    read(vm, vec![value], move |vm, values| {
+        if values[0].iter().any(|w| !(w.is_finite() && *w >= 0.0)) {
+            return Err(Exc::new(ExcKind::RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0"));
+        }
+        let weights: Vec<f32> = values[0].iter().map(|w| *w as f32).collect();
+        let mut drawn = Vec::new();
+        for row in weights.chunks(width) {
+            if row.iter().all(|w| *w == 0.0) {
+                return Err(Exc::new(ExcKind::RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)"));
+            }
+            drawn.extend(source.borrow_mut().multinomial(row, count, replacement).into_iter().map(|i| i as f64));
+        }
+        let mut out = shape[..shape.len() - 1].to_vec();
+        out.push(count);
+        from_values(vm, &drawn, out, Kind::Int64)
+    })
+}

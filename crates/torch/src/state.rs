@@ -1,0 +1,104 @@
+//! What the module keeps in a machine: the device, the classes, the generator, and which tensors wait for gradients.
+
+use aludel_python::Vm;
+use aludel_python::library::torch_random::Generator;
+use aludel_python::objects::{Class, Exc, Instance, Kind as ExcKind, Value};
+use aludel_tensor::{Device, Error, Tensor};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
+
+use crate::cell::TensorCell;
+use crate::kind::Kind;
+
+/// The key under which a machine keeps it.
+const KEY: &str = "torch";
+
+/// The module's part of a machine.
+pub(crate) struct State {
+    pub device: Device,
+    pub classes: Option<Classes>,
+    pub generator: Rc<RefCell<Generator>>,
+    /// Leaves by the numbers that the tape knows them by.
+    pub leaves: FxHashMap<u64, Weak<Instance>>,
+    /// How many leaves there were after the last clearing of those that are gone.
+    pub swept: usize,
+    pub default_kind: Kind,
+    /// `True` of the notice about `float64` once it was given.
+    pub told_of_doubles: bool,
+    pub print: crate::print::Options,
+}
+
+/// Classes that natives make instances of.
+#[derive(Clone)]
+pub(crate) struct Classes {
+    pub tensor: Rc<Class>,
+    pub generator: Rc<Class>,
+    pub size: Option<Rc<Class>>,
+    pub dtypes: Vec<(Kind, Value)>,
+}
+
+impl State {
+    pub fn new(device: Device) -> State {
+        State {
+            device,
+            classes: None,
+            generator: Rc::new(RefCell::new(Generator::new(DEFAULT_SEED))),
+            leaves: FxHashMap::default(),
+            swept: 64,
+            default_kind: Kind::Float32,
+            told_of_doubles: false,
+            print: crate::print::Options::default(),
+        }
+    }
+}
+
+/// PyTorch's `default_rng_seed_val`.
+const DEFAULT_SEED: u64 = 67_280_421_310_721;
+
+/// Puts the state into a machine.
+pub(crate) fn set(vm: &mut Vm, state: State) {
+    vm.state.insert(KEY, Box::new(state));
+}
+
+/// The module's state.
+pub(crate) fn state(vm: &mut Vm) -> Result<&mut State, Exc> {
+    vm.state
+        .get_mut(KEY)
+        .and_then(|state| state.downcast_mut())
+        .ok_or_else(|| Exc::new(ExcKind::SystemError, "torch was not installed in this machine"))
+}
+
+/// The classes of the module.
+pub(crate) fn classes(vm: &mut Vm) -> Result<&mut Classes, Exc> {
+    state(vm)?.classes.as_mut().ok_or_else(|| Exc::new(ExcKind::ImportError, "torch is not imported"))
+}
+
+/// A new tensor object.
+pub(crate) fn wrap(vm: &mut Vm, value: Tensor, kind: Kind) -> Result<Value, Exc> {
+    let class = classes(vm)?.tensor.clone();
+    Ok(vm.host_instance(&class, TensorCell::new(value, kind)))
+}
+
+/// The object that stands for an element type.
+pub(crate) fn dtype_value(vm: &mut Vm, kind: Kind) -> Result<Value, Exc> {
+    let found = classes(vm)?.dtypes.iter().find(|(k, _)| *k == kind).map(|(_, v)| v.clone());
+    found.ok_or_else(|| Exc::new(ExcKind::SystemError, "an element type has no object"))
+}
+
+/// `torch.Size` of some sizes.
+pub(crate) fn size_value(vm: &mut Vm, sizes: &[usize]) -> Result<Value, Exc> {
+    let items = Value::tuple(sizes.iter().map(|n| Value::from(*n)).collect());
+    Ok(match &classes(vm)?.size {
+        Some(class) => Value::Instance(Instance::new(class.clone(), aludel_python::objects::class::Inner::Base(items))),
+        None => items,
+    })
+}
+
+/// An error of an operator as the exception that PyTorch would raise.
+pub(crate) fn raise(error: Error) -> Exc {
+    match error {
+        Error::Unsupported { what, remedy } => Exc::new(ExcKind::NotImplementedError, format!("{what}; {remedy}")),
+        error => Exc::new(ExcKind::RuntimeError, error.to_string()),
+    }
+}

@@ -1,0 +1,143 @@
+//! The scripts of `tests/scripts`, held against what PyTorch printed for them: equal text, numbers within a tolerance.
+
+use aludel_python::Vm;
+use aludel_python::host::{FileError, Host, Metadata, Stream};
+use aludel_tensor::Device;
+use aludel_torch::Finished;
+use std::cell::RefCell;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+/// Sums in another order: PyTorch's own f32 and f64 results differ by as much after some steps of training.
+const RELATIVE: f64 = 1e-4;
+/// The last digit of a number that was printed with four decimals.
+const ABSOLUTE: f64 = 1.01e-4;
+
+#[derive(Clone, Default)]
+struct Output(Rc<RefCell<String>>);
+
+impl Host for Output {
+    fn write(&mut self, stream: Stream, text: &str) {
+        if stream == Stream::Out {
+            self.0.borrow_mut().push_str(text);
+        }
+    }
+    fn read(&mut self, _: &str) -> Result<Vec<u8>, FileError> {
+        Err(FileError::NotFound)
+    }
+    fn store(&mut self, _: &str, _: &[u8]) -> Result<(), FileError> {
+        Err(FileError::Permission)
+    }
+    fn list(&mut self, _: &str) -> Result<Vec<String>, FileError> {
+        Err(FileError::NotFound)
+    }
+    fn metadata(&mut self, _: &str) -> Result<Metadata, FileError> {
+        Err(FileError::NotFound)
+    }
+    fn make_dir(&mut self, _: &str) -> Result<(), FileError> {
+        Err(FileError::Permission)
+    }
+    fn remove(&mut self, _: &str) -> Result<(), FileError> {
+        Err(FileError::NotFound)
+    }
+    fn rename(&mut self, _: &str, _: &str) -> Result<(), FileError> {
+        Err(FileError::NotFound)
+    }
+    fn now(&mut self) -> f64 {
+        0.0
+    }
+    fn monotonic(&mut self) -> f64 {
+        0.0
+    }
+    fn entropy(&mut self) -> u64 {
+        7
+    }
+}
+
+fn run(name: &str, text: &str) -> String {
+    let output = Output::default();
+    let mut vm = Vm::new(Box::new(output.clone()));
+    aludel_torch::install(&mut vm, Device::interpreter());
+    let finished = match vm.load_main(name, text) {
+        Ok(()) => pollster::block_on(aludel_torch::run(&mut vm, &mut |_| {})),
+        Err(error) => Finished::Error(error),
+    };
+    let mut out = output.0.borrow().clone();
+    if let Finished::Error(error) = finished {
+        let trace = vm.format_exception(&error);
+        let _ = writeln!(out, "{}", trace.trim_end().lines().last().unwrap_or_default());
+    }
+    out
+}
+
+/// Text and the numbers between its parts.
+fn split(line: &str) -> Vec<Result<f64, String>> {
+    let mut parts = Vec::new();
+    let mut rest = line;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let begin = if at > 0 && rest.as_bytes()[at - 1] == b'-' { at - 1 } else { at };
+        let tail = &rest[at..];
+        let mut end = tail.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(tail.len());
+        if tail[end..].starts_with("e-") || tail[end..].starts_with("e+") {
+            let digits = &tail[end + 2..];
+            end += 2 + digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        }
+        let number = tail[..end].trim_end_matches('.');
+        parts.push(Err(rest[..begin].to_string()));
+        match rest[begin..at + number.len()].parse() {
+            Ok(value) => parts.push(Ok(value)),
+            Err(_) => parts.push(Err(rest[begin..at + number.len()].to_string())),
+        }
+        rest = &rest[at + number.len()..];
+    }
+    parts.push(Err(rest.to_string()));
+    parts
+}
+
+fn same(have: &str, want: &str) -> bool {
+    let (a, b) = (split(have), split(want));
+    a.len() == b.len()
+        && a.iter().zip(&b).all(|pair| match pair {
+            (Ok(x), Ok(y)) => x == y || (x - y).abs() <= ABSOLUTE.max(RELATIVE * y.abs()),
+            // A value near zero may print with either sign, which moves nothing else.
+            (Err(x), Err(y)) => x.split_whitespace().eq(y.split_whitespace()),
+            _ => false,
+        })
+}
+
+#[test]
+fn scripts_print_what_pytorch_prints() {
+    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/scripts");
+    let only = std::env::var("SCRIPT").ok();
+    let mut names: Vec<PathBuf> = std::fs::read_dir(&dir).unwrap().filter_map(|e| Some(e.ok()?.path())).collect();
+    names.retain(|p| p.extension().is_some_and(|e| e == "out"));
+    names.sort();
+    assert!(names.len() > 3, "the scripts are missing");
+    let mut failures = String::new();
+    for path in names {
+        let name = path.file_stem().unwrap().to_string_lossy().to_string();
+        if only.as_ref().is_some_and(|o| *o != name) {
+            continue;
+        }
+        let script = std::fs::read_to_string(path.with_extension("py")).unwrap();
+        let want = std::fs::read_to_string(&path).unwrap();
+        let have = run(&format!("{name}.py"), &script);
+        let (have, want): (Vec<&str>, Vec<&str>) = (have.lines().collect(), want.lines().collect());
+        let wrong = (0..have.len().max(want.len())).find(|i| match (have.get(*i), want.get(*i)) {
+            (Some(a), Some(b)) => !same(a, b),
+            _ => true,
+        });
+        if let Some(i) = wrong {
+            let at = |lines: &[&str]| lines.get(i).copied().unwrap_or("(nothing)").to_string();
+            let _ = writeln!(failures, "{name}, line {}:\n  {}\n  {} is PyTorch's", i + 1, at(&have), at(&want));
+        }
+    }
+    assert!(failures.is_empty(), "\n{failures}");
+}
+
+#[test]
+fn the_comparison_sees_differences() {
+    assert!(same("loss 0.12341 (1)", "loss 0.12342 (1)") && same("tensor([1.00e-05])", "tensor([1.00e-05])"));
+    assert!(!same("loss 0.1234", "loss 0.1254") && !same("a 1", "b 1") && !same("[1, 2]", "[1, 2, 3]") && !same("1000.0", "1001.0"));
+}
