@@ -117,3 +117,17 @@ fn attention_is_taken_apart_where_products_are_faster() {
     assert_eq!(of(2, 128), 1, "small");
     assert_eq!(of(8, 1024), 1, "long");
 }
+
+/// On a CPU a convolution's results come in vectors of channels and lie along its windows: an exponential of them is a kernel of its own,
+/// the update of its weights is not.
+#[test]
+fn functions_of_convolutions_are_vectors_on_a_cpu() {
+    let step = |after: &str| {
+        let text = format!(
+            "graph conv(%x: f32[8, 16, 14, 14], %w: f32[32, 16, 3, 3], %b: f32[32]) {{\n  %y = conv2d(%x, %w, %b)\n{after}  return %z\n}}\n"
+        );
+        on(&text.parse().unwrap(), &Target::cpu())
+    };
+    assert_eq!(step("  %z = relu(%y)\n"), 1);
+    assert_eq!(step("  %z = gelu(%y)\n"), 2);
+}

@@ -13,10 +13,14 @@ use crate::nest::access::{contiguous_within, stores_after_sums, stores_within};
 use crate::nest::{Kind, classify, compact};
 use crate::parts::Part;
 use crate::schedule::library::is_for_library;
-use aludel_ir::expr::AxisId;
-use aludel_ir::loops::{BufferId, BufferKind, LoopProgram, Nest};
+use aludel_ir::DType;
+use aludel_ir::expr::{AxisId, Expr};
+use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// What a function costs at least (`ScalarDef::cost`), counted in arithmetic: exponentials and the like, not additions.
+const FUNCTION: u32 = 4;
 
 /// What fusion leaves: the program's nests in launch order, which states are updated in place, and what stayed apart.
 #[derive(Default)]
@@ -385,6 +389,7 @@ impl<'p> Fuser<'p> {
             let fused = pair::try_fuse(self.program, &na, &nb, &self.in_place);
             fused.and_then(|fused| match self.columns_too_long(&fused) {
                 _ if self.takes_from_library([a, b], &fused) => Err(Refusal::LibraryProduct),
+                _ if self.loses_vectors(&fused) => Err(Refusal::Vectors),
                 Some((rows, columns)) if ![&na, &nb].iter().any(|n| self.columns_too_long(n).is_some()) => {
                     Err(Refusal::TooFewRows { rows, columns })
                 }
@@ -443,6 +448,24 @@ impl<'p> Fuser<'p> {
             self.target.has_fast_workgroups() && columns >= 8192 && rows <= 128 && stores_after_sums(nest)
         };
         (long && classify(nest, self.program) == Kind::Rows && stores_within(nest)).then_some((rows, columns))
+    }
+
+    /// Whether functions follow a convolution on a CPU whose results lie in memory along its windows: its sums come in vectors along the
+    /// channels, and what is made of them one by one. A kernel of its own computes them in vectors, and reads back what the caches hold.
+    /// Measured: `aludel bench --device cpu --ablate autoenc --parts epilogues`.
+    fn loses_vectors(&self, nest: &Nest) -> bool {
+        let function = |(op, _): &(LoopOp, DType)| matches!(op, LoopOp::Scalar(f, _) if f.def().cost >= FUNCTION);
+        if self.target.has_workgroups() || !nest.ops.iter().any(function) {
+            return false;
+        }
+        let Kind::Contract(c) = classify(nest, self.program) else { return false };
+        let slides = |a: AxisId, e: &Expr| e.uses_axis(a) && c.k.iter().any(|k| e.uses_axis(*k));
+        let windows =
+            |a: AxisId| nest.ops.iter().any(|(op, _)| matches!(op, LoopOp::Load { index, .. } if index.iter().any(|e| slides(a, e))));
+        // Not those of an optimizer's step count, which are computed once.
+        let varies = nest.dependences();
+        let along = |a: AxisId| nest.ops.iter().zip(&varies).any(|(op, axes)| function(op) && axes.contains(&a));
+        nest.stores.iter().filter_map(|s| s.index.last()).any(|last| last.axes().into_iter().any(|a| along(a) && windows(a)))
     }
 
     /// Whether, fused with `b`, what follows `a` would wait for something that `b` needs and nothing of `a`'s does: only

@@ -33,6 +33,8 @@ pub enum Refusal {
     InPlace { buffer: String },
     /// One workgroup would do all the work: too few rows for so many columns.
     TooFewRows { rows: i64, columns: i64 },
+    /// Functions of a convolution's results on a CPU.
+    Vectors,
     /// Attention keeps tiles of rows and columns in registers: only what follows it element by element joins.
     Attention,
     /// Accumulating stores are kernels of their own.
@@ -56,6 +58,7 @@ impl fmt::Display for Refusal {
             Refusal::Space { first, second } => write!(f, "they run over different spaces: {first} and {second}"),
             Refusal::OtherElements { buffer } => write!(f, "the second reads elements of {buffer} that other threads of the first write"),
             Refusal::InPlace { buffer } => write!(f, "{buffer} is updated in place and other threads still read its old value"),
+            Refusal::Vectors => write!(f, "functions of a convolution's results would be computed one by one, not in vectors"),
             Refusal::TooFewRows { rows, columns } => write!(f, "{rows} rows of {columns} columns would leave most of the device idle"),
             Refusal::Attention => write!(f, "attention computes tiles; only what follows it element by element can be done with them"),
             Refusal::Scatter => write!(f, "accumulating stores run by themselves"),
