@@ -10,7 +10,7 @@ class IOBase:
 
     def _check(self):
         if self.closed:
-            raise ValueError("I/O operation on closed file.")
+            raise ValueError("I/O operation on closed file")
 
     def __enter__(self):
         self._check()

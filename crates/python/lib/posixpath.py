@@ -10,6 +10,9 @@ def fspath(p):
 
 
 def join(a, *p):
+    for part in (a, *p):
+        if not isinstance(part, (str, bytes)) and not hasattr(part, "__fspath__"):
+            raise TypeError(f"join() argument must be str, bytes, or os.PathLike object, not {type(part).__name__!r}")
     path = fspath(a)
     for b in map(fspath, p):
         if b.startswith("/"):

@@ -372,3 +372,22 @@ def get_type_hints(obj, globalns=None, localns=None, include_extras=False):
 
 def is_typeddict(tp):
     return hasattr(tp, "__total__")
+
+
+class TypeAliasType:
+    def __init__(self, name, value, *, type_params=()):
+        self.__name__ = name
+        self.__value__ = value
+        self.__type_params__ = type_params
+
+    def __repr__(self):
+        return self.__name__
+
+    def __getitem__(self, args):
+        return _Alias(_Special(self.__name__), args if isinstance(args, tuple) else (args,))
+
+    def __or__(self, other):
+        return Union[self, other]
+
+    def __ror__(self, other):
+        return Union[other, self]

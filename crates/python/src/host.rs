@@ -123,6 +123,9 @@ impl Host for Memory {
     }
 
     fn read(&mut self, path: &str) -> Result<Vec<u8>, FileError> {
+        if path.is_empty() {
+            return Err(FileError::NotFound);
+        }
         let path = Self::path(path);
         match self.files.get(&path) {
             Some(bytes) => Ok(bytes.clone()),

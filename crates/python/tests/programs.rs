@@ -41,7 +41,8 @@ impl Host for Shared {
         self.0.borrow_mut().rename(from, to)
     }
     fn now(&mut self) -> f64 {
-        self.0.borrow_mut().now()
+        // Some day in 2024.
+        1.71e9 + self.0.borrow_mut().now()
     }
     fn monotonic(&mut self) -> f64 {
         self.0.borrow_mut().monotonic()
@@ -49,11 +50,17 @@ impl Host for Shared {
     fn entropy(&mut self) -> u64 {
         self.0.borrow_mut().entropy()
     }
+    fn environment(&mut self) -> Vec<(String, String)> {
+        [("HOME", "/home/user"), ("COLUMNS", "80")].map(|(name, value)| (name.to_string(), value.to_string())).to_vec()
+    }
 }
 
 fn output(name: &str, text: &str) -> String {
     let memory = Rc::new(RefCell::new(Memory::default()));
+    memory.borrow_mut().files.insert(format!("/{name}"), text.as_bytes().to_vec());
     let mut vm = Vm::new(Box::new(Shared(memory.clone())));
+    let arguments = text.lines().next().and_then(|line| line.strip_prefix("# argv:")).unwrap_or_default();
+    vm.argv = std::iter::once(name).chain(arguments.split_whitespace()).map(str::to_string).collect();
     let error = match vm.load_main(name, text) {
         Err(error) => Some(error),
         Ok(()) => match vm.run(20_000_000) {
@@ -65,13 +72,16 @@ fn output(name: &str, text: &str) -> String {
             }
         },
     };
-    let mut out = memory.borrow().out.clone();
-    if let Some(error) = error
-        && !vm.is_exception(&error, Kind::SystemExit)
-    {
-        out.push_str(&vm.format_exception(&error));
+    if let Some(error) = error {
+        if vm.is_exception(&error, Kind::SystemExit) {
+            vm.exit_status(&error);
+        } else {
+            let text = vm.format_exception(&error);
+            vm.write(Stream::Err, &text);
+        }
     }
-    out
+    let memory = memory.borrow();
+    format!("{}{}", memory.out, memory.err)
 }
 
 /// Every program by `folder/name`, in order.

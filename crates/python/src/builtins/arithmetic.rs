@@ -78,11 +78,14 @@ pub(super) fn abs(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     })
 }
 
-pub(super) fn base(args: &mut Args, name: &str, radix: u32) -> Result<Value, Exc> {
+pub(super) fn base(vm: &mut Vm, args: &mut Args, name: &'static str, radix: u32) -> Result<Value, Exc> {
     let [value] = args.exactly::<1>(name)?;
-    match value.to_big() {
-        Some(number) => Ok(Value::str(text::int::to_base(&number, radix, true))),
-        None => Err(Exc::ty("object cannot be interpreted as an integer")),
+    if let Some(number) = value.to_big() {
+        return Ok(Value::str(text::int::to_base(&number, radix, true)));
+    }
+    match vm.special(&value, &vm.names.index.clone()) {
+        Some(method) => Err(Exc::call_then(method, vec![], move |vm, number| base(vm, &mut vec![number].into(), name, radix))),
+        None => Err(Exc::ty(format!("'{}' object cannot be interpreted as an integer", vm.type_name(&value)))),
     }
 }
 
@@ -159,7 +162,11 @@ pub(super) fn pow(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     if matches!(modulus, Value::Unbound | Value::None) {
         return vm.binary(crate::bytecode::Binary::Pow, base, exponent);
     }
-    let (Some(base), Some(exponent), Some(modulus)) = (base.to_big(), exponent.to_big(), modulus.to_big()) else {
+    let numbers = (base.to_big(), exponent.to_big(), modulus.to_big());
+    let (Some(base), Some(exponent), Some(modulus)) = numbers else {
+        if let Some(call) = vm.power_by_method(&base, exponent, modulus) {
+            return Err(call);
+        }
         return Err(Exc::ty("pow() 3rd argument not allowed unless all arguments are integers"));
     };
     if modulus.is_zero() {

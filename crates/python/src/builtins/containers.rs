@@ -5,6 +5,7 @@ use super::numbers::{COMPARISONS, HASH, class_and, wrapped};
 use super::{Def, Types, fill};
 use crate::objects::{Args, Exc, Range, Slice, Tuple, Value};
 use crate::text;
+use crate::vm::Vm;
 use crate::vm::compare;
 use std::rc::Rc;
 
@@ -143,18 +144,53 @@ fn made(bytes: Vec<u8>) -> Value {
     Value::Bytes(Rc::new(bytes))
 }
 
-fn needle(value: &Value) -> Result<Vec<u8>, Exc> {
-    match value.plain() {
-        Value::Bytes(bytes) => Ok((**bytes).clone()),
-        other => match other.to_i64().and_then(|v| u8::try_from(v).ok()) {
-            Some(byte) => Ok(vec![byte]),
-            None => Err(Exc::ty("a bytes-like object is required, not 'str'")),
-        },
-    }
+/// Methods that bytes share with text: each byte is the character of its number.
+macro_rules! as_text {
+    ($($name:literal)*) => {
+        const TEXTUAL: &[Def] = &[$(Def::new($name, |vm, args| textual(vm, args, $name))),*];
+    };
 }
 
-fn position(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    if needle.is_empty() { Some(0) } else { haystack.windows(needle.len()).position(|window| window == needle) }
+as_text! {
+    "lower" "upper" "title" "capitalize" "swapcase" "lstrip" "rstrip" "strip" "count" "find" "rfind" "index" "rindex" "replace"
+    "partition" "rpartition" "split" "rsplit" "splitlines" "ljust" "rjust" "center" "zfill" "isdigit" "isalpha" "isalnum" "isspace"
+    "isupper" "islower" "istitle" "removeprefix" "removesuffix" "expandtabs" "startswith" "endswith"
+}
+
+fn textual(vm: &mut Vm, args: &mut Args, name: &'static str) -> Result<Value, Exc> {
+    let subject = bytes(args)?;
+    if matches!(name, "lower" | "upper") {
+        args.exactly::<1>(name)?;
+        return Ok(made(if name == "lower" { subject.to_ascii_lowercase() } else { subject.to_ascii_uppercase() }));
+    }
+    let searching = matches!(name, "count" | "find" | "rfind" | "index" | "rindex");
+    for (place, value) in args.values.iter_mut().enumerate() {
+        *value = as_characters(value, searching && place == 1)?;
+    }
+    let Some(Value::Native(native)) = vm.types.str.lookup(&vm.intern(name)) else { return Err(Exc::ty("no such method")) };
+    Ok(as_bytes(vm.run_native(&native, std::mem::take(args))?))
+}
+
+fn as_characters(value: &Value, needle: bool) -> Result<Value, Exc> {
+    Ok(match value.plain() {
+        Value::Bytes(bytes) => Value::str(bytes.iter().map(|b| char::from(*b)).collect::<String>()),
+        Value::Str(_) => return Err(Exc::ty("a bytes-like object is required, not 'str'")),
+        Value::Tuple(items) => Value::tuple(items.iter().map(|item| as_characters(item, false)).collect::<Result<_, _>>()?),
+        Value::Int(byte) if needle => match u8::try_from(*byte) {
+            Ok(byte) => Value::str(char::from(byte).to_string()),
+            Err(_) => return Err(Exc::value("byte must be in range(0, 256)")),
+        },
+        _ => value.clone(),
+    })
+}
+
+fn as_bytes(value: Value) -> Value {
+    match &value {
+        Value::Str(text) => made(text.as_str().chars().map(|c| c as u8).collect()),
+        Value::Tuple(items) => Value::tuple(items.iter().cloned().map(as_bytes).collect()),
+        Value::List(items) => Value::list(items.borrow().iter().cloned().map(as_bytes).collect()),
+        _ => value,
+    }
 }
 
 const BYTES: &[Def] = &[
@@ -213,45 +249,6 @@ const BYTES: &[Def] = &[
         bytes.map(made).ok_or_else(|| Exc::value("non-hexadecimal number found in fromhex() arg"))
     })
     .class_method(),
-    Def::new("find", |_, args| {
-        let bytes = bytes(args)?;
-        let [_, part] = args.exactly::<2>("find")?;
-        Ok(position(&bytes, &needle(&part)?).map_or(Value::Int(-1), Value::from))
-    }),
-    Def::new("startswith", |_, args| {
-        let bytes = bytes(args)?;
-        let [_, part] = args.exactly::<2>("startswith")?;
-        Ok(Value::Bool(bytes.starts_with(&needle(&part)?)))
-    }),
-    Def::new("endswith", |_, args| {
-        let bytes = bytes(args)?;
-        let [_, part] = args.exactly::<2>("endswith")?;
-        Ok(Value::Bool(bytes.ends_with(&needle(&part)?)))
-    }),
-    Def::new("split", |_, args| {
-        let bytes = bytes(args)?;
-        let [_, separator] = args.bind("split", &["self", "sep"], 1)?;
-        let parts: Vec<Value> = match &separator {
-            Value::Unbound | Value::None => {
-                bytes.split(u8::is_ascii_whitespace).filter(|part| !part.is_empty()).map(|part| made(part.to_vec())).collect()
-            }
-            other => {
-                let separator = needle(other)?;
-                if separator.is_empty() {
-                    return Err(Exc::value("empty separator"));
-                }
-                let (mut rest, mut parts) = (bytes.as_slice(), Vec::new());
-                while let Some(at) = position(rest, &separator) {
-                    parts.push(made(rest[..at].to_vec()));
-                    rest = &rest[at + separator.len()..];
-                }
-                parts.push(made(rest.to_vec()));
-                parts
-            }
-        };
-        Ok(Value::list(parts))
-    }),
-    Def::new("strip", |_, args| Ok(made(bytes(args)?.trim_ascii().to_vec()))),
     Def::new("join", |vm, args| {
         let separator = bytes(args)?;
         let [_, iterable] = args.exactly::<2>("join")?;
@@ -288,4 +285,5 @@ pub(super) fn install(types: &Types) {
     fill(&types.bytes, "bytes", HASH);
     fill(&types.bytes, "bytes", SEQUENCE);
     fill(&types.bytes, "bytes", BYTES);
+    fill(&types.bytes, "bytes", TEXTUAL);
 }

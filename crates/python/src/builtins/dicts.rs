@@ -192,7 +192,10 @@ const METHODS: &[Def] = &[
         Ok(Value::None)
     }),
     Def::new("fromkeys", |vm, args| {
-        let [class, iterable, value] = args.bind("fromkeys", &["cls", "/iterable", "/value"], 2)?;
+        let [class, iterable, value] = match args.len() {
+            1 if args.keywords.is_empty() => return Err(Exc::ty("fromkeys expected at least 1 argument, got 0")),
+            _ => args.bind("fromkeys", &["cls", "/iterable", "/value"], 2)?,
+        };
         let value = if matches!(value, Value::Unbound) { Value::None } else { value };
         let items = vm.items_of(&iterable)?;
         if matches!(&class, Value::Class(class) if class.mutable) {

@@ -11,17 +11,39 @@ use std::rc::Rc;
 
 /// An exception of a class with arguments.
 pub(crate) fn make(class: Rc<Class>, args: Vec<Value>) -> Rc<Instance> {
-    let data = ExcData { args, cause: Value::None, context: Value::None, suppress_context: false, traceback: Vec::new() };
+    let data = ExcData { args, cause: Value::None, context: Value::None, suppress_context: false, traceback: Vec::new(), hint: None };
     Instance::new(class, Inner::Exception(RefCell::new(data)))
 }
 
 /// The traceback of an exception as an object.
-pub(crate) fn traceback_of(exception: &Value) -> Value {
+pub(crate) fn traceback_of(vm: &Vm, exception: &Value) -> Value {
     let Value::Instance(instance) = exception else { return Value::None };
     let Some(data) = instance.exception() else { return Value::None };
     let points: Vec<TracePoint> = data.borrow().traceback.iter().rev().cloned().collect();
-    if points.is_empty() { Value::None } else { Value::Other(Rc::new(Other::Host(Box::new(points)))) }
+    traceback(vm, points)
 }
+
+fn traceback(vm: &Vm, points: Vec<TracePoint>) -> Value {
+    if points.is_empty() { Value::None } else { vm.host_instance(&vm.types.traceback, points) }
+}
+
+fn points(args: &Args) -> Result<&[TracePoint], Exc> {
+    match args.values.first() {
+        Some(Value::Instance(instance)) => instance.host::<Vec<TracePoint>>().map(Vec::as_slice).ok_or_else(|| Exc::ty("not a traceback")),
+        _ => Err(Exc::ty("not a traceback")),
+    }
+}
+
+const TRACEBACK: &[Def] = &[
+    Def::new("tb_lineno", |_, args| Ok(Value::Int(i64::from(crate::vm::traceback::line(&points(args)?[0]))))).get(),
+    Def::new("tb_next", |vm, args| Ok(traceback(vm, points(args)?[1..].to_vec()))).get(),
+    Def::new("tb_frame", |vm, args| Ok(vm.host_instance(&vm.types.frame, points(args)?[..1].to_vec()))).get(),
+];
+
+const FRAME: &[Def] = &[
+    Def::new("f_code", |_, args| Ok(Value::Code(points(args)?[0].code.clone()))).get(),
+    Def::new("f_lineno", |_, args| Ok(Value::Int(i64::from(crate::vm::traceback::line(&points(args)?[0]))))).get(),
+];
 
 fn data(value: &Value) -> Result<&RefCell<ExcData>, Exc> {
     match value {
@@ -150,7 +172,19 @@ fn attribute(types: &Types, name: &'static str, get: crate::objects::NativeFn, s
 pub(super) fn install(types: &Types) {
     let base = types.exception(Kind::BaseException);
     fill(&base, "BaseException", &METHODS[..METHODS.len() - 1]);
+    fill(&types.traceback, "traceback", TRACEBACK);
+    fill(&types.frame, "frame", FRAME);
     fill(&types.exception(Kind::StopIteration), "StopIteration", &METHODS[METHODS.len() - 1..]);
+    for (kind, names) in [
+        (Kind::AttributeError, &["name", "obj"][..]),
+        (Kind::NameError, &["name"]),
+        (Kind::ImportError, &["name", "path"]),
+        (Kind::OSError, &["errno", "strerror", "filename", "filename2"]),
+    ] {
+        for name in names {
+            types.exception(kind).attrs.set_str(&intern(name), Value::None);
+        }
+    }
     attribute(
         types,
         "args",
@@ -194,5 +228,5 @@ pub(super) fn install(types: &Types) {
             Ok(Value::None)
         },
     );
-    attribute(types, "__traceback__", |_, args| Ok(traceback_of(&args.values[0])), |_, _| Ok(Value::None));
+    attribute(types, "__traceback__", |vm, args| Ok(traceback_of(vm, &args.values[0])), |_, _| Ok(Value::None));
 }

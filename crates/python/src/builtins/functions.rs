@@ -12,6 +12,7 @@ use std::rc::Rc;
 
 pub(super) const FUNCTIONS: &[Def] = &[
     Def::new("__build_class__", |vm, args| vm.build_class(std::mem::take(args))),
+    Def::new("__type_parameter__", |vm, args| Err(vm.by_prelude("_type_parameter", args.values.drain(..).collect()))),
     Def::new("print", print).slow("_print"),
     Def::new("len", len),
     Def::new("repr", |vm, args| {
@@ -60,12 +61,12 @@ pub(super) const FUNCTIONS: &[Def] = &[
     Def::new("hasattr", hasattr),
     Def::new("setattr", |vm, args| {
         let [object, name, value] = args.exactly::<3>("setattr")?;
-        let name = attribute_name(&name)?;
+        let name = attribute_name(vm, &name)?;
         vm.set_attr(&object, &name, value)
     }),
     Def::new("delattr", |vm, args| {
         let [object, name] = args.exactly::<2>("delattr")?;
-        let name = attribute_name(&name)?;
+        let name = attribute_name(vm, &name)?;
         vm.delete_attr(&object, &name)
     }),
     Def::new("abs", abs),
@@ -86,9 +87,9 @@ pub(super) const FUNCTIONS: &[Def] = &[
         }
     }),
     Def::new("ord", ord),
-    Def::new("hex", |_, args| base(args, "hex", 16)),
-    Def::new("oct", |_, args| base(args, "oct", 8)),
-    Def::new("bin", |_, args| base(args, "bin", 2)),
+    Def::new("hex", |vm, args| base(vm, args, "hex", 16)),
+    Def::new("oct", |vm, args| base(vm, args, "oct", 8)),
+    Def::new("bin", |vm, args| base(vm, args, "bin", 2)),
     Def::new("round", round).slow("_round"),
     Def::new("divmod", divmod).slow("_divmod"),
     Def::new("pow", pow),
@@ -317,16 +318,16 @@ fn next(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     }
 }
 
-fn attribute_name(name: &Value) -> Result<Rc<crate::objects::Str>, Exc> {
+fn attribute_name(vm: &Vm, name: &Value) -> Result<Rc<crate::objects::Str>, Exc> {
     match name.as_str() {
         Some(text) => Ok(intern(text)),
-        None => Err(Exc::ty("attribute name must be string")),
+        None => Err(Exc::ty(format!("attribute name must be string, not '{}'", vm.type_name(name)))),
     }
 }
 
 fn getattr(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [object, name, default] = args.bind("getattr", &["/object", "/name", "/default"], 2)?;
-    let name = attribute_name(&name)?;
+    let name = attribute_name(vm, &name)?;
     let result = vm.get_attr(&object, &name);
     if matches!(default, Value::Unbound) {
         return result;
@@ -368,7 +369,7 @@ fn attribute_or(result: Result<Value, Exc>, otherwise: impl FnOnce() -> Result<V
 
 fn hasattr(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [object, name] = args.exactly::<2>("hasattr")?;
-    let name = attribute_name(&name)?;
+    let name = attribute_name(vm, &name)?;
     let result = match vm.get_attr(&object, &name) {
         Ok(_) => Ok(Value::Bool(true)),
         Err(exc) => Err(exc.and_then(|_, _| Ok(Value::Bool(true)))),
@@ -507,7 +508,7 @@ fn ord(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 
 fn dir(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let mut names: std::collections::BTreeSet<String> = std::collections::BTreeSet::new();
-    let mut add = |dict: &Rc<Dict>| {
+    let mut add = |dict: &Dict| {
         for (key, _) in dict.borrow().iter() {
             if let Some(name) = key.as_str() {
                 names.insert(name.to_string());
@@ -523,22 +524,6 @@ fn dir(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             return Ok(Value::list(names.into_iter().map(Value::str).collect()));
         }
     };
-    match &object {
-        Value::Module(module) => add(&module.attrs),
-        Value::Class(class) => {
-            add(&class.attrs);
-            class.mro.borrow().iter().for_each(|c| add(&c.attrs));
-        }
-        other => {
-            if let Value::Instance(instance) = other
-                && let Some(attrs) = instance.attrs()
-            {
-                add(attrs);
-            }
-            let class = vm.class_of(other);
-            add(&class.attrs);
-            class.mro.borrow().iter().for_each(|c| add(&c.attrs));
-        }
-    }
+    vm.attribute_names(&object, &mut add);
     Ok(Value::list(names.into_iter().map(Value::str).collect()))
 }

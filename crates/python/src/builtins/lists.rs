@@ -21,6 +21,9 @@ fn new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     if class.mutable {
         return Ok(wrapped(&class, Value::list(Vec::new())));
     }
+    if args.len() > 1 {
+        return Err(Exc::ty(format!("list expected at most 1 argument, got {}", args.len())));
+    }
     let [iterable] = args.bind("list", &["/iterable"], 0)?;
     let items = if matches!(iterable, Value::Unbound) { Vec::new() } else { vm.items_of(&iterable)? };
     Ok(Value::list(items))
@@ -183,6 +186,9 @@ const METHODS: &[Def] = &[
     }),
     Def::new("append", |_, args| {
         let list = this(args)?;
+        if args.len() != 2 {
+            return Err(Exc::ty(format!("list.append() takes exactly one argument ({} given)", args.len().saturating_sub(1))));
+        }
         let [_, value] = args.exactly::<2>("list.append")?;
         list.push(value);
         Ok(Value::None)

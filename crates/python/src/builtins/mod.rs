@@ -156,7 +156,12 @@ types! {
     class_method = "classmethod", Plain; super_ = "super", Plain; dict_keys = "dict_keys", Plain; dict_values = "dict_values", Plain;
     dict_items = "dict_items", Plain; mapping_proxy = "mappingproxy", Plain; alias = "GenericAlias", Plain; union = "UnionType", Plain;
     get_set = "getset_descriptor", Plain; host = "host", Plain; zip = "zip", Plain; enumerate = "enumerate", Plain;
-    map = "map", Plain; filter = "filter", Plain; reversed = "reversed", Plain;
+    map = "map", Plain; filter = "filter", Plain; reversed = "reversed", Plain; traceback = "traceback", Plain; frame = "frame", Plain;
+    list_iterator = "list_iterator", Plain; list_reverse_iterator = "list_reverseiterator", Plain;
+    tuple_iterator = "tuple_iterator", Plain; range_iterator = "range_iterator", Plain; str_iterator = "str_ascii_iterator", Plain;
+    bytes_iterator = "bytes_iterator", Plain; dict_key_iterator = "dict_keyiterator", Plain;
+    dict_value_iterator = "dict_valueiterator", Plain; dict_item_iterator = "dict_itemiterator", Plain;
+    dict_reverse_iterator = "dict_reversekeyiterator", Plain; set_iterator = "set_iterator", Plain;
 }
 
 impl Default for Types {
@@ -223,6 +228,17 @@ impl Types {
                 _ => &self.generator,
             },
             Value::Iterator(iterator) => match iterator.type_name() {
+                "list_iterator" => &self.list_iterator,
+                "list_reverseiterator" => &self.list_reverse_iterator,
+                "tuple_iterator" => &self.tuple_iterator,
+                "range_iterator" => &self.range_iterator,
+                "str_ascii_iterator" => &self.str_iterator,
+                "bytes_iterator" => &self.bytes_iterator,
+                "dict_keyiterator" => &self.dict_key_iterator,
+                "dict_valueiterator" => &self.dict_value_iterator,
+                "dict_itemiterator" => &self.dict_item_iterator,
+                "dict_reversekeyiterator" => &self.dict_reverse_iterator,
+                "set_iterator" => &self.set_iterator,
                 "zip" => &self.zip,
                 "enumerate" => &self.enumerate,
                 _ => &self.iterator,
@@ -250,38 +266,35 @@ impl Types {
 
 const PRELUDE: &str = include_str!("prelude.py");
 
+/// Types that scripts reach by name without an import.
+const VISIBLE: [&str; 19] = [
+    "object",
+    "type",
+    "int",
+    "float",
+    "complex",
+    "str",
+    "bytes",
+    "list",
+    "tuple",
+    "dict",
+    "set",
+    "frozenset",
+    "range",
+    "slice",
+    "property",
+    "staticmethod",
+    "classmethod",
+    "super",
+    "bool",
+];
+
 /// Makes the builtins of a machine.
 pub(crate) fn install(vm: &mut Vm) {
     let names = namespace(vm, functions::FUNCTIONS);
     for (name, class) in vm.types.all() {
         class.attrs.set("__module__", Value::str("builtins"));
-        if !matches!(
-            name,
-            "NoneType"
-                | "ellipsis"
-                | "NotImplementedType"
-                | "function"
-                | "builtin_function_or_method"
-                | "method"
-                | "module"
-                | "generator"
-                | "iterator"
-                | "cell"
-                | "code"
-                | "dict_keys"
-                | "dict_values"
-                | "dict_items"
-                | "mappingproxy"
-                | "GenericAlias"
-                | "UnionType"
-                | "getset_descriptor"
-                | "host"
-                | "map"
-                | "filter"
-                | "zip"
-                | "enumerate"
-                | "reversed"
-        ) {
+        if VISIBLE.contains(&name) {
             names.set_str(&intern(name), Value::Class(class.clone()));
         }
     }

@@ -256,6 +256,12 @@ const INT: &[Def] = &[
 const FLOAT: &[Def] = &[
     Def::new("__new__", float_new).fixed(),
     Def::new("is_integer", |vm, args| Ok(Value::Bool(vm.float_of(&args.values[0])?.fract() == 0.0))),
+    Def::new("fromhex", |_, args| {
+        let [_, text] = args.exactly::<2>("fromhex")?;
+        let text = text.as_str().ok_or_else(|| Exc::ty("fromhex() argument must be str"))?;
+        text::float::from_hex(text).map(Value::Float).ok_or_else(|| Exc::value("invalid hexadecimal floating-point string"))
+    })
+    .class_method(),
     Def::new("hex", |vm, args| Ok(Value::str(text::float::hex(vm.float_of(&args.values[0])?)))),
     Def::new("__ceil__", |vm, args| int_of_float(vm.float_of(&args.values[0])?.ceil())),
     Def::new("__floor__", |vm, args| int_of_float(vm.float_of(&args.values[0])?.floor())),
@@ -278,12 +284,28 @@ const COMPLEX: &[Def] = &[
     Def::new("__new__", |vm, args| {
         class_and(args)?;
         let [real, imaginary] = args.bind("complex", &["real", "imag"], 0)?;
-        if let (Value::Other(_), Value::Unbound) = (&real, &imaginary) {
-            return Ok(real);
+        if let Value::Str(text) = real.plain() {
+            if !matches!(imaginary, Value::Unbound) {
+                return Err(Exc::ty("complex() can't take second arg if first is a string"));
+            }
+            let (re, im) = text::float::parse_complex(text.as_str()).ok_or_else(|| Exc::value("complex() arg is a malformed string"))?;
+            return Ok(Value::Other(Rc::new(Other::Complex(re, im))));
         }
-        let part = |vm: &mut Vm, value: &Value| if matches!(value, Value::Unbound) { Ok(0.0) } else { vm.float_of(value) };
-        let (re, im) = (part(vm, &real)?, part(vm, &imaginary)?);
-        Ok(Value::Other(Rc::new(Other::Complex(re, im))))
+        let part = |vm: &mut Vm, value: &Value, place: &str| match value {
+            Value::Unbound => Ok((0.0, 0.0)),
+            Value::Other(other) if matches!(**other, Other::Complex(..)) => Ok(complex(value)),
+            _ => match vm.float_of(value) {
+                Ok(number) => Ok((number, 0.0)),
+                Err(exc) if exc.is_new(Kind::TypeError) => {
+                    let kind = vm.type_name(value);
+                    let words = if place == "first" { "a string or a number" } else { "a number" };
+                    Err(Exc::ty(format!("complex() {place} argument must be {words}, not '{kind}'")))
+                }
+                Err(exc) => Err(exc),
+            },
+        };
+        let ((a, b), (c, d)) = (part(vm, &real, "first")?, part(vm, &imaginary, "second")?);
+        Ok(Value::Other(Rc::new(Other::Complex(a - d, b + c))))
     })
     .fixed(),
     Def::new("real", |_, args| Ok(Value::Float(complex(&args.values[0]).0))).get(),

@@ -24,7 +24,19 @@ const OBJECT: &[Def] = &[
         vm.make_instance(&class)
     })
     .fixed(),
-    Def::new("__init__", |_, _| Ok(Value::None)),
+    Def::new("__init__", |vm, args| {
+        if args.values.len() > 1 || !args.keywords.is_empty() {
+            let class = vm.class_of(&args.values[0]);
+            if class.lookup(&vm.names.init).is_some_and(|init| !matches!(&init, Value::Native(native) if native.owner == "object")) {
+                return Err(Exc::ty("object.__init__() takes exactly one argument (the instance to initialize)"));
+            }
+            if matches!(class.lookup(&vm.names.new), Some(Value::Other(other)) if matches!(&*other, Other::StaticMethod(Value::Native(_))))
+            {
+                return Err(Exc::ty(format!("{}() takes no arguments", class.name().as_str())));
+            }
+        }
+        Ok(Value::None)
+    }),
     Def::new("__repr__", |vm, args| {
         let [object] = args.exactly::<1>("__repr__")?;
         match &object {
@@ -98,7 +110,13 @@ const OBJECT: &[Def] = &[
             _ => vm.delete_attr(&object, &name),
         }
     }),
-    Def::new("__init_subclass__", |_, _| Ok(Value::None)),
+    Def::new("__init_subclass__", |_, args| {
+        if let (Some(Value::Class(class)), false) = (args.values.first(), args.keywords.is_empty()) {
+            return Err(Exc::ty(format!("{}.__init_subclass__() takes no keyword arguments", class.name().as_str())));
+        }
+        Ok(Value::None)
+    })
+    .class_method(),
     Def::new("__dir__", |vm, args| {
         let [object] = args.exactly::<1>("__dir__")?;
         Err(Exc::call(vm.builtins.get("dir").unwrap_or_default(), vec![object]))
@@ -268,6 +286,10 @@ const NATIVE: &[Def] = &[
     .get(),
     Def::new("__doc__", |_, _| Ok(Value::None)).get(),
     Def::new("__module__", |_, _| Ok(Value::str("builtins"))).get(),
+    Def::new("__call__", |_, args| {
+        let function = args.values.remove(0);
+        Err(Exc::call_args(function, std::mem::take(args)))
+    }),
     Def::new("__self__", |_, args| match &args.values[0] {
         Value::Method(method) => Ok(method.object.clone()),
         _ => Ok(Value::None),
@@ -286,6 +308,11 @@ const METHOD: &[Def] = &[
         _ => Ok(Value::None),
     })
     .get(),
+    Def::new("__doc__", |vm, args| match args.values[0].clone() {
+        Value::Method(method) => vm.get_attr(&method.function, &vm.names.doc.clone()),
+        _ => Ok(Value::None),
+    })
+    .get(),
     Def::new("__call__", |_, args| {
         let function = args.values.remove(0);
         Err(Exc::call_args(function, std::mem::take(args)))
@@ -301,6 +328,10 @@ const CODE: &[Def] = &[
     Def::new("co_kwonlyargcount", |_, args| code(args).map(|c| Value::from(c.keyword_only))).get(),
     Def::new("co_varnames", |_, args| code(args).map(|c| Value::tuple(c.slots[..c.free_start].iter().cloned().map(Value::Str).collect())))
         .get(),
+    Def::new("co_freevars", |_, args| code(args).map(|c| Value::tuple(c.slots[c.free_start..].iter().cloned().map(Value::Str).collect())))
+        .get(),
+    Def::new("co_names", |_, args| code(args).map(|c| Value::tuple(c.sites.iter().map(|s| Value::Str(s.name.clone())).collect()))).get(),
+    Def::new("co_consts", |_, args| code(args).map(|c| Value::tuple(c.consts.clone()))).get(),
     Def::new("co_flags", |_, args| {
         code(args).map(|c| Value::Int(i64::from(c.star) * 4 + i64::from(c.star_star) * 8 + i64::from(c.generator) * 32 + 3))
     })
@@ -531,6 +562,21 @@ pub(super) fn install(types: &Types) {
         fill(class, "generator", GENERATOR);
     }
     fill(&types.iterator, "iterator", ITERATOR);
+    for class in [
+        &types.list_iterator,
+        &types.list_reverse_iterator,
+        &types.tuple_iterator,
+        &types.range_iterator,
+        &types.str_iterator,
+        &types.bytes_iterator,
+        &types.dict_key_iterator,
+        &types.dict_value_iterator,
+        &types.dict_item_iterator,
+        &types.dict_reverse_iterator,
+        &types.set_iterator,
+    ] {
+        fill(class, "iterator", ITERATOR);
+    }
     for class in [&types.zip, &types.enumerate] {
         fill(
             class,

@@ -38,12 +38,21 @@ impl<'a> Unit<'a> {
     fn expr_here(&mut self, expr: &'a Expr) -> Done {
         match expr {
             Expr::Name(name) => self.load(&name.id)?,
-            Expr::NumberLiteral(_)
-            | Expr::StringLiteral(_)
-            | Expr::BytesLiteral(_)
-            | Expr::BooleanLiteral(_)
-            | Expr::NoneLiteral(_)
-            | Expr::EllipsisLiteral(_) => {
+            Expr::StringLiteral(node) => {
+                for part in node.value.iter().filter(|part| !part.flags.prefix().is_raw()) {
+                    self.context.check_escapes(part.range, false);
+                }
+                let value = literal(expr)?.unwrap_or_default();
+                self.push_const(value);
+            }
+            Expr::BytesLiteral(node) => {
+                for part in node.value.iter().filter(|part| !part.flags.prefix().is_raw()) {
+                    self.context.check_escapes(part.range, true);
+                }
+                let value = literal(expr)?.unwrap_or_default();
+                self.push_const(value);
+            }
+            Expr::NumberLiteral(_) | Expr::BooleanLiteral(_) | Expr::NoneLiteral(_) | Expr::EllipsisLiteral(_) => {
                 let value = literal(expr)?.unwrap_or_default();
                 self.push_const(value);
             }
@@ -126,7 +135,14 @@ impl<'a> Unit<'a> {
             Expr::Dict(node) => self.dict(node)?,
             Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) => self.comprehension(expr)?,
             Expr::Generator(node) => self.generator(node)?,
-            Expr::FString(node) => self.format_string(node)?,
+            Expr::FString(node) => {
+                for part in node.value.f_strings().filter(|part| !part.flags.prefix().is_raw()) {
+                    for element in part.elements.literals() {
+                        self.context.check_escapes(element.range, false);
+                    }
+                }
+                self.format_string(node)?;
+            }
             Expr::Yield(node) => {
                 match &node.value {
                     Some(value) => self.expr(value)?,
@@ -184,6 +200,7 @@ impl<'a> Unit<'a> {
         let last = node.ops.len() - 1;
         let (end, clean) = (self.label(), self.label());
         for (i, (op, right)) in node.ops.iter().zip(node.comparators.iter()).enumerate() {
+            self.context.check_identity(if i == 0 { &node.left } else { &node.comparators[i - 1] }, *op, right, node.range);
             self.expr(right)?;
             if i < last {
                 self.emit(Op::Dup);
@@ -285,6 +302,7 @@ impl<'a> Unit<'a> {
     fn call(&mut self, node: &'a ast::ExprCall) -> Done {
         let range = node.range();
         let arguments = &node.arguments;
+        self.context.check_call(&node.func);
         let spread = arguments.args.iter().any(|a| matches!(a, Expr::Starred(_)))
             || arguments.keywords.iter().any(|k| k.arg.is_none())
             || arguments.args.len() > 250;
@@ -452,7 +470,7 @@ impl<'a> Unit<'a> {
                         }
                         None => false,
                     };
-                    self.emit(Op::Format(conversion, spec));
+                    self.emit_at(Op::Format(conversion, spec), field.range);
                     *parts += 1;
                 }
             }

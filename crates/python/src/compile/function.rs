@@ -167,6 +167,7 @@ impl<'a> Unit<'a> {
         for decorator in &node.decorator_list {
             self.expr(&decorator.expression)?;
         }
+        self.type_parameters(node.type_params.as_deref())?;
         let scope = self.context.scopes.at(node.range, tag::FUNCTION);
         let doc = docstring(&node.body);
         let first = TextRange::new(node.name.range.start(), node.name.range.end());
@@ -185,10 +186,59 @@ impl<'a> Unit<'a> {
         self.store(&node.name.id)
     }
 
+    /// Makes the variables of type parameters, in the scope around.
+    pub(super) fn type_parameters(&mut self, parameters: Option<&'a ast::TypeParams>) -> Done {
+        for parameter in parameters.iter().flat_map(|p| &p.type_params) {
+            let (kind, bound) = match parameter {
+                ast::TypeParam::TypeVar(variable) => ("variable", variable.bound.as_deref()),
+                ast::TypeParam::TypeVarTuple(_) => ("tuple", None),
+                ast::TypeParam::ParamSpec(_) => ("parameters", None),
+            };
+            let name = &parameter.name().id;
+            self.make_type(kind, |unit| {
+                unit.push_const(Value::str(name.as_str()));
+                match bound {
+                    Some(bound) => unit.expr(bound),
+                    None => {
+                        unit.emit(Op::None);
+                        Ok(())
+                    }
+                }
+            })?;
+            self.store(name)?;
+        }
+        Ok(())
+    }
+
+    /// Calls the builtin that makes type parameters and aliases; `arguments` pushes a name and a value.
+    pub(super) fn make_type(&mut self, kind: &str, arguments: impl FnOnce(&mut Unit<'a>) -> Done) -> Done {
+        let site = self.site("__type_parameter__");
+        self.emit(Op::Global(site));
+        self.push_const(Value::str(kind));
+        arguments(self)?;
+        self.emit(Op::Call(3));
+        Ok(())
+    }
+
+    /// Pushes the base `Generic[..]` of a class with type parameters. How many values that are.
+    fn generic_base(&mut self, parameters: Option<&'a ast::TypeParams>) -> Result<u32, Refusal> {
+        let Some(parameters) = parameters else { return Ok(0) };
+        self.make_type("generic", |unit| {
+            unit.emit(Op::None);
+            for parameter in &parameters.type_params {
+                unit.load(&parameter.name().id)?;
+            }
+            unit.emit(Op::Tuple(parameters.type_params.len() as u32));
+            Ok(())
+        })?;
+        Ok(1)
+    }
+
     pub(super) fn class(&mut self, node: &'a ast::StmtClassDef) -> Done {
         for decorator in &node.decorator_list {
             self.expr(&decorator.expression)?;
         }
+        self.type_parameters(node.type_params.as_deref())?;
         let scope = self.context.scopes.at(node.range, tag::CLASS);
         let site = self.site("__build_class__");
         self.emit(Op::Global(site));
@@ -201,12 +251,16 @@ impl<'a> Unit<'a> {
         self.push_const(Value::Str(crate::vm::intern::intern(&node.name.id)));
         let range = node.range;
         match node.arguments.as_deref() {
-            None => self.emit_at(Op::Call(2), range),
+            None => {
+                let generic = self.generic_base(node.type_params.as_deref())?;
+                self.emit_at(Op::Call(2 + generic), range);
+            }
             Some(arguments) if arguments.keywords.is_empty() && !arguments.args.iter().any(|a| matches!(a, Expr::Starred(_))) => {
                 for base in &arguments.args {
                     self.expr(base)?;
                 }
-                self.emit_at(Op::Call(2 + arguments.args.len() as u32), range);
+                let generic = self.generic_base(node.type_params.as_deref())?;
+                self.emit_at(Op::Call(2 + generic + arguments.args.len() as u32), range);
             }
             Some(arguments) => {
                 // The function and the name go in front of the arguments.
@@ -225,6 +279,9 @@ impl<'a> Unit<'a> {
                             self.emit(Op::Append(1));
                         }
                     }
+                }
+                if self.generic_base(node.type_params.as_deref())? > 0 {
+                    self.emit(Op::Append(1));
                 }
                 self.emit(Op::ListToTuple);
                 self.emit(Op::Dict(0));

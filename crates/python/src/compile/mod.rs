@@ -9,6 +9,7 @@ mod scope;
 mod statement;
 mod target;
 mod unit;
+pub mod warn;
 
 use crate::bytecode::{Code, Source};
 use crate::parse::{SyntaxError, parse};
@@ -40,6 +41,7 @@ struct Context {
     lines: Vec<u32>,
     /// `from __future__ import annotations`: annotations are kept as text.
     future_annotations: bool,
+    warnings: std::cell::RefCell<Vec<warn::Warning>>,
 }
 
 fn future_annotations(tree: &ast::ModModule) -> bool {
@@ -52,8 +54,8 @@ fn future_annotations(tree: &ast::ModModule) -> bool {
     })
 }
 
-/// Compiles a file to the code of its module.
-pub fn compile(source: Rc<Source>) -> Result<Rc<Code>, SyntaxError> {
+/// Compiles a file to the code of its module, with what to warn of.
+pub fn compile(source: Rc<Source>) -> Result<(Rc<Code>, Vec<warn::Warning>), SyntaxError> {
     let tree = parse(&source.text)?;
     let refuse = |message: String, range: TextRange| SyntaxError {
         kind: "SyntaxError",
@@ -63,8 +65,9 @@ pub fn compile(source: Rc<Source>) -> Result<Rc<Code>, SyntaxError> {
     };
     let scopes = Scopes::of(&tree).map_err(|(message, range)| refuse(message, range))?;
     let lines = std::iter::once(0).chain(source.text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1)).collect();
-    let context = Context { source, scopes, lines, future_annotations: future_annotations(&tree) };
+    let context = Context { source, scopes, lines, future_annotations: future_annotations(&tree), warnings: Default::default() };
     let mut unit = Unit::new(&context, 0, "<module>", "<module>", None);
     unit.module(&tree).map_err(|refusal| refuse(refusal.message, refusal.range))?;
-    Ok(Rc::new(unit.finish(1)))
+    let code = Rc::new(unit.finish(1));
+    Ok((code, context.warnings.take()))
 }

@@ -39,6 +39,9 @@ pub struct Scope {
     pub generator: bool,
     pub walrus: bool,
     class: Option<String>,
+    /// Where names are declared `nonlocal`.
+    nonlocals: FxHashMap<String, TextRange>,
+    parameters: Vec<String>,
 }
 
 /// All scopes of a module.
@@ -100,6 +103,8 @@ impl Scopes {
             generator: false,
             walrus: false,
             class: None,
+            nonlocals: FxHashMap::default(),
+            parameters: Vec::new(),
         };
         let mut analyzer = Analyzer { scopes: Scopes { all: vec![root], by_range: FxHashMap::default() }, current: 0, error: None };
         for statement in &module.body {
@@ -170,7 +175,8 @@ impl Scopes {
                 let from = if self.all[scope].kind == ScopeKind::Class || symbol.nonlocal { self.all[scope].parent } else { Some(scope) };
                 let Some(binder) = from.and_then(|from| self.binder(from, &name)) else {
                     if symbol.nonlocal {
-                        return Err((format!("no binding for nonlocal '{name}' found"), TextRange::default()));
+                        let range = self.all[scope].nonlocals.get(&name).copied().unwrap_or_default();
+                        return Err((format!("no binding for nonlocal '{name}' found"), range));
                     }
                     continue;
                 };
@@ -267,6 +273,8 @@ impl Analyzer {
             generator: false,
             walrus: false,
             class,
+            nonlocals: FxHashMap::default(),
+            parameters: Vec::new(),
         });
         self.scopes.by_range.insert((range, tag), id);
         std::mem::replace(&mut self.current, id)
@@ -284,6 +292,7 @@ impl Analyzer {
                 self.fail(format!("duplicate argument '{name}' in function definition"), range);
             }
             self.bind(&name);
+            self.scopes.all[self.current].parameters.push(mangled);
         }
     }
 
@@ -330,9 +339,28 @@ impl Analyzer {
         self.current = outer;
     }
 
-    fn type_parameters(&mut self, parameters: Option<&ast::TypeParams>, range: TextRange) {
-        if parameters.is_some() {
-            self.fail("type parameters are not supported: use typing.TypeVar", range);
+    /// A declaration after the name was used or bound is an error.
+    fn declared_late(&mut self, name: &str, what: &str, range: TextRange) {
+        let Some(symbol) = self.scopes.all[self.current].symbols.get(name).copied() else { return };
+        let words = match (symbol.global || symbol.nonlocal, symbol.bound) {
+            (true, _) => return,
+            (_, true) if self.scopes.all[self.current].parameters.iter().any(|p| p == name) => {
+                self.fail(format!("name '{name}' is parameter and {what}"), range);
+                return;
+            }
+            (_, true) => "assigned to before",
+            (_, false) => "used prior to",
+        };
+        self.fail(format!("name '{name}' is {words} {what} declaration"), range);
+    }
+
+    /// Type parameters are variables of the scope around: their own scope is not made.
+    fn type_parameters(&mut self, parameters: Option<&ast::TypeParams>) {
+        for parameter in parameters.iter().flat_map(|p| &p.type_params) {
+            self.bind(&parameter.name().id);
+            if let ast::TypeParam::TypeVar(ast::TypeParamTypeVar { bound: Some(bound), .. }) = parameter {
+                self.visit_expr(bound);
+            }
         }
     }
 }
@@ -344,7 +372,7 @@ impl<'a> Visitor<'a> for Analyzer {
                 if def.is_async {
                     self.fail("'async def' is not supported: this machine has no event loop", def.range);
                 }
-                self.type_parameters(def.type_params.as_deref(), def.range);
+                self.type_parameters(def.type_params.as_deref());
                 for decorator in &def.decorator_list {
                     self.visit_expr(&decorator.expression);
                 }
@@ -361,7 +389,7 @@ impl<'a> Visitor<'a> for Analyzer {
                 self.current = outer;
             }
             Stmt::ClassDef(def) => {
-                self.type_parameters(def.type_params.as_deref(), def.range);
+                self.type_parameters(def.type_params.as_deref());
                 for decorator in &def.decorator_list {
                     self.visit_expr(&decorator.expression);
                 }
@@ -379,6 +407,7 @@ impl<'a> Visitor<'a> for Analyzer {
             Stmt::Global(global) => {
                 for name in &global.names {
                     let mangled = self.name(&name.id);
+                    self.declared_late(&mangled, "global", global.range);
                     let symbol = self.symbol(self.current, mangled);
                     symbol.global = true;
                 }
@@ -389,6 +418,8 @@ impl<'a> Visitor<'a> for Analyzer {
                 }
                 for name in &nonlocal.names {
                     let mangled = self.name(&name.id);
+                    self.declared_late(&mangled, "nonlocal", nonlocal.range);
+                    self.scopes.all[self.current].nonlocals.insert(mangled.clone(), nonlocal.range);
                     let symbol = self.symbol(self.current, mangled);
                     symbol.nonlocal = true;
                 }
@@ -432,7 +463,11 @@ impl<'a> Visitor<'a> for Analyzer {
             Stmt::Try(statement) if statement.is_star => {
                 self.fail("'except*' is not supported: exception groups are absent here", statement.range);
             }
-            Stmt::TypeAlias(alias) => self.fail("'type' statements are not supported: assign the type to a name", alias.range),
+            Stmt::TypeAlias(alias) => {
+                self.type_parameters(alias.type_params.as_deref());
+                self.visit_expr(&alias.name);
+                self.visit_expr(&alias.value);
+            }
             _ => visitor::walk_stmt(self, statement),
         }
     }
@@ -501,7 +536,7 @@ impl<'a> Visitor<'a> for Analyzer {
                 self.scopes.all[frame].generator = true;
                 visitor::walk_expr(self, expr);
             }
-            Expr::Await(node) => self.fail("'await' is not supported: this machine has no event loop", node.range),
+            Expr::Await(node) => self.fail("'await' outside async function", node.range),
             Expr::TString(node) => self.fail("template strings are not supported", node.range),
             Expr::IpyEscapeCommand(node) => self.fail("invalid syntax", node.range),
             _ => visitor::walk_expr(self, expr),

@@ -75,6 +75,7 @@ impl<'a> Unit<'a> {
                 self.emit(Op::Raise(count));
             }
             Stmt::Assert(node) => {
+                self.context.check_assert(&node.test);
                 let end = self.label();
                 self.expr(&node.test)?;
                 self.emit_at(Op::JumpIfTrue(end.0), node.test.range());
@@ -84,9 +85,9 @@ impl<'a> Unit<'a> {
                 }
                 if node.msg.is_none() {
                     self.emit(Op::Pop);
-                    self.emit_at(Op::Raise(3), node.test.range());
+                    self.emit_at(Op::Raise(3), node.range);
                 } else {
-                    self.emit_at(Op::Assert, node.test.range());
+                    self.emit_at(Op::Assert, node.range);
                 }
                 self.place_label(end);
             }
@@ -99,7 +100,16 @@ impl<'a> Unit<'a> {
             Stmt::With(node) => self.with_statement(node, 0)?,
             Stmt::Match(node) => self.match_statement(node)?,
             Stmt::Global(_) | Stmt::Nonlocal(_) | Stmt::Pass(_) => {}
-            Stmt::TypeAlias(_) | Stmt::IpyEscapeCommand(_) => return Err(Refusal::new("not supported", statement.range())),
+            Stmt::TypeAlias(node) => {
+                self.type_parameters(node.type_params.as_deref())?;
+                let Expr::Name(name) = &*node.name else { return Err(Refusal::new("invalid syntax", node.range)) };
+                self.make_type("alias", |unit| {
+                    unit.push_const(Value::str(name.id.as_str()));
+                    unit.expr(&node.value)
+                })?;
+                self.store(&name.id)?;
+            }
+            Stmt::IpyEscapeCommand(_) => return Err(Refusal::new("not supported", statement.range())),
         }
         Ok(())
     }
@@ -154,9 +164,9 @@ impl<'a> Unit<'a> {
     fn for_statement(&mut self, node: &'a ast::StmtFor) -> Done {
         let (next, orelse, end) = (self.label(), self.label(), self.label());
         self.expr(&node.iter)?;
-        self.emit_at(Op::Iter, node.iter.range());
+        self.emit_at(Op::Iter, node.range);
         self.place_label(next);
-        self.emit_at(Op::For(orelse.0), node.iter.range());
+        self.emit_at(Op::For(orelse.0), node.range);
         self.assign(&node.target)?;
         self.blocks.push(Block::Loop { next, end, iterator: true });
         self.body(&node.body)?;
@@ -303,7 +313,7 @@ impl<'a> Unit<'a> {
             let next = self.label();
             if let Some(class) = &handler.type_ {
                 self.expr(class)?;
-                self.emit_at(Op::MatchException, class.range());
+                self.emit_at(Op::MatchException, handler.range);
                 self.emit(Op::JumpIfFalse(next.0));
             }
             let name = handler.name.as_ref().map(|name| name.id.as_str());

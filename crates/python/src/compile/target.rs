@@ -38,6 +38,9 @@ impl<'a> Unit<'a> {
         match targets.iter().position(|t| matches!(t, Expr::Starred(_))) {
             None => self.emit(Op::Unpack(targets.len() as u32)),
             Some(star) => {
+                if targets[star + 1..].iter().any(|t| matches!(t, Expr::Starred(_))) {
+                    return Err(Refusal::new("multiple starred expressions in assignment", self.here));
+                }
                 let after = targets.len() - star - 1;
                 let (Ok(before), Ok(after)) = (u16::try_from(star), u16::try_from(after)) else {
                     return Err(Refusal::new("too many expressions in star-unpacking assignment", self.here));

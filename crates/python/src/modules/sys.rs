@@ -33,7 +33,7 @@ const FUNCTIONS: &[Def] = &[
         let handled = vm.handled.clone();
         Ok(match &handled {
             Value::Instance(_) => {
-                let traceback = crate::builtins::exceptions::traceback_of(&handled);
+                let traceback = crate::builtins::exceptions::traceback_of(vm, &handled);
                 Value::tuple(vec![Value::Class(vm.class_of(&handled)), handled, traceback])
             }
             _ => Value::tuple(vec![Value::None, Value::None, Value::None]),

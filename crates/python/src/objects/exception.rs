@@ -47,6 +47,8 @@ pub struct ExcData {
     pub suppress_context: bool,
     /// From the outermost frame it passed to where it was raised, in reverse: raising appends.
     pub traceback: Vec<TracePoint>,
+    /// What a name that was not found was perhaps meant to be, in the words that end the message.
+    pub hint: Option<Box<str>>,
 }
 
 impl Drop for ExcData {
@@ -70,6 +72,8 @@ pub struct Exc(pub Box<Signal>);
 pub enum Signal {
     /// A new exception.
     New(Kind, String),
+    /// A new exception about a name, looked for in an object where there is one (`AttributeError`, `NameError`, `ImportError`).
+    Named { kind: Kind, message: String, name: Value, object: Value },
     /// A new exception with one argument that is no text (`KeyError`).
     With(Kind, Value),
     /// An exception object.
@@ -108,6 +112,12 @@ impl Exc {
     #[cold]
     pub fn new(kind: Kind, message: impl Into<String>) -> Exc {
         Exc(Box::new(Signal::New(kind, message.into())))
+    }
+
+    /// A new exception about a name; `object` is what was to have it, `None` where that is a namespace.
+    #[cold]
+    pub fn named(kind: Kind, message: impl Into<String>, name: &str, object: Value) -> Exc {
+        Exc(Box::new(Signal::Named { kind, message: message.into(), name: Value::str(name), object }))
     }
 
     /// `TypeError`.
@@ -169,7 +179,7 @@ impl Exc {
 
     /// Whether it is a new exception of this builtin class.
     pub fn is_new(&self, kind: Kind) -> bool {
-        matches!(&*self.0, Signal::New(k, _) | Signal::With(k, _) if *k == kind)
+        matches!(&*self.0, Signal::New(k, _) | Signal::With(k, _) | Signal::Named { kind: k, .. } if *k == kind)
     }
 }
 

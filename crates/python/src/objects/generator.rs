@@ -29,11 +29,24 @@ pub struct Generator {
     pub qualname: Rc<Str>,
     pub state: Cell<State>,
     pub saved: RefCell<Option<Box<Saved>>>,
+    /// Its frame was closed already, or never will be.
+    pub closed: Cell<bool>,
 }
 
 impl Drop for Generator {
     fn drop(&mut self) {
         if let Some(saved) = self.saved.get_mut().take() {
+            // A `finally` or `with` that waits must run: the machine does that at its next chance.
+            if self.state.get() == State::Suspended && !saved.blocks.is_empty() && !self.closed.get() {
+                memory::abandon(Generator {
+                    name: self.name.clone(),
+                    qualname: self.qualname.clone(),
+                    state: Cell::new(State::Suspended),
+                    saved: RefCell::new(Some(saved)),
+                    closed: Cell::new(true),
+                });
+                return;
+            }
             let Saved { frame, values, handled, .. } = *saved;
             memory::bury(values.into_iter().chain([handled, Value::Function(frame.function)]));
         }

@@ -7,6 +7,8 @@ thread_local! {
     static USED: Cell<usize> = const { Cell::new(0) };
     static DEPTH: Cell<u32> = const { Cell::new(0) };
     static LATER: RefCell<Vec<Value>> = const { RefCell::new(Vec::new()) };
+    static ABANDONED: RefCell<Vec<super::Generator>> = const { RefCell::new(Vec::new()) };
+    static ANY: Cell<bool> = const { Cell::new(false) };
     static VERSION: Cell<u64> = const { Cell::new(1) };
 }
 
@@ -36,6 +38,33 @@ pub fn fresh_version() -> u64 {
     VERSION.with(|version| {
         version.set(version.get() + 1);
         version.get()
+    })
+}
+
+/// Keeps a generator whose frame waits in a block and that nothing refers to, so that the machine closes it.
+pub fn abandon(generator: super::Generator) {
+    // At the end of the thread nothing is kept.
+    let _ = ABANDONED.try_with(|list| {
+        if let Ok(mut list) = list.try_borrow_mut() {
+            list.push(generator);
+            let _ = ANY.try_with(|any| any.set(true));
+        }
+    });
+}
+
+/// Whether generators wait to be closed.
+#[inline]
+pub fn abandoned() -> bool {
+    ANY.with(Cell::get)
+}
+
+/// The next generator to close.
+pub fn take_abandoned() -> Option<super::Generator> {
+    ABANDONED.with(|list| {
+        let mut list = list.borrow_mut();
+        let next = list.pop();
+        ANY.with(|any| any.set(!list.is_empty()));
+        next
     })
 }
 

@@ -129,6 +129,12 @@ impl Cell {
         let old = self.value.replace(value);
         drop(old);
     }
+
+    /// Empties it, and gives what it held.
+    pub fn take(&self) -> Value {
+        self.version.set(self.version.get() + 1);
+        self.value.replace(Value::Unbound)
+    }
 }
 
 impl Drop for Cell {

@@ -2,6 +2,8 @@
 //!
 //! Parser and compiler go down the tree by recursion, so how deep it is nested is bounded before anything is parsed.
 
+mod errors;
+
 use ruff_python_ast::ModModule;
 use ruff_python_parser::parse_module;
 
@@ -24,23 +26,10 @@ pub fn parse(text: &str) -> Result<ModModule, SyntaxError> {
     if text.len() > 64 << 20 {
         return Err(error("file too large", 0, 0));
     }
-    let open = check_nesting(text)?;
+    let scan = check_nesting(text)?;
     match parse_module(text) {
         Ok(parsed) => Ok(parsed.into_syntax()),
-        Err(parse_error) => {
-            let (start, end) = (parse_error.location.start().to_usize(), parse_error.location.end().to_usize());
-            if let Some((bracket, at)) = open {
-                return Err(error(&format!("'{bracket}' was never closed"), at, at + 1));
-            }
-            let message = parse_error.error.to_string();
-            let lower = message.to_lowercase();
-            let kind = if lower.contains("unexpected indentation") || lower.contains("expected an indented") || lower.contains("unindent") {
-                "IndentationError"
-            } else {
-                "SyntaxError"
-            };
-            Err(SyntaxError { kind, message: reword(&message, text, start), start, end })
-        }
+        Err(parse_error) => Err(errors::translate(text, &parse_error, &scan)),
     }
 }
 
@@ -48,37 +37,12 @@ fn error(message: &str, start: usize, end: usize) -> SyntaxError {
     SyntaxError { kind: "SyntaxError", message: message.to_string(), start, end }
 }
 
-/// CPython's words for the commonest errors.
-fn reword(message: &str, text: &str, at: usize) -> String {
-    let line = text[..at.min(text.len())].rsplit('\n').next().unwrap_or("");
-    if message.starts_with("Expected ':'") {
-        return "expected ':'".to_string();
-    }
-    if message == "Unexpected indentation" {
-        return "unexpected indent".to_string();
-    }
-    if message.contains("unindent does not match") {
-        return "unindent does not match any outer indentation level".to_string();
-    }
-    if message.starts_with("missing closing quote") {
-        let number = text[..at.min(text.len())].matches('\n').count() + 1;
-        return format!("unterminated string literal (detected at line {number})");
-    }
-    if message.starts_with("Expected an expression") || message.starts_with("Expected a statement") || line.trim().is_empty() {
-        return "invalid syntax".to_string();
-    }
-    let mut words = message.to_string();
-    if let Some(first) = words.get_mut(0..1) {
-        first.make_ascii_lowercase();
-    }
-    format!("invalid syntax: {words}")
-}
-
 /// Bounds nesting of brackets and indentation, and the number of operators in one statement, by a scan over bytes that knows strings
-/// and comments. What it counts is never less than what the parser nests. Gives the innermost bracket that is left open.
-fn check_nesting(text: &str) -> Result<Option<(char, usize)>, SyntaxError> {
+/// and comments. What it counts is never less than what the parser nests. Gives brackets that are left open or closed wrongly.
+fn check_nesting(text: &str) -> Result<errors::Scan, SyntaxError> {
     let bytes = text.as_bytes();
     let mut open: Vec<(char, usize)> = Vec::new();
+    let mut mismatch = None;
     let mut brackets = 0_usize;
     let mut operators = 0_usize;
     let mut words = 0_usize;
@@ -148,7 +112,10 @@ fn check_nesting(text: &str) -> Result<Option<(char, usize)>, SyntaxError> {
                 }
             }
             b')' | b']' | b'}' => {
-                open.pop();
+                let closed = open.pop();
+                if mismatch.is_none() {
+                    mismatch = wrong_bracket(text, byte, closed).map(|words| (i, words));
+                }
                 brackets = brackets.saturating_sub(1);
             }
             b',' if brackets > 0 => operators = operators.min(brackets),
@@ -174,7 +141,24 @@ fn check_nesting(text: &str) -> Result<Option<(char, usize)>, SyntaxError> {
         }
         i += 1;
     }
-    Ok(open.pop())
+    Ok(errors::Scan { open: open.pop(), mismatch })
+}
+
+/// What is wrong with a closing bracket, given the one that was open.
+fn wrong_bracket(text: &str, close: u8, open: Option<(char, usize)>) -> Option<String> {
+    let close = char::from(close);
+    match open {
+        None => Some(format!("unmatched '{close}'")),
+        Some(('(', _)) if close == ')' => None,
+        Some(('[', _)) if close == ']' => None,
+        Some(('{', _)) if close == '}' => None,
+        Some((bracket, at)) => {
+            let line = |at: usize| text[..at].matches('\n').count() + 1;
+            let here = text[at..].find(close).map_or(at, |i| at + i);
+            let place = if line(here) == line(at) { String::new() } else { format!(" on line {}", line(at)) };
+            Some(format!("closing parenthesis '{close}' does not match opening parenthesis '{bracket}'{place}"))
+        }
+    }
 }
 
 /// Whether the string that opens at `at` has an `f` in its prefix.

@@ -201,6 +201,97 @@ pub fn hex(x: f64) -> String {
     format!("{sign}0x{lead}.{mantissa:013x}p{exponent:+}")
 }
 
+/// `complex(text)`: real and imaginary part; `None` where it is no complex number.
+pub fn parse_complex(text: &str) -> Option<(f64, f64)> {
+    let text = text.trim_matches(super::unicode::is_space);
+    let text = match text.strip_prefix('(') {
+        Some(inner) => inner.strip_suffix(')')?.trim_matches(super::unicode::is_space),
+        None => text,
+    };
+    let part = |text: &str| if text.contains(super::unicode::is_space) { None } else { parse(text, "").ok() };
+    let Some(body) = text.strip_suffix(['j', 'J']) else { return Some((part(text)?, 0.0)) };
+    // The imaginary part begins at the last sign that does not belong to an exponent.
+    let bytes = body.as_bytes();
+    let sign = (1..bytes.len()).rev().find(|&i| matches!(bytes[i], b'+' | b'-') && !matches!(bytes[i - 1], b'e' | b'E'));
+    let (re, im) = match sign {
+        Some(at) => (part(&body[..at])?, &body[at..]),
+        None => (0.0, body),
+    };
+    let im = match im {
+        "" | "+" => 1.0,
+        "-" => -1.0,
+        number => part(number)?,
+    };
+    Some((re, im))
+}
+
+/// `float.fromhex(text)`; `None` where it is no hexadecimal number, or too large.
+pub fn from_hex(text: &str) -> Option<f64> {
+    let text = text.trim_matches(super::unicode::is_space).to_ascii_lowercase();
+    let (negative, body) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(&text)),
+    };
+    let sign = if negative { -1.0 } else { 1.0 };
+    match body {
+        "inf" | "infinity" => return Some(f64::INFINITY * sign),
+        "nan" => return Some(f64::NAN),
+        _ => {}
+    }
+    let body = body.strip_prefix("0x").unwrap_or(body);
+    let (digits, exponent) = match body.split_once('p') {
+        Some((digits, exponent)) => (digits, exponent.parse::<i64>().ok()?.clamp(-100_000, 100_000)),
+        None => (body, 0),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    // 64 bits and whether any bit follows round as all of them would.
+    let (mut mantissa, mut shift, mut rest) = (0_u64, 0_i64, false);
+    for c in whole.chars().chain(fraction.chars()) {
+        let digit = u64::from(c.to_digit(16)?);
+        if mantissa >> 59 == 0 {
+            mantissa = mantissa << 4 | digit;
+        } else {
+            shift += 4;
+            rest |= digit != 0;
+        }
+    }
+    let exponent = exponent + shift - 4 * fraction.len() as i64;
+    if mantissa == 0 {
+        return Some(0.0 * sign);
+    }
+    let value = scaled(mantissa | u64::from(rest), exponent);
+    value.is_finite().then_some(value * sign)
+}
+
+/// `mantissa * 2^exponent`, rounded once, half to even.
+fn scaled(mantissa: u64, exponent: i64) -> f64 {
+    let bits = 64 - i64::from(mantissa.leading_zeros());
+    let top = bits + exponent;
+    if top > 1024 {
+        return f64::INFINITY;
+    }
+    let keep = if top < -1021 { (top + 1074).max(0) } else { 53 };
+    let drop = (bits - keep).clamp(0, 64);
+    let mut kept = if drop >= 64 { 0 } else { mantissa >> drop };
+    if drop > 0 {
+        let rest = if drop >= 64 { mantissa } else { mantissa & ((1 << drop) - 1) };
+        let half = 1_u64 << (drop - 1);
+        if rest > half || (rest == half && kept & 1 == 1) {
+            kept += 1;
+        }
+    }
+    let power = drop + exponent;
+    let float = kept as f64;
+    if power < -1000 {
+        float * 2f64.powi(-1000) * 2f64.powi((power + 1000) as i32)
+    } else {
+        float * 2f64.powi(power.min(1023) as i32) * if power > 1023 { 2.0 } else { 1.0 }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

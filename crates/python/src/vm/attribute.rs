@@ -124,10 +124,8 @@ impl Vm {
                         if let Some(function) = module.attrs.get_str(&self.names.getattr) {
                             return Err(Exc::call(function, vec![Value::Str(name.clone())]));
                         }
-                        Err(Exc::new(
-                            Kind::AttributeError,
-                            format!("module '{}' has no attribute '{}'", module.name.as_str(), name.as_str()),
-                        ))
+                        let message = format!("module '{}' has no attribute '{}'", module.name.as_str(), name.as_str());
+                        Err(Exc::named(Kind::AttributeError, message, name.as_str(), object.clone()))
                     }
                 }
             }
@@ -165,16 +163,12 @@ impl Vm {
 
     /// `AttributeError` as CPython words it.
     pub fn no_attribute(&self, object: &Value, name: &Str) -> Exc {
-        let kind = match object {
-            Value::Class(class) => {
-                return Exc::new(
-                    Kind::AttributeError,
-                    format!("type object '{}' has no attribute '{}'", class.name().as_str(), name.as_str()),
-                );
-            }
-            other => self.type_name(other),
+        let owner = match object {
+            Value::Class(class) => format!("type object '{}'", class.name().as_str()),
+            other => format!("'{}' object", self.type_name(other)),
         };
-        Exc::new(Kind::AttributeError, format!("'{kind}' object has no attribute '{}'", name.as_str()))
+        let message = format!("{owner} has no attribute '{}'", name.as_str());
+        Exc::named(Kind::AttributeError, message, name.as_str(), object.clone())
     }
 
     fn instance_attr(&mut self, object: &Value, instance: &Rc<Instance>, class: &Rc<Class>, name: &Rc<Str>) -> Result<Value, Exc> {
@@ -313,7 +307,8 @@ impl Vm {
             if name.as_str() == "__class__" {
                 return Ok(Value::Class(self.types.super_.clone()));
             }
-            return Err(Exc::new(Kind::AttributeError, format!("'super' object has no attribute '{}'", name.as_str())));
+            let message = format!("'super' object has no attribute '{}'", name.as_str());
+            return Err(Exc::named(Kind::AttributeError, message, name.as_str(), object.clone()));
         };
         match object {
             Value::Class(bound) => match &found {

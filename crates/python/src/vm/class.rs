@@ -4,13 +4,25 @@ use super::Vm;
 use super::intern::intern;
 use crate::bytecode::{Code, Op};
 use crate::objects::class::Inner;
-use crate::objects::{Args, Class, Dict, Exc, Instance, Kind, Layout, Str, Value};
+use crate::objects::{Args, Class, Dict, Exc, Instance, Layout, Str, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 
 impl Vm {
     /// A bare instance of a class.
     pub fn make_instance(&mut self, class: &Rc<Class>) -> Result<Value, Exc> {
+        if let Some(Value::Set(names)) = class.attrs.get_str(&self.names.abstract_methods)
+            && !names.is_empty()
+        {
+            let mut names: Vec<String> = names.borrow().iter().filter_map(|(_, name)| name.as_str().map(|n| format!("'{n}'"))).collect();
+            names.sort();
+            let plural = if names.len() == 1 { "" } else { "s" };
+            return Err(Exc::ty(format!(
+                "Can't instantiate abstract class {} without an implementation for abstract method{plural} {}",
+                class.name().as_str(),
+                names.join(", ")
+            )));
+        }
         let inner = match class.layout {
             Layout::Plain => Inner::Nothing,
             Layout::Exception => Inner::Exception(RefCell::default()),
@@ -230,10 +242,11 @@ impl Vm {
             }
         }
         let hook = class.mro.borrow().iter().find_map(|base| base.attrs.get_str(&self.names.init_subclass));
-        let custom = hook.is_some_and(|hook| !matches!(hook, Value::Native(_)));
+        let custom = hook.is_some_and(
+            |hook| !matches!(&hook, Value::Other(other) if matches!(&**other, crate::objects::Other::ClassMethod(Value::Native(_)))),
+        );
         if calls.is_empty() && !custom {
-            if let Some((name, _)) = keywords.first() {
-                let _ = name;
+            if !keywords.is_empty() {
                 return Err(Exc::ty(format!("{}.__init_subclass__() takes no keyword arguments", class.name().as_str())));
             }
             return Ok(value);
@@ -358,11 +371,6 @@ impl Vm {
     /// Whether a class takes the place of `type`.
     pub fn is_metaclass(&self, class: &Rc<Class>) -> bool {
         class.is_subclass(&self.types.type_)
-    }
-
-    /// A missing attribute as an error of a module.
-    pub(crate) fn import_error(kind: Kind, message: String) -> Exc {
-        Exc::new(kind, message)
     }
 }
 

@@ -83,7 +83,7 @@ impl Vm {
                     }
                     None => {
                         let message = format!("No module named '{full}'; '{package}' is not a package");
-                        return Err(Vm::import_error(Kind::ModuleNotFoundError, message));
+                        return Err(Exc::named(Kind::ModuleNotFoundError, message, full, Value::None));
                     }
                 }
             }
@@ -151,8 +151,16 @@ impl Vm {
             Some(Value::Str(file)) => file.as_str().to_string(),
             _ => "unknown location".to_string(),
         };
-        let error =
-            Vm::import_error(Kind::ImportError, format!("cannot import name '{}' from '{}' ({file})", name.as_str(), module.name.as_str()));
+        let native = module.attrs.get_str(&self.names.file).is_none() && self.native_modules.contains_key(module.name.as_str());
+        let place = if native { "unknown location" } else { &file };
+        let message = format!("cannot import name '{}' from '{}' ({place})", name.as_str(), module.name.as_str());
+        let hint = self.import_hint(&Value::Module(module.clone()), name.as_str());
+        let error = self.exception_of(Exc::named(Kind::ImportError, message, module.name.as_str(), Value::None));
+        if let Value::Instance(instance) = &error {
+            instance.attrs_mut().set("name_from", Value::Str(name.clone()));
+            instance.attrs_mut().set("path", Value::str(file));
+        }
+        let error = Exc::raise(self.with_hint(error, hint));
         if let Some(function) = module.attrs.get_str(&self.names.getattr) {
             return Err(Exc::call_catch(function, vec![Value::Str(name.clone())], Kind::AttributeError, move |_, _| Err(error), None));
         }
@@ -188,5 +196,5 @@ impl Vm {
 }
 
 fn no_module(name: &str) -> Exc {
-    Exc::new(Kind::ModuleNotFoundError, format!("No module named '{name}'"))
+    Exc::named(Kind::ModuleNotFoundError, format!("No module named '{name}'"), name, Value::None)
 }

@@ -8,6 +8,7 @@ use std::rc::Rc;
 /// A slice applied to a length: first index, step, and how many.
 pub struct Picked {
     pub start: i64,
+    pub stop: i64,
     pub step: i64,
     pub count: usize,
 }
@@ -56,7 +57,7 @@ impl Vm {
         let stop = part(&slice.stop)?.map_or(if step < 0 { low } else { high }, clamp);
         let span = if step > 0 { stop - start } else { start - stop };
         let count = if span <= 0 { 0 } else { ((span - 1) / step.abs() + 1) as usize };
-        Ok(Picked { start, step, count })
+        Ok(Picked { start, stop, step, count })
     }
 
     /// `object[key]`.
@@ -130,7 +131,7 @@ impl Vm {
                     let picked = self.pick(slice, range.len())?;
                     let start = range.start.wrapping_add(picked.start.wrapping_mul(range.step));
                     let step = range.step.wrapping_mul(picked.step);
-                    let stop = start.wrapping_add(step.wrapping_mul(picked.count as i64));
+                    let stop = range.start.wrapping_add(picked.stop.wrapping_mul(range.step));
                     Ok(Value::Range(Rc::new(crate::objects::Range { start, stop, step })))
                 }
                 _ => Ok(Value::Int(range.get(self.position(key, range.len(), "range object")?))),
@@ -410,22 +411,24 @@ impl Vm {
     }
 
     /// Keyword arguments `**other`: keys are strings, none twice.
-    pub(crate) fn merge_keywords(&mut self, dict: &Value, other: &Value) -> Result<Value, Exc> {
+    pub(crate) fn merge_keywords(&mut self, dict: &Value, other: &Value, function: &Value) -> Result<Value, Exc> {
         let (Value::Dict(target), Value::Dict(source)) = (dict.plain(), other.plain()) else {
             if self.has_attribute(other, "keys") {
-                let dict = dict.clone();
+                let (dict, function) = (dict.clone(), function.clone());
                 return Err(Exc::call_then(self.prelude_function("_as_dict"), vec![other.clone()], move |vm, other| {
-                    vm.merge_keywords(&dict, &other)
+                    vm.merge_keywords(&dict, &other, &function)
                 }));
             }
-            return Err(Exc::ty(format!("argument after ** must be a mapping, not {}", self.type_name(other))));
+            let name = self.function_name(function);
+            return Err(Exc::ty(format!("{name} argument after ** must be a mapping, not {}", self.type_name(other))));
         };
         let pairs: Vec<(Value, Value)> = source.borrow().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
         for (key, value) in pairs {
             let Some(name) = super::operator::as_string(&key) else { return Err(Exc::ty("keywords must be strings")) };
             let known = target.borrow().find_str(name).is_some();
             if known {
-                return Err(Exc::ty(format!("got multiple values for keyword argument '{}'", name.as_str())));
+                let function = self.function_name(function);
+                return Err(Exc::ty(format!("{function} got multiple values for keyword argument '{}'", name.as_str())));
             }
             let name = super::intern::intern_short(name.as_str());
             target.set_str(&name, value);

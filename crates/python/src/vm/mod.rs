@@ -16,6 +16,7 @@ mod raise;
 mod rare;
 pub mod repr;
 mod run;
+mod suggest;
 pub mod traceback;
 mod unwind;
 
@@ -199,11 +200,39 @@ impl Vm {
         if self.waiting.is_some() {
             return Outcome::OutOfFuel;
         }
-        match self.execute() {
+        let exit = self.execute();
+        self.outcome(exit)
+    }
+
+    fn outcome(&mut self, exit: Exit) -> Outcome {
+        match exit {
             Exit::Done(value) => Outcome::Done(value),
-            Exit::Error(exception) => Outcome::Error(exception),
+            Exit::Error(exception) => {
+                self.render(&exception);
+                Outcome::Error(exception)
+            }
             Exit::Fuel => Outcome::OutOfFuel,
             Exit::Await(token) => Outcome::Await(token),
+        }
+    }
+
+    /// Asks an exception that nothing caught for its text, where a class in Python gives that: nothing runs when it is printed.
+    fn render(&mut self, exception: &Value) {
+        let mut link = exception.clone();
+        let mut needed = false;
+        for _ in 0..100 {
+            let Value::Instance(instance) = &link else { break };
+            let Some(data) = instance.exception() else { break };
+            let data = data.borrow();
+            let next = if matches!(data.cause, Value::Instance(_)) { data.cause.clone() } else { data.context.clone() };
+            drop(data);
+            needed |= self.str_native(&link).is_err();
+            link = next;
+        }
+        if needed {
+            self.fuel = 100_000;
+            self.start_call(self.prelude_function("_render"), vec![exception.clone()]);
+            self.execute();
         }
     }
 
@@ -216,12 +245,7 @@ impl Vm {
             Ok(()) => self.execute(),
             Err(exit) => exit,
         };
-        match exit {
-            Exit::Done(value) => Outcome::Done(value),
-            Exit::Error(exception) => Outcome::Error(exception),
-            Exit::Fuel => Outcome::OutOfFuel,
-            Exit::Await(token) => Outcome::Await(token),
-        }
+        self.outcome(exit)
     }
 
     /// Writes output.
@@ -248,7 +272,17 @@ impl Vm {
     /// Compiles a file; the error is a `SyntaxError` object.
     pub fn compile(&mut self, file: &str, text: &str, internal: bool) -> Result<Rc<Code>, Value> {
         let source = Rc::new(Source { file: file.into(), text: text.into(), internal });
-        crate::compile::compile(source).map_err(|error| self.syntax_error(file, text, &error))
+        let (code, mut warnings) = crate::compile::compile(source).map_err(|error| self.syntax_error(file, text, &error))?;
+        if internal {
+            return Ok(code);
+        }
+        warnings.sort_by_key(|warning| warning.at);
+        for warning in warnings {
+            let line = text.get(..warning.at).map_or(0, |before| before.matches('\n').count());
+            let shown = text.lines().nth(line).unwrap_or_default().trim();
+            self.write(Stream::Err, &format!("{file}:{}: SyntaxWarning: {}\n  {shown}\n", line + 1, warning.message));
+        }
+        Ok(code)
     }
 
     /// The string of one character.
@@ -273,6 +307,21 @@ impl Vm {
             Signal::New(kind, message) => {
                 let args = if message.is_empty() { Vec::new() } else { vec![Value::str(message)] };
                 self.new_exception(kind, args)
+            }
+            Signal::Named { kind, message, name, object } => {
+                let hint = self.name_hint(kind, name.as_str().unwrap_or_default());
+                let exception = self.new_exception(kind, vec![Value::str(message)]);
+                if let Value::Instance(instance) = &exception {
+                    let attrs = instance.attrs_mut();
+                    attrs.set("name", name);
+                    if kind == Kind::AttributeError {
+                        attrs.set("obj", object);
+                    }
+                    if let Some(data) = instance.exception() {
+                        data.borrow_mut().hint = hint;
+                    }
+                }
+                exception
             }
             Signal::With(kind, value) => self.new_exception(kind, vec![value]),
             Signal::Raise(value) => value,
@@ -395,6 +444,7 @@ impl Drop for Vm {
                 drop(values);
             }
         }
+        while memory::take_abandoned().is_some() {}
         *self.prelude.borrow_mut() = crate::objects::Table::default();
         *self.builtins.borrow_mut() = crate::objects::Table::default();
     }

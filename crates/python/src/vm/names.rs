@@ -28,5 +28,5 @@ names! {
     annotations = "__annotations__", match_args = "__match_args__", missing = "__missing__", slots = "__slots__",
     classcell = "__classcell__", metaclass = "metaclass", all = "__all__", file = "__file__", path = "__path__",
     package = "__package__", instancecheck = "__instancecheck__", subclasscheck = "__subclasscheck__", int = "__int__",
-    float = "__float__", abs = "__abs__", prepare = "__prepare__", mro_entries = "__mro_entries__", bases = "__bases__",
+    float = "__float__", abs = "__abs__", prepare = "__prepare__", mro_entries = "__mro_entries__", bases = "__bases__", abstract_methods = "__abstractmethods__",
 }

@@ -267,31 +267,60 @@ fn complex(op: Binary, a: &Value, b: &Value) -> Result<Option<Value>, Exc> {
         Binary::Add => (a + c, b + d),
         Binary::Sub => (a - c, b - d),
         Binary::Mul => (a * c - b * d, a * d + b * c),
-        Binary::Div => {
-            let size = c * c + d * d;
-            if size == 0.0 {
-                return Err(zero_division("complex division by zero"));
-            }
-            ((a * c + b * d) / size, (b * c - a * d) / size)
-        }
-        Binary::Pow if d == 0.0 && c.fract() == 0.0 && c.abs() <= 1000.0 => {
-            let (mut re, mut im) = (1.0, 0.0);
-            for _ in 0..c.abs() as u32 {
-                (re, im) = (re * a - im * b, re * b + im * a);
-            }
-            if c < 0.0 {
-                let size = re * re + im * im;
-                (re, im) = (re / size, -im / size);
-            }
-            (re, im)
-        }
-        Binary::Pow => {
-            let (size, angle) = (a.hypot(b), b.atan2(a));
-            let (log, turn) = (size.ln(), angle);
-            let (real, imaginary) = (c * log - d * turn, d * log + c * turn);
-            (real.exp() * imaginary.cos(), real.exp() * imaginary.sin())
-        }
+        Binary::Div => quotient(a, b, c, d)?,
+        Binary::Pow => complex_power(a, b, c, d)?,
         _ => return Ok(None),
     };
     Ok(Some(Value::Other(std::rc::Rc::new(crate::objects::Other::Complex(re, im)))))
+}
+
+/// `(a + bi) / (c + di)`, by Smith's method as CPython does it.
+fn quotient(a: f64, b: f64, c: f64, d: f64) -> Result<(f64, f64), Exc> {
+    if c == 0.0 && d == 0.0 {
+        return Err(zero_division("complex division by zero"));
+    }
+    Ok(if c.abs() >= d.abs() {
+        let ratio = d / c;
+        let size = c + d * ratio;
+        ((a + b * ratio) / size, (b - a * ratio) / size)
+    } else {
+        let ratio = c / d;
+        let size = c * ratio + d;
+        ((a * ratio + b) / size, (b * ratio - a) / size)
+    })
+}
+
+/// `(a + bi) ** (c + di)`: small whole powers by squaring, others by polar coordinates, as CPython does it.
+fn complex_power(a: f64, b: f64, c: f64, d: f64) -> Result<(f64, f64), Exc> {
+    if c == 0.0 && d == 0.0 {
+        return Ok((1.0, 0.0));
+    }
+    if a == 0.0 && b == 0.0 {
+        if d != 0.0 || c < 0.0 {
+            return Err(zero_division("0.0 to a negative or complex power"));
+        }
+        return Ok((0.0, 0.0));
+    }
+    if d == 0.0 && c.fract() == 0.0 && c.abs() <= 100.0 {
+        let mut result = (1.0, 0.0);
+        let mut power = (a, b);
+        let mut rest = c.abs() as u32;
+        while rest > 0 {
+            if rest & 1 == 1 {
+                result = (result.0 * power.0 - result.1 * power.1, result.0 * power.1 + result.1 * power.0);
+            }
+            rest >>= 1;
+            power = (power.0 * power.0 - power.1 * power.1, power.0 * power.1 + power.1 * power.0);
+        }
+        return if c < 0.0 { quotient(1.0, 0.0, result.0, result.1) } else { Ok(result) };
+    }
+    let size = libm::hypot(a, b);
+    let angle = libm::atan2(b, a);
+    let mut len = size.powf(c);
+    let mut phase = angle * c;
+    if d != 0.0 {
+        len *= (-angle * d).exp();
+        phase += d * size.ln();
+    }
+    Ok((len * phase.cos(), len * phase.sin()))
 }

@@ -183,6 +183,15 @@ impl Vm {
             }
             if op == Binary::Mul {
                 for (sequence, other) in [(&left, &right), (&right, &left)] {
+                    if is_sequence(sequence)
+                        && let Some(index) = vm.special(other, &vm.names.index.clone())
+                    {
+                        let sequence = sequence.clone();
+                        return Err(Exc::call_then(index, vec![], move |vm, count| {
+                            let count = vm.index_of(&count)?;
+                            vm.repeat(&sequence, count)
+                        }));
+                    }
                     if matches!(sequence, Value::Str(_) | Value::List(_) | Value::Tuple(_) | Value::Bytes(_)) {
                         return Err(Exc::ty(format!("can't multiply sequence by non-int of type '{}'", vm.type_name(other))));
                     }
@@ -190,6 +199,13 @@ impl Vm {
             }
             Err(Exc::ty(format!("unsupported operand type(s) for {sign}: '{}' and '{}'", vm.type_name(&left), vm.type_name(&right))))
         })
+    }
+
+    /// `pow(base, exponent, modulus)` where a class defines it.
+    pub fn power_by_method(&mut self, base: &Value, exponent: Value, modulus: Value) -> Option<Exc> {
+        let name = self.intern("__pow__");
+        let method = self.special(base, &name)?;
+        Some(Exc::call(method, vec![exponent, modulus]))
     }
 
     /// Calls methods, the last first, until one does not answer `NotImplemented`; then `otherwise`.
@@ -401,6 +417,13 @@ impl Vm {
     }
 
     fn builtin_compare(&mut self, op: Compare, left: &Value, right: &Value) -> Result<Value, Exc> {
+        let view =
+            |value: &Value| matches!(value, Value::Other(other) if matches!(&**other, Other::View(ViewKind::Keys | ViewKind::Items, _)));
+        if (view(left) || view(right))
+            && let (Some(a), Some(b)) = (self.as_members(left)?, self.as_members(right)?)
+        {
+            return self.builtin_compare(op, &Value::Set(Set::new(a, false)), &Value::Set(Set::new(b, false)));
+        }
         Ok(Value::Bool(match op {
             Compare::Eq => compare::equal(left, right, 0)?,
             Compare::Ne => !compare::equal(left, right, 0)?,
@@ -612,4 +635,8 @@ pub(crate) fn as_string(value: &Value) -> Option<&Rc<Str>> {
         Value::Str(text) => Some(text),
         _ => None,
     }
+}
+
+fn is_sequence(value: &Value) -> bool {
+    matches!(value, Value::Str(_) | Value::List(_) | Value::Tuple(_) | Value::Bytes(_))
 }

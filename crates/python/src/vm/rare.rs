@@ -60,7 +60,7 @@ impl Vm {
             Op::CellOf(slot) => self.stack.push(self.stack[base + slot as usize].clone()),
             Op::DeleteDeref(slot) => {
                 let old = match &self.stack[base + slot as usize] {
-                    Value::Cell(cell) => cell.value.replace(Value::Unbound),
+                    Value::Cell(cell) => cell.take(),
                     _ => Value::Unbound,
                 };
                 if matches!(old, Value::Unbound) {
@@ -163,6 +163,20 @@ impl Vm {
                 let list = self.stack.last().cloned().unwrap_or_default();
                 match self.extend(&list, &value) {
                     Ok(()) => {}
+                    Err(exc) if exc.is_new(Kind::TypeError) && self.native_iter(&value).is_none() => {
+                        let kind = self.type_name(&value);
+                        let sole = matches!(&list, Value::List(list) if list.borrow().is_empty())
+                            && matches!(code.ops.get(self.frames.last().map_or(0, |f| f.ip)), Some(Op::ListToTuple));
+                        // Below the list.
+                        let function = self.stack.len().checked_sub(2).and_then(|at| self.stack.get(at)).cloned();
+                        raise!(match function {
+                            Some(function) if sole => {
+                                let name = self.function_name(&function);
+                                Exc::ty(format!("{name} argument after * must be an iterable, not {kind}"))
+                            }
+                            _ => Exc::ty(format!("Value after * must be an iterable, not {kind}")),
+                        });
+                    }
                     Err(exc) => done!(Err::<Value, Exc>(self.retry_with_list(exc, "extend", list, value))),
                 }
             }
@@ -182,7 +196,8 @@ impl Vm {
             Op::MergeDict => {
                 let value = pop!();
                 let dict = self.stack.last().cloned().unwrap_or_default();
-                done!(self.merge_keywords(&dict, &value));
+                let function = self.stack.len().checked_sub(3).and_then(|at| self.stack.get(at)).cloned().unwrap_or_default();
+                done!(self.merge_keywords(&dict, &value, &function));
             }
             Op::ListToTuple => {
                 let value = pop!();
@@ -253,6 +268,22 @@ impl Vm {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A function as errors of calls name it.
+    pub(super) fn function_name(&self, function: &Value) -> String {
+        let (module, name) = match function {
+            Value::Function(function) => (function.globals.get_str(&self.names.name), function.qualname.borrow().as_str().to_string()),
+            Value::Method(method) => return self.function_name(&method.function),
+            Value::Native(native) if native.method => (None, format!("{}.{}", native.owner, native.name.as_str())),
+            Value::Native(native) => (None, native.name.as_str().to_string()),
+            Value::Class(class) => (class.attrs.get_str(&self.names.module), class.qualname.borrow().as_str().to_string()),
+            other => return format!("{} object", self.type_name(other)),
+        };
+        match module.as_ref().and_then(Value::as_str) {
+            Some(module) if module != "builtins" => format!("{module}.{name}()"),
+            _ => format!("{name}()"),
+        }
     }
 
     /// A global, or a builtin; remembered at the site.

@@ -45,6 +45,9 @@ impl Vm {
 
     /// Runs the topmost frame until another is topmost.
     fn burst(&mut self) -> Result<(), Exit> {
+        if memory::abandoned() {
+            return self.close_abandoned();
+        }
         let Some(frame) = self.frames.last() else { return Err(Exit::Done(Value::None)) };
         let function = frame.function.clone();
         let code: &Code = &function.code;
@@ -127,7 +130,12 @@ impl Vm {
                 Op::StoreLocal(slot) => {
                     let value = pop!();
                     let old = std::mem::replace(&mut self.stack[base + slot as usize], value);
+                    let generator = matches!(old, Value::Generator(_));
                     drop(old);
+                    if generator && memory::abandoned() {
+                        save!();
+                        return Ok(());
+                    }
                 }
                 Op::Deref(slot) => {
                     let value = match &self.stack[base + slot as usize] {
@@ -192,7 +200,12 @@ impl Vm {
                         }
                     };
                     drop(globals);
+                    let generator = matches!(old, Some(Value::Generator(_)));
                     drop(old);
+                    if generator && memory::abandoned() {
+                        save!();
+                        return Ok(());
+                    }
                 }
                 Op::Attr(site) => {
                     let object = pop!();
@@ -365,7 +378,12 @@ impl Vm {
                 }
                 Op::Pop => {
                     let value = self.stack.pop();
+                    let generator = matches!(value, Some(Value::Generator(_)));
                     drop(value);
+                    if generator && memory::abandoned() {
+                        save!();
+                        return Ok(());
+                    }
                 }
                 Op::Dup => {
                     let value = self.stack.last().cloned().unwrap_or_default();
@@ -629,6 +647,7 @@ impl Vm {
                         qualname: function.qualname.borrow().clone(),
                         state: std::cell::Cell::new(State::Created),
                         saved: RefCell::new(None),
+                        closed: std::cell::Cell::new(false),
                     });
                     let handled = self.handled.clone();
                     self.save(&generator, frame, handled);
@@ -689,14 +708,17 @@ impl Vm {
                     let len = self.stack.len();
                     let (exit, exception) = (self.stack[len - 3].clone(), self.stack[len - 1].clone());
                     let class = Value::Class(self.class_of(&exception));
-                    let traceback = crate::builtins::exceptions::traceback_of(&exception);
+                    let traceback = crate::builtins::exceptions::traceback_of(self, &exception);
                     save!();
                     return self.settle(Err(Exc::call(exit, vec![class, exception, traceback])), After::Push);
                 }
                 op => {
+                    save!();
                     if let Err((exc, after)) = self.rare(op, &function, base) {
-                        save!();
                         return self.settle(Err(exc), after);
+                    }
+                    if memory::abandoned() {
+                        return Ok(());
                     }
                 }
             }
@@ -735,7 +757,12 @@ impl Vm {
 #[cold]
 pub(super) fn unbound(code: &Code, slot: u32) -> Exc {
     let name = code.slots[slot as usize].as_str();
-    Exc::new(Kind::UnboundLocalError, format!("cannot access local variable '{name}' where it is not associated with a value"))
+    Exc::named(
+        Kind::UnboundLocalError,
+        format!("cannot access local variable '{name}' where it is not associated with a value"),
+        name,
+        Value::None,
+    )
 }
 
 #[cold]
@@ -744,10 +771,11 @@ pub(super) fn unbound_cell(code: &Code, slot: u32) -> Exc {
     if (slot as usize) < code.free_start {
         return unbound(code, slot);
     }
-    Exc::new(Kind::NameError, format!("cannot access free variable '{name}' where it is not associated with a value in enclosing scope"))
+    let message = format!("cannot access free variable '{name}' where it is not associated with a value in enclosing scope");
+    Exc::named(Kind::NameError, message, name, Value::None)
 }
 
 #[cold]
 pub(super) fn undefined(name: &str) -> Exc {
-    Exc::new(Kind::NameError, format!("name '{name}' is not defined"))
+    Exc::named(Kind::NameError, format!("name '{name}' is not defined"), name, Value::None)
 }

@@ -73,6 +73,7 @@ impl Vm {
             Some(Value::Str(text)) => text.as_str().to_string(),
             _ => "<exception str() failed>".to_string(),
         });
+        let text = text + &self.hint(exception);
         match text.is_empty() {
             true => out.push_str(&format!("{name}\n")),
             false => out.push_str(&format!("{name}: {text}\n")),
@@ -95,9 +96,14 @@ impl Vm {
                 let trimmed = shown.trim_start();
                 let indent = shown.chars().count() - trimmed.chars().count();
                 out.push_str(&format!("    {trimmed}\n"));
-                let start = (get("offset").to_i64().unwrap_or(1).max(1) as usize - 1).saturating_sub(indent).min(trimmed.chars().count());
+                let start =
+                    (get("offset").to_i64().unwrap_or(1).max(1) as usize - 1).saturating_sub(indent).min(trimmed.chars().count() + 1);
                 let end = (get("end_offset").to_i64().unwrap_or(0).max(1) as usize - 1).saturating_sub(indent).min(trimmed.chars().count());
-                out.push_str(&format!("    {}{}\n", " ".repeat(start), "^".repeat(end.saturating_sub(start).max(1))));
+                // CPython marks nothing there.
+                let unmarked = matches!(&get("msg"), Value::Str(msg) if msg.as_str() == "unexpected indent");
+                if !unmarked {
+                    out.push_str(&format!("    {}{}\n", " ".repeat(start), "^".repeat(end.saturating_sub(start).max(1))));
+                }
             }
         }
         let class = instance.class().name();

@@ -196,6 +196,13 @@ impl Vm {
         *generator.saved.borrow_mut() = Some(Box::new(Saved { frame, values, blocks, handled }));
     }
 
+    /// Closes a generator that nothing refers to any more while its frame waits in a block.
+    pub(crate) fn close_abandoned(&mut self) -> Result<(), Exit> {
+        let Some(generator) = crate::objects::memory::take_abandoned() else { return Ok(()) };
+        let close = self.by_prelude("_finalise", vec![Value::Generator(Rc::new(generator))]);
+        self.settle(Err(close), After::Discard)
+    }
+
     /// What a frame whose `yield from` got a value does with it: yields it on.
     pub(crate) fn yield_on(&mut self) -> Result<(), Exit> {
         // The instruction runs again when the frame goes on.

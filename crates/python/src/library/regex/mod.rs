@@ -153,7 +153,7 @@ mod tests {
             ("(a)\\2", "invalid group reference 2", 4),
             ("(?P<n>a)(?P<n>b)", "redefinition of group name 'n' as group 2; was group 1", 12),
             ("(?P=x)", "unknown group name 'x'", 4),
-            ("a{3,2}", "min repeat greater than max repeat", 1),
+            ("a{3,2}", "min repeat greater than max repeat", 2),
             ("(?z)", "unknown extension ?z", 1),
         ] {
             let error = Program::new(pattern, 0).expect_err(pattern);

@@ -162,7 +162,7 @@ impl Translator {
             Some('{') => {
                 if let Some((low, high, length)) = self.braces() {
                     if high.is_some_and(|high| high < low) {
-                        return Err(self.error_at("min repeat greater than max repeat", start));
+                        return Err(self.error_at("min repeat greater than max repeat", start + 1));
                     }
                     self.at += length;
                     match high {
