@@ -1,4 +1,5 @@
 """Dates and times (proleptic Gregorian), with fixed time zones."""
+# Long: one module, as in CPython.
 import time as _time
 
 MINYEAR, MAXYEAR = 1, 9999

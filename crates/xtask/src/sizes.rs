@@ -11,8 +11,8 @@ pub const LONGEST: usize = 700;
 /// What a file that is longer says, with its reason, in a comment among its first lines.
 pub const EXCUSE: &str = "Long: ";
 
-/// Where sources are not ours, or not sources; and the Python crate, whose files have not been divided yet.
-const ELSEWHERE: [&str; 5] = ["vendor", "node_modules", "target", "shared", "python"];
+/// Where sources are not ours, or not sources.
+const ELSEWHERE: [&str; 4] = ["vendor", "node_modules", "target", "shared"];
 
 /// Every source file that is longer and does not say why, with its number of lines.
 ///

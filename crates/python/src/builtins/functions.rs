@@ -251,6 +251,7 @@ fn issubclass(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [class, of] = args.exactly::<2>("issubclass")?;
     let Value::Class(class) = &class else { return Err(Exc::ty("issubclass() arg 1 must be a class")) };
     fn check(vm: &mut Vm, class: &Rc<crate::objects::Class>, of: &Value) -> Result<bool, Exc> {
+        let sub = class;
         match of {
             Value::Class(of) => {
                 let meta = of.meta.borrow().clone();
@@ -260,8 +261,12 @@ fn issubclass(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
                 Ok(class.is_subclass(of))
             }
             Value::Tuple(classes) => {
-                for of in classes.iter() {
-                    if check(vm, class, of)? {
+                // Tuples within tuples are walked, not recursed into: they may be nested as deep as a script likes.
+                let mut pending: Vec<Value> = classes.iter().rev().cloned().collect();
+                while let Some(class) = pending.pop() {
+                    if let Value::Tuple(inner) = &class {
+                        pending.extend(inner.iter().rev().cloned());
+                    } else if check(vm, sub, &class)? {
                         return Ok(true);
                     }
                 }

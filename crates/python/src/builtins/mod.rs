@@ -264,7 +264,7 @@ impl Types {
     }
 }
 
-const PRELUDE: &str = include_str!("prelude.py");
+const PRELUDE: &str = concat!(include_str!("prelude.py"), "\n", include_str!("types.py"));
 
 /// Types that scripts reach by name without an import.
 const VISIBLE: [&str; 19] = [

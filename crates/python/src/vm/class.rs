@@ -341,8 +341,12 @@ impl Vm {
                 Ok(self.is_instance(value, class))
             }
             Value::Tuple(classes) => {
-                for class in classes.iter() {
-                    if self.instance_of(value, class)? {
+                // Tuples within tuples are walked, not recursed into: they may be nested as deep as a script likes.
+                let mut pending: Vec<Value> = classes.iter().rev().cloned().collect();
+                while let Some(class) = pending.pop() {
+                    if let Value::Tuple(inner) = &class {
+                        pending.extend(inner.iter().rev().cloned());
+                    } else if self.instance_of(value, &class)? {
                         return Ok(true);
                     }
                 }

@@ -62,12 +62,13 @@ impl Vm {
         match class {
             Value::Class(class) if class.is_subclass(&self.types.exception(Kind::BaseException)) => Ok(self.is_instance(exception, class)),
             Value::Tuple(classes) => {
-                for class in classes.iter() {
-                    if self.match_exception(exception, class)? {
-                        return Ok(true);
-                    }
+                // One level only, and every item is looked at first, as in CPython.
+                let base = self.types.exception(Kind::BaseException);
+                let is_exception = |class: &Value| matches!(class, Value::Class(class) if class.is_subclass(&base));
+                if !classes.iter().all(is_exception) {
+                    return Err(Exc::ty("catching classes that do not inherit from BaseException is not allowed"));
                 }
-                Ok(false)
+                Ok(classes.iter().any(|class| matches!(class, Value::Class(class) if self.is_instance(exception, class))))
             }
             _ => Err(Exc::ty("catching classes that do not inherit from BaseException is not allowed")),
         }
