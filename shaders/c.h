@@ -220,8 +220,32 @@ static inline f32 tanh_f32(f32 x) {
 
 // ---- floats: trigonometric functions ----
 
+// As angle_f32, of |x| from 2^28 on: the product of the fraction of x with those bits of 2/pi that are less than four turns and count (M. Payne,
+// R. Hanek, "Radian reduction for trigonometric functions", 1983). Infinity and NaN give NaN.
+static f64 far_angle_f32(f32 x, u32 *quadrant) {
+  static const u32 two_over_pi[] = {0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};
+  u32 bits;
+  __builtin_memcpy(&bits, &x, 4);
+  *quadrant = 0;
+  if ((bits >> 23 & 255) == 255) return x - x;
+  u64 fraction = (bits & 0x7fffffu) | 0x800000u, sum = 0;
+  i32 skipped = (i32)(bits >> 23 & 255) - 152;
+  for (i32 k = 0; k < 3; k++) {
+    u32 i = (u32)skipped / 32 + k, s = (u32)skipped % 32;
+    u64 word = (u32)(two_over_pi[i] << s | (two_over_pi[i + 1] >> 1) >> (31 - s));
+    sum += k == 0 ? fraction * word << 32 : k == 1 ? fraction * word : fraction * word >> 32;
+  }
+  // The nearest quarter turn, of four.
+  sum += 1ull << 61;
+  u32 q = (u32)(sum >> 62);
+  f64 r = ((f64)(sum & ((1ull << 62) - 1)) - 2305843009213693952.0) * (1.57079632679489661923 / 4611686018427387904.0);
+  *quadrant = x < 0 ? 0u - q : q;
+  return x < 0 ? -r : r;
+}
+
 // The nearest multiple of pi/2, and what is left of x; in f64, where the product of an f32 and pi/2 loses next to nothing.
 static inline f64 angle_f32(f32 x, u32 *quadrant) {
+  if (!(x < 268435456.0f && x > -268435456.0f)) return far_angle_f32(x, quadrant);
   f64 t = (f64)x * 0.63661977236758134308 + 6755399441055744.0, n = t - 6755399441055744.0;
   u64 bits;
   __builtin_memcpy(&bits, &t, 8);

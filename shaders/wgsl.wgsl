@@ -333,8 +333,8 @@ fn atanh_f32(x: f32) -> f32 {
 
 // ---- floats: trigonometric functions ----
 
-// x less its nearest multiple of pi/2, which is taken away in three parts (Cody and Waite; Cephes). Accurate to |x| about
-// 8192; WGSL promises its own sine only to 2^-11.
+// x less its nearest multiple of pi/2, which is taken away in three parts (Cody and Waite; Cephes), for |x| below 8192. WGSL promises its own
+// sine only to 2^-11.
 fn reduce_angle_f32(x: f32, turns: f32) -> f32 {
   return ((x - turns * 1.5703125f) - turns * 4.837512969970703e-4f) - turns * 7.549789954891882e-8f;
 }
@@ -349,7 +349,63 @@ fn cos_core_f32(r: f32) -> f32 {
   return 1.0f - 0.5f * z + z * z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f));
 }
 
+// Angles from 8192 on: the product of the fraction of x with those bits of 2/pi that are less than four turns and count (M. Payne, R. Hanek,
+// "Radian reduction for trigonometric functions", 1983).
+
+fn is_far_f32(x: f32) -> bool {
+  let e = (bitcast<u32>(x) >> 23u) & 0xffu;
+  return (e >= 140u) && (e < 255u);
+}
+
+// The words of the binary fraction of 2/pi, with a word of zeros in front.
+fn two_over_pi_u32(i: u32) -> u32 {
+  let a = select(0u, 0xa2f9836eu, i == 1u);
+  let b = select(a, 0x4e441529u, i == 2u);
+  let c = select(b, 0xfc2757d1u, i == 3u);
+  let d = select(c, 0xf534ddc0u, i == 4u);
+  let e = select(d, 0xdb629599u, i == 5u);
+  return select(e, 0x3c439041u, i == 6u);
+}
+
+// The upper word of the product of a number below 2^24 and another.
+fn upper_u32(a: u32, b: u32) -> u32 {
+  let low = a & 0xffffu;
+  let high = a >> 16u;
+  let p = ((low * (b & 0xffffu)) >> 16u) + high * (b & 0xffffu);
+  let q = (p & 0xffffu) + low * (b >> 16u);
+  return high * (b >> 16u) + (p >> 16u) + (q >> 16u);
+}
+
+// |x| in quarter turns, modulo four, in 30 bits of fraction; a half is added.
+fn far_turns_u32(x: f32) -> u32 {
+  let bits = bitcast<u32>(x);
+  let fraction = (bits & 0x7fffffu) | 0x800000u;
+  let skipped = ((bits >> 23u) & 0xffu) - 120u;
+  let i = skipped >> 5u;
+  let s = skipped & 31u;
+  let middle = two_over_pi_u32(i + 1u);
+  let first = (two_over_pi_u32(i) << s) | ((middle >> 1u) >> (31u - s));
+  let second = (middle << s) | ((two_over_pi_u32(i + 2u) >> 1u) >> (31u - s));
+  return fraction * first + upper_u32(fraction, second) + 0x20000000u;
+}
+
+// What of far_turns_u32 is beyond its nearest quarter turn, as an angle.
+fn far_angle_f32(turns: u32) -> f32 {
+  return f32(i32(turns & 0x3fffffffu) - 536870912) * 1.4629180793e-9f;
+}
+
+// The sine of an angle up to pi/4 and quarter turns.
+fn turned_f32(r: f32, quarters: u32) -> f32 {
+  let v = select(sin_core_f32(r), cos_core_f32(r), (quarters & 1u) == 1u);
+  return select(v, -v, (quarters & 2u) == 2u);
+}
+
 fn sin_f32(x: f32) -> f32 {
+  if (is_far_f32(x)) {
+    let far = far_turns_u32(x);
+    let v = turned_f32(far_angle_f32(far), far >> 30u);
+    return select(v, -v, x < 0.0f);
+  }
   let turns = round(x * 0.63661977f);
   let r = reduce_angle_f32(x, turns);
   let quadrant = i32(turns) & 3;
@@ -358,6 +414,10 @@ fn sin_f32(x: f32) -> f32 {
 }
 
 fn cos_f32(x: f32) -> f32 {
+  if (is_far_f32(x)) {
+    let far = far_turns_u32(x);
+    return turned_f32(far_angle_f32(far), (far >> 30u) + 1u);
+  }
   let turns = round(x * 0.63661977f);
   let r = reduce_angle_f32(x, turns);
   let quadrant = i32(turns) & 3;
@@ -366,6 +426,11 @@ fn cos_f32(x: f32) -> f32 {
 }
 
 fn tan_f32(x: f32) -> f32 {
+  if (is_far_f32(x)) {
+    let far = far_turns_u32(x);
+    let v = turned_f32(far_angle_f32(far), far >> 30u) / turned_f32(far_angle_f32(far), (far >> 30u) + 1u);
+    return select(v, -v, x < 0.0f);
+  }
   let turns = round(x * 0.63661977f);
   let r = reduce_angle_f32(x, turns);
   let s = sin_core_f32(r);
