@@ -88,19 +88,23 @@ impl LoopOp {
             LoopOp::Scalar(_, args) => args.clone(),
             LoopOp::Cast(_, v) | LoopOp::Bitcast(_, v) | LoopOp::Reduce { value: v, .. } => vec![*v],
         };
-        let mut used = |e: &Expr| {
-            e.visit(&mut |a| {
-                if let Atom::Value(v) = a {
-                    out.push(ValId(*v));
-                }
-            })
-        };
         match self {
-            LoopOp::Index(e) => used(e),
-            LoopOp::Load { index, .. } => index.iter().for_each(used),
+            LoopOp::Index(e) => values_in(std::slice::from_ref(e), &mut out),
+            LoopOp::Load { index, .. } => values_in(index, &mut out),
             _ => {}
         }
         out
+    }
+}
+
+/// Adds the values that expressions name.
+fn values_in(index: &[Expr], out: &mut Vec<ValId>) {
+    for e in index {
+        e.visit(&mut |a| {
+            if let Atom::Value(v) = a {
+                out.push(ValId(*v));
+            }
+        });
     }
 }
 
@@ -111,6 +115,15 @@ pub struct Store {
     pub index: Vec<Expr>,
     pub value: ValId,
     pub add: bool,
+}
+
+impl Store {
+    /// The value, and those that say where it goes.
+    pub fn operands(&self) -> Vec<ValId> {
+        let mut out = vec![self.value];
+        values_in(&self.index, &mut out);
+        out
+    }
 }
 
 /// One loop nest, later one kernel.

@@ -5,7 +5,7 @@
 
 use super::fuse::Fused;
 use crate::device::Target;
-use crate::nest::access::{below, contiguous_within};
+use crate::nest::access::{below, contiguous_within, wide_stores};
 use crate::nest::{Kind, NestBuilder, classify, rename};
 use crate::parts::Part;
 use crate::schedule::library::is_for_library;
@@ -98,21 +98,10 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
         .reduce(|best, next| if next.1 > best.1 { next } else { best })
 }
 
-/// Stores of elements that are reduced: the parts make them.
-fn wide_stores(nest: &Nest) -> Vec<bool> {
-    let deps = nest.dependences();
-    let within = |axes: &[AxisId]| axes.iter().any(|a| nest.inner.contains(a));
-    let moves = |s: &Store| s.index.iter().any(|e| within(&e.axes())) || within(&deps[s.value.0 as usize]);
-    nest.stores.iter().map(moves).collect()
-}
-
 /// Whether what is stored of the elements waits for no sum, and nothing that comes after the sums reads where it is stored.
 fn wide_stores_come_first(nest: &Nest) -> bool {
     let wide = wide_stores(nest);
-    let needs = |s: &Store| {
-        let index = LoopOp::Load { buffer: s.buffer, index: s.index.clone(), mask: None };
-        index.operands().into_iter().chain([s.value]).flat_map(|v| below(nest, v)).collect::<BTreeSet<ValId>>()
-    };
+    let needs = |s: &Store| s.operands().into_iter().flat_map(|v| below(nest, v)).collect::<BTreeSet<ValId>>();
     let parts = |i: &usize| wide[*i];
     let (first, after): (Vec<usize>, Vec<usize>) = (0..nest.stores.len()).partition(parts);
     let reduces = |v: &ValId| matches!(nest.op(*v), LoopOp::Reduce { .. });
@@ -133,9 +122,9 @@ fn apart(program: &mut LoopProgram, nest: &Nest, axis: AxisId, parts: i64) -> Op
     let renamed = |a: &AxisId| if *a == axis { within } else { *a };
     // The parts.
     let map = HashMap::from([(axis, Expr::axis(part).mul(&each).add(&Expr::axis(within)))]);
+    // Stores of elements that are reduced: the parts make them.
     let wide = wide_stores(nest);
-    let stored = |s: &Store| LoopOp::Load { buffer: s.buffer, index: s.index.clone(), mask: Some(s.value) }.operands();
-    let of_parts = nest.stores.iter().zip(&wide).filter(|(_, w)| **w).flat_map(|(s, _)| stored(s));
+    let of_parts = nest.stores.iter().zip(&wide).filter(|(_, w)| **w).flat_map(|(s, _)| s.operands());
     let wanted: BTreeSet<ValId> = reduces.iter().copied().chain(of_parts).flat_map(|r| below(nest, r)).collect();
     let mut b = NestBuilder::default();
     let mut values = vec![ValId(0); nest.ops.len()];
@@ -178,7 +167,7 @@ fn apart(program: &mut LoopProgram, nest: &Nest, axis: AxisId, parts: i64) -> Op
     }
     let mut wanted: BTreeSet<ValId> = BTreeSet::new();
     let after = || nest.stores.iter().zip(&wide).filter(|(_, w)| !**w).map(|(s, _)| s);
-    let mut stack: Vec<ValId> = after().flat_map(stored).collect();
+    let mut stack: Vec<ValId> = after().flat_map(Store::operands).collect();
     while let Some(v) = stack.pop() {
         if !reduces.contains(&v) && wanted.insert(v) {
             stack.extend(nest.op(v).operands());

@@ -2,25 +2,26 @@
 
 use super::build::split_order;
 use aludel_ir::expr::{Atom, AxisId, Expr};
-use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::loops::{LoopOp, LoopProgram, Nest, Store, ValId};
 use std::collections::BTreeSet;
+
+/// Which stores are made for each element that is reduced.
+pub(crate) fn wide_stores(nest: &Nest) -> Vec<bool> {
+    let deps = nest.dependences();
+    let within = |axes: &[AxisId]| axes.iter().any(|a| nest.inner.contains(a));
+    let moves = |s: &Store| s.index.iter().any(|e| within(&e.axes())) || within(&deps[s.value.0 as usize]);
+    nest.stores.iter().map(moves).collect()
+}
 
 /// Whether something is stored for each element that is reduced, or added to memory.
 pub(crate) fn stores_within(nest: &Nest) -> bool {
-    let deps = nest.dependences();
-    nest.stores.iter().any(|s| {
-        let moves = s.index.iter().any(|e| e.axes().iter().any(|a| nest.inner.contains(a)));
-        moves || s.add || deps[s.value.0 as usize].iter().any(|a| nest.inner.contains(a))
-    })
+    nest.stores.iter().zip(wide_stores(nest)).any(|(s, wide)| wide || s.add)
 }
 
 /// Whether what is stored for each element that is reduced waits for a sum of them.
 pub(crate) fn stores_after_sums(nest: &Nest) -> bool {
-    let deps = nest.dependences();
-    let within = |axes: &[AxisId]| axes.iter().any(|a| nest.inner.contains(a));
     let reduces = |v: &ValId| matches!(nest.op(*v), LoopOp::Reduce { .. });
-    let wide = nest.stores.iter().filter(|s| s.index.iter().any(|e| within(&e.axes())) || within(&deps[s.value.0 as usize]));
-    wide.into_iter().any(|s| below(nest, s.value).iter().any(reduces))
+    nest.stores.iter().zip(wide_stores(nest)).any(|(s, wide)| wide && below(nest, s.value).iter().any(reduces))
 }
 
 /// Whether the loads run along the reduced axes in memory.
