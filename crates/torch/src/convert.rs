@@ -112,6 +112,7 @@ fn attr_of(value: &Value, t: Type) -> Option<Attr> {
         },
         Type::Str => Attr::Str(value.as_str()?.to_string()),
         Type::Ints(_) | Type::SymInts => Attr::Ints(ints(value)?),
+        Type::Floats if plain.to_f64().is_some() => Attr::Floats(vec![plain.to_f64()?]),
         Type::Floats => Attr::Floats(sequence(value)?.iter().map(Value::to_f64).collect::<Option<_>>()?),
         Type::DType => Attr::DType(kind_of(value)?.dtype()),
         Type::Tensor | Type::Tensors => return None,

@@ -206,11 +206,65 @@ impl Planned {
     }
 }
 
+/// Single numbers on a device that an index names, as slices' bounds or places: they are read first.
+fn numbers(index: &Value) -> Result<Vec<Value>, Exc> {
+    let parts = match index.plain() {
+        Value::Tuple(parts) => parts.to_vec(),
+        _ => vec![index.clone()],
+    };
+    let mut out = Vec::new();
+    for part in parts {
+        let bounds = match part.plain() {
+            Value::Slice(s) => vec![s.start.clone(), s.stop.clone(), s.step.clone()],
+            _ => vec![part.clone()],
+        };
+        for bound in bounds {
+            if let Some(t) = cell(&bound)
+                && t.kind().is_int()
+                && t.get()?.rank() == 0
+                && t.get()?.host_values().is_none()
+            {
+                out.push(bound);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// The index with those numbers in it.
+fn with_numbers(index: &Value, known: &[(Value, i64)]) -> Value {
+    let one = |v: &Value| known.iter().find(|(t, _)| t.is(v)).map_or_else(|| v.clone(), |(_, n)| Value::Int(*n));
+    match index.plain() {
+        Value::Tuple(parts) => Value::tuple(parts.iter().map(|p| with_numbers(p, known)).collect()),
+        Value::Slice(s) => {
+            Value::Slice(std::rc::Rc::new(aludel_python::objects::Slice { start: one(&s.start), stop: one(&s.stop), step: one(&s.step) }))
+        }
+        _ => one(index),
+    }
+}
+
+/// Goes on with an index whose single numbers are known.
+fn with_known(vm: &mut Vm, index: Value, go_on: impl FnOnce(&mut Vm, Value) -> Result<Value, Exc> + 'static) -> Result<Value, Exc> {
+    let found = numbers(&index)?;
+    if found.is_empty() {
+        return go_on(vm, index);
+    }
+    let tensors = found.iter().map(|v| expect(v, "index")?.get()).collect::<Result<Vec<_>, Exc>>()?;
+    read(vm, tensors, move |vm, values| {
+        let known: Vec<(Value, i64)> = found.into_iter().zip(values).map(|(t, v)| (t, v[0] as i64)).collect();
+        go_on(vm, with_numbers(&index, &known))
+    })
+}
+
 /// `x[index]`.
 pub(crate) fn get(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [object, index] = args.exactly::<2>("__getitem__")?;
+    with_known(vm, index, move |vm, index| get_known(vm, object, &index))
+}
+
+fn get_known(vm: &mut Vm, object: Value, index: &Value) -> Result<Value, Exc> {
     let x = expect(&object, "__getitem__")?.get()?;
-    let parts = items(vm, &index)?;
+    let parts = items(vm, index)?;
     without_masks(vm, parts, move |vm, parts| {
         let kind = expect(&object, "__getitem__")?.kind();
         let planned = plan(x, parts)?;
@@ -265,6 +319,10 @@ fn shape_of(made: &std::rc::Rc<aludel_python::objects::Instance>) -> Result<Vec<
 /// `x[index] = value`.
 pub(crate) fn set(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [object, index, value] = args.exactly::<3>("__setitem__")?;
+    with_known(vm, index, move |vm, index| set_known(vm, object, &index, value))
+}
+
+fn set_known(vm: &mut Vm, object: Value, index: &Value, value: Value) -> Result<Value, Exc> {
     let target = expect(&object, "__setitem__")?;
     crate::inplace::check_leaf(target)?;
     let (x, kind) = (target.get()?, target.kind());
@@ -278,7 +336,7 @@ pub(crate) fn set(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             host_tensor(&device, &nested.values, nested.shape, of)?
         }
     };
-    let parts = items(vm, &index)?;
+    let parts = items(vm, index)?;
     // One number under a mask of the whole needs no positions.
     if let [Item::Mask(mask)] = &parts[..]
         && given.numel() == 1
