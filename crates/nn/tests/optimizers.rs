@@ -80,7 +80,9 @@ fn follow<O: Optimizer + Clone>(
     if compiled {
         assert_eq!(fast.compilations(), 1, "{name}");
         if let Some(program) = fast.specializations()[0].program.as_ref().filter(|_| !name.starts_with("muon")) {
-            assert!(program.launches.len() <= 3, "{name}: {:?}", program.launches.iter().map(|l| &l.label).collect::<Vec<_>>());
+            // Adafactor's update of a matrix waits for means of rows and of columns, and for one of what they make of it.
+            let most = if name.starts_with("adafactor") { 5 } else { 3 };
+            assert!(program.launches.len() <= most, "{name}: {:?}", program.launches.iter().map(|l| &l.label).collect::<Vec<_>>());
         }
     }
     Ok(())

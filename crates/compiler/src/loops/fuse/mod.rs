@@ -459,7 +459,11 @@ impl<'p> Fuser<'p> {
             return false;
         }
         let Kind::Contract(c) = classify(nest, self.program) else { return false };
-        let slides = |a: AxisId, e: &Expr| e.uses_axis(a) && c.k.iter().any(|k| e.uses_axis(*k));
+        let reach = |e: &Expr, a: AxisId| Some((e.coefficient(a)?.as_const()?, self.program.env.hint_or_one(self.program.extent(a))));
+        // Steps shorter than the window, and a window that is no digit of the place.
+        let overlap =
+            |((step, count), (each, taps)): ((i64, i64), (i64, i64))| step > 0 && each > 0 && step < each * taps && each < step * count;
+        let slides = |a: AxisId, e: &Expr| c.k.iter().any(|k| reach(e, a).zip(reach(e, *k)).is_some_and(overlap));
         let windows =
             |a: AxisId| nest.ops.iter().any(|(op, _)| matches!(op, LoopOp::Load { index, .. } if index.iter().any(|e| slides(a, e))));
         // Not those of an optimizer's step count, which are computed once.
