@@ -102,6 +102,14 @@ impl Clock {
     }
 }
 
+/// Says in the bar how far the first step is compiled.
+fn show_loading(device: &Device, bar: &ProgressBar) {
+    let bar = bar.clone();
+    device.executor().observe_loading(Some(Arc::new(move |l: &Loading| {
+        bar.set_message(format!("compiling kernel {} of {}", (l.done + 1).min(l.total), l.total));
+    })));
+}
+
 impl Run<'_> {
     pub fn train(&self, mut store: Option<Store>, output: &Output) -> Result<Outcome> {
         let (mode, device) = (self.mode, &self.device);
@@ -124,11 +132,7 @@ impl Run<'_> {
         let save_every = self.checkpoint_every.unwrap_or((self.steps / 10).max(1));
         let bar = output.bar(mode, self.steps);
         bar.set_position(start);
-        // The first step compiles.
-        let shown = bar.clone();
-        device.executor().observe_loading(Some(Arc::new(move |l: &Loading| {
-            shown.set_message(format!("compiling kernel {} of {}", (l.done + 1).min(l.total), l.total));
-        })));
+        show_loading(device, &bar);
 
         let mut clock = Clock::start();
         let (mut first_ms, mut loss, mut scaling, mut saved, mut launched) = (None, None, None, None, 0);
