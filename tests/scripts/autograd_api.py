@@ -63,3 +63,22 @@ p = torch.nn.Parameter(torch.ones(2))
 p.data.mul_(3)
 p.data = p.data + 1
 print(p, p.grad, type(p.data).__name__)
+
+leaf = torch.ones(2, 3, requires_grad=True)
+middle = leaf * 2
+middle.retain_grad()
+print(middle.retains_grad, leaf.retains_grad)
+(middle * middle).sum().backward()
+print(middle.grad, leaf.grad)
+other = leaf * 3
+(other * middle.detach()).sum().backward()
+print(middle.grad, leaf.grad, other.retains_grad)
+leaf.retain_grad()
+print(leaf.retains_grad)
+try:
+    torch.ones(2).retain_grad()
+except RuntimeError as e:
+    print(e)
+left, right = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+(left * right * 4).sum().backward(inputs=[left])
+print(left.grad, right.grad)

@@ -24,6 +24,8 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("is_leaf", is_leaf),
     Def::new("made_by", made_by),
     Def::new("detach_", detach_in_place),
+    Def::new("retain_grad", retain_grad),
+    Def::new("retains_grad", retains_grad),
     Def::new("version", version),
 ];
 
@@ -91,6 +93,7 @@ fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x, gradient, retain] = args.bind("backward", &["tensor", "gradient", "retain_graph"], 1)?;
     let loss = loss_of(&x, &gradient)?;
     let found = loss.backward().map_err(raise)?;
+    backward_to_results(vm, &loss)?;
     if let Some(t) = cell(&x)
         && !matches!(retain, Value::Bool(true))
         && !t.get()?.is_leaf()
@@ -105,6 +108,52 @@ fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         reached.push(Value::Instance(leaf));
     }
     Ok(Value::list(reached))
+}
+
+/// The gradients of results that `retain_grad()` asked for, by a walk of their own: few scripts ask.
+fn backward_to_results(vm: &mut Vm, loss: &Tensor) -> Result<(), Exc> {
+    let state = state(vm)?;
+    state.retained.retain(|result| result.strong_count() > 0);
+    let kept: Vec<Value> = state.retained.iter().filter_map(Weak::upgrade).map(Value::Instance).collect();
+    if kept.is_empty() {
+        return Ok(());
+    }
+    let results = kept.iter().map(|v| expect(v, "backward")?.get()).collect::<Result<Vec<_>, Exc>>()?;
+    let found = aludel_tensor::gradients(loss, &results, false).map_err(raise)?;
+    for ((value, result), gradient) in kept.iter().zip(&results).zip(found) {
+        if let (Some(gradient), false) = (gradient, result.is_leaf()) {
+            accumulate(vm, value, gradient)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether `retain_grad()` asked for a result's gradient.
+fn is_retained(vm: &mut Vm, x: &Value) -> Result<bool, Exc> {
+    let Value::Instance(instance) = x else { return Ok(false) };
+    Ok(state(vm)?.retained.iter().any(|w| std::ptr::eq(w.as_ptr(), Rc::as_ptr(instance))))
+}
+
+/// A leaf keeps its gradient anyway.
+fn retain_grad(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("retain_grad")?;
+    let value = expect(&x, "retain_grad")?.get()?;
+    if !value.is_requires_grad() {
+        return Err(Exc::new(ExcKind::RuntimeError, "can't retain_grad on Tensor that has requires_grad=False"));
+    }
+    if let Value::Instance(instance) = &x
+        && !value.is_leaf()
+        && !is_retained(vm, &x)?
+    {
+        state(vm)?.retained.push(Rc::downgrade(instance));
+    }
+    Ok(Value::None)
+}
+
+fn retains_grad(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("retains_grad")?;
+    expect(&x, "retains_grad")?;
+    Ok(Value::Bool(is_retained(vm, &x)?))
 }
 
 fn accumulate(vm: &mut Vm, leaf: &Value, gradient: Tensor) -> Result<(), Exc> {

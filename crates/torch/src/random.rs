@@ -25,6 +25,7 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("normal", normal),
     Def::new("randint", randint),
     Def::new("random64", random64),
+    Def::new("random", random),
     Def::new("randperm", randperm),
     Def::new("bernoulli", bernoulli),
     Def::new("bernoulli_of", bernoulli_of),
@@ -195,6 +196,30 @@ fn random64(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [given] = args.bind("random_", &["generator"], 0)?;
     let word = source(vm, &given)?.borrow_mut().word64();
     Ok(Value::Int((word & (i64::MAX as u64)) as i64))
+}
+
+/// `random(size, dtype, generator)`: `Tensor.random_()` over all whole numbers that a type holds exactly.
+fn random(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [size, dtype, given] = args.bind("random_", &["size", "dtype", "generator"], 2)?;
+    let kind = convert::opt_kind(&dtype, "random_")?.unwrap_or(Kind::Float32);
+    let numbers: u64 = match kind {
+        Kind::Int64 => {
+            let text = "random_() of int64 draws 63 bits, and integers have 32 here; draw torch.randint(2**31 - 1, shape)";
+            return Err(Exc::new(ExcKind::NotImplementedError, text));
+        }
+        Kind::Bool => 2,
+        Kind::UInt8 => 1 << 8,
+        Kind::Int8 => 1 << 7,
+        Kind::Int16 => 1 << 15,
+        Kind::Int32 => 1 << 31,
+        Kind::BFloat16 => (1 << 8) + 1,
+        Kind::Float16 => (1 << 11) + 1,
+        Kind::Float32 => (1 << 24) + 1,
+        Kind::Float64 => {
+            return each(vm, &size, &given, kind, |g| (g.word64() % ((1 << 53) + 1)) as f64);
+        }
+    };
+    each(vm, &size, &given, kind, |g| (u64::from(g.word()) % numbers) as f64)
 }
 
 fn randperm(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {

@@ -23,6 +23,8 @@ pub(crate) struct State {
     pub leaves: FxHashMap<u64, Weak<Instance>>,
     /// How many leaves there were after the last clearing of those that are gone.
     pub swept: usize,
+    /// Results whose gradients are kept too: `retain_grad()`.
+    pub retained: Vec<Weak<Instance>>,
     pub default_kind: Kind,
     /// `True` of the notice about `float64` once it was given.
     pub told_of_doubles: bool,
@@ -46,6 +48,7 @@ impl State {
             generator: Rc::new(RefCell::new(Generator::new(DEFAULT_SEED))),
             leaves: FxHashMap::default(),
             swept: 64,
+            retained: Vec::new(),
             default_kind: Kind::Float32,
             told_of_doubles: false,
             print: crate::print::Options::default(),

@@ -136,6 +136,34 @@ fn scripts_print_what_pytorch_prints() {
     assert!(failures.is_empty(), "\n{failures}");
 }
 
+/// What PyTorch refuses without such a device, and what is not there: never another meaning in silence.
+#[test]
+fn what_is_not_there_says_so() {
+    let cuda = "AssertionError: Torch not compiled with CUDA enabled";
+    for (line, want) in [
+        ("torch.zeros(2).to('cuda')", cuda),
+        ("torch.zeros(2, device=torch.device('cuda', 0))", cuda),
+        ("torch.tensor([1.0]).cuda()", cuda),
+        ("torch.nn.Linear(2, 2).to(torch.device('cuda'))", cuda),
+        ("torch.nn.Sequential(torch.nn.ReLU()).cuda()", cuda),
+        ("torch.nn.Conv2d(1, 1, 1, device='cuda')", cuda),
+        ("torch.zeros(2).new_zeros(3, device='cuda')", cuda),
+        ("torch.cuda.synchronize()", cuda),
+        ("torch.zeros(2).to(device='mps')", "RuntimeError: PyTorch is not linked with support for mps devices"),
+        ("torch.zeros(2).resize_(3)", "NotImplementedError: Tensor.resize_"),
+        ("torch.zeros(2, requires_grad=True).resize_(3)", "RuntimeError: cannot resize variables that require grad"),
+        ("torch.empty(2, dtype=torch.int64).random_()", "NotImplementedError: random_() of int64"),
+        ("(torch.ones(2, requires_grad=True) * 2).unsqueeze_(0)", "NotImplementedError: Tensor.unsqueeze_"),
+        ("torch.ones(1, requires_grad=True).backward(create_graph=True)", "NotImplementedError: backward(create_graph=True)"),
+    ] {
+        let have = run("refused.py", &format!("import torch\n{line}\n"));
+        assert!(have.starts_with(want), "{line}\n  {have}");
+    }
+    let ok = "import torch\ndev = 'cuda' if torch.cuda.is_available() else 'cpu'\n\
+              print(dev, torch.zeros(2).to(dev).resize_(2), torch.nn.Linear(2, 1).to('cpu').weight.shape)\n";
+    assert_eq!(run("accepted.py", ok), "cpu tensor([0., 0.]) torch.Size([1, 2])\n");
+}
+
 #[test]
 fn the_comparison_sees_differences() {
     assert!(same("loss 0.12341 (1)", "loss 0.12342 (1)") && same("tensor([1.00e-05])", "tensor([1.00e-05])"));

@@ -83,6 +83,7 @@ class device:
         return hash((self.type, self.index or 0))
 
     def __enter__(self):
+        _place(self)
         return self
 
     def __exit__(self, *exc):
@@ -90,6 +91,28 @@ class device:
 
 
 _here = device("cuda" if _C.device_name() == "cuda" else "cpu")
+
+
+def _place(place):
+    """What PyTorch raises where a tensor is asked for on a device that this run does not have. `cpu` is always the one in use."""
+    if place is None:
+        return
+    place = place if isinstance(place, device) else device(place)
+    if place.type == "meta":
+        raise NotImplementedError("tensors without elements (device 'meta') are not there; make the module on the device itself")
+    if place.type not in ("cpu", "aludel", _here.type):
+        if place.type == "mps":
+            raise RuntimeError("PyTorch is not linked with support for mps devices")
+        raise AssertionError(f"Torch not compiled with {place.type.upper()} enabled")
+    if place.index:
+        raise RuntimeError(f"{place}: invalid device ordinal; a run has one device")
+
+
+def _parameters(device, dtype):
+    """For modules whose parameters are made in the default type."""
+    _place(device)
+    if dtype is not None and dtype != get_default_dtype():
+        raise NotImplementedError(f"this module's argument dtype={dtype}; make the module without it and call .to({dtype})")
 
 from torch import _tensor
 from torch._functions import *
@@ -108,6 +131,7 @@ def _made(value, requires_grad):
 
 
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    _place(device)
     if isinstance(data, Tensor):
         made = data.detach().clone()
         if dtype is not None:
@@ -122,6 +146,7 @@ def _listed(data):
 
 
 def as_tensor(data, dtype=None, device=None):
+    _place(device)
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     return tensor(data, dtype=dtype)
@@ -132,6 +157,7 @@ asarray = as_tensor
 
 def _of_kind(kind):
     def make(*args, device=None):
+        _place(device)
         if len(args) == 1 and not isinstance(args[0], _builtins.int):
             return _C.tensor(_listed(args[0]), kind) if not isinstance(args[0], Tensor) else args[0].to(kind)
         return _C.full(_shape(args), 0, kind)
@@ -148,15 +174,18 @@ HalfTensor = _of_kind(float16)
 
 
 def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, out=None, layout=None):
+    _place(device)
     return _made(_C.full(size, fill_value, dtype), requires_grad)
 
 
 def zeros(*size, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False, **kwargs):
+    _place(device)
     size = kwargs.get("size", _shape(size))
     return _made(_C.full(size, 0, dtype or get_default_dtype()), requires_grad)
 
 
 def ones(*size, dtype=None, device=None, requires_grad=False, out=None, layout=None, **kwargs):
+    _place(device)
     size = kwargs.get("size", _shape(size))
     return _made(_C.full(size, 1, dtype or get_default_dtype()), requires_grad)
 
@@ -165,14 +194,17 @@ empty = zeros
 
 
 def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False, memory_format=None):
+    _place(device)
     return _made(_C.full(input.shape, fill_value, dtype or input.dtype), requires_grad)
 
 
 def zeros_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, layout=None):
+    _place(device)
     return full_like(input, 0, dtype=dtype, requires_grad=requires_grad)
 
 
 def ones_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, layout=None):
+    _place(device)
     return full_like(input, 1, dtype=dtype, requires_grad=requires_grad)
 
 
@@ -184,6 +216,7 @@ def empty_strided(size, stride, **kwargs):
 
 
 def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):
+    _place(device)
     if end is None:
         start, end = 0, start
     return _made(_C.arange(start, end, step, dtype), requires_grad)
@@ -194,6 +227,7 @@ def range(start, end, step=1, **kwargs):
 
 
 def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False, out=None):
+    _place(device)
     start, end = _number(start), _number(end)
     step = (end - start) / (steps - 1) if steps > 1 else 0.0
     half = steps // 2
@@ -204,10 +238,12 @@ def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False,
 
 
 def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False):
+    _place(device)
     return _made(base ** linspace(start, end, steps, dtype=dtype), requires_grad)
 
 
 def eye(n, m=None, *, dtype=None, device=None, requires_grad=False, out=None):
+    _place(device)
     m = n if m is None else m
     rows = arange(n).unsqueeze(1)
     return _made((rows == arange(m)).to(dtype or get_default_dtype()), requires_grad)
@@ -237,24 +273,29 @@ def set_rng_state(state):
 
 
 def rand(*size, generator=None, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False, **kwargs):
+    _place(device)
     size = kwargs.get("size", _shape(size))
     return _made(_C.uniform(size, 0.0, 1.0, dtype, generator), requires_grad)
 
 
 def randn(*size, generator=None, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False, **kwargs):
+    _place(device)
     size = kwargs.get("size", _shape(size))
     return _made(_C.normal(size, 0.0, 1.0, dtype, generator), requires_grad)
 
 
 def rand_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, generator=None):
+    _place(device)
     return _made(_C.uniform(input.shape, 0.0, 1.0, dtype or input.dtype, generator), requires_grad)
 
 
 def randn_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, generator=None):
+    _place(device)
     return _made(_C.normal(input.shape, 0.0, 1.0, dtype or input.dtype, generator), requires_grad)
 
 
 def randint(low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None):
+    _place(device)
     if size is None:
         low, high, size = 0, low, high
     if high is None:
@@ -263,17 +304,20 @@ def randint(low, high=None, size=None, *, generator=None, dtype=None, device=Non
 
 
 def randint_like(input, low, high=None, *, dtype=None, device=None):
+    _place(device)
     if high is None:
         low, high = 0, low
     return _C.randint(input.shape, low, high, dtype or input.dtype)
 
 
 def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False, out=None):
+    _place(device)
     order = _C.randperm(n, generator)
     return order if dtype is None else order.to(dtype)
 
 
 def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None):
+    _place(device)
     if size is not None:
         return _made(_C.normal(size, mean, std, dtype, generator), requires_grad)
     like = mean if isinstance(mean, Tensor) else std
@@ -320,7 +364,7 @@ def can_cast(a, b):
 
 
 def set_default_device(device):
-    pass
+    _place(device)
 
 
 def get_default_device():
@@ -377,7 +421,12 @@ class _Cuda:
     def device_count(self):
         return 1 if self.is_available() else 0
 
+    def _needed(self):
+        if not self.is_available():
+            raise AssertionError(f"Torch not compiled with {self._name.upper()} enabled")
+
     def current_device(self):
+        self._needed()
         return 0
 
     def manual_seed(self, seed):
@@ -390,28 +439,35 @@ class _Cuda:
         pass
 
     def synchronize(self, device=None):
-        pass
+        self._needed()
 
     def set_device(self, device):
-        pass
+        self._needed()
+        _place(device)
 
     def get_device_name(self, device=None):
+        self._needed()
         return _C.device_name()
 
-    def memory_allocated(self, device=None):
+    def _no_count(self, name):
+        if self.is_available():
+            raise NotImplementedError(f"torch.{self._name}.{name}: the device's memory is not counted for scripts")
         return 0
+
+    def memory_allocated(self, device=None):
+        return self._no_count("memory_allocated")
 
     def max_memory_allocated(self, device=None):
-        return 0
+        return self._no_count("max_memory_allocated")
 
     def memory_reserved(self, device=None):
-        return 0
+        return self._no_count("memory_reserved")
 
     def reset_peak_memory_stats(self, device=None):
         pass
 
     def is_bf16_supported(self):
-        return True
+        return self.is_available()
 
 
 cuda = _Cuda("cuda")

@@ -11,6 +11,7 @@ _ops = _C._ops
 
 def Generator(device="cpu"):
     """A source of random numbers of its own."""
+    torch._place(device)
     return _C.generator()
 
 
@@ -158,7 +159,7 @@ Tensor.__reduce_ex__ = lambda self, protocol: (torch.tensor, (self.tolist(),))
 
 # Autograd.
 def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
-    torch.autograd._backward(self, gradient, retain_graph, create_graph)
+    torch.autograd._backward(self, gradient, retain_graph, create_graph, inputs)
 
 
 Tensor.backward = backward
@@ -171,7 +172,8 @@ def register_hook(self, hook):
 
 
 Tensor.register_hook = register_hook
-Tensor.retain_grad = lambda self: None
+Tensor.retain_grad = lambda self: _C.retain_grad(self)
+Tensor.retains_grad = property(_C.retains_grad)
 
 
 # Types and places.
@@ -181,8 +183,9 @@ def to(self, *args, device=None, dtype=None, non_blocking=False, copy=False, mem
             dtype = a
         elif isinstance(a, Tensor):
             dtype = a.dtype
-        elif isinstance(a, str):
-            torch.device(a)
+        elif isinstance(a, (str, torch.device)) or (isinstance(a, builtins.int) and not isinstance(a, builtins.bool)):
+            torch._place(a)
+    torch._place(device)
     made = self if dtype is None else _C.cast(self, dtype)
     return made.clone() if copy and made is self else made
 
@@ -219,7 +222,7 @@ def type_(self, dtype=None, non_blocking=False):
 Tensor.type = type_
 Tensor.type_as = lambda self, other: _C.cast(self, other.dtype)
 Tensor.cpu = lambda self, memory_format=None: self
-Tensor.cuda = lambda self, device=None, non_blocking=False: self
+Tensor.cuda = lambda self, device=None, non_blocking=False: self.to("cuda" if device is None else device)
 Tensor.pin_memory = lambda self: self
 Tensor.share_memory_ = lambda self: self
 Tensor.is_floating_point = lambda self: self.dtype.is_floating_point
@@ -287,8 +290,18 @@ Tensor.moveaxis = lambda self, a, b: _ops["movedim"](self, a, b)
 Tensor.adjoint = lambda self: self.transpose(-2, -1)
 Tensor.broadcast_to = lambda self, shape: self.expand(shape)
 Tensor.repeat_interleave = lambda self, repeats, dim=None: _repeat_interleave(self, repeats, dim)
-Tensor.resize_ = lambda self, *shape: self
-Tensor.t_ = lambda self: _set(self, self.t())
+Tensor.t_ = lambda self: _reshaped(self, "t", self.t())
+
+
+def resize_(self, *sizes, memory_format=None):
+    if tuple(_size(sizes)) != tuple(self.shape):
+        if self.requires_grad:
+            raise RuntimeError("cannot resize variables that require grad")
+        raise NotImplementedError("Tensor.resize_ to other sizes; make a tensor: x = x.reshape(...) or x = torch.empty(...)")
+    return self
+
+
+Tensor.resize_ = resize_
 
 
 def _repeat_interleave(self, repeats, dim=None):
@@ -300,6 +313,12 @@ def _repeat_interleave(self, repeats, dim=None):
         return x.index_select(0 if dim is None else dim, torch.tensor(index))
     repeats = repeats.item() if isinstance(repeats, Tensor) else repeats
     return _ops["repeat_interleave"](self, repeats, dim)
+
+
+def _reshaped(self, name, value):
+    if self.requires_grad:
+        raise NotImplementedError(f"Tensor.{name}_ of a tensor that requires a gradient; write x = x.{name}(...)")
+    return _set(self, value)
 
 
 def _set(self, value):
@@ -325,14 +344,14 @@ def _size(size):
 
 
 Tensor.new_zeros = lambda self, *size, dtype=None, device=None, requires_grad=False: torch.full(
-    _size(size), 0, dtype=dtype or self.dtype, requires_grad=requires_grad)
+    _size(size), 0, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 Tensor.new_ones = lambda self, *size, dtype=None, device=None, requires_grad=False: torch.full(
-    _size(size), 1, dtype=dtype or self.dtype, requires_grad=requires_grad)
+    _size(size), 1, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 Tensor.new_empty = Tensor.new_zeros
 Tensor.new_full = lambda self, size, value, dtype=None, device=None, requires_grad=False: torch.full(
-    size, value, dtype=dtype or self.dtype, requires_grad=requires_grad)
+    size, value, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 Tensor.new_tensor = lambda self, data, dtype=None, device=None, requires_grad=False: torch.tensor(
-    data, dtype=dtype or self.dtype, requires_grad=requires_grad)
+    data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
 
 def new(self, *args):
@@ -354,11 +373,10 @@ Tensor.exponential_ = lambda self, lambd=1.0, generator=None: self.copy_(_C.expo
 
 
 def random_(self, low=None, high=None, generator=None):
-    if low is None and self.dtype == torch.int64:
-        values = [_C.random64(generator) for _ in range(self.numel())]
-        return _set(self, torch.tensor([v % 2 ** 31 for v in values]).reshape(self.shape))
+    if low is None:
+        return self.copy_(_C.random(self.shape, self.dtype, generator))
     if high is None:
-        low, high = 0, low if low is not None else (1 << 24)
+        low, high = 0, low
     return self.copy_(_C.randint(self.shape, low, high, None, generator))
 
 
@@ -367,13 +385,12 @@ Tensor.clip_ = Tensor.clamp_
 Tensor.clamp_min_ = lambda self, min: self.clamp_(min)
 Tensor.clamp_max_ = lambda self, max: self.clamp_(None, max)
 Tensor.multiply_ = Tensor.mul_
-Tensor.unsqueeze_ = lambda self, dim: _set(self, self.unsqueeze(dim))
-Tensor.squeeze_ = lambda self, *dim: _set(self, self.squeeze(*dim))
-Tensor.transpose_ = lambda self, a, b: _set(self, self.transpose(a, b))
+Tensor.unsqueeze_ = lambda self, dim: _reshaped(self, "unsqueeze", self.unsqueeze(dim))
+Tensor.squeeze_ = lambda self, *dim: _reshaped(self, "squeeze", self.squeeze(*dim))
+Tensor.transpose_ = lambda self, a, b: _reshaped(self, "transpose", self.transpose(a, b))
 Tensor.masked_fill_ = lambda self, mask, value: self.copy_(self.masked_fill(mask, value))
 Tensor.fill_diagonal_ = lambda self, value, wrap=False: self.copy_(
     torch.where(torch.eye(*self.shape, dtype=torch.bool), torch.full((), value, dtype=self.dtype), self))
 Tensor.set_ = _set
 Tensor.apply_ = lambda self, f: self.copy_(torch.tensor([f(v) for v in _C.values(self)], dtype=self.dtype).reshape(self.shape))
 Tensor.as_subclass = lambda self, cls: _C.make(cls, self, self.requires_grad)
-Tensor.retains_grad = property(lambda self: False)

@@ -72,8 +72,16 @@ class set_grad_enabled(_Scope):
         return self
 
 
-def _backward(tensor, gradient=None, retain_graph=None, create_graph=False):
-    reached = _C.backward(tensor, gradient, bool(retain_graph) or create_graph)
+def _backward(tensor, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+    if create_graph:
+        raise NotImplementedError("backward(create_graph=True); use torch.autograd.grad(..., create_graph=True)")
+    if inputs is not None:
+        inputs = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+        for x, g in zip(inputs, grad(tensor, inputs, gradient, retain_graph, allow_unused=True)):
+            if g is not None:
+                x.grad = g if x.grad is None else x.grad + g
+        return
+    reached = _C.backward(tensor, gradient, bool(retain_graph))
     for leaf in reached:
         hooks = leaf.__dict__.get("_hooks")
         if hooks:
@@ -106,7 +114,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if not isinstance(tensors, (list, tuple)):
         tensors, grad_tensors = [tensors], [grad_tensors]
     for i, t in enumerate(tensors):
-        _backward(t, None if grad_tensors is None else grad_tensors[i], retain_graph, create_graph)
+        _backward(t, None if grad_tensors is None else grad_tensors[i], retain_graph, create_graph, inputs)
 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None,

@@ -90,9 +90,35 @@ def dropout(input, p=0.5, training=True, inplace=False):
     return input * (mask / (1 - p))
 
 
+def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    return _alpha(input, p, training, input.shape)
+
+
+def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+    if input.dim() < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    return _alpha(input, p, training, list(input.shape[:2]) + [1] * (input.dim() - 2))
+
+
+def _alpha(input, p, training, shape):
+    # Klambauer et al., Self-Normalizing Neural Networks, 2017: dropped elements become SELU's limit, then mean and variance are restored.
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0:
+        return input
+    if p == 1:
+        return input * 0
+    limit = 1.7580993408473766
+    a = 1 / math.sqrt((limit * limit * p + 1) * (1 - p))
+    kept = _C.bernoulli(shape, 1 - p)
+    return input * (kept * a) + ((kept - 1) * (limit * a) + limit * a * p)
+
+
 def _feature_dropout(input, p, training, dims):
     if not training or p == 0:
         return input
+    if p == 1:
+        return input * 0
     shape = list(input.shape[:input.dim() - dims]) + [1] * dims
     return input * (_C.bernoulli(shape, 1 - p) / (1 - p))
 

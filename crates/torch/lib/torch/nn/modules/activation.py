@@ -1,6 +1,6 @@
 """Activations, and multi-head attention."""
 
-from torch import _C
+from torch import _C, _parameters
 from torch.nn import functional as F
 from torch.nn import init
 from torch.nn.modules.module import Module
@@ -72,6 +72,7 @@ _make("Softmin", F.softmin, ("dim", None))
 class PReLU(Module):
     def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
         super().__init__()
+        _parameters(device, dtype)
         self.num_parameters = num_parameters
         self.weight = Parameter(_C.full((num_parameters,), init, _C.float32))
 
@@ -90,6 +91,7 @@ class MultiheadAttention(Module):
     def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None, vdim=None,
                  batch_first=False, device=None, dtype=None):
         super().__init__()
+        _parameters(device, dtype)
         if embed_dim % num_heads:
             raise AssertionError("embed_dim must be divisible by num_heads")
         self.embed_dim, self.num_heads, self.dropout, self.batch_first = embed_dim, num_heads, dropout, batch_first

@@ -1,6 +1,6 @@
 """Layers with parameters, and those that only rearrange."""
 
-from torch import _C
+from torch import _C, _parameters, _place
 from torch.nn import functional as F
 from torch.nn import init
 from torch.nn.modules.module import Module
@@ -8,7 +8,7 @@ from torch.nn.parameter import Parameter
 import math
 
 __all__ = ["Identity", "Linear", "Bilinear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "Embedding",
-           "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "Flatten", "Unflatten", "MaxPool1d", "MaxPool2d",
+           "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout", "Flatten", "Unflatten", "MaxPool1d", "MaxPool2d",
            "MaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool1d",
            "AdaptiveMaxPool2d", "Upsample", "PixelShuffle", "PixelUnshuffle", "ZeroPad2d", "ConstantPad2d", "ReflectionPad2d", "ReplicationPad2d",
            "CosineSimilarity", "PairwiseDistance", "Unfold", "Fold"]
@@ -29,6 +29,7 @@ def _empty(*size):
 class Linear(Module):
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
+        _place(device)
         self.in_features, self.out_features = in_features, out_features
         self.weight = Parameter(_C.full((out_features, in_features), 0.0, dtype or _C.get_default_dtype()))
         if bias:
@@ -132,6 +133,7 @@ class Conv2d(_Conv):
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
                  padding_mode="zeros", device=None, dtype=None):
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode)
+        _parameters(device, dtype)
 
 
 class Conv1d(Conv2d):
@@ -148,6 +150,7 @@ class ConvTranspose2d(_Conv):
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
                  padding_mode="zeros", device=None, dtype=None):
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, output_padding)
+        _parameters(device, dtype)
 
     def forward(self, input, output_size=None):
         return getattr(F, f"conv_transpose{self._dims}d")(
@@ -166,6 +169,7 @@ class Embedding(Module):
     def __init__(self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
                  sparse=False, _weight=None, _freeze=False, device=None, dtype=None):
         super().__init__()
+        _parameters(device, dtype)
         self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
         if _weight is None:
             self.weight = _empty(num_embeddings, embedding_dim)
@@ -205,7 +209,13 @@ class Dropout(Module):
 
 
 class AlphaDropout(Dropout):
-    pass
+    def forward(self, input):
+        return F.alpha_dropout(input, self.p, self.training)
+
+
+class FeatureAlphaDropout(Dropout):
+    def forward(self, input):
+        return F.feature_alpha_dropout(input, self.p, self.training)
 
 
 class Dropout1d(Dropout):
@@ -290,6 +300,11 @@ class _AvgPool(Module):
 
 class AvgPool1d(_AvgPool):
     _function = "avg_pool1d"
+
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+        stride = kernel_size if stride is None else stride
+        one = [(n,) if isinstance(n, int) else tuple(n) for n in (kernel_size, stride, padding)]
+        super().__init__(*one, ceil_mode, count_include_pad)
 
 
 class AvgPool2d(_AvgPool):

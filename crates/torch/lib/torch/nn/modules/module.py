@@ -1,7 +1,7 @@
 """The base of all modules."""
 
 from collections import OrderedDict, namedtuple
-from torch import _C
+from torch import _C, _place
 from torch._C import Tensor
 from torch.nn.parameter import Parameter, Buffer
 import itertools
@@ -270,9 +270,14 @@ class Module:
 
     def to(self, *args, **kwargs):
         dtype = kwargs.get("dtype")
+        _place(kwargs.get("device"))
         for a in args:
-            if not isinstance(a, str) and hasattr(a, "is_floating_point") and not isinstance(a, Tensor):
+            if isinstance(a, Tensor):
+                dtype = a.dtype
+            elif isinstance(a, _C.dtype):
                 dtype = a
+            elif not isinstance(a, bool):
+                _place(a)
         if dtype is None:
             return self
         return self._apply(lambda t: t.to(dtype) if t.dtype.is_floating_point else t)
@@ -296,10 +301,10 @@ class Module:
         return self
 
     def cuda(self, device=None):
-        return self
+        return self.to("cuda" if device is None else device)
 
     def to_empty(self, *, device=None, recurse=True):
-        return self
+        return self.to(device)
 
     def share_memory(self):
         return self
