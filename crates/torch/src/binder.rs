@@ -119,7 +119,8 @@ fn bind(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<Bound, Exc>
         given.push((place, value));
     }
     for (key, value) in args.keywords.drain(..) {
-        let key = names::parameter(key.as_str());
+        let key = key.as_str();
+        let key = if schema.param(key).is_some() { key } else { names::parameter(key) };
         let Some(param) = schema.param(key) else {
             if matches!(value, Value::None) && names::may_be_ignored(key) {
                 continue;

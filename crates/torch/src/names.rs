@@ -57,7 +57,7 @@ pub(crate) fn decides_kind(parameter: &str) -> bool {
     !matches!(parameter, "index" | "indices" | "mask" | "condition" | "target" | "min" | "max" | "value" | "weight_decay_tensor")
 }
 
-/// A parameter by the table's name.
+/// A parameter by the table's name, where the row has none of the name given.
 pub(crate) fn parameter(name: &str) -> &str {
     match name {
         "axis" => "dim",

@@ -1,6 +1,6 @@
 """Normalisation."""
 
-from torch import _C
+from torch import _C, _parameters
 from torch.nn import functional as F
 from torch.nn.modules.module import Module
 from torch.nn.parameter import Parameter
@@ -15,15 +15,18 @@ def _full(n, value):
 class _BatchNorm(Module):
     _ranks = (2, 3)
 
-    def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None):
+    def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True):
         super().__init__()
+        _parameters(device, dtype)
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         if affine:
             self.weight = Parameter(_full(num_features, 1.0))
-            self.bias = Parameter(_full(num_features, 0.0))
         else:
             self.register_parameter("weight", None)
+        if affine and bias:
+            self.bias = Parameter(_full(num_features, 0.0))
+        else:
             self.register_parameter("bias", None)
         self.register_buffer("running_mean", _full(num_features, 0.0) if track_running_stats else None)
         self.register_buffer("running_var", _full(num_features, 1.0) if track_running_stats else None)
@@ -66,6 +69,7 @@ class BatchNorm3d(_BatchNorm):
 class LayerNorm(Module):
     def __init__(self, normalized_shape, eps=1e-05, elementwise_affine=True, bias=True, device=None, dtype=None):
         super().__init__()
+        _parameters(device, dtype)
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         if elementwise_affine:
@@ -82,12 +86,13 @@ class LayerNorm(Module):
 
     def extra_repr(self):
         text = f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
-        return text + f", bias={self.bias is not None}" if self.elementwise_affine else text
+        return text + f", bias={self.bias is not None}"
 
 
 class RMSNorm(Module):
     def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None):
         super().__init__()
+        _parameters(device, dtype)
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         if elementwise_affine:
@@ -103,37 +108,45 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    def __init__(self, num_groups, num_channels, eps=1e-05, affine=True, device=None, dtype=None):
+    def __init__(self, num_groups, num_channels, eps=1e-05, affine=True, device=None, dtype=None, *, bias=True):
         super().__init__()
+        _parameters(device, dtype)
         if num_channels % num_groups:
             raise ValueError("num_channels must be divisible by num_groups")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         if affine:
             self.weight = Parameter(_full(num_channels, 1.0))
-            self.bias = Parameter(_full(num_channels, 0.0))
         else:
             self.register_parameter("weight", None)
+        if affine and bias:
+            self.bias = Parameter(_full(num_channels, 0.0))
+        else:
             self.register_parameter("bias", None)
 
     def forward(self, input):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, eps=self.eps)
 
     def extra_repr(self):
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        text = f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        return text + f", bias={self.bias is not None}"
 
 
 class InstanceNorm2d(Module):
-    def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None):
+    def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False,
+                 device=None, dtype=None, *, bias=True):
         super().__init__()
+        _parameters(device, dtype)
         if track_running_stats:
             raise NotImplementedError("InstanceNorm with track_running_stats")
         self.num_features, self.eps, self.momentum, self.affine = num_features, eps, momentum, affine
         self.track_running_stats = track_running_stats
         if affine:
             self.weight = Parameter(_full(num_features, 1.0))
-            self.bias = Parameter(_full(num_features, 0.0))
         else:
             self.register_parameter("weight", None)
+        if affine and bias:
+            self.bias = Parameter(_full(num_features, 0.0))
+        else:
             self.register_parameter("bias", None)
 
     def forward(self, input):
@@ -141,7 +154,7 @@ class InstanceNorm2d(Module):
 
     def extra_repr(self):
         return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-                f"track_running_stats={self.track_running_stats}")
+                f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")
 
 
 class InstanceNorm1d(InstanceNorm2d):
