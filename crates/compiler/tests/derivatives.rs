@@ -396,6 +396,8 @@ fn all_checks(rng: &mut Lcg) -> Vec<Check> {
     view("transpose", &[2, 3, 4], none().with("dim0", 0).with("dim1", 2));
     view("t", &[2, 3], none());
     view("flip", &[2, 3], none().with("dims", vec![0i64, 1]));
+    view("flipud", &[3, 2], none());
+    view("fliplr", &[2, 3], none());
     view("roll", &[3, 5], none().with("shifts", vec![1i64, -2]).with("dims", vec![0i64, 1]));
     view("tile", &[2, 3], none().with("dims", vec![2i64, 1, 2]));
     view("repeat", &[2, 3], none().with("repeats", vec![2i64, 2]));
