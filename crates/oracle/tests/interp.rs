@@ -48,7 +48,7 @@ fn the_command_line_says_what_is_wrong() {
     };
     assert!(run(&["--target"]).contains("has no value"));
     assert!(run(&["--speed", "9"]).contains("no such argument"));
-    assert!(run(&["--dir", "nowhere"]).contains("nowhere/ops.json"));
+    assert!(run(&["--dir", "nowhere"]).contains("nowhere: "));
     let dir = dir();
     assert!(run(&["--target", "abacus", "--dir", dir.to_str().unwrap()]).contains("target abacus"));
 }
