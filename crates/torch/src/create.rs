@@ -28,6 +28,7 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("get_default_dtype", get_default_dtype),
     Def::new("kind", kind),
     Def::new("shape", shape),
+    Def::new("device_type", device_type),
     Def::new("device_name", device_name),
     Def::new("same_storage", same_storage),
     Def::new("promote", promote),
@@ -249,8 +250,18 @@ pub(crate) fn shape(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 }
 
 /// The kind of device that tensors live on.
+/// `device.type` of the device in use: PyTorch has no name for ours but `cuda` and `cpu`.
+fn device_type(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
+    Ok(Value::str(type_of_backend(&state(vm)?.device.info().backend)))
+}
+
+fn type_of_backend(backend: &str) -> &'static str {
+    if backend.eq_ignore_ascii_case("cuda") { "cuda" } else { "cpu" }
+}
+
+/// The device's own name, as its maker gave it.
 fn device_name(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
-    Ok(Value::str(state(vm)?.device.info().backend.to_string()))
+    Ok(Value::str(state(vm)?.device.info().name.to_string()))
 }
 
 /// Whether two tensors show elements of one.
@@ -287,4 +298,16 @@ fn scalar(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [value] = args.exactly::<1>("scalar")?;
     let number = value.to_f64().ok_or_else(|| Exc::ty("a number is needed"))?;
     from_values(vm, &[number], Vec::new(), Kind::Float32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::type_of_backend;
+
+    // As `DeviceInfo` of the runtime's devices spells them.
+    #[test]
+    fn backends_have_the_types_of_pytorch() {
+        let types = ["CUDA", "CPU", "Interpreter", "Vulkan"].map(type_of_backend);
+        assert_eq!(types, ["cuda", "cpu", "cpu", "cpu"]);
+    }
 }

@@ -90,7 +90,7 @@ class device:
         return False
 
 
-_here = device("cuda" if _C.device_name() == "cuda" else "cpu")
+_here = device(_C.device_type())
 
 
 def _place(place):
