@@ -1,4 +1,4 @@
-//! The scripts of `tests/scripts`, held against what PyTorch printed for them: equal text, numbers within a tolerance.
+//! The scripts of `tests/scripts` and of `examples`, held against what PyTorch printed for them: equal text, numbers within a tolerance.
 
 use aludel_python::Vm;
 use aludel_python::host::{FileError, Host, Metadata, Stream};
@@ -56,9 +56,14 @@ impl Host for Output {
 }
 
 fn run(name: &str, text: &str) -> String {
+    run_with(name, text, &[])
+}
+
+fn run_with(name: &str, text: &str, arguments: &[&str]) -> String {
     let output = Output::default();
     let mut vm = Vm::new(Box::new(output.clone()));
     aludel_torch::install(&mut vm, Device::interpreter());
+    vm.argv = std::iter::once(name).chain(arguments.iter().copied()).map(str::to_string).collect();
     let finished = match vm.load_main(name, text) {
         Ok(()) => pollster::block_on(aludel_torch::run(&mut vm, &mut |_| {})),
         Err(error) => Finished::Error(error),
@@ -106,6 +111,44 @@ fn same(have: &str, want: &str) -> bool {
         })
 }
 
+/// The first line that is not PyTorch's, or nothing.
+fn difference(name: &str, have: &str, want: &str) -> String {
+    let (have, want): (Vec<&str>, Vec<&str>) = (have.lines().collect(), want.lines().collect());
+    let wrong = (0..have.len().max(want.len())).find(|i| match (have.get(*i), want.get(*i)) {
+        (Some(a), Some(b)) => !same(a, b),
+        _ => true,
+    });
+    let at = |lines: &[&str], i: usize| lines.get(i).copied().unwrap_or("(nothing)").to_string();
+    wrong.map_or(String::new(), |i| format!("{name}, line {}:\n  {}\n  {} is PyTorch's\n", i + 1, at(&have, i), at(&want, i)))
+}
+
+#[test]
+fn examples_print_what_pytorch_prints() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let list = std::fs::read_to_string(root.join("tests/scripts/examples.txt")).unwrap();
+    let only = std::env::var("SCRIPT").ok();
+    let mut failures = String::new();
+    let mut listed: Vec<String> = Vec::new();
+    for line in list.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (name, arguments) = words.split_first().unwrap();
+        listed.push(format!("{name}.py"));
+        if only.as_ref().is_some_and(|o| o != name) {
+            continue;
+        }
+        let script = std::fs::read_to_string(root.join(format!("examples/{name}.py"))).unwrap();
+        let want = std::fs::read_to_string(root.join(format!("tests/scripts/examples/{name}.out"))).unwrap();
+        failures += &difference(name, &run_with(&format!("{name}.py"), &script, arguments), &want);
+    }
+    let mut there: Vec<String> =
+        std::fs::read_dir(root.join("examples")).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    there.retain(|name| name.ends_with(".py"));
+    there.sort();
+    listed.sort();
+    assert_eq!(there, listed, "tests/scripts/examples.txt names every example");
+    assert!(failures.is_empty(), "\n{failures}");
+}
+
 #[test]
 fn scripts_print_what_pytorch_prints() {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/scripts");
@@ -122,16 +165,7 @@ fn scripts_print_what_pytorch_prints() {
         }
         let script = std::fs::read_to_string(path.with_extension("py")).unwrap();
         let want = std::fs::read_to_string(&path).unwrap();
-        let have = run(&format!("{name}.py"), &script);
-        let (have, want): (Vec<&str>, Vec<&str>) = (have.lines().collect(), want.lines().collect());
-        let wrong = (0..have.len().max(want.len())).find(|i| match (have.get(*i), want.get(*i)) {
-            (Some(a), Some(b)) => !same(a, b),
-            _ => true,
-        });
-        if let Some(i) = wrong {
-            let at = |lines: &[&str]| lines.get(i).copied().unwrap_or("(nothing)").to_string();
-            let _ = writeln!(failures, "{name}, line {}:\n  {}\n  {} is PyTorch's", i + 1, at(&have), at(&want));
-        }
+        failures += &difference(&name, &run(&format!("{name}.py"), &script), &want);
     }
     assert!(failures.is_empty(), "\n{failures}");
 }

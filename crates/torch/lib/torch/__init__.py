@@ -400,7 +400,7 @@ def from_numpy(array):
 
 
 def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None, disable=False):
-    """The script's loops are captured as they are; nothing is left for the decorator to do."""
+    """Gives back what it was given: scripts run eagerly so far."""
     if model is None:
         return lambda model: model
     return model
