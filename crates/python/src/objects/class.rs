@@ -192,9 +192,10 @@ impl Instance {
         self.class.borrow()
     }
 
-    /// Gives it another class.
+    /// Gives it another class; the version rises.
     pub fn set_class(&self, class: Rc<Class>) {
         *self.class.borrow_mut() = class;
+        drop(self.attrs_mut().borrow_mut());
     }
 
     /// Its attributes, if any was ever set.
@@ -208,9 +209,11 @@ impl Instance {
         self.attrs.get_or_init(Dict::new)
     }
 
-    /// The version of its attributes: zero before the first.
+    /// Rises with every change of its attributes, of its class, and of the list or dictionary it wraps: zero before the first.
     pub fn version(&self) -> u64 {
-        self.attrs.get().map_or(0, |attrs| attrs.version.get())
+        // Both parts only rise: the sum stands still only where both do.
+        let base = self.base_value().and_then(Value::version).unwrap_or(0);
+        base + self.attrs.get().map_or(0, |attrs| attrs.version.get())
     }
 
     /// The value it wraps.

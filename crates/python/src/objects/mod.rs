@@ -280,6 +280,24 @@ impl Value {
         }
     }
 
+    /// A number that rises with every change of a list, dictionary, set, instance, class, cell or module; `None` for the rest.
+    ///
+    /// What was read from an object still holds while it is the same object ([`Value::is`], so a guard keeps it alive) with the
+    /// same version. It tells nothing of the objects inside, which have versions of their own, nor, for an instance, of its class.
+    /// A class's version changes with the classes it inherits from too, and no two classes ever have the same.
+    pub fn version(&self) -> Option<u64> {
+        match self {
+            Value::List(list) => Some(list.version.get()),
+            Value::Dict(dict) => Some(dict.version.get()),
+            Value::Set(set) => Some(set.version.get()),
+            Value::Instance(instance) => Some(instance.version()),
+            Value::Class(class) => Some(class.version()),
+            Value::Cell(cell) => Some(cell.version.get()),
+            Value::Module(module) => Some(module.attrs.version.get()),
+            _ => None,
+        }
+    }
+
     /// A number that tells it from every other value alive: `id()`.
     pub fn address(&self) -> usize {
         fn of<T: ?Sized>(rc: &Rc<T>) -> usize {
