@@ -95,7 +95,7 @@ fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let found = loss.backward().map_err(raise)?;
     backward_to_results(vm, &loss)?;
     if let Some(t) = cell(&x)
-        && !matches!(retain, Value::Bool(true))
+        && !retain.is(&Value::bool(true))
         && !t.get()?.is_leaf()
     {
         t.freed.set(true);
@@ -153,7 +153,7 @@ fn retain_grad(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn retains_grad(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x] = args.exactly::<1>("retains_grad")?;
     expect(&x, "retains_grad")?;
-    Ok(Value::Bool(is_retained(vm, &x)?))
+    Ok(Value::bool(is_retained(vm, &x)?))
 }
 
 fn accumulate(vm: &mut Vm, leaf: &Value, gradient: Tensor) -> Result<(), Exc> {
@@ -178,7 +178,7 @@ fn gradients(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         args.bind("grad", &["outputs", "inputs", "grad_outputs", "create_graph", "retain_graph"], 5)?;
     let list = |v: &Value| convert::sequence(v).ok_or_else(|| Exc::ty("grad() needs tuples of Tensors"));
     let (outputs, inputs, given) = (list(&outputs)?, list(&inputs)?, list(&given)?);
-    let create = matches!(create, Value::Bool(true));
+    let create = create.is(&Value::bool(true));
     let mut loss: Option<Tensor> = None;
     for (i, output) in outputs.iter().enumerate() {
         let one_loss = loss_of(output, given.get(i).unwrap_or(&Value::None))?;
@@ -189,7 +189,7 @@ fn gradients(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         });
         if let Some(t) = cell(output)
             && !create
-            && !matches!(retain, Value::Bool(true))
+            && !retain.is(&Value::bool(true))
         {
             t.freed.set(true);
         }
@@ -211,12 +211,12 @@ fn gradients(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 }
 
 fn grad_enabled(_: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
-    Ok(Value::Bool(is_grad_enabled()))
+    Ok(Value::bool(is_grad_enabled()))
 }
 
 fn set_enabled(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [on] = args.exactly::<1>("set_grad_enabled")?;
-    Ok(Value::Bool(set_grad_enabled(matches!(on, Value::Bool(true)))))
+    Ok(Value::bool(set_grad_enabled(on.is(&Value::bool(true)))))
 }
 
 fn get_grad(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
@@ -242,13 +242,13 @@ fn set_grad(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 
 fn requires_grad(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x] = args.exactly::<1>("requires_grad")?;
-    Ok(Value::Bool(expect(&x, "requires_grad")?.get()?.is_requires_grad()))
+    Ok(Value::bool(expect(&x, "requires_grad")?.get()?.is_requires_grad()))
 }
 
 fn set_requires_grad(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x, on] = args.exactly::<2>("requires_grad_")?;
     let t = expect(&x, "requires_grad_")?;
-    if matches!(on, Value::Bool(true)) {
+    if on.is(&Value::bool(true)) {
         make_leaf(&x)?;
         note_leaf(vm, &x)?;
     } else {
@@ -268,7 +268,7 @@ fn set_requires_grad(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn is_leaf(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x] = args.exactly::<1>("is_leaf")?;
     let value = expect(&x, "is_leaf")?.get()?;
-    Ok(Value::Bool(value.is_leaf() || !value.is_requires_grad()))
+    Ok(Value::bool(value.is_leaf() || !value.is_requires_grad()))
 }
 
 /// The operator that a tensor on the tape is a result of, else `None`.

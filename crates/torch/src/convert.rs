@@ -90,12 +90,12 @@ fn attr_of(value: &Value, t: Type) -> Option<Attr> {
     let plain = value.plain();
     Some(match t {
         Type::Bool => match plain {
-            Value::Bool(b) => Attr::Bool(*b),
+            Value::Bool(b) => Attr::Bool(b.get()),
             _ => return None,
         },
         Type::Scalar => match plain {
-            Value::Bool(b) => Attr::Bool(*b),
-            Value::Float(v) => Attr::Float(*v),
+            Value::Bool(b) => Attr::Bool(b.get()),
+            Value::Float(v) => Attr::Float(v.get()),
             Value::Big(_) => Attr::Float(plain.to_f64()?),
             _ => match int(value) {
                 Some(v) => Attr::Int(v),
@@ -150,9 +150,9 @@ fn collect(value: &Value, depth: usize, out: &mut Nested, default: Kind) -> Resu
         out.kind = Some(out.kind.map_or(kind, |k| k.promote(kind)));
     };
     match value.plain() {
-        Value::Bool(b) => scalar(f64::from(u8::from(*b)), Kind::Bool),
+        Value::Bool(b) => scalar(f64::from(u8::from(b.get())), Kind::Bool),
         Value::Int(v) => scalar(*v as f64, Kind::Int64),
-        Value::Float(v) => scalar(*v, default),
+        Value::Float(v) => scalar(v.get(), default),
         Value::Big(_) => return Err(Exc::new(aludel_python::objects::Kind::RuntimeError, "Overflow when unpacking long")),
         plain => {
             if let Some(t) = cell(value) {

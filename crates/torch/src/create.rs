@@ -138,7 +138,7 @@ fn make(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let made = TensorCell::new(from.get()?.detach(), from.kind());
     let made = Instance::new(class, aludel_python::objects::class::Inner::Host(Box::new(made)));
     let value = Value::Instance(made);
-    if matches!(grad, Value::Bool(true)) {
+    if grad.is(&Value::bool(true)) {
         crate::autograd::make_leaf(&value)?;
         crate::autograd::note_leaf(vm, &value)?;
     }
@@ -162,9 +162,9 @@ fn cast(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 /// A number of a tensor's type as Python has it.
 pub(crate) fn python_number(value: f64, kind: Kind) -> Value {
     match kind {
-        Kind::Bool => Value::Bool(value != 0.0),
+        Kind::Bool => Value::bool(value != 0.0),
         k if k.is_int() => Value::Int(value as i64),
-        _ => Value::Float(value),
+        _ => Value::float(value),
     }
 }
 
@@ -272,7 +272,7 @@ fn same_storage(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         (None, Value::Instance(i)) => Some(i.clone()),
         _ => None,
     };
-    Ok(Value::Bool(matches!((root(&a), root(&b)), (Some(a), Some(b)) if std::rc::Rc::ptr_eq(&a, &b))))
+    Ok(Value::bool(matches!((root(&a), root(&b)), (Some(a), Some(b)) if std::rc::Rc::ptr_eq(&a, &b))))
 }
 
 /// `promote(a, b)` of two element types.

@@ -182,7 +182,7 @@ fn dtype_repr(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 }
 
 fn dtype_float(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    Ok(Value::Bool(dtype_of(args)?.is_float()))
+    Ok(Value::bool(dtype_of(args)?.is_float()))
 }
 
 fn dtype_bytes(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
@@ -190,7 +190,7 @@ fn dtype_bytes(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 }
 
 fn dtype_complex(_: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
-    Ok(Value::Bool(false))
+    Ok(Value::bool(false))
 }
 
 /// Functions of `torch._C` that are in no other table.

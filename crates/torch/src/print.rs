@@ -38,7 +38,7 @@ fn set_options(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     options.edge = number(&edge).unwrap_or(options.edge).min(1 << 20);
     options.width = number(&width).unwrap_or(options.width);
     options.scientific = match scientific {
-        Value::Bool(on) => Some(on),
+        Value::Bool(on) => Some(on.get()),
         Value::None => None,
         _ => options.scientific,
     };

@@ -266,7 +266,7 @@ fn multinomial(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let count = convert::int(&count)
         .filter(|n| *n > 0)
         .ok_or_else(|| Exc::new(ExcKind::RuntimeError, "cannot sample n_sample <= 0 samples"))? as usize;
-    let replacement = matches!(replacement, Value::Bool(true));
+    let replacement = replacement.is(&Value::bool(true));
     let shape = value.shape();
     let Some(width) = shape.last().copied().filter(|n| *n > 0 && shape.len() <= 2) else {
         return Err(Exc::new(ExcKind::RuntimeError, "prob_dist must be 1 or 2 dim"));

@@ -20,10 +20,10 @@ pub(super) fn sum(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     while at < items.len() {
         if let Value::Float(first) = total {
             // Neumaier's sum as long as numbers come.
-            let (mut sum, mut rest) = (first, 0.0);
+            let (mut sum, mut rest) = (first.get(), 0.0);
             while let Some(item) = items.get(at) {
                 let x = match item {
-                    Value::Float(x) => *x,
+                    Value::Float(x) => x.get(),
                     Value::Int(i) => {
                         sum += *i as f64;
                         at += 1;
@@ -39,7 +39,7 @@ pub(super) fn sum(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             if rest != 0.0 && rest.is_finite() {
                 sum += rest;
             }
-            total = Value::Float(sum);
+            total = Value::float(sum);
             let Some(item) = items.get(at) else { break };
             total = add(vm, total, item.clone())?;
             at += 1;
@@ -67,10 +67,10 @@ pub(super) fn abs(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     }
     Ok(match value.plain() {
         Value::Int(i) => i.checked_abs().map_or_else(|| Value::big(BigInt::from(*i).abs()), Value::Int),
-        Value::Bool(b) => Value::Int(i64::from(*b)),
-        Value::Float(f) => Value::Float(f.abs()),
+        Value::Bool(b) => Value::Int(i64::from(b.get())),
+        Value::Float(f) => Value::float(f.get().abs()),
         Value::Big(b) => Value::big(b.abs()),
-        Value::Other(other) if let Other::Complex(re, im) = &**other => Value::Float(re.hypot(*im)),
+        Value::Other(other) if let Other::Complex(re, im) = &**other => Value::float(re.hypot(*im)),
         _ => match vm.special(&value, &vm.names.abs.clone()) {
             Some(method) => return Err(Exc::call(method, vec![])),
             None => return Err(Exc::ty(format!("bad operand type for abs(): '{}'", vm.type_name(&value)))),
@@ -94,27 +94,27 @@ pub(super) fn round(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let digits = if matches!(digits, Value::Unbound | Value::None) { None } else { Some(vm.index_of(&digits)?) };
     match (value.plain(), digits) {
         (Value::Float(f), None) => {
-            if !f.is_finite() {
-                let what = if f.is_nan() { "NaN" } else { "infinity" };
-                let kind = if f.is_nan() { Kind::ValueError } else { Kind::OverflowError };
+            if !f.get().is_finite() {
+                let what = if f.get().is_nan() { "NaN" } else { "infinity" };
+                let kind = if f.get().is_nan() { Kind::ValueError } else { Kind::OverflowError };
                 return Err(Exc::new(kind, format!("cannot convert float {what} to integer")));
             }
-            super::numbers::int_of_float(f.round_ties_even())
+            super::numbers::int_of_float(f.get().round_ties_even())
         }
         (Value::Float(f), Some(digits)) => {
-            if !f.is_finite() || digits > 330 {
-                return Ok(Value::Float(*f));
+            if !f.get().is_finite() || digits > 330 {
+                return Ok(Value::float(f.get()));
             }
             if digits < -330 {
-                return Ok(Value::Float(0.0_f64.copysign(*f)));
+                return Ok(Value::float(0.0_f64.copysign(f.get())));
             }
             if digits >= 0 {
                 // As many digits exactly, rounded half to even, read back.
-                let text = format!("{f:.*}", digits as usize);
-                return Ok(Value::Float(text.parse().unwrap_or(*f)));
+                let text = format!("{:.*}", digits as usize, f.get());
+                return Ok(Value::float(text.parse().unwrap_or(f.get())));
             }
             let scale = 10f64.powi(-digits as i32);
-            Ok(Value::Float((f / scale).round_ties_even() * scale))
+            Ok(Value::float((f.get() / scale).round_ties_even() * scale))
         }
         (Value::Int(_) | Value::Bool(_) | Value::Big(_), None) => Ok(Value::big(value.to_big().unwrap_or_default())),
         (Value::Int(_) | Value::Bool(_) | Value::Big(_), Some(digits)) => {
@@ -144,7 +144,7 @@ pub(super) fn divmod(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             return Err(Exc::new(Kind::ZeroDivisionError, "float divmod()"));
         }
         let (quotient, rest) = crate::vm::number::float_divmod(x, y);
-        return Ok(Value::tuple(vec![Value::Float(quotient), Value::Float(rest)]));
+        return Ok(Value::tuple(vec![Value::float(quotient), Value::float(rest)]));
     }
     let (Some(x), Some(y)) = (a.to_big(), b.to_big()) else {
         let (a, b) = (vm.type_name(&a), vm.type_name(&b));

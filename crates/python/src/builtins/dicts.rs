@@ -94,7 +94,7 @@ const METHODS: &[Def] = &[
     }),
     Def::new("__contains__", |vm, args| {
         let [dict, key] = args.exactly::<2>("__contains__")?;
-        vm.contains(&dict.plain().clone(), &key).map(Value::Bool)
+        vm.contains(&dict.plain().clone(), &key).map(Value::bool)
     }),
     Def::new("__getitem__", |vm, args| {
         let [dict, key] = args.exactly::<2>("__getitem__")?;
@@ -178,7 +178,7 @@ const METHODS: &[Def] = &[
         let mut table = dict.borrow_mut();
         let Some(place) = table.find(hash, &key)? else { return Err(Exc::key(key)) };
         let (key, value) = table.remove(place);
-        if matches!(last, Value::Bool(false)) {
+        if last.is(&Value::bool(false)) {
             let rest = table.copy();
             let mut moved = Table::default();
             moved.insert_new(hash, key, value);

@@ -221,10 +221,10 @@ pub(super) fn install(types: &Types) {
     attribute(
         types,
         "__suppress_context__",
-        |_, args| Ok(Value::Bool(data(&args.values[0])?.borrow().suppress_context)),
+        |_, args| Ok(Value::bool(data(&args.values[0])?.borrow().suppress_context)),
         |_, args| {
             let [object, value] = args.exactly::<2>("__suppress_context__")?;
-            data(&object)?.borrow_mut().suppress_context = matches!(value, Value::Bool(true));
+            data(&object)?.borrow_mut().suppress_context = value.is(&Value::bool(true));
             Ok(Value::None)
         },
     );

@@ -35,13 +35,13 @@ pub(super) const FUNCTIONS: &[Def] = &[
     }),
     Def::new("isinstance", |vm, args| {
         let [value, class] = args.exactly::<2>("isinstance")?;
-        vm.instance_of(&value, &class).map(Value::Bool)
+        vm.instance_of(&value, &class).map(Value::bool)
     })
     .slow("_isinstance"),
     Def::new("issubclass", issubclass).slow("_issubclass"),
     Def::new("callable", |vm, args| {
         let [value] = args.exactly::<1>("callable")?;
-        Ok(Value::Bool(match &value {
+        Ok(Value::bool(match &value {
             Value::Function(_) | Value::Native(_) | Value::Method(_) | Value::Class(_) => true,
             Value::Instance(instance) => instance.class().lookup(&vm.names.call).is_some(),
             Value::Other(other) => matches!(&**other, Other::Alias { .. } | Other::StaticMethod(_)),
@@ -240,7 +240,7 @@ fn len(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         return Err(Exc::call_then(method, vec![], |vm, len| match len.plain() {
             Value::Int(i) if *i >= 0 => Ok(Value::Int(*i)),
             Value::Int(_) => Err(Exc::value("__len__() should return >= 0")),
-            Value::Bool(b) => Ok(Value::Int(i64::from(*b))),
+            Value::Bool(b) => Ok(Value::Int(i64::from(b.get()))),
             other => Err(Exc::ty(format!("'{}' object cannot be interpreted as an integer", vm.type_name(other)))),
         }));
     }
@@ -277,7 +277,7 @@ fn issubclass(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             _ => Err(Exc::ty("issubclass() arg 2 must be a class, a tuple of classes, or a union")),
         }
     }
-    check(vm, class, &of).map(Value::Bool)
+    check(vm, class, &of).map(Value::bool)
 }
 
 fn next(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
@@ -376,10 +376,10 @@ fn hasattr(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [object, name] = args.exactly::<2>("hasattr")?;
     let name = attribute_name(vm, &name)?;
     let result = match vm.get_attr(&object, &name) {
-        Ok(_) => Ok(Value::Bool(true)),
-        Err(exc) => Err(exc.and_then(|_, _| Ok(Value::Bool(true)))),
+        Ok(_) => Ok(Value::bool(true)),
+        Err(exc) => Err(exc.and_then(|_, _| Ok(Value::bool(true)))),
     };
-    attribute_or(result, || Ok(Value::Bool(false)))
+    attribute_or(result, || Ok(Value::bool(false)))
 }
 
 fn extreme(vm: &mut Vm, args: &mut Args, name: &str, wanted: std::cmp::Ordering) -> Result<Value, Exc> {
@@ -399,7 +399,7 @@ fn extreme(vm: &mut Vm, args: &mut Args, name: &str, wanted: std::cmp::Ordering)
             return Err(Exc::slow());
         }
         match vm.compare(op, &item, &best) {
-            Ok(Value::Bool(true)) => best = item,
+            Ok(Value::Bool(better)) if better.get() => best = item,
             Ok(_) => {}
             Err(exc) if matches!(&*exc.0, crate::objects::exception::Signal::Call(_)) => return Err(Exc::slow()),
             Err(exc) => return Err(exc),
@@ -416,7 +416,7 @@ fn any_all(vm: &mut Vm, args: &mut Args, name: &str, wanted: bool) -> Result<Val
     let items = vm.items_of(&iterable)?;
     for item in &items {
         match compare::truth(item) {
-            Some(truth) if truth == wanted => return Ok(Value::Bool(wanted)),
+            Some(truth) if truth == wanted => return Ok(Value::bool(wanted)),
             Some(_) => {}
             None => {
                 return if matches!(iterable, Value::Iterator(_)) {
@@ -427,7 +427,7 @@ fn any_all(vm: &mut Vm, args: &mut Args, name: &str, wanted: bool) -> Result<Val
             }
         }
     }
-    Ok(Value::Bool(!wanted))
+    Ok(Value::bool(!wanted))
 }
 
 fn sorted(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
@@ -440,7 +440,7 @@ fn sorted(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     }
     let items = vm.items_of(&args.values[0].clone())?;
     let list = Value::list(items);
-    let reverse = args.keyword("reverse").unwrap_or(Value::Bool(false));
+    let reverse = args.keyword("reverse").unwrap_or(Value::bool(false));
     super::lists::sort_by_keys(vm, &list, &Value::None, compare::truth(&reverse) == Some(true))?;
     Ok(list)
 }

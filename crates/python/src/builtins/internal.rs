@@ -55,7 +55,7 @@ pub(super) const INTERNAL: &[Def] = &[
         // Whether an object's repr or str is native.
         let [value, name] = args.exactly::<2>("_is_plain")?;
         let name = intern(name.as_str().unwrap_or_default());
-        Ok(Value::Bool(match &value {
+        Ok(Value::bool(match &value {
             Value::Instance(instance) => matches!(instance.class().lookup(&name), Some(Value::Native(native)) if native.owner != "host"),
             _ => !matches!(&value, Value::Class(class) if class.meta.borrow().is_some()) || !vm.has_attribute(&value, "x"),
         }))
@@ -88,7 +88,7 @@ fn keyed(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         ("get", plain) => vm.builtin_item(plain, &key),
         ("set", plain) => vm.builtin_set_item(plain, &key, value).map(|()| Value::None),
         ("del", plain @ Value::Dict(_)) => vm.builtin_delete_item(plain, &key),
-        ("in", plain) => vm.contains(plain, &key).map(Value::Bool),
+        ("in", plain) => vm.contains(plain, &key).map(Value::bool),
         ("add", plain) => vm.add_to_set(plain, key),
         ("del", Value::Set(set)) => {
             let hash = compare::hash(&key)?;

@@ -55,7 +55,7 @@ pub(super) fn sort_by_keys(vm: &mut Vm, list: &Value, keys: &Value, reverse: boo
     let less = |a: &Value, b: &Value, failed: &mut Option<Exc>, vm: &mut Vm| -> bool {
         match (a, b) {
             (Value::Int(a), Value::Int(b)) => return a < b,
-            (Value::Float(a), Value::Float(b)) => return a < b,
+            (Value::Float(a), Value::Float(b)) => return a.get() < b.get(),
             (Value::Str(a), Value::Str(b)) => return a.as_str() < b.as_str(),
             _ => {}
         }
@@ -138,7 +138,7 @@ pub(super) const SEQUENCE: &[Def] = &[
     }),
     Def::new("__contains__", |vm, args| {
         let [container, value] = args.exactly::<2>("__contains__")?;
-        vm.contains(&container.plain().clone(), &value).map(Value::Bool)
+        vm.contains(&container.plain().clone(), &value).map(Value::bool)
     }),
     Def::new("__getitem__", |vm, args| {
         let [container, key] = args.exactly::<2>("__getitem__")?;

@@ -307,7 +307,7 @@ pub(crate) fn install(vm: &mut Vm) {
     names.set("IOError", Value::Class(vm.types.exception(Kind::OSError)));
     names.set("NotImplemented", Value::NotImplemented);
     names.set("Ellipsis", Value::Ellipsis);
-    names.set("__debug__", Value::Bool(true));
+    names.set("__debug__", Value::bool(true));
     names.set("__name__", Value::str("builtins"));
     vm.builtins = names;
     objects::install(&vm.types);

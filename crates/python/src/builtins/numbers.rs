@@ -52,8 +52,8 @@ fn int_new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         }
         (_, base) if !matches!(base, Value::Unbound) => return Err(Exc::ty("int() can't convert non-string with explicit base")),
         (Value::Int(_) | Value::Big(_), _) => value.plain().clone(),
-        (Value::Bool(b), _) => Value::Int(i64::from(*b)),
-        (Value::Float(f), _) => int_of_float(f.trunc())?,
+        (Value::Bool(b), _) => Value::Int(i64::from(b.get())),
+        (Value::Float(f), _) => int_of_float(f.get().trunc())?,
         (Value::Bytes(bytes), _) => {
             let shown = String::from_utf8_lossy(bytes).to_string();
             Value::big(text::int::parse(&shown, 10, &text::quote::bytes(bytes))?)
@@ -90,23 +90,23 @@ fn float_new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
                 if let Some(method) = vm.special(&value, &name) {
                     return Err(Exc::call_then(method, vec![], move |vm, number| {
                         let number = vm.float_of(&number)?;
-                        Ok(wrapped(&class, Value::Float(number)))
+                        Ok(wrapped(&class, Value::float(number)))
                     }));
                 }
             }
             return Err(Exc::ty(format!("float() argument must be a string or a real number, not '{}'", vm.type_name(&value))));
         }
     };
-    Ok(wrapped(&class, Value::Float(number)))
+    Ok(wrapped(&class, Value::float(number)))
 }
 
 fn bool_new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     class_and(args)?;
     let [value] = args.bind("bool", &["/x"], 0)?;
     if matches!(value, Value::Unbound) {
-        return Ok(Value::Bool(false));
+        return Ok(Value::bool(false));
     }
-    vm.truth_then(value, |_, truth| Ok(Value::Bool(truth)))
+    vm.truth_then(value, |_, truth| Ok(Value::bool(truth)))
 }
 
 macro_rules! operator {
@@ -181,16 +181,16 @@ const NUMBER: &[Def] = &[
         let value = args.values[0].plain().clone();
         Err(Exc::call(vm.builtins.get("abs").unwrap_or_default(), vec![value]))
     }),
-    Def::new("__bool__", |_, args| Ok(Value::Bool(compare::truth(args.values[0].plain()).unwrap_or(true)))),
+    Def::new("__bool__", |_, args| Ok(Value::bool(compare::truth(args.values[0].plain()).unwrap_or(true)))),
     Def::new("__int__", |_, args| match args.values[0].plain() {
-        Value::Float(f) => int_of_float(f.trunc()),
+        Value::Float(f) => int_of_float(f.get().trunc()),
         other => Ok(Value::big(other.to_big().unwrap_or_default())),
     }),
     Def::new("__trunc__", |_, args| match args.values[0].plain() {
-        Value::Float(f) => int_of_float(f.trunc()),
+        Value::Float(f) => int_of_float(f.get().trunc()),
         other => Ok(Value::big(other.to_big().unwrap_or_default())),
     }),
-    Def::new("__float__", |vm, args| vm.float_of(&args.values[0]).map(Value::Float)),
+    Def::new("__float__", |vm, args| vm.float_of(&args.values[0]).map(Value::float)),
     Def::new("__round__", |vm, args| {
         let mut values: Vec<Value> = args.values.drain(..).collect();
         values[0] = values[0].plain().clone();
@@ -198,7 +198,7 @@ const NUMBER: &[Def] = &[
     }),
     Def::new("conjugate", |_, args| Ok(args.values[0].plain().clone())),
     Def::new("real", |_, args| Ok(args.values[0].plain().clone())).get(),
-    Def::new("imag", |_, args| Ok(if matches!(args.values[0].plain(), Value::Float(_)) { Value::Float(0.0) } else { Value::Int(0) })).get(),
+    Def::new("imag", |_, args| Ok(if matches!(args.values[0].plain(), Value::Float(_)) { Value::float(0.0) } else { Value::Int(0) })).get(),
 ];
 
 const INT: &[Def] = &[
@@ -212,7 +212,7 @@ const INT: &[Def] = &[
         let digits = args.values[0].to_big().unwrap_or_default().magnitude().to_u64_digits();
         Ok(Value::Int(digits.iter().map(|d| i64::from(d.count_ones())).sum()))
     }),
-    Def::new("is_integer", |_, _| Ok(Value::Bool(true))),
+    Def::new("is_integer", |_, _| Ok(Value::bool(true))),
     Def::new("as_integer_ratio", |_, args| Ok(Value::tuple(vec![args.values[0].plain().clone(), Value::Int(1)]))),
     Def::new("numerator", |_, args| Ok(args.values[0].plain().clone())).get(),
     Def::new("denominator", |_, _| Ok(Value::Int(1))).get(),
@@ -255,11 +255,11 @@ const INT: &[Def] = &[
 
 const FLOAT: &[Def] = &[
     Def::new("__new__", float_new).fixed(),
-    Def::new("is_integer", |vm, args| Ok(Value::Bool(vm.float_of(&args.values[0])?.fract() == 0.0))),
+    Def::new("is_integer", |vm, args| Ok(Value::bool(vm.float_of(&args.values[0])?.fract() == 0.0))),
     Def::new("fromhex", |_, args| {
         let [_, text] = args.exactly::<2>("fromhex")?;
         let text = text.as_str().ok_or_else(|| Exc::ty("fromhex() argument must be str"))?;
-        text::float::from_hex(text).map(Value::Float).ok_or_else(|| Exc::value("invalid hexadecimal floating-point string"))
+        text::float::from_hex(text).map(Value::float).ok_or_else(|| Exc::value("invalid hexadecimal floating-point string"))
     })
     .class_method(),
     Def::new("hex", |vm, args| Ok(Value::str(text::float::hex(vm.float_of(&args.values[0])?)))),
@@ -308,8 +308,8 @@ const COMPLEX: &[Def] = &[
         Ok(Value::Other(Rc::new(Other::Complex(a - d, b + c))))
     })
     .fixed(),
-    Def::new("real", |_, args| Ok(Value::Float(complex(&args.values[0]).0))).get(),
-    Def::new("imag", |_, args| Ok(Value::Float(complex(&args.values[0]).1))).get(),
+    Def::new("real", |_, args| Ok(Value::float(complex(&args.values[0]).0))).get(),
+    Def::new("imag", |_, args| Ok(Value::float(complex(&args.values[0]).1))).get(),
     Def::new("conjugate", |_, args| {
         let (re, im) = complex(&args.values[0]);
         Ok(Value::Other(Rc::new(Other::Complex(re, -im))))

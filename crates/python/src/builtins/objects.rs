@@ -65,17 +65,17 @@ const OBJECT: &[Def] = &[
     }),
     Def::new("__eq__", |_, args| {
         let [a, b] = args.exactly::<2>("__eq__")?;
-        Ok(if a.is(&b) { Value::Bool(true) } else { Value::NotImplemented })
+        Ok(if a.is(&b) { Value::bool(true) } else { Value::NotImplemented })
     }),
     Def::new("__ne__", |vm, args| {
         let [a, b] = args.exactly::<2>("__ne__")?;
         let equal = vm.special(&a, &vm.names.eq.clone()).unwrap_or_default();
         if crate::vm::index::is_native_method(&equal) || matches!(equal, Value::Unbound) {
-            return Ok(if a.is(&b) { Value::Bool(false) } else { Value::NotImplemented });
+            return Ok(if a.is(&b) { Value::bool(false) } else { Value::NotImplemented });
         }
         Err(Exc::call_then(equal, vec![b], |vm, answer| match answer {
             Value::NotImplemented => Ok(answer),
-            other => vm.truth_then(other, |_, truth| Ok(Value::Bool(!truth))),
+            other => vm.truth_then(other, |_, truth| Ok(Value::bool(!truth))),
         }))
     }),
     Def::new("__hash__", |_, args| {
@@ -162,14 +162,14 @@ const TYPE: &[Def] = &[
     Def::new("__instancecheck__", |vm, args| {
         let [class, object] = args.exactly::<2>("__instancecheck__")?;
         match &class {
-            Value::Class(class) => Ok(Value::Bool(vm.is_instance(&object, class))),
+            Value::Class(class) => Ok(Value::bool(vm.is_instance(&object, class))),
             _ => Err(Exc::ty("not a class")),
         }
     }),
     Def::new("__subclasscheck__", |_, args| {
         let [class, sub] = args.exactly::<2>("__subclasscheck__")?;
         match (&class, &sub) {
-            (Value::Class(class), Value::Class(sub)) => Ok(Value::Bool(sub.is_subclass(class))),
+            (Value::Class(class), Value::Class(sub)) => Ok(Value::bool(sub.is_subclass(class))),
             _ => Err(Exc::ty("issubclass() arg 1 must be a class")),
         }
     }),
@@ -492,7 +492,7 @@ const GENERATOR: &[Def] = &[
     }),
     Def::new("__name__", |_, args| Ok(Value::Str(generator(args)?.name.clone()))).get(),
     Def::new("__qualname__", |_, args| Ok(Value::Str(generator(args)?.qualname.clone()))).get(),
-    Def::new("gi_running", |_, args| Ok(Value::Bool(generator(args)?.state.get() == State::Running))).get(),
+    Def::new("gi_running", |_, args| Ok(Value::bool(generator(args)?.state.get() == State::Running))).get(),
 ];
 
 const ITERATOR: &[Def] = &[

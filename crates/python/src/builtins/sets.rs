@@ -71,9 +71,9 @@ fn updated(vm: &mut Vm, args: &mut Args, op: Binary) -> Result<Value, Exc> {
 fn tested(vm: &mut Vm, args: &mut Args, test: fn(&Members, &Members) -> Result<bool, Exc>) -> Result<Value, Exc> {
     let set = this(args)?;
     let [_, other] = args.exactly::<2>("set method")?;
-    let Value::Set(other) = as_set(vm, &other)? else { return Ok(Value::Bool(false)) };
+    let Value::Set(other) = as_set(vm, &other)? else { return Ok(Value::bool(false)) };
     let answer = test(&set.borrow(), &other.borrow());
-    answer.map(Value::Bool)
+    answer.map(Value::bool)
 }
 
 fn within(a: &Members, b: &Members) -> Result<bool, Exc> {
@@ -130,7 +130,7 @@ const SHARED: &[Def] = &[
     }),
     Def::new("__contains__", |vm, args| {
         let [set, key] = args.exactly::<2>("__contains__")?;
-        vm.contains(&set.plain().clone(), &key).map(Value::Bool)
+        vm.contains(&set.plain().clone(), &key).map(Value::bool)
     }),
     Def::new("__repr__", |vm, args| {
         let value = args.values[0].plain().clone();

@@ -80,10 +80,10 @@ fn convert(vm: &mut Vm, conversion: &Conversion, value: &Value) -> Result<String
         'd' | 'i' | 'u' | 'o' | 'x' | 'X' => {
             let number = match value.plain() {
                 Value::Float(f) if matches!(conversion.code, 'd' | 'i' | 'u') => {
-                    if !f.is_finite() {
-                        super::numbers::int_of_float(*f)?;
+                    if !f.get().is_finite() {
+                        super::numbers::int_of_float(f.get())?;
                     }
-                    BigInt::from_f64(f.trunc()).unwrap_or_default()
+                    BigInt::from_f64(f.get().trunc()).unwrap_or_default()
                 }
                 Value::Instance(_) => return Err(Exc::slow()),
                 other => other.to_big().ok_or_else(|| Exc::from(conversion.wrong_type(&vm.type_name(value))))?,
@@ -160,7 +160,7 @@ pub(super) fn format_name(_vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
                 Step::Index(index) => (false, Value::from(index)),
                 Step::Key(key) => (false, Value::str(key)),
             };
-            Value::tuple(vec![Value::Bool(attribute), value])
+            Value::tuple(vec![Value::bool(attribute), value])
         })
         .collect();
     Ok(Value::tuple(vec![first, Value::list(steps)]))

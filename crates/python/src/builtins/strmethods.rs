@@ -55,7 +55,7 @@ fn simple(args: &mut Args, name: &str, work: impl FnOnce(&str) -> String) -> Res
 fn test(args: &mut Args, name: &str, work: impl FnOnce(&str) -> bool) -> Result<Value, Exc> {
     let text = this(args)?;
     args.exactly::<1>(name)?;
-    Ok(Value::Bool(work(text.as_str())))
+    Ok(Value::bool(work(text.as_str())))
 }
 
 fn every(text: &str, work: fn(char) -> bool) -> bool {
@@ -129,16 +129,16 @@ fn begins(vm: &mut Vm, args: &mut Args, name: &'static str, end: bool) -> Result
         Value::Tuple(items) => items.to_vec(),
         other => vec![other.clone()],
     };
-    let Some((inside, _)) = part(vm, &text, &start, &stop)? else { return Ok(Value::Bool(false)) };
+    let Some((inside, _)) = part(vm, &text, &start, &stop)? else { return Ok(Value::bool(false)) };
     for prefix in &prefixes {
         let Some(prefix) = prefix.as_str() else {
             return Err(Exc::ty(format!("{name} first arg must be str or a tuple of str, not {}", vm.type_name(prefix))));
         };
         if if end { inside.ends_with(prefix) } else { inside.starts_with(prefix) } {
-            return Ok(Value::Bool(true));
+            return Ok(Value::bool(true));
         }
     }
-    Ok(Value::Bool(false))
+    Ok(Value::bool(false))
 }
 
 fn padding(
@@ -297,7 +297,7 @@ const METHODS: &[Def] = &[
     }),
     Def::new("__contains__", |vm, args| {
         let [text, part] = args.exactly::<2>("__contains__")?;
-        vm.contains(&text.plain().clone(), &part).map(Value::Bool)
+        vm.contains(&text.plain().clone(), &part).map(Value::bool)
     }),
     Def::new("__getitem__", |vm, args| {
         let [text, key] = args.exactly::<2>("__getitem__")?;

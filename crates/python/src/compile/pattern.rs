@@ -42,8 +42,8 @@ impl<'a> Unit<'a> {
             Pattern::MatchSingleton(node) => {
                 self.push_const(match node.value {
                     ast::Singleton::None => Value::None,
-                    ast::Singleton::True => Value::Bool(true),
-                    ast::Singleton::False => Value::Bool(false),
+                    ast::Singleton::True => Value::bool(true),
+                    ast::Singleton::False => Value::bool(false),
                 });
                 self.emit(Op::Is(true));
                 self.emit(Op::JumpIfFalse(fail.0));

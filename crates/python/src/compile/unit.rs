@@ -135,8 +135,8 @@ impl<'a> Unit<'a> {
     pub fn constant(&mut self, value: Value) -> u32 {
         let key = match &value {
             Value::Int(i) => Some((0, *i as u64)),
-            Value::Float(f) => Some((1, f.to_bits())),
-            Value::Bool(b) => Some((2, u64::from(*b))),
+            Value::Float(f) => Some((1, f.get().to_bits())),
+            Value::Bool(b) => Some((2, u64::from(b.get()))),
             Value::Ellipsis => Some((3, 0)),
             _ => None,
         };

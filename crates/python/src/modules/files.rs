@@ -71,7 +71,7 @@ const FUNCTIONS: &[Def] = &[
     Def::new("metadata", |vm, args| {
         let path = path_of(args)?;
         match vm.host.metadata(&path) {
-            Ok(data) => Ok(Value::tuple(vec![Value::Bool(data.directory), Value::Int(data.bytes as i64), Value::Float(data.modified)])),
+            Ok(data) => Ok(Value::tuple(vec![Value::bool(data.directory), Value::Int(data.bytes as i64), Value::float(data.modified)])),
             Err(FileError::NotFound | FileError::NotDirectory) => Ok(Value::None),
             Err(error) => Err(os_error(vm, error, &path)),
         }

@@ -15,7 +15,7 @@ macro_rules! real {
         Def::new($name, |vm, args| {
             let [x] = args.exactly::<1>(concat!("math.", $name))?;
             let x = vm.float_of(&x)?;
-            Ok(Value::Float(math::checked(x, $overflows, $f)?))
+            Ok(Value::float(math::checked(x, $overflows, $f)?))
         })
     };
 }
@@ -25,7 +25,7 @@ macro_rules! test {
     ($name:literal, $f:expr) => {
         Def::new($name, |vm, args| {
             let [x] = args.exactly::<1>(concat!("math.", $name))?;
-            Ok(Value::Bool($f(vm.float_of(&x)?)))
+            Ok(Value::bool($f(vm.float_of(&x)?)))
         })
     };
 }
@@ -36,7 +36,7 @@ macro_rules! pair {
         Def::new($name, |vm, args| {
             let [x, y] = args.exactly::<2>($name)?;
             let f: fn(f64, f64) -> Result<f64, Failure> = $f;
-            Ok(Value::Float(f(vm.float_of(&x)?, vm.float_of(&y)?)?))
+            Ok(Value::float(f(vm.float_of(&x)?, vm.float_of(&y)?)?))
         })
     };
 }
@@ -80,11 +80,11 @@ const FUNCTIONS: &[Def] = &[
     pair!("pow", pow),
     Def::new("gamma", |vm, args| {
         let [x] = args.exactly::<1>("math.gamma")?;
-        Ok(Value::Float(math::gamma(vm.float_of(&x)?)?))
+        Ok(Value::float(math::gamma(vm.float_of(&x)?)?))
     }),
     Def::new("lgamma", |vm, args| {
         let [x] = args.exactly::<1>("math.lgamma")?;
-        Ok(Value::Float(math::lgamma(vm.float_of(&x)?)?))
+        Ok(Value::float(math::lgamma(vm.float_of(&x)?)?))
     }),
     Def::new("log", log),
     Def::new("log2", |vm, args| {
@@ -102,29 +102,29 @@ const FUNCTIONS: &[Def] = &[
         let [x] = args.exactly::<1>("math.modf")?;
         let x = vm.float_of(&x)?;
         let rest = if x.is_infinite() { 0f64.copysign(x) } else { x.fract().copysign(x) };
-        Ok(Value::tuple(vec![Value::Float(rest), Value::Float(x.trunc())]))
+        Ok(Value::tuple(vec![Value::float(rest), Value::float(x.trunc())]))
     }),
     Def::new("frexp", |vm, args| {
         let [x] = args.exactly::<1>("math.frexp")?;
         let (mantissa, exponent) = math::frexp(vm.float_of(&x)?);
-        Ok(Value::tuple(vec![Value::Float(mantissa), Value::Int(i64::from(exponent))]))
+        Ok(Value::tuple(vec![Value::float(mantissa), Value::Int(i64::from(exponent))]))
     }),
     Def::new("ldexp", |vm, args| {
         let [x, exponent] = args.exactly::<2>("ldexp")?;
         let exponent = integer(vm, &exponent)?;
         let clamped = exponent.to_i64().unwrap_or(if exponent.sign() == num_bigint::Sign::Minus { i64::MIN } else { i64::MAX });
-        Ok(Value::Float(math::ldexp(vm.float_of(&x)?, clamped)?))
+        Ok(Value::float(math::ldexp(vm.float_of(&x)?, clamped)?))
     }),
     Def::new("isclose", |vm, args| {
         let [a, b, relative, absolute] = args.bind("isclose", &["a", "b", "*rel_tol", "*abs_tol"], 2)?;
         let or = |value: &Value, default: f64| if matches!(value, Value::Unbound) { Ok(default) } else { vm.float_of(value) };
         let (relative, absolute) = (or(&relative, 1e-9)?, or(&absolute, 0.0)?);
-        Ok(Value::Bool(math::isclose(vm.float_of(&a)?, vm.float_of(&b)?, relative, absolute)?))
+        Ok(Value::bool(math::isclose(vm.float_of(&a)?, vm.float_of(&b)?, relative, absolute)?))
     }),
     Def::new("hypot", |vm, args| {
         args.no_keywords("math.hypot")?;
         let numbers: Result<Vec<f64>, Exc> = args.values.iter().map(|v| vm.float_of(v)).collect();
-        Ok(Value::Float(math::norm(&numbers?)))
+        Ok(Value::float(math::norm(&numbers?)))
     }),
     Def::new("dist", |vm, args| {
         let [p, q] = args.exactly::<2>("dist")?;
@@ -133,12 +133,12 @@ const FUNCTIONS: &[Def] = &[
             return Err(Exc::value("both points must have the same number of dimensions"));
         }
         let differences: Vec<f64> = p.iter().zip(&q).map(|(a, b)| a - b).collect();
-        Ok(Value::Float(math::norm(&differences)))
+        Ok(Value::float(math::norm(&differences)))
     })
     .slow(""),
     Def::new("fsum", |vm, args| {
         let [items] = args.exactly::<1>("math.fsum")?;
-        Ok(Value::Float(math::fsum(&floats(vm, &items)?)?))
+        Ok(Value::float(math::fsum(&floats(vm, &items)?)?))
     })
     .slow(""),
     Def::new("prod", |vm, args| {
@@ -189,11 +189,11 @@ const FUNCTIONS: &[Def] = &[
 /// The module's namespace.
 pub fn init(vm: &mut Vm) -> Rc<Dict> {
     let module = namespace(vm, FUNCTIONS);
-    module.set("pi", Value::Float(std::f64::consts::PI));
-    module.set("e", Value::Float(std::f64::consts::E));
-    module.set("tau", Value::Float(std::f64::consts::TAU));
-    module.set("inf", Value::Float(f64::INFINITY));
-    module.set("nan", Value::Float(f64::NAN));
+    module.set("pi", Value::float(std::f64::consts::PI));
+    module.set("e", Value::float(std::f64::consts::E));
+    module.set("tau", Value::float(std::f64::consts::TAU));
+    module.set("inf", Value::float(f64::INFINITY));
+    module.set("nan", Value::float(f64::NAN));
     module
 }
 
@@ -226,13 +226,13 @@ fn floats(vm: &mut Vm, items: &Value) -> Result<Vec<f64>, Exc> {
 
 fn logarithm(vm: &Vm, x: &Value, log: fn(f64) -> f64) -> Result<Value, Exc> {
     if let Some(n) = x.plain().to_big().filter(|_| !matches!(x.plain(), Value::Float(_))) {
-        return Ok(Value::Float(math::log_int(&n, log)?));
+        return Ok(Value::float(math::log_int(&n, log)?));
     }
     let x = vm.float_of(x)?;
     if x <= 0.0 {
         return Err(math::domain().into());
     }
-    Ok(Value::Float(log(x)))
+    Ok(Value::float(log(x)))
 }
 
 fn log(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
@@ -244,10 +244,10 @@ fn log(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let (Value::Float(top), Value::Float(bottom)) = (top, logarithm(vm, &base, f64::ln)?) else {
         return Err(math::domain().into());
     };
-    if bottom == 0.0 {
+    if bottom.get() == 0.0 {
         return Err(Exc::new(Kind::ZeroDivisionError, "division by zero"));
     }
-    Ok(Value::Float(top / bottom))
+    Ok(Value::float(top.get() / bottom.get()))
 }
 
 /// `floor`, `ceil`, `trunc`: integers stay, floats are rounded, other objects have a method.
@@ -256,10 +256,10 @@ fn whole(vm: &mut Vm, args: &mut Args, name: &'static str, round: fn(f64) -> f64
     let method = vm.intern(&format!("__{name}__"));
     match x.plain() {
         Value::Int(_) | Value::Big(_) => Ok(x.plain().clone()),
-        Value::Bool(b) => Ok(Value::Int(i64::from(*b))),
-        Value::Float(f) if f.is_nan() => Err(Exc::value("cannot convert float NaN to integer")),
-        Value::Float(f) if f.is_infinite() => Err(Exc::new(Kind::OverflowError, "cannot convert float infinity to integer")),
-        Value::Float(f) => Ok(Value::big(BigInt::from_f64(round(*f)).unwrap_or_default())),
+        Value::Bool(b) => Ok(Value::Int(i64::from(b.get()))),
+        Value::Float(f) if f.get().is_nan() => Err(Exc::value("cannot convert float NaN to integer")),
+        Value::Float(f) if f.get().is_infinite() => Err(Exc::new(Kind::OverflowError, "cannot convert float infinity to integer")),
+        Value::Float(f) => Ok(Value::big(BigInt::from_f64(round(f.get())).unwrap_or_default())),
         _ => match vm.special(&x, &method) {
             Some(method) => Err(Exc::call(method, vec![])),
             None if name == "trunc" => Err(Exc::ty(format!("type {} doesn't define __trunc__ method", vm.type_name(&x)))),

@@ -13,7 +13,7 @@ const METHODS: &[Def] = &[
     Def::new("seed", seed),
     Def::new("random", |_, args| {
         let [this] = args.exactly::<1>("random")?;
-        with(&this, |t| Value::Float(t.double()))
+        with(&this, |t| Value::float(t.double()))
     }),
     Def::new("getrandbits", |vm, args| {
         let [this, k] = args.exactly::<2>("getrandbits")?;

@@ -47,7 +47,7 @@ const OUT: &[Def] = &[
         write(vm, Stream::Out, &text)
     }),
     Def::new("flush", |_, _| Ok(Value::None)),
-    Def::new("isatty", |_, _| Ok(Value::Bool(false))),
+    Def::new("isatty", |_, _| Ok(Value::bool(false))),
     Def::new("fileno", |_, _| Ok(Value::Int(1))),
 ];
 
@@ -57,13 +57,13 @@ const ERR: &[Def] = &[
         write(vm, Stream::Err, &text)
     }),
     Def::new("flush", |_, _| Ok(Value::None)),
-    Def::new("isatty", |_, _| Ok(Value::Bool(false))),
+    Def::new("isatty", |_, _| Ok(Value::bool(false))),
     Def::new("fileno", |_, _| Ok(Value::Int(2))),
 ];
 
 const IN: &[Def] = &[
     Def::new("readline", |vm, _| Ok(Value::str(vm.host.read_line()))),
-    Def::new("isatty", |_, _| Ok(Value::Bool(false))),
+    Def::new("isatty", |_, _| Ok(Value::bool(false))),
     Def::new("read", |vm, _| {
         let mut text = String::new();
         loop {
@@ -93,7 +93,7 @@ pub(super) fn init(vm: &mut Vm) -> Rc<Dict> {
             instance.attrs_mut().set("encoding", Value::str("utf-8"));
             instance.attrs_mut().set("name", Value::str(format!("<{name}>")));
             instance.attrs_mut().set("mode", Value::str(mode));
-            instance.attrs_mut().set("closed", Value::Bool(false));
+            instance.attrs_mut().set("closed", Value::bool(false));
         }
         module.set(name, stream.clone());
         module.set(&format!("__{name}__"), stream);
@@ -112,9 +112,9 @@ pub(super) fn init(vm: &mut Vm) -> Rc<Dict> {
     module.set("maxunicode", Value::Int(0x10_ffff));
     module.set("hexversion", Value::Int(0x030c_00f0));
     let float_info = Dict::new();
-    float_info.set("max", Value::Float(f64::MAX));
-    float_info.set("min", Value::Float(f64::MIN_POSITIVE));
-    float_info.set("epsilon", Value::Float(f64::EPSILON));
+    float_info.set("max", Value::float(f64::MAX));
+    float_info.set("min", Value::float(f64::MIN_POSITIVE));
+    float_info.set("epsilon", Value::float(f64::EPSILON));
     float_info.set("dig", Value::Int(15));
     float_info.set("mant_dig", Value::Int(53));
     let info = crate::objects::Module { name: vm.intern("float_info"), attrs: float_info };

@@ -6,14 +6,14 @@ use crate::vm::Vm;
 use std::rc::Rc;
 
 const FUNCTIONS: &[Def] = &[
-    Def::new("time", |vm, _| Ok(Value::Float(vm.host.now()))),
+    Def::new("time", |vm, _| Ok(Value::float(vm.host.now()))),
     Def::new("time_ns", |vm, _| Ok(Value::Int((vm.host.now() * 1e9) as i64))),
-    Def::new("perf_counter", |vm, _| Ok(Value::Float(vm.host.monotonic()))),
+    Def::new("perf_counter", |vm, _| Ok(Value::float(vm.host.monotonic()))),
     Def::new("perf_counter_ns", |vm, _| Ok(Value::Int((vm.host.monotonic() * 1e9) as i64))),
-    Def::new("monotonic", |vm, _| Ok(Value::Float(vm.host.monotonic()))),
+    Def::new("monotonic", |vm, _| Ok(Value::float(vm.host.monotonic()))),
     Def::new("monotonic_ns", |vm, _| Ok(Value::Int((vm.host.monotonic() * 1e9) as i64))),
-    Def::new("process_time", |vm, _| Ok(Value::Float(vm.host.monotonic()))),
-    Def::new("thread_time", |vm, _| Ok(Value::Float(vm.host.monotonic()))),
+    Def::new("process_time", |vm, _| Ok(Value::float(vm.host.monotonic()))),
+    Def::new("thread_time", |vm, _| Ok(Value::float(vm.host.monotonic()))),
     Def::new("sleep", |vm, args| {
         let [seconds] = args.exactly::<1>("sleep")?;
         let seconds = vm.float_of(&seconds)?;

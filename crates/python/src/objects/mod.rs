@@ -39,9 +39,9 @@ pub enum Value {
     None,
     NotImplemented,
     Ellipsis,
-    Bool(bool),
+    Bool(Truth),
     Int(i64),
-    Float(f64),
+    Float(Real),
     /// An integer that needs more than 64 bits: never one that would fit [`Value::Int`].
     Big(Rc<BigInt>),
     Str(Rc<Str>),
@@ -63,6 +63,42 @@ pub enum Value {
     Cell(Rc<Cell>),
     Code(Rc<Code>),
     Other(Rc<Other>),
+}
+
+/// A float, by its bits: when the payload of every kind of value is an integer or a pointer of eight bytes, a [`Value`] is passed
+/// in two registers and copied word by word (`f64` and `bool` as payloads would send it through memory, and reading sixteen bytes
+/// that were just written as eight and eight waits until they have reached the cache).
+#[derive(Clone, Copy)]
+pub struct Real(u64);
+
+impl Real {
+    /// Of a float.
+    #[inline(always)]
+    pub fn new(value: f64) -> Real {
+        Real(value.to_bits())
+    }
+
+    /// The float.
+    #[inline(always)]
+    pub fn get(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
+/// A boolean in eight bytes: see [`Real`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u64)]
+pub enum Truth {
+    False,
+    True,
+}
+
+impl Truth {
+    /// The boolean.
+    #[inline(always)]
+    pub fn get(self) -> bool {
+        self == Truth::True
+    }
 }
 
 /// `range(start, stop, step)`; the step is not zero.
@@ -207,6 +243,18 @@ impl Drop for Other {
 }
 
 impl Value {
+    /// A float.
+    #[inline(always)]
+    pub fn float(value: f64) -> Value {
+        Value::Float(Real::new(value))
+    }
+
+    /// A boolean.
+    #[inline(always)]
+    pub fn bool(value: bool) -> Value {
+        Value::Bool(if value { Truth::True } else { Truth::False })
+    }
+
     /// A string.
     pub fn str(text: impl Into<String>) -> Value {
         Value::Str(Str::new(text.into()))
@@ -255,7 +303,7 @@ impl Value {
             (Unbound, Unbound) | (None, None) | (NotImplemented, NotImplemented) | (Ellipsis, Ellipsis) => true,
             (Bool(a), Bool(b)) => a == b,
             (Int(a), Int(b)) => a == b,
-            (Float(a), Float(b)) => a.to_bits() == b.to_bits(),
+            (Float(a), Float(b)) => a.0 == b.0,
             (Big(a), Big(b)) => Rc::ptr_eq(a, b),
             (Str(a), Str(b)) => Rc::ptr_eq(a, b) || (a.as_str().len() <= 1 && a.as_str() == b.as_str()),
             (Bytes(a), Bytes(b)) => Rc::ptr_eq(a, b),
@@ -308,9 +356,9 @@ impl Value {
             Value::None => 0x100,
             Value::NotImplemented => 0x110,
             Value::Ellipsis => 0x120,
-            Value::Bool(b) => 0x130 + 0x10 * usize::from(*b),
+            Value::Bool(b) => 0x130 + 0x10 * usize::from(b.get()),
             Value::Int(i) => 0x1000_0000_usize.wrapping_add((*i as usize).wrapping_mul(32)),
-            Value::Float(f) => f.to_bits() as usize,
+            Value::Float(f) => f.get().to_bits() as usize,
             Value::Big(v) => of(v),
             Value::Str(v) => of(v),
             Value::Bytes(v) => of(v),
@@ -353,7 +401,7 @@ impl Value {
     /// As an integer, where it is one (`bool` included).
     pub fn to_big(&self) -> Option<BigInt> {
         match self.plain() {
-            Value::Bool(b) => Some(BigInt::from(u8::from(*b))),
+            Value::Bool(b) => Some(BigInt::from(u8::from(b.get()))),
             Value::Int(i) => Some(BigInt::from(*i)),
             Value::Big(b) => Some((**b).clone()),
             _ => None,
@@ -363,7 +411,7 @@ impl Value {
     /// As an `i64`, where it is an integer that fits.
     pub fn to_i64(&self) -> Option<i64> {
         match self.plain() {
-            Value::Bool(b) => Some(i64::from(*b)),
+            Value::Bool(b) => Some(i64::from(b.get())),
             Value::Int(i) => Some(*i),
             _ => None,
         }
@@ -372,8 +420,8 @@ impl Value {
     /// As a float, where it is a number.
     pub fn to_f64(&self) -> Option<f64> {
         match self.plain() {
-            Value::Float(f) => Some(*f),
-            Value::Bool(b) => Some(f64::from(u8::from(*b))),
+            Value::Float(f) => Some(f.get()),
+            Value::Bool(b) => Some(f64::from(u8::from(b.get()))),
             Value::Int(i) => Some(*i as f64),
             Value::Big(b) => b.to_f64(),
             _ => None,
@@ -388,7 +436,7 @@ impl Value {
 
 impl From<bool> for Value {
     fn from(value: bool) -> Value {
-        Value::Bool(value)
+        Value::bool(value)
     }
 }
 
@@ -406,7 +454,7 @@ impl From<usize> for Value {
 
 impl From<f64> for Value {
     fn from(value: f64) -> Value {
-        Value::Float(value)
+        Value::float(value)
     }
 }
 

@@ -255,7 +255,7 @@ impl Vm {
         for (name, value) in keywords {
             table.set_str(&name, value);
         }
-        Err(self.by_prelude("_class_hooks", vec![value, Value::list(calls), Value::Dict(table), Value::Bool(custom)]))
+        Err(self.by_prelude("_class_hooks", vec![value, Value::list(calls), Value::Dict(table), Value::bool(custom)]))
     }
 
     /// `__enter__` and `__exit__` of a context manager, bound.
@@ -288,14 +288,14 @@ impl Vm {
                 if !matches {
                     self.stack.pop();
                 }
-                self.stack.push(Value::Bool(matches));
+                self.stack.push(Value::bool(matches));
             }
             Op::MatchMapping => {
                 let matches = matches!(self.stack.last().map(Value::plain), Some(Value::Dict(_)));
                 if !matches {
                     self.stack.pop();
                 }
-                self.stack.push(Value::Bool(matches));
+                self.stack.push(Value::bool(matches));
             }
             Op::MatchKeys => {
                 let keys = self.stack.pop().unwrap_or_default();
@@ -307,7 +307,7 @@ impl Vm {
                     match self.builtin_item(&Value::Dict(rest.clone()), key) {
                         Ok(value) => values.push(value),
                         Err(_) => {
-                            self.stack.push(Value::Bool(false));
+                            self.stack.push(Value::bool(false));
                             return Ok(());
                         }
                     }
@@ -315,7 +315,7 @@ impl Vm {
                 }
                 self.stack.push(Value::Dict(rest));
                 self.stack.push(Value::tuple(values));
-                self.stack.push(Value::Bool(true));
+                self.stack.push(Value::bool(true));
             }
             Op::MatchClass(positional, names) => {
                 let class = self.stack.pop().unwrap_or_default();

@@ -197,9 +197,9 @@ fn is_same(a: &Value, b: &Value) -> bool {
 pub fn order_numbers(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
-        (Value::Float(a), Value::Float(b)) => a.partial_cmp(b),
-        (Value::Float(a), b) => order_float(*a, b),
-        (a, Value::Float(b)) => order_float(*b, a).map(Ordering::reverse),
+        (Value::Float(a), Value::Float(b)) => a.get().partial_cmp(&b.get()),
+        (Value::Float(a), b) => order_float(a.get(), b),
+        (a, Value::Float(b)) => order_float(b.get(), a).map(Ordering::reverse),
         _ => Some(a.to_big()?.cmp(&b.to_big()?)),
     }
 }
@@ -333,8 +333,8 @@ fn hash_at(value: &Value, depth: usize) -> Result<u64, Exc> {
     Ok(match value {
         Value::Int(i) => hash_int(*i) as u64,
         Value::Str(text) => text.hash(),
-        Value::Bool(b) => u64::from(*b),
-        Value::Float(f) => hash_float(*f) as u64,
+        Value::Bool(b) => u64::from(b.get()),
+        Value::Float(f) => hash_float(f.get()) as u64,
         Value::Big(b) => {
             let rest = (b.magnitude() % MODULUS).to_i64().unwrap_or(0);
             let hash = if b.sign() == Sign::Minus { -rest } else { rest };
@@ -401,10 +401,10 @@ fn hash_tuple(hashes: impl ExactSizeIterator<Item = Result<u64, Exc>>) -> Result
 #[inline]
 pub fn truth(value: &Value) -> Option<bool> {
     Some(match value {
-        Value::Bool(b) => *b,
+        Value::Bool(b) => b.get(),
         Value::None => false,
         Value::Int(i) => *i != 0,
-        Value::Float(f) => *f != 0.0,
+        Value::Float(f) => f.get() != 0.0,
         Value::Str(text) => !text.is_empty(),
         Value::List(list) => !list.is_empty(),
         Value::Tuple(tuple) => !tuple.is_empty(),

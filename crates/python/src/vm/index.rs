@@ -26,7 +26,7 @@ impl Vm {
     pub fn index_of(&self, value: &Value) -> Result<i64, Exc> {
         match value.plain() {
             Value::Int(i) => Ok(*i),
-            Value::Bool(b) => Ok(i64::from(*b)),
+            Value::Bool(b) => Ok(i64::from(b.get())),
             Value::Big(b) => Ok(if b.is_negative() { i64::MIN } else { i64::MAX }),
             Value::Instance(_) if self.special(value, &self.names.index).is_some() => Err(Exc::slow()),
             other => Err(Exc::ty(format!("'{}' object cannot be interpreted as an integer", self.type_name(other)))),
@@ -331,7 +331,7 @@ impl Vm {
                 Ok(()) => {}
                 Err(exc) if exc.is_slow() => {
                     drop(members);
-                    return Err(self.slow_op("_make_set", vec![Value::list(values), Value::Bool(frozen)]));
+                    return Err(self.slow_op("_make_set", vec![Value::list(values), Value::bool(frozen)]));
                 }
                 Err(exc) => return Err(exc),
             }

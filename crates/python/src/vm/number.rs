@@ -21,16 +21,16 @@ impl Vm {
                 }
                 self.large(op, BigInt::from(*x), BigInt::from(*y)).map(Some)
             }
-            (Value::Float(x), Value::Float(y)) => float(op, *x, *y),
+            (Value::Float(x), Value::Float(y)) => float(op, x.get(), y.get()),
             (Value::Bool(x), Value::Bool(y)) if matches!(op, Binary::BitAnd | Binary::BitOr | Binary::BitXor) => {
-                Ok(Some(Value::Bool(match op {
-                    Binary::BitAnd => x & y,
-                    Binary::BitOr => x | y,
-                    _ => x ^ y,
+                Ok(Some(Value::bool(match op {
+                    Binary::BitAnd => x.get() & y.get(),
+                    Binary::BitOr => x.get() | y.get(),
+                    _ => x.get() ^ y.get(),
                 })))
             }
-            (Value::Float(x), Value::Int(_) | Value::Big(_) | Value::Bool(_)) => float(op, *x, self.float_of(b)?),
-            (Value::Int(_) | Value::Big(_) | Value::Bool(_), Value::Float(y)) => float(op, self.float_of(a)?, *y),
+            (Value::Float(x), Value::Int(_) | Value::Big(_) | Value::Bool(_)) => float(op, x.get(), self.float_of(b)?),
+            (Value::Int(_) | Value::Big(_) | Value::Bool(_), Value::Float(y)) => float(op, self.float_of(a)?, y.get()),
             (Value::Int(_) | Value::Bool(_), Value::Int(_) | Value::Bool(_)) => {
                 let (x, y) = (a.to_i64().unwrap_or(0), b.to_i64().unwrap_or(0));
                 self.arithmetic(op, &Value::Int(x), &Value::Int(y))
@@ -98,7 +98,7 @@ impl Vm {
             if x.is_zero() {
                 return Err(zero_division("0.0 cannot be raised to a negative power"));
             }
-            return Ok(Value::Float(a.powf(b)));
+            return Ok(Value::float(a.powf(b)));
         }
         if x.is_zero() || x.is_one() {
             return Ok(Value::big(if y.is_zero() { BigInt::one() } else { x.clone() }));
@@ -138,7 +138,7 @@ fn small(op: Binary, x: i64, y: i64) -> Result<Option<Value>, Exc> {
                 return Err(zero_division("division by zero"));
             }
             if x.unsigned_abs() < 1 << 53 && y.unsigned_abs() < 1 << 53 {
-                return Ok(Some(Value::Float(x as f64 / y as f64)));
+                return Ok(Some(Value::float(x as f64 / y as f64)));
             }
             return divide(&BigInt::from(x), &BigInt::from(y)).map(Some);
         }
@@ -176,7 +176,7 @@ fn divide(x: &BigInt, y: &BigInt) -> Result<Value, Exc> {
     if !float.is_finite() {
         return Err(Exc::new(Kind::OverflowError, "integer division result too large for a float"));
     }
-    Ok(Value::Float(if negative { -float } else { float }))
+    Ok(Value::float(if negative { -float } else { float }))
 }
 
 /// `value * 2^exponent`, rounded once.
@@ -203,7 +203,7 @@ fn scale(value: &BigInt, exponent: i64) -> f64 {
 }
 
 fn float(op: Binary, x: f64, y: f64) -> Result<Option<Value>, Exc> {
-    Ok(Some(Value::Float(match op {
+    Ok(Some(Value::float(match op {
         Binary::Add => x + y,
         Binary::Sub => x - y,
         Binary::Mul => x * y,
@@ -251,7 +251,7 @@ fn power(x: f64, y: f64) -> Result<Value, Exc> {
     if value.is_infinite() && x.is_finite() && y.is_finite() {
         return Err(Exc::new(Kind::OverflowError, "(34, 'Numerical result out of range')"));
     }
-    Ok(Value::Float(value))
+    Ok(Value::float(value))
 }
 
 fn complex(op: Binary, a: &Value, b: &Value) -> Result<Option<Value>, Exc> {

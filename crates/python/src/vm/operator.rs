@@ -287,13 +287,13 @@ impl Vm {
         }
         Ok(match (op, value.plain()) {
             (Unary::Neg, Value::Int(i)) => i.checked_neg().map_or_else(|| Value::big(-BigInt::from(*i)), Value::Int),
-            (Unary::Neg, Value::Float(f)) => Value::Float(-f),
+            (Unary::Neg, Value::Float(f)) => Value::float(-f.get()),
             (Unary::Neg, Value::Big(b)) => Value::big(-(**b).clone()),
-            (Unary::Neg, Value::Bool(b)) => Value::Int(-i64::from(*b)),
-            (Unary::Pos, Value::Bool(b)) => Value::Int(i64::from(*b)),
+            (Unary::Neg, Value::Bool(b)) => Value::Int(-i64::from(b.get())),
+            (Unary::Pos, Value::Bool(b)) => Value::Int(i64::from(b.get())),
             (Unary::Pos, number @ (Value::Int(_) | Value::Float(_) | Value::Big(_))) => number.clone(),
             (Unary::Invert, Value::Int(i)) => Value::Int(!i),
-            (Unary::Invert, Value::Bool(b)) => Value::Int(!i64::from(*b)),
+            (Unary::Invert, Value::Bool(b)) => Value::Int(!i64::from(b.get())),
             (Unary::Invert, Value::Big(b)) => Value::big(-(**b).clone() - 1),
             (Unary::Neg, Value::Other(other)) if let Other::Complex(re, im) = &**other => Value::Other(Rc::new(Other::Complex(-re, -im))),
             _ => return Err(Exc::ty(format!("bad operand type for unary {sign}: '{}'", self.type_name(&value)))),
@@ -303,8 +303,8 @@ impl Vm {
     /// `not value`.
     pub(crate) fn not(&mut self, value: &Value) -> Result<Value, Exc> {
         match self.truth(value) {
-            Ok(truth) => Ok(Value::Bool(!truth)),
-            Err(exc) => Err(exc.and_then(|_, answer| Ok(Value::Bool(!matches!(answer, Value::Bool(true)))))),
+            Ok(truth) => Ok(Value::bool(!truth)),
+            Err(exc) => Err(exc.and_then(|_, answer| Ok(Value::bool(!answer.is(&Value::bool(true)))))),
         }
     }
 
@@ -327,7 +327,7 @@ impl Vm {
                 return Ok(truth);
             }
             return Err(Exc::call_then(method, vec![], |vm, answer| match answer.to_i64() {
-                Some(len) if len >= 0 => Ok(Value::Bool(len != 0)),
+                Some(len) if len >= 0 => Ok(Value::bool(len != 0)),
                 Some(_) => Err(Exc::value("__len__() should return >= 0")),
                 None => Err(Exc::ty(format!("'{}' object cannot be interpreted as an integer", vm.type_name(&answer)))),
             }));
@@ -339,7 +339,7 @@ impl Vm {
     pub fn truth_then(&mut self, value: Value, then: impl FnOnce(&mut Vm, bool) -> Result<Value, Exc> + 'static) -> Result<Value, Exc> {
         match self.truth(&value) {
             Ok(truth) => then(self, truth),
-            Err(exc) => Err(exc.and_then(move |vm, answer| then(vm, matches!(answer, Value::Bool(true))))),
+            Err(exc) => Err(exc.and_then(move |vm, answer| then(vm, answer.is(&Value::bool(true))))),
         }
     }
 
@@ -390,8 +390,8 @@ impl Vm {
         let (left, right) = (left.clone(), right.clone());
         let otherwise = move |vm: &mut Vm| match vm.builtin_compare(op, &left, &right) {
             Err(exc) if exc.is_slow() => match op {
-                Compare::Eq => Ok(Value::Bool(left.is(&right))),
-                Compare::Ne => Ok(Value::Bool(!left.is(&right))),
+                Compare::Eq => Ok(Value::bool(left.is(&right))),
+                Compare::Ne => Ok(Value::bool(!left.is(&right))),
                 _ => Err(vm.no_order(op, &left, &right)),
             },
             other => other,
@@ -411,7 +411,7 @@ impl Vm {
             None => otherwise(self),
             Some((method, argument)) => Err(Exc::call_then(method, vec![argument], move |vm, value| match value {
                 Value::NotImplemented => vm.attempt_not(attempts, otherwise),
-                value => vm.truth_then(value, |_, truth| Ok(Value::Bool(!truth))),
+                value => vm.truth_then(value, |_, truth| Ok(Value::bool(!truth))),
             })),
         }
     }
@@ -424,7 +424,7 @@ impl Vm {
         {
             return self.builtin_compare(op, &Value::Set(Set::new(a, false)), &Value::Set(Set::new(b, false)));
         }
-        Ok(Value::Bool(match op {
+        Ok(Value::bool(match op {
             Compare::Eq => compare::equal(left, right, 0)?,
             Compare::Ne => !compare::equal(left, right, 0)?,
             _ => match compare::order(op, left, right, 0) {
@@ -505,7 +505,7 @@ impl Vm {
             },
             Value::Range(range) => match value.plain() {
                 Value::Int(_) | Value::Bool(_) => Ok(value.to_i64().is_some_and(|v| range.position(v).is_some())),
-                Value::Float(f) => Ok(f.fract() == 0.0 && range.position(*f as i64).is_some()),
+                Value::Float(f) => Ok(f.get().fract() == 0.0 && range.position(f.get() as i64).is_some()),
                 _ => Ok(false),
             },
             Value::Other(other) => match &**other {
@@ -515,7 +515,7 @@ impl Vm {
             },
             Value::Instance(_) | Value::Class(_) => {
                 if let Some(method) = self.special(container, &self.names.contains.clone()) {
-                    return Err(Exc::call_then(method, vec![value.clone()], |vm, answer| vm.truth_then(answer, |_, t| Ok(Value::Bool(t)))));
+                    return Err(Exc::call_then(method, vec![value.clone()], |vm, answer| vm.truth_then(answer, |_, t| Ok(Value::bool(t)))));
                 }
                 match container.plain() {
                     Value::Instance(_) | Value::Class(_) => Err(self.slow_op("_contains", vec![container.clone(), value.clone()])),

@@ -249,7 +249,7 @@ impl Vm {
             Op::MatchException => {
                 let class = pop!();
                 let exception = self.stack.last().cloned().unwrap_or_default();
-                push!(self.match_exception(&exception, &class).map(Value::Bool));
+                push!(self.match_exception(&exception, &class).map(Value::bool));
             }
             Op::Assert => {
                 let message = pop!();

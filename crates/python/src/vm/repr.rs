@@ -58,13 +58,13 @@ impl Vm {
             Value::None => out.push_str("None"),
             Value::NotImplemented => out.push_str("NotImplemented"),
             Value::Ellipsis => out.push_str("Ellipsis"),
-            Value::Bool(b) => out.push_str(if *b { "True" } else { "False" }),
+            Value::Bool(b) => out.push_str(if b.get() { "True" } else { "False" }),
             Value::Int(i) => {
                 use std::fmt::Write;
                 let _ = write!(out, "{i}");
             }
             Value::Big(b) => out.push_str(&text::int::to_decimal(b)?),
-            Value::Float(f) => out.push_str(&text::float::repr(*f)),
+            Value::Float(f) => out.push_str(&text::float::repr(f.get())),
             Value::Str(s) => out.push_str(&text::quote::text(s.as_str())),
             Value::Bytes(b) => out.push_str(&text::quote::bytes(b)),
             Value::List(_) | Value::Tuple(_) | Value::Dict(_) | Value::Set(_) => {
@@ -398,7 +398,7 @@ impl Vm {
                 let number = value.to_big().unwrap_or_default();
                 text::spec::format_int(&number, text)?
             }
-            Value::Float(f) => text::spec::format_float(*f, text)?,
+            Value::Float(f) => text::spec::format_float(f.get(), text)?,
             Value::Str(s) => text::spec::format_str(s.as_str(), text)?,
             Value::Other(other) if let Other::Complex(re, im) = &**other => text::spec::format_complex(*re, *im, text)?,
             other => return Err(Exc::ty(format!("unsupported format string passed to {}.__format__", self.type_name(other)))),

@@ -6,7 +6,7 @@ use super::frame::After;
 use super::{Exit, Vm, compare};
 use crate::bytecode::{Binary, Cache, Code, Compare, Op, Unary};
 use crate::objects::generator::State;
-use crate::objects::{Args, Exc, Function, Generator, Kind, Value, iterator::Iter, memory};
+use crate::objects::{Args, Exc, Function, Generator, Kind, Real, Value, iterator::Iter, memory};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -257,9 +257,9 @@ impl Vm {
                         (Binary::Add, Value::Int(a), Value::Int(b)) => a.checked_add(*b).map(Value::Int),
                         (Binary::Sub, Value::Int(a), Value::Int(b)) => a.checked_sub(*b).map(Value::Int),
                         (Binary::Mul, Value::Int(a), Value::Int(b)) => a.checked_mul(*b).map(Value::Int),
-                        (Binary::Add, Value::Float(a), Value::Float(b)) => Some(Value::Float(a + b)),
-                        (Binary::Sub, Value::Float(a), Value::Float(b)) => Some(Value::Float(a - b)),
-                        (Binary::Mul, Value::Float(a), Value::Float(b)) => Some(Value::Float(a * b)),
+                        (Binary::Add, Value::Float(a), Value::Float(b)) => Some(Value::float(a.get() + b.get())),
+                        (Binary::Sub, Value::Float(a), Value::Float(b)) => Some(Value::float(a.get() - b.get())),
+                        (Binary::Mul, Value::Float(a), Value::Float(b)) => Some(Value::float(a.get() * b.get())),
                         _ => None,
                     };
                     match fast {
@@ -285,11 +285,11 @@ impl Vm {
                             continue;
                         }
                         (Binary::Add, Value::Float(a), Value::Float(b)) => {
-                            *a += *b;
+                            *a = Real::new(a.get() + b.get());
                             continue;
                         }
                         (Binary::Sub, Value::Float(a), Value::Float(b)) => {
-                            *a -= *b;
+                            *a = Real::new(a.get() - b.get());
                             continue;
                         }
                         (_, Value::Unbound, _) => raise!(unbound(code, slot)),
@@ -328,7 +328,7 @@ impl Vm {
                 Op::Unary(Unary::Not) => {
                     let value = pop!();
                     match compare::truth(&value) {
-                        Some(truth) => self.stack.push(Value::Bool(!truth)),
+                        Some(truth) => self.stack.push(Value::bool(!truth)),
                         None => push!(self.not(&value)),
                     }
                 }
@@ -347,7 +347,7 @@ impl Vm {
                     let fast = match (&left, &right) {
                         (Value::Int(a), Value::Int(b)) => Some(op.holds(a.cmp(b))),
                         (Value::Float(a), Value::Float(b)) => {
-                            Some(a.partial_cmp(b).map_or(op == Compare::Ne, |ordering| op.holds(ordering)))
+                            Some(a.get().partial_cmp(&b.get()).map_or(op == Compare::Ne, |ordering| op.holds(ordering)))
                         }
                         _ => None,
                     };
@@ -361,17 +361,17 @@ impl Vm {
                 Op::Is(expected) => {
                     let right = pop!();
                     let left = pop!();
-                    self.stack.push(Value::Bool(left.is(&right) == expected));
+                    self.stack.push(Value::bool(left.is(&right) == expected));
                 }
                 Op::In(expected) => {
                     let container = pop!();
                     let value = pop!();
                     match self.contains(&container, &value) {
-                        Ok(found) => self.stack.push(Value::Bool(found == expected)),
+                        Ok(found) => self.stack.push(Value::bool(found == expected)),
                         Err(exc) => {
                             save!();
                             let exc =
-                                exc.and_then(move |vm, value| vm.truth_then(value, move |_, truth| Ok(Value::Bool(truth == expected))));
+                                exc.and_then(move |vm, value| vm.truth_then(value, move |_, truth| Ok(Value::bool(truth == expected))));
                             return self.settle(Err(exc), After::Push);
                         }
                     }
