@@ -46,13 +46,23 @@ pub fn autocast<R>(dtype: DType, f: impl FnOnce() -> R) -> R {
     struct Leave;
     impl Drop for Leave {
         fn drop(&mut self) {
-            REGIONS.with_borrow_mut(|r| drop(r.pop()));
+            leave_autocast();
         }
     }
-    let region = Region { dtype: (dtype != DType::F32).then_some(dtype), cast: Vec::new() };
-    REGIONS.with_borrow_mut(|r| r.push(region));
+    enter_autocast(dtype);
     let _leave = Leave;
     f()
+}
+
+/// Begins a region as [`autocast`] does, which [`leave_autocast`] ends: for callers that run what is within later.
+pub fn enter_autocast(dtype: DType) {
+    let region = Region { dtype: (dtype != DType::F32).then_some(dtype), cast: Vec::new() };
+    REGIONS.with_borrow_mut(|r| r.push(region));
+}
+
+/// Ends the innermost region of this thread, where there is one.
+pub fn leave_autocast() {
+    REGIONS.with_borrow_mut(|r| drop(r.pop()));
 }
 
 /// The low type of the region that this thread is in.

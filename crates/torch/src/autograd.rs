@@ -27,6 +27,9 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("retain_grad", retain_grad),
     Def::new("retains_grad", retains_grad),
     Def::new("version", version),
+    Def::new("leaves", leaves),
+    Def::new("enter_autocast", enter_autocast),
+    Def::new("leave_autocast", leave_autocast),
 ];
 
 /// Makes a tensor object a leaf whose gradient is wanted.
@@ -289,4 +292,25 @@ fn detach_in_place(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn version(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x] = args.exactly::<1>("_version")?;
     Ok(Value::Int(expect(&x, "_version")?.version.get() as i64))
+}
+
+/// All leaves whose gradients are wanted.
+fn leaves(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
+    let state = state(vm)?;
+    let mut numbers: Vec<u64> = state.leaves.keys().copied().collect();
+    numbers.sort_unstable();
+    Ok(Value::list(numbers.iter().filter_map(|id| state.leaves[id].upgrade()).map(Value::Instance).collect()))
+}
+
+/// Begins a region of mixed precision in a type; f32 switches a surrounding one off.
+fn enter_autocast(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [dtype] = args.exactly::<1>("autocast")?;
+    let kind = convert::kind_of(&dtype).ok_or_else(|| Exc::ty("autocast() needs a torch.dtype"))?;
+    aludel_tensor::enter_autocast(kind.dtype());
+    Ok(Value::None)
+}
+
+fn leave_autocast(_: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
+    aludel_tensor::leave_autocast();
+    Ok(Value::None)
 }

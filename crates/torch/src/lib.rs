@@ -13,6 +13,8 @@ mod driver;
 mod index;
 mod inplace;
 mod kind;
+mod library;
+mod linalg;
 mod modules;
 mod names;
 mod print;

@@ -11,45 +11,12 @@ use std::rc::Rc;
 use crate::cell::{Step, cell, expect, host};
 use crate::kind::Kind;
 use crate::state::{Classes, State, state, wrap};
-use crate::{autograd, binder, convert, create, index, inplace, print, random};
-
-macro_rules! sources {
-    ($($name:literal: $file:literal),* $(,)?) => {
-        /// Modules in Python with their names.
-        const SOURCES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../lib/", $file)))),*];
-    };
-}
-
-sources! {
-    "torch": "torch/__init__.py",
-    "torch._tensor": "torch/_tensor.py",
-    "torch._functions": "torch/_functions.py",
-    "torch.autograd": "torch/autograd.py",
-    "torch.nn": "torch/nn/__init__.py",
-    "torch.nn.functional": "torch/nn/functional.py",
-    "torch.nn.init": "torch/nn/init.py",
-    "torch.nn.modules": "torch/nn/modules/__init__.py",
-    "torch.nn.modules.module": "torch/nn/modules/module.py",
-    "torch.nn.modules.container": "torch/nn/modules/container.py",
-    "torch.nn.modules.layers": "torch/nn/modules/layers.py",
-    "torch.nn.modules.activation": "torch/nn/modules/activation.py",
-    "torch.nn.modules.norm": "torch/nn/modules/norm.py",
-    "torch.nn.modules.loss": "torch/nn/modules/loss.py",
-    "torch.nn.parameter": "torch/nn/parameter.py",
-    "torch.nn.utils": "torch/nn/utils.py",
-    "torch.optim": "torch/optim/__init__.py",
-    "torch.optim.optimizer": "torch/optim/optimizer.py",
-    "torch.optim.lr_scheduler": "torch/optim/lr_scheduler.py",
-    "torch.utils": "torch/utils/__init__.py",
-    "torch.utils.data": "torch/utils/data.py",
-    "tqdm": "tqdm.py",
-    "tqdm.auto": "tqdm.py",
-}
+use crate::{autograd, binder, convert, create, index, inplace, linalg, print, random};
 
 /// Makes the modules known to a machine; their tensors live on `device`.
 pub fn install(vm: &mut Vm, device: Device) {
     crate::state::set(vm, State::new(device));
-    for (name, text) in SOURCES {
+    for (name, text) in crate::library::SOURCES {
         vm.add_python_module(name, text);
     }
     vm.add_native_module("torch._C", init);
@@ -94,7 +61,7 @@ const OPERATORS: &[(&str, &str, &str)] = &[
 
 fn init(vm: &mut Vm) -> Rc<Dict> {
     let module = namespace(vm, create::FUNCTIONS);
-    for table in [random::FUNCTIONS, autograd::FUNCTIONS, print::FUNCTIONS, FUNCTIONS] {
+    for table in [random::FUNCTIONS, autograd::FUNCTIONS, print::FUNCTIONS, linalg::FUNCTIONS, FUNCTIONS] {
         let names = namespace(vm, table);
         for (name, value) in names.borrow().iter() {
             if let Value::Str(name) = name {

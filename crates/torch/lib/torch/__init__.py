@@ -109,16 +109,19 @@ def _place(place):
 
 
 def _parameters(device, dtype):
-    """For modules whose parameters are made in the default type."""
+    """The element type of a module's parameters, by its arguments."""
     _place(device)
-    if dtype is not None and dtype != get_default_dtype():
-        raise NotImplementedError(f"this module's argument dtype={dtype}; make the module without it and call .to({dtype})")
+    return get_default_dtype() if dtype is None else dtype
+
 
 from torch import _tensor
 from torch._functions import *
 from torch._functions import _named
 from torch.autograd import no_grad, enable_grad, inference_mode, set_grad_enabled
-from torch import autograd, nn, optim, utils
+from torch._info import finfo, iinfo
+from torch import autograd, nn, optim, utils, amp, func, distributions
+from torch import accelerator, backends, cuda, jit, mps, version, xpu
+from torch.amp import autocast
 from torch._tensor import Generator, default_generator
 
 
@@ -404,123 +407,6 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mo
     if model is None:
         return lambda model: model
     return model
-
-
-class _Cuda:
-    """torch.cuda and torch.mps: they answer for the device in use."""
-
-    def __init__(self, name):
-        self._name = name
-
-    def is_available(self):
-        return _here.type == self._name
-
-    def is_built(self):
-        return self.is_available()
-
-    def device_count(self):
-        return 1 if self.is_available() else 0
-
-    def _needed(self):
-        if not self.is_available():
-            raise AssertionError(f"Torch not compiled with {self._name.upper()} enabled")
-
-    def current_device(self):
-        self._needed()
-        return 0
-
-    def manual_seed(self, seed):
-        pass
-
-    def manual_seed_all(self, seed):
-        pass
-
-    def empty_cache(self):
-        pass
-
-    def synchronize(self, device=None):
-        self._needed()
-
-    def set_device(self, device):
-        self._needed()
-        _place(device)
-
-    def get_device_name(self, device=None):
-        self._needed()
-        return _C.device_name()
-
-    def _no_count(self, name):
-        if self.is_available():
-            raise NotImplementedError(f"torch.{self._name}.{name}: the device's memory is not counted for scripts")
-        return 0
-
-    def memory_allocated(self, device=None):
-        return self._no_count("memory_allocated")
-
-    def max_memory_allocated(self, device=None):
-        return self._no_count("max_memory_allocated")
-
-    def memory_reserved(self, device=None):
-        return self._no_count("memory_reserved")
-
-    def reset_peak_memory_stats(self, device=None):
-        pass
-
-    def is_bf16_supported(self):
-        return self.is_available()
-
-
-cuda = _Cuda("cuda")
-mps = _Cuda("mps")
-xpu = _Cuda("xpu")
-
-
-class _Settings:
-    """A name under torch.backends: settings that change nothing here."""
-
-    def __init__(self, **values):
-        self.__dict__.update(values)
-
-    def is_available(self):
-        return False
-
-    def is_built(self):
-        return False
-
-
-class _Backends:
-    cudnn = _Settings(deterministic=False, benchmark=False, enabled=True, allow_tf32=True)
-    mps = _Settings()
-    cuda = _Settings(matmul=_Settings(allow_tf32=False))
-    mkldnn = _Settings(enabled=False)
-
-
-backends = _Backends()
-
-
-class finfo:
-    def __init__(self, type=None):
-        bits, eps, largest, tiny = {
-            "torch.float32": (32, 2.0 ** -23, 3.4028234663852886e38, 2.0 ** -126),
-            "torch.float64": (64, 2.0 ** -52, 1.7976931348623157e308, 2.0 ** -1022),
-            "torch.float16": (16, 2.0 ** -10, 65504.0, 2.0 ** -14),
-            "torch.bfloat16": (16, 2.0 ** -7, 3.3895313892515355e38, 2.0 ** -126),
-        }[str(type or get_default_dtype())]
-        self.bits, self.eps, self.max, self.min = bits, eps, largest, -largest
-        self.tiny = self.smallest_normal = tiny
-        self.resolution = 10.0 ** _math.floor(_math.log10(eps) + 1)
-        self.dtype = str(type).replace("torch.", "")
-
-
-class iinfo:
-    def __init__(self, type):
-        bits = type.itemsize * 8
-        self.bits = bits
-        if type == uint8:
-            self.min, self.max = 0, 255
-        else:
-            self.min, self.max = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
-        self.dtype = str(type).replace("torch.", "")
 
 
 def __getattr__(name):

@@ -59,7 +59,7 @@ class _Node:
 
 
 def _grad_fn(self):
-    name = _C.made_by(self)
+    name = self.__dict__.get("_made_by") or _C.made_by(self)
     return None if name is None else _Node(name)
 
 
@@ -172,6 +172,7 @@ def register_hook(self, hook):
 
 
 Tensor.register_hook = register_hook
+Tensor.register_post_accumulate_grad_hook = lambda self, hook: torch.autograd._register_hook(self, hook, "_after")
 Tensor.retain_grad = lambda self: _C.retain_grad(self)
 Tensor.retains_grad = property(_C.retains_grad)
 

@@ -2,6 +2,7 @@
 
 from torch import _C
 from torch._C import Tensor
+from torch.autograd import no_grad
 import math
 
 _ops = _C._ops
@@ -12,8 +13,8 @@ prelu sigmoid tanh linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d
 huber_loss kl_div cosine_similarity pairwise_distance cosine_embedding_loss margin_ranking_loss hinge_embedding_loss soft_margin_loss
 multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss poisson_nll_loss gaussian_nll_loss binary_cross_entropy
 triplet_margin_loss one_hot adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d
-pixel_shuffle pixel_unshuffle grid_sample affine_grid interpolate batch_norm layer_norm rms_norm group_norm instance_norm
-avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d max_pool3d ctc_loss local_response_norm hardshrink softshrink""".split():
+adaptive_max_pool3d pixel_shuffle pixel_unshuffle grid_sample affine_grid interpolate batch_norm layer_norm rms_norm group_norm instance_norm
+avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d max_pool3d ctc_loss""".split():
     if _name in _ops:
         _here[_name] = _ops[_name]
 
@@ -80,6 +81,11 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
 
 
 def dropout(input, p=0.5, training=True, inplace=False):
+    made = _dropout(input, p, training)
+    return input.copy_(made) if inplace and made is not input else made
+
+
+def _dropout(input, p, training):
     if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
@@ -136,6 +142,16 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
 
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+    if max_norm is not None:
+        # The rows that are looked up are scaled in place, as in PyTorch.
+        with no_grad():
+            used = input.reshape(-1)
+            rows = weight.detach().index_select(0, used)
+            norms = _ops["norm"](rows, norm_type, 1, True)
+            scaled = _ops["where"](norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows)
+            weight.copy_(_ops["index_copy"](weight.detach(), 0, used, scaled))
+    if padding_idx is not None and padding_idx < 0:
+        padding_idx += weight.shape[0]
     return _ops["embedding"](weight, input, padding_idx)
 
 
@@ -163,6 +179,101 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
 
 def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     return _ops["max_pool2d"](input, kernel_size, stride, padding, dilation, ceil_mode=ceil_mode, return_indices=return_indices)
+
+
+def hardshrink(input, lambd=0.5):
+    return _ops["where"](input.abs() > lambd, input, 0.0)
+
+
+def softshrink(input, lambd=0.5):
+    return _ops["sign"](input) * _ops["relu"](input.abs() - lambd)
+
+
+def bilinear(input1, input2, weight, bias=None):
+    made = _ops["einsum"]([input1, weight, input2], "...i,oij,...j->...o")
+    return made if bias is None else made + bias
+
+
+def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+    """Krizhevsky, Sutskever and Hinton, 2012; the window's mean, not its sum, as in PyTorch."""
+    squares = input.square().unsqueeze(1).flatten(3) if input.dim() > 3 else input.square().unsqueeze(1)
+    squares = _ops["pad"](squares, [0, 0, size // 2, (size - 1) // 2])
+    mean = _ops["avg_pool2d"](squares, (size, 1), 1).reshape(input.shape)
+    return input / (mean * alpha + k) ** beta
+
+
+def channel_shuffle(input, groups):
+    n, c = input.shape[:2]
+    return input.reshape([n, groups, c // groups] + list(input.shape[2:])).transpose(1, 2).reshape(input.shape)
+
+
+def _lp_pool(pool, input, norm_type, kernel_size, stride, ceil_mode, dims):
+    sizes = [kernel_size] * dims if isinstance(kernel_size, int) else list(kernel_size)
+    n = math.prod(sizes)
+    stride = kernel_size if stride is None else stride
+    mean = _ops[pool](input ** norm_type, sizes, [stride] * dims if isinstance(stride, int) else stride, 0, ceil_mode=ceil_mode)
+    return (_ops["sign"](mean) * _ops["relu"](mean.abs()) * n) ** (1.0 / norm_type)
+
+
+def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    return _lp_pool("avg_pool1d", input, norm_type, kernel_size, stride, ceil_mode, 1)
+
+
+def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    return _lp_pool("avg_pool2d", input, norm_type, kernel_size, stride, ceil_mode, 2)
+
+
+def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    two = [(v, v) if isinstance(v, int) else tuple(v) for v in (kernel_size, kernel_size if stride is None else stride, padding)]
+    if output_size is None:
+        sizes = [(n - 1) * s + k - 2 * p for n, k, s, p in zip(input.shape[-2:], *two)]
+    else:
+        sizes = list(output_size)[-2:]
+    lead = list(input.shape[:-2])
+    flat = _C.full(lead + [sizes[0] * sizes[1]], 0.0, input.dtype)
+    return flat.scatter(-1, indices.flatten(-2), input.flatten(-2)).reshape(lead + sizes)
+
+
+def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
+    distance = _ops["pairwise_distance"] if distance_function is None else distance_function
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = _ops["minimum"](far, distance(positive, negative))
+    loss = _ops["relu"](near - far + margin)
+    return loss if reduction == "none" else loss.sum() if reduction == "sum" else loss.mean()
+
+
+def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False,
+                  per_sample_weights=None, include_last_offset=False, padding_idx=None):
+    if max_norm is not None or padding_idx is not None:
+        raise NotImplementedError("embedding_bag with max_norm or padding_idx")
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if input.dim() == 2:
+        rows = _ops["embedding"](weight, input)
+        if per_sample_weights is not None:
+            rows = rows * per_sample_weights.unsqueeze(-1)
+        return rows.sum(1) if mode == "sum" else rows.mean(1) if mode == "mean" else rows.amax(1)
+    starts = offsets.tolist()
+    ends = starts[1:] + ([] if include_last_offset else [input.shape[0]])
+    rows = _ops["embedding"](weight, input)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(-1)
+    bags = []
+    for start, end in zip(starts, ends):
+        bag = rows[start:end]
+        if start == end:
+            bags.append(_C.full((weight.shape[1],), 0.0, weight.dtype))
+        else:
+            bags.append(bag.sum(0) if mode == "sum" else bag.mean(0) if mode == "mean" else bag.amax(0))
+    return _ops["stack"](bags)
+
+
+def pdist(input, p=2.0):
+    n = input.shape[0]
+    pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
+    a, b = [_C.tensor([pair[k] for pair in pairs], _C.int64) for k in (0, 1)]
+    return _ops["norm"](input.index_select(0, a) - input.index_select(0, b), p, 1)
 
 
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):

@@ -59,7 +59,18 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
                 return tensor
             drawn = _C.normal(tensor.shape, mean, std, tensor.dtype, generator)
             tensor.copy_(_C._ops["where"](outside, drawn, tensor))
-    raise NotImplementedError("trunc_normal_ of an interval that a normal distribution seldom hits")
+    # Candidates are uniform; those below the density, scaled to its peak, are taken.
+    mode = max(a, min(mean, b))
+    peak = -0.5 * ((mode - mean) / std) ** 2
+    made, pending = None, None
+    while True:
+        drawn = _C.uniform(tensor.shape, a, b, tensor.dtype, generator)
+        made = drawn if made is None else _C._ops["where"](pending, drawn, made)
+        height = _C.uniform(tensor.shape, 0.0, 1.0, tensor.dtype, generator).log()
+        refused = height > ((drawn - mean) / std) ** 2 * -0.5 - peak
+        pending = refused if pending is None else pending & refused
+        if not pending.any():
+            return tensor.copy_(made)
 
 
 @no_grad()
@@ -105,5 +116,49 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
     return tensor.normal_(0.0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator=generator)
 
 
+@no_grad()
+def orthogonal_(tensor, gain=1, generator=None):
+    if tensor.dim() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    rows = tensor.shape[0]
+    columns = tensor.numel() // rows
+    flat = _C.normal((rows, columns), 0.0, 1.0, tensor.dtype, generator)
+    # The factor of the decomposition whose other one has a positive diagonal, which makes it unique.
+    q = _C.orthonormal(flat.t() if rows < columns else flat)
+    return tensor.copy_((q.t() if rows < columns else q).reshape(tensor.shape) * gain)
+
+
+@no_grad()
+def sparse_(tensor, sparsity, std=0.01, generator=None):
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    tensor.normal_(0, std, generator=generator)
+    for column in range(columns):
+        # PyTorch draws these from the global generator.
+        tensor[_C.randperm(rows, None)[:zeros], column] = 0
+    return tensor
+
+
+@no_grad()
+def dirac_(tensor, groups=1):
+    sizes = list(tensor.shape)
+    if len(sizes) not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if sizes[0] % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    each = sizes[0] // groups
+    middle = [n // 2 for n in sizes[2:]]
+    tensor.zero_()
+    for g in range(groups):
+        for d in range(min(each, sizes[1])):
+            tensor[tuple([g * each + d, d] + middle)] = 1
+    return tensor
+
+
+orthogonal, sparse, dirac, eye = orthogonal_, sparse_, dirac_, eye_
 xavier_uniform, xavier_normal, kaiming_uniform, kaiming_normal = xavier_uniform_, xavier_normal_, kaiming_uniform_, kaiming_normal_
 normal, uniform, constant = normal_, uniform_, constant_

@@ -1,6 +1,8 @@
 """torch.optim."""
 
 from torch.optim.optimizer import Optimizer, SGD, Adam, AdamW, RMSprop, Adagrad
+from torch.optim.adaptive import Adadelta, Adamax, NAdam, RAdam, Rprop, ASGD, Adafactor, Muon
+from torch.optim.lbfgs import LBFGS
 from torch.optim import lr_scheduler
 from torch import _C
 

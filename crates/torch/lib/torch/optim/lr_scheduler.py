@@ -234,6 +234,71 @@ class OneCycleLR(LRScheduler):
         return rates
 
 
+class CyclicLR(LRScheduler):
+    def __init__(self, optimizer, base_lr, max_lr, step_size_up=2000, step_size_down=None, mode="triangular", gamma=1.0, scale_fn=None,
+                 scale_mode="cycle", cycle_momentum=True, base_momentum=0.8, max_momentum=0.9, last_epoch=-1):
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError("mode is invalid and scale_fn is None")
+        groups = optimizer.param_groups
+
+        def each(value):
+            return list(value) if isinstance(value, (list, tuple)) else [value] * len(groups)
+        low = each(base_lr)
+        for group, lr in zip(groups, low):
+            group["lr"] = lr
+        self.max_lrs = each(max_lr)
+        down = step_size_up if step_size_down is None else step_size_down
+        self.total_size = float(step_size_up) + float(down)
+        self.step_ratio = float(step_size_up) / self.total_size
+        self.mode, self.gamma, self._scale, self.scale_mode = mode, gamma, scale_fn, scale_mode
+        if scale_fn is None:
+            self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+                raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+            self.base_momentums, self.max_momentums = each(base_momentum), each(max_momentum)
+            self._set_momentum(groups, self.max_momentums)
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = low
+
+    def _set_momentum(self, groups, values):
+        for group, value in zip(groups, values):
+            if "betas" in group:
+                group["betas"] = (value, *group["betas"][1:])
+            else:
+                group["momentum"] = value
+
+    def scale_fn(self, x):
+        if self._scale is not None:
+            return self._scale(x)
+        if self.mode == "triangular":
+            return 1.0
+        return 1 / (2.0 ** (x - 1)) if self.mode == "triangular2" else self.gamma ** x
+
+    def get_lr(self):
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        x = 1.0 + self.last_epoch / self.total_size - cycle
+        share = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
+        share *= self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        if self.cycle_momentum:
+            self._set_momentum(self.optimizer.param_groups, [
+                high - (high - low) * share for low, high in zip(self.base_momentums, self.max_momentums)])
+        return [low + (high - low) * share for low, high in zip(self.base_lrs, self.max_lrs)]
+
+
+class ChainedScheduler(LRScheduler):
+    def __init__(self, schedulers, optimizer=None):
+        self._schedulers = list(schedulers)
+        self.optimizer = optimizer or self._schedulers[0].optimizer
+        self._last_lr = self._rates()
+
+    def step(self):
+        for s in self._schedulers:
+            s.step()
+        self._last_lr = self._rates()
+
+
 class SequentialLR(LRScheduler):
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):
         self.optimizer, self._schedulers, self._milestones = optimizer, schedulers, milestones

@@ -1,3 +1,4 @@
 """torch.utils."""
 
 from torch.utils import data
+from torch.utils import checkpoint

@@ -10,7 +10,7 @@ from torch.nn.parameter import Parameter
 __all__ = []
 
 
-def _make(name, function, *settings, shows=None, inplace=False):
+def _make(name, function, *settings, shows=None, inplace=False, bare=False):
     """A module that calls a function with settings: pairs of a name and a default."""
     names = [n for n, _ in settings] + (["inplace"] if inplace else [])
     defaults = dict(settings)
@@ -34,6 +34,8 @@ def _make(name, function, *settings, shows=None, inplace=False):
         return function(input, *[getattr(self, n) for n, _ in settings])
 
     def extra_repr(self):
+        if bare:
+            return str(getattr(self, settings[0][0]))
         parts = [f"{n}={getattr(self, n)!r}" for n in (shows if shows is not None else [n for n, _ in settings])]
         if inplace and self.inplace:
             parts.append("inplace=True")
@@ -63,6 +65,9 @@ _make("Softsign", _ops["softsign"])
 _make("Tanhshrink", _ops["tanhshrink"])
 _make("Softplus", lambda x, beta, threshold: _ops["softplus"](x, float(beta), float(threshold)), ("beta", 1.0), ("threshold", 20.0))
 _make("Threshold", _ops["threshold"], ("threshold", 0.0), ("value", 0.0), inplace=True)
+_make("Hardshrink", F.hardshrink, ("lambd", 0.5), bare=True)
+_make("Softshrink", F.softshrink, ("lambd", 0.5), bare=True)
+_make("Softmax2d", lambda x: F.softmax(x, -3))
 _make("GLU", _ops["glu"], ("dim", -1))
 _make("Softmax", F.softmax, ("dim", None))
 _make("LogSoftmax", F.log_softmax, ("dim", None))
@@ -72,9 +77,9 @@ _make("Softmin", F.softmin, ("dim", None))
 class PReLU(Module):
     def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
         super().__init__()
-        _parameters(device, dtype)
+        dtype = _parameters(device, dtype)
         self.num_parameters = num_parameters
-        self.weight = Parameter(_C.full((num_parameters,), init, _C.float32))
+        self.weight = Parameter(_C.full((num_parameters,), init, dtype))
 
     def forward(self, input):
         return F.prelu(input, self.weight)
@@ -91,20 +96,50 @@ class MultiheadAttention(Module):
     def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None, vdim=None,
                  batch_first=False, device=None, dtype=None):
         super().__init__()
-        _parameters(device, dtype)
+        dtype = _parameters(device, dtype)
         if embed_dim % num_heads:
             raise AssertionError("embed_dim must be divisible by num_heads")
         self.embed_dim, self.num_heads, self.dropout, self.batch_first = embed_dim, num_heads, dropout, batch_first
         self.head_dim = embed_dim // num_heads
-        self.in_proj_weight = Parameter(_C.full((3 * embed_dim, embed_dim), 0.0, _C.float32))
+        self.kdim, self.vdim = embed_dim if kdim is None else kdim, embed_dim if vdim is None else vdim
+        self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
+        self.add_zero_attn = add_zero_attn
+        if self._qkv_same_embed_dim:
+            self.in_proj_weight = Parameter(_C.full((3 * embed_dim, embed_dim), 0.0, dtype))
+            for name in ("q_proj_weight", "k_proj_weight", "v_proj_weight"):
+                self.register_parameter(name, None)
+        else:
+            for name, n in (("q_proj_weight", embed_dim), ("k_proj_weight", self.kdim), ("v_proj_weight", self.vdim)):
+                setattr(self, name, Parameter(_C.full((embed_dim, n), 0.0, dtype)))
+            self.register_parameter("in_proj_weight", None)
         if bias:
-            self.in_proj_bias = Parameter(_C.full((3 * embed_dim,), 0.0, _C.float32))
+            self.in_proj_bias = Parameter(_C.full((3 * embed_dim,), 0.0, dtype))
         else:
             self.register_parameter("in_proj_bias", None)
-        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias)
-        init.xavier_uniform_(self.in_proj_weight)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, dtype=dtype)
+        if add_bias_kv:
+            self.bias_k = Parameter(_C.full((1, 1, embed_dim), 0.0, dtype))
+            self.bias_v = Parameter(_C.full((1, 1, embed_dim), 0.0, dtype))
+        else:
+            self.bias_k = self.bias_v = None
+        for weight in self._weights():
+            init.xavier_uniform_(weight)
         if bias:
             init.constant_(self.out_proj.bias, 0.0)
+        if add_bias_kv:
+            init.xavier_normal_(self.bias_k)
+            init.xavier_normal_(self.bias_v)
+
+    def _weights(self):
+        if self._qkv_same_embed_dim:
+            return [self.in_proj_weight]
+        return [self.q_proj_weight, self.k_proj_weight, self.v_proj_weight]
+
+    def _added(self, mask, more, dtype):
+        """A mask as what is added to the scores, for `more` keys beside those that were given."""
+        if mask.dtype == _C.bool:
+            mask = _C.full(mask.shape, 0.0, dtype).masked_fill(mask, float("-inf"))
+        return F.pad(mask, (0, more)) if more else mask
 
     def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True,
                 is_causal=False):
@@ -114,24 +149,25 @@ class MultiheadAttention(Module):
         elif not self.batch_first:
             query, key, value = query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1)
         n, heads, size = self.embed_dim, self.num_heads, self.head_dim
-        weights = self.in_proj_weight.split(n)
+        weights = self.in_proj_weight.split(n) if self._qkv_same_embed_dim else self._weights()
         biases = (None,) * 3 if self.in_proj_bias is None else self.in_proj_bias.split(n)
-        q, k, v = [
-            F.linear(x, w, b).reshape(x.shape[0], x.shape[1], heads, size).transpose(1, 2)
-            for x, w, b in zip((query, key, value), weights, biases)
-        ]
+        q, k, v = [F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases)]
+        batch, more = query.shape[0], 0
+        if self.bias_k is not None:
+            k, v = [_ops["cat"]([x, b.expand(batch, 1, n)], 1) for x, b in ((k, self.bias_k), (v, self.bias_v))]
+            more += 1
+        if self.add_zero_attn:
+            k, v = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1))
+            more += 1
+        q, k, v = [x.reshape(batch, x.shape[1], heads, size).transpose(1, 2) for x in (q, k, v)]
         mask = None
         if attn_mask is not None:
-            mask = attn_mask
-            if mask.dtype == _C.bool:
-                mask = _C.full(mask.shape, 0.0, _C.float32).masked_fill(attn_mask, float("-inf"))
+            mask = self._added(attn_mask, more, q.dtype)
             if mask.dim() == 3:
-                mask = mask.reshape(query.shape[0], heads, mask.shape[1], mask.shape[2])
+                mask = mask.reshape(batch, heads, mask.shape[1], mask.shape[2])
         if key_padding_mask is not None:
-            pads = key_padding_mask
-            if pads.dtype == _C.bool:
-                pads = _C.full(pads.shape, 0.0, _C.float32).masked_fill(key_padding_mask, float("-inf"))
-            pads = pads.reshape(pads.shape[0], 1, 1, pads.shape[1])
+            pads = self._added(key_padding_mask, more, q.dtype)
+            pads = pads.reshape(pads.shape[0] if pads.dim() == 2 else 1, 1, 1, pads.shape[-1])
             mask = pads if mask is None else mask + pads
         p = self.dropout if self.training else 0.0
         weights = None

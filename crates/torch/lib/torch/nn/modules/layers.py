@@ -1,17 +1,16 @@
 """Layers with parameters, and those that only rearrange."""
 
-from torch import _C, _parameters, _place
+from torch import _C, _parameters
 from torch.nn import functional as F
 from torch.nn import init
 from torch.nn.modules.module import Module
 from torch.nn.parameter import Parameter
 import math
 
-__all__ = ["Identity", "Linear", "Bilinear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "Embedding",
-           "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout", "Flatten", "Unflatten", "MaxPool1d", "MaxPool2d",
-           "MaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool1d",
-           "AdaptiveMaxPool2d", "Upsample", "PixelShuffle", "PixelUnshuffle", "ZeroPad2d", "ConstantPad2d", "ReflectionPad2d", "ReplicationPad2d",
-           "CosineSimilarity", "PairwiseDistance", "Unfold", "Fold"]
+__all__ = ["Identity", "Linear", "Bilinear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d",
+           "Embedding", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout", "Flatten", "Unflatten",
+           "Upsample", "UpsamplingNearest2d", "UpsamplingBilinear2d", "ChannelShuffle", "EmbeddingBag",
+           "PixelShuffle", "PixelUnshuffle", "CosineSimilarity", "PairwiseDistance", "Unfold", "Fold"]
 
 
 class Identity(Module):
@@ -22,18 +21,18 @@ class Identity(Module):
         return input
 
 
-def _empty(*size):
-    return Parameter(_C.full(size, 0.0, _C.get_default_dtype()))
+def _empty(dtype, *size):
+    return Parameter(_C.full(size, 0.0, dtype))
 
 
 class Linear(Module):
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
-        _place(device)
+        dtype = _parameters(device, dtype)
         self.in_features, self.out_features = in_features, out_features
-        self.weight = Parameter(_C.full((out_features, in_features), 0.0, dtype or _C.get_default_dtype()))
+        self.weight = _empty(dtype, out_features, in_features)
         if bias:
-            self.bias = Parameter(_C.full((out_features,), 0.0, dtype or _C.get_default_dtype()))
+            self.bias = _empty(dtype, out_features)
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
@@ -53,19 +52,23 @@ class Linear(Module):
 
 
 class Bilinear(Module):
-    def __init__(self, in1_features, in2_features, out_features, bias=True):
+    def __init__(self, in1_features, in2_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
+        dtype = _parameters(device, dtype)
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
-        self.weight = _empty(out_features, in1_features, in2_features)
-        self.bias = _empty(out_features) if bias else None
+        self.weight = _empty(dtype, out_features, in1_features, in2_features)
+        self.bias = _empty(dtype, out_features) if bias else None
         bound = 1 / math.sqrt(in1_features)
         init.uniform_(self.weight, -bound, bound)
         if bias:
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, a, b):
-        made = _C._ops["einsum"]([a, self.weight, b], "...i,oij,...j->...o")
-        return made if self.bias is None else made + self.bias
+        return F.bilinear(a, b, self.weight, self.bias)
+
+    def extra_repr(self):
+        return (f"in1_features={self.in1_features}, in2_features={self.in2_features}, out_features={self.out_features}, "
+                f"bias={self.bias is not None}")
 
 
 def _tuple(value, n):
@@ -76,8 +79,10 @@ class _Conv(Module):
     _dims = 2
     _transposed = False
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, output_padding=0):
+    def __init__(self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, output_padding, device,
+                 dtype):
         super().__init__()
+        dtype = _parameters(device, dtype)
         n = self._dims
         if in_channels % groups or out_channels % groups:
             raise ValueError("in_channels must be divisible by groups" if in_channels % groups else "out_channels must be divisible by groups")
@@ -87,9 +92,9 @@ class _Conv(Module):
         self.dilation, self.groups, self.padding_mode = _tuple(dilation, n), groups, padding_mode
         self.output_padding = _tuple(output_padding, n)
         shape = (in_channels, out_channels // groups) if self._transposed else (out_channels, in_channels // groups)
-        self.weight = _empty(*shape, *self.kernel_size)
+        self.weight = _empty(dtype, *shape, *self.kernel_size)
         if bias:
-            self.bias = _empty(out_channels)
+            self.bias = _empty(dtype, out_channels)
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
@@ -132,8 +137,7 @@ class _Conv(Module):
 class Conv2d(_Conv):
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
                  padding_mode="zeros", device=None, dtype=None):
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode)
-        _parameters(device, dtype)
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, 0, device, dtype)
 
 
 class Conv1d(Conv2d):
@@ -149,8 +153,8 @@ class ConvTranspose2d(_Conv):
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
                  padding_mode="zeros", device=None, dtype=None):
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, output_padding)
-        _parameters(device, dtype)
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, output_padding,
+                         device, dtype)
 
     def forward(self, input, output_size=None):
         return getattr(F, f"conv_transpose{self._dims}d")(
@@ -169,10 +173,13 @@ class Embedding(Module):
     def __init__(self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
                  sparse=False, _weight=None, _freeze=False, device=None, dtype=None):
         super().__init__()
-        _parameters(device, dtype)
+        dtype = _parameters(device, dtype)
         self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
+        if padding_idx is not None and padding_idx < 0:
+            self.padding_idx = num_embeddings + padding_idx
+        self.max_norm, self.norm_type = max_norm, norm_type
         if _weight is None:
-            self.weight = _empty(num_embeddings, embedding_dim)
+            self.weight = _empty(dtype, num_embeddings, embedding_dim)
             self.reset_parameters()
         else:
             self.weight = Parameter(_weight, requires_grad=not _freeze)
@@ -183,7 +190,7 @@ class Embedding(Module):
             self.weight.data[self.padding_idx].fill_(0)
 
     def forward(self, input):
-        return F.embedding(input, self.weight, self.padding_idx)
+        return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type)
 
     @classmethod
     def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, **kwargs):
@@ -191,7 +198,30 @@ class Embedding(Module):
 
     def extra_repr(self):
         text = f"{self.num_embeddings}, {self.embedding_dim}"
-        return text if self.padding_idx is None else text + f", padding_idx={self.padding_idx}"
+        if self.padding_idx is not None:
+            text += f", padding_idx={self.padding_idx}"
+        return text if self.max_norm is None else text + f", max_norm={self.max_norm}"
+
+
+class EmbeddingBag(Module):
+    def __init__(self, num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean", sparse=False,
+                 _weight=None, include_last_offset=False, padding_idx=None, device=None, dtype=None):
+        super().__init__()
+        dtype = _parameters(device, dtype)
+        self.num_embeddings, self.embedding_dim, self.max_norm, self.mode = num_embeddings, embedding_dim, max_norm, mode
+        self.include_last_offset, self.padding_idx = include_last_offset, padding_idx
+        if _weight is None:
+            self.weight = _empty(dtype, num_embeddings, embedding_dim)
+            init.normal_(self.weight)
+        else:
+            self.weight = Parameter(_weight)
+
+    def forward(self, input, offsets=None, per_sample_weights=None):
+        return F.embedding_bag(input, self.weight, offsets, self.max_norm, mode=self.mode, per_sample_weights=per_sample_weights,
+                               include_last_offset=self.include_last_offset, padding_idx=self.padding_idx)
+
+    def extra_repr(self):
+        return f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode!r}"
 
 
 class Dropout(Module):
@@ -202,7 +232,7 @@ class Dropout(Module):
         self.p, self.inplace = p, inplace
 
     def forward(self, input):
-        return F.dropout(input, self.p, self.training)
+        return F.dropout(input, self.p, self.training, self.inplace)
 
     def extra_repr(self):
         return f"p={self.p}, inplace={self.inplace}"
@@ -257,92 +287,6 @@ class Unflatten(Module):
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
 
 
-class _MaxPool(Module):
-    def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
-        super().__init__()
-        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
-        self.padding, self.dilation, self.return_indices, self.ceil_mode = padding, dilation, return_indices, ceil_mode
-
-    def forward(self, input):
-        return getattr(F, self._function)(
-            input, self.kernel_size, self.stride, self.padding, self.dilation, ceil_mode=self.ceil_mode, return_indices=self.return_indices)
-
-    def extra_repr(self):
-        return (f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}, "
-                f"ceil_mode={self.ceil_mode}")
-
-
-class MaxPool1d(_MaxPool):
-    _function = "max_pool1d"
-
-
-class MaxPool2d(_MaxPool):
-    _function = "max_pool2d"
-
-
-class MaxPool3d(_MaxPool):
-    _function = "max_pool3d"
-
-
-class _AvgPool(Module):
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
-        super().__init__()
-        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
-        self.padding, self.ceil_mode, self.count_include_pad = padding, ceil_mode, count_include_pad
-
-    def forward(self, input):
-        return getattr(F, self._function)(
-            input, self.kernel_size, self.stride, self.padding, ceil_mode=self.ceil_mode, count_include_pad=self.count_include_pad)
-
-    def extra_repr(self):
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class AvgPool1d(_AvgPool):
-    _function = "avg_pool1d"
-
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
-        stride = kernel_size if stride is None else stride
-        one = [(n,) if isinstance(n, int) else tuple(n) for n in (kernel_size, stride, padding)]
-        super().__init__(*one, ceil_mode, count_include_pad)
-
-
-class AvgPool2d(_AvgPool):
-    _function = "avg_pool2d"
-
-
-class AvgPool3d(_AvgPool):
-    _function = "avg_pool3d"
-
-
-class _AdaptivePool(Module):
-    def __init__(self, output_size):
-        super().__init__()
-        self.output_size = output_size
-
-    def forward(self, input):
-        return getattr(F, self._function)(input, self.output_size)
-
-    def extra_repr(self):
-        return f"output_size={self.output_size}"
-
-
-class AdaptiveAvgPool1d(_AdaptivePool):
-    _function = "adaptive_avg_pool1d"
-
-
-class AdaptiveAvgPool2d(_AdaptivePool):
-    _function = "adaptive_avg_pool2d"
-
-
-class AdaptiveMaxPool1d(_AdaptivePool):
-    _function = "adaptive_max_pool1d"
-
-
-class AdaptiveMaxPool2d(_AdaptivePool):
-    _function = "adaptive_max_pool2d"
-
-
 class Upsample(Module):
     def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=None):
         super().__init__()
@@ -354,6 +298,28 @@ class Upsample(Module):
     def extra_repr(self):
         text = f"scale_factor={float(self.scale_factor)}" if self.scale_factor is not None else f"size={self.size}"
         return text + f", mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample):
+    def __init__(self, size=None, scale_factor=None):
+        super().__init__(size, scale_factor, "nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    def __init__(self, size=None, scale_factor=None):
+        super().__init__(size, scale_factor, "bilinear", True)
+
+
+class ChannelShuffle(Module):
+    def __init__(self, groups):
+        super().__init__()
+        self.groups = groups
+
+    def forward(self, input):
+        return F.channel_shuffle(input, self.groups)
+
+    def extra_repr(self):
+        return f"groups={self.groups}"
 
 
 class PixelShuffle(Module):
@@ -375,36 +341,6 @@ class PixelUnshuffle(Module):
 
     def forward(self, input):
         return F.pixel_unshuffle(input, self.downscale_factor)
-
-
-class _Pad(Module):
-    _mode = "constant"
-
-    def __init__(self, padding, value=0.0):
-        super().__init__()
-        self.padding, self.value = _tuple(padding, 4), value
-
-    def forward(self, input):
-        return F.pad(input, self.padding, self._mode, self.value)
-
-    def extra_repr(self):
-        return f"{self.padding}"
-
-
-class ZeroPad2d(_Pad):
-    pass
-
-
-class ConstantPad2d(_Pad):
-    pass
-
-
-class ReflectionPad2d(_Pad):
-    _mode = "reflect"
-
-
-class ReplicationPad2d(_Pad):
-    _mode = "replicate"
 
 
 class CosineSimilarity(Module):

@@ -5,11 +5,12 @@ from torch.nn import functional as F
 from torch.nn.modules.module import Module
 from torch.nn.parameter import Parameter
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm", "RMSNorm", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d"]
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm", "RMSNorm", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d",
+           "LocalResponseNorm"]
 
 
-def _full(n, value):
-    return _C.full(n if isinstance(n, (tuple, list)) else (n,), value, _C.get_default_dtype())
+def _full(n, value, dtype):
+    return _C.full(n if isinstance(n, (tuple, list)) else (n,), value, dtype)
 
 
 class _BatchNorm(Module):
@@ -17,19 +18,19 @@ class _BatchNorm(Module):
 
     def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True):
         super().__init__()
-        _parameters(device, dtype)
+        dtype = _parameters(device, dtype)
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         if affine:
-            self.weight = Parameter(_full(num_features, 1.0))
+            self.weight = Parameter(_full(num_features, 1.0, dtype))
         else:
             self.register_parameter("weight", None)
         if affine and bias:
-            self.bias = Parameter(_full(num_features, 0.0))
+            self.bias = Parameter(_full(num_features, 0.0, dtype))
         else:
             self.register_parameter("bias", None)
-        self.register_buffer("running_mean", _full(num_features, 0.0) if track_running_stats else None)
-        self.register_buffer("running_var", _full(num_features, 1.0) if track_running_stats else None)
+        self.register_buffer("running_mean", _full(num_features, 0.0, dtype) if track_running_stats else None)
+        self.register_buffer("running_var", _full(num_features, 1.0, dtype) if track_running_stats else None)
         self.register_buffer("num_batches_tracked", _C.tensor(0) if track_running_stats else None)
 
     def forward(self, input):
@@ -69,15 +70,15 @@ class BatchNorm3d(_BatchNorm):
 class LayerNorm(Module):
     def __init__(self, normalized_shape, eps=1e-05, elementwise_affine=True, bias=True, device=None, dtype=None):
         super().__init__()
-        _parameters(device, dtype)
+        dtype = _parameters(device, dtype)
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         if elementwise_affine:
-            self.weight = Parameter(_full(self.normalized_shape, 1.0))
+            self.weight = Parameter(_full(self.normalized_shape, 1.0, dtype))
         else:
             self.register_parameter("weight", None)
         if elementwise_affine and bias:
-            self.bias = Parameter(_full(self.normalized_shape, 0.0))
+            self.bias = Parameter(_full(self.normalized_shape, 0.0, dtype))
         else:
             self.register_parameter("bias", None)
 
@@ -92,11 +93,11 @@ class LayerNorm(Module):
 class RMSNorm(Module):
     def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None):
         super().__init__()
-        _parameters(device, dtype)
+        dtype = _parameters(device, dtype)
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         if elementwise_affine:
-            self.weight = Parameter(_full(self.normalized_shape, 1.0))
+            self.weight = Parameter(_full(self.normalized_shape, 1.0, dtype))
         else:
             self.register_parameter("weight", None)
 
@@ -110,16 +111,16 @@ class RMSNorm(Module):
 class GroupNorm(Module):
     def __init__(self, num_groups, num_channels, eps=1e-05, affine=True, device=None, dtype=None, *, bias=True):
         super().__init__()
-        _parameters(device, dtype)
+        dtype = _parameters(device, dtype)
         if num_channels % num_groups:
             raise ValueError("num_channels must be divisible by num_groups")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         if affine:
-            self.weight = Parameter(_full(num_channels, 1.0))
+            self.weight = Parameter(_full(num_channels, 1.0, dtype))
         else:
             self.register_parameter("weight", None)
         if affine and bias:
-            self.bias = Parameter(_full(num_channels, 0.0))
+            self.bias = Parameter(_full(num_channels, 0.0, dtype))
         else:
             self.register_parameter("bias", None)
 
@@ -131,31 +132,52 @@ class GroupNorm(Module):
         return text + f", bias={self.bias is not None}"
 
 
-class InstanceNorm2d(Module):
-    def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False,
-                 device=None, dtype=None, *, bias=True):
-        super().__init__()
-        _parameters(device, dtype)
-        if track_running_stats:
-            raise NotImplementedError("InstanceNorm with track_running_stats")
-        self.num_features, self.eps, self.momentum, self.affine = num_features, eps, momentum, affine
-        self.track_running_stats = track_running_stats
-        if affine:
-            self.weight = Parameter(_full(num_features, 1.0))
-        else:
-            self.register_parameter("weight", None)
-        if affine and bias:
-            self.bias = Parameter(_full(num_features, 0.0))
-        else:
-            self.register_parameter("bias", None)
+class _InstanceNorm(_BatchNorm):
+    def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None, *,
+                 bias=True):
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def forward(self, input):
-        return F.group_norm(input, self.num_features, self.weight, self.bias, eps=self.eps)
+        if input.dim() not in self._ranks:
+            wanted = "D or ".join([str(r) for r in self._ranks])
+            raise ValueError(f"expected {wanted}D input (got {input.dim()}D input)")
+        x = input if input.dim() == self._ranks[-1] else input.unsqueeze(0)
+        if self.track_running_stats and not self.training:
+            made = F.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias, False, 0.0, self.eps)
+        else:
+            if self.track_running_stats:
+                self._track(x.detach())
+            made = F.group_norm(x, self.num_features, self.weight, self.bias, eps=self.eps)
+        return made if x is input else made.squeeze(0)
+
+    def _track(self, x):
+        """Means over the batch of each sample's mean and variance."""
+        dims = list(range(2, x.dim()))
+        mean, var = x.mean(dims).mean(0), x.var(dims).mean(0)
+        share = self.momentum
+        self.running_mean.copy_(self.running_mean * (1 - share) + mean * share)
+        self.running_var.copy_(self.running_var * (1 - share) + var * share)
+
+
+class InstanceNorm1d(_InstanceNorm):
+    pass
+
+
+class InstanceNorm2d(_InstanceNorm):
+    _ranks = (3, 4)
+
+
+class InstanceNorm3d(_InstanceNorm):
+    _ranks = (4, 5)
+
+
+class LocalResponseNorm(Module):
+    def __init__(self, size, alpha=1e-4, beta=0.75, k=1.0):
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input):
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self):
-        return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-                f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")
-
-
-class InstanceNorm1d(InstanceNorm2d):
-    pass
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -73,15 +73,17 @@ class set_grad_enabled(_Scope):
 
 
 def _backward(tensor, gradient=None, retain_graph=None, create_graph=False, inputs=None):
-    if create_graph:
-        raise NotImplementedError("backward(create_graph=True); use torch.autograd.grad(..., create_graph=True)")
-    if inputs is not None:
-        inputs = inputs if isinstance(inputs, (list, tuple)) else [inputs]
-        for x, g in zip(inputs, grad(tensor, inputs, gradient, retain_graph, allow_unused=True)):
+    if inputs is not None or create_graph:
+        given = [] if inputs is None else list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+        wanted = given if inputs is not None else _C.leaves()
+        for x, g in zip(wanted, grad(tensor, wanted, gradient, retain_graph, create_graph, allow_unused=True)):
             if g is not None:
                 x.grad = g if x.grad is None else x.grad + g
         return
-    reached = _C.backward(tensor, gradient, bool(retain_graph))
+    if function._cuts:
+        reached = function._backward(tensor, gradient, bool(retain_graph))
+    else:
+        reached = _C.backward(tensor, gradient, bool(retain_graph))
     for leaf in reached:
         hooks = leaf.__dict__.get("_hooks")
         if hooks:
@@ -89,6 +91,10 @@ def _backward(tensor, gradient=None, retain_graph=None, create_graph=False, inpu
                 changed = hook(leaf.grad)
                 if changed is not None:
                     leaf.grad = changed
+        hooks = leaf.__dict__.get("_after")
+        if hooks:
+            for hook in list(hooks.values()):
+                hook(leaf)
 
 
 class _Handle:
@@ -99,10 +105,10 @@ class _Handle:
         self._hooks.pop(self._key, None)
 
 
-def _register_hook(tensor, hook):
+def _register_hook(tensor, hook, place="_hooks"):
     if not tensor.is_leaf:
         raise NotImplementedError("Tensor.register_hook of a tensor that is no leaf")
-    hooks = tensor.__dict__.setdefault("_hooks", {})
+    hooks = tensor.__dict__.setdefault(place, {})
     key = len(hooks) + 1
     while key in hooks:
         key += 1
@@ -125,7 +131,10 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         grad_outputs = [None] * len(outputs)
     elif not isinstance(grad_outputs, (list, tuple)):
         grad_outputs = [grad_outputs]
-    found = _C.gradients(list(outputs), list(inputs), list(grad_outputs), create_graph, bool(retain_graph))
+    if function._cuts:
+        found = function._gradients(list(outputs), list(inputs), list(grad_outputs), create_graph, bool(retain_graph))
+    else:
+        found = _C.gradients(list(outputs), list(inputs), list(grad_outputs), create_graph, bool(retain_graph))
     for i, g in enumerate(found):
         if g is None:
             if materialize_grads:
@@ -158,3 +167,9 @@ class _Detect:
 
 
 detect_anomaly = set_detect_anomaly = _Detect
+
+
+from torch.autograd import function
+from torch.autograd.function import Function
+from torch.autograd import functional
+from torch.autograd.gradcheck import gradcheck

@@ -1,0 +1,81 @@
+"""Functions that modules about a kind of device have alike: torch.cuda, torch.mps, torch.xpu."""
+
+from torch import _C
+
+
+def needed(name):
+    import torch
+    if torch._here.type != name:
+        raise AssertionError(f"Torch not compiled with {name.upper()} enabled")
+
+
+def define(name, module):
+    """Puts the functions for the device `name` into a module's names."""
+    import torch
+
+    def is_available():
+        return torch._here.type == name
+
+    def is_built():
+        return is_available()
+
+    def is_initialized():
+        return is_available()
+
+    def device_count():
+        return 1 if is_available() else 0
+
+    def current_device():
+        needed(name)
+        return 0
+
+    def manual_seed(seed):
+        pass
+
+    def manual_seed_all(seed):
+        pass
+
+    def seed():
+        pass
+
+    def empty_cache():
+        pass
+
+    def synchronize(device=None):
+        needed(name)
+
+    def set_device(device):
+        needed(name)
+        torch._place(device)
+
+    def get_device_name(device=None):
+        needed(name)
+        return _C.device_name()
+
+    def reset_peak_memory_stats(device=None):
+        pass
+
+    def is_bf16_supported(including_emulation=True):
+        return is_available()
+
+    def get_rng_state(device=None):
+        return torch.get_rng_state()
+
+    def set_rng_state(state, device=None):
+        torch.set_rng_state(state)
+
+    for function in (is_available, is_built, is_initialized, device_count, current_device, manual_seed, manual_seed_all, seed,
+                     empty_cache, synchronize, set_device, get_device_name, reset_peak_memory_stats, is_bf16_supported, get_rng_state,
+                     set_rng_state):
+        module[function.__name__] = function
+    for counted in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"):
+        module[counted] = _counted(name, counted)
+
+
+def _counted(name, function):
+    def count(device=None):
+        import torch
+        if torch._here.type == name:
+            raise NotImplementedError(f"torch.{name}.{function}: the device's memory is not counted for scripts")
+        return 0
+    return count

@@ -1,0 +1,32 @@
+"""Derivatives against differences."""
+
+from torch import _C
+
+
+def gradcheck(func, inputs, *, eps=1e-3, atol=1e-2, rtol=1e-2, raise_exception=True, **settings):
+    """As PyTorch's, with a step and tolerances for f32: `float64` is a name here."""
+    from torch.autograd import grad
+    inputs = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+    wanted = [x for x in inputs if isinstance(x, _C.Tensor) and x.requires_grad]
+    eps, atol, rtol = max(eps, 1e-3), max(atol, 1e-2), max(rtol, 1e-2)
+    made = func(*inputs)
+    for y in made if isinstance(made, tuple) else (made,):
+        found = grad(y.sum(), wanted, retain_graph=True, allow_unused=True)
+        for x, g in zip(wanted, found):
+            have = [0.0] * x.numel() if g is None else g.reshape(-1).tolist()
+            for i in range(x.numel()):
+                old = x.detach().reshape(-1)[i].item()
+                sums = []
+                for step in (eps, -eps):
+                    x.detach().reshape(-1)[i] = old + step
+                    again = func(*inputs)
+                    again = again if isinstance(again, tuple) else (again,)
+                    sums.append(again[[k for k, o in enumerate(made if isinstance(made, tuple) else (made,)) if o is y][0]].sum().item())
+                x.detach().reshape(-1)[i] = old
+                want = (sums[0] - sums[1]) / (2 * eps)
+                if abs(have[i] - want) > atol + rtol * abs(want):
+                    if raise_exception:
+                        raise RuntimeError(
+                            f"Jacobian mismatch for output with respect to input {i}: numerical {want}, analytical {have[i]}")
+                    return False
+    return True

@@ -1,0 +1,69 @@
+"""torch.cuda: it answers for the device in use."""
+
+from torch import _C
+from torch._devices import define as _define, needed as _needed
+import time as _time
+
+_define("cuda", globals())
+
+
+class Event:
+    """A moment: operators run in order, so it is when the host asks."""
+
+    def __init__(self, enable_timing=False, blocking=False, interprocess=False):
+        _needed("cuda")
+        self._at = None
+
+    def record(self, stream=None):
+        self._at = _time.perf_counter()
+
+    def synchronize(self):
+        pass
+
+    def wait(self, stream=None):
+        pass
+
+    def query(self):
+        return True
+
+    def elapsed_time(self, end_event):
+        return (end_event._at - self._at) * 1000.0
+
+
+class Stream:
+    def __init__(self, device=None, priority=0):
+        _needed("cuda")
+
+    def synchronize(self):
+        pass
+
+    def wait_stream(self, stream):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        return False
+
+
+def current_stream(device=None):
+    return Stream()
+
+
+def stream(stream):
+    return stream
+
+
+from torch.cuda import amp
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(f"module 'torch.cuda' has no attribute '{name}'")
+    import torch
+    if name.endswith("Tensor") and hasattr(torch, name):
+        _needed("cuda")
+        return getattr(torch, name)
+    known = [n for n in globals() if not n.startswith("_")]
+    raise NotImplementedError(f"torch.cuda.{name} is not there; the nearest name is torch.cuda.{_C.nearest(name, known)}")

@@ -1,0 +1,164 @@
+"""Distributions made of others, and the divergence between two."""
+
+from torch import _C, Size
+from torch.autograd import no_grad
+from torch.distributions.continuous import Exponential, Laplace, LogNormal, MultivariateNormal, Normal, Uniform
+from torch.distributions.discrete import Bernoulli, Categorical, OneHotCategorical
+from torch.distributions.distribution import Distribution
+import math
+
+_ops = _C._ops
+
+
+def _summed(x, n):
+    return x.sum(list(range(-n, 0))) if n else x
+
+
+class Independent(Distribution):
+    def __init__(self, base_distribution, reinterpreted_batch_ndims, validate_args=None):
+        batch, event = tuple(base_distribution.batch_shape), tuple(base_distribution.event_shape)
+        n = reinterpreted_batch_ndims
+        if n > len(batch):
+            raise ValueError(
+                f"Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual {n} vs {len(batch)}")
+        self.base_dist, self.reinterpreted_batch_ndims = base_distribution, n
+        self.has_rsample = base_distribution.has_rsample
+        super().__init__(batch[:len(batch) - n], batch[len(batch) - n:] + event, validate_args)
+
+    @property
+    def mean(self):
+        return self.base_dist.mean
+
+    @property
+    def variance(self):
+        return self.base_dist.variance
+
+    @property
+    def mode(self):
+        return self.base_dist.mode
+
+    def sample(self, sample_shape=()):
+        return self.base_dist.sample(sample_shape)
+
+    def rsample(self, sample_shape=()):
+        return self.base_dist.rsample(sample_shape)
+
+    def log_prob(self, value):
+        return _summed(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
+
+    def entropy(self):
+        return _summed(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+
+    def __repr__(self):
+        return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"
+
+
+class MixtureSameFamily(Distribution):
+    def __init__(self, mixture_distribution, component_distribution, validate_args=None):
+        self._mixture, self._component = mixture_distribution, component_distribution
+        self._event_ndims = len(component_distribution.event_shape)
+        super().__init__(component_distribution.batch_shape[:-1], component_distribution.event_shape, validate_args)
+
+    mixture_distribution = property(lambda self: self._mixture)
+    component_distribution = property(lambda self: self._component)
+
+    def _weights(self):
+        return self._mixture.probs.reshape(list(self._mixture.probs.shape) + [1] * self._event_ndims)
+
+    @property
+    def mean(self):
+        return (self._weights() * self._component.mean).sum(-1 - self._event_ndims)
+
+    def log_prob(self, value):
+        each = self._component.log_prob(value.unsqueeze(-1 - self._event_ndims))
+        return (each + self._mixture.logits.log_softmax(-1)).logsumexp(-1)
+
+    @no_grad()
+    def sample(self, sample_shape=()):
+        which = self._mixture.sample(sample_shape)
+        drawn = self._component.sample(sample_shape)
+        n = self._event_ndims
+        index = which.reshape(list(which.shape) + [1] * (n + 1)).expand(list(which.shape) + [1] + list(self._event_shape))
+        return drawn.gather(-1 - n, index).squeeze(-1 - n)
+
+
+_KL = {}
+
+
+def register_kl(type_p, type_q):
+    def register(function):
+        _KL[type_p, type_q] = function
+        return function
+    return register
+
+
+def kl_divergence(p, q):
+    for a in type(p).__mro__:
+        for b in type(q).__mro__:
+            if (a, b) in _KL:
+                return _KL[a, b](p, q)
+    raise NotImplementedError(f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}")
+
+
+@register_kl(Normal, Normal)
+def _normal(p, q):
+    ratio = (p.scale / q.scale).square()
+    moved = ((p.loc - q.loc) / q.scale).square()
+    return 0.5 * (ratio + moved - 1 - ratio.log())
+
+
+@register_kl(Bernoulli, Bernoulli)
+def _bernoulli(p, q):
+    softplus = _ops["softplus"]
+    return p.probs * (softplus(-q.logits) - softplus(-p.logits)) + (1 - p.probs) * (softplus(q.logits) - softplus(p.logits))
+
+
+@register_kl(Categorical, Categorical)
+def _categorical(p, q):
+    return (p.probs * (p.logits - q.logits)).sum(-1)
+
+
+@register_kl(OneHotCategorical, OneHotCategorical)
+def _one_hot(p, q):
+    return _categorical(p._categorical, q._categorical)
+
+
+@register_kl(Uniform, Uniform)
+def _uniform(p, q):
+    made = ((q.high - q.low) / (p.high - p.low)).log()
+    return _ops["where"]((q.low > p.low) | (q.high < p.high), math.inf, made)
+
+
+@register_kl(Exponential, Exponential)
+def _exponential(p, q):
+    ratio = q.rate / p.rate
+    return ratio - 1 - ratio.log()
+
+
+@register_kl(Laplace, Laplace)
+def _laplace(p, q):
+    apart = (p.loc - q.loc).abs()
+    ratio = p.scale / q.scale
+    return -ratio.log() + apart / q.scale + ratio * (-apart / p.scale).exp() - 1
+
+
+@register_kl(Normal, Uniform)
+def _outside(p, q):
+    return p.loc * 0 + math.inf
+
+
+@register_kl(Independent, Independent)
+def _independent(p, q):
+    if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
+        raise NotImplementedError("KL of Independent distributions of different dimensions")
+    return _summed(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
+
+
+@register_kl(MultivariateNormal, MultivariateNormal)
+def _multivariate(p, q):
+    n = p.loc.shape[-1]
+    solve = _ops["linalg_solve_triangular"]
+    halves = q._half_log_det() - p._half_log_det()
+    spread = solve(q.scale_tril, p.scale_tril, upper=False).square().sum([-2, -1])
+    moved = solve(q.scale_tril, (q.loc - p.loc).unsqueeze(-1), upper=False).square().sum([-2, -1])
+    return halves + 0.5 * (spread + moved - n)

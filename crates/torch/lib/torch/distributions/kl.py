@@ -1,0 +1,3 @@
+"""`torch.distributions.kl`."""
+
+from torch.distributions.combined import kl_divergence, register_kl

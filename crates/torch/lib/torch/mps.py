@@ -1,0 +1,5 @@
+"""torch.mps: it answers for the device in use."""
+
+from torch._devices import define as _define
+
+_define("mps", globals())

@@ -1,0 +1,274 @@
+"""Recurrent layers and cells. The steps of a layer are one operator of the table."""
+
+from torch import _C, _parameters
+from torch.nn import functional as F
+from torch.nn import init
+from torch.nn.modules.module import Module
+from torch.nn.parameter import Parameter
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+import math
+
+__all__ = ["RNNBase", "RNN", "LSTM", "GRU", "RNNCellBase", "RNNCell", "LSTMCell", "GRUCell"]
+
+_ops = _C._ops
+
+
+class RNNBase(Module):
+    _gates = 1
+
+    def __init__(self, mode, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
+                 proj_size=0, device=None, dtype=None):
+        super().__init__()
+        dtype = _parameters(device, dtype)
+        if dropout < 0 or dropout > 1:
+            raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
+        if hidden_size <= 0:
+            raise ValueError("hidden_size must be greater than zero")
+        if num_layers <= 0:
+            raise ValueError("num_layers must be greater than zero")
+        if proj_size:
+            raise NotImplementedError(f"{mode}(proj_size={proj_size}); put a Linear behind it")
+        self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers
+        self.bias, self.batch_first, self.dropout, self.bidirectional = bias, batch_first, float(dropout), bidirectional
+        self.proj_size = 0
+        self._directions = 2 if bidirectional else 1
+        for layer in range(num_layers):
+            inputs = input_size if layer == 0 else hidden_size * self._directions
+            for direction in range(self._directions):
+                rows = self._gates * hidden_size
+                shapes = [("weight_ih", (rows, inputs)), ("weight_hh", (rows, hidden_size))]
+                if bias:
+                    shapes += [("bias_ih", (rows,)), ("bias_hh", (rows,))]
+                for name, shape in shapes:
+                    setattr(self, self._name(name, layer, direction), Parameter(_C.full(shape, 0.0, dtype)))
+        self.reset_parameters()
+
+    def _name(self, name, layer, direction):
+        return f"{name}_l{layer}" + ("_reverse" if direction else "")
+
+    def reset_parameters(self):
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def flatten_parameters(self):
+        pass
+
+    @property
+    def all_weights(self):
+        names = ["weight_ih", "weight_hh"] + (["bias_ih", "bias_hh"] if self.bias else [])
+        return [[getattr(self, self._name(n, k, d)) for n in names] for k in range(self.num_layers) for d in range(self._directions)]
+
+    def _layer(self, x, weights, states, reverse):
+        """A layer in one direction over x [T, N, I]: its output and its last states."""
+        raise NotImplementedError
+
+    def _whole(self, x, states):
+        """All layers over x [T, N, I] from states [L * D, N, H]: the output and the last states."""
+        last = [[] for _ in states]
+        weights = self.all_weights
+        for layer in range(self.num_layers):
+            if layer > 0 and self.dropout > 0:
+                x = F.dropout(x, self.dropout, self.training)
+            outputs = []
+            for direction in range(self._directions):
+                at = layer * self._directions + direction
+                output, ends = self._layer(x, weights[at], [s[at] for s in states], direction == 1)
+                outputs.append(output)
+                for kept, end in zip(last, ends):
+                    kept.append(end)
+            x = outputs[0] if len(outputs) == 1 else _ops["cat"](outputs, -1)
+        return x, [_ops["stack"](kept) for kept in last]
+
+    def _packed(self, packed, states):
+        """Sequences of equal length run together: no step sees padding."""
+        padded, lengths = pad_packed_sequence(PackedSequence(packed.data, packed.batch_sizes))
+        lengths = lengths.tolist()
+        order, outputs, last = [], [], [[] for _ in states]
+        for n in sorted(set(lengths), reverse=True):
+            rows = [i for i, length in enumerate(lengths) if length == n]
+            index = _C.tensor(rows, _C.int64)
+            output, ends = self._whole(padded[:n].index_select(1, index), [s.index_select(1, index) for s in states])
+            outputs.append(F.pad(output, [0, 0, 0, 0, 0, len(padded) - n]))
+            order += rows
+            for kept, end in zip(last, ends):
+                kept.append(end)
+        back = _C.tensor([order.index(i) for i in range(len(order))], _C.int64)
+        output = _ops["cat"](outputs, 1).index_select(1, back)
+        data = pack_padded_sequence(output, lengths)
+        made = PackedSequence(data.data, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices)
+        return made, [_ops["cat"](kept, 1).index_select(1, back) for kept in last]
+
+    def _run(self, input, states, count):
+        packed = isinstance(input, PackedSequence)
+        if packed:
+            x, batched = input, True
+            size = int(input.batch_sizes[0])
+        else:
+            if input.dim() not in (2, 3):
+                raise ValueError(f"{self.mode}: Expected input to be 2D or 3D, got {input.dim()}D instead")
+            if input.shape[-1] != self.input_size:
+                raise RuntimeError(
+                    f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.shape[-1]}")
+            batched = input.dim() == 3
+            x = input if batched else input.unsqueeze(1)
+            x = x.transpose(0, 1) if batched and self.batch_first else x
+            size = x.shape[1]
+        want = (self.num_layers * self._directions, size, self.hidden_size)
+        if states is None:
+            like = input.data if packed else input
+            states = [_C.full(want, 0.0, like.dtype)] * count
+        elif not batched:
+            states = [s.unsqueeze(1) for s in states]
+        for s in states:
+            if tuple(s.shape) != want:
+                raise RuntimeError(f"Expected hidden size {want}, got {list(s.shape)}")
+        if packed and input.sorted_indices is not None:
+            states = [s.index_select(1, input.sorted_indices) for s in states]
+        output, last = self._packed(x, states) if packed else self._whole(x, states)
+        if packed:
+            if input.unsorted_indices is not None:
+                last = [s.index_select(1, input.unsorted_indices) for s in last]
+        elif not batched:
+            output, last = output.squeeze(1), [s.squeeze(1) for s in last]
+        elif self.batch_first:
+            output = output.transpose(0, 1)
+        return output, last
+
+    def extra_repr(self):
+        text = f"{self.input_size}, {self.hidden_size}"
+        if self.num_layers != 1:
+            text += f", num_layers={self.num_layers}"
+        if self.bias is not True:
+            text += f", bias={self.bias}"
+        if self.batch_first is not False:
+            text += f", batch_first={self.batch_first}"
+        if self.dropout != 0:
+            text += f", dropout={self.dropout}"
+        if self.bidirectional is not False:
+            text += f", bidirectional={self.bidirectional}"
+        return text
+
+
+class RNN(RNNBase):
+    def __init__(self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0.0,
+                 bidirectional=False, device=None, dtype=None):
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        self._kind = nonlinearity
+        super().__init__("RNN_" + nonlinearity.upper(), input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
+                         device=device, dtype=dtype)
+        self.nonlinearity = nonlinearity
+
+    def _layer(self, x, weights, states, reverse):
+        gates = F.linear(x, weights[0], weights[2] + weights[3] if self.bias else None)
+        output, last = _ops["rnn"](gates, weights[1], states[0], reverse=reverse, nonlinearity=self.nonlinearity)
+        return output, [last]
+
+    def forward(self, input, hx=None):
+        output, (last,) = self._run(input, None if hx is None else [hx], 1)
+        return output, last
+
+
+class LSTM(RNNBase):
+    _gates = 4
+
+    def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
+                 proj_size=0, device=None, dtype=None):
+        super().__init__("LSTM", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, device, dtype)
+
+    def _layer(self, x, weights, states, reverse):
+        gates = F.linear(x, weights[0], weights[2] + weights[3] if self.bias else None)
+        made = _ops["lstm"](gates, weights[1], states[0], states[1], reverse=reverse)
+        return made[0], [made[1], made[2]]
+
+    def forward(self, input, hx=None):
+        output, (h, c) = self._run(input, None if hx is None else list(hx), 2)
+        return output, (h, c)
+
+
+class GRU(RNNBase):
+    _gates = 3
+
+    def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
+                 device=None, dtype=None):
+        super().__init__("GRU", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device=device, dtype=dtype)
+
+    def _layer(self, x, weights, states, reverse):
+        gates = F.linear(x, weights[0], weights[2] if self.bias else None)
+        made = _ops["gru"](gates, weights[1], weights[3] if self.bias else None, states[0], reverse=reverse)
+        return made[0], [made[1]]
+
+    def forward(self, input, hx=None):
+        output, (last,) = self._run(input, None if hx is None else [hx], 1)
+        return output, last
+
+
+class RNNCellBase(Module):
+    _gates = 1
+
+    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+        super().__init__()
+        dtype = _parameters(device, dtype)
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        rows = self._gates * hidden_size
+        self.weight_ih = Parameter(_C.full((rows, input_size), 0.0, dtype))
+        self.weight_hh = Parameter(_C.full((rows, hidden_size), 0.0, dtype))
+        if bias:
+            self.bias_ih = Parameter(_C.full((rows,), 0.0, dtype))
+            self.bias_hh = Parameter(_C.full((rows,), 0.0, dtype))
+        else:
+            self.register_parameter("bias_ih", None)
+            self.register_parameter("bias_hh", None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def _start(self, input, states, count):
+        if input.dim() not in (1, 2):
+            raise ValueError(f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.dim()}D instead")
+        batched = input.dim() == 2
+        x = input if batched else input.unsqueeze(0)
+        if states is None:
+            return batched, x, [_C.full((x.shape[0], self.hidden_size), 0.0, x.dtype)] * count
+        return batched, x, list(states) if batched else [s.unsqueeze(0) for s in states]
+
+    def extra_repr(self):
+        text = f"{self.input_size}, {self.hidden_size}"
+        return text if self.bias is True else text + f", bias={self.bias}"
+
+
+class RNNCell(RNNCellBase):
+    def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input, hx=None):
+        batched, x, (h,) = self._start(input, None if hx is None else [hx], 1)
+        made = _ops[self.nonlinearity](F.linear(x, self.weight_ih, self.bias_ih) + F.linear(h, self.weight_hh, self.bias_hh))
+        return made if batched else made.squeeze(0)
+
+    def extra_repr(self):
+        text = super().extra_repr()
+        return text if self.nonlinearity == "tanh" else text + f", nonlinearity={self.nonlinearity}"
+
+
+class LSTMCell(RNNCellBase):
+    _gates = 4
+
+    def forward(self, input, hx=None):
+        batched, x, (h, c) = self._start(input, hx, 2)
+        h, c = _ops["lstm_cell"](x, h, c, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        return (h, c) if batched else (h.squeeze(0), c.squeeze(0))
+
+
+class GRUCell(RNNCellBase):
+    _gates = 3
+
+    def forward(self, input, hx=None):
+        batched, x, (h,) = self._start(input, None if hx is None else [hx], 1)
+        made = _ops["gru_cell"](x, h, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        return made if batched else made.squeeze(0)

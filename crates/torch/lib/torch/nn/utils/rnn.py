@@ -1,0 +1,111 @@
+"""Sequences of several lengths in one tensor."""
+
+from collections import namedtuple
+from torch import _C
+from torch._C import Tensor
+
+_ops = _C._ops
+_Fields = namedtuple("PackedSequence", ["data", "batch_sizes", "sorted_indices", "unsorted_indices"])
+
+
+class PackedSequence(_Fields):
+    """The steps of sequences sorted by length, without padding: first all first steps, then all second ones."""
+
+    def __new__(cls, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
+        if unsorted_indices is None:
+            unsorted_indices = invert_permutation(sorted_indices)
+        return _Fields.__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+
+    def to(self, *args, **kwargs):
+        return type(self)(self.data.to(*args, **kwargs), self.batch_sizes, self.sorted_indices, self.unsorted_indices)
+
+    def cpu(self):
+        return self
+
+    def cuda(self, *args, **kwargs):
+        return self.to("cuda")
+
+    @property
+    def is_cuda(self):
+        return self.data.is_cuda
+
+
+def invert_permutation(permutation):
+    return None if permutation is None else permutation.argsort()
+
+
+def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True):
+    lengths = lengths.tolist() if isinstance(lengths, Tensor) else list(lengths)
+    x = input.transpose(0, 1) if batch_first else input
+    if len(lengths) != x.shape[1]:
+        raise RuntimeError(f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={x.shape[1]})")
+    if min(lengths) <= 0:
+        raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
+    sorted_indices = None
+    if enforce_sorted:
+        if any(a < b for a, b in zip(lengths, lengths[1:])):
+            raise RuntimeError(
+                "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass `enforce_sorted=False` to "
+                "pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not need ONNX exportability.")
+    else:
+        order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+        sorted_indices = _C.tensor(order, _C.int64)
+        lengths = [lengths[i] for i in order]
+        x = x.index_select(1, sorted_indices)
+    if max(lengths) > x.shape[0]:
+        raise RuntimeError(f"Expected all lengths to be at most {x.shape[0]}, but got {max(lengths)}")
+    sizes = [sum([1 for n in lengths if n > t]) for t in range(max(lengths))]
+    data = _ops["cat"]([x[t, :n] for t, n in enumerate(sizes)])
+    return PackedSequence(data, _C.tensor(sizes, _C.int64), sorted_indices)
+
+
+def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
+    sizes = sequence.batch_sizes.tolist()
+    steps = len(sizes)
+    if total_length is not None:
+        if total_length < steps:
+            raise ValueError(
+                f"Expected total_length to be at least the length of the longest sequence in input, but got total_length={total_length} "
+                f"and max sequence length being {steps}")
+        steps = total_length
+    width, at, rows = sizes[0], 0, []
+    rest = list(sequence.data.shape[1:])
+    for n in sizes:
+        row = sequence.data[at:at + n]
+        if n < width:
+            row = _ops["cat"]([row, _C.full([width - n] + rest, padding_value, row.dtype)])
+        rows.append(row)
+        at += n
+    rows += [_C.full([width] + rest, padding_value, sequence.data.dtype)] * (steps - len(sizes))
+    made = _ops["stack"](rows, 1 if batch_first else 0)
+    lengths = _C.tensor([sum([1 for n in sizes if n > i]) for i in range(width)], _C.int64)
+    if sequence.unsorted_indices is not None:
+        made = made.index_select(0 if batch_first else 1, sequence.unsorted_indices)
+        lengths = lengths[sequence.unsorted_indices]
+    return made, lengths
+
+
+def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):
+    sequences = list(sequences)
+    longest = max([len(s) for s in sequences])
+    rows = []
+    for s in sequences:
+        if len(s) < longest:
+            fill = _C.full([longest - len(s)] + list(s.shape[1:]), padding_value, s.dtype)
+            s = _ops["cat"]([s, fill] if padding_side == "right" else [fill, s])
+        rows.append(s)
+    return _ops["stack"](rows, 0 if batch_first else 1)
+
+
+def unpad_sequence(padded_sequences, lengths, batch_first=False):
+    x = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
+    return [x[i, :n] for i, n in enumerate(lengths.tolist())]
+
+
+def pack_sequence(sequences, enforce_sorted=True):
+    return pack_padded_sequence(pad_sequence(sequences), [len(s) for s in sequences], enforce_sorted=enforce_sorted)
+
+
+def unpack_sequence(packed_sequences):
+    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
+    return unpad_sequence(padded, lengths, batch_first=True)
