@@ -2,7 +2,7 @@
 
 use super::lists::{SEQUENCE, find};
 use super::numbers::{COMPARISONS, HASH, class_and, wrapped};
-use super::{Def, Types, fill};
+use super::{Def, Types, fill, quick};
 use crate::objects::{Args, Exc, Range, Slice, Tuple, Value};
 use crate::text;
 use crate::vm::Vm;
@@ -74,7 +74,8 @@ const RANGE: &[Def] = &[
         Ok(Value::Range(Rc::new(Range { start, stop, step })))
     })
     .fixed()
-    .slow("_range"),
+    .slow("_range")
+    .quick(quick::range_new),
     Def::new("start", |_, args| Ok(Value::Int(range(args)?.start))).get(),
     Def::new("stop", |_, args| Ok(Value::Int(range(args)?.stop))).get(),
     Def::new("step", |_, args| Ok(Value::Int(range(args)?.step))).get(),

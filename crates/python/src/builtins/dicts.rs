@@ -1,7 +1,7 @@
 //! `dict` and its views.
 
 use super::numbers::{COMPARISONS, class_and, wrapped};
-use super::{Def, Types, fill};
+use super::{Def, Types, fill, quick};
 use crate::bytecode::Binary;
 use crate::objects::{Args, Dict, Exc, Other, Table, Value, ViewKind};
 use crate::vm::Vm;
@@ -134,7 +134,7 @@ const METHODS: &[Def] = &[
         let dict = Value::Dict(this(args)?);
         Err(Exc::call(vm.builtins.get("reversed").unwrap_or_default(), vec![dict]))
     }),
-    Def::new("get", get).slow("_dict_get"),
+    Def::new("get", get).slow("_dict_get").quick(quick::get),
     Def::new("pop", pop).slow("_dict_pop"),
     Def::new("setdefault", |_, args| {
         let dict = this(args)?;
@@ -160,9 +160,9 @@ const METHODS: &[Def] = &[
             None => Err(Exc::key(Value::str("popitem(): dictionary is empty"))),
         }
     }),
-    Def::new("keys", |_, args| view(args, ViewKind::Keys)),
-    Def::new("values", |_, args| view(args, ViewKind::Values)),
-    Def::new("items", |_, args| view(args, ViewKind::Items)),
+    Def::new("keys", |_, args| view(args, ViewKind::Keys)).quick(quick::keys),
+    Def::new("values", |_, args| view(args, ViewKind::Values)).quick(quick::values),
+    Def::new("items", |_, args| view(args, ViewKind::Items)).quick(quick::items),
     Def::new("clear", |_, args| {
         let dict = this(args)?;
         let old = std::mem::take(&mut *dict.borrow_mut());

@@ -1,7 +1,7 @@
 //! Builtin functions.
 
-use super::Def;
 use super::arithmetic::{abs, base, divmod, pow, round, sum};
+use super::{Def, quick};
 use crate::host::Stream;
 use crate::objects::{Args, Dict, Exc, Iter, Kind, Other, Step, Value, ViewKind};
 use crate::text;
@@ -14,7 +14,7 @@ pub(super) const FUNCTIONS: &[Def] = &[
     Def::new("__build_class__", |vm, args| vm.build_class(std::mem::take(args))),
     Def::new("__type_parameter__", |vm, args| Err(vm.by_prelude("_type_parameter", args.values.drain(..).collect()))),
     Def::new("print", print).slow("_print"),
-    Def::new("len", len),
+    Def::new("len", len).quick(quick::len),
     Def::new("repr", |vm, args| {
         let [value] = args.exactly::<1>("repr")?;
         vm.repr_value(&value)
@@ -37,7 +37,8 @@ pub(super) const FUNCTIONS: &[Def] = &[
         let [value, class] = args.exactly::<2>("isinstance")?;
         vm.instance_of(&value, &class).map(Value::bool)
     })
-    .slow("_isinstance"),
+    .slow("_isinstance")
+    .quick(quick::is_instance),
     Def::new("issubclass", issubclass).slow("_issubclass"),
     Def::new("callable", |vm, args| {
         let [value] = args.exactly::<1>("callable")?;
@@ -69,16 +70,16 @@ pub(super) const FUNCTIONS: &[Def] = &[
         let name = attribute_name(vm, &name)?;
         vm.delete_attr(&object, &name)
     }),
-    Def::new("abs", abs),
-    Def::new("min", |vm, args| extreme(vm, args, "min", std::cmp::Ordering::Less)).slow("_min"),
-    Def::new("max", |vm, args| extreme(vm, args, "max", std::cmp::Ordering::Greater)).slow("_max"),
+    Def::new("abs", abs).quick(quick::abs),
+    Def::new("min", |vm, args| extreme(vm, args, "min", std::cmp::Ordering::Less)).slow("_min").quick(quick::min),
+    Def::new("max", |vm, args| extreme(vm, args, "max", std::cmp::Ordering::Greater)).slow("_max").quick(quick::max),
     Def::new("sum", sum).slow("_sum"),
     Def::new("any", |vm, args| any_all(vm, args, "any", true)).slow("_any"),
     Def::new("all", |vm, args| any_all(vm, args, "all", false)).slow("_all"),
     Def::new("sorted", sorted).slow("_sorted"),
     Def::new("reversed", reversed),
-    Def::new("enumerate", enumerate).slow("_enumerate"),
-    Def::new("zip", zip).slow("_zip"),
+    Def::new("enumerate", enumerate).slow("_enumerate").quick(quick::enumerate),
+    Def::new("zip", zip).slow("_zip").quick(quick::zip),
     Def::new("chr", |vm, args| {
         let [code] = args.exactly::<1>("chr")?;
         match u32::try_from(vm.index_of(&code)?).ok().filter(|c| *c < 0x11_0000) {
@@ -86,7 +87,7 @@ pub(super) const FUNCTIONS: &[Def] = &[
             None => Err(Exc::value("chr() arg not in range(0x110000)")),
         }
     }),
-    Def::new("ord", ord),
+    Def::new("ord", ord).quick(quick::ord),
     Def::new("hex", |vm, args| base(vm, args, "hex", 16)),
     Def::new("oct", |vm, args| base(vm, args, "oct", 8)),
     Def::new("bin", |vm, args| base(vm, args, "bin", 2)),
@@ -141,7 +142,7 @@ fn not_supported(name: &str) -> Exc {
 
 fn locals(vm: &mut Vm) -> Value {
     let Some(frame) = vm.frames.iter().rev().find(|frame| !frame.function.code.source.internal) else { return Value::None };
-    if let Some(names) = &frame.names {
+    if let Some(names) = frame.names() {
         return Value::Dict(names.clone());
     }
     if frame.function.code.name.as_str() == "<module>" {
@@ -149,7 +150,7 @@ fn locals(vm: &mut Vm) -> Value {
     }
     let dict = Dict::new();
     for (i, name) in frame.function.code.slots.iter().enumerate() {
-        let value = match &vm.stack[frame.base + i] {
+        let value = match &vm.stack[frame.base as usize + i] {
             Value::Cell(cell) => cell.value.borrow().clone(),
             other => other.clone(),
         };
@@ -362,6 +363,7 @@ fn attribute_or(result: Result<Value, Exc>, otherwise: impl FnOnce() -> Result<V
                     None => Ok(Value::None),
                 })),
                 slow: None,
+                quick: None,
                 method: false,
                 owner: "",
                 doc: "",

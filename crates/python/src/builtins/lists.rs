@@ -1,11 +1,12 @@
 //! `list` and sorting.
 
 use super::numbers::{COMPARISONS, class_and, wrapped};
-use super::{Def, Types, fill};
+use super::{Def, Types, fill, quick};
 use crate::bytecode::{Binary, Compare};
 use crate::objects::{Args, Exc, Iter, Kind, List, Step, Value};
 use crate::vm::Vm;
 use crate::vm::compare;
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 /// The list that a method is called on.
@@ -42,23 +43,58 @@ fn init(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 /// Sorts a list by its own values, or by keys of the same length. Stable, as CPython's; a list changed meanwhile cannot be.
 pub(super) fn sort_by_keys(vm: &mut Vm, list: &Value, keys: &Value, reverse: bool) -> Result<Value, Exc> {
     let Value::List(list) = list.plain() else { return Err(Exc::ty("not a list")) };
-    let items = list.borrow().clone();
-    let keys = match keys {
-        Value::List(keys) => keys.borrow().clone(),
-        _ => items.clone(),
+    let order = {
+        let items = list.borrow();
+        match keys {
+            Value::List(keys) => order_of(vm, &keys.borrow(), reverse)?,
+            _ => order_of(vm, &items, reverse)?,
+        }
     };
+    vm.reserve(order.len() * size_of::<Value>())?;
+    let mut items = list.borrow_mut();
+    let sorted: Vec<Value> = order.iter().map(|i| std::mem::take(&mut items[*i as usize])).collect();
+    *items = sorted;
+    Ok(Value::None)
+}
+
+/// The places of keys in their order.
+fn order_of(vm: &mut Vm, keys: &[Value], reverse: bool) -> Result<Vec<u32>, Exc> {
+    fn by<K>(keys: &[Value], reverse: bool, key: impl Fn(&Value) -> Option<K>, order: impl Fn(&K, &K) -> Ordering) -> Option<Vec<u32>> {
+        let mut pairs = keys.iter().zip(0..).map(|(value, place)| Some((key(value)?, place))).collect::<Option<Vec<(K, u32)>>>()?;
+        if reverse {
+            pairs.sort_by(|a, b| order(&b.0, &a.0));
+        } else {
+            pairs.sort_by(|a, b| order(&a.0, &b.0));
+        }
+        Some(pairs.into_iter().map(|(_, place)| place).collect())
+    }
+    // Keys of one kind with a total order; a NaN has no place in one.
+    let known = match keys.first() {
+        Some(Value::Int(_)) => by(keys, reverse, |k| if let Value::Int(k) = k { Some(*k) } else { None }, i64::cmp),
+        Some(Value::Float(_)) => by(
+            keys,
+            reverse,
+            |k| if let Value::Float(k) = k { Some(k.get()).filter(|k| !k.is_nan()) } else { None },
+            |a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal),
+        ),
+        Some(Value::Str(_)) => {
+            by(keys, reverse, |k| if let Value::Str(k) = k { Some(k.clone()) } else { None }, |a, b| a.as_str().cmp(b.as_str()))
+        }
+        _ => None,
+    };
+    match known {
+        Some(order) => Ok(order),
+        None => merge_sort(vm, keys, reverse),
+    }
+}
+
+fn merge_sort(vm: &mut Vm, keys: &[Value], reverse: bool) -> Result<Vec<u32>, Exc> {
     if keys.iter().any(compare::needs_python_order) {
         return Err(Exc::slow());
     }
-    let mut order: Vec<u32> = (0..items.len() as u32).collect();
+    let mut order: Vec<u32> = (0..keys.len() as u32).collect();
     let mut failed: Option<Exc> = None;
     let less = |a: &Value, b: &Value, failed: &mut Option<Exc>, vm: &mut Vm| -> bool {
-        match (a, b) {
-            (Value::Int(a), Value::Int(b)) => return a < b,
-            (Value::Float(a), Value::Float(b)) => return a.get() < b.get(),
-            (Value::Str(a), Value::Str(b)) => return a.as_str() < b.as_str(),
-            _ => {}
-        }
         match compare::order(Compare::Lt, a, b, 0) {
             Ok(Some(less)) => less,
             Ok(None) => {
@@ -101,10 +137,7 @@ pub(super) fn sort_by_keys(vm: &mut Vm, list: &Value, keys: &Value, reverse: boo
     if reverse {
         order.reverse();
     }
-    let sorted: Vec<Value> = order.iter().map(|i| items[*i as usize].clone()).collect();
-    let old = std::mem::replace(&mut *list.borrow_mut(), sorted);
-    drop(old);
-    Ok(Value::None)
+    Ok(order)
 }
 
 /// Where an item equal to a value is, between optional bounds.
@@ -192,7 +225,8 @@ const METHODS: &[Def] = &[
         let [_, value] = args.exactly::<2>("list.append")?;
         list.push(value);
         Ok(Value::None)
-    }),
+    })
+    .quick(quick::append),
     Def::new("extend", |vm, args| {
         let [list, iterable] = args.exactly::<2>("list.extend")?;
         vm.extend(&list, &iterable)?;
@@ -220,7 +254,8 @@ const METHODS: &[Def] = &[
             return Err(Exc::new(Kind::IndexError, "pop index out of range"));
         }
         Ok(list.borrow_mut().remove(at as usize))
-    }),
+    })
+    .quick(quick::pop),
     Def::new("remove", |vm, args| {
         let list = this(args)?;
         let [_, value] = args.exactly::<2>("remove")?;

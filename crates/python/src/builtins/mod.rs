@@ -9,11 +9,12 @@ mod internal;
 mod lists;
 mod numbers;
 mod objects;
+mod quick;
 mod sets;
 pub mod strings;
 mod strmethods;
 
-use crate::objects::function::Run;
+use crate::objects::function::{Quick, Run};
 use crate::objects::{Class, Dict, Kind, Layout, Native, NativeFn, Other, Value};
 use crate::vm::Vm;
 use crate::vm::intern::intern;
@@ -25,6 +26,7 @@ pub struct Def {
     pub name: &'static str,
     pub run: NativeFn,
     pub slow: Option<&'static str>,
+    pub quick: Option<Quick>,
     pub kind: DefKind,
 }
 
@@ -42,13 +44,18 @@ pub enum DefKind {
 impl Def {
     /// A native function or method.
     pub const fn new(name: &'static str, run: NativeFn) -> Def {
-        Def { name, run, slow: None, kind: DefKind::Plain }
+        Def { name, run, slow: None, quick: None, kind: DefKind::Plain }
     }
 
     /// With the function of the prelude that takes over where the native cannot do it; empty where the native is only to be run again
     /// with iterables made lists.
     pub const fn slow(self, name: &'static str) -> Def {
         Def { slow: Some(name), ..self }
+    }
+
+    /// With what it does where its arguments are those that it gets most: see [`Native::quick`].
+    pub const fn quick(self, quick: Quick) -> Def {
+        Def { quick: Some(quick), ..self }
     }
 
     /// Of a class: not bound.
@@ -68,7 +75,15 @@ impl Def {
 
     fn native(&self, owner: &'static str) -> Value {
         let method = !owner.is_empty() && self.kind == DefKind::Plain;
-        Value::Native(Rc::new(Native { name: intern(self.name), run: Run::Fn(self.run), slow: self.slow, method, owner, doc: "" }))
+        Value::Native(Rc::new(Native {
+            name: intern(self.name),
+            run: Run::Fn(self.run),
+            slow: self.slow,
+            quick: self.quick,
+            method,
+            owner,
+            doc: "",
+        }))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `int`, `float`, `bool`, `complex`.
 
-use super::{Def, Types, fill};
+use super::{Def, Types, fill, quick};
 use crate::bytecode::{Binary, Compare, Unary};
 use crate::objects::class::Inner;
 use crate::objects::{Args, Class, Exc, Instance, Kind, Other, Value};
@@ -202,7 +202,7 @@ const NUMBER: &[Def] = &[
 ];
 
 const INT: &[Def] = &[
-    Def::new("__new__", int_new).fixed(),
+    Def::new("__new__", int_new).fixed().quick(quick::int_new),
     Def::new("__index__", |_, args| Ok(Value::big(args.values[0].to_big().unwrap_or_default()))),
     Def::new("__invert__", |vm, args| vm.unary(Unary::Invert, args.values[0].plain().clone())),
     Def::new("__ceil__", |_, args| Ok(args.values[0].plain().clone())),
@@ -254,7 +254,7 @@ const INT: &[Def] = &[
 ];
 
 const FLOAT: &[Def] = &[
-    Def::new("__new__", float_new).fixed(),
+    Def::new("__new__", float_new).fixed().quick(quick::float_new),
     Def::new("is_integer", |vm, args| Ok(Value::bool(vm.float_of(&args.values[0])?.fract() == 0.0))),
     Def::new("fromhex", |_, args| {
         let [_, text] = args.exactly::<2>("fromhex")?;

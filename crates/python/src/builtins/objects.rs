@@ -602,6 +602,7 @@ fn step_native() -> Rc<crate::objects::Native> {
             vm.step(&iterator)?.ok_or_else(|| Exc::new(Kind::StopIteration, ""))
         }),
         slow: None,
+        quick: None,
         method: false,
         owner: "",
         doc: "",

@@ -25,7 +25,7 @@ impl Values {
 
 /// `template % values` without Python code.
 pub(crate) fn percent(vm: &mut Vm, template: &Value, values: &Value) -> Result<Value, Exc> {
-    let text = template.as_str().unwrap_or_default().to_string();
+    let text = template.as_str().unwrap_or_default();
     let (all, mapping) = match values {
         Value::Tuple(items) => (items.to_vec(), None),
         Value::Dict(_) => (vec![values.clone()], Some(values.clone())),
@@ -39,7 +39,7 @@ pub(crate) fn percent(vm: &mut Vm, template: &Value, values: &Value) -> Result<V
     let mut values = Values { all, next: 0, mapping };
     let mut out = String::new();
     let mut keyed = false;
-    for piece in Template::new(&text) {
+    for piece in Template::new(text) {
         match piece? {
             Piece::Literal(text) => out.push_str(&text),
             Piece::Conversion(mut conversion) => {
@@ -73,6 +73,9 @@ fn argument(vm: &mut Vm, conversion: &mut Conversion, values: &mut Values) -> Re
 }
 
 fn convert(vm: &mut Vm, conversion: &Conversion, value: &Value) -> Result<String, Exc> {
+    if let ('d' | 'i' | 's' | 'r', Value::Int(number), true) = (conversion.code, value, conversion.is_plain()) {
+        return Ok(number.to_string());
+    }
     Ok(match conversion.code {
         's' => conversion.text(&vm.str_native(value)?)?,
         'r' => conversion.text(&vm.repr_native(value)?)?,

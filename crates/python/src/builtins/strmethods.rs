@@ -1,7 +1,7 @@
 //! `str`.
 
 use super::numbers::{COMMON, COMPARISONS, HASH, class_and, wrapped};
-use super::{Def, Types, fill};
+use super::{Def, Types, fill, quick};
 use crate::objects::{Args, Exc, Str, Value};
 use crate::text::{split, strings, unicode};
 use crate::vm::Vm;
@@ -288,7 +288,7 @@ fn maketrans(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 }
 
 const METHODS: &[Def] = &[
-    Def::new("__new__", new).fixed(),
+    Def::new("__new__", new).fixed().quick(quick::str_new),
     Def::new("__str__", |_, args| this(args).map(Value::Str)),
     Def::new("__len__", |_, args| this(args).map(|t| Value::from(t.len()))),
     Def::new("__iter__", |vm, args| {
@@ -315,8 +315,8 @@ const METHODS: &[Def] = &[
         let [a, b] = args.exactly::<2>("__mod__")?;
         vm.binary(crate::bytecode::Binary::Mod, a.plain().clone(), b)
     }),
-    Def::new("lower", |_, args| simple(args, "lower", str::to_lowercase)),
-    Def::new("upper", |_, args| simple(args, "upper", str::to_uppercase)),
+    Def::new("lower", |_, args| simple(args, "lower", str::to_lowercase)).quick(quick::lower),
+    Def::new("upper", |_, args| simple(args, "upper", str::to_uppercase)).quick(quick::upper),
     Def::new("casefold", |_, args| simple(args, "casefold", unicode::casefold)),
     Def::new("capitalize", |_, args| simple(args, "capitalize", unicode::capitalize)),
     Def::new("title", |_, args| simple(args, "title", unicode::title)),
@@ -333,7 +333,7 @@ const METHODS: &[Def] = &[
     Def::new("islower", |_, args| test(args, "islower", unicode::all_lower)),
     Def::new("isupper", |_, args| test(args, "isupper", unicode::all_upper)),
     Def::new("istitle", |_, args| test(args, "istitle", unicode::is_title)),
-    Def::new("split", |vm, args| splitting(vm, args, false)),
+    Def::new("split", |vm, args| splitting(vm, args, false)).quick(quick::split),
     Def::new("rsplit", |vm, args| splitting(vm, args, true)),
     Def::new("splitlines", |_, args| {
         let text = this(args)?;
@@ -341,7 +341,7 @@ const METHODS: &[Def] = &[
         let keep = !matches!(keep, Value::Unbound) && compare::truth(&keep) == Some(true);
         Ok(Value::list(split::splitlines(text.as_str(), keep).into_iter().map(Value::from).collect()))
     }),
-    Def::new("strip", |vm, args| stripping(vm, args, "strip", strings::Ends::Both)),
+    Def::new("strip", |vm, args| stripping(vm, args, "strip", strings::Ends::Both)).quick(quick::strip),
     Def::new("lstrip", |vm, args| stripping(vm, args, "lstrip", strings::Ends::Left)),
     Def::new("rstrip", |vm, args| stripping(vm, args, "rstrip", strings::Ends::Right)),
     Def::new("find", |vm, args| finding(vm, args, "find", false)),
@@ -354,7 +354,7 @@ const METHODS: &[Def] = &[
         let needle = text_of(vm, &needle, "argument")?;
         Ok(Value::from(part(vm, &text, &start, &stop)?.map_or(0, |(inside, _)| strings::count(inside, needle))))
     }),
-    Def::new("startswith", |vm, args| begins(vm, args, "startswith", false)),
+    Def::new("startswith", |vm, args| begins(vm, args, "startswith", false)).quick(quick::starts_with),
     Def::new("endswith", |vm, args| begins(vm, args, "endswith", true)),
     Def::new("removeprefix", |vm, args| {
         let text = this(args)?;
@@ -368,8 +368,8 @@ const METHODS: &[Def] = &[
         let suffix = text_of(vm, &suffix, "removesuffix() argument")?;
         Ok(Value::str(text.as_str().strip_suffix(suffix).unwrap_or(text.as_str())))
     }),
-    Def::new("replace", replace),
-    Def::new("join", join).slow(""),
+    Def::new("replace", replace).quick(quick::replace),
+    Def::new("join", join).slow("").quick(quick::join),
     Def::new("partition", |vm, args| parted(vm, args, false)),
     Def::new("rpartition", |vm, args| parted(vm, args, true)),
     Def::new("ljust", |vm, args| padding(vm, args, "ljust", strings::ljust)),

@@ -112,6 +112,17 @@ pub enum Op {
     Locals(u16, u16),
     /// A local and a constant.
     LocalConst(u16, u16),
+    /// A local's attribute.
+    LocalAttr(u16, u16),
+    /// [`LoadMethod`](Op::LoadMethod) of a local.
+    LocalMethod(u16, u16),
+    BinaryLocals(Binary, u16, u16),
+    BinaryLocalConst(Binary, u16, u16),
+    /// The right operand is a local.
+    BinaryLocal(Binary, u16),
+    /// The right operand is a constant.
+    BinaryConst(Binary, u16),
+    CompareLocalConst(Compare, u16, u16),
     /// Fills the slot with a new cell that holds what the slot held.
     MakeCell(u32),
     /// The cell in a slot itself.
@@ -225,6 +236,18 @@ pub enum Op {
     Annotate(u32),
 }
 
+impl Op {
+    /// Whether another frame may be topmost after it.
+    #[inline(always)]
+    pub fn transfers(self) -> bool {
+        use Op::*;
+        matches!(
+            self,
+            CallKeywords(..) | CallSpread(_) | Yield | YieldFrom | MakeGenerator | Reraise | Raise(_) | Enter | Exit | ExitException
+        )
+    }
+}
+
 /// A place that looks up a name, with what it found last.
 pub struct Site {
     pub name: Rc<Str>,
@@ -241,7 +264,7 @@ pub enum Cache {
     Instance { class: u64, place: u32 },
     /// A method of the class; the site's value.
     Method { class: u64 },
-    /// A global at this place.
+    /// A global, or an attribute of a module, at this place.
     Global { place: u32 },
     /// A builtin: valid while the globals have these keys.
     Builtin { keys: u64, place: u32 },
@@ -288,6 +311,9 @@ pub struct Code {
     pub keyword_only: usize,
     pub star: bool,
     pub star_star: bool,
+    /// How many arguments a call needs that only has to be given room for its other `locals`: no cells, stars or keyword-only ones.
+    pub exact: Option<usize>,
+    pub locals: usize,
     pub generator: bool,
     pub class_body: bool,
     pub doc: Value,

@@ -351,6 +351,8 @@ impl<'a> Unit<'a> {
         super::peephole::combine(&mut ops);
         let scope = &self.context.scopes.all[self.scope];
         let positions = self.ranges.iter().map(|range| self.position(*range)).collect();
+        let exact = (self.free.is_empty() && !self.star && !self.star_star && self.keyword_only == 0).then_some(self.positional);
+        let locals = self.slots.len() - self.positional.min(self.slots.len());
         Code {
             name: crate::vm::intern::intern(&self.name),
             qualname: crate::vm::intern::intern(&self.qualname),
@@ -369,6 +371,8 @@ impl<'a> Unit<'a> {
             keyword_only: self.keyword_only,
             star: self.star,
             star_star: self.star_star,
+            exact,
+            locals,
             generator: scope.generator,
             class_body: scope.kind == ScopeKind::Class,
             doc: self.doc,

@@ -12,7 +12,7 @@ const FUNCTIONS: &[Def] = &[
         let [] = args.exactly::<0>("frames")?;
         let frames = vm.frames.iter().rev().map(|frame| {
             let code = &frame.function.code;
-            let line = traceback::line(&TracePoint { code: code.clone(), at: frame.ip.saturating_sub(1) });
+            let line = traceback::line(&TracePoint { code: code.clone(), at: frame.ip.saturating_sub(1) as usize });
             Value::tuple(vec![
                 Value::str(code.source.file.to_string()),
                 Value::Int(i64::from(line)),

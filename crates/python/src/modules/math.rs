@@ -17,6 +17,10 @@ macro_rules! real {
             let x = vm.float_of(&x)?;
             Ok(Value::float(math::checked(x, $overflows, $f)?))
         })
+        .quick(|_, args| {
+            let [Value::Float(x)] = args else { return None };
+            Some($f(x.get())).filter(|y: &f64| y.is_finite()).map(Value::float)
+        })
     };
 }
 

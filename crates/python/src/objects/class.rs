@@ -1,6 +1,6 @@
 //! Classes and their instances.
 
-use super::{Dict, Str, Value, exception::ExcData, memory};
+use super::{Dict, Function, Native, Str, Value, exception::ExcData, memory};
 use std::any::Any;
 use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::rc::{Rc, Weak};
@@ -37,6 +37,19 @@ pub struct Class {
     pub shadowed: Cell<bool>,
     /// Names of `__slots__`, where every class up to `object` has them.
     pub slots: RefCell<Option<Vec<Rc<Str>>>>,
+    /// How its instances are made, found at this version.
+    pub make: RefCell<Option<(u64, Make)>>,
+}
+
+/// How a call of a class makes an instance.
+#[derive(Clone)]
+pub enum Make {
+    /// By looking up `__call__`, `__new__` and `__init__`.
+    General,
+    /// A builtin: its `__new__` does everything.
+    Native(Rc<Native>),
+    /// A plain object, given to `__init__` in Python.
+    Init(Rc<Function>),
 }
 
 impl Class {
@@ -70,6 +83,7 @@ impl Class {
             mutable,
             shadowed: Cell::new(false),
             slots: RefCell::new(None),
+            make: RefCell::new(None),
         });
         memory::charge(400);
         for base in class.bases.borrow().iter() {

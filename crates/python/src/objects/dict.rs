@@ -50,6 +50,15 @@ impl Table {
         self.entries.get(place)
     }
 
+    /// The value at a place, if its key is this very name.
+    #[inline(always)]
+    pub fn named(&self, place: u32, name: &Rc<Str>) -> Option<Value> {
+        match self.entries.get(place as usize) {
+            Some(Entry { key: Value::Str(key), value, .. }) if Rc::ptr_eq(key, name) => Some(value.clone()),
+            _ => None,
+        }
+    }
+
     /// Replaces the value at a place that [`find`](Self::find) gave.
     #[inline]
     pub fn replace(&mut self, place: usize, value: Value) -> Value {
@@ -283,7 +292,7 @@ impl Dict {
 
     /// Sets the value of a name given as text.
     pub fn set(&self, name: &str, value: Value) {
-        self.set_str(&Str::new(name.to_string()), value);
+        self.set_str(&crate::vm::intern::intern(name), value);
     }
 
     /// Removes a name.

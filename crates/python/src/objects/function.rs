@@ -118,6 +118,9 @@ impl Args {
 /// A native function.
 pub type NativeFn = fn(&mut Vm, &mut Args) -> Result<Value, Exc>;
 
+/// A native's answer to positional arguments where they lie, if it has one at once.
+pub type Quick = fn(&Vm, &[Value]) -> Option<Value>;
+
 /// How a native is run.
 pub enum Run {
     Fn(NativeFn),
@@ -130,6 +133,9 @@ pub struct Native {
     pub run: Run,
     /// The function of the prelude that does what the native cannot ([`super::exception::Signal::Slow`]).
     pub slow: Option<&'static str>,
+    /// Asked first: what it does with the arguments it gets most, without an error and without Python code. Where it gives nothing,
+    /// and has changed nothing, `run` does all.
+    pub quick: Option<Quick>,
     /// Whether it binds to instances when found on a class.
     pub method: bool,
     /// The type it is a method of, for messages; empty for functions.

@@ -15,8 +15,9 @@ pub enum State {
 }
 
 /// A frame taken off the machine, with its part of the stacks.
+#[derive(Default)]
 pub struct Saved {
-    pub frame: Frame,
+    pub frame: Option<Frame>,
     pub values: Vec<Value>,
     pub blocks: Vec<Block>,
     /// The exception being handled inside.
@@ -48,7 +49,7 @@ impl Drop for Generator {
                 return;
             }
             let Saved { frame, values, handled, .. } = *saved;
-            memory::bury(values.into_iter().chain([handled, Value::Function(frame.function)]));
+            memory::bury(values.into_iter().chain([handled]).chain(frame.map(|frame| Value::Function(frame.function))));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Dict, Exc, Kind, List, Range, Set, Str, Tuple, Value, ViewKind, memory};
 use crate::vm::Vm;
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -64,6 +65,34 @@ impl Iter {
         }
     }
 
+    /// The next value, or `None` at the end, where that takes no more than reading it: otherwise no answer.
+    #[inline(always)]
+    pub fn quick(&self) -> Option<Option<Value>> {
+        match &mut *self.step.try_borrow_mut().ok()? {
+            Step::Range { next, left, step } => {
+                if *left == 0 {
+                    return Some(None);
+                }
+                let value = *next;
+                *left -= 1;
+                *next = next.wrapping_add(*step);
+                Some(Some(Value::Int(value)))
+            }
+            Step::List(list, at) => {
+                // At the end the iterator forgets the list: `next` does that.
+                let value = list.borrow().get(*at)?.clone();
+                *at += 1;
+                Some(Some(value))
+            }
+            Step::Tuple(tuple, at) => {
+                let value = tuple.get(*at)?.clone();
+                *at += 1;
+                Some(Some(value))
+            }
+            _ => None,
+        }
+    }
+
     /// The next value, or `None` at the end.
     #[inline]
     pub fn next(&self, vm: &mut Vm) -> Result<Option<Value>, Exc> {
@@ -99,7 +128,7 @@ fn pair(kind: ViewKind, key: &Value, value: &Value) -> Value {
     match kind {
         ViewKind::Keys => key.clone(),
         ViewKind::Values => value.clone(),
-        ViewKind::Items => Value::tuple(vec![key.clone(), value.clone()]),
+        ViewKind::Items => Value::Tuple(Rc::new([key.clone(), value.clone()].into_iter().collect())),
     }
 }
 
@@ -179,18 +208,18 @@ fn advance(step: &mut Step, vm: &mut Vm) -> Result<Option<Value>, Exc> {
             None => None,
             Some(value) => {
                 *count += 1;
-                Some(Value::tuple(vec![Value::Int(*count - 1), value]))
+                Some(Value::Tuple(Rc::new([Value::Int(*count - 1), value].into_iter().collect())))
             }
         },
         Step::Zip(inner) => {
-            let mut values = Vec::with_capacity(inner.len());
+            let mut values: SmallVec<[Value; 3]> = SmallVec::new();
             for iterator in inner.iter() {
                 match vm.step(iterator)? {
                     Some(value) => values.push(value),
                     None => return Ok(None),
                 }
             }
-            if inner.is_empty() { None } else { Some(Value::tuple(values)) }
+            if inner.is_empty() { None } else { Some(Value::Tuple(Rc::new(values.into_iter().collect()))) }
         }
         Step::Values(values) => values.next(),
         Step::Native(_, next) => next(vm)?,

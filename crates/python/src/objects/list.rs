@@ -1,6 +1,7 @@
 //! Lists and tuples.
 
 use super::{Value, memory};
+use smallvec::SmallVec;
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::ops::Deref;
 
@@ -74,14 +75,25 @@ impl Drop for List {
     }
 }
 
-/// A tuple.
-pub struct Tuple(Vec<Value>);
+/// A tuple; up to three items lie in it.
+pub struct Tuple(SmallVec<[Value; 3]>);
 
 impl Tuple {
     /// A tuple of these values.
     pub fn new(items: Vec<Value>) -> Tuple {
-        memory::charge(items.capacity() * size_of::<Value>() + 40);
-        Tuple(items)
+        items.into_iter().collect()
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Tuple>() + 16 + if self.0.spilled() { self.0.capacity() * size_of::<Value>() } else { 0 }
+    }
+}
+
+impl FromIterator<Value> for Tuple {
+    fn from_iter<T: IntoIterator<Item = Value>>(items: T) -> Tuple {
+        let tuple = Tuple(items.into_iter().collect());
+        memory::charge(tuple.bytes());
+        tuple
     }
 }
 
@@ -95,7 +107,7 @@ impl Deref for Tuple {
 
 impl Drop for Tuple {
     fn drop(&mut self) {
-        memory::release(self.0.capacity() * size_of::<Value>() + 40);
-        memory::bury(std::mem::take(&mut self.0));
+        memory::release(self.bytes());
+        memory::bury(self.0.drain(..));
     }
 }

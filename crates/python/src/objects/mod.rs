@@ -31,7 +31,7 @@ use std::cell::{Cell as StdCell, RefCell};
 use std::rc::Rc;
 
 /// A Python value.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub enum Value {
     /// Not a value of Python: an unset local, a deleted entry.
     #[default]
@@ -242,7 +242,57 @@ impl Drop for Other {
     }
 }
 
+impl Clone for Value {
+    /// A word by copying it, here; the rest by one more reference, elsewhere.
+    #[inline(always)]
+    fn clone(&self) -> Value {
+        match self {
+            Value::Unbound => Value::Unbound,
+            Value::None => Value::None,
+            Value::NotImplemented => Value::NotImplemented,
+            Value::Ellipsis => Value::Ellipsis,
+            Value::Bool(value) => Value::Bool(*value),
+            Value::Int(value) => Value::Int(*value),
+            Value::Float(value) => Value::Float(*value),
+            counted => counted.share(),
+        }
+    }
+}
+
 impl Value {
+    /// One more reference to what is counted.
+    fn share(&self) -> Value {
+        match self {
+            Value::Big(value) => Value::Big(Rc::clone(value)),
+            Value::Str(value) => Value::Str(Rc::clone(value)),
+            Value::Bytes(value) => Value::Bytes(Rc::clone(value)),
+            Value::List(value) => Value::List(Rc::clone(value)),
+            Value::Tuple(value) => Value::Tuple(Rc::clone(value)),
+            Value::Dict(value) => Value::Dict(Rc::clone(value)),
+            Value::Set(value) => Value::Set(Rc::clone(value)),
+            Value::Range(value) => Value::Range(Rc::clone(value)),
+            Value::Slice(value) => Value::Slice(Rc::clone(value)),
+            Value::Function(value) => Value::Function(Rc::clone(value)),
+            Value::Native(value) => Value::Native(Rc::clone(value)),
+            Value::Method(value) => Value::Method(Rc::clone(value)),
+            Value::Class(value) => Value::Class(Rc::clone(value)),
+            Value::Instance(value) => Value::Instance(Rc::clone(value)),
+            Value::Module(value) => Value::Module(Rc::clone(value)),
+            Value::Generator(value) => Value::Generator(Rc::clone(value)),
+            Value::Iterator(value) => Value::Iterator(Rc::clone(value)),
+            Value::Cell(value) => Value::Cell(Rc::clone(value)),
+            Value::Code(value) => Value::Code(Rc::clone(value)),
+            Value::Other(value) => Value::Other(Rc::clone(value)),
+            word => word.clone(),
+        }
+    }
+
+    /// Drops it: a word here, by forgetting it, the rest elsewhere.
+    #[inline(always)]
+    pub fn release(self) {
+        if self.is_word() { std::mem::forget(self) } else { drop(self) }
+    }
+
     /// A float.
     #[inline(always)]
     pub fn float(value: f64) -> Value {
@@ -256,8 +306,8 @@ impl Value {
     }
 
     /// A string.
-    pub fn str(text: impl Into<String>) -> Value {
-        Value::Str(Str::new(text.into()))
+    pub fn str(text: impl Into<compact_str::CompactString>) -> Value {
+        Value::Str(Str::new(text))
     }
 
     /// A tuple.
@@ -281,19 +331,16 @@ impl Value {
         }
     }
 
+    /// Whether it lies in its two words: nothing happens when it is dropped.
+    #[inline(always)]
+    pub fn is_word(&self) -> bool {
+        use Value::*;
+        matches!(self, Unbound | None | NotImplemented | Ellipsis | Bool(_) | Int(_) | Float(_))
+    }
+
     /// Whether dropping it may drop others.
     pub fn is_heap(&self) -> bool {
-        !matches!(
-            self,
-            Value::Unbound
-                | Value::None
-                | Value::NotImplemented
-                | Value::Ellipsis
-                | Value::Bool(_)
-                | Value::Int(_)
-                | Value::Float(_)
-                | Value::Str(_)
-        )
+        !self.is_word() && !matches!(self, Value::Str(_))
     }
 
     /// `a is b`.

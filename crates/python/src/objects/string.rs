@@ -1,13 +1,14 @@
 //! Strings: UTF-8 inside, code points outside.
 
 use super::memory;
+use compact_str::CompactString;
 use std::cell::Cell;
 use std::hash::Hasher;
 use std::rc::Rc;
 
-/// A string. Positions of Python are code points; for ASCII they are bytes.
+/// A string; up to 24 bytes lie in it. Positions of Python are code points; for ASCII they are bytes.
 pub struct Str {
-    text: String,
+    text: CompactString,
     hash: Cell<u64>,
     chars: Cell<usize>,
 }
@@ -16,7 +17,8 @@ const UNKNOWN: usize = usize::MAX;
 
 impl Str {
     /// A string with this text.
-    pub fn new(text: String) -> Rc<Str> {
+    pub fn new(text: impl Into<CompactString>) -> Rc<Str> {
+        let text: CompactString = text.into();
         memory::charge(text.capacity() + 48);
         Rc::new(Str { text, hash: Cell::new(0), chars: Cell::new(UNKNOWN) })
     }

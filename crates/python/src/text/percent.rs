@@ -166,6 +166,13 @@ impl Iterator for Template {
 }
 
 impl Conversion {
+    /// Whether it says no more than its code.
+    pub fn is_plain(&self) -> bool {
+        !(self.left || self.plus || self.space || self.alternate || self.zero)
+            && self.width == Amount::None
+            && self.precision == Amount::None
+    }
+
     /// Sets a width that was taken from the values: a negative one means left.
     pub fn set_width(&mut self, width: i64) -> Result<(), Failure> {
         self.left |= width < 0;

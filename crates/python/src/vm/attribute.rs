@@ -7,55 +7,67 @@ use crate::objects::{Class, Dict, Exc, Instance, Kind, Method, Other, Str, Value
 use std::rc::Rc;
 
 impl Vm {
-    /// The attribute of a site, by what it found last where that still holds.
-    #[inline]
-    pub(crate) fn load_attr(&mut self, object: &Value, site: &Site) -> Result<Value, Exc> {
-        if let Value::Instance(instance) = object {
-            let class = instance.class();
-            if let Cache::Instance { class: version, place } = site.cache.get()
-                && version == class.version()
-                && let Some(attrs) = instance.attrs()
-            {
-                let table = attrs.borrow();
-                if let Some(entry) = table.slot(place as usize)
-                    && let Value::Str(key) = &entry.key
-                    && Rc::ptr_eq(key, &site.name)
+    /// The attribute of a site, where what it found last still holds.
+    #[inline(always)]
+    pub(super) fn quick_attr(&self, object: &Value, site: &Site) -> Option<Value> {
+        match (object, site.cache.get()) {
+            (Value::Instance(instance), Cache::Instance { class, place }) if class == instance.class().version() => {
+                instance.attrs()?.borrow().named(place, &site.name)
+            }
+            (Value::Module(module), Cache::Global { place }) => module.attrs.borrow().named(place, &site.name),
+            _ => None,
+        }
+    }
+
+    /// The method of a site as a function that takes the object first, where what it found last still holds.
+    #[inline(always)]
+    pub(super) fn quick_method(&self, object: &Value, site: &Site) -> Option<Value> {
+        let Cache::Method { class } = site.cache.get() else { return None };
+        let now = match object {
+            Value::Instance(instance) => instance.class().version(),
+            Value::Class(_) | Value::Module(_) | Value::Function(_) | Value::Other(_) | Value::Unbound => return None,
+            other => self.types.of_ref(other).version(),
+        };
+        (class == now).then(|| site.value.borrow().clone())
+    }
+
+    /// The attribute of a site; what it finds is remembered there.
+    pub(super) fn load_attr(&mut self, object: &Value, site: &Site) -> Result<Value, Exc> {
+        match object {
+            Value::Instance(instance) => {
+                let class = instance.class();
+                if let Some(attrs) = instance.attrs()
+                    && class.lookup(&site.name).is_none()
+                    && class.lookup(&self.names.getattribute).is_none_or(|found| matches!(found, Value::Native(_)))
                 {
-                    return Ok(entry.value.clone());
+                    let table = attrs.borrow();
+                    if let Some(place) = table.find_str(&site.name) {
+                        if table.named(place as u32, &site.name).is_some() {
+                            site.cache.set(Cache::Instance { class: class.version(), place: place as u32 });
+                        }
+                        return Ok(table.slots()[place].value.clone());
+                    }
                 }
             }
-            if let Some(attrs) = instance.attrs()
-                && class.lookup(&site.name).is_none()
-                && class.lookup(&self.names.getattribute).is_none_or(|found| matches!(found, Value::Native(_)))
-            {
-                let table = attrs.borrow();
+            Value::Module(module) => {
+                let table = module.attrs.borrow();
                 if let Some(place) = table.find_str(&site.name) {
-                    if matches!(&table.slots()[place].key, Value::Str(key) if Rc::ptr_eq(key, &site.name)) {
-                        site.cache.set(Cache::Instance { class: class.version(), place: place as u32 });
+                    if table.named(place as u32, &site.name).is_some() {
+                        site.cache.set(Cache::Global { place: place as u32 });
                     }
                     return Ok(table.slots()[place].value.clone());
                 }
             }
-        }
-        if let Value::Module(module) = object
-            && let Some(value) = module.attrs.get_str(&site.name)
-        {
-            return Ok(value);
+            _ => {}
         }
         self.get_attr(object, &site.name)
     }
 
-    /// The method of a site as a function that takes the object first; `None` where it is anything else.
-    #[inline]
+    /// The method of a site as a function that takes the object first; `None` where it is anything else. What it finds is remembered.
     pub(crate) fn load_method(&mut self, object: &Value, site: &Site) -> Option<Value> {
         match object {
             Value::Instance(instance) => {
                 let class = instance.class();
-                if let Cache::Method { class: version } = site.cache.get()
-                    && version == class.version()
-                {
-                    return Some(site.value.borrow().clone());
-                }
                 let found = class.lookup(&site.name)?;
                 let is_method = matches!(&found, Value::Function(_)) || matches!(&found, Value::Native(native) if native.method);
                 if !is_method
@@ -73,11 +85,6 @@ impl Vm {
             Value::Class(_) | Value::Module(_) | Value::Function(_) | Value::Other(_) => None,
             other => {
                 let class = self.types.of_ref(other);
-                if let Cache::Method { class: version } = site.cache.get()
-                    && version == class.version()
-                {
-                    return Some(site.value.borrow().clone());
-                }
                 match class.lookup(&site.name) {
                     Some(found @ Value::Native(_)) if matches!(&found, Value::Native(native) if native.method) => {
                         site.cache.set(Cache::Method { class: class.version() });

@@ -1,6 +1,6 @@
 //! Calls: of functions in Python by pushing a frame, of natives at once, of classes by way of `__new__` and `__init__`.
 
-use super::frame::{After, Frame};
+use super::frame::{After, Frame, Waiting};
 use super::{Exit, Vm};
 use crate::bytecode::Code;
 use crate::objects::exception::{Call, Signal};
@@ -18,9 +18,7 @@ impl Vm {
                 Ok(None)
             }
             Value::Native(native) => {
-                if self.fuel > 0 {
-                    self.fuel -= 1;
-                }
+                self.steps = self.steps.saturating_sub(1);
                 self.run_native(native, args).map(Some)
             }
             Value::Method(method) => {
@@ -75,18 +73,24 @@ impl Vm {
 
     /// Runs a native. What it cannot do itself becomes a call of Python code.
     pub(crate) fn run_native(&mut self, native: &Rc<Native>, mut args: Args) -> Result<Value, Exc> {
-        let Some(slow) = native.slow else {
+        if native.slow.is_none() {
             return match &native.run {
                 Run::Fn(run) => run(self, &mut args),
                 Run::Closure(run) => run(self, &mut args),
             };
-        };
+        }
         let kept = Args { values: args.values.clone(), keywords: args.keywords.clone() };
         let result = match &native.run {
             Run::Fn(run) => run(self, &mut args),
             Run::Closure(run) => run(self, &mut args),
         };
-        let Err(exc) = result else { return result };
+        result.or_else(|exc| self.hand_over(native, exc, kept))
+    }
+
+    /// What a native could not do itself, with its arguments as they were.
+    #[cold]
+    pub(crate) fn hand_over(&mut self, native: &Rc<Native>, exc: Exc, kept: Args) -> Result<Value, Exc> {
+        let Some(slow) = native.slow else { return Err(exc) };
         match *exc.0 {
             Signal::Slow if !slow.is_empty() => {
                 let function = self.prelude_function(slow);
@@ -122,9 +126,11 @@ impl Vm {
             self.stack.truncate(floor);
             return Err(exc);
         }
-        self.open_frame(function.clone(), floor, floor);
-        if let Some(frame) = self.frames.last_mut() {
-            frame.names = names;
+        self.open_frame(function.clone(), floor, floor, After::Push);
+        if names.is_some()
+            && let Some(frame) = self.frames.last_mut()
+        {
+            frame.extra.get_or_insert_default().names = names;
         }
         Ok(())
     }
@@ -132,7 +138,7 @@ impl Vm {
     /// Counts a call against fuel, recursion and memory.
     #[inline]
     pub(crate) fn enter(&mut self) -> Result<(), Exc> {
-        self.fuel = self.fuel.saturating_sub(1);
+        self.steps = self.steps.saturating_sub(1);
         if self.frames.len() >= self.limits.recursion {
             return Err(Exc::new(Kind::RecursionError, "maximum recursion depth exceeded"));
         }
@@ -141,29 +147,21 @@ impl Vm {
 
     /// A frame whose parameters lie on the stack from `base` on.
     #[inline]
-    pub(crate) fn open_frame(&mut self, function: Rc<Function>, base: usize, floor: usize) {
+    pub(crate) fn open_frame(&mut self, function: Rc<Function>, base: usize, floor: usize, after: After) {
         let code = &function.code;
         let slots = code.slots.len();
         let free = code.free_start;
-        self.stack.resize(base + free, Value::Unbound);
+        while self.stack.len() < base + free {
+            self.stack.push(Value::Unbound);
+        }
         if slots > free {
             for cell in &function.closure {
                 self.stack.push(Value::Cell(cell.clone()));
             }
             self.stack.resize(base + slots, Value::Unbound);
         }
-        let blocks = self.blocks.len();
-        self.frames.push(Frame {
-            function,
-            ip: 0,
-            base,
-            floor,
-            blocks,
-            after: After::Push,
-            names: None,
-            generator: None,
-            outer_handled: Value::None,
-        });
+        let (base, floor, blocks) = (base as u32, floor as u32, self.blocks.len() as u32);
+        self.frames.push(Frame { function, ip: 0, base, floor, blocks, after, extra: None });
     }
 
     /// Pushes the values of a function's parameters.
@@ -392,18 +390,18 @@ impl Vm {
                         after = After::Push;
                     }
                     After::Finish => return Err(Exit::Done(value)),
-                    After::Call { then, outer, .. } => {
-                        result = match then {
+                    After::Call(waiting) => {
+                        result = match waiting.then {
                             Some(then) => then(self, value),
                             None => Ok(value),
                         };
-                        after = *outer;
+                        after = waiting.outer;
                     }
                 },
                 Err(exc) => match *exc.0 {
                     Signal::Call(Call { callable, args, then, catch, names }) => {
                         if then.is_some() || catch.is_some() {
-                            after = After::Call { then, catch, outer: Box::new(after) };
+                            after = After::Call(Box::new(Waiting { then, catch, outer: after }));
                         }
                         if let (Some(names), Value::Function(function)) = (names, &callable) {
                             match self.push_function(function, args, Some(names)) {
@@ -465,33 +463,29 @@ impl Vm {
             _ => {}
         }
         self.enter()?;
-        let Some(saved) = generator.saved.borrow_mut().take() else { return Err(Exc::new(Kind::StopIteration, "")) };
-        let mut saved = *saved;
+        let Some(mut saved) = generator.saved.borrow_mut().take() else { return Err(Exc::new(Kind::StopIteration, "")) };
+        let Some(mut frame) = saved.frame.take() else { return Err(Exc::new(Kind::StopIteration, "")) };
         let floor = self.stack.len();
         self.stack.append(&mut saved.values);
-        let blocks = self.blocks.len();
-        for block in &saved.blocks {
+        let blocks = self.blocks.len() as u32;
+        for block in saved.blocks.drain(..) {
             self.blocks.push(super::frame::Block { handler: block.handler, depth: block.depth + floor as u32 });
         }
-        let mut frame = saved.frame;
-        frame.base = floor;
-        frame.floor = floor;
-        frame.blocks = blocks;
-        frame.generator = Some(generator.clone());
-        self.frames.push(frame);
+        (frame.base, frame.floor, frame.blocks) = (floor as u32, floor as u32, blocks);
         if generator.state.get() != State::Created {
             self.stack.push(value.unwrap_or(Value::None));
         }
         generator.state.set(State::Running);
         // What the caller handles waits in the generator, and the other way round.
-        let inner = saved.handled;
-        let outer = self.handled.clone();
-        if !matches!(inner, Value::None) {
+        let inner = std::mem::take(&mut saved.handled);
+        let extra = frame.extra.get_or_insert_default();
+        extra.generator = Some(generator.clone());
+        extra.spare = Some(saved);
+        extra.outer_handled = self.handled.clone();
+        if !matches!(inner, Value::None | Value::Unbound) {
             self.handled = inner;
         }
-        if let Some(frame) = self.frames.last_mut() {
-            frame.outer_handled = outer;
-        }
+        self.frames.push(frame);
         Ok(())
     }
 }

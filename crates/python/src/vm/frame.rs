@@ -1,6 +1,7 @@
 //! Frames, and what becomes of their results.
 
 use crate::objects::exception::Then;
+use crate::objects::generator::Saved;
 use crate::objects::{Dict, Function, Generator, Kind, Value};
 use std::rc::Rc;
 
@@ -18,13 +19,16 @@ pub enum After {
     /// It is what the iterator of `yield from` yields; at its end its result replaces it.
     Send,
     /// Native code goes on with it, or with the exception; what that gives goes further.
-    Call {
-        then: Option<Then>,
-        catch: Option<(Kind, Then)>,
-        outer: Box<After>,
-    },
+    Call(Box<Waiting>),
     /// The run ends with it.
     Finish,
+}
+
+/// Native code that waits for a call.
+pub struct Waiting {
+    pub then: Option<Then>,
+    pub catch: Option<(Kind, Then)>,
+    pub outer: After,
 }
 
 /// A block of `try` or `with`: where its handler is, and how much of the stack it keeps.
@@ -37,17 +41,33 @@ pub struct Block {
 /// A call of a function that runs.
 pub struct Frame {
     pub function: Rc<Function>,
-    pub ip: usize,
+    pub ip: u32,
     /// Where its slots begin on the stack.
-    pub base: usize,
+    pub base: u32,
     /// What is left of the stack when it ends.
-    pub floor: usize,
+    pub floor: u32,
     /// Blocks from here on are its own.
-    pub blocks: usize,
+    pub blocks: u32,
     pub after: After,
+    /// What only the body of a class and a generator have.
+    pub extra: Option<Box<Extra>>,
+}
+
+/// What few frames have.
+#[derive(Default)]
+pub struct Extra {
     /// The namespace of a class's body.
     pub names: Option<Rc<Dict>>,
     pub generator: Option<Rc<Generator>>,
     /// What was handled outside when the generator was resumed.
     pub outer_handled: Value,
+    /// What the generator's frame was kept in, to be kept in again.
+    pub spare: Option<Box<Saved>>,
+}
+
+impl Frame {
+    /// The namespace of a class's body.
+    pub fn names(&self) -> Option<&Rc<Dict>> {
+        self.extra.as_ref()?.names.as_ref()
+    }
 }

@@ -8,7 +8,7 @@ use crate::objects::{Exc, Iter, Other, Step, Value, ViewKind};
 
 impl Vm {
     /// `iter(value)` of a builtin value; `None` where it is none.
-    pub fn native_iter(&mut self, value: &Value) -> Option<Value> {
+    pub fn native_iter(&self, value: &Value) -> Option<Value> {
         Some(Iter::value(match value {
             Value::List(list) => Step::List(list.clone(), 0),
             Value::Tuple(items) => Step::Tuple(items.clone(), 0),
@@ -114,7 +114,7 @@ impl Vm {
                 if generator.state.get() == State::Finished {
                     self.stack.pop();
                     if let Some(frame) = self.frames.last_mut() {
-                        frame.ip = target as usize;
+                        frame.ip = target;
                     }
                     return Ok(());
                 }

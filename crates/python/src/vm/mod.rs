@@ -1,5 +1,6 @@
 //! The machine: frames, operands and exceptions on the heap, so that a run can stop between two instructions and go on later.
 
+mod apply;
 pub mod attribute;
 pub mod call;
 pub mod class;
@@ -12,12 +13,14 @@ pub mod iterate;
 pub mod names;
 pub mod number;
 pub mod operator;
+mod quick;
 mod raise;
 mod rare;
 pub mod repr;
 mod run;
 mod suggest;
 pub mod traceback;
+mod transfer;
 mod unwind;
 
 use crate::bytecode::{Code, Source};
@@ -74,7 +77,10 @@ pub struct Vm {
     pub(crate) blocks: Vec<Block>,
     /// The exception being handled, or nothing.
     pub(crate) handled: Value,
-    pub(crate) fuel: u64,
+    /// Fuel not granted yet.
+    fuel: u64,
+    /// Fuel granted: when it is spent, the machine looks at its limits and grants more.
+    steps: u32,
     waiting: Option<After>,
     pub types: crate::builtins::Types,
     pub names: Names,
@@ -95,7 +101,6 @@ pub struct Vm {
     pub interrupt: bool,
     /// What native modules keep between calls, by their names.
     pub state: FxHashMap<&'static str, Box<dyn std::any::Any>>,
-    steps_until_check: u32,
 }
 
 impl Vm {
@@ -109,6 +114,7 @@ impl Vm {
             blocks: Vec::new(),
             handled: Value::None,
             fuel: 0,
+            steps: 0,
             waiting: None,
             types,
             names: Names::default(),
@@ -124,7 +130,6 @@ impl Vm {
             chars,
             interrupt: false,
             state: FxHashMap::default(),
-            steps_until_check: 1000,
         };
         crate::builtins::install(&mut vm);
         crate::modules::install(&mut vm);
@@ -196,7 +201,7 @@ impl Vm {
 
     /// Runs until it is done, fuel is spent (one for each call and each turn of a loop), or the host must answer.
     pub fn run(&mut self, fuel: u64) -> Outcome {
-        self.fuel = fuel;
+        (self.fuel, self.steps) = (fuel, 0);
         if self.waiting.is_some() {
             return Outcome::OutOfFuel;
         }
@@ -230,7 +235,7 @@ impl Vm {
             link = next;
         }
         if needed {
-            self.fuel = 100_000;
+            (self.fuel, self.steps) = (100_000, 0);
             self.start_call(self.prelude_function("_render"), vec![exception.clone()]);
             self.execute();
         }
@@ -238,7 +243,7 @@ impl Vm {
 
     /// Gives the value that the run waits for, or an exception, and runs on.
     pub fn resume(&mut self, result: Result<Value, Exc>, fuel: u64) -> Outcome {
-        self.fuel = fuel;
+        (self.fuel, self.steps) = (fuel, 0);
         let Some(after) = self.waiting.take() else { return self.run(fuel) };
         let settled = self.settle(result, after);
         let exit = match settled {
@@ -388,6 +393,7 @@ impl Vm {
             name: intern::intern(name),
             run: crate::objects::function::Run::Fn(run),
             slow: None,
+            quick: None,
             method: false,
             owner: "",
             doc: "",

@@ -3,7 +3,7 @@
 use super::Vm;
 use super::frame::{After, Block};
 use super::run::{unbound, unbound_cell, undefined};
-use crate::bytecode::{Cache, Code, Op};
+use crate::bytecode::{Binary, Cache, Code, Op};
 use crate::objects::{Cell, Dict, Exc, Function, Kind, Slice, Value};
 use num_traits::ToPrimitive;
 use std::cell::{OnceCell, RefCell};
@@ -39,6 +39,24 @@ impl Vm {
             };
         }
         match op {
+            Op::Unary(op) => {
+                let value = pop!();
+                push!(self.unary(op, value));
+            }
+            Op::Dup2 => {
+                let len = self.stack.len();
+                let (a, b) = (self.stack[len - 2].clone(), self.stack[len - 1].clone());
+                self.stack.push(a);
+                self.stack.push(b);
+            }
+            Op::Rot3 => {
+                let len = self.stack.len();
+                self.stack[len - 3..].rotate_right(1);
+            }
+            Op::YieldIter => {
+                let value = pop!();
+                push!(self.iter(&value));
+            }
             Op::DeleteLocal(slot) => {
                 let old = std::mem::take(&mut self.stack[base + slot as usize]);
                 if matches!(old, Value::Unbound) {
@@ -68,7 +86,7 @@ impl Vm {
                 }
             }
             Op::ClassDeref(slot, name) => {
-                let names = self.frames.last().and_then(|f| f.names.clone());
+                let names = self.frames.last().and_then(|f| f.names().cloned());
                 let value = match names.and_then(|names| names.get_str(&code.names[name as usize])) {
                     Some(value) => value,
                     None => match &self.stack[base + slot as usize] {
@@ -89,7 +107,7 @@ impl Vm {
             }
             Op::Name(index) => {
                 let name = &code.names[index as usize];
-                let names = self.frames.last().and_then(|f| f.names.clone());
+                let names = self.frames.last().and_then(|f| f.names().cloned());
                 let value = names
                     .and_then(|names| names.get_str(name))
                     .or_else(|| function.globals.get_str(name))
@@ -98,13 +116,13 @@ impl Vm {
             }
             Op::StoreName(index) => {
                 let value = pop!();
-                if let Some(names) = self.frames.last().and_then(|f| f.names.clone()) {
+                if let Some(names) = self.frames.last().and_then(|f| f.names().cloned()) {
                     names.set_str(&code.names[index as usize], value);
                 }
             }
             Op::DeleteName(index) => {
                 let name = &code.names[index as usize];
-                let removed = self.frames.last().and_then(|f| f.names.clone()).and_then(|names| names.remove_str(name));
+                let removed = self.frames.last().and_then(|f| f.names().cloned()).and_then(|names| names.remove_str(name));
                 if removed.is_none() {
                     raise!(undefined(name.as_str()));
                 }
@@ -166,7 +184,7 @@ impl Vm {
                     Err(exc) if exc.is_new(Kind::TypeError) && self.native_iter(&value).is_none() => {
                         let kind = self.type_name(&value);
                         let sole = matches!(&list, Value::List(list) if list.borrow().is_empty())
-                            && matches!(code.ops.get(self.frames.last().map_or(0, |f| f.ip)), Some(Op::ListToTuple));
+                            && matches!(code.ops.get(self.frames.last().map_or(0, |f| f.ip as usize)), Some(Op::ListToTuple));
                         // Below the list.
                         let function = self.stack.len().checked_sub(2).and_then(|at| self.stack.get(at)).cloned();
                         raise!(match function {
@@ -304,6 +322,49 @@ impl Vm {
         Err(undefined(site.name.as_str()))
     }
 
+    /// Sets a global; gives what it was.
+    pub(super) fn store_global(&mut self, globals: &Rc<Dict>, site: &crate::bytecode::Site, value: Value) -> Value {
+        let mut table = globals.borrow_mut();
+        let place = match site.cache.get() {
+            Cache::Global { place } if table.named(place, &site.name).is_some() => Some(place as usize),
+            _ => table.find_str(&site.name),
+        };
+        match place {
+            Some(place) => {
+                site.cache.set(Cache::Global { place: place as u32 });
+                table.replace(place, value)
+            }
+            None => {
+                table.insert_new(site.name.hash(), Value::Str(site.name.clone()), value);
+                Value::Unbound
+            }
+        }
+    }
+
+    /// `local op= right`: a string that nothing else refers to grows in place; after an error the local still has its value.
+    pub(super) fn inplace_local(&mut self, op: Binary, place: usize, right: Value) -> Result<(), Exc> {
+        if let (Binary::Add, Value::Str(_), Value::Str(more)) = (op, &self.stack[place], &right) {
+            self.reserve(more.as_str().len())?;
+            if let Value::Str(text) = &mut self.stack[place]
+                && let Some(text) = Rc::get_mut(text)
+            {
+                text.push_str(more.as_str());
+                return Ok(());
+            }
+        }
+        let left = self.stack[place].clone();
+        match self.inplace(op, left, right) {
+            Ok(value) => {
+                self.stack[place] = value;
+                Ok(())
+            }
+            Err(exc) => Err(exc.and_then(move |vm, value| {
+                vm.stack[place] = value;
+                Ok(Value::None)
+            })),
+        }
+    }
+
     /// Makes a function of the code on top of the stack.
     fn make_function(&mut self, flags: u8, globals: &Rc<Dict>) -> Value {
         let code = self.stack.pop().unwrap_or_default();
@@ -342,7 +403,7 @@ impl Vm {
     }
 
     fn annotate(&mut self, globals: &Rc<Dict>, name: &Rc<crate::objects::Str>, value: Value) {
-        let names = self.frames.last().and_then(|f| f.names.clone()).unwrap_or_else(|| globals.clone());
+        let names = self.frames.last().and_then(|f| f.names().cloned()).unwrap_or_else(|| globals.clone());
         let annotations = match names.get_str(&self.names.annotations) {
             Some(Value::Dict(dict)) => dict,
             _ => {

@@ -1,17 +1,16 @@
 //! The loop that runs instructions.
 
-// Long: one loop, with an arm for each instruction that is run often.
+// Long: one loop, with an arm for each instruction that is run often. What an arm does seldom stands outside (`rare`, `transfer`,
+// `apply`), so that the loop's own state stays in registers.
 
-use super::frame::After;
-use super::{Exit, Vm, compare};
-use crate::bytecode::{Binary, Cache, Code, Compare, Op, Unary};
-use crate::objects::generator::State;
-use crate::objects::{Args, Exc, Function, Generator, Kind, Real, Value, iterator::Iter, memory};
-use std::cell::RefCell;
+use super::frame::{After, Frame};
+use super::{Exit, Vm, compare, quick};
+use crate::bytecode::{Cache, Code, Op, Unary};
+use crate::objects::{Exc, Kind, Tuple, Value, iterator::Iter, memory};
 use std::rc::Rc;
 
-/// How many units of fuel pass between two looks at the memory taken.
-const CHECK: u32 = 256;
+/// How many units of fuel are granted at once: between two looks at the memory taken.
+const GRANT: u64 = 256;
 
 impl Vm {
     /// Runs until there is a reason to stop.
@@ -25,732 +24,624 @@ impl Vm {
     }
 
     /// At each turn of a loop and each call: fuel, memory, an interrupt.
-    fn tick(&mut self) -> Result<bool, Exc> {
+    #[inline(always)]
+    pub(super) fn tick(&mut self) -> Result<bool, Exc> {
+        if self.steps > 0 {
+            self.steps -= 1;
+            return Ok(true);
+        }
+        self.grant()
+    }
+
+    #[cold]
+    fn grant(&mut self) -> Result<bool, Exc> {
         if self.fuel == 0 {
             return Ok(false);
         }
-        self.fuel -= 1;
-        self.steps_until_check -= 1;
-        if self.steps_until_check == 0 {
-            self.steps_until_check = CHECK;
-            if memory::used() > self.limits.memory {
-                return Err(Exc::new(Kind::MemoryError, ""));
-            }
-            if std::mem::take(&mut self.interrupt) {
-                return Err(Exc::new(Kind::KeyboardInterrupt, ""));
-            }
+        let granted = self.fuel.min(GRANT);
+        self.fuel -= granted;
+        self.steps = granted as u32 - 1;
+        if memory::used() > self.limits.memory {
+            return Err(Exc::new(Kind::MemoryError, ""));
+        }
+        if std::mem::take(&mut self.interrupt) {
+            return Err(Exc::new(Kind::KeyboardInterrupt, ""));
         }
         Ok(true)
     }
 
-    /// Runs the topmost frame until another is topmost.
+    /// Runs frames until the machine must look around: an exception, fuel, a value of the host.
     fn burst(&mut self) -> Result<(), Exit> {
-        if memory::abandoned() {
-            return self.close_abandoned();
-        }
-        let Some(frame) = self.frames.last() else { return Err(Exit::Done(Value::None)) };
-        let function = frame.function.clone();
-        let code: &Code = &function.code;
-        let base = frame.base;
-        let mut ip = frame.ip;
-        macro_rules! save {
-            () => {
-                if let Some(frame) = self.frames.last_mut() {
-                    frame.ip = ip;
-                }
-            };
-        }
-        // An operation whose value goes on the stack.
-        macro_rules! push {
-            ($result:expr) => {
-                match $result {
-                    Ok(value) => self.stack.push(value),
-                    Err(exc) => {
-                        save!();
-                        return self.settle(Err(exc), After::Push);
+        'frame: loop {
+            if memory::abandoned() {
+                self.close_abandoned()?;
+                continue 'frame;
+            }
+            let Some(frame) = self.frames.last() else { return Err(Exit::Done(Value::None)) };
+            let function = frame.function.clone();
+            let code: &Code = &function.code;
+            let base = frame.base as usize;
+            let mut ip = frame.ip as usize;
+            macro_rules! save {
+                () => {
+                    if let Some(frame) = self.frames.last_mut() {
+                        frame.ip = ip as u32;
                     }
-                }
-            };
-        }
-        // An operation whose value does not matter.
-        macro_rules! done {
-            ($result:expr) => {
-                if let Err(exc) = $result {
+                };
+            }
+            // What the top frame is may have changed.
+            macro_rules! settle {
+                ($exc:expr, $after:expr) => {{
                     save!();
-                    return self.settle(Err(exc), After::Discard);
-                }
-            };
-        }
-        macro_rules! raise {
-            ($exc:expr) => {{
-                save!();
-                return self.settle(Err($exc), After::Push);
-            }};
-        }
-        macro_rules! pop {
-            () => {
-                self.stack.pop().unwrap_or_default()
-            };
-        }
-        if self.fuel == 0 {
-            return Err(Exit::Fuel);
-        }
-        loop {
-            let op = code.ops[ip];
-            ip += 1;
-            match op {
-                Op::Const(index) => self.stack.push(code.consts[index as usize].clone()),
-                Op::None => self.stack.push(Value::None),
-                Op::Local(slot) => {
-                    let value = self.stack[base + slot as usize].clone();
+                    let exc = $exc;
+                    self.settle(Err(exc), $after)?;
+                    continue 'frame;
+                }};
+            }
+            // An operation whose value goes on the stack.
+            macro_rules! push {
+                ($result:expr) => {
+                    match $result {
+                        Ok(value) => self.stack.push(value),
+                        Err(exc) => settle!(exc, After::Push),
+                    }
+                };
+            }
+            // An operation whose value does not matter.
+            macro_rules! done {
+                ($result:expr) => {
+                    if let Err(exc) = $result {
+                        settle!(exc, After::Discard);
+                    }
+                };
+            }
+            macro_rules! raise {
+                ($exc:expr) => {
+                    settle!($exc, After::Push)
+                };
+            }
+            macro_rules! pop {
+                () => {
+                    self.stack.pop().unwrap_or_default()
+                };
+            }
+            macro_rules! local {
+                ($slot:expr) => {{
+                    let value = self.stack[base + $slot as usize].clone();
                     if matches!(value, Value::Unbound) {
-                        raise!(unbound(code, slot));
+                        raise!(unbound(code, u32::from($slot)));
                     }
                     self.stack.push(value);
-                }
-                Op::Locals(a, b) => {
-                    for slot in [a, b] {
-                        let value = self.stack[base + slot as usize].clone();
-                        if matches!(value, Value::Unbound) {
-                            raise!(unbound(code, u32::from(slot)));
-                        }
-                        self.stack.push(value);
-                    }
-                    ip += 1;
-                }
-                Op::LocalConst(slot, index) => {
-                    let value = self.stack[base + slot as usize].clone();
-                    if matches!(value, Value::Unbound) {
-                        raise!(unbound(code, u32::from(slot)));
-                    }
-                    self.stack.push(value);
-                    self.stack.push(code.consts[index as usize].clone());
-                    ip += 1;
-                }
-                Op::StoreLocal(slot) => {
-                    let value = pop!();
-                    let old = std::mem::replace(&mut self.stack[base + slot as usize], value);
-                    let generator = matches!(old, Value::Generator(_));
-                    drop(old);
-                    if generator && memory::abandoned() {
-                        save!();
-                        return Ok(());
-                    }
-                }
-                Op::Deref(slot) => {
-                    let value = match &self.stack[base + slot as usize] {
-                        Value::Cell(cell) => cell.value.borrow().clone(),
-                        _ => Value::Unbound,
-                    };
-                    if matches!(value, Value::Unbound) {
-                        raise!(unbound_cell(code, slot));
-                    }
-                    self.stack.push(value);
-                }
-                Op::StoreDeref(slot) => {
-                    let value = pop!();
-                    if let Value::Cell(cell) = &self.stack[base + slot as usize] {
-                        cell.set(value);
-                    }
-                }
-                Op::Global(site) => {
-                    let site = &code.sites[site as usize];
-                    let globals = function.globals.borrow();
-                    let found = match site.cache.get() {
-                        Cache::Global { place } => match globals.slot(place as usize) {
-                            Some(entry) if matches!(&entry.key, Value::Str(key) if Rc::ptr_eq(key, &site.name)) => {
-                                Some(entry.value.clone())
-                            }
-                            _ => None,
-                        },
-                        Cache::Builtin { keys, place } if keys == globals.keys => match self.builtins.borrow().slot(place as usize) {
-                            Some(entry) if matches!(&entry.key, Value::Str(key) if Rc::ptr_eq(key, &site.name)) => {
-                                Some(entry.value.clone())
-                            }
-                            _ => None,
-                        },
-                        _ => None,
-                    };
-                    drop(globals);
-                    match found {
-                        Some(value) => self.stack.push(value),
-                        None => push!(self.global(&function.globals, site)),
-                    }
-                }
-                Op::StoreGlobal(site) => {
-                    let value = pop!();
-                    let site = &code.sites[site as usize];
-                    let mut globals = function.globals.borrow_mut();
-                    let known = match site.cache.get() {
-                        Cache::Global { place } => match globals.slot(place as usize) {
-                            Some(entry) if matches!(&entry.key, Value::Str(key) if Rc::ptr_eq(key, &site.name)) => Some(place as usize),
-                            _ => None,
-                        },
-                        _ => None,
-                    };
-                    let place = known.or_else(|| globals.find_str(&site.name));
-                    let old = match place {
-                        Some(place) => {
-                            site.cache.set(Cache::Global { place: place as u32 });
-                            Some(globals.replace(place, value))
-                        }
-                        None => {
-                            globals.insert_new(site.name.hash(), Value::Str(site.name.clone()), value);
-                            None
-                        }
-                    };
-                    drop(globals);
-                    let generator = matches!(old, Some(Value::Generator(_)));
-                    drop(old);
-                    if generator && memory::abandoned() {
-                        save!();
-                        return Ok(());
-                    }
-                }
-                Op::Attr(site) => {
-                    let object = pop!();
-                    push!(self.load_attr(&object, &code.sites[site as usize]));
-                }
-                Op::StoreAttr(site) => {
-                    let object = pop!();
-                    let value = pop!();
-                    done!(self.store_attr(&object, &code.sites[site as usize], value));
-                }
-                Op::LoadMethod(site) => {
-                    let object = pop!();
-                    match self.load_method(&object, &code.sites[site as usize]) {
-                        Some(function) => {
-                            self.stack.push(function);
-                            self.stack.push(object);
-                        }
-                        None => {
-                            self.stack.push(Value::Unbound);
-                            push!(self.load_attr(&object, &code.sites[site as usize]));
+                }};
+            }
+            // A value that is not needed any more: a generator that waits in a block must be closed first.
+            macro_rules! discard {
+                ($value:expr) => {{
+                    let value = $value;
+                    if value.is_word() {
+                        std::mem::forget(value);
+                    } else {
+                        let generator = matches!(value, Value::Generator(_));
+                        drop(value);
+                        if generator && memory::abandoned() {
+                            save!();
+                            continue 'frame;
                         }
                     }
-                }
-                Op::Item => {
-                    let key = pop!();
-                    let object = pop!();
-                    if let (Value::List(list), Value::Int(index)) = (&object, &key) {
-                        let items = list.borrow();
-                        let at = if *index < 0 { *index + items.len() as i64 } else { *index };
-                        if at >= 0 && (at as usize) < items.len() {
-                            let value = items[at as usize].clone();
-                            drop(items);
-                            self.stack.push(value);
-                            continue;
-                        }
-                    }
-                    push!(self.get_item(&object, &key));
-                }
-                Op::StoreItem => {
-                    let key = pop!();
-                    let object = pop!();
-                    let value = pop!();
-                    done!(self.set_item(&object, &key, value));
-                }
-                Op::Binary(op) => {
-                    let right = pop!();
-                    let left = pop!();
-                    let fast = match (op, &left, &right) {
-                        (Binary::Add, Value::Int(a), Value::Int(b)) => a.checked_add(*b).map(Value::Int),
-                        (Binary::Sub, Value::Int(a), Value::Int(b)) => a.checked_sub(*b).map(Value::Int),
-                        (Binary::Mul, Value::Int(a), Value::Int(b)) => a.checked_mul(*b).map(Value::Int),
-                        (Binary::Add, Value::Float(a), Value::Float(b)) => Some(Value::float(a.get() + b.get())),
-                        (Binary::Sub, Value::Float(a), Value::Float(b)) => Some(Value::float(a.get() - b.get())),
-                        (Binary::Mul, Value::Float(a), Value::Float(b)) => Some(Value::float(a.get() * b.get())),
-                        _ => None,
-                    };
-                    match fast {
-                        Some(value) => self.stack.push(value),
-                        None => push!(self.binary(op, left, right)),
-                    }
-                }
-                Op::Inplace(op) => {
-                    let right = pop!();
-                    let left = pop!();
-                    push!(self.inplace(op, left, right));
-                }
-                Op::InplaceLocal(op, slot) => {
-                    let right = pop!();
-                    let place = base + slot as usize;
-                    match (op, &mut self.stack[place], &right) {
-                        (Binary::Add, Value::Int(a), Value::Int(b)) if a.checked_add(*b).is_some() => {
-                            *a += *b;
-                            continue;
-                        }
-                        (Binary::Sub, Value::Int(a), Value::Int(b)) if a.checked_sub(*b).is_some() => {
-                            *a -= *b;
-                            continue;
-                        }
-                        (Binary::Add, Value::Float(a), Value::Float(b)) => {
-                            *a = Real::new(a.get() + b.get());
-                            continue;
-                        }
-                        (Binary::Sub, Value::Float(a), Value::Float(b)) => {
-                            *a = Real::new(a.get() - b.get());
-                            continue;
-                        }
-                        (_, Value::Unbound, _) => raise!(unbound(code, slot)),
-                        _ => {}
-                    }
-                    // A string with no other reference grows in place; after an error the local must still have its value.
-                    let grows = match (op, &mut self.stack[place], &right) {
-                        (Binary::Add, Value::Str(text), Value::Str(more)) => match Rc::get_mut(text) {
-                            Some(text) => {
-                                text.push_str(more.as_str());
+                }};
+            }
+            // The two topmost values, of which the upper is taken away and the lower replaced where `quick` gives a value of both.
+            macro_rules! combine {
+                ($quick:expr) => {{
+                    match &mut self.stack[..] {
+                        [.., left, right] => match $quick(&*left, &*right) {
+                            Some(value) => {
+                                std::mem::replace(left, value).release();
+                                pop!().release();
                                 true
                             }
                             None => false,
                         },
                         _ => false,
-                    };
-                    if grows {
-                        continue;
                     }
-                    let left = self.stack[place].clone();
-                    match self.inplace(op, left, right) {
-                        Ok(value) => {
-                            let old = std::mem::replace(&mut self.stack[place], value);
-                            drop(old);
-                        }
-                        Err(exc) => {
-                            save!();
-                            let exc = exc.and_then(move |vm, value| {
-                                vm.stack[place] = value;
-                                Ok(Value::None)
-                            });
-                            return self.settle(Err(exc), After::Discard);
-                        }
+                }};
+            }
+            if self.steps == 0 && self.fuel == 0 {
+                return Err(Exit::Fuel);
+            }
+            loop {
+                let op = code.ops[ip];
+                ip += 1;
+                match op {
+                    Op::Const(index) => self.stack.push(code.consts[index as usize].clone()),
+                    Op::None => self.stack.push(Value::None),
+                    Op::Local(slot) => local!(slot),
+                    Op::Locals(a, b) => {
+                        local!(a);
+                        ip += 1;
+                        local!(b);
                     }
-                }
-                Op::Unary(Unary::Not) => {
-                    let value = pop!();
-                    match compare::truth(&value) {
-                        Some(truth) => self.stack.push(Value::bool(!truth)),
-                        None => push!(self.not(&value)),
+                    Op::LocalConst(slot, index) => {
+                        local!(slot);
+                        ip += 1;
+                        self.stack.push(code.consts[index as usize].clone());
                     }
-                }
-                Op::Unary(op) => {
-                    let value = pop!();
-                    push!(self.unary(op, value));
-                }
-                Op::Compare(op) => {
-                    let right = pop!();
-                    let left = pop!();
-                    push!(self.compare(op, &left, &right));
-                }
-                Op::CompareJump(op, target) => {
-                    let right = pop!();
-                    let left = pop!();
-                    let fast = match (&left, &right) {
-                        (Value::Int(a), Value::Int(b)) => Some(op.holds(a.cmp(b))),
-                        (Value::Float(a), Value::Float(b)) => {
-                            Some(a.get().partial_cmp(&b.get()).map_or(op == Compare::Ne, |ordering| op.holds(ordering)))
-                        }
-                        _ => None,
-                    };
-                    match fast {
-                        Some(true) => ip += 1,
-                        Some(false) => ip = target as usize,
-                        // The jump that follows decides.
-                        None => push!(self.compare(op, &left, &right)),
-                    }
-                }
-                Op::Is(expected) => {
-                    let right = pop!();
-                    let left = pop!();
-                    self.stack.push(Value::bool(left.is(&right) == expected));
-                }
-                Op::In(expected) => {
-                    let container = pop!();
-                    let value = pop!();
-                    match self.contains(&container, &value) {
-                        Ok(found) => self.stack.push(Value::bool(found == expected)),
-                        Err(exc) => {
-                            save!();
-                            let exc =
-                                exc.and_then(move |vm, value| vm.truth_then(value, move |_, truth| Ok(Value::bool(truth == expected))));
-                            return self.settle(Err(exc), After::Push);
+                    Op::LocalAttr(slot, site) => {
+                        match self.quick_attr(&self.stack[base + slot as usize], &code.sites[site as usize]) {
+                            Some(value) => {
+                                self.stack.push(value);
+                                ip += 1;
+                            }
+                            // The instruction that follows does it.
+                            None => local!(slot),
                         }
                     }
-                }
-                Op::Pop => {
-                    let value = self.stack.pop();
-                    let generator = matches!(value, Some(Value::Generator(_)));
-                    drop(value);
-                    if generator && memory::abandoned() {
-                        save!();
-                        return Ok(());
-                    }
-                }
-                Op::Dup => {
-                    let value = self.stack.last().cloned().unwrap_or_default();
-                    self.stack.push(value);
-                }
-                Op::Dup2 => {
-                    let len = self.stack.len();
-                    let (a, b) = (self.stack[len - 2].clone(), self.stack[len - 1].clone());
-                    self.stack.push(a);
-                    self.stack.push(b);
-                }
-                Op::Swap => {
-                    let len = self.stack.len();
-                    self.stack.swap(len - 1, len - 2);
-                }
-                Op::Rot3 => {
-                    let len = self.stack.len();
-                    self.stack[len - 3..].rotate_right(1);
-                }
-                Op::Jump(target) => ip = target as usize,
-                Op::Loop(target) => {
-                    ip = target as usize;
-                    match self.tick() {
-                        Ok(true) => {}
-                        Ok(false) => {
-                            save!();
-                            return Err(Exit::Fuel);
+                    Op::LocalMethod(slot, site) => {
+                        let object = &self.stack[base + slot as usize];
+                        match self.quick_method(object, &code.sites[site as usize]) {
+                            Some(function) => {
+                                let object = object.clone();
+                                self.stack.push(function);
+                                self.stack.push(object);
+                                ip += 1;
+                            }
+                            None => local!(slot),
                         }
-                        Err(exc) => raise!(exc),
                     }
-                }
-                Op::JumpIfFalse(target) | Op::JumpIfTrue(target) => {
-                    let value = pop!();
-                    let wanted = matches!(op, Op::JumpIfTrue(_));
-                    match compare::truth(&value) {
-                        Some(truth) => {
-                            if truth == wanted {
-                                ip = target as usize;
+                    Op::StoreLocal(slot) => {
+                        let value = pop!();
+                        discard!(std::mem::replace(&mut self.stack[base + slot as usize], value));
+                    }
+                    Op::Deref(slot) => {
+                        let value = match &self.stack[base + slot as usize] {
+                            Value::Cell(cell) => cell.value.borrow().clone(),
+                            _ => Value::Unbound,
+                        };
+                        if matches!(value, Value::Unbound) {
+                            raise!(unbound_cell(code, slot));
+                        }
+                        self.stack.push(value);
+                    }
+                    Op::StoreDeref(slot) => {
+                        let value = pop!();
+                        if let Value::Cell(cell) = &self.stack[base + slot as usize] {
+                            cell.set(value);
+                        }
+                    }
+                    Op::Global(site) => {
+                        let site = &code.sites[site as usize];
+                        let globals = function.globals.borrow();
+                        let found = match site.cache.get() {
+                            Cache::Global { place } => globals.named(place, &site.name),
+                            Cache::Builtin { keys, place } if keys == globals.keys => self.builtins.borrow().named(place, &site.name),
+                            _ => None,
+                        };
+                        drop(globals);
+                        match found {
+                            Some(value) => self.stack.push(value),
+                            None => push!(self.global(&function.globals, site)),
+                        }
+                    }
+                    Op::StoreGlobal(site) => {
+                        let value = pop!();
+                        discard!(self.store_global(&function.globals, &code.sites[site as usize], value));
+                    }
+                    Op::Attr(site) => {
+                        let object = pop!();
+                        match self.quick_attr(&object, &code.sites[site as usize]) {
+                            Some(value) => self.stack.push(value),
+                            None => push!(self.load_attr(&object, &code.sites[site as usize])),
+                        }
+                    }
+                    Op::StoreAttr(site) => {
+                        let object = pop!();
+                        let value = pop!();
+                        done!(self.store_attr(&object, &code.sites[site as usize], value));
+                    }
+                    Op::LoadMethod(site) => {
+                        let object = pop!();
+                        let site = &code.sites[site as usize];
+                        let found = match self.quick_method(&object, site) {
+                            None => self.load_method(&object, site),
+                            found => found,
+                        };
+                        match found {
+                            Some(function) => {
+                                self.stack.push(function);
+                                self.stack.push(object);
+                            }
+                            None => {
+                                self.stack.push(Value::Unbound);
+                                push!(self.load_attr(&object, site));
                             }
                         }
-                        None => match self.truth(&value) {
-                            Ok(truth) => {
-                                if truth == wanted {
-                                    ip = target as usize;
+                    }
+                    Op::Item => {
+                        let found = match &self.stack[..] {
+                            [.., object, key] => quick_item(object, key),
+                            _ => None,
+                        };
+                        let key = pop!();
+                        let object = pop!();
+                        match found {
+                            Some(value) => {
+                                self.stack.push(value);
+                                key.release();
+                            }
+                            None => push!(self.get_item(&object, &key)),
+                        }
+                    }
+                    Op::StoreItem => {
+                        let key = pop!();
+                        let object = pop!();
+                        let value = pop!();
+                        if let Err(value) = quick_store(&object, &key, value) {
+                            done!(self.set_item(&object, &key, value));
+                        }
+                    }
+                    Op::Binary(op) => {
+                        if !combine!(|left, right| quick::binary(op, left, right)) {
+                            let right = pop!();
+                            let left = pop!();
+                            push!(self.binary(op, left, right));
+                        }
+                    }
+                    Op::BinaryLocals(op, a, b) => match quick::binary(op, &self.stack[base + a as usize], &self.stack[base + b as usize]) {
+                        Some(value) => {
+                            self.stack.push(value);
+                            ip += 2;
+                        }
+                        None => {
+                            local!(a);
+                            ip += 1;
+                            local!(b);
+                        }
+                    },
+                    Op::BinaryLocalConst(op, slot, index) => {
+                        match quick::binary(op, &self.stack[base + slot as usize], &code.consts[index as usize]) {
+                            Some(value) => {
+                                self.stack.push(value);
+                                ip += 2;
+                            }
+                            None => {
+                                local!(slot);
+                                ip += 1;
+                                self.stack.push(code.consts[index as usize].clone());
+                            }
+                        }
+                    }
+                    Op::BinaryLocal(op, slot) => {
+                        let right = &self.stack[base + slot as usize];
+                        match self.stack.last().and_then(|left| quick::binary(op, left, right)) {
+                            Some(value) => {
+                                if let Some(left) = self.stack.last_mut() {
+                                    *left = value;
+                                }
+                                ip += 1;
+                            }
+                            None => local!(slot),
+                        }
+                    }
+                    Op::BinaryConst(op, index) => {
+                        let right = &code.consts[index as usize];
+                        match self.stack.last().and_then(|left| quick::binary(op, left, right)) {
+                            Some(value) => {
+                                if let Some(left) = self.stack.last_mut() {
+                                    *left = value;
+                                }
+                                ip += 1;
+                            }
+                            None => self.stack.push(right.clone()),
+                        }
+                    }
+                    Op::Inplace(op) => {
+                        if !combine!(|left, right| quick::binary(op, left, right)) {
+                            let right = pop!();
+                            let left = pop!();
+                            push!(self.inplace(op, left, right));
+                        }
+                    }
+                    Op::InplaceLocal(op, slot) => {
+                        let right = pop!();
+                        let place = base + slot as usize;
+                        match quick::binary(op, &self.stack[place], &right) {
+                            Some(value) => {
+                                std::mem::replace(&mut self.stack[place], value).release();
+                                right.release();
+                            }
+                            None => {
+                                if matches!(self.stack[place], Value::Unbound) {
+                                    raise!(unbound(code, slot));
+                                }
+                                if let Err(exc) = self.inplace_local(op, place, right) {
+                                    settle!(exc, After::Discard);
                                 }
                             }
-                            Err(exc) => {
-                                // The instruction runs again, with the truth.
-                                ip -= 1;
-                                raise!(exc);
-                            }
-                        },
+                        }
                     }
-                }
-                Op::JumpIfFalseOrPop(target) | Op::JumpIfTrueOrPop(target) => {
-                    let value = self.stack.last().cloned().unwrap_or_default();
-                    let wanted = matches!(op, Op::JumpIfTrueOrPop(_));
-                    let truth = match compare::truth(&value) {
-                        Some(truth) => truth,
-                        None => match self.truth(&value) {
-                            Ok(truth) => truth,
-                            Err(exc) => {
-                                let frame = self.frames.len() - 1;
+                    Op::Unary(Unary::Not) => {
+                        let value = pop!();
+                        match compare::truth(&value) {
+                            Some(truth) => self.stack.push(Value::bool(!truth)),
+                            None => push!(self.not(&value)),
+                        }
+                    }
+                    Op::Compare(op) => {
+                        if !combine!(|left, right| quick::compare(op, left, right).map(Value::bool)) {
+                            let right = pop!();
+                            let left = pop!();
+                            push!(self.compare(op, &left, &right));
+                        }
+                    }
+                    Op::CompareJump(op, target) => {
+                        let right = pop!();
+                        let left = pop!();
+                        match quick::compare(op, &left, &right) {
+                            Some(holds) => {
+                                ip = if holds { ip + 1 } else { target as usize };
+                                right.release();
+                                left.release();
+                            }
+                            // The jump that follows decides.
+                            None => push!(self.compare(op, &left, &right)),
+                        }
+                    }
+                    Op::CompareLocalConst(op, slot, index) => {
+                        match quick::compare(op, &self.stack[base + slot as usize], &code.consts[index as usize]) {
+                            Some(holds) => {
+                                // Over the constant and the comparison: the jump that it holds is next.
+                                ip += 2;
+                                match code.ops[ip] {
+                                    Op::JumpIfFalse(target) => ip = if holds { ip + 1 } else { target as usize },
+                                    _ => self.stack.push(Value::bool(holds)),
+                                }
+                            }
+                            None => {
+                                local!(slot);
+                                ip += 1;
+                                self.stack.push(code.consts[index as usize].clone());
+                            }
+                        }
+                    }
+                    Op::Is(expected) => {
+                        let right = pop!();
+                        let left = pop!();
+                        self.stack.push(Value::bool(left.is(&right) == expected));
+                    }
+                    Op::In(expected) => {
+                        let container = pop!();
+                        let value = pop!();
+                        match self.contains(&container, &value) {
+                            Ok(found) => self.stack.push(Value::bool(found == expected)),
+                            Err(exc) => settle!(
+                                exc.and_then(move |vm, value| vm.truth_then(value, move |_, truth| Ok(Value::bool(truth == expected)))),
+                                After::Push
+                            ),
+                        }
+                    }
+                    Op::Pop => discard!(pop!()),
+                    Op::Dup => {
+                        let value = self.stack.last().cloned().unwrap_or_default();
+                        self.stack.push(value);
+                    }
+                    Op::Swap => {
+                        let len = self.stack.len();
+                        self.stack.swap(len - 1, len - 2);
+                    }
+                    Op::Jump(target) => ip = target as usize,
+                    Op::Loop(target) => {
+                        ip = target as usize;
+                        match self.tick() {
+                            Ok(true) => {}
+                            Ok(false) => {
                                 save!();
-                                let exc = exc.and_then(move |vm, answer| {
-                                    vm.truth_then(answer, move |vm, truth| {
-                                        if truth == wanted {
-                                            vm.frames[frame].ip = target as usize;
-                                        } else {
-                                            vm.stack.pop();
-                                        }
-                                        Ok(Value::None)
-                                    })
-                                });
-                                return self.settle(Err(exc), After::Discard);
+                                return Err(Exit::Fuel);
                             }
-                        },
-                    };
-                    if truth == wanted {
-                        ip = target as usize;
-                    } else {
-                        self.stack.pop();
-                    }
-                }
-                Op::JumpIfNone(target) => {
-                    if matches!(pop!(), Value::None) {
-                        ip = target as usize;
-                    }
-                }
-                Op::Iter => {
-                    let value = pop!();
-                    match &value {
-                        Value::Range(range) => self.stack.push(Iter::range(range)),
-                        _ => push!(self.iter(&value)),
-                    }
-                }
-                Op::For(target) => {
-                    let next = match self.stack.last() {
-                        Some(Value::Iterator(iterator)) => {
-                            let iterator = iterator.clone();
-                            iterator.next(self)
+                            Err(exc) => raise!(exc),
                         }
-                        Some(other) => {
-                            let other = other.clone();
-                            save!();
-                            return self.advance(&other, target);
-                        }
-                        None => Ok(None),
-                    };
-                    match next {
-                        Ok(Some(value)) => self.stack.push(value),
-                        Ok(None) => {
-                            self.stack.pop();
+                    }
+                    Op::JumpIfFalse(target) | Op::JumpIfTrue(target) => {
+                        let value = pop!();
+                        let truth = match compare::truth(&value) {
+                            Some(truth) => {
+                                value.release();
+                                truth
+                            }
+                            None => match self.truth(&value) {
+                                Ok(truth) => truth,
+                                Err(exc) => {
+                                    // The instruction runs again, with the truth.
+                                    ip -= 1;
+                                    raise!(exc);
+                                }
+                            },
+                        };
+                        if truth == matches!(op, Op::JumpIfTrue(_)) {
                             ip = target as usize;
                         }
-                        Err(exc) => {
-                            save!();
-                            return self.settle(Err(exc), After::For(target));
+                    }
+                    Op::JumpIfFalseOrPop(target) | Op::JumpIfTrueOrPop(target) => {
+                        let wanted = matches!(op, Op::JumpIfTrueOrPop(_));
+                        match self.stack.last().and_then(compare::truth) {
+                            Some(truth) if truth == wanted => ip = target as usize,
+                            Some(_) => discard!(pop!()),
+                            None => {
+                                save!();
+                                self.truth_or_pop(wanted, target)?;
+                                continue 'frame;
+                            }
                         }
                     }
-                }
-                Op::ForLocal(target, slot) => {
-                    let next = match self.stack.last() {
-                        Some(Value::Iterator(iterator)) => {
-                            let iterator = iterator.clone();
-                            iterator.next(self)
-                        }
-                        Some(other) => {
-                            let other = other.clone();
-                            save!();
-                            return self.advance(&other, target);
-                        }
-                        None => Ok(None),
-                    };
-                    match next {
-                        Ok(Some(value)) => {
-                            let old = std::mem::replace(&mut self.stack[base + slot as usize], value);
-                            drop(old);
-                            ip += 1;
-                        }
-                        Ok(None) => {
-                            self.stack.pop();
+                    Op::JumpIfNone(target) => {
+                        if matches!(pop!(), Value::None) {
                             ip = target as usize;
                         }
-                        Err(exc) => {
-                            save!();
-                            return self.settle(Err(exc), After::For(target));
+                    }
+                    Op::Iter => {
+                        let value = pop!();
+                        match &value {
+                            Value::Range(range) => self.stack.push(Iter::range(range)),
+                            _ => push!(self.iter(&value)),
                         }
                     }
-                }
-                Op::Call(count) => {
-                    let at = self.stack.len() - count as usize - 1;
-                    if let Value::Function(callee) = &self.stack[at] {
-                        let callee = callee.clone();
+                    Op::For(target) | Op::ForLocal(target, _) => {
+                        let quick = match self.stack.last() {
+                            Some(Value::Iterator(iterator)) => iterator.quick(),
+                            _ => None,
+                        };
+                        let next = match quick {
+                            Some(next) => Ok(next),
+                            None => match self.stack.last().cloned() {
+                                Some(Value::Iterator(iterator)) => iterator.next(self),
+                                Some(other) => {
+                                    save!();
+                                    self.advance(&other, target)?;
+                                    continue 'frame;
+                                }
+                                None => Ok(None),
+                            },
+                        };
+                        match next {
+                            Ok(Some(value)) => {
+                                if let Op::ForLocal(_, slot) = op {
+                                    ip += 1;
+                                    discard!(std::mem::replace(&mut self.stack[base + slot as usize], value));
+                                } else {
+                                    self.stack.push(value);
+                                }
+                            }
+                            Ok(None) => {
+                                self.stack.pop();
+                                ip = target as usize;
+                            }
+                            Err(exc) => settle!(exc, After::For(target)),
+                        }
+                    }
+                    Op::Call(count) => {
+                        let at = self.stack.len() - count as usize - 1;
                         save!();
-                        return self.call_function(callee, at + 1, at, count as usize);
+                        if self.call_quickly(at, at) || !self.call_at(at, at)? {
+                            continue 'frame;
+                        }
                     }
-                    let args = Args { values: self.stack.drain(at + 1..).collect(), keywords: Vec::new() };
-                    let callable = pop!();
-                    save!();
-                    match self.invoke(&callable, args) {
-                        Ok(Some(value)) => self.stack.push(value),
-                        Ok(None) => return Ok(()),
-                        Err(exc) => return self.settle(Err(exc), After::Push),
-                    }
-                }
-                Op::CallMethod(count) => {
-                    let mut at = self.stack.len() - count as usize - 2;
-                    let mut floor = at;
-                    if matches!(self.stack[at], Value::Unbound) {
-                        at += 1;
-                    }
-                    if let Value::Function(callee) = &self.stack[at] {
-                        let callee = callee.clone();
+                    Op::CallMethod(count) => {
+                        let floor = self.stack.len() - count as usize - 2;
+                        let at = floor + usize::from(matches!(self.stack[floor], Value::Unbound));
                         save!();
-                        let given = self.stack.len() - at - 1;
-                        return self.call_function(callee, at + 1, floor, given);
+                        if self.call_quickly(at, floor) || !self.call_at(at, floor)? {
+                            continue 'frame;
+                        }
                     }
-                    let args = Args { values: self.stack.drain(at + 1..).collect(), keywords: Vec::new() };
-                    let callable = pop!();
-                    if floor < at {
-                        self.stack.pop();
-                        floor += 1;
-                    }
-                    let _ = floor;
-                    save!();
-                    match self.invoke(&callable, args) {
-                        Ok(Some(value)) => self.stack.push(value),
-                        Ok(None) => return Ok(()),
-                        Err(exc) => return self.settle(Err(exc), After::Push),
-                    }
-                }
-                Op::CallKeywords(count, names) => {
-                    let at = self.stack.len() - count as usize;
-                    let mut values: smallvec::SmallVec<[Value; 4]> = self.stack.drain(at..).collect();
-                    let mut keywords = Vec::new();
-                    if let Value::Tuple(names) = &code.consts[names as usize] {
-                        let first = values.len() - names.len();
-                        for (name, value) in names.iter().zip(values.drain(first..)) {
-                            if let Value::Str(name) = name {
-                                keywords.push((name.clone(), value));
+                    Op::Return => {
+                        let value = pop!();
+                        match self.frames.pop() {
+                            Some(Frame { function, after: After::Push, extra: None, floor, blocks, .. }) => {
+                                drop(function);
+                                while self.stack.len() > floor as usize {
+                                    pop!().release();
+                                }
+                                if self.blocks.len() > blocks as usize {
+                                    self.blocks.truncate(blocks as usize);
+                                }
+                                self.stack.push(value);
+                            }
+                            frame => {
+                                self.frames.extend(frame);
+                                self.finish_frame(value)?;
                             }
                         }
+                        continue 'frame;
                     }
-                    let callable = pop!();
-                    save!();
-                    match self.invoke(&callable, Args { values, keywords }) {
-                        Ok(Some(value)) => self.stack.push(value),
-                        Ok(None) => return Ok(()),
-                        Err(exc) => return self.settle(Err(exc), After::Push),
+                    Op::Tuple(count) => {
+                        let at = self.stack.len() - count as usize;
+                        let tuple = Tuple::from_iter(self.stack.drain(at..));
+                        self.stack.push(Value::Tuple(Rc::new(tuple)));
                     }
-                }
-                Op::CallSpread(keyword) => {
-                    let keywords = if keyword { pop!() } else { Value::None };
-                    let positional = pop!();
-                    let callable = pop!();
-                    let mut args = Args::default();
-                    if let Value::Tuple(values) = &positional {
-                        args.values = values.iter().cloned().collect();
+                    Op::List(count) => {
+                        let at = self.stack.len() - count as usize;
+                        let values = self.stack.split_off(at);
+                        self.stack.push(Value::list(values));
                     }
-                    if let Value::Dict(dict) = &keywords {
-                        for (key, value) in dict.borrow().iter() {
-                            if let Value::Str(key) = key {
-                                args.keywords.push((key.clone(), value.clone()));
-                            }
+                    Op::Append(depth) => {
+                        let value = pop!();
+                        let at = self.stack.len() - depth as usize;
+                        if let Value::List(list) = &self.stack[at] {
+                            list.push(value);
                         }
                     }
-                    save!();
-                    match self.invoke(&callable, args) {
-                        Ok(Some(value)) => self.stack.push(value),
-                        Ok(None) => return Ok(()),
-                        Err(exc) => return self.settle(Err(exc), After::Push),
-                    }
-                }
-                Op::Return => {
-                    let value = pop!();
-                    return self.finish_frame(value);
-                }
-                Op::Yield => {
-                    let value = pop!();
-                    save!();
-                    return self.suspend(value);
-                }
-                Op::YieldIter => {
-                    let value = pop!();
-                    push!(self.iter(&value));
-                }
-                Op::YieldFrom => {
-                    let value = pop!();
-                    save!();
-                    return self.yield_from(value);
-                }
-                Op::MakeGenerator => {
-                    let Some(mut frame) = self.frames.pop() else { return Err(Exit::Done(Value::None)) };
-                    frame.ip = ip;
-                    let after = std::mem::take(&mut frame.after);
-                    let floor = frame.floor;
-                    frame.floor = base;
-                    let generator = Rc::new(Generator {
-                        name: function.name.borrow().clone(),
-                        qualname: function.qualname.borrow().clone(),
-                        state: std::cell::Cell::new(State::Created),
-                        saved: RefCell::new(None),
-                        closed: std::cell::Cell::new(false),
-                    });
-                    let handled = self.handled.clone();
-                    self.save(&generator, frame, handled);
-                    self.stack.truncate(floor);
-                    return self.settle(Ok(Value::Generator(generator)), after);
-                }
-                Op::Tuple(count) => {
-                    let at = self.stack.len() - count as usize;
-                    let values = self.stack.split_off(at);
-                    self.stack.push(Value::tuple(values));
-                }
-                Op::List(count) => {
-                    let at = self.stack.len() - count as usize;
-                    let values = self.stack.split_off(at);
-                    self.stack.push(Value::list(values));
-                }
-                Op::Append(depth) => {
-                    let value = pop!();
-                    let at = self.stack.len() - depth as usize;
-                    if let Value::List(list) = &self.stack[at] {
-                        list.push(value);
-                    }
-                }
-                Op::Unpack(count) => {
-                    let value = pop!();
-                    match (&value, count) {
-                        (Value::Tuple(items), _) if items.len() == count as usize => self.stack.extend(items.iter().rev().cloned()),
-                        _ => done!(self.unpack(value, count as usize)),
-                    }
-                }
-                Op::Reraise => {
-                    let exception = pop!();
-                    self.handled = pop!();
-                    save!();
-                    return self.unwind_from(exception, false);
-                }
-                Op::Raise(count) => {
-                    save!();
-                    return self.raise(count);
-                }
-                Op::Enter => {
-                    let manager = pop!();
-                    match self.with_methods(&manager) {
-                        Ok((enter, exit)) => {
-                            self.stack.push(exit);
-                            save!();
-                            return self.settle(Err(Exc::call(enter, vec![])), After::Push);
+                    Op::Unpack(count) => {
+                        let value = pop!();
+                        match &value {
+                            Value::Tuple(items) if items.len() == count as usize => self.stack.extend(items.iter().rev().cloned()),
+                            _ => done!(self.unpack(value, count as usize)),
                         }
-                        Err(exc) => raise!(exc),
                     }
-                }
-                Op::Exit => {
-                    let exit = pop!();
-                    save!();
-                    return self.settle(Err(Exc::call(exit, vec![Value::None, Value::None, Value::None])), After::Discard);
-                }
-                Op::ExitException => {
-                    let len = self.stack.len();
-                    let (exit, exception) = (self.stack[len - 3].clone(), self.stack[len - 1].clone());
-                    let class = Value::Class(self.class_of(&exception));
-                    let traceback = crate::builtins::exceptions::traceback_of(self, &exception);
-                    save!();
-                    return self.settle(Err(Exc::call(exit, vec![class, exception, traceback])), After::Push);
-                }
-                op => {
-                    save!();
-                    if let Err((exc, after)) = self.rare(op, &function, base) {
-                        return self.settle(Err(exc), after);
+                    op if op.transfers() => {
+                        save!();
+                        self.transfer(op, &function)?;
+                        continue 'frame;
                     }
-                    if memory::abandoned() {
-                        return Ok(());
+                    op => {
+                        save!();
+                        if let Err((exc, after)) = self.rare(op, &function, base) {
+                            self.settle(Err(exc), after)?;
+                            continue 'frame;
+                        }
+                        if memory::abandoned() {
+                            continue 'frame;
+                        }
                     }
                 }
             }
         }
     }
+}
 
-    /// Calls a function in Python whose arguments lie on the stack from `base` on.
-    #[inline]
-    fn call_function(&mut self, callee: Rc<Function>, base: usize, floor: usize, given: usize) -> Result<(), Exit> {
-        match self.tick() {
-            Ok(_) => {}
-            Err(exc) => return self.settle(Err(exc), After::Push),
+/// `object[key]` of what is met most.
+#[inline(always)]
+fn quick_item(object: &Value, key: &Value) -> Option<Value> {
+    match (object, key) {
+        (Value::List(list), Value::Int(index)) => at(&list.borrow(), *index),
+        (Value::Tuple(items), Value::Int(index)) => at(items, *index),
+        (Value::Dict(dict), Value::Int(_) | Value::Str(_)) => {
+            let table = dict.borrow();
+            let place = table.find(compare::hash(key).ok()?, key).ok()??;
+            table.slot(place).map(|entry| entry.value.clone())
         }
-        if self.frames.len() >= self.limits.recursion {
-            self.stack.truncate(floor);
-            return self.settle(Err(Exc::new(Kind::RecursionError, "maximum recursion depth exceeded")), After::Push);
+        _ => None,
+    }
+}
+
+fn at(items: &[Value], index: i64) -> Option<Value> {
+    let index = if index < 0 { index + items.len() as i64 } else { index };
+    items.get(usize::try_from(index).ok()?).cloned()
+}
+
+/// `object[key] = value` of what is met most; the value comes back where it is something else.
+#[inline(always)]
+fn quick_store(object: &Value, key: &Value, value: Value) -> Result<(), Value> {
+    match (object, key) {
+        (Value::List(list), Value::Int(index)) if *index >= 0 && (*index as usize) < list.len() => {
+            let old = std::mem::replace(&mut list.borrow_mut()[*index as usize], value);
+            drop(old);
+            Ok(())
         }
-        if callee.code.is_simple() && given == callee.code.positional {
-            self.open_frame(callee, base, floor);
-            return Ok(());
+        (Value::Dict(dict), Value::Int(_) | Value::Str(_)) => {
+            let Ok(hash) = compare::hash(key) else { return Err(value) };
+            let mut table = dict.borrow_mut();
+            let old = match table.find(hash, key) {
+                Ok(Some(place)) => table.replace(place, value),
+                Ok(None) => {
+                    table.insert_new(hash, key.clone(), value);
+                    return Ok(());
+                }
+                Err(_) => return Err(value),
+            };
+            drop(table);
+            drop(old);
+            Ok(())
         }
-        let args = Args { values: self.stack.drain(base..).collect(), keywords: Vec::new() };
-        match self.bind_arguments(&callee, &callee.code, args) {
-            Ok(()) => {
-                self.open_frame(callee, base, floor);
-                Ok(())
-            }
-            Err(exc) => {
-                self.stack.truncate(floor);
-                self.settle(Err(exc), After::Push)
-            }
-        }
+        _ => Err(value),
     }
 }
 

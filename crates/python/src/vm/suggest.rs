@@ -25,7 +25,7 @@ impl Vm {
         let mut names: Vec<String> = Vec::new();
         let mut this = None;
         for (slot, known) in code.slots.iter().enumerate() {
-            let value = match self.stack.get(frame.base + slot) {
+            let value = match self.stack.get(frame.base as usize + slot) {
                 Some(Value::Cell(cell)) => cell.value.borrow().clone(),
                 Some(value) => value.clone(),
                 None => Value::Unbound,
@@ -37,7 +37,7 @@ impl Vm {
                 names.push(known.as_str().to_string());
             }
         }
-        if let Some(locals) = &frame.names {
+        if let Some(locals) = frame.names() {
             collect(locals, &mut names);
         }
         collect(&frame.function.globals.clone(), &mut names);

@@ -4,7 +4,7 @@ use super::frame::{After, Block, Frame};
 use super::{Exit, Vm};
 use crate::bytecode::Op;
 use crate::objects::exception::TracePoint;
-use crate::objects::generator::{Saved, State};
+use crate::objects::generator::State;
 use crate::objects::{Exc, Generator, Kind, Value};
 use std::rc::Rc;
 
@@ -53,12 +53,14 @@ impl Vm {
                     self.stack.push(value);
                     return Ok(None);
                 }
-                After::Call { catch: Some((kind, catch)), outer, .. } if self.is_exception(&exception, kind) => {
-                    let result = catch(self, exception);
-                    self.settle(result, *outer)?;
-                    return Ok(None);
-                }
-                After::Call { outer, .. } => after = *outer,
+                After::Call(waiting) => match waiting.catch {
+                    Some((kind, catch)) if self.is_exception(&exception, kind) => {
+                        let result = catch(self, exception);
+                        self.settle(result, waiting.outer)?;
+                        return Ok(None);
+                    }
+                    _ => after = waiting.outer,
+                },
                 After::Finish => return Err(Exit::Error(exception)),
                 _ => return Ok(Some(exception)),
             }
@@ -67,7 +69,7 @@ impl Vm {
 
     fn jump(&mut self, target: u32) {
         if let Some(frame) = self.frames.last_mut() {
-            frame.ip = target as usize;
+            frame.ip = target;
         }
     }
 
@@ -88,24 +90,26 @@ impl Vm {
                 && !frame.function.code.source.internal
                 && note_here
             {
-                let at = frame.ip.saturating_sub(1);
+                let at = frame.ip.saturating_sub(1) as usize;
                 data.borrow_mut().traceback.push(TracePoint { code: frame.function.code.clone(), at });
             }
-            if self.blocks.len() > frame.blocks
+            if self.blocks.len() > frame.blocks as usize
                 && let Some(block) = self.blocks.pop()
             {
-                frame.ip = block.handler as usize;
+                frame.ip = block.handler;
                 self.stack.truncate(block.depth as usize);
                 let before = std::mem::replace(&mut self.handled, exception.clone());
                 self.stack.push(before);
                 self.stack.push(exception);
                 return Ok(());
             }
-            let Some(frame) = self.frames.pop() else { return Err(Exit::Error(exception)) };
-            self.stack.truncate(frame.floor);
-            if let Some(generator) = &frame.generator {
+            let Some(mut frame) = self.frames.pop() else { return Err(Exit::Error(exception)) };
+            self.stack.truncate(frame.floor as usize);
+            if let Some(mut extra) = frame.extra.take()
+                && let Some(generator) = &extra.generator
+            {
                 generator.state.set(State::Finished);
-                self.handled = frame.outer_handled.clone();
+                self.handled = std::mem::take(&mut extra.outer_handled);
                 if self.is_exception(&exception, Kind::StopIteration) {
                     let wrapped = self.new_exception(Kind::RuntimeError, vec![Value::str("generator raised StopIteration")]);
                     if let Value::Instance(instance) = &wrapped
@@ -129,10 +133,11 @@ impl Vm {
     /// Ends the topmost frame with a value.
     pub(crate) fn finish_frame(&mut self, value: Value) -> Result<(), Exit> {
         let Some(frame) = self.frames.pop() else { return Err(Exit::Done(value)) };
-        self.stack.truncate(frame.floor);
-        self.blocks.truncate(frame.blocks);
-        let Some(generator) = &frame.generator else {
-            return match frame.after {
+        self.stack.truncate(frame.floor as usize);
+        self.blocks.truncate(frame.blocks as usize);
+        let Frame { after, extra, .. } = frame;
+        let Some((generator, outer_handled)) = extra.and_then(|extra| Some((extra.generator?, extra.outer_handled))) else {
+            return match after {
                 After::Push => {
                     self.stack.push(value);
                     Ok(())
@@ -141,8 +146,8 @@ impl Vm {
             };
         };
         generator.state.set(State::Finished);
-        self.handled = frame.outer_handled.clone();
-        match frame.after {
+        self.handled = outer_handled;
+        match after {
             After::For(target) => {
                 self.stack.pop();
                 self.jump(target);
@@ -167,9 +172,10 @@ impl Vm {
     /// Takes the topmost frame, of a generator, off the machine and hands on what it yields.
     pub(crate) fn suspend(&mut self, value: Value) -> Result<(), Exit> {
         let Some(mut frame) = self.frames.pop() else { return Err(Exit::Done(value)) };
-        let Some(generator) = frame.generator.take() else { return Err(Exit::Done(value)) };
+        let Some(extra) = &mut frame.extra else { return Err(Exit::Done(value)) };
+        let Some(generator) = extra.generator.take() else { return Err(Exit::Done(value)) };
+        let handled = std::mem::replace(&mut self.handled, std::mem::take(&mut extra.outer_handled));
         let after = std::mem::take(&mut frame.after);
-        let handled = std::mem::replace(&mut self.handled, std::mem::take(&mut frame.outer_handled));
         self.save(&generator, frame, handled);
         generator.state.set(State::Suspended);
         match after {
@@ -182,18 +188,16 @@ impl Vm {
     }
 
     /// Keeps a frame in its generator.
-    pub(crate) fn save(&mut self, generator: &Rc<Generator>, frame: Frame, handled: Value) {
+    pub(crate) fn save(&mut self, generator: &Rc<Generator>, mut frame: Frame, handled: Value) {
         let floor = frame.floor;
-        let values = self.stack.split_off(floor.min(self.stack.len()));
-        let blocks = self
-            .blocks
-            .split_off(frame.blocks.min(self.blocks.len()))
-            .into_iter()
-            .map(|b| Block { handler: b.handler, depth: b.depth - floor as u32 })
-            .collect();
+        let mut saved = frame.extra.as_mut().and_then(|extra| extra.spare.take()).unwrap_or_default();
+        let (from, blocks) = ((floor as usize).min(self.stack.len()), (frame.blocks as usize).min(self.blocks.len()));
+        saved.values.extend(self.stack.drain(from..));
+        saved.blocks.extend(self.blocks.drain(blocks..).map(|b| Block { handler: b.handler, depth: b.depth - floor }));
         // Only an exception that is handled inside is kept: one with a block whose handler runs leaves its predecessor on the stack.
-        let handled = if handled.is(&self.handled) { Value::None } else { handled };
-        *generator.saved.borrow_mut() = Some(Box::new(Saved { frame, values, blocks, handled }));
+        saved.handled = if handled.is(&self.handled) { Value::None } else { handled };
+        saved.frame = Some(frame);
+        *generator.saved.borrow_mut() = Some(saved);
     }
 
     /// Closes a generator that nothing refers to any more while its frame waits in a block.
@@ -235,7 +239,7 @@ impl Vm {
             self.stack.pop();
             self.set_after(after);
             let inner = match (self.frames.last_mut(), self.stack.last()) {
-                (Some(frame), Some(Value::Generator(inner))) if frame.function.code.ops.get(frame.ip) == Some(&Op::YieldFrom) => {
+                (Some(frame), Some(Value::Generator(inner))) if frame.function.code.ops.get(frame.ip as usize) == Some(&Op::YieldFrom) => {
                     frame.ip += 1;
                     Some(inner.clone())
                 }
