@@ -102,6 +102,20 @@ fn large_products_keep_large_tiles() {
     }
 }
 
+/// What follows a long product in small tiles is a kernel of its own; after large tiles, or a short product, it is not.
+#[test]
+fn long_epilogues_leave_small_tiles_alone() {
+    let long = "  %t = gelu(%y)\n  %u = tanh(%t)\n  %v = mul(%u, %g)\n  %a = sigmoid(%v)\n  %z = silu(%a)\n";
+    let launches = |m: i64, n: i64, k: i64, after: &str| {
+        let (x, w, g) = (format!("f32[{m}, {k}]"), format!("f32[{k}, {n}]"), format!("f32[{m}, {n}]"));
+        groups(&format!("graph product(%x: {x}, %w: {w}, %g: {g}) {{\n  %y = matmul(%x, %w)\n{after}  return %z\n}}\n")).len()
+    };
+    assert_eq!(launches(768, 3072, 8192, long), 2, "144 large tiles are few, 576 small ones are not");
+    assert_eq!(launches(768, 3072, 8192, "  %z = relu(%y)\n"), 1, "a short epilogue");
+    assert_eq!(launches(8192, 3072, 768, long), 1, "large tiles");
+    assert_eq!(launches(768, 3072, 64, long), 1, "short sums");
+}
+
 /// Attention whose weights are few beside its operands is products and a softmax where there are no matrix units; long or small attention is
 /// one kernel.
 #[test]

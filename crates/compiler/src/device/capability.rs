@@ -114,8 +114,9 @@ impl Target {
     /// workgroup memory and matrix units take operands from memory as they are; so do packed products.
     pub fn operand_instructions(&self) -> u32 {
         match self.language {
-            // A mask or a scale. A normalisation's four, and what they load, make a product of few tiles three times as slow.
-            Language::Wgsl => 2,
+            // A mask or a scale. A root mean square normalisation's two, and what they load, make a product a sixth slower, a
+            // normalisation's four one of few tiles three times as slow (`steps NVIDIA` with Llama's and BERT's graphs).
+            Language::Wgsl => 1,
             Language::C | Language::Ptx => 0,
         }
     }

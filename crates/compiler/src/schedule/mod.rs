@@ -11,8 +11,8 @@ pub(crate) mod library;
 mod nvidia;
 mod rebase;
 
-pub(crate) use gpu::contract::split_parts;
 pub(crate) use gpu::contract::thin::thin_groups;
+pub(crate) use gpu::contract::{pays_apart, split_parts};
 
 use crate::device::Target;
 use aludel_ir::Result;

@@ -4,7 +4,7 @@
 //! adapter's name. Workloads are `tiny`, `tiny-adamw`, `mlp`, `cnn`, `gpt`, `chargpt`, `chargpt4`, `gpt2`, `resnet50`,
 //! `FILE.graph`, `vgg16` (and `resnet50-bf16`, `vgg16-bf16`), `matmul` (or `matmul1024` for one size), `products` (checked, of all layouts and the shapes of models),
 //! `attention` (or `attention8192`) and `micro`. `LAUNCHES=1` prints the time of each launch
-//! too, `STAGE=fused` (or another stage of the compiler) the program as that stage left it, and `CAPABILITY=80` takes the kernels of an
+//! too, `FUSE=0` a kernel for each operator, `STAGE=fused` (or another stage of the compiler) the program as that stage left it, and `CAPABILITY=80` takes the kernels of an
 //! older GPU.
 
 mod attention;

@@ -39,7 +39,8 @@ fn prepare(device: &dyn Executor, graph: &Graph, style: Style) -> Result<Ready> 
     let sizes: Vec<i64> = graph.env.symbols.iter().map(|s| s.hint).collect();
     let t = Instant::now();
     let stage = std::env::var("STAGE").ok();
-    let options = Options { style, keep_stages: stage.is_some(), ..Options::default() };
+    let fuse = std::env::var("FUSE").as_deref() != Ok("0");
+    let options = Options { style, fuse, keep_stages: stage.is_some(), ..Options::default() };
     let mut target = device.target().ok_or_else(|| aludel_ir::Error::unsupported("an interpreter", "name a device that runs kernels"))?;
     if let Some(capability) = std::env::var("CAPABILITY").ok().and_then(|c| c.parse().ok()) {
         target.compute_capability = capability;

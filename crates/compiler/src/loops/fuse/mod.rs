@@ -13,6 +13,7 @@ use crate::nest::access::{contiguous_within, stores_after_sums, stores_within};
 use crate::nest::{Kind, classify, compact};
 use crate::parts::Part;
 use crate::schedule::library::is_for_library;
+use crate::schedule::pays_apart;
 use aludel_ir::DType;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
@@ -390,6 +391,7 @@ impl<'p> Fuser<'p> {
             fused.and_then(|fused| match self.columns_too_long(&fused) {
                 _ if self.takes_from_library([a, b], &fused) => Err(Refusal::LibraryProduct),
                 _ if self.loses_vectors(&fused) => Err(Refusal::Vectors),
+                _ if self.crowds_tiles(&fused) => Err(Refusal::Epilogue),
                 Some((rows, columns)) if ![&na, &nb].iter().any(|n| self.columns_too_long(n).is_some()) => {
                     Err(Refusal::TooFewRows { rows, columns })
                 }
@@ -470,6 +472,11 @@ impl<'p> Fuser<'p> {
         let varies = nest.dependences();
         let along = |a: AxisId| nest.ops.iter().zip(&varies).any(|(op, axes)| function(op) && axes.contains(&a));
         nest.stores.iter().filter_map(|s| s.index.last()).any(|last| last.axes().into_iter().any(|a| along(a) && windows(a)))
+    }
+
+    /// Whether what follows a product would cost it more than it costs by itself.
+    fn crowds_tiles(&self, nest: &Nest) -> bool {
+        matches!(classify(nest, self.program), Kind::Contract(c) if pays_apart(self.program, nest, &c, self.target))
     }
 
     /// Whether, fused with `b`, what follows `a` would wait for something that `b` needs and nothing of `a`'s does: only

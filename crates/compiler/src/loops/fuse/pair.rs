@@ -35,6 +35,8 @@ pub enum Refusal {
     TooFewRows { rows: i64, columns: i64 },
     /// Functions of a convolution's results on a CPU.
     Vectors,
+    /// What follows a long product would take its registers.
+    Epilogue,
     /// Attention keeps tiles of rows and columns in registers: only what follows it element by element joins.
     Attention,
     /// Accumulating stores are kernels of their own.
@@ -59,6 +61,9 @@ impl fmt::Display for Refusal {
             Refusal::OtherElements { buffer } => write!(f, "the second reads elements of {buffer} that other threads of the first write"),
             Refusal::InPlace { buffer } => write!(f, "{buffer} is updated in place and other threads still read its old value"),
             Refusal::Vectors => write!(f, "functions of a convolution's results would be computed one by one, not in vectors"),
+            Refusal::Epilogue => {
+                write!(f, "a long matrix product needs its registers for its sums; what follows is a short pass of its own")
+            }
             Refusal::TooFewRows { rows, columns } => write!(f, "{rows} rows of {columns} columns would leave most of the device idle"),
             Refusal::Attention => write!(f, "attention computes tiles; only what follows it element by element can be done with them"),
             Refusal::Scatter => write!(f, "accumulating stores run by themselves"),

@@ -47,6 +47,14 @@ impl KernelBuilder {
         }
     }
 
+    /// Statements that run where a condition holds, or always.
+    pub fn stmts_where(&mut self, cond: Option<KExpr>, then: Vec<Stmt>) {
+        match cond {
+            Some(cond) => self.stmt(Stmt::If { cond, then, otherwise: vec![] }),
+            None => then.into_iter().for_each(|s| self.stmt(s)),
+        }
+    }
+
     pub fn open(&mut self) {
         self.blocks.push(Vec::new());
     }

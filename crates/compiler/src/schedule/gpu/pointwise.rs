@@ -87,10 +87,7 @@ pub(in crate::schedule) fn wide(program: &LoopProgram, nest: &Nest, target: &Tar
         stores.push((inside, quad.stores(&mut kb, &em, &|_| true)?));
     }
     for (inside, then) in stores {
-        match inside {
-            None => then.into_iter().for_each(|s| kb.stmt(s)),
-            Some(cond) => kb.stmt(Stmt::If { cond, then, otherwise: vec![] }),
-        }
+        kb.stmts_where(inside, then);
     }
     Ok(kb.finish(program, threads as u32, grid))
 }

@@ -94,10 +94,7 @@ impl Template<'_> {
         em.stores(kb, &|_| true)?;
         em.leave();
         let then = kb.close();
-        match cond {
-            Some(cond) => kb.stmt(Stmt::If { cond, then, otherwise: vec![] }),
-            None => then.into_iter().for_each(|s| kb.stmt(s)),
-        }
+        kb.stmts_where(cond, then);
         Ok(())
     }
 

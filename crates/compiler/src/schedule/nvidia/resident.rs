@@ -166,10 +166,7 @@ fn store(kb: &mut KernelBuilder, em: &mut Emitter, quads: &mut [(Quad, Option<KE
         ready.push((condition, stores));
     }
     for (condition, then) in ready.into_iter().filter(|(_, s)| !s.is_empty()) {
-        match condition {
-            None => then.into_iter().for_each(|s| kb.stmt(s)),
-            Some(cond) => kb.stmt(Stmt::If { cond, then, otherwise: vec![] }),
-        }
+        kb.stmts_where(condition, then);
     }
     if wide.iter().any(|w| !w) {
         let first = KExpr::Scalar(ScalarOp::Eq, vec![lane, k::int(0)]);

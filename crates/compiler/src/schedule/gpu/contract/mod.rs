@@ -12,6 +12,7 @@ mod tiled;
 use crate::device::Target;
 use crate::nest::{Contraction, Product};
 use crate::schedule::Scheduled;
+use crate::schedule::emit::quad::{self, Quad};
 use crate::schedule::emit::{Emitter, KernelBuilder, Placed, zero};
 use crate::schedule::grid::Grid;
 use aludel_ir::expr::{AxisId, Expr};
@@ -93,6 +94,18 @@ pub(crate) fn split_parts(program: &LoopProgram, c: &Contraction, target: &Targe
         }
     }
     None
+}
+
+/// Whether a pass of its own over the results costs less than what follows the sums in their kernel. A long epilogue takes registers that
+/// a small tile needs to have enough company: on an H200, AdamW's after tiles of 64 x 64 makes products of 31 TFLOP/s ones of 25, while
+/// a result more to write and to read is 1/300 of a sum of 8,192 terms (`LAUNCHES=1 steps NVIDIA` with BERT's and GPT-2's graphs).
+pub(crate) fn pays_apart(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> bool {
+    let Sides { batch, m, n } = Sides::of(program, c);
+    let depth = program.env.hint_or_one(&program.volume(&c.k)).max(1);
+    let large = depth >= 512 && (batch * m * n).saturating_mul(depth) >= 1 << 30;
+    let tiled = target.has_fast_workgroups() && !target.has_async_copies();
+    let thin = || thin::plan(program, nest, c, target).is_some();
+    tiled && large && long_epilogue(nest, c) && choose(program, nest, c, target) != LARGE && !thin()
 }
 
 /// How many results a product has along its sides, for how many pairs of factors.
@@ -181,11 +194,12 @@ struct Template<'a> {
     target: &'a Target,
 }
 
-/// Results of a workgroup in its memory.
+/// Results of a workgroup in its memory, a row after another.
 #[derive(Clone, Copy)]
 struct Results {
     array: u32,
-    /// In groups of so many columns.
+    /// A row has the first of each group of so many columns side by side, then the second ones: threads that take neighbouring groups
+    /// meet in no bank.
     lanes: u32,
     /// Each is the sum of those at its place in so many tiles, one after another.
     shares: u32,
@@ -194,6 +208,14 @@ struct Results {
     run: u32,
     step: u32,
     first: u32,
+}
+
+/// The index of a result along m, and the axes there.
+type Row<'a> = (&'a KExpr, &'a HashMap<AxisId, KExpr>);
+
+/// The elements of a group of four.
+fn lanes_of(four: &KExpr) -> [KExpr; 4] {
+    [0, 1, 2, 3].map(|lane| KExpr::Lane(Box::new(four.clone()), lane))
 }
 
 /// Where a workgroup's tile starts.
@@ -277,23 +299,8 @@ impl Template<'_> {
     }
 
     /// Stores one result and everything that its epilogue makes of it.
-    fn epilogue(
-        &self,
-        kb: &mut KernelBuilder,
-        em: &mut Emitter,
-        acc: KExpr,
-        m: (&KExpr, &HashMap<AxisId, KExpr>),
-        n: (&KExpr, &HashMap<AxisId, KExpr>),
-    ) -> Result<()> {
-        let t = self.tile;
-        let mut cond: Option<KExpr> = None;
-        for (axes, i, size) in [(&self.c.m, m.0, t.m()), (&self.c.n, n.0, t.n())] {
-            if !self.divides(axes, size) {
-                let end = kb.size(&self.extent(axes));
-                let inside = k::lt(i.clone(), end);
-                cond = Some(cond.map_or(inside.clone(), |c| k::and(c, inside)));
-            }
-        }
+    fn epilogue(&self, kb: &mut KernelBuilder, em: &mut Emitter, acc: KExpr, m: Row, n: (&KExpr, &HashMap<AxisId, KExpr>)) -> Result<()> {
+        let inside = self.inside(kb, m.0, n.0);
         kb.open();
         em.enter();
         em.axes.extend(m.1.iter().chain(n.1).map(|(a, e)| (*a, e.clone())));
@@ -301,10 +308,7 @@ impl Template<'_> {
         em.stores(kb, &|_| true)?;
         em.leave();
         let body = kb.close();
-        match cond {
-            Some(cond) => kb.stmt(Stmt::If { cond, then: body, otherwise: vec![] }),
-            None => body.into_iter().for_each(|s| kb.stmt(s)),
-        }
+        kb.stmts_where(inside, body);
         Ok(())
     }
 
@@ -377,23 +381,56 @@ impl Template<'_> {
         Ok(kb.finish(self.program, t.threads(), place.grid))
     }
 
-    /// Each thread finishes its own results, one after another.
+    /// Each thread finishes its own results, one after another. Not four in one access: on an H200 that makes products of 35 TFLOP/s
+    /// ones of 28, for sums that leave as one group hold their registers as one (`steps NVIDIA matmul4096`).
     fn spread_epilogue(&self, kb: &mut KernelBuilder, em: &mut Emitter, accs: &[Var], place: &Place) -> Result<()> {
         let t = self.tile;
-        let (exact_m, exact_n) = (self.divides(&self.c.m, t.m()), self.divides(&self.c.n, t.n()));
+        let exact_m = self.divides(&self.c.m, t.m());
         for i in 0..t.per_m {
             let at = k::add(k::add(place.m0.clone(), k::mul(place.ty.clone(), k::int(t.per_m as i64))), k::int(i as i64));
             let m = self.side(kb, &self.c.m, at, exact_m);
             for j in 0..t.per_n {
-                for lane in 0..4u32 {
-                    let column = k::add(k::mul(k::add(place.tx.clone(), k::int((j * t.threads_n) as i64)), k::int(4)), k::int(lane as i64));
-                    let n = self.side(kb, &self.c.n, k::add(place.n0.clone(), column), exact_n);
-                    let acc = KExpr::Lane(Box::new(KExpr::Var(accs[(i * t.per_n + j) as usize])), lane as u8);
-                    self.epilogue(kb, em, acc, (&m.0, &m.1), (&n.0, &n.1))?;
-                }
+                let group = k::add(place.tx.clone(), k::int((j * t.threads_n) as i64));
+                let acc = KExpr::Var(accs[(i * t.per_n + j) as usize]);
+                self.each_column(kb, em, (&m.0, &m.1), place, &group, lanes_of(&acc))?;
             }
         }
         Ok(())
+    }
+
+    /// Finishes the four results in a group of a row's columns, one after another.
+    fn each_column(&self, kb: &mut KernelBuilder, em: &mut Emitter, m: Row, place: &Place, group: &KExpr, four: [KExpr; 4]) -> Result<()> {
+        let exact_n = self.divides(&self.c.n, self.tile.n());
+        for (lane, acc) in four.into_iter().enumerate() {
+            let at = k::add(place.n0.clone(), k::add(k::mul(group.clone(), k::int(4)), k::int(lane as i64)));
+            let n = self.side(kb, &self.c.n, at, exact_n);
+            self.epilogue(kb, em, acc, m, (&n.0, &n.1))?;
+        }
+        Ok(())
+    }
+
+    /// The same, four in one access to memory where they lie side by side in it.
+    fn four_columns(&self, kb: &mut KernelBuilder, em: &mut Emitter, m: Row, place: &Place, group: KExpr, four: [KExpr; 4]) -> Result<()> {
+        let Some(axis) = self.c.n.last().copied().filter(|a| quad::pays(self.nest, self.program, *a)) else {
+            return self.each_column(kb, em, m, place, &group, four);
+        };
+        let column = kb.int(k::add(place.n0.clone(), k::mul(group.clone(), k::int(4))));
+        let (at, outer) = self.wide_place(kb, &self.c.n, &place.n0, group, self.divides(&self.c.n, self.tile.n()));
+        let axes = em.axes.iter().chain(m.1).chain(&outer).map(|(a, e)| (*a, e.clone())).collect();
+        let mut quad = Quad::new(axis, 4, at, axes);
+        quad.define(self.c.reduce, four.to_vec());
+        let stores = quad.stores(kb, em, &|_| true)?;
+        let inside = self.inside(kb, m.0, &column);
+        kb.stmts_where(inside, stores);
+        Ok(())
+    }
+
+    /// Whether a result exists, where not all of a tile do.
+    fn inside(&self, kb: &mut KernelBuilder, row: &KExpr, column: &KExpr) -> Option<KExpr> {
+        let t = self.tile;
+        let sides = [(&self.c.m, row, t.m()), (&self.c.n, column, t.n())];
+        let beyond = sides.into_iter().filter(|(axes, _, size)| !self.divides(axes, *size));
+        beyond.map(|(axes, at, _)| k::lt(at.clone(), kb.size(&self.extent(axes)))).reduce(k::and)
     }
 
     /// Whether results go through workgroup memory before the epilogue: a long one is then written once, in a loop, instead
@@ -409,8 +446,7 @@ impl Template<'_> {
         let lanes = if t.depth > 0 { 4 } else { 1 };
         let rows = t.per_m / rounds;
         let width = t.n() / lanes;
-        let ty = Ty { dtype: self.nest.dtype(self.c.reduce), lanes: lanes as u8 };
-        let array = kb.shared("tile", ty, t.threads_m * rows * width);
+        let array = kb.shared("tile", Ty::scalar(self.nest.dtype(self.c.reduce)), t.threads_m * rows * t.n());
         for first in (0..t.per_m).step_by(rows as usize) {
             if first > 0 {
                 // All have read what the turn before wrote.
@@ -421,11 +457,14 @@ impl Template<'_> {
                     4 => k::add(k::mul(place.ty.clone(), k::int(rows as i64)), k::int(i as i64)),
                     _ => k::add(place.ty.clone(), k::int((i * t.threads_m) as i64)),
                 };
-                let row = kb.int(k::mul(row, k::int(width as i64)));
+                let row = kb.int(k::mul(row, k::int(t.n() as i64)));
                 for j in 0..t.per_n {
-                    let index = k::add(row.clone(), k::add(place.tx.clone(), k::int((j * t.threads_n) as i64)));
-                    let value = KExpr::Var(accs[((first + i) * t.per_n + j) as usize]);
-                    kb.stmt(Stmt::StoreShared { array, index, value });
+                    let acc = KExpr::Var(accs[((first + i) * t.per_n + j) as usize]);
+                    let each = if lanes == 4 { lanes_of(&acc).to_vec() } else { vec![acc] };
+                    for (lane, value) in each.into_iter().enumerate() {
+                        let place = k::add(place.tx.clone(), k::int((lane as u32 * width + j * t.threads_n) as i64));
+                        kb.stmt(Stmt::StoreShared { array, index: k::add(row.clone(), place), value });
+                    }
                 }
             }
             kb.stmt(Stmt::Barrier);
@@ -448,11 +487,16 @@ impl Template<'_> {
         em.enter();
         let row = kb.int(k::div(KExpr::Var(unit), k::int(width as i64)));
         let group = kb.int(k::rem(KExpr::Var(unit), k::int(width as i64)));
-        let read = |share: u32| {
-            let at = if share == 0 { KExpr::Var(unit) } else { k::add(KExpr::Var(unit), k::int((share * each) as i64)) };
-            KExpr::Shared { array, index: Box::new(at) }
+        let start = match lanes {
+            1 => KExpr::Var(unit),
+            _ => kb.int(k::add(k::mul(row.clone(), k::int(t.n() as i64)), group.clone())),
         };
-        let v = kb.bind((1..shares).fold(read(0), |sum, share| k::add(sum, read(share))), ty);
+        let read = |share: u32, lane: u32| {
+            let index = k::add(start.clone(), k::int((share * each * lanes + lane * width) as i64));
+            KExpr::Shared { array, index: Box::new(index) }
+        };
+        let mut sum = |lane: u32| kb.bind((1..shares).fold(read(0, lane), |sum, share| k::add(sum, read(share, lane))), ty);
+        let sums: Vec<KExpr> = (0..lanes).map(&mut sum).collect();
         let row = match run == step {
             true => row,
             false => {
@@ -461,11 +505,14 @@ impl Template<'_> {
             }
         };
         let m = self.side(kb, &self.c.m, k::add(place.m0.clone(), row), exact_m);
-        for lane in 0..lanes {
-            let at = k::add(k::add(place.n0.clone(), k::mul(group.clone(), k::int(lanes as i64))), k::int(lane as i64));
-            let n = self.side(kb, &self.c.n, at, exact_n);
-            let acc = if lanes == 4 { KExpr::Lane(Box::new(v.clone()), lane as u8) } else { v.clone() };
-            self.epilogue(kb, em, acc, (&m.0, &m.1), (&n.0, &n.1))?;
+        match <[KExpr; 4]>::try_from(sums) {
+            Ok(four) => self.four_columns(kb, em, (&m.0, &m.1), place, group, four)?,
+            Err(single) => {
+                let n = self.side(kb, &self.c.n, k::add(place.n0.clone(), group), exact_n);
+                for acc in single {
+                    self.epilogue(kb, em, acc, (&m.0, &m.1), (&n.0, &n.1))?;
+                }
+            }
         }
         em.leave();
         let body = kb.close();

@@ -67,10 +67,7 @@ impl Template<'_> {
 
     pub(super) fn store_all(&self, kb: &mut KernelBuilder, ready: Vec<(Option<KExpr>, Vec<Stmt>)>) {
         for (inside, then) in ready {
-            match inside {
-                None => then.into_iter().for_each(|s| kb.stmt(s)),
-                Some(cond) => kb.stmt(Stmt::If { cond, then, otherwise: vec![] }),
-            }
+            kb.stmts_where(inside, then);
         }
     }
 
