@@ -5,10 +5,15 @@
 
 // Long: the table has a row for each operation.
 
+mod special;
+
+pub use special::threefry2x32;
+
 use crate::build::Builder;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::ValueId;
+use special::{digamma, erfinv};
 
 /// A pure function of scalars.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -725,86 +730,6 @@ fn extremum_grad(g: &mut Builder, wins: ScalarOp, x: &[ValueId], dy: ValueId) ->
     let da = share(g, x[0], x[1])?;
     let db = share(g, x[1], x[0])?;
     Ok(vec![Some(da), Some(db)])
-}
-
-/// Threefry-2x32 with 20 rounds, the two output words combined by exclusive or: JAX's partitionable random bits.
-/// Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011; `jax/_src/prng.py`.
-pub fn threefry2x32(k0: u32, k1: u32, c0: u32, c1: u32) -> u32 {
-    const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
-    let keys = [k0, k1, k0 ^ k1 ^ 0x1BD1_1BDA];
-    let (mut x0, mut x1) = (c0.wrapping_add(keys[0]), c1.wrapping_add(keys[1]));
-    for i in 0..5u32 {
-        for r in ROTATIONS[(i % 2) as usize] {
-            x0 = x0.wrapping_add(x1);
-            x1 = x1.rotate_left(r) ^ x0;
-        }
-        x0 = x0.wrapping_add(keys[(i as usize + 1) % 3]);
-        x1 = x1.wrapping_add(keys[(i as usize + 2) % 3]).wrapping_add(i + 1);
-    }
-    x0 ^ x1
-}
-
-/// Inverse of erf: Giles' polynomial as a start, then two Newton steps to full precision.
-/// Source: M. Giles, "Approximating the erfinv function", GPU Computing Gems Jade, 2011.
-fn erfinv(x: f64) -> f64 {
-    if !(-1.0..=1.0).contains(&x) {
-        return f64::NAN;
-    }
-    if x.abs() == 1.0 {
-        return x * f64::INFINITY;
-    }
-    let w = -((1.0 - x) * (1.0 + x)).ln();
-    let poly = |w: f64, c: &[f64]| c.iter().fold(0.0, |acc, c| acc * w + c);
-    let mut y = x * if w < 5.0 {
-        poly(
-            w - 2.5,
-            &[
-                2.81022636e-08,
-                3.43273939e-07,
-                -3.5233877e-06,
-                -4.39150654e-06,
-                0.00021858087,
-                -0.00125372503,
-                -0.00417768164,
-                0.246640727,
-                1.50140941,
-            ],
-        )
-    } else {
-        poly(
-            w.sqrt() - 3.0,
-            &[
-                -0.000200214257,
-                0.000100950558,
-                0.00134934322,
-                -0.00367342844,
-                0.00573950773,
-                -0.0076224613,
-                0.00943887047,
-                1.00167406,
-                2.83297682,
-            ],
-        )
-    };
-    for _ in 0..2 {
-        y -= (libm::erf(y) - x) / (std::f64::consts::FRAC_2_SQRT_PI * (-y * y).exp());
-    }
-    y
-}
-
-/// Logarithmic derivative of the gamma function: recurrence up to 10, then the asymptotic series; reflection below zero.
-/// Source: Abramowitz and Stegun 6.3.5, 6.3.7, 6.3.18.
-fn digamma(x: f64) -> f64 {
-    if x <= 0.0 {
-        return if x == x.floor() { f64::NAN } else { digamma(1.0 - x) - std::f64::consts::PI / (std::f64::consts::PI * x).tan() };
-    }
-    let (mut x, mut acc) = (x, 0.0);
-    while x < 10.0 {
-        acc -= 1.0 / x;
-        x += 1.0;
-    }
-    let f = 1.0 / (x * x);
-    acc + x.ln() - 0.5 / x - f * (1.0 / 12.0 - f * (1.0 / 120.0 - f * (1.0 / 252.0 - f * (1.0 / 240.0 - f / 132.0))))
 }
 
 #[cfg(test)]

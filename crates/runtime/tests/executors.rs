@@ -77,6 +77,24 @@ fn a_step_updates_state_in_place() {
     }
 }
 
+/// Long parts travel by themselves and zeros not at all, into memory that held something else before.
+#[test]
+fn long_state_arrives_whole() {
+    for d in devices() {
+        let last = |n: usize| (0..n).map(|i| if i + 1 == n { 3.0 } else { 0.0 }).collect::<Vec<f32>>();
+        let parts = [vec![0.0; 70_001], vec![1.0, 2.0], ramp(150_003), vec![], last(65_536), vec![0.0; 5_000_000], vec![9.0]];
+        for round in 0..2 {
+            // The other way round, zeros come to lie where numbers were.
+            let parts: Vec<&Vec<f32>> = if round == 0 { parts.iter().collect() } else { parts.iter().rev().collect() };
+            let contents = |k: usize| if k == 1 { device(&*d, parts[k]) } else { host(parts[k]) };
+            let block = d.allocate_block(&(0..parts.len()).map(contents).collect::<Vec<_>>()).unwrap();
+            for (part, storage) in parts.iter().zip(&block) {
+                assert!(read(&*d, storage) == **part, "{} words in round {round}", part.len());
+            }
+        }
+    }
+}
+
 /// State that is no block stays as it was: whoever holds the tensor keeps its value.
 #[test]
 fn state_outside_a_block_is_copied() {

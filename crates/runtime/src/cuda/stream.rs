@@ -20,6 +20,8 @@ const BATCH: usize = 32;
 const RING: usize = 8 << 20;
 /// The longest piece of an upload, in words: while one is copied to the device, the next is written.
 const PIECE: usize = RING / 8;
+/// From so many words on it pays to look whether all are zero.
+const LONG: usize = 1 << 16;
 /// Words of pinned memory that are kept for reading back.
 const IDLE: usize = 64 << 20;
 
@@ -146,6 +148,15 @@ impl Stream {
         Ok(())
     }
 
+    /// Zeros: an optimizer's moments at the start, twice the model.
+    fn clear(&mut self, shared: &Shared, to: &Place, words: usize) -> Result<()> {
+        // SAFETY: the target is a live allocation's that holds so many words, as for `upload`.
+        let cleared = check(unsafe { sys::cuMemsetD32Async(to.address(), 0, words, self.raw.0) });
+        shared.done("clearing memory", cleared)?;
+        self.issue();
+        Ok(())
+    }
+
     /// A place in the ring that no copy reads any more.
     fn reserve(&mut self, shared: &Shared, words: usize) -> Result<usize> {
         debug_assert!(words <= PIECE);
@@ -210,7 +221,12 @@ impl Mover for Stream {
 
     fn write(&mut self, shared: &Arc<Shared>, to: &Place, words: &[u32]) -> Result<()> {
         for (k, piece) in words.chunks(PIECE).enumerate() {
-            self.upload(shared, &to.after((k * PIECE) as u64), piece.len(), |memory| memory.copy_from_slice(piece))?;
+            let place = to.after((k * PIECE) as u64);
+            if piece.len() >= LONG && piece.iter().all(|w| *w == 0) {
+                self.clear(shared, &place, piece.len())?;
+            } else {
+                self.upload(shared, &place, piece.len(), |memory| memory.copy_from_slice(piece))?;
+            }
         }
         Ok(())
     }

@@ -25,6 +25,10 @@ pub const ROW: u64 = 256;
 const BIND_GROUPS: usize = 4096;
 /// Words that are kept for putting host arguments together.
 const SCRATCH: usize = 4 << 20;
+/// The longest piece of an upload, in words: each takes as much memory of the host's until it has arrived.
+const PIECE: usize = 4 << 20;
+/// From so many words on it pays to look whether all are zero, and to write by itself.
+const LONG: usize = 1 << 16;
 
 /// What identifies a bind group: its layout, the uniform buffer with the size of a row, and the storage ranges.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -262,42 +266,60 @@ impl Stream {
     }
 }
 
+impl Stream {
+    /// Parts in one write, with what lies between them.
+    fn write_together(&mut self, shared: &Arc<Shared>, to: &Arc<Allocation>, parts: &[(u64, &Arc<[u32]>)]) -> Result<()> {
+        let (Some((start, _)), Some((last, words))) = (parts.first(), parts.last()) else { return Ok(()) };
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        scratch.resize((last + words.len() as u64 - start) as usize, 0);
+        if shared.guard {
+            scratch.iter_mut().zip(*start..).for_each(|(word, i)| *word = guard::pattern(i));
+        }
+        for (offset, words) in parts {
+            scratch[(offset - start) as usize..][..words.len()].copy_from_slice(words);
+        }
+        self.write(shared, &Place { allocation: to.clone(), offset: *start }, &scratch)?;
+        self.scratch = scratch;
+        Ok(())
+    }
+}
+
 impl Mover for Stream {
     type Device = Shared;
 
     /// Comes after everything recorded so far.
     fn write(&mut self, shared: &Arc<Shared>, to: &Place, words: &[u32]) -> Result<()> {
-        if words.is_empty() {
-            return Ok(());
+        for (k, piece) in words.chunks(PIECE).enumerate() {
+            let (buffer, start) = (to.allocation.buffer(), (to.offset + (k * PIECE) as u64) * 4);
+            if piece.len() >= LONG && piece.iter().all(|w| *w == 0) {
+                // An optimizer's moments at the start: twice the model.
+                self.pass = None;
+                self.encoder(shared).clear_buffer(buffer, start, Some(piece.len() as u64 * 4));
+                self.dispatched(std::slice::from_ref(&to.allocation));
+                continue;
+            }
+            if to.allocation.touched() == self.epoch {
+                self.submit(shared);
+            }
+            shared.queue.write_buffer(buffer, start, bytemuck::cast_slice(piece));
         }
-        if to.allocation.touched() == self.epoch {
-            self.submit(shared);
-        }
-        shared.queue.write_buffer(to.allocation.buffer(), to.offset * 4, bytemuck::cast_slice(words));
         Ok(())
     }
 
-    /// In one write: each costs as much as a thousand words.
+    /// Neighbours in one write, for each costs as much as a thousand words; long ones by themselves, from where they lie.
     fn write_all(&mut self, shared: &Arc<Shared>, to: &Arc<Allocation>, parts: &[(u64, &Arc<[u32]>)]) -> Result<()> {
-        if let [(offset, words)] = parts {
-            return self.write(shared, &Place { allocation: to.clone(), offset: *offset }, words);
+        let (long, short): (Vec<_>, Vec<_>) =
+            parts.iter().map(|(offset, words)| (*offset, *words)).partition(|(_, words)| words.len() >= LONG);
+        let mut rest = &short[..];
+        while let Some((first, _)) = rest.first() {
+            let end = |(offset, words): &(u64, &Arc<[u32]>)| (offset + words.len() as u64 - first) as usize;
+            let count = rest.iter().take_while(|part| end(part) <= SCRATCH).count().max(1);
+            let (together, others) = rest.split_at(count);
+            self.write_together(shared, to, together)?;
+            rest = others;
         }
-        let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(()) };
-        let start = first.0;
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.clear();
-        scratch.resize((last.0 + last.1.len() as u64 - start) as usize, 0);
-        if shared.guard {
-            scratch.iter_mut().zip(start..).for_each(|(word, i)| *word = guard::pattern(i));
-        }
-        for (offset, words) in parts {
-            scratch[(offset - start) as usize..][..words.len()].copy_from_slice(words);
-        }
-        self.write(shared, &Place { allocation: to.clone(), offset: start }, &scratch)?;
-        if scratch.len() <= SCRATCH {
-            self.scratch = scratch;
-        }
-        Ok(())
+        long.into_iter().try_for_each(|(offset, words)| self.write(shared, &Place { allocation: to.clone(), offset }, words))
     }
 
     fn copy(&mut self, shared: &Arc<Shared>, from: &Place, to: &Place, words: u64) -> Result<()> {
