@@ -252,3 +252,35 @@ fn nan_is_the_largest_and_sorts_are_stable() {
     assert_eq!(call("argmax", std::slice::from_ref(&x), &Attrs::new()).unwrap()[0].data, [1.0]);
     assert!(call("amax", &[x], &Attrs::new()).unwrap()[0].data[0].is_nan());
 }
+
+/// Along an axis for which a matrix of weights would be large, too, the neighbours of each place are weighted as the definition says.
+#[test]
+fn long_axes_are_interpolated_as_short_ones() {
+    let x: Vec<f64> = (0..1500).map(|i| ((i * 7919) % 1009) as f64 / 1009.0).collect();
+    let out = 2200;
+    let at = |i: i64| x[i.clamp(0, 1499) as usize];
+    // In f32 as the operator has it: a place of a few thousand is known to 1e-4.
+    let place = |o: usize| ((o as f32 + 0.5) * (1500.0 / 2200.0) - 0.5) as f64;
+    let linear = |o: usize| {
+        let s = place(o).clamp(0.0, 1499.0);
+        let t = s - s.floor();
+        at(s as i64) * (1.0 - t) + at(s as i64 + 1) * t
+    };
+    let cubic = |o: usize| {
+        let (low, t) = (place(o).floor(), place(o) - place(o).floor());
+        let keys = |d: f64| match d.abs() {
+            d if d < 1.0 => (1.25 * d - 2.25) * d * d + 1.0,
+            d => ((-0.75 * d + 3.75) * d - 6.0) * d + 3.0,
+        };
+        (-1..3).map(|k| at(low as i64 + k) * keys(t - k as f64)).sum()
+    };
+    let modes: [(&str, &[usize], &dyn Fn(usize) -> f64); 2] = [("linear", &[1, 1, 1500], &linear), ("bicubic", &[1, 1, 1500, 1], &cubic)];
+    for (mode, shape, expected) in modes {
+        let mut size = vec![1i64; shape.len() - 2];
+        size[0] = out as i64;
+        let y = &call("interpolate", &[f32s(shape, &x)], &Attrs::new().with("size", size).with("mode", mode)).unwrap()[0];
+        for (o, y) in y.data.iter().enumerate() {
+            assert!((y - expected(o)).abs() < 2e-3, "{mode}: element {o} is {y}, not {}", expected(o));
+        }
+    }
+}

@@ -169,19 +169,76 @@ impl Axis {
         if self.align { Ok(s) } else { b.add_scalar(s, 0.5 * self.scale - 0.5) }
     }
 
-    /// A product with a matrix of hat functions, max(0, 1 - |source - i|).
+    /// Whether a matrix of weights would be larger than images are.
+    fn is_long(&self) -> bool {
+        self.n.saturating_mul(self.out) > 1 << 20
+    }
+
+    /// The sum of elements of the input, each times a weight: of `taps`, the place along the axis, clamped to its edges, and the weight,
+    /// both for each output element.
+    fn gathered(&self, b: &mut Builder, x: ValueId, dim: usize, taps: &[(ValueId, ValueId)]) -> Result<ValueId> {
+        let mut sum = None;
+        for (at, weight) in taps {
+            let at = b.scalar(ScalarOp::Max, *at, 0.0)?;
+            let at = b.scalar(ScalarOp::Min, at, (self.n - 1) as f64)?;
+            let at = b.cast(at, DType::I32)?;
+            let values = b.op("index_select", &[x, at], &Attrs::new().with("dim", dim))?[0];
+            let mut weight = *weight;
+            for _ in dim + 1..b.rank(x) {
+                weight = b.unsqueeze(weight, b.rank(weight))?;
+            }
+            let term = b.mul(values, weight)?;
+            sum = Some(match sum {
+                None => term,
+                Some(sum) => b.add(sum, term)?,
+            });
+        }
+        sum.ok_or_else(|| b.error("no taps", "report this"))
+    }
+
+    /// A product with a matrix of hat functions, max(0, 1 - |source - i|); along a long axis the two neighbours.
     fn linear(&self, b: &mut Builder, x: ValueId, dim: usize) -> Result<ValueId> {
+        let within = |b: &mut Builder, o: ValueId| {
+            let source = self.source(b, o)?;
+            let source = b.scalar(ScalarOp::Max, source, 0.0)?;
+            b.scalar(ScalarOp::Min, source, (self.n - 1) as f64)
+        };
+        if self.is_long() {
+            let (low, t) = self.parts(b, b.dtype(x), &within)?;
+            let (high, rest) = (b.add_scalar(low, 1.0)?, b.neg(t)?);
+            let rest = b.add_scalar(rest, 1.0)?;
+            return self.gathered(b, x, dim, &[(low, rest), (high, t)]);
+        }
         let (o, i) = self.grid(b, b.dtype(x))?;
-        let source = self.source(b, o)?;
-        let source = b.scalar(ScalarOp::Max, source, 0.0)?;
-        let source = b.scalar(ScalarOp::Min, source, (self.n - 1) as f64)?;
+        let source = within(b, o)?;
         let distance = b.sub(source, i)?;
         let weights = hat(b, distance)?;
         apply(b, x, dim, weights)
     }
 
+    /// Of the place of each output element in the input, the whole number below it and the rest.
+    fn parts(
+        &self,
+        b: &mut Builder,
+        dtype: DType,
+        source: &dyn Fn(&mut Builder, ValueId) -> Result<ValueId>,
+    ) -> Result<(ValueId, ValueId)> {
+        let o = b.iota(&[Dim::Const(self.out)], 0)?;
+        let o = b.cast(o, dtype)?;
+        let source = source(b, o)?;
+        let low = b.unary(ScalarOp::Floor, source)?;
+        Ok((low, b.sub(source, low)?))
+    }
+
     /// Four neighbours, those beyond the edges being the edges.
     fn cubic(&self, b: &mut Builder, x: ValueId, dim: usize) -> Result<ValueId> {
+        if self.is_long() {
+            let (low, t) = self.parts(b, b.dtype(x), &|b, o| self.source(b, o))?;
+            let weights = cubic_weights(b, t)?;
+            let place = |b: &mut Builder, k: usize| b.add_scalar(low, k as f64 - 1.0);
+            let taps = (0..4).map(|k| Ok((place(b, k)?, weights[k]))).collect::<Result<Vec<_>>>()?;
+            return self.gathered(b, x, dim, &taps);
+        }
         let (o, i) = self.grid(b, b.dtype(x))?;
         let source = self.source(b, o)?;
         let low = b.unary(ScalarOp::Floor, source)?;
