@@ -172,8 +172,8 @@ impl Kernel {
         Ok(())
     }
 
-    fn statement(&self, s: &Stmt, scope: &mut Vec<Scope>) -> Result<()> {
-        let fail = |problem: String| Err(Error::verify(format!("kernel {}", self.name), problem));
+    /// Registers are read only where they have a value.
+    fn no_loose_register(&self, s: &Stmt, scope: &[Scope]) -> Result<()> {
         for e in s.exprs() {
             let mut loose = None;
             e.visit(&mut |e| {
@@ -184,9 +184,17 @@ impl Kernel {
                 }
             });
             if let Some(v) = loose {
-                return fail(format!("register v{v} is used where it has no value"));
+                let problem = format!("register v{v} is used where it has no value");
+                return Err(Error::verify(format!("kernel {}", self.name), problem));
             }
         }
+        Ok(())
+    }
+
+    /// Long: an arm for each statement.
+    fn statement(&self, s: &Stmt, scope: &mut Vec<Scope>) -> Result<()> {
+        let fail = |problem: String| Err(Error::verify(format!("kernel {}", self.name), problem));
+        self.no_loose_register(s, scope)?;
         match s {
             Stmt::Let(v, e) | Stmt::Mut(v, e) => {
                 self.expect_spread(e, self.var_ty(*v)?, "a register's value")?;

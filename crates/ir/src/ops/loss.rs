@@ -358,27 +358,7 @@ impl Targets {
             None => None,
         };
         if b.dtype(target).is_float() {
-            if b.rank(target) != rank
-                || !(0..rank)
-                    .all(|d| b.graph.env.equal(&b.shape(target)[d].clone(), &shape[d], "target probabilities have the input's shape"))
-            {
-                return Err(b.error(
-                    "target probabilities need the input's shape",
-                    "give class indices as integers, or one probability for each class",
-                ));
-            }
-            let mut factor = b.full(&shape, 1.0 - smoothing, dtype)?;
-            let mut t = b.cast(target, dtype)?;
-            if smoothing > 0.0 {
-                t = b.mul_scalar(t, 1.0 - smoothing)?;
-                t = b.add(t, spread)?;
-            }
-            if let Some(w) = weight {
-                t = b.mul(t, w)?;
-                factor = b.mul(factor, w)?;
-            }
-            let total = Some(b.sum(t, &[dim], true)?);
-            return Ok(Targets { dim, distribution: t, total, divisor: None, hot: None, soft: Some(factor) });
+            return Targets::probabilities(b, [input, target], dim, weight, (smoothing, spread));
         }
         if b.dtype(target) == crate::DType::Bool {
             return Err(b.error("the target is of bool", "give class indices as integers"));
@@ -397,6 +377,50 @@ impl Targets {
             let text = format!("needs a target of {}", b.graph.env.show_shape(&rows));
             return Err(b.error(text, "give one class index for each row of scores"));
         }
+        Targets::classes(b, [input, target], dim, weight, (smoothing, spread), a.int("ignore_index")?)
+    }
+
+    /// A probability for each class. `smoothing` is the share that is spread over all classes, and each one's part of it.
+    fn probabilities(
+        b: &mut Builder,
+        [input, target]: [ValueId; 2],
+        dim: usize,
+        weight: Option<ValueId>,
+        smoothing: (f64, ValueId),
+    ) -> Result<Targets> {
+        let (shape, rank, dtype, (smoothing, spread)) = (b.shape(input), b.rank(input), b.dtype(input), smoothing);
+        if b.rank(target) != rank
+            || !(0..rank).all(|d| b.graph.env.equal(&b.shape(target)[d].clone(), &shape[d], "target probabilities have the input's shape"))
+        {
+            return Err(b.error(
+                "target probabilities need the input's shape",
+                "give class indices as integers, or one probability for each class",
+            ));
+        }
+        let mut factor = b.full(&shape, 1.0 - smoothing, dtype)?;
+        let mut t = b.cast(target, dtype)?;
+        if smoothing > 0.0 {
+            t = b.mul_scalar(t, 1.0 - smoothing)?;
+            t = b.add(t, spread)?;
+        }
+        if let Some(w) = weight {
+            t = b.mul(t, w)?;
+            factor = b.mul(factor, w)?;
+        }
+        let total = Some(b.sum(t, &[dim], true)?);
+        Ok(Targets { dim, distribution: t, total, divisor: None, hot: None, soft: Some(factor) })
+    }
+
+    /// The number of a class for each row.
+    fn classes(
+        b: &mut Builder,
+        [input, target]: [ValueId; 2],
+        dim: usize,
+        weight: Option<ValueId>,
+        smoothing: (f64, ValueId),
+        ignore: i64,
+    ) -> Result<Targets> {
+        let (shape, rank, dtype, (smoothing, spread)) = (b.shape(input), b.rank(input), b.dtype(input), smoothing);
         // Compared with every class instead of gathered: the row is read anyway, and the gradient stays in the row.
         let class = b.iota(&shape, dim)?;
         let at = b.unsqueeze(target, dim)?;
@@ -406,7 +430,6 @@ impl Targets {
             Some(w) => b.broadcast_to(w, &shape)?,
             None => b.full(&shape, 1.0, dtype)?,
         };
-        let ignore = a.int("ignore_index")?;
         let valid = b.scalar(ScalarOp::Ne, at, ignore as f64)?;
         if ignore >= 0 {
             // A negative index is no class and hits nothing by itself.

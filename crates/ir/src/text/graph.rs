@@ -549,6 +549,7 @@ impl<'a> Parser<'a> {
         Ok(v)
     }
 
+    // Long: an arm for each prim.
     fn prim(&mut self, at: usize, name: &str) -> Result<Prim> {
         if let Some(op) = ScalarOp::from_name(name) {
             return Ok(Prim::Scalar(op));

@@ -212,6 +212,7 @@ fn select(e: &mut Emit, class: Class, op: &str, args: &[Operand]) -> Operand {
     }
 }
 
+// Long: an arm for each operation.
 fn integer(e: &mut Emit, op: ScalarOp, signed: bool, args: &[Operand], divisor: Divisor) -> Result<Option<Operand>> {
     use ScalarOp::*;
     let kind = if signed { "s32" } else { "u32" };

@@ -37,6 +37,7 @@ impl<'a, 'g> Puller<'a, 'g> {
         Ok(x)
     }
 
+    // Long: an arm for each prim.
     fn pull(&mut self, v: ValueId, index: &[Expr], mask: Option<ValId>) -> Result<ValId> {
         let ty = self.lw.graph.ty(v);
         if let Some(buffer) = self.lw.buffers[v.index()] {
@@ -105,62 +106,9 @@ impl<'a, 'g> Puller<'a, 'g> {
                 source[*dim] = source[*dim].scale(*step).add(&last.scale(*dilation));
                 self.at(x[0], &source, mask)
             }
-            Prim::Pad { lo, hi, value } => {
-                let shape = shape_of(x[0]).clone();
-                let mut inside = None;
-                let mut source = Vec::with_capacity(index.len());
-                for d in 0..index.len() {
-                    let end = lo[d].add(&shape[d]);
-                    // Where a dimension is as it was, an index is in it wherever it is read at all.
-                    if !(lo[d].is_zero() && hi[d].is_zero())
-                        && let Some(c) = self.b.in_range(&index[d], &lo[d], &end, &self.lw.program)
-                    {
-                        inside = Some(self.b.and(inside, c));
-                    }
-                    source.push(index[d].sub(&lo[d]));
-                }
-                let Some(inside) = inside else { return self.at(x[0], &source, mask) };
-                let guard = self.b.and(mask, inside);
-                let a = self.at(x[0], &source, Some(guard))?;
-                let fill = self.b.push(LoopOp::Const(*value), value.dtype);
-                Ok(self.b.scalar(ScalarOp::Select, &[inside, a, fill]))
-            }
-            Prim::Cat { dim } => {
-                // From the last piece backwards: select(i < end of piece, piece, the rest).
-                let mut ends = vec![Expr::ZERO];
-                for p in x {
-                    let end = ends[ends.len() - 1].add(&shape_of(*p)[*dim]);
-                    ends.push(end);
-                }
-                let mut out: Option<ValId> = None;
-                for (k, p) in x.iter().enumerate().rev() {
-                    let mut source = index.to_vec();
-                    source[*dim] = index[*dim].sub(&ends[k]);
-                    let within = self.b.in_range(&index[*dim], &ends[k], &ends[k + 1], &self.lw.program);
-                    let guard = within.map(|w| self.b.and(mask, w)).or(mask);
-                    let a = self.at(*p, &source, guard)?;
-                    out = Some(match (out, within) {
-                        (Some(rest), Some(w)) => self.b.scalar(ScalarOp::Select, &[w, a, rest]),
-                        (_, None) | (None, _) => a,
-                    });
-                }
-                out.ok_or_else(|| Error::verify("cat", "joins nothing"))
-            }
-            Prim::Gather { dim } => {
-                let i = self.at(x[1], index, mask)?;
-                let i = self.b.cast(i, DType::I32);
-                let size = shape_of(x[0])[*dim].clone();
-                if size.is_zero() {
-                    // There is no element: whatever asks for one gets zero.
-                    let dtype = self.lw.graph.ty(x[0]).dtype;
-                    return Ok(self.b.constant(0.0, dtype));
-                }
-                // An index out of range reads the nearest element: defined on every target, never a wild read.
-                let i = self.b.clamp_index(i, &size);
-                let mut source = index.to_vec();
-                source[*dim] = Expr::value(i.0);
-                self.at(x[0], &source, mask)
-            }
+            Prim::Pad { lo, hi, value } => self.padded(x[0], [lo, hi], *value, index, mask),
+            Prim::Cat { dim } => self.joined(x, *dim, index, mask),
+            Prim::Gather { dim } => self.gathered(x, *dim, index, mask),
             Prim::Reduce { .. }
             | Prim::Contract { .. }
             | Prim::Scan { .. }
@@ -170,6 +118,75 @@ impl<'a, 'g> Puller<'a, 'g> {
             | Prim::Attention(_)
             | Prim::AttentionBackward(_) => Err(Error::verify(format!("value %{}", v.0), format!("{} must have a buffer", prim.name()))),
         }
+    }
+
+    /// An element of a padded value: where it lies outside of what was padded, the filling.
+    fn padded(
+        &mut self,
+        x: ValueId,
+        [lo, hi]: [&[Expr]; 2],
+        value: aludel_ir::Literal,
+        index: &[Expr],
+        mask: Option<ValId>,
+    ) -> Result<ValId> {
+        let shape = self.lw.graph.ty(x).shape.clone();
+        let mut inside = None;
+        let mut source = Vec::with_capacity(index.len());
+        for d in 0..index.len() {
+            let end = lo[d].add(&shape[d]);
+            // Where a dimension is as it was, an index is in it wherever it is read at all.
+            if !(lo[d].is_zero() && hi[d].is_zero())
+                && let Some(c) = self.b.in_range(&index[d], &lo[d], &end, &self.lw.program)
+            {
+                inside = Some(self.b.and(inside, c));
+            }
+            source.push(index[d].sub(&lo[d]));
+        }
+        let Some(inside) = inside else { return self.at(x, &source, mask) };
+        let guard = self.b.and(mask, inside);
+        let a = self.at(x, &source, Some(guard))?;
+        let fill = self.b.push(LoopOp::Const(value), value.dtype);
+        Ok(self.b.scalar(ScalarOp::Select, &[inside, a, fill]))
+    }
+
+    /// An element of values joined along a dimension.
+    fn joined(&mut self, x: &[ValueId], dim: usize, index: &[Expr], mask: Option<ValId>) -> Result<ValId> {
+        // From the last piece backwards: select(i < end of piece, piece, the rest).
+        let mut ends = vec![Expr::ZERO];
+        for p in x {
+            let end = ends[ends.len() - 1].add(&self.lw.graph.ty(*p).shape[dim]);
+            ends.push(end);
+        }
+        let mut out: Option<ValId> = None;
+        for (k, p) in x.iter().enumerate().rev() {
+            let mut source = index.to_vec();
+            source[dim] = index[dim].sub(&ends[k]);
+            let within = self.b.in_range(&index[dim], &ends[k], &ends[k + 1], &self.lw.program);
+            let guard = within.map(|w| self.b.and(mask, w)).or(mask);
+            let a = self.at(*p, &source, guard)?;
+            out = Some(match (out, within) {
+                (Some(rest), Some(w)) => self.b.scalar(ScalarOp::Select, &[w, a, rest]),
+                (_, None) | (None, _) => a,
+            });
+        }
+        out.ok_or_else(|| Error::verify("cat", "joins nothing"))
+    }
+
+    /// An element at an index that is data.
+    fn gathered(&mut self, x: &[ValueId], dim: usize, index: &[Expr], mask: Option<ValId>) -> Result<ValId> {
+        let i = self.at(x[1], index, mask)?;
+        let i = self.b.cast(i, DType::I32);
+        let size = self.lw.graph.ty(x[0]).shape[dim].clone();
+        if size.is_zero() {
+            // There is no element: whatever asks for one gets zero.
+            let dtype = self.lw.graph.ty(x[0]).dtype;
+            return Ok(self.b.constant(0.0, dtype));
+        }
+        // An index out of range reads the nearest element: defined on every target, never a wild read.
+        let i = self.b.clamp_index(i, &size);
+        let mut source = index.to_vec();
+        source[dim] = Expr::value(i.0);
+        self.at(x[0], &source, mask)
     }
 }
 

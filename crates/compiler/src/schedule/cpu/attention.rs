@@ -243,6 +243,7 @@ impl Template<'_> {
     }
 
     /// The weights of a row in a tile, in the place of its products.
+    // Long: the loops over one row's columns, in the order in which they run.
     fn weights(&self, kb: &mut KernelBuilder, em: &mut Emitter, s: &Scratch, row0: &KExpr, c0: &KExpr, r: &KExpr) -> Result<()> {
         let a = self.a;
         let at = self.clamp(kb, a.row, k::add(row0.clone(), r.clone()), self.rows);

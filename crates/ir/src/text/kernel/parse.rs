@@ -427,81 +427,12 @@ impl<'a> Parser<'a> {
             self.c.expect(")")?;
             return Ok(out);
         }
-        let negative = self.c.eat("-");
-        if let Token::Number { digits, suffix } = *self.c.peek() {
-            self.c.next();
-            let whole = digits.bytes().all(|c| c.is_ascii_digit());
-            let dtype = match suffix {
-                "" if whole => DType::I32,
-                "" => DType::F32,
-                s => s.parse().map_err(|()| self.c.error_from(at, format!("unknown element type `{s}` after a number")))?,
-            };
-            if dtype == DType::Bool {
-                return Err(self.c.error_from(at, "a bool is `true` or `false`"));
-            }
-            let value = number(digits, dtype);
-            let l = checked_literal(&self.c, at, if negative { -value } else { value }, dtype)?;
-            return self.tree(0, KExpr::Lit(l));
-        }
-        let name = self.c.ident("an expression")?;
-        let (word, dtype) = match name.split_once('_') {
-            Some((w @ ("inf" | "nan"), d)) => (w, d.parse::<DType>().ok()),
-            _ => (name, Some(DType::F32)),
+        let name = match self.literal(at)? {
+            Ok(literal) => return self.tree(0, KExpr::Lit(literal)),
+            Err(name) => name,
         };
-        if let ("inf" | "nan", Some(dtype)) = (word, dtype) {
-            let value = if word == "nan" { f64::NAN } else { f64::INFINITY };
-            let l = checked_literal(&self.c, at, if negative { -value } else { value }, dtype)?;
-            return self.tree(0, KExpr::Lit(l));
-        }
-        if negative {
-            return Err(self.c.error_from(at, "a minus sign stands before a number: write neg(..)"));
-        }
-        match name {
-            "true" | "false" => return self.tree(0, KExpr::Lit(Literal::new((name == "true") as u8 as f64, DType::Bool))),
-            "workgroup_id" | "local_id" => {
-                self.c.expect(".")?;
-                let at = self.c.position();
-                let lane = self.c.ident("x, y or z")?;
-                let Some(k) = (0..3).find(|k| lane_name(*k) == lane) else {
-                    return Err(self.c.error_from(at, format!("`{lane}` is not x, y or z")));
-                };
-                return self.tree(0, if name == "local_id" { KExpr::LocalId(k) } else { KExpr::WorkgroupId(k) });
-            }
-            "cast" | "bitcast" => {
-                self.c.expect("[")?;
-                let dtype = parse_dtype(&mut self.c)?;
-                self.c.expect("]")?;
-                let (x, depth) = self.one_arg(at)?;
-                return self.tree(depth, if name == "cast" { KExpr::Cast(dtype, x) } else { KExpr::Bitcast(dtype, x) });
-            }
-            "param" => {
-                let (x, depth) = self.one_arg(at)?;
-                return self.tree(depth, KExpr::ParamAt(x));
-            }
-            "shuffle" => {
-                self.c.expect("(")?;
-                let (x, depth) = self.infix(COMPARE)?;
-                self.c.expect(",")?;
-                let mask = self.small()?;
-                self.c.expect(")")?;
-                return self.tree(depth, KExpr::Shuffle(Box::new(x), mask));
-            }
-            "vec4" => {
-                let (args, depth) = self.args()?;
-                return self.tree(depth, KExpr::Vec4(args));
-            }
-            "load" => {
-                self.c.expect("[")?;
-                let ty = self.ty()?;
-                self.c.expect("]")?;
-                self.c.expect("(")?;
-                let buffer = self.buffer()?;
-                self.c.expect(",")?;
-                let (index, depth) = self.infix(COMPARE)?;
-                self.c.expect(")")?;
-                return self.tree(depth, KExpr::Load { buffer, index: Box::new(index), ty });
-            }
-            _ => {}
+        if let Some(known) = self.keyword(at, name)? {
+            return Ok(known);
         }
         if self.c.at_punct("(") {
             let Some(op) = ScalarOp::from_name(name) else {
@@ -543,6 +474,91 @@ impl<'a> Parser<'a> {
                 self.tree(depth, if vector { KExpr::SharedQuad { array, index } } else { KExpr::Shared { array, index } })
             }
             None => Err(self.c.error_from(at, format!("`{name}` is not declared"))),
+        }
+    }
+
+    /// A number, or the name that stands there instead.
+    fn literal(&mut self, at: usize) -> Result<std::result::Result<Literal, &'a str>> {
+        let negative = self.c.eat("-");
+        if let Token::Number { digits, suffix } = *self.c.peek() {
+            self.c.next();
+            let whole = digits.bytes().all(|c| c.is_ascii_digit());
+            let dtype = match suffix {
+                "" if whole => DType::I32,
+                "" => DType::F32,
+                s => s.parse().map_err(|()| self.c.error_from(at, format!("unknown element type `{s}` after a number")))?,
+            };
+            if dtype == DType::Bool {
+                return Err(self.c.error_from(at, "a bool is `true` or `false`"));
+            }
+            let value = number(digits, dtype);
+            let l = checked_literal(&self.c, at, if negative { -value } else { value }, dtype)?;
+            return Ok(Ok(l));
+        }
+        let name = self.c.ident("an expression")?;
+        let (word, dtype) = match name.split_once('_') {
+            Some((w @ ("inf" | "nan"), d)) => (w, d.parse::<DType>().ok()),
+            _ => (name, Some(DType::F32)),
+        };
+        if let ("inf" | "nan", Some(dtype)) = (word, dtype) {
+            let value = if word == "nan" { f64::NAN } else { f64::INFINITY };
+            let l = checked_literal(&self.c, at, if negative { -value } else { value }, dtype)?;
+            return Ok(Ok(l));
+        }
+        if negative {
+            return Err(self.c.error_from(at, "a minus sign stands before a number: write neg(..)"));
+        }
+        Ok(Err(name))
+    }
+
+    /// An expression that a word begins.
+    fn keyword(&mut self, at: usize, name: &str) -> Result<Option<(KExpr, usize)>> {
+        match name {
+            "true" | "false" => self.tree(0, KExpr::Lit(Literal::new((name == "true") as u8 as f64, DType::Bool))).map(Some),
+            "workgroup_id" | "local_id" => {
+                self.c.expect(".")?;
+                let at = self.c.position();
+                let lane = self.c.ident("x, y or z")?;
+                let Some(k) = (0..3).find(|k| lane_name(*k) == lane) else {
+                    return Err(self.c.error_from(at, format!("`{lane}` is not x, y or z")));
+                };
+                self.tree(0, if name == "local_id" { KExpr::LocalId(k) } else { KExpr::WorkgroupId(k) }).map(Some)
+            }
+            "cast" | "bitcast" => {
+                self.c.expect("[")?;
+                let dtype = parse_dtype(&mut self.c)?;
+                self.c.expect("]")?;
+                let (x, depth) = self.one_arg(at)?;
+                self.tree(depth, if name == "cast" { KExpr::Cast(dtype, x) } else { KExpr::Bitcast(dtype, x) }).map(Some)
+            }
+            "param" => {
+                let (x, depth) = self.one_arg(at)?;
+                self.tree(depth, KExpr::ParamAt(x)).map(Some)
+            }
+            "shuffle" => {
+                self.c.expect("(")?;
+                let (x, depth) = self.infix(COMPARE)?;
+                self.c.expect(",")?;
+                let mask = self.small()?;
+                self.c.expect(")")?;
+                self.tree(depth, KExpr::Shuffle(Box::new(x), mask)).map(Some)
+            }
+            "vec4" => {
+                let (args, depth) = self.args()?;
+                self.tree(depth, KExpr::Vec4(args)).map(Some)
+            }
+            "load" => {
+                self.c.expect("[")?;
+                let ty = self.ty()?;
+                self.c.expect("]")?;
+                self.c.expect("(")?;
+                let buffer = self.buffer()?;
+                self.c.expect(",")?;
+                let (index, depth) = self.infix(COMPARE)?;
+                self.c.expect(")")?;
+                self.tree(depth, KExpr::Load { buffer, index: Box::new(index), ty }).map(Some)
+            }
+            _ => Ok(None),
         }
     }
 }

@@ -127,6 +127,7 @@ impl Template<'_> {
         self.extent(axes).as_const().is_some_and(|e| e % size as i64 == 0)
     }
 
+    // Long: one kernel from top to bottom.
     fn build(&self) -> Result<Scheduled> {
         let t = self.tile;
         let mut kb = KernelBuilder::new();

@@ -7,6 +7,7 @@ use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
 use aludel_ir::{DType, Result, ScalarOp};
 
 impl Warpgroups<'_> {
+    // Long: the consumers' half of one kernel from top to bottom.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn consume(
         &self,

@@ -97,6 +97,7 @@ impl Warpgroups<'_> {
         }
     }
 
+    // Long: the producers' half of one kernel from top to bottom.
     pub(super) fn produce(&self, kb: &mut KernelBuilder, em: &Emitter, factors: &[Factor; 2], r: &Ring, end: &KExpr) -> Result<()> {
         let t = &self.t;
         // Whether all threads have a part in each stage, and whether they copy.
