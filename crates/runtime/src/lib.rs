@@ -235,6 +235,12 @@ fn unpack(words: &[u32], dtype: DType, count: usize) -> Vec<u32> {
     }
 }
 
+/// So many zeros, which take no memory until they are written to.
+pub fn zeroed(words: usize) -> Arc<[u32]> {
+    // SAFETY: the memory is zeroed, and four zero bytes are a `u32`.
+    unsafe { Arc::new_zeroed_slice(words).assume_init() }
+}
+
 /// Host values as words of one element each.
 pub fn encode(values: &[f64], dtype: DType) -> Vec<u32> {
     values

@@ -20,13 +20,20 @@ pub(crate) enum Fill {
 }
 
 impl Fill {
-    fn words(self, n: usize) -> Vec<u32> {
-        match self {
-            Fill::Word(w) => vec![w; n],
-            Fill::Uniform { seed, low, high } => random::uniform(seed, n, low, high),
-            Fill::Normal { seed, mean, std } => random::normal(seed, n, mean, std),
-            Fill::TruncatedNormal { seed, std } => random::truncated_normal(seed, n, std),
+    /// Made where they stay: an optimizer's zeros never take memory, and a large model's weights only once.
+    fn words(self, n: usize, zeros: &Range<usize>) -> Arc<[u32]> {
+        let mut words = aludel_runtime::zeroed(n);
+        if let Some(to) = Arc::get_mut(&mut words) {
+            match self {
+                Fill::Word(0) => {}
+                Fill::Word(w) => to.fill(w),
+                Fill::Uniform { seed, low, high } => random::uniform(seed, to, low, high),
+                Fill::Normal { seed, mean, std } => random::normal(seed, to, mean, std),
+                Fill::TruncatedNormal { seed, std } => random::truncated_normal(seed, to, std),
+            }
+            clear(to, zeros);
         }
+        words
     }
 }
 
@@ -69,11 +76,7 @@ impl HostData {
 
     pub fn words(&self) -> &Arc<[u32]> {
         self.words.get_or_init(|| match self.fill {
-            Some((fill, n)) => {
-                let mut words = fill.words(n);
-                clear(&mut words, &self.zeros);
-                words.into()
-            }
+            Some((fill, n)) => fill.words(n, &self.zeros),
             None => Vec::new().into(),
         })
     }

@@ -14,27 +14,27 @@ fn unit(bits: u32) -> f32 {
     f32::from_bits((bits >> 9) | 0x3f80_0000) - 1.0
 }
 
-/// Words of `n` values spread evenly over `[low, high)`.
-pub fn uniform(seed: u64, n: usize, low: f64, high: f64) -> Vec<u32> {
-    generate(n, |i| (low as f32 + unit(bits(seed, i)) * (high - low) as f32).clamp(low as f32, high as f32).to_bits())
+/// Words of values spread evenly over `[low, high)`.
+pub fn uniform(seed: u64, words: &mut [u32], low: f64, high: f64) {
+    generate(words, |i| (low as f32 + unit(bits(seed, i)) * (high - low) as f32).clamp(low as f32, high as f32).to_bits())
 }
 
-/// Words of `n` values of a normal distribution.
-pub fn normal(seed: u64, n: usize, mean: f64, std: f64) -> Vec<u32> {
+/// Words of values of a normal distribution.
+pub fn normal(seed: u64, words: &mut [u32], mean: f64, std: f64) {
     // The open interval (-1, 1): its ends have no finite quantile.
     let low = -1.0f32 + f32::EPSILON / 2.0;
-    generate(n, |i| {
+    generate(words, |i| {
         let u = (low + unit(bits(seed, i)) * (1.0 - low)).max(low);
         let normal = std::f64::consts::SQRT_2 * ScalarOp::Erfinv.eval(&[u as f64], DType::F32, DType::F32);
         ((normal as f32) * std as f32 + mean as f32).to_bits()
     })
 }
 
-/// Words of `n` values of the normal distribution around zero between two standard deviations to both sides.
-pub fn truncated_normal(seed: u64, n: usize, std: f64) -> Vec<u32> {
+/// Words of values of the normal distribution around zero between two standard deviations to both sides.
+pub fn truncated_normal(seed: u64, words: &mut [u32], std: f64) {
     // The inverse of the distribution function, of numbers between its values at -2 and 2.
     let bound = ScalarOp::Erf.eval(&[std::f64::consts::SQRT_2], DType::F32, DType::F32) as f32;
-    generate(n, |i| {
+    generate(words, |i| {
         let u = (-bound + unit(bits(seed, i)) * 2.0 * bound).clamp(-bound, bound);
         let normal = std::f64::consts::SQRT_2 * ScalarOp::Erfinv.eval(&[u as f64], DType::F32, DType::F32);
         ((normal * std).clamp(-2.0 * std, 2.0 * std) as f32).to_bits()
@@ -44,23 +44,22 @@ pub fn truncated_normal(seed: u64, n: usize, std: f64) -> Vec<u32> {
 /// From so many on, values are made by several threads: a large model has a hundred million.
 const MANY: usize = 1 << 16;
 
-/// The words of elements `0..n`. Each depends on its index alone, so that who makes it does not matter.
-fn generate(n: usize, word: impl Fn(usize) -> u32 + Sync) -> Vec<u32> {
+/// The words of the elements from the first on. Each depends on its index alone, so that who makes it does not matter.
+fn generate(words: &mut [u32], word: impl Fn(usize) -> u32 + Sync) {
     // The web has one thread.
-    let threads = if cfg!(target_arch = "wasm32") || n < MANY { 1 } else { std::thread::available_parallelism().map_or(1, |t| t.get()) };
-    let mut words = vec![0; n];
+    let alone = cfg!(target_arch = "wasm32") || words.len() < MANY;
+    let threads = if alone { 1 } else { std::thread::available_parallelism().map_or(1, |t| t.get()) };
     if threads == 1 {
         words.iter_mut().enumerate().for_each(|(i, w)| *w = word(i));
-        return words;
+        return;
     }
-    let chunk = n.div_ceil(threads);
+    let chunk = words.len().div_ceil(threads);
     std::thread::scope(|scope| {
         for (k, part) in words.chunks_mut(chunk).enumerate() {
             let word = &word;
             scope.spawn(move || part.iter_mut().enumerate().for_each(|(i, w)| *w = word(k * chunk + i)));
         }
     });
-    words
 }
 
 /// A seed for the `i`-th part of something that has one seed.
@@ -75,15 +74,21 @@ pub fn fold(seed: u64, i: u64) -> u64 {
 mod tests {
     use super::*;
 
+    fn made(n: usize, fill: impl Fn(&mut [u32])) -> Vec<u32> {
+        let mut words = vec![0; n];
+        fill(&mut words);
+        words
+    }
+
     #[test]
     fn uniform_and_normal_have_their_moments() {
         let n = 20_000;
         let floats = |words: Vec<u32>| words.into_iter().map(|w| f32::from_bits(w) as f64).collect::<Vec<f64>>();
-        let u = floats(uniform(3, n, -1.0, 1.0));
+        let u = floats(made(n, |w| uniform(3, w, -1.0, 1.0)));
         assert!(u.iter().all(|x| (-1.0..1.0).contains(x)));
         let mean = u.iter().sum::<f64>() / n as f64;
         assert!(mean.abs() < 0.02, "{mean}");
-        let z = floats(normal(4, n, 0.0, 1.0));
+        let z = floats(made(n, |w| normal(4, w, 0.0, 1.0)));
         assert!(z.iter().all(|x| x.is_finite()));
         let mean = z.iter().sum::<f64>() / n as f64;
         let var = z.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n as f64;
@@ -93,9 +98,11 @@ mod tests {
     #[test]
     fn threads_do_not_change_a_value() {
         let n = MANY + 7;
-        assert_eq!(uniform(5, n, 0.0, 1.0)[..9], uniform(5, 9, 0.0, 1.0));
-        assert_eq!(uniform(5, n, 0.0, 1.0)[n - 1], generate(1, |_| (unit(bits(5, n - 1))).to_bits())[0]);
-        assert_eq!(normal(5, n, 0.0, 1.0)[..9], normal(5, 9, 0.0, 1.0));
+        let even = |n| made(n, |w| uniform(5, w, 0.0, 1.0));
+        assert_eq!(even(n)[..9], even(9));
+        assert_eq!(even(n)[n - 1], unit(bits(5, n - 1)).to_bits());
+        let bell = |n| made(n, |w| normal(5, w, 0.0, 1.0));
+        assert_eq!(bell(n)[..9], bell(9));
     }
 
     #[test]
