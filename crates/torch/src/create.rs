@@ -64,8 +64,8 @@ pub(crate) fn host_tensor(device: &aludel_tensor::Device, values: &[f64], shape:
     let made = match kind {
         Kind::Bool => Tensor::from_vec(device, values.iter().map(|v| *v != 0.0).collect::<Vec<bool>>(), shape),
         k if k.is_int() => {
-            if let Some(v) = values.iter().find(|v| v.abs() > f64::from(u32::MAX)) {
-                let text = format!("{v} does not fit: integers have 32 bits on a device");
+            if let Some(v) = values.iter().find(|v| **v > f64::from(i32::MAX) || **v < f64::from(i32::MIN)) {
+                let text = format!("{v} does not fit: integers have 32 bits on a device (from -2147483648 to 2147483647)");
                 return Err(Exc::new(ExcKind::OverflowError, text));
             }
             Tensor::from_vec(device, values.iter().map(|v| k.wrap(*v as i64)).collect::<Vec<i64>>(), shape)
@@ -191,7 +191,7 @@ fn tolist(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     })
 }
 
-fn nest(shape: &[usize], numbers: &mut dyn Iterator<Item = Value>) -> Value {
+pub(crate) fn nest(shape: &[usize], numbers: &mut dyn Iterator<Item = Value>) -> Value {
     match shape {
         [] => numbers.next().unwrap_or_default(),
         [n, rest @ ..] => Value::list((0..*n).map(|_| nest(rest, numbers)).collect()),

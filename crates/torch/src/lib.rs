@@ -6,6 +6,7 @@
 
 mod autograd;
 mod binder;
+mod bytes;
 mod cell;
 mod convert;
 mod create;
@@ -17,6 +18,7 @@ mod library;
 mod linalg;
 mod modules;
 mod names;
+mod numpy;
 mod print;
 mod random;
 mod read;

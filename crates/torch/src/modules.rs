@@ -11,7 +11,7 @@ use std::rc::Rc;
 use crate::cell::{Step, cell, expect, host};
 use crate::kind::Kind;
 use crate::state::{Classes, State, state, wrap};
-use crate::{autograd, binder, convert, create, index, inplace, linalg, print, random};
+use crate::{autograd, binder, bytes, convert, create, index, inplace, linalg, print, random};
 
 /// Makes the modules known to a machine; their tensors live on `device`.
 pub fn install(vm: &mut Vm, device: Device) {
@@ -20,6 +20,7 @@ pub fn install(vm: &mut Vm, device: Device) {
         vm.add_python_module(name, text);
     }
     vm.add_native_module("torch._C", init);
+    vm.add_native_module("_numpy", crate::numpy::init);
 }
 
 /// Methods of a tensor in Rust; others are in `lib/torch/_tensor.py`.
@@ -61,7 +62,7 @@ const OPERATORS: &[(&str, &str, &str)] = &[
 
 fn init(vm: &mut Vm) -> Rc<Dict> {
     let module = namespace(vm, create::FUNCTIONS);
-    for table in [random::FUNCTIONS, autograd::FUNCTIONS, print::FUNCTIONS, linalg::FUNCTIONS, FUNCTIONS] {
+    for table in [random::FUNCTIONS, autograd::FUNCTIONS, print::FUNCTIONS, linalg::FUNCTIONS, bytes::FUNCTIONS, FUNCTIONS] {
         let names = namespace(vm, table);
         for (name, value) in names.borrow().iter() {
             if let Value::Str(name) = name {

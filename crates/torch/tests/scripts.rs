@@ -5,6 +5,7 @@ use aludel_python::host::{FileError, Host, Metadata, Stream};
 use aludel_tensor::Device;
 use aludel_torch::Finished;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -14,8 +15,13 @@ const RELATIVE: f64 = 1e-4;
 /// The last digit of a number that was printed with four decimals.
 const ABSOLUTE: f64 = 1.01e-4;
 
+/// What a script wrote: its output, and files in memory before those that ship with the scripts.
 #[derive(Clone, Default)]
-struct Output(Rc<RefCell<String>>);
+struct Output(Rc<RefCell<String>>, Rc<RefCell<BTreeMap<String, Vec<u8>>>>);
+
+fn shipped(path: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/scripts").join(path)
+}
 
 impl Host for Output {
     fn write(&mut self, stream: Stream, text: &str) {
@@ -23,26 +29,37 @@ impl Host for Output {
             self.0.borrow_mut().push_str(text);
         }
     }
-    fn read(&mut self, _: &str) -> Result<Vec<u8>, FileError> {
-        Err(FileError::NotFound)
+    fn read(&mut self, path: &str) -> Result<Vec<u8>, FileError> {
+        let written = self.1.borrow().get(path).cloned();
+        written.or_else(|| std::fs::read(shipped(path)).ok()).ok_or(FileError::NotFound)
     }
-    fn store(&mut self, _: &str, _: &[u8]) -> Result<(), FileError> {
-        Err(FileError::Permission)
+    fn store(&mut self, path: &str, bytes: &[u8]) -> Result<(), FileError> {
+        self.1.borrow_mut().insert(path.to_string(), bytes.to_vec());
+        Ok(())
     }
-    fn list(&mut self, _: &str) -> Result<Vec<String>, FileError> {
-        Err(FileError::NotFound)
+    fn list(&mut self, path: &str) -> Result<Vec<String>, FileError> {
+        let start = format!("{}/", path.trim_end_matches('/'));
+        let mut names: Vec<String> =
+            self.1.borrow().keys().filter_map(|k| Some(k.strip_prefix(&start)?.split('/').next()?.into())).collect();
+        names.dedup();
+        if names.is_empty() { Err(FileError::NotFound) } else { Ok(names) }
     }
-    fn metadata(&mut self, _: &str) -> Result<Metadata, FileError> {
-        Err(FileError::NotFound)
+    fn metadata(&mut self, path: &str) -> Result<Metadata, FileError> {
+        let directory = self.list(path).is_ok();
+        if !directory && self.read(path).is_err() {
+            return Err(FileError::NotFound);
+        }
+        Ok(Metadata { directory, bytes: 0, modified: 0.0 })
     }
     fn make_dir(&mut self, _: &str) -> Result<(), FileError> {
-        Err(FileError::Permission)
+        Ok(())
     }
-    fn remove(&mut self, _: &str) -> Result<(), FileError> {
-        Err(FileError::NotFound)
+    fn remove(&mut self, path: &str) -> Result<(), FileError> {
+        self.1.borrow_mut().remove(path).map(|_| ()).ok_or(FileError::NotFound)
     }
-    fn rename(&mut self, _: &str, _: &str) -> Result<(), FileError> {
-        Err(FileError::NotFound)
+    fn rename(&mut self, from: &str, to: &str) -> Result<(), FileError> {
+        let bytes = self.1.borrow_mut().remove(from).ok_or(FileError::NotFound)?;
+        self.store(to, &bytes)
     }
     fn now(&mut self) -> f64 {
         0.0
@@ -187,6 +204,12 @@ fn what_is_not_there_says_so() {
         ("torch.zeros(2).resize_(3)", "NotImplementedError: Tensor.resize_"),
         ("torch.zeros(2, requires_grad=True).resize_(3)", "RuntimeError: cannot resize variables that require grad"),
         ("torch.empty(2, dtype=torch.int64).random_()", "NotImplementedError: random_() of int64"),
+        ("torch.tensor([2 ** 31])", "OverflowError: 2147483648 does not fit"),
+        ("import torchvision; torchvision.datasets.MNIST('nowhere')", "RuntimeError: Dataset not found"),
+        ("import numpy; numpy.einsumm", "NotImplementedError: numpy.einsumm is not there"),
+        ("import torchvision; torchvision.models.resnet19()", "NotImplementedError: torchvision.models.resnet19"),
+        ("from torch import distributions; distributions.Norml", "NotImplementedError: torch.distributions.Norml"),
+        ("import pickle; pickle.loads(b'cos\\nsystem\\n(Vls\\ntR.')", "pickle.UnpicklingError: os.system is not called"),
         ("(torch.ones(2, requires_grad=True) * 2).unsqueeze_(0)", "NotImplementedError: Tensor.unsqueeze_"),
     ] {
         let have = run("refused.py", &format!("import torch\n{line}\n"));
@@ -195,6 +218,10 @@ fn what_is_not_there_says_so() {
     let ok = "import torch\ndev = 'cuda' if torch.cuda.is_available() else 'cpu'\n\
               print(dev, torch.zeros(2).to(dev).resize_(2), torch.nn.Linear(2, 1).to('cpu').weight.shape)\n";
     assert_eq!(run("accepted.py", ok), "cpu tensor([0., 0.]) torch.Size([1, 2])\n");
+    let digits = "from torchvision import datasets, transforms\n\
+                  d = datasets.UCIDigits(train=False, transform=transforms.ToTensor())\n\
+                  print(len(d), d[0][0].shape, d[0][1], d.data.max())\n";
+    assert_eq!(run("digits.py", digits), "359 torch.Size([1, 8, 8]) 4 tensor(255, dtype=torch.uint8)\n");
 }
 
 #[test]

@@ -120,6 +120,8 @@ from torch._functions import _named
 from torch.autograd import no_grad, enable_grad, inference_mode, set_grad_enabled
 from torch._info import finfo, iinfo
 from torch import autograd, nn, optim, utils, amp, func, distributions
+from torch import serialization
+from torch.serialization import load, save
 from torch import accelerator, backends, cuda, jit, mps, version, xpu
 from torch.amp import autocast
 from torch._tensor import Generator, default_generator
@@ -140,12 +142,30 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
         if dtype is not None:
             made = made.to(dtype)
     else:
-        made = _C.tensor(_listed(data), dtype)
+        made = _array(data)
+        if made is None:
+            made = _C.tensor(_numbers(data), dtype)
+        elif dtype is not None:
+            made = made.to(dtype)
     return _made(made, requires_grad)
+
+
+def _numbers(data):
+    if isinstance(data, (list, tuple)) and len(data) and type(data[0]).__name__ == "ndarray":
+        return [_listed(d) for d in data]
+    return _listed(data)
 
 
 def _listed(data):
     return data.tolist() if hasattr(data, "tolist") else data
+
+
+def _array(data):
+    """A NumPy array as a tensor; anything else as `None`."""
+    if type(data).__name__ != "ndarray":
+        return None
+    import _numpy
+    return _numpy.to_tensor(data)
 
 
 def as_tensor(data, dtype=None, device=None):
@@ -399,7 +419,10 @@ def set_grad_enabled_(mode):
 
 
 def from_numpy(array):
-    return tensor(array)
+    made = _array(array)
+    if made is None:
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    return made
 
 
 def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None, disable=False):

@@ -89,12 +89,12 @@ class Module:
         if isinstance(value, Parameter):
             if parameters is None:
                 raise AttributeError("cannot assign parameters before Module.__init__() call")
-            self._forget(name)
+            self._forget(name, "_parameters")
             parameters[name] = value
         elif isinstance(value, Module):
             if parameters is None:
                 raise AttributeError("cannot assign module before Module.__init__() call")
-            self._forget(name)
+            self._forget(name, "_modules")
             d["_modules"][name] = value
         elif parameters is not None and name in parameters:
             if value is not None:
@@ -118,11 +118,12 @@ class Module:
                 return
         object.__delattr__(self, name)
 
-    def _forget(self, name):
+    def _forget(self, name, kept):
+        """A name is in one table only; in the one where it stays it keeps its place."""
         d = self.__dict__
         d.pop(name, None)
         for kind in ("_parameters", "_buffers", "_modules"):
-            if name in d[kind] and kind != "_parameters":
+            if kind != kept and name in d[kind]:
                 del d[kind][name]
 
     def __dir__(self):

@@ -1,0 +1,130 @@
+"""matplotlib.pyplot: the functions that scripts call, on the present figure."""
+
+from matplotlib import rcParams
+from matplotlib._figure import Axes, Figure
+
+_state = {"figure": None, "axes": None}
+
+
+class _Style:
+    @staticmethod
+    def use(style):
+        pass
+
+
+style = _Style()
+
+
+def figure(num=None, figsize=(6.4, 4.8), dpi=100, **settings):
+    _state["figure"], _state["axes"] = Figure(figsize, dpi), None
+    return _state["figure"]
+
+
+def gcf():
+    return _state["figure"] or figure()
+
+
+def gca():
+    if _state["axes"] is None:
+        _state["axes"] = gcf().add_subplot(1, 1, 1)
+    return _state["axes"]
+
+
+def sca(ax):
+    _state["axes"], _state["figure"] = ax, ax.figure
+
+
+def subplot(*args, **settings):
+    _state["axes"] = gcf().add_subplot(*args)
+    return _state["axes"]
+
+
+def subplots(nrows=1, ncols=1, figsize=(6.4, 4.8), squeeze=True, **settings):
+    fig = figure(figsize=figsize)
+    grid = [[fig.add_subplot(nrows, ncols, r * ncols + c + 1) for c in range(ncols)] for r in range(nrows)]
+    _state["axes"] = grid[0][0]
+    if not squeeze:
+        return fig, _Grid(grid)
+    if nrows == 1 and ncols == 1:
+        return fig, grid[0][0]
+    return fig, _Grid(grid[0] if nrows == 1 else [row[0] for row in grid] if ncols == 1 else grid)
+
+
+class _Grid(list):
+    """Axes in rows, as NumPy's arrays of objects are indexed."""
+
+    def __getitem__(self, index):
+        if isinstance(index, tuple):
+            return list.__getitem__(self, index[0])[index[1]]
+        return list.__getitem__(self, index)
+
+    def flatten(self):
+        return [a for row in self for a in (row if isinstance(row, list) else [row])]
+
+    ravel = flatten
+
+    @property
+    def flat(self):
+        return iter(self.flatten())
+
+
+for _name, _method in (
+    ("plot", "plot"), ("scatter", "scatter"), ("bar", "bar"), ("hist", "hist"), ("imshow", "imshow"), ("fill_between", "fill_between"),
+    ("axhline", "axhline"), ("axvline", "axvline"), ("text", "text"), ("title", "set_title"), ("xlabel", "set_xlabel"),
+    ("ylabel", "set_ylabel"), ("xlim", "set_xlim"), ("ylim", "set_ylim"), ("xscale", "set_xscale"), ("yscale", "set_yscale"),
+    ("semilogy", "semilogy"), ("legend", "legend"), ("grid", "grid"), ("axis", "axis"), ("xticks", "set_xticks"), ("yticks", "set_yticks"),
+    ("cla", "cla"),
+):
+    globals()[_name] = (lambda method: lambda *args, **kwargs: getattr(gca(), method)(*args, **kwargs))(_method)
+
+
+def suptitle(t, **settings):
+    gcf().suptitle(t)
+
+
+def colorbar(*args, **settings):
+    gcf().colorbar()
+
+
+def tight_layout(**settings):
+    pass
+
+
+def subplots_adjust(**settings):
+    pass
+
+
+def savefig(fname, **settings):
+    gcf().savefig(fname)
+
+
+def show(*args, **settings):
+    """There is no window; `savefig` writes the figure."""
+    _state["figure"] = _state["axes"] = None
+
+
+def close(fig=None):
+    _state["figure"] = _state["axes"] = None
+
+
+clf = close
+
+
+def pause(interval):
+    pass
+
+
+def ion():
+    pass
+
+
+ioff = ion
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(f"module 'matplotlib.pyplot' has no attribute '{name}'")
+    from torch import _C
+    known = [n for n in globals() if not n.startswith("_")]
+    raise NotImplementedError(
+        f"matplotlib.pyplot.{name} is not there; the nearest name is matplotlib.pyplot.{_C.nearest(name, known)}")

@@ -1,0 +1,683 @@
+"""The part of NumPy that scripts around PyTorch use: arrays on the host, computed in float64."""
+
+import _numpy
+from _numpy import ndarray
+from numpy._print import array_repr, array_str, set_printoptions
+import builtins
+import math
+
+pi, e, inf, nan, newaxis = math.pi, math.e, math.inf, math.nan, None
+Inf, NaN, NINF = inf, nan, -inf
+euler_gamma = 0.5772156649015329
+__version__ = "2.4.6"
+
+
+class dtype:
+    """An element type; called, it converts numbers and arrays."""
+
+    def __init__(self, kind):
+        self.name = _name(kind)
+
+    @property
+    def itemsize(self):
+        return {"bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "float16": 2, "int32": 4, "uint32": 4, "float32": 4}.get(
+            self.name, 8)
+
+    @property
+    def kind(self):
+        return "b" if self.name == "bool" else self.name[0]
+
+    def __call__(self, value=0):
+        made = _numpy.array(value, self.name)
+        return made[()] if made.ndim == 0 else made
+
+    def __eq__(self, other):
+        try:
+            return self.name == _name(other)
+        except TypeError:
+            return False
+
+    def __hash__(self):
+        return hash(self.name)
+
+    def __repr__(self):
+        return f"dtype('{self.name}')"
+
+    def __str__(self):
+        return self.name
+
+
+_SHORT = {"f": "float32", "f4": "float32", "f8": "float64", "d": "float64", "f2": "float16", "i1": "int8", "i2": "int16", "i4": "int32",
+          "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32", "b1": "bool", "i": "int32", "l": "int64", "?": "bool",
+          "float": "float64", "int": "int64", "bool_": "bool", "uint": "uint32"}
+
+
+def _name(kind):
+    if kind is None:
+        return None
+    if isinstance(kind, dtype):
+        return kind.name
+    if kind is builtins.float:
+        return "float64"
+    if kind is builtins.int:
+        return "int64"
+    if kind is builtins.bool:
+        return "bool"
+    if isinstance(kind, str):
+        kind = kind.lstrip("<=|")
+        kind = _SHORT.get(kind, kind)
+        if kind in ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "float16", "float32", "float64"):
+            return kind
+    raise TypeError(f"data type {kind!r} not understood")
+
+
+float16, float32, float64 = dtype("float16"), dtype("float32"), dtype("float64")
+int8, int16, int32, int64 = dtype("int8"), dtype("int16"), dtype("int32"), dtype("int64")
+uint8, uint16, uint32 = dtype("uint8"), dtype("uint16"), dtype("uint32")
+bool_ = dtype("bool")
+float_, int_, intp, single, double, half = float64, int64, int64, float32, float64, float16
+
+
+class _Abstract:
+    pass
+
+
+class floating(_Abstract):
+    pass
+
+
+class integer(_Abstract):
+    pass
+
+
+class number(_Abstract):
+    pass
+
+
+def _as(x):
+    return x if isinstance(x, ndarray) else array(x)
+
+
+# Making arrays.
+def array(object, dtype=None, copy=True, ndmin=0):
+    if hasattr(object, "numpy") and not isinstance(object, ndarray):
+        object = object.numpy()
+    made = _numpy.array(object, _name(dtype))
+    return made.reshape((1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made
+
+
+def asarray(a, dtype=None):
+    if isinstance(a, ndarray) and (dtype is None or a.dtype == dtype):
+        return a
+    return array(a, dtype)
+
+
+ascontiguousarray = asanyarray = asarray
+
+
+def full(shape, fill_value, dtype=None):
+    kind = _name(dtype)
+    if kind is None:
+        kind = "bool" if isinstance(fill_value, builtins.bool) else "int64" if isinstance(fill_value, builtins.int) else "float64"
+    return _numpy.full(shape, fill_value, kind)
+
+
+def zeros(shape, dtype=float64):
+    return _numpy.full(shape, 0, _name(dtype))
+
+
+def ones(shape, dtype=float64):
+    return _numpy.full(shape, 1, _name(dtype))
+
+
+def empty(shape, dtype=float64):
+    return zeros(shape, dtype)
+
+
+def full_like(a, fill_value, dtype=None):
+    return _numpy.full(a.shape, fill_value, _name(dtype) or a.dtype.name)
+
+
+def zeros_like(a, dtype=None):
+    a = _as(a)
+    return full_like(a, 0, dtype)
+
+
+def ones_like(a, dtype=None):
+    a = _as(a)
+    return full_like(a, 1, dtype)
+
+
+empty_like = zeros_like
+
+
+def eye(N, M=None, k=0, dtype=float64):
+    M = N if M is None else M
+    return (arange(N).reshape(-1, 1) + k == arange(M)).astype(dtype)
+
+
+identity = eye
+
+
+def arange(start, stop=None, step=1, dtype=None):
+    if stop is None:
+        start, stop = 0, start
+    n = builtins.max(math.ceil((stop - start) / step), 0)
+    whole = builtins.all([isinstance(v, builtins.int) for v in (start, stop, step)])
+    kind = _name(dtype) or ("int64" if whole else "float64")
+    return (_numpy.array(range(n), "float64" if not whole else None) * step + start).astype(kind) if n else zeros(0, kind)
+
+
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None):
+    parts = num - 1 if endpoint else num
+    step = (stop - start) / parts if parts > 0 else nan
+    made = arange(num).astype(float64) * (step if parts > 0 else 0) + start
+    if endpoint and num > 1:
+        made[-1] = stop
+    made = made if dtype is None else made.astype(dtype)
+    return (made, step) if retstep else made
+
+
+def logspace(start, stop, num=50, base=10.0):
+    return base ** linspace(start, stop, num)
+
+
+def meshgrid(*xi, indexing="xy"):
+    xs = [_as(x) for x in xi]
+    n = len(xs)
+    out = []
+    for i, x in enumerate(xs):
+        place = 1 - i if indexing == "xy" and i < 2 and n > 1 else i
+        sizes = [len(v) for v in xs]
+        if indexing == "xy" and n > 1:
+            sizes[0], sizes[1] = sizes[1], sizes[0]
+        out.append(_numpy.broadcast_to(x.reshape([-1 if d == place else 1 for d in range(n)]), sizes).copy())
+    return out
+
+
+def fromiter(iterable, dtype=None, count=-1):
+    return array(list(iterable), dtype)
+
+
+def frombuffer(buffer, dtype=float64, count=-1, offset=0):
+    made = _numpy.frombuffer(buffer[offset:], _name(dtype))
+    return made if count < 0 else made[:count]
+
+
+# Element by element.
+def _unary(name):
+    def function(x, out=None, where=None, dtype=None):
+        return _numpy.unary(name, x if isinstance(x, (builtins.int, builtins.float)) else _as(x))
+    function.__name__ = name
+    return function
+
+
+for _n in ("negative absolute square sign floor ceil trunc rint sqrt exp expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh "
+           "cosh tanh reciprocal isnan isinf isfinite logical_not").split():
+    globals()[_n] = _unary(_n)
+abs = fabs = absolute
+
+
+def _operand(x):
+    return x if isinstance(x, (ndarray, builtins.int, builtins.float)) else x.item() if hasattr(x, "item") else array(x)
+
+
+def _binary(name):
+    def function(x1, x2, out=None, dtype=None):
+        return _numpy.binary(name, _operand(x1), _operand(x2))
+    function.__name__ = name
+    return function
+
+
+for _n in ("add subtract multiply divide floor_divide remainder power maximum minimum arctan2 hypot bitwise_and bitwise_or bitwise_xor "
+           "left_shift right_shift equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor").split():
+    globals()[_n] = _binary(_n)
+true_divide, mod, fmax, fmin, float_power = divide, remainder, maximum, minimum, power
+
+
+def round(a, decimals=0):
+    scale = 10.0 ** decimals
+    return rint(a) if decimals == 0 else rint(multiply(a, scale)) / scale
+
+
+around = round
+
+
+def clip(a, a_min=None, a_max=None, **others):
+    a_min, a_max = others.get("min", a_min), others.get("max", a_max)
+    if a_min is not None:
+        a = maximum(a, a_min)
+    return a if a_max is None else minimum(a, a_max)
+
+
+def where(condition, x=None, y=None):
+    if x is None:
+        return _as(condition).nonzero()
+    return _numpy.select(_operand(condition), _operand(x), _operand(y))
+
+
+def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    return less_equal(absolute(subtract(a, b)), atol + rtol * absolute(b))
+
+
+def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    return builtins.bool(_as(isclose(a, b, rtol, atol)).all())
+
+
+def array_equal(a, b):
+    a, b = _as(a), _as(b)
+    return a.shape == b.shape and builtins.bool(equal(a, b).all())
+
+
+def nan_to_num(x, nan=0.0):
+    return where(isnan(x), nan, x)
+
+
+# Reductions.
+def _reduction(name):
+    def function(a, axis=None, dtype=None, out=None, keepdims=False):
+        a = _as(a) if dtype is None else _as(a).astype(dtype)
+        return _numpy.reduce(name, a, axis, keepdims, 0)
+    function.__name__ = name
+    return function
+
+
+for _n in "sum prod mean max min any all".split():
+    globals()[_n] = _reduction(_n)
+amax, amin = max, min
+
+
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    return _numpy.reduce("var", _as(a), axis, keepdims, ddof)
+
+
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    return _numpy.reduce("std", _as(a), axis, keepdims, ddof)
+
+
+def argmax(a, axis=None, out=None, keepdims=False):
+    return _numpy.reduce("argmax", _as(a), axis, keepdims, 0)
+
+
+def argmin(a, axis=None, out=None, keepdims=False):
+    return _numpy.reduce("argmin", _as(a), axis, keepdims, 0)
+
+
+def average(a, axis=None, weights=None):
+    if weights is None:
+        return mean(a, axis)
+    weights = _as(weights)
+    return sum(multiply(a, weights), axis) / sum(weights, axis if weights.ndim > 1 else None)
+
+
+def median(a, axis=None):
+    return percentile(a, 50, axis)
+
+
+def quantile(a, q, axis=None):
+    return percentile(a, multiply(q, 100.0), axis)
+
+
+def percentile(a, q, axis=None):
+    a = _as(a)
+    ordered = sort(a.reshape(-1) if axis is None else a, 0 if axis is None else axis)
+    axis = 0 if axis is None else axis
+    n = ordered.shape[axis]
+
+    def one(p):
+        place = p / 100.0 * (n - 1)
+        low = builtins.int(place)
+        a, b = take(ordered, low, axis), take(ordered, builtins.min(low + 1, n - 1), axis)
+        return a + (b - a) * (place - low)
+    return stack([one(p) for p in q]) if isinstance(q, (list, tuple, ndarray)) else one(q)
+
+
+def cumsum(a, axis=None, dtype=None):
+    a = _as(a)
+    return _numpy.along("cumsum", a.reshape(-1) if axis is None else a, -1 if axis is None else axis)
+
+
+def cumprod(a, axis=None):
+    a = _as(a)
+    return _numpy.along("cumprod", a.reshape(-1) if axis is None else a, -1 if axis is None else axis)
+
+
+def diff(a, n=1, axis=-1):
+    a = _as(a)
+    for _ in range(n):
+        m = a.shape[axis]
+        a = take(a, arange(1, m), axis) - take(a, arange(m - 1), axis)
+    return a
+
+
+def count_nonzero(a, axis=None):
+    return not_equal(a, 0).sum(axis)
+
+
+def ptp(a, axis=None):
+    return max(a, axis) - min(a, axis)
+
+
+# Orders and shapes.
+def sort(a, axis=-1):
+    a = _as(a)
+    return _numpy.along("sort", a.reshape(-1) if axis is None else a, -1 if axis is None else axis)
+
+
+def argsort(a, axis=-1, kind=None):
+    return _numpy.along("argsort", _as(a), axis)
+
+
+def unique(ar, return_index=False, return_inverse=False, return_counts=False):
+    a = _as(ar)
+    values = a.reshape(-1).tolist()
+    found = {}
+    for i, v in enumerate(values):
+        found.setdefault(v, []).append(i)
+    order = sorted(found)
+    place = {v: i for i, v in enumerate(order)}
+    out = [array(order, a.dtype) if order else zeros(0, a.dtype)]
+    if return_index:
+        out.append(array([found[v][0] for v in order], int64))
+    if return_inverse:
+        out.append(array([place[v] for v in values], int64).reshape(a.shape))
+    if return_counts:
+        out.append(array([len(found[v]) for v in order], int64))
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+def reshape(a, shape):
+    return _as(a).reshape(shape)
+
+
+def ravel(a):
+    return _as(a).reshape(-1)
+
+
+def transpose(a, axes=None):
+    return _numpy.transpose(_as(a), axes)
+
+
+def swapaxes(a, axis1, axis2):
+    a = _as(a)
+    order = list(range(a.ndim))
+    order[axis1], order[axis2] = order[axis2], order[axis1]
+    return _numpy.transpose(a, order)
+
+
+def moveaxis(a, source, destination):
+    a = _as(a)
+    order = [d for d in range(a.ndim) if d != source % a.ndim]
+    order.insert(destination % a.ndim, source % a.ndim)
+    return _numpy.transpose(a, order)
+
+
+def expand_dims(a, axis):
+    shape = list(_as(a).shape)
+    shape.insert(axis if axis >= 0 else len(shape) + 1 + axis, 1)
+    return _as(a).reshape(shape)
+
+
+def squeeze(a, axis=None):
+    a = _as(a)
+    dims = [] if axis is None else [d % a.ndim for d in (axis if isinstance(axis, (tuple, list)) else [axis])]
+    for d in dims:
+        if a.shape[d] != 1:
+            raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+    return a.reshape([n for d, n in enumerate(a.shape) if (n != 1 if axis is None else d not in dims)])
+
+
+def broadcast_to(array, shape):
+    return _numpy.broadcast_to(_as(array), shape)
+
+
+def concatenate(arrays, axis=0):
+    arrays = list(arrays)
+    return _numpy.cat([_as(a).reshape(-1) for a in arrays] if axis is None else arrays, 0 if axis is None else axis)
+
+
+def stack(arrays, axis=0):
+    return _numpy.cat([expand_dims(_as(a), axis) for a in arrays], axis)
+
+
+def vstack(tup):
+    return _numpy.cat([_as(a).reshape(1, -1) if _as(a).ndim < 2 else a for a in tup], 0)
+
+
+def hstack(tup):
+    parts = [_as(a).reshape(-1) if _as(a).ndim == 0 else _as(a) for a in tup]
+    return _numpy.cat(parts, 0 if parts[0].ndim == 1 else 1)
+
+
+def column_stack(tup):
+    return _numpy.cat([_as(a).reshape(-1, 1) if _as(a).ndim < 2 else a for a in tup], 1)
+
+
+def append(arr, values, axis=None):
+    return concatenate([_as(arr), _as(values)], axis)
+
+
+def tile(A, reps):
+    a = _as(A)
+    reps = (reps,) if isinstance(reps, builtins.int) else tuple(reps)
+    a = a.reshape((1,) * (len(reps) - a.ndim) + a.shape)
+    reps = (1,) * (a.ndim - len(reps)) + reps
+    for d, n in enumerate(reps):
+        a = _numpy.cat([a] * n, d)
+    return a
+
+
+def repeat(a, repeats, axis=None):
+    a = _as(a).reshape(-1) if axis is None else _as(a)
+    axis = 0 if axis is None else axis
+    counts = [repeats] * a.shape[axis] if isinstance(repeats, builtins.int) else list(repeats)
+    return take(a, array([i for i, n in enumerate(counts) for _ in range(n)], int64), axis)
+
+
+def split(ary, indices_or_sections, axis=0):
+    ary = _as(ary)
+    n = ary.shape[axis]
+    if isinstance(indices_or_sections, builtins.int):
+        if n % indices_or_sections:
+            raise ValueError("array split does not result in an equal division")
+        size = n // indices_or_sections
+        cuts = [i * size for i in range(1, indices_or_sections)]
+    else:
+        cuts = list(indices_or_sections)
+    ends = [0] + cuts + [n]
+    where_ = (slice(None),) * (axis % ary.ndim)
+    return [ary[where_ + (slice(a, b),)] for a, b in zip(ends, ends[1:])]
+
+
+def array_split(ary, sections, axis=0):
+    if not isinstance(sections, builtins.int):
+        return split(ary, sections, axis)
+    ary = _as(ary)
+    size, more = divmod(ary.shape[axis], sections)
+    ends = [i * size + builtins.min(i, more) for i in range(1, sections)]
+    return split(ary, ends, axis)
+
+
+def take(a, indices, axis=None):
+    a = _as(a)
+    if axis is None:
+        return a.reshape(-1)[indices]
+    return a[(slice(None),) * (axis % a.ndim) + (indices,)]
+
+
+def flip(m, axis=None):
+    m = _as(m)
+    axes = range(m.ndim) if axis is None else [d % m.ndim for d in (axis if isinstance(axis, (tuple, list)) else [axis])]
+    return m[tuple([slice(None, None, -1) if d in axes else slice(None) for d in range(m.ndim)])]
+
+
+def roll(a, shift, axis=None):
+    a = _as(a)
+    flat = a.reshape(-1) if axis is None else a
+    axis = 0 if axis is None else axis
+    n = flat.shape[axis]
+    return take(flat, (arange(n) - shift) % n, axis).reshape(a.shape)
+
+
+def pad(array, pad_width, mode="constant", constant_values=0):
+    a = _as(array)
+    if mode != "constant":
+        raise NotImplementedError(f"numpy.pad(mode={mode!r})")
+    if isinstance(pad_width, builtins.int):
+        pad_width = [(pad_width, pad_width)] * a.ndim
+    elif isinstance(pad_width[0], builtins.int):
+        pad_width = [tuple(pad_width)] * a.ndim
+    made = full_like(zeros([n + l + r for n, (l, r) in zip(a.shape, pad_width)], a.dtype), constant_values)
+    made[tuple([slice(l, l + n) for n, (l, _) in zip(a.shape, pad_width)])] = a
+    return made
+
+
+def triu(m, k=0):
+    m = _as(m)
+    n, c = m.shape[-2:]
+    return where(arange(n).reshape(-1, 1) + k <= arange(c), m, 0)
+
+
+def tril(m, k=0):
+    m = _as(m)
+    n, c = m.shape[-2:]
+    return where(arange(n).reshape(-1, 1) + k >= arange(c), m, 0)
+
+
+def diag(v, k=0):
+    v = _as(v)
+    return eye(len(v), dtype=v.dtype) * v if v.ndim == 1 else array([v[i, i] for i in range(builtins.min(v.shape))], v.dtype)
+
+
+def histogram(a, bins=10, range=None):
+    a = _as(a).reshape(-1)
+    low, high = (a.min(), a.max()) if range is None else range
+    edges = linspace(low, high, bins + 1) if isinstance(bins, builtins.int) else _as(bins)
+    counts = [0] * (len(edges) - 1)
+    marks = edges.tolist()
+    from bisect import bisect_right
+    for v in a.tolist():
+        if marks[0] <= v <= marks[-1]:
+            counts[builtins.min(bisect_right(marks, v) - 1, len(counts) - 1)] += 1
+    return array(counts, int64), edges
+
+
+def bincount(x, minlength=0):
+    values = _as(x).tolist()
+    out = [0] * builtins.max(minlength, builtins.max(values, default=-1) + 1)
+    for v in values:
+        out[v] += 1
+    return array(out, int64)
+
+
+def searchsorted(a, v, side="left"):
+    from bisect import bisect_left, bisect_right
+    find, marks = bisect_left if side == "left" else bisect_right, _as(a).tolist()
+    return array([find(marks, x) for x in v], int64) if isinstance(v, (list, ndarray)) else find(marks, v)
+
+
+def isin(element, test_elements):
+    known = set(_as(test_elements).reshape(-1).tolist())
+    e = _as(element)
+    return array([v in known for v in e.reshape(-1).tolist()], bool_).reshape(e.shape)
+
+
+# Products.
+def dot(a, b):
+    a, b = _operand(a), _operand(b)
+    return _numpy.matmul(a, b) if isinstance(a, ndarray) and isinstance(b, ndarray) and a.ndim and b.ndim else a * b
+
+
+def matmul(a, b):
+    return _numpy.matmul(_as(a), _as(b))
+
+
+def outer(a, b):
+    return _as(a).reshape(-1, 1) * _as(b).reshape(1, -1)
+
+
+inner = vdot = dot
+
+
+def shape(a):
+    return _as(a).shape
+
+
+def ndim(a):
+    return _as(a).ndim
+
+
+def size(a):
+    return _as(a).size
+
+
+def copy(a):
+    return array(a)
+
+
+def isscalar(x):
+    return isinstance(x, (builtins.int, builtins.float, str, builtins.bool))
+
+
+def finfo(kind):
+    import torch
+    return torch.finfo(getattr(torch, _name(kind)))
+
+
+def iinfo(kind):
+    import torch
+    return torch.iinfo(getattr(torch, _name(kind)))
+
+
+def issubdtype(a, b):
+    kind = _name(a)
+    if b is floating:
+        return kind.startswith("float")
+    if b is integer:
+        return "int" in kind
+    return b is number and kind != "bool" or kind == (b if isinstance(b, str) else getattr(b, "name", None))
+
+
+def may_share_memory(a, b):
+    return _numpy.shares(a, b)
+
+
+shares_memory = may_share_memory
+
+
+class _Quiet:
+    def __init__(self, **settings):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        return False
+
+
+errstate = _Quiet
+
+
+def seterr(**settings):
+    return {}
+
+
+def _of(tensor):
+    """A tensor's values: a copy, where PyTorch shares memory."""
+    return _numpy.from_tensor(tensor)
+
+
+from numpy import _methods
+from numpy import linalg, random
+from numpy._files import genfromtxt, load, loadtxt, memmap, save, savetxt, savez, savez_compressed
+
+bool = bool_
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(f"module 'numpy' has no attribute '{name}'")
+    from torch import _C
+    known = [n for n in globals() if not n.startswith("_")]
+    raise NotImplementedError(f"numpy.{name} is not there; the nearest name is numpy.{_C.nearest(name, known)}")

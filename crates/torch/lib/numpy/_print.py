@@ -1,0 +1,150 @@
+"""Arrays as NumPy prints them: digits that tell neighbours apart, columns in line."""
+
+import math
+
+_options = {"precision": 8, "threshold": 1000, "edgeitems": 3, "linewidth": 75, "suppress": False}
+
+
+def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, suppress=None, **others):
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth, "suppress": suppress}
+    _options.update({k: v for k, v in given.items() if v is not None})
+
+
+def _digits(value, single):
+    """The fewest digits that tell the value from its neighbours, as a decimal with an exponent: (digits, exponent)."""
+    if single:
+        for n in range(1, 10):
+            text = f"{value:.{n - 1}e}"
+            if _single(float(text)) == value:
+                break
+    else:
+        text = repr(value)
+        text = "%.*e" % (max(len(text.replace(".", "").replace("-", "").lstrip("0").split("e")[0]) - 1, 0), value)
+    mantissa, exponent = text.split("e")
+    return mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa, int(exponent)
+
+
+def _single(value):
+    from numpy import _numpy
+    return _numpy.tolist(_numpy.full((), value, "float32"))
+
+
+def _positional(value, single, precision):
+    mantissa, exponent = _digits(value, single)
+    fraction = max(len(mantissa.lstrip("-").replace(".", "")) - 1 - exponent, 0)
+    text = f"{value:.{min(fraction, precision)}f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    whole, _, part = text.partition(".")
+    return whole, part
+
+
+def _formatter(values, kind):
+    """How the elements that are shown are written, all to one width."""
+    if kind == "bool":
+        return lambda v: " True" if v else "False"
+    if not kind.startswith("float"):
+        wide = max([len(str(v)) for v in values], default=0)
+        return lambda v: str(v).rjust(wide)
+    single = kind != "float64"
+    finite = [v for v in values if v == v and abs(v) != math.inf]
+    sizes = [abs(v) for v in finite if v != 0]
+    precision = _options["precision"]
+    exponents = bool(sizes) and not _options["suppress"] and (
+        max(sizes) >= 1e8 or min(sizes) < 1e-4 or max(sizes) / min(sizes) > 1000.0)
+    exponents = exponents or (bool(sizes) and max(sizes) >= 1e8)
+    if exponents:
+        digits = max([len(_digits(v, single)[0].lstrip("-").replace(".", "")) - 1 for v in finite], default=0)
+        digits = min(digits, precision)
+
+        def write(v):
+            mantissa, exponent = f"{v:.{digits}e}".split("e")
+            if "." not in mantissa:
+                mantissa += "."
+            sign = "-" if exponent[0] == "-" else "+"
+            return f"{mantissa}e{sign}{exponent.lstrip('+-').zfill(2)}"
+        other = [write(v) for v in finite]
+        wide = max([len(t) for t in other], default=0)
+    else:
+        parts = [_positional(v, single, precision) for v in finite]
+        left, right = max([len(w) for w, _ in parts], default=0), max([len(p) for _, p in parts], default=0)
+
+        def write(v):
+            whole, part = _positional(v, single, precision)
+            return whole.rjust(left) + "." + part.ljust(right)
+        wide = left + 1 + right
+    odd = [("nan" if v != v else "inf" if v > 0 else "-inf") for v in values if v != v or abs(v) == math.inf]
+    wide = max([wide] + [len(t) for t in odd])
+    return lambda v: (write(v) if v == v and abs(v) != math.inf else "nan" if v != v else "inf" if v > 0 else "-inf").rjust(wide)
+
+
+def _flat(nested):
+    return [v for part in nested for v in _flat(part)] if isinstance(nested, list) else [nested]
+
+
+def _text(array, separator, prefix):
+    shape, kind = array.shape, array.dtype.name
+    if 0 in shape:
+        return "[]"
+    nested = array.tolist()
+    edge = _options["edgeitems"]
+    cut = array.size > _options["threshold"]
+
+    def shown(part, dims):
+        if not dims:
+            return part
+        if cut and dims[0] > 2 * edge:
+            return [shown(p, dims[1:]) for p in part[:edge]] + [...] + [shown(p, dims[1:]) for p in part[-edge:]]
+        return [shown(p, dims[1:]) for p in part]
+    tree = shown(nested, shape)
+    write = _formatter([v for v in _flat(tree) if v is not ...], kind)
+    width = _options["linewidth"]
+
+    def rows(part, depth, indent):
+        if depth == 1:
+            lines, line = [], ""
+            for i, v in enumerate(part):
+                last = i + 1 == len(part)
+                word = ("..." if v is ... else write(v)) + ("" if last else separator.rstrip())
+                # The closing brackets of the last element count to its width.
+                if line and len(indent) + len(line) + 1 + len(word) + (rank if last else 0) > width:
+                    lines.append(line)
+                    line = ""
+                line += (" " if line else "") + word
+            lines.append(line)
+            return "[" + ("\n" + indent).join(lines) + "]"
+        gap = separator.rstrip() + "\n" * (depth - 1) + indent
+        return "[" + gap.join(["..." if p is ... else rows(p, depth - 1, indent + " ") for p in part]) + "]"
+    rank = len(shape)
+    return rows(tree, rank, prefix + " ")
+
+
+def array_str(array):
+    if array.ndim == 0:
+        return _scalar(array)
+    return _text(array, " ", "")
+
+
+def _scalar(array):
+    value = array.item()
+    if not isinstance(value, float) or value != value or abs(value) == math.inf or array.dtype.name == "float64":
+        return str(value)
+    mantissa, exponent = _digits(value, True)
+    if -4 <= exponent < 16:
+        whole, part = _positional(value, True, 20)
+        return whole + "." + (part or "0")
+    return f"{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
+
+
+def array_repr(array):
+    name = array.dtype.name
+    if array.ndim == 0:
+        tail = "" if name in ("float64", "int64", "bool") else f", dtype={name}"
+        return f"array({_scalar(array)}{tail})"
+    text = "array(" + _text(array, ", ", "      ")
+    if 0 in array.shape and array.shape != (0,):
+        text += f", shape={array.shape}"
+    if name not in ("float64", "int64", "bool") or array.size == 0:
+        last = len(text.rsplit("\n", 1)[-1])
+        text += ("," + (" " if last + len(f"dtype={name}") + 2 <= _options["linewidth"] else "\n      ")) + f"dtype={name}"
+    return text + ")"

@@ -1,0 +1,161 @@
+"""torchvision.datasets from files that the user has: nothing is downloaded. The UCI digits ship with the project."""
+
+from torch import _C
+from torch.utils.data import Dataset
+from torchvision._image import Image
+import numpy as np
+import os
+import torch
+
+_OFFER = ("Nothing is downloaded here. torchvision.datasets.UCIDigits(train=.., transform=..) ships with the project: 1,797 handwritten "
+          "digits of 8 by 8 pixels")
+
+
+class VisionDataset(Dataset):
+    def __init__(self, root=None, transforms=None, transform=None, target_transform=None):
+        self.root, self.transform, self.target_transform = root, transform, target_transform
+
+    def __getitem__(self, index):
+        image, target = Image(self._image(index)), int(self.targets[index])
+        if self.transform is not None:
+            image = self.transform(image)
+        return image, target if self.target_transform is None else self.target_transform(target)
+
+    def __len__(self):
+        return len(self.targets)
+
+    def __repr__(self):
+        lines = [f"Dataset {type(self).__name__}", f"    Number of datapoints: {len(self)}"]
+        if self.root is not None:
+            lines.append(f"    Root location: {self.root}")
+        if self.transform is not None:
+            lines.append("    StandardTransform\nTransform: " + repr(self.transform))
+        return "\n".join(lines)
+
+
+def _idx(folder, name):
+    """A file of the format that LeCun's site describes, as it is or packed by gzip."""
+    for path in (os.path.join(folder, name), os.path.join(folder, name + ".gz")):
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                data = file.read()
+            data = _C.gunzip(data) if path.endswith(".gz") else data
+            if len(data) < 4 or data[0] != 0 or data[2] != 8:
+                raise RuntimeError(f"{path} is no file of images or labels")
+            rank = data[3]
+            shape = [int.from_bytes(data[4 + 4 * i:8 + 4 * i], "big") for i in range(rank)]
+            return np.frombuffer(data[4 + 4 * rank:], np.uint8).reshape(shape)
+    return None
+
+
+class MNIST(VisionDataset):
+    classes = ["0 - zero", "1 - one", "2 - two", "3 - three", "4 - four", "5 - five", "6 - six", "7 - seven", "8 - eight", "9 - nine"]
+
+    def __init__(self, root, train=True, transform=None, target_transform=None, download=False):
+        super().__init__(root, None, transform, target_transform)
+        self.train = train
+        part = "train" if train else "t10k"
+        folder = os.path.join(str(root), type(self).__name__, "raw")
+        for place in (folder, str(root)):
+            images, labels = _idx(place, f"{part}-images-idx3-ubyte"), _idx(place, f"{part}-labels-idx1-ubyte")
+            if images is not None and labels is not None:
+                break
+        else:
+            raise RuntimeError(
+                f"Dataset not found. Put {part}-images-idx3-ubyte and {part}-labels-idx1-ubyte (or their .gz) into {folder}. {_OFFER}")
+        self._images = images
+        self.data, self.targets = torch.from_numpy(images), torch.from_numpy(labels).to(torch.int64)
+        self._labels = labels
+
+    def _image(self, index):
+        return self._images[index]
+
+    def __getitem__(self, index):
+        image, target = Image(self._images[index]), int(self._labels[index])
+        if self.transform is not None:
+            image = self.transform(image)
+        return image, target if self.target_transform is None else self.target_transform(target)
+
+
+class FashionMNIST(MNIST):
+    classes = ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"]
+
+
+class KMNIST(MNIST):
+    classes = ["o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo"]
+
+
+class CIFAR10(VisionDataset):
+    classes = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
+
+    def __init__(self, root, train=True, transform=None, target_transform=None, download=False):
+        super().__init__(root, None, transform, target_transform)
+        self.train = train
+        folder = os.path.join(str(root), "cifar-10-batches-bin")
+        names = [f"data_batch_{i}.bin" for i in range(1, 6)] if train else ["test_batch.bin"]
+        rows = []
+        for name in names:
+            path = os.path.join(folder, name)
+            if not os.path.isfile(path):
+                raise RuntimeError(
+                    f"Dataset not found or corrupted. Put the binary version of CIFAR-10 ({name} and so on) into {folder}. {_OFFER}")
+            with open(path, "rb") as file:
+                rows.append(np.frombuffer(file.read(), np.uint8).reshape(-1, 3073))
+        rows = np.concatenate(rows)
+        self.targets = rows[:, 0].tolist()
+        self.data = rows[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
+        self.class_to_idx = {name: i for i, name in enumerate(self.classes)}
+
+    def _image(self, index):
+        return self.data[index]
+
+
+class UCIDigits(VisionDataset):
+    """Handwritten digits of 8 by 8 pixels (E. Alpaydin and C. Kaynak, 1998); every fifth is held out."""
+
+    classes = [str(d) for d in range(10)]
+
+    def __init__(self, root=None, train=True, transform=None, target_transform=None, download=False):
+        super().__init__(root, None, transform, target_transform)
+        self.train = train
+        rows = [[int(v) for v in line.split(",")] for line in _C.digits().decode("utf-8").split()]
+        rows = np.array([r for i, r in enumerate(rows) if (i % 5 == 4) != train], np.int64)
+        # Sixteen shades as bytes.
+        self._images = (rows[:, :64] * 255 // 16).astype(np.uint8).reshape(-1, 8, 8)
+        self._labels = rows[:, 64]
+        self.data, self.targets = torch.from_numpy(self._images), torch.from_numpy(self._labels)
+
+    _image = MNIST._image
+    __getitem__ = MNIST.__getitem__
+
+
+class FakeData(VisionDataset):
+    def __init__(self, size=1000, image_size=(3, 224, 224), num_classes=10, transform=None, target_transform=None, random_offset=0):
+        super().__init__(None, None, transform, target_transform)
+        self.size, self.image_size, self.num_classes, self.random_offset = size, image_size, num_classes, random_offset
+
+    def __len__(self):
+        return self.size
+
+    def __getitem__(self, index):
+        from torchvision.transforms import functional
+        if index >= len(self):
+            raise IndexError(f"{type(self).__name__} index out of range")
+        state = torch.get_rng_state()
+        torch.manual_seed(index + self.random_offset)
+        image = torch.randn(*self.image_size)
+        target = torch.randint(0, self.num_classes, size=(1,), dtype=torch.long)[0]
+        torch.set_rng_state(state)
+        image = functional.to_pil_image(image)
+        if self.transform is not None:
+            image = self.transform(image)
+        target = target if self.target_transform is None else self.target_transform(target)
+        return image, target.item()
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(f"module 'torchvision.datasets' has no attribute '{name}'")
+    known = [n for n in globals() if not n.startswith("_")]
+    raise NotImplementedError(
+        f"torchvision.datasets.{name} is not there; the nearest name is torchvision.datasets.{_C.nearest(name, known)}")
