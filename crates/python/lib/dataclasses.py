@@ -272,7 +272,22 @@ def _process(cls, init, repr, eq, order, unsafe_hash, frozen, match_args, kw_onl
         cls.__match_args__ = tuple(f.name for f in fields.values() if f.init and not f.kw_only and f._kind != 1)
     if not cls.__doc__:
         cls.__doc__ = cls.__name__
+    if slots:
+        cls = _with_slots(cls, fields)
     return cls
+
+
+def _with_slots(cls, fields):
+    """The same class again with `__slots__`: a class that exists cannot be given them."""
+    if "__slots__" in cls.__dict__:
+        raise TypeError(f"{cls.__name__} already specifies __slots__")
+    inherited = {name for base in cls.__mro__[1:-1] for name in base.__dict__.get("__slots__", ())}
+    names = tuple(f.name for f in fields.values() if f._kind == 0)
+    namespace = {k: v for k, v in cls.__dict__.items() if k not in names and k not in ("__dict__", "__weakref__")}
+    namespace["__slots__"] = tuple(name for name in names if name not in inherited)
+    made = type(cls)(cls.__name__, cls.__bases__, namespace)
+    made.__qualname__ = cls.__qualname__
+    return made
 
 
 def dataclass(cls=None, /, *, init=True, repr=True, eq=True, order=False, unsafe_hash=False, frozen=False, match_args=True, kw_only=False, slots=False, weakref_slot=False):

@@ -1,6 +1,7 @@
 """Dates and times (proleptic Gregorian), with fixed time zones."""
 # Long: one module, as in CPython.
 import time as _time
+from collections import namedtuple as _namedtuple
 
 MINYEAR, MAXYEAR = 1, 9999
 _BEFORE = [0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]
@@ -65,6 +66,11 @@ def _check_time(h, m, s, us):
 def _round(x):
     # To the nearest integer, halves to even ones.
     return round(x)
+
+
+class _IsoCalendarDate(_namedtuple("IsoCalendarDate", "year week weekday")):
+    def __repr__(self):
+        return f"datetime.IsoCalendarDate(year={self.year}, week={self.week}, weekday={self.weekday})"
 
 
 class timedelta:
@@ -354,9 +360,8 @@ class date:
         elif y < MAXYEAR and today >= first(y + 1):
             y += 1
             monday = first(y)
-        from collections import namedtuple
         week, day = divmod(today - monday, 7)
-        return namedtuple("IsoCalendarDate", "year week weekday", module="datetime")(y, week + 1, day + 1)
+        return _IsoCalendarDate(y, week + 1, day + 1)
 
     def isoformat(self):
         return f"{self.year:04d}-{self.month:02d}-{self.day:02d}"

@@ -76,6 +76,9 @@ class MappingProxyType:
     def __repr__(self):
         return f"mappingproxy({self._mapping!r})"
 
+    def __str__(self):
+        return str(self._mapping)
+
 
 def new_class(name, bases=(), kwds=None, exec_body=None):
     namespace = {}

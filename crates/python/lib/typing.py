@@ -361,12 +361,31 @@ def get_args(tp):
     return args
 
 
+def _named(text, spaces):
+    """What an annotation in quotes names; a longer expression stays its text, as scripts are not compiled while they run."""
+    first, *rest = text.strip().split(".")
+    if not all(part.isidentifier() for part in (first, *rest)):
+        return text
+    if first == "None":
+        return type(None)
+    for space in spaces:
+        if first in space:
+            found = space[first]
+            for part in rest:
+                found = getattr(found, part)
+            return found
+    raise NameError(f"name {first!r} is not defined", name=first)
+
+
 def get_type_hints(obj, globalns=None, localns=None, include_extras=False):
+    import builtins
+    import sys
     hints = {}
+    spaces = [localns or {}, globalns or getattr(obj, "__globals__", None) or getattr(sys.modules.get(getattr(obj, "__module__", None)), "__dict__", {}), vars(builtins)]
     for base in reversed(obj.__mro__) if isinstance(obj, type) else (obj,):
         owner = base.__dict__ if isinstance(obj, type) else {"__annotations__": getattr(base, "__annotations__", {})}
         for name, value in owner.get("__annotations__", {}).items():
-            hints[name] = type(None) if value is None else value
+            hints[name] = type(None) if value is None else _named(value, spaces) if isinstance(value, str) else value
     return hints
 
 

@@ -7,6 +7,7 @@ const USAGE: &str = "\
 cargo xtask serve [--port 7878] [--fast]   build the playground and serve it at http://127.0.0.1:7878
 cargo xtask web [--out dist] [--fast]      write the playground as a static site, for any host and any sub-path
 cargo xtask test [--only STEP]             set up what tests need and run every test there is
+cargo xtask python-size                    what parser, compiler, machine and library of the scripts' language weigh in a page
 cargo xtask ptxas                          bring NVIDIA's PTX assembler, for the compiler's tests
 cargo xtask bench [ARGS]                   counts and times of training steps, eager and compiled
 cargo xtask oracle --target interp|wgsl|c|ptx --dir tests/opinfo
@@ -44,6 +45,7 @@ fn dispatch(args: &[String]) -> Result<()> {
             xtask::say(format!("the site is in {}: any static host serves it, from any path", out.display()));
             Ok(())
         }
+        "python-size" => site::python_size(profile(&options(rest, &["--fast"])?)),
         "ptxas" => {
             if let Some(file) = xtask::packages::ptxas()? {
                 println!("{}", file.display());

@@ -10,6 +10,12 @@ use std::path::Path;
 /// The most that everything a browser loads may weigh, gzipped: a build that weighs more fails.
 pub const LIMIT: usize = 1_000_000;
 
+/// What the language of scripts should weigh, gzipped.
+pub const PYTHON_GOAL: usize = 350_000;
+
+/// What it may weigh until it does: lowered with each part that becomes smaller.
+pub const PYTHON_LIMIT: usize = 850_000;
+
 /// What is copied as it is: from the repository to the site.
 const FILES: [(&str, &str); 11] = [
     ("index.html", "index.html"),
@@ -66,6 +72,21 @@ pub fn gzipped_size(site: &Path) -> Result<usize> {
         "vendor/uplot/uPlot.min.css",
     ];
     loaded.iter().map(|f| gzipped(&fs::read(site.join(f)).with_context(|| format!("{f} is not in the site"))?)).sum()
+}
+
+/// Weighs the language of scripts (parser, compiler, machine and library) as a module of wasm of its own: `gzip -9` of it.
+///
+/// # Errors
+///
+/// When it does not build, or as it ships weighs more than [`PYTHON_LIMIT`].
+pub fn python_size(profile: &str) -> Result<()> {
+    let module = wasm::build_example("aludel-python", "web", profile)?;
+    let size = gzipped(&fs::read(&module).with_context(|| format!("cannot read {}", module.display()))?)?;
+    say(format!("the language of scripts: {:.0} kB gzipped; wanted: {:.0} kB", size as f64 / 1000.0, PYTHON_GOAL as f64 / 1000.0));
+    if profile == "web" && size > PYTHON_LIMIT {
+        bail!("the language of scripts is {size} bytes gzipped, the limit is {PYTHON_LIMIT}");
+    }
+    Ok(())
 }
 
 fn gzipped(bytes: &[u8]) -> Result<usize> {

@@ -14,7 +14,7 @@ struct Step {
     run: fn() -> Result<()>,
 }
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     Step { name: "setup", what: "a browser, a Vulkan driver and an assembler of PTX", run: setup },
     Step { name: "fmt", what: "formatting", run: || Cmd::new("cargo").args(["fmt", "--all", "--check"]).run() },
     Step { name: "clippy", what: "lints of all there is, examples and the comparison with peers too", run: clippy },
@@ -28,6 +28,7 @@ const STEPS: [Step; 10] = [
     Step { name: "doc", what: "examples in the documentation", run: || tests().arg("--doc").run() },
     Step { name: "xtask", what: "tests of this command", run: || Cmd::cargo("test").args(["-p", "xtask", "--lib", "--bins"]).run() },
     Step { name: "web", what: "the site, built as it ships", run: || site::build(&target_dir().join("site"), "web") },
+    Step { name: "python", what: "the language of scripts as wasm, weighed", run: || site::python_size("web") },
     // It finds the command that the page's companion server is where `build` left it.
     Step { name: "browser", what: "the page in a browser", run: || Cmd::cargo("test").args(["-p", "xtask", "--test", "browser"]).run() },
 ];

@@ -52,6 +52,10 @@ pub(super) fn sum(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 }
 
 fn add(vm: &mut Vm, a: Value, b: Value) -> Result<Value, Exc> {
+    // A sum of lists takes the square of their length: in Python it can be stopped.
+    if let (Value::List(_), Value::List(_)) | (Value::Tuple(_), Value::Tuple(_)) = (&a, &b) {
+        return Err(Exc::slow());
+    }
     match vm.binary(crate::bytecode::Binary::Add, a, b) {
         Err(exc) if matches!(&*exc.0, crate::objects::exception::Signal::Call(_)) => Err(Exc::slow()),
         other => other,
@@ -172,6 +176,7 @@ pub(super) fn pow(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     if modulus.is_zero() {
         return Err(Exc::value("pow() 3rd argument cannot be 0"));
     }
+    crate::vm::number::bounded(base.bits().max(modulus.bits()), modulus.bits(), 38)?;
     if exponent.is_negative() {
         return match base.modinv(&modulus) {
             Some(inverse) => Ok(Value::big(inverse.modpow(&-exponent, &modulus))),

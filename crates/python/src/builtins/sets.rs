@@ -203,6 +203,21 @@ const METHODS: &[Def] = &[
     Def::new("symmetric_difference_update", |vm, args| updated(vm, args, Binary::BitXor)).slow(""),
 ];
 
+/// `__ior__` and the like, for subclasses and `operator`.
+fn inplace(vm: &mut Vm, args: &mut Args, op: Binary) -> Result<Value, Exc> {
+    let [set, other] = args.exactly::<2>("descriptor")?;
+    let Value::Set(_) = other.plain() else { return Ok(Value::NotImplemented) };
+    vm.inplace(op, set.plain().clone(), other.plain().clone())?;
+    Ok(set)
+}
+
+const INPLACE: &[Def] = &[
+    Def::new("__ior__", |vm, args| inplace(vm, args, Binary::BitOr)),
+    Def::new("__iand__", |vm, args| inplace(vm, args, Binary::BitAnd)),
+    Def::new("__isub__", |vm, args| inplace(vm, args, Binary::Sub)),
+    Def::new("__ixor__", |vm, args| inplace(vm, args, Binary::BitXor)),
+];
+
 pub(super) fn install(types: &Types) {
     for (class, owner) in [(&types.set, "set"), (&types.frozenset, "frozenset")] {
         fill(class, owner, COMPARISONS);
@@ -213,6 +228,7 @@ pub(super) fn install(types: &Types) {
         fill(class, owner, &operator!("__xor__", "__rxor__", BitXor));
     }
     fill(&types.set, "set", METHODS);
+    fill(&types.set, "set", INPLACE);
     types.set.attrs.set("__hash__", Value::None);
     fill(&types.frozenset, "frozenset", &[Def::new("__new__", |vm, args| new(vm, args, true)).fixed().slow("")]);
     fill(&types.frozenset, "frozenset", super::numbers::HASH);

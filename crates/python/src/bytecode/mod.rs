@@ -106,6 +106,8 @@ pub enum Op {
     Local(u32),
     StoreLocal(u32),
     DeleteLocal(u32),
+    /// An error where the local is not set.
+    CheckLocal(u32),
     /// Forgets a local, set or not.
     Clear(u32),
     /// Two locals one after the other.

@@ -20,9 +20,11 @@ impl<'a> Unit<'a> {
     }
 
     pub(super) fn body(&mut self, statements: &'a [Stmt]) -> Done {
+        self.nested += 1;
         for statement in statements {
             self.statement(statement)?;
         }
+        self.nested -= 1;
         Ok(())
     }
 

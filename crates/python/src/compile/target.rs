@@ -92,6 +92,11 @@ impl<'a> Unit<'a> {
                     (self.context.scopes.place(self.scope, &mangled), self.context.scopes.all[frame].walrus)
                 {
                     let slot = self.slot(binder, &mangled);
+                    // An unset local is an error before the value is computed; where it must be set that needs no look.
+                    let parameter = (slot as usize) < self.positional + self.keyword_only;
+                    if !parameter && !self.set.contains(&slot) {
+                        self.emit_at(Op::CheckLocal(slot), node.target.range());
+                    }
                     self.expr(&node.value)?;
                     self.emit(Op::InplaceLocal(op, slot));
                     return Ok(());

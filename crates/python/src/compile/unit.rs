@@ -6,7 +6,7 @@ use crate::bytecode::{Cache, Code, Op, Position, Site};
 use crate::objects::{Str, Value};
 use ruff_python_ast as ast;
 use ruff_text_size::TextRange;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -64,6 +64,10 @@ pub(super) struct Unit<'a> {
     pub doc: Value,
     /// Names of the closure's cells, in order; their slots follow all others.
     pub free: Vec<String>,
+    /// How many lists of statements surround this place.
+    pub nested: usize,
+    /// Locals that a statement of the outermost list has set.
+    pub set: FxHashSet<u32>,
 }
 
 /// Slots of the closure get numbers from here until the others are counted.
@@ -98,6 +102,8 @@ impl<'a> Unit<'a> {
             star_star: false,
             doc: Value::None,
             free: Vec::new(),
+            nested: 0,
+            set: FxHashSet::default(),
         };
         let scope = &context.scopes.all[scope];
         unit.free = scope.order.iter().filter(|name| scope.symbols[*name].free).cloned().collect();
@@ -256,6 +262,9 @@ impl<'a> Unit<'a> {
         match self.context.scopes.place(self.scope, &name) {
             Place::Local(binder) => {
                 let slot = self.slot(binder, &name);
+                if self.nested <= 1 {
+                    self.set.insert(slot);
+                }
                 self.emit(Op::StoreLocal(slot));
             }
             Place::Cell(binder) => {
@@ -283,6 +292,7 @@ impl<'a> Unit<'a> {
         match self.context.scopes.place(self.scope, &name) {
             Place::Local(binder) => {
                 let slot = self.slot(binder, &name);
+                self.set.remove(&slot);
                 self.emit(Op::DeleteLocal(slot));
             }
             Place::Cell(binder) => {
@@ -403,6 +413,7 @@ fn slot_of(op: &mut Op) -> Option<&mut u32> {
     match op {
         Op::Local(s)
         | Op::StoreLocal(s)
+        | Op::CheckLocal(s)
         | Op::DeleteLocal(s)
         | Op::Clear(s)
         | Op::MakeCell(s)

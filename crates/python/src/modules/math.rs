@@ -5,6 +5,7 @@ use crate::library::math;
 use crate::objects::{Args, Dict, Exc, Kind, Value};
 use crate::text::Failure;
 use crate::vm::Vm;
+use crate::vm::number::bounded;
 use num_bigint::BigInt;
 use num_traits::{FromPrimitive, ToPrimitive};
 use std::rc::Rc;
@@ -166,15 +167,17 @@ const FUNCTIONS: &[Def] = &[
         Ok(sum)
     })
     .slow(""),
-    Def::new("gcd", |vm, args| Ok(Value::big(math::gcd(&integers(vm, args)?)))),
-    Def::new("lcm", |vm, args| Ok(Value::big(math::lcm(&integers(vm, args)?)))),
+    Def::new("gcd", |vm, args| Ok(Value::big(math::gcd(&bounded_integers(vm, args)?)))),
+    Def::new("lcm", |vm, args| Ok(Value::big(math::lcm(&bounded_integers(vm, args)?)))),
     Def::new("factorial", |vm, args| {
         let [n] = args.exactly::<1>("math.factorial")?;
         Ok(Value::big(math::factorial(&integer(vm, &n)?)?))
     }),
     Def::new("isqrt", |vm, args| {
         let [n] = args.exactly::<1>("math.isqrt")?;
-        Ok(Value::big(math::isqrt(&integer(vm, &n)?)?))
+        let n = integer(vm, &n)?;
+        bounded(n.bits(), n.bits(), 44)?;
+        Ok(Value::big(math::isqrt(&n)?))
     }),
     Def::new("comb", |vm, args| {
         let [n, k] = args.exactly::<2>("comb")?;
@@ -219,8 +222,11 @@ fn integer(vm: &Vm, value: &Value) -> Result<BigInt, Exc> {
     Err(Exc::ty(format!("'{}' object cannot be interpreted as an integer", vm.type_name(value))))
 }
 
-fn integers(vm: &Vm, args: &Args) -> Result<Vec<BigInt>, Exc> {
-    args.values.iter().map(|value| integer(vm, value)).collect()
+fn bounded_integers(vm: &Vm, args: &Args) -> Result<Vec<BigInt>, Exc> {
+    let numbers: Vec<BigInt> = args.values.iter().map(|value| integer(vm, value)).collect::<Result<_, _>>()?;
+    let bits = numbers.iter().map(BigInt::bits).fold(0, u64::saturating_add);
+    bounded(bits, bits, 36)?;
+    Ok(numbers)
 }
 
 fn floats(vm: &mut Vm, items: &Value) -> Result<Vec<f64>, Exc> {

@@ -187,6 +187,9 @@ impl From<crate::vm::compare::Unknown> for Exc {
     fn from(unknown: crate::vm::compare::Unknown) -> Exc {
         match unknown {
             crate::vm::compare::Unknown::Python => Exc::slow(),
+            crate::vm::compare::Unknown::Long => {
+                Exc::new(Kind::RuntimeError, "values that hold one another this often take too long to compare")
+            }
             crate::vm::compare::Unknown::Deep => Exc::new(Kind::RecursionError, "maximum recursion depth exceeded in comparison"),
         }
     }

@@ -16,13 +16,34 @@ pub enum Unknown {
     Python,
     /// They are nested too deeply.
     Deep,
+    /// They hold one another so often that it would take too long.
+    Long,
 }
 
 const DEPTH: usize = 300;
 
+/// The most items that one comparison or hash looks at: about a second. A list of a list twice, of that twice and so on has as many at a
+/// depth of 26.
+const MOST_WORK: u64 = 1 << 26;
+
 thread_local! {
+    static WORK: Cell<u64> = const { Cell::new(0) };
     static IDENTITY: Cell<bool> = const { Cell::new(false) };
     static DUNDER: [Rc<Str>; 2] = [intern("__eq__"), intern("__hash__")];
+}
+
+/// Begins to count items anew where a comparison begins.
+fn begin(depth: usize) {
+    if depth == 0 {
+        WORK.with(|done| done.set(0));
+    }
+}
+
+fn work(items: usize) -> Result<(), Unknown> {
+    WORK.with(|done| {
+        done.set(done.get() + items as u64 + 1);
+        if done.get() > MOST_WORK { Err(Unknown::Long) } else { Ok(()) }
+    })
 }
 
 /// Runs `work` while values that only Python code could compare count as different unless they are the same object: after it was
@@ -44,7 +65,8 @@ pub fn key_equal(a: &Value, b: &Value) -> Result<bool, Unknown> {
             if a.is(b) {
                 return Ok(true);
             }
-            match equal(a, b, 0) {
+            // Within another comparison, perhaps: its count goes on.
+            match equal(a, b, 1) {
                 Err(Unknown::Python) if IDENTITY.with(Cell::get) => Ok(false),
                 other => other,
             }
@@ -72,6 +94,7 @@ pub fn equal(a: &Value, b: &Value, depth: usize) -> Result<bool, Unknown> {
     if depth > DEPTH {
         return Err(Unknown::Deep);
     }
+    begin(depth);
     use Value::*;
     Ok(match (a, b) {
         (Int(a), Int(b)) => a == b,
@@ -180,6 +203,7 @@ fn sequences_equal(a: &[Value], b: &[Value], depth: usize) -> Result<bool, Unkno
     if a.len() != b.len() {
         return Ok(false);
     }
+    work(a.len())?;
     for (a, b) in a.iter().zip(b) {
         if !(is_same(a, b) || equal(a, b, depth + 1)?) {
             return Ok(false);
@@ -226,6 +250,7 @@ pub fn order(op: Compare, a: &Value, b: &Value, depth: usize) -> Result<Option<b
     if depth > DEPTH {
         return Err(Unknown::Deep);
     }
+    begin(depth);
     use Value::*;
     Ok(match (a.plain(), b.plain()) {
         (Int(_) | Float(_) | Bool(_) | Big(_), Int(_) | Float(_) | Bool(_) | Big(_)) => {
@@ -261,6 +286,7 @@ pub fn order(op: Compare, a: &Value, b: &Value, depth: usize) -> Result<Option<b
 
 fn order_sequences(op: Compare, a: &[Value], b: &[Value], depth: usize) -> Result<Option<bool>, Unknown> {
     for (a, b) in a.iter().zip(b) {
+        work(1)?;
         if is_same(a, b) || equal(a, b, depth + 1)? {
             continue;
         }
@@ -342,7 +368,11 @@ fn hash_at(value: &Value, depth: usize) -> Result<u64, Exc> {
         }
         Value::Bytes(bytes) => Str::new(format!("b{bytes:?}")).hash(),
         Value::None => 0xfca_86420,
-        Value::Tuple(items) => hash_tuple(items.iter().map(|item| hash_at(item, depth + 1)))?,
+        Value::Tuple(items) => {
+            begin(depth);
+            work(items.len())?;
+            hash_tuple(items.iter().map(|item| hash_at(item, depth + 1)))?
+        }
         Value::Set(set) if set.frozen => {
             let mut mixed: u64 = 0;
             for (hash, _) in set.borrow().iter() {

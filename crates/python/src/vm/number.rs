@@ -47,14 +47,14 @@ impl Vm {
     }
 
     fn large(&self, op: Binary, x: BigInt, y: BigInt) -> Result<Value, Exc> {
+        if matches!(op, Binary::Mul | Binary::FloorDiv | Binary::Mod | Binary::Div) {
+            bounded(x.bits(), y.bits(), 40)?;
+        }
         Ok(Value::big(match op {
             Binary::Add => x + y,
             Binary::Sub => x - y,
             Binary::Mul => {
                 self.reserve((x.bits() + y.bits()) as usize / 8)?;
-                if x.bits().saturating_mul(y.bits()) > 1 << 40 {
-                    return Err(Exc::new(Kind::MemoryError, "integer too large"));
-                }
                 x * y
             }
             Binary::FloorDiv | Binary::Mod if y.is_zero() => {
@@ -73,8 +73,10 @@ impl Vm {
                 if x.is_zero() {
                     return Ok(Value::Int(0));
                 }
-                let by =
-                    y.to_usize().filter(|by| *by < 1 << 33).ok_or_else(|| Exc::new(Kind::OverflowError, "too many digits in integer"))?;
+                let by = y
+                    .to_usize()
+                    .filter(|by| (*by as u64) < 1 << 33)
+                    .ok_or_else(|| Exc::new(Kind::OverflowError, "too many digits in integer"))?;
                 self.reserve(by / 8)?;
                 x << by
             }
@@ -158,6 +160,14 @@ fn small(op: Binary, x: i64, y: i64) -> Result<Option<Value>, Exc> {
         Binary::MatMul => return Err(Exc::ty("unsupported operand type(s) for @: 'int' and 'int'")),
     }
     .map(Value::Int))
+}
+
+/// What takes as long as the product of two lengths in bits, up to a power of two: a native cannot stop on its way.
+pub(crate) fn bounded(x: u64, y: u64, power: u32) -> Result<(), Exc> {
+    if x.saturating_mul(y) > 1 << power {
+        return Err(Exc::new(Kind::MemoryError, "integer too large"));
+    }
+    Ok(())
 }
 
 /// True division of integers, correctly rounded.

@@ -188,6 +188,11 @@ impl Vm {
                             None => local!(slot),
                         }
                     }
+                    Op::CheckLocal(slot) => {
+                        if matches!(self.stack[base + slot as usize], Value::Unbound) {
+                            raise!(unbound(code, slot));
+                        }
+                    }
                     Op::StoreLocal(slot) => {
                         let value = pop!();
                         discard!(std::mem::replace(&mut self.stack[base + slot as usize], value));
