@@ -52,6 +52,11 @@ fn item(vm: &mut Vm, part: &Value) -> Result<Item, Exc> {
             _ => Err(index_error("tensors used as indices must be long, int, byte or bool tensors")),
         };
     }
+    if let Some((values, shape, mask)) = crate::numpy::as_index(part) {
+        let device = state(vm)?.device.clone();
+        let made = host_tensor(&device, &values, shape, if mask { Kind::Bool } else { Kind::Int64 })?;
+        return Ok(if mask { Item::Mask(made) } else { Item::List(made) });
+    }
     match part.plain() {
         Value::None => Ok(Item::New),
         Value::Ellipsis => Ok(Item::Rest),

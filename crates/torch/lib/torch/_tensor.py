@@ -29,6 +29,19 @@ _C.Generator.seed = _seed
 default_generator = _C.default_generator()
 
 
+def _new(cls, *args, device=None):
+    """`torch.Tensor(data)` or `torch.Tensor(2, 3)`, in the default type."""
+    torch._place(device)
+    if len(args) == 1 and not isinstance(args[0], builtins.int):
+        made = args[0] if isinstance(args[0], Tensor) else torch.tensor(args[0], dtype=torch.get_default_dtype())
+    else:
+        made = torch.zeros(*args) if args else torch.zeros(0)
+    return made if cls is Tensor else _C.make(cls, made, False)
+
+
+Tensor.__new__ = staticmethod(_new)
+Tensor.__init__ = lambda self, *args, **kwargs: None
+
 # Attributes.
 Tensor.grad = property(_C.get_grad, _C.set_grad)
 Tensor.requires_grad = property(_C.requires_grad, _C.set_requires_grad)

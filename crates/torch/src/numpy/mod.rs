@@ -61,6 +61,11 @@ pub(crate) fn init(vm: &mut Vm) -> Rc<Dict> {
     module
 }
 
+/// An array as an index of a tensor: its values and shape, and whether it is a mask; `None` of anything else.
+pub(crate) fn as_index(value: &Value) -> Option<(Vec<f64>, Vec<usize>, bool)> {
+    array(value).filter(|a| !a.kind.is_float()).map(|a| (a.values(), a.shape.clone(), a.kind == Type::Bool))
+}
+
 fn need<'v>(value: &'v Value, what: &str) -> Result<&'v Array, Exc> {
     array(value).ok_or_else(|| Exc::ty(format!("{what}() needs an array, not {}", type_text(value))))
 }

@@ -178,11 +178,24 @@ class ParameterList(Module):
     def __getitem__(self, index):
         return self._parameters[str(index % len(self))]
 
+    def extend(self, values):
+        for value in values:
+            self.append(value)
+        return self
+
+    def __repr__(self):
+        lines = [f"    ({name}): Parameter containing: [{p.dtype} of size {_sizes(p)}]" for name, p in self._parameters.items()]
+        return self._get_name() + "(" + ("\n" + "\n".join(lines) + "\n" if lines else "") + ")"
+
     def __len__(self):
         return len(self._parameters)
 
     def __iter__(self):
         return iter(list(self._parameters.values()))
+
+
+def _sizes(p):
+    return "x".join([str(n) for n in p.shape])
 
 
 class ParameterDict(Module):
@@ -214,3 +227,7 @@ class ParameterDict(Module):
 
     def items(self):
         return self._parameters.items()
+
+    def __repr__(self):
+        lines = [f"  ({name}): Parameter containing: [torch.FloatTensor of size {_sizes(p)}]" for name, p in self._parameters.items()]
+        return self._get_name() + "(" + "\n".join(lines) + ")"

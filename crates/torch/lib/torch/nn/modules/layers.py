@@ -111,8 +111,12 @@ class _Conv(Module):
         padding = self.padding
         if self.padding_mode != "zeros":
             sides = []
-            for p in reversed(padding):
-                sides += [p, p]
+            for i in range(self._dims - 1, -1, -1):
+                if padding == "same":
+                    more = self.dilation[i] * (self.kernel_size[i] - 1)
+                    sides += [more // 2, more - more // 2]
+                else:
+                    sides += [0, 0] if padding == "valid" else [padding[i], padding[i]]
             input, padding = F.pad(input, sides, mode=self.padding_mode), (0,) * self._dims
         return getattr(F, f"conv{self._dims}d")(
             input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)

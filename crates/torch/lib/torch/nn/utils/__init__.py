@@ -44,3 +44,56 @@ def vector_to_parameters(vec, parameters):
         n = p.numel()
         p.copy_(vec[at:at + n].reshape(p.shape))
         at += n
+
+
+clip_grad_norm = clip_grad_norm_
+
+
+def _norms(v, dim):
+    """The norm of each slice of a weight along `dim`, of as many dimensions as the weight has."""
+    if dim is None:
+        return _C._ops["norm"](v.reshape(-1), 2.0, 0)
+    rows = v.transpose(0, dim)
+    norms = _C._ops["norm"](rows.reshape(rows.shape[0], -1), 2.0, 1)
+    shape = [1] * v.dim()
+    shape[dim] = v.shape[dim]
+    return norms.reshape(shape)
+
+
+class _WeightNorm:
+    """Salimans and Kingma, 2016: a weight as a length and a direction, put together before each call."""
+
+    def __init__(self, name, dim):
+        self.name, self.dim = name, dim
+
+    def weight(self, module):
+        g, v = getattr(module, self.name + "_g"), getattr(module, self.name + "_v")
+        return v * (g / _norms(v, self.dim))
+
+    def __call__(self, module, args):
+        setattr(module, self.name, self.weight(module))
+
+
+def weight_norm(module, name="weight", dim=0):
+    from torch.nn.parameter import Parameter
+    weight = getattr(module, name)
+    norm = _WeightNorm(name, dim)
+    delattr(module, name)
+    module.register_parameter(name + "_g", Parameter(_norms(weight.detach(), dim)))
+    module.register_parameter(name + "_v", Parameter(weight.detach()))
+    setattr(module, name, norm.weight(module))
+    module._weight_norm = (norm, module.register_forward_pre_hook(norm))
+    return module
+
+
+def remove_weight_norm(module, name="weight"):
+    from torch.nn.parameter import Parameter
+    norm, handle = module.__dict__.pop("_weight_norm", (None, None))
+    if norm is None or norm.name != name:
+        raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    handle.remove()
+    weight = norm.weight(module).detach()
+    module.__dict__.pop(name, None)
+    del module._parameters[name + "_g"], module._parameters[name + "_v"]
+    setattr(module, name, Parameter(weight))
+    return module
