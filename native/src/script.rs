@@ -7,7 +7,8 @@ use aludel::{Error, Result};
 use aludel_python::Vm;
 use aludel_python::host::{Stream, System};
 use aludel_python::objects::{Kind as Exception, Value};
-use aludel_torch::Finished;
+use aludel_torch::{Finished, capture};
+use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -17,11 +18,23 @@ pub struct Args {
     /// Where tensors live: cpu, cuda, cuda:1, wgpu or interp.
     #[arg(long, default_value = "cpu")]
     device: Kind,
+    /// Operators one by one, or recorded and compiled together.
+    #[arg(long, value_enum, default_value_t = Mode::Compiled)]
+    mode: Mode,
     /// The script.
     script: PathBuf,
     /// What the script finds in `sys.argv`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<String>,
+}
+
+/// How a script's operators run.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    /// One by one, a kernel each.
+    Eager,
+    /// Recorded, and run together as compiled graphs.
+    Compiled,
 }
 
 /// The exit code of an exception that nothing caught, as Python's.
@@ -37,6 +50,9 @@ pub fn run(args: &Args, _: &Output) -> Result<ExitCode> {
     interrupt::listen()?;
     let mut vm = Vm::new(Box::new(System::default()));
     aludel_torch::install(&mut vm, Choice::new(args.device).open()?);
+    if args.mode == Mode::Compiled {
+        capture::compile(&mut vm, capture::Options::default(), false);
+    }
     vm.argv = std::iter::once(file.clone()).chain(args.args.iter().cloned()).collect();
     vm.path = vec![args.script.parent().map_or(String::new(), |p: &Path| p.display().to_string())];
     let finished = match vm.load_main(&file, &text) {

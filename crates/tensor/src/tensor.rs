@@ -1,6 +1,6 @@
 //! The tensor: an immutable value on a device, on the host until a kernel needs it, or a name in a trace.
 
-use crate::autograd::Grad;
+use crate::autograd::{FREED, Grad};
 use crate::device::{Device, fresh_id};
 use crate::element::Element;
 use crate::host::{Fill, HostData};
@@ -378,7 +378,7 @@ impl Tensor {
 
     pub(crate) fn with_grad(&self, grad: Option<Grad>) -> Tensor {
         let i = &self.inner;
-        let cut = matches!(i.data, Data::Traced(_)) && (i.cut || i.grad.is_some());
+        let cut = (matches!(i.data, Data::Traced(_)) || trace::is_active()) && (i.cut || i.grad.is_some());
         Tensor { inner: Arc::new(Inner { device: i.device.clone(), ty: i.ty.clone(), data: i.data.clone(), grad, cut }) }
     }
 }
@@ -396,7 +396,7 @@ impl Tensor {
             }),
             Data::Device { storage, .. } => Ok(Argument::Device(storage.clone())),
             Data::Traced(slot) => slot.resolved().ok_or_else(|| trace::escaped(self))?.argument(),
-            Data::Freed => Err(Error::op("backward", self.to_string(), "a value that the derivative reads was not saved", "report this")),
+            Data::Freed => Err(Error::op("backward", self.to_string(), FREED, "")),
         }
     }
 

@@ -4,10 +4,11 @@
 //! When a host value is read the graph so far (a *segment*) is compiled and run with every slot that is still held as a result, and a new
 //! segment begins in which those slots are inputs.
 
-use crate::autograd::{Grad, Gradients};
+use crate::autograd::{FREED, Grad, Gradients};
 use crate::compile::segment::Segments;
 use crate::device::{Device, fresh_id};
 use crate::dispatch::{Operand, literal};
+use crate::record::Record;
 use crate::tensor::{Data, Tensor};
 use aludel_ir::graph::Op;
 use aludel_ir::{Attrs, Builder, Dim, Error, Function, Graph, InputKind, OpDef, Origin, Prim, Result, ShapeEnv, TensorType, ValueId};
@@ -17,8 +18,9 @@ use std::sync::{Arc, OnceLock, Weak};
 
 /// A traced tensor's name. It lives as long as somebody holds the tensor.
 pub(crate) struct Slot {
-    trace: u64,
+    pub trace: u64,
     pub index: usize,
+    pub ty: TensorType,
     /// What it stands for after its function ran: a tensor that a function left behind, such as running statistics.
     resolved: OnceLock<Tensor>,
 }
@@ -30,11 +32,11 @@ impl Slot {
     }
 }
 
-struct SlotState {
-    held: Weak<Slot>,
-    ty: TensorType,
+pub(crate) struct SlotState {
+    pub held: Weak<Slot>,
+    pub ty: TensorType,
     /// In the graph being built.
-    value: Option<ValueId>,
+    pub value: Option<ValueId>,
     /// What it is, where that is known: an input, or a result of an earlier segment.
     concrete: Option<Tensor>,
     /// The input that it stands for.
@@ -60,33 +62,35 @@ pub struct Break {
 
 /// What is captured on this thread.
 pub(crate) struct Trace {
-    id: u64,
-    segment: u64,
+    pub id: u64,
+    pub segment: u64,
     name: String,
     env: ShapeEnv,
-    builder: Builder,
-    slots: Vec<SlotState>,
+    pub builder: Builder,
+    pub slots: Vec<SlotState>,
     /// For each input of the graph being built.
     pub sources: Vec<Source>,
     pub breaks: Vec<Break>,
     /// What the function's parts say of how they were captured.
     pub notes: Vec<Break>,
-    kind: Kind,
+    pub kind: Kind,
     /// How many checkpointed regions were inlined.
     regions: u32,
 }
 
 /// What a trace is for.
-enum Kind {
+pub(crate) enum Kind {
     /// A compiled function. `whole`: a read of a host value is an error.
     Compile { whole: bool, segments: Arc<Segments> },
     /// A function to be transformed, perhaps within another trace: what it takes from there are inputs.
     Function,
+    /// Operators of a program that is not a function, to be run together later.
+    Record(Box<Record>),
 }
 
 thread_local! {
     // Functions are traced within functions: the last one records.
-    static TRACE: RefCell<Vec<Trace>> = const { RefCell::new(Vec::new()) };
+    pub(crate) static TRACE: RefCell<Vec<Trace>> = const { RefCell::new(Vec::new()) };
 }
 
 pub(crate) fn is_active() -> bool {
@@ -103,7 +107,7 @@ pub(crate) fn env() -> ShapeEnv {
     TRACE.with_borrow(|t| t.last().map(|t| t.builder.graph.env.clone()).unwrap_or_default())
 }
 
-fn with<R>(f: impl FnOnce(&mut Trace) -> Result<R>) -> Result<R> {
+pub(crate) fn with<R>(f: impl FnOnce(&mut Trace) -> Result<R>) -> Result<R> {
     TRACE.with_borrow_mut(|t| match t.last_mut() {
         Some(t) => f(t),
         None => Err(Error::invalid("trace", "nothing is being traced", "use traced tensors inside the compiled function only")),
@@ -127,22 +131,8 @@ impl Session {
     }
 
     fn begin(name: &str, env: ShapeEnv, kind: Kind) -> Session {
-        let mut builder = Builder::new(name);
-        builder.graph.env = env.clone();
-        let id = fresh_id();
-        let trace = Trace {
-            id,
-            segment: fresh_id(),
-            name: name.to_string(),
-            env,
-            builder,
-            slots: Vec::new(),
-            sources: Vec::new(),
-            breaks: Vec::new(),
-            notes: Vec::new(),
-            kind,
-            regions: 0,
-        };
+        let trace = Trace::new(name, env, kind);
+        let id = trace.id;
         TRACE.with_borrow_mut(|t| t.push(trace));
         Session { id }
     }
@@ -198,6 +188,24 @@ impl Drop for Session {
 }
 
 impl Trace {
+    pub fn new(name: &str, env: ShapeEnv, kind: Kind) -> Trace {
+        let mut builder = Builder::new(name);
+        builder.graph.env = env.clone();
+        Trace {
+            id: fresh_id(),
+            segment: fresh_id(),
+            name: name.to_string(),
+            env,
+            builder,
+            slots: Vec::new(),
+            sources: Vec::new(),
+            breaks: Vec::new(),
+            notes: Vec::new(),
+            kind,
+            regions: 0,
+        }
+    }
+
     fn slot(
         &mut self,
         device: &Device,
@@ -207,7 +215,7 @@ impl Trace {
         leaf: Option<usize>,
         grad: Option<Grad>,
     ) -> Tensor {
-        let slot = Arc::new(Slot { trace: self.id, index: self.slots.len(), resolved: OnceLock::new() });
+        let slot = Arc::new(Slot { trace: self.id, index: self.slots.len(), ty: ty.clone(), resolved: OnceLock::new() });
         self.slots.push(SlotState { held: Arc::downgrade(&slot), ty: ty.clone(), value, concrete, leaf });
         Tensor::make(device.clone(), ty, Data::Traced(slot), grad)
     }
@@ -236,12 +244,17 @@ impl Trace {
     /// no gradient, a constant.
     pub fn value(&mut self, t: &Tensor) -> Result<ValueId> {
         match &t.inner.data {
+            Data::Freed => Err(Error::op("backward", t.to_string(), FREED, "")),
             Data::Traced(slot) if slot.resolved().is_some() => {
+                if matches!(self.kind, Kind::Record(_)) {
+                    return self.outside(t, false);
+                }
                 let value = slot.resolved().cloned();
                 value.map_or_else(|| Err(escaped(t)), |value| self.value(&value))
             }
-            // Of an enclosing trace; if it is of none, that is found when this function goes into that trace.
-            Data::Traced(slot) if slot.trace != self.id && matches!(self.kind, Kind::Function) => Ok(self.captured(t)),
+            // Of an enclosing trace; if it is of none, that is found when this function goes into that trace. Or of an earlier part of
+            // what is recorded, which has not run yet.
+            Data::Traced(slot) if slot.trace != self.id && matches!(self.kind, Kind::Function | Kind::Record(_)) => self.captured(t),
             Data::Traced(slot) => {
                 let foreign = || {
                     Error::op(
@@ -272,18 +285,21 @@ impl Trace {
                 let shape = t.dims().to_vec();
                 self.builder.full(&shape, value, t.dtype())
             }
-            _ => Ok(self.captured(t)),
+            _ => self.captured(t),
         }
     }
 
     // A tensor from outside as an input. A function's derivatives go on into what it captures, so it keeps the place on the tape.
-    fn captured(&mut self, t: &Tensor) -> ValueId {
+    fn captured(&mut self, t: &Tensor) -> Result<ValueId> {
+        if matches!(self.kind, Kind::Record(_)) {
+            return self.outside(t, false);
+        }
         let function = matches!(self.kind, Kind::Function);
         let known = self.sources.iter().position(|s| matches!(s, Source::Capture(c) if same_value(c, t) && (!function || same_grad(c, t))));
-        match known {
+        Ok(match known {
             Some(i) => self.builder.graph.inputs[i].value,
             None => self.input(Source::Capture(if function { t.clone() } else { t.detach() }), t.ty().clone()),
-        }
+        })
     }
 
     /// The values that are still held by somebody though the function is over, but for some: tensors that it left behind.
@@ -300,7 +316,11 @@ impl Trace {
     }
 
     fn at(&mut self, at: &'static Location<'static>) {
-        self.builder.location = Some(location(at));
+        self.builder.location = match &self.kind {
+            // Where it stands in the program is said by whoever records.
+            Kind::Record(record) => record.location.clone(),
+            _ => Some(location(at)),
+        };
     }
 
     /// The leaf that a traced tensor stands for, unchanged.
@@ -381,7 +401,7 @@ fn concrete_type(env: &ShapeEnv, ty: &TensorType) -> TensorType {
     TensorType { dtype: ty.dtype, shape: ty.shape.iter().map(size).collect() }
 }
 
-fn same_value(a: &Tensor, b: &Tensor) -> bool {
+pub(crate) fn same_value(a: &Tensor, b: &Tensor) -> bool {
     match (&a.inner.data, &b.inner.data) {
         (Data::Host(x), Data::Host(y)) => Arc::ptr_eq(x, y) && a.ty() == b.ty(),
         (Data::Device { storage: x, .. }, Data::Device { storage: y, .. }) => Arc::ptr_eq(x, y) && a.ty() == b.ty(),
@@ -431,7 +451,9 @@ pub(crate) fn record(
         let results = t.builder.operator(def, &values, attrs)?;
         let tainted = |o: &Operand| matches!(o, Operand::Tensor(x) if x.inner.cut || x.inner.grad.is_some());
         let cut = !recording && operands.iter().any(tainted);
-        Ok(t.results(device, &results, cut))
+        let results = t.results(device, &results, cut);
+        t.close_when_full()?;
+        Ok(results)
     })
 }
 
@@ -444,8 +466,7 @@ pub(crate) fn grad(loss: &Tensor, leaves: &[(u64, Tensor)], at: &'static Locatio
             operands[0] = t.builder.reshape(operands[0], Vec::new())?;
         }
         for (_, leaf) in leaves {
-            let v = t.value(leaf)?;
-            operands.push(if leaf.inner.cut { t.builder.prim(Prim::Detach, &[v])? } else { v });
+            operands.push(t.operand(leaf, true)?);
         }
         let types = operands[1..].iter().map(|v| t.builder.ty(*v).clone()).collect();
         let values = t.builder.push(Op::Grad, &operands, types);
@@ -520,6 +541,27 @@ pub(crate) fn call_function(
 }
 
 impl Trace {
+    // Whether a tensor comes into what is recorded from before it.
+    fn is_outside(&self, x: &Tensor) -> bool {
+        matches!(self.kind, Kind::Record(_))
+            && match &x.inner.data {
+                Data::Traced(slot) => slot.trace != self.id || slot.resolved().is_some(),
+                Data::Host(_) | Data::Device { .. } => true,
+                Data::Freed => false,
+            }
+    }
+
+    // Such a tensor as an input. `recording`: whether gradients are to flow through what reads it.
+    fn outside(&mut self, t: &Tensor, recording: bool) -> Result<ValueId> {
+        let next = self.sources.len();
+        let Kind::Record(record) = &mut self.kind else { return Err(escaped(t)) };
+        let (at, new) = record.place(t, recording, next);
+        if new {
+            self.input(Source::Capture(t.clone()), t.ty().clone());
+        }
+        Ok(self.builder.graph.inputs[at].value)
+    }
+
     // What a graph built on a copy of the environment found out.
     fn take_guards(&mut self, env: &ShapeEnv) {
         for g in &env.guards {
@@ -531,6 +573,9 @@ impl Trace {
 
     // Gradients must not flow past what was computed without recording. Equal prims are one node.
     fn operand(&mut self, x: &Tensor, recording: bool) -> Result<ValueId> {
+        if self.is_outside(x) {
+            return self.outside(x, recording);
+        }
         let v = self.value(x)?;
         if recording && x.inner.cut { self.builder.prim(Prim::Detach, &[v]) } else { Ok(v) }
     }
@@ -564,15 +609,20 @@ pub fn note(text: impl Into<String>) {
 
 /// The value behind a traced tensor: runs the segment so far. This is a graph break.
 pub(crate) fn read(x: &Tensor, reader: &str, at: &'static Location<'static>) -> Result<Tensor> {
+    if crate::record::is_recording() {
+        crate::record::resolve(&[x])?;
+        let Data::Traced(slot) = &x.inner.data else { return Ok(x.detach()) };
+        return slot.resolved().cloned().ok_or_else(|| escaped(x));
+    }
     with(|t| {
         let reason = format!("{reader} reads the value of {} on the host", show_in(&t.builder.graph.env, x.ty()));
-        let Kind::Compile { whole, .. } = t.kind else {
+        let Kind::Compile { whole, .. } = &t.kind else {
             return Err(Error::unsupported(
                 format!("a graph break at {}, inside a function that is transformed: {reason}", location(at)),
                 "return the tensor and read it outside of grad, vjp, jvp, vmap, checkpoint or custom derivative",
             ));
         };
-        if whole {
+        if *whole {
             return Err(Error::unsupported(
                 format!("a graph break at {}: {reason}", location(at)),
                 "return the tensor and read it outside, or allow breaks with fullgraph(false)",

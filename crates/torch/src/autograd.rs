@@ -4,7 +4,7 @@ use aludel_ir::Attrs;
 use aludel_python::Vm;
 use aludel_python::builtins::Def;
 use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
-use aludel_tensor::{Tensor, is_grad_enabled, no_grad, set_grad_enabled};
+use aludel_tensor::{Tensor, free, is_grad_enabled, no_grad, set_grad_enabled};
 use std::rc::{Rc, Weak};
 
 use crate::cell::{cell, expect, host, one};
@@ -65,14 +65,6 @@ fn loss_of(output: &Value, gradient: &Value) -> Result<Tensor, Exc> {
     if !x.is_requires_grad() {
         return Err(Exc::new(ExcKind::RuntimeError, "element 0 of tensors does not require grad and does not have a grad_fn"));
     }
-    if t.freed.get() {
-        return Err(Exc::new(
-            ExcKind::RuntimeError,
-            "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). \
-             Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if \
-             you need to backward through the graph a second time or if you need to access saved tensors after calling backward.",
-        ));
-    }
     match gradient {
         Value::None | Value::Unbound if x.numel() == 1 => Ok(x),
         Value::None | Value::Unbound => Err(Exc::new(ExcKind::RuntimeError, "grad can be implicitly created only for scalar outputs")),
@@ -97,12 +89,10 @@ fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let loss = loss_of(&x, &gradient)?;
     let found = loss.backward().map_err(raise)?;
     backward_to_results(vm, &loss)?;
-    if let Some(t) = cell(&x)
-        && !retain.is(&Value::bool(true))
-        && !t.get()?.is_leaf()
-    {
-        t.freed.set(true);
+    if !retain.is(&Value::bool(true)) {
+        free(&loss);
     }
+    crate::capture::trained(vm);
     let mut reached = Vec::new();
     for (id, gradient) in found.by_leaf() {
         let leaf = state(vm)?.leaves.get(&id).and_then(Weak::upgrade);
@@ -190,12 +180,6 @@ fn gradients(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             None => scalar,
             Some(sum) => one("add", &[&sum, &scalar], Attrs::new())?,
         });
-        if let Some(t) = cell(output)
-            && !create
-            && !retain.is(&Value::bool(true))
-        {
-            t.freed.set(true);
-        }
     }
     let Some(loss) = loss else { return Err(Exc::value("grad requires non-empty outputs.")) };
     let wrt = inputs.iter().map(|v| expect(v, "grad")?.get()).collect::<Result<Vec<_>, Exc>>()?;
@@ -203,6 +187,10 @@ fn gradients(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         return Err(Exc::new(ExcKind::RuntimeError, "One of the differentiated Tensors does not require grad"));
     }
     let found = aludel_tensor::gradients(&loss, &wrt, create).map_err(raise)?;
+    if !create && !retain.is(&Value::bool(true)) {
+        free(&loss);
+    }
+    crate::capture::trained(vm);
     let mut out = Vec::new();
     for (gradient, input) in found.into_iter().zip(&inputs) {
         out.push(match gradient {

@@ -3,10 +3,10 @@
 
 use aludel_ir::op::Attr;
 use aludel_ir::schema::{Param, Type};
-use aludel_ir::{Attrs, OpDef, ops};
+use aludel_ir::{Attrs, DType, OpDef, ops};
 use aludel_python::Vm;
 use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
-use aludel_tensor::{Operand, Tensor, dispatch_on};
+use aludel_tensor::{Device, Operand, Tensor, dispatch_on, record};
 
 use crate::cell::{Step, cell, host, type_text};
 use crate::convert;
@@ -51,15 +51,73 @@ pub(crate) fn call_value(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> R
 }
 
 fn run(vm: &mut Vm, def: &'static OpDef, bound: &mut Bound) -> Result<Vec<Tensor>, Exc> {
+    crate::capture::operator(vm, def.name)?;
     let device = match bound.operands.first() {
         Some((t, _)) => t.device().clone(),
         None => state::state(vm)?.device.clone(),
     };
+    changing(def, &device, bound)?;
     let list: Vec<Operand> = bound.operands.iter().map(|(t, _)| Operand::Tensor(t)).collect();
     let attrs = std::mem::take(&mut bound.attrs);
     let result = dispatch_on(&device, def, &list, attrs.clone());
     bound.attrs = attrs;
     result.map_err(|e| names::explain(def, &bound.operands.iter().map(|(t, _)| t.shape()).collect::<Vec<_>>(), e))
+}
+
+// Numbers that change from step to step become operands: inputs of the graph that is recorded.
+fn changing(def: &'static OpDef, device: &Device, bound: &mut Bound) -> Result<(), Exc> {
+    if bound.operands.is_empty() || !record::is_recording() {
+        return Ok(());
+    }
+    let params = &def.schema().params;
+    let scaled = names::scaled_operand(def.name);
+    if let Some((name, at)) = scaled
+        && let Some(number) = number(bound.attrs.get(name))
+        && number != 1.0
+        && record::changes(name, number)
+        && let Some((x, kind)) = bound.operands.get(at).cloned()
+        && x.dtype().is_float()
+    {
+        let factor = Tensor::full(device, (), number, x.dtype()).map_err(state::raise)?;
+        bound.operands[at] = (crate::cell::one("mul", &[&x, &factor], Attrs::new())?, kind);
+        bound.attrs.0.retain(|(n, _)| *n != name);
+    }
+    if params.iter().any(|p| p.types[0] == Type::Tensors) {
+        return Ok(());
+    }
+    let mut at = 0;
+    for param in params.iter().filter(|p| p.is_operand()) {
+        match bound.attrs.get(param.name) {
+            Some(Attr::None) => {}
+            Some(attr) => {
+                let Some(value) = number(Some(attr)) else { continue };
+                if !record::changes(param.name, value) {
+                    continue;
+                }
+                let dtypes = bound.operands.iter().map(|(t, _)| t.dtype()).reduce(DType::promote);
+                let whole = matches!(attr, Attr::Int(_));
+                let dtype = match dtypes {
+                    Some(d) if d.is_float() || (d.is_int() && whole) => d,
+                    _ if whole => DType::I32,
+                    _ => DType::F32,
+                };
+                let made = Tensor::full(device, (), value, dtype).map_err(state::raise)?;
+                bound.attrs.0.retain(|(n, _)| *n != param.name);
+                bound.operands.insert(at.min(bound.operands.len()), (made, Kind::of(dtype)));
+                at += 1;
+            }
+            None => at += 1,
+        }
+    }
+    Ok(())
+}
+
+fn number(attr: Option<&Attr>) -> Option<f64> {
+    match attr {
+        Some(Attr::Int(v)) => Some(*v as f64),
+        Some(Attr::Float(v)) => Some(*v),
+        _ => None,
+    }
 }
 
 fn deliver(vm: &mut Vm, def: &'static OpDef, bound: &Bound, results: Vec<Tensor>) -> Result<Value, Exc> {

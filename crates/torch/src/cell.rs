@@ -19,8 +19,6 @@ pub(crate) struct TensorCell {
     pub version: Cell<u64>,
     pub grad: RefCell<Value>,
     view: RefCell<Option<View>>,
-    /// Whether the tape that led here was given back by `backward()`.
-    pub freed: Cell<bool>,
 }
 
 /// Where a view's elements are.
@@ -118,7 +116,6 @@ impl TensorCell {
             version: Cell::new(0),
             grad: RefCell::new(Value::None),
             view: RefCell::new(None),
-            freed: Cell::new(false),
         }
     }
 
@@ -219,6 +216,7 @@ impl TensorCell {
     fn store_quietly(&self, value: Tensor) {
         let old = self.value.borrow().clone();
         let value = if old.is_leaf() { value.detach().requires_grad_as(&old) } else { value };
+        aludel_tensor::record::replaces(&value, &old);
         *self.value.borrow_mut() = value;
         self.version.set(self.version.get() + 1);
     }

@@ -1,5 +1,6 @@
 //! Driving a machine: going on after reads.
 
+use crate::capture::recording;
 use crate::read::Read;
 use aludel_python::objects::{Exc, Kind as ExcKind, Value};
 use aludel_python::{Outcome, Vm};
@@ -12,13 +13,18 @@ pub enum Finished {
     Error(Value),
 }
 
+/// Runs what was loaded until it is done, fuel is spent, or it waits for a value, which [`resume`] gives.
+pub fn advance(vm: &mut Vm, fuel: u64) -> Outcome {
+    recording(vm, |vm| vm.run(fuel))
+}
+
 /// Gives a run the value that it waits for, and goes on.
 pub async fn resume(vm: &mut Vm, token: Box<dyn Any>, fuel: u64) -> Outcome {
     let value = match token.downcast::<Read>() {
         Ok(read) => read.wait(vm).await,
         Err(_) => Err(Exc::new(ExcKind::SystemError, "the script waits for something unknown")),
     };
-    vm.resume(value, fuel)
+    recording(vm, |vm| vm.resume(value, fuel))
 }
 
 /// Runs what was loaded to its end, waiting for the device where the script reads a value. `chance` is called every now and then, and
@@ -26,13 +32,13 @@ pub async fn resume(vm: &mut Vm, token: Box<dyn Any>, fuel: u64) -> Outcome {
 pub async fn run(vm: &mut Vm, chance: &mut dyn FnMut(&mut Vm)) -> Finished {
     /// Turns of loops and calls between two chances: some milliseconds.
     const FUEL: u64 = 20_000;
-    let mut outcome = vm.run(FUEL);
+    let mut outcome = advance(vm, FUEL);
     loop {
         chance(vm);
         outcome = match outcome {
             Outcome::Done(_) => return Finished::Done,
             Outcome::Error(error) => return Finished::Error(error),
-            Outcome::OutOfFuel => vm.run(FUEL),
+            Outcome::OutOfFuel => advance(vm, FUEL),
             Outcome::Await(token) => resume(vm, token, FUEL).await,
         };
     }

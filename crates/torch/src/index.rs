@@ -1,12 +1,12 @@
 //! `tensor[...]`, read and written: numbers, slices, `None`, `...`, tensors of integers, masks and lists.
 
-use aludel_ir::{Attrs, op::Attr};
+use aludel_ir::{Attrs, DType, op::Attr};
 use aludel_python::Vm;
 use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
-use aludel_tensor::{Operand, Tensor, dispatch};
+use aludel_tensor::{Operand, Tensor, dispatch, record};
 
 use crate::binder::row;
-use crate::cell::{Step, TensorCell, cell, expect, host};
+use crate::cell::{Step, TensorCell, cell, expect, host, one};
 use crate::convert;
 use crate::create::host_tensor;
 use crate::kind::Kind;
@@ -200,10 +200,43 @@ fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
 impl Planned {
     fn push(&mut self, name: &str, attrs: Attrs) -> Result<(), Exc> {
         let def = row(name)?;
+        record::operator(name);
+        if let Some(value) = self.taken(name, &attrs)? {
+            self.value = value;
+            self.steps.push(Step { def, attrs, result: 0 });
+            return Ok(());
+        }
         let mut results = dispatch(def, &[Operand::Tensor(&self.value)], attrs.clone()).map_err(raise)?;
         self.value = results.pop().ok_or_else(|| Exc::new(ExcKind::SystemError, "a view gave nothing"))?;
         self.steps.push(Step { def, attrs, result: 0 });
         Ok(())
+    }
+
+    // Places that change from step to step, as `x[i:i + batch]` does, are read by positions, which are an input of the graph.
+    fn taken(&self, name: &str, attrs: &Attrs) -> Result<Option<Tensor>, Exc> {
+        let of = |name: &str| match attrs.get(name) {
+            Some(Attr::Int(v)) => Some(*v),
+            _ => None,
+        };
+        let (Some(dim), Some(start)) = (of("dim"), of("index").or(of("start"))) else { return Ok(None) };
+        if !matches!(name, "select" | "slice") || !record::changes(name, start as f64) {
+            return Ok(None);
+        }
+        let (stop, step) = (of("end").unwrap_or(start + 1), of("step").unwrap_or(1));
+        let places: Vec<i64> = (start..stop).step_by(step.max(1) as usize).collect();
+        if places.is_empty() {
+            return Ok(None);
+        }
+        let count = places.len();
+        let places = Tensor::from_vec(self.value.device(), places, [count]).map_err(raise)?;
+        let places = if places.dtype() == DType::I32 { places } else { one("to", &[&places], Attrs::new().with("dtype", DType::I32))? };
+        let rows = one("index_select", &[&self.value, &places], Attrs::new().with("dim", dim))?;
+        if name == "slice" {
+            return Ok(Some(rows));
+        }
+        let mut shape: Vec<i64> = rows.shape().iter().map(|n| *n as i64).collect();
+        shape.remove(dim as usize);
+        Ok(Some(one("reshape", &[&rows], Attrs::new().with("shape", shape))?))
     }
 
     fn dims(&self) -> Attr {
@@ -238,13 +271,15 @@ fn numbers(index: &Value) -> Result<Vec<Value>, Exc> {
 
 /// The index with those numbers in it.
 fn with_numbers(index: &Value, known: &[(Value, i64)]) -> Value {
-    let one = |v: &Value| known.iter().find(|(t, _)| t.is(v)).map_or_else(|| v.clone(), |(_, n)| Value::Int(*n));
+    let number = |v: &Value| known.iter().find(|(t, _)| t.is(v)).map_or_else(|| v.clone(), |(_, n)| Value::Int(*n));
     match index.plain() {
         Value::Tuple(parts) => Value::tuple(parts.iter().map(|p| with_numbers(p, known)).collect()),
-        Value::Slice(s) => {
-            Value::Slice(std::rc::Rc::new(aludel_python::objects::Slice { start: one(&s.start), stop: one(&s.stop), step: one(&s.step) }))
-        }
-        _ => one(index),
+        Value::Slice(s) => Value::Slice(std::rc::Rc::new(aludel_python::objects::Slice {
+            start: number(&s.start),
+            stop: number(&s.stop),
+            step: number(&s.step),
+        })),
+        _ => number(index),
     }
 }
 
@@ -359,8 +394,7 @@ fn set_known(vm: &mut Vm, object: Value, index: &Value, value: Value) -> Result<
             return Ok(Value::None);
         }
         let (lists, dims, old) = (planned.lists.clone(), planned.dims(), planned.value.clone());
-        let given =
-            if given.dtype() == old.dtype() { given } else { crate::cell::one("to", &[&given], Attrs::new().with("dtype", old.dtype()))? };
+        let given = if given.dtype() == old.dtype() { given } else { one("to", &[&given], Attrs::new().with("dtype", old.dtype()))? };
         let mut operands = vec![Operand::Tensor(&old), Operand::Tensor(&given)];
         operands.extend(lists.iter().map(Operand::Tensor));
         let mut results = dispatch(row("index_put")?, &operands, with(Attrs::new(), "dims", dims)).map_err(raise)?;
@@ -383,7 +417,6 @@ fn fill_masked(target: &TensorCell, x: &Tensor, mask: &Tensor, given: &Tensor) -
     }
     let mut shape: Vec<i64> = have.iter().map(|n| *n as i64).collect();
     shape.resize(want.len(), 1);
-    let one = crate::cell::one;
     let mask = one("to", &[mask], Attrs::new().with("dtype", aludel_ir::DType::Bool))?;
     let mask = one("reshape", &[&mask], Attrs::new().with("shape", shape))?;
     let given = one("to", &[given], Attrs::new().with("dtype", x.dtype()))?;

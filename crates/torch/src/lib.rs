@@ -7,6 +7,7 @@
 mod autograd;
 mod binder;
 mod bytes;
+pub mod capture;
 mod cell;
 mod convert;
 mod create;
@@ -24,7 +25,7 @@ mod random;
 mod read;
 mod state;
 
-pub use driver::{Finished, resume, run};
+pub use driver::{Finished, advance, resume, run};
 pub use kind::Kind;
 pub use modules::install;
 pub use read::Read;

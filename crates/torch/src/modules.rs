@@ -21,6 +21,7 @@ pub fn install(vm: &mut Vm, device: Device) {
     }
     vm.add_native_module("torch._C", init);
     vm.add_native_module("_numpy", crate::numpy::init);
+    crate::capture::install(vm);
 }
 
 /// Methods of a tensor in Rust; others are in `lib/torch/_tensor.py`.

@@ -144,3 +144,12 @@ fn clash(a: &[usize], b: &[usize]) -> Option<String> {
         .find(|(_, x, y)| x != y && *x != 1 && *y != 1)
         .map(|(d, x, y)| format!("The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {d}"))
 }
+
+/// The number that scales an operand of a row, and which operand: `add(x, y, alpha=2)` is `add(x, 2 * y)`.
+pub(crate) fn scaled_operand(name: &str) -> Option<(&'static str, usize)> {
+    match name {
+        "add" | "sub" => Some(("alpha", 1)),
+        "addcmul" | "addcdiv" => Some(("value", 1)),
+        _ => None,
+    }
+}

@@ -2,8 +2,9 @@
 
 use aludel_python::Vm;
 use aludel_python::objects::{Exc, Value};
-use aludel_tensor::Tensor;
+use aludel_tensor::{Device, Tensor};
 
+use crate::capture::recording;
 use crate::state::raise;
 
 /// What is done with the values once they are there.
@@ -12,17 +13,27 @@ pub(crate) type Finish = Box<dyn FnOnce(&mut Vm, Vec<Vec<f64>>) -> Result<Value,
 /// Tensors whose values a script waits for.
 pub struct Read {
     tensors: Vec<Tensor>,
+    /// How many runs the device may be behind when the script goes on.
+    throttle: Option<(Device, usize)>,
     finish: Finish,
 }
 
 impl Read {
+    /// Waits until the device is at most so many runs behind.
+    pub(crate) fn throttle(device: Device, depth: usize) -> Read {
+        Read { tensors: Vec::new(), throttle: Some((device, depth)), finish: Box::new(|_, _| Ok(Value::None)) }
+    }
+
     /// Waits for the values and gives what the script's expression is.
     pub async fn wait(self, vm: &mut Vm) -> Result<Value, Exc> {
+        if let Some((device, depth)) = &self.throttle {
+            device.throttle(*depth).await.map_err(raise)?;
+        }
         let mut values = Vec::with_capacity(self.tensors.len());
         for t in &self.tensors {
             values.push(t.to_vec_async::<f64>().await.map_err(raise)?);
         }
-        (self.finish)(vm, values)
+        recording(vm, |vm| (self.finish)(vm, values))
     }
 }
 
@@ -32,9 +43,10 @@ pub(crate) fn read(
     tensors: Vec<Tensor>,
     finish: impl FnOnce(&mut Vm, Vec<Vec<f64>>) -> Result<Value, Exc> + 'static,
 ) -> Result<Value, Exc> {
+    aludel_tensor::record::resolve(&tensors.iter().collect::<Vec<_>>()).map_err(raise)?;
     let ready: Option<Vec<Vec<f64>>> = tensors.iter().map(Tensor::host_values).collect();
     match ready {
         Some(values) => finish(vm, values),
-        None => Err(Exc::pending(Box::new(Read { tensors, finish: Box::new(finish) }))),
+        None => Err(Exc::pending(Box::new(Read { tensors, throttle: None, finish: Box::new(finish) }))),
     }
 }

@@ -3,11 +3,13 @@
 use aludel_python::Vm;
 use aludel_python::library::torch_random::Generator;
 use aludel_python::objects::{Class, Exc, Instance, Kind as ExcKind, Value};
-use aludel_tensor::{Device, Error, Tensor};
+use aludel_tensor::record::Recorder;
+use aludel_tensor::{Device, Error, FREED, Tensor};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
+use crate::capture::Turn;
 use crate::cell::TensorCell;
 use crate::kind::Kind;
 
@@ -29,6 +31,14 @@ pub(crate) struct State {
     /// `True` of the notice about `float64` once it was given.
     pub told_of_doubles: bool,
     pub print: crate::print::Options,
+    /// Records operators, where the script is compiled; away while it works.
+    pub recorder: Option<Recorder>,
+    pub is_compiled: bool,
+    /// Whether operators are recorded with the lines of the script that they stand at.
+    pub locates: bool,
+    /// Whether a backward pass ran since a training loop turned.
+    pub trained: bool,
+    pub turns: Vec<Turn>,
 }
 
 /// Classes that natives make instances of.
@@ -52,6 +62,11 @@ impl State {
             default_kind: Kind::Float32,
             told_of_doubles: false,
             print: crate::print::Options::default(),
+            recorder: None,
+            is_compiled: false,
+            locates: false,
+            trained: false,
+            turns: Vec::new(),
         }
     }
 }
@@ -102,6 +117,7 @@ pub(crate) fn size_value(vm: &mut Vm, sizes: &[usize]) -> Result<Value, Exc> {
 pub(crate) fn raise(error: Error) -> Exc {
     match error {
         Error::Unsupported { what, remedy } => Exc::new(ExcKind::NotImplementedError, format!("{what}; {remedy}")),
+        Error::Operator { problem, .. } if problem == FREED => Exc::new(ExcKind::RuntimeError, FREED),
         error => Exc::new(ExcKind::RuntimeError, error.to_string()),
     }
 }

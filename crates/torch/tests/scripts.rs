@@ -4,6 +4,7 @@ use aludel_python::Vm;
 use aludel_python::host::{FileError, Host, Metadata, Stream};
 use aludel_tensor::Device;
 use aludel_torch::Finished;
+use aludel_torch::capture::Options;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -72,14 +73,24 @@ impl Host for Output {
     }
 }
 
-fn run(name: &str, text: &str) -> String {
-    run_with(name, text, &[])
+/// How a script runs: operator by operator, or recorded and compiled.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Mode {
+    Eager,
+    Compiled,
 }
 
-fn run_with(name: &str, text: &str, arguments: &[&str]) -> String {
+fn run(name: &str, text: &str) -> String {
+    run_with(name, text, &[], Mode::Eager)
+}
+
+fn run_with(name: &str, text: &str, arguments: &[&str], mode: Mode) -> String {
     let output = Output::default();
     let mut vm = Vm::new(Box::new(output.clone()));
     aludel_torch::install(&mut vm, Device::interpreter());
+    if mode == Mode::Compiled {
+        aludel_torch::capture::compile(&mut vm, Options::default(), false);
+    }
     vm.argv = std::iter::once(name).chain(arguments.iter().copied()).map(str::to_string).collect();
     let finished = match vm.load_main(name, text) {
         Ok(()) => pollster::block_on(aludel_torch::run(&mut vm, &mut |_| {})),
@@ -155,7 +166,10 @@ fn examples_print_what_pytorch_prints() {
         }
         let script = std::fs::read_to_string(root.join(format!("examples/{name}.py"))).unwrap();
         let want = std::fs::read_to_string(root.join(format!("tests/scripts/examples/{name}.out"))).unwrap();
-        failures += &difference(name, &run_with(&format!("{name}.py"), &script, arguments), &want);
+        for mode in [Mode::Eager, Mode::Compiled] {
+            let have = run_with(&format!("{name}.py"), &script, arguments, mode);
+            failures += &difference(&format!("{name}, {mode:?}"), &have, &want);
+        }
     }
     let mut there: Vec<String> =
         std::fs::read_dir(root.join("examples")).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
@@ -182,7 +196,9 @@ fn scripts_print_what_pytorch_prints() {
         }
         let script = std::fs::read_to_string(path.with_extension("py")).unwrap();
         let want = std::fs::read_to_string(&path).unwrap();
-        failures += &difference(&name, &run(&format!("{name}.py"), &script), &want);
+        for mode in [Mode::Eager, Mode::Compiled] {
+            failures += &difference(&format!("{name}, {mode:?}"), &run_with(&format!("{name}.py"), &script, &[], mode), &want);
+        }
     }
     assert!(failures.is_empty(), "\n{failures}");
 }

@@ -16,6 +16,7 @@ pub mod operator;
 mod quick;
 mod raise;
 mod rare;
+mod regions;
 pub mod repr;
 mod run;
 mod suggest;
@@ -101,6 +102,9 @@ pub struct Vm {
     pub interrupt: bool,
     /// What native modules keep between calls, by their names.
     pub state: FxHashMap<&'static str, Box<dyn std::any::Any>>,
+    watched: Vec<regions::Watched>,
+    /// Hears of the turn that [`Vm::watch_loop`] asked for.
+    pub on_turn: Option<fn(&mut Vm) -> Result<(), Exc>>,
 }
 
 impl Vm {
@@ -130,6 +134,8 @@ impl Vm {
             chars,
             interrupt: false,
             state: FxHashMap::default(),
+            watched: Vec::new(),
+            on_turn: None,
         };
         crate::builtins::install(&mut vm);
         crate::modules::install(&mut vm);

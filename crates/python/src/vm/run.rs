@@ -435,7 +435,10 @@ impl Vm {
                     }
                     Op::Jump(target) => ip = target as usize,
                     Op::Loop(target) => {
-                        ip = target as usize;
+                        let from = std::mem::replace(&mut ip, target as usize);
+                        if !self.watched.is_empty() {
+                            done!(self.turn(from, ip));
+                        }
                         match self.tick() {
                             Ok(true) => {}
                             Ok(false) => {

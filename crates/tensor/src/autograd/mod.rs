@@ -10,7 +10,7 @@ use crate::dispatch::cache::Operator;
 use crate::dispatch::{Operand, dispatch_at, literal, on_tape};
 use crate::func::Checkpoint;
 use crate::tensor::Tensor;
-use crate::trace;
+use crate::{Mutex, lock, trace};
 use aludel_ir::{Attrs, Error, Op, OpDef, Result, TensorType};
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
@@ -31,10 +31,8 @@ pub(crate) struct Node {
     /// Later operators have larger numbers: the order of the walk back.
     pub seq: u64,
     pub op: Op,
-    /// Operands; numbers as scalar tensors.
-    pub inputs: Vec<Tensor>,
-    /// Results, not on the tape (else a node would own itself).
-    pub outputs: Vec<Tensor>,
+    /// What the derivative may read; without values once [`free`] let go of them.
+    kept: Mutex<Arc<Kept>>,
     /// The segment of a trace in which it was recorded; 0 outside.
     pub segment: u64,
     /// The compiled operator, which keeps its derivatives; `None` in a trace.
@@ -43,20 +41,68 @@ pub(crate) struct Node {
     pub checkpoint: Option<Arc<Checkpoint>>,
 }
 
+/// Operands and results of a recorded operator.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// Operands; numbers as scalar tensors.
+    pub inputs: Vec<Tensor>,
+    /// Results, not on the tape (else a node would own itself).
+    pub outputs: Vec<Tensor>,
+    /// Whether a backward pass let go of the values.
+    pub freed: bool,
+}
+
+impl Node {
+    pub fn kept(&self) -> Arc<Kept> {
+        lock(&self.kept).clone()
+    }
+
+    fn take(&self) -> Vec<Tensor> {
+        Arc::into_inner(std::mem::take(&mut *lock(&self.kept))).map_or_else(Vec::new, |kept| kept.inputs)
+    }
+}
+
 impl Drop for Node {
     // A long chain of operators would otherwise be dropped by as deep a recursion.
     fn drop(&mut self) {
-        let mut rest = std::mem::take(&mut self.inputs);
+        let mut rest = self.take();
         while let Some(t) = rest.pop() {
             if let Some(mut inner) = Arc::into_inner(t.inner)
                 && let Some(Grad::Node(node, _)) = inner.grad.take()
-                && let Some(mut node) = Arc::into_inner(node)
+                && let Some(node) = Arc::into_inner(node)
             {
-                rest.append(&mut node.inputs);
+                rest.append(&mut node.take());
             }
         }
     }
 }
+
+/// Lets go of the values that the tape behind a tensor keeps for derivatives, as PyTorch does after a backward pass. Asking for them
+/// again is an error that says [`FREED`].
+pub fn free(result: &Tensor) {
+    let mut todo: Vec<Arc<Node>> = match &result.inner.grad {
+        Some(Grad::Node(node, _)) => vec![node.clone()],
+        _ => Vec::new(),
+    };
+    while let Some(node) = todo.pop() {
+        let kept = node.kept();
+        if kept.freed {
+            continue;
+        }
+        todo.extend(kept.inputs.iter().filter_map(|t| match &t.inner.grad {
+            Some(Grad::Node(node, _)) => Some(node.clone()),
+            _ => None,
+        }));
+        let without = |list: &[Tensor]| list.iter().map(Tensor::without_value).collect();
+        *lock(&node.kept) = Arc::new(Kept { inputs: without(&kept.inputs), outputs: without(&kept.outputs), freed: true });
+    }
+}
+
+/// What an error says of a value that a backward pass needs and an earlier one let go of: PyTorch's words.
+pub const FREED: &str = "Trying to backward through the graph a second time (or directly access saved tensors after they have already \
+                         been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). \
+                         Specify retain_graph=True if you need to backward through the graph a second time or if you need to access \
+                         saved tensors after calling backward.";
 
 thread_local! {
     static GRAD_ENABLED: Cell<bool> = const { Cell::new(true) };
@@ -125,9 +171,9 @@ pub(crate) fn record_op(
     checkpoint: Option<Arc<Checkpoint>>,
 ) -> Result<Vec<Tensor>> {
     let segment = trace::segment();
-    let mut node = Node { seq: fresh_id(), op, inputs, outputs: outputs.clone(), segment, operator, checkpoint };
-    vjp::save_what_is_read(&mut node)?;
-    let node = Arc::new(node);
+    let mut kept = Kept { inputs, outputs: outputs.clone(), freed: false };
+    vjp::save_what_is_read(&op, operator.as_deref(), checkpoint.is_some(), &mut kept)?;
+    let node = Arc::new(Node { seq: fresh_id(), op, kept: Mutex::new(Arc::new(kept)), segment, operator, checkpoint });
     Ok(outputs.iter().enumerate().map(|(i, t)| on_tape(t, &node, i)).collect())
 }
 
@@ -222,7 +268,7 @@ impl Tensor {
         };
         if trace::is_active() {
             let reached = reach(grad);
-            if reached.segments.iter().all(|s| *s == trace::segment()) {
+            if reached.whole && reached.segments.iter().all(|s| *s == trace::segment()) {
                 return trace::grad(self, &reached.leaves, at);
             }
         }
@@ -269,12 +315,14 @@ pub fn gradients(loss: &Tensor, wrt: &[Tensor], create_graph: bool) -> Result<Ve
 struct Reached {
     leaves: Vec<(u64, Tensor)>,
     segments: Vec<u64>,
+    /// Whether every value on the way is kept, and no leaf changed on the way.
+    whole: bool,
 }
 
 // Leaves in the order of the walk back: latest operators first, operands in order.
 fn reach(grad: &Grad) -> Reached {
-    let mut out = Reached { leaves: Vec::new(), segments: Vec::new() };
-    let mut seen = std::collections::HashSet::new();
+    let mut out = Reached { leaves: Vec::new(), segments: Vec::new(), whole: true };
+    let mut seen: HashMap<u64, usize> = HashMap::new();
     let mut todo: BTreeMap<u64, Arc<Node>> = BTreeMap::new();
     if let Grad::Node(n, _) = grad {
         todo.insert(n.seq, n.clone());
@@ -283,9 +331,17 @@ fn reach(grad: &Grad) -> Reached {
         if !out.segments.contains(&node.segment) {
             out.segments.push(node.segment);
         }
-        for t in &node.inputs {
+        let kept = node.kept();
+        out.whole &= !kept.freed;
+        for t in &kept.inputs {
             match &t.inner.grad {
-                Some(Grad::Leaf(id)) if seen.insert(*id) => out.leaves.push((*id, t.clone())),
+                Some(Grad::Leaf(id)) => match seen.get(id) {
+                    Some(i) => out.whole &= trace::same_value(&out.leaves[*i].1, t),
+                    None => {
+                        seen.insert(*id, out.leaves.len());
+                        out.leaves.push((*id, t.clone()));
+                    }
+                },
                 Some(Grad::Node(n, _)) => {
                     todo.insert(n.seq, n.clone());
                 }
@@ -318,7 +374,7 @@ fn walk(
                 }
             },
             Grad::Node(n, k) => {
-                let (_, grads) = todo.entry(n.seq).or_insert_with(|| (n.clone(), vec![None; n.outputs.len()]));
+                let (_, grads) = todo.entry(n.seq).or_insert_with(|| (n.clone(), vec![None; n.kept().outputs.len()]));
                 match &mut grads[*k] {
                     Some(t) => t,
                     empty => {
@@ -338,7 +394,7 @@ fn walk(
     while let Some((_, (node, grads))) = todo.pop_last() {
         reached(&node, &grads);
         let gradients = vjp::run(&node, &grads, create_graph, at)?;
-        for (t, g) in node.inputs.iter().zip(gradients) {
+        for (t, g) in node.kept().inputs.iter().zip(gradients) {
             if let (Some(to), Some(g)) = (&t.inner.grad, g) {
                 accumulate(&mut todo, to, g)?;
             }

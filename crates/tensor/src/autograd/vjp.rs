@@ -1,6 +1,6 @@
 //! The derivative of one recorded operator: a program of its own, kept with the compiled operator.
 
-use super::{Node, record_op};
+use super::{Kept, Node, record_op};
 use crate::device::Device;
 use crate::dispatch::cache::Operator;
 use crate::dispatch::on_tape;
@@ -38,81 +38,95 @@ pub(crate) fn run(
     create_graph: bool,
     at: &'static Location<'static>,
 ) -> Result<Vec<Option<Tensor>>> {
-    let Some(device) = node.inputs.first().map(Tensor::device) else { return Ok(Vec::new()) };
-    let needs: Vec<bool> = node.inputs.iter().map(|t| t.inner.grad.is_some()).collect();
+    let kept = node.kept();
+    let Some(device) = kept.inputs.first().map(Tensor::device) else { return Ok(Vec::new()) };
+    let needs: Vec<bool> = kept.inputs.iter().map(|t| t.inner.grad.is_some()).collect();
     let present: Vec<bool> = grads.iter().map(Option::is_some).collect();
-    let given: Vec<&Tensor> = node.inputs.iter().chain(&node.outputs).chain(grads.iter().flatten()).collect();
+    let given: Vec<&Tensor> = kept.inputs.iter().chain(&kept.outputs).chain(grads.iter().flatten()).collect();
     let results = match (&node.operator, &node.checkpoint) {
         (_, Some(checkpoint)) if !create_graph && !trace::is_active() => {
             let gradients: Vec<&Tensor> = grads.iter().flatten().collect();
-            checkpoint.backward(&node.inputs, &needs, &present, &gradients)?
+            checkpoint.backward(&kept.inputs, &needs, &present, &gradients)?
         }
         (Some(op), _) if !trace::is_active() => {
             let known =
                 lock(&op.derivatives.compiled).iter().find(|d| d.needs == needs && d.present == present).map(|d| d.derivative.clone());
             let derivative = match known {
                 Some(d) => d,
-                None => compile(device, node, op, &needs, &present)?,
+                None => compile(device, &node.op, &kept, op, &needs, &present)?,
             };
             let results = derivative.program.run(device, &|i| given.get(i).copied())?;
-            if create_graph { record(node, grads, results, &derivative)? } else { results }
+            if create_graph { record(operands(node, &kept, grads), results, &derivative)? } else { results }
         }
         _ => {
-            let graph = graph(node, &needs, &present)?;
-            trace::inline(device, &graph, &graph.env, &given, false, at)?
+            let mut graph = graph(&node.op, &kept, &needs, &present)?;
+            if create_graph {
+                let env = std::mem::take(&mut graph.env);
+                let function = Arc::new(Function { name: graph.name.clone(), body: graph, vjp: None, jvp: None, checkpoint: false });
+                let inputs = operands(node, &kept, grads);
+                let results = trace::call_function(device, &function, &env, &inputs.iter().collect::<Vec<_>>(), true, at)?;
+                record_op(Op::Function(function), inputs, results, None, None)?
+            } else {
+                trace::inline(device, &graph, &graph.env, &given, false, at)?
+            }
         }
     };
     let mut results = results.into_iter();
     Ok(needs.iter().map(|needs| if *needs { results.next() } else { None }).collect())
 }
 
-// Writes a derivative on the tape as a function of the node's operands, its results, which are on the tape too, and their gradients.
-fn record(node: &Arc<Node>, grads: &[Option<Tensor>], results: Vec<Tensor>, derivative: &Compiled) -> Result<Vec<Tensor>> {
-    let outputs = node.outputs.iter().enumerate().map(|(k, t)| on_tape(t, node, k));
-    let inputs: Vec<Tensor> = node.inputs.iter().cloned().chain(outputs).chain(grads.iter().flatten().cloned()).collect();
+// What a derivative that is differentiated again depends on: the node's operands, its results, which are on the tape too, and their
+// gradients.
+fn operands(node: &Arc<Node>, kept: &Kept, grads: &[Option<Tensor>]) -> Vec<Tensor> {
+    let outputs = kept.outputs.iter().enumerate().map(|(k, t)| on_tape(t, node, k));
+    kept.inputs.iter().cloned().chain(outputs).chain(grads.iter().flatten().cloned()).collect()
+}
+
+// Writes a derivative on the tape as a function.
+fn record(inputs: Vec<Tensor>, results: Vec<Tensor>, derivative: &Compiled) -> Result<Vec<Tensor>> {
     record_op(Op::Function(derivative.function.clone()), inputs, results, Some(derivative.program.clone()), None)
 }
 
 // Its operands are the node's operands, its results, and their gradients.
-fn compile(device: &Device, node: &Node, op: &Operator, needs: &[bool], present: &[bool]) -> Result<Arc<Compiled>> {
-    let graph = graph(node, needs, present)?;
+fn compile(device: &Device, op: &Op, kept: &Kept, operator: &Operator, needs: &[bool], present: &[bool]) -> Result<Arc<Compiled>> {
+    let graph = graph(op, kept, needs, present)?;
     let positions: Vec<usize> = (0..graph.inputs.len()).collect();
-    let program = Arc::new(Operator::new(device, graph.clone(), &graph, &positions, op.style)?);
+    let program = Arc::new(Operator::new(device, graph.clone(), &graph, &positions, operator.style)?);
     let function = Arc::new(Function { name: graph.name.clone(), body: graph, vjp: None, jvp: None, checkpoint: false });
     let compiled = Arc::new(Compiled { program, function });
     let derivative = Derivative { needs: needs.to_vec(), present: present.to_vec(), derivative: compiled.clone() };
-    lock(&op.derivatives.compiled).push(derivative);
+    lock(&operator.derivatives.compiled).push(derivative);
     Ok(compiled)
 }
 
-fn graph(node: &Node, needs: &[bool], present: &[bool]) -> Result<Graph> {
-    let types: Vec<TensorType> = node.inputs.iter().map(|t| t.ty().clone()).collect();
-    aludel_compiler::autodiff::vjp_graph_in(&trace::env(), &node.op, &types, needs, present)
+fn graph(op: &Op, kept: &Kept, needs: &[bool], present: &[bool]) -> Result<Graph> {
+    let types: Vec<TensorType> = kept.inputs.iter().map(|t| t.ty().clone()).collect();
+    aludel_compiler::autodiff::vjp_graph_in(&trace::env(), op, &types, needs, present)
 }
 
 /// Lets go of the operands and results that the derivative does not read, so that their memory is free before the backward pass.
-pub(crate) fn save_what_is_read(node: &mut Node) -> Result<()> {
-    if node.checkpoint.is_some() {
+pub(crate) fn save_what_is_read(op: &Op, operator: Option<&Operator>, is_checkpoint: bool, kept: &mut Kept) -> Result<()> {
+    if is_checkpoint {
         // Nothing but the operands.
-        node.outputs.iter_mut().for_each(|t| *t = t.without_value());
+        kept.outputs.iter_mut().for_each(|t| *t = t.without_value());
         return Ok(());
     }
-    let Some(op) = node.operator.clone() else { return Ok(()) };
-    let needs: Vec<bool> = node.inputs.iter().map(|t| t.inner.grad.is_some()).collect();
-    let known = lock(&op.derivatives.saved).iter().find(|(n, _)| *n == needs).map(|(_, s)| s.clone());
+    let Some(operator) = operator else { return Ok(()) };
+    let needs: Vec<bool> = kept.inputs.iter().map(|t| t.inner.grad.is_some()).collect();
+    let known = lock(&operator.derivatives.saved).iter().find(|(n, _)| *n == needs).map(|(_, s)| s.clone());
     let saved = match known {
         Some(s) => s,
         None => {
             // With a gradient for every result; fewer gradients read no more.
-            let present: Vec<bool> = node.outputs.iter().map(|t| t.dtype().is_float()).collect();
-            let g = graph(node, &needs, &present)?;
+            let present: Vec<bool> = kept.outputs.iter().map(|t| t.dtype().is_float()).collect();
+            let g = graph(op, kept, &needs, &present)?;
             let read = |v| g.nodes.iter().any(|n| n.inputs.contains(&v)) || g.outputs.iter().any(|o| o.value == v);
             let saved: Arc<[bool]> = g.inputs.iter().map(|i| read(i.value)).collect();
-            lock(&op.derivatives.saved).push((needs, saved.clone()));
+            lock(&operator.derivatives.saved).push((needs, saved.clone()));
             saved
         }
     };
-    for (t, keep) in node.inputs.iter_mut().chain(&mut node.outputs).zip(saved.iter()) {
+    for (t, keep) in kept.inputs.iter_mut().chain(&mut kept.outputs).zip(saved.iter()) {
         if !keep {
             *t = t.without_value();
         }

@@ -259,7 +259,7 @@ impl Place {
         known.len() == ranges && known.get(self.index).is_some_and(|r| std::ptr::addr_eq(r.as_ptr(), Arc::as_ptr(storage)))
     }
 
-    fn set(&self, storage: &Storage) {
+    pub(crate) fn set(&self, storage: &Storage) {
         if let Some(r) = lock(&self.block.ranges).get_mut(self.index) {
             *r = Arc::downgrade(storage);
         }

@@ -426,7 +426,7 @@ def from_numpy(array):
 
 
 def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None, disable=False):
-    """Gives back what it was given: scripts run eagerly so far."""
+    """Gives back what it was given: a whole script is compiled, or run eagerly, as whoever runs it says."""
     if model is None:
         return lambda model: model
     return model

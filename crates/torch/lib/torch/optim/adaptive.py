@@ -12,7 +12,7 @@ class _Table(Optimizer):
     def _put(self, p, state, made):
         p.copy_(made[0])
         for name, value in zip(self._kept, made[1:]):
-            state[name] = value
+            state[name].copy_(value)
 
     def _start(self, p, state):
         state["step"] = 0.0
@@ -40,8 +40,8 @@ class Adadelta(_Table):
             self._start(p, state)
         _next(state)
         self._put(p, state, _ops["adadelta_step"](
-            p, grad, state["square_avg"], state["acc_delta"], _scalar(group["lr"]), _scalar(group["weight_decay"]),
-            rho=group["rho"], eps=group["eps"], maximize=group["maximize"]))
+            p, grad, state["square_avg"], state["acc_delta"], _scalar("lr", group["lr"]),
+            _scalar("weight_decay", group["weight_decay"]), rho=group["rho"], eps=group["eps"], maximize=group["maximize"]))
 
 
 class Adamax(_Table):
@@ -58,7 +58,8 @@ class Adamax(_Table):
         if not state:
             self._start(p, state)
         self._put(p, state, _ops["adamax_step"](
-            p, grad, state["exp_avg"], state["exp_inf"], _next(state), _scalar(group["lr"]), _scalar(group["weight_decay"]),
+            p, grad, state["exp_avg"], state["exp_inf"], _next(state), _scalar("lr", group["lr"]),
+            _scalar("weight_decay", group["weight_decay"]),
             _betas(group["betas"]), eps=group["eps"], maximize=group["maximize"]))
 
 
@@ -78,8 +79,8 @@ class NAdam(_Table):
             self._start(p, state)
             state["mu_product"] = _C.scalar(1.0)
         self._put(p, state, _ops["nadam_step"](
-            p, grad, state["exp_avg"], state["exp_avg_sq"], state["mu_product"], _next(state), _scalar(group["lr"]),
-            _scalar(group["weight_decay"]), _betas(group["betas"]), momentum_decay=group["momentum_decay"], eps=group["eps"],
+            p, grad, state["exp_avg"], state["exp_avg_sq"], state["mu_product"], _next(state), _scalar("lr", group["lr"]),
+            _scalar("weight_decay", group["weight_decay"]), _betas(group["betas"]), momentum_decay=group["momentum_decay"], eps=group["eps"],
             decoupled_weight_decay=group["decoupled_weight_decay"], maximize=group["maximize"]))
 
 
@@ -98,7 +99,8 @@ class RAdam(_Table):
         if not state:
             self._start(p, state)
         self._put(p, state, _ops["radam_step"](
-            p, grad, state["exp_avg"], state["exp_avg_sq"], _next(state), _scalar(group["lr"]), _scalar(group["weight_decay"]),
+            p, grad, state["exp_avg"], state["exp_avg_sq"], _next(state), _scalar("lr", group["lr"]),
+            _scalar("weight_decay", group["weight_decay"]),
             _betas(group["betas"]), eps=group["eps"], decoupled_weight_decay=group["decoupled_weight_decay"],
             maximize=group["maximize"]))
 
@@ -139,7 +141,8 @@ class ASGD(_Table):
             self._start(p, state)
             state["mu"], state["eta"] = _C.scalar(1.0), _C.scalar(float(group["lr"]))
         self._put(p, state, _ops["asgd_step"](
-            p, grad, state["ax"], state["mu"], state["eta"], _next(state), _scalar(group["lr"]), _scalar(group["weight_decay"]),
+            p, grad, state["ax"], state["mu"], state["eta"], _next(state), _scalar("lr", group["lr"]),
+            _scalar("weight_decay", group["weight_decay"]),
             lambd=group["lambd"], alpha=group["alpha"], t0=float(group["t0"]), maximize=group["maximize"]))
 
 
@@ -163,12 +166,12 @@ class Adafactor(_Table):
                 state["variance"] = _zeros(p)
         low, high = group["eps"]
         made = _ops["adafactor_step"](
-            p, grad, state["row_var"] if matrix else state["variance"], state.get("col_var"), _next(state), _scalar(group["lr"]),
-            _scalar(group["weight_decay"]), beta2_decay=group["beta2_decay"], eps1=low, eps2=high, d=float(group["d"]),
+            p, grad, state["row_var"] if matrix else state["variance"], state.get("col_var"), _next(state), _scalar("lr", group["lr"]),
+            _scalar("weight_decay", group["weight_decay"]), beta2_decay=group["beta2_decay"], eps1=low, eps2=high, d=float(group["d"]),
             maximize=group["maximize"])
         p.copy_(made[0])
         for name, value in zip(("row_var", "col_var") if matrix else ("variance",), made[1:]):
-            state[name] = value
+            state[name].copy_(value)
 
 
 class Muon(_Table):
@@ -190,6 +193,7 @@ class Muon(_Table):
         if not state:
             state["momentum_buffer"] = _zeros(p)
         self._put(p, state, _ops["muon_step"](
-            p, grad, state["momentum_buffer"], _scalar(group["lr"]), _scalar(group["weight_decay"]), _scalar(group["momentum"]),
+            p, grad, state["momentum_buffer"], _scalar("lr", group["lr"]), _scalar("weight_decay", group["weight_decay"]),
+            _scalar("momentum", group["momentum"]),
             nesterov=group["nesterov"], coefficients=",".join([str(float(c)) for c in group["ns_coefficients"]]), eps=group["eps"],
             ns_steps=group["ns_steps"], adjust_lr_fn=group["adjust_lr_fn"] or "original"))

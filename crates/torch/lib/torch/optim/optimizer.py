@@ -9,15 +9,16 @@ _ops = _C._ops
 _numbers = {}
 
 
-def _scalar(value):
-    """A hyperparameter as a tensor: the same one while the number is the same."""
+def _scalar(name, value):
+    """A hyperparameter as a tensor: the same one while the number is the same, and never that of another hyperparameter."""
     if isinstance(value, Tensor):
         return value
     if len(_numbers) > 256:
         _numbers.clear()
-    if value not in _numbers:
-        _numbers[value] = _C.scalar(value)
-    return _numbers[value]
+    key = (name, value)
+    if key not in _numbers:
+        _numbers[key] = _C.scalar(value)
+    return _numbers[key]
 
 
 def _betas(pair):
@@ -130,7 +131,7 @@ def _zeros(p):
 
 def _next(state):
     """The count of steps, this one included, as a tensor."""
-    state["step"] = _scalar(float(_count(state)) + 1.0)
+    state["step"] = _scalar("step", float(_count(state)) + 1.0)
     return state["step"]
 
 
@@ -150,19 +151,21 @@ class SGD(Optimizer):
 
     def _update(self, p, grad, state, group):
         settings = {"tensors": True, "nesterov": group["nesterov"], "maximize": group["maximize"], "dampening": float(group["dampening"])}
-        lr, decay = _scalar(group["lr"]), _scalar(group["weight_decay"])
+        lr, decay = _scalar("lr", group["lr"]), _scalar("weight_decay", group["weight_decay"])
         if not group["momentum"]:
             p.copy_(_first(_ops["sgd_step"](p, grad, None, lr, decay, **settings)))
             return
         fresh = state.get("momentum_buffer") is None
-        buffer = _zeros(p) if fresh else state["momentum_buffer"]
-        momentum = _scalar(group["momentum"])
+        if fresh:
+            state["momentum_buffer"] = _zeros(p)
+        buffer = state["momentum_buffer"]
+        momentum = _scalar("momentum", group["momentum"])
         if group["dampening"]:
-            made = _ops["sgd_step"](p, grad, buffer, lr, decay, momentum, _scalar(1.0 if fresh else 2.0), **settings)
+            made = _ops["sgd_step"](p, grad, buffer, lr, decay, momentum, _scalar("count", 1.0 if fresh else 2.0), **settings)
         else:
             made = _ops["sgd_step"](p, grad, buffer, lr, decay, momentum, **settings)
         p.copy_(made[0])
-        state["momentum_buffer"] = made[1]
+        buffer.copy_(made[1])
 
 
 def _first(made):
@@ -187,12 +190,13 @@ class _AdamBase(Optimizer):
                 state["max_exp_avg_sq"] = _zeros(p)
         largest = state.get("max_exp_avg_sq")
         made = _ops[self._row](
-            p, grad, state["exp_avg"], state["exp_avg_sq"], _next(state), _scalar(group["lr"]), _scalar(group["weight_decay"]),
+            p, grad, state["exp_avg"], state["exp_avg_sq"], _next(state), _scalar("lr", group["lr"]), _scalar("weight_decay", group["weight_decay"]),
             _betas(group["betas"]), largest, eps=group["eps"], maximize=group["maximize"])
         p.copy_(made[0])
-        state["exp_avg"], state["exp_avg_sq"] = made[1], made[2]
+        state["exp_avg"].copy_(made[1])
+        state["exp_avg_sq"].copy_(made[2])
         if largest is not None:
-            state["max_exp_avg_sq"] = made[3]
+            largest.copy_(made[3])
 
 
 class Adam(_AdamBase):
@@ -233,14 +237,14 @@ class RMSprop(Optimizer):
         _next(state)
         moving = "momentum_buffer" in state
         made = list(_ops["rmsprop_step"](
-            p, grad, state["square_avg"], _scalar(group["lr"]), _scalar(group["weight_decay"]), state.get("grad_avg"),
-            state.get("momentum_buffer"), _scalar(group["momentum"]) if moving else None,
+            p, grad, state["square_avg"], _scalar("lr", group["lr"]), _scalar("weight_decay", group["weight_decay"]), state.get("grad_avg"),
+            state.get("momentum_buffer"), _scalar("momentum", group["momentum"]) if moving else None,
             alpha=group["alpha"], eps=group["eps"], centered=group["centered"], maximize=group["maximize"]))
         p.copy_(made.pop(0))
-        state["square_avg"] = made.pop(0)
+        state["square_avg"].copy_(made.pop(0))
         for key in ("grad_avg", "momentum_buffer"):
             if key in state:
-                state[key] = made.pop(0)
+                state[key].copy_(made.pop(0))
 
 
 class Adagrad(Optimizer):
@@ -256,7 +260,7 @@ class Adagrad(Optimizer):
             state["step"] = 0.0
             state["sum"] = _C.full(p.shape, float(group["initial_accumulator_value"]), p.dtype)
         made = _ops["adagrad_step"](
-            p, grad, state["sum"], _next(state), _scalar(group["lr"]), _scalar(group["weight_decay"]),
+            p, grad, state["sum"], _next(state), _scalar("lr", group["lr"]), _scalar("weight_decay", group["weight_decay"]),
             lr_decay=float(group["lr_decay"]), eps=group["eps"], maximize=group["maximize"])
         p.copy_(made[0])
-        state["sum"] = made[1]
+        state["sum"].copy_(made[1])

@@ -1,0 +1,342 @@
+//! Recording: operators of a running program are written down instead of run, and run together as one compiled graph.
+//!
+//! Nothing is guarded and nothing can be missed: the program itself runs, each time, and says which operators it wants; a graph that was
+//! compiled before is found again by being equal. A region of the program ends with [`close`]; what it computed runs when the next region
+//! ends, or when somebody asks for a value ([`resolve`]). Waiting for the next region is what tells which values nobody wants: gradients
+//! that the next step forgets, and the tensors of a step that its variables hold until they are assigned again. Only values that are held
+//! by then are results of the graph.
+//!
+//! A value that replaced another ([`replaces`]) is written in its place, when nobody else holds the old one.
+
+mod program;
+mod sites;
+
+use crate::device::Device;
+use crate::tensor::{Data, Tensor};
+use crate::trace::{self, Kind, SlotState, Source, TRACE, Trace};
+use aludel_compiler::Options;
+use aludel_ir::{Graph, Result, ShapeEnv};
+use program::Programs;
+use sites::Sites;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub use program::Region;
+
+/// A region with more operators than these ends by itself: a loop that reads nothing would be written down without end.
+const MAX_NODES: usize = 4000;
+
+/// What was recorded so far and did not run.
+pub(crate) struct Record {
+    device: Device,
+    programs: Programs,
+    /// The region before the present one.
+    pending: Option<Closed>,
+    /// Inputs by the value that they are.
+    places: HashMap<usize, Vec<Entry>>,
+    /// For each slot whose value replaced another's: that one.
+    replaced: HashMap<usize, Old>,
+    /// Where in the program the next operator stands.
+    pub location: Option<String>,
+    sites: Sites,
+}
+
+/// An input of the graph.
+struct Entry {
+    /// The leaf of the tape that it is.
+    leaf: Option<u64>,
+    /// Whether it was read, as no leaf, by an operator that gradients flow through: then it cannot become a leaf.
+    plain: bool,
+    at: usize,
+}
+
+/// A value that was replaced.
+#[derive(Clone, Copy)]
+enum Old {
+    Input(usize),
+    Slot(usize),
+}
+
+/// A region that is recorded and waits to run.
+struct Closed {
+    graph: Graph,
+    sources: Vec<Source>,
+    slots: Vec<SlotState>,
+    /// For each slot, the input whose place its value takes.
+    replaced: HashMap<usize, usize>,
+}
+
+/// How often what was done, since the recorder was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Graphs compiled.
+    pub compiled: u64,
+    /// Graphs run.
+    pub run: u64,
+    /// Regions that ended because somebody asked for a value in the middle.
+    pub forced: u64,
+}
+
+/// Records the operators of a program, while it is entered.
+pub struct Recorder {
+    /// While it is not entered.
+    trace: Option<Trace>,
+}
+
+impl Recorder {
+    /// A recorder for programs whose tensors are on one device.
+    pub fn new(device: &Device, options: Options) -> Recorder {
+        let record = Record {
+            device: device.clone(),
+            programs: Programs::new(options),
+            pending: None,
+            places: HashMap::new(),
+            replaced: HashMap::new(),
+            location: None,
+            sites: Sites::default(),
+        };
+        Recorder { trace: Some(Trace::new("region", ShapeEnv::default(), Kind::Record(Box::new(record)))) }
+    }
+
+    /// Records what is done on this thread until the answer is dropped.
+    pub fn enter(&mut self) -> Entered<'_> {
+        if let Some(trace) = self.trace.take() {
+            TRACE.with_borrow_mut(|t| t.push(trace));
+        }
+        Entered(self)
+    }
+}
+
+/// A recorder at work.
+pub struct Entered<'r>(&'r mut Recorder);
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.0.trace = TRACE.with_borrow_mut(|t| {
+            // Functions that a panic left behind lie above it.
+            let at = t.iter().rposition(|t| matches!(t.kind, Kind::Record(_)))?;
+            t.truncate(at + 1);
+            t.pop()
+        });
+    }
+}
+
+fn with<R>(f: impl FnOnce(&mut Trace) -> Result<R>) -> Option<Result<R>> {
+    TRACE.with_borrow_mut(|t| t.last_mut().filter(|t| matches!(t.kind, Kind::Record(_))).map(f))
+}
+
+/// Whether operators on this thread are recorded.
+pub fn is_recording() -> bool {
+    TRACE.with_borrow(|t| t.last().is_some_and(|t| matches!(t.kind, Kind::Record(_))))
+}
+
+/// Ends a region: the one before it runs, and this one when the next ends. Nothing happens where nothing is recorded.
+///
+/// # Errors
+///
+/// What compiling or running the region gives: a graph that the device's target cannot compile, or that takes more memory than it has; a
+/// failed device.
+pub fn close() -> Result<()> {
+    with(Trace::close).unwrap_or(Ok(()))
+}
+
+/// Runs what some tensors need to have values.
+///
+/// # Errors
+///
+/// As [`close`].
+pub fn resolve(tensors: &[&Tensor]) -> Result<()> {
+    let unresolved = |t: &&&Tensor| matches!(&t.inner.data, Data::Traced(slot) if slot.resolved().is_none());
+    if !tensors.iter().any(|t| unresolved(&t)) {
+        return Ok(());
+    }
+    let run = |trace: &mut Trace| {
+        let id = trace.id;
+        let present = |t: &&Tensor| matches!(&t.inner.data, Data::Traced(slot) if slot.trace == id);
+        if tensors.iter().any(present) {
+            trace.record()?.programs.counts.forced += 1;
+            trace.close()?;
+        }
+        trace.run_pending()
+    };
+    with(run).unwrap_or(Ok(()))
+}
+
+/// Runs everything that was recorded.
+///
+/// # Errors
+///
+/// As [`close`].
+pub fn flush() -> Result<()> {
+    with(|trace| {
+        trace.close()?;
+        trace.run_pending()
+    })
+    .unwrap_or(Ok(()))
+}
+
+/// Says that a value takes the place of another, which nobody needs any more unless somebody else holds it.
+pub fn replaces(new: &Tensor, old: &Tensor) {
+    let _ = with(|trace| {
+        let Data::Traced(slot) = &new.inner.data else { return Ok(()) };
+        if slot.trace != trace.id || slot.resolved().is_some() || new.ty() != old.ty() {
+            return Ok(());
+        }
+        let id = trace.id;
+        let record = trace.record()?;
+        let place = match &old.inner.data {
+            Data::Traced(o) if o.trace == id && o.resolved().is_none() => Some(Old::Slot(o.index)),
+            _ => record.known(old).map(Old::Input),
+        };
+        if let Some(place) = place {
+            record.replaced.insert(slot.index, place);
+        }
+        Ok(())
+    });
+}
+
+/// Says that an operator comes next, whose numbers [`changes`] then asks for.
+pub fn operator(name: &str) {
+    let _ = with(|trace| {
+        trace.record()?.sites.operator(name);
+        Ok(())
+    });
+}
+
+/// Whether a number of the program, given to the present operator under a name, has changed since a region like this one was recorded
+/// first. Such a number should be an input of the graph: as a constant, each of its values would be a graph of its own.
+pub fn changes(name: &str, value: f64) -> bool {
+    with(|trace| Ok(trace.record()?.sites.changes(name, value))).and_then(Result::ok).unwrap_or(false)
+}
+
+/// Says where in the program the operators stand that are recorded from here on.
+pub fn set_location(location: Option<String>) {
+    let _ = with(|trace| {
+        trace.record()?.location = location;
+        Ok(())
+    });
+}
+
+/// What was done so far.
+pub fn counts() -> Counts {
+    with(|trace| Ok(trace.record()?.programs.counts)).and_then(Result::ok).unwrap_or_default()
+}
+
+/// The graphs that were compiled, in the order in which they were first run.
+pub fn regions() -> Vec<Region> {
+    with(|trace| Ok(trace.record()?.programs.regions())).and_then(Result::ok).unwrap_or_default()
+}
+
+/// What tells one value from another.
+fn identity(t: &Tensor) -> usize {
+    match &t.inner.data {
+        Data::Host(h) => Arc::as_ptr(h).addr(),
+        Data::Device { storage, .. } => Arc::as_ptr(storage).cast::<()>().addr(),
+        Data::Traced(slot) => match slot.resolved() {
+            Some(t) => identity(t),
+            None => Arc::as_ptr(slot).addr(),
+        },
+        Data::Freed => 0,
+    }
+}
+
+impl Record {
+    /// The input that a tensor from outside is, and whether it is a new one. A value is one input, but two leaves are two, so that each
+    /// has a gradient of its own; and so are a leaf and its value cut off from the tape, where gradients flow through what reads that.
+    pub fn place(&mut self, t: &Tensor, recording: bool, next: usize) -> (usize, bool) {
+        let leaf = t.leaf_id();
+        let list = self.places.entry(identity(t)).or_default();
+        let fits = |e: &&mut Entry| match leaf {
+            Some(_) => e.leaf == leaf || (e.leaf.is_none() && !e.plain),
+            None => !recording || e.leaf.is_none(),
+        };
+        if let Some(e) = list.iter_mut().find(fits) {
+            e.leaf = e.leaf.or(leaf);
+            e.plain |= leaf.is_none() && recording;
+            return (e.at, false);
+        }
+        list.push(Entry { leaf, plain: leaf.is_none() && recording, at: next });
+        (next, true)
+    }
+
+    fn known(&self, t: &Tensor) -> Option<usize> {
+        let leaf = t.leaf_id();
+        let list = self.places.get(&identity(t))?;
+        list.iter().find(|e| leaf.is_none() || e.leaf == leaf).or(list.first()).map(|e| e.at)
+    }
+
+    // Follows replacements back to the input whose place a slot's value takes.
+    fn origins(&self, count: usize) -> HashMap<usize, usize> {
+        let mut out = HashMap::new();
+        for slot in self.replaced.keys() {
+            let (mut at, mut steps) = (*slot, 0);
+            while let Some(old) = self.replaced.get(&at)
+                && steps <= count
+            {
+                steps += 1;
+                match old {
+                    Old::Input(i) => {
+                        out.insert(*slot, *i);
+                        break;
+                    }
+                    Old::Slot(earlier) => at = *earlier,
+                }
+            }
+        }
+        out
+    }
+}
+
+impl Trace {
+    fn record(&mut self) -> Result<&mut Record> {
+        match &mut self.kind {
+            Kind::Record(record) => Ok(record),
+            _ => Err(aludel_ir::Error::invalid("record", "nothing is being recorded", "report this")),
+        }
+    }
+
+    /// Ends the region when so much is recorded that it should run.
+    pub(crate) fn close_when_full(&mut self) -> Result<()> {
+        let full = matches!(self.kind, Kind::Record(_)) && self.builder.graph.nodes.len() >= MAX_NODES;
+        if full { self.close() } else { Ok(()) }
+    }
+
+    pub(crate) fn close(&mut self) -> Result<()> {
+        if self.builder.graph.nodes.is_empty() && self.sources.is_empty() {
+            return Ok(());
+        }
+        let empty = Trace::new("region", ShapeEnv::default(), Kind::Function);
+        let fresh = std::mem::replace(self, empty);
+        self.kind = fresh.kind;
+        let record = self.record()?;
+        let replaced = record.origins(fresh.slots.len());
+        record.replaced.clear();
+        record.places.clear();
+        record.sites.prefix = 0;
+        let closed = Closed { graph: fresh.builder.graph, sources: fresh.sources, slots: fresh.slots, replaced };
+        match record.pending.replace(closed) {
+            Some(before) => record.programs.run(&record.device, before),
+            None => Ok(()),
+        }
+    }
+
+    fn run_pending(&mut self) -> Result<()> {
+        let record = self.record()?;
+        match record.pending.take() {
+            Some(closed) => record.programs.run(&record.device, closed),
+            None => Ok(()),
+        }
+    }
+}
+
+// A recorded tensor's value, held by as few as possible, so that whoever else holds it is counted.
+fn concrete(t: Tensor) -> Result<Tensor> {
+    match &t.inner.data {
+        Data::Traced(slot) => {
+            let value = slot.resolved().cloned().ok_or_else(|| trace::escaped(&t))?;
+            drop(t);
+            concrete(value)
+        }
+        _ => Ok(t),
+    }
+}

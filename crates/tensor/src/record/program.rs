@@ -1,0 +1,337 @@
+//! The compiled graphs of a recorder, and how one runs on the values at hand.
+
+use super::{Closed, Counts, concrete};
+use crate::device::Device;
+use crate::dispatch::cache::load;
+use crate::tensor::{Block, Data, Place, Tensor};
+use crate::trace::{self, Slot, Source};
+use crate::{Mutex, lock};
+use aludel_compiler::Options;
+use aludel_ir::graph::Op;
+use aludel_ir::{Error, Graph, InputKind, Result, ValueId};
+use aludel_runtime::{Argument, Executable, Storage};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// So many graphs are kept; those that were not used for longest make room.
+const MAX_PROGRAMS: usize = 256;
+/// After so many runs that had to bring their state together first, a program leaves its state where it is.
+const MAX_MOVES: u32 = 4;
+
+/// A compiled region, for people.
+#[derive(Clone, Debug)]
+pub struct Region {
+    /// What was captured, gradients and updates included.
+    pub graph: Arc<Graph>,
+    /// Kernel launches of a run; 0 on the interpreter.
+    pub launches: usize,
+    /// How often it ran.
+    pub runs: u64,
+    /// Where in the program its first and last operators stand.
+    pub span: Option<(String, String)>,
+}
+
+pub(super) struct Programs {
+    options: Options,
+    list: HashMap<u64, Vec<Program>>,
+    clock: u64,
+    pub counts: Counts,
+}
+
+/// What a graph is found by: everything but names.
+struct Key {
+    graph: Graph,
+    /// The results, and the input whose place each takes.
+    wanted: Vec<(ValueId, Option<usize>)>,
+    /// Which inputs lie in a block.
+    state: Vec<bool>,
+}
+
+struct Program {
+    key: Key,
+    graph: Arc<Graph>,
+    executable: Arc<dyn Executable>,
+    /// For each input of the executable, the input of the recorded graph.
+    inputs: Vec<usize>,
+    /// How often its state had to be brought together.
+    moves: u32,
+    first: u64,
+    used: u64,
+    runs: u64,
+}
+
+/// A result that somebody holds.
+struct Live {
+    slot: Arc<Slot>,
+    value: ValueId,
+    /// The input whose place it takes.
+    replaces: Option<usize>,
+}
+
+fn report(problem: &str) -> Error {
+    Error::invalid("record", problem, "report this")
+}
+
+impl Programs {
+    pub fn new(options: Options) -> Programs {
+        Programs { options, list: HashMap::new(), clock: 0, counts: Counts::default() }
+    }
+
+    /// Runs a region: all its values that are still held become concrete.
+    pub fn run(&mut self, device: &Device, closed: Closed) -> Result<()> {
+        let Closed { graph, sources, slots, replaced, .. } = closed;
+        let mut live: Vec<Live> = Vec::new();
+        let mut last: HashMap<usize, usize> = HashMap::new();
+        for (i, s) in slots.iter().enumerate() {
+            let (Some(slot), Some(value)) = (s.held.upgrade(), s.value) else { continue };
+            let replaces = replaced.get(&i).copied().filter(|at| graph.types[graph.inputs[*at].value.index()] == s.ty);
+            if let Some(at) = replaces
+                && let Some(earlier) = last.insert(at, live.len())
+            {
+                live[earlier].replaces = None;
+            }
+            live.push(Live { slot, value, replaces });
+        }
+        if live.is_empty() {
+            return Ok(());
+        }
+        let mut values = sources
+            .into_iter()
+            .map(|s| match s {
+                Source::Capture(t) => concrete(t).map(Some),
+                Source::Leaf(_) => Err(report("a recorded graph has an argument")),
+            })
+            .collect::<Result<Vec<Option<Tensor>>>>()?;
+        let state = in_block(&live, &values);
+        let wanted = live.iter().map(|l| (l.value, l.replaces)).collect();
+        let program = self.find(device, Key { graph, wanted, state })?;
+        let inputs = program.inputs.clone();
+        let executable = program.executable.clone();
+        let kinds: Vec<InputKind> = program.graph.inputs.iter().map(|i| i.kind).collect();
+        values.iter_mut().enumerate().filter(|(i, _)| !inputs.contains(i)).for_each(|(_, v)| *v = None);
+        let mut arguments: Vec<Argument> = Vec::with_capacity(inputs.len());
+        let mut places: Vec<Option<Place>> = vec![None; values.len()];
+        let gathered = gather(device, &live, &inputs, &kinds, &mut values, &mut places, &mut arguments)?;
+        if !gathered {
+            let program = self.find_by(&executable).ok_or_else(|| report("a program is lost"))?;
+            program.moves += 1;
+            move_in(device, &program.graph, &inputs, &mut places, &mut arguments)?;
+        }
+        self.counts.run += 1;
+        let results = executable.run(&[], &arguments)?;
+        for (l, result) in live.iter().zip(results) {
+            let place = l.replaces.and_then(|at| places[at].clone()).filter(|p| p.is(&result));
+            let ty = l.slot.ty.clone();
+            let value = Tensor::make(device.clone(), ty, Data::Device { storage: result, place }, None);
+            trace::resolve(&l.slot, value);
+        }
+        Ok(())
+    }
+
+    fn find_by(&mut self, executable: &Arc<dyn Executable>) -> Option<&mut Program> {
+        self.list.values_mut().flatten().find(|p| Arc::ptr_eq(&p.executable, executable))
+    }
+
+    fn find(&mut self, device: &Device, mut key: Key) -> Result<&mut Program> {
+        self.clock += 1;
+        let hash = key.hash();
+        if let Some(moved) = self.list.get(&hash).and_then(|l| l.iter().find(|p| p.key.is(&key))).map(|p| p.moves)
+            && moved > MAX_MOVES
+        {
+            // Its state never stays together: it is not worth bringing it together.
+            key.wanted.iter_mut().for_each(|(_, at)| *at = None);
+            key.state.iter_mut().for_each(|s| *s = false);
+        }
+        let hash = key.hash();
+        let known = self.list.get(&hash).and_then(|l| l.iter().position(|p| p.key.is(&key)));
+        if known.is_none() {
+            let made = compile(device, key, &self.options, self.clock)?;
+            self.counts.compiled += 1;
+            self.make_room();
+            self.list.entry(hash).or_default().push(made);
+        }
+        let list = self.list.entry(hash).or_default();
+        let at = known.unwrap_or(list.len().saturating_sub(1));
+        let program = list.get_mut(at).ok_or_else(|| report("a program is lost"))?;
+        program.used = self.clock;
+        program.runs += 1;
+        Ok(program)
+    }
+
+    fn make_room(&mut self) {
+        if self.list.values().map(Vec::len).sum::<usize>() >= MAX_PROGRAMS
+            && let Some(oldest) = self.list.values().flatten().map(|p| p.used).min()
+        {
+            self.list.values_mut().for_each(|l| l.retain(|p| p.used != oldest));
+            self.list.retain(|_, l| !l.is_empty());
+        }
+    }
+
+    pub fn regions(&self) -> Vec<Region> {
+        let mut all: Vec<&Program> = self.list.values().flatten().collect();
+        all.sort_by_key(|p| p.first);
+        let region = |p: &Program| Region {
+            graph: p.graph.clone(),
+            launches: p.executable.program().map_or(0, |p| p.launches.len()),
+            runs: p.runs,
+            span: span(&p.key.graph),
+        };
+        all.into_iter().map(region).collect()
+    }
+}
+
+fn span(graph: &Graph) -> Option<(String, String)> {
+    let mut lines = graph.nodes.iter().filter_map(|n| n.location.clone());
+    let first = lines.next()?;
+    let last = lines.next_back().unwrap_or_else(|| first.clone());
+    Some((first, last))
+}
+
+impl Key {
+    fn hash(&self) -> u64 {
+        let mut h = DefaultHasher::new();
+        for i in &self.graph.inputs {
+            self.graph.ty(i.value).hash(&mut h);
+        }
+        for n in &self.graph.nodes {
+            match &n.op {
+                Op::Call(def, attrs) => {
+                    std::ptr::from_ref(*def).hash(&mut h);
+                    attrs.hash(&mut h);
+                }
+                Op::Prim(p) => p.hash(&mut h),
+                Op::Grad => 1.hash(&mut h),
+                Op::Function(f) => f.name.hash(&mut h),
+            }
+            n.inputs.hash(&mut h);
+        }
+        self.wanted.hash(&mut h);
+        self.state.hash(&mut h);
+        h.finish()
+    }
+
+    // Where operators stand in the program does not matter.
+    fn is(&self, other: &Key) -> bool {
+        let (a, b) = (&self.graph, &other.graph);
+        self.wanted == other.wanted
+            && self.state == other.state
+            && a.nodes.len() == b.nodes.len()
+            && a.types == b.types
+            && a.inputs.len() == b.inputs.len()
+            && a.inputs.iter().zip(&b.inputs).all(|(a, b)| a.value == b.value)
+            && a.nodes
+                .iter()
+                .zip(&b.nodes)
+                .all(|(a, b)| a.op == b.op && a.inputs == b.inputs && a.outputs == b.outputs && a.origin.checkpoint == b.origin.checkpoint)
+    }
+}
+
+/// The inputs that lie in the block of those that are replaced: they are read there. Where those lie in none, they alone are brought
+/// together.
+fn in_block(live: &[Live], values: &[Option<Tensor>]) -> Vec<bool> {
+    let mut state = vec![false; values.len()];
+    let block = |t: &Option<Tensor>| match t.as_ref().map(|t| &t.inner.data) {
+        Some(Data::Device { storage, place: Some(p) }) if p.is(storage) => Some(p.block.clone()),
+        _ => None,
+    };
+    let replaced: Vec<usize> = live.iter().filter_map(|l| l.replaces).collect();
+    let first = match replaced.first() {
+        Some(at) => block(&values[*at]),
+        None => values.iter().find_map(block),
+    };
+    if let Some(first) = first {
+        let here = |t: &Option<Tensor>| block(t).is_some_and(|b| Arc::ptr_eq(&b, &first));
+        if replaced.iter().all(|at| here(&values[*at])) {
+            values.iter().enumerate().for_each(|(i, t)| state[i] = here(t));
+        }
+    }
+    replaced.into_iter().for_each(|at| state[at] = true);
+    state
+}
+
+fn compile(device: &Device, key: Key, options: &Options, clock: u64) -> Result<Program> {
+    let mut graph = key.graph.clone();
+    for (k, (v, replaces)) in key.wanted.iter().enumerate() {
+        graph.add_output(format!("out{k}"), *v, *replaces);
+    }
+    graph.eliminate_dead_code();
+    let read = |v: ValueId| graph.nodes.iter().any(|n| n.inputs.contains(&v)) || graph.outputs.iter().any(|o| o.value == v);
+    let replaced = |i: usize| key.wanted.iter().any(|(_, at)| *at == Some(i));
+    let kept: Vec<usize> = (0..graph.inputs.len()).filter(|i| read(graph.inputs[*i].value) || replaced(*i)).collect();
+    // What is given on every call comes first.
+    let (mut inputs, state): (Vec<usize>, Vec<usize>) = kept.into_iter().partition(|i| !key.state[*i]);
+    let given = inputs.len();
+    inputs.extend(state);
+    graph.inputs = inputs.iter().map(|i| graph.inputs[*i].clone()).collect();
+    graph.inputs[given..].iter_mut().for_each(|i| i.kind = InputKind::State);
+    graph.outputs.iter_mut().for_each(|o| o.updates = o.updates.and_then(|at| inputs.iter().position(|i| *i == at)));
+    let executable = load(device, graph.clone(), options)?;
+    Ok(Program { key, graph: Arc::new(graph), executable, inputs, moves: 0, first: clock, used: clock, runs: 0 })
+}
+
+// The arguments of a run. False where state does not lie in one block: its arguments are its values then.
+fn gather(
+    device: &Device,
+    live: &[Live],
+    inputs: &[usize],
+    kinds: &[InputKind],
+    values: &mut [Option<Tensor>],
+    places: &mut [Option<Place>],
+    arguments: &mut Vec<Argument>,
+) -> Result<bool> {
+    let mut block: Option<Arc<Block>> = None;
+    let mut together = true;
+    for (i, kind) in inputs.iter().zip(kinds) {
+        let t = values[*i].take().ok_or_else(|| report("an input has no value"))?;
+        if *kind == InputKind::Arg {
+            arguments.push(t.argument()?);
+            continue;
+        }
+        match &t.inner.data {
+            Data::Device { storage, place: Some(p) }
+                if p.is(storage) && block.as_ref().is_none_or(|b| Arc::ptr_eq(b, &p.block)) && together =>
+            {
+                block = Some(p.block.clone());
+                places[*i] = Some(p.clone());
+                let replaced = live.iter().any(|l| l.replaces == Some(*i));
+                // Whoever else holds the old value keeps it.
+                if replaced && (Arc::strong_count(&t.inner) > 1 || Arc::strong_count(storage) > 1) {
+                    let new = device.executor().evacuate(storage)?;
+                    p.set(&new);
+                    arguments.push(Argument::Device(new));
+                } else {
+                    arguments.push(Argument::Device(storage.clone()));
+                }
+            }
+            _ => {
+                together = false;
+                arguments.push(t.argument()?);
+            }
+        }
+    }
+    Ok(together)
+}
+
+// Brings state together in a block of its own.
+fn move_in(device: &Device, graph: &Graph, inputs: &[usize], places: &mut [Option<Place>], arguments: &mut [Argument]) -> Result<()> {
+    let state: Vec<usize> = (0..inputs.len()).filter(|k| graph.inputs[*k].kind == InputKind::State).collect();
+    let contents: Vec<_> = state.iter().map(|k| (graph.ty(graph.inputs[*k].value).dtype, arguments[*k].clone())).collect();
+    let ranges = device.executor().allocate_state(&contents)?;
+    if ranges.len() != state.len() {
+        return Err(report("a block has another number of ranges"));
+    }
+    let block = Arc::new(Block { ranges: Mutex::new(ranges.iter().map(Arc::downgrade).collect()) });
+    for (index, (k, storage)) in state.into_iter().zip(ranges).enumerate() {
+        places[inputs[k]] = Some(Place { block: block.clone(), index });
+        arguments[k] = Argument::Device(storage);
+    }
+    Ok(())
+}
+
+impl Place {
+    /// Whether a storage is the range's present handle.
+    fn is(&self, storage: &Storage) -> bool {
+        lock(&self.block.ranges).get(self.index).is_some_and(|r| std::ptr::addr_eq(r.as_ptr(), Arc::as_ptr(storage)))
+    }
+}
