@@ -94,7 +94,10 @@ fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     }
     crate::capture::trained(vm);
     let mut reached = Vec::new();
-    for (id, gradient) in found.by_leaf() {
+    // In an order that is the same for the same loss, so that what is recorded is.
+    let mut by_leaf: Vec<(u64, &Tensor)> = found.by_leaf().collect();
+    by_leaf.sort_by_key(|(id, _)| *id);
+    for (id, gradient) in by_leaf {
         let leaf = state(vm)?.leaves.get(&id).and_then(Weak::upgrade);
         let Some(leaf) = leaf else { continue };
         accumulate(vm, &Value::Instance(leaf.clone()), gradient.clone())?;

@@ -111,3 +111,65 @@ for step in range(8):
         assert_eq!(launches(&captured), count, "{optimizer}");
     }
 }
+
+const LOOP: &str = "
+import torch, math
+import torch.nn as nn
+import torch.nn.functional as F
+torch.manual_seed(0)
+x, y = torch.randn(32, 4), torch.randn(32, 1)
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+";
+
+/// So many runs at the end of a script may be of graphs that are new.
+const LAST: u64 = 4;
+
+/// Sums in another order move the last of four decimals.
+fn same(a: &str, b: &str) -> bool {
+    let words = |t: &str| t.split(|c: char| c.is_whitespace() || "[]',".contains(c)).map(str::to_string).collect::<Vec<_>>();
+    let (a, b) = (words(a), words(b));
+    a.len() == b.len()
+        && a.iter().zip(&b).all(|(a, b)| match (a.parse::<f64>(), b.parse::<f64>()) {
+            (Ok(x), Ok(y)) => (x - y).abs() <= 2.1e-4 * y.abs().max(1.0),
+            _ => a == b,
+        })
+}
+
+/// Each loop of `tests/loops` prints the same compiled as operator by operator, and compiles nothing once it is under way: no graph is new
+/// in the second half of the runs, but in the last ones, which are the step whose gradients stay and what follows the loop.
+#[test]
+fn loops_compile_nothing_once_they_are_under_way() {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/loops");
+    let only = std::env::var("LOOP").ok();
+    let mut paths: Vec<_> = std::fs::read_dir(dir).unwrap().filter_map(|e| Some(e.ok()?.path())).collect();
+    paths.sort();
+    assert!(paths.len() >= 40, "the loops are missing");
+    let mut failures = String::new();
+    for path in paths {
+        let name = path.file_stem().unwrap().to_string_lossy().to_string();
+        if only.as_ref().is_some_and(|o| *o != name) {
+            continue;
+        }
+        let body = std::fs::read_to_string(&path).unwrap();
+        let script = format!("{LOOP}N = 24\n{body}");
+        let (eager, compiled) = (run(&script, false), run(&script, true));
+        if !same(&compiled.text, &eager.text) {
+            failures += &format!("{name}: compiled\n{}eager\n{}", compiled.text, eager.text);
+        }
+        let total = compiled.counts.run;
+        if compiled.regions.iter().any(|r| r.first > total / 2 && r.first + LAST <= total) {
+            failures += &format!("{name}: {} graphs in {total} runs\n", compiled.counts.compiled);
+            for r in &compiled.regions {
+                let state = r.graph.inputs.iter().filter(|i| i.kind == aludel_ir::InputKind::State).count();
+                let updates = r.graph.outputs.iter().filter(|o| o.updates.is_some()).count();
+                let (nodes, inputs, outputs) = (r.graph.nodes.len(), r.graph.inputs.len(), r.graph.outputs.len());
+                let (first, runs) = (r.first, r.runs);
+                failures += &format!(
+                    "  from run {first}, {runs} times: {nodes} nodes, {inputs} inputs, {state} state, {outputs} results, {updates} in place\n"
+                );
+            }
+        }
+    }
+    assert!(failures.is_empty(), "\n{failures}");
+}

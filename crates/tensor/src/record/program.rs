@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// So many graphs are kept; those that were not used for longest make room.
 const MAX_PROGRAMS: usize = 256;
 /// After so many runs that had to bring their state together first, a program leaves its state where it is.
-const MAX_MOVES: u32 = 4;
+const MAX_MOVES: u32 = 2;
 
 /// A compiled region, for people.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub struct Region {
     pub graph: Arc<Graph>,
     /// Kernel launches of a run; 0 on the interpreter.
     pub launches: usize,
+    /// The run, counted from 1, in which it was compiled.
+    pub first: u64,
     /// How often it ran.
     pub runs: u64,
     /// Where in the program its first and last operators stand.
@@ -174,6 +176,7 @@ impl Programs {
         let region = |p: &Program| Region {
             graph: p.graph.clone(),
             launches: p.executable.program().map_or(0, |p| p.launches.len()),
+            first: p.first,
             runs: p.runs,
             span: span(&p.key.graph),
         };

@@ -1,0 +1,9 @@
+w, b = torch.randn(4, 1, requires_grad=True), torch.zeros(1, requires_grad=True)
+for step in range(N):
+    loss = ((x @ w + b - y) ** 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        for p in (w, b):
+            p -= 0.1 * p.grad
+            p.grad.zero_()
+print(f"{loss.item():.4f}")

@@ -1,0 +1,8 @@
+total = 0.0
+for step in range(N):
+    opt.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    total += loss.item() * len(x)
+    loss.backward()
+    opt.step()
+print(f"{loss.item():.4f}", total > 0)

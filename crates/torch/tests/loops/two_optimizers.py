@@ -1,0 +1,10 @@
+first = torch.optim.SGD(model[0].parameters(), lr=0.05)
+second = torch.optim.Adam(model[2].parameters(), lr=0.01)
+for step in range(N):
+    first.zero_grad()
+    second.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    first.step()
+    second.step()
+print(f"{loss.item():.4f}")
