@@ -94,7 +94,8 @@ thread_local! {
 }
 
 pub(crate) fn is_active() -> bool {
-    TRACE.with_borrow(|t| !t.is_empty())
+    // While something is being added to a trace, there is one.
+    TRACE.with(|t| t.try_borrow().map_or(true, |t| !t.is_empty()))
 }
 
 /// The segment being recorded; 0 when nothing is.
