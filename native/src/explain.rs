@@ -1,6 +1,7 @@
 //! `aludel explain`: what the compiler makes of a training step, stage by stage. It compiles for a target and needs no device.
 
 use crate::output::Output;
+use crate::script::recorded;
 use crate::workload::{self, Workload};
 use crate::{settings, train};
 use aludel::nn::Precision;
@@ -17,9 +18,10 @@ use std::fmt::Write;
 /// Arguments of `aludel explain`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// A preset of `aludel train` (points, digits, digits-cnn, ..) or a training step that `aludel bench --only` names (tiny, gpt2, ..).
+    /// A preset of `aludel train` (points, digits, digits-cnn, ..), a training step that `aludel bench --only` names (tiny, gpt2, ..), or a
+    /// PyTorch script (train.py), of which the training loop's first steps are run.
     preset: String,
-    /// Settings of a preset, such as layers=64,64 batch=32.
+    /// Settings of a preset, such as layers=64,64 batch=32; a script's arguments, after `--`.
     #[arg(value_name = "KEY=VALUE")]
     settings: Vec<String>,
     /// The language to compile to.
@@ -83,7 +85,16 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
         let (precision, target) = (name(args.matmul_precision.to_possible_value()), name(args.target.to_possible_value()));
         return Err(train::computes_in_full(&precision, target));
     }
-    let graph = capture(&args.preset, &args.settings, args.amp)?;
+    let script = args.preset.ends_with(".py");
+    if script && args.amp != Precision::F32 {
+        return Err(Error::invalid("--amp", "a script says itself what it computes in", "use torch.autocast in the script"));
+    }
+    let regions = if script { recorded::regions(std::path::Path::new(&args.preset), &args.settings)? } else { Vec::new() };
+    let graph = match regions.iter().max_by_key(|r| (r.runs, r.graph.nodes.len())) {
+        Some(region) => (*region.graph).clone(),
+        None if script => return Err(Error::invalid(&args.preset, "runs no operators", "give a script that trains")),
+        None => capture(&args.preset, &args.settings, args.amp)?,
+    };
     let target = match args.target {
         // With shader-f16: without it f16 takes words, and nothing else is different.
         To::Wgsl => Target { f16_storage: true, ..Target::webgpu_default() },
@@ -94,7 +105,7 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
     let mut made = Compilation::new(&graph, &target, &options);
     made.until(args.stage.map_or(Pass::Plan, Stage::pass))?;
     let text = match args.stage {
-        None => summary(&graph, &made.program, &target),
+        None => recorded::list(&regions) + &summary(&graph, &made.program, &target),
         Some(Stage::Graph) => graph.to_string(),
         Some(Stage::Joint) => made.joint.to_string(),
         Some(Stage::Loops) => made.loops.to_string(),

@@ -3,9 +3,10 @@
 use aludel_python::Vm;
 use aludel_python::objects::Exc;
 use aludel_tensor::is_grad_enabled;
-use aludel_tensor::record::{self, Counts, Recorder, Region};
+use aludel_tensor::record::{self, Recorder};
 
 pub use aludel_compiler::Options;
+pub use aludel_tensor::record::{Counts, Region};
 
 use crate::read::Read;
 use crate::state::{raise, state};

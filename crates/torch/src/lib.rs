@@ -9,6 +9,7 @@ mod binder;
 mod bytes;
 pub mod capture;
 mod cell;
+pub mod check;
 mod convert;
 mod create;
 mod driver;
