@@ -438,6 +438,11 @@ pub(crate) fn record(
     at: &'static Location<'static>,
 ) -> Result<Vec<Tensor>> {
     with(|t| {
+        let tensors = operands.iter().filter_map(|o| match o {
+            Operand::Tensor(x) => Some(*x),
+            _ => None,
+        });
+        t.leaves_come_from_outside(tensors, recording)?;
         t.at(at);
         let mut values = Vec::with_capacity(operands.len());
         for o in operands {
@@ -489,6 +494,7 @@ pub(crate) fn inline(
     at: &'static Location<'static>,
 ) -> Result<Vec<Tensor>> {
     with(|t| {
+        t.leaves_come_from_outside(inputs.iter().copied(), recording)?;
         t.at(at);
         t.take_guards(env);
         let mut map: Vec<Option<ValueId>> = vec![None; graph.types.len()];
@@ -530,6 +536,7 @@ pub(crate) fn call_function(
     at: &'static Location<'static>,
 ) -> Result<Vec<Tensor>> {
     with(|t| {
+        t.leaves_come_from_outside(inputs.iter().copied(), recording)?;
         t.at(at);
         t.take_guards(env);
         let values = inputs.iter().map(|x| t.operand(x, recording)).collect::<Result<Vec<_>>>()?;
@@ -561,6 +568,14 @@ impl Trace {
             self.input(Source::Capture(t.clone()), t.ty().clone());
         }
         Ok(self.builder.graph.inputs[at].value)
+    }
+
+    // Ends the region before an operator that reads a leaf which was made in it: equal values are one node of a graph, and two copies of a
+    // weight have gradients of their own. As inputs they are two.
+    fn leaves_come_from_outside<'t>(&mut self, mut operands: impl Iterator<Item = &'t Tensor>, recording: bool) -> Result<()> {
+        let made_here = |x: &Tensor| x.leaf_id().is_some() && !self.is_outside(x);
+        let ends = recording && matches!(self.kind, Kind::Record(_)) && operands.any(made_here);
+        if ends { self.close() } else { Ok(()) }
     }
 
     // What a graph built on a copy of the environment found out.
