@@ -28,6 +28,9 @@ const MAX_NODES: usize = 4000;
 
 /// What was recorded so far and did not run.
 pub(crate) struct Record {
+    /// How a region ends, and how what waits runs: by the recorder's word, so that a program without one does not carry them.
+    close: fn(&mut Trace) -> Result<()>,
+    run_pending: fn(&mut Trace) -> Result<()>,
     device: Device,
     programs: Programs,
     /// The region before the present one.
@@ -87,6 +90,8 @@ impl Recorder {
     /// A recorder for programs whose tensors are on one device.
     pub fn new(device: &Device, options: Options) -> Recorder {
         let record = Record {
+            close: Trace::close_now,
+            run_pending: Trace::run_pending_now,
             device: device.clone(),
             programs: Programs::new(options),
             pending: None,
@@ -302,6 +307,14 @@ impl Trace {
     }
 
     pub(crate) fn close(&mut self) -> Result<()> {
+        (self.record()?.close)(self)
+    }
+
+    fn run_pending(&mut self) -> Result<()> {
+        (self.record()?.run_pending)(self)
+    }
+
+    fn close_now(&mut self) -> Result<()> {
         if self.builder.graph.nodes.is_empty() && self.sources.is_empty() {
             return Ok(());
         }
@@ -320,7 +333,7 @@ impl Trace {
         }
     }
 
-    fn run_pending(&mut self) -> Result<()> {
+    fn run_pending_now(&mut self) -> Result<()> {
         let record = self.record()?;
         match record.pending.take() {
             Some(closed) => record.programs.run(&record.device, closed),
