@@ -10,35 +10,43 @@
 
 mod program;
 mod sites;
+mod types;
 
 use crate::device::Device;
 use crate::tensor::{Data, Tensor};
 use crate::trace::{self, Kind, SlotState, Source, TRACE, Trace};
 use aludel_compiler::Options;
-use aludel_ir::{Graph, Result, ShapeEnv};
+use aludel_ir::{Attrs, Graph, OpDef, Result, ShapeEnv, ValueId};
 use program::Programs;
+use rustc_hash::FxHashMap;
 use sites::Sites;
-use std::collections::HashMap;
+
 use std::sync::Arc;
+use types::Types;
 
 pub use program::Region;
 
 /// A region with more operators than these ends by itself: a loop that reads nothing would be written down without end.
 const MAX_NODES: usize = 4000;
 
+type Operator = fn(&mut Trace, &'static OpDef, &[ValueId], &Attrs) -> Result<Vec<ValueId>>;
+
 /// What was recorded so far and did not run.
 pub(crate) struct Record {
-    /// How a region ends, and how what waits runs: by the recorder's word, so that a program without one does not carry them.
+    /// How an operator is written down, a region ends, and what waits runs: by the recorder's word, so that a program without one does
+    /// not carry them.
+    operator: Operator,
     close: fn(&mut Trace) -> Result<()>,
     run_pending: fn(&mut Trace) -> Result<()>,
+    types: Types,
     device: Device,
     programs: Programs,
     /// The region before the present one.
     pending: Option<Closed>,
     /// Inputs by the value that they are.
-    places: HashMap<usize, Vec<Entry>>,
+    places: FxHashMap<usize, Vec<Entry>>,
     /// For each slot whose value replaced another's: that one.
-    replaced: HashMap<usize, Old>,
+    replaced: FxHashMap<usize, Old>,
     /// Where in the program the next operator stands.
     pub location: Option<String>,
     sites: Sites,
@@ -66,7 +74,7 @@ struct Closed {
     sources: Vec<Source>,
     slots: Vec<SlotState>,
     /// For each slot, the input whose place its value takes.
-    replaced: HashMap<usize, usize>,
+    replaced: FxHashMap<usize, usize>,
 }
 
 /// How often what was done, since the recorder was made.
@@ -90,13 +98,15 @@ impl Recorder {
     /// A recorder for programs whose tensors are on one device.
     pub fn new(device: &Device, options: Options) -> Recorder {
         let record = Record {
+            operator: Trace::operator_now,
             close: Trace::close_now,
             run_pending: Trace::run_pending_now,
+            types: Types::default(),
             device: device.clone(),
             programs: Programs::new(options),
             pending: None,
-            places: HashMap::new(),
-            replaced: HashMap::new(),
+            places: FxHashMap::default(),
+            replaced: FxHashMap::default(),
             location: None,
             sites: Sites::default(),
         };
@@ -271,8 +281,8 @@ impl Record {
     }
 
     // Follows replacements back to the input whose place a slot's value takes.
-    fn origins(&self, count: usize) -> HashMap<usize, usize> {
-        let mut out = HashMap::new();
+    fn origins(&self, count: usize) -> FxHashMap<usize, usize> {
+        let mut out = FxHashMap::default();
         for slot in self.replaced.keys() {
             let (mut at, mut steps) = (*slot, 0);
             while let Some(old) = self.replaced.get(&at)
@@ -304,6 +314,21 @@ impl Trace {
     pub(crate) fn close_when_full(&mut self) -> Result<()> {
         let full = matches!(self.kind, Kind::Record(_)) && self.builder.graph.nodes.len() >= MAX_NODES;
         if full { self.close() } else { Ok(()) }
+    }
+
+    /// Adds an operator's node.
+    pub(crate) fn operator(&mut self, def: &'static OpDef, operands: &[ValueId], attrs: &Attrs) -> Result<Vec<ValueId>> {
+        match &self.kind {
+            Kind::Record(record) => (record.operator)(self, def, operands, attrs),
+            _ => self.builder.operator(def, operands, attrs),
+        }
+    }
+
+    fn operator_now(&mut self, def: &'static OpDef, operands: &[ValueId], attrs: &Attrs) -> Result<Vec<ValueId>> {
+        match &mut self.kind {
+            Kind::Record(record) => record.types.operator(&mut self.builder, def, operands, attrs),
+            _ => self.builder.operator(def, operands, attrs),
+        }
     }
 
     pub(crate) fn close(&mut self) -> Result<()> {

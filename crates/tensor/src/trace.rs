@@ -454,7 +454,7 @@ pub(crate) fn record(
                 }
             });
         }
-        let results = t.builder.operator(def, &values, attrs)?;
+        let results = t.operator(def, &values, attrs)?;
         let tainted = |o: &Operand| matches!(o, Operand::Tensor(x) if x.inner.cut || x.inner.grad.is_some());
         let cut = !recording && operands.iter().any(tainted);
         let results = t.results(device, &results, cut);

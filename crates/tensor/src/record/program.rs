@@ -10,8 +10,9 @@ use aludel_compiler::Options;
 use aludel_ir::graph::Op;
 use aludel_ir::{Error, Graph, InputKind, Result, ValueId};
 use aludel_runtime::{Argument, Executable, Storage};
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// So many graphs are kept; those that were not used for longest make room.
@@ -36,7 +37,7 @@ pub struct Region {
 
 pub(super) struct Programs {
     options: Options,
-    list: HashMap<u64, Vec<Program>>,
+    list: FxHashMap<u64, Vec<Program>>,
     clock: u64,
     pub counts: Counts,
 }
@@ -77,14 +78,14 @@ fn report(problem: &str) -> Error {
 
 impl Programs {
     pub fn new(options: Options) -> Programs {
-        Programs { options, list: HashMap::new(), clock: 0, counts: Counts::default() }
+        Programs { options, list: FxHashMap::default(), clock: 0, counts: Counts::default() }
     }
 
     /// Runs a region: all its values that are still held become concrete.
     pub fn run(&mut self, device: &Device, closed: Closed) -> Result<()> {
         let Closed { graph, sources, slots, replaced, .. } = closed;
         let mut live: Vec<Live> = Vec::new();
-        let mut last: HashMap<usize, usize> = HashMap::new();
+        let mut last: FxHashMap<usize, usize> = FxHashMap::default();
         for (i, s) in slots.iter().enumerate() {
             let (Some(slot), Some(value)) = (s.held.upgrade(), s.value) else { continue };
             let replaces = replaced.get(&i).copied().filter(|at| graph.types[graph.inputs[*at].value.index()] == s.ty);
@@ -193,7 +194,7 @@ fn span(graph: &Graph) -> Option<(String, String)> {
 
 impl Key {
     fn hash(&self) -> u64 {
-        let mut h = DefaultHasher::new();
+        let mut h = FxHasher::default();
         for i in &self.graph.inputs {
             self.graph.ty(i.value).hash(&mut h);
         }

@@ -1,8 +1,8 @@
 //! Numbers of the program by the place in a region where they are given to an operator, to tell those that change from step to step
 //! from constants.
 
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
 
 /// So many are remembered; then all are forgotten, which costs a compilation.
 const MAX_SITES: usize = 1 << 14;
@@ -11,7 +11,7 @@ const MAX_SITES: usize = 1 << 14;
 pub(super) struct Sites {
     /// The operators of the region so far.
     pub prefix: u64,
-    known: HashMap<u64, Site>,
+    known: FxHashMap<u64, Site>,
 }
 
 struct Site {
@@ -35,7 +35,7 @@ impl Sites {
 }
 
 fn mix(prefix: u64, name: &str) -> u64 {
-    let mut h = DefaultHasher::new();
+    let mut h = FxHasher::default();
     prefix.hash(&mut h);
     name.hash(&mut h);
     h.finish()
