@@ -86,6 +86,12 @@ impl Device {
         &self.0.functions
     }
 
+    /// From here on, an eager operator that comes with many sizes, positions or numbers is compiled once for any, after a few forms that
+    /// were compiled as they are: for programs whose sizes are not known beforehand.
+    pub fn allow_any_size(&self) {
+        self.0.operators.allow_any_size();
+    }
+
     pub(crate) fn operators(&self) -> &OperatorCache {
         &self.0.operators
     }

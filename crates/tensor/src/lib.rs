@@ -50,6 +50,7 @@ mod methods;
 mod random;
 pub mod record;
 mod shape;
+mod sizes;
 mod snapshot;
 mod tensor;
 mod trace;

@@ -8,6 +8,7 @@
 //!
 //! A value that replaced another ([`replaces`]) is written in its place, when nobody else holds the old one.
 
+mod general;
 mod program;
 mod sites;
 mod types;

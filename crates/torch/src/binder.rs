@@ -56,7 +56,7 @@ fn run(vm: &mut Vm, def: &'static OpDef, bound: &mut Bound) -> Result<Vec<Tensor
         Some((t, _)) => t.device().clone(),
         None => state::state(vm)?.device.clone(),
     };
-    changing(def, &device, bound)?;
+    changing(vm, def, &device, bound)?;
     let list: Vec<Operand> = bound.operands.iter().map(|(t, _)| Operand::Tensor(t)).collect();
     let attrs = std::mem::take(&mut bound.attrs);
     let result = dispatch_on(&device, def, &list, attrs.clone());
@@ -64,17 +64,21 @@ fn run(vm: &mut Vm, def: &'static OpDef, bound: &mut Bound) -> Result<Vec<Tensor
     result.map_err(|e| names::explain(def, &bound.operands.iter().map(|(t, _)| t.shape()).collect::<Vec<_>>(), e))
 }
 
-// Numbers that change from step to step become operands: inputs of the graph that is recorded.
-fn changing(def: &'static OpDef, device: &Device, bound: &mut Bound) -> Result<(), Exc> {
-    if bound.operands.is_empty() || !record::is_recording() {
+// Numbers that change from step to step become operands: inputs of the graph that is recorded, or of a kernel that would else be compiled
+// for each of them.
+fn changing(vm: &mut Vm, def: &'static OpDef, device: &Device, bound: &mut Bound) -> Result<(), Exc> {
+    if bound.operands.is_empty() {
         return Ok(());
     }
+    let numbers = &mut state::state(vm)?.numbers;
+    let mut changes =
+        |name: &'static str, value: f64| if record::is_recording() { record::changes(name, value) } else { numbers.vary(def, name, value) };
     let params = &def.schema().params;
     let scaled = names::scaled_operand(def.name);
     if let Some((name, at)) = scaled
         && let Some(number) = number(bound.attrs.get(name))
         && number != 1.0
-        && record::changes(name, number)
+        && changes(name, number)
         && let Some((x, kind)) = bound.operands.get(at).cloned()
         && x.dtype().is_float()
     {
@@ -91,7 +95,7 @@ fn changing(def: &'static OpDef, device: &Device, bound: &mut Bound) -> Result<(
             Some(Attr::None) => {}
             Some(attr) => {
                 let Some(value) = number(Some(attr)) else { continue };
-                if !record::changes(param.name, value) {
+                if !changes(param.name, value) {
                     continue;
                 }
                 let dtypes = bound.operands.iter().map(|(t, _)| t.dtype()).reduce(DType::promote);

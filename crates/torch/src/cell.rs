@@ -65,6 +65,9 @@ impl Step {
                 "unsupported operation: more than one element of the written-to tensor refers to a single memory location. \
                  Please clone() the tensor before performing the operation.",
             )),
+            "select" | "slice" => {
+                run(if self.def.name == "select" { "select_scatter" } else { "slice_scatter" }, &[x, shown], self.attrs.clone())
+            }
             _ => self.scatter_back(x, shown),
         }
     }

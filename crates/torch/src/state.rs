@@ -1,5 +1,6 @@
 //! What the module keeps in a machine: the device, the classes, the generator, and which tensors wait for gradients.
 
+use aludel_ir::OpDef;
 use aludel_python::Vm;
 use aludel_python::library::torch_random::Generator;
 use aludel_python::objects::{Class, Exc, Instance, Kind as ExcKind, Value};
@@ -21,6 +22,8 @@ pub(crate) struct State {
     pub device: Device,
     pub classes: Option<Classes>,
     pub generator: Rc<RefCell<Generator>>,
+    /// Numbers that operators were given.
+    pub numbers: Numbers,
     /// Leaves by the numbers that the tape knows them by.
     pub leaves: FxHashMap<u64, Weak<Instance>>,
     /// How many leaves there were after the last clearing of those that are gone.
@@ -52,10 +55,12 @@ pub(crate) struct Classes {
 
 impl State {
     pub fn new(device: Device) -> State {
+        device.allow_any_size();
         State {
             device,
             classes: None,
             generator: Rc::new(RefCell::new(Generator::new(DEFAULT_SEED))),
+            numbers: Numbers::default(),
             leaves: FxHashMap::default(),
             swept: 64,
             retained: Vec::new(),
@@ -119,5 +124,31 @@ pub(crate) fn raise(error: Error) -> Exc {
         Error::Unsupported { what, remedy } => Exc::new(ExcKind::NotImplementedError, format!("{what}; {remedy}")),
         Error::Operator { problem, .. } if problem == FREED => Exc::new(ExcKind::RuntimeError, FREED),
         error => Exc::new(ExcKind::RuntimeError, error.to_string()),
+    }
+}
+
+/// Numbers by the operator and parameter that they were given to.
+#[derive(Default)]
+pub(crate) struct Numbers(FxHashMap<(usize, &'static str), Vec<u64>>);
+
+impl Numbers {
+    /// After so many values the next is not compiled into a kernel of its own.
+    const VALUES: usize = 6;
+
+    /// Whether an operator was given so many values for a parameter that they are no constants. A small whole exponent stays one: its
+    /// power is a product.
+    pub fn vary(&mut self, def: &'static OpDef, name: &'static str, value: f64) -> bool {
+        if def.name == "pow" && value.fract() == 0.0 && value.abs() <= 4.0 {
+            return false;
+        }
+        let known = self.0.entry((std::ptr::from_ref(def).addr(), name)).or_default();
+        if known.contains(&value.to_bits()) {
+            return false;
+        }
+        if known.len() < Self::VALUES {
+            known.push(value.to_bits());
+            return false;
+        }
+        true
     }
 }

@@ -56,6 +56,9 @@ pub fn checks(rng: &mut Lcg) -> Vec<Check> {
         add("scatter", dim(0).with("reduce", reduce), vec![any(rng, &[3, 2]), twice.clone(), any(rng, &[4, 2])], &[0, 2]);
     }
     add("index_copy", dim(1), vec![any(rng, &[2, 4]), ints(&[2], &[3, 0]), any(rng, &[2, 2])], &[0, 2]);
+    add("select_scatter", dim(1).with("index", -2), vec![any(rng, &[2, 4, 3]), any(rng, &[2, 3])], &[0, 1]);
+    add("slice_scatter", dim(0).with("start", 1).with("end", 3), vec![any(rng, &[5, 2]), any(rng, &[2, 2])], &[0, 1]);
+    add("slice_scatter", dim(1).with("start", 1).with("step", 2), vec![any(rng, &[2, 6]), any(rng, &[2, 3])], &[0, 1]);
     add("index_fill", dim(1), vec![any(rng, &[2, 4]), ints(&[2], &[-1, 0]), any(rng, &[])], &[0, 2]);
     add("index", none().with("dims", vec![0i64, 2]), vec![any(rng, &[3, 2, 4]), ints(&[2], &[2, -1]), ints(&[2], &[0, 3])], &[0]);
     add("index_put", none(), vec![any(rng, &[3, 2]), any(rng, &[2, 2]), ints(&[2], &[2, 0])], &[0, 1]);

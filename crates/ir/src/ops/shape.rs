@@ -391,7 +391,7 @@ fn diagonal(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
 }
 
 // A position along `dim`, which may be symbolic, counted from the end when negative.
-fn start_of(b: &Builder, x: ValueId, dim: usize, a: &Attrs, name: &str) -> Result<Dim> {
+pub(super) fn start_of(b: &Builder, x: ValueId, dim: usize, a: &Attrs, name: &str) -> Result<Dim> {
     let s = match a.get(name) {
         Some(Attr::Dims(v)) if v.len() == 1 => v[0].clone(),
         _ => Dim::Const(a.int(name)?),
@@ -417,25 +417,31 @@ fn narrow(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
 
 fn slice(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let d = b.dim(x[0], a.int("dim")?)?;
-    if b.rank(x[0]) == 0 {
+    let (start, size, step) = slice_bounds(b, x[0], d, a)?;
+    let shape = b.shape(x[0]);
+    let mut starts = vec![Dim::ZERO; shape.len()];
+    let (mut sizes, mut steps) = (shape.clone(), vec![1; shape.len()]);
+    (starts[d], sizes[d], steps[d]) = (start, size, step);
+    Ok(vec![b.prim(Prim::Slice { start: starts, size: sizes, step: steps }, &[x[0]])?])
+}
+
+/// Where a slice begins along a dimension, how many elements it has, and how far they are apart.
+pub(super) fn slice_bounds(b: &Builder, x: ValueId, d: usize, a: &Attrs) -> Result<(Dim, Dim, i64)> {
+    if b.rank(x) == 0 {
         return Err(b.error("a scalar cannot be sliced", "give a tensor of at least one dimension"));
     }
-    let (shape, step) = (b.shape(x[0]), a.int("step")?);
+    let step = a.int("step")?;
     if step < 1 {
         return Err(b.error(format!("step {step} is not positive"), "use flip() to go backwards"));
     }
-    let n = shape[d].clone();
-    let (start, end) =
-        (start_of(b, x[0], d, a, "start")?, if a.get("end").is_some() { start_of(b, x[0], d, a, "end")? } else { n.clone() });
+    let n = b.shape(x)[d].clone();
+    let (start, end) = (start_of(b, x, d, a, "start")?, if a.get("end").is_some() { start_of(b, x, d, a, "end")? } else { n.clone() });
     // Out of range is cut to the tensor, as in Python.
     let env = &b.graph.env;
     let start = start.maximum(&Dim::ZERO, env).minimum(&n, env);
     let end = end.minimum(&n, env).maximum(&start, env);
     let size = end.sub(&start).add(&Dim::Const(step - 1)).floordiv(&Dim::Const(step), env);
-    let mut starts = vec![Dim::ZERO; shape.len()];
-    let (mut sizes, mut steps) = (shape.clone(), vec![1; shape.len()]);
-    (starts[d], sizes[d], steps[d]) = (start, size, step);
-    Ok(vec![b.prim(Prim::Slice { start: starts, size: sizes, step: steps }, &[x[0]])?])
+    Ok((start, size, step))
 }
 
 fn expand(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {

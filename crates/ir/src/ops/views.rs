@@ -1,6 +1,6 @@
 //! Tensors taken apart, put together and looked at in other ways, by the operators of [`super::shape`].
 
-use super::shape::{constant, same_type};
+use super::shape::{constant, same_type, slice_bounds, start_of};
 use crate::build::Builder;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -45,6 +45,28 @@ pub static OPS: &[OpDef] = &[
         "Of each vector its values along a dimension of its own, expanded over the others; with indexing \"xy\" the first two dimensions \
          are exchanged.",
         meshgrid
+    ),
+    op!(
+        "select_scatter",
+        "Tensor input, Tensor src, int dim, SymInt index",
+        "The input with src at one index of a dimension: what select shows, replaced.",
+        |b, x, a| {
+            let dim = dimension(b, x[0], a.int("dim")?)?;
+            let start = start_of(b, x[0], dim, a, "index")?;
+            let (mut want, have) = (b.shape(x[0]), b.shape(x[1]));
+            want.remove(dim);
+            if have.len() != want.len() {
+                return Err(b.error(format!("src has {} dimensions, a slice of the input {}", have.len(), want.len()), SLICE_SHAPE));
+            }
+            let source = b.unsqueeze(x[1], dim)?;
+            Ok(vec![replaced(b, x[0], source, dim, start)?])
+        }
+    ),
+    op!(
+        "slice_scatter",
+        "Tensor input, Tensor src, int dim=0, SymInt start=0, SymInt? end=None, int step=1",
+        "The input with src from start to end along a dimension, at each step-th place: what slice shows, replaced.",
+        slice_scatter
     ),
     op!("hstack", "Tensor[] tensors", "Tensors joined along the second dimension; vectors along the first.", |b, x, _| {
         let x = at_least(b, x, 1)?;
@@ -257,4 +279,60 @@ fn pixel_unshuffle(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<Valu
     let order: Vec<usize> = (0..n).chain([n, n + 2, n + 4, n + 1, n + 3]).collect();
     let y = b.permute(y, &order)?;
     Ok(vec![b.reshape(y, [lead, &[c.mul(&r).mul(&r), h, w]].concat())?])
+}
+
+const SLICE_SHAPE: &str = "give it the shape that the slice has";
+
+fn slice_scatter(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    let dim = dimension(b, x[0], a.int("dim")?)?;
+    let (start, length, step) = slice_bounds(b, x[0], dim, a)?;
+    let mut want = b.shape(x[0]);
+    let n = std::mem::replace(&mut want[dim], length.clone());
+    let have = b.shape(x[1]);
+    let fits = have.len() == want.len() && have.iter().zip(&want).all(|(h, w)| b.graph.env.equal(h, w, "src has the slice's shape"));
+    if !fits {
+        let (h, w) = (b.graph.env.show_shape(&have), b.graph.env.show_shape(&want));
+        return Err(b.error(format!("src is {h}, the slice {w}"), SLICE_SHAPE));
+    }
+    if step == 1 || length.is_zero() {
+        return Ok(vec![replaced(b, x[0], x[1], dim, start)?]);
+    }
+    // Each element of the source begins a run of `step`, whose others are the input's.
+    let runs = |b: &mut Builder, v: ValueId| -> Result<ValueId> {
+        let apart = b.unsqueeze(v, dim + 1)?;
+        let apart = b.pad(apart, dim + 1, Dim::ZERO, Dim::Const(step - 1), 0.0)?;
+        let mut shape = have.clone();
+        shape[dim] = shape[dim].scale(step);
+        let flat = b.reshape(apart, shape)?;
+        // The last run may reach beyond the input.
+        let longest = n.sub(&start);
+        let env = &b.graph.env;
+        let length = have[dim].scale(step).minimum(&longest, env);
+        b.narrow(flat, dim, Dim::ZERO, length)
+    };
+    let ones = b.full(&have, 1.0, DType::Bool)?;
+    let (source, shown) = (runs(b, x[1])?, runs(b, ones)?);
+    Ok(vec![replaced_where(b, x[0], source, shown, dim, start)?])
+}
+
+/// `x` with `source` from `start` on along a dimension.
+fn replaced(b: &mut Builder, x: ValueId, source: ValueId, dim: usize, start: Dim) -> Result<ValueId> {
+    let shape = b.shape(source);
+    let shown = b.full(&shape, 1.0, DType::Bool)?;
+    replaced_where(b, x, source, shown, dim, start)
+}
+
+fn replaced_where(b: &mut Builder, x: ValueId, source: ValueId, shown: ValueId, dim: usize, start: Dim) -> Result<ValueId> {
+    if b.dtype(source) != b.dtype(x) {
+        return Err(b.error(format!("src is {}, the input is {}", b.dtype(source), b.dtype(x)), "convert one with to()"));
+    }
+    let (n, length) = (b.shape(x)[dim].clone(), b.shape(source)[dim].clone());
+    let after = n.sub(&start).sub(&length);
+    let (zero, reason) = (Dim::ZERO, "the slice lies in the input");
+    if !b.graph.env.at_least(&start, &zero, reason) || !b.graph.env.at_least(&after, &zero, reason) {
+        return Err(b.error(format!("{} elements from {} on reach beyond {}", length, start, n), "use a start within the input"));
+    }
+    let source = b.pad(source, dim, start.clone(), after.clone(), 0.0)?;
+    let shown = b.pad(shown, dim, start, after, 0.0)?;
+    b.select(shown, source, x)
 }

@@ -8,7 +8,7 @@ use crate::tensor::Tensor;
 use crate::{Mutex, lock, trace};
 use aludel_ir::{Function, Graph, Op, Result, TensorType};
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The derivatives of a compiled operator.
 #[derive(Default)]
@@ -27,8 +27,8 @@ struct Derivative {
 
 struct Compiled {
     program: Arc<Operator>,
-    /// The same as a function, for second derivatives.
-    function: Arc<Function>,
+    /// The same as a function, for second derivatives: made when one is asked for.
+    function: OnceLock<Arc<Function>>,
 }
 
 /// Gradients of a node's operands for gradients of its results; with `create_graph` they are on the tape.
@@ -56,13 +56,18 @@ pub(crate) fn run(
                 None => compile(device, &node.op, &kept, op, &needs, &present)?,
             };
             let results = derivative.program.run(device, &|i| given.get(i).copied())?;
-            if create_graph { record(operands(node, &kept, grads), results, &derivative)? } else { results }
+            if create_graph {
+                let function = derivative.function(|| graph(&node.op, &kept, &needs, &present))?;
+                record_op(Op::Function(function), operands(node, &kept, grads), results, Some(derivative.program.clone()), None)?
+            } else {
+                results
+            }
         }
         _ => {
             let mut graph = graph(&node.op, &kept, &needs, &present)?;
             if create_graph {
                 let env = std::mem::take(&mut graph.env);
-                let function = Arc::new(Function { name: graph.name.clone(), body: graph, vjp: None, jvp: None, checkpoint: false });
+                let function = Arc::new(function(graph));
                 let inputs = operands(node, &kept, grads);
                 let results = trace::call_function(device, &function, &env, &inputs.iter().collect::<Vec<_>>(), true, at)?;
                 record_op(Op::Function(function), inputs, results, None, None)?
@@ -82,18 +87,31 @@ fn operands(node: &Arc<Node>, kept: &Kept, grads: &[Option<Tensor>]) -> Vec<Tens
     kept.inputs.iter().cloned().chain(outputs).chain(grads.iter().flatten().cloned()).collect()
 }
 
-// Writes a derivative on the tape as a function.
-fn record(inputs: Vec<Tensor>, results: Vec<Tensor>, derivative: &Compiled) -> Result<Vec<Tensor>> {
-    record_op(Op::Function(derivative.function.clone()), inputs, results, Some(derivative.program.clone()), None)
+impl Compiled {
+    fn function(&self, graph: impl FnOnce() -> Result<Graph>) -> Result<Arc<Function>> {
+        if let Some(known) = self.function.get() {
+            return Ok(known.clone());
+        }
+        let function = Arc::new(function(graph()?));
+        Ok(self.function.get_or_init(|| function).clone())
+    }
+}
+
+fn function(body: Graph) -> Function {
+    Function { name: body.name.clone(), body, vjp: None, jvp: None, checkpoint: false }
 }
 
 // Its operands are the node's operands, its results, and their gradients.
 fn compile(device: &Device, op: &Op, kept: &Kept, operator: &Operator, needs: &[bool], present: &[bool]) -> Result<Arc<Compiled>> {
-    let graph = graph(op, kept, needs, present)?;
-    let positions: Vec<usize> = (0..graph.inputs.len()).collect();
-    let program = Arc::new(Operator::new(device, graph.clone(), &graph, &positions, operator.style)?);
-    let function = Arc::new(Function { name: graph.name.clone(), body: graph, vjp: None, jvp: None, checkpoint: false });
-    let compiled = Arc::new(Compiled { program, function });
+    let (program, known) = match operator.any.as_ref().and_then(|any| any.derivative(device, needs, present)) {
+        Some(program) => (program, OnceLock::new()),
+        None => {
+            let graph = graph(op, kept, needs, present)?;
+            let positions: Vec<usize> = (0..graph.inputs.len()).collect();
+            (Operator::new(device, graph.clone(), &graph, &positions, operator.style)?, OnceLock::from(Arc::new(function(graph))))
+        }
+    };
+    let compiled = Arc::new(Compiled { program: Arc::new(program), function: known });
     let derivative = Derivative { needs: needs.to_vec(), present: present.to_vec(), derivative: compiled.clone() };
     lock(&operator.derivatives.compiled).push(derivative);
     Ok(compiled)
@@ -117,11 +135,17 @@ pub(crate) fn save_what_is_read(op: &Op, operator: Option<&Operator>, is_checkpo
     let saved = match known {
         Some(s) => s,
         None => {
-            // With a gradient for every result; fewer gradients read no more.
-            let present: Vec<bool> = kept.outputs.iter().map(|t| t.dtype().is_float()).collect();
-            let g = graph(op, kept, &needs, &present)?;
-            let read = |v| g.nodes.iter().any(|n| n.inputs.contains(&v)) || g.outputs.iter().any(|o| o.value == v);
-            let saved: Arc<[bool]> = g.inputs.iter().map(|i| read(i.value)).collect();
+            let find = || -> Result<Arc<[bool]>> {
+                // With a gradient for every result; fewer gradients read no more.
+                let present: Vec<bool> = kept.outputs.iter().map(|t| t.dtype().is_float()).collect();
+                let g = graph(op, kept, &needs, &present)?;
+                let read = |v| g.nodes.iter().any(|n| n.inputs.contains(&v)) || g.outputs.iter().any(|o| o.value == v);
+                Ok(g.inputs.iter().map(|i| read(i.value)).collect())
+            };
+            let saved = match &operator.any {
+                Some(any) => any.saved(&needs, &find)?,
+                None => find()?,
+            };
             lock(&operator.derivatives.saved).push((needs, saved.clone()));
             saved
         }

@@ -1,15 +1,17 @@
 //! Compiled operators of a device, found by operator, static arguments and operand types. A hit builds nothing.
 
+use super::general::Families;
 use super::{Operand, operand_type};
 use crate::autograd::vjp::Derivatives;
 use crate::device::Device;
+use crate::tensor::Tensor;
 use crate::{Mutex, lock};
 use aludel_compiler::{Options, Style};
-use aludel_ir::{Attrs, Builder, Graph, InputKind, Literal, Op, OpDef, Prim, Result, TensorType, ValueId};
+use aludel_ir::{Atom, Attrs, Builder, Dim, Graph, InputKind, Literal, Op, OpDef, Prim, Result, TensorType, ValueId};
 use aludel_runtime::Executable;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// An operand in a signature.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -36,7 +38,23 @@ pub(crate) struct Operator {
     pub derivatives: Derivatives,
     /// How it was compiled, and how its derivatives are.
     pub style: Style,
+    /// The value of each size symbol of the executable.
+    pub sizes: Vec<i64>,
+    /// Numbers that the executable takes as operands, by position.
+    pub numbers: Vec<(usize, Tensor)>,
+    /// Where it was compiled for any sizes, what else that gives.
+    pub any: Option<Arc<dyn AnySize>>,
 }
+
+/// What an operator that was compiled for any sizes knows for those at hand.
+pub(crate) trait AnySize: Send + Sync {
+    /// The derivative; `None` where there is none for any sizes.
+    fn derivative(&self, device: &Device, needs: &[bool], present: &[bool]) -> Option<Operator>;
+    /// Which operands and results the derivative reads: found once for all sizes.
+    fn saved(&self, needs: &[bool], find: &dyn Fn() -> Result<Arc<[bool]>>) -> Result<Arc<[bool]>>;
+}
+
+type Find = fn(&Families, &Device, &'static OpDef, &[OperandType<TensorType>], &Attrs) -> Option<Operator>;
 
 /// What an operator is compiled for.
 struct Signature {
@@ -61,11 +79,19 @@ impl Signature {
 #[derive(Default)]
 pub(crate) struct OperatorCache {
     operators: Mutex<HashMap<u64, Vec<(Signature, Arc<Operator>)>>>,
+    /// A pointer, so that programs of fixed sizes do not carry what makes operators for any.
+    any: OnceLock<(Families, Find)>,
 }
 
 impl OperatorCache {
     pub fn len(&self) -> usize {
-        lock(&self.operators).values().map(Vec::len).sum()
+        let general = self.any.get().map_or(0, |(families, _)| families.len());
+        lock(&self.operators).values().map(Vec::len).sum::<usize>() + general
+    }
+
+    /// From here on, operators that come with many sizes or numbers are compiled once for any.
+    pub fn allow_any_size(&self) {
+        let _ = self.any.set((Families::default(), Families::find));
     }
 
     /// The compiled operator for these operands; compiled now if it is new.
@@ -89,6 +115,11 @@ impl OperatorCache {
                 OperandType::Scalar(l) => OperandType::Scalar(l),
             })
             .collect();
+        if let Some((families, find)) = self.any.get()
+            && let Some(op) = find(families, device, def, &types, attrs)
+        {
+            return Ok(Arc::new(op));
+        }
         let op = Arc::new(build(device, def, &types, attrs)?);
         let signature = Signature { def, attrs: attrs.clone(), operands: types };
         lock(&self.operators).entry(hash).or_default().push((signature, op.clone()));
@@ -148,7 +179,31 @@ impl Operator {
         let inputs = order.iter().map(|i| positions[*i]).collect();
         let options = Options { style, ..Options::default() };
         let executable = if graph.outputs.is_empty() { None } else { Some(load(device, graph, &options)?) };
-        Ok(Operator { executable, inputs, outputs, derivatives: Derivatives::default(), style })
+        Ok(Operator {
+            executable,
+            inputs,
+            outputs,
+            derivatives: Derivatives::default(),
+            style,
+            sizes: Vec::new(),
+            numbers: Vec::new(),
+            any: None,
+        })
+    }
+
+    /// The same for sizes of its symbols; `None` where a size of a result cannot be told from them.
+    pub fn at(&self, sizes: Vec<i64>, numbers: Vec<(usize, Tensor)>, any: Option<Arc<dyn AnySize>>) -> Option<Operator> {
+        let value = |a: &Atom| match a {
+            Atom::Sym(s) => sizes.get(s.0 as usize).copied(),
+            _ => None,
+        };
+        let concrete = |(ty, delivery): &(TensorType, Delivery)| {
+            let shape = ty.shape.iter().map(|d| d.eval(&value).filter(|n| *n >= 0).map(Dim::Const)).collect::<Option<Vec<_>>>()?;
+            Some((TensorType { dtype: ty.dtype, shape }, delivery.clone()))
+        };
+        let outputs = self.outputs.iter().map(concrete).collect::<Option<Vec<_>>>()?;
+        let (executable, inputs, style) = (self.executable.clone(), self.inputs.clone(), self.style);
+        Some(Operator { executable, inputs, outputs, derivatives: Derivatives::default(), style, sizes, numbers, any })
     }
 }
 

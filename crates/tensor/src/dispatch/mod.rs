@@ -2,6 +2,7 @@
 //! run it, and write it on the tape when a gradient may be asked for. In a trace the operator is recorded instead.
 
 pub(crate) mod cache;
+mod general;
 
 use crate::autocast;
 use crate::autograd::{self, Grad};
@@ -180,8 +181,10 @@ impl Operator {
         let results = match &self.executable {
             None => Vec::new(),
             Some(e) => {
-                let inputs = self.inputs.iter().map(|i| operand(*i).ok_or_else(missing)?.resident()).collect::<Result<Vec<_>>>()?;
-                e.run(&[], &inputs)?
+                let number = |i: &usize| self.numbers.iter().find(|(at, _)| at == i).map(|(_, t)| t);
+                let input = |i: &usize| number(i).or_else(|| operand(*i)).ok_or_else(missing)?.resident();
+                let inputs = self.inputs.iter().map(input).collect::<Result<Vec<_>>>()?;
+                e.run(&self.sizes, &inputs)?
             }
         };
         self.outputs

@@ -1,14 +1,17 @@
-//! The compiled graphs of a recorder, and how one runs on the values at hand.
+//! The compiled graphs of a recorder, and how one runs on the values at hand. A graph that comes with ever new sizes is compiled for any
+//! ([`super::general`]).
 
+use super::general::{Families, Skeleton};
 use super::{Closed, Counts, concrete};
 use crate::device::Device;
 use crate::dispatch::cache::load;
+use crate::sizes::Symbols;
 use crate::tensor::{Block, Data, Place, Tensor};
 use crate::trace::{self, Slot, Source};
 use crate::{Mutex, lock};
 use aludel_compiler::Options;
 use aludel_ir::graph::Op;
-use aludel_ir::{Error, Graph, InputKind, Result, ValueId};
+use aludel_ir::{Error, Graph, InputKind, Result, ShapeEnv, ValueId};
 use aludel_runtime::{Argument, Executable, Storage};
 
 use rustc_hash::{FxHashMap, FxHasher};
@@ -38,21 +41,25 @@ pub struct Region {
 pub(super) struct Programs {
     options: Options,
     list: FxHashMap<u64, Vec<Program>>,
+    families: Families,
     clock: u64,
     pub counts: Counts,
 }
 
 /// What a graph is found by: everything but names.
-struct Key {
-    graph: Graph,
+pub(super) struct Key {
+    pub graph: Graph,
     /// The results, and the input whose place each takes.
-    wanted: Vec<(ValueId, Option<usize>)>,
+    pub wanted: Vec<(ValueId, Option<usize>)>,
     /// Which inputs lie in a block.
-    state: Vec<bool>,
+    pub state: Vec<bool>,
 }
 
 struct Program {
+    /// Of a graph for any sizes, the first form that it ran for.
     key: Key,
+    /// Its symbols, where it has some.
+    any: Option<Any>,
     graph: Arc<Graph>,
     executable: Arc<dyn Executable>,
     /// For each input of the executable, the input of the recorded graph.
@@ -62,6 +69,14 @@ struct Program {
     first: u64,
     used: u64,
     runs: u64,
+}
+
+/// What a graph for any sizes is found by.
+struct Any {
+    skeleton: Skeleton,
+    symbols: Symbols,
+    /// With all guards.
+    env: ShapeEnv,
 }
 
 /// A result that somebody holds.
@@ -78,7 +93,7 @@ fn report(problem: &str) -> Error {
 
 impl Programs {
     pub fn new(options: Options) -> Programs {
-        Programs { options, list: FxHashMap::default(), clock: 0, counts: Counts::default() }
+        Programs { options, list: FxHashMap::default(), families: Families::default(), clock: 0, counts: Counts::default() }
     }
 
     /// Runs a region: all its values that are still held become concrete.
@@ -108,7 +123,7 @@ impl Programs {
             .collect::<Result<Vec<Option<Tensor>>>>()?;
         let state = in_block(&live, &values);
         let wanted = live.iter().map(|l| (l.value, l.replaces)).collect();
-        let program = self.find(device, Key { graph, wanted, state })?;
+        let (program, sizes) = self.find(device, Key { graph, wanted, state })?;
         let inputs = program.inputs.clone();
         let executable = program.executable.clone();
         let kinds: Vec<InputKind> = program.graph.inputs.iter().map(|i| i.kind).collect();
@@ -122,7 +137,7 @@ impl Programs {
             move_in(device, &program.graph, &inputs, &mut places, &mut arguments)?;
         }
         self.counts.run += 1;
-        let results = executable.run(&[], &arguments)?;
+        let results = executable.run(&sizes, &arguments)?;
         for (l, result) in live.iter().zip(results) {
             let place = l.replaces.and_then(|at| places[at].clone()).filter(|p| p.is(&result));
             let ty = l.slot.ty.clone();
@@ -136,10 +151,11 @@ impl Programs {
         self.list.values_mut().flatten().find(|p| Arc::ptr_eq(&p.executable, executable))
     }
 
-    fn find(&mut self, device: &Device, mut key: Key) -> Result<&mut Program> {
+    // The program of a graph, and the values of its size symbols.
+    fn find(&mut self, device: &Device, mut key: Key) -> Result<(&mut Program, Vec<i64>)> {
         self.clock += 1;
-        let hash = key.hash();
-        if let Some(moved) = self.list.get(&hash).and_then(|l| l.iter().find(|p| p.key.is(&key))).map(|p| p.moves)
+        let known = |p: &&Program, key: &Key| p.any.is_none() && p.key.is(key);
+        if let Some(moved) = self.list.get(&key.hash()).and_then(|l| l.iter().find(|p| known(p, &key))).map(|p| p.moves)
             && moved > MAX_MOVES
         {
             // Its state never stays together: it is not worth bringing it together.
@@ -147,19 +163,56 @@ impl Programs {
             key.state.iter_mut().for_each(|s| *s = false);
         }
         let hash = key.hash();
-        let known = self.list.get(&hash).and_then(|l| l.iter().position(|p| p.key.is(&key)));
-        if known.is_none() {
-            let made = compile(device, key, &self.options, self.clock)?;
-            self.counts.compiled += 1;
-            self.make_room();
-            self.list.entry(hash).or_default().push(made);
+        if let Some(at) = self.list.get(&hash).and_then(|l| l.iter().position(|p| known(&p, &key))) {
+            return self.at(hash, at, Vec::new());
         }
+        let skeleton = Skeleton::of(&key);
+        if let Some(list) = self.list.get(&skeleton.hash) {
+            let fits = |(at, p): (usize, &Program)| {
+                let any = p.any.as_ref()?;
+                let sizes = any.symbols.bind(&skeleton.places).filter(|sizes| any.env.broken_guard(sizes).is_none())?;
+                skeleton.is(&any.skeleton).then_some((at, sizes))
+            };
+            if let Some((at, sizes)) = list.iter().enumerate().find_map(fits) {
+                return self.at(skeleton.hash, at, sizes);
+            }
+        }
+        self.make_room();
+        if let Some((program, sizes)) = self.general(device, &key, &skeleton) {
+            self.counts.compiled += 1;
+            let list = self.list.entry(skeleton.hash).or_default();
+            list.push(program);
+            let at = list.len() - 1;
+            return self.at(skeleton.hash, at, sizes);
+        }
+        let made = compile(device, &key.graph, &key.wanted, &key.state, &self.options)?;
+        self.counts.compiled += 1;
+        self.families.add(skeleton);
         let list = self.list.entry(hash).or_default();
-        let at = known.unwrap_or(list.len().saturating_sub(1));
-        let program = list.get_mut(at).ok_or_else(|| report("a program is lost"))?;
+        list.push(made.program(key, self.clock, None));
+        let at = list.len() - 1;
+        self.at(hash, at, Vec::new())
+    }
+
+    // A program for any sizes, where it is time to make one.
+    fn general(&mut self, device: &Device, key: &Key, skeleton: &Skeleton) -> Option<(Program, Vec<i64>)> {
+        let (symbols, graph, wanted) = self.families.symbols(key, skeleton)?;
+        let made = compile(device, &graph, &wanted, &key.state, &self.options);
+        let env = made.as_ref().ok().map(|m| m.executable.program().map_or_else(|| m.graph.env.clone(), |p| p.env.clone()));
+        let sizes = symbols.bind(&skeleton.places).filter(|s| env.as_ref().is_some_and(|e| e.broken_guard(s).is_none()));
+        let (Ok(made), Some(env), Some(sizes)) = (made, env, sizes) else {
+            self.families.refuse(skeleton);
+            return None;
+        };
+        let form = Key { graph: key.graph.clone(), wanted: key.wanted.clone(), state: key.state.clone() };
+        Some((made.program(form, self.clock, Some(Any { skeleton: Skeleton::of(key), symbols, env })), sizes))
+    }
+
+    fn at(&mut self, hash: u64, at: usize, sizes: Vec<i64>) -> Result<(&mut Program, Vec<i64>)> {
+        let program = self.list.get_mut(&hash).and_then(|l| l.get_mut(at)).ok_or_else(|| report("a program is lost"))?;
         program.used = self.clock;
         program.runs += 1;
-        Ok(program)
+        Ok((program, sizes))
     }
 
     fn make_room(&mut self) {
@@ -254,24 +307,38 @@ fn in_block(live: &[Live], values: &[Option<Tensor>]) -> Vec<bool> {
     state
 }
 
-fn compile(device: &Device, key: Key, options: &Options, clock: u64) -> Result<Program> {
-    let mut graph = key.graph.clone();
-    for (k, (v, replaces)) in key.wanted.iter().enumerate() {
+/// A graph, compiled.
+struct Made {
+    graph: Arc<Graph>,
+    executable: Arc<dyn Executable>,
+    inputs: Vec<usize>,
+}
+
+impl Made {
+    fn program(self, key: Key, clock: u64, any: Option<Any>) -> Program {
+        let Made { graph, executable, inputs } = self;
+        Program { key, any, graph, executable, inputs, moves: 0, first: clock, used: clock, runs: 0 }
+    }
+}
+
+fn compile(device: &Device, graph: &Graph, wanted: &[(ValueId, Option<usize>)], state: &[bool], options: &Options) -> Result<Made> {
+    let mut graph = graph.clone();
+    for (k, (v, replaces)) in wanted.iter().enumerate() {
         graph.add_output(format!("out{k}"), *v, *replaces);
     }
     graph.eliminate_dead_code();
     let read = |v: ValueId| graph.nodes.iter().any(|n| n.inputs.contains(&v)) || graph.outputs.iter().any(|o| o.value == v);
-    let replaced = |i: usize| key.wanted.iter().any(|(_, at)| *at == Some(i));
+    let replaced = |i: usize| wanted.iter().any(|(_, at)| *at == Some(i));
     let kept: Vec<usize> = (0..graph.inputs.len()).filter(|i| read(graph.inputs[*i].value) || replaced(*i)).collect();
     // What is given on every call comes first.
-    let (mut inputs, state): (Vec<usize>, Vec<usize>) = kept.into_iter().partition(|i| !key.state[*i]);
+    let (mut inputs, kept_state): (Vec<usize>, Vec<usize>) = kept.into_iter().partition(|i| !state[*i]);
     let given = inputs.len();
-    inputs.extend(state);
+    inputs.extend(kept_state);
     graph.inputs = inputs.iter().map(|i| graph.inputs[*i].clone()).collect();
     graph.inputs[given..].iter_mut().for_each(|i| i.kind = InputKind::State);
     graph.outputs.iter_mut().for_each(|o| o.updates = o.updates.and_then(|at| inputs.iter().position(|i| *i == at)));
     let executable = load(device, graph.clone(), options)?;
-    Ok(Program { key, graph: Arc::new(graph), executable, inputs, moves: 0, first: clock, used: clock, runs: 0 })
+    Ok(Made { graph: Arc::new(graph), executable, inputs })
 }
 
 // The arguments of a run. False where state does not lie in one block: its arguments are its values then.
