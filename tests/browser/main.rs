@@ -4,6 +4,7 @@
 //! Pictures of each state go to `target/screenshots`, to be looked at. The site must be there: `cargo xtask test` builds it
 //! before it runs this; `ALUDEL_SITE` names another one.
 
+mod code;
 mod companion;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -58,7 +59,7 @@ fn run() -> Result<()> {
     let chosen = |name: &str| only.is_empty() || only.iter().any(|o| name.contains(o.as_str()));
 
     let mut page = Page { browser: Browser::launch(&program, true)?, base: base.clone(), home: base.clone(), shots: shots.clone() };
-    for (name, test) in TESTS.iter().filter(|t| chosen(t.0)) {
+    for (name, test) in TESTS.iter().chain(&code::TESTS).filter(|t| chosen(t.0)) {
         page.check(name, *test)?;
     }
     for (name, test) in companion::TESTS.iter().filter(|t| chosen(t.0)) {
@@ -66,9 +67,11 @@ fn run() -> Result<()> {
         page.check(name, |page| companion::on_server(page, &mut serve, *test))?;
     }
     drop(page);
-    let name = "without WebGPU it says so and trains";
-    if chosen(name) {
-        Page { browser: Browser::launch(&program, false)?, home: base.clone(), base, shots }.check(name, without_webgpu)?;
+    let without: [Test; 2] =
+        [("without WebGPU it says so and trains", without_webgpu), ("without WebGPU the code view runs scripts", code::without_webgpu)];
+    for (name, test) in without.iter().filter(|t| chosen(t.0)) {
+        let browser = Browser::launch(&program, false)?;
+        Page { browser, home: base.clone(), base: base.clone(), shots: shots.clone() }.check(name, *test)?;
     }
     Ok(())
 }

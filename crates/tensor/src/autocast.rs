@@ -65,6 +65,17 @@ pub fn leave_autocast() {
     REGIONS.with_borrow_mut(|r| drop(r.pop()));
 }
 
+/// Regions that are entered, kept while something else runs on the thread.
+#[derive(Default)]
+pub struct AutocastRegions(Vec<Region>);
+
+impl AutocastRegions {
+    /// Exchanges them with those that this thread is in.
+    pub fn swap(&mut self) {
+        REGIONS.with_borrow_mut(|r| std::mem::swap(r, &mut self.0));
+    }
+}
+
 /// The low type of the region that this thread is in.
 pub fn autocast_dtype() -> Option<DType> {
     REGIONS.with_borrow(|r| r.last().and_then(|r| r.dtype))

@@ -44,8 +44,19 @@ pub fn regions(vm: &mut Vm) -> Vec<Region> {
     recording(vm, |_| record::regions())
 }
 
-/// Runs something of the machine with its recorder at work: only then are operators recorded, so that machines may take turns.
+/// Runs something of the machine in its own modes and with its recorder at work, and only then: machines may take turns on a thread.
 pub(crate) fn recording<R>(vm: &mut Vm, f: impl FnOnce(&mut Vm) -> R) -> R {
+    let Some(mut modes) = state(vm).ok().and_then(|s| s.modes.take()) else { return f(vm) };
+    modes.swap();
+    let result = recorded(vm, f);
+    modes.swap();
+    if let Ok(state) = state(vm) {
+        state.modes = Some(modes);
+    }
+    result
+}
+
+fn recorded<R>(vm: &mut Vm, f: impl FnOnce(&mut Vm) -> R) -> R {
     let Some(mut recorder) = state(vm).ok().and_then(|s| s.recorder.take()) else { return f(vm) };
     let entered = recorder.enter();
     let result = f(vm);
@@ -92,6 +103,8 @@ pub struct Turn {
     pub at: f64,
     /// Kernels launched so far.
     pub launches: u64,
+    /// Submissions to the device so far.
+    pub submits: u64,
 }
 
 /// The turns of the script's training loops: of those that a backward pass ran in.
@@ -99,13 +112,48 @@ pub fn turns(vm: &mut Vm) -> Vec<Turn> {
     state(vm).map(|s| s.turns.clone()).unwrap_or_default()
 }
 
+/// Turns in which kernels are compiled: what was recorded in the first runs in the second.
+const WARM: usize = 3;
+
+/// What a step of the training loops takes: medians over their turns, without the first ones, in which kernels are compiled.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Pace {
+    /// Turns so far.
+    pub steps: usize,
+    pub ms: Option<f64>,
+    pub launches: Option<u64>,
+    pub submits: Option<u64>,
+    /// When the first three steps were made, in seconds by the host's clock.
+    pub first: Option<f64>,
+}
+
+/// What a step takes, by at most so many of the last turns.
+pub fn pace(vm: &mut Vm, recent: usize) -> Pace {
+    let Ok(state) = state(vm) else { return Pace::default() };
+    let turns = &state.turns;
+    let steady = turns.get(WARM.max(turns.len().saturating_sub(recent))..).unwrap_or_default();
+    let between = |of: &dyn Fn(&Turn, &Turn) -> f64| median(steady.windows(2).map(|w| of(&w[0], &w[1])).collect());
+    Pace {
+        steps: turns.len(),
+        ms: between(&|a, b| (b.at - a.at) * 1e3),
+        launches: between(&|a, b| (b.launches - a.launches) as f64).map(|n| n as u64),
+        submits: between(&|a, b| (b.submits - a.submits) as f64).map(|n| n as u64),
+        first: turns.get(WARM - 1).or(turns.last()).map(|t| t.at),
+    }
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
 fn turned(vm: &mut Vm) -> Result<(), Exc> {
     record::close().map_err(raise)?;
     let at = vm.host.monotonic();
     let state = state(vm)?;
     if std::mem::take(&mut state.trained) && state.turns.len() < MAX_TURNS {
-        let launches = state.device.stats().dispatches;
-        state.turns.push(Turn { at, launches });
+        let stats = state.device.stats();
+        state.turns.push(Turn { at, launches: stats.dispatches, submits: stats.submits });
         if state.turns.len().is_multiple_of(AHEAD) {
             let device = state.device.clone();
             return Err(Exc::pending(Box::new(Read::throttle(device, AHEAD))));

@@ -5,7 +5,7 @@ use aludel_python::Vm;
 use aludel_python::library::torch_random::Generator;
 use aludel_python::objects::{Class, Exc, Instance, Kind as ExcKind, Value};
 use aludel_tensor::record::Recorder;
-use aludel_tensor::{Device, Error, FREED, Tensor};
+use aludel_tensor::{AutocastRegions, Device, Error, FREED, Tensor};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -37,11 +37,33 @@ pub(crate) struct State {
     /// Records operators, where the script is compiled; away while it works.
     pub recorder: Option<Recorder>,
     pub is_compiled: bool,
+    /// What the machine last set on its thread; away while it works.
+    pub modes: Option<Modes>,
     /// Whether operators are recorded with the lines of the script that they stand at.
     pub locates: bool,
     /// Whether a backward pass ran since a training loop turned.
     pub trained: bool,
     pub turns: Vec<Turn>,
+}
+
+/// What a script sets by scopes that are not closures here: whether gradients are recorded, and in what precision operators run.
+pub(crate) struct Modes {
+    grad: bool,
+    autocast: AutocastRegions,
+}
+
+impl Default for Modes {
+    fn default() -> Self {
+        Modes { grad: true, autocast: AutocastRegions::default() }
+    }
+}
+
+impl Modes {
+    /// Exchanges them with those of the thread.
+    pub fn swap(&mut self) {
+        self.grad = aludel_tensor::set_grad_enabled(self.grad);
+        self.autocast.swap();
+    }
 }
 
 /// Classes that natives make instances of.
@@ -69,6 +91,7 @@ impl State {
             print: crate::print::Options::default(),
             recorder: None,
             is_compiled: false,
+            modes: Some(Modes::default()),
             locates: false,
             trained: false,
             turns: Vec::new(),

@@ -4,6 +4,7 @@
 
 pub mod cdp;
 pub mod command;
+pub mod examples;
 pub mod packages;
 pub mod serve;
 pub mod site;

@@ -84,7 +84,8 @@ fn content_type(file: &Path) -> &'static str {
         Some("wasm") => "application/wasm",
         Some("svg") => "image/svg+xml",
         Some("png") => "image/png",
-        Some("md") => "text/plain; charset=utf-8",
+        Some("json") => "application/json",
+        Some("md" | "py") => "text/plain; charset=utf-8",
         _ => "application/octet-stream",
     }
 }

@@ -1,6 +1,6 @@
 //! The static site: the page, the wasm module that is both page and worker, and what they load. Every URL in it is relative.
 
-use crate::{root, say, wasm};
+use crate::{examples, root, say, wasm};
 use anyhow::{Context, Result, bail};
 use flate2::{Compression, write::GzEncoder};
 use std::fs;
@@ -10,6 +10,12 @@ use std::path::Path;
 /// The most that everything a browser loads may weigh, gzipped: a build that weighs more fails.
 pub const LIMIT: usize = 1_000_000;
 
+/// What the code view should load besides the base page: the editor, and a module with every operator and the library of scripts.
+pub const CODE_GOAL: usize = 1_600_000;
+
+/// What that may weigh until it does: lowered with each part that becomes smaller.
+pub const CODE_LIMIT: usize = 2_040_000;
+
 /// What the language of scripts should weigh, gzipped.
 pub const PYTHON_GOAL: usize = 350_000;
 
@@ -17,7 +23,7 @@ pub const PYTHON_GOAL: usize = 350_000;
 pub const PYTHON_LIMIT: usize = 800_000;
 
 /// What is copied as it is: from the repository to the site.
-const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 22] = [
     ("index.html", "index.html"),
     ("docs/embed.html", "embed.html"),
     ("web/static/style.css", "style.css"),
@@ -30,6 +36,17 @@ const FILES: [(&str, &str); 11] = [
     ("web/vendor/uplot/uPlot.min.css", "vendor/uplot/uPlot.min.css"),
     ("web/vendor/uplot/LICENSE", "vendor/uplot/LICENSE"),
     ("crates/models/data/README.md", "data-sources.md"),
+    ("web/code/code.html", "code.html"),
+    ("web/code/code.css", "code/code.css"),
+    ("web/code/code.js", "code/code.js"),
+    ("web/code/curves.js", "code/curves.js"),
+    ("web/code/draft.js", "code/draft.js"),
+    ("web/code/editor.js", "code/editor.js"),
+    ("web/code/plot.js", "code/plot.js"),
+    ("web/code/session.js", "code/session.js"),
+    ("web/code/worker.js", "code/worker.js"),
+    ("web/vendor/codemirror/codemirror.js", "vendor/codemirror/codemirror.js"),
+    ("web/vendor/codemirror/LICENSE", "vendor/codemirror/LICENSE"),
 ];
 
 /// Builds the site into `out`, which must be absent, empty, or an earlier site.
@@ -39,11 +56,13 @@ pub fn build(out: &Path, profile: &str) -> Result<()> {
         bail!("{} holds something that is not a site; give another --out or empty it", out.display());
     }
     let module = wasm::build("aludel-web", profile)?;
+    let script = wasm::build("aludel-script", profile)?;
     if out.exists() {
         fs::remove_dir_all(out).with_context(|| format!("cannot clear {}", out.display()))?;
     }
     fs::create_dir_all(out)?;
     wasm::bind(&module, out, "aludel")?;
+    wasm::bind(&script, &out.join("code"), "aludel_script")?;
     for (from, to) in FILES {
         let to = out.join(to);
         if let Some(parent) = to.parent() {
@@ -51,27 +70,50 @@ pub fn build(out: &Path, profile: &str) -> Result<()> {
         }
         fs::copy(root().join(from), &to).with_context(|| format!("cannot copy {from}"))?;
     }
-    let size = gzipped_size(out)?;
-    say(format!("everything a browser loads: {:.0} kB gzipped", size as f64 / 1000.0));
-    if profile == "web" && size > LIMIT {
-        bail!("the site is {size} bytes gzipped, the limit is {LIMIT}");
+    examples::write(out)?;
+    for (what, files, goal, limit) in [("a browser", &BASE[..], LIMIT, LIMIT), ("the code view besides", &CODE[..], CODE_GOAL, CODE_LIMIT)]
+    {
+        let size = gzipped_size(out, files)?;
+        say(format!("everything {what} loads: {:.0} kB gzipped; wanted: {:.0} kB", size as f64 / 1000.0, goal as f64 / 1000.0));
+        if profile == "web" && size > limit {
+            bail!("everything {what} loads is {size} bytes gzipped, the limit is {limit}");
+        }
     }
     Ok(())
 }
 
-/// The gzipped size of what a browser loads.
-pub fn gzipped_size(site: &Path) -> Result<usize> {
-    let loaded = [
-        "index.html",
-        "aludel.js",
-        "aludel_bg.wasm",
-        "style.css",
-        "worker.js",
-        "icon.svg",
-        "vendor/uplot/uPlot.iife.min.js",
-        "vendor/uplot/uPlot.min.css",
-    ];
-    loaded.iter().map(|f| gzipped(&fs::read(site.join(f)).with_context(|| format!("{f} is not in the site"))?)).sum()
+/// What the page loads.
+const BASE: [&str; 8] = [
+    "index.html",
+    "aludel.js",
+    "aludel_bg.wasm",
+    "style.css",
+    "worker.js",
+    "icon.svg",
+    "vendor/uplot/uPlot.iife.min.js",
+    "vendor/uplot/uPlot.min.css",
+];
+
+/// What the code view loads that the page does not.
+const CODE: [&str; 13] = [
+    "code.html",
+    "code/aludel_script.js",
+    "code/aludel_script_bg.wasm",
+    "code/code.css",
+    "code/code.js",
+    "code/curves.js",
+    "code/draft.js",
+    "code/editor.js",
+    "code/plot.js",
+    "code/session.js",
+    "code/worker.js",
+    "examples/index.json",
+    "vendor/codemirror/codemirror.js",
+];
+
+/// The gzipped size of some files of a site.
+fn gzipped_size(site: &Path, files: &[&str]) -> Result<usize> {
+    files.iter().map(|f| gzipped(&fs::read(site.join(f)).with_context(|| format!("{f} is not in the site"))?)).sum()
 }
 
 /// Weighs the language of scripts (parser, compiler, machine and library) as a module of wasm of its own: `gzip -9` of it.

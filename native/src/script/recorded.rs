@@ -6,13 +6,10 @@ use aludel::{Device, Error, Result};
 use aludel_python::Vm;
 use aludel_python::host::System;
 use aludel_torch::Finished;
-use aludel_torch::capture::{self, Region, Turn};
+use aludel_torch::capture::{self, Region};
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
-
-/// Turns in which kernels are compiled: what was recorded in the first runs in the second.
-const WARM: usize = 3;
 
 /// A run of a script.
 pub struct Measured {
@@ -31,25 +28,18 @@ pub struct Measured {
 
 impl Measured {
     pub fn new(mode: &'static str, vm: &mut Vm, device: &Device, start: f64, total: Duration) -> Measured {
-        let turns = capture::turns(vm);
-        let steady = turns.get(WARM.min(turns.len())..).unwrap_or_default();
-        let between = |of: &dyn Fn(&Turn, &Turn) -> f64| median(steady.windows(2).map(|w| of(&w[0], &w[1])).collect());
+        let pace = capture::pace(vm, usize::MAX);
         Measured {
             mode,
-            steps: turns.len(),
-            ms: between(&|a, b| (b.at - a.at) * 1e3),
-            launches: between(&|a, b| (b.launches - a.launches) as f64).map(|n| n as u64),
-            first_ms: turns.get(WARM - 1).or(turns.last()).map(|t| (t.at - start) * 1e3),
+            steps: pace.steps,
+            ms: pace.ms,
+            launches: pace.launches,
+            first_ms: pace.first.map(|at| (at - start) * 1e3),
             peak_bytes: device.stats().peak_bytes,
             total,
             graphs: capture::counts(vm).compiled,
         }
     }
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 /// Turns of a training loop after which `explain` has seen enough.

@@ -35,6 +35,7 @@ pub fn Header(props: &HeaderProps) -> Html {
             if props.embed {
                 <a class="quiet" href={format!("./{}", props.share.replace("&embed=1", ""))} target="_blank" rel="noopener">{"Open in full"}</a>
             } else {
+                <a class="quiet" id="code" href={format!("code.html#{}", props.preset.key())}>{"Code"}</a>
                 <Server lanes={props.lanes.clone()} on_connect={props.on_connect.clone()} />
                 <Share query={props.share.clone()} />
                 <Theme dark={props.dark} on_theme={props.on_theme.clone()} />

@@ -1,0 +1,165 @@
+//! The worker's loop: takes requests, and lets the lanes of a run take turns.
+
+use crate::clock::breathe;
+use crate::lane::{Lane, State};
+use crate::message::{Request, Script, object, parse, post, scope};
+use aludel_python::Vm;
+use aludel_python::host::Memory;
+use aludel_python::parse::imports;
+use aludel_runtime::wgpu::{WgpuExecutor, WgpuOptions};
+use aludel_tensor::Device;
+use aludel_torch::check;
+use futures_channel::mpsc::{UnboundedReceiver, unbounded};
+use futures_util::StreamExt;
+use js_sys::Array;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use wasm_bindgen::prelude::*;
+use web_sys::MessageEvent;
+
+struct Engine {
+    requests: UnboundedReceiver<Request>,
+    /// Set from the outside at any time.
+    stop: Rc<Cell<bool>>,
+    gpu: bool,
+    /// The devices of the last run, to give their memory back.
+    made: Vec<Arc<WgpuExecutor>>,
+    files: BTreeMap<String, Vec<u8>>,
+    lanes: Vec<Lane>,
+    paused: bool,
+}
+
+/// Listens, for as long as the worker lives.
+pub fn start() {
+    let (sender, requests) = unbounded();
+    let stop = Rc::new(Cell::new(false));
+    let stopped = Rc::clone(&stop);
+    let on_message = Closure::<dyn Fn(MessageEvent)>::new(move |e: MessageEvent| {
+        let data = e.data();
+        let kind = js_sys::Reflect::get(&data, &"kind".into()).ok().and_then(|k| k.as_string());
+        // Heard in the middle of a slice too.
+        if kind.as_deref() == Some("stop") {
+            stopped.set(true);
+        }
+        if let Some(request) = parse(&data) {
+            let _ = sender.unbounded_send(request);
+        }
+    });
+    scope().set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+    on_message.forget();
+    let engine = Engine { requests, stop, gpu: true, made: Vec::new(), files: BTreeMap::new(), lanes: Vec::new(), paused: false };
+    wasm_bindgen_futures::spawn_local(engine.run());
+    post("listening", &[]);
+}
+
+impl Engine {
+    async fn run(mut self) {
+        loop {
+            let idle = self.lanes.is_empty() || (self.paused && !self.stop.get());
+            let request = if idle { self.requests.next().await } else { self.requests.try_recv().ok() };
+            if let Some(request) = request {
+                self.handle(request).await;
+                continue;
+            }
+            for lane in &mut self.lanes {
+                lane.slice(&self.stop).await;
+                breathe().await;
+            }
+            self.lanes.retain(|lane| lane.state() == State::Running);
+            if self.lanes.is_empty() {
+                self.release();
+                post("idle", &[]);
+            }
+        }
+    }
+
+    async fn handle(&mut self, request: Request) {
+        match request {
+            Request::Open { gpu } => self.open(gpu).await,
+            Request::Run(script) => self.begin(script).await,
+            Request::Pause(on) => self.paused = on,
+            Request::Check { text } => report(&text),
+            Request::File { path, bytes } => drop(match bytes {
+                Some(bytes) => self.files.insert(path, bytes),
+                None => self.files.remove(&path),
+            }),
+        }
+    }
+
+    /// Says what there is to run on: the GPU if it is wanted and works, else the interpreter, with the reason.
+    async fn open(&mut self, gpu: bool) {
+        let (mut fallback, mut name) = (JsValue::NULL, String::new());
+        self.gpu = gpu;
+        if gpu {
+            match WgpuExecutor::request(&WgpuOptions::default()).await {
+                Ok(executor) => {
+                    let executor = Arc::new(executor);
+                    name = Device::new(executor.clone()).info().name.clone();
+                    executor.destroy();
+                }
+                Err(e) => {
+                    self.gpu = false;
+                    fallback = format!("{e}.").into();
+                }
+            }
+        }
+        let backend = if self.gpu { "WebGPU" } else { "Interpreter" };
+        post("ready", &[("backend", backend.into()), ("name", name.into()), ("fallback", fallback)]);
+    }
+
+    async fn device(&mut self) -> Result<Device, String> {
+        if !self.gpu {
+            return Ok(Device::interpreter());
+        }
+        let executor = Arc::new(WgpuExecutor::request(&WgpuOptions::default()).await.map_err(|e| e.to_string())?);
+        self.made.push(executor.clone());
+        Ok(Device::new(executor))
+    }
+
+    async fn begin(&mut self, script: Script) {
+        self.release();
+        self.stop.set(false);
+        self.paused = false;
+        for compiled in [false, true] {
+            if !(if compiled { script.compiled } else { script.eager }) {
+                continue;
+            }
+            match self.device().await {
+                Ok(device) => self.lanes.push(Lane::new(&script, compiled, device, self.files.clone())),
+                Err(why) => {
+                    let lane = if compiled { "compiled" } else { "eager" };
+                    let fields = [("run", script.run.into()), ("lane", lane.into()), ("trace", JsValue::NULL), ("why", why.into())];
+                    post("ended", &fields);
+                }
+            }
+        }
+    }
+
+    /// Ends what runs, and gives the devices back with their memory.
+    fn release(&mut self) {
+        self.lanes.clear();
+        self.made.drain(..).for_each(|e| e.destroy());
+    }
+}
+
+/// Tells the page which names of a script are not there, and whether it is Python.
+fn report(text: &str) {
+    let problems = Array::new();
+    match imports::names(text) {
+        Ok(names) => {
+            let mut vm = Vm::new(Box::new(Memory::default()));
+            aludel_torch::install(&mut vm, Device::interpreter());
+            for (name, why) in check::missing(&mut vm, &names) {
+                problems.push(&object(&[("line", name.line.into()), ("name", name.path.into()), ("why", why.into())]));
+            }
+        }
+        Err(e) => {
+            let line = text.get(..e.start).map_or(1, |t| t.matches('\n').count() + 1);
+            let why = format!("{}: {}", e.kind, e.message);
+            problems.push(&object(&[("line", (line as f64).into()), ("name", JsValue::NULL), ("why", why.into())]));
+        }
+    }
+    post("checked", &[("problems", problems.into())]);
+}
