@@ -133,9 +133,12 @@ fn stops(page: &mut Page) -> Result<()> {
         page.browser.click("#stop")?;
         page.ended()?;
         let took = start.elapsed().as_secs_f64();
-        ensure!(took < 8.0, "{text}: stopping took {took} s");
+        // In software on a busy machine; a second is the rule.
+        ensure!(took < 20.0, "{text}: stopping took {took} s");
         ensure!(page.text("eager-output")?.contains("Stopped"), "{text}: {}", page.text("eager-output")?);
         ensure!(page.text("eager-output")?.len() < 300_000, "too much output is kept");
+        // Where the worker had to be replaced, the next one is loading.
+        page.code_ready()?;
     }
     // What comes after works.
     page.script("print(6 * 7)", "")?;
@@ -201,7 +204,17 @@ fn figures(page: &mut Page) -> Result<()> {
     page.browser.wait("the figure", "document.querySelector('#made img')?.naturalWidth > 0", 20)?;
     let files = page.browser.eval("[...document.querySelectorAll('#made a')].map(a => a.download).join()")?;
     ensure!(files.as_str().unwrap_or_default().contains("notes.txt"), "the files are {files}");
-    page.shot("code-figures")
+    page.shot("code-figures")?;
+    // A file that is dropped lies where the script reads it.
+    page.browser.eval(
+        "(() => { const d = new DataTransfer(); d.items.add(new File(['3,4'], 'data.csv'));
+           document.querySelector('#editor').dispatchEvent(new DragEvent('drop', { dataTransfer: d, bubbles: true, cancelable: true })); })()",
+    )?;
+    page.browser.wait("the file", "document.querySelector('#inputs')?.textContent.includes('data.csv')", 10)?;
+    page.script("import numpy as np\nprint(np.loadtxt('data.csv', delimiter=',').sum())", "")?;
+    page.runs("")?;
+    ensure!(page.text("eager-output")? == "7.0\n", "{}", page.text("eager-output")?);
+    Ok(())
 }
 
 fn leads(page: &mut Page) -> Result<()> {

@@ -10,6 +10,8 @@ const LANES = ["eager", "compiled"];
 const PRESETS = { points: "mlp_points", digits: "digits_mlp", "digits-cnn": "digits_cnn", autoencoder: "autoencoder", addition: "addition_gpt" };
 /** The most output that a pane shows, in characters: the oldest goes first. */
 const SHOWN = 200_000;
+/** The largest file that is taken, in bytes. */
+const LARGEST = 200e6;
 /** Milliseconds without a key until the script is looked through. */
 const PAUSE = 600;
 
@@ -127,6 +129,23 @@ function made(lane, path, bytes) {
   } else $("made").append(figure);
 }
 
+/** Takes files of the visitor: scripts are opened, everything else lies where scripts of this page read it, by its name. */
+async function take(files) {
+  for (const file of files) {
+    if (file.size > LARGEST) notice(`${file.name} is too large: files may have ${size(LARGEST)}.`, true);
+    else if (file.name.endsWith(".py")) await open(file.name, { text: await file.text(), args: "" }, "A script from your files.");
+    else {
+      session.file(`/${file.name}`, new Uint8Array(await file.arrayBuffer()));
+      const item = Object.assign(document.createElement("li"), { id: `input-${file.name}` });
+      const away = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: "×", ariaLabel: `Take ${file.name} away` });
+      away.onclick = () => (session.file(`/${file.name}`, null), item.remove());
+      item.append(Object.assign(document.createElement("code"), { textContent: file.name }), ` ${size(file.size)}`, away);
+      document.getElementById(item.id)?.remove();
+      $("inputs").append(item);
+    }
+  }
+}
+
 function notice(text, error = false) {
   const note = Object.assign(document.createElement("div"), { className: `notice${error ? " error" : ""}` });
   note.append(Object.assign(document.createElement("p"), { textContent: text }));
@@ -240,7 +259,7 @@ function changed() {
 const example = (name) => state.examples.find((e) => `${e.name}.py` === name);
 
 /** Shows a script; an example as it is, or as its draft was left. */
-async function open(name, linked) {
+async function open(name, linked, sentence = "This script came with a link. Read it before you run it.") {
   const known = example(name);
   const original = known ? { text: await (await fetch(`examples/${name}`)).text(), args: "" } : { text: "", args: "" };
   const shown = linked ?? drafts.draft(name) ?? original;
@@ -249,7 +268,7 @@ async function open(name, linked) {
   $("arguments").value = shown.args;
   $("revert").hidden = !known || (shown.text === original.text && shown.args === original.args);
   choices();
-  $("sentence").textContent = linked ? "This script came with a link. Read it before you run it." : known?.sentence ?? "A script of your own.";
+  $("sentence").textContent = linked ? sentence : known?.sentence ?? "A script of your own.";
   if (!linked) drafts.keep(name, drafts.draft(name));
   check();
 }
@@ -323,6 +342,17 @@ async function start() {
     buttons();
   };
   $("share").onclick = share;
+  $("add").onclick = () => $("chooser").click();
+  $("chooser").onchange = (e) => take([...e.target.files]).then(() => (e.target.value = ""));
+  for (const event of ["dragover", "drop"]) {
+    // Before the editor, which would put a file's text into the script.
+    $("main").addEventListener(event, (e) => {
+      if (![...e.dataTransfer.types].includes("Files")) return;
+      e.preventDefault();
+      e.stopPropagation();
+      if (event === "drop") take([...e.dataTransfer.files]);
+    }, true);
+  }
   $("arguments").oninput = changed;
   $("arguments").onkeydown = (e) => { if (e.key === "Enter") run(); };
   $("example").onchange = (e) => {

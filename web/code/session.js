@@ -2,7 +2,7 @@
 // take the page with it.
 
 /** After *Stop* the worker has so many milliseconds to answer. */
-const PATIENCE = 4000;
+const PATIENCE = 5000;
 
 export class Session {
   #worker = null;
