@@ -24,6 +24,8 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("is_leaf", is_leaf),
     Def::new("made_by", made_by),
     Def::new("detach_", detach_in_place),
+    Def::new("adopt", adopt),
+    Def::new("free", free_all),
     Def::new("retain_grad", retain_grad),
     Def::new("retains_grad", retains_grad),
     Def::new("version", version),
@@ -59,7 +61,7 @@ pub(crate) fn note_leaf(vm: &mut Vm, value: &Value) -> Result<(), Exc> {
 }
 
 /// The scalar whose gradient is asked for: a loss, or the product of results with given gradients.
-fn loss_of(output: &Value, gradient: &Value) -> Result<Tensor, Exc> {
+fn loss_of(output: &Value, gradient: &Value, create: bool) -> Result<Tensor, Exc> {
     let t = expect(output, "backward")?;
     let x = t.get()?;
     if !x.is_requires_grad() {
@@ -78,6 +80,8 @@ fn loss_of(output: &Value, gradient: &Value) -> Result<Tensor, Exc> {
                 );
                 return Err(Exc::new(ExcKind::RuntimeError, text));
             }
+            // What the given gradient was computed from takes no part, unless derivatives of derivatives follow.
+            let g = if g.is_requires_grad() && !create { g.detach() } else { g };
             one("sum", &[&one("mul", &[&x, &g], Attrs::new())?], Attrs::new())
         }
     }
@@ -86,7 +90,7 @@ fn loss_of(output: &Value, gradient: &Value) -> Result<Tensor, Exc> {
 /// `backward(tensor, gradient, retain_graph)`: adds to the gradients of all leaves. Gives the leaves that got one.
 fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x, gradient, retain] = args.bind("backward", &["tensor", "gradient", "retain_graph"], 1)?;
-    let loss = loss_of(&x, &gradient)?;
+    let loss = loss_of(&x, &gradient, false)?;
     let found = loss.backward().map_err(raise)?;
     backward_to_results(vm, &loss)?;
     if !retain.is(&Value::bool(true)) {
@@ -177,7 +181,7 @@ fn gradients(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let create = create.is(&Value::bool(true));
     let mut loss: Option<Tensor> = None;
     for (i, output) in outputs.iter().enumerate() {
-        let one_loss = loss_of(output, given.get(i).unwrap_or(&Value::None))?;
+        let one_loss = loss_of(output, given.get(i).unwrap_or(&Value::None), create)?;
         let scalar = one("sum", &[&one_loss], Attrs::new())?;
         loss = Some(match loss {
             None => scalar,
@@ -225,8 +229,12 @@ fn set_grad(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     if let Some(g) = cell(&grad)
         && g.get()?.shape() != t.get()?.shape()
     {
-        let text =
-            format!("assigned grad has data of a different size: expected shape {:?} but got {:?}", t.get()?.shape(), g.get()?.shape());
+        let text = format!(
+            "attempting to assign a gradient of size '{:?}' to a tensor of size '{:?}'. Please ensure that the gradient and the tensor are \
+             the same size",
+            g.get()?.shape(),
+            t.get()?.shape()
+        );
         return Err(Exc::new(ExcKind::RuntimeError, text));
     }
     let old = t.grad.replace(grad);
@@ -268,8 +276,8 @@ fn is_leaf(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 /// The operator that a tensor on the tape is a result of, else `None`.
 fn made_by(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x] = args.exactly::<1>("grad_fn")?;
-    let by = expect(&x, "grad_fn")?.get()?.recorded_by();
-    Ok(by.map_or(Value::None, |name| Value::str(crate::print::backward_name(name))))
+    let value = expect(&x, "grad_fn")?.get()?;
+    Ok(value.recorded_by().map_or(Value::None, |name| Value::str(crate::print::backward_name(name, value.rank()))))
 }
 
 fn detach_in_place(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
@@ -277,6 +285,22 @@ fn detach_in_place(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let t = expect(&x, "detach_")?;
     let value = t.get()?;
     t.rebind(value.detach());
+    Ok(x)
+}
+
+/// `free(tensors)`: nothing goes back through what they were computed from again.
+fn free_all(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [tensors] = args.exactly::<1>("free")?;
+    for x in convert::sequence(&tensors).unwrap_or_default() {
+        free(&expect(&x, "free")?.get()?);
+    }
+    Ok(Value::None)
+}
+
+/// `adopt(x, y)`: x stands where y, of the same value, stands in the differentiation.
+fn adopt(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x, y] = args.exactly::<2>("adopt")?;
+    expect(&x, "adopt")?.rebind(expect(&y, "adopt")?.get()?);
     Ok(x)
 }
 

@@ -10,6 +10,7 @@ use aludel_tensor::{Device, Operand, Tensor, dispatch_on, record};
 
 use crate::cell::{Step, cell, host, type_text};
 use crate::convert;
+use crate::explain;
 use crate::kind::{Kind, narrow};
 use crate::names;
 use crate::state::{self, wrap};
@@ -51,6 +52,7 @@ pub(crate) fn call_value(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> R
 }
 
 fn run(vm: &mut Vm, def: &'static OpDef, bound: &mut Bound) -> Result<Vec<Tensor>, Exc> {
+    explain::refuse(def, &bound.operands, &bound.attrs)?;
     crate::capture::operator(vm, def.name)?;
     let device = match bound.operands.first() {
         Some((t, _)) => t.device().clone(),
@@ -61,7 +63,7 @@ fn run(vm: &mut Vm, def: &'static OpDef, bound: &mut Bound) -> Result<Vec<Tensor
     let attrs = std::mem::take(&mut bound.attrs);
     let result = dispatch_on(&device, def, &list, attrs.clone());
     bound.attrs = attrs;
-    result.map_err(|e| names::explain(def, &bound.operands.iter().map(|(t, _)| t.shape()).collect::<Vec<_>>(), e))
+    result.map_err(|e| explain::explain(def, &bound.operands.iter().map(|(t, _)| t.shape()).collect::<Vec<_>>(), &bound.attrs, e))
 }
 
 // Numbers that change from step to step become operands: inputs of the graph that is recorded, or of a kernel that would else be compiled
@@ -230,7 +232,10 @@ fn bind_one(vm: &mut Vm, name: &str, param: &Param, value: Value, bound: &mut Bo
             operand(param, item, bound)?.then_some(()).ok_or_else(|| wrong(name, param, item))?;
         }
         if bound.operands.is_empty() {
-            return Err(Exc::new(ExcKind::RuntimeError, format!("{name}(): expected a non-empty list of Tensors")));
+            return Err(match name {
+                "cat" => Exc::value("torch.cat(): expected a non-empty list of Tensors"),
+                _ => Exc::new(ExcKind::RuntimeError, format!("{name} expects a non-empty TensorList")),
+            });
         }
         return Ok(());
     }

@@ -167,7 +167,7 @@ impl TensorCell {
     }
 
     /// Whether its view goes through `detach`.
-    fn is_detached_view(&self) -> bool {
+    pub fn is_detached_view(&self) -> bool {
         self.view.borrow().as_ref().is_some_and(|view| view.steps.iter().any(|s| s.def.name == "detach"))
     }
 

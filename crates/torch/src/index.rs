@@ -93,6 +93,7 @@ fn item(vm: &mut Vm, part: &Value) -> Result<Item, Exc> {
 /// Masks become positions, which takes their values; then `go_on` has none.
 fn without_masks(
     vm: &mut Vm,
+    of: &[usize],
     items: Vec<Item>,
     go_on: impl FnOnce(&mut Vm, Vec<Item>) -> Result<Value, Exc> + 'static,
 ) -> Result<Value, Exc> {
@@ -106,6 +107,7 @@ fn without_masks(
     if masks.is_empty() {
         return go_on(vm, items);
     }
+    fitting_masks(of, &items)?;
     read(vm, masks, move |vm, values| {
         let device = state(vm)?.device.clone();
         let mut values = values.into_iter();
@@ -123,6 +125,31 @@ fn without_masks(
         }
         go_on(vm, out)
     })
+}
+
+/// Refuses masks of other sizes than the dimensions that they choose from.
+fn fitting_masks(of: &[usize], items: &[Item]) -> Result<(), Exc> {
+    let width = |item: &Item| match item {
+        Item::New | Item::Rest => 0,
+        Item::Mask(mask) => mask.rank(),
+        _ => 1,
+    };
+    let used: usize = items.iter().map(width).sum();
+    let mut dim = 0;
+    for item in items {
+        if let Item::Mask(mask) = item {
+            let have = mask.shape();
+            if let Some(k) = (0..have.len()).find(|k| of.get(dim + k) != Some(&have[*k]) && dim + k < of.len()) {
+                let text = format!(
+                    "The shape of the mask {have:?} at index {k} does not match the shape of the indexed tensor {of:?} at index {}",
+                    dim + k
+                );
+                return Err(index_error(text));
+            }
+        }
+        dim += if matches!(item, Item::Rest) { of.len().saturating_sub(used) } else { width(item) };
+    }
+    Ok(())
 }
 
 /// For each dimension, where the elements are that are not zero.
@@ -187,6 +214,11 @@ fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
             }
             Item::Rest => dim += rank as i64 - count as i64,
             Item::List(t) => {
+                let n = planned.value.shape()[dim as usize] as i64;
+                let values = t.host_values().unwrap_or_default();
+                if let Some(wrong) = values.iter().map(|v| *v as i64).find(|v| !(-n..n).contains(v)) {
+                    return Err(index_error(format!("index {wrong} is out of bounds for dimension {dim} with size {n}")));
+                }
                 planned.lists.push(t);
                 planned.dims.push(dim);
                 dim += 1;
@@ -305,7 +337,7 @@ pub(crate) fn get(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn get_known(vm: &mut Vm, object: Value, index: &Value) -> Result<Value, Exc> {
     let x = expect(&object, "__getitem__")?.get()?;
     let parts = items(vm, index)?;
-    without_masks(vm, parts, move |vm, parts| {
+    without_masks(vm, &x.shape(), parts, move |vm, parts| {
         let kind = expect(&object, "__getitem__")?.kind();
         let planned = plan(x, parts)?;
         if planned.lists.is_empty() {
@@ -364,7 +396,7 @@ pub(crate) fn set(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 
 fn set_known(vm: &mut Vm, object: Value, index: &Value, value: Value) -> Result<Value, Exc> {
     let target = expect(&object, "__setitem__")?;
-    crate::inplace::check_leaf(target)?;
+    crate::inplace::check_part(target)?;
     let (x, kind) = (target.get()?, target.kind());
     let given = match cell(&value) {
         Some(t) => t.get()?,
@@ -384,7 +416,7 @@ fn set_known(vm: &mut Vm, object: Value, index: &Value, value: Value) -> Result<
     {
         return fill_masked(target, &x, mask, &given);
     }
-    without_masks(vm, parts, move |vm, parts| {
+    without_masks(vm, &x.shape(), parts, move |vm, parts| {
         let planned = plan(x, parts)?;
         if planned.lists.is_empty() {
             let shown = view(vm, &object, planned, kind)?;

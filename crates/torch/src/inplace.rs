@@ -19,10 +19,23 @@ pub(crate) fn call(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<
     Ok(target)
 }
 
+const LEAF: &str = "a leaf Variable that requires grad is being used in an in-place operation.";
+const VIEW_OF_LEAF: &str = "a view of a leaf Variable that requires grad is being used in an in-place operation.";
+
+/// Refuses to change a part of a leaf whose gradient is wanted.
+pub(crate) fn check_part(of: &TensorCell) -> Result<(), Exc> {
+    check_leaf(of).map_err(|_| Exc::new(ExcKind::RuntimeError, VIEW_OF_LEAF))
+}
+
 /// Refuses to change a leaf whose gradient is wanted.
 pub(crate) fn check_leaf(into: &TensorCell) -> Result<(), Exc> {
     if aludel_tensor::is_grad_enabled() && into.get()?.is_leaf() {
-        return Err(Exc::new(ExcKind::RuntimeError, "a leaf Variable that requires grad is being used in an in-place operation."));
+        return Err(Exc::new(ExcKind::RuntimeError, LEAF));
+    }
+    if let Some(base) = into.base()
+        && !into.is_detached_view()
+    {
+        check_part(crate::cell::host(&base)?)?;
     }
     Ok(())
 }
@@ -31,16 +44,7 @@ pub(crate) fn check_leaf(into: &TensorCell) -> Result<(), Exc> {
 pub(crate) fn assign(into: &TensorCell, value: Tensor, kind: Kind) -> Result<(), Exc> {
     let old = into.get()?;
     if kind.category() > into.kind().category() {
-        let name = |k: Kind| match k {
-            Kind::Float64 => "Double",
-            Kind::Float32 => "Float",
-            Kind::Float16 => "Half",
-            Kind::BFloat16 => "BFloat16",
-            Kind::Bool => "Bool",
-            Kind::Int64 => "Long",
-            _ => "Int",
-        };
-        let text = format!("result type {} can't be cast to the desired output type {}", name(kind), name(into.kind()));
+        let text = format!("result type {} can't be cast to the desired output type {}", kind.scalar_type(), into.kind().scalar_type());
         return Err(Exc::new(ExcKind::RuntimeError, text));
     }
     let value = if into.kind() == kind { value } else { narrow(value, into.kind())? };

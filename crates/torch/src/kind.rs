@@ -55,6 +55,38 @@ impl Kind {
         }
     }
 
+    /// The name that PyTorch's errors have for it.
+    pub fn scalar_type(self) -> &'static str {
+        match self {
+            Kind::Bool => "Bool",
+            Kind::UInt8 => "Byte",
+            Kind::Int8 => "Char",
+            Kind::Int16 => "Short",
+            Kind::Int32 => "Int",
+            Kind::Int64 => "Long",
+            Kind::Float16 => "Half",
+            Kind::BFloat16 => "BFloat16",
+            Kind::Float32 => "Float",
+            Kind::Float64 => "Double",
+        }
+    }
+
+    /// The name of its type in C++, as some of PyTorch's errors have it.
+    pub fn c_type(self) -> &'static str {
+        match self {
+            Kind::Bool => "bool",
+            Kind::UInt8 => "unsigned char",
+            Kind::Int8 => "signed char",
+            Kind::Int16 => "short int",
+            Kind::Int32 => "int",
+            Kind::Int64 => "long int",
+            Kind::Float16 => "c10::Half",
+            Kind::BFloat16 => "c10::BFloat16",
+            Kind::Float32 => "float",
+            Kind::Float64 => "double",
+        }
+    }
+
     /// What a device keeps.
     pub fn dtype(self) -> DType {
         match self {

@@ -13,6 +13,7 @@ pub mod check;
 mod convert;
 mod create;
 mod driver;
+mod explain;
 mod index;
 mod inplace;
 mod kind;

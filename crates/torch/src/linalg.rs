@@ -1,68 +1,176 @@
-//! Decompositions of matrices on the host, in f64: what initialisers need of them.
+//! Decompositions of matrices on the host, in f64: `torch.linalg` and `numpy.linalg` are made of them.
 
 use aludel_python::Vm;
 use aludel_python::builtins::Def;
 use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
+use nalgebra::{DMatrix, DVector};
 
 use crate::cell::expect;
 use crate::create;
 use crate::read::read;
 
 /// Functions of `torch._C` about matrices.
-pub(crate) const FUNCTIONS: &[Def] = &[Def::new("orthonormal", orthonormal)];
+pub(crate) const FUNCTIONS: &[Def] = &[Def::new("matrices", matrices)];
 
-/// `orthonormal(a)` of a matrix with at least as many rows as columns: Q of A = Q R, R with a positive diagonal.
-fn orthonormal(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    let [a] = args.exactly::<1>("orthonormal")?;
-    let t = expect(&a, "orthonormal")?;
+/// Values and the sizes of one result.
+type Part = (Vec<f64>, Vec<usize>);
+
+/// `matrices(name, a, b)`: what a decomposition gives of every matrix of a batch; `b` is the right side of `solve`. The first result
+/// is whether it could be computed.
+fn matrices(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [name, a, b] = args.bind("matrices", &["name", "a", "b"], 2)?;
+    let name = name.as_str().unwrap_or_default().to_string();
+    let t = expect(&a, "linalg")?;
     let (value, kind) = (t.get()?.detach(), t.kind());
-    let [rows, columns] = value.shape()[..] else { return Err(Exc::new(ExcKind::RuntimeError, "orthonormal() needs a matrix")) };
-    if rows < columns {
-        return Err(Exc::new(ExcKind::RuntimeError, "orthonormal() needs at least as many rows as columns"));
+    let mut shapes = vec![value.shape()];
+    let mut tensors = vec![value];
+    if let Some(b) = crate::cell::cell(&b) {
+        let b = b.get()?.detach();
+        shapes.push(b.shape());
+        tensors.push(b);
     }
-    read(vm, vec![value], move |vm, values| {
-        let q = gram_schmidt(&values[0], rows, columns);
-        create::from_values(vm, &q, vec![rows, columns], kind)
+    read(vm, tensors, move |vm, values| {
+        let b = values.get(1).map(|v| (v.as_slice(), shapes[1].as_slice()));
+        match batched(&name, &values[0], &shapes[0], b)? {
+            None => Ok(Value::None),
+            Some(parts) => {
+                let made: Result<Vec<Value>, Exc> = parts.into_iter().map(|(v, shape)| create::from_values(vm, &v, shape, kind)).collect();
+                Ok(Value::tuple(made?))
+            }
+        }
     })
 }
 
-/// Gram and Schmidt's process, each column freed twice of those before it: that is enough for f64 (Giraud et al., 2005).
-fn gram_schmidt(a: &[f64], rows: usize, columns: usize) -> Vec<f64> {
-    let mut q: Vec<Vec<f64>> = Vec::with_capacity(columns);
-    for c in 0..columns {
-        let mut v: Vec<f64> = (0..rows).map(|r| a[r * columns + c]).collect();
-        for _ in 0..2 {
-            for u in &q {
-                let dot: f64 = u.iter().zip(&v).map(|(x, y)| x * y).sum();
-                v.iter_mut().zip(u).for_each(|(x, y)| *x -= dot * y);
-            }
-        }
-        let norm = v.iter().map(|x| x * x).sum::<f64>().sqrt();
-        if norm > 0.0 {
-            v.iter_mut().for_each(|x| *x /= norm);
-        }
-        q.push(v);
+/// A decomposition of every matrix of a batch `[.., m, n]`; `None` where one of them has none (it is singular, or not positive).
+/// `b` has the same leading sizes.
+pub(crate) fn batched(name: &str, a: &[f64], shape: &[usize], b: Option<(&[f64], &[usize])>) -> Result<Option<Vec<Part>>, Exc> {
+    let [lead @ .., m, n] = shape else { return Err(Exc::new(ExcKind::RuntimeError, format!("linalg.{name} needs matrices"))) };
+    let (m, n) = (*m, *n);
+    if name != "svd" && name != "qr" && m != n {
+        return Err(Exc::new(
+            ExcKind::RuntimeError,
+            format!("linalg.{name}: A must be batches of square matrices, but they are {m} by {n} matrices"),
+        ));
     }
-    let mut out = vec![0.0; rows * columns];
-    for (c, column) in q.iter().enumerate() {
-        for (r, value) in column.iter().enumerate() {
-            out[r * columns + c] = *value;
+    let count: usize = lead.iter().product();
+    let columns = b.map_or(0, |(_, s)| s.last().copied().unwrap_or(0));
+    if b.is_some_and(|(v, _)| v.len() != count * n * columns) {
+        return Err(Exc::new(ExcKind::RuntimeError, format!("linalg.{name}: incompatible shapes of A and B")));
+    }
+    let mut out: Vec<Part> = Vec::new();
+    for i in 0..count.max(1) {
+        // Of an empty batch only the sizes count.
+        let matrix = if count == 0 { DMatrix::identity(m, n) } else { DMatrix::from_row_slice(m, n, &a[i * m * n..(i + 1) * m * n]) };
+        let right = b.map(|(v, _)| {
+            if count == 0 { DMatrix::zeros(n, columns) } else { DMatrix::from_row_slice(n, columns, &v[i * n * columns..][..n * columns]) }
+        });
+        let Some(parts) = decompose(name, matrix, right)? else { return Ok(None) };
+        if i == 0 {
+            out = parts.iter().map(|(_, s)| (Vec::new(), lead.iter().chain(s).copied().collect())).collect();
+        }
+        if count > 0 {
+            out.iter_mut().zip(parts).for_each(|(all, (one, _))| all.0.extend(one));
         }
     }
-    out
+    Ok(Some(out))
+}
+
+fn decompose(name: &str, a: DMatrix<f64>, b: Option<DMatrix<f64>>) -> Result<Option<Vec<Part>>, Exc> {
+    if a.iter().any(|v| !v.is_finite()) && matches!(name, "svd" | "eigh") {
+        return Ok(None);
+    }
+    Ok(match name {
+        "qr" => Some(qr(a)),
+        "svd" => svd(a),
+        "eigh" => Some(eigh(a)),
+        "inv" => a.try_inverse().map(|x| vec![matrix(&x)]),
+        "solve" => b.and_then(|b| a.lu().solve(&b)).map(|x| vec![matrix(&x)]),
+        "cholesky" => a.cholesky().map(|c| vec![matrix(&c.l())]),
+        "slogdet" => {
+            let lu = a.lu();
+            let diagonal = lu.u().diagonal();
+            let sign = diagonal.iter().fold(lu.p().determinant::<f64>(), |s, v| if *v == 0.0 { 0.0 } else { s * v.signum() });
+            let log: f64 = diagonal.iter().map(|v| v.abs().ln()).sum();
+            Some(vec![(vec![sign], Vec::new()), (vec![log], Vec::new()), (vec![sign * log.exp()], Vec::new())])
+        }
+        other => return Err(Exc::new(ExcKind::NotImplementedError, format!("linalg.{other}"))),
+    })
+}
+
+fn matrix(x: &DMatrix<f64>) -> Part {
+    (x.transpose().as_slice().to_vec(), vec![x.nrows(), x.ncols()])
+}
+
+/// Q and R with LAPACK's signs: a reflection gives its column the sign that its first element did not have, and a column of one
+/// element is not reflected (dgeqrf, dlarfg).
+fn qr(a: DMatrix<f64>) -> Vec<Part> {
+    let (m, n) = a.shape();
+    let k = m.min(n);
+    let qr = a.qr();
+    let (mut q, mut r) = (qr.q(), qr.r());
+    // A reflection's axis has the sign of the column's first element, after reflections that gave their columns positive ones.
+    let axes: Vec<f64> = (0..k).map(|i| qr.qr_internal()[(i, i)]).collect();
+    let mut turned = 1.0;
+    for (i, axis) in axes.into_iter().enumerate() {
+        let first = if axis < 0.0 { -turned } else { turned };
+        let sign = if i + 1 == m { first } else { -first };
+        turned *= if axis < 0.0 { 1.0 } else { -1.0 };
+        q.column_mut(i).scale_mut(sign);
+        r.row_mut(i).scale_mut(sign);
+    }
+    vec![matrix(&q), matrix(&r)]
+}
+
+/// U, the singular values, largest first, and V transposed. The signs of pairs of vectors are free.
+fn svd(a: DMatrix<f64>) -> Option<Vec<Part>> {
+    let svd = a.svd(true, true);
+    let (u, v) = (svd.u?, svd.v_t?);
+    let k = svd.singular_values.len();
+    Some(vec![matrix(&u), (svd.singular_values.as_slice().to_vec(), vec![k]), matrix(&v)])
+}
+
+/// Eigenvalues of a symmetric matrix, smallest first, and their vectors, by its lower triangle.
+fn eigh(a: DMatrix<f64>) -> Vec<Part> {
+    let n = a.nrows();
+    let symmetric = DMatrix::from_fn(n, n, |i, j| if i >= j { a[(i, j)] } else { a[(j, i)] });
+    let found = symmetric.symmetric_eigen();
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|i, j| found.eigenvalues[*i].total_cmp(&found.eigenvalues[*j]));
+    let values = DVector::from_iterator(n, order.iter().map(|i| found.eigenvalues[*i]));
+    let vectors = DMatrix::from_fn(n, n, |i, j| found.eigenvectors[(i, order[j])]);
+    vec![(values.as_slice().to_vec(), vec![n]), matrix(&vectors)]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::gram_schmidt;
+    use super::batched;
+
+    fn product(a: &[f64], b: &[f64], n: usize, k: usize, m: usize) -> Vec<f64> {
+        (0..n * m).map(|i| (0..k).map(|j| a[i / m * k + j] * b[j * m + i % m]).sum()).collect()
+    }
+
+    fn near(a: &[f64], b: &[f64]) -> bool {
+        a.len() == b.len() && a.iter().zip(b).all(|(x, y)| (x - y).abs() < 1e-10)
+    }
 
     #[test]
-    fn columns_are_orthonormal() {
+    fn parts_multiply_to_the_matrix() {
         let a = [2.0, 1.0, -1.0, 3.0, 0.5, 4.0];
-        let q = gram_schmidt(&a, 3, 2);
-        let dot = |i: usize, j: usize| (0..3).map(|r| q[r * 2 + i] * q[r * 2 + j]).sum::<f64>();
-        assert!((dot(0, 0) - 1.0).abs() < 1e-12 && (dot(1, 1) - 1.0).abs() < 1e-12 && dot(0, 1).abs() < 1e-12);
-        // R's diagonal is positive.
-        assert!((0..3).map(|r| q[r * 2] * a[r * 2]).sum::<f64>() > 0.0);
+        let qr = batched("qr", &a, &[3, 2], None).ok().flatten().unwrap_or_default();
+        assert!(near(&product(&qr[0].0, &qr[1].0, 3, 2, 2), &a));
+        // LAPACK's signs: the first column was reflected away from its first element.
+        assert!(qr[1].0[0] < 0.0 && qr[1].0[2] == 0.0);
+        let svd = batched("svd", &a, &[1, 3, 2], None).ok().flatten().unwrap_or_default();
+        let scaled: Vec<f64> = svd[0].0.iter().enumerate().map(|(i, u)| u * svd[1].0[i % 2]).collect();
+        assert!(near(&product(&scaled, &svd[2].0, 3, 2, 2), &a) && svd[1].0[0] > svd[1].0[1] && svd[0].1 == [1, 3, 2]);
+        let s = [4.0, 1.0, 1.0, 3.0];
+        let l = batched("cholesky", &s, &[2, 2], None).ok().flatten().unwrap_or_default();
+        assert!(near(&product(&l[0].0, &[l[0].0[0], l[0].0[2], l[0].0[1], l[0].0[3]], 2, 2, 2), &s));
+        let det = batched("slogdet", &s, &[2, 2], None).ok().flatten().unwrap_or_default();
+        assert!((det[2].0[0] - 11.0).abs() < 1e-10 && det[0].0[0] == 1.0);
+        let x = batched("solve", &s, &[2, 2], Some((&[1.0, 2.0], &[2, 1]))).ok().flatten().unwrap_or_default();
+        assert!(near(&product(&s, &x[0].0, 2, 2, 1), &[1.0, 2.0]));
+        assert!(batched("inv", &[1.0, 2.0, 2.0, 4.0], &[2, 2], None).is_ok_and(|found| found.is_none()), "a singular matrix has none");
+        assert!(batched("inv", &a, &[3, 2], None).is_err(), "only square matrices have inverses");
     }
 }

@@ -45,9 +45,9 @@ fn set_options(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     Ok(Value::None)
 }
 
-/// `repr(tensor)`.
+/// `repr(tensor, made_by)`: `made_by` names the node of the tape where it is not an operator's.
 pub(crate) fn repr(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    let [x] = args.exactly::<1>("__repr__")?;
+    let [x, made_by] = args.bind("__repr__", &["tensor", "made_by"], 1)?;
     let t = expect(&x, "__repr__")?;
     let (value, kind) = (t.get()?, t.kind());
     let (shape, options, default) = (value.shape(), state(vm)?.print, state(vm)?.default_kind);
@@ -63,9 +63,10 @@ pub(crate) fn repr(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         suffixes.push(format!("dtype=torch.{}", kind.name()));
     }
     if value.is_requires_grad() {
-        suffixes.push(match value.recorded_by() {
-            None => "requires_grad=True".to_string(),
-            Some(by) => format!("grad_fn=<{}>", backward_name(by)),
+        suffixes.push(match (made_by.as_str(), value.recorded_by()) {
+            (Some(name), _) => format!("grad_fn=<{name}>"),
+            (None, None) => "requires_grad=True".to_string(),
+            (None, Some(by)) => format!("grad_fn=<{}>", backward_name(by, value.rank())),
         });
     }
     read(vm, vec![value.detach()], move |_, values| {
@@ -205,11 +206,32 @@ fn exponent(v: f64, precision: usize) -> String {
     format!("{mantissa}e{sign}{digits:0>2}")
 }
 
-/// The name of the node that PyTorch's tape has for an operator.
-pub(crate) fn backward_name(operator: &str) -> String {
+/// The name of the node that PyTorch's tape has for an operator with a result of so many dimensions.
+pub(crate) fn backward_name(operator: &str, rank: usize) -> String {
     let known = match operator {
+        "linear" if rank > 2 => "ViewBackward0",
         "linear" => "AddmmBackward0",
-        "matmul" => "MmBackward0",
+        "matmul" => match rank {
+            0 => "DotBackward0",
+            1 => "MvBackward0",
+            2 => "MmBackward0",
+            3 => "BmmBackward0",
+            _ => "UnsafeViewBackward0",
+        },
+        // Along dimensions they are another node than over all elements.
+        "sum" if rank > 0 => "SumBackward1",
+        "mean" if rank > 0 => "MeanBackward1",
+        "prod" if rank > 0 => "ProdBackward1",
+        "max" if rank == 0 => "MaxBackward1",
+        "min" if rank == 0 => "MinBackward1",
+        "chunk" => "SplitBackward0",
+        "normalize" => "DivBackward0",
+        "norm" => "LinalgVectorNormBackward0",
+        "logsigmoid" => "LogSigmoidBackward0",
+        "logsumexp" => "LogsumexpBackward0",
+        "l1_loss" | "triplet_margin_loss" | "cosine_embedding_loss" | "margin_ranking_loss" | "hinge_embedding_loss" if rank == 0 => {
+            "MeanBackward0"
+        }
         "reshape" | "flatten" | "unflatten" => "ViewBackward0",
         "cross_entropy" => "NllLossBackward0",
         "layer_norm" => "NativeLayerNormBackward0",

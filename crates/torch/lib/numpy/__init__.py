@@ -3,6 +3,7 @@
 import _numpy
 from _numpy import ndarray
 from numpy._print import array_repr, array_str, set_printoptions
+from numpy._scalars import Float64, Int64, number as _scalar
 import builtins
 import math
 
@@ -207,7 +208,7 @@ def frombuffer(buffer, dtype=float64, count=-1, offset=0):
 # Element by element.
 def _unary(name):
     def function(x, out=None, where=None, dtype=None):
-        return _numpy.unary(name, x if isinstance(x, (builtins.int, builtins.float)) else _as(x))
+        return _scalar(_numpy.unary(name, x if isinstance(x, (builtins.int, builtins.float)) else _as(x)))
     function.__name__ = name
     return function
 
@@ -277,7 +278,7 @@ def nan_to_num(x, nan=0.0):
 def _reduction(name):
     def function(a, axis=None, dtype=None, out=None, keepdims=False):
         a = _as(a) if dtype is None else _as(a).astype(dtype)
-        return _numpy.reduce(name, a, axis, keepdims, 0)
+        return _scalar(_numpy.reduce(name, a, axis, keepdims, 0))
     function.__name__ = name
     return function
 
@@ -288,19 +289,19 @@ amax, amin = max, min
 
 
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
-    return _numpy.reduce("var", _as(a), axis, keepdims, ddof)
+    return _scalar(_numpy.reduce("var", _as(a), axis, keepdims, ddof))
 
 
 def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
-    return _numpy.reduce("std", _as(a), axis, keepdims, ddof)
+    return _scalar(_numpy.reduce("std", _as(a), axis, keepdims, ddof))
 
 
 def argmax(a, axis=None, out=None, keepdims=False):
-    return _numpy.reduce("argmax", _as(a), axis, keepdims, 0)
+    return _scalar(_numpy.reduce("argmax", _as(a), axis, keepdims, 0))
 
 
 def argmin(a, axis=None, out=None, keepdims=False):
-    return _numpy.reduce("argmin", _as(a), axis, keepdims, 0)
+    return _scalar(_numpy.reduce("argmin", _as(a), axis, keepdims, 0))
 
 
 def average(a, axis=None, weights=None):
@@ -621,7 +622,16 @@ def isscalar(x):
 
 def finfo(kind):
     import torch
-    return torch.finfo(getattr(torch, _name(kind)))
+    return _Limits(torch.finfo(getattr(torch, _name(kind))), _name(kind))
+
+
+class _Limits:
+    """As torch.finfo, with numbers of the type itself."""
+
+    def __init__(self, of, kind):
+        self.bits, self.dtype = of.bits, dtype(kind)
+        for name in ("eps", "max", "min", "tiny", "smallest_normal", "resolution"):
+            setattr(self, name, array(getattr(of, name), kind)[()] if kind != "float64" else Float64(getattr(of, name)))
 
 
 def iinfo(kind):
@@ -670,6 +680,7 @@ def _of(tensor):
 
 from numpy import _methods
 from numpy import linalg, random
+from numpy._more import *
 from numpy._files import genfromtxt, load, loadtxt, memmap, save, savetxt, savez, savez_compressed
 
 bool = bool_

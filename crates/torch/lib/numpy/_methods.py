@@ -2,6 +2,7 @@
 
 import _numpy
 from _numpy import ndarray
+from numpy._scalars import number as _scalar
 import numpy as np
 import builtins
 
@@ -23,7 +24,7 @@ def _size(self):
 
 
 ndarray.size = property(_size)
-ndarray.__getitem__ = lambda self, index: _numpy.getitem(self, index)
+ndarray.__getitem__ = lambda self, index: _scalar(_numpy.getitem(self, index))
 ndarray.__setitem__ = lambda self, index, value: _numpy.setitem(
     self, index, value.numpy() if hasattr(value, "numpy") and not isinstance(value, ndarray) else value)
 ndarray.tolist = lambda self: _numpy.tolist(self)
@@ -49,7 +50,7 @@ ndarray.transpose = lambda self, *axes: _numpy.transpose(self, None if not axes 
 
 def item(self, *index):
     if index:
-        return self[index if len(index) > 1 else index[0]]
+        return _numpy.getitem(self, index if len(index) > 1 else index[0])
     if self.size != 1:
         raise ValueError("can only convert an array of size 1 to a Python scalar")
     return _numpy.tolist(self.reshape(()))
@@ -123,7 +124,7 @@ for _name, _method in (("add", "add"), ("subtract", "sub"), ("multiply", "mul"),
 for _name, _method in (("equal", "eq"), ("not_equal", "ne"), ("less", "lt"), ("less_equal", "le"), ("greater", "gt"),
                        ("greater_equal", "ge")):
     _operator(_name, _method)
-ndarray.__matmul__ = lambda self, other: _numpy.matmul(self, np._as(other))
+ndarray.__matmul__ = lambda self, other: _scalar(_numpy.matmul(self, np._as(other)))
 ndarray.__rmatmul__ = lambda self, other: _numpy.matmul(np._as(other), self)
 ndarray.__neg__ = lambda self: _numpy.unary("negative", self)
 ndarray.__pos__ = lambda self: self

@@ -1,4 +1,4 @@
-"""numpy.random: RandomState's sequences for a seed. The newer generators' are not there."""
+"""numpy.random: the sequences of RandomState and of default_rng for a seed."""
 
 import _numpy
 import builtins
@@ -52,17 +52,172 @@ class RandomState:
         made = _numpy.randint(self._state, low, high, size)
         return made if size is None else made.astype(dtype)
 
+    def _many(self, draw, size, *parameters):
+        """Draws with the algorithms of NumPy's legacy distributions, number by number."""
+        shape = self._shape(size, *parameters)
+        if shape is None:
+            return draw(*parameters)
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        n = math.prod(shape)
+        columns = [np.broadcast_to(np._as(p), shape).reshape(-1).tolist() if isinstance(p, np.ndarray) else [p] * n for p in parameters]
+        return np.array([draw(*values) for values in zip(*columns)] if n else []).reshape(shape)
+
+    def _double(self):
+        return _numpy.draw(self._state, "random", None)
+
+    def _gauss(self):
+        return _numpy.draw(self._state, "normal", None)
+
+    def _gamma(self, shape):
+        # legacy-distributions.c: Johnk's method below one, Marsaglia and Tsang's (2000) above.
+        if shape == 1.0:
+            return _numpy.draw(self._state, "exponential", None)
+        if shape < 1.0:
+            while shape > 0.0:
+                u, v = self._double(), _numpy.draw(self._state, "exponential", None)
+                if u <= 1.0 - shape:
+                    x = u ** (1.0 / shape)
+                    if x <= v:
+                        return x
+                else:
+                    y = -math.log((1 - u) / shape)
+                    x = (1.0 - shape + shape * y) ** (1.0 / shape)
+                    if x <= v + y:
+                        return x
+            return 0.0
+        b = shape - 1.0 / 3.0
+        c = 1.0 / math.sqrt(9.0 * b)
+        while True:
+            x = self._gauss()
+            v = 1.0 + c * x
+            if v <= 0.0:
+                continue
+            v = v * v * v
+            u = self._double()
+            if u < 1.0 - 0.0331 * x * x * x * x or math.log(u) < 0.5 * x * x + b * (1.0 - v + math.log(v)):
+                return b * v
+
+    def _beta(self, a, b):
+        if a <= 1.0 and b <= 1.0:
+            while True:
+                x, y = self._double() ** (1.0 / a), self._double() ** (1.0 / b)
+                if x + y <= 1.0 and x + y > 0.0:
+                    return x / (x + y)
+        x, y = self._gamma(a), self._gamma(b)
+        return x / (x + y)
+
+    def _binomial(self, n, p):
+        if p > 0.5:
+            return n - self._binomial(n, 1.0 - p)
+        if n == 0 or p == 0.0:
+            return 0
+        if n * p > 30.0:
+            raise NotImplementedError("numpy.random.binomial with n * p above 30")
+        q = 1.0 - p
+        first = math.exp(n * math.log(q))
+        bound = builtins.min(n, n * p + 10.0 * math.sqrt(n * p * q + 1))
+        x, px, u = 0, first, self._double()
+        while u > px:
+            x += 1
+            if x > bound:
+                x, px, u = 0, first, self._double()
+            else:
+                u -= px
+                px = ((n - x + 1) * p * px) / (x * q)
+        return x
+
+    def _poisson(self, lam):
+        if lam == 0:
+            return 0
+        if lam < 10:
+            limit, x, product = math.exp(-lam), 0, 1.0
+            while True:
+                product *= self._double()
+                if product <= limit:
+                    return x
+                x += 1
+        # Hormann's transformed rejection (1993).
+        log = math.log(lam)
+        b = 0.931 + 2.53 * math.sqrt(lam)
+        a = -0.059 + 0.02483 * b
+        inverse, vr = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
+        while True:
+            u, v = self._double() - 0.5, self._double()
+            us = 0.5 - builtins.abs(u)
+            k = math.floor((2 * a / us + b) * u + lam + 0.43)
+            if us >= 0.07 and v <= vr:
+                return k
+            if k < 0 or (us < 0.013 and v > us):
+                continue
+            if math.log(v) + math.log(inverse) - math.log(a / (us * us) + b) <= -lam + k * log - math.lgamma(k + 1):
+                return k
+
+    def gamma(self, shape, scale=1.0, size=None):
+        return scale * self._many(self._gamma, size, shape)
+
+    def standard_gamma(self, shape, size=None):
+        return self._many(self._gamma, size, shape)
+
+    def chisquare(self, df, size=None):
+        return 2.0 * self._many(self._gamma, size, df / 2.0)
+
+    def beta(self, a, b, size=None):
+        return self._many(self._beta, size, a, b)
+
     def binomial(self, n, p, size=None):
-        raise NotImplementedError("numpy.random.binomial")
+        return self._many(self._binomial, size, n, p)
+
+    def poisson(self, lam=1.0, size=None):
+        return self._many(self._poisson, size, lam)
+
+    def dirichlet(self, alpha, size=None):
+        alpha = np._as(alpha).tolist()
+        shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
+        rows = []
+        for _ in range(math.prod(shape)):
+            row = [self._gamma(a) for a in alpha]
+            total = math.fsum(row)
+            rows.append([v / total for v in row])
+        return np.array(rows).reshape(shape + (len(alpha),))
+
+    def laplace(self, loc=0.0, scale=1.0, size=None):
+        def draw(loc, scale):
+            while True:
+                u = self._double()
+                if u >= 0.5:
+                    return loc - scale * math.log(2.0 - u - u)
+                if u > 0.0:
+                    return loc + scale * math.log(u + u)
+        return self._many(draw, size, loc, scale)
+
+    def standard_cauchy(self, size=None):
+        return self._many(lambda: self._gauss() / self._gauss(), size)
+
+    def multinomial(self, n, pvals, size=None):
+        def one():
+            left, rest, made = n, 1.0, []
+            for p in pvals[:-1]:
+                made.append(self._binomial(left, p / rest) if left > 0 else 0)
+                left, rest = left - made[-1], rest - p
+            return made + [left]
+        shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
+        return np.array([one() for _ in range(math.prod(shape))]).reshape(shape + (len(pvals),))
+
+    def multivariate_normal(self, mean, cov, size=None, check_valid="warn", tol=1e-8):
+        mean = np._as(mean)
+        shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
+        x = self.standard_normal(shape + (len(mean),)).reshape(-1, len(mean))
+        _, s, vh = np.linalg.svd(np._as(cov))
+        return (mean + x @ (np.sqrt(s)[:, None] * vh)).reshape(shape + (len(mean),))
 
     def permutation(self, x):
         if isinstance(x, int):
-            return _numpy.permutation(self._state, x, False)
+            return _numpy.permutation(self._state, x)
         x = np.array(x)
-        return x[_numpy.permutation(self._state, len(x), True)]
+        return x[_numpy.permutation(self._state, len(x))]
 
     def shuffle(self, x):
-        order = _numpy.permutation(self._state, len(x), True)
+        order = _numpy.permutation(self._state, len(x))
         if isinstance(x, np.ndarray):
             x[...] = x[order]
         else:
@@ -75,10 +230,31 @@ class RandomState:
         p = p.tolist() if hasattr(p, "tolist") else p
         if p is not None and abs(math.fsum(p) - 1) > 1e-8:
             raise ValueError("probabilities do not sum to 1")
-        made = _numpy.choice(self._state, n, size, replace, p)
+        made = _numpy.choice(self._state, n, size, replace) if p is None else self._weighted(n, size, replace, np._as(p))
         if isinstance(a, int):
             return made
         return np.array(a)[made] if isinstance(made, np.ndarray) else a[made]
+
+    def _weighted(self, n, size, replace, p):
+        if len(p) != n:
+            raise ValueError("'a' and 'p' must have same size")
+        shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
+        count = math.prod(shape)
+        if replace:
+            sums = np.cumsum(p)
+            made = np.searchsorted(sums / sums[-1], self.random(count), "right")
+        else:
+            if count > int((p > 0).sum()):
+                raise ValueError("Fewer non-zero entries in p than size")
+            p, found = p.copy(), []
+            while len(found) < count:
+                x = self.random(count - len(found))
+                if found:
+                    p[np.array(found)] = 0
+                sums = np.cumsum(p)
+                found += list(dict.fromkeys(np.searchsorted(sums / sums[-1], x, "right").tolist()))
+            made = np.array(found)
+        return int(made[0]) if size is None else made.reshape(shape)
 
     def get_state(self):
         return self._state
@@ -86,12 +262,61 @@ class RandomState:
 
 _global = RandomState()
 for _name in ("seed random_sample random ranf sample rand randn uniform normal standard_normal exponential lognormal randint permutation "
-              "shuffle choice").split():
+              "shuffle choice gamma standard_gamma chisquare beta binomial poisson dirichlet laplace standard_cauchy multinomial "
+              "multivariate_normal get_state").split():
     globals()[_name] = getattr(_global, _name)
 
 
+class Generator(RandomState):
+    """What `default_rng` gives: other sequences, of PCG64, and names of its own."""
+
+    def __init__(self, seed=None):
+        if seed is not None:
+            words = []
+            for n in [seed] if isinstance(seed, int) else np._as(seed).tolist():
+                if n < 0:
+                    raise ValueError("expected non-negative integer")
+                words.append(n & 0xffffffff)
+                while n > 0xffffffff:
+                    n >>= 32
+                    words.append(n & 0xffffffff)
+            seed = words
+        self._state = _numpy.generator(seed)
+
+    def random(self, size=None, dtype=None):
+        made = _numpy.draw(self._state, "random", size)
+        return made if dtype is None else np._as(made).astype(dtype)
+
+    def standard_normal(self, size=None, dtype=None):
+        made = _numpy.draw(self._state, "normal", size)
+        return made if dtype is None else np._as(made).astype(dtype)
+
+    def integers(self, low, high=None, size=None, dtype=int, endpoint=False):
+        low, high = (0, low) if high is None else (low, high)
+        made = _numpy.randint(self._state, low, high + 1 if endpoint else high, size)
+        return made if size is None else made.astype(dtype)
+
+    def permuted(self, x, axis=None):
+        x = np.array(x)
+        if axis is not None:
+            raise NotImplementedError("numpy.random.Generator.permuted(axis=..)")
+        return x[_numpy.permutation(self._state, len(x))]
+
+    def choice(self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
+        return RandomState.choice(self, a, size, replace, p)
+
+    def spawn(self, n_children):
+        raise NotImplementedError("numpy.random.Generator.spawn")
+
+    def _other(self, *args, **kwargs):
+        raise NotImplementedError("numpy.random.Generator has normal, uniform, integers, permutation, shuffle and choice here")
+
+    gamma = standard_gamma = chisquare = beta = binomial = poisson = dirichlet = laplace = standard_cauchy = multinomial = _other
+    exponential = multivariate_normal = seed = rand = randn = randint = _other
+
+
 def default_rng(seed=None):
-    raise NotImplementedError("numpy.random.default_rng; numpy.random.RandomState(seed) is there")
+    return seed if isinstance(seed, Generator) else Generator(seed)
 
 
 def __getattr__(name):

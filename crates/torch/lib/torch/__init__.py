@@ -63,7 +63,8 @@ class device:
             index = _builtins.int(number)
         if type not in ("cpu", "cuda", "mps", "xpu", "meta", "aludel"):
             raise RuntimeError(
-                "Expected one of cpu, cuda, mps, xpu, meta device type at start of device string: " + type
+                "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, "
+                "hpu, mtia, privateuseone device type at start of device string: " + type
             )
         self.type = type
         self.index = index
@@ -116,12 +117,14 @@ def _parameters(device, dtype):
 
 from torch import _tensor
 from torch._functions import *
+from torch._composites import *
 from torch._functions import _named
 from torch.autograd import no_grad, enable_grad, inference_mode, set_grad_enabled
 from torch._info import finfo, iinfo
-from torch import autograd, nn, optim, utils, amp, func, distributions
+from torch import autograd, linalg, nn, optim, utils, amp, func, distributions, special
 from torch import serialization
 from torch.serialization import load, save
+from torch.func import vmap
 from torch import accelerator, backends, cuda, jit, mps, version, xpu
 from torch.amp import autocast
 from torch._tensor import Generator, default_generator
@@ -132,11 +135,15 @@ def _shape(size):
 
 
 def _made(value, requires_grad):
+    if requires_grad and not value.dtype.is_floating_point:
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     return value.requires_grad_() if requires_grad else value
 
 
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     _place(device)
+    if isinstance(data, str):
+        raise TypeError("new(): invalid data type 'str'")
     if isinstance(data, Tensor):
         made = data.detach().clone()
         if dtype is not None:
@@ -157,7 +164,11 @@ def _numbers(data):
 
 
 def _listed(data):
-    return data.tolist() if hasattr(data, "tolist") else data
+    if hasattr(data, "tolist"):
+        return data.tolist()
+    # Any sequence counts: `deque`, `UserList`, `range`.
+    sequence = not isinstance(data, (list, tuple, str)) and hasattr(data, "__len__") and hasattr(data, "__getitem__")
+    return list(data) if sequence and not isinstance(data, dict) else data
 
 
 def _array(data):
@@ -194,6 +205,7 @@ IntTensor = _of_kind(int32)
 BoolTensor = _of_kind(bool)
 ByteTensor = _of_kind(uint8)
 HalfTensor = _of_kind(float16)
+ShortTensor, CharTensor, BFloat16Tensor = _of_kind(int16), _of_kind(int8), _of_kind(bfloat16)
 
 
 def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, out=None, layout=None):
@@ -382,8 +394,56 @@ def result_type(a, b):
     return (a + b).dtype
 
 
-def can_cast(a, b):
+def can_cast(from_, to):
+    order = lambda kind: 2 if kind.is_floating_point else 0 if kind == bool else 1
+    return order(from_) <= order(to)
+
+
+def tril_indices(row, col, offset=0, *, dtype=int64, device=None):
+    return _C._ops["stack"](_C.nonzero(ones(row, col).tril(offset) != 0)).to(dtype)
+
+
+def triu_indices(row, col, offset=0, *, dtype=int64, device=None):
+    return _C._ops["stack"](_C.nonzero(ones(row, col).triu(offset) != 0)).to(dtype)
+
+
+def combinations(input, r=2, with_replacement=False):
+    import itertools
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = list(choose(_builtins.range(input.shape[0]), r))
+    return input[tensor(places, dtype=int64)] if places else input.new_zeros(0, r)
+
+
+def are_deterministic_algorithms_enabled():
     return True
+
+
+def is_inference_mode_enabled():
+    return False
+
+
+def set_flush_denormal(mode):
+    return False
+
+
+def set_num_interop_threads(n):
+    pass
+
+
+def get_num_interop_threads():
+    return 1
+
+
+def set_default_tensor_type(t):
+    set_default_dtype({"torch.DoubleTensor": float64, "torch.HalfTensor": float16}.get(t, float32))
+
+
+def compiled_with_cxx11_abi():
+    return True
+
+
+def get_autocast_dtype(device_type):
+    return float16 if device_type == "cuda" else bfloat16
 
 
 def set_default_device(device):
@@ -414,10 +474,6 @@ def use_deterministic_algorithms(mode, *, warn_only=False):
     pass
 
 
-def set_grad_enabled_(mode):
-    return set_grad_enabled(mode)
-
-
 def from_numpy(array):
     made = _array(array)
     if made is None:
@@ -430,6 +486,9 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mo
     if model is None:
         return lambda model: model
     return model
+
+
+from torch import profiler, random, testing
 
 
 def __getattr__(name):

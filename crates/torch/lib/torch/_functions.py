@@ -48,8 +48,7 @@ not_equal concat concatenate clip swapaxes swapdims moveaxis row_stack detach ma
 dropout clone nonzero masked_select unique equal allclose isclose numel count_nonzero bincount tensordot median mode kthvalue
 is_nonzero std_mean var_mean block_diag cartesian_prod broadcast_to broadcast_tensors atleast_1d atleast_2d ravel squeeze_ clamp_min
 clamp_max take argwhere aminmax softmax_ dist cosine_embedding_loss typename quantile positive fliplr flipud rot90 vander
-square_ scalar_tensor complex_ addmv ger inner mish_ feature_dropout relu_ column_stack empty_ trapezoid heaviside cumulative_trapezoid
-linalg special fft_""".split()
+square_ scalar_tensor complex_ addmv ger inner mish_ feature_dropout relu_ column_stack empty_ trapezoid heaviside cumulative_trapezoid""".split()
 
 
 class _Named(tuple):
@@ -422,30 +421,6 @@ def softmax(input, dim, dtype=None):
 
 def log_softmax(input, dim, dtype=None):
     return _ops["log_softmax"](input, dim)
-
-
-class linalg:
-    """torch.linalg: what operators of the table give."""
-
-    @staticmethod
-    def norm(A, ord=None, dim=None, keepdim=False):
-        return norm(A, "fro" if ord is None else ord, dim, keepdim)
-
-    @staticmethod
-    def vector_norm(x, ord=2, dim=None, keepdim=False):
-        return _ops["linalg_vector_norm"](x, ord, dim, keepdim)
-
-    @staticmethod
-    def matmul(a, b):
-        return a @ b
-
-
-class special:
-    """torch.special."""
-
-    expit = staticmethod(_ops["sigmoid"])
-    erf = staticmethod(_ops["erf"])
-    xlogy = staticmethod(_ops["xlogy"])
 
 
 __all__ = [_n for _n in dict.fromkeys(__all__) if _n in globals()]

@@ -2,7 +2,7 @@
 
 from torch import _C
 import torch
-from torch import _functions
+from torch import _composites, _functions
 from torch._C import Tensor
 import builtins
 
@@ -87,13 +87,19 @@ Tensor.T = property(_transposed)
 Tensor.mT = property(lambda self: self.transpose(-2, -1))
 Tensor.H = Tensor.mT
 
+def _one(self):
+    if self.numel() != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return _C.item(self)
+
+
 # Values.
 Tensor.item = lambda self: _C.item(self)
 Tensor.tolist = lambda self: _C.tolist(self)
-Tensor.__repr__ = lambda self, **kwargs: _C.repr(self)
-Tensor.__str__ = lambda self: _C.repr(self)
-Tensor.__float__ = lambda self: builtins.float(_C.item(self))
-Tensor.__int__ = lambda self: builtins.int(_C.item(self))
+Tensor.__repr__ = lambda self, **kwargs: _C.repr(self, self.__dict__.get("_made_by"))
+Tensor.__str__ = lambda self: _C.repr(self, self.__dict__.get("_made_by"))
+Tensor.__float__ = lambda self: builtins.float(_one(self))
+Tensor.__int__ = lambda self: builtins.int(_one(self))
 Tensor.__index__ = lambda self: builtins.int(_C.item(self))
 
 
@@ -156,6 +162,11 @@ Tensor.__invert__ = __invert__
 
 
 def __deepcopy__(self, memo):
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
+            "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+            "https://github.com/pytorch/pytorch/pull/103001")
     made = self.detach().clone()
     if type(self) is not Tensor:
         made = _C.make(type(self), made, self.requires_grad)
@@ -346,6 +357,14 @@ kthvalue cummax cummin clamp_min clamp_max take argwhere aminmax tensordot inner
 absolute negative multiply subtract divide true_divide greater greater_equal less less_equal not_equal clip dist softmax log_softmax
 std_mean var_mean is_nonzero heaviside""".split():
     setattr(Tensor, _name, getattr(_functions, _name))
+
+for _name in """det inverse slogdet logdet cholesky matrix_power matrix_exp pinverse qr svd diag_embed diagflat fmax
+fmin deg2rad rad2deg vdot float_power isneginf isposinf signbit sgn logcumsumexp nanmean nansum nanmedian nanquantile cov corrcoef cross
+kron unique_consecutive renorm addr addbmm index_put select_scatter slice_scatter as_strided gcd lcm arccosh arcsinh arctanh arctan2 fix
+hsplit vsplit dsplit""".split():
+    setattr(Tensor, _name, getattr(_composites, _name))
+
+Tensor.arccos, Tensor.arcsin, Tensor.arctan = Tensor.acos, Tensor.asin, Tensor.atan
 
 Tensor.where = lambda self, condition, other: _ops["where"](condition, self, other)
 Tensor.multinomial = lambda self, num_samples, replacement=False, generator=None: _C.multinomial(self, num_samples, replacement, generator)

@@ -2,6 +2,7 @@
 
 mod array;
 mod compute;
+mod generator;
 mod index;
 mod random;
 
@@ -41,6 +42,7 @@ const FUNCTIONS: &[Def] = &[
     Def::new("frombuffer", frombuffer),
     Def::new("tobytes", tobytes),
     Def::new("shares", shares),
+    Def::new("matrices", matrices),
 ];
 
 pub(crate) fn init(vm: &mut Vm) -> Rc<Dict> {
@@ -59,6 +61,19 @@ pub(crate) fn init(vm: &mut Vm) -> Rc<Dict> {
     vm.state.insert("numpy", Box::new(ndarray));
     vm.state.insert("numpy.random", Box::new(state));
     module
+}
+
+/// `matrices(name, a, b)`: what a decomposition gives of every matrix of a batch; `None` where one of them has none.
+fn matrices(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [name, a, b] = args.bind("matrices", &["name", "a", "b"], 2)?;
+    let a = need(&a, "linalg")?;
+    let b = array(&b).map(|b| (b.values(), b.shape.clone()));
+    let right = b.as_ref().map(|(v, s)| (v.as_slice(), s.as_slice()));
+    let found = crate::linalg::batched(name.as_str().unwrap_or_default(), &a.values(), &a.shape, right)?;
+    let Some(parts) = found else { return Ok(Value::None) };
+    let kind = if a.kind == Type::F32 { Type::F32 } else { Type::F64 };
+    let made: Result<Vec<Value>, Exc> = parts.into_iter().map(|(v, shape)| wrap(vm, Array::new(v, shape, kind))).collect();
+    Ok(Value::tuple(made?))
 }
 
 /// An array as an index of a tensor: its values and shape, and whether it is a mask; `None` of anything else.

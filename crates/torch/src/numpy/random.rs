@@ -1,4 +1,4 @@
-//! `numpy.random`: NumPy's own sequences of `RandomState`.
+//! `numpy.random`: NumPy's own sequences of `RandomState` and of `default_rng`.
 
 use aludel_python::Vm;
 use aludel_python::builtins::Def;
@@ -8,12 +8,58 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::array::{Array, Type, count, wrap};
+use super::generator::Generator;
 use crate::convert;
 
-type Shared = RefCell<RandomState>;
+/// Where numbers come from.
+enum Source {
+    Legacy(Box<RandomState>),
+    Generator(Generator),
+}
+
+impl Source {
+    fn double(&mut self) -> f64 {
+        match self {
+            Source::Legacy(r) => r.double(),
+            Source::Generator(r) => r.double(),
+        }
+    }
+
+    fn gauss(&mut self) -> f64 {
+        match self {
+            Source::Legacy(r) => r.gauss(),
+            Source::Generator(r) => r.gauss(),
+        }
+    }
+
+    fn at_most(&mut self, most: u64) -> u64 {
+        match self {
+            Source::Legacy(r) => r.at_most(most),
+            Source::Generator(r) => r.at_most(most),
+        }
+    }
+
+    fn permutation(&mut self, n: usize) -> Vec<usize> {
+        match self {
+            Source::Legacy(r) => r.permutation(n),
+            Source::Generator(r) => r.permutation(n),
+        }
+    }
+
+    fn choice(&mut self, n: usize, count: usize, replace: bool) -> Vec<usize> {
+        match self {
+            Source::Legacy(r) => r.choice(n, count, replace),
+            Source::Generator(r) if !replace => r.choose(n, count),
+            Source::Generator(r) => (0..count).map(|_| r.at_most(n as u64 - 1) as usize).collect(),
+        }
+    }
+}
+
+type Shared = RefCell<Source>;
 
 pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("state", make),
+    Def::new("generator", generator),
     Def::new("draw", draw),
     Def::new("randint", randint),
     Def::new("permutation", permutation),
@@ -42,9 +88,25 @@ fn make(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             }
         }
     };
+    source(vm, Source::Legacy(Box::new(made)))
+}
+
+fn source(vm: &mut Vm, made: Source) -> Result<Value, Exc> {
     let class = vm.state.get("numpy.random").and_then(|s| s.downcast_ref::<Rc<Class>>()).cloned();
     let class = class.ok_or_else(|| Exc::new(ExcKind::ImportError, "numpy is not imported"))?;
     Ok(vm.host_instance(&class, RefCell::new(made)))
+}
+
+/// `generator(words)`: of the seed's words of 32 bits, the low one first; `None` draws them.
+fn generator(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [seed] = args.exactly::<1>("default_rng")?;
+    let words: Vec<u32> = match &seed {
+        Value::None => vec![vm.host.entropy() as u32],
+        seed => convert::ints(seed)
+            .and_then(|v| v.iter().map(|v| u32::try_from(*v).ok()).collect())
+            .ok_or_else(|| Exc::value("expected non-negative integer"))?,
+    };
+    source(vm, Source::Generator(Generator::new(&words)))
 }
 
 fn shape_of(value: &Value) -> Result<Vec<usize>, Exc> {
@@ -75,7 +137,7 @@ fn draw(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let name = name.as_str().unwrap_or_default();
     filled(vm, &size, Type::F64, || match name {
         "normal" => state.borrow_mut().gauss(),
-        "exponential" => state.borrow_mut().exponential(1.0),
+        "exponential" => -(1.0 - state.borrow_mut().double()).ln(),
         _ => state.borrow_mut().double(),
     })
 }
@@ -87,29 +149,22 @@ fn randint(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     if low >= high {
         return Err(Exc::value("low >= high"));
     }
-    filled(vm, &size, Type::I64, || state.borrow_mut().randint(low, high).unwrap_or(low) as f64)
+    let most = high.wrapping_sub(1).wrapping_sub(low) as u64;
+    filled(vm, &size, Type::I64, || low.wrapping_add(state.borrow_mut().at_most(most) as i64) as f64)
 }
 
 /// The order of `n` things.
 fn permutation(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    let [of, n, shuffle] = args.exactly::<3>("permutation")?;
+    let [of, n] = args.exactly::<2>("permutation")?;
     let n = n.to_i64().and_then(|n| usize::try_from(n).ok()).ok_or_else(|| Exc::ty("permutation() needs a count"))?;
     vm.reserve(n * 16)?;
-    let mut state = state(&of)?.borrow_mut();
-    let order = if matches!(shuffle, Value::Bool(b) if b.get()) {
-        let mut order: Vec<usize> = (0..n).collect();
-        state.shuffle(&mut order);
-        order
-    } else {
-        state.permutation(n)
-    };
-    drop(state);
+    let order = state(&of)?.borrow_mut().permutation(n);
     wrap(vm, Array::new(order.into_iter().map(|i| i as f64).collect(), vec![n], Type::I64))
 }
 
-/// `choice(state, n, count, replace, weights)`: which of `n` things.
+/// `choice(state, n, count, replace)`: which of `n` things.
 fn choice(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    let [of, n, size, replace, weights] = args.exactly::<5>("choice")?;
+    let [of, n, size, replace] = args.exactly::<4>("choice")?;
     let shape = shape_of(&size)?;
     let (count, replace) = (count(&shape)?, matches!(replace, Value::Bool(b) if b.get()));
     let n = n.to_i64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0).ok_or_else(|| Exc::value("a must be greater than 0"))?;
@@ -117,19 +172,7 @@ fn choice(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         return Err(Exc::value("Cannot take a larger sample than population when 'replace=False'"));
     }
     let state = state(&of)?;
-    let made = match convert::sequence(&weights) {
-        Some(weights) => {
-            let weights: Vec<f64> = weights.iter().filter_map(Value::to_f64).collect();
-            if weights.len() != n {
-                return Err(Exc::value("'a' and 'p' must have same size"));
-            }
-            if !replace {
-                return Err(Exc::new(ExcKind::NotImplementedError, "numpy.random.choice with probabilities and without replacement"));
-            }
-            state.borrow_mut().weighted_choice(&weights, count)
-        }
-        None => state.borrow_mut().choice(n, count, replace),
-    };
+    let made = state.borrow_mut().choice(n, count, replace);
     if matches!(size, Value::None) {
         return Ok(Value::from(made[0]));
     }

@@ -1,6 +1,7 @@
 """Differentiation: scopes, backward, grad, functions with derivatives of their own."""
 
 from torch import _C
+from torch._C import Tensor
 import functools
 
 
@@ -106,9 +107,15 @@ class _Handle:
 
 
 def _register_hook(tensor, hook, place="_hooks"):
-    if not tensor.is_leaf:
-        raise NotImplementedError("Tensor.register_hook of a tensor that is no leaf")
-    hooks = tensor.__dict__.setdefault(place, {})
+    if not tensor.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    hooks = tensor.__dict__.get(place)
+    if hooks is None:
+        hooks = tensor.__dict__[place] = {}
+        if not tensor.is_leaf:
+            if place == "_after":
+                raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+            function._hooked(tensor, hooks)
     key = len(hooks) + 1
     while key in hooks:
         key += 1
@@ -125,13 +132,13 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None,
          is_grads_batched=False, materialize_grads=False):
-    outputs = outputs if isinstance(outputs, (list, tuple)) else [outputs]
-    inputs = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    outputs = [outputs] if isinstance(outputs, Tensor) else list(outputs)
+    inputs = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     if grad_outputs is None:
         grad_outputs = [None] * len(outputs)
     elif not isinstance(grad_outputs, (list, tuple)):
         grad_outputs = [grad_outputs]
-    if function._cuts:
+    if function._cuts or create_graph and any([g is not None and g.requires_grad for g in grad_outputs]):
         found = function._gradients(list(outputs), list(inputs), list(grad_outputs), create_graph, bool(retain_graph))
     else:
         found = _C.gradients(list(outputs), list(inputs), list(grad_outputs), create_graph, bool(retain_graph))
@@ -141,9 +148,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
                 found[i] = inputs[i].detach() * 0
             elif not allow_unused:
                 raise RuntimeError(
-                    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "
-                    "the desired behavior."
-                )
+                    f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if this "
+                    "is the desired behavior.")
     return tuple(found)
 
 
@@ -167,6 +173,12 @@ class _Detect:
 
 
 detect_anomaly = set_detect_anomaly = _Detect
+
+
+class profiler:
+    """torch.autograd.profiler."""
+
+    from torch.profiler import profile, record_function
 
 
 from torch.autograd import function

@@ -148,6 +148,98 @@ def _through(leaf, name):
     return shown
 
 
+class _Hooked(Function):
+    """The same value; its gradient goes through hooks."""
+
+    @staticmethod
+    def forward(ctx, hooks, x):
+        ctx.hooks = hooks
+        return x.detach()
+
+    @staticmethod
+    def backward(ctx, g):
+        for hook in list(ctx.hooks.values()):
+            changed = hook(g)
+            g = g if changed is None else changed
+        return None, g
+
+
+def _apart(g):
+    """A given gradient for derivatives of derivatives: another leaf of the tape, so that what it was computed from takes no part now,
+    and a cut, so that it does later."""
+    return _Hooked.apply({}, g) if isinstance(g, Tensor) and g.requires_grad else g
+
+
+def _hooked(tensor, hooks):
+    """What is computed from a tensor from now on is computed from a copy whose gradient the hooks see."""
+    name = tensor.grad_fn.name()
+    _C.adopt(tensor, _Hooked.apply(hooks, _C._ops["reshape"](tensor, list(tensor.shape))))
+    tensor._made_by = name
+
+
+class _Seen:
+    """What the hooks of one call of a module know of its gradients."""
+
+    def __init__(self, module):
+        self.module, self.outputs, self.has_inputs = module, None, False
+
+    def inputs(self, gradients):
+        for hook in list(self.module._backward_hooks.values()):
+            changed = hook(self.module, gradients, self.outputs)
+            if changed is not None:
+                gradients = changed if isinstance(changed, tuple) else (changed,)
+        return gradients
+
+
+class BackwardHookFunction(Function):
+    """Tensors that go into a module or come out of it, whose gradients its hooks see."""
+
+    @staticmethod
+    def forward(ctx, seen, into, *tensors):
+        ctx.seen, ctx.into = seen, into
+        ctx.set_materialize_grads(False)
+        return tuple([t.detach() for t in tensors])
+
+    @staticmethod
+    def backward(ctx, *gradients):
+        seen = ctx.seen
+        if ctx.into:
+            gradients = seen.inputs(gradients)
+        else:
+            for hook in list(seen.module._backward_pre_hooks.values()):
+                changed = hook(seen.module, gradients)
+                if changed is not None:
+                    gradients = changed if isinstance(changed, tuple) else (changed,)
+            seen.outputs = gradients
+            if not seen.has_inputs:
+                seen.inputs((None,) * seen.count)
+        return (None, None) + tuple(gradients)
+
+
+def _watched_inputs(module, args):
+    """The arguments of a call whose gradients a module's hooks want, and what the hooks will know."""
+    seen = _Seen(module)
+    places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+    seen.count = len(places)
+    if _C.is_grad_enabled() and any([args[i].requires_grad for i in places]):
+        seen.has_inputs = True
+        args = list(args)
+        for i, made in zip(places, BackwardHookFunction.apply(seen, True, *[args[i] for i in places])):
+            args[i] = made
+    return seen, tuple(args)
+
+
+def _watched_outputs(seen, result):
+    several = isinstance(result, (tuple, list))
+    outputs = list(result) if several else [result]
+    places = [i for i, y in enumerate(outputs) if isinstance(y, Tensor)]
+    if not _C.is_grad_enabled() or not any([outputs[i].requires_grad for i in places]):
+        return result
+    for i, made in zip(places, BackwardHookFunction.apply(seen, False, *[outputs[i] for i in places])):
+        outputs[i] = made
+    return type(result)(outputs) if several else outputs[0]
+
+
 def once_differentiable(function):
     return function
 
@@ -183,10 +275,16 @@ def _gradients(outputs, inputs, grad_outputs, create_graph, retain_graph):
         def run(tensors, gradients, leaves):
             # What is asked for may be what a walk begins with.
             _C.set_grad_enabled(True)
+            gradients = [_apart(g) for g in gradients] if create_graph else gradients
             found = _C.gradients(tensors, leaves, gradients, create_graph, True)
+            walked.extend(tensors)
             _C.set_grad_enabled(bool(create_graph))
             return found
-        return _walk(run, outputs, grad_outputs, inputs, create_graph or retain_graph)
+        walked = []
+        found = _walk(run, outputs, grad_outputs, inputs, create_graph or retain_graph)
+        if not create_graph and not retain_graph:
+            _C.free(walked)
+        return found
     finally:
         _C.set_grad_enabled(before)
 
@@ -208,8 +306,12 @@ def _backward(tensor, gradient, retain_graph):
             found = [leaf.grad for leaf in leaves]
             for leaf, g in zip(leaves, kept):
                 leaf.grad = g
+            walked.extend(tensors)
             return found
+        walked = []
         _walk(run, [tensor], [gradient], [], retain_graph)
+        if not retain_graph:
+            _C.free(walked)
     finally:
         _C.set_grad_enabled(before)
     return reached

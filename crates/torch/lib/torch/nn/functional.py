@@ -181,6 +181,17 @@ def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     return _ops["max_pool2d"](input, kernel_size, stride, padding, dilation, ceil_mode=ceil_mode, return_indices=return_indices)
 
 
+def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False):
+    if not training:
+        return _ops["leaky_relu"](input, (lower + upper) / 2)
+    # PyTorch draws a slope only where the element is not positive.
+    slopes = [1.0] * input.numel()
+    low = _C.nonzero((input.detach() <= 0).reshape(-1))[0].tolist()
+    for at, v in zip(low, _C.values(_C.uniform((len(low),), lower, upper, _C.float64))):
+        slopes[at] = v
+    return input * _C.tensor(slopes, input.dtype).reshape(input.shape)
+
+
 def hardshrink(input, lambd=0.5):
     return _ops["where"](input.abs() > lambd, input, 0.0)
 

@@ -126,7 +126,8 @@ def orthogonal_(tensor, gain=1, generator=None):
     columns = tensor.numel() // rows
     flat = _C.normal((rows, columns), 0.0, 1.0, tensor.dtype, generator)
     # The factor of the decomposition whose other one has a positive diagonal, which makes it unique.
-    q = _C.orthonormal(flat.t() if rows < columns else flat)
+    q, r = _C.matrices("qr", flat.t() if rows < columns else flat)
+    q = q * r.diagonal().sign()
     return tensor.copy_((q.t() if rows < columns else q).reshape(tensor.shape) * gain)
 
 

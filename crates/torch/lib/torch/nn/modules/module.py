@@ -3,6 +3,7 @@
 from collections import OrderedDict, namedtuple
 from torch import _C, _place
 from torch._C import Tensor
+from torch.autograd.function import _watched_inputs, _watched_outputs
 from torch.nn.parameter import Parameter, Buffer
 import itertools
 
@@ -50,13 +51,15 @@ class Module:
         d["_modules"] = {}
         d["_forward_hooks"] = {}
         d["_forward_pre_hooks"] = {}
+        d["_backward_hooks"] = {}
+        d["_backward_pre_hooks"] = {}
 
     def forward(self, *args):
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args, **kwargs):
         d = self.__dict__
-        if not d["_forward_hooks"] and not d["_forward_pre_hooks"]:
+        if not d["_forward_hooks"] and not d["_forward_pre_hooks"] and not d["_backward_hooks"] and not d["_backward_pre_hooks"]:
             return self.forward(*args, **kwargs)
         for hook, with_kwargs in list(d["_forward_pre_hooks"].values()):
             changed = hook(self, args, kwargs) if with_kwargs else hook(self, args)
@@ -65,12 +68,15 @@ class Module:
                     args, kwargs = changed
                 else:
                     args = changed if isinstance(changed, tuple) else (changed,)
+        watched = d["_backward_hooks"] or d["_backward_pre_hooks"]
+        if watched:
+            seen, args = _watched_inputs(self, args)
         result = self.forward(*args, **kwargs)
         for hook, with_kwargs in list(d["_forward_hooks"].values()):
             changed = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
             if changed is not None:
                 result = changed
-        return result
+        return _watched_outputs(seen, result) if watched else result
 
     def __getattr__(self, name):
         d = self.__dict__
@@ -81,16 +87,21 @@ class Module:
                 return d["_modules"][name]
             if name in d["_buffers"]:
                 return d["_buffers"][name]
+            parametrized = d["_modules"].get("parametrizations")
+            if parametrized is not None and name in parametrized:
+                return parametrized[name]()
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name, value):
         d = self.__dict__
         parameters = d.get("_parameters")
-        if isinstance(value, Parameter):
+        if isinstance(value, Parameter) and not self._is_parametrized(name):
             if parameters is None:
                 raise AttributeError("cannot assign parameters before Module.__init__() call")
             self._forget(name, "_parameters")
             parameters[name] = value
+        elif parameters is not None and self._is_parametrized(name):
+            d["_modules"]["parametrizations"][name].right_inverse(value)
         elif isinstance(value, Module):
             if parameters is None:
                 raise AttributeError("cannot assign module before Module.__init__() call")
@@ -117,6 +128,10 @@ class Module:
                 del self.__dict__[kind][name]
                 return
         object.__delattr__(self, name)
+
+    def _is_parametrized(self, name):
+        found = self.__dict__.get("_modules", {}).get("parametrizations")
+        return found is not None and name in found
 
     def _forget(self, name, kept):
         """A name is in one table only; in the one where it stays it keeps its place."""
@@ -159,6 +174,18 @@ class Module:
         key = next(_ids)
         self._forward_pre_hooks[key] = (hook, with_kwargs)
         return _Handle(self._forward_pre_hooks, key)
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        key = next(_ids)
+        self._backward_hooks[key] = hook
+        return _Handle(self._backward_hooks, key)
+
+    register_backward_hook = register_full_backward_hook
+
+    def register_full_backward_pre_hook(self, hook, prepend=False):
+        key = next(_ids)
+        self._backward_pre_hooks[key] = hook
+        return _Handle(self._backward_pre_hooks, key)
 
     def children(self):
         for _, module in self.named_children():
@@ -234,6 +261,8 @@ class Module:
         return out
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
+        if not hasattr(state_dict, "keys"):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         own = self.state_dict(keep_vars=True)
         missing = [key for key in own if key not in state_dict]
         unexpected = [key for key in state_dict if key not in own]
@@ -340,7 +369,8 @@ class Module:
             p.grad = None
 
     def _get_name(self):
-        return type(self).__name__
+        name = type(self).__name__
+        return "Parametrized" + name if "parametrizations" in self.__dict__["_modules"] else name
 
     def extra_repr(self):
         return ""

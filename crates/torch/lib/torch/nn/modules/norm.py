@@ -113,7 +113,7 @@ class GroupNorm(Module):
         super().__init__()
         dtype = _parameters(device, dtype)
         if num_channels % num_groups:
-            raise ValueError("num_channels must be divisible by num_groups")
+            raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         if affine:
             self.weight = Parameter(_full(num_channels, 1.0, dtype))

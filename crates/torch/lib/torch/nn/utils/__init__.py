@@ -97,3 +97,8 @@ def remove_weight_norm(module, name="weight"):
     del module._parameters[name + "_g"], module._parameters[name + "_v"]
     setattr(module, name, Parameter(weight))
     return module
+
+
+from torch.nn.utils import rnn
+from torch.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
+from torch.nn.utils import parametrize

@@ -1,0 +1,388 @@
+"""torch.linalg: decompositions are computed on the host in float64, their derivatives are operators."""
+
+from torch import _C
+from torch._C import Tensor
+from torch._functions import _named
+from torch.autograd.function import Function
+import torch
+
+_ops = _C._ops
+
+
+class LinAlgError(RuntimeError):
+    pass
+
+
+LinAlgError.__module__ = "torch._C"
+LinAlgError.__qualname__ = LinAlgError.__name__ = "_LinAlgError"
+
+
+def _square(name, A):
+    if A.dim() < 2:
+        raise RuntimeError(f"linalg.{name}: The input tensor A must have at least 2 dimensions.")
+    if A.shape[-1] != A.shape[-2]:
+        raise RuntimeError(
+            f"linalg.{name}: A must be batches of square matrices, but they are {A.shape[-2]} by {A.shape[-1]} matrices")
+
+
+def _singular(name, A, what):
+    """PyTorch's error, with the first diagonal element that is zero."""
+    at = A.shape[-1]
+    if A.dim() == 2:
+        for k in range(A.shape[-1]):
+            if matrix_rank(A.detach()[:, :k + 1]).item() <= k:
+                at = k + 1
+                break
+    raise LinAlgError(f"linalg.{name}: The diagonal element {at} is zero, {what} because the input matrix is singular.")
+
+
+class _Inverse(Function):
+    @staticmethod
+    def forward(ctx, A):
+        made = _C.matrices("inv", A)
+        if made is None:
+            _singular("inv", A, "the inversion could not be completed")
+        ctx.save_for_backward(made[0])
+        return made[0]
+
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return -(x.mT @ g @ x.mT)
+
+
+def inv(A):
+    _square("inv", A)
+    return _Inverse.apply(A)
+
+
+class _Solve(Function):
+    @staticmethod
+    def forward(ctx, A, B):
+        made = _C.matrices("solve", A, B)
+        if made is None:
+            raise LinAlgError("torch.linalg.solve: The solver failed because the input matrix is singular.")
+        ctx.save_for_backward(A, made[0])
+        return made[0]
+
+    @staticmethod
+    def backward(ctx, g):
+        A, x = ctx.saved_tensors
+        b = _Solve.apply(A.mT, g)
+        return -(b @ x.mT), b
+
+
+def solve(A, B, *, left=True):
+    _square("solve", A)
+    if not left:
+        return solve(A.mT, B.mT).mT
+    vector = B.dim() == 1 or (B.dim() == A.dim() - 1 and tuple(B.shape) == tuple(A.shape[:-1]))
+    B = B.unsqueeze(-1) if vector else B
+    lead = torch.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+    x = _Solve.apply(A.expand(*lead, *A.shape[-2:]), B.expand(*lead, *B.shape[-2:]))
+    return x.squeeze(-1) if vector else x
+
+
+def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
+    return _ops["linalg_solve_triangular"](A, B, upper=upper, left=left, unitriangular=unitriangular)
+
+
+class _Slogdet(Function):
+    @staticmethod
+    def forward(ctx, A):
+        sign, log, _ = _C.matrices("slogdet", A)
+        ctx.save_for_backward(A)
+        ctx.mark_non_differentiable(sign)
+        return sign, log
+
+    @staticmethod
+    def backward(ctx, _, g):
+        A, = ctx.saved_tensors
+        return g[..., None, None] * inv(A).mT
+
+
+class _Det(Function):
+    @staticmethod
+    def forward(ctx, A):
+        made = _C.matrices("slogdet", A)[2]
+        ctx.save_for_backward(A, made)
+        return made
+
+    @staticmethod
+    def backward(ctx, g):
+        A, made = ctx.saved_tensors
+        return (g * made)[..., None, None] * inv(A).mT
+
+
+def det(A):
+    _square("det", A)
+    return _Det.apply(A)
+
+
+def slogdet(A):
+    _square("slogdet", A)
+    return _named("linalg_slogdet", ("sign", "logabsdet"))(_Slogdet.apply(A))
+
+
+class _Cholesky(Function):
+    @staticmethod
+    def forward(ctx, A):
+        made = _C.matrices("cholesky", A)
+        if made is None:
+            at = A.shape[-1]
+            for k in range(1, A.shape[-1] + 1):
+                if A.dim() == 2 and _C.matrices("cholesky", A[:k, :k]) is None:
+                    at = k
+                    break
+            raise LinAlgError(
+                "linalg.cholesky: The factorization could not be completed because the input is not positive-definite (the leading "
+                f"minor of order {at} is not positive-definite).")
+        ctx.save_for_backward(made[0])
+        return made[0]
+
+    @staticmethod
+    def backward(ctx, g):
+        # I. Murray, Differentiation of the Cholesky decomposition, 2016.
+        low, = ctx.saved_tensors
+        inside = (low.mT @ g).tril()
+        inside = inside - 0.5 * inside * torch.eye(low.shape[-1], dtype=low.dtype)
+        back = _ops["linalg_solve_triangular"](low.mT, inside, upper=True)
+        made = _ops["linalg_solve_triangular"](low.mT, back.mT, upper=True).mT
+        return 0.5 * (made + made.mT)
+
+
+def cholesky(A, *, upper=False):
+    _square("cholesky", A)
+    made = _Cholesky.apply(A)
+    return made.mT if upper else made
+
+
+class _Qr(Function):
+    @staticmethod
+    def forward(ctx, A):
+        q, r = _C.matrices("qr", A)
+        ctx.save_for_backward(q, r)
+        return q, r
+
+    @staticmethod
+    def backward(ctx, gq, gr):
+        q, r = ctx.saved_tensors
+        if r.shape[-1] != r.shape[-2]:
+            raise NotImplementedError("the derivative of torch.linalg.qr of a matrix with more columns than rows")
+        m = r @ gr.mT - gq.mT @ q
+        m = m.tril() + m.tril(-1).mT
+        return _ops["linalg_solve_triangular"](r, (gq + q @ m).mT, upper=True).mT
+
+
+def qr(A, mode="reduced"):
+    q, r = _Qr.apply(A)
+    kind = _named("linalg_qr", ("Q", "R"))
+    if mode == "complete" and A.shape[-2] > A.shape[-1]:
+        raise NotImplementedError("torch.linalg.qr(mode='complete') of a matrix with more rows than columns")
+    return kind((q.new_zeros(0), r)) if mode == "r" else kind((q, r))
+
+
+class _Eigh(Function):
+    @staticmethod
+    def forward(ctx, A):
+        made = _C.matrices("eigh", A)
+        if made is None:
+            raise LinAlgError("linalg.eigh: The algorithm failed to converge because the input matrix contained non-finite values.")
+        ctx.save_for_backward(*made)
+        return made
+
+    @staticmethod
+    def backward(ctx, gw, gv):
+        w, v = ctx.saved_tensors
+        apart = w.unsqueeze(-2) - w.unsqueeze(-1)
+        same = torch.eye(w.shape[-1], dtype=torch.bool)
+        inside = torch.where(same, torch.zeros_like(apart), v.mT @ gv / torch.where(same, torch.ones_like(apart), apart))
+        return v @ (inside + torch.diag_embed(gw)) @ v.mT
+
+
+def eigh(A, UPLO="L"):
+    _square("eigh", A)
+    return _named("linalg_eigh", ("eigenvalues", "eigenvectors"))(_Eigh.apply(A.mT if UPLO == "U" else A))
+
+
+def eigvalsh(A, UPLO="L"):
+    return eigh(A, UPLO)[0]
+
+
+class _Svd(Function):
+    @staticmethod
+    def forward(ctx, A):
+        made = _C.matrices("svd", A)
+        if made is None:
+            raise LinAlgError("linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values.")
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(made[0], made[2])
+        return made
+
+    @staticmethod
+    def backward(ctx, gu, gs, gv):
+        if gu is not None or gv is not None:
+            raise NotImplementedError("the derivative of torch.linalg.svd by its vectors; that of its values is there")
+        u, vh = ctx.saved_tensors
+        return (u * gs.unsqueeze(-2)) @ vh
+
+
+def svd(A, full_matrices=True, *, driver=None):
+    u, s, vh = _Svd.apply(A)
+    if full_matrices and A.shape[-1] != A.shape[-2]:
+        u, vh = _completed(u, A.shape[-2]), _completed(vh.mT, A.shape[-1]).mT
+    return _named("linalg_svd", ("U", "S", "Vh"))((u, s, vh))
+
+
+def _completed(q, n):
+    """Orthonormal columns with others beside them that make a basis."""
+    if q.shape[-1] == n:
+        return q
+    if q.requires_grad or q.dim() > 2:
+        raise NotImplementedError("torch.linalg.svd(full_matrices=True) of batches or with gradients; pass full_matrices=False")
+    rest = torch.eye(n, dtype=q.dtype) - q @ q.mT
+    u, _, _ = _C.matrices("svd", rest)
+    return torch.cat([q, u[:, :n - q.shape[-1]]], 1)
+
+
+def svdvals(A, *, driver=None):
+    return _Svd.apply(A)[1]
+
+
+def _limit(A, s, rtol):
+    rtol = max(A.shape[-2:]) * torch.finfo(A.dtype).eps if rtol is None else rtol
+    return s.amax(-1, keepdim=True) * rtol
+
+
+def matrix_rank(A, *, atol=None, rtol=None, hermitian=False, tol=None):
+    s = svdvals(A.detach())
+    limit = _limit(A, s, rtol) if atol is None and tol is None else (tol if atol is None else atol)
+    return (s > limit).sum(-1)
+
+
+class _Pinv(Function):
+    @staticmethod
+    def forward(ctx, A, rtol):
+        u, s, vh = _C.matrices("svd", A)
+        kept = s > _limit(A, s, rtol)
+        made = (vh.mT * torch.where(kept, 1 / torch.where(kept, s, 1.0), 0.0).unsqueeze(-2)) @ u.mT
+        ctx.save_for_backward(A, made)
+        return made
+
+    @staticmethod
+    def backward(ctx, g):
+        # Golub and Pereyra, 1973.
+        A, p = ctx.saved_tensors
+        rows, columns = torch.eye(A.shape[-2], dtype=A.dtype), torch.eye(A.shape[-1], dtype=A.dtype)
+        gt = g.mT
+        return -(p.mT @ g @ p.mT) + (rows - A @ p) @ gt @ (p @ p.mT) + (p.mT @ p) @ gt @ (columns - p @ A), None
+
+
+def pinv(A, *, atol=None, rtol=None, hermitian=False):
+    return _Pinv.apply(A, rtol)
+
+
+def lstsq(A, B, rcond=None, *, driver=None):
+    vector = B.dim() == 1 and A.dim() == 2
+    b = B.unsqueeze(-1) if vector else B
+    x = pinv(A, rtol=rcond) @ b
+    full = A.dim() == 2 and A.shape[-2] > A.shape[-1] and matrix_rank(A).item() == A.shape[-1]
+    left = (A @ x - b).square().sum(-2) if full else A.new_zeros(0)
+    kind = _named("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
+    return kind((x.squeeze(-1) if vector else x, left, matrix_rank(A), A.new_zeros(0)))
+
+
+def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
+    return _ops["linalg_vector_norm"](x if dtype is None else x.to(dtype), ord, dim, keepdim)
+
+
+def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
+    A = A if dtype is None else A.to(dtype)
+    first, second = [d % A.dim() for d in dim]
+    if ord == "fro":
+        return A.square().sum((first, second), keepdim=keepdim).sqrt()
+    if ord == "nuc" or abs(ord) == 2:
+        s = svdvals(A.movedim((first, second), (-2, -1)))
+        made = s.sum(-1) if ord == "nuc" else s.amax(-1) if ord > 0 else s.amin(-1)
+    else:
+        over, along = (first, second) if abs(ord) == 1 else (second, first)
+        sums = A.abs().sum(over, keepdim=True)
+        made = (sums.amax(along, keepdim=True) if ord > 0 else sums.amin(along, keepdim=True)).squeeze((first, second))
+    if keepdim:
+        for d in sorted((first, second)):
+            made = made.unsqueeze(d)
+    return made
+
+
+def norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
+    if ord is None:
+        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
+    if isinstance(ord, str) or (isinstance(dim, (tuple, list)) and len(dim) == 2) or (dim is None and A.dim() == 2):
+        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    return vector_norm(A, ord, dim, keepdim, dtype=dtype)
+
+
+def cond(A, p=None):
+    if p in (None, 2, -2):
+        s = svdvals(A)
+        return s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0]
+    return matrix_norm(A, p) * matrix_norm(inv(A), p)
+
+
+def matrix_power(A, n):
+    _square("matrix_power", A)
+    if n < 0:
+        A, n = inv(A), -n
+    made = torch.eye(A.shape[-1], dtype=A.dtype).expand(A.shape)
+    while n:
+        made = made @ A if n % 2 else made
+        n //= 2
+        A = A @ A if n else A
+    return made
+
+
+def matrix_exp(A):
+    """Scaled below a norm of 1/2, Taylor's series, squared again (Moler and Van Loan, 2003)."""
+    _square("matrix_exp", A)
+    largest = matrix_norm(A.detach(), 1).amax().item() if A.numel() else 0.0
+    times = 0
+    while largest > 0.5:
+        largest, times = largest / 2, times + 1
+    A = A / 2 ** times
+    made = term = torch.eye(A.shape[-1], dtype=A.dtype).expand(A.shape)
+    for k in range(1, 12):
+        term = term @ A / k
+        made = made + term
+    for _ in range(times):
+        made = made @ made
+    return made
+
+
+def multi_dot(tensors, *, out=None):
+    made = tensors[0]
+    for t in tensors[1:]:
+        made = made @ t
+    return made
+
+
+def matmul(input, other):
+    return input @ other
+
+
+def cross(input, other, *, dim=-1):
+    return torch.cross(input, other, dim=dim)
+
+
+def vecdot(x, y, *, dim=-1):
+    return (x * y).sum(dim)
+
+
+def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
+    return A.diagonal(offset, dim1, dim2)
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(f"module 'torch.linalg' has no attribute '{name}'")
+    known = [n for n in globals() if not n.startswith("_")]
+    raise NotImplementedError(f"torch.linalg.{name} is not there; the nearest name is torch.linalg.{_C.nearest(name, known)}")

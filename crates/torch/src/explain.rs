@@ -1,0 +1,411 @@
+//! What PyTorch refuses, in its words: before an operator runs where the table would take what PyTorch does not, and after an error of
+//! the table, whose own words are others.
+
+use aludel_ir::op::Attr;
+use aludel_ir::{Attrs, OpDef};
+use aludel_python::objects::{Exc, Kind as ExcKind};
+use aludel_tensor::{Error, Tensor};
+
+use crate::kind::Kind;
+
+fn runtime(text: String) -> Exc {
+    Exc::new(ExcKind::RuntimeError, text)
+}
+
+fn index_error(text: String) -> Exc {
+    Exc::new(ExcKind::IndexError, text)
+}
+
+fn shape_text(shape: &[usize]) -> String {
+    let list: Vec<String> = shape.iter().map(usize::to_string).collect();
+    format!("[{}]", list.join(", "))
+}
+
+fn crossed(sizes: &[i64]) -> String {
+    let list: Vec<String> = sizes.iter().map(i64::to_string).collect();
+    list.join(" x ")
+}
+
+/// The sizes of an attribute, one for each of `n` dimensions.
+fn sizes(attrs: &Attrs, name: &str, n: usize, default: i64) -> Option<Vec<i64>> {
+    match attrs.get(name) {
+        None | Some(Attr::None) => Some(vec![default; n]),
+        Some(Attr::Int(v)) => Some(vec![*v; n]),
+        Some(Attr::Ints(v)) if v.len() == 1 => Some(vec![v[0]; n]),
+        Some(Attr::Ints(v)) if v.len() == n => Some(v.clone()),
+        _ => None,
+    }
+}
+
+/// A value of whole numbers that is on the host already and does not lie in the range.
+fn outside(x: &Tensor, range: std::ops::Range<i64>, but: Option<i64>) -> Option<i64> {
+    let values = x.host_values()?;
+    values.iter().map(|v| *v as i64).find(|v| !range.contains(v) && Some(*v) != but)
+}
+
+/// Refuses operands that the row would take, or would refuse in words that do not help.
+pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) -> Result<(), Exc> {
+    let name = def.name;
+    match (name, operands) {
+        ("linear" | "matmul" | "mm" | "bmm", [(_, a), (_, b), ..]) => mixed(name, *a, *b),
+        ("conv1d" | "conv2d" | "conv3d", [(x, _), (w, _), ..]) => convolution(name, &x.shape(), &w.shape(), attrs),
+        ("conv_transpose1d" | "conv_transpose2d" | "conv_transpose3d", [(x, _), (w, _), ..]) => transposed(&x.shape(), &w.shape()),
+        ("cross_entropy" | "nll_loss", [(x, _), (target, kind), ..]) => classes(x, target, *kind, attrs),
+        ("mse_loss" | "l1_loss" | "smooth_l1_loss" | "huber_loss" | "kl_div", _) => reduction(attrs),
+        ("binary_cross_entropy" | "binary_cross_entropy_with_logits", [(x, _), (target, kind), ..]) => {
+            reduction(attrs)?;
+            binary(name, &x.shape(), &target.shape(), *kind)
+        }
+        ("embedding", [(weight, _), (index, kind), ..]) => {
+            if !kind.is_int() {
+                return Err(runtime(format!(
+                    "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got \
+                     torch.{}Tensor instead (while checking arguments for embedding)",
+                    kind.scalar_type()
+                )));
+            }
+            let rows = weight.shape().first().copied().unwrap_or(0) as i64;
+            outside(index, 0..rows, None).map_or(Ok(()), |_| Err(index_error("index out of range in self".into())))
+        }
+        ("gather" | "index_select" | "scatter" | "scatter_add", [(x, _), (index, kind), ..]) => indexed(name, x, index, *kind, attrs),
+        ("one_hot", [(x, kind), ..]) => {
+            if *kind != Kind::Int64 {
+                return Err(runtime("one_hot is only applicable to index tensor of type LongTensor.".into()));
+            }
+            let Some(Attr::Int(n)) = attrs.get("num_classes") else { return Ok(()) };
+            let beyond = *n > 0 && outside(x, 0..*n, None).is_some();
+            if beyond { Err(runtime("Class values must be smaller than num_classes.".into())) } else { Ok(()) }
+        }
+        ("layer_norm", [(x, _), ..]) => normalized(&x.shape(), attrs),
+        ("batch_norm", [(x, _), (mean, _), ..]) if mean.rank() == 1 => channels(&x.shape(), mean.numel(), attrs),
+        ("mean", [(_, kind), ..]) if !kind.is_float() && matches!(attrs.get("dtype"), None | Some(Attr::None)) => Err(Exc::new(
+            ExcKind::NotImplementedError,
+            format!(
+                "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}",
+                kind.scalar_type()
+            ),
+        )),
+        ("neg", [(_, Kind::Bool)]) => Err(Exc::new(
+            ExcKind::NotImplementedError,
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or \
+             `logical_not()` operator instead.",
+        )),
+        ("sub", [(_, Kind::Bool), (_, Kind::Bool)]) => Err(Exc::new(
+            ExcKind::NotImplementedError,
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.",
+        )),
+        ("bitwise_not", [(_, kind)]) if kind.is_float() => {
+            Err(Exc::ty("~ (operator.invert) is only implemented on integer and Boolean-type tensors"))
+        }
+        ("bitwise_and" | "bitwise_or" | "bitwise_xor", [(_, a), ..]) if operands.iter().any(|(_, k)| k.is_float()) => {
+            let kind = operands.iter().map(|(_, k)| *k).fold(*a, Kind::promote);
+            Err(Exc::new(ExcKind::NotImplementedError, format!("\"{name}_cpu\" not implemented for '{}'", kind.scalar_type())))
+        }
+        _ => Ok(()),
+    }
+}
+
+// Factors of a product have one type; under autocast they are cast first.
+fn mixed(name: &str, a: Kind, b: Kind) -> Result<(), Exc> {
+    let apart = a.is_float() != b.is_float() || (a == Kind::Float64) != (b == Kind::Float64);
+    if !apart || aludel_tensor::autocast_dtype().is_some() {
+        return Ok(());
+    }
+    Err(runtime(match name {
+        "linear" => format!("mat1 and mat2 must have the same dtype, but got {} and {}", a.scalar_type(), b.scalar_type()),
+        _ => format!("expected m1 and m2 to have the same dtype, but got: {} != {}", a.c_type(), b.c_type()),
+    }))
+}
+
+fn convolution(name: &str, x: &[usize], w: &[usize], attrs: &Attrs) -> Result<(), Exc> {
+    let n = w.len().saturating_sub(2);
+    if x.len() != n + 1 && x.len() != n + 2 {
+        return Err(runtime(format!(
+            "Expected {}D (unbatched) or {}D (batched) input to {name}, but got input of size: {}",
+            n + 1,
+            n + 2,
+            shape_text(x)
+        )));
+    }
+    let whole: Vec<usize> = if x.len() == n + 1 { std::iter::once(1).chain(x.iter().copied()).collect() } else { x.to_vec() };
+    let groups = sizes(attrs, "groups", 1, 1).map_or(1, |g| g[0].max(1)) as usize;
+    if whole[1] != w[1] * groups {
+        return Err(runtime(format!(
+            "Given groups={groups}, weight of size {}, expected input{} to have {} channels, but got {} channels instead",
+            shape_text(w),
+            shape_text(&whole),
+            w[1] * groups,
+            whole[1]
+        )));
+    }
+    let (Some(padding), Some(dilation)) = (sizes(attrs, "padding", n, 0), sizes(attrs, "dilation", n, 1)) else { return Ok(()) };
+    let padded: Vec<i64> = whole[2..].iter().zip(&padding).map(|(s, p)| *s as i64 + 2 * p).collect();
+    let kernel: Vec<i64> = w[2..].iter().zip(&dilation).map(|(s, d)| d * (*s as i64 - 1) + 1).collect();
+    if padded.iter().zip(&kernel).any(|(p, k)| p < k) {
+        return Err(runtime(format!(
+            "Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel size can't be greater than actual input size",
+            crossed(&padded),
+            crossed(&kernel)
+        )));
+    }
+    Ok(())
+}
+
+fn transposed(x: &[usize], w: &[usize]) -> Result<(), Exc> {
+    let channels = if x.len() + 1 == w.len() { x.first() } else { x.get(1) };
+    if channels == w.first() || channels.is_none() {
+        return Ok(());
+    }
+    Err(runtime(format!(
+        "Given transposed=1, weight of size {}, expected input{} to have {} channels, but got {} channels instead",
+        shape_text(w),
+        shape_text(x),
+        w[0],
+        channels.unwrap_or(&0)
+    )))
+}
+
+fn reduction(attrs: &Attrs) -> Result<(), Exc> {
+    match attrs.get("reduction") {
+        Some(Attr::Str(s)) if !matches!(s.as_str(), "none" | "mean" | "sum" | "batchmean") => {
+            Err(Exc::value(format!("{s} is not a valid value for reduction")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn classes(x: &Tensor, target: &Tensor, kind: Kind, attrs: &Attrs) -> Result<(), Exc> {
+    reduction(attrs)?;
+    let (have, want) = (target.shape(), x.shape());
+    if have == want && kind.is_float() {
+        return Ok(());
+    }
+    if !matches!(kind, Kind::Int64 | Kind::UInt8) {
+        return Err(runtime(format!("expected target dtype to be Long or Byte, but got {}", kind.scalar_type())));
+    }
+    if want.len() == 2 && have.len() > 1 {
+        return Err(runtime("0D or 1D target tensor expected, multi-target not supported".into()));
+    }
+    let count = if want.len() == 1 { want[0] } else { want.get(1).copied().unwrap_or(0) };
+    let ignored = match attrs.get("ignore_index") {
+        Some(Attr::Int(v)) => *v,
+        _ => -100,
+    };
+    let wrong = outside(target, 0..count as i64, Some(ignored));
+    wrong.map_or(Ok(()), |v| Err(index_error(format!("Target {v} is out of bounds."))))
+}
+
+fn binary(name: &str, x: &[usize], target: &[usize], kind: Kind) -> Result<(), Exc> {
+    let logits = name.ends_with("logits");
+    if x != target {
+        let (x, target) = (format!("torch.Size({})", shape_text(x)), format!("torch.Size({})", shape_text(target)));
+        return Err(Exc::value(if logits {
+            format!("Target size ({target}) must be the same as input size ({x})")
+        } else {
+            format!(
+                "Using a target size ({target}) that is different to the input size ({x}) is deprecated. Please ensure they have the same size."
+            )
+        }));
+    }
+    if kind.is_float() {
+        return Ok(());
+    }
+    let found = kind.scalar_type();
+    Err(runtime(if logits {
+        format!("result type Float can't be cast to the desired output type {found}")
+    } else {
+        format!("Found dtype {found} but expected Float")
+    }))
+}
+
+fn indexed(name: &str, x: &Tensor, index: &Tensor, kind: Kind, attrs: &Attrs) -> Result<(), Exc> {
+    if !kind.is_int() {
+        return Err(runtime(format!("{name}(): Expected dtype int32/int64 for index")));
+    }
+    let shape = x.shape();
+    let Some(Attr::Int(dim)) = attrs.get("dim") else { return Ok(()) };
+    let at = if *dim < 0 { *dim + shape.len() as i64 } else { *dim };
+    let Some(n) = usize::try_from(at).ok().and_then(|d| shape.get(d)) else { return Ok(()) };
+    match outside(index, 0..*n as i64, None) {
+        None => Ok(()),
+        Some(_) if name == "index_select" => Err(index_error("index out of range in self".into())),
+        Some(v) => Err(runtime(format!("index {v} is out of bounds for dimension {at} with size {n}"))),
+    }
+}
+
+fn normalized(x: &[usize], attrs: &Attrs) -> Result<(), Exc> {
+    let wanted: Vec<usize> = match attrs.get("normalized_shape") {
+        Some(Attr::Ints(v)) => v.iter().map(|n| *n as usize).collect(),
+        Some(Attr::Int(n)) => vec![*n as usize],
+        Some(Attr::Dims(v)) => v.iter().filter_map(|d| d.as_const()).map(|n| n as usize).collect(),
+        _ => return Ok(()),
+    };
+    if x.ends_with(&wanted) {
+        return Ok(());
+    }
+    let inner = shape_text(&wanted);
+    Err(runtime(format!(
+        "Given normalized_shape={inner}, expected input with shape [*, {}, but got input of size{}",
+        &inner[1..],
+        shape_text(x)
+    )))
+}
+
+fn channels(x: &[usize], mean: usize, attrs: &Attrs) -> Result<(), Exc> {
+    let Some(c) = x.get(1) else { return Ok(()) };
+    if *c != mean {
+        return Err(runtime(format!("running_mean should contain {c} elements not {mean}")));
+    }
+    let training = matches!(attrs.get("training"), Some(Attr::Bool(true)));
+    if training && *c > 0 && x.iter().product::<usize>() == *c {
+        let text = format!("Expected more than 1 value per channel when training, got input size torch.Size({})", shape_text(x));
+        return Err(Exc::value(text));
+    }
+    Ok(())
+}
+
+/// An operator's error in PyTorch's words where shapes are the reason.
+pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: Error) -> Exc {
+    let text = match (def.name, shapes) {
+        ("linear" | "matmul" | "mm" | "bmm" | "dot" | "mv", [a, b, ..]) => product(def.name, a, b),
+        ("reshape", [x]) => {
+            let wanted = match attrs.get("shape") {
+                Some(Attr::Ints(v)) => v.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
+                Some(Attr::Dims(v)) => v.iter().map(|d| format!("{d}")).collect::<Vec<_>>().join(", "),
+                _ => "?".into(),
+            };
+            Some(format!("shape '[{wanted}]' is invalid for input of size {}", x.iter().product::<usize>()))
+        }
+        ("expand", [x]) => expanded(x, attrs),
+        ("permute", [x]) => match attrs.get("dims") {
+            Some(Attr::Ints(dims)) if dims.len() != x.len() => Some(format!(
+                "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of \
+                 dimensions i.e. input.dim() = {} is not equal to len(dims) = {}",
+                x.len(),
+                dims.len()
+            )),
+            _ => None,
+        },
+        ("cat", [first, rest @ ..]) => joined(first, rest, attrs),
+        ("stack", [first, rest @ ..]) => rest.iter().zip(1..).find(|(s, _)| *s != first).map(|(s, i)| {
+            format!(
+                "stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {i}",
+                shape_text(first),
+                shape_text(s)
+            )
+        }),
+        ("max_pool2d" | "avg_pool2d", [x]) => pooled(x, attrs),
+        ("split", [x]) => match (attrs.get("split_size_or_sections"), attrs.get("dim")) {
+            (Some(Attr::Ints(parts)), dim) => {
+                let dim = if let Some(Attr::Int(d)) = dim { *d } else { 0 };
+                let n = usize::try_from(dim).ok().and_then(|d| x.get(d)).copied().unwrap_or(0);
+                Some(format!(
+                    "split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but got \
+                     split_sizes={parts:?}"
+                ))
+            }
+            _ => None,
+        },
+        ("cross_entropy" | "nll_loss", [x, t, ..]) if x.first() != t.first() => {
+            return Exc::value(format!(
+                "Expected input batch_size ({}) to match target batch_size ({}).",
+                x.first().unwrap_or(&0),
+                t.first().unwrap_or(&0)
+            ));
+        }
+        (_, [a, b, ..]) => clash(a, b),
+        _ => None,
+    };
+    match (text, error) {
+        (Some(text), _) => runtime(text),
+        (None, Error::Operator { op, operands, problem, remedy }) if problem.contains("out of range") => {
+            index_error(dimension(&problem, &remedy).unwrap_or_else(|| format!("{op}({operands}): {problem}; {remedy}")))
+        }
+        (None, error) => crate::state::raise(error),
+    }
+}
+
+fn product(name: &str, a: &[usize], b: &[usize]) -> Option<String> {
+    match (name, a, b) {
+        ("linear", [.., k], [n, m]) if k != m => {
+            let rows: usize = a[..a.len() - 1].iter().product();
+            Some(format!("addmm: mat1 and mat2 shapes cannot be multiplied ({rows}x{k} and {m}x{n})"))
+        }
+        ("matmul" | "mm", [n, k], [l, m]) if k != l => Some(format!("mm: mat1 and mat2 shapes cannot be multiplied ({n}x{k} and {l}x{m})")),
+        ("matmul" | "mv", [n, k], [m]) if k != m => Some(format!("size mismatch, got input ({n}), mat ({n}x{k}), vec ({m})")),
+        ("matmul" | "dot", [n], [m]) if n != m => Some(format!(
+            "inconsistent tensor size, expected tensor [{n}] and src [{m}] to have the same number of elements, but got {n} and {m} elements \
+             respectively"
+        )),
+        ("matmul" | "bmm", [lead @ .., _, k], [other @ .., l, _]) if !lead.is_empty() && lead == other && k != l => {
+            let batch: usize = lead.iter().product();
+            Some(format!("Expected size for first two dimensions of batch2 tensor to be: [{batch}, {k}] but got: [{batch}, {l}]."))
+        }
+        _ => clash(a, b),
+    }
+}
+
+fn expanded(x: &[usize], attrs: &Attrs) -> Option<String> {
+    let wanted: Vec<i64> = match attrs.get("shape") {
+        Some(Attr::Ints(v)) => v.clone(),
+        Some(Attr::Dims(v)) => v.iter().filter_map(|d| d.as_const()).collect(),
+        _ => return None,
+    };
+    let extra = wanted.len().checked_sub(x.len())?;
+    let (at, have) = x.iter().enumerate().find(|(i, n)| **n != 1 && wanted[extra + i] != -1 && wanted[extra + i] != **n as i64)?;
+    Some(format!(
+        "The expanded size of the tensor ({}) must match the existing size ({have}) at non-singleton dimension {}.  Target sizes: \
+         {wanted:?}.  Tensor sizes: {}",
+        wanted[extra + at],
+        extra + at,
+        shape_text(x)
+    ))
+}
+
+fn joined(first: &[usize], rest: &[Vec<usize>], attrs: &Attrs) -> Option<String> {
+    let dim = if let Some(Attr::Int(d)) = attrs.get("dim") { *d } else { 0 };
+    let dim = usize::try_from(if dim < 0 { dim + first.len() as i64 } else { dim }).ok()?;
+    for (i, s) in rest.iter().enumerate() {
+        if s.len() != first.len() {
+            return Some(format!("Tensors must have same number of dimensions: got {} and {}", first.len(), s.len()));
+        }
+        if let Some(d) = (0..s.len()).find(|d| *d != dim && s[*d] != first[*d]) {
+            return Some(format!(
+                "Sizes of tensors must match except in dimension {dim}. Expected size {} but got size {} for tensor number {} in the list.",
+                first[d],
+                s[d],
+                i + 1
+            ));
+        }
+    }
+    None
+}
+
+fn pooled(x: &[usize], attrs: &Attrs) -> Option<String> {
+    let [.., c, h, w] = x else { return None };
+    let kernel = sizes(attrs, "kernel_size", 2, 1)?;
+    let (padding, dilation) = (sizes(attrs, "padding", 2, 0)?, sizes(attrs, "dilation", 2, 1)?);
+    let stride = if matches!(attrs.get("stride"), None | Some(Attr::None)) { kernel.clone() } else { sizes(attrs, "stride", 2, 1)? };
+    let size = |n: usize, d: usize| (n as i64 + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1).div_euclid(stride[d].max(1)) + 1;
+    let (oh, ow) = (size(*h, 0), size(*w, 1));
+    (oh < 1 || ow < 1)
+        .then(|| format!("Given input size: ({c}x{h}x{w}). Calculated output size: ({c}x{oh}x{ow}). Output size is too small"))
+}
+
+// "dimension 3 is out of range ..", "use a dimension from -2 to 1".
+fn dimension(problem: &str, remedy: &str) -> Option<String> {
+    let found = problem.strip_prefix("dimension ")?.split(' ').next()?;
+    let (low, high) = remedy.strip_prefix("use a dimension from ")?.split_once(" to ")?;
+    Some(format!("Dimension out of range (expected to be in range of [{low}, {high}], but got {found})"))
+}
+
+// The dimension in which two shapes do not broadcast.
+fn clash(a: &[usize], b: &[usize]) -> Option<String> {
+    let rank = a.len().max(b.len());
+    let size = |s: &[usize], d: usize| (d + s.len()).checked_sub(rank).map_or(1, |i| s[i]);
+    (0..rank)
+        .rev()
+        .map(|d| (d, size(a, d), size(b, d)))
+        .find(|(_, x, y)| x != y && *x != 1 && *y != 1)
+        .map(|(d, x, y)| format!("The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {d}"))
+}
