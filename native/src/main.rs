@@ -53,6 +53,9 @@ enum Command {
     Devices,
     /// Serve the playground and this machine's devices to it.
     Serve(serve::Args),
+    /// One session of a server, which starts this itself.
+    #[command(hide = true)]
+    Worker(serve::worker::Args),
     /// Run every case of directories of PyTorch results.
     #[command(disable_help_flag = true)]
     Oracle {
@@ -88,6 +91,7 @@ fn run(cli: &Cli, output: &Output) -> Result<ExitCode> {
         Some(Command::Explain(args)) => explain::run(args, output).map(|()| ExitCode::SUCCESS),
         Some(Command::Devices) => devices::run(output).map(|()| ExitCode::SUCCESS),
         Some(Command::Serve(args)) => serve::run(args, output).map(|()| ExitCode::SUCCESS),
+        Some(Command::Worker(args)) => serve::worker::run(args),
         Some(Command::Oracle { args }) => oracle(args, output).map(|()| ExitCode::SUCCESS),
     }
 }

@@ -3,6 +3,9 @@
 //! Entries are written to a file of another name and then renamed, so a process that dies leaves no half of one; each carries
 //! its checksum, and one that does not match is made again. A cache that cannot be written is no error: the next run compiles.
 //!
+//! What is found here runs with the user's rights, so nobody else may have put it there: the directories are the user's alone
+//! ([`own`]), and a shared object of another user, or that others may write, is not loaded ([`trusted`]).
+//!
 //! The size is limited: after an entry was added, those that were used longest ago go ([`prune`]). Any number of processes may add, use
 //! and remove entries at once: one that is gone is compiled again, one that is loaded stays usable without its file, and what is
 //! younger than a compilation takes is left alone.
@@ -10,6 +13,7 @@
 use aludel_ir::{Error, Result};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -39,6 +43,38 @@ pub fn limit() -> Result<u64> {
             "give one, such as 512, or 0 for no limit",
         )),
     }
+}
+
+/// Makes a directory of the cache, for its user alone. Errors where it belongs to somebody else: they could plant code that runs here.
+pub fn own(dir: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        let about = std::fs::metadata(dir)?;
+        if about.uid() != rustix::process::geteuid().as_raw() {
+            return Err(std::io::Error::other("it belongs to another user"));
+        }
+        if about.mode() & 0o077 != 0 {
+            std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700))?;
+        }
+        Ok(())
+    }
+    #[cfg(not(unix))]
+    std::fs::create_dir_all(dir)
+}
+
+/// Whether nobody but this user (or the system's) can have written a file.
+pub fn trusted(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        // Of the file itself: what a link names is not what was put here.
+        std::fs::symlink_metadata(path)
+            .is_ok_and(|m| m.is_file() && m.mode() & 0o022 == 0 && [0, rustix::process::geteuid().as_raw()].contains(&m.uid()))
+    }
+    #[cfg(not(unix))]
+    path.is_file()
 }
 
 /// Says that a file of the cache is used, so that it is not among the first to go.
@@ -82,6 +118,20 @@ pub fn prune(dir: &Path, limit: u64) {
     }
 }
 
+/// [`prune`], unless that was done a short while ago: looking through a large directory takes longer than finding what is in it.
+pub fn prune_sometimes(dir: &Path, limit: u64) {
+    let mark = dir.join(".pruned");
+    let age = std::fs::metadata(&mark).and_then(|m| m.modified()).ok().and_then(|t| t.elapsed().ok());
+    // Nothing younger than that would go.
+    if age.is_some_and(|a| a < GRACE / 2) {
+        return;
+    }
+    // Where it cannot be written nothing can be removed either.
+    if std::fs::write(&mark, b"").is_ok() {
+        prune(dir, limit);
+    }
+}
+
 /// The name of an entry: a checksum of the parts that decide its contents.
 pub fn key(parts: &[&[u8]]) -> String {
     let mut hash = Sha256::new();
@@ -103,7 +153,17 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let dir = path.parent().ok_or(std::io::ErrorKind::InvalidInput)?;
     std::fs::create_dir_all(dir)?;
     let temporary = dir.join(format!(".{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
-    let written = std::fs::write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
+    // Of a process of the same number that was killed; never through a link that somebody put there.
+    let _ = std::fs::remove_file(&temporary);
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(&temporary).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    let written = written.and_then(|()| std::fs::rename(&temporary, path));
     if written.is_err() {
         let _ = std::fs::remove_file(&temporary);
     }
@@ -124,31 +184,41 @@ impl Cache {
     /// The entry, if it is there and whole.
     pub fn get(&self, key: &str) -> Option<Vec<u8>> {
         let path = self.dir.as_ref()?.join(key);
-        let mut bytes = std::fs::read(&path).ok()?;
-        let content = bytes.len().checked_sub(SUM)?;
-        let sum = Sha256::digest(&bytes[..content]);
-        if sum[..] != bytes[content..] {
-            return None;
-        }
-        bytes.truncate(content);
+        let bytes = unsealed(std::fs::read(&path).ok()?)?;
         touch(&path);
         Some(bytes)
     }
 
     pub fn put(&self, key: &str, content: &[u8]) {
         let Some(dir) = &self.dir else { return };
-        let mut bytes = content.to_vec();
-        bytes.extend_from_slice(&Sha256::digest(content));
         // See above: without it the next run compiles.
-        let _ = write_whole(&dir.join(key), &bytes);
+        let _ = write_whole(&dir.join(key), &sealed(content.to_vec()));
         if let Ok(limit) = limit() {
-            prune(dir, limit);
+            prune_sometimes(dir, limit);
         }
     }
 }
 
 /// Bytes of the checksum at an entry's end.
 const SUM: usize = 32;
+
+/// Bytes with their checksum at the end.
+pub fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let sum = Sha256::digest(&bytes);
+    bytes.extend_from_slice(&sum);
+    bytes
+}
+
+/// What was sealed, if nothing of it has changed.
+pub fn unsealed(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
+    let content = bytes.len().checked_sub(SUM)?;
+    let sum = Sha256::digest(&bytes[..content]);
+    if sum[..] != bytes[content..] {
+        return None;
+    }
+    bytes.truncate(content);
+    Some(bytes)
+}
 
 #[cfg(test)]
 mod tests {

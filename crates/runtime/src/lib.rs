@@ -35,6 +35,8 @@ mod memory;
 #[cfg(feature = "wgpu")]
 pub mod wgpu;
 
+#[cfg(all(any(feature = "wgpu", feature = "cpu", feature = "cuda"), not(target_arch = "wasm32")))]
+pub use self::cache::directory as cache_directory;
 #[cfg(all(feature = "cpu", not(target_arch = "wasm32")))]
 pub use self::cpu::CpuExecutor;
 #[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]

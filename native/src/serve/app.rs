@@ -14,22 +14,26 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
-use tower_http::cors::{AllowOrigin, CorsLayer};
+use tower_http::cors::{AllowOrigin, AllowPrivateNetwork, CorsLayer};
 use tower_http::services::ServeDir;
 use tower_http::set_header::SetResponseHeaderLayer;
 
 /// All routes. Pages that the site refers to are looked up in its directory.
 pub fn routes(server: Arc<Server>, site: &Path) -> Router {
-    let origins = server.clone();
-    let cors =
-        CorsLayer::new().allow_methods([Method::GET]).allow_headers([header::AUTHORIZATION]).allow_private_network(true).allow_origin(
-            AllowOrigin::predicate(move |origin, request| {
-                let host = request.headers.get(header::HOST).and_then(|h| h.to_str().ok());
-                origin.to_str().is_ok_and(|o| origins.origins.allows(o, host))
-            }),
-        );
+    let allowed = |server: Arc<Server>| {
+        move |origin: &HeaderValue, request: &axum::http::request::Parts| {
+            let host = request.headers.get(header::HOST).and_then(|h| h.to_str().ok());
+            origin.to_str().is_ok_and(|o| server.origins.allows(o, host))
+        }
+    };
+    let cors = CorsLayer::new()
+        .allow_methods([Method::GET])
+        .allow_headers([header::AUTHORIZATION])
+        .allow_private_network(AllowPrivateNetwork::predicate(allowed(server.clone())))
+        .allow_origin(AllowOrigin::predicate(allowed(server.clone())));
     let header =
         |name: header::HeaderName, value: &'static str| SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value));
+    let framing = framing(&server);
     let router = Router::new()
         .route("/api/server", get(describe))
         .route("/healthz", get(|| async { "ok\n" }))
@@ -48,7 +52,16 @@ pub fn routes(server: Arc<Server>, site: &Path) -> Router {
         .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header(header::CACHE_CONTROL, "no-cache"))
         .layer(header(header::REFERRER_POLICY, "no-referrer"))
+        .layer(SetResponseHeaderLayer::if_not_present(header::CONTENT_SECURITY_POLICY, framing))
         .with_state(server)
+}
+
+/// Who may show the page within theirs: whose pages may connect, too.
+fn framing(server: &Server) -> HeaderValue {
+    let mut text = "frame-ancestors 'self' http://localhost:* http://127.0.0.1:*".to_string();
+    server.origins.listed().for_each(|o| text += &format!(" {o}"));
+    text += "; object-src 'none'; base-uri 'self'";
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("frame-ancestors 'self'"))
 }
 
 fn missing(site: &Path) -> String {
@@ -85,8 +98,13 @@ async fn describe(State(server): State<Arc<Server>>) -> Json<serde_json::Value> 
     }))
 }
 
-async fn ready(State(server): State<Arc<Server>>) -> (StatusCode, &'static str) {
-    if server.is_ready() { (StatusCode::OK, "ready\n") } else { (StatusCode::SERVICE_UNAVAILABLE, "not ready\n") }
+async fn ready(State(server): State<Arc<Server>>) -> (StatusCode, String) {
+    let troubles = server.troubles();
+    if troubles.is_empty() {
+        (StatusCode::OK, "ready\n".into())
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, format!("not ready\n{}\n", troubles.join("\n")))
+    }
 }
 
 /// With a token, only for those who have it: `Authorization: Bearer TOKEN`.
@@ -96,8 +114,7 @@ async fn metrics(State(server): State<Arc<Server>>, headers: HeaderMap) -> Respo
         server.refused("token");
         return (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], "a token is needed\n").into_response();
     }
-    let (running, paused) = server.census();
-    match server.metrics.text(&server.workers, running, paused, server.is_ready()) {
+    match server.metrics.text(&server) {
         Ok(text) => ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response(),
         Err(e) => (StatusCode::INTERNAL_SERVER_ERROR, e).into_response(),
     }

@@ -1,5 +1,6 @@
 //! Arguments of `aludel serve`, and what is asked of them before anything starts.
 
+use super::process::Terms;
 use aludel::{Error, Result};
 use aludel_protocol::remote;
 use std::net::{IpAddr, Ipv4Addr};
@@ -50,6 +51,9 @@ pub struct Args {
     /// Offer these devices only (cpu, cuda:0, ..); may be repeated. All that are found otherwise.
     #[arg(long = "device", value_name = "DEVICE")]
     pub devices: Vec<String>,
+    /// Run sessions without a sandbox, where the kernel has one that does not work.
+    #[arg(long)]
+    pub no_sandbox: bool,
     #[command(flatten)]
     pub limits: LimitArgs,
 }
@@ -70,9 +74,15 @@ pub struct LimitArgs {
     /// MiB of everything that a step computes.
     #[arg(long, default_value_t = 16384, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     pub max_memory: u64,
-    /// Billions of floating-point operations of one step: a step is not interrupted.
+    /// Billions of floating-point operations of one step: those that could never end are refused before they begin.
     #[arg(long, default_value_t = 20_000, value_name = "GFLOP", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub max_step: u64,
+    /// Seconds of a device's time that one step may take.
+    #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub max_step_seconds: u64,
+    /// MiB of all messages that are on their way to and from clients.
+    #[arg(long, default_value_t = 2048, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    pub max_messages: u64,
     /// Steps of a session.
     #[arg(long, default_value_t = 100_000_000, value_name = "N")]
     pub max_steps: u64,
@@ -97,11 +107,13 @@ pub struct LimitArgs {
 }
 
 /// The bounds in the units in which they are compared.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Bounds {
     pub wire: remote::Limits,
     pub memory_bytes: u64,
     pub step_flops: u64,
+    pub step: Duration,
+    pub messages_bytes: u64,
     pub all_sessions: usize,
     pub connections: usize,
     pub client_connections: usize,
@@ -121,6 +133,8 @@ impl LimitArgs {
             },
             memory_bytes: self.max_memory << 20,
             step_flops: self.max_step.saturating_mul(1_000_000_000),
+            step: Duration::from_secs(self.max_step_seconds),
+            messages_bytes: self.max_messages << 20,
             all_sessions: usize::try_from(self.max_sessions).unwrap_or(usize::MAX),
             connections: self.max_connections,
             client_connections: self.client_connections,
@@ -132,6 +146,19 @@ impl LimitArgs {
 impl Args {
     pub fn logs_json(&self) -> bool {
         self.log_format == LogFormat::Json
+    }
+
+    /// What every session's worker gets: what a step may take, its tensors as they came, as words and on the device, and room for the
+    /// compiler; no more than the machine has.
+    pub fn terms(&self) -> Terms {
+        let bounds = self.limits.bounds();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+        // Reserved, not used: the stack of the compiler's passes, and the arenas that the allocator keeps for threads.
+        let reserved = (3 << 30) + threads * (128 << 20);
+        let asked = bounds.memory_bytes.saturating_add(bounds.wire.tensor_bytes.saturating_mul(4));
+        let memory = asked.min(physical_memory().unwrap_or(u64::MAX)).saturating_add(reserved);
+        let message = bounds.wire.tensor_bytes.saturating_add(bounds.wire.message_bytes).saturating_add(64 << 20);
+        Terms { memory, message, unconfined: self.no_sandbox }
     }
 
     /// Errors when the server would be open to strangers, or an argument makes no sense.
@@ -150,6 +177,13 @@ impl Args {
             _ => Ok(()),
         }
     }
+}
+
+/// Bytes of memory of this machine, as Linux tells it.
+fn physical_memory() -> Option<u64> {
+    let told = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = told.lines().find_map(|l| l.strip_prefix("MemTotal:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// Shorter secrets can be tried out.

@@ -1,26 +1,39 @@
-//! A stream of which little is read until its sender is known.
+//! A stream of which no more is read than there is memory for.
 //!
 //! A WebSocket's messages may be large, and are gathered in memory before anybody sees them. Strangers must not fill the memory: until a
-//! connection has introduced itself only so many bytes are taken from the network.
+//! connection has introduced itself only so many bytes are taken from the network. After that each message takes a share of the
+//! [budget](super::budget) when its frames are announced (RFC 6455, section 5.2), before there is memory for them, and keeps it until it
+//! was dealt with; where nothing is left the connection ends and says so.
 
+use super::budget::{Budget, Share};
+use super::session::lock;
 use std::io;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Bytes that a stranger may send: a greeting is much smaller.
 const BEFORE: usize = 16 << 10;
+/// Messages up to this size are not counted.
+const SMALL: u64 = 64 << 10;
+/// So much is read at once.
+const PIECE: usize = 64 << 10;
+/// A message is in memory as it came, decoded, and on its way to its worker.
+const COPIES: u64 = 3;
 
-/// Opens the gate.
+/// Opens the gate, and knows what came through.
 #[derive(Clone, Default)]
 pub struct Key(Arc<State>);
 
 #[derive(Default)]
 struct State {
     open: AtomicBool,
-    read: AtomicUsize,
+    read: AtomicU64,
+    /// There was no memory for a message.
+    starved: AtomicBool,
+    shares: Mutex<Vec<Share>>,
     waiting: Mutex<Option<Waker>>,
 }
 
@@ -28,45 +41,89 @@ impl Key {
     /// From now on everything is read.
     pub fn open(&self) {
         self.0.open.store(true, Ordering::Release);
-        if let Some(waker) = super::session::lock(&self.0.waiting).take() {
+        if let Some(waker) = lock(&self.0.waiting).take() {
             waker.wake();
         }
+    }
+
+    /// Bytes that were read.
+    pub fn read(&self) -> u64 {
+        self.0.read.load(Ordering::Relaxed)
+    }
+
+    pub fn is_starved(&self) -> bool {
+        self.0.starved.load(Ordering::Relaxed)
+    }
+
+    /// A message is complete: its part of the budget, for as long as it is in memory.
+    pub fn taken(&self) -> Vec<Share> {
+        std::mem::take(&mut *lock(&self.0.shares))
     }
 }
 
 pub struct Gate<S> {
     inner: S,
     state: Arc<State>,
+    budget: Budget,
+    frames: Frames,
+    /// Bytes announced of the message that is arriving.
+    message: u64,
 }
 
 impl<S> Gate<S> {
-    pub fn new(inner: S) -> (Gate<S>, Key) {
+    pub fn new(inner: S, budget: Budget) -> (Gate<S>, Key) {
         let key = Key::default();
-        (Gate { inner, state: key.0.clone() }, key)
+        (Gate { inner, state: key.0.clone(), budget, frames: Frames::default(), message: 0 }, key)
+    }
+
+    /// Takes what the frames in these bytes announce from the budget.
+    fn weigh(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut announced = Vec::new();
+        self.frames.read(bytes, &mut announced);
+        for frame in announced.into_iter().filter(|f| f.data) {
+            if frame.first {
+                self.message = 0;
+            }
+            let before = self.message;
+            self.message = self.message.saturating_add(frame.length);
+            if self.message <= SMALL {
+                continue;
+            }
+            // What was not counted yet comes with it.
+            let length = if before <= SMALL { self.message } else { frame.length };
+            let Some(share) = self.budget.take(length.saturating_mul(COPIES)) else {
+                self.state.starved.store(true, Ordering::Relaxed);
+                return Err(io::Error::other("no memory for a message"));
+            };
+            lock(&self.state.shares).push(share);
+        }
+        Ok(())
     }
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Gate<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        if self.state.open.load(Ordering::Acquire) {
-            return Pin::new(&mut self.inner).poll_read(cx, buf);
-        }
-        let left = BEFORE.saturating_sub(self.state.read.load(Ordering::Relaxed)).min(buf.remaining());
-        if left == 0 {
-            *super::session::lock(&self.state.waiting) = Some(cx.waker().clone());
+        let open = self.state.open.load(Ordering::Acquire);
+        let read = self.state.read.load(Ordering::Relaxed);
+        let most = if open { buf.remaining() } else { BEFORE.saturating_sub(read as usize).min(buf.remaining()) };
+        if most == 0 && !open {
+            *lock(&self.state.waiting) = Some(cx.waker().clone());
             // It may have been opened in between.
             if self.state.open.load(Ordering::Acquire) {
                 cx.waker().wake_by_ref();
             }
             return Poll::Pending;
         }
-        let mut part = vec![0; left];
-        let mut part = ReadBuf::new(&mut part);
-        let polled = Pin::new(&mut self.inner).poll_read(cx, &mut part);
-        if let Poll::Ready(Ok(())) = polled {
-            self.state.read.fetch_add(part.filled().len(), Ordering::Relaxed);
-            buf.put_slice(part.filled());
+        // Weighed before it is handed on: what there is no memory for does not get through.
+        let mut piece = vec![0; most.min(PIECE)];
+        let mut piece = ReadBuf::new(&mut piece);
+        let polled = Pin::new(&mut self.inner).poll_read(cx, &mut piece);
+        let arrived = piece.filled();
+        self.state.read.fetch_add(arrived.len() as u64, Ordering::Relaxed);
+        if let Err(e) = self.weigh(arrived) {
+            return Poll::Ready(Err(e));
         }
+        buf.put_slice(arrived);
         polled
     }
 }
@@ -82,5 +139,118 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Gate<S> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.inner).poll_shutdown(cx)
+    }
+}
+
+/// Finds the frames of a client in its bytes, which come in any pieces.
+#[derive(Default)]
+struct Frames {
+    head: Vec<u8>,
+    /// Bytes of the present frame that are still to come.
+    left: u64,
+}
+
+/// What a frame's head says.
+#[derive(Debug, PartialEq)]
+struct Announced {
+    /// Part of a message, not a ping or the like.
+    data: bool,
+    /// Its message's first.
+    first: bool,
+    length: u64,
+}
+
+impl Frames {
+    fn read(&mut self, mut bytes: &[u8], announced: &mut Vec<Announced>) {
+        while let Some((byte, rest)) = bytes.split_first() {
+            if self.left > 0 {
+                let n = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
+                self.left -= n as u64;
+                bytes = &bytes[n..];
+                continue;
+            }
+            self.head.push(*byte);
+            bytes = rest;
+            let Some((size, length)) = parse(&self.head) else { continue };
+            if self.head.len() == size {
+                let code = self.head[0] & 0x0f;
+                announced.push(Announced { data: code < 8, first: code != 0, length });
+                self.head.clear();
+                self.left = length;
+            }
+        }
+    }
+}
+
+/// The size of a frame's head and the length of what follows; `None` while too little of it is there.
+fn parse(head: &[u8]) -> Option<(usize, u64)> {
+    let second = *head.get(1)?;
+    let mask = if second & 0x80 != 0 { 4 } else { 0 };
+    let number = |n: usize| head.get(2..2 + n).map(|b| b.iter().fold(0, |v, b| v << 8 | u64::from(*b)));
+    match second & 0x7f {
+        126 => Some((4 + mask, number(2)?)),
+        127 => Some((10 + mask, number(8)?)),
+        n => Some((2 + mask, u64::from(n))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(code: u8, length: u64) -> Vec<u8> {
+        let mut out = vec![code];
+        match length {
+            0..126 => out.push(0x80 | length as u8),
+            126..65536 => {
+                out.push(0x80 | 126);
+                out.extend((length as u16).to_be_bytes());
+            }
+            _ => {
+                out.push(0x80 | 127);
+                out.extend(length.to_be_bytes());
+            }
+        }
+        out.extend([1, 2, 3, 4]);
+        out.resize(out.len() + length as usize, 0x81);
+        out
+    }
+
+    #[test]
+    fn frames_are_found_in_any_pieces() {
+        let bytes = [frame(0x82, 5), frame(0x89, 125), frame(0x02, 300), frame(0x80, 70_000), frame(0x82, 0)].concat();
+        let told = |code: u8, length| Announced { data: code & 0x0f < 8, first: code & 0x0f != 0, length };
+        let want = [told(0x82, 5), told(0x89, 125), told(0x02, 300), told(0x80, 70_000), told(0x82, 0)];
+        for piece in [1, 2, 3, 7, 1000, bytes.len()] {
+            let (mut frames, mut got) = (Frames::default(), Vec::new());
+            bytes.chunks(piece).for_each(|c| frames.read(c, &mut got));
+            assert_eq!(got, want, "pieces of {piece}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_announced_is_taken_from_the_budget() {
+        use tokio::io::AsyncReadExt;
+        let budget = Budget::new(1 << 20);
+        let small = frame(0x82, 1000);
+        let (mut gate, key) = Gate::new(&small[..], budget.clone());
+        key.open();
+        gate.read_to_end(&mut Vec::new()).await.unwrap();
+        assert_eq!(budget.taken(), 0, "small ones are not counted");
+        // Before a byte of it is there.
+        let large = [frame(0x02, 60 << 10), frame(0x80, 100 << 10)].concat();
+        let head = &large[..(60 << 10) + 8 + 14];
+        let (mut gate, key) = Gate::new(head, budget.clone());
+        key.open();
+        gate.read_to_end(&mut Vec::new()).await.unwrap();
+        assert_eq!(budget.taken(), 3 * (160 << 10));
+        let (mut other, second) = Gate::new(&large[..], budget.clone());
+        second.open();
+        other.read_to_end(&mut Vec::new()).await.unwrap();
+        let (mut third, key3) = Gate::new(head, budget.clone());
+        key3.open();
+        assert!(third.read_to_end(&mut Vec::new()).await.is_err() && key3.is_starved());
+        drop((key.taken(), second.taken()));
+        assert_eq!(budget.taken(), 0);
     }
 }

@@ -1,6 +1,6 @@
 //! Accepting connections: as many as there are places, each with a time limit for its request, until the server ends.
 
-use super::server::Server;
+use super::server::{Server, Slot};
 use axum::Router;
 use axum::extract::ConnectInfo;
 use hyper::body::Incoming;
@@ -12,10 +12,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
 /// A request's head comes within this time, or the connection ends.
 const HEAD: Duration = Duration::from_secs(15);
+/// What is sent is read within this time, a piece at least.
+const UNREAD: Duration = Duration::from_secs(30);
 /// Room for connections that are no WebSockets beside those that may be.
 const SPARE: u32 = 256;
 /// No system has more.
@@ -41,20 +44,29 @@ pub async fn serve(listener: TcpListener, app: Router, server: Arc<Server>) {
             }
         };
         server.metrics.connections_accepted.inc();
-        let Ok(place) = places.clone().try_acquire_owned() else {
+        let (Ok(place), Some(slot)) = (places.clone().try_acquire_owned(), server.accept(client.ip(), most as usize)) else {
             server.refused("busy");
             continue;
         };
-        tokio::spawn(connection(stream, client, app.clone(), place, server.stopping.subscribe()));
+        tokio::spawn(connection(stream, client, app.clone(), (place, slot), server.stopping.subscribe()));
     }
     drop(listener);
     // Requests that are being answered get their answer.
     let _ = tokio::time::timeout(Duration::from_secs(5), places.acquire_many(most)).await;
 }
 
-async fn connection(stream: TcpStream, client: SocketAddr, app: Router, _place: OwnedSemaphorePermit, mut stopping: watch::Receiver<bool>) {
+async fn connection(
+    stream: TcpStream,
+    client: SocketAddr,
+    app: Router,
+    _place: (OwnedSemaphorePermit, Slot),
+    mut stopping: watch::Receiver<bool>,
+) {
     // Reports are small and wait for nothing.
     let _ = stream.set_nodelay(true);
+    // Who does not read an answer is not waited for.
+    let mut stream = Box::pin(TimeoutStream::new(stream));
+    stream.as_mut().set_write_timeout_pinned(Some(UNREAD));
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(client));
         app.clone().oneshot(request)

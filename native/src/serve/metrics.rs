@@ -1,6 +1,6 @@
 //! What `/metrics` tells, in Prometheus' text format.
 
-use super::worker::DeviceWorker;
+use super::server::Server;
 use aludel_protocol::Pane;
 use prometheus::{Encoder, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder};
 
@@ -11,12 +11,17 @@ pub struct Metrics {
     pub steps: IntCounterVec,
     pub step_seconds: HistogramVec,
     pub compile_seconds: HistogramVec,
-    /// Programs that were compiled before for an equal graph and device, and those that were not.
-    pub cache: IntCounterVec,
     /// By what they do: `running`, `paused`.
     sessions: IntGaugeVec,
     pub sessions_begun: IntCounter,
     pub sessions_restored: IntCounter,
+    /// Saved sessions that could not be taken up.
+    pub restores_failed: IntCounter,
+    pub saves_failed: IntCounter,
+    unsaved: IntGauge,
+    /// Workers that ended while their session wanted them.
+    pub workers_lost: IntCounter,
+    messages: IntGauge,
     pub connections: IntGauge,
     pub connections_accepted: IntCounter,
     /// By reason.
@@ -68,23 +73,24 @@ impl Metrics {
                 &["device", "pane"],
                 compile_buckets,
             )?,
-            cache: counters("aludel_program_cache_total", "Programs found compiled (hit) or compiled now (miss).", &["result"])?,
             sessions: gauges("aludel_sessions", "Sessions by what they do.", &["state"])?,
             sessions_begun: counter("aludel_sessions_begun_total", "Sessions begun by clients.")?,
             sessions_restored: counter("aludel_sessions_restored_total", "Sessions taken up again from the state directory.")?,
+            restores_failed: counter("aludel_restores_failed_total", "Saved sessions that could not be taken up again.")?,
+            saves_failed: counter("aludel_saves_failed_total", "Attempts to save a session that failed.")?,
+            unsaved: gauge("aludel_unsaved_sessions", "Sessions that could not be saved when that was tried last.")?,
+            workers_lost: counter("aludel_workers_lost_total", "Workers that ended while their session wanted them.")?,
+            messages: gauge("aludel_messages_bytes", "Memory of large messages that are on their way.")?,
             connections: gauge("aludel_connections", "Open WebSocket connections.")?,
             connections_accepted: counter("aludel_connections_accepted_total", "Network connections accepted.")?,
             rejected: counters("aludel_rejected_requests_total", "Requests refused, by reason.", &["reason"])?,
             memory: gauges("aludel_device_memory_in_use_bytes", "Memory in use by tensors and arenas.", &["device"])?,
             memory_peak: gauges("aludel_device_memory_peak_bytes", "The most memory in use at once so far.", &["device"])?,
-            ready: gauge("aludel_ready", "1 once sessions of an earlier run are restored.")?,
+            ready: gauge("aludel_ready", "1 when sessions of an earlier run are restored, devices can be used and sessions be saved.")?,
             gpu: Gpu::new(r)?,
             registry,
         };
         // Present from the first scrape on, so that rates have a start.
-        for result in ["hit", "miss"] {
-            metrics.cache.with_label_values(&[result]);
-        }
         for reason in super::limits::REASONS {
             metrics.rejected.with_label_values(&[reason]);
         }
@@ -92,15 +98,19 @@ impl Metrics {
     }
 
     /// The text of a scrape.
-    pub fn text(&self, workers: &[DeviceWorker], running: usize, paused: usize, ready: bool) -> Result<String, String> {
-        for w in workers {
-            let stats = w.device().stats();
-            self.memory.with_label_values(&[w.id()]).set(stats.bytes_in_use as i64);
-            self.memory_peak.with_label_values(&[w.id()]).set(stats.peak_bytes as i64);
+    pub fn text(&self, server: &Server) -> Result<String, String> {
+        for (offer, (in_use, peak)) in server.offers.iter().zip(server.memory()) {
+            let labels = [offer.device.id.as_str()];
+            self.memory.with_label_values(&labels).set(in_use as i64);
+            let most = self.memory_peak.with_label_values(&labels);
+            most.set(most.get().max(peak as i64));
         }
+        let (running, paused) = server.census();
         self.sessions.with_label_values(&["running"]).set(running as i64);
         self.sessions.with_label_values(&["paused"]).set(paused as i64);
-        self.ready.set(ready as i64);
+        self.ready.set(server.troubles().is_empty().into());
+        self.unsaved.set(server.unsaved() as i64);
+        self.messages.set(server.budget.taken() as i64);
         self.gpu.read();
         let mut text = Vec::new();
         TextEncoder::new().encode(&self.registry.gather(), &mut text).map_err(|e| e.to_string())?;

@@ -1,18 +1,23 @@
 //! `aludel serve`: the page, and this machine's devices for it.
 //!
-//! A page sends the graph of a captured training step, the state it starts from and its data; the server checks them ([`job`]), compiles
-//! the graph ([`learner`]) and trains, and tells the page how it goes.
+//! A page sends the graph of a captured training step, the state it starts from and its data; the server checks them, compiles the graph
+//! and trains, and tells the page how it goes.
 //!
-//! *Threads.* Network I/O runs on tokio and never computes. Each device has one thread ([`worker`]) on which its sessions train in turns of
-//! equal time; requests are answered between turns. Graphs are checked and compiled on threads of their own ([`server`]), a few at a time
-//! and each with a deadline, so that neither training nor the network waits for a compiler.
+//! *Processes.* Whatever a client's graph does, it does in a process of its own ([`worker`]): it is checked, compiled and run there, in a
+//! sandbox, with limited memory. The server starts it ([`process`]), speaks to it over pipes and kills it when it exceeds a deadline or is
+//! not wanted any more; when it dies of what it runs, its session alone is hurt, and goes on paused from what was saved. The server itself
+//! never looks into a graph, holds no device and runs no kernel.
+//!
+//! *Tasks.* Each session has one ([`training`]), each connection two ([`socket`]), all on tokio; none of them computes. Sessions on a device
+//! train in turns ([`turns`]): the one that has had the least time is next, and a step that outlasts its turn is stopped and goes on later.
 //!
 //! *Sessions* ([`session`]) outlive connections ([`socket`]): whoever has the key, 128 random bits, may take a session up again, and
 //! nobody else can name it. What a session has to say goes to the mailbox of the connection that listens, where reports melt into one;
-//! so a client that reads slowly, or never, holds up nobody.
+//! so a client that reads slowly, or never, holds up nobody. What large messages take of the memory is bounded for all clients together
+//! ([`budget`]).
 //!
 //! *What a client can reach.* Frames are bounded before they are gathered ([`gate`]), messages before they are parsed, graphs before they
-//! are verified, and every index and size before it is used ([`job`]); what a step costs is bounded before it runs ([`learner`]). A client's
+//! are verified, and every index and size before it is used ([`worker::job`]); what a step costs is bounded before it runs. A client's
 //! text reaches a compiler only as a verified graph printed by our own printer, with names made harmless. Pages of strangers are kept out
 //! by their origin ([`origin`]), other machines by the token.
 //!
@@ -21,33 +26,33 @@
 
 mod app;
 mod args;
+mod budget;
 mod gate;
-mod job;
-mod learner;
 mod limits;
 mod listen;
 mod metrics;
 mod origin;
-mod programs;
+mod process;
 mod server;
 mod session;
 mod socket;
 mod store;
 mod training;
-mod worker;
+mod turns;
+pub mod worker;
 
 pub use args::Args;
 
-use crate::device::{Choice, Kind};
+use crate::device::Kind;
 use crate::output::Output;
-use aludel::{Device, Error, Result};
+use aludel::{Error, Result};
+use aludel_protocol::remote::ServerDevice;
 use metrics::Metrics;
 use origin::Origins;
-use server::Server;
-use std::path::Path;
+use server::{Server, Slot};
 use std::sync::Arc;
 use std::time::Duration;
-use worker::{DeviceWorker, Snapshot};
+use store::Entry;
 
 /// How often sessions are looked through for those that nobody wants any more.
 const SWEEP: Duration = Duration::from_secs(15);
@@ -63,52 +68,43 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
     if let Err(e) = rlimit::increase_nofile_limit(args.limits.max_connections as u64 + 512) {
         tracing::warn!(error = %e, "the limit on open files stays as it is");
     }
-    let mut workers = Vec::new();
-    let mut threads = Vec::new();
-    for (id, device) in devices(args)? {
-        tracing::info!(%id, device = %device, "a device is offered");
-        let started = DeviceWorker::start(id, device, metrics.clone(), args.logdir.clone());
-        let (worker, thread) = started.map_err(|e| Error::device(format!("no thread for a device: {e}"), "end other programs"))?;
-        workers.push(worker);
-        threads.push(thread);
-    }
-    if let Some(dir) = &args.state_dir {
-        store::open(dir)?;
-    }
-    let server = Arc::new(Server::new(args, origins, workers, metrics));
+    let devices = devices(args)?;
+    // This server's until it ends.
+    let _state = args.state_dir.as_deref().map(store::open).transpose()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|e| Error::device(format!("no threads for the network: {e}"), "end other programs"))?;
+    let server = Arc::new(Server::new(args, origins, devices, metrics));
     let ended = runtime.block_on(serve(args, output, server));
-    // Compilers that took too long are not waited for.
+    // Drops what is still there: workers end with their sessions' tasks.
     runtime.shutdown_timeout(Duration::from_secs(1));
-    for thread in threads {
-        let _ = thread.join();
-    }
     ended
 }
 
-/// The devices that are offered, by their ids.
-fn devices(args: &Args) -> Result<Vec<(String, Device)>> {
-    let id = |kind: Kind| match kind {
-        Kind::Cuda(n) => format!("cuda:{n}"),
-        kind => kind.to_string(),
+/// The devices that are offered.
+fn devices(args: &Args) -> Result<Vec<ServerDevice>> {
+    let open = |kind: Kind| {
+        let id = match kind {
+            Kind::Cuda(n) => format!("cuda:{n}"),
+            kind => kind.to_string(),
+        };
+        process::probe(&id).map(|p| ServerDevice { id, backend: p.backend, name: p.name })
     };
     let mut found = Vec::new();
     if !args.devices.is_empty() {
         for name in &args.devices {
             let kind: Kind = name.parse().map_err(|e| Error::invalid(format!("--device {name}"), "is no device", e))?;
-            found.push((id(kind), Choice::new(kind).open()?));
+            found.push(open(kind)?);
         }
     } else {
-        match Choice::new(Kind::Cpu).open() {
-            Ok(device) => found.push((id(Kind::Cpu), device)),
+        match open(Kind::Cpu) {
+            Ok(device) => found.push(device),
             Err(e) => tracing::warn!(error = %e, "the CPU is not offered"),
         }
         for n in 0..MOST_GPUS {
-            match Choice::new(Kind::Cuda(n)).open() {
-                Ok(device) => found.push((id(Kind::Cuda(n)), device)),
+            match open(Kind::Cuda(n)) {
+                Ok(device) => found.push(device),
                 Err(e) => {
                     tracing::debug!(error = %e, "no more NVIDIA GPUs");
                     break;
@@ -116,12 +112,13 @@ fn devices(args: &Args) -> Result<Vec<(String, Device)>> {
             }
         }
     }
-    if args.interpreter && !found.iter().any(|(id, _)| id == "interp") {
-        found.push((id(Kind::Interp), Device::interpreter()));
+    if args.interpreter && !found.iter().any(|d| d.id == "interp") {
+        found.push(open(Kind::Interp)?);
     }
     if found.is_empty() {
         return Err(Error::device("there is no device to offer", "install a C compiler, or use --interpreter"));
     }
+    found.iter().for_each(|d| tracing::info!(id = d.id, name = d.name, "a device is offered"));
     Ok(found)
 }
 
@@ -135,24 +132,31 @@ async fn serve(args: &Args, output: &Output, server: Arc<Server>) -> Result<()> 
         tracing::warn!(site = %args.site.display(), "the page is not built; the devices are served all the same");
     }
     let mut signals = Signals::listen()?;
+    let earlier = earlier(&server);
     let listening = tokio::spawn(listen::serve(listener, app::routes(server.clone(), &args.site), server.clone()));
     output.line(format!("The playground is at http://{address} (Ctrl-C ends it)"));
     output.event("listening", serde_json::json!({ "address": address.to_string(), "token": server.needs_token() }));
     let background = [
-        tokio::spawn(restore(args.clone(), server.clone())),
+        tokio::spawn(restore(server.clone(), earlier)),
         tokio::spawn(sweep(server.clone())),
-        tokio::spawn(save_now_and_then(args.clone(), server.clone())),
+        tokio::spawn(save_now_and_then(args.save_every, server.clone())),
     ];
     signals.wait().await;
     tracing::info!("ending: sessions are saved");
     background.iter().for_each(tokio::task::JoinHandle::abort);
     server.stopping.send_replace(true);
-    let saved = tokio::select! {
-        saved = save(args, &server) => saved,
-        () = signals.wait() => Err(Error::invalid("saving sessions", "was interrupted", "")),
+    let ended = async {
+        let failed = save(&server).await;
+        let _ = tokio::time::timeout(Duration::from_secs(10), listening).await;
+        match failed {
+            0 => Ok(()),
+            n => Err(Error::device(format!("{n} sessions could not be saved"), "the log says why; earlier saves of them stay")),
+        }
     };
-    let _ = tokio::time::timeout(Duration::from_secs(10), listening).await;
-    saved
+    tokio::select! {
+        ended = ended => ended,
+        () = signals.wait() => Err(Error::invalid("saving sessions", "was interrupted", "")),
+    }
 }
 
 async fn sweep(server: Arc<Server>) {
@@ -163,66 +167,70 @@ async fn sweep(server: Arc<Server>) {
     }
 }
 
-/// Takes up the sessions of an earlier run.
-async fn restore(args: Args, server: Arc<Server>) {
-    if let Some(dir) = &args.state_dir {
-        let devices: Vec<String> = server.workers.iter().map(|w| w.id().to_string()).collect();
-        let found = store::load(dir, &devices).unwrap_or_else(|e| {
-            tracing::error!(error = %e, "no session is taken up again");
-            Vec::new()
-        });
-        for saved in found {
-            let name = saved.session.name.clone();
-            match server.restore(saved.session, saved.job, saved.step, saved.running, saved.elapsed_ms).await {
-                Ok(()) => tracing::info!(%name, step = saved.step, "a session goes on"),
-                Err(refusal) => tracing::error!(%name, ?refusal, "a saved session cannot be taken up again"),
-            }
+/// The sessions of an earlier run, and their places, which are theirs before anybody else asks.
+fn earlier(server: &Server) -> Vec<(Entry, Option<Slot>)> {
+    let Some(dir) = &server.state_dir else { return Vec::new() };
+    let (found, bad) = tokio::task::block_in_place(|| store::list(dir)).unwrap_or_else(|e| {
+        tracing::error!(error = %e, "no session is taken up again");
+        (Vec::new(), 1)
+    });
+    server.metrics.restores_failed.inc_by(bad as u64);
+    found.into_iter().map(|e| (server.keep_place(e.client()), e)).map(|(slot, e)| (e, slot)).collect()
+}
+
+/// Takes them up, a few at a time.
+async fn restore(server: Arc<Server>, earlier: Vec<(Entry, Option<Slot>)>) {
+    let mut tasks = tokio::task::JoinSet::new();
+    for (entry, slot) in earlier {
+        if tasks.len() >= RESTORING {
+            tasks.join_next().await;
         }
+        let server = server.clone();
+        tasks.spawn(async move {
+            let name = entry.name().to_string();
+            match server.restore(entry, slot).await {
+                Ok(step) => tracing::info!(%name, step, "a session goes on"),
+                Err(problem) => {
+                    server.metrics.restores_failed.inc();
+                    tracing::error!(%name, problem, "a saved session cannot be taken up again");
+                }
+            }
+        });
     }
+    while tasks.join_next().await.is_some() {}
     server.set_ready();
 }
 
-/// Saves what changed, for the case that the server is killed.
-async fn save_now_and_then(args: Args, server: Arc<Server>) {
-    let Some(dir) = &args.state_dir else { return };
+/// So many sessions of an earlier run are read and compiled at once.
+const RESTORING: usize = 2;
+
+/// Saves what changed, for the case that the server is killed; what could not be saved, sooner.
+async fn save_now_and_then(every: u64, server: Arc<Server>) {
+    let Some(dir) = server.state_dir.clone() else { return };
     server.ready().await;
-    let period = Duration::from_secs(args.save_every);
+    let period = Duration::from_secs(every);
+    let mut wait = period;
     loop {
-        tokio::time::sleep(period).await;
-        let changed = server.changed().await;
-        // Disks are slow.
-        let _ = tokio::task::block_in_place(|| save_all(dir, &server, &changed));
+        tokio::time::sleep(wait).await;
+        let failed = server.save(&dir).await;
+        wait = if failed > 0 { period.min(RETRY) } else { period };
     }
 }
 
-/// Brings every session to the disk.
-async fn save(args: &Args, server: &Server) -> Result<()> {
-    let all = server.stop().await;
-    match &args.state_dir {
-        Some(dir) => tokio::task::block_in_place(|| save_all(dir, server, &all)),
-        None => {
-            if !all.is_empty() {
-                tracing::warn!(sessions = all.len(), "sessions end with the server; --state-dir keeps them");
-            }
-            Ok(())
-        }
-    }
-}
+/// A save that failed is tried again so soon.
+const RETRY: Duration = Duration::from_secs(15);
 
-fn save_all(dir: &Path, server: &Server, all: &[Snapshot]) -> Result<()> {
-    let mut outcome = Ok(());
-    for s in all {
-        match store::save(dir, server.workers[s.session.device].id(), s) {
-            // It ended meanwhile.
-            Ok(()) if s.session.is_cancelled() => store::forget(dir, &s.session.key),
-            Ok(()) => tracing::info!(name = %s.session.name, step = s.step, "a session is saved"),
-            Err(e) => {
-                tracing::error!(name = %s.session.name, error = %e, "a session cannot be saved");
-                outcome = Err(e);
-            }
-        }
+/// Brings every session to the disk and ends it; gives how many could not be saved.
+async fn save(server: &Arc<Server>) -> usize {
+    let failed = match &server.state_dir {
+        Some(dir) => server.save(dir).await,
+        None => 0,
+    };
+    let ended = server.stop();
+    if ended > 0 && server.state_dir.is_none() {
+        tracing::warn!(sessions = ended, "sessions end with the server; --state-dir keeps them");
     }
-    outcome
+    failed
 }
 
 /// SIGINT and SIGTERM; Ctrl-C where there are no such signals.

@@ -34,13 +34,17 @@ impl Origins {
         Ok(Origins { allowed: list, token })
     }
 
+    /// The origins that were named.
+    pub fn listed(&self) -> impl Iterator<Item = &str> {
+        self.allowed.iter().map(String::as_str)
+    }
+
     /// Whether a page of this origin may connect to a server that was asked for as `host`.
     pub fn allows(&self, origin: &str, host: Option<&str>) -> bool {
-        let origin = origin.to_ascii_lowercase();
-        if self.allowed.contains(&origin) {
+        let Some(authority) = authority(origin) else { return false };
+        if self.allowed.iter().any(|o| o == origin) {
             return true;
         }
-        let Some((_, authority)) = origin.split_once("://") else { return false };
         if is_this_machine(authority) {
             return true;
         }
@@ -67,6 +71,14 @@ impl Origins {
             Some(origin) => self.allows(origin, host),
         }
     }
+}
+
+/// The host and port of a page's origin, as browsers write it (RFC 6454, section 6.2): `http` or `https`, lower case, and nothing after it.
+/// No browser sends anything else for a page that may connect.
+fn authority(origin: &str) -> Option<&str> {
+    let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"))?;
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-._:[]".contains(c);
+    (!authority.is_empty() && authority.chars().all(plain)).then_some(authority)
 }
 
 /// The host of `host:port` or `[v6]:port`.
@@ -110,6 +122,13 @@ mod tests {
             ("https://aludel.example:444", "127.0.0.1:7878"),
             ("http://localhost.evil.example", "127.0.0.1:7878"),
             ("null", "127.0.0.1:7878"),
+            // What no browser sends.
+            ("ftp://localhost", "127.0.0.1:7878"),
+            ("chrome-extension://localhost", "127.0.0.1:7878"),
+            ("http://localhost:8080/", "127.0.0.1:7878"),
+            ("http://user@localhost", "127.0.0.1:7878"),
+            ("HTTP://LOCALHOST", "127.0.0.1:7878"),
+            ("http://localhost ", "127.0.0.1:7878"),
             ("", "127.0.0.1:7878"),
             // A name that was made to resolve to this machine.
             ("http://evil.example:7878", "evil.example:7878"),

@@ -1,50 +1,64 @@
 //! What the connections of a server share: its devices, the sessions by their keys, and the counts that limits are compared with.
 
 use super::args::{Args, Bounds};
-use super::job::{self, Plan};
-use super::learner::Learner;
+use super::budget::{Budget, Share};
 use super::metrics::{Metrics, pane_label};
 use super::origin::Origins;
-use super::programs::Programs;
+use super::process::{Process, Terms};
 use super::session::{Session, lock};
-use super::store;
-use super::training::Training;
-use super::worker::{Command, DeviceWorker, Snapshot};
+use super::store::{self, Entry, Saved};
+use super::training::{Command, Context, Gone, Snapshot, Training};
+use super::turns::Turns;
+use super::worker::job::plain_name;
+use super::worker::wire::{Begun, Order, Report};
 use aludel::Result;
-use aludel_protocol::remote::{Job, Refusal, SessionKey};
+use aludel_protocol::remote::{Job, Refusal, ServerDevice, ServerMessage, SessionKey};
 use std::collections::HashMap;
-use std::net::IpAddr;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 use subtle::ConstantTimeEq;
-use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
-/// Graphs are compiled on so many threads at once, and those of one client on fewer: who sends graphs that take long waits for themselves.
+/// So many graphs are compiled at once, and of one client fewer: who sends graphs that take long waits for themselves.
 const COMPILERS: usize = 4;
 const CLIENT_COMPILERS: usize = 2;
-/// Some passes recurse along chains of operators, which a client may make as long as the limit on operators allows. The memory is only
-/// reserved.
-const COMPILER_STACK: usize = 1 << 30;
+/// A session that is asked for its state to be saved answers in this time, or is saved later.
+const SAVING: Duration = Duration::from_secs(20);
+
+/// A device that is lent, and the turns on it.
+pub struct Offer {
+    pub device: ServerDevice,
+    turns: Arc<Turns>,
+    context: Arc<Context>,
+    /// Why no worker could use it of late.
+    trouble: Mutex<Option<String>>,
+}
 
 pub struct Server {
     pub bounds: Bounds,
     pub origins: Origins,
-    pub workers: Vec<DeviceWorker>,
+    pub offers: Vec<Offer>,
     pub metrics: Arc<Metrics>,
+    /// What messages on their way may take.
+    pub budget: Budget,
+    terms: Terms,
+    logdir: Option<PathBuf>,
     token: Option<String>,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
     /// Sessions that exist or are being made, and connections, by client.
     counts: Arc<Counts>,
-    programs: Arc<Programs>,
     compilers: Arc<Semaphore>,
     client_compilers: Mutex<HashMap<IpAddr, Arc<Semaphore>>>,
+    /// What is one client's of the budget, while it has connections.
+    client_budgets: Mutex<HashMap<IpAddr, Weak<Budget>>>,
     /// Sessions of an earlier run are restored.
     ready: watch::Sender<bool>,
     /// Where sessions are saved.
-    state_dir: Option<PathBuf>,
+    pub state_dir: Option<PathBuf>,
+    /// One session is brought to the disk at a time: its state is in memory meanwhile.
+    saving: tokio::sync::Mutex<()>,
     /// The server ends.
     pub stopping: watch::Sender<bool>,
 }
@@ -54,6 +68,8 @@ pub struct Server {
 pub struct Counts {
     sessions: Mutex<HashMap<IpAddr, usize>>,
     connections: Mutex<HashMap<IpAddr, usize>>,
+    /// Those that are no WebSockets, or not yet.
+    accepted: Mutex<HashMap<IpAddr, usize>>,
 }
 
 /// One place among a limited number; given back when dropped.
@@ -71,6 +87,7 @@ impl Slot {
         each: usize,
         all: usize,
     ) -> Result<Slot, (bool, usize)> {
+        let client = share_of(client);
         let mut held = lock(of(counts));
         if held.values().sum::<usize>() >= all {
             return Err((false, all));
@@ -96,28 +113,57 @@ impl Drop for Slot {
     }
 }
 
-/// What compiling gave: a session that no thread has yet.
-struct Prepared {
-    plan_name: String,
-    learner: Learner,
+/// Whose connection it is, as far as limits go: an address; of IPv6 a whole network, of which one person has all; and this machine, whose
+/// addresses are many.
+pub fn share_of(client: IpAddr) -> IpAddr {
+    match client.to_canonical() {
+        ip if ip.is_loopback() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V4(ip) => ip.into(),
+        IpAddr::V6(ip) => {
+            let [a, b, c, d, ..] = ip.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+    }
+}
+
+/// A worker that is ready to train.
+struct Ready {
+    process: Process,
+    begun: Begun,
     took: Duration,
 }
 
 impl Server {
-    pub fn new(args: &Args, origins: Origins, workers: Vec<DeviceWorker>, metrics: Arc<Metrics>) -> Server {
+    pub fn new(args: &Args, origins: Origins, devices: Vec<ServerDevice>, metrics: Arc<Metrics>) -> Server {
+        let bounds = args.limits.bounds();
+        let budget = Budget::new(bounds.messages_bytes);
+        let offer = |device: ServerDevice| {
+            let context = Arc::new(Context {
+                device: device.id.clone(),
+                metrics: metrics.clone(),
+                budget: budget.clone(),
+                most_steps: bounds.wire.steps,
+                step: bounds.step,
+            });
+            Offer { device, turns: Arc::default(), context, trouble: Mutex::default() }
+        };
         Server {
-            bounds: args.limits.bounds(),
+            bounds,
             origins,
-            workers,
+            offers: devices.into_iter().map(offer).collect(),
+            budget,
+            terms: args.terms(),
+            logdir: args.logdir.clone(),
             metrics,
             token: args.token.clone(),
             sessions: Mutex::default(),
             counts: Arc::default(),
-            programs: Arc::default(),
             compilers: Arc::new(Semaphore::new(COMPILERS)),
             client_compilers: Mutex::default(),
+            client_budgets: Mutex::default(),
             ready: watch::Sender::new(false),
             state_dir: args.state_dir.clone(),
+            saving: tokio::sync::Mutex::default(),
             stopping: watch::Sender::new(false),
         }
     }
@@ -135,8 +181,36 @@ impl Server {
         }
     }
 
-    pub fn is_ready(&self) -> bool {
-        *self.ready.borrow() && self.workers.iter().all(|w| w.device().lost().is_none())
+    /// What keeps the server from being what it should be; empty where all is well.
+    pub fn troubles(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        if !*self.ready.borrow() {
+            all.push("sessions of an earlier run are being taken up".into());
+        }
+        for offer in &self.offers {
+            all.extend(lock(&offer.trouble).iter().map(|t| format!("{}: {t}", offer.device.id)));
+        }
+        let unsaved = self.unsaved();
+        if unsaved > 0 {
+            all.push(format!("{unsaved} sessions cannot be saved"));
+        }
+        all
+    }
+
+    /// How many sessions could not be saved when that was tried last.
+    pub fn unsaved(&self) -> usize {
+        lock(&self.sessions).values().filter(|s| s.is_unsaved()).count()
+    }
+
+    /// Bytes on each device, in use and at most, of the sessions there are.
+    pub fn memory(&self) -> Vec<(u64, u64)> {
+        let mut all = vec![(0, 0); self.offers.len()];
+        for session in lock(&self.sessions).values() {
+            let memory = session.memory();
+            all[session.device].0 += memory.in_use;
+            all[session.device].1 += memory.peak;
+        }
+        all
     }
 
     pub fn set_ready(&self) {
@@ -151,6 +225,11 @@ impl Server {
 
     pub fn refused(&self, reason: &str) {
         self.metrics.rejected.with_label_values(&[reason]).inc();
+    }
+
+    /// A place for a connection that is no WebSocket yet: a quarter of all for one client.
+    pub fn accept(&self, client: IpAddr, all: usize) -> Option<Slot> {
+        Slot::take(&self.counts, |c| &c.accepted, client, all.div_ceil(4), all).ok()
     }
 
     /// A place for a connection of a client.
@@ -177,18 +256,10 @@ impl Server {
         lock(&self.sessions).get(&key.0).cloned().filter(|s| !s.is_cancelled())
     }
 
-    /// Sends a request to the thread of a session's device.
-    pub fn ask(&self, session: &Session, command: Command) {
-        if !self.workers[session.device].send(command) {
-            session.post(aludel_protocol::remote::ServerMessage::Failed { message: "the server is ending".into() });
-        }
-    }
-
     /// Ends a session and frees what it holds.
     pub fn end(&self, session: &Session) {
         session.cancel();
         lock(&self.sessions).remove(&session.key.0);
-        self.workers[session.device].send(Command::Sweep);
         if let Some(dir) = &self.state_dir {
             store::forget(dir, &session.key);
         }
@@ -210,136 +281,260 @@ impl Server {
         (running, sessions.len() - running)
     }
 
-    /// Makes a session of what a client sent: checked and compiled on a thread of its own, then given to its device's thread.
-    pub async fn create(&self, job: Job, client: IpAddr, cancelled: Arc<AtomicBool>) -> Result<Arc<Session>, Refusal> {
+    /// Makes a session of what a client sent: checked and compiled in a process of its own, which then trains. Dropped before it is done,
+    /// nothing is left of it.
+    pub async fn create(self: &Arc<Self>, job: Job, shares: Vec<Share>, client: IpAddr) -> Result<Arc<Session>, Refusal> {
         let slot = self.session_slot(client)?;
         let key = new_key()?;
-        let (device, pane) = (job.device as usize, job.pane);
-        let prepared = self.prepare(job, client, cancelled).await?;
-        let session = Session::new(key, client, prepared.plan_name.clone(), device, pane).holding(slot);
-        let session = Arc::new(session);
+        let (device, pane, name) = (job.device as usize, job.pane, plain_name(&job.name));
+        let ready = self.begin(job, client).await?;
+        // The job is with its worker.
+        drop(shares);
+        let (session, asked) = Session::new(key, client, name, device, pane);
+        let session = Arc::new(session.holding(slot));
         self.metrics.sessions_begun.inc();
-        tracing::info!(name = %session.name, %client, device = self.workers[device].id(), pane = pane_label(pane), compile_ms = prepared.took.as_millis() as u64, "a session begins");
-        self.adopt(&session, Training::new(session.clone(), prepared.learner, prepared.took, self.bounds.wire.steps));
+        tracing::info!(name = %session.name, %client, device = self.offers[device].device.id, pane = pane_label(pane), compile_ms = ready.took.as_millis() as u64, "a session begins");
+        let labels = [self.offers[device].device.id.as_str(), pane_label(pane)];
+        self.metrics.compile_seconds.with_label_values(&labels).observe(ready.took.as_secs_f64());
+        let training = self.training(&session, ready);
+        self.conduct(&session, training, asked);
+        if let Some(dir) = self.state_dir.clone() {
+            // From here on it survives its worker.
+            let (server, session) = (self.clone(), session.clone());
+            tokio::spawn(async move { server.save_one(&dir, &session).await });
+        }
         Ok(session)
     }
 
+    /// A place for a session of an earlier run, whatever the limits are now: they are kept before others are let in.
+    pub fn keep_place(&self, client: IpAddr) -> Option<Slot> {
+        Slot::take(&self.counts, |c| &c.sessions, client, usize::MAX, usize::MAX).ok()
+    }
+
     /// Takes up a session of an earlier run.
-    pub async fn restore(&self, session: Session, job: Job, step: u64, running: bool, elapsed_ms: f64) -> Result<(), Refusal> {
-        let slot = self.session_slot(session.client)?;
-        let prepared = self.prepare(job, session.client, Arc::default()).await?;
-        let session = Arc::new(session.holding(slot));
-        self.adopt(&session, Training::new(session.clone(), prepared.learner, prepared.took, self.bounds.wire.steps).at(step, elapsed_ms));
-        if running {
-            self.ask(&session, Command::Run { key: session.key.clone(), steps: None });
+    pub async fn restore(self: &Arc<Self>, entry: Entry, slot: Option<Slot>) -> Result<u64, String> {
+        let (was_starting, path) = (entry.was_starting(), entry.path().to_path_buf());
+        if !self.device_ids().iter().any(|d| d == entry.device()) {
+            return Err(format!("it trained on {}, which is not here", entry.device()));
         }
+        let devices = self.device_ids();
+        let read = tokio::task::block_in_place(|| entry.read(&devices));
+        let Saved { session, asked, job, step, running, elapsed_ms } = read.map_err(|e| {
+            store::set_aside(&path, &e);
+            e.to_string()
+        })?;
+        let ready = self.begin(job, session.client).await.map_err(|r| format!("{r:?}"))?;
+        let session = match slot {
+            Some(slot) => session.holding(slot),
+            None => session,
+        };
+        let session = Arc::new(session);
+        let mut training = self.training(&session, ready).at(step, elapsed_ms);
         self.metrics.sessions_restored.inc();
-        Ok(())
+        if running && !was_starting {
+            self.mark_start(&session);
+            training.run(None);
+        } else if was_starting {
+            session.warn("the server ended when this session took its first steps: it was taken up again, and pauses".into());
+        }
+        // It is as it was saved.
+        session.begin_save();
+        self.conduct(&session, training, asked);
+        Ok(step)
+    }
+
+    fn device_ids(&self) -> Vec<String> {
+        self.offers.iter().map(|o| o.device.id.clone()).collect()
+    }
+
+    fn mark_start(&self, session: &Arc<Session>) {
+        let Some(dir) = self.state_dir.clone() else { return };
+        if let Err(e) = store::begin_start(&dir, &session.key) {
+            return tracing::warn!(error = %e, "that a session starts cannot be noted");
+        }
+        let session = session.clone();
+        tokio::spawn(async move {
+            let step = session.step();
+            // Its first steps are behind it, or it pauses or is gone.
+            while session.step() == step && session.is_running() && !session.is_cancelled() {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            store::end_start(&dir, &session.key);
+        });
+    }
+
+    fn training(&self, session: &Arc<Session>, ready: Ready) -> Training {
+        let offer = &self.offers[session.device];
+        let Ready { process, begun, took } = ready;
+        let mut training = Training::new(session.clone(), process, begun, took, offer.turns.place(), offer.context.clone());
+        if let Some(dir) = &self.logdir {
+            training.log_to(dir);
+        }
+        training
+    }
+
+    /// Gives a session a task of its own, until it ends.
+    fn conduct(self: &Arc<Self>, session: &Arc<Session>, training: Training, mut asked: mpsc::Receiver<Command>) {
+        lock(&self.sessions).insert(session.key.0.clone(), session.clone());
+        let (server, session) = (self.clone(), session.clone());
+        tokio::spawn(async move {
+            let mut training = training;
+            while let Gone::Died(why) = training.serve(&mut asked).await {
+                tracing::error!(name = %session.name, why, "a session's worker is gone");
+                server.metrics.workers_lost.inc();
+                match server.revive(&session).await {
+                    Ok(again) => {
+                        training = again;
+                        training.set_running(false);
+                        let step = session.step();
+                        session.post(ServerMessage::Failed { message: format!("{why}; it is taken up again at step {step}, and pauses") });
+                    }
+                    Err(problem) => {
+                        // Before anybody hears of it, so that nobody asks it for more.
+                        server.end(&session);
+                        session.post(ServerMessage::Running { running: false, step: session.step() });
+                        session.post(ServerMessage::Failed { message: format!("{why}; the session is lost: {problem}") });
+                        return;
+                    }
+                }
+            }
+        });
+    }
+
+    /// A new worker for a session, from what was saved last.
+    async fn revive(&self, session: &Arc<Session>) -> Result<Training, String> {
+        let dir = self.state_dir.as_ref().ok_or("its state was not saved")?;
+        let devices = self.device_ids();
+        let saved = tokio::task::block_in_place(|| Entry::of(dir, &session.key).and_then(|e| e.read(&devices)));
+        let saved = saved.map_err(|e| e.to_string())?;
+        let ready = self.begin(saved.job, session.client).await.map_err(|r| format!("{r:?}"))?;
+        session.rewind(saved.step, saved.session.losses());
+        Ok(self.training(session, ready).at(saved.step, saved.elapsed_ms))
+    }
+
+    /// A client's part of the memory for messages, for all its connections.
+    pub fn budget_of(&self, client: IpAddr) -> Arc<Budget> {
+        let mut all = lock(&self.client_budgets);
+        all.retain(|_, b| b.strong_count() > 0);
+        let client = share_of(client);
+        all.get(&client).and_then(Weak::upgrade).unwrap_or_else(|| {
+            let part = Arc::new(self.budget.part());
+            all.insert(client, Arc::downgrade(&part));
+            part
+        })
     }
 
     fn client_compilers(&self, client: IpAddr) -> Arc<Semaphore> {
         let mut all = lock(&self.client_compilers);
         all.retain(|_, s| Arc::strong_count(s) > 1);
-        all.entry(client).or_insert_with(|| Arc::new(Semaphore::new(CLIENT_COMPILERS))).clone()
+        all.entry(share_of(client)).or_insert_with(|| Arc::new(Semaphore::new(CLIENT_COMPILERS))).clone()
     }
 
-    fn adopt(&self, session: &Arc<Session>, training: Training) {
-        lock(&self.sessions).insert(session.key.0.clone(), session.clone());
-        self.ask(session, Command::Add(Box::new(training)));
-    }
-
-    async fn prepare(&self, job: Job, client: IpAddr, cancelled: Arc<AtomicBool>) -> Result<Prepared, Refusal> {
-        let Some(worker) = self.workers.get(job.device as usize) else {
-            return Err(Refusal::NoDevice { device: job.device });
+    /// Starts a worker and has it compile a job. When that takes too long, or nobody waits any more, the worker and its compilers are killed
+    /// and their place is free.
+    async fn begin(&self, job: Job, client: IpAddr) -> Result<Ready, Refusal> {
+        let device = job.device;
+        let Some(offer) = self.offers.get(device as usize) else {
+            return Err(Refusal::NoDevice { device });
         };
-        if let Some(reason) = worker.device().lost() {
-            return Err(Refusal::Compile { message: format!("the device is gone: {reason}") });
-        }
         let limit = self.bounds.wire.compile_seconds;
-        let deadline = tokio::time::Instant::now() + Duration::from_secs(limit);
+        let patience = Duration::from_secs(limit);
         let own = self.client_compilers(client);
         let permits =
             async { Ok::<_, tokio::sync::AcquireError>((own.acquire_owned().await?, self.compilers.clone().acquire_owned().await?)) };
-        let permits = match tokio::time::timeout_at(deadline, permits).await {
+        // As long as those who compile now may take, and a little.
+        let _permits = match tokio::time::timeout(patience + Duration::from_secs(5), permits).await {
             Ok(Ok(permits)) => permits,
             _ => return Err(Refusal::Busy { message: "other graphs are being compiled; try again".into() }),
         };
-        let (done, result) = oneshot::channel();
-        let (bounds, programs, device, stop) = (self.bounds, self.programs.clone(), worker.device().clone(), cancelled.clone());
-        let (metrics, id) = (self.metrics.clone(), worker.id().to_string());
-        let work = move || {
-            // Nothing that a client sends makes the compiler panic, as far as is known; if it does, only they are told.
-            let outcome = catch_unwind(AssertUnwindSafe(|| {
-                let plan = job::check(job, &bounds)?;
-                compile(plan, &device, &id, &programs, &bounds, &metrics, &stop)
-            }));
-            let outcome = outcome.unwrap_or_else(|_| {
-                tracing::error!("compiling a client's graph panicked; please report this");
-                Err(Refusal::Compile { message: "the compiler failed on this graph".into() })
-            });
-            // Nobody waits any more when it took too long.
-            let _ = done.send(outcome);
-            drop(permits);
+        let start = Instant::now();
+        let trouble = |e: std::io::Error| {
+            *lock(&offer.trouble) = Some(e.to_string());
+            Refusal::Busy { message: format!("no process for a session: {e}") }
         };
-        let thread = std::thread::Builder::new().name("compile".into()).stack_size(COMPILER_STACK).spawn(work);
-        if let Err(e) = thread {
-            return Err(Refusal::Busy { message: format!("no thread to compile on: {e}") });
-        }
-        match tokio::time::timeout_at(deadline, result).await {
-            Ok(Ok(outcome)) => outcome,
-            Ok(Err(_)) => Err(Refusal::Compile { message: "the compiler failed on this graph".into() }),
-            Err(_) => {
-                // It ends at the next opportunity, and takes up a compiler's place until then.
-                cancelled.store(true, Ordering::Release);
-                Err(Refusal::Limit { what: "seconds to compile".into(), value: limit + 1, limit })
+        let mut process = Process::start(&offer.device.id, &self.terms).map_err(trouble)?;
+        let order = Order::Begin { job: Box::new(job), bounds: self.bounds };
+        let begin = async {
+            // Its end says more than that it does not listen.
+            let _ = process.send(&order).await;
+            drop(order);
+            process.receive().await
+        };
+        let begun = match tokio::time::timeout(patience, begin).await {
+            Ok(Ok(Report::Begun(begun))) => begun?,
+            Ok(Ok(_)) => return Err(Refusal::Compile { message: "the worker answered something else".into() }),
+            Ok(Err(why)) => {
+                tracing::error!(why, "a worker is gone before its session began");
+                self.metrics.workers_lost.inc();
+                return Err(Refusal::Compile { message: format!("this graph was not compiled: {why}") });
             }
+            Err(_) => return Err(Refusal::Limit { what: "seconds to compile".into(), value: limit + 1, limit }),
+        };
+        *lock(&offer.trouble) = None;
+        let took = start.elapsed();
+        Ok(Ready { process, begun, took })
+    }
+
+    /// Brings sessions to the disk that changed since they were; gives how many could not be.
+    pub async fn save(self: &Arc<Self>, dir: &Path) -> usize {
+        let changed: Vec<_> = lock(&self.sessions).values().filter(|s| s.is_dirty()).cloned().collect();
+        let mut failed = 0;
+        for session in changed {
+            failed += usize::from(!self.save_one(dir, &session).await);
         }
+        failed
     }
 
-    /// Sessions that trained since they were saved last, as they are now.
-    pub async fn changed(&self) -> Vec<Snapshot> {
-        self.gather(Command::Save).await
-    }
-
-    /// Every session as it is now; the devices' threads end.
-    pub async fn stop(&self) -> Vec<Snapshot> {
-        self.gather(Command::Stop).await
-    }
-
-    async fn gather(&self, command: fn(oneshot::Sender<Vec<Snapshot>>) -> Command) -> Vec<Snapshot> {
-        let mut waits = Vec::new();
-        for worker in &self.workers {
-            let (done, wait) = oneshot::channel();
-            if worker.send(command(done)) {
-                waits.push(wait);
+    /// Brings a session to the disk. What could not be written is told of once and tried again.
+    async fn save_one(&self, dir: &Path, session: &Arc<Session>) -> bool {
+        let _one = self.saving.lock().await;
+        session.begin_save();
+        let saved = match self.snapshot(session).await {
+            Some(snapshot) => tokio::task::block_in_place(|| {
+                store::save(dir, &self.offers[session.device].device.id, session, &snapshot).map_err(|e| e.to_string())
+            }),
+            None if session.is_cancelled() => return true,
+            None => Err("it is in the middle of a long step".into()),
+        };
+        if session.is_cancelled() {
+            // It ended meanwhile.
+            store::forget(dir, &session.key);
+            return true;
+        }
+        let problem = saved.err();
+        if problem.is_some() {
+            self.metrics.saves_failed.inc();
+        }
+        let news = session.end_save(problem.clone());
+        match &problem {
+            None => tracing::info!(name = %session.name, step = session.step(), "a session is saved"),
+            Some(e) if news => {
+                tracing::error!(name = %session.name, error = %e, "a session cannot be saved; it is tried again");
+                session.warn(format!("the server cannot save this session, and tries again: {e}"));
             }
+            Some(_) => {}
         }
-        let mut all = Vec::new();
-        for wait in waits {
-            all.extend(wait.await.unwrap_or_default());
-        }
-        all.retain(|s| !s.session.is_cancelled());
-        all
+        problem.is_none()
     }
-}
 
-fn compile(
-    plan: Plan,
-    device: &aludel::Device,
-    id: &str,
-    programs: &Programs,
-    bounds: &Bounds,
-    metrics: &Metrics,
-    stop: &AtomicBool,
-) -> Result<Prepared, Refusal> {
-    let start = Instant::now();
-    let (name, pane) = (plan.name.clone(), plan.pane);
-    let learner = Learner::new(plan, device, programs, bounds, stop, &mut |hit| {
-        metrics.cache.with_label_values(&[if hit { "hit" } else { "miss" }]).inc();
-    })?;
-    let took = start.elapsed();
-    metrics.compile_seconds.with_label_values(&[id, pane_label(pane)]).observe(took.as_secs_f64());
-    Ok(Prepared { plan_name: name, learner, took })
+    /// A session as it is, where it answers soon.
+    async fn snapshot(&self, session: &Session) -> Option<Snapshot> {
+        let (done, wait) = oneshot::channel();
+        tokio::time::timeout(SAVING, async {
+            session.ask_in_turn(Command::Save(done)).await;
+            wait.await.ok()
+        })
+        .await
+        .ok()
+        .flatten()
+    }
+
+    /// Sessions that go on end: their workers are killed. What was saved of them stays.
+    pub fn stop(&self) -> usize {
+        let all: Vec<_> = lock(&self.sessions).drain().map(|(_, s)| s).collect();
+        all.iter().for_each(|s| s.cancel());
+        all.len()
+    }
 }
 
 /// 128 random bits from the system.

@@ -1,14 +1,17 @@
-//! A session as everybody but its device's thread sees it, and the mailbox of the connection that listens to it.
+//! A session as everybody but the task that conducts it sees it, and the mailbox of the connection that listens to it.
 
+use super::budget::Share;
 use super::server::Slot;
+use super::training::Command;
+use super::worker::wire::Memory;
 use aludel_protocol::remote::{Resumed, ServerMessage, SessionKey};
 use aludel_protocol::{Pane, Progress};
 use std::collections::VecDeque;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc, watch};
 
 /// Locks, also after a panic elsewhere: every critical section of the server leaves its data whole.
 pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -19,31 +22,44 @@ pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 const MOST_REPORTED: usize = 1024;
 const MOST_REMEMBERED: usize = 4096;
 
+/// So many requests of a client wait for its session's task; then no more of them are read.
+pub const MOST_ASKED: usize = 8;
+
+/// A message, and its part of the memory that messages may take.
+pub struct Letter {
+    pub message: ServerMessage,
+    pub share: Option<Share>,
+}
+
 /// What is on its way to a client. Never longer than its client asks for: reports of progress melt into one.
 #[derive(Default)]
 pub struct Mailbox {
-    queue: Mutex<VecDeque<ServerMessage>>,
+    queue: Mutex<VecDeque<Letter>>,
     arrived: Notify,
-    closed: AtomicBool,
+    closed: watch::Sender<bool>,
 }
 
 impl Mailbox {
     pub fn post(&self, message: ServerMessage) {
+        self.post_with(message, None);
+    }
+
+    pub fn post_with(&self, message: ServerMessage, share: Option<Share>) {
         let mut queue = lock(&self.queue);
-        match (queue.back_mut(), message) {
+        match (queue.back_mut().map(|l| &mut l.message), message) {
             (Some(ServerMessage::Progress(old)), ServerMessage::Progress(new)) => merge(old, new),
-            (_, message) => queue.push_back(message),
+            (_, message) => queue.push_back(Letter { message, share }),
         }
         self.arrived.notify_one();
     }
 
     /// Before all that waits.
     pub fn post_first(&self, message: ServerMessage) {
-        lock(&self.queue).push_front(message);
+        lock(&self.queue).push_front(Letter { message, share: None });
         self.arrived.notify_one();
     }
 
-    pub fn take(&self) -> Option<ServerMessage> {
+    pub fn take(&self) -> Option<Letter> {
         lock(&self.queue).pop_front()
     }
 
@@ -58,12 +74,27 @@ impl Mailbox {
 
     /// What waits is still delivered; then the connection ends.
     pub fn close(&self) {
-        self.closed.store(true, Ordering::Release);
+        self.closed.send_replace(true);
         self.arrived.notify_one();
     }
 
+    /// Nothing but this is delivered any more; then the connection ends.
+    pub fn close_with(&self, message: ServerMessage) {
+        let mut queue = lock(&self.queue);
+        queue.clear();
+        queue.push_back(Letter { message, share: None });
+        drop(queue);
+        self.close();
+    }
+
     pub fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Acquire)
+        *self.closed.borrow()
+    }
+
+    /// Waits until it is closed.
+    pub async fn closed(&self) {
+        // The sender is as old as the mailbox.
+        let _ = self.closed.subscribe().wait_for(|c| *c).await;
     }
 }
 
@@ -96,8 +127,11 @@ pub struct Session {
     pub device: usize,
     pub pane: Pane,
     log: Mutex<Log>,
-    /// It ends: its device's thread lets go of it at the next opportunity.
-    cancelled: AtomicBool,
+    inbox: mpsc::Sender<Command>,
+    /// It ends: its task lets go of it at the next opportunity.
+    cancelled: watch::Sender<bool>,
+    in_use: AtomicU64,
+    peak: AtomicU64,
     /// Its place among the sessions of its client.
     _slot: Option<Slot>,
 }
@@ -111,14 +145,48 @@ struct Log {
     left: Instant,
     /// The state was asked for and has not been delivered.
     fetching: bool,
+    /// The same of what the compiler made.
+    inspecting: bool,
+    /// Something happened that has not been saved.
+    dirty: bool,
+    /// Why it could not be saved.
+    unsaved: Option<String>,
+    /// To be told to the next listener.
+    warning: Option<String>,
 }
 
 static LISTENERS: AtomicU64 = AtomicU64::new(1);
 
 impl Session {
-    pub fn new(key: SessionKey, client: IpAddr, name: String, device: usize, pane: Pane) -> Session {
-        let log = Log { step: 0, running: false, losses: Vec::new(), listener: None, left: Instant::now(), fetching: false };
-        Session { key, client, name, device, pane, log: Mutex::new(log), cancelled: AtomicBool::new(false), _slot: None }
+    /// A session, and what it is asked for.
+    pub fn new(key: SessionKey, client: IpAddr, name: String, device: usize, pane: Pane) -> (Session, mpsc::Receiver<Command>) {
+        let (inbox, asked) = mpsc::channel(MOST_ASKED);
+        let log = Log {
+            step: 0,
+            running: false,
+            losses: Vec::new(),
+            listener: None,
+            left: Instant::now(),
+            fetching: false,
+            inspecting: false,
+            dirty: true,
+            unsaved: None,
+            warning: None,
+        };
+        let session = Session {
+            key,
+            client,
+            name,
+            device,
+            pane,
+            log: Mutex::new(log),
+            inbox,
+            cancelled: watch::Sender::new(false),
+            in_use: AtomicU64::new(0),
+            peak: AtomicU64::new(0),
+            _slot: None,
+        };
+        (session, asked)
     }
 
     /// Counts against its client's limit as long as anybody holds it.
@@ -140,10 +208,13 @@ impl Session {
         let id = LISTENERS.fetch_add(1, Ordering::Relaxed);
         let mut log = lock(&self.log);
         if let Some((_, earlier)) = log.listener.replace((id, mailbox.clone())) {
-            earlier.post(ServerMessage::TakenOver);
-            earlier.close();
+            // What it has not read goes: it may be large, and takeovers many.
+            earlier.close_with(ServerMessage::TakenOver);
         }
-        log.fetching = false;
+        (log.fetching, log.inspecting) = (false, false);
+        if let Some(message) = log.warning.take() {
+            mailbox.post(ServerMessage::Failed { message });
+        }
         let Session { key, name, device, pane, .. } = self;
         let resumed = Resumed {
             session: key.clone(),
@@ -173,20 +244,46 @@ impl Session {
     }
 
     pub fn post(&self, message: ServerMessage) {
+        self.post_with(message, None);
+    }
+
+    pub fn post_with(&self, message: ServerMessage, share: Option<Share>) {
         let mut log = lock(&self.log);
         match &message {
             ServerMessage::Progress(p) => {
                 log.step = p.step;
                 log.losses.extend(&p.losses);
                 thin(&mut log.losses, MOST_REMEMBERED);
+                log.dirty = true;
             }
-            ServerMessage::Running { running, step } => (log.running, log.step) = (*running, *step),
+            ServerMessage::Running { running, step } => {
+                log.dirty |= (log.running, log.step) != (*running, *step);
+                (log.running, log.step) = (*running, *step);
+            }
             ServerMessage::State { .. } | ServerMessage::Failed { .. } => log.fetching = false,
+            ServerMessage::Inspected(_) => log.inspecting = false,
             _ => {}
         }
-        if let Some((_, mailbox)) = &log.listener {
-            mailbox.post(message);
+        match (&log.listener, message) {
+            (Some((_, mailbox)), message) => mailbox.post_with(message, share),
+            (None, ServerMessage::Failed { message }) => log.warning = Some(message),
+            (None, _) => {}
         }
+    }
+
+    /// Says something to whoever listens, now or when they come.
+    pub fn warn(&self, message: String) {
+        let mut log = lock(&self.log);
+        match &log.listener {
+            Some((_, mailbox)) => mailbox.post(ServerMessage::Failed { message }),
+            None => log.warning = Some(message),
+        }
+    }
+
+    /// It goes on from an earlier step.
+    pub fn rewind(&self, step: u64, losses: Vec<(u64, f32)>) {
+        let mut log = lock(&self.log);
+        (log.step, log.losses) = (step, losses);
     }
 
     /// Whether the state may be asked for: not while an answer is on its way, which may be large.
@@ -194,20 +291,89 @@ impl Session {
         !std::mem::replace(&mut lock(&self.log).fetching, true)
     }
 
+    pub fn end_fetch(&self) {
+        lock(&self.log).fetching = false;
+    }
+
+    /// The same of what the compiler made.
+    pub fn begin_inspection(&self) -> bool {
+        !std::mem::replace(&mut lock(&self.log).inspecting, true)
+    }
+
     pub fn is_running(&self) -> bool {
         lock(&self.log).running
+    }
+
+    pub fn step(&self) -> u64 {
+        lock(&self.log).step
     }
 
     pub fn losses(&self) -> Vec<(u64, f32)> {
         lock(&self.log).losses.clone()
     }
 
+    /// Hands a request to the session's task; false where too many wait already.
+    pub fn ask(&self, command: Command) -> bool {
+        self.inbox.try_send(command).is_ok()
+    }
+
+    /// Whether the session's task takes more requests.
+    pub fn takes_requests(&self) -> bool {
+        // Saving asks too.
+        self.inbox.capacity() > 1
+    }
+
+    /// Hands a request of the server's own to the session's task.
+    pub async fn ask_in_turn(&self, command: Command) {
+        // The task is gone where the session is.
+        let _ = self.inbox.send(command).await;
+    }
+
+    /// Whether something happened since it was saved.
+    pub fn is_dirty(&self) -> bool {
+        lock(&self.log).dirty
+    }
+
+    /// It is being saved: what happens from now on is not part of it.
+    pub fn begin_save(&self) {
+        lock(&self.log).dirty = false;
+    }
+
+    /// How saving went; gives whether that is news.
+    pub fn end_save(&self, problem: Option<String>) -> bool {
+        let mut log = lock(&self.log);
+        log.dirty |= problem.is_some();
+        let news = problem.is_some() != log.unsaved.is_some();
+        log.unsaved = problem;
+        news
+    }
+
+    pub fn is_unsaved(&self) -> bool {
+        lock(&self.log).unsaved.is_some()
+    }
+
+    pub fn set_memory(&self, memory: Memory) {
+        self.in_use.store(memory.in_use, Ordering::Relaxed);
+        self.peak.fetch_max(memory.peak, Ordering::Relaxed);
+    }
+
+    /// Bytes on its device, now and at most.
+    pub fn memory(&self) -> Memory {
+        Memory { in_use: self.in_use.load(Ordering::Relaxed), peak: self.peak.load(Ordering::Relaxed) }
+    }
+
     pub fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Release);
+        self.cancelled.send_replace(true);
     }
 
     pub fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Acquire)
+        *self.cancelled.borrow()
+    }
+
+    /// Waits until it is cancelled.
+    pub async fn cancelled(&self) {
+        // The sender is as old as the session.
+        let _ = self.cancelled.subscribe().wait_for(|c| *c).await;
     }
 }
 
@@ -236,7 +402,7 @@ mod tests {
             mailbox.post(progress(step));
         }
         assert_eq!(mailbox.len(), 1);
-        let Some(ServerMessage::Progress(p)) = mailbox.take() else { panic!("no report") };
+        let Some(ServerMessage::Progress(p)) = mailbox.take().map(|l| l.message) else { panic!("no report") };
         assert_eq!((p.step, p.losses.last()), (100_000, Some(&(100_000, 100_000.0))));
         assert!(p.losses.len() <= MOST_REPORTED && p.losses.len() > MOST_REPORTED / 4);
         assert!(p.losses.is_sorted_by_key(|l| l.0));
@@ -249,7 +415,7 @@ mod tests {
 
     #[test]
     fn the_later_listener_has_the_session() {
-        let session = Session::new(SessionKey("k".into()), IpAddr::from([127, 0, 0, 1]), "s".into(), 0, Pane::Eager);
+        let (session, _asked) = Session::new(SessionKey("k".into()), IpAddr::from([127, 0, 0, 1]), "s".into(), 0, Pane::Eager);
         let (one, two) = (Arc::new(Mailbox::default()), Arc::new(Mailbox::default()));
         let (first, _) = session.attach(&one);
         session.post(progress(1));

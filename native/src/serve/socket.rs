@@ -3,11 +3,12 @@
 //! Reading and writing are two tasks. What is to be written waits in a [`Mailbox`], where reports melt into one; when as many answers wait
 //! as a client may leave unread, no more requests are read. So a client that never reads costs a connection and nothing else.
 
+use super::budget::Share;
 use super::gate::{Gate, Key};
 use super::limits::reason;
 use super::server::Server;
-use super::session::{Mailbox, Session};
-use super::worker::Command;
+use super::session::{Letter, Mailbox, Session};
+use super::training::Command;
 use aludel_protocol::remote::{ClientMessage, REMOTE_VERSION, Refusal, ServerMessage};
 use aludel_protocol::{decode, encode};
 use futures_util::stream::{SplitSink, SplitStream};
@@ -17,7 +18,6 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, interval, sleep_until, timeout};
@@ -31,6 +31,13 @@ const GREETING: Duration = Duration::from_secs(10);
 /// A connection is asked this often whether it is still there, and given up when nothing was heard, or could be sent, for so long.
 const PING: Duration = Duration::from_secs(20);
 const SILENCE: Duration = Duration::from_secs(90);
+/// Bytes that arrive at least in that time of a message that goes on.
+const SLOWEST: u64 = 64 << 10;
+/// The last message has so long to be read.
+const PARTING: Duration = Duration::from_secs(2);
+/// A client may send so many pings at once, and one more each [`PING_PERIOD`]: each is answered, whether it reads or not.
+const MOST_PINGS: f64 = 100.0;
+const PING_PERIOD: Duration = Duration::from_millis(100);
 /// So many answers may wait to be read.
 const MOST_UNREAD: usize = 32;
 /// So many requests wait while a graph is compiled.
@@ -46,15 +53,17 @@ struct Connection {
     client: IpAddr,
     mailbox: Arc<Mailbox>,
     session: Option<(Arc<Session>, u64)>,
-    creating: Option<(Creating, Arc<AtomicBool>)>,
-    /// Requests that came while a session was being made.
-    waiting: VecDeque<ClientMessage>,
+    /// Dropped, nothing is left of the session that was to be.
+    creating: Option<Creating>,
+    /// Requests that came while a session was being made, and what they take of the memory.
+    waiting: VecDeque<(ClientMessage, Vec<Share>)>,
 }
 
 /// Serves a connection until it ends.
 pub async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(server: Arc<Server>, client: IpAddr, stream: S) {
     server.metrics.connections.inc();
-    let (gate, key) = Gate::new(stream);
+    let budget = server.budget_of(client);
+    let (gate, key) = Gate::new(stream, (*budget).clone());
     let most = usize::try_from(server.bounds.wire.message_bytes).unwrap_or(usize::MAX);
     let config = WebSocketConfig::default().read_buffer_size(16 << 10).max_message_size(Some(most)).max_frame_size(Some(most));
     let socket = WebSocketStream::from_raw_socket(gate, Role::Server, Some(config)).await;
@@ -65,7 +74,12 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(server: A
         Connection { server: server.clone(), client, mailbox: mailbox.clone(), session: None, creating: None, waiting: VecDeque::new() };
     let slot = server.connect(client);
     let outcome = match &slot {
-        Ok(_) => connection.talk(stream, &key).await,
+        Ok(_) => match connection.talk(stream, &key).await {
+            Err(None) if key.is_starved() => {
+                Err(Some(Refusal::Busy { message: "the memory for messages is taken; send it later, or less of it".into() }))
+            }
+            outcome => outcome,
+        },
         Err(refusal) => Err(Some(refusal.clone())),
     };
     if let Err(Some(refusal)) = outcome {
@@ -86,9 +100,17 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(server: A
 async fn write<S: AsyncRead + AsyncWrite + Unpin>(mut sink: SplitSink<WebSocketStream<S>, Message>, mailbox: Arc<Mailbox>) {
     let mut ping = interval(PING);
     loop {
-        while let Some(message) = mailbox.take() {
+        // The share is given back when the message is gone.
+        while let Some(Letter { message, share: _share }) = mailbox.take() {
             let Ok(bytes) = unhurried(matches!(message, ServerMessage::State { .. }), || encode(&message)) else { continue };
-            if !matches!(timeout(SILENCE, sink.send(Message::Binary(bytes.into()))).await, Ok(Ok(()))) {
+            drop(message);
+            let sending = timeout(SILENCE, sink.send(Message::Binary(bytes.into())));
+            let sent = tokio::select! {
+                sent = sending => matches!(sent, Ok(Ok(()))),
+                // Another has taken its place: what this one does not read does not stay.
+                () = async { mailbox.closed().await; tokio::time::sleep(PARTING).await } => false,
+            };
+            if !sent {
                 mailbox.close();
                 return;
             }
@@ -121,32 +143,49 @@ impl Connection {
         self.greet(greeting).await?;
         key.open();
         let mut stopping = self.server.stopping.subscribe();
-        let mut heard = Instant::now();
+        let (mut heard, mut read, mut pings) = (Instant::now(), key.read(), 0.0);
         loop {
             while self.creating.is_none()
-                && let Some(message) = self.waiting.pop_front()
+                && self.session.as_ref().is_none_or(|(s, _)| s.takes_requests())
+                && let Some((message, shares)) = self.waiting.pop_front()
             {
-                self.answer(message);
+                self.answer(message, shares);
             }
             let unread = self.mailbox.len();
-            let reads = unread < MOST_UNREAD && self.waiting.len() < MOST_WAITING;
+            let asks = self.session.as_ref().is_none_or(|(s, _)| s.takes_requests());
+            let reads = unread < MOST_UNREAD && self.waiting.len() < MOST_WAITING && asks;
             tokio::select! {
                 frame = stream.next(), if reads => {
+                    if matches!(frame, Some(Ok(Message::Ping(_)))) {
+                        pings = (pings - heard.elapsed().div_duration_f64(PING_PERIOD)).max(0.0) + 1.0;
+                        if pings > MOST_PINGS {
+                            return Err(Some(Refusal::Malformed { message: "too many pings".into() }));
+                        }
+                    }
                     heard = Instant::now();
                     match frame_message(frame)? {
                         None => {}
-                        Some(ClientMessage::Cancel) => self.cancel(),
-                        Some(message) if self.creating.is_some() => self.waiting.push_back(message),
-                        Some(message) => self.answer(message),
+                        Some(message) => match (message, key.taken()) {
+                            (ClientMessage::Cancel, _) => self.cancel(),
+                            (message, shares) if self.creating.is_some() => self.waiting.push_back((message, shares)),
+                            (message, shares) => self.answer(message, shares),
+                        },
                     }
                 }
-                made = async { match &mut self.creating { Some((c, _)) => c.await, None => std::future::pending().await } } => {
+                made = async { match &mut self.creating { Some(c) => c.await, None => std::future::pending().await } } => {
                     self.creating = None;
                     self.created(made);
                 }
                 // Answers are read meanwhile, or this connection ends.
                 () = tokio::time::sleep(Duration::from_millis(50)), if !reads && heard.elapsed() < SILENCE => {}
-                () = sleep_until(heard + SILENCE) => return Err(None),
+                // A large message may take long, as long as it arrives.
+                () = sleep_until(heard + SILENCE) => {
+                    if key.read() < read + SLOWEST {
+                        return Err(None);
+                    }
+                    (heard, read) = (Instant::now(), key.read());
+                }
+                () = self.mailbox.closed() => return Ok(()),
                 _ = stopping.wait_for(|s| *s) => {
                     self.mailbox.post(ServerMessage::Failed { message: "the server is ending".into() });
                     return Ok(());
@@ -184,7 +223,7 @@ impl Connection {
         self.mailbox.post_first(ServerMessage::Welcome {
             version: REMOTE_VERSION,
             server: format!("aludel {}", env!("CARGO_PKG_VERSION")),
-            devices: self.server.workers.iter().map(super::worker::DeviceWorker::describe).collect(),
+            devices: self.server.offers.iter().map(|o| o.device.clone()).collect(),
             limits: self.server.bounds.wire,
             resumed,
         });
@@ -194,19 +233,18 @@ impl Connection {
         Ok(())
     }
 
-    fn answer(&mut self, message: ClientMessage) {
+    fn answer(&mut self, message: ClientMessage, shares: Vec<Share>) {
         let Some((session, _)) = &self.session else {
             return match message {
-                ClientMessage::Create(job) => self.create(*job),
+                ClientMessage::Create(job) => self.create(*job, shares),
                 ClientMessage::Hello { .. } => self.refuse(Refusal::Malformed { message: "a second Hello".into() }),
                 _ => self.refuse(Refusal::NoSession),
             };
         };
-        let key = session.key.clone();
         let command = match message {
             ClientMessage::Create(job) => {
                 self.cancel();
-                return self.create(*job);
+                return self.create(*job, shares);
             }
             ClientMessage::Hello { .. } => return self.refuse(Refusal::Malformed { message: "a second Hello".into() }),
             ClientMessage::Cancel => return self.cancel(),
@@ -215,24 +253,27 @@ impl Connection {
                 if let Some(n) = steps.filter(|n| *n > limit) {
                     return self.refuse(Refusal::Limit { what: "steps".into(), value: n, limit });
                 }
-                Command::Run { key, steps }
+                Command::Run { steps }
             }
-            ClientMessage::Pause => Command::Pause(key),
+            ClientMessage::Pause => Command::Pause,
             // Its answer may be large: there is one on its way at most.
             ClientMessage::FetchState if !session.begin_fetch() => return,
-            ClientMessage::FetchState => Command::Fetch(key),
-            ClientMessage::Inspect => Command::Inspect(key),
+            ClientMessage::FetchState => Command::Fetch,
+            // Long, too.
+            ClientMessage::Inspect if !session.begin_inspection() => return,
+            ClientMessage::Inspect => Command::Inspect,
         };
         if session.is_cancelled() {
             return self.refuse(Refusal::NoSession);
         }
-        self.server.ask(session, command);
+        if !session.ask(command) {
+            self.refuse(Refusal::Busy { message: "this session has more requests than it can answer".into() });
+        }
     }
 
-    fn create(&mut self, job: aludel_protocol::remote::Job) {
-        let cancelled = Arc::new(AtomicBool::new(false));
-        let (server, client, stop) = (self.server.clone(), self.client, cancelled.clone());
-        self.creating = Some((Box::pin(async move { server.create(job, client, stop).await }), cancelled));
+    fn create(&mut self, job: aludel_protocol::remote::Job, shares: Vec<Share>) {
+        let (server, client) = (self.server.clone(), self.client);
+        self.creating = Some(Box::pin(async move { server.create(job, shares, client).await }));
     }
 
     fn created(&mut self, made: Result<Arc<Session>, Refusal>) {
@@ -249,9 +290,7 @@ impl Connection {
     /// Ends the session, or what was to become one.
     fn cancel(&mut self) {
         self.waiting.clear();
-        if let Some((_, cancelled)) = self.creating.take() {
-            cancelled.store(true, Ordering::Release);
-        }
+        self.creating = None;
         if let Some((session, _)) = self.session.take() {
             self.server.end(&session);
         }
@@ -259,9 +298,7 @@ impl Connection {
 
     /// The connection is gone; its session trains on.
     fn leave(&mut self) {
-        if let Some((_, cancelled)) = self.creating.take() {
-            cancelled.store(true, Ordering::Release);
-        }
+        self.creating = None;
         if let Some((session, id)) = self.session.take() {
             session.detach(id);
         }

@@ -1,23 +1,27 @@
 //! Sessions on disk: each a directory named by its key, complete or not there.
 //!
-//! A directory holds the graph (`graph.txt`), its feeds, columns and order (`tensors.safetensors`), and the rest (`session.json`). It is
-//! written under another name, brought to the disk and then renamed; the one before is renamed out of the way first and put back by the
-//! next start where the new one is missing, so that at every moment one of them is whole. Whoever reads a key could use the session, so nobody but the server's
-//! user may look into the state directory.
+//! A directory holds the graph (`graph.txt`), its feeds, columns and order (`tensors.safetensors`), the rest (`session.json`), and
+//! checksums of all three (`sums.json`); while a session that was taken up has not taken its first steps there is a file `starting`
+//! beside them. It is written under another name, brought to the disk and then renamed; the one before is renamed out of the way first and put back by the
+//! next start where the new one is missing, so that at every moment one of them is whole. What does not hold together is set aside and told
+//! of, and keeps nobody else from going on. Whoever reads a key could use the session, so nobody but the server's user may look into the
+//! state directory; and one server has it at a time.
 
 use super::session::Session;
-use super::worker::Snapshot;
+use super::training::{Command, Snapshot};
 use aludel::{DType, Error, Result};
 use aludel_protocol::Pane;
 use aludel_protocol::remote::{Feed, Job, SessionKey, TensorData};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File};
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
 use std::io::Write;
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tokio::sync::mpsc;
 
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// `session.json`.
 #[derive(Serialize, Deserialize)]
@@ -52,10 +56,17 @@ enum FeedKind {
 /// A session as it was saved.
 pub struct Saved {
     pub session: Session,
+    pub asked: mpsc::Receiver<Command>,
     pub job: Job,
     pub step: u64,
     pub running: bool,
     pub elapsed_ms: f64,
+}
+
+/// A saved session of which only the description was read.
+pub struct Entry {
+    path: PathBuf,
+    meta: Meta,
 }
 
 fn io(path: &Path, doing: &str) -> impl FnOnce(std::io::Error) -> Error {
@@ -64,19 +75,60 @@ fn io(path: &Path, doing: &str) -> impl FnOnce(std::io::Error) -> Error {
     move |e| Error::invalid(what, format!("{problem}: {e}"), "check the path, the permissions and the disk")
 }
 
-/// The directory, made where there is none, for its user alone.
-pub fn open(dir: &Path) -> Result<()> {
+/// The directory, made where there is none, for its user alone. It is this server's until what this gives is dropped; errors where
+/// another server has it.
+pub fn open(dir: &Path) -> Result<File> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir).map_err(io(dir, "cannot be made"))
+    builder.create(dir).map_err(io(dir, "cannot be made"))?;
+    own(dir, 0o700).map_err(io(dir, "cannot be kept from others"))?;
+    let path = dir.join(LOCK);
+    let lock = options().truncate(false).open(&path).map_err(io(&path, "cannot be written"))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(Error::invalid(
+            dir.display().to_string(),
+            "belongs to another server",
+            "end that one, or name another directory with --state-dir",
+        )),
+        Err(TryLockError::Error(e)) => Err(io(&path, "cannot be locked")(e)),
+    }
 }
+
+/// For the server's user alone.
+fn own(path: &Path, mode: u32) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        if fs::metadata(path)?.permissions().mode() & 0o777 != mode {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+        }
+    }
+    let _ = (path, mode);
+    Ok(())
+}
+
+/// For writing files that nobody else reads.
+fn options() -> fs::OpenOptions {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+const LOCK: &str = ".lock";
+const STARTING: &str = "starting";
+const SUMS: &str = "sums.json";
 
 /// Beginnings of the names of what is being written, was replaced, and is being deleted.
 const NEW: &str = ".new-";
 const OLD: &str = ".old-";
 const GONE: &str = ".gone-";
+/// And of what does not hold together.
+const BAD: &str = ".bad-";
 
 /// Deletes a session that ended.
 pub fn forget(dir: &Path, key: &SessionKey) {
@@ -89,30 +141,73 @@ pub fn forget(dir: &Path, key: &SessionKey) {
     }
 }
 
+/// A session that was taken up is about to take its first steps: a server that dies of them takes it up paused.
+pub fn begin_start(dir: &Path, key: &SessionKey) -> Result<()> {
+    let path = dir.join(&key.0).join(STARTING);
+    options().open(&path).and_then(|f| f.sync_all()).map_err(io(&path, "cannot be written"))?;
+    sync(&dir.join(&key.0))
+}
+
+/// It took them.
+pub fn end_start(dir: &Path, key: &SessionKey) {
+    // It ended, or was saved meanwhile.
+    let _ = fs::remove_file(dir.join(&key.0).join(STARTING));
+}
+
 /// Puts right what a server that was killed left behind: what it was writing or deleting goes, what it was replacing comes back.
 fn tidy(dir: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
         let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("");
-        match name.strip_prefix(OLD) {
-            Some(key) if !dir.join(key).exists() => fs::rename(&path, dir.join(key))?,
-            Some(_) => fs::remove_dir_all(&path)?,
-            None if name.starts_with(NEW) || name.starts_with(GONE) => fs::remove_dir_all(&path)?,
-            None => {}
+        let done = match name.strip_prefix(OLD) {
+            Some(key) if !dir.join(key).exists() && path.is_dir() => fs::rename(&path, dir.join(key)),
+            Some(_) => remove(&path),
+            None if name.starts_with(NEW) || name.starts_with(GONE) => remove(&path),
+            None => Ok(()),
+        };
+        if let Err(e) = done {
+            tracing::warn!(path = %path.display(), error = %e, "what an earlier server left behind stays");
         }
     }
     Ok(())
 }
 
-/// Saves a session. When this returns it is on the disk.
-pub fn save(dir: &Path, device: &str, snapshot: &Snapshot) -> Result<()> {
-    let job = snapshot.job.as_ref().map_err(Clone::clone)?;
-    let session = &snapshot.session;
+/// Removes a directory, or whatever else has its name; links are not followed.
+fn remove(path: &Path) -> std::io::Result<()> {
+    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+}
+
+/// Saves a session. When this returns it is on the disk; what could not be written leaves nothing behind.
+pub fn save(dir: &Path, device: &str, session: &Session, snapshot: &Snapshot) -> Result<()> {
+    let broken = |e: &String| Error::invalid("a session's state", e, "look at its device");
+    let job = snapshot.job.as_ref().map_err(broken)?;
     let new = dir.join(format!("{NEW}{}", session.key.0));
     let old = dir.join(format!("{OLD}{}", session.key.0));
     let place = dir.join(&session.key.0);
     let _ = fs::remove_dir_all(&new);
-    fs::create_dir(&new).map_err(io(&new, "cannot be made"))?;
+    let written = write_all(&new, device, session, snapshot, job);
+    if written.is_err() {
+        let _ = fs::remove_dir_all(&new);
+    }
+    written?;
+    let replaces = place.exists();
+    if replaces {
+        let _ = fs::remove_dir_all(&old);
+        fs::rename(&place, &old).map_err(io(&place, "cannot be moved out of the way"))?;
+    }
+    fs::rename(&new, &place).map_err(io(&place, "cannot be put in place"))?;
+    sync(dir)?;
+    if replaces {
+        let _ = fs::remove_dir_all(&old);
+    }
+    Ok(())
+}
+
+fn write_all(new: &Path, device: &str, session: &Session, snapshot: &Snapshot, job: &Job) -> Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(new).map_err(io(new, "cannot be made"))?;
     let meta = Meta {
         format: FORMAT,
         key: session.key.0.clone(),
@@ -129,22 +224,18 @@ pub fn save(dir: &Path, device: &str, snapshot: &Snapshot) -> Result<()> {
         feeds: job.feeds.iter().map(kind).collect(),
         columns: job.columns.len(),
     };
-    let json = serde_json::to_vec_pretty(&meta).map_err(|e| Error::invalid("a session", e.to_string(), "report this"))?;
-    write(&new.join("graph.txt"), job.graph.as_bytes())?;
-    write(&new.join("session.json"), &json)?;
-    write(&new.join("tensors.safetensors"), &tensors(job)?)?;
-    sync(&new)?;
-    let replaces = place.exists();
-    if replaces {
-        let _ = fs::remove_dir_all(&old);
-        fs::rename(&place, &old).map_err(io(&place, "cannot be moved out of the way"))?;
-    }
-    fs::rename(&new, &place).map_err(io(&place, "cannot be put in place"))?;
-    sync(dir)?;
-    if replaces {
-        let _ = fs::remove_dir_all(&old);
-    }
-    Ok(())
+    let unwritable = |e: serde_json::Error| Error::invalid("a session", e.to_string(), "report this");
+    let json = serde_json::to_vec_pretty(&meta).map_err(unwritable)?;
+    let mut sums = BTreeMap::new();
+    let mut put = |name: &str, bytes: &[u8]| {
+        sums.insert(name.to_string(), crc32c::crc32c(bytes));
+        write(&new.join(name), bytes)
+    };
+    put("graph.txt", job.graph.as_bytes())?;
+    put("session.json", &json)?;
+    put("tensors.safetensors", &tensors(job)?)?;
+    write(&new.join(SUMS), &serde_json::to_vec_pretty(&sums).map_err(unwritable)?)?;
+    sync(new)
 }
 
 fn kind(feed: &Feed) -> FeedKind {
@@ -156,7 +247,7 @@ fn kind(feed: &Feed) -> FeedKind {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = File::create(path).map_err(io(path, "cannot be made"))?;
+    let mut file = options().open(path).map_err(io(path, "cannot be made"))?;
     file.write_all(bytes).and_then(|()| file.sync_all()).map_err(io(path, "cannot be written"))
 }
 
@@ -194,31 +285,115 @@ fn tensors(job: &Job) -> Result<Vec<u8>> {
     safetensors::serialize(views, None).map_err(broken)
 }
 
-/// The saved sessions; what cannot be read stays where it is and is told of.
-pub fn load(dir: &Path, devices: &[String]) -> Result<Vec<Saved>> {
+/// The saved sessions, by their descriptions; what does not hold together is set aside and told of. Gives how many that were, too.
+pub fn list(dir: &Path) -> Result<(Vec<Entry>, usize)> {
     tidy(dir).map_err(io(dir, "cannot be tidied"))?;
-    let mut found = Vec::new();
+    let (mut found, mut bad) = (Vec::new(), 0);
     for entry in fs::read_dir(dir).map_err(io(dir, "cannot be listed"))? {
         let path = entry.map_err(io(dir, "cannot be listed"))?.path();
         let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("");
-        if name.len() != 32 || !name.bytes().all(|b| b.is_ascii_hexdigit()) {
+        if name.starts_with(BAD) || name == LOCK {
             continue;
         }
-        match read(&path, devices) {
-            Ok(saved) => found.push(saved),
-            Err(e) => tracing::error!(error = %e, "a saved session cannot be taken up again"),
+        if name.len() != 32 || !name.bytes().all(|b| b.is_ascii_hexdigit()) {
+            tracing::warn!(path = %path.display(), "this is no session; it is left alone");
+            continue;
+        }
+        match describe(&path) {
+            Ok(meta) => found.push(Entry { path, meta }),
+            Err(e) => {
+                bad += 1;
+                set_aside(&path, &e);
+            }
         }
     }
-    Ok(found)
+    Ok((found, bad))
 }
 
-fn read(path: &Path, devices: &[String]) -> Result<Saved> {
-    let wrong = |what: String| Error::invalid(path.display().to_string(), what, "delete the directory, or put back what it was");
-    let file = |name: &str| fs::read(path.join(name)).map_err(io(&path.join(name), "cannot be read"));
-    let meta: Meta = serde_json::from_slice(&file("session.json")?).map_err(|e| wrong(e.to_string()))?;
-    if meta.format != FORMAT {
-        return Err(wrong(format!("is of format {}, this server writes {FORMAT}", meta.format)));
+/// Out of the way, for people to look at.
+pub fn set_aside(path: &Path, problem: &dyn std::fmt::Display) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let aside = path.with_file_name(format!("{BAD}{name}"));
+    let _ = remove(&aside);
+    match fs::rename(path, &aside) {
+        Ok(()) => tracing::error!(error = %problem, now = %aside.display(), "a saved session does not hold together and is set aside"),
+        Err(e) => tracing::error!(error = %problem, aside = %e, "a saved session does not hold together"),
     }
+}
+
+/// A file of a session, as it was written.
+fn file(path: &Path, sums: &BTreeMap<String, u32>, name: &str) -> Result<Vec<u8>> {
+    let bytes = fs::read(path.join(name)).map_err(io(&path.join(name), "cannot be read"))?;
+    match sums.get(name) {
+        Some(sum) if *sum == crc32c::crc32c(&bytes) => Ok(bytes),
+        _ => Err(damaged(&path.join(name), "is not what was written".into())),
+    }
+}
+
+fn damaged(path: &Path, what: String) -> Error {
+    Error::invalid(path.display().to_string(), what, "delete the directory, or put back what it was")
+}
+
+fn sums(path: &Path) -> Result<BTreeMap<String, u32>> {
+    let bytes = fs::read(path.join(SUMS)).map_err(io(&path.join(SUMS), "cannot be read"))?;
+    serde_json::from_slice(&bytes).map_err(|e| damaged(&path.join(SUMS), e.to_string()))
+}
+
+fn describe(path: &Path) -> Result<Meta> {
+    let json = file(path, &sums(path)?, "session.json")?;
+    let meta: Meta = serde_json::from_slice(&json).map_err(|e| damaged(path, e.to_string()))?;
+    if meta.format != FORMAT {
+        return Err(damaged(path, format!("is of format {}, this server writes {FORMAT}", meta.format)));
+    }
+    if path.file_name().and_then(|n| n.to_str()) != Some(&meta.key) {
+        return Err(damaged(path, "holds another session's key".into()));
+    }
+    // Of a server that kept them less carefully.
+    let files = ["graph.txt", "session.json", "tensors.safetensors", SUMS];
+    let kept = own(path, 0o700).and_then(|()| files.iter().try_for_each(|f| own(&path.join(f), 0o600)));
+    kept.map_err(io(path, "cannot be kept from others"))?;
+    Ok(meta)
+}
+
+impl Entry {
+    pub fn client(&self) -> IpAddr {
+        self.meta.client
+    }
+
+    pub fn name(&self) -> &str {
+        &self.meta.name
+    }
+
+    /// The id of its device.
+    pub fn device(&self) -> &str {
+        &self.meta.device
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The session of this key.
+    pub fn of(dir: &Path, key: &SessionKey) -> Result<Entry> {
+        let path = dir.join(&key.0);
+        Ok(Entry { meta: describe(&path)?, path })
+    }
+
+    /// A server died of its first steps.
+    pub fn was_starting(&self) -> bool {
+        self.path.join(STARTING).exists()
+    }
+
+    /// All of it. Errors where it is damaged, or its device is not here.
+    pub fn read(self, devices: &[String]) -> Result<Saved> {
+        read(&self.path, self.meta, devices)
+    }
+}
+
+fn read(path: &Path, meta: Meta, devices: &[String]) -> Result<Saved> {
+    let wrong = |what: String| damaged(path, what);
+    let sums = sums(path)?;
+    let file = |name: &str| file(path, &sums, name);
     let device =
         devices.iter().position(|d| *d == meta.device).ok_or_else(|| wrong(format!("trained on {}, which is not here", meta.device)))?;
     let bytes = file("tensors.safetensors")?;
@@ -253,17 +428,17 @@ fn read(path: &Path, devices: &[String]) -> Result<Saved> {
         batch: meta.batch,
     };
     let losses = meta.losses.iter().map(|(s, l)| (*s, f32::from_bits(*l))).collect();
-    let session = Session::new(SessionKey(meta.key), meta.client, meta.name, device, meta.pane).with_history(meta.step, losses);
-    Ok(Saved { session, job, step: meta.step, running: meta.running, elapsed_ms: meta.elapsed_ms })
+    let (session, asked) = Session::new(SessionKey(meta.key), meta.client, meta.name, device, meta.pane);
+    let session = session.with_history(meta.step, losses);
+    Ok(Saved { session, asked, job, step: meta.step, running: meta.running, elapsed_ms: meta.elapsed_ms })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
-    fn snapshot(key: &str, step: u64) -> Snapshot {
-        let session = Session::new(SessionKey(key.into()), IpAddr::from([127, 0, 0, 1]), "s".into(), 0, Pane::Eager);
+    fn snapshot(key: &str, step: u64) -> (Session, Snapshot) {
+        let (session, _) = Session::new(SessionKey(key.into()), IpAddr::from([127, 0, 0, 1]), "s".into(), 0, Pane::Eager);
         let tensor = |v: f32| TensorData { dtype: DType::F32, shape: vec![1], bytes: v.to_le_bytes().to_vec() };
         let job = Job {
             name: "s".into(),
@@ -277,30 +452,126 @@ mod tests {
             batch: 1,
         };
         let session = session.with_history(step, vec![(1, f32::NAN), (2, 0.5)]);
-        Snapshot { session: Arc::new(session), job: Ok(job), step, running: true, elapsed_ms: 1.5 }
+        (session, Snapshot { job: Ok(job), step, running: true, elapsed_ms: 1.5 })
+    }
+
+    const KEY: &str = "0123456789abcdef0123456789abcdef";
+
+    fn put(dir: &Path, key: &str, step: u64) -> Snapshot {
+        let (session, snapshot) = snapshot(key, step);
+        save(dir, "cpu", &session, &snapshot).unwrap();
+        snapshot
+    }
+
+    /// What comes back: all that can be read, set aside where it cannot.
+    fn load(dir: &Path, devices: &[String]) -> Vec<Saved> {
+        let (entries, _) = list(dir).unwrap();
+        entries.into_iter().filter_map(|e| e.read(devices).ok()).collect()
     }
 
     #[test]
     fn comes_back_as_it_was() {
         let dir = tempfile::tempdir().unwrap();
-        let key = "0123456789abcdef0123456789abcdef";
-        let before = snapshot(key, 7);
-        save(dir.path(), "cpu", &before).unwrap();
-        assert!(load(dir.path(), &["cuda:0".into()]).unwrap().is_empty(), "its device is not here");
-        let [after] = <[Saved; 1]>::try_from(load(dir.path(), &["interp".into(), "cpu".into()]).unwrap()).ok().unwrap();
+        let before = put(dir.path(), KEY, 7);
+        assert!(load(dir.path(), &["cuda:0".into()]).is_empty(), "its device is not here");
+        let [after] = <[Saved; 1]>::try_from(load(dir.path(), &["interp".into(), "cpu".into()])).ok().unwrap();
         assert_eq!(after.job, Job { device: 1, ..before.job.clone().unwrap() });
-        assert_eq!((after.step, after.running, after.elapsed_ms, &after.session.key.0[..]), (7, true, 1.5, key));
+        assert_eq!((after.step, after.running, after.elapsed_ms, &after.session.key.0[..]), (7, true, 1.5, KEY));
         let losses = after.session.losses();
         assert!(losses[0].1.is_nan() && losses[1] == (2, 0.5));
+    }
+
+    #[test]
+    fn one_server_has_it_and_nobody_else_looks_in() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().join("state");
+        fs::create_dir(&state).unwrap();
+        let first = open(&state).unwrap();
+        assert!(open(&state).unwrap_err().to_string().contains("another server"));
+        drop(first);
+        let _lock = open(&state).unwrap();
+        put(&state, KEY, 1);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = |p: &Path| fs::metadata(p).unwrap().permissions().mode() & 0o777;
+            let files = ["graph.txt", "session.json", "tensors.safetensors", SUMS];
+            // Of a server that kept it less carefully.
+            fs::set_permissions(state.join(KEY), fs::Permissions::from_mode(0o755)).unwrap();
+            fs::set_permissions(state.join(KEY).join(SUMS), fs::Permissions::from_mode(0o644)).unwrap();
+            assert_eq!(load(&state, &["cpu".into()]).len(), 1);
+            assert_eq!((mode(&state), mode(&state.join(KEY))), (0o700, 0o700));
+            assert!(files.iter().all(|f| mode(&state.join(KEY).join(f)) == 0o600));
+        }
+    }
+
+    /// Whatever one entry is, the others come back, and it is there for people to look at.
+    #[test]
+    fn what_is_damaged_is_set_aside() {
+        let dir = tempfile::tempdir().unwrap();
+        let good = "00000000000000000000000000000000";
+        put(dir.path(), good, 1);
+        let devices = ["cpu".to_string()];
+        type Harm = fn(&Path);
+        let harms: [(&str, Harm); 9] = [
+            ("a bit of the tensors", |p| {
+                let path = p.join("tensors.safetensors");
+                let mut bytes = fs::read(&path).unwrap();
+                *bytes.last_mut().unwrap() ^= 1;
+                fs::write(path, bytes).unwrap();
+            }),
+            ("half of the tensors", |p| fs::write(p.join("tensors.safetensors"), [0; 8]).unwrap()),
+            ("another graph", |p| fs::write(p.join("graph.txt"), "graph2").unwrap()),
+            ("another step", |p| {
+                let text = fs::read_to_string(p.join("session.json")).unwrap().replace("\"step\": 5", "\"step\": 6");
+                fs::write(p.join("session.json"), text).unwrap();
+            }),
+            ("no description", |p| fs::remove_file(p.join("session.json")).unwrap()),
+            ("no sums", |p| fs::remove_file(p.join(SUMS)).unwrap()),
+            ("a file", |p| {
+                fs::remove_dir_all(p).unwrap();
+                fs::write(p, "x").unwrap();
+            }),
+            ("another's key", |p| {
+                fs::remove_dir_all(p).unwrap();
+                let (session, snapshot) = snapshot("ffffffffffffffffffffffffffffffff", 5);
+                let dir = p.parent().unwrap();
+                save(dir, "cpu", &session, &snapshot).unwrap();
+                fs::rename(dir.join("ffffffffffffffffffffffffffffffff"), p).unwrap();
+            }),
+            ("a stray link", |p| {
+                fs::remove_dir_all(p).unwrap();
+                #[cfg(unix)]
+                for name in [".old-x", ".new-y", ".gone-z"] {
+                    std::os::unix::fs::symlink("/nonexistent", p.with_file_name(name)).unwrap();
+                }
+            }),
+        ];
+        for (what, harm) in harms {
+            put(dir.path(), KEY, 5);
+            harm(&dir.path().join(KEY));
+            let (entries, bad) = list(dir.path()).unwrap();
+            let steps: Vec<u64> = entries
+                .into_iter()
+                .filter_map(|e| {
+                    let path = e.path().to_path_buf();
+                    e.read(&devices).map_err(|e| set_aside(&path, &e)).ok().map(|s| s.step)
+                })
+                .collect();
+            assert_eq!(steps, [1], "{what}: {bad} were bad");
+            assert!(!dir.path().join(KEY).exists(), "{what}");
+            assert_eq!(dir.path().join(format!("{BAD}{KEY}")).exists(), !what.contains("stray"), "{what}");
+            let _ = remove(&dir.path().join(format!("{BAD}{KEY}")));
+        }
     }
 
     /// Whenever the process is killed, one of the old and the new session is there.
     #[test]
     fn is_whole_at_every_moment() {
         let dir = tempfile::tempdir().unwrap();
-        let key = "0123456789abcdef0123456789abcdef";
-        let steps = |dir: &Path| load(dir, &["cpu".into()]).unwrap().iter().map(|s| s.step).collect::<Vec<_>>();
-        save(dir.path(), "cpu", &snapshot(key, 1)).unwrap();
+        let key = KEY;
+        let steps = |dir: &Path| load(dir, &["cpu".into()]).iter().map(|s| s.step).collect::<Vec<_>>();
+        put(dir.path(), key, 1);
         // While it was writing.
         fs::create_dir(dir.path().join(format!("{NEW}{key}"))).unwrap();
         assert_eq!(steps(dir.path()), [1]);
@@ -309,17 +580,17 @@ mod tests {
         assert_eq!(steps(dir.path()), [1]);
         // Before the old one was deleted.
         fs::create_dir(dir.path().join(format!("{OLD}{key}"))).unwrap();
-        save(dir.path(), "cpu", &snapshot(key, 2)).unwrap();
+        put(dir.path(), key, 2);
         assert_eq!(steps(dir.path()), [2]);
         // While it was deleting.
         fs::rename(dir.path().join(key), dir.path().join(format!("{GONE}{key}"))).unwrap();
         assert!(steps(dir.path()).is_empty());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "nothing is left behind");
-        // Damaged, it is told of and stays for people to look at.
-        save(dir.path(), "cpu", &snapshot(key, 3)).unwrap();
-        fs::write(dir.path().join(key).join("tensors.safetensors"), b"x").unwrap();
-        assert!(steps(dir.path()).is_empty());
-        assert!(dir.path().join(key).exists());
+        // What cannot be written leaves nothing behind.
+        let (session, broken) = snapshot(key, 3);
+        let broken = Snapshot { job: Err("the device is gone".into()), ..broken };
+        assert!(save(dir.path(), "cpu", &session, &broken).is_err());
+        put(dir.path(), key, 3);
         forget(dir.path(), &SessionKey(key.into()));
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }

@@ -1,37 +1,88 @@
-//! One session on its device's thread: its learner, how far it is to go, and how long its steps take.
+//! One session as the server conducts it: how far it is to go, how long its steps take, when it is its turn. Its worker takes the steps.
+//!
+//! A task of its own, so that no session waits for what another's worker does. Requests are answered between turns. A turn is short; a
+//! step that takes longer is stopped at the turn's end, wherever it is, and goes on with the next turn, so that nobody waits for it. When
+//! the session ends, the worker is killed, in the middle of a step too.
 
-use super::learner::Learner;
+use super::budget::Budget;
 use super::metrics::{Metrics, pane_label};
+use super::process::Process;
 use super::session::Session;
-use super::worker::SLICE;
+use super::turns::{Place, Turn};
+use super::worker::wire::{Begun, Memory, Order, Report, Trained};
 use crate::tensorboard::EventFile;
-use aludel::Result;
-use aludel_protocol::remote::ServerMessage;
-use aludel_protocol::{Counts, Progress};
+use aludel_protocol::Progress;
+use aludel_protocol::remote::{Job, Refusal, ServerMessage};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until, timeout};
 
-/// The most steps of a slice, and the most losses read in it: as in the page's worker.
+/// How long a session trains before it is another's turn. Short, so that every curve grows at once and requests are answered soon; long
+/// against the wait for the device that ends it.
+const SLICE: Duration = Duration::from_millis(60);
+/// A turn that lasts so long is interrupted where others wait.
+const PREEMPT: Duration = Duration::from_millis(100);
+/// The most steps of a slice: as in the page's worker.
 const MOST_STEPS: u64 = 256;
-const MOST_LOSSES: u64 = 8;
 /// How many slices the median is taken over.
 const WINDOW: usize = 15;
+/// A worker that says nothing for so long, and was asked for no more than what it has, is stuck.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What a session is asked for.
+pub enum Command {
+    Run {
+        steps: Option<u64>,
+    },
+    Pause,
+    Fetch,
+    Inspect,
+    /// The session as it is now, to be saved.
+    Save(oneshot::Sender<Snapshot>),
+}
+
+/// A session as it is between two turns.
+pub struct Snapshot {
+    pub job: Result<Job, String>,
+    pub step: u64,
+    pub running: bool,
+    pub elapsed_ms: f64,
+}
+
+/// Why a session does not go on.
+pub enum Gone {
+    /// Nobody wants it.
+    Cancelled,
+    /// Its worker is gone, or of no use any more.
+    Died(String),
+}
+
+/// What is the same for all sessions of a device.
+pub struct Context {
+    pub device: String,
+    pub metrics: Arc<Metrics>,
+    pub budget: Budget,
+    pub most_steps: u64,
+    /// A step may take so long.
+    pub step: Duration,
+}
 
 pub struct Training {
-    pub session: Arc<Session>,
-    pub learner: Learner,
+    session: Arc<Session>,
+    process: Process,
+    place: Place,
+    context: Arc<Context>,
+    begun: Begun,
     /// Steps taken.
-    pub step: u64,
+    step: u64,
     running: bool,
     /// Where to pause.
     goal: u64,
-    most_steps: u64,
-    pub elapsed_ms: f64,
+    elapsed_ms: f64,
     first_ms: Option<f64>,
-    /// The step at which it was saved last.
-    pub saved: Option<u64>,
     /// Time to compile, which counts as part of the first step.
     compile: Duration,
     /// Milliseconds per step of the last slices, newest last.
@@ -40,24 +91,26 @@ pub struct Training {
 }
 
 impl Training {
-    pub fn new(session: Arc<Session>, learner: Learner, compile: Duration, most_steps: u64) -> Training {
+    pub fn new(session: Arc<Session>, process: Process, begun: Begun, compile: Duration, place: Place, context: Arc<Context>) -> Training {
+        session.set_memory(begun.memory);
         Training {
             session,
-            learner,
+            process,
+            place,
+            begun,
             step: 0,
             running: false,
-            goal: most_steps,
-            most_steps,
+            goal: context.most_steps,
+            context,
             elapsed_ms: 0.0,
             first_ms: None,
-            saved: None,
             compile,
             window: VecDeque::new(),
             events: None,
         }
     }
 
-    /// As it was when the server ended.
+    /// As it was when it was saved.
     pub fn at(mut self, step: u64, elapsed_ms: f64) -> Training {
         (self.step, self.elapsed_ms) = (step, elapsed_ms);
         self
@@ -74,13 +127,10 @@ impl Training {
         }
     }
 
-    pub fn is_running(&self) -> bool {
-        self.running
-    }
-
     /// Trains for so many steps, or until paused.
     pub fn run(&mut self, steps: Option<u64>) {
-        self.goal = steps.map_or(self.most_steps, |n| self.step.saturating_add(n).min(self.most_steps));
+        let most = self.context.most_steps;
+        self.goal = steps.map_or(most, |n| self.step.saturating_add(n).min(most));
         self.set_running(self.step < self.goal);
     }
 
@@ -90,75 +140,194 @@ impl Training {
     }
 
     /// Pauses and says why.
-    pub fn fail(&mut self, message: String) {
+    fn fail(&mut self, message: String) {
         self.set_running(false);
         self.session.post(ServerMessage::Failed { message });
     }
 
-    /// Trains for one turn.
-    pub fn turn(&mut self, metrics: &Metrics, device: &str) {
-        match self.slice(metrics, device) {
-            Err(e) => self.fail(match self.learner.device().lost() {
-                Some(reason) => format!("the device is gone: {reason}"),
-                None => e.to_string(),
-            }),
-            Ok(Some(bad)) => {
-                let pane = self.session.pane.title();
-                self.fail(format!("{pane}: the loss of step {bad} is not a number. Lower the learning rate, then reset."));
+    /// Serves the session until it goes; says why.
+    pub async fn serve(mut self, inbox: &mut mpsc::Receiver<Command>) -> Gone {
+        let session = self.session.clone();
+        let mut waiting: Option<oneshot::Receiver<Turn>> = None;
+        loop {
+            match self.running {
+                true if waiting.is_none() => waiting = Some(self.place.wait()),
+                true => {}
+                false => waiting = None,
             }
-            Ok(None) if self.step >= self.goal => {
-                self.set_running(false);
-                if self.step >= self.most_steps {
-                    let message = format!("{} steps are all that this server takes in one session", self.most_steps);
-                    self.session.post(ServerMessage::Failed { message });
+            let turn = async {
+                match &mut waiting {
+                    Some(wait) => wait.await,
+                    None => std::future::pending().await,
                 }
+            };
+            let outcome = tokio::select! {
+                () = session.cancelled() => Err(Gone::Cancelled),
+                command = inbox.recv() => match command {
+                    Some(command) => self.answer(command).await,
+                    None => Err(Gone::Cancelled),
+                },
+                turn = turn => {
+                    waiting = None;
+                    match turn {
+                        Ok(turn) => self.turn(turn).await,
+                        // The device passes on no turns any more.
+                        Err(_) => Err(Gone::Cancelled),
+                    }
+                }
+            };
+            if let Err(gone) = outcome {
+                return gone;
             }
-            Ok(None) => {}
         }
     }
 
-    // Gives the step whose loss is not a number.
-    fn slice(&mut self, metrics: &Metrics, device: &str) -> Result<Option<u64>> {
-        let steps = self.steps_for_slice().min(self.goal - self.step);
-        let every = steps.div_ceil(MOST_LOSSES).max(1);
-        let before = self.learner.totals();
-        let (start, mut done, mut kept) = (Instant::now(), 0, Vec::new());
-        while done < steps {
-            let loss = self.learner.step(self.step)?;
-            self.step += 1;
-            done += 1;
-            if done % every == 0 || done == steps {
-                kept.push((self.step, loss));
-                // Issuing takes longer than foreseen, or nobody wants this any more: the rest waits for the next turn.
-                if start.elapsed() > 2 * SLICE || self.session.is_cancelled() {
-                    break;
-                }
+    async fn answer(&mut self, command: Command) -> Result<(), Gone> {
+        match command {
+            Command::Run { steps } => self.run(steps),
+            Command::Pause => self.set_running(false),
+            Command::Fetch => self.fetch().await?,
+            Command::Inspect => match self.ask(&Order::Inspect).await? {
+                Report::Inspected(inspection) => self.session.post(ServerMessage::Inspected(inspection)),
+                _ => return Err(nonsense()),
+            },
+            Command::Save(done) => {
+                let Report::Job(job) = self.ask(&Order::Job).await? else { return Err(nonsense()) };
+                let snapshot = Snapshot { job: job.map(|j| *j), step: self.step, running: self.running, elapsed_ms: self.elapsed_ms };
+                // Nobody waits for the answer when the server is being killed.
+                let _ = done.send(snapshot);
             }
         }
-        let after = self.learner.totals();
-        let losses = kept.iter().map(|(step, loss)| Ok((*step, self.learner.read(loss)?))).collect::<Result<Vec<_>>>()?;
-        drop(kept);
-        self.learner.finish()?;
-        let took = start.elapsed();
-        self.time(took, done);
-        let labels = [device, pane_label(self.session.pane)];
-        metrics.steps.with_label_values(&labels).inc_by(done);
+        Ok(())
+    }
+
+    async fn fetch(&mut self) -> Result<(), Gone> {
+        // Once as tensors and once as a message.
+        let Some(share) = self.context.budget.wait(self.begun.state_bytes.saturating_mul(2)).await else {
+            self.session
+                .post(ServerMessage::Refused(Refusal::Busy { message: "other clients' states are on their way; ask again".into() }));
+            self.session.end_fetch();
+            return Ok(());
+        };
+        let Report::State(state) = self.ask(&Order::State).await? else { return Err(nonsense()) };
+        match state {
+            Ok(tensors) => self.session.post_with(ServerMessage::State { step: self.step, tensors }, Some(share)),
+            Err(e) => self.fail(e),
+        }
+        Ok(())
+    }
+
+    /// Asks the worker for something that takes no step.
+    async fn ask(&mut self, order: &Order) -> Result<Report, Gone> {
+        let session = self.session.clone();
+        // Its end says more than that it does not listen.
+        let _ = self.process.send(order).await;
+        tokio::select! {
+            report = timeout(PATIENCE, self.process.receive()) => match report {
+                Ok(report) => report.map_err(Gone::Died),
+                Err(_) => Err(Gone::Died("its worker no longer answers".into())),
+            },
+            () = session.cancelled() => Err(Gone::Cancelled),
+        }
+    }
+
+    /// Trains for one turn.
+    async fn turn(&mut self, turn: Turn) -> Result<(), Gone> {
+        let steps = self.steps_for_slice().min(self.goal - self.step);
+        let (trained, took) = self.slice(steps, turn).await?;
+        let bad = self.report(&trained, took);
+        if let Some(problem) = trained.problem {
+            self.fail(problem);
+        } else if let Some(bad) = bad {
+            let pane = self.session.pane.title();
+            self.fail(format!("{pane}: the loss of step {bad} is not a number. Lower the learning rate, then reset."));
+        } else if self.step >= self.goal {
+            self.set_running(false);
+            if self.step >= self.context.most_steps {
+                let message = format!("{} steps are all that this server takes in one session", self.context.most_steps);
+                self.session.post(ServerMessage::Failed { message });
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the worker take steps, and gives the time for which it had the device.
+    async fn slice(&mut self, steps: u64, turn: Turn) -> Result<(Trained, Duration), Gone> {
+        let session = self.session.clone();
+        let _ = self.process.send(&Order::Train { from: self.step, steps }).await;
+        let (mut used, mut turn, mut again) = (Duration::ZERO, Some(turn), None::<oneshot::Receiver<Turn>>);
+        let mut look = Instant::now() + PREEMPT;
+        let report = loop {
+            let next = async {
+                match &mut again {
+                    Some(wait) => wait.await.ok(),
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                report = self.process.receive() => break report.map_err(Gone::Died)?,
+                () = session.cancelled() => return Err(Gone::Cancelled),
+                () = sleep_until(look), if turn.is_some() => {
+                    look = Instant::now() + PREEMPT;
+                    let took = turn.as_ref().map(Turn::took).unwrap_or_default();
+                    if used + took > self.context.step {
+                        let limit = self.context.step.as_secs();
+                        return Err(Gone::Died(format!("a step takes longer than this server's {limit} s, and was ended")));
+                    }
+                    if self.place.is_contended() {
+                        self.process.hold(true);
+                        used += took;
+                        turn = None;
+                        again = Some(self.place.wait());
+                    }
+                }
+                granted = next => {
+                    again = None;
+                    self.process.hold(false);
+                    turn = Some(granted.ok_or(Gone::Cancelled)?);
+                    look = Instant::now() + PREEMPT;
+                }
+            }
+        };
+        // It may have been done just when it was stopped.
+        self.process.hold(false);
+        let took = used + turn.as_ref().map(Turn::took).unwrap_or_default();
+        match report {
+            Report::Trained(t) if t.steps <= steps && (t.steps > 0 || t.problem.is_some()) && t.losses.len() <= MOST_STEPS as usize => {
+                Ok((t, took))
+            }
+            _ => Err(nonsense()),
+        }
+    }
+
+    /// Tells what a slice did; gives the step whose loss is not a number.
+    fn report(&mut self, trained: &Trained, took: Duration) -> Option<u64> {
+        let steps = trained.steps;
+        self.step += steps;
+        self.session.set_memory(trained.memory);
+        if steps == 0 {
+            return None;
+        }
+        self.time(took, steps);
+        let metrics = &self.context.metrics;
+        let labels = [self.context.device.as_str(), pane_label(self.session.pane)];
+        metrics.steps.with_label_values(&labels).inc_by(steps);
         let histogram = metrics.step_seconds.with_label_values(&labels);
-        (0..done).for_each(|_| histogram.observe(took.as_secs_f64() / done as f64));
+        (0..steps).for_each(|_| histogram.observe(took.as_secs_f64() / steps as f64));
         let progress = Progress {
             pane: self.session.pane,
             step: self.step,
-            losses,
+            losses: trained.losses.clone(),
             elapsed_ms: self.elapsed_ms,
             ms_per_step: self.median(),
-            counts: counts(&before, &after, done),
+            counts: trained.counts,
             first_ms: self.first_ms,
             scaling: None,
         };
         self.log(&progress);
         let bad = progress.losses.iter().find(|(_, l)| !l.is_finite()).map(|(step, _)| *step);
         self.session.post(ServerMessage::Progress(progress));
-        Ok(bad)
+        bad
     }
 
     fn time(&mut self, took: Duration, steps: u64) {
@@ -202,12 +371,12 @@ impl Training {
     }
 }
 
-fn counts(before: &Counts, after: &Counts, steps: u64) -> Counts {
-    let each = |a: u64, b: u64| a.saturating_sub(b) / steps.max(1);
-    Counts {
-        kernels: each(after.kernels, before.kernels),
-        submits: each(after.submits, before.submits),
-        bytes_moved: each(after.bytes_moved, before.bytes_moved),
-        peak_bytes: after.peak_bytes,
+impl Drop for Training {
+    fn drop(&mut self) {
+        self.session.set_memory(Memory::default());
     }
+}
+
+fn nonsense() -> Gone {
+    Gone::Died("its worker answered something else than it was asked".into())
 }

@@ -16,7 +16,7 @@ use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
 /// Nothing here takes nearly as long; what does hangs.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server; killed when dropped.
 pub struct Server {
@@ -27,12 +27,16 @@ pub struct Server {
 impl Server {
     /// On the interpreter unless the arguments name a device.
     pub fn start(args: &[&str]) -> Server {
+        Server::start_with(args, &[])
+    }
+
+    pub fn start_with(args: &[&str], env: &[(&str, &str)]) -> Server {
         let mut command = Command::new(env!("CARGO_BIN_EXE_aludel"));
         command.args(["--json", "serve", "--port", "0"]).args(args);
         if !args.contains(&"--device") {
             command.args(["--device", "interp"]);
         }
-        command.env_remove("ALUDEL_TOKEN").env("RUST_LOG", "error").stdout(Stdio::piped());
+        command.env_remove("ALUDEL_TOKEN").env("RUST_LOG", "error").envs(env.iter().copied()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the server starts");
         let mut lines = BufReader::new(child.stdout.take().expect("its output"));
         let mut line = String::new();
@@ -49,6 +53,44 @@ impl Server {
         assert!(ended.success());
         let status = self.child.wait().expect("it ends");
         assert!(status.success(), "{status}");
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The processes of its sessions.
+    pub fn workers(&self) -> Vec<u32> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir("/proc").expect("processes").flatten() {
+            let Some(id) = entry.file_name().to_str().and_then(|n| n.parse().ok()) else { continue };
+            let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
+            // After the name, in brackets: its state and its parent.
+            let mut after = stat.rsplit(')').next().unwrap_or("").split_whitespace();
+            if after.next() != Some("Z") && after.next() == Some(&self.id().to_string()) {
+                found.push(id);
+            }
+        }
+        found
+    }
+
+    /// Asks it to end and gives how long that took, and whether it said that all was well.
+    pub fn end(&mut self, signals: &[Duration]) -> (Duration, bool) {
+        let start = std::time::Instant::now();
+        let mut signals = signals.iter();
+        let mut next = signals.next();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("its status") {
+                return (start.elapsed(), status.success());
+            }
+            assert!(start.elapsed() < PATIENCE, "it does not end");
+            if next.is_some_and(|n| start.elapsed() >= *n) {
+                next = signals.next();
+                let sent = Command::new("kill").args(["-TERM", &self.id().to_string()]).status().expect("kill runs");
+                assert!(sent.success());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// As if the power went.
@@ -265,4 +307,19 @@ pub fn local(config: &Config, pane: Pane, device: &Device, steps: u64) -> Vec<f3
             loss.item().expect("a loss") as f32
         })
         .collect()
+}
+
+/// A job of one graph that takes `x` of a type and gives a loss.
+pub fn graph_job(pane: Pane, graph: &str) -> Job {
+    Job {
+        name: "g".into(),
+        device: 0,
+        pane,
+        graph: graph.into(),
+        feeds: vec![Feed::Constant(TensorData { dtype: aludel_ir::DType::F32, shape: vec![2], bytes: vec![0; 8] })],
+        loss: 0,
+        columns: vec![],
+        order: vec![],
+        batch: 0,
+    }
 }

@@ -219,21 +219,6 @@ async fn jobs_that_do_not_hold_together() {
     still_serves(&mut server).await;
 }
 
-/// A job of one graph that takes `x` of a type and gives a loss.
-fn graph_job(pane: Pane, graph: &str) -> Job {
-    Job {
-        name: "g".into(),
-        device: 0,
-        pane,
-        graph: graph.into(),
-        feeds: vec![Feed::Constant(TensorData { dtype: DType::F32, shape: vec![2], bytes: vec![0; 8] })],
-        loss: 0,
-        columns: vec![],
-        order: vec![],
-        batch: 0,
-    }
-}
-
 #[tokio::test]
 async fn more_than_the_server_takes() {
     let args = [

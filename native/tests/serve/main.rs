@@ -1,7 +1,11 @@
 //! `aludel serve`, driven by a real client over a socket: what it does for those who ask rightly (`sessions`), what it answers to those who do
-//! not (`hostile`), and what it is over HTTP (`http`).
+//! not (`hostile`), who send too much (`floods`), what it does when their programs end badly (`isolation`), what it keeps on the disk (`disk`), and what it is over HTTP
+//! (`http`).
 
 mod common;
+mod disk;
+mod floods;
 mod hostile;
 mod http;
+mod isolation;
 mod sessions;

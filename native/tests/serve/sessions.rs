@@ -82,8 +82,6 @@ async fn trains_as_the_interpreter_does(device: &str) -> Server {
             other => panic!("{other:?}"),
         }
     }
-    // The second session's graph was known.
-    assert!(server.metric("aludel_program_cache_total{result=\"hit\"}") >= Some(1.0));
     server
 }
 
@@ -217,7 +215,8 @@ async fn sessions_survive_the_server() {
     client.send(&ClientMessage::Run { steps: None }).await;
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     server.terminate();
-    assert_eq!(std::fs::read_dir(&state).expect("it is there").count(), 3);
+    let kept = std::fs::read_dir(&state).expect("it is there").flatten().filter(|e| e.path().is_dir()).count();
+    assert_eq!(kept, 3);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

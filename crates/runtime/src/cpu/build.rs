@@ -1,8 +1,9 @@
 //! From C to functions: the system's compiler, the cache on disk, and loading.
 //!
 //! The cache holds shared objects by the hash of everything that decides what is in them: the text, the flags, the compiler
-//! and the processor. Files are written beside their place and renamed, so that a reader sees all of one or none. What was used longest
-//! ago goes when the cache is full.
+//! and the processor. Each ends with its checksum, which the loader does not look at: a truncated object would be a fault when it is run.
+//! Files are written beside their place and renamed, so that a reader sees all of one or none. What was used longest ago goes when the
+//! cache is full.
 
 use super::team::Function;
 use crate::cache;
@@ -107,7 +108,7 @@ impl Compiler {
                 self.compile(source, &key, &object)?;
                 let built =
                     open(&object, functions).map_err(|e| Error::device(format!("cannot load {}: {e}", object.display()), "report this"))?;
-                cache::prune(&self.cache, self.limit);
+                cache::prune_sometimes(&self.cache, self.limit);
                 built
             }
         };
@@ -128,18 +129,22 @@ impl Compiler {
     fn compile(&self, source: &str, key: &str, object: &Path) -> Result<()> {
         let remedy = "make the directory writable, or name another in ALUDEL_CACHE";
         let failed = |what: &str, path: &Path, e: std::io::Error| Error::device(format!("cannot {what} {}: {e}", path.display()), remedy);
-        std::fs::create_dir_all(&self.cache).map_err(|e| failed("create", &self.cache, e))?;
+        cache::own(&self.cache).map_err(|e| failed("use", &self.cache, e))?;
         let own = unique();
         let text = self.cache.join(format!("{key}.{own}.c"));
         let built = self.cache.join(format!("{key}.{own}.so"));
         std::fs::write(&text, source).map_err(|e| failed("write", &text, e))?;
         let result = self.spawn(contraction(source), &text, &built);
-        let result = result.and_then(|()| std::fs::rename(&built, object).map_err(|e| failed("write", object, e)));
+        let result = result.and_then(|()| {
+            let whole = std::fs::read(&built).and_then(|bytes| cache::write_whole(object, &cache::sealed(bytes)));
+            whole.map_err(|e| failed("write", object, e))
+        });
+        drop(std::fs::remove_file(&built));
         // The text stays beside the object for people; what did not compile does not.
-        match &result {
-            Ok(()) => drop(std::fs::rename(&text, self.cache.join(format!("{key}.c")))),
-            Err(_) => [&text, &built].into_iter().for_each(|p| drop(std::fs::remove_file(p))),
-        }
+        drop(match &result {
+            Ok(()) => std::fs::rename(&text, self.cache.join(format!("{key}.c"))),
+            Err(_) => std::fs::remove_file(&text),
+        });
         result
     }
 
@@ -159,10 +164,14 @@ impl Compiler {
 }
 
 fn open(object: &Path, functions: usize) -> std::result::Result<Library, String> {
-    if !object.is_file() {
-        return Err("there is no such file".into());
+    if !cache::trusted(object) {
+        return Err("there is no such file that this user wrote".into());
     }
-    // SAFETY: the object was built from our own text, which has no initialisers, and lies in the user's own directory.
+    if std::fs::read(object).ok().and_then(cache::unsealed).is_none() {
+        return Err("it is damaged".into());
+    }
+    // SAFETY: the object was built from our own text, which has no initialisers; nobody but this user can have put it here, and it is
+    // whole.
     let library = unsafe { libloading::Library::new(object) }.map_err(|e| e.to_string())?;
     // SAFETY: a unit declares both symbols with these types (`aludel_compiler::codegen::c::unit`).
     let list = unsafe {
@@ -265,6 +274,50 @@ mod tests {
         std::fs::write(&object, "torn").unwrap();
         let again = Compiler { cache: d.clone(), ..Compiler::find().unwrap() };
         assert!(again.load(UNIT, 1).is_ok());
+        std::fs::remove_dir_all(d).unwrap();
+    }
+
+    /// Whatever happened to an object in the cache, it is built anew and never run.
+    #[test]
+    fn damaged_and_planted_objects_are_built_anew() {
+        let d = directory("damaged");
+        let Some(c) = compiler(&d) else { return };
+        c.load(UNIT, 1).unwrap();
+        let object = d.join(format!("{}.so", c.key(UNIT)));
+        let good = std::fs::read(&object).unwrap();
+        let again = || Compiler { cache: d.clone(), ..Compiler::find().unwrap() };
+        let put = |bytes: &[u8]| {
+            // Not in place: the first library is still mapped.
+            std::fs::remove_file(&object).unwrap();
+            std::fs::write(&object, bytes).unwrap();
+        };
+        for cut in [0, 64, 600, 4096, good.len() / 2, good.len() - 1] {
+            put(&good[..cut]);
+            assert!(again().load(UNIT, 1).is_ok(), "cut to {cut} bytes");
+            assert_eq!(std::fs::read(&object).unwrap().len(), good.len(), "cut to {cut} bytes");
+        }
+        for at in (0..good.len()).step_by(good.len() / 12) {
+            let mut other = good.clone();
+            other[at] ^= 0x10;
+            put(&other);
+            assert!(again().load(UNIT, 1).is_ok(), "byte {at}");
+            assert_ne!(std::fs::read(&object).unwrap(), other, "byte {at}");
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{MetadataExt, PermissionsExt};
+            // One that others could have written, whole as it is.
+            put(&good);
+            std::fs::set_permissions(&object, std::fs::Permissions::from_mode(0o666)).unwrap();
+            let before = std::fs::metadata(&object).unwrap().ino();
+            assert!(again().load(UNIT, 1).is_ok());
+            assert_ne!(std::fs::metadata(&object).unwrap().ino(), before);
+            // A directory that others could write becomes this user's alone.
+            std::fs::set_permissions(&d, std::fs::Permissions::from_mode(0o777)).unwrap();
+            std::fs::remove_file(&object).unwrap();
+            assert!(again().load(UNIT, 1).is_ok());
+            assert_eq!(std::fs::metadata(&d).unwrap().mode() & 0o777, 0o700);
+        }
         std::fs::remove_dir_all(d).unwrap();
     }
 

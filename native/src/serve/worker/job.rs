@@ -3,8 +3,8 @@
 //! Checks go from cheap to dear, and whatever could be large is bounded before it is looked at. Names are only for people: they are made
 //! harmless before anything is compiled, so that nothing that a client wrote could reach a compiler even if a printer used one.
 
-use super::args::Bounds;
-use super::limits::{job, within};
+use crate::serve::args::Bounds;
+use crate::serve::limits::{job, within};
 use aludel::{DType, words_from_le_bytes};
 use aludel_ir::text::parse_graph;
 use aludel_ir::{Dim, Graph, InputKind, TensorType};
@@ -127,11 +127,17 @@ pub fn check(sent: Job, bounds: &Bounds) -> Result<Plan, Refusal> {
     {
         return Err(job(format!("the order names row {bad} of {rows}")));
     }
-    let name = name.chars().filter(|c| !c.is_control()).take(MOST_NAME).collect();
+    let name = plain_name(&name);
     Ok(Plan { name, device: device as usize, pane, text, graph: Arc::new(graph), feeds, names, loss, columns, order, batch, computed })
 }
 
-fn bytes_of(ty: &TensorType) -> u64 {
+/// A session's name for people.
+pub fn plain_name(name: &str) -> String {
+    name.chars().filter(|c| !c.is_control()).take(MOST_NAME).collect()
+}
+
+/// Bytes of a tensor on a device: a word for each element.
+pub fn bytes_of(ty: &TensorType) -> u64 {
     let elements = ty.shape.iter().try_fold(1u64, |n, d| n.checked_mul(u64::try_from(d.as_const()?).ok()?));
     elements.unwrap_or(u64::MAX).saturating_mul(4)
 }

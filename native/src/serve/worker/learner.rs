@@ -1,17 +1,16 @@
 //! A checked job ready to train: the graph compiled whole or made ready operator by operator, its state on the device, its batches.
 
-use super::args::Bounds;
-use super::job::{Column, Plan, PlanFeed};
-use super::limits::within;
-use super::programs::Programs;
+use super::job::{Column, Plan, PlanFeed, bytes_of};
+use crate::serve::args::Bounds;
+use crate::serve::limits::within;
 use aludel::runtime::{Argument, Executable, Storage};
 use aludel::{Device, EagerGraph, Error, Result, Tensor, words_to_le_bytes};
+use aludel_compiler::{Options, Target, compile};
 use aludel_ir::program::Program;
 use aludel_ir::{InputKind, TensorType};
 use aludel_protocol::remote::{Feed, Job, Refusal, TensorData};
 use aludel_protocol::{Counts, Inspection, Pane};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What takes the steps of one session.
 pub struct Learner {
@@ -38,38 +37,31 @@ pub enum Loss {
     Tensor(Tensor),
 }
 
+/// What does not compile.
+pub fn refuse(e: Error) -> Refusal {
+    Refusal::Compile { message: e.to_string() }
+}
+
 fn lost(what: &str) -> Error {
     Error::invalid(what, "is missing", "report this")
 }
 
 impl Learner {
-    /// Compiles what a plan needs, at most for as long as nobody cancels. The device has operators of its own for each session, which go
-    /// with it. `found` hears whether the program was known.
-    pub fn new(
-        mut plan: Plan,
-        device: &Device,
-        programs: &Programs,
-        bounds: &Bounds,
-        cancelled: &AtomicBool,
-        found: &mut dyn FnMut(bool),
-    ) -> Result<Learner, Refusal> {
+    /// Compiles what a plan needs.
+    pub fn new(mut plan: Plan, device: &Device, bounds: &Bounds) -> Result<Learner, Refusal> {
         let device = Device::new(device.executor().clone());
-        let refuse = |e: Error| Refusal::Compile { message: e.to_string() };
-        let stop = || match cancelled.load(Ordering::Acquire) {
-            true => Err(Error::invalid("compiling", "was cancelled", "")),
-            false => Ok(()),
-        };
         // Only fused graphs do without most of what they compute.
         if plan.pane == Pane::Eager || device.target().is_none() {
             within("bytes of everything that a step computes", plan.computed, bounds.memory_bytes)?;
         }
-        let (program, known) = programs.get(&plan, &device).map_err(refuse)?;
-        found(known);
+        // The interpreter has no target: what is compiled for it is only to tell what a step costs.
+        let target = device.target().cloned().unwrap_or(Target { max_binding_bytes: 16 << 30, ..Target::webgpu_default() });
+        let options = Options { keep_stages: device.target().is_some(), ..Options::default() };
+        let program = Arc::new(compile(&plan.graph, &target, &options).map_err(refuse)?);
         check_cost(&program, plan.pane, bounds)?;
-        stop().map_err(refuse)?;
         let way = match plan.pane {
             Pane::Compiled => Self::whole(&mut plan, &device, program).map_err(refuse)?,
-            Pane::Eager => Self::eager(&mut plan, &device, &mut |_| stop()).map_err(refuse)?,
+            Pane::Eager => Self::eager(&mut plan, &device).map_err(refuse)?,
         };
         Ok(Learner { device, plan, way })
     }
@@ -102,7 +94,7 @@ impl Learner {
     }
 
     // One step on the first batch, of which nothing is kept, compiles every operator here and not while others wait for their turn.
-    fn eager(plan: &mut Plan, device: &Device, stop: &mut dyn FnMut(usize) -> Result<()>) -> Result<Way> {
+    fn eager(plan: &mut Plan, device: &Device) -> Result<Way> {
         let graph = Box::new(EagerGraph::new(device, (*plan.graph).clone())?);
         let mut inputs = Vec::with_capacity(plan.feeds.len());
         for (input, feed) in plan.graph.inputs.iter().zip(&mut plan.feeds) {
@@ -115,7 +107,7 @@ impl Learner {
             });
         }
         let first = batch_tensors(plan, device, &inputs, 0)?;
-        graph.run_with(first, stop)?;
+        graph.run(first)?;
         Ok(Way::Eager { graph, inputs })
     }
 
@@ -192,6 +184,11 @@ impl Learner {
             Way::Whole { executable, .. } => executable.program().map(|p| Inspection::of_program(&self.plan.graph, p)),
             Way::Eager { .. } => None,
         }
+    }
+
+    /// Bytes of the state on the wire.
+    pub fn state_bytes(&self) -> u64 {
+        state_positions(&self.plan).map(|i| bytes_of(self.plan.graph.ty(self.plan.graph.inputs[i].value))).sum()
     }
 
     /// The state feeds in order, by the names that the client gave them; waits for the device.

@@ -1,0 +1,178 @@
+//! A session's worker process, as the server holds it: started on demand, stopped and continued with its turns, killed with its C
+//! compilers when nobody wants it any more. See [`super::worker`] for what runs in it.
+
+use super::worker::Probe;
+use super::worker::wire::{self, HEAD, Order, PIECE, Report};
+use aludel::{Error, Result};
+use std::ffi::OsString;
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::mpsc;
+
+/// What every worker gets.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// Bytes of address space; none for GPUs, whose drivers reserve more than there is.
+    pub memory: u64,
+    /// Bytes of a message of a worker.
+    pub message: u64,
+    /// Without a sandbox, where a person asked for that.
+    pub unconfined: bool,
+}
+
+pub struct Process {
+    child: Child,
+    orders: ChildStdin,
+    reports: mpsc::Receiver<io::Result<Report>>,
+    /// For what its compilers write meanwhile.
+    _scratch: TempDir,
+    stopped: bool,
+}
+
+/// This very program, also where its file was replaced meanwhile.
+fn program() -> OsString {
+    if cfg!(target_os = "linux") {
+        return "/proc/self/exe".into();
+    }
+    std::env::current_exe().map_or_else(|_| "aludel".into(), Into::into)
+}
+
+impl Process {
+    /// Starts a worker for a device.
+    pub fn start(device: &str, terms: &Terms) -> io::Result<Process> {
+        let scratch = tempfile::Builder::new().prefix("aludel-worker-").tempdir()?;
+        let mut command = Command::new(program());
+        command.args(["worker", "--device", device]);
+        if !device.starts_with("cuda") {
+            command.args(["--memory", &terms.memory.to_string()]);
+        }
+        if terms.unconfined {
+            command.arg("--unconfined");
+        }
+        // The server's secret is none of its business.
+        command.env_remove("ALUDEL_TOKEN").env("TMPDIR", scratch.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+        // A group of its own, so that its compilers go with it, and no Ctrl-C of a terminal reaches it.
+        #[cfg(unix)]
+        command.process_group(0);
+        let mut child = command.spawn()?;
+        let missing = || io::Error::other("a worker without its pipes");
+        let orders = child.stdin.take().ok_or_else(missing)?;
+        let output = child.stdout.take().ok_or_else(missing)?;
+        let (sender, reports) = mpsc::channel(1);
+        tokio::spawn(read(output, sender, terms.message));
+        Ok(Process { child, orders, reports, _scratch: scratch, stopped: false })
+    }
+
+    /// Asks for something. An error means that the worker is gone; [`Process::receive`] says why.
+    pub async fn send(&mut self, order: &Order) -> io::Result<()> {
+        let large = matches!(order, Order::Begin { .. });
+        let bytes = if large { tokio::task::block_in_place(|| wire::frame(order)) } else { wire::frame(order) }?;
+        self.orders.write_all(&bytes).await?;
+        self.orders.flush().await
+    }
+
+    /// The next answer; nothing is lost where this is not awaited to its end. Errors say how the worker ended.
+    pub async fn receive(&mut self) -> std::result::Result<Report, String> {
+        match self.reports.recv().await {
+            Some(Ok(report)) => Ok(report),
+            Some(Err(e)) if e.kind() != io::ErrorKind::UnexpectedEof => Err(format!("its worker sent nonsense: {e}")),
+            _ => Err(self.end().await),
+        }
+    }
+
+    /// Why it has ended; it is ended now where it has not.
+    async fn end(&mut self) -> String {
+        // What it was doing is decided; its compilers go before its number is free.
+        #[cfg(unix)]
+        self.signal(nix::sys::signal::Signal::SIGKILL);
+        match tokio::time::timeout(Duration::from_secs(2), self.child.wait()).await {
+            Ok(Ok(status)) => describe(status),
+            _ => "its worker no longer answers".into(),
+        }
+    }
+
+    /// Stops it wherever it is, or lets it go on.
+    pub fn hold(&mut self, hold: bool) {
+        if self.stopped != hold {
+            self.stopped = hold;
+            #[cfg(unix)]
+            self.signal(if hold { nix::sys::signal::Signal::SIGSTOP } else { nix::sys::signal::Signal::SIGCONT });
+        }
+    }
+
+    #[cfg(unix)]
+    fn signal(&self, signal: nix::sys::signal::Signal) {
+        // Its number is its own until it was waited for.
+        if let Some(id) = self.child.id().and_then(|id| i32::try_from(id).ok()) {
+            // Gone already.
+            let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(id), signal);
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        self.signal(nix::sys::signal::Signal::SIGKILL);
+    }
+}
+
+fn describe(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        use nix::sys::signal::Signal;
+        return match Signal::try_from(signal) {
+            Ok(Signal::SIGFPE) => "its worker was ended by an arithmetic fault (SIGFPE)".into(),
+            Ok(s @ (Signal::SIGSEGV | Signal::SIGBUS)) => format!("its worker was ended by a memory fault ({s})"),
+            Ok(Signal::SIGABRT) => "its worker ended itself (SIGABRT), as it does when memory runs out".into(),
+            Ok(Signal::SIGKILL) => "its worker was killed, as the system does when memory runs out".into(),
+            Ok(s) => format!("its worker was ended by {s}"),
+            Err(_) => format!("its worker was ended by signal {signal}"),
+        };
+    }
+    match status.code() {
+        Some(101) => "its worker panicked; please report this".into(),
+        _ => format!("its worker ended ({status})"),
+    }
+}
+
+/// Hands on what a worker says until it has ended.
+async fn read(mut output: ChildStdout, to: mpsc::Sender<io::Result<Report>>, most: u64) {
+    loop {
+        let report = next(&mut output, most).await;
+        let ended = report.is_err();
+        if to.send(report).await.is_err() || ended {
+            return;
+        }
+    }
+}
+
+async fn next(output: &mut ChildStdout, most: u64) -> io::Result<Report> {
+    let mut head = [0; HEAD];
+    output.read_exact(&mut head).await?;
+    let (length, sum) = wire::head(head, most)?;
+    let mut body = Vec::new();
+    // Grows with what arrives.
+    if output.take(length as u64).read_to_end(&mut body).await? < length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    if length > PIECE { tokio::task::block_in_place(|| wire::message(&body, sum)) } else { wire::message(&body, sum) }
+}
+
+/// Asks what a device is, in a process of its own: drivers stay out of the server.
+pub fn probe(device: &str) -> Result<Probe> {
+    let mut command = std::process::Command::new(program());
+    command.args(["--json", "worker", "--probe", "--device", device]).env_remove("ALUDEL_TOKEN").stdin(Stdio::null());
+    let output = command.output().map_err(|e| Error::device(format!("no process for {device}: {e}"), "end other programs"))?;
+    if output.status.success() {
+        return serde_json::from_slice(&output.stdout).map_err(|e| Error::device(format!("{device}: {e}"), "report this"));
+    }
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let problem = told["message"].as_str().map_or_else(|| describe(output.status), str::to_string);
+    Err(Error::device(format!("{device} cannot be opened: {problem}"), "see `aludel devices`"))
+}

@@ -1,0 +1,181 @@
+//! What a worker gives up, so that a fault in a client's program stays the client's own.
+//!
+//! With Linux' landlock (files, network, signals and abstract sockets beyond this process) and seccomp (system calls), by the crates
+//! that wrap them; where the kernel has neither, or elsewhere than on Linux, the process boundary and the memory limit remain. While a
+//! graph is compiled the C compiler must run: it and its libraries may be read and run, its cache and a directory for temporary files
+//! written. A worker that trains on a CPU opens no file, runs no program and makes no socket any more. A GPU's driver needs its devices
+//! at all times, so there only programs and the network are out of reach.
+
+use crate::device::Kind;
+use aludel::{Error, Result};
+
+/// No more than so many bytes of address space: an allocation beyond fails, and this process ends for it.
+pub fn limit_memory(bytes: Option<u64>) {
+    let Some(bytes) = bytes else { return };
+    if let Err(e) = rlimit::setrlimit(rlimit::Resource::AS, bytes, bytes) {
+        tracing::warn!(error = %e, "a worker's memory is not limited");
+    }
+    // No images of a client's memory on the disk.
+    let _ = rlimit::setrlimit(rlimit::Resource::CORE, 0, 0);
+    // Where memory runs out, workers go before the server.
+    #[cfg(target_os = "linux")]
+    let _ = std::fs::write("/proc/self/oom_score_adj", "500");
+}
+
+fn failed(e: impl std::fmt::Display) -> Error {
+    Error::device(format!("a worker cannot give up its rights: {e}"), "report this")
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn before_compiling(_: Kind) -> Result<()> {
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn before_training(_: Kind) -> Result<()> {
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+pub use linux::{before_compiling, before_training};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use super::{Kind, Result, failed};
+    use landlock::{
+        ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr, Scope, path_beneath_rules,
+    };
+    use seccompiler::{
+        BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, apply_filter,
+        apply_filter_all_threads,
+    };
+    use std::collections::BTreeMap;
+    use std::path::{Path, PathBuf};
+
+    /// Where programs and libraries lie, and what tells the processor.
+    const SYSTEM: [&str; 13] = [
+        "/usr",
+        "/lib",
+        "/lib32",
+        "/lib64",
+        "/bin",
+        "/sbin",
+        "/etc",
+        "/opt",
+        "/nix/store",
+        "/sys/devices",
+        "/proc/cpuinfo",
+        "/proc/meminfo",
+        "/proc/self",
+    ];
+    const HARMLESS: [&str; 4] = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"];
+
+    pub fn before_compiling(kind: Kind) -> Result<()> {
+        let cache = aludel_runtime::cache_directory();
+        if let Some(dir) = &cache {
+            // Rules are for what is there.
+            std::fs::create_dir_all(dir).map_err(|e| failed(format!("{}: {e}", dir.display())))?;
+        }
+        let writes: Vec<PathBuf> = cache.into_iter().chain([std::env::temp_dir()]).collect();
+        // What the kernel knows of it is enforced.
+        let ruleset = Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(ABI::V5))
+            .and_then(|r| r.handle_access(AccessNet::from_all(ABI::V4)))
+            .and_then(|r| r.scope(Scope::from_all(ABI::V6)))
+            .and_then(|r| r.create())
+            .and_then(|r| r.add_rules(path_beneath_rules(SYSTEM, AccessFs::from_read(ABI::V5))))
+            .and_then(|r| r.add_rules(path_beneath_rules(compiler(), AccessFs::from_read(ABI::V5))))
+            .and_then(|r| r.add_rules(path_beneath_rules(HARMLESS, AccessFs::from_file(ABI::V5))))
+            .and_then(|r| r.add_rules(path_beneath_rules(&writes, AccessFs::from_all(ABI::V5))));
+        let ruleset = match kind {
+            Kind::Cpu | Kind::Interp => ruleset,
+            // The driver's devices, and what it reads of the system and of other processes that use them.
+            Kind::Cuda(_) | Kind::Wgpu => ruleset
+                .and_then(|r| r.add_rules(path_beneath_rules(["/dev", "/run"], AccessFs::from_all(ABI::V5))))
+                .and_then(|r| r.add_rules(path_beneath_rules(["/proc", "/sys"], AccessFs::from_read(ABI::V5)))),
+        };
+        ruleset.and_then(|r| r.restrict_self()).map_err(failed)?;
+        deny(&filter(&NEVER, true)?, false)
+    }
+
+    pub fn before_training(kind: Kind) -> Result<()> {
+        let calls: Vec<i64> = match kind {
+            Kind::Cpu | Kind::Interp => PROGRAMS.into_iter().chain(FILES).collect(),
+            Kind::Cuda(_) | Kind::Wgpu => PROGRAMS.to_vec(),
+        };
+        deny(&filter(&calls, false)?, true)
+    }
+
+    /// What `CC` names, where it lies elsewhere: its directory and the one above, where its parts are.
+    fn compiler() -> Vec<PathBuf> {
+        let named = std::env::var("CC").unwrap_or_default();
+        let program = named.split_whitespace().next().unwrap_or_default();
+        let found = Path::new(program).canonicalize().ok().filter(|p| p.is_file());
+        let own = std::env::current_exe().ok();
+        let directories = found.iter().flat_map(|p| p.parent().into_iter().chain(p.parent().and_then(Path::parent)));
+        directories.map(Path::to_path_buf).chain(own).collect()
+    }
+
+    /// No kernel and no compiler needs these: looking into other processes, and what has been a way out of sandboxes.
+    const NEVER: [i64; 16] = [
+        libc::SYS_ptrace,
+        libc::SYS_process_vm_readv,
+        libc::SYS_process_vm_writev,
+        libc::SYS_process_madvise,
+        libc::SYS_io_uring_setup,
+        libc::SYS_bpf,
+        libc::SYS_perf_event_open,
+        libc::SYS_userfaultfd,
+        libc::SYS_keyctl,
+        libc::SYS_add_key,
+        libc::SYS_request_key,
+        libc::SYS_mount,
+        libc::SYS_unshare,
+        libc::SYS_setns,
+        libc::SYS_init_module,
+        libc::SYS_finit_module,
+    ];
+    const PROGRAMS: [i64; 2] = [libc::SYS_execve, libc::SYS_execveat];
+    const FILES: [i64; 6] =
+        [libc::SYS_openat, libc::SYS_openat2, libc::SYS_socket, libc::SYS_connect, libc::SYS_unlinkat, libc::SYS_renameat2];
+    /// Processors of today have these beside the calls above.
+    #[cfg(target_arch = "x86_64")]
+    const OLD_FILES: [i64; 4] = [libc::SYS_open, libc::SYS_creat, libc::SYS_unlink, libc::SYS_rename];
+    #[cfg(not(target_arch = "x86_64"))]
+    const OLD_FILES: [i64; 0] = [];
+
+    /// Refuses calls with `EPERM`; sockets of the internet, too, where asked.
+    fn filter(calls: &[i64], internet: bool) -> Result<BpfProgram> {
+        let mut rules: BTreeMap<i64, Vec<SeccompRule>> = calls.iter().map(|c| (*c, vec![])).collect();
+        if calls.contains(&libc::SYS_openat) {
+            rules.extend(OLD_FILES.iter().map(|c| (*c, vec![])));
+        }
+        if internet {
+            // Landlock knows TCP; this is for everything else.
+            let family = |f: libc::c_int| {
+                let is = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, f as u64);
+                is.and_then(|c| SeccompRule::new(vec![c]))
+            };
+            let families = [libc::AF_INET, libc::AF_INET6, libc::AF_PACKET, libc::AF_VSOCK];
+            let sockets = families.into_iter().map(family).collect::<std::result::Result<Vec<_>, _>>().map_err(failed)?;
+            rules.insert(libc::SYS_socket, sockets);
+        }
+        let arch = std::env::consts::ARCH.try_into().map_err(failed)?;
+        let refuse = SeccompAction::Errno(libc::EPERM as u32);
+        let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch).map_err(failed)?;
+        filter.try_into().map_err(failed)
+    }
+
+    /// Kernels without seccomp are told of and left.
+    fn deny(filter: &BpfProgram, all_threads: bool) -> Result<()> {
+        let applied = if all_threads { apply_filter_all_threads(filter) } else { apply_filter(filter) };
+        match applied {
+            Err(seccompiler::Error::Seccomp(e)) if matches!(e.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) => {
+                tracing::warn!(error = %e, "this kernel has no seccomp: workers may make any system call");
+                Ok(())
+            }
+            applied => applied.map_err(failed),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Clients that send too much, too slowly, or do not read: memory stays within the budget, and others do not wait.
+
+use crate::common::*;
+use aludel_ir::DType;
+use aludel_protocol::remote::*;
+use aludel_protocol::{Pane, encode};
+use futures_util::{SinkExt, StreamExt};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::{Bytes, Message};
+
+/// MiB of memory that a server has.
+fn resident(server: &Server) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).expect("a server");
+    let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:")).expect("its memory");
+    line.trim().trim_end_matches("kB").trim().parse::<u64>().expect("a number") / 1024
+}
+
+/// Others are served at once.
+async fn others_train(server: &mut Server) {
+    assert!(server.is_alive());
+    let start = Instant::now();
+    let mut client = Client::connect(server.address).await;
+    client.create(job(&digits(), Pane::Compiled, 1)).await;
+    client.train(1).await;
+    client.send(&ClientMessage::Cancel).await;
+    assert!(start.elapsed() < Duration::from_secs(20), "others wait");
+}
+
+#[tokio::test]
+async fn pings_of_a_client_that_does_not_read() {
+    let mut server = Server::start(&[]);
+    let mut client = Client::connect(server.address).await;
+    let ping = Message::Ping(Bytes::from_static(&[b'p'; 125]));
+    let flood = async { while client.socket.feed(ping.clone()).await.is_ok() {} };
+    assert!(tokio::time::timeout(Duration::from_secs(20), flood).await.is_ok(), "the connection ends");
+    assert!(resident(&server) < 300, "{} MiB", resident(&server));
+    // A few are nothing.
+    let mut client = Client::connect(server.address).await;
+    for _ in 0..20 {
+        client.socket.send(Message::Ping(Bytes::new())).await.expect("it is sent");
+    }
+    client.create(job(&digits(), Pane::Compiled, 1)).await;
+    others_train(&mut server).await;
+}
+
+/// As many inspections as a socket takes: one answer is on its way at a time.
+#[cfg(feature = "cpu")]
+#[tokio::test]
+async fn inspections_of_a_client_that_does_not_read() {
+    let mut server = Server::start(&["--device", "cpu"]);
+    let lines: String =
+        (0..600).map(|i| format!("%h{i} = sin({}) : f32[2]\n", if i == 0 { "%x".into() } else { format!("%h{}", i - 1) })).collect();
+    let graph = format!("graph g(%x: f32[2]) {{\n{lines}%s = sum(%h599) : f32[]\nreturn %s }}");
+    let mut client = Client::connect(server.address).await;
+    client.create(graph_job(Pane::Compiled, &graph)).await;
+    client.train(1).await;
+    let before = resident(&server);
+    let inspect = encode(&ClientMessage::Inspect).expect("a message");
+    let flood = async {
+        for _ in 0..8000 {
+            if client.socket.send(Message::Binary(inspect.clone().into())).await.is_err() {
+                return;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(Duration::from_secs(3), flood).await;
+    others_train(&mut server).await;
+    let after = resident(&server);
+    assert!(after < before + 100, "{before} MiB, then {after}");
+}
+
+/// Those who take a session over, ask for its state and do not read it leave nothing behind.
+#[tokio::test]
+async fn takeovers_that_do_not_read() {
+    let mut server = Server::start(&["--max-messages", "64"]);
+    // 16 MiB of state.
+    let n = 4 << 20;
+    let text = format!(
+        "graph g(state %w: f32[{n}], %x: f32[2]) {{\n%u = mul(%w, other=1.0) : f32[{n}]\n%s = sum(%x) : f32[]\nreturn %s, state %w <- %u }}"
+    );
+    let mut large = graph_job(Pane::Compiled, &text);
+    large.feeds.insert(0, Feed::State(TensorData { dtype: DType::F32, shape: vec![n as u32], bytes: vec![0; 4 * n] }));
+    let mut client = Client::connect(server.address).await;
+    let key = client.create(large).await;
+    let before = resident(&server);
+    let mut others = Vec::new();
+    for _ in 0..12 {
+        let (mut other, _) = Client::hello(server.address, None, Some(key.clone())).await;
+        other.send(&ClientMessage::FetchState).await;
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        others.push(other);
+    }
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let after = resident(&server);
+    assert!(after < before + 128, "{before} MiB, then {after}");
+    // The last one has it, and what it asked for.
+    let last = others.last_mut().expect("the last");
+    assert!(matches!(last.receive().await, Some(ServerMessage::State { .. })));
+    others_train(&mut server).await;
+}
+
+/// Large messages that are announced and never come take no more than their client's part of the budget.
+#[tokio::test]
+async fn half_sent_messages() {
+    let mut server = Server::start(&["--max-messages", "64"]);
+    let mut refused = 0;
+    let mut open = Vec::new();
+    for _ in 0..20 {
+        let mut client = Client::connect(server.address).await;
+        // The head of a frame of 8 MiB, and a part of it.
+        let mut bytes = vec![0x82, 0xff];
+        bytes.extend((8u64 << 20).to_be_bytes());
+        bytes.extend([0; 4]);
+        bytes.resize(bytes.len() + (1 << 20), 0);
+        let _ = client.socket.get_mut().write_all(&bytes).await;
+        let answer = async {
+            loop {
+                match client.socket.next().await {
+                    Some(Ok(Message::Binary(b))) => return Some(aludel_protocol::decode(&b).expect("a message")),
+                    Some(Ok(Message::Ping(_))) => {}
+                    _ => return None,
+                }
+            }
+        };
+        match tokio::time::timeout(Duration::from_millis(100), answer).await {
+            Ok(Some(ServerMessage::Refused(Refusal::Busy { message }))) => {
+                assert!(message.contains("memory"), "{message}");
+                refused += 1;
+            }
+            Ok(other) => panic!("{other:?}"),
+            Err(_) => {}
+        }
+        open.push(client);
+    }
+    assert_eq!(open.len() - refused, 1, "32 MiB are one client's, and a message is there three times");
+    assert!(server.metric("aludel_messages_bytes").is_some_and(|b| b <= f64::from(64 << 20)));
+    others_train(&mut server).await;
+    drop(open);
+    for _ in 0..100 {
+        if server.metric("aludel_messages_bytes") == Some(0.0) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("{:?} bytes stay taken", server.metric("aludel_messages_bytes"));
+}
+
+/// Connections that ask and do not read, or keep still, are a quarter of all at most for one client.
+#[tokio::test]
+async fn plain_connections_that_stay() {
+    let server = Server::start(&["--max-connections", "1"]);
+    let mut held = Vec::new();
+    for k in 0..257 {
+        let mut stream = TcpStream::connect(server.address).await.expect("it listens");
+        if k % 2 == 0 {
+            let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+        }
+        held.push(stream);
+    }
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let mut ended = 0;
+    for stream in &mut held {
+        let mut byte = [0; 256];
+        // What was answered, then the end, or nothing.
+        while let Ok(read) = tokio::time::timeout(Duration::from_millis(1), stream.read(&mut byte)).await {
+            if !matches!(read, Ok(n) if n > 0) {
+                ended += 1;
+                break;
+            }
+        }
+    }
+    assert!((185..=200).contains(&ended), "{ended} of 257 were let go");
+    drop(held);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(server.get("/healthz", &[]).0, 200);
+}
