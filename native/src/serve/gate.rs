@@ -3,7 +3,8 @@
 //! A WebSocket's messages may be large, and are gathered in memory before anybody sees them. Strangers must not fill the memory: until a
 //! connection has introduced itself only so many bytes are taken from the network. After that each message takes a share of the
 //! [budget](super::budget) when its frames are announced (RFC 6455, section 5.2), before there is memory for them, and keeps it until it
-//! was dealt with; where nothing is left the connection ends and says so.
+//! was dealt with; where nothing is left the connection ends and says so. What still arrives then is read and dropped, or the client would lose
+//! what it is told: a system that closes a connection with unread bytes resets it.
 
 use super::budget::{Budget, Share};
 use super::session::lock;
@@ -13,6 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::watch;
 
 /// Bytes that a stranger may send: a greeting is much smaller.
 const BEFORE: usize = 16 << 10;
@@ -32,7 +34,9 @@ struct State {
     open: AtomicBool,
     read: AtomicU64,
     /// There was no memory for a message.
-    starved: AtomicBool,
+    starved: watch::Sender<bool>,
+    /// Nothing is handed on any more.
+    discards: AtomicBool,
     shares: Mutex<Vec<Share>>,
     waiting: Mutex<Option<Waker>>,
 }
@@ -51,8 +55,15 @@ impl Key {
         self.0.read.load(Ordering::Relaxed)
     }
 
-    pub fn is_starved(&self) -> bool {
-        self.0.starved.load(Ordering::Relaxed)
+    /// Waits until there is no memory for a message.
+    pub async fn starved(&self) {
+        // The sender is as old as the stream.
+        let _ = self.0.starved.subscribe().wait_for(|s| *s).await;
+    }
+
+    /// From now on everything is dropped as it is read.
+    pub fn discard(&self) {
+        self.0.discards.store(true, Ordering::Relaxed);
     }
 
     /// A message is complete: its part of the budget, for as long as it is in memory.
@@ -77,7 +88,7 @@ impl<S> Gate<S> {
     }
 
     /// Takes what the frames in these bytes announce from the budget.
-    fn weigh(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn weigh(&mut self, bytes: &[u8]) -> bool {
         let mut announced = Vec::new();
         self.frames.read(bytes, &mut announced);
         for frame in announced.into_iter().filter(|f| f.data) {
@@ -92,12 +103,13 @@ impl<S> Gate<S> {
             // What was not counted yet comes with it.
             let length = if before <= SMALL { self.message } else { frame.length };
             let Some(share) = self.budget.take(length.saturating_mul(COPIES)) else {
-                self.state.starved.store(true, Ordering::Relaxed);
-                return Err(io::Error::other("no memory for a message"));
+                self.state.discards.store(true, Ordering::Relaxed);
+                self.state.starved.send_replace(true);
+                return false;
             };
             lock(&self.state.shares).push(share);
         }
-        Ok(())
+        true
     }
 }
 
@@ -120,8 +132,15 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gate<S> {
         let polled = Pin::new(&mut self.inner).poll_read(cx, &mut piece);
         let arrived = piece.filled();
         self.state.read.fetch_add(arrived.len() as u64, Ordering::Relaxed);
-        if let Err(e) = self.weigh(arrived) {
-            return Poll::Ready(Err(e));
+        if self.state.discards.load(Ordering::Relaxed) || !self.weigh(arrived) {
+            return match polled {
+                // More may be there already.
+                Poll::Ready(Ok(())) if !arrived.is_empty() => {
+                    cx.waker().wake_by_ref();
+                    Poll::Pending
+                }
+                polled => polled,
+            };
         }
         buf.put_slice(arrived);
         polled
@@ -249,7 +268,10 @@ mod tests {
         other.read_to_end(&mut Vec::new()).await.unwrap();
         let (mut third, key3) = Gate::new(head, budget.clone());
         key3.open();
-        assert!(third.read_to_end(&mut Vec::new()).await.is_err() && key3.is_starved());
+        let mut got = Vec::new();
+        third.read_to_end(&mut got).await.unwrap();
+        key3.starved().await;
+        assert!(got.len() < head.len(), "the rest is dropped");
         drop((key.taken(), second.taken()));
         assert_eq!(budget.taken(), 0);
     }

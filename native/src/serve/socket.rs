@@ -67,19 +67,14 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(server: A
     let most = usize::try_from(server.bounds.wire.message_bytes).unwrap_or(usize::MAX);
     let config = WebSocketConfig::default().read_buffer_size(16 << 10).max_message_size(Some(most)).max_frame_size(Some(most));
     let socket = WebSocketStream::from_raw_socket(gate, Role::Server, Some(config)).await;
-    let (sink, stream) = socket.split();
+    let (sink, mut stream) = socket.split();
     let mailbox = Arc::new(Mailbox::default());
     let writer = tokio::spawn(write(sink, mailbox.clone()));
     let mut connection =
         Connection { server: server.clone(), client, mailbox: mailbox.clone(), session: None, creating: None, waiting: VecDeque::new() };
     let slot = server.connect(client);
     let outcome = match &slot {
-        Ok(_) => match connection.talk(stream, &key).await {
-            Err(None) if key.is_starved() => {
-                Err(Some(Refusal::Busy { message: "the memory for messages is taken; send it later, or less of it".into() }))
-            }
-            outcome => outcome,
-        },
+        Ok(_) => connection.talk(&mut stream, &key).await,
         Err(refusal) => Err(Some(refusal.clone())),
     };
     if let Err(Some(refusal)) = outcome {
@@ -87,9 +82,11 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(server: A
     }
     connection.leave();
     mailbox.close();
-    // The last words get out, or not.
+    // The last words get out, or not; what the client still says is not heard.
+    key.discard();
     let abort = writer.abort_handle();
-    if timeout(GREETING, writer).await.is_err() {
+    let parting = async { tokio::join!(writer, timeout(PARTING, async { while stream.next().await.is_some() {} })) };
+    if timeout(GREETING, parting).await.is_err() {
         abort.abort();
     }
     drop(slot);
@@ -135,8 +132,12 @@ async fn write<S: AsyncRead + AsyncWrite + Unpin>(mut sink: SplitSink<WebSocketS
 type End = Option<Refusal>;
 
 impl Connection {
-    async fn talk<S: AsyncRead + AsyncWrite + Unpin>(&mut self, mut stream: SplitStream<WebSocketStream<S>>, key: &Key) -> Result<(), End> {
-        let greeting = timeout(GREETING, next(&mut stream)).await.map_err(|_| {
+    async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
+        &mut self,
+        stream: &mut SplitStream<WebSocketStream<S>>,
+        key: &Key,
+    ) -> Result<(), End> {
+        let greeting = timeout(GREETING, next(stream)).await.map_err(|_| {
             self.server.refused("timeout");
             None
         })??;
@@ -186,6 +187,9 @@ impl Connection {
                     (heard, read) = (Instant::now(), key.read());
                 }
                 () = self.mailbox.closed() => return Ok(()),
+                () = key.starved() => {
+                    return Err(Some(Refusal::Busy { message: "the memory for messages is taken; send it later, or less of it".into() }));
+                }
                 _ = stopping.wait_for(|s| *s) => {
                     self.mailbox.post(ServerMessage::Failed { message: "the server is ending".into() });
                     return Ok(());

@@ -147,7 +147,7 @@ async fn workers_do_not_outlive_the_server() {
     let workers = server.workers();
     assert_eq!(workers.len(), 3);
     server.kill();
-    for _ in 0..100 {
+    for _ in 0..600 {
         // A zombie has no memory map.
         if workers.iter().all(|w| std::fs::read_link(format!("/proc/{w}/exe")).is_err()) {
             return;
