@@ -71,7 +71,10 @@ mod linux {
     const HARMLESS: [&str; 4] = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"];
 
     pub fn before_compiling(kind: Kind) -> Result<()> {
+        #[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
         let cache = aludel_runtime::cache_directory();
+        #[cfg(not(any(feature = "wgpu", feature = "cpu", feature = "cuda")))]
+        let cache: Option<PathBuf> = None;
         if let Some(dir) = &cache {
             // Rules are for what is there.
             std::fs::create_dir_all(dir).map_err(|e| failed(format!("{}: {e}", dir.display())))?;
