@@ -4,7 +4,7 @@
 use crate::{Page, Test};
 use anyhow::{Context, Result, ensure};
 
-pub const TESTS: [Test; 7] = [
+pub const TESTS: [Test; 8] = [
     ("the code view trains a script in both panes", trains),
     ("the code view runs examples", examples),
     ("the code view stops whatever runs", stops),
@@ -12,6 +12,7 @@ pub const TESTS: [Test; 7] = [
     ("the code view keeps drafts and brings scripts by link", links),
     ("the code view shows figures and files", figures),
     ("the page leads to the code view", leads),
+    ("a listing in another page runs", listing),
 ];
 
 /// Seconds that a short run may take in software.
@@ -223,6 +224,26 @@ fn leads(page: &mut Page) -> Result<()> {
     page.code_ready()?;
     ensure!(page.browser.eval("document.querySelector('#example').value")? == "autoencoder.py", "not the preset's script");
     Ok(())
+}
+
+fn listing(page: &mut Page) -> Result<()> {
+    page.browser.open(&format!("{}embed.html", page.base))?;
+    let inside = |js: &str| format!("(d => {js})(document.querySelector('aludel-code iframe')?.contentDocument)");
+    page.browser.wait("the listing's frame", "document.querySelector('aludel-code iframe') !== null", 20)?;
+    page.browser.eval("document.querySelector('aludel-code').scrollIntoView()")?;
+    page.browser.wait("the listing", &inside("d?.querySelector('#run')?.disabled === false"), 120)?;
+    let first = page.browser.eval(&inside("d.querySelector('.cm-line').textContent"))?;
+    ensure!(first == "import torch", "the listing begins with `{first}`");
+    ensure!(page.browser.eval(&inside("d.querySelector('#eager-output').textContent"))? == "", "the listing ran by itself");
+    page.browser.eval(&inside("d.querySelector('#run').click()"))?;
+    let done = "['eager', 'compiled'].every(l => d.getElementById(l + '-state').textContent === 'done')";
+    page.browser.wait("the listing to run", &inside(done), LONG)?;
+    let said = page.browser.eval(&inside("d.querySelector('#compiled-output').textContent"))?;
+    ensure!(said.as_str().unwrap_or_default().contains("step 40: loss"), "{said}");
+    page.settle()?;
+    let fits = "Math.abs(d.defaultView.innerHeight - d.querySelector('#app').offsetHeight) < 4";
+    page.browser.wait("the frame to be as high as its content", &inside(fits), 10)?;
+    page.shot("code-listing")
 }
 
 /// Without an adapter scripts run on the interpreter, and the page says so.

@@ -22,6 +22,8 @@ const state = {
   mode: "both", running: new Set(), ready: false, paused: false,
   curves: {}, curve: null, numbers: {}, started: 0,
 };
+/** Whether this is a listing within another page: it keeps no drafts, and says how high it is. */
+const embedded = new URLSearchParams(location.search).has("embed");
 let editor = null, session = null, plot = null, checking = 0;
 
 // Numbers as the page shows them: three significant digits.
@@ -198,6 +200,7 @@ function linesOf(trace) {
 
 function ended({ lane, why, trace }) {
   state.running.delete(lane);
+  if (state.running.size === 0) session.over();
   if (why) write(lane, why, "error");
   $(`${lane}-state`).textContent = why ? (trace ? "failed" : "stopped") : "done";
   if (trace) editor.fail(linesOf(trace));
@@ -224,7 +227,6 @@ const heard = {
     if (changed) drawCurves();
   },
   ended,
-  idle: buttons,
   checked: ({ problems, text }) => editor?.underline(problems),
   replaced({ why }) {
     for (const lane of [...state.running]) ended({ lane, why: `${why}\n` });
@@ -250,7 +252,7 @@ function changed() {
     state.linked = false;
     history.replaceState(null, "", location.pathname + location.search);
   }
-  drafts.keep(state.name, differs || !example(state.name) ? now : undefined);
+  if (!embedded) drafts.keep(state.name, differs || !example(state.name) ? now : undefined);
   $("revert").hidden = !differs || !example(state.name);
   $("share").firstElementChild.textContent = "Share";
   check();
@@ -268,8 +270,8 @@ async function open(name, linked, sentence = "This script came with a link. Read
   $("arguments").value = shown.args;
   $("revert").hidden = !known || (shown.text === original.text && shown.args === original.args);
   choices();
-  $("sentence").textContent = linked ? sentence : known?.sentence ?? "A script of your own.";
-  if (!linked) drafts.keep(name, drafts.draft(name));
+  $("sentence").textContent = linked ? (embedded ? "" : sentence) : known?.sentence ?? "A script of your own.";
+  if (!linked && !embedded) drafts.keep(name, drafts.draft(name));
   check();
 }
 
@@ -326,6 +328,9 @@ async function openFirst() {
 
 async function start() {
   panes();
+  if (embedded) {
+    new ResizeObserver(() => parent.postMessage({ aludel: "height", height: $("app").offsetHeight }, "*")).observe($("app"));
+  }
   plot = new Plot($("plot"));
   theme();
   const gpu = new URLSearchParams(location.search).get("device") !== "interpreter";

@@ -39,7 +39,6 @@ export class Session {
     } else if (message.kind === "died") {
       this.#replace(`The machine that runs scripts has failed: ${message.why}`);
     } else if (message.run === undefined || message.run === this.#run) {
-      if (message.kind === "idle") clearTimeout(this.#deadline);
       this.#heard(message);
     }
   }
@@ -60,6 +59,7 @@ export class Session {
   }
 
   run(script) {
+    this.over();
     this.#run += 1;
     this.#send({ kind: "run", run: this.#run, ...script });
   }
@@ -68,6 +68,11 @@ export class Session {
     this.#send({ kind: "stop" });
     clearTimeout(this.#deadline);
     this.#deadline = setTimeout(() => this.#replace("Stopped: the script did not let go, so its worker was ended."), PATIENCE);
+  }
+
+  /** What was to be stopped has ended. */
+  over() {
+    clearTimeout(this.#deadline);
   }
 
   pause(on) {

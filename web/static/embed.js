@@ -23,3 +23,39 @@ class AludelPlayground extends HTMLElement {
 }
 
 customElements.define("aludel-playground", AludelPlayground);
+
+// <aludel-code>print("hello")</aludel-code>, or <aludel-code src="train.py" args="--steps 100"></aludel-code>
+//
+// A script that a reader may change and run, in an iframe too. It never runs by itself; it is as high as it has to be.
+class AludelCode extends HTMLElement {
+  async connectedCallback() {
+    if (this.querySelector(":scope > iframe")) return;
+    const own = unindented(this.textContent);
+    this.textContent = "";
+    this.style.display ||= "block";
+    const frame = document.createElement("iframe");
+    frame.title = this.getAttribute("title") ?? "Aludel code";
+    frame.loading = "lazy";
+    frame.allow = "clipboard-write; webgpu";
+    frame.style.cssText = "width: 100%; height: 420px; border: 0; color-scheme: light dark;";
+    addEventListener("message", ({ source, data }) => {
+      if (source === frame.contentWindow && data?.aludel === "height") frame.style.height = `${Math.min(4000, Number(data.height) || 420)}px`;
+    });
+    this.append(frame);
+    const from = this.getAttribute("src");
+    const { fragment } = await import(new URL("code/draft.js", home));
+    const text = from ? await (await fetch(from)).text() : own;
+    const script = { name: this.getAttribute("name") ?? from?.split("/").at(-1) ?? "script.py", text, args: this.getAttribute("args") ?? "" };
+    frame.src = new URL("code.html?embed=1", home) + (await fragment(script));
+  }
+}
+
+/** Text without the blank lines around it and without what all its lines are indented by. */
+function unindented(text) {
+  const lines = text.replace(/^(\s*\n)+/, "").trimEnd().split("\n");
+  const indents = lines.filter((l) => l.trim()).map((l) => l.length - l.trimStart().length);
+  const indent = Math.min(...indents, 1000);
+  return lines.map((l) => l.slice(Math.min(indent, l.length))).join("\n") + "\n";
+}
+
+customElements.define("aludel-code", AludelCode);

@@ -70,7 +70,6 @@ impl Engine {
             self.lanes.retain(|lane| lane.state() == State::Running);
             if self.lanes.is_empty() {
                 self.release();
-                post("idle", &[]);
             }
         }
     }
