@@ -680,6 +680,8 @@ def _of(tensor):
 
 from numpy import _methods
 from numpy import linalg, random
+from numpy._products import *
+from numpy._places import *
 from numpy._more import *
 from numpy._files import genfromtxt, load, loadtxt, memmap, save, savetxt, savez, savez_compressed
 

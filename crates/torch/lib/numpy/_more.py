@@ -1,141 +1,18 @@
 """Functions of NumPy that are made of others."""
 
-import _numpy
 from _numpy import ndarray
 import builtins
 import math
 import numpy as np
 
-__all__ = """einsum tensordot kron cross trace vander polyfit polyval poly1d interp gradient convolve correlate cov corrcoef logaddexp
-nanmean nansum nanmax nanmin nanstd nanvar atleast_1d atleast_2d atleast_3d dstack hsplit vsplit fliplr flipud rot90 delete insert
-union1d intersect1d setdiff1d setxor1d digitize histogram2d meshgrid_ ix_ indices fromfunction apply_along_axis argpartition partition
-lexsort take_along_axis put_along_axis tril_indices triu_indices diag_indices diagonal fill_diagonal unravel_index ravel_multi_index
-trapezoid trapz deg2rad rad2deg degrees radians sinc arcsinh arccosh arctanh cbrt exp2 heaviside vectorize ndenumerate ndindex
-array_equiv geomspace tri extract select piecewise copyto broadcast_arrays broadcast_shapes positive fmod divmod modf nancumsum
-nan_to_num_ ediff1d resize rollaxis iterable hanning hamming blackman block r_ c_ mgrid ogrid array2string printoptions get_printoptions
-require invert bitwise_not intc uintp longlong uint64 int_ byte short ubyte ushort generic inexact signedinteger unsignedinteger
-floating_ True_ False_ cumulative_sum conj real imag isreal iscomplexobj isrealobj nanmedian nanargmax nanargmin nanprod nanpercentile
-choose compress concat pow permute_dims astype unwrap isneginf isposinf copysign signbit gcd lcm acos asin atan atan2 trim_zeros
-""".split()
-
-
-def _letters(subscripts, operands):
-    if "..." in subscripts:
-        ranks = [a.ndim for a in operands]
-        inputs = subscripts.split("->")[0].split(",")
-        spare = builtins.max([n - (len(part) - 3) for n, part in zip(ranks, inputs) if "..." in part])
-        free = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in subscripts][:spare]
-        parts = []
-        for part, n in zip(inputs, ranks):
-            own = n - (len(part) - 3) if "..." in part else 0
-            parts.append(part.replace("...", "".join(free[spare - own:])))
-        left, arrow, right = subscripts.partition("->")
-        if arrow:
-            right = right.replace("...", "".join(free))
-        else:
-            plain = left.replace("...", "").replace(",", "")
-            right = "".join(free) + "".join(sorted([c for c in set(plain) if plain.count(c) == 1]))
-        return ",".join(parts) + "->" + right
-    if "->" not in subscripts:
-        plain = subscripts.replace(",", "")
-        return subscripts + "->" + "".join(sorted([c for c in set(plain) if plain.count(c) == 1]))
-    return subscripts
-
-
-def einsum(subscripts, *operands, optimize=False, **others):
-    """Pairs from the left; letters that neither the result nor another operand has are summed as soon as they can be."""
-    arrays = [np._as(a) for a in operands]
-    left, right = _letters(subscripts.replace(" ", ""), arrays).split("->")
-    terms = [_diagonals(t, a) for t, a in zip(left.split(","), arrays)]
-    sizes = {}
-    for names, a in terms:
-        for c, n in zip(names, a.shape):
-            if sizes.setdefault(c, n) != n and n != 1:
-                if sizes[c] != 1:
-                    raise ValueError(f"operands could not be broadcast together with remapped shapes: size {n} and {sizes[c]} of '{c}'")
-                sizes[c] = n
-    while len(terms) > 1:
-        (xs, x), (ys, y) = terms[0], terms[1]
-        kept = set(right)
-        for names, _ in terms[2:]:
-            kept |= set(names)
-        terms = [_contracted(xs, x, ys, y, kept)] + terms[2:]
-    names, a = terms[0]
-    gone = tuple([i for i, c in enumerate(names) if c not in right])
-    a = a.sum(gone) if gone else a
-    names = "".join([c for c in names if c in right])
-    a = np._as(a)
-    return np.transpose(a, [names.index(c) for c in right]) if names else a[()]
-
-
-def _diagonals(names, a):
-    for c in dict.fromkeys(names):
-        while names.count(c) > 1:
-            i = names.index(c)
-            j = names.index(c, i + 1)
-            order = [k for k in range(a.ndim) if k not in (i, j)] + [i, j]
-            moved = np.transpose(a, order)
-            n = moved.shape[-1]
-            a = moved.reshape(moved.shape[:-2] + (n * n,))[..., ::n + 1]
-            names = "".join([x for k, x in enumerate(names) if k not in (i, j)]) + c
-    return names, a
-
-
-def _contracted(xs, x, ys, y, kept):
-    both = [c for c in xs if c in ys]
-    batch = [c for c in both if c in kept]
-    summed = [c for c in both if c not in kept]
-    for names in (xs, ys):
-        gone = [c for c in names if c not in both and c not in kept]
-        if gone and names is xs:
-            x = np._as(x.sum(tuple([xs.index(c) for c in gone])))
-            xs = "".join([c for c in xs if c not in gone])
-        elif gone:
-            y = np._as(y.sum(tuple([ys.index(c) for c in gone])))
-            ys = "".join([c for c in ys if c not in gone])
-    rows, columns = [c for c in xs if c not in both], [c for c in ys if c not in both]
-    size = {c: n for c, n in zip(xs + ys, x.shape + y.shape)}
-    x = np.transpose(x, [xs.index(c) for c in batch + rows + summed])
-    y = np.transpose(y, [ys.index(c) for c in batch + summed + columns])
-
-    def shape(*groups):
-        return tuple([math.prod([size[c] for c in g]) for g in groups])
-    lead = tuple([size[c] for c in batch])
-    made = x.reshape(lead + shape(rows, summed)) @ y.reshape(lead + shape(summed, columns))
-    return "".join(batch + rows + columns), made.reshape(lead + tuple([size[c] for c in rows + columns]))
-
-
-def tensordot(a, b, axes=2):
-    a, b = np._as(a), np._as(b)
-    if isinstance(axes, int):
-        left, right = list(range(a.ndim - axes, a.ndim)), list(range(axes))
-    else:
-        left, right = [[d] if isinstance(d, int) else list(d) for d in axes]
-    left, right = [d % a.ndim for d in left], [d % b.ndim for d in right]
-    rows = [d for d in range(a.ndim) if d not in left]
-    columns = [d for d in range(b.ndim) if d not in right]
-    n = math.prod([a.shape[d] for d in left])
-    made = np.transpose(a, rows + left).reshape(-1, n) @ np.transpose(b, right + columns).reshape(n, -1)
-    return made.reshape(tuple([a.shape[d] for d in rows] + [b.shape[d] for d in columns]))
-
-
-def kron(a, b):
-    a, b = np._as(a), np._as(b)
-    made = a[:, None, :, None] * b[None, :, None, :]
-    return made.reshape(a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])
-
-
-def cross(a, b, axis=-1):
-    a, b = np.moveaxis(np._as(a), axis, 0), np.moveaxis(np._as(b), axis, 0)
-    return np.moveaxis(np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]), 0, axis)
-
-
-def diagonal(a, offset=0):
-    return np.diag(np._as(a), offset)
-
-
-def trace(a, offset=0):
-    return np.diag(np._as(a), offset).sum()
+__all__ = """vander polyfit polyval poly1d interp gradient convolve correlate cov corrcoef logaddexp nanmean nansum nanmax nanmin nanstd nanvar
+atleast_1d atleast_2d atleast_3d dstack hsplit vsplit fliplr flipud rot90 meshgrid_ apply_along_axis trapezoid trapz deg2rad rad2deg
+degrees radians sinc arcsinh arccosh arctanh cbrt exp2 heaviside vectorize array_equiv geomspace extract select piecewise copyto
+broadcast_arrays broadcast_shapes positive fmod divmod modf nancumsum nan_to_num_ ediff1d resize rollaxis iterable hanning hamming
+blackman block array2string printoptions get_printoptions require invert bitwise_not intc uintp longlong uint64 int_ byte short
+ubyte ushort generic inexact signedinteger unsignedinteger floating_ True_ False_ cumulative_sum conj real imag isreal iscomplexobj
+isrealobj nanmedian nanargmax nanargmin nanprod nanpercentile choose compress concat pow permute_dims astype unwrap isneginf
+isposinf copysign signbit gcd lcm acos asin atan atan2 trim_zeros""".split()
 
 
 def vander(x, N=None, increasing=False):
@@ -336,166 +213,12 @@ def rot90(m, k=1, axes=(0, 1)):
     return m
 
 
-def _places(obj, n):
-    if isinstance(obj, slice):
-        return list(range(n))[obj]
-    obj = [obj] if isinstance(obj, int) else np._as(obj).tolist()
-    return [i % n for i in obj]
-
-
-def delete(arr, obj, axis=None):
-    arr = np._as(arr)
-    if axis is None:
-        arr, axis = arr.reshape(-1), 0
-    gone = set(_places(obj, arr.shape[axis]))
-    return np.take(arr, [i for i in range(arr.shape[axis]) if i not in gone], axis)
-
-
-def insert(arr, obj, values, axis=None):
-    arr = np._as(arr)
-    if axis is None:
-        arr, axis = arr.reshape(-1), 0
-    at = obj if obj >= 0 else obj + arr.shape[axis]
-    shape = list(arr.shape)
-    shape[axis] = 1 if np._as(values).ndim < arr.ndim or arr.ndim == 1 and np._as(values).ndim == 0 else np._as(values).shape[axis]
-    if arr.ndim == 1:
-        shape[0] = np._as(values).size
-    middle = np.broadcast_to(np._as(values).astype(arr.dtype).reshape(-1) if arr.ndim == 1 else np.expand_dims(np._as(values), axis)
-                             if np._as(values).ndim == arr.ndim - 1 and np._as(values).ndim else np._as(values), tuple(shape)).astype(arr.dtype)
-    return np.concatenate([np.take(arr, list(range(at)), axis), middle, np.take(arr, list(range(at, arr.shape[axis])), axis)], axis)
-
-
-def union1d(ar1, ar2):
-    return np.unique(np.concatenate([np._as(ar1).reshape(-1), np._as(ar2).reshape(-1)]))
-
-
-def intersect1d(ar1, ar2):
-    first = np.unique(ar1)
-    return first[np.isin(first, ar2)]
-
-
-def setdiff1d(ar1, ar2):
-    first = np.unique(ar1)
-    return first[np.logical_not(np.isin(first, ar2))]
-
-
-def setxor1d(ar1, ar2):
-    return np.sort(np.concatenate([setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)]))
-
-
-def digitize(x, bins, right=False):
-    return np.searchsorted(bins, x, "left" if right else "right")
-
-
-def histogram2d(x, y, bins=10, range=None):
-    bins = (bins, bins) if isinstance(bins, int) else bins
-    x, y = np._as(x), np._as(y)
-    edges = [np.linspace(v.min() if range is None else range[i][0], v.max() if range is None else range[i][1], n + 1)
-             for i, (v, n) in enumerate(zip((x, y), bins))]
-    made = np.zeros(tuple(bins))
-    for a, b in zip(x.tolist(), y.tolist()):
-        i, j = [int(np.searchsorted(e, v, "right")) - 1 for e, v in zip(edges, (a, b))]
-        i, j = i - (a == edges[0][-1]), j - (b == edges[1][-1])
-        if 0 <= i < bins[0] and 0 <= j < bins[1]:
-            made[i, j] += 1
-    return made, edges[0], edges[1]
-
-
-def ix_(*args):
-    made = []
-    for i, a in enumerate(args):
-        a = np._as(a)
-        a = a.nonzero()[0] if a.dtype.name == "bool" else a
-        made.append(a.reshape((1,) * i + (-1,) + (1,) * (len(args) - i - 1)))
-    return tuple(made)
-
-
-def indices(dimensions):
-    grids = np.meshgrid(*[np.arange(n) for n in dimensions], indexing="ij")
-    return np.stack(list(grids))
-
-
-def fromfunction(function, shape, dtype=float):
-    return function(*[g.astype(dtype) for g in indices(shape)])
-
-
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     arr = np.moveaxis(np._as(arr), axis, -1)
     made = [func1d(row, *args, **kwargs) for row in arr.reshape(-1, arr.shape[-1])]
     made = np.array([m.tolist() if isinstance(m, ndarray) else m for m in made])
     made = made.reshape(arr.shape[:-1] + made.shape[1:])
     return np.moveaxis(made, -1, axis) if made.ndim == arr.ndim else made
-
-
-def argpartition(a, kth, axis=-1):
-    return np.argsort(a, axis)
-
-
-def partition(a, kth, axis=-1):
-    return np.sort(a, axis)
-
-
-def lexsort(keys):
-    order = list(range(len(keys[0])))
-    for key in keys:
-        values = np._as(key).tolist()
-        order.sort(key=lambda i: values[i])
-    return np.array(order)
-
-
-def _along(indices, axis, ndim):
-    places = []
-    for d in range(ndim):
-        shape = [1] * ndim
-        shape[d] = -1
-        places.append(indices if d == axis else np.arange(indices.shape[d]).reshape(tuple(shape)))
-    return tuple(places)
-
-
-def take_along_axis(arr, indices, axis):
-    arr, indices = np._as(arr), np._as(indices)
-    return arr[_along(indices, axis % arr.ndim, arr.ndim)]
-
-
-def put_along_axis(arr, indices, values, axis):
-    arr[_along(np._as(indices), axis % arr.ndim, arr.ndim)] = values
-
-
-def tri(N, M=None, k=0, dtype="float64"):
-    return np.tril(np.ones((N, N if M is None else M)), k).astype(dtype)
-
-
-def tril_indices(n, k=0, m=None):
-    return np.tril(np.ones((n, n if m is None else m)), k).nonzero()
-
-
-def triu_indices(n, k=0, m=None):
-    return np.triu(np.ones((n, n if m is None else m)), k).nonzero()
-
-
-def diag_indices(n, ndim=2):
-    return (np.arange(n),) * ndim
-
-
-def fill_diagonal(a, val, wrap=False):
-    n = builtins.min(a.shape)
-    a[np.arange(n), np.arange(n)] = val
-
-
-def unravel_index(indices, shape):
-    one = isinstance(indices, int)
-    left, made = np.array([indices])[0] if one else np._as(indices), []
-    for n in reversed(shape):
-        made.insert(0, left % n)
-        left = left // n
-    return tuple([m if one else np._as(m) for m in made])
-
-
-def ravel_multi_index(multi_index, dims):
-    made = 0
-    for i, n in zip(multi_index, dims):
-        made = made * n + i
-    return made
 
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
@@ -556,19 +279,6 @@ class vectorize:
         made = np.array([self.pyfunc(*values) for values in zip(*[a.reshape(-1).tolist() for a in arrays])])
         made = made if self.otypes is None else made.astype(self.otypes[0])
         return made.reshape(arrays[0].shape)
-
-
-def ndindex(*shape):
-    shape = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
-    places = [()]
-    for n in shape:
-        places = [p + (i,) for p in places for i in range(n)]
-    return iter(places)
-
-
-def ndenumerate(arr):
-    arr = np._as(arr)
-    return iter([(place, arr[place]) for place in ndindex(arr.shape)])
 
 
 def array_equiv(a1, a2):
@@ -710,43 +420,6 @@ def block(arrays):
     if isinstance(arrays, list) and arrays and isinstance(arrays[0], list):
         return np.concatenate([block(row) for row in arrays], 0)
     return np.concatenate([np._as(a) for a in arrays], -1) if isinstance(arrays, list) else np._as(arrays)
-
-
-class _Joined:
-    """`np.r_[..]` and `np.c_[..]`."""
-
-    def __init__(self, columns):
-        self._columns = columns
-
-    def __getitem__(self, parts):
-        parts = parts if isinstance(parts, tuple) else (parts,)
-        made = []
-        for p in parts:
-            if isinstance(p, slice):
-                start, step = p.start or 0, 1 if p.step is None else p.step
-                p = np.arange(start, p.stop, step)
-            made.append(atleast_1d(np._as(p)))
-        return np.column_stack(made) if self._columns else np.concatenate(made)
-
-
-r_, c_ = _Joined(False), _Joined(True)
-
-
-class _Grid:
-    """`np.mgrid[..]` and `np.ogrid[..]`: a complex step, which counts points, is not there."""
-
-    def __init__(self, whole):
-        self._whole = whole
-
-    def __getitem__(self, parts):
-        one = isinstance(parts, slice)
-        axes = [np.arange(p.start or 0, p.stop, 1 if p.step is None else p.step) for p in ([parts] if one else parts)]
-        if one:
-            return axes[0]
-        return np.stack(list(np.meshgrid(*axes, indexing="ij"))) if self._whole else ix_(*axes)
-
-
-mgrid, ogrid = _Grid(True), _Grid(False)
 
 
 def array2string(a, max_line_width=None, precision=None, suppress_small=None, separator=" ", **others):

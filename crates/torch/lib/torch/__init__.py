@@ -2,7 +2,7 @@
 
 from torch import _C
 from torch._C import (
-    Tensor, dtype, bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, set_printoptions,
+    Tensor, dtype, bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64,
     is_grad_enabled, initial_seed, set_default_dtype, get_default_dtype,
 )
 import builtins as _builtins
@@ -368,6 +368,14 @@ def bernoulli(input, p=None, *, generator=None, out=None):
 
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
     return _C.multinomial(input, num_samples, replacement, generator)
+
+
+def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
+    if profile is not None:
+        chosen = {"default": (4, 1000, 3), "short": (2, 1000, 2), "full": (4, inf, 3)}[profile]
+        _C.set_printoptions(precision=chosen[0], threshold=chosen[1], edgeitems=chosen[2], linewidth=80, sci_mode=None)
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth, "sci_mode": sci_mode}
+    _C.set_printoptions(**{k: v for k, v in given.items() if v is not None}, **({} if sci_mode is not None else {"sci_mode": None}))
 
 
 def is_tensor(obj):

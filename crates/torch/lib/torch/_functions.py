@@ -45,7 +45,7 @@ row_stack = _ops["vstack"]
 detach = Tensor.detach
 __all__ += """absolute negative multiply subtract divide true_divide arccos arcsin arctan greater greater_equal less less_equal
 not_equal concat concatenate clip swapaxes swapdims moveaxis row_stack detach max min sort topk where std var norm einsum cummax cummin
-dropout clone nonzero masked_select unique equal allclose isclose numel count_nonzero bincount tensordot median mode kthvalue
+dropout clone nonzero masked_select unique equal allclose isclose numel count_nonzero bincount tensordot median kthvalue
 is_nonzero std_mean var_mean block_diag cartesian_prod broadcast_to broadcast_tensors atleast_1d atleast_2d ravel squeeze_ clamp_min
 clamp_max take argwhere aminmax softmax_ dist cosine_embedding_loss typename quantile positive fliplr flipud rot90 vander
 square_ scalar_tensor complex_ addmv ger inner mish_ feature_dropout relu_ column_stack empty_ trapezoid heaviside cumulative_trapezoid""".split()

@@ -17,7 +17,11 @@ class finfo:
         self.bits, self.eps, self.max, self.min = bits, eps, largest, -largest
         self.tiny = self.smallest_normal = tiny
         self.resolution = 10.0 ** math.floor(math.log10(eps) + 1)
-        self.dtype = str(type).replace("torch.", "")
+        self.dtype = str(type or get_default_dtype()).replace("torch.", "")
+
+    def __repr__(self):
+        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        return "finfo(" + "".join([f"{n}={getattr(self, n):g}, " for n in names]) + f"dtype={self.dtype})"
 
 
 class iinfo:
@@ -29,3 +33,6 @@ class iinfo:
         else:
             self.min, self.max = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
         self.dtype = str(type).replace("torch.", "")
+
+    def __repr__(self):
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"

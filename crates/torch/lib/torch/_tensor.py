@@ -290,7 +290,10 @@ Tensor.numpy = numpy
 def _clone(self, *, memory_format=None):
     if self.dtype == torch.bool:
         return _ops["logical_or"](self, self)
-    return _ops["mul"](self, 1)
+    made = _ops["mul"](self, 1)
+    if made.requires_grad:
+        made._made_by = "CloneBackward0"
+    return made
 
 
 Tensor.clone = _clone
@@ -358,7 +361,7 @@ absolute negative multiply subtract divide true_divide greater greater_equal les
 std_mean var_mean is_nonzero heaviside""".split():
     setattr(Tensor, _name, getattr(_functions, _name))
 
-for _name in """det inverse slogdet logdet cholesky matrix_power matrix_exp pinverse qr svd diag_embed diagflat fmax
+for _name in """mode det inverse slogdet logdet cholesky matrix_power matrix_exp pinverse qr svd diag_embed diagflat fmax
 fmin deg2rad rad2deg vdot float_power isneginf isposinf signbit sgn logcumsumexp nanmean nansum nanmedian nanquantile cov corrcoef cross
 kron unique_consecutive renorm addr addbmm index_put select_scatter slice_scatter as_strided gcd lcm arccosh arcsinh arctanh arctan2 fix
 hsplit vsplit dsplit""".split():

@@ -1,7 +1,6 @@
 """torch.linalg: decompositions are computed on the host in float64, their derivatives are operators."""
 
 from torch import _C
-from torch._C import Tensor
 from torch._functions import _named
 from torch.autograd.function import Function
 import torch

@@ -6,6 +6,12 @@ from torch.distributions.continuous import (
     Cauchy, Exponential, Gumbel, HalfNormal, Laplace, LogNormal, MultivariateNormal, Normal, Uniform,
 )
 from torch.distributions.discrete import Bernoulli, Categorical, Geometric, OneHotCategorical, OneHotCategoricalStraightThrough
+from torch.distributions.gamma import Beta, Chi2, Dirichlet, Gamma, Poisson, StudentT
+from torch.distributions import transforms
+from torch.distributions.transforms import (
+    AffineTransform, ComposeTransform, ExpTransform, PowerTransform, SigmoidTransform, SoftplusTransform, TanhTransform, Transform,
+    TransformedDistribution,
+)
 from torch.distributions.combined import Independent, MixtureSameFamily, kl_divergence, register_kl
 
 

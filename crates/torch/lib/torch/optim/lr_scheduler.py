@@ -7,15 +7,15 @@ from collections import Counter
 
 class LRScheduler:
     def __init__(self, optimizer, last_epoch=-1):
-        self.optimizer, self.last_epoch = optimizer, last_epoch
+        self.optimizer = optimizer
         for group in optimizer.param_groups:
             group.setdefault("initial_lr", group["lr"])
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
-        self._step_count = 0
+        self.last_epoch, self._step_count = last_epoch, 0
+        self._is_initial, self._get_lr_called_within_step = True, False
         self._last_lr = [group["lr"] for group in optimizer.param_groups]
-        self._initial = True
         self.step()
-        self._initial = False
+        self._is_initial = False
 
     def step(self, epoch=None):
         self._step_count += 1
@@ -161,7 +161,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def step(self, epoch=None):
         if epoch is None:
-            epoch = self.last_epoch + 1 if self.last_epoch >= 0 or not self._initial else 0
+            epoch = self.last_epoch + 1 if self.last_epoch >= 0 or not self._is_initial else 0
             self.T_cur += 1
             if self.T_cur >= self.T_i:
                 self.T_cur -= self.T_i
@@ -307,9 +307,9 @@ class SequentialLR(LRScheduler):
             group["lr"] = group["initial_lr"]
         for s in schedulers:
             s.last_epoch -= 1
-        schedulers[0]._initial = True
+        schedulers[0]._is_initial = True
         schedulers[0].step()
-        schedulers[0]._initial = False
+        schedulers[0]._is_initial = False
         self._last_lr = schedulers[0].get_last_lr()
 
     def step(self):

@@ -5,7 +5,6 @@ from torch.autograd import no_grad
 from torch.nn.modules.module import Module
 from torch.nn.modules.norm import _BatchNorm
 from torch.optim.lr_scheduler import LRScheduler
-from torch._C import Tensor
 import copy
 import math
 

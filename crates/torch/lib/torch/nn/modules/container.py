@@ -183,9 +183,9 @@ class ParameterList(Module):
             self.append(value)
         return self
 
-    def __repr__(self):
-        lines = [f"    ({name}): Parameter containing: [{p.dtype} of size {_sizes(p)}]" for name, p in self._parameters.items()]
-        return self._get_name() + "(" + ("\n" + "\n".join(lines) + "\n" if lines else "") + ")"
+    def extra_repr(self):
+        return "\n".join(
+            [f"  ({name}): Parameter containing: [{p.dtype} of size {_sizes(p)}]" for name, p in self._parameters.items()])
 
     def __len__(self):
         return len(self._parameters)

@@ -1,6 +1,5 @@
 """Parametrizations that scripts use: spectral norm, weight norm and orthogonal matrices."""
 
-from torch import _C
 from torch.autograd import no_grad
 from torch.nn import functional as F
 from torch.nn.modules.module import Module

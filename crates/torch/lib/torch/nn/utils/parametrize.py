@@ -2,7 +2,6 @@
 
 from torch.autograd import no_grad
 from torch.nn.modules.container import ModuleDict, ModuleList
-from torch.nn.modules.module import Module
 from torch.nn.parameter import Parameter
 from torch._C import Tensor
 
