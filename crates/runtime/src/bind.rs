@@ -2,7 +2,7 @@
 
 use crate::measure::Measure;
 use crate::memory::{Allocation, Backing, Place, Pool, Range, aligned};
-use crate::{Argument, Storage, guard};
+use crate::{Argument, Run, Storage, guard};
 use aludel_ir::kernel::Access;
 use aludel_ir::program::{Program, Role};
 use aludel_ir::{Error, Result};
@@ -364,4 +364,16 @@ pub(crate) fn evacuate<M: Mover>(stream: &mut M, device: &Arc<M::Device>, storag
     stream.copy(device, &held.place(), &to, storage.words() as u64)?;
     let freed = held.relocate(to);
     Ok(Arc::new(Range::new(freed, storage.words(), true)))
+}
+
+/// See [`crate::Executor::copy_runs`].
+#[cfg_attr(not(any(feature = "cpu", feature = "cuda")), expect(dead_code, reason = "the executors that copy runs are native"))]
+pub(crate) fn copy_runs<M: Mover>(stream: &mut M, device: &Arc<M::Device>, into: &Storage, from: &Storage, runs: &[Run]) -> Result<()> {
+    let (to, of) = (range(device, into)?.place(), range(device, from)?.place());
+    let fits = |at: usize, words: usize, s: &Storage| at.checked_add(words).is_some_and(|end| end <= s.words());
+    if runs.iter().any(|r| !fits(r.to, r.words, into) || !fits(r.from, r.words, from)) {
+        return Err(Error::invalid("tensor", "a run leaves its storage", "report this"));
+    }
+    let part = |p: &Place<M::Device>, by: usize| Place { allocation: p.allocation.clone(), offset: p.offset + by as u64 };
+    runs.iter().try_for_each(|r| stream.copy(device, &part(&of, r.from), &part(&to, r.to), r.words as u64))
 }

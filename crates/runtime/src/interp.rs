@@ -3,6 +3,8 @@
 //! It keeps what the traits promise, in-place state and evacuation included, so that whatever trains on a device trains here.
 //! Work is done when a call returns; a prim counts as a dispatch.
 
+#[cfg(not(target_arch = "wasm32"))]
+use crate::Run;
 use crate::{Argument, DeviceInfo, Executable, Executor, Memory, Pending, Stats, Storage, decode, encode};
 use aludel_compiler::{Target, autodiff};
 use aludel_ir::expr::Atom;
@@ -219,6 +221,30 @@ impl Executor for InterpExecutor {
         }
         held.in_block.store(false, Ordering::Relaxed);
         Ok(self.store(held.content(), held.words, true))
+    }
+
+    // The page carries no scripts that would use it beside this interpreter.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn copy_runs(&self, into: &Storage, from: &Storage, runs: &[Run]) -> Result<bool> {
+        let (to, source) = (self.of(into)?, self.of(from)?.content());
+        let leaves = |r: &Run| r.to.saturating_add(r.words) > to.words || r.from.saturating_add(r.words) > from.words();
+        if runs.iter().any(leaves) {
+            return Err(Error::invalid("tensor", "a run leaves its storage", "report this"));
+        }
+        match (&mut *lock(&to.content), source) {
+            (Content::Values(to, dtype), source) => {
+                let from = source.values(*dtype);
+                let to = Arc::make_mut(to);
+                runs.iter().for_each(|r| to[r.to..][..r.words].copy_from_slice(&from[r.from..][..r.words]));
+            }
+            (Content::Words(to), source) => {
+                let mut words = to.to_vec();
+                let from = source.words();
+                runs.iter().for_each(|r| words[r.to..][..r.words].copy_from_slice(&from[r.from..][..r.words]));
+                *to = words.into();
+            }
+        }
+        Ok(true)
     }
 
     fn download(&self, storage: &Storage) -> Pending<Vec<u32>> {

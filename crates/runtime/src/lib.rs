@@ -54,6 +54,14 @@ pub trait Memory: Any + Send + Sync {
 
 pub type Storage = Arc<dyn Memory>;
 
+/// Words to copy from one storage to another; all in words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Run {
+    pub to: usize,
+    pub from: usize,
+    pub words: usize,
+}
+
 /// An operand: words on the host as the device keeps them, uploaded with the call, or a tensor on the device.
 #[derive(Clone)]
 pub enum Argument {
@@ -203,6 +211,13 @@ pub trait Executor: Send + Sync {
     /// Moves the contents of a state range elsewhere, so that whoever still holds it keeps the value while the range is
     /// updated in place; gives a new handle for the range.
     fn evacuate(&self, range: &Storage) -> Result<Storage>;
+
+    /// Copies runs of words of one storage into another, in the order of what was issued before and after: whoever holds the other one
+    /// sees them. False where the device does not do that.
+    fn copy_runs(&self, into: &Storage, from: &Storage, runs: &[Run]) -> Result<bool> {
+        let _ = (into, from, runs);
+        Ok(false)
+    }
 
     /// The words as the device keeps them, once all work issued before is done.
     fn download(&self, storage: &Storage) -> Pending<Vec<u32>>;

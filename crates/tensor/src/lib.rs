@@ -49,6 +49,7 @@ mod host;
 mod methods;
 mod random;
 pub mod record;
+mod region;
 mod shape;
 mod sizes;
 mod snapshot;
@@ -78,6 +79,7 @@ pub use methods::{
     AttentionOptions, ComplexDType, ComplexOperand, ComplexTensor, ConvOptions, Norm, ScatterReduce, Unique, cat, meshgrid, stack, where_,
 };
 pub use num_complex::{Complex32, Complex64};
+pub use region::Region;
 pub use shape::{IntoDim, IntoDims, IntoInts};
 pub use snapshot::{Snapshot, SnapshotTensor};
 pub use tensor::Tensor;

@@ -233,6 +233,11 @@ pub fn set_location(location: Option<String>) {
     });
 }
 
+/// How many operators the present region has so far.
+pub fn length() -> usize {
+    with(|trace| Ok(trace.builder.graph.nodes.len())).and_then(Result::ok).unwrap_or_default()
+}
+
 /// What was done so far.
 pub fn counts() -> Counts {
     with(|trace| Ok(trace.record()?.programs.counts)).and_then(Result::ok).unwrap_or_default()

@@ -81,6 +81,10 @@ pub(crate) fn operator(vm: &mut Vm, name: &str) -> Result<(), Exc> {
         return Ok(());
     }
     record::operator(name);
+    // A loop that trains nothing, as one that fills a tensor, ends regions where it turns once they are long: each is then as the last.
+    if record::length() >= LONG && vm.watches_nothing() {
+        vm.watch_loop();
+    }
     // Loops that only evaluate end regions too, but not those within a module.
     if !is_grad_enabled() {
         vm.watch_loop_around("<torch.nn.modules.module>", "__call__");
@@ -91,6 +95,8 @@ pub(crate) fn operator(vm: &mut Vm, name: &str) -> Result<(), Exc> {
     Ok(())
 }
 
+/// So many operators are a long region: more than a forward pass of most models.
+const LONG: usize = 400;
 /// How many turns of training loops are timed.
 const MAX_TURNS: usize = 1 << 20;
 /// Turns between two looks at how far the device is behind, and how many runs it may be.

@@ -215,6 +215,18 @@ impl TensorCell {
         Ok(())
     }
 
+    /// Writes a part where it lies, if that can be done; gradients have no part in it.
+    pub fn write_region(&self, region: &aludel_tensor::Region, value: &Tensor) -> Result<bool, Exc> {
+        if self.is_view() {
+            return Ok(false);
+        }
+        let done = self.value.borrow_mut().write_region(region, value).map_err(raise)?;
+        if done {
+            self.version.set(self.version.get() + 1);
+        }
+        Ok(done)
+    }
+
     /// Without asking whether gradients may flow: a leaf stays the leaf that it was.
     fn store_quietly(&self, value: Tensor) {
         let old = self.value.borrow().clone();

@@ -14,7 +14,7 @@ use crate::read::read;
 use crate::state::{raise, state, wrap};
 
 /// One part of an index.
-enum Item {
+pub(crate) enum Item {
     At(i64),
     Slice {
         start: Option<i64>,
@@ -32,7 +32,7 @@ fn index_error(text: impl Into<String>) -> Exc {
     Exc::new(ExcKind::IndexError, text)
 }
 
-fn items(vm: &mut Vm, index: &Value) -> Result<Vec<Item>, Exc> {
+pub(crate) fn items(vm: &mut Vm, index: &Value) -> Result<Vec<Item>, Exc> {
     let parts = match index.plain() {
         Value::Tuple(parts) => parts.to_vec(),
         _ => vec![index.clone()],
@@ -187,13 +187,16 @@ fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
     }
     let mut planned = Planned { steps: Vec::new(), value: x, lists: Vec::new(), dims: Vec::new() };
     let mut dim = 0i64;
+    // Dimensions that went and came before, for messages, which count the tensor's own.
+    let mut gone = 0i64;
     for item in items {
         match item {
             Item::At(i) => {
                 let n = planned.value.shape()[dim as usize] as i64;
                 if !(-n..n).contains(&i) {
-                    return Err(index_error(format!("index {i} is out of bounds for dimension {dim} with size {n}")));
+                    return Err(index_error(format!("index {i} is out of bounds for dimension {} with size {n}", dim + gone)));
                 }
+                gone += 1;
                 planned.push("select", Attrs::new().with("dim", dim).with("index", if i < 0 { i + n } else { i }))?;
             }
             Item::Slice { start: None, stop: None, step: 1 } => dim += 1,
@@ -210,7 +213,7 @@ fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
             }
             Item::New => {
                 planned.push("unsqueeze", Attrs::new().with("dim", dim))?;
-                dim += 1;
+                (dim, gone) = (dim + 1, gone - 1);
             }
             Item::Rest => dim += rank as i64 - count as i64,
             Item::List(t) => {
@@ -397,8 +400,12 @@ pub(crate) fn set(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn set_known(vm: &mut Vm, object: Value, index: &Value, value: Value) -> Result<Value, Exc> {
     let target = expect(&object, "__setitem__")?;
     crate::inplace::check_part(target)?;
+    if crate::part::set(vm, target, index, &value)? {
+        return Ok(Value::None);
+    }
     let (x, kind) = (target.get()?, target.kind());
     let given = match cell(&value) {
+        Some(t) if kind.is_int() && t.kind() != kind && t.kind().is_int() => crate::kind::narrow(t.get()?, kind)?,
         Some(t) => t.get()?,
         None => {
             let nested = convert::nested(vm, &value)?;

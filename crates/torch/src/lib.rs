@@ -22,6 +22,7 @@ mod linalg;
 mod modules;
 mod names;
 mod numpy;
+mod part;
 mod print;
 mod random;
 mod read;

@@ -17,6 +17,11 @@ impl Vm {
         self.watched.extend(self.frames.iter().map(|f| Watched { function: Rc::as_ptr(&f.function), ip: f.ip as usize }));
     }
 
+    /// Whether no loop is watched.
+    pub fn watches_nothing(&self) -> bool {
+        self.watched.is_empty()
+    }
+
     /// As [`Vm::watch_loop`], for the loops around the outermost call of the library's function `name` of `file`. False where the program
     /// is in none, or a loop is watched already.
     pub fn watch_loop_around(&mut self, file: &str, name: &str) -> bool {

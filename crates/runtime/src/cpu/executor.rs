@@ -6,7 +6,7 @@ use super::memory::{Allocation, Place, Pool, Range};
 use super::team;
 use crate::bind::{self, Mover, Parts};
 use crate::memory::lock;
-use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Stats, Storage};
+use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Run, Stats, Storage};
 use aludel_compiler::Target;
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
@@ -146,6 +146,10 @@ impl Executor for CpuExecutor {
 
     fn allocate_block(&self, contents: &[Argument]) -> Result<Vec<Storage>> {
         bind::allocate_block(&mut *lock(&self.shared.stream), &self.shared, contents)
+    }
+
+    fn copy_runs(&self, into: &Storage, from: &Storage, runs: &[Run]) -> Result<bool> {
+        bind::copy_runs(&mut *lock(&self.shared.stream), &self.shared, into, from, runs).map(|()| true)
     }
 
     fn evacuate(&self, range: &Storage) -> Result<Storage> {

@@ -11,7 +11,7 @@ use super::shared::{Counters, Faults, Shared};
 use super::stream::Stream;
 use crate::bind::{self, Mover};
 use crate::memory::lock;
-use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Stats, Storage};
+use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Run, Stats, Storage};
 use aludel_compiler::{MatmulPrecision, Target};
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
@@ -160,6 +160,12 @@ impl Executor for CudaExecutor {
         let out = bind::allocate_block(&mut *stream, shared, contents)?;
         stream.submit(shared)?;
         Ok(out)
+    }
+
+    fn copy_runs(&self, into: &Storage, from: &Storage, runs: &[Run]) -> Result<bool> {
+        let shared = &self.shared;
+        shared.enter()?;
+        bind::copy_runs(&mut *lock(&shared.stream), shared, into, from, runs).map(|()| true)
     }
 
     fn evacuate(&self, range: &Storage) -> Result<Storage> {
