@@ -14,7 +14,7 @@ pub const LIMIT: usize = 1_000_000;
 pub const CODE_GOAL: usize = 1_600_000;
 
 /// What that may weigh until it does: lowered with each part that becomes smaller.
-pub const CODE_LIMIT: usize = 2_060_000;
+pub const CODE_LIMIT: usize = 2_110_000;
 
 /// What the language of scripts should weigh, gzipped.
 pub const PYTHON_GOAL: usize = 350_000;
