@@ -429,6 +429,7 @@ fn set_known(vm: &mut Vm, object: Value, index: &Value, value: Value) -> Result<
             let shown = view(vm, &object, planned, kind)?;
             let into = expect(&shown, "__setitem__")?;
             let old = into.get()?;
+            check_fits(&given.shape(), &old.shape())?;
             crate::inplace::copy(into, &old, given)?;
             return Ok(Value::None);
         }
@@ -446,6 +447,20 @@ fn set_known(vm: &mut Vm, object: Value, index: &Value, value: Value) -> Result<
         }
         Ok(Value::None)
     })
+}
+
+// Whether a value can be expanded to the part that it replaces.
+fn check_fits(have: &[usize], want: &[usize]) -> Result<(), Exc> {
+    let differs = |(h, w): (&usize, &usize)| h != w && *h != 1;
+    let at = have.iter().rev().zip(want.iter().rev()).position(differs);
+    let Some(at) = at.filter(|_| have.len() <= want.len()) else { return Ok(()) };
+    let (size, is) = (want[want.len() - 1 - at], have[have.len() - 1 - at]);
+    let text = format!(
+        "The expanded size of the tensor ({size}) must match the existing size ({is}) at non-singleton dimension {}.  \
+         Target sizes: {want:?}.  Tensor sizes: {have:?}",
+        want.len() - 1 - at
+    );
+    Err(Exc::new(ExcKind::RuntimeError, text))
 }
 
 fn fill_masked(target: &TensorCell, x: &Tensor, mask: &Tensor, given: &Tensor) -> Result<Value, Exc> {
