@@ -165,6 +165,13 @@ pub(crate) fn positions(shape: &[usize], values: &[f64]) -> Vec<Vec<f64>> {
     out
 }
 
+/// Where a slice of a dimension of `n` elements begins and ends.
+pub(crate) fn bounds(start: Option<i64>, stop: Option<i64>, n: i64) -> (i64, i64) {
+    let clip = |v: i64| if v < 0 { (v + n).max(0) } else { v.min(n) };
+    let start = clip(start.unwrap_or(0));
+    (start, clip(stop.unwrap_or(n)).max(start))
+}
+
 /// What is left for `index` after the parts that are views.
 struct Planned {
     steps: Vec<Step>,
@@ -202,9 +209,7 @@ fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
             Item::Slice { start: None, stop: None, step: 1 } => dim += 1,
             Item::Slice { start, stop, step } => {
                 let n = planned.value.shape()[dim as usize] as i64;
-                let clip = |v: i64| if v < 0 { (v + n).max(0) } else { v.min(n) };
-                let start = clip(start.unwrap_or(0));
-                let stop = clip(stop.unwrap_or(n)).max(start);
+                let (start, stop) = bounds(start, stop, n);
                 if (start, stop, step) != (0, n, 1) {
                     let attrs = Attrs::new().with("dim", dim).with("start", start).with("end", stop).with("step", step);
                     planned.push("slice", attrs)?;

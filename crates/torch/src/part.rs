@@ -5,7 +5,7 @@ use aludel_python::objects::{Exc, Value};
 use aludel_tensor::Tensor;
 
 use crate::cell::{TensorCell, cell};
-use crate::index::{Item, items};
+use crate::index::{Item, bounds, items};
 use crate::state::raise;
 
 /// Writes where numbers and slices name the part. False, with nothing done, where that cannot be done.
@@ -62,9 +62,7 @@ fn region(items: &[Item], shape: &[usize]) -> Option<(Vec<(usize, usize, usize)>
                 region.push(((if *i < 0 { i + n } else { *i }) as usize, 1, 1));
             }
             Item::Slice { start, stop, step } => {
-                let clip = |v: i64| if v < 0 { (v + n).max(0) } else { v.min(n) };
-                let start = clip(start.unwrap_or(0));
-                let stop = clip(stop.unwrap_or(n)).max(start);
+                let (start, stop) = bounds(*start, *stop, n);
                 let step = usize::try_from(*step).ok().filter(|s| *s > 0)?;
                 let length = ((stop - start) as usize).div_ceil(step);
                 region.push((start as usize, length, step));
