@@ -154,14 +154,18 @@ pub trait Executor: Send + Sync {
     /// pipeline across programs.
     fn load(&self, graph: Arc<Graph>, program: Option<Arc<Program>>) -> Result<Arc<dyn Executable>>;
 
-    /// Whom to tell how far [`Executor::load`] is with a whole step, where kernels are compiled one by one; `None`: nobody. Once before
-    /// the first kernel, then after each; not where all are known already.
+    /// Whom to tell how far the kernels of a whole step are, where they are compiled one by one; `None`: nobody. Once before the first
+    /// kernel, then after each, on whichever thread that is; not where all are known already.
     fn observe_loading(&self, observer: Option<LoadingObserver>) {
         let _ = observer;
     }
 
-    /// Ends when the kernels of every step loaded so far are compiled, in a browser, which compiles beside the page only if somebody waits
-    /// for it; at once elsewhere. A step that runs before is right too: then the browser's GPU process compiles first.
+    /// Ends when the kernels of every step loaded so far are compiled. A step that runs before is right too: natively it waits by itself;
+    /// a browser compiles beside the page only if somebody waits for this, else its GPU process compiles first.
+    ///
+    /// # Errors
+    ///
+    /// A kernel that the device refuses.
     fn ready(&self) -> Pending<()> {
         Box::pin(std::future::ready(Ok(())))
     }

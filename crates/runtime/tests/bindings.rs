@@ -130,7 +130,10 @@ mod wgpu {
             let ear = heard.clone();
             d.observe_loading(Some(Arc::new(move |l| ear.lock().unwrap().push(l.clone()))));
             let program = Arc::new(compile(&graph, &d.target().unwrap(), &Options::default()).unwrap());
-            let load = || d.load(Arc::new(graph.clone()), Some(program.clone())).map(drop).unwrap();
+            let load = || {
+                d.load(Arc::new(graph.clone()), Some(program.clone())).map(drop).unwrap();
+                pollster::block_on(d.ready()).unwrap();
+            };
             load();
             let total = d.stats().pipelines_created as usize;
             assert!(total > 1 && total <= program.kernels.len());

@@ -389,7 +389,14 @@ fn mistakes_are_errors() {
         // Text that is no kernel.
         let mut broken = operator().program(&d.target().unwrap());
         broken.kernels[0].source = "fn main( {".into();
-        let e = d.load(Arc::default(), Some(Arc::new(broken))).map(|_| ()).unwrap_err().to_string();
+        // Where it compiles beside the caller, who waits hears of it, and who runs it.
+        let broken = d.load(Arc::default(), Some(Arc::new(broken)));
+        let run = broken
+            .as_ref()
+            .ok()
+            .map(|exe| exe.run(&[1], &[host(&[1.0]), host(&[2.0])]).and_then(|out| pollster::block_on(d.download(&out[0]))));
+        assert!(run.is_none_or(|r| r.is_err()), "a broken kernel ran");
+        let e = broken.and_then(|_| pollster::block_on(d.ready())).unwrap_err().to_string();
         assert!(e.contains("kernel add"), "{e}");
         assert!(d.load(Arc::default(), None).is_err());
     }

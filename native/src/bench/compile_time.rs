@@ -79,6 +79,7 @@ pub fn report(choice: &Choice, output: &crate::output::Output) -> Result<()> {
     let passes = clock.elapsed().as_secs_f64() * 1e3;
     let kernels = program.kernels.len();
     let _loaded = device.executor().load(Arc::new(graph), Some(Arc::new(program)))?;
+    pollster::block_on(device.ready())?;
     let ms = clock.elapsed().as_secs_f64() * 1e3;
     output.line(format!("{ms:.0} ms, of which the compiler's passes {passes:.0} ms, for {kernels} kernels"));
     output.event("compile_time", json!({ "ms": ms, "passes_ms": passes, "kernels": kernels }));

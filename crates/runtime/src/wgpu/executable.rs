@@ -5,9 +5,9 @@
 //! stream's ring and wait for more operators.
 
 use super::memory::{Allocation, Place};
-use super::pipeline::{self, Layouts};
+use super::pipeline::{self, Layouts, Slot};
 use super::shared::{OUT_OF_MEMORY, Shared};
-use super::stream::{ROW, Stream};
+use super::stream::{Dispatch, ROW, Stream};
 use super::transfer::Read;
 use crate::bind::{self, Kept, Mover};
 use crate::guard::Watch;
@@ -23,7 +23,7 @@ pub struct WgpuExecutable {
     shared: Arc<Shared>,
     program: Arc<Program>,
     /// A step's in a browser only once it runs, or is asked for: see [`super::browser`].
-    loaded: OnceLock<(Layouts, Vec<wgpu::ComputePipeline>)>,
+    loaded: OnceLock<(Layouts, Vec<Slot>)>,
     /// A step has its own parameters and is submitted by itself.
     is_step: bool,
     own: Mutex<Own>,
@@ -97,8 +97,8 @@ impl WgpuExecutable {
         Ok(executable)
     }
 
-    /// The layouts and pipelines, made now if they were not.
-    fn loaded(&self) -> Result<&(Layouts, Vec<wgpu::ComputePipeline>)> {
+    /// The layouts and pipelines, begun now if they were not.
+    fn loaded(&self) -> Result<&(Layouts, Vec<Slot>)> {
         if let Some(loaded) = self.loaded.get() {
             return Ok(loaded);
         }
@@ -154,26 +154,14 @@ impl WgpuExecutable {
             true => Some(Watch::start(&self.program, m, r, |a| stream.read_now(&self.shared, a))?),
             false => None,
         };
-        let mut current = None;
         for (l, ((launch, grid), start)) in self.program.launches.iter().zip(&m.grids).zip(&m.starts).enumerate() {
-            let Some([x, y, z]) = *grid else { continue };
-            if watch.is_some() {
-                // What came before is read back: the pass is a new one.
-                current = None;
+            let Some(grid) = *grid else { continue };
+            if let Some(queries) = timer {
+                stream.timed_pass(&self.shared, queries, l as u32 * 2);
             }
-            let pass = match timer {
-                None => stream.pass(&self.shared),
-                Some(queries) => {
-                    current = None;
-                    stream.timed_pass(&self.shared, queries, l as u32 * 2)
-                }
-            };
-            if current != Some(launch.kernel) {
-                pass.set_pipeline(&pipelines[launch.kernel]);
-                current = Some(launch.kernel);
-            }
-            pass.set_bind_group(0, &groups[layouts.of[launch.kernel]], &[base as u32 + start]);
-            pass.dispatch_workgroups(x, y, z);
+            let group = groups[layouts.of[launch.kernel]].clone();
+            let pipeline = pipelines[launch.kernel].clone();
+            stream.launch(&self.shared, Dispatch { pipeline, group, offset: base as u32 + start, grid });
             stream.dispatched(&touched);
             self.shared.counters.dispatches.fetch_add(1, Ordering::Relaxed);
             if let Some(watch) = &mut watch {

@@ -288,6 +288,13 @@ impl Executor for WgpuExecutor {
         Box::pin(super::browser::compile(self.shared.clone()))
     }
 
+    #[cfg(not(target_arch = "wasm32"))]
+    fn ready(&self) -> Pending<()> {
+        let slots = lock(&self.shared.pipelines).slots();
+        let failed = slots.iter().find_map(|slot| slot.wait().as_ref().err().cloned());
+        Box::pin(std::future::ready(failed.map_or(Ok(()), Err)))
+    }
+
     fn upload(&self, words: &[u32]) -> Result<Storage> {
         let shared = &self.shared;
         shared.faults.check()?;

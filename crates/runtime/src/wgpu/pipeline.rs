@@ -8,10 +8,10 @@ use aludel_ir::kernel::Access;
 use aludel_ir::program::{KernelSource, Program};
 use aludel_ir::{Error, Result};
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 #[cfg(not(target_arch = "wasm32"))]
-use std::sync::{OnceLock, atomic::AtomicUsize};
 #[cfg(not(target_arch = "wasm32"))]
 use std::task::{Context, Poll, Waker};
 
@@ -68,7 +68,7 @@ fn sets(program: &Program, limit: usize) -> Result<(Vec<Vec<usize>>, Vec<usize>)
 #[derive(Default)]
 pub struct Pipelines {
     layouts: HashMap<Vec<(usize, Access)>, Arc<Layout>>,
-    pipelines: HashMap<(u64, String), wgpu::ComputePipeline>,
+    pipelines: HashMap<(u64, String), Slot>,
 }
 
 impl Pipelines {
@@ -79,14 +79,21 @@ impl Pipelines {
         Ok(Layouts { layouts, of })
     }
 
-    /// Of the kernels of each text that no pipeline is known of, the first.
+    /// Of the kernels of each text that no pipeline is known of, or being made, the first.
     pub fn missing(&self, layouts: &Layouts, program: &Program) -> Vec<usize> {
         let mut seen = HashSet::new();
         let is_new = |k: &usize| {
             let key = layouts.key(program, *k);
-            !self.pipelines.contains_key(&key) && seen.insert(key)
+            let failed = |slot: &Slot| slot.get().is_some_and(Result::is_err);
+            self.pipelines.get(&key).is_none_or(failed) && seen.insert(key)
         };
         (0..program.kernels.len()).filter(is_new).collect()
+    }
+
+    /// All pipelines that were ever asked for.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn slots(&self) -> Vec<Slot> {
+        self.pipelines.values().cloned().collect()
     }
 
     fn layout(&mut self, shared: &Shared, program: &Program, bindings: &[usize]) -> Result<Arc<Layout>> {
@@ -118,67 +125,81 @@ impl Pipelines {
     }
 }
 
-/// The layouts of a program and a pipeline for each of its kernels: known ones, and the rest compiled now, side by side where there are
-/// threads. Whoever observes the device hears how far that is, if `is_step`.
-pub fn load(shared: &Shared, program: &Program, is_step: bool) -> Result<(Layouts, Vec<wgpu::ComputePipeline>)> {
-    // Held to the end: nobody compiles the same kernel beside us.
+/// A pipeline that others may still be compiling, or why there is none.
+pub type Slot = Arc<OnceLock<Result<wgpu::ComputePipeline>>>;
+
+/// The layouts of a program and a pipeline for each of its kernels: known ones, and the rest made from now on, side by side where there
+/// are threads; whoever launches one waits for it. Whoever observes the device hears how far that is, if `is_step`.
+pub fn load(shared: &Arc<Shared>, program: &Arc<Program>, is_step: bool) -> Result<(Layouts, Vec<Slot>)> {
     let known = &mut *lock(&shared.pipelines);
     let layouts = known.layouts(shared, program)?;
-    let key = |k: usize| layouts.key(program, k);
-    let missing = known.missing(&layouts, program);
+    let mut missing = known.missing(&layouts, program);
     if !missing.is_empty() {
-        let report = |done: usize| {
-            if is_step {
-                shared.report(program, done, missing.len());
-            }
-        };
-        report(0);
-        let make = |k: &usize| create(shared, &layouts.layouts[layouts.of[*k]], &program.kernels[*k]);
-        let made = side_by_side(&missing, make, report).into_iter().collect::<Result<Vec<_>>>()?;
-        shared.faults.check()?;
-        known.pipelines.extend(missing.iter().map(|k| key(*k)).zip(made));
+        shared.counters.pipelines.fetch_add(missing.len() as u64, Ordering::Relaxed);
+        // The longest first: what is begun last is what everybody waits for.
+        missing.sort_by_key(|k| std::cmp::Reverse(program.kernels[*k].source.len()));
+        let reports = is_step.then(|| Arc::new(Reports { done: AtomicUsize::new(0), total: missing.len() }));
+        if let Some(r) = &reports {
+            shared.report(program, 0, r.total);
+        }
+        for kernel in missing {
+            let slot = Slot::default();
+            known.pipelines.insert(layouts.key(program, kernel), slot.clone());
+            let layout = layouts.layouts[layouts.of[kernel]].clone();
+            let making = Making { shared: shared.clone(), layout, program: program.clone(), kernel, slot, reports: reports.clone() };
+            beside(move || making.run());
+        }
+    }
+    let pipelines = (0..program.kernels.len()).filter_map(|k| known.pipelines.get(&layouts.key(program, k)).cloned()).collect();
+    Ok((layouts, pipelines))
+}
+
+/// How many of a step's kernels are compiled.
+struct Reports {
+    done: AtomicUsize,
+    total: usize,
+}
+
+/// A pipeline to be compiled.
+struct Making {
+    shared: Arc<Shared>,
+    layout: Arc<Layout>,
+    program: Arc<Program>,
+    kernel: usize,
+    slot: Slot,
+    reports: Option<Arc<Reports>>,
+}
+
+impl Making {
+    fn run(self) {
+        let kernel = &self.program.kernels[self.kernel];
+        // Nobody may wait for what never comes.
+        let made = catch_unwind(AssertUnwindSafe(|| create(&self.shared, &self.layout, kernel)));
+        let panicked = |_| Err(Error::device(format!("compiling kernel {} panicked", kernel.name), "report this: no kernel may do that"));
+        let done = self.reports.as_ref().map(|r| (r.done.fetch_add(1, Ordering::Relaxed) + 1, r.total));
+        if let Some((done, total)) = done {
+            self.shared.report(&self.program, done, total);
+        }
+        let _ = self.slot.set(made.unwrap_or_else(panicked));
         #[cfg(not(target_arch = "wasm32"))]
-        if let Some(kept) = &shared.kept {
+        if let Some(kept) = &self.shared.kept {
             kept.grow();
-            if is_step {
+            if done.is_some_and(|(done, total)| done == total) {
                 kept.save();
             }
         }
     }
-    let pipelines = (0..program.kernels.len()).filter_map(|k| known.pipelines.get(&key(k)).cloned()).collect();
-    Ok((layouts, pipelines))
 }
 
-/// What `make` makes of each item, in their order; `report` hears how many are done after each. On as many threads as there are cores:
-/// parsing, translating and the driver's compiler take one each.
+/// Runs beside the caller, on as many threads as there are cores: parsing, translating and the driver's compiler take one each.
 #[cfg(not(target_arch = "wasm32"))]
-fn side_by_side<I: Sync, T: Send + Sync>(items: &[I], make: impl Fn(&I) -> T + Sync, report: impl Fn(usize) + Sync) -> Vec<T> {
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let slots: Vec<OnceLock<T>> = items.iter().map(|_| OnceLock::new()).collect();
-    let work = || {
-        while let Some((item, slot)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((items.get(i)?, &slots[i]))) {
-            let _ = slot.set(make(item));
-            report(done.fetch_add(1, Ordering::Relaxed) + 1);
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(items.len());
-    std::thread::scope(|s| {
-        for _ in 1..threads {
-            s.spawn(work);
-        }
-        work();
-    });
-    slots.into_iter().filter_map(OnceLock::into_inner).collect()
+fn beside(make: impl FnOnce() + Send + 'static) {
+    rayon::spawn_fifo(make);
 }
 
 #[cfg(target_arch = "wasm32")]
-fn side_by_side<I, T>(items: &[I], make: impl Fn(&I) -> T, report: impl Fn(usize)) -> Vec<T> {
-    let made = items.iter().enumerate().map(|(i, item)| {
-        let made = make(item);
-        report(i + 1);
-        made
-    });
-    made.collect()
+fn beside(make: impl FnOnce()) {
+    make();
 }
 
 /// Compiles a kernel. What is wrong with it is an error that names it; in a browser it arrives later, in the device's faults.
@@ -209,7 +230,6 @@ fn create(shared: &Shared, layout: &Layout, kernel: &KernelSource) -> Result<wgp
         compilation_options: wgpu::PipelineCompilationOptions { zero_initialize_workgroup_memory: false, ..Default::default() },
         cache,
     });
-    shared.counters.pipelines.fetch_add(1, Ordering::Relaxed);
     #[cfg(not(target_arch = "wasm32"))]
     // Natively a scope knows at once what happened in it, on this thread.
     if let Poll::Ready(Some(e)) = std::pin::pin!(scope.pop()).poll(&mut Context::from_waker(Waker::noop())) {

@@ -117,7 +117,12 @@ impl Faults {
 
     /// Keeps the first error until a call can return it; those that follow are its consequences.
     pub fn record(&self, error: wgpu::Error) {
-        lock(&self.error).get_or_insert(Self::describe(error));
+        self.fail(Self::describe(error));
+    }
+
+    /// See [`Faults::record`].
+    pub fn fail(&self, error: Error) {
+        lock(&self.error).get_or_insert(error);
     }
 
     pub fn describe(error: wgpu::Error) -> Error {

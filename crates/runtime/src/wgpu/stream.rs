@@ -3,9 +3,12 @@
 //! Operators that run by themselves are recorded here and submitted [`BATCH`] at a time, since a submission costs more than
 //! many dispatches. An *epoch* is what is recorded between two submissions. Host writes take effect before all commands of
 //! the open epoch, so memory that those commands use is not written before they are submitted.
+//!
+//! A launch whose pipeline is still being compiled waits, and all that follow it wait behind it; whoever submits or copies
+//! waits for them. So a first step's kernels are compiled side by side, although its operators run one after the other.
 
 use super::memory::{Allocation, Place, Pool};
-use super::pipeline::Layout;
+use super::pipeline::{Layout, Slot};
 use super::shared::Shared;
 use super::transfer::Read;
 use crate::bind::{Bound, Mover, Parts};
@@ -17,6 +20,8 @@ use std::sync::atomic::Ordering;
 
 /// Dispatches recorded before they are submitted.
 const BATCH: usize = 32;
+/// As many where some wait for their pipelines: the more, the more pipelines are compiled side by side.
+const AHEAD: usize = 512;
 /// Bytes of the ring of launch parameters.
 const RING: u64 = 256 << 10;
 /// Alignment of rows of launch parameters in bytes: the largest that a device may ask of dynamic uniform offsets.
@@ -39,9 +44,22 @@ pub struct GroupKey {
     pub storage: Vec<(u64, u64, u64)>,
 }
 
+/// One dispatch.
+pub struct Dispatch {
+    pub pipeline: Slot,
+    pub group: wgpu::BindGroup,
+    /// Where its launch parameters begin in the uniform buffer, in bytes.
+    pub offset: u32,
+    pub grid: [u32; 3],
+}
+
 pub struct Stream {
     encoder: Option<wgpu::CommandEncoder>,
     pass: Option<wgpu::ComputePass<'static>>,
+    /// The pipeline that is set in the open pass.
+    current: Option<Slot>,
+    /// Launches of the open epoch that are not in the encoder yet, for the first one's pipeline is not there.
+    waiting: VecDeque<Dispatch>,
     /// Dispatches and copies of the open epoch.
     recorded: usize,
     /// Counts submissions, from 1.
@@ -67,6 +85,8 @@ impl Default for Stream {
         Stream {
             encoder: None,
             pass: None,
+            current: None,
+            waiting: VecDeque::new(),
             recorded: 0,
             epoch: 1,
             ring: None,
@@ -86,17 +106,53 @@ impl Stream {
     /// The uniform buffer's identity in [`GroupKey`]; allocations count from 1.
     pub const RING_ID: u64 = 0;
 
+    /// The open encoder, outside of a pass and after all launches so far.
     fn encoder(&mut self, shared: &Shared) -> &mut wgpu::CommandEncoder {
+        self.settle(shared);
+        self.pass = None;
+        self.open(shared)
+    }
+
+    fn open(&mut self, shared: &Shared) -> &mut wgpu::CommandEncoder {
         self.encoder.get_or_insert_with(|| shared.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None }))
     }
 
-    /// The open compute pass.
-    pub fn pass(&mut self, shared: &Shared) -> &mut wgpu::ComputePass<'static> {
-        if self.pass.is_none() {
-            let pass = self.encoder(shared).begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes: None });
-            self.pass = Some(pass.forget_lifetime());
+    /// Records a launch, now or once its pipeline is there.
+    pub fn launch(&mut self, shared: &Shared, dispatch: Dispatch) {
+        if self.waiting.is_empty() && dispatch.pipeline.get().is_some() {
+            self.encode(shared, dispatch);
+        } else {
+            self.waiting.push_back(dispatch);
         }
-        self.pass.as_mut().unwrap_or_else(|| unreachable!("the pass was just opened"))
+    }
+
+    /// Records what waits, and waits for it. What a pipeline failed of is a fault of the device.
+    fn settle(&mut self, shared: &Shared) {
+        while let Some(dispatch) = self.waiting.pop_front() {
+            self.encode(shared, dispatch);
+        }
+    }
+
+    /// Puts a launch into the open pass; waits for its pipeline.
+    fn encode(&mut self, shared: &Shared, dispatch: Dispatch) {
+        let slot = dispatch.pipeline;
+        let pipeline = match made(&slot) {
+            Ok(pipeline) => pipeline,
+            Err(e) => return shared.faults.fail(e.clone()),
+        };
+        if self.pass.is_none() {
+            let pass = self.open(shared).begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes: None });
+            self.pass = Some(pass.forget_lifetime());
+            self.current = None;
+        }
+        let Some(pass) = &mut self.pass else { return };
+        if self.current.as_ref().is_none_or(|c| !Arc::ptr_eq(c, &slot)) {
+            pass.set_pipeline(pipeline);
+        }
+        pass.set_bind_group(0, &dispatch.group, &[dispatch.offset]);
+        let [x, y, z] = dispatch.grid;
+        pass.dispatch_workgroups(x, y, z);
+        self.current = Some(slot);
     }
 
     /// Records a dispatch; submits when enough are waiting and the caller does not submit by itself.
@@ -106,14 +162,16 @@ impl Stream {
     }
 
     pub fn submit_if_full(&mut self, shared: &Shared) {
-        if self.recorded >= BATCH {
+        while let Some(dispatch) = self.waiting.pop_front_if(|d| d.pipeline.get().is_some()) {
+            self.encode(shared, dispatch);
+        }
+        if self.recorded >= if self.waiting.is_empty() { BATCH } else { AHEAD } {
             self.submit(shared);
         }
     }
 
     /// Copies words into a buffer for reading back.
     pub fn copy_out(&mut self, shared: &Shared, from: &Place, to: &wgpu::Buffer, words: u64) {
-        self.pass = None;
         let source = from.allocation.buffer().clone();
         self.encoder(shared).copy_buffer_to_buffer(&source, from.offset * 4, to, 0, words * 4);
         self.dispatched(std::slice::from_ref(&from.allocation));
@@ -147,21 +205,19 @@ impl Stream {
     }
 
     /// Opens a pass of its own for one dispatch, timed by queries `first` and `first + 1` of a set.
-    pub fn timed_pass(&mut self, shared: &Shared, queries: &wgpu::QuerySet, first: u32) -> &mut wgpu::ComputePass<'static> {
-        self.pass = None;
+    pub fn timed_pass(&mut self, shared: &Shared, queries: &wgpu::QuerySet, first: u32) {
         let timestamp_writes = Some(wgpu::ComputePassTimestampWrites {
             query_set: queries,
             beginning_of_pass_write_index: Some(first),
             end_of_pass_write_index: Some(first + 1),
         });
-        let pass =
-            self.encoder(shared).begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes }).forget_lifetime();
-        self.pass.insert(pass)
+        let pass = self.encoder(shared).begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
+        self.pass = Some(pass.forget_lifetime());
+        self.current = None;
     }
 
     /// Copies the first `count` queries of a set into a staging buffer, by way of `between`.
     pub fn copy_queries(&mut self, shared: &Shared, queries: &wgpu::QuerySet, count: u32, between: &wgpu::Buffer, to: &wgpu::Buffer) {
-        self.pass = None;
         let encoder = self.encoder(shared);
         encoder.resolve_query_set(queries, 0..count, between, 0);
         encoder.copy_buffer_to_buffer(between, 0, to, 0, count as u64 * 8);
@@ -243,6 +299,7 @@ impl Stream {
 
     /// Hands everything recorded to the device; gives the submission's number, or `None` when nothing was waiting.
     pub fn submit(&mut self, shared: &Shared) -> Option<u64> {
+        self.settle(shared);
         self.pass = None;
         let encoder = self.encoder.take()?;
         if let (Some(ring), false) = (&self.ring, self.rows.is_empty()) {
@@ -264,6 +321,18 @@ impl Stream {
         }
         Some(number)
     }
+}
+
+/// A pipeline, once it is there.
+#[cfg(not(target_arch = "wasm32"))]
+fn made(slot: &Slot) -> &Result<wgpu::ComputePipeline> {
+    slot.wait()
+}
+
+/// A browser's are made where they are asked for.
+#[cfg(target_arch = "wasm32")]
+fn made(slot: &Slot) -> &Result<wgpu::ComputePipeline> {
+    slot.get().unwrap_or_else(|| unreachable!("a pipeline was not made"))
 }
 
 impl Stream {
@@ -294,7 +363,6 @@ impl Mover for Stream {
             let (buffer, start) = (to.allocation.buffer(), (to.offset + (k * PIECE) as u64) * 4);
             if piece.len() >= LONG && piece.iter().all(|w| *w == 0) {
                 // An optimizer's moments at the start: twice the model.
-                self.pass = None;
                 self.encoder(shared).clear_buffer(buffer, start, Some(piece.len() as u64 * 4));
                 self.dispatched(std::slice::from_ref(&to.allocation));
                 continue;
@@ -335,7 +403,6 @@ impl Mover for Stream {
             self.copy(shared, from, &between, words)?;
             return self.copy(shared, &between, to, words);
         }
-        self.pass = None;
         let (source, target) = (from.allocation.buffer().clone(), to.allocation.buffer().clone());
         self.encoder(shared).copy_buffer_to_buffer(&source, from.offset * 4, &target, to.offset * 4, words * 4);
         self.dispatched(&[from.allocation.clone(), to.allocation.clone()]);
