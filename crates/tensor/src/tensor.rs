@@ -1,5 +1,6 @@
 //! The tensor: an immutable value on a device, on the host until a kernel needs it, or a name in a trace.
 
+use crate::autograd::modified::Overwritten;
 use crate::autograd::{FREED, Grad};
 use crate::device::{Device, fresh_id};
 use crate::element::Element;
@@ -13,7 +14,7 @@ use aludel_runtime::{Argument, Memory, Storage};
 use std::borrow::Cow;
 use std::fmt;
 use std::panic::Location;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 /// A tensor. Clones share the value; no operator changes it.
 #[derive(Clone)]
@@ -29,6 +30,8 @@ pub(crate) struct Inner {
     /// In a trace: derived from something that requires a gradient while none was to be recorded. Where such a value meets recording
     /// again, the graph gets a `detach`.
     pub cut: bool,
+    /// Set when an object with this value was written over in place.
+    pub overwritten: OnceLock<Box<Overwritten>>,
 }
 
 #[derive(Clone)]
@@ -60,7 +63,7 @@ pub(crate) struct Block {
 
 impl Tensor {
     pub(crate) fn make(device: Device, ty: TensorType, data: Data, grad: Option<Grad>) -> Tensor {
-        Tensor { inner: Arc::new(Inner { device, ty, data, grad, cut: false }) }
+        Tensor { inner: Arc::new(Inner { device, ty, data, grad, cut: false, overwritten: OnceLock::new() }) }
     }
 
     pub(crate) fn host(device: &Device, ty: TensorType, words: Vec<u32>) -> Tensor {
@@ -379,7 +382,8 @@ impl Tensor {
     pub(crate) fn with_grad(&self, grad: Option<Grad>) -> Tensor {
         let i = &self.inner;
         let cut = (matches!(i.data, Data::Traced(_)) || trace::is_active()) && (i.cut || i.grad.is_some());
-        Tensor { inner: Arc::new(Inner { device: i.device.clone(), ty: i.ty.clone(), data: i.data.clone(), grad, cut }) }
+        let (device, ty, data) = (i.device.clone(), i.ty.clone(), i.data.clone());
+        Tensor { inner: Arc::new(Inner { device, ty, data, grad, cut, overwritten: OnceLock::new() }) }
     }
 }
 
@@ -538,7 +542,8 @@ impl Tensor {
     /// The same tensor, as far as differentiation goes, with its value elsewhere.
     pub(crate) fn with_data(&self, data: Data) -> Tensor {
         let i = &self.inner;
-        Tensor { inner: Arc::new(Inner { device: i.device.clone(), ty: i.ty.clone(), data, grad: i.grad.clone(), cut: i.cut }) }
+        let (device, ty, grad) = (i.device.clone(), i.ty.clone(), i.grad.clone());
+        Tensor { inner: Arc::new(Inner { device, ty, data, grad, cut: i.cut, overwritten: OnceLock::new() }) }
     }
 
     /// The tensor as the tape needs it when nobody reads its value: type and place in the differentiation.

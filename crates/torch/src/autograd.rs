@@ -1,10 +1,10 @@
 //! `backward()`, `torch.autograd.grad` and the attributes that take part in them.
 
-use aludel_ir::Attrs;
+use aludel_ir::{Attrs, DType, Error};
 use aludel_python::Vm;
 use aludel_python::builtins::Def;
 use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
-use aludel_tensor::{Tensor, free, is_grad_enabled, no_grad, set_grad_enabled};
+use aludel_tensor::{MODIFIED, Tensor, free, is_grad_enabled, modified, no_grad, set_grad_enabled};
 use std::rc::{Rc, Weak};
 
 use crate::cell::{cell, expect, host, one};
@@ -91,7 +91,7 @@ fn loss_of(output: &Value, gradient: &Value, create: bool) -> Result<Tensor, Exc
 fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x, gradient, retain] = args.bind("backward", &["tensor", "gradient", "retain_graph"], 1)?;
     let loss = loss_of(&x, &gradient, false)?;
-    let found = loss.backward().map_err(raise)?;
+    let found = loss.backward().map_err(|e| failed(&loss, e))?;
     backward_to_results(vm, &loss)?;
     if !retain.is(&Value::bool(true)) {
         free(&loss);
@@ -108,6 +108,35 @@ fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         reached.push(Value::Instance(leaf));
     }
     Ok(Value::list(reached))
+}
+
+/// A backward pass's error as PyTorch would raise it.
+fn failed(loss: &Tensor, error: Error) -> Exc {
+    let is_modified = matches!(&error, Error::Operator { problem, .. } if problem == MODIFIED);
+    let Some(m) = is_modified.then(|| modified(loss)).flatten() else { return raise(error) };
+    let kind = match m.dtype {
+        DType::F16 => "HalfTensor",
+        DType::BF16 => "BFloat16Tensor",
+        _ => "FloatTensor",
+    };
+    let mut shape = m.shape;
+    let node = |name: &str| match name {
+        "select_scatter" | "slice_scatter" | "index_copy" | "index_put" => "torch::autograd::CopySlices".to_string(),
+        name => crate::print::backward_name(name, shape.len()).trim_end_matches(|c: char| c.is_ascii_digit()).replace("Backward", ""),
+    };
+    let mut origin = m.by.map(node);
+    if m.reader == ("linear", Some(1)) {
+        // PyTorch keeps a transposed view of the weight.
+        shape.reverse();
+        origin = Some("AsStrided".into());
+    }
+    let which = origin.map_or(String::new(), |name| format!(", which is output 0 of {name},"));
+    let text = format!(
+        "{MODIFIED}: [torch.{kind} {shape:?}]{which} is at version {}; expected version {} instead. Hint: enable anomaly detection to find \
+         the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
+        m.version, m.expected
+    );
+    Exc::new(ExcKind::RuntimeError, text)
 }
 
 /// The gradients of results that `retain_grad()` asked for, by a walk of their own: few scripts ask.
@@ -193,7 +222,7 @@ fn gradients(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     if wrt.iter().any(|t| !t.is_requires_grad()) {
         return Err(Exc::new(ExcKind::RuntimeError, "One of the differentiated Tensors does not require grad"));
     }
-    let found = aludel_tensor::gradients(&loss, &wrt, create).map_err(raise)?;
+    let found = aludel_tensor::gradients(&loss, &wrt, create).map_err(|e| failed(&loss, e))?;
     if !create && !retain.is(&Value::bool(true)) {
         free(&loss);
     }
@@ -306,7 +335,12 @@ fn adopt(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 
 fn version(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x] = args.exactly::<1>("_version")?;
-    Ok(Value::Int(expect(&x, "_version")?.version.get() as i64))
+    let t = expect(&x, "_version")?;
+    let version = match t.base() {
+        Some(base) => crate::cell::host(&base)?.version.get(),
+        None => t.version.get(),
+    };
+    Ok(Value::Int(version as i64))
 }
 
 /// All leaves whose gradients are wanted.

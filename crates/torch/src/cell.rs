@@ -5,20 +5,43 @@
 
 use aludel_ir::{Attrs, OpDef, ops};
 use aludel_python::objects::{Exc, Instance, Kind as ExcKind, Value};
-use aludel_tensor::{Operand, Tensor, dispatch, no_grad};
-use std::cell::{Cell, RefCell};
+use aludel_tensor::{Operand, Tensor, dispatch, no_grad, tape_position};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::kind::Kind;
+use crate::layout::Layout;
 use crate::state::raise;
 
 /// The data of a tensor object.
 pub(crate) struct TensorCell {
     value: RefCell<Tensor>,
     kind: Cell<Kind>,
-    pub version: Cell<u64>,
+    pub version: Version,
     pub grad: RefCell<Value>,
     view: RefCell<Option<View>>,
+    /// How often `x.data = y` gave it other elements: views of the former ones keep those.
+    epoch: Cell<u32>,
+}
+
+/// How often a tensor was written in place. What the tape keeps shares the counter once there is something to count.
+#[derive(Default)]
+pub(crate) struct Version(OnceCell<Arc<AtomicU64>>);
+
+impl Version {
+    pub fn get(&self) -> u64 {
+        self.0.get().map_or(0, |n| n.load(Ordering::Relaxed))
+    }
+
+    fn shared(&self) -> &Arc<AtomicU64> {
+        self.0.get_or_init(Arc::default)
+    }
+
+    fn raise(&self) {
+        self.shared().fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// Where a view's elements are.
@@ -27,6 +50,8 @@ struct View {
     steps: Vec<Step>,
     /// The version of the base from which the present value was made.
     seen: u64,
+    /// The base's epoch whose elements it shows.
+    epoch: u32,
 }
 
 /// One operator on the way from a base to its view.
@@ -54,7 +79,7 @@ impl Step {
             "detach" => Ok(shown.clone()),
             "reshape" | "flatten" | "squeeze" | "unsqueeze" | "unflatten" => run("reshape", &[shown], Attrs::new().with("shape", dims(x))),
             "t" | "transpose" | "permute" | "movedim" if self.def.name != "t" || x.rank() == 2 => {
-                let order = self.order(x)?;
+                let order = self.order(&dims(x))?;
                 let mut back = vec![0i64; order.len()];
                 order.iter().enumerate().for_each(|(to, from)| back[*from] = to as i64);
                 run("permute", &[shown], Attrs::new().with("dims", back))
@@ -72,11 +97,11 @@ impl Step {
         }
     }
 
-    /// The dimensions of `x` in the order in which the step shows them.
-    fn order(&self, x: &Tensor) -> Result<Vec<usize>, Exc> {
-        let shape: Vec<i64> = (0..x.rank() as i64).map(|d| d + 2).collect();
+    /// The dimensions of a tensor in the order in which the step shows them.
+    pub fn order(&self, of: &[i64]) -> Result<Vec<usize>, Exc> {
+        let shape: Vec<i64> = (0..of.len() as i64).map(|d| d + 2).collect();
         // Sizes that all differ tell dimensions apart; nothing is computed from types.
-        let ty = aludel_ir::TensorType::new(x.dtype(), shape.iter().map(|d| aludel_ir::Dim::Const(*d)).collect::<Vec<_>>());
+        let ty = aludel_ir::TensorType::new(aludel_ir::DType::F32, shape.iter().map(|d| aludel_ir::Dim::Const(*d)).collect::<Vec<_>>());
         let out = self.def.infer(&[&ty], &self.attrs, &mut aludel_ir::ShapeEnv::default()).map_err(raise)?;
         let out = out.first().ok_or_else(broken)?;
         Ok(out.shape.iter().map(|d| d.as_const().map_or(0, |d| d as usize - 2)).collect())
@@ -116,9 +141,10 @@ impl TensorCell {
         TensorCell {
             value: RefCell::new(value),
             kind: Cell::new(kind),
-            version: Cell::new(0),
+            version: Version::default(),
             grad: RefCell::new(Value::None),
             view: RefCell::new(None),
+            epoch: Cell::new(0),
         }
     }
 
@@ -128,11 +154,21 @@ impl TensorCell {
 
     /// Whether it looks at another tensor.
     pub fn is_view(&self) -> bool {
+        self.settle();
         self.view.borrow().is_some()
+    }
+
+    /// A view whose base has other elements now is a tensor of its own.
+    fn settle(&self) {
+        let mut view = self.view.borrow_mut();
+        if view.as_ref().is_some_and(|v| host(&v.base).is_ok_and(|base| base.epoch.get() != v.epoch)) {
+            *view = None;
+        }
     }
 
     /// Its present value.
     pub fn get(&self) -> Result<Tensor, Exc> {
+        self.settle();
         let mut view = self.view.borrow_mut();
         if let Some(view) = &mut *view {
             let base = host(&view.base)?;
@@ -151,18 +187,32 @@ impl TensorCell {
     /// Makes it a view of what `base` is, or is a view of, by one more operator.
     pub fn set_view(&self, base: &Rc<Instance>, step: Step) -> Result<(), Exc> {
         let of = host(base)?;
+        of.settle();
         let (root, mut steps) = match &*of.view.borrow() {
             Some(view) => (view.base.clone(), view.steps.clone()),
             None => (base.clone(), Vec::new()),
         };
         steps.push(step);
-        let seen = host(&root)?.version.get();
-        *self.view.borrow_mut() = Some(View { base: root, steps, seen });
+        let (seen, epoch) = (host(&root)?.version.get(), host(&root)?.epoch.get());
+        *self.view.borrow_mut() = Some(View { base: root, steps, seen, epoch });
         Ok(())
+    }
+
+    /// Where PyTorch would have its elements.
+    pub fn layout(&self) -> Result<Layout, Exc> {
+        self.settle();
+        let view = self.view.borrow();
+        let Some(view) = &*view else { return Ok(Layout::dense(dims(&self.value.borrow()))) };
+        let mut layout = Layout::dense(dims(&host(&view.base)?.get()?));
+        for step in &view.steps {
+            layout = layout.after(step)?.ok_or_else(broken)?;
+        }
+        Ok(layout)
     }
 
     /// The tensor that it is a view of.
     pub fn base(&self) -> Option<Rc<Instance>> {
+        self.settle();
         self.view.borrow().as_ref().map(|view| view.base.clone())
     }
 
@@ -174,9 +224,10 @@ impl TensorCell {
     /// Replaces value and type, and lets go of what it was a view of: `x.data = y`.
     pub fn replace(&self, value: Tensor, kind: Kind) {
         *self.view.borrow_mut() = None;
+        self.epoch.set(self.epoch.get().wrapping_add(1));
         *self.value.borrow_mut() = value;
         self.kind.set(kind);
-        self.version.set(self.version.get() + 1);
+        self.version.raise();
     }
 
     /// Gives the same value another place in the differentiation.
@@ -186,8 +237,14 @@ impl TensorCell {
 
     /// Writes a new value in place, through views to their base. `value` has the cell's shape and type.
     pub fn write(&self, value: Tensor) -> Result<(), Exc> {
+        self.write_since(value, tape_position())
+    }
+
+    /// As [`write`](Self::write), of a value that operators recorded since a place on the tape have computed from the old one.
+    pub fn write_since(&self, value: Tensor, since: u64) -> Result<(), Exc> {
+        self.settle();
         let view = self.view.borrow().as_ref().map(|v| (v.base.clone(), v.steps.clone()));
-        let Some((base, steps)) = view else { return self.store(value) };
+        let Some((base, steps)) = view else { return self.store(value, since) };
         let root = host(&base)?;
         let carry = || -> Result<Tensor, Exc> {
             let mut way = vec![root.get()?];
@@ -203,10 +260,10 @@ impl TensorCell {
         };
         if self.is_detached_view() {
             let whole = no_grad(|| -> Result<Tensor, Exc> { Ok(carry()?.detach()) })?;
-            root.store_quietly(whole);
+            root.store_quietly(whole, since);
         } else {
             let whole = carry()?;
-            root.store(whole)?;
+            root.store(whole, since)?;
         }
         if let Some(view) = &mut *self.view.borrow_mut() {
             view.seen = root.version.get();
@@ -222,21 +279,22 @@ impl TensorCell {
         }
         let done = self.value.borrow_mut().write_region(region, value).map_err(raise)?;
         if done {
-            self.version.set(self.version.get() + 1);
+            self.version.raise();
         }
         Ok(done)
     }
 
     /// Without asking whether gradients may flow: a leaf stays the leaf that it was.
-    fn store_quietly(&self, value: Tensor) {
+    fn store_quietly(&self, value: Tensor, since: u64) {
         let old = self.value.borrow().clone();
         let value = if old.is_leaf() { value.detach().requires_grad_as(&old) } else { value };
         aludel_tensor::record::replaces(&value, &old);
+        old.overwritten(&value, since, self.version.get(), self.version.shared());
         *self.value.borrow_mut() = value;
-        self.version.set(self.version.get() + 1);
+        self.version.raise();
     }
 
-    fn store(&self, value: Tensor) -> Result<(), Exc> {
+    fn store(&self, value: Tensor, since: u64) -> Result<(), Exc> {
         let leaf = self.value.borrow().is_leaf();
         if leaf && aludel_tensor::is_grad_enabled() {
             return Err(Exc::new(
@@ -248,7 +306,7 @@ impl TensorCell {
                 },
             ));
         }
-        self.store_quietly(value);
+        self.store_quietly(value, since);
         Ok(())
     }
 }

@@ -14,8 +14,9 @@ pub(crate) fn call(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<
     let target = args.values.first().cloned().unwrap_or_default();
     let into = expect(&target, def.name)?;
     check_leaf(into)?;
+    let since = aludel_tensor::tape_position();
     let (value, kind) = binder::call_value(vm, def, args)?;
-    assign(into, value, kind)?;
+    assign(into, value, kind, since)?;
     Ok(target)
 }
 
@@ -40,19 +41,23 @@ pub(crate) fn check_leaf(into: &TensorCell) -> Result<(), Exc> {
     Ok(())
 }
 
-/// Puts a value into a tensor: broadcast to its shape, in its type.
-pub(crate) fn assign(into: &TensorCell, value: Tensor, kind: Kind) -> Result<(), Exc> {
+/// Puts a value into a tensor: broadcast to its shape, in its type. It was computed since a place on the tape.
+pub(crate) fn assign(into: &TensorCell, value: Tensor, kind: Kind, since: u64) -> Result<(), Exc> {
     let old = into.get()?;
     if kind.category() > into.kind().category() {
         let text = format!("result type {} can't be cast to the desired output type {}", kind.scalar_type(), into.kind().scalar_type());
         return Err(Exc::new(ExcKind::RuntimeError, text));
     }
     let value = if into.kind() == kind { value } else { narrow(value, into.kind())? };
-    copy(into, &old, value)
+    copy_since(into, &old, value, since)
 }
 
 /// As [`assign`], for `copy_`, which casts anything.
 pub(crate) fn copy(into: &TensorCell, old: &Tensor, value: Tensor) -> Result<(), Exc> {
+    copy_since(into, old, value, aludel_tensor::tape_position())
+}
+
+fn copy_since(into: &TensorCell, old: &Tensor, value: Tensor, since: u64) -> Result<(), Exc> {
     let mut value = value;
     if value.dtype() != old.dtype() {
         value = one("to", &[&value], Attrs::new().with("dtype", old.dtype()))?;
@@ -74,5 +79,5 @@ pub(crate) fn copy(into: &TensorCell, old: &Tensor, value: Tensor) -> Result<(),
             }
         };
     }
-    into.write(value)
+    into.write_since(value, since)
 }

@@ -17,6 +17,7 @@ mod explain;
 mod index;
 mod inplace;
 mod kind;
+mod layout;
 mod library;
 mod linalg;
 mod modules;

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use crate::cell::{Step, cell, expect, host};
 use crate::kind::Kind;
 use crate::state::{Classes, State, state, wrap};
-use crate::{autograd, binder, bytes, convert, create, index, inplace, linalg, print, random};
+use crate::{autograd, binder, bytes, convert, create, index, inplace, layout, linalg, print, random};
 
 /// Makes the modules known to a machine; their tensors live on `device`.
 pub fn install(vm: &mut Vm, device: Device) {
@@ -63,7 +63,9 @@ const OPERATORS: &[(&str, &str, &str)] = &[
 
 fn init(vm: &mut Vm) -> Rc<Dict> {
     let module = namespace(vm, create::FUNCTIONS);
-    for table in [random::FUNCTIONS, autograd::FUNCTIONS, print::FUNCTIONS, linalg::FUNCTIONS, bytes::FUNCTIONS, FUNCTIONS] {
+    for table in
+        [random::FUNCTIONS, autograd::FUNCTIONS, print::FUNCTIONS, layout::FUNCTIONS, linalg::FUNCTIONS, bytes::FUNCTIONS, FUNCTIONS]
+    {
         let names = namespace(vm, table);
         for (name, value) in names.borrow().iter() {
             if let Value::Str(name) = name {
@@ -163,7 +165,8 @@ fn dtype_complex(_: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
 }
 
 /// Functions of `torch._C` that are in no other table.
-const FUNCTIONS: &[Def] = &[Def::new("nonzero", nonzero), Def::new("as_subclass", as_subclass), Def::new("nearest", nearest)];
+const FUNCTIONS: &[Def] =
+    &[Def::new("reshaped", reshaped), Def::new("nonzero", nonzero), Def::new("as_subclass", as_subclass), Def::new("nearest", nearest)];
 
 /// A view of the same elements that no gradient flows to.
 fn detach(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
@@ -208,6 +211,16 @@ fn copy_(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let (old, new) = (into.get()?, from.get()?);
     inplace::copy(into, &old, new)?;
     Ok(this)
+}
+
+/// `reshaped(x, y)`: `x` becomes what `y`, of the same elements, is: `unsqueeze_` and its like.
+fn reshaped(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x, y] = args.exactly::<2>("reshaped")?;
+    let into = expect(&x, "reshaped")?;
+    inplace::check_leaf(into)?;
+    let value = expect(&y, "reshaped")?.get()?;
+    into.replace(value, into.kind());
+    Ok(x)
 }
 
 /// Where a tensor's elements are not zero: a list of positions for each dimension.

@@ -38,8 +38,9 @@ pub(crate) const FUNCTIONS: &[Def] = &[
 pub(crate) const METHODS: &[Def] = &[
     Def::new("manual_seed", seed_one),
     Def::new("initial_seed", initial_of),
-    Def::new("get_state", clone_of),
+    Def::new("get_state", state_of),
     Def::new("set_state", restore),
+    Def::new("clone_state", clone_of),
 ];
 
 fn seed_of(value: &Value) -> Result<u64, Exc> {
@@ -105,11 +106,27 @@ fn clone_of(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     Ok(vm.host_instance(&class, copy))
 }
 
-fn restore(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+/// `get_state()`: a tensor of bytes, which PyTorch reads too.
+fn state_of(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [this] = args.exactly::<1>("get_state")?;
+    let bytes: Vec<f64> = shared(&this)?.borrow().to_bytes().into_iter().map(f64::from).collect();
+    let n = bytes.len();
+    from_values(vm, &bytes, vec![n], Kind::UInt8)
+}
+
+fn restore(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [this, from] = args.exactly::<2>("set_state")?;
-    let copy = shared(&from)?.borrow().clone();
-    *shared(&this)?.borrow_mut() = copy;
-    Ok(this)
+    let given = expect(&from, "set_state")?;
+    if given.kind() != Kind::UInt8 {
+        return Err(Exc::ty("RNG state must be a torch.ByteTensor"));
+    }
+    let (value, generator) = (given.get()?.detach(), shared(&this)?);
+    read(vm, vec![value], move |_, values| {
+        let bytes: Vec<u8> = values[0].iter().map(|v| *v as u8).collect();
+        let state = Generator::from_bytes(&bytes).ok_or_else(|| Exc::new(ExcKind::RuntimeError, "RNG state is wrong size"))?;
+        *generator.borrow_mut() = state;
+        Ok(this)
+    })
 }
 
 fn source(vm: &mut Vm, given: &Value) -> Result<Shared, Exc> {

@@ -226,7 +226,8 @@ fn what_is_not_there_says_so() {
         ("import torchvision; torchvision.models.resnet19()", "NotImplementedError: torchvision.models.resnet19"),
         ("from torch import distributions; distributions.Norml", "NotImplementedError: torch.distributions.Norml"),
         ("import pickle; pickle.loads(b'cos\\nsystem\\n(Vls\\ntR.')", "pickle.UnpicklingError: os.system is not called"),
-        ("(torch.ones(2, requires_grad=True) * 2).unsqueeze_(0)", "NotImplementedError: Tensor.unsqueeze_"),
+        ("torch.ones(2, requires_grad=True).unsqueeze_(0)", "RuntimeError: a leaf Variable that requires grad"),
+        ("torch.ones(2, 3).t().view(6)", "RuntimeError: view size is not compatible with input tensor's size and stride"),
     ] {
         let have = run("refused.py", &format!("import torch\n{line}\n"));
         assert!(have.starts_with(want), "{line}\n  {have}");

@@ -4,7 +4,14 @@
 //! ATen/native/cpu/DistributionTemplates.h. `f32` tensors of 16 and more normal numbers take the blocked Box-Muller method,
 //! whose logarithm and cosine are vectorised in PyTorch: the last bits of a number may differ.
 
-use super::twister::Twister;
+use super::twister::{Twister, WORDS};
+
+/// The bytes of `torch.get_rng_state()`: the struct of ATen/CPUGeneratorImpl.cpp.
+pub const STATE_BYTES: usize = 5056;
+/// Where its words, the kept normal number and the flag of that begin.
+const WORDS_AT: usize = 24;
+const NORMAL_AT: usize = WORDS_AT + 8 * WORDS + 8;
+const VALID_AT: usize = NORMAL_AT + 16;
 
 /// `torch.Generator` on the CPU.
 #[derive(Debug, Clone)]
@@ -19,6 +26,40 @@ impl Generator {
     /// `torch.manual_seed(seed)`: of the seed's 64 bits the engine takes the low 32.
     pub fn new(seed: u64) -> Generator {
         Generator { twister: Twister::from_word(seed as u32), seed, kept: None }
+    }
+
+    /// `get_state()`, as PyTorch lays it out.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let (words, next) = self.twister.state();
+        let mut out = Vec::with_capacity(STATE_BYTES);
+        out.extend(self.seed.to_le_bytes());
+        // How many words are left, counted to one, and that there was a seed.
+        out.extend(((WORDS + 1 - next.max(1)) as i32).to_le_bytes());
+        out.extend(1i32.to_le_bytes());
+        out.extend((next as u64).to_le_bytes());
+        words.iter().for_each(|w| out.extend(u64::from(*w).to_le_bytes()));
+        out.resize(NORMAL_AT, 0);
+        out.extend(self.kept.unwrap_or(0.0).to_le_bytes());
+        out.resize(VALID_AT, 0);
+        out.extend(i32::from(self.kept.is_some()).to_le_bytes());
+        out.resize(STATE_BYTES, 0);
+        out
+    }
+
+    /// `set_state()`; `None` of bytes that are no state.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Generator> {
+        if bytes.len() != STATE_BYTES {
+            return None;
+        }
+        let long = |at: usize| bytes.get(at..at + 8).and_then(|b| b.try_into().ok()).map(u64::from_le_bytes);
+        let flag = |at: usize| bytes.get(at..at + 4).and_then(|b| b.try_into().ok()).map(i32::from_le_bytes);
+        let mut words = [0; WORDS];
+        for (i, w) in words.iter_mut().enumerate() {
+            *w = u32::try_from(long(WORDS_AT + 8 * i)?).ok()?;
+        }
+        let next = if flag(8)? == 1 { WORDS } else { usize::try_from(long(16)?).ok()? };
+        let kept = if flag(VALID_AT)? != 0 { Some(f64::from_bits(long(NORMAL_AT)?)) } else { None };
+        Some(Generator { twister: Twister::from_state(words, next)?, seed: long(0)?, kept })
     }
 
     /// `torch.initial_seed()`.

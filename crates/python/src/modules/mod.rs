@@ -27,7 +27,7 @@ sources! {
     "posixpath": "posixpath.py", "pprint": "pprint.py", "random": "random.py", "re": "re.py", "shutil": "shutil.py",
     "statistics": "statistics.py", "string": "string.py", "tempfile": "tempfile.py", "textwrap": "textwrap.py",
     "threading": "threading.py", "time": "time.py", "traceback": "traceback.py", "types": "types.py", "typing": "typing.py",
-    "uuid": "uuid.py", "warnings": "warnings.py",
+    "unicodedata": "unicodedata.py", "uuid": "uuid.py", "warnings": "warnings.py",
 }
 
 /// Makes all modules known; one is run when it is imported first.

@@ -162,7 +162,16 @@ impl Vm {
         }
         let error = Exc::raise(self.with_hint(error, hint));
         if let Some(function) = module.attrs.get_str(&self.names.getattr) {
-            return Err(Exc::call_catch(function, vec![Value::Str(name.clone())], Kind::AttributeError, move |_, _| Err(error), None));
+            return Err(Exc::call_catch(
+                function,
+                vec![Value::Str(name.clone())],
+                Kind::AttributeError,
+                move |vm, raised| {
+                    // What is an import error already says more.
+                    Err(if vm.is_exception(&raised, Kind::ImportError) { Exc::raise(raised) } else { error })
+                },
+                None,
+            ));
         }
         Err(error)
     }

@@ -3,6 +3,7 @@
 //! In a trace the same tape says which leaves a loss depends on; the graph then gets one `grad` node, which the compiler
 //! differentiates ahead of time.
 
+pub(crate) mod modified;
 pub(crate) mod vjp;
 
 use crate::device::{Device, fresh_id};
@@ -15,7 +16,7 @@ use aludel_ir::{Attrs, Error, Op, OpDef, Result, TensorType};
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// How a tensor takes part in differentiation.
 #[derive(Clone)]
@@ -39,6 +40,8 @@ pub(crate) struct Node {
     pub operator: Option<Arc<Operator>>,
     /// For a checkpointed function: how it is run again.
     pub checkpoint: Option<Arc<Checkpoint>>,
+    /// Set when its result was written over in place.
+    pub overwritten: OnceLock<Box<modified::Overwritten>>,
 }
 
 /// Operands and results of a recorded operator.
@@ -173,7 +176,15 @@ pub(crate) fn record_op(
     let segment = trace::segment();
     let mut kept = Kept { inputs, outputs: outputs.clone(), freed: false };
     vjp::save_what_is_read(&op, operator.as_deref(), checkpoint.is_some(), &mut kept)?;
-    let node = Arc::new(Node { seq: fresh_id(), op, kept: Mutex::new(Arc::new(kept)), segment, operator, checkpoint });
+    let node = Arc::new(Node {
+        seq: fresh_id(),
+        op,
+        kept: Mutex::new(Arc::new(kept)),
+        segment,
+        operator,
+        checkpoint,
+        overwritten: OnceLock::new(),
+    });
     Ok(outputs.iter().enumerate().map(|(i, t)| on_tape(t, &node, i)).collect())
 }
 
@@ -267,7 +278,7 @@ impl Tensor {
             );
         };
         if trace::is_active() {
-            let reached = reach(grad);
+            let reached = reach(grad)?;
             if reached.whole && reached.segments.iter().all(|s| *s == trace::segment()) {
                 return trace::grad(self, &reached.leaves, at);
             }
@@ -320,7 +331,7 @@ struct Reached {
 }
 
 // Leaves in the order of the walk back: latest operators first, operands in order.
-fn reach(grad: &Grad) -> Reached {
+fn reach(grad: &Grad) -> Result<Reached> {
     let mut out = Reached { leaves: Vec::new(), segments: Vec::new(), whole: true };
     let mut seen: HashMap<u64, usize> = HashMap::new();
     let mut todo: BTreeMap<u64, Arc<Node>> = BTreeMap::new();
@@ -331,6 +342,7 @@ fn reach(grad: &Grad) -> Reached {
         if !out.segments.contains(&node.segment) {
             out.segments.push(node.segment);
         }
+        modified::check(&node)?;
         let kept = node.kept();
         out.whole &= !kept.freed;
         for t in &kept.inputs {
@@ -349,7 +361,7 @@ fn reach(grad: &Grad) -> Reached {
             }
         }
     }
-    out
+    Ok(out)
 }
 
 // Gives the gradient of each leaf by its name; `reached` is shown every recorded operator with the gradients of its results.
@@ -392,6 +404,7 @@ fn walk(
     };
     accumulate(&mut todo, grad, loss.detach().ones_like()?)?;
     while let Some((_, (node, grads))) = todo.pop_last() {
+        modified::check(&node)?;
         reached(&node, &grads);
         let gradients = vjp::run(&node, &grads, create_graph, at)?;
         for (t, g) in node.kept().inputs.iter().zip(gradients) {

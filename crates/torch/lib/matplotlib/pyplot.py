@@ -1,5 +1,6 @@
 """matplotlib.pyplot: the functions that scripts call, on the present figure."""
 
+import _missing
 from matplotlib import rcParams
 from matplotlib._figure import Axes, Figure
 
@@ -121,10 +122,4 @@ def ion():
 ioff = ion
 
 
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(f"module 'matplotlib.pyplot' has no attribute '{name}'")
-    from torch import _C
-    known = [n for n in globals() if not n.startswith("_")]
-    raise NotImplementedError(
-        f"matplotlib.pyplot.{name} is not there; the nearest name is matplotlib.pyplot.{_C.nearest(name, known)}")
+__getattr__ = _missing.names("matplotlib.pyplot", globals())

@@ -1,5 +1,6 @@
 """The part of NumPy that scripts around PyTorch use: arrays on the host, computed in float64."""
 
+import _missing
 import _numpy
 from _numpy import ndarray
 from numpy._print import array_repr, array_str, set_printoptions
@@ -688,9 +689,4 @@ from numpy._files import genfromtxt, load, loadtxt, memmap, save, savetxt, savez
 bool = bool_
 
 
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(f"module 'numpy' has no attribute '{name}'")
-    from torch import _C
-    known = [n for n in globals() if not n.startswith("_")]
-    raise NotImplementedError(f"numpy.{name} is not there; the nearest name is numpy.{_C.nearest(name, known)}")
+__getattr__ = _missing.names("numpy", globals())

@@ -5,6 +5,7 @@ from torch._C import (
     Tensor, dtype, bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64,
     is_grad_enabled, initial_seed, set_default_dtype, get_default_dtype,
 )
+import _missing
 import builtins as _builtins
 import math as _math
 
@@ -140,6 +141,9 @@ def _made(value, requires_grad):
     return value.requires_grad_() if requires_grad else value
 
 
+_KINDS = {str(k)[6:]: k for k in (bool, uint8, int8, int16, int32, int64, float16, float32, float64)}
+
+
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     _place(device)
     if isinstance(data, str):
@@ -151,7 +155,13 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     else:
         made = _array(data)
         if made is None:
-            made = _C.tensor(_numbers(data), dtype)
+            first = data[0] if isinstance(data, (list, tuple)) and data else data
+            if dtype is None and type(first).__module__ == "numpy._scalars":
+                dtype = _KINDS.get(str(first.dtype))
+            try:
+                made = _C.tensor(_numbers(data), dtype)
+            except NotImplementedError:
+                made = _read(data, dtype)
         elif dtype is not None:
             made = made.to(dtype)
     return _made(made, requires_grad)
@@ -161,6 +171,13 @@ def _numbers(data):
     if isinstance(data, (list, tuple)) and len(data) and type(data[0]).__name__ == "ndarray":
         return [_listed(d) for d in data]
     return _listed(data)
+
+
+def _read(data, dtype):
+    """Data with tensors whose values are on a device."""
+    def plain(v):
+        return v.tolist() if isinstance(v, Tensor) else [plain(p) for p in v] if isinstance(v, (list, tuple)) else v
+    return _C.tensor(plain(data), dtype)
 
 
 def _listed(data):
@@ -482,6 +499,10 @@ def use_deterministic_algorithms(mode, *, warn_only=False):
     pass
 
 
+def _assert(condition, message):
+    assert condition, message
+
+
 def from_numpy(array):
     made = _array(array)
     if made is None:
@@ -499,8 +520,4 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mo
 from torch import profiler, random, testing
 
 
-def __getattr__(name):
-    known = [n for n in globals() if not n.startswith("_")]
-    if name.startswith("__"):
-        raise AttributeError(f"module 'torch' has no attribute '{name}'")
-    raise NotImplementedError(f"torch.{name} is not there; the nearest name is torch.{_C.nearest(name, known)}")
+__getattr__ = _missing.names("torch", globals())

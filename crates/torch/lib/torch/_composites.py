@@ -352,6 +352,17 @@ def as_strided(input, size, stride, storage_offset=None):
     return input.reshape(-1)[places]
 
 
+def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max):
+    scale = scale.item() if isinstance(scale, _C.Tensor) else scale
+    zero_point = zero_point.item() if isinstance(zero_point, _C.Tensor) else zero_point
+    x = input.detach()
+    whole = _ops["round"](x / scale) + zero_point
+    made = (whole.clamp(quant_min, quant_max) - zero_point) * scale
+    # The gradient passes where the value was not clamped.
+    passed = input * ((whole >= quant_min) & (whole <= quant_max)).to(input.dtype)
+    return made + (passed - passed.detach()) if input.requires_grad else made
+
+
 def resolve_conj(input):
     return input
 
@@ -384,5 +395,5 @@ __all__ += """mode det inverse slogdet logdet cholesky cholesky_solve cholesky_i
 chain_matmul nuclear_norm diag_embed diagflat fmax fmin deg2rad rad2deg vdot float_power ldexp isneginf isposinf isreal signbit sgn
 logaddexp2 logcumsumexp nanmean nansum nanmedian nanquantile cov corrcoef cross kron vander trapezoid trapz cumulative_trapezoid gradient
 unique_consecutive unravel_index hsplit vsplit dsplit atleast_3d gcd lcm renorm addr addbmm index_put select_scatter slice_scatter
-as_strided resolve_conj hann_window hamming_window arccosh arcsinh arctanh arctan2 fix negative""".split()
+as_strided fake_quantize_per_tensor_affine resolve_conj hann_window hamming_window arccosh arcsinh arctanh arctan2 fix negative""".split()
 arccosh, arcsinh, arctanh, arctan2, fix = _ops["acosh"], _ops["asinh"], _ops["atanh"], _ops["atan2"], _ops["trunc"]

@@ -252,26 +252,32 @@ Tensor.pin_memory = lambda self: self
 Tensor.share_memory_ = lambda self: self
 Tensor.is_floating_point = lambda self: self.dtype.is_floating_point
 Tensor.is_complex = lambda self: False
-Tensor.is_contiguous = lambda self, memory_format=None: True
+Tensor.is_contiguous = lambda self, memory_format=None: _C.is_contiguous(self)
 Tensor.is_pinned = lambda self: False
 Tensor.get_device = lambda self: 0 if self.is_cuda else -1
-Tensor.contiguous = lambda self, memory_format=None: self
 Tensor.element_size = lambda self: self.dtype.itemsize
 Tensor.nelement = Tensor.numel
 Tensor.ndimension = Tensor.dim
 Tensor.data_ptr = lambda self: id(self)
-Tensor.storage_offset = lambda self: 0
+Tensor.storage_offset = lambda self: _C.layout(self)[1]
 
 
 def stride(self, dim=None):
-    out, n = [], 1
-    for size in reversed(self.shape):
-        out.insert(0, n)
-        n *= size
-    return tuple(out) if dim is None else out[dim]
+    strides = _C.layout(self)[0]
+    return strides if dim is None else strides[dim]
+
+
+def contiguous(self, memory_format=None):
+    if _C.is_contiguous(self):
+        return self
+    made = _C.alias(self)
+    if made.requires_grad:
+        made._made_by = "CloneBackward0"
+    return made
 
 
 Tensor.stride = stride
+Tensor.contiguous = contiguous
 
 
 def numpy(self, *, force=False):
@@ -304,11 +310,15 @@ def view(self, *shape):
         raise NotImplementedError("Tensor.view(dtype)")
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         shape = shape[0]
-    return _ops["reshape"](self, shape)
+    made = _ops["reshape"](self, shape)
+    if not _C.is_view(made):
+        raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+                           "contiguous subspaces). Use .reshape(...) instead.")
+    return made
 
 
 Tensor.view = view
-Tensor.view_as = lambda self, other: _ops["reshape"](self, other.shape)
+Tensor.view_as = lambda self, other: self.view(other.shape)
 Tensor.reshape_as = lambda self, other: _ops["reshape"](self, other.shape)
 Tensor.expand_as = lambda self, other: _ops["expand"](self, other.shape)
 Tensor.ravel = lambda self: _ops["reshape"](self, (-1,))
@@ -318,7 +328,7 @@ Tensor.moveaxis = lambda self, a, b: _ops["movedim"](self, a, b)
 Tensor.adjoint = lambda self: self.transpose(-2, -1)
 Tensor.broadcast_to = lambda self, shape: self.expand(shape)
 Tensor.repeat_interleave = lambda self, repeats, dim=None: _repeat_interleave(self, repeats, dim)
-Tensor.t_ = lambda self: _reshaped(self, "t", self.t())
+Tensor.t_ = lambda self: _C.reshaped(self, self.t())
 
 
 def resize_(self, *sizes, memory_format=None):
@@ -341,12 +351,6 @@ def _repeat_interleave(self, repeats, dim=None):
         return x.index_select(0 if dim is None else dim, torch.tensor(index))
     repeats = repeats.item() if isinstance(repeats, Tensor) else repeats
     return _ops["repeat_interleave"](self, repeats, dim)
-
-
-def _reshaped(self, name, value):
-    if self.requires_grad:
-        raise NotImplementedError(f"Tensor.{name}_ of a tensor that requires a gradient; write x = x.{name}(...)")
-    return _set(self, value)
 
 
 def _set(self, value):
@@ -421,9 +425,9 @@ Tensor.clip_ = Tensor.clamp_
 Tensor.clamp_min_ = lambda self, min: self.clamp_(min)
 Tensor.clamp_max_ = lambda self, max: self.clamp_(None, max)
 Tensor.multiply_ = Tensor.mul_
-Tensor.unsqueeze_ = lambda self, dim: _reshaped(self, "unsqueeze", self.unsqueeze(dim))
-Tensor.squeeze_ = lambda self, *dim: _reshaped(self, "squeeze", self.squeeze(*dim))
-Tensor.transpose_ = lambda self, a, b: _reshaped(self, "transpose", self.transpose(a, b))
+Tensor.unsqueeze_ = lambda self, dim: _C.reshaped(self, self.unsqueeze(dim))
+Tensor.squeeze_ = lambda self, *dim: _C.reshaped(self, self.squeeze(*dim))
+Tensor.transpose_ = lambda self, a, b: _C.reshaped(self, self.transpose(a, b))
 Tensor.masked_fill_ = lambda self, mask, value: self.copy_(self.masked_fill(mask, value))
 Tensor.fill_diagonal_ = lambda self, value, wrap=False: self.copy_(
     torch.where(torch.eye(*self.shape, dtype=torch.bool), torch.full((), value, dtype=self.dtype), self))

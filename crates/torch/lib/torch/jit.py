@@ -1,6 +1,6 @@
 """torch.jit: scripts run as they are, so what marks functions for the compiler of TorchScript changes nothing."""
 
-from torch import _C
+import _missing
 
 
 def is_scripting():
@@ -39,8 +39,4 @@ class _Final:
 Final = _Final()
 
 
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(f"module 'torch.jit' has no attribute '{name}'")
-    known = [n for n in globals() if not n.startswith("_")]
-    raise NotImplementedError(f"torch.jit.{name} is not there; the nearest name is torch.jit.{_C.nearest(name, known)}")
+__getattr__ = _missing.names("torch.jit", globals())

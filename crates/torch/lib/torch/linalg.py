@@ -1,5 +1,6 @@
 """torch.linalg: decompositions are computed on the host in float64, their derivatives are operators."""
 
+import _missing
 from torch import _C
 from torch._functions import _named
 from torch.autograd.function import Function
@@ -380,8 +381,4 @@ def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     return A.diagonal(offset, dim1, dim2)
 
 
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(f"module 'torch.linalg' has no attribute '{name}'")
-    known = [n for n in globals() if not n.startswith("_")]
-    raise NotImplementedError(f"torch.linalg.{name} is not there; the nearest name is torch.linalg.{_C.nearest(name, known)}")
+__getattr__ = _missing.names("torch.linalg", globals())

@@ -1,5 +1,6 @@
 """torch.special: the functions that have rows of the table."""
 
+import _missing
 from torch import _C
 from torch._functions import softmax, log_softmax
 
@@ -18,8 +19,4 @@ def ndtr(input):
     return 0.5 * _ops["erfc"](input * -0.7071067811865476)
 
 
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(f"module 'torch.special' has no attribute '{name}'")
-    known = [n for n in globals() if not n.startswith("_")]
-    raise NotImplementedError(f"torch.special.{name} is not there; the nearest name is torch.special.{_C.nearest(name, known)}")
+__getattr__ = _missing.names("torch.special", globals())

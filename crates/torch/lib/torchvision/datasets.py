@@ -1,5 +1,6 @@
 """torchvision.datasets from files that the user has: nothing is downloaded. The UCI digits ship with the project."""
 
+import _missing
 from torch import _C
 from torch.utils.data import Dataset
 from torchvision._image import Image
@@ -153,9 +154,4 @@ class FakeData(VisionDataset):
         return image, target.item()
 
 
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(f"module 'torchvision.datasets' has no attribute '{name}'")
-    known = [n for n in globals() if not n.startswith("_")]
-    raise NotImplementedError(
-        f"torchvision.datasets.{name} is not there; the nearest name is torchvision.datasets.{_C.nearest(name, known)}")
+__getattr__ = _missing.names("torchvision.datasets", globals())

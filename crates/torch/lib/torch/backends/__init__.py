@@ -1,5 +1,7 @@
 """torch.backends: settings that change nothing here."""
 
+from contextlib import nullcontext
+
 
 class _Settings:
     def __init__(self, **values):
@@ -14,6 +16,8 @@ class _Settings:
 
 cudnn = _Settings(deterministic=False, benchmark=False, enabled=True, allow_tf32=True, version=lambda: None)
 mps = _Settings()
-cuda = _Settings(matmul=_Settings(allow_tf32=False), is_flash_attention_available=lambda: False)
+cuda = _Settings(
+    matmul=_Settings(allow_tf32=False), is_flash_attention_available=lambda: False, sdp_kernel=lambda *args, **kwargs: nullcontext(),
+    enable_flash_sdp=lambda on: None, enable_math_sdp=lambda on: None, enable_mem_efficient_sdp=lambda on: None)
 mkldnn = _Settings(enabled=False)
 mkl = openmp = _Settings()

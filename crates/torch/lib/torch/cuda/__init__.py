@@ -1,6 +1,6 @@
 """torch.cuda: it answers for the device in use."""
 
-from torch import _C
+from _missing import names
 from torch._devices import define as _define, needed as _needed
 import time as _time
 
@@ -58,12 +58,12 @@ def stream(stream):
 from torch.cuda import amp
 
 
+_find = names("torch.cuda", globals())
+
+
 def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(f"module 'torch.cuda' has no attribute '{name}'")
     import torch
     if name.endswith("Tensor") and hasattr(torch, name):
         _needed("cuda")
         return getattr(torch, name)
-    known = [n for n in globals() if not n.startswith("_")]
-    raise NotImplementedError(f"torch.cuda.{name} is not there; the nearest name is torch.cuda.{_C.nearest(name, known)}")
+    return _find(name)

@@ -1,6 +1,7 @@
 """Distributions of classes and counts."""
 
-from torch import _C, Size, finfo
+import math
+from torch import _C, Size, finfo, float64
 from torch._C import Tensor
 from torch.autograd import no_grad
 from torch.distributions.distribution import Distribution, _real, _tensors, _unit
@@ -180,3 +181,100 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
     def rsample(self, sample_shape=()):
         return self.sample(sample_shape) + (self.probs - self.probs.detach())
+
+
+def _tail(k):
+    """Stirling's series for log(k!), what it leaves of small numbers by a table (Hoermann, 1993)."""
+    if k <= 9:
+        return (0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211, 0.0138761288230707,
+                0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287)[int(k)]
+    square = (k + 1) * (k + 1)
+    return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
+
+
+def _drawn(count, p):
+    """ATen/native/Distributions.h, sample_binomial: by waiting times, or by transformed rejection (BTRS) where many are expected."""
+    if count <= 0 or p <= 0:
+        return 0.0
+    if p >= 1:
+        return float(count)
+    if p > 0.5:
+        return count - _drawn(count, 1.0 - p)
+    if count * p < 10:
+        passed, found, log = 0.0, 0, math.log1p(-p)
+        while True:
+            passed += math.ceil(math.log(_unit_number()) / log)
+            if passed > count:
+                return float(found)
+            found += 1
+    deviation = math.sqrt(count * p * (1 - p))
+    b = 1.15 + 2.53 * deviation
+    a, c, v_r, r = -0.0873 + 0.0248 * b + 0.01 * p, count * p + 0.5, 0.92 - 4.2 / b, p / (1 - p)
+    alpha, m = (2.83 + 5.1 / b) * deviation, math.floor((count + 1) * p)
+    while True:
+        u, v = _unit_number() - 0.5, _unit_number()
+        us = 0.5 - abs(u)
+        k = math.floor((2 * a / us + b) * u + c)
+        if us >= 0.07 and v <= v_r:
+            return float(k)
+        if k < 0 or k > count:
+            continue
+        v = math.log(v * alpha / (a / (us * us) + b))
+        bound = ((m + 0.5) * math.log((m + 1) / (r * (count - m + 1))) + (count + 1) * math.log((count - m + 1) / (count - k + 1))
+                 + (k + 0.5) * math.log(r * (count - k + 1) / (k + 1)) + _tail(m) + _tail(count - m) - _tail(k) - _tail(count - k))
+        if v <= bound:
+            return float(k)
+
+
+def _unit_number():
+    return _C.values(_C.uniform((1,), 0.0, 1.0, float64, None))[0]
+
+
+def binomial(count, prob, generator=None):
+    count, prob = _ops["add"](count, prob * 0), _ops["add"](prob, count * 0)
+    return _C.tensor([_drawn(n, p) for n, p in zip(_C.values(count), _C.values(prob))], prob.dtype).reshape(prob.shape)
+
+
+class Binomial(Bernoulli):
+    _parameters = (("total_count", "IntegerGreaterThan(lower_bound=0)", lambda v: v >= 0),) + Bernoulli._parameters
+
+    def __init__(self, total_count=1, probs=None, logits=None, validate_args=None):
+        _one_of(probs, logits)
+        (value, count), shape = _tensors(logits if probs is None else probs, total_count)
+        self.__dict__["logits" if probs is None else "probs"] = value
+        self.total_count = count.to(value.dtype)
+        Distribution.__init__(self, shape, validate_args=validate_args)
+
+    @property
+    def mean(self):
+        return self.total_count * self.probs
+
+    @property
+    def mode(self):
+        return ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count)
+
+    @property
+    def variance(self):
+        return self.total_count * self.probs * (1 - self.probs)
+
+    @no_grad()
+    def sample(self, sample_shape=()):
+        shape = self._extended_shape(sample_shape)
+        return binomial(self.total_count.expand(shape), self.probs.expand(shape))
+
+    def log_prob(self, value):
+        n, x = self.total_count, self.logits
+        chosen = _ops["lgamma"](n + 1) - _ops["lgamma"](value + 1) - _ops["lgamma"](n - value + 1)
+        return chosen + value * x - n * _ops["relu"](x) - n * _ops["log1p"](_ops["exp"](-x.abs()))
+
+    def entropy(self):
+        values = self.enumerate_support(False)
+        each = self.log_prob(values)
+        return -(each.exp() * each).sum(0)
+
+    def enumerate_support(self, expand=True):
+        n = int(self.total_count.max().item())
+        if not bool((self.total_count == n).all()):
+            raise NotImplementedError("Inhomogeneous total count not supported by `enumerate_support`.")
+        values = _C.arange(0, n + 1, 1, None).to(self.probs.dtype).reshape([-1] + [1] * len(self.batch_shape))
+        return values.expand([n + 1] + list(self.batch_shape)) if expand else values

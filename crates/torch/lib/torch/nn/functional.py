@@ -1,5 +1,6 @@
 """torch.nn.functional."""
 
+import _missing
 from torch import _C
 from torch._C import Tensor
 from torch.autograd import no_grad
@@ -325,9 +326,4 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
 upsample = _ops["interpolate"] if "interpolate" in _ops else None
 
 
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(f"module 'torch.nn.functional' has no attribute '{name}'")
-    known = [n for n in globals() if not n.startswith("_")]
-    raise NotImplementedError(
-        f"torch.nn.functional.{name} is not there; the nearest name is torch.nn.functional.{_C.nearest(name, known)}")
+__getattr__ = _missing.names("torch.nn.functional", globals())

@@ -1,15 +1,34 @@
 """torchvision.models that the zoo has."""
 
+import _missing
 from torchvision.models.resnet import (
     ResNet, resnet18, resnet34, resnet50, resnet101, resnet152, resnext50_32x4d, wide_resnet50_2,
 )
 from torchvision.models.vgg import VGG, vgg11, vgg11_bn, vgg13, vgg13_bn, vgg16, vgg16_bn, vgg19, vgg19_bn
 
 
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(f"module 'torchvision.models' has no attribute '{name}'")
-    from torch import _C
-    known = [n for n in globals() if not n.startswith("_")]
-    raise NotImplementedError(
-        f"torchvision.models.{name} is not there; the nearest name is torchvision.models.{_C.nearest(name, known)}")
+class _Weights:
+    """Names of pretrained weights, which are files that the user has: a model made with one says so."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def transforms(self):
+        from torchvision.transforms import CenterCrop, Compose, Normalize, Resize, ToTensor
+        return Compose([Resize(256), CenterCrop(224), ToTensor(), Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
+
+
+class _WeightsEnum:
+    IMAGENET1K_V1 = DEFAULT = _Weights("IMAGENET1K_V1")
+    IMAGENET1K_V2 = _Weights("IMAGENET1K_V2")
+
+
+ResNet18_Weights = ResNet34_Weights = VGG11_Weights = VGG13_Weights = VGG16_Weights = VGG19_Weights = _WeightsEnum
+
+
+class ResNet50_Weights(_WeightsEnum):
+    DEFAULT = _WeightsEnum.IMAGENET1K_V2
+
+
+ResNet101_Weights = ResNet152_Weights = ResNet50_Weights
+__getattr__ = _missing.names("torchvision.models", globals())

@@ -1,5 +1,6 @@
 """torchvision.transforms: what works on tensors and on images of the data sets. Random ones draw as torchvision does."""
 
+import _missing
 import enum
 import math
 import torch
@@ -290,10 +291,4 @@ class ColorJitter(_Transform):
         return f"brightness={self.brightness}, contrast={self.contrast}, saturation={self.saturation}, hue={self.hue}"
 
 
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(f"module 'torchvision.transforms' has no attribute '{name}'")
-    from torch import _C
-    known = [n for n in globals() if not n.startswith("_")]
-    raise NotImplementedError(
-        f"torchvision.transforms.{name} is not there; the nearest name is torchvision.transforms.{_C.nearest(name, known)}")
+__getattr__ = _missing.names("torchvision.transforms", globals())

@@ -1,5 +1,6 @@
 """torchvision.transforms.functional."""
 
+import _missing
 import torch
 from torch._C import Tensor
 from torchvision._image import Image
@@ -178,10 +179,4 @@ def erase(img, i, j, h, w, v, inplace=False):
     return made
 
 
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(f"module 'torchvision.transforms.functional' has no attribute '{name}'")
-    from torch import _C
-    known = [n for n in globals() if not n.startswith("_")]
-    raise NotImplementedError(
-        f"torchvision.transforms.functional.{name} is not there; the nearest name is {_C.nearest(name, known)}")
+__getattr__ = _missing.names("torchvision.transforms.functional", globals())

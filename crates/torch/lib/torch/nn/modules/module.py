@@ -34,6 +34,10 @@ class _Handle:
 _ids = itertools.count()
 
 
+def _typename(value):
+    return value.type() if isinstance(value, Tensor) else type(value).__name__
+
+
 def _indent(text, spaces):
     lines = text.split("\n")
     return "\n".join([lines[0]] + [" " * spaces + line for line in lines[1:]])
@@ -53,6 +57,7 @@ class Module:
         d["_forward_pre_hooks"] = {}
         d["_backward_hooks"] = {}
         d["_backward_pre_hooks"] = {}
+        d["_state_hooks"] = {}
 
     def forward(self, *args):
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
@@ -109,15 +114,15 @@ class Module:
             d["_modules"][name] = value
         elif parameters is not None and name in parameters:
             if value is not None:
-                kind = type(value).__name__
-                kind = "torch.FloatTensor" if isinstance(value, Tensor) else kind
-                raise TypeError(f"cannot assign '{kind}' as parameter '{name}' (torch.nn.Parameter or None expected)")
+                raise TypeError(f"cannot assign '{_typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)")
             parameters[name] = None
         elif parameters is not None and name in d["_modules"]:
             if value is not None:
-                raise TypeError(f"cannot assign '{type(value).__name__}' as child module '{name}' (torch.nn.Module or None expected)")
+                raise TypeError(f"cannot assign '{_typename(value)}' as child module '{name}' (torch.nn.Module or None expected)")
             d["_modules"][name] = None
         elif parameters is not None and (name in d["_buffers"] or isinstance(value, Buffer)):
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(f"cannot assign '{_typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)")
             d["_buffers"][name] = value
         else:
             object.__setattr__(self, name, value)
@@ -145,47 +150,92 @@ class Module:
         d = self.__dict__
         return sorted(set(dir(type(self))) | set(d) | set(d["_parameters"]) | set(d["_modules"]) | set(d["_buffers"]))
 
-    def register_parameter(self, name, param):
+    def _check_name(self, kind, name):
+        if not isinstance(name, str):
+            raise TypeError(f"{kind} name should be a string. Got {type(name)}")
         if "." in name:
-            raise KeyError('parameter name can\'t contain "."')
-        if param is None:
-            self._parameters[name] = None
-        else:
-            setattr(self, name, param)
+            raise KeyError(f'{kind} name can\'t contain "."' + (f", got: {name}" if kind == "module" else ""))
+        if name == "":
+            raise KeyError(f'{kind} name can\'t be empty string ""')
+        kept = {"parameter": "_parameters", "buffer": "_buffers", "module": "_modules"}[kind]
+        if name not in self.__dict__[kept] and hasattr(self, name):
+            raise KeyError(f"attribute '{name}' already exists")
+
+    def register_parameter(self, name, param):
+        self._check_name("parameter", name)
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign '{_typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)")
+        self._parameters[name] = param
 
     def register_buffer(self, name, tensor, persistent=True):
-        if name in self.__dict__:
-            raise KeyError(f"attribute '{name}' already exists")
+        self._check_name("buffer", name)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(f"cannot assign '{_typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)")
         self._buffers[name] = tensor
-        if not persistent:
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
             self._non_persistent_buffers_set.add(name)
 
     def add_module(self, name, module):
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{_typename(module)} is not a Module subclass")
+        self._check_name("module", name)
         self._modules[name] = module
 
     register_module = add_module
 
+    def _hook(self, table, hook, prepend=False):
+        hooks, key = self.__dict__[table], next(_ids)
+        hooks[key] = hook
+        if prepend:
+            for other in [k for k in hooks if k != key]:
+                hooks[other] = hooks.pop(other)
+        return _Handle(hooks, key)
+
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
-        key = next(_ids)
-        self._forward_hooks[key] = (hook, with_kwargs)
-        return _Handle(self._forward_hooks, key)
+        return self._hook("_forward_hooks", (hook, with_kwargs), prepend)
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
-        key = next(_ids)
-        self._forward_pre_hooks[key] = (hook, with_kwargs)
-        return _Handle(self._forward_pre_hooks, key)
+        return self._hook("_forward_pre_hooks", (hook, with_kwargs), prepend)
 
     def register_full_backward_hook(self, hook, prepend=False):
-        key = next(_ids)
-        self._backward_hooks[key] = hook
-        return _Handle(self._backward_hooks, key)
+        return self._hook("_backward_hooks", hook, prepend)
 
     register_backward_hook = register_full_backward_hook
 
     def register_full_backward_pre_hook(self, hook, prepend=False):
-        key = next(_ids)
-        self._backward_pre_hooks[key] = hook
-        return _Handle(self._backward_pre_hooks, key)
+        return self._hook("_backward_pre_hooks", hook, prepend)
+
+    # Hooks around saving and loading: "pre" and "post" of `state_dict`, "load" before a module reads, "loaded" after it did.
+    def register_state_dict_pre_hook(self, hook):
+        return self._hook("_state_hooks", ("pre", hook))
+
+    def register_state_dict_post_hook(self, hook):
+        return self._hook("_state_hooks", ("post", hook))
+
+    _register_state_dict_hook = register_state_dict_post_hook
+
+    def register_load_state_dict_pre_hook(self, hook):
+        return self._hook("_state_hooks", ("load", lambda *args: hook(self, *args)))
+
+    def _register_load_state_dict_pre_hook(self, hook, with_module=False):
+        return self.register_load_state_dict_pre_hook(hook) if with_module else self._hook("_state_hooks", ("load", hook))
+
+    def register_load_state_dict_post_hook(self, hook):
+        return self._hook("_state_hooks", ("loaded", hook))
+
+    def _call_state_hooks(self, kind, *args):
+        for when, hook in list(self._state_hooks.values()):
+            if when == kind:
+                hook(*args)
+
+    def get_extra_state(self):
+        raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
+
+    def set_extra_state(self, state):
+        raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called.")
 
     def children(self):
         for _, module in self.named_children():
@@ -215,7 +265,7 @@ class Module:
 
     def _named(self, kind, prefix="", recurse=True, remove_duplicate=True):
         seen = set()
-        for path, module in self.named_modules(prefix=prefix) if recurse else [(prefix, self)]:
+        for path, module in self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]:
             for name, value in module.__dict__[kind].items():
                 if value is None or id(value) in seen:
                     continue
@@ -240,43 +290,104 @@ class Module:
     def get_submodule(self, target):
         module = self
         for name in target.split(".") if target else []:
+            if not hasattr(module, name):
+                raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
             module = getattr(module, name)
+            if not isinstance(module, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
         return module
 
-    def get_parameter(self, target):
+    def _get_member(self, target, kind, what):
         path, _, name = target.rpartition(".")
-        return getattr(self.get_submodule(path), name)
+        module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+        if name not in module.__dict__[kind]:
+            raise AttributeError(f"`{name}` is not {what}")
+        return module.__dict__[kind][name]
+
+    def get_parameter(self, target):
+        return self._get_member(target, "_parameters", "an nn.Parameter")
+
+    def get_buffer(self, target):
+        return self._get_member(target, "_buffers", "a buffer")
+
+    def _save_to_state_dict(self, destination, prefix, keep_vars):
+        for kind in ("_parameters", "_buffers"):
+            for name, value in self.__dict__[kind].items():
+                if value is not None and (kind == "_parameters" or name not in self._non_persistent_buffers_set):
+                    destination[prefix + name] = value if keep_vars else value.detach()
+        if type(self).get_extra_state is not Module.get_extra_state:
+            destination[prefix + "_extra_state"] = self.get_extra_state()
 
     def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
-        out = OrderedDict() if destination is None else destination
-        for name, value in self._parameters.items():
-            if value is not None:
-                out[prefix + name] = value if keep_vars else value.detach()
-        for name, value in self._buffers.items():
-            if value is not None and name not in self._non_persistent_buffers_set:
-                out[prefix + name] = value if keep_vars else value.detach()
+        if destination is None:
+            destination = OrderedDict()
+            destination._metadata = OrderedDict()
+        local = {"version": getattr(self, "_version", 1)}
+        if hasattr(destination, "_metadata"):
+            destination._metadata[prefix[:-1]] = local
+        self._call_state_hooks("pre", self, prefix, keep_vars)
+        self._save_to_state_dict(destination, prefix, keep_vars)
         for name, module in self._modules.items():
             if module is not None:
-                module.state_dict(destination=out, prefix=prefix + name + ".", keep_vars=keep_vars)
-        return out
+                module.state_dict(destination=destination, prefix=prefix + name + ".", keep_vars=keep_vars)
+        self._call_state_hooks("post", self, destination, prefix, local)
+        return destination
+
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
+        self._call_state_hooks("load", state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        own = {n: p for n, p in self._parameters.items() if p is not None}
+        own.update({n: b for n, b in self._buffers.items() if b is not None and n not in self._non_persistent_buffers_set})
+        for name, value in own.items():
+            key = prefix + name
+            if key not in state_dict:
+                if strict:
+                    missing_keys.append(key)
+                continue
+            given = state_dict[key]
+            if not isinstance(given, Tensor):
+                error_msgs.append(
+                    f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but '
+                    f"received {type(given)}")
+            elif tuple(given.shape) != tuple(value.shape):
+                error_msgs.append(
+                    f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, "
+                    f"the shape in current model is {value.shape}.")
+            elif local_metadata.get("assign_to_params_buffers"):
+                if isinstance(value, Parameter) and not isinstance(given, Parameter):
+                    given = Parameter(given.detach(), requires_grad=value.requires_grad)
+                setattr(self, name, given)
+            else:
+                value.detach().copy_(given.detach())
+        extra = prefix + "_extra_state"
+        if type(self).set_extra_state is not Module.set_extra_state:
+            if extra in state_dict:
+                self.set_extra_state(state_dict[extra])
+            elif strict:
+                missing_keys.append(extra)
+        if strict:
+            for key in state_dict:
+                if key.startswith(prefix) and key != extra or key == extra and type(self).set_extra_state is Module.set_extra_state:
+                    parts = key[len(prefix):].split(".", 1)
+                    if parts[0] not in own if len(parts) == 1 else parts[0] not in self._modules:
+                        unexpected_keys.append(key)
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
         if not hasattr(state_dict, "keys"):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        own = self.state_dict(keep_vars=True)
-        missing = [key for key in own if key not in state_dict]
-        unexpected = [key for key in state_dict if key not in own]
-        errors = []
-        for key, value in own.items():
-            if key in state_dict:
-                given = state_dict[key]
-                if tuple(given.shape) != tuple(value.shape):
-                    errors.append(
-                        f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, "
-                        f"the shape in current model is {value.shape}."
-                    )
-                else:
-                    value.detach().copy_(given.detach())
+        missing, unexpected, errors = [], [], []
+        state_dict = OrderedDict(state_dict)
+
+        def load(module, prefix):
+            local = {"assign_to_params_buffers": True} if assign else {}
+            module._load_from_state_dict(state_dict, prefix, local, True, missing, unexpected, errors)
+            for name, child in module._modules.items():
+                if child is not None:
+                    load(child, prefix + name + ".")
+            module._call_state_hooks("loaded", module, _Incompatible(missing, unexpected))
+
+        load(self, "")
         if strict:
             if unexpected:
                 errors.insert(0, "Unexpected key(s) in state_dict: " + ", ".join([f'"{k}"' for k in unexpected]) + ". ")
@@ -366,7 +477,10 @@ class Module:
 
     def zero_grad(self, set_to_none=True):
         for p in self.parameters():
-            p.grad = None
+            if set_to_none or p.grad is None:
+                p.grad = None
+            else:
+                p.grad.detach_().zero_()
 
     def _get_name(self):
         name = type(self).__name__

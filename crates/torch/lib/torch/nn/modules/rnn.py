@@ -26,19 +26,23 @@ class RNNBase(Module):
             raise ValueError("hidden_size must be greater than zero")
         if num_layers <= 0:
             raise ValueError("num_layers must be greater than zero")
-        if proj_size:
-            raise NotImplementedError(f"{mode}(proj_size={proj_size}); put a Linear behind it")
+        if proj_size < 0:
+            raise ValueError("proj_size should be a positive integer or zero to disable projections")
+        if proj_size >= hidden_size:
+            raise ValueError("proj_size has to be smaller than hidden_size")
         self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout, self.bidirectional = bias, batch_first, float(dropout), bidirectional
-        self.proj_size = 0
+        self.proj_size = proj_size
         self._directions = 2 if bidirectional else 1
         for layer in range(num_layers):
-            inputs = input_size if layer == 0 else hidden_size * self._directions
+            inputs = input_size if layer == 0 else (proj_size or hidden_size) * self._directions
             for direction in range(self._directions):
                 rows = self._gates * hidden_size
-                shapes = [("weight_ih", (rows, inputs)), ("weight_hh", (rows, hidden_size))]
+                shapes = [("weight_ih", (rows, inputs)), ("weight_hh", (rows, proj_size or hidden_size))]
                 if bias:
                     shapes += [("bias_ih", (rows,)), ("bias_hh", (rows,))]
+                if proj_size:
+                    shapes.append(("weight_hr", (proj_size, hidden_size)))
                 for name, shape in shapes:
                     setattr(self, self._name(name, layer, direction), Parameter(_C.full(shape, 0.0, dtype)))
         self.reset_parameters()
@@ -56,48 +60,66 @@ class RNNBase(Module):
 
     @property
     def all_weights(self):
-        names = ["weight_ih", "weight_hh"] + (["bias_ih", "bias_hh"] if self.bias else [])
+        names = ["weight_ih", "weight_hh"] + (["bias_ih", "bias_hh"] if self.bias else []) + (["weight_hr"] if self.proj_size else [])
         return [[getattr(self, self._name(n, k, d)) for n in names] for k in range(self.num_layers) for d in range(self._directions)]
 
     def _layer(self, x, weights, states, reverse):
         """A layer in one direction over x [T, N, I]: its output and its last states."""
         raise NotImplementedError
 
+    def _both(self, layer, x, states):
+        """A layer in its directions over x [T, N, I] from its states [D, N, H]: the output, and lists of the last states."""
+        outputs, last = [], [[] for _ in states]
+        for direction in range(self._directions):
+            weights = self.all_weights[layer * self._directions + direction]
+            output, ends = self._layer(x, weights, [s[direction] for s in states], direction == 1)
+            outputs.append(output)
+            for kept, end in zip(last, ends):
+                kept.append(end)
+        return outputs[0] if len(outputs) == 1 else _ops["cat"](outputs, -1), last
+
+    def _of_layer(self, states, layer):
+        return [s[layer * self._directions:(layer + 1) * self._directions] for s in states]
+
     def _whole(self, x, states):
         """All layers over x [T, N, I] from states [L * D, N, H]: the output and the last states."""
         last = [[] for _ in states]
-        weights = self.all_weights
         for layer in range(self.num_layers):
             if layer > 0 and self.dropout > 0:
                 x = F.dropout(x, self.dropout, self.training)
-            outputs = []
-            for direction in range(self._directions):
-                at = layer * self._directions + direction
-                output, ends = self._layer(x, weights[at], [s[at] for s in states], direction == 1)
-                outputs.append(output)
-                for kept, end in zip(last, ends):
-                    kept.append(end)
-            x = outputs[0] if len(outputs) == 1 else _ops["cat"](outputs, -1)
+            x, ends = self._both(layer, x, self._of_layer(states, layer))
+            for kept, end in zip(last, ends):
+                kept += end
         return x, [_ops["stack"](kept) for kept in last]
 
     def _packed(self, packed, states):
-        """Sequences of equal length run together: no step sees padding."""
-        padded, lengths = pad_packed_sequence(PackedSequence(packed.data, packed.batch_sizes))
-        lengths = lengths.tolist()
-        order, outputs, last = [], [], [[] for _ in states]
+        """Sequences of equal length run together: no step sees padding. Dropout is drawn for the elements that there are."""
+        last = [[] for _ in states]
+        data = packed.data
+        for layer in range(self.num_layers):
+            if layer > 0 and self.dropout > 0:
+                data = F.dropout(data, self.dropout, self.training)
+            padded, lengths = pad_packed_sequence(PackedSequence(data, packed.batch_sizes))
+            output, ends = self._by_length(layer, padded, lengths.tolist(), self._of_layer(states, layer))
+            data = pack_padded_sequence(output, lengths).data
+            for kept, end in zip(last, ends):
+                kept += end
+        made = PackedSequence(data, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices)
+        return made, [_ops["stack"](kept) for kept in last]
+
+    def _by_length(self, layer, padded, lengths, states):
+        order, outputs, last = [], [], [[[] for _ in range(self._directions)] for _ in states]
         for n in sorted(set(lengths), reverse=True):
             rows = [i for i, length in enumerate(lengths) if length == n]
             index = _C.tensor(rows, _C.int64)
-            output, ends = self._whole(padded[:n].index_select(1, index), [s.index_select(1, index) for s in states])
+            output, ends = self._both(layer, padded[:n].index_select(1, index), [s.index_select(1, index) for s in states])
             outputs.append(F.pad(output, [0, 0, 0, 0, 0, len(padded) - n]))
             order += rows
             for kept, end in zip(last, ends):
-                kept.append(end)
+                for parts, part in zip(kept, end):
+                    parts.append(part)
         back = _C.tensor([order.index(i) for i in range(len(order))], _C.int64)
-        output = _ops["cat"](outputs, 1).index_select(1, back)
-        data = pack_padded_sequence(output, lengths)
-        made = PackedSequence(data.data, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices)
-        return made, [_ops["cat"](kept, 1).index_select(1, back) for kept in last]
+        return _ops["cat"](outputs, 1).index_select(1, back), [[_ops["cat"](parts).index_select(0, back) for parts in kept] for kept in last]
 
     def _run(self, input, states, count):
         packed = isinstance(input, PackedSequence)
@@ -114,15 +136,16 @@ class RNNBase(Module):
             x = input if batched else input.unsqueeze(1)
             x = x.transpose(0, 1) if batched and self.batch_first else x
             size = x.shape[1]
-        want = (self.num_layers * self._directions, size, self.hidden_size)
+        rows = self.num_layers * self._directions
+        sizes = [(rows, size, self.proj_size or self.hidden_size), (rows, size, self.hidden_size)]
         if states is None:
             like = input.data if packed else input
-            states = [_C.full(want, 0.0, like.dtype)] * count
+            states = [_C.full(want, 0.0, like.dtype) for want in sizes[:count]]
         elif not batched:
             states = [s.unsqueeze(1) for s in states]
-        for s in states:
+        for i, (s, want) in enumerate(zip(states, sizes)):
             if tuple(s.shape) != want:
-                raise RuntimeError(f"Expected hidden size {want}, got {list(s.shape)}")
+                raise RuntimeError(f"Expected hidden{f'[{i}]' if count == 2 else ''} size {want}, got {list(s.shape)}")
         if packed and input.sorted_indices is not None:
             states = [s.index_select(1, input.sorted_indices) for s in states]
         output, last = self._packed(x, states) if packed else self._whole(x, states)
@@ -137,6 +160,8 @@ class RNNBase(Module):
 
     def extra_repr(self):
         text = f"{self.input_size}, {self.hidden_size}"
+        if self.proj_size != 0:
+            text += f", proj_size={self.proj_size}"
         if self.num_layers != 1:
             text += f", num_layers={self.num_layers}"
         if self.bias is not True:
@@ -179,8 +204,21 @@ class LSTM(RNNBase):
 
     def _layer(self, x, weights, states, reverse):
         gates = F.linear(x, weights[0], weights[2] + weights[3] if self.bias else None)
+        if self.proj_size:
+            return self._projected(gates, weights[1], weights[-1], states, reverse)
         made = _ops["lstm"](gates, weights[1], states[0], states[1], reverse=reverse)
         return made[0], [made[1], made[2]]
+
+    def _projected(self, gates, recurrent, project, states, reverse):
+        """Sak et al., 2014: the next step sees a projection of the output. Step by step: there is no operator of it."""
+        (h, c), outputs = states, []
+        steps = _ops["unbind"](gates, 0)
+        for g in steps[::-1] if reverse else steps:
+            i, f, new, o = _ops["chunk"](g + F.linear(h, recurrent), 4, -1)
+            c = f.sigmoid() * c + i.sigmoid() * new.tanh()
+            h = F.linear(o.sigmoid() * c.tanh(), project)
+            outputs.append(h)
+        return _ops["stack"](outputs[::-1] if reverse else outputs), [h, c]
 
     def forward(self, input, hx=None):
         output, (h, c) = self._run(input, None if hx is None else list(hx), 2)

@@ -1,0 +1,202 @@
+//! Where PyTorch would have a tensor's elements: the strides of views. Values here are always dense; strides decide what is a view and
+//! what a copy, what `view` refuses, and what `stride()` and `is_contiguous()` say.
+
+use aludel_ir::op::Attr;
+use aludel_ir::{Attrs, DType, Dim, ShapeEnv, TensorType};
+use aludel_python::Vm;
+use aludel_python::builtins::Def;
+use aludel_python::objects::{Args, Exc, Value};
+
+use crate::cell::{Step, expect, host};
+use crate::state::{raise, wrap};
+
+/// Functions of `torch._C` about layouts.
+pub(crate) const FUNCTIONS: &[Def] =
+    &[Def::new("layout", layout), Def::new("is_contiguous", is_contiguous), Def::new("is_view", is_view), Def::new("alias", alias)];
+
+/// Sizes, and the distances of elements in the memory of the base.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Layout {
+    pub shape: Vec<i64>,
+    pub strides: Vec<i64>,
+    pub offset: i64,
+}
+
+impl Layout {
+    /// Elements in order.
+    pub fn dense(shape: Vec<i64>) -> Layout {
+        let mut strides = vec![1; shape.len()];
+        for d in (1..shape.len()).rev() {
+            strides[d - 1] = strides[d] * shape[d].max(1);
+        }
+        Layout { shape, strides, offset: 0 }
+    }
+
+    pub fn is_contiguous(&self) -> bool {
+        let mut expected = 1;
+        self.shape.contains(&0)
+            || self.shape.iter().zip(&self.strides).rev().all(|(n, stride)| {
+                let fits = *n == 1 || *stride == expected;
+                expected *= n;
+                fits
+            })
+    }
+
+    /// The strides of the same elements in another shape; `None` where they have to be copied (ATen/TensorUtils.cpp, computeStride).
+    pub fn viewed(&self, shape: &[i64]) -> Option<Vec<i64>> {
+        if self.shape.contains(&0) {
+            return Some(Layout::dense(shape.to_vec()).strides);
+        }
+        let Some(mut base) = self.strides.last().copied() else { return Some(vec![1; shape.len()]) };
+        let (mut have, mut seen) = (1, 1);
+        let mut strides = vec![0; shape.len()];
+        let mut left = shape.len();
+        for d in (0..self.shape.len()).rev() {
+            have *= self.shape[d];
+            if d == 0 || (self.shape[d - 1] != 1 && self.strides[d - 1] != have * base) {
+                while left > 0 && (seen < have || shape[left - 1] == 1) {
+                    left -= 1;
+                    strides[left] = seen * base;
+                    seen *= shape[left];
+                }
+                if seen != have {
+                    return None;
+                }
+                if d > 0 {
+                    base = self.strides[d - 1];
+                    (have, seen) = (1, 1);
+                }
+            }
+        }
+        (left == 0).then_some(strides)
+    }
+
+    /// What a step shows of it; `None` of a step whose elements have to be copied.
+    pub fn after(&self, step: &Step) -> Result<Option<Layout>, Exc> {
+        let dims: Vec<Dim> = self.shape.iter().map(|n| Dim::Const(*n)).collect();
+        let ty = TensorType::new(DType::F32, dims);
+        let results = step.def.infer(&[&ty], &step.attrs, &mut ShapeEnv::default()).map_err(raise)?;
+        let sizes = |i: usize| -> Vec<i64> {
+            results.get(i).map_or_else(Vec::new, |t| t.shape.iter().map(|d| d.as_const().unwrap_or(1)).collect())
+        };
+        let shape = sizes(step.result);
+        let rank = self.shape.len() as i64;
+        let at = |name: &str, default: i64| -> usize {
+            let d = int(&step.attrs, name).unwrap_or(default);
+            (if d < 0 { d + rank } else { d }).clamp(0, (rank - 1).max(0)) as usize
+        };
+        let mut strides = self.strides.clone();
+        let mut offset = self.offset;
+        match step.def.name {
+            "detach" => {}
+            "reshape" | "flatten" | "unflatten" => match self.viewed(&shape) {
+                Some(viewed) => strides = viewed,
+                None => return Ok(None),
+            },
+            "t" | "transpose" | "permute" | "movedim" => {
+                strides = step.order(&self.shape)?.iter().map(|d| self.strides[*d]).collect();
+            }
+            "select" | "unbind" => {
+                let d = at("dim", 0);
+                let index = if step.def.name == "unbind" { step.result as i64 } else { int(&step.attrs, "index").unwrap_or(0) };
+                offset += strides.remove(d) * if index < 0 { index + self.shape[d] } else { index };
+            }
+            "slice" | "narrow" => {
+                let d = at("dim", 0);
+                let start = int(&step.attrs, "start").unwrap_or(0);
+                let start = if start < 0 { start + self.shape[d] } else { start }.clamp(0, self.shape[d]);
+                offset += start * strides[d];
+                strides[d] *= int(&step.attrs, "step").unwrap_or(1);
+            }
+            "split" | "chunk" | "tensor_split" => {
+                let d = at("dim", 0);
+                offset += (0..step.result).map(|i| sizes(i)[d]).sum::<i64>() * strides[d];
+            }
+            "unsqueeze" => {
+                let d = int(&step.attrs, "dim").unwrap_or(0);
+                let d = (if d < 0 { d + rank + 1 } else { d }) as usize;
+                let inner = self.shape.get(d).zip(self.strides.get(d)).map_or(1, |(n, stride)| n * stride);
+                strides.insert(d.min(strides.len()), inner);
+            }
+            "squeeze" => {
+                // Which of several sizes of one went makes no difference to where elements are.
+                let mut kept = self.shape.iter().zip(&self.strides).filter(|(n, _)| **n != 1).map(|(_, stride)| *stride);
+                strides = shape.iter().map(|n| if *n == 1 { 1 } else { kept.next().unwrap_or(1) }).collect();
+            }
+            "expand" => {
+                let lead = shape.len() - self.shape.len();
+                strides = (0..shape.len())
+                    .map(|d| if d < lead || shape[d] != self.shape[d - lead] { 0 } else { self.strides[d - lead] })
+                    .collect();
+            }
+            "diagonal" => {
+                let (a, b) = (at("dim1", 0), at("dim2", 1));
+                let by = int(&step.attrs, "offset").unwrap_or(0);
+                offset += if by < 0 { -by * strides[a] } else { by * strides[b] };
+                let along = strides[a] + strides[b];
+                strides.remove(a.max(b));
+                strides.remove(a.min(b));
+                strides.push(along);
+            }
+            "unfold" => {
+                let d = at("dimension", 0);
+                strides.push(strides[d]);
+                strides[d] *= int(&step.attrs, "step").unwrap_or(1);
+            }
+            _ => return Ok(None),
+        }
+        Ok(Some(Layout { shape, strides, offset }))
+    }
+}
+
+fn int(attrs: &Attrs, name: &str) -> Option<i64> {
+    match attrs.get(name) {
+        Some(Attr::Int(v)) => Some(*v),
+        _ => None,
+    }
+}
+
+/// `layout(x)`: its strides, and where its first element is.
+fn layout(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("stride")?;
+    let layout = expect(&x, "stride")?.layout()?;
+    let strides = layout.strides.iter().map(|n| Value::Int(*n)).collect();
+    Ok(Value::tuple(vec![Value::tuple(strides), Value::Int(layout.offset)]))
+}
+
+fn is_contiguous(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("is_contiguous")?;
+    let t = expect(&x, "is_contiguous")?;
+    Ok(Value::bool(!t.is_view() || t.layout()?.is_contiguous()))
+}
+
+fn is_view(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("is_view")?;
+    Ok(Value::bool(expect(&x, "is_view")?.is_view()))
+}
+
+/// `alias(x)`: a tensor of the same value that shares nothing: a copy, since values never change.
+fn alias(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("contiguous")?;
+    let Value::Instance(from) = &x else { return Err(Exc::ty("contiguous() needs a tensor")) };
+    let (value, kind) = (host(from)?.get()?, host(from)?.kind());
+    wrap(vm, value, kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Layout;
+
+    #[test]
+    fn shapes_that_span_gaps_are_copies() {
+        let x = Layout { shape: vec![2, 3], strides: vec![1, 2], offset: 0 };
+        assert!(!x.is_contiguous() && Layout::dense(vec![3, 2]).is_contiguous());
+        assert_eq!(x.viewed(&[6]), None);
+        assert_eq!(x.viewed(&[2, 1, 3]), Some(vec![1, 6, 2]));
+        // Rows of a slice of columns: the outer dimension splits, the two do not join.
+        let rows = Layout { shape: vec![4, 2], strides: vec![5, 1], offset: 1 };
+        assert_eq!((rows.viewed(&[2, 2, 2]), rows.viewed(&[8])), (Some(vec![10, 5, 1]), None));
+        assert_eq!(Layout::dense(vec![2, 0]).viewed(&[0, 7]), Some(vec![7, 1]));
+        assert_eq!(Layout::dense(vec![]).viewed(&[1, 1]), Some(vec![1, 1]));
+    }
+}
