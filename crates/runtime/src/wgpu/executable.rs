@@ -19,6 +19,10 @@ use aludel_ir::{Error, Result};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock};
 
+/// Launches of a step that are handed to the device together: it begins with them while the host records the rest, which takes some 3 us
+/// a launch.
+const PIECE: usize = 128;
+
 pub struct WgpuExecutable {
     shared: Arc<Shared>,
     program: Arc<Program>,
@@ -163,6 +167,9 @@ impl WgpuExecutable {
             let pipeline = pipelines[launch.kernel].clone();
             stream.launch(&self.shared, Dispatch { pipeline, group, offset: base as u32 + start, grid });
             stream.dispatched(&touched);
+            if self.is_step && (l + 1) % PIECE == 0 {
+                stream.submit(&self.shared);
+            }
             self.shared.counters.dispatches.fetch_add(1, Ordering::Relaxed);
             if let Some(watch) = &mut watch {
                 watch.check(l, |a| stream.read_now(&self.shared, a))?;

@@ -97,15 +97,18 @@ pub(crate) fn split_parts(program: &LoopProgram, c: &Contraction, target: &Targe
 }
 
 /// Whether a pass of its own over the results costs less than what follows the sums in their kernel. A long epilogue takes registers that
-/// a small tile needs to have enough company: on an H200, AdamW's after tiles of 64 x 64 makes products of 31 TFLOP/s ones of 25, while
-/// a result more to write and to read is 1/300 of a sum of 8,192 terms (`LAUNCHES=1 steps NVIDIA` with BERT's and GPT-2's graphs).
+/// a tile needs to have enough company: on an H200, AdamW's after tiles of 64 x 64 makes products of 31 TFLOP/s ones of 25, after tiles
+/// of 128 x 128 ones of 36 those of 31, while a result more to write and to read is 1/300 of a sum of 8,192 terms. After large tiles it is
+/// floats that take the registers; dropout's random bits cost more to write and to read than to make (`LAUNCHES=1 steps NVIDIA` with
+/// BERT's and GPT-2's graphs).
 pub(crate) fn pays_apart(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> bool {
     let Sides { batch, m, n } = Sides::of(program, c);
     let depth = program.env.hint_or_one(&program.volume(&c.k)).max(1);
     let large = depth >= 512 && (batch * m * n).saturating_mul(depth) >= 1 << 30;
     let tiled = target.has_fast_workgroups() && !target.has_async_copies();
     let thin = || thin::plan(program, nest, c, target).is_some();
-    tiled && large && long_epilogue(nest, c) && choose(program, nest, c, target) != LARGE && !thin()
+    let crowds = || choose(program, nest, c, target) != LARGE || epilogue(nest, c).filter(|v| nest.dtype(*v).is_float()).count() > LONG;
+    tiled && large && long_epilogue(nest, c) && crowds() && !thin()
 }
 
 /// How many results a product has along its sides, for how many pairs of factors.
@@ -174,8 +177,11 @@ fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) 
     Tile { threads_n, threads_m: 64 / threads_n, per_m, per_n, depth: 0 }
 }
 
-/// Whether what follows the sum is long: an optimizer update or a GELU, not a bias.
-fn long_epilogue(nest: &Nest, c: &Contraction) -> bool {
+/// From more operations on, what follows a sum is long.
+const LONG: usize = 20;
+
+/// What a nest computes besides a contraction and its factors: that follows it, or stands beside it.
+fn epilogue(nest: &Nest, c: &Contraction) -> impl Iterator<Item = ValId> {
     let mut before = vec![false; nest.ops.len()];
     before[c.reduce.0 as usize] = true;
     for v in (0..nest.ops.len()).rev().filter(|v| *v <= c.reduce.0 as usize) {
@@ -183,7 +189,12 @@ fn long_epilogue(nest: &Nest, c: &Contraction) -> bool {
             nest.ops[v].0.operands().into_iter().for_each(|x| before[x.0 as usize] = true);
         }
     }
-    before.into_iter().filter(|b| !b).count() > 20
+    before.into_iter().enumerate().filter(|(_, b)| !b).map(|(v, _)| ValId(v as u32))
+}
+
+/// Whether what follows the sum is long: an optimizer update or a GELU, not a bias.
+fn long_epilogue(nest: &Nest, c: &Contraction) -> bool {
+    epilogue(nest, c).count() > LONG
 }
 
 struct Template<'a> {
