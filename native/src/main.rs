@@ -13,6 +13,7 @@ mod interrupt;
 mod output;
 mod script;
 mod serve;
+mod sessions;
 mod settings;
 mod tensorboard;
 mod train;
@@ -53,6 +54,8 @@ enum Command {
     Devices,
     /// Serve the playground and this machine's devices to it.
     Serve(serve::Args),
+    /// Show, pause and end the sessions of a server, for who runs it.
+    Sessions(sessions::Args),
     /// One session of a server, which starts this itself.
     #[command(hide = true)]
     Worker(serve::worker::Args),
@@ -91,6 +94,7 @@ fn run(cli: &Cli, output: &Output) -> Result<ExitCode> {
         Some(Command::Explain(args)) => explain::run(args, output).map(|()| ExitCode::SUCCESS),
         Some(Command::Devices) => devices::run(output).map(|()| ExitCode::SUCCESS),
         Some(Command::Serve(args)) => serve::run(args, output).map(|()| ExitCode::SUCCESS),
+        Some(Command::Sessions(args)) => sessions::run(args, output).map(|()| ExitCode::SUCCESS),
         Some(Command::Worker(args)) => serve::worker::run(args),
         Some(Command::Oracle { args }) => oracle(args, output).map(|()| ExitCode::SUCCESS),
     }
@@ -111,6 +115,9 @@ fn log(filter: Option<&str>, level: &str, json: bool) {
         }),
         None => EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level)),
     };
+    // At their finest these write down whole messages, with tokens and keys in them.
+    let discreet = ["tungstenite=info", "tokio_tungstenite=info", "hyper=info"].into_iter().filter_map(|d| d.parse().ok());
+    let filter = discreet.fold(filter, EnvFilter::add_directive);
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     if json { builder.json().init() } else { builder.init() }
 }

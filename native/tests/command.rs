@@ -173,10 +173,15 @@ fn a_killed_run_loses_no_complete_checkpoint() {
     }
 }
 
-/// Ctrl-C: a checkpoint, the table so far, and the exit code that shells expect.
+/// Ctrl-C, and what a supervisor sends: a checkpoint, the table so far, and the exit code that shells expect.
 #[test]
 #[cfg(unix)]
 fn an_interrupted_run_keeps_what_it_did() {
+    ["-INT", "-TERM"].into_iter().for_each(keeps_what_it_did);
+}
+
+#[cfg(unix)]
+fn keeps_what_it_did(signal: &str) {
     use std::io::{BufRead, BufReader};
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().to_str().unwrap();
@@ -185,7 +190,7 @@ fn an_interrupted_run_keeps_what_it_did() {
     let mut child = Command::new(ALUDEL).args(&args).stdout(std::process::Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     assert!(lines.any(|l| l.contains("step      3")));
-    let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let interrupted = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     assert!(interrupted.success());
     let rest: Vec<String> = lines.collect();
     assert_eq!(child.wait().unwrap().code(), Some(130));
@@ -206,6 +211,81 @@ fn writes_event_files_for_each_mode() {
         files[0].metadata().unwrap().len()
     };
     assert!(size("eager") > 100 && size("compiled") > 100);
+}
+
+/// A tracking server that takes everything but every third request for metrics; gives what it was asked for, by what was asked.
+fn tracking_server(listener: std::net::TcpListener, requests: usize) -> Vec<(String, Value)> {
+    use std::io::{BufRead, BufReader, Read, Write};
+    let (mut asked, mut batches) = (Vec::new(), 0);
+    while asked.len() < requests {
+        let (stream, _) = listener.accept().unwrap();
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        // One connection may carry several.
+        while reader.read_line(&mut line).is_ok_and(|n| n > 0) {
+            let what = line.split(' ').nth(1).unwrap().rsplit("/mlflow/").next().unwrap().to_string();
+            let (mut length, mut header) = (0, String::new());
+            while reader.read_line(&mut header).unwrap() > 2 {
+                let lower = header.to_ascii_lowercase();
+                length = lower.strip_prefix("content-length:").map_or(length, |l| l.trim().parse().unwrap());
+                header.clear();
+            }
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).unwrap();
+            let body: Value = serde_json::from_slice(&body).unwrap();
+            batches += usize::from(body["metrics"].is_array());
+            let (status, answer) = match &what[..] {
+                "experiments/create" => (400, r#"{"error_code": "RESOURCE_ALREADY_EXISTS", "message": "it exists"}"#),
+                "experiments/search" => (200, r#"{"experiments": [{"experiment_id": "7"}]}"#),
+                "runs/create" => (200, r#"{"run": {"info": {"run_id": "r1"}}}"#),
+                _ if body["metrics"].is_array() && batches == 1 => (503, r#"{"message": "not now"}"#),
+                _ => (200, "{}"),
+            };
+            let head = format!("HTTP/1.1 {status} S\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", answer.len());
+            reader.get_mut().write_all((head + answer).as_bytes()).unwrap();
+            let ended = what == "runs/update";
+            if status == 200 || what.starts_with("experiments") {
+                asked.push((what, body));
+            }
+            line.clear();
+            if ended {
+                break;
+            }
+        }
+    }
+    asked
+}
+
+/// Every loss arrives once, also where the tracking server was away for a moment; without a server nothing begins.
+#[test]
+fn losses_go_to_a_tracking_server() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let mut all = tracking_server(listener.try_clone().unwrap(), 5);
+        while all.last().unwrap().0 != "runs/update" {
+            all.extend(tracking_server(listener.try_clone().unwrap(), 1));
+        }
+        all
+    });
+    let args = ["train", "--device", "interp", "--mode", "compiled", "--steps", "5", "--mlflow", &url];
+    let told = events(&[&args[..], &SMALL].concat());
+    let asked = server.join().unwrap();
+    let names: Vec<&str> = asked.iter().map(|(what, _)| &what[..]).collect();
+    assert!(names.starts_with(&["experiments/create", "experiments/search", "runs/create", "runs/log-batch"]), "{names:?}");
+    assert_eq!(asked[2].1["experiment_id"], "7");
+    assert!(asked[3].1["params"].as_array().unwrap().iter().any(|p| p["key"] == "layers" && p["value"] == "8"), "{}", asked[3].1);
+    let metrics: Vec<&Value> = asked.iter().filter_map(|(_, b)| b["metrics"].as_array()).flatten().collect();
+    let sent: Vec<(u64, u64)> = metrics
+        .iter()
+        .filter(|m| m["key"] == "loss")
+        .map(|m| (m["step"].as_u64().unwrap(), m["value"].as_f64().unwrap().to_bits()))
+        .collect();
+    assert_eq!(sent, losses(&told));
+    assert!(metrics.iter().any(|m| m["key"] == "accuracy") && metrics.iter().all(|m| m["timestamp"].as_u64() > Some(1_600_000_000_000)));
+    assert_eq!(asked.last().unwrap().1["status"], "FINISHED");
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    fails(&["train", "points", "--device", "interp", "--mlflow", &format!("http://{nobody}")], 1, "tracking server");
 }
 
 #[test]

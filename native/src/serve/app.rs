@@ -2,13 +2,14 @@
 
 use super::server::Server;
 use super::socket;
+use super::{operator, policy};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{Html, IntoResponse, Json, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use hyper_util::rt::TokioIo;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -33,12 +34,15 @@ pub fn routes(server: Arc<Server>, site: &Path) -> Router {
         .allow_origin(AllowOrigin::predicate(allowed(server.clone())));
     let header =
         |name: header::HeaderName, value: &'static str| SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value));
-    let framing = framing(&server);
+    let listed: Vec<&str> = server.origins.listed().collect();
+    let policy = policy::of(site, &listed);
     let router = Router::new()
         .route("/api/server", get(describe))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
+        .route("/api/sessions", get(operator::list))
+        .route("/api/sessions/{id}/{verb}", post(operator::act))
         .route("/ws", get(upgrade));
     let router = if site.join("index.html").is_file() {
         router.fallback_service(ServeDir::new(site))
@@ -52,16 +56,8 @@ pub fn routes(server: Arc<Server>, site: &Path) -> Router {
         .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header(header::CACHE_CONTROL, "no-cache"))
         .layer(header(header::REFERRER_POLICY, "no-referrer"))
-        .layer(SetResponseHeaderLayer::if_not_present(header::CONTENT_SECURITY_POLICY, framing))
+        .layer(SetResponseHeaderLayer::if_not_present(header::CONTENT_SECURITY_POLICY, policy))
         .with_state(server)
-}
-
-/// Who may show the page within theirs: whose pages may connect, too.
-fn framing(server: &Server) -> HeaderValue {
-    let mut text = "frame-ancestors 'self' http://localhost:* http://127.0.0.1:*".to_string();
-    server.origins.listed().for_each(|o| text += &format!(" {o}"));
-    text += "; object-src 'none'; base-uri 'self'";
-    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("frame-ancestors 'self'"))
 }
 
 fn missing(site: &Path) -> String {
@@ -93,7 +89,7 @@ async fn describe(State(server): State<Arc<Server>>) -> Json<serde_json::Value> 
         "server": "aludel",
         "version": env!("CARGO_PKG_VERSION"),
         "protocol": aludel_protocol::remote::REMOTE_VERSION,
-        "token": server.needs_token(),
+        "token": server.secret.is_needed(),
         "socket": "/ws",
     }))
 }
@@ -107,12 +103,33 @@ async fn ready(State(server): State<Arc<Server>>) -> (StatusCode, String) {
     }
 }
 
-/// With a token, only for those who have it: `Authorization: Bearer TOKEN`.
-async fn metrics(State(server): State<Arc<Server>>, headers: HeaderMap) -> Response {
-    let bearer = headers.get(header::AUTHORIZATION).and_then(|h| h.to_str().ok()).and_then(|h| h.strip_prefix("Bearer "));
-    if !server.admits(bearer) {
-        server.refused("token");
-        return (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], "a token is needed\n").into_response();
+/// The secret of a request: `Authorization: Bearer TOKEN`.
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::AUTHORIZATION).and_then(|h| h.to_str().ok()).and_then(|h| h.strip_prefix("Bearer "))
+}
+
+/// Who has not the secret that is asked for; a wrong one is answered late.
+pub async fn stranger(server: &Arc<Server>, client: SocketAddr, token: Option<&str>) -> Response {
+    server.refused("token");
+    if token.is_some() {
+        // Its place is taken until then, also where the client does not wait.
+        let Ok(place) = server.connect(client.ip()) else { return StatusCode::TOO_MANY_REQUESTS.into_response() };
+        let wait = server.secret.penalty(client.ip());
+        let held = tokio::spawn(async move {
+            tokio::time::sleep(wait).await;
+            drop(place);
+        });
+        // It neither panics nor is ended.
+        let _ = held.await;
+    }
+    (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], "a token is needed\n").into_response()
+}
+
+/// With a token, only for those who have it.
+async fn metrics(State(server): State<Arc<Server>>, ConnectInfo(client): ConnectInfo<SocketAddr>, headers: HeaderMap) -> Response {
+    let token = bearer(&headers);
+    if !server.secret.admits(token) {
+        return stranger(&server, client, token).await;
     }
     match server.metrics.text(&server) {
         Ok(text) => ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response(),

@@ -1,10 +1,13 @@
 //! Arguments of `aludel serve`, and what is asked of them before anything starts.
 
+use super::memory::{self, Roster};
 use super::process::Terms;
+use super::secret;
 use aludel::{Error, Result};
 use aludel_protocol::remote;
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How logs are written to standard error.
@@ -17,15 +20,19 @@ pub enum LogFormat {
 /// Arguments of `aludel serve`.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Args {
-    /// The address to listen on. Any other than this machine's own needs a token.
+    /// The address to listen on.
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS")]
     pub bind: IpAddr,
     /// The port to listen on; 0 for any that is free.
     #[arg(long, default_value_t = 7878)]
     pub port: u16,
-    /// The secret that clients must know. In the environment other users of this machine cannot read it.
+    /// The secret that clients must know; a random one otherwise, which the printed address carries. In the environment other users of
+    /// this machine cannot read it.
     #[arg(long, env = "ALUDEL_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
+    /// Let in whoever reaches the server: every user of this machine, and every page that one of its ports serves.
+    #[arg(long)]
+    pub no_token: bool,
     /// A page's origin that may connect, such as https://aludel.example; may be repeated. The server's own page and pages of this machine
     /// always may.
     #[arg(long, value_name = "ORIGIN")]
@@ -74,6 +81,9 @@ pub struct LimitArgs {
     /// MiB of everything that a step computes.
     #[arg(long, default_value_t = 16384, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     pub max_memory: u64,
+    /// MiB of memory of all sessions together; three quarters of the machine's where this is not given.
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(64..=1 << 30))]
+    pub max_total_memory: Option<u64>,
     /// Billions of floating-point operations of one step: those that could never end are refused before they begin.
     #[arg(long, default_value_t = 20_000, value_name = "GFLOP", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub max_step: u64,
@@ -149,42 +159,31 @@ impl Args {
     }
 
     /// What every session's worker gets: what a step may take, its tensors as they came, as words and on the device, and room for the
-    /// compiler; no more than the machine has.
-    pub fn terms(&self) -> Terms {
+    /// compiler; no more than all may have together.
+    pub fn terms(&self, scratch: &Path) -> Terms {
         let bounds = self.limits.bounds();
         let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
         // Reserved, not used: the stack of the compiler's passes, and the arenas that the allocator keeps for threads.
         let reserved = (3 << 30) + threads * (128 << 20);
         let asked = bounds.memory_bytes.saturating_add(bounds.wire.tensor_bytes.saturating_mul(4));
-        let memory = asked.min(physical_memory().unwrap_or(u64::MAX)).saturating_add(reserved);
+        let machine = memory::of_machine().unwrap_or(u64::MAX);
+        let budget = self.limits.max_total_memory.map_or(machine / 4 * 3, |mib| mib << 20);
+        let memory = asked.min(budget).saturating_add(reserved);
         let message = bounds.wire.tensor_bytes.saturating_add(bounds.wire.message_bytes).saturating_add(64 << 20);
-        Terms { memory, message, unconfined: self.no_sandbox }
+        Terms { memory, message, unconfined: self.no_sandbox, scratch: scratch.to_path_buf(), roster: Arc::new(Roster::new(budget)) }
     }
 
     /// Errors when the server would be open to strangers, or an argument makes no sense.
     pub fn check(&self) -> Result<()> {
-        match self.token.as_deref() {
-            Some(t) if t.len() < MIN_TOKEN => Err(Error::invalid(
-                "the token",
-                format!("has {} characters; it must not be guessed", t.len()),
-                format!("give at least {MIN_TOKEN}, such as the output of `openssl rand -hex 16`"),
-            )),
-            None if !self.bind.is_loopback() => Err(Error::invalid(
-                format!("--bind {}", self.bind),
+        match &self.token {
+            Some(_) if self.no_token => Err(Error::invalid("--no-token", "and a token contradict each other", "give one of them")),
+            Some(token) => secret::check(token),
+            None if self.no_token && !self.bind.is_loopback() => Err(Error::invalid(
+                format!("--bind {} --no-token", self.bind),
                 "anyone who reaches this address could use this machine",
-                "set ALUDEL_TOKEN (or --token) to a secret that clients must know",
+                "leave --no-token out, or set ALUDEL_TOKEN (or --token) to a secret that clients must know",
             )),
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 }
-
-/// Bytes of memory of this machine, as Linux tells it.
-fn physical_memory() -> Option<u64> {
-    let told = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = told.lines().find_map(|l| l.strip_prefix("MemTotal:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
-}
-
-/// Shorter secrets can be tried out.
-const MIN_TOKEN: usize = 12;

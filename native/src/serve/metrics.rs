@@ -1,6 +1,7 @@
 //! What `/metrics` tells, in Prometheus' text format.
 
 use super::server::Server;
+use super::session::lock;
 use aludel_protocol::Pane;
 use prometheus::{Encoder, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder};
 
@@ -21,6 +22,9 @@ pub struct Metrics {
     unsaved: IntGauge,
     /// Workers that ended while their session wanted them.
     pub workers_lost: IntCounter,
+    workers_memory: IntGauge,
+    workers_memory_limit: IntGauge,
+    working: IntGaugeVec,
     messages: IntGauge,
     pub connections: IntGauge,
     pub connections_accepted: IntCounter,
@@ -80,6 +84,9 @@ impl Metrics {
             saves_failed: counter("aludel_saves_failed_total", "Attempts to save a session that failed.")?,
             unsaved: gauge("aludel_unsaved_sessions", "Sessions that could not be saved when that was tried last.")?,
             workers_lost: counter("aludel_workers_lost_total", "Workers that ended while their session wanted them.")?,
+            workers_memory: gauge("aludel_workers_memory_bytes", "Memory of all sessions' processes.")?,
+            workers_memory_limit: gauge("aludel_workers_memory_limit_bytes", "What they may have together.")?,
+            working: gauges("aludel_device_working", "1 where sessions can use the device, 0 where it hangs or fails.", &["device"])?,
             messages: gauge("aludel_messages_bytes", "Memory of large messages that are on their way.")?,
             connections: gauge("aludel_connections", "Open WebSocket connections.")?,
             connections_accepted: counter("aludel_connections_accepted_total", "Network connections accepted.")?,
@@ -101,6 +108,7 @@ impl Metrics {
     pub fn text(&self, server: &Server) -> Result<String, String> {
         for (offer, (in_use, peak)) in server.offers.iter().zip(server.memory()) {
             let labels = [offer.device.id.as_str()];
+            self.working.with_label_values(&labels).set(lock(&offer.trouble).is_none().into());
             self.memory.with_label_values(&labels).set(in_use as i64);
             let most = self.memory_peak.with_label_values(&labels);
             most.set(most.get().max(peak as i64));
@@ -110,6 +118,8 @@ impl Metrics {
         self.sessions.with_label_values(&["paused"]).set(paused as i64);
         self.ready.set(server.troubles().is_empty().into());
         self.unsaved.set(server.unsaved() as i64);
+        self.workers_memory.set(i64::try_from(server.roster().taken()).unwrap_or(i64::MAX));
+        self.workers_memory_limit.set(i64::try_from(server.roster().budget()).unwrap_or(i64::MAX));
         self.messages.set(server.budget.taken() as i64);
         self.gpu.read();
         let mut text = Vec::new();

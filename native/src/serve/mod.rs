@@ -19,7 +19,7 @@
 //! *What a client can reach.* Frames are bounded before they are gathered ([`gate`]), messages before they are parsed, graphs before they
 //! are verified, and every index and size before it is used ([`worker::job`]); what a step costs is bounded before it runs. A client's
 //! text reaches a compiler only as a verified graph printed by our own printer, with names made harmless. Pages of strangers are kept out
-//! by their origin ([`origin`]), other machines by the token.
+//! by their origin ([`origin`]), everybody who was not told it by the token ([`secret`]).
 //!
 //! *The end.* On SIGINT or SIGTERM nobody is accepted any more, every session is brought to the disk ([`store`]), and the next start takes
 //! them up under their keys. They are saved now and then as well, for the case that the server is killed.
@@ -28,11 +28,18 @@ mod app;
 mod args;
 mod budget;
 mod gate;
+mod health;
 mod limits;
 mod listen;
+mod memory;
 mod metrics;
+pub mod operator;
 mod origin;
+mod places;
+mod policy;
 mod process;
+mod scratch;
+mod secret;
 mod server;
 mod session;
 mod socket;
@@ -49,7 +56,10 @@ use aludel::{Error, Result};
 use aludel_protocol::remote::ServerDevice;
 use metrics::Metrics;
 use origin::Origins;
+use scratch::Scratch;
+use secret::Secret;
 use server::{Server, Slot};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use store::Entry;
@@ -62,7 +72,8 @@ const MOST_GPUS: usize = 32;
 /// Serves until it is interrupted.
 pub fn run(args: &Args, output: &Output) -> Result<()> {
     args.check()?;
-    let origins = Origins::new(&args.allow_origin, args.token.is_some())?;
+    // Asked for under any name where a person gave a secret for that, or an address that others reach.
+    let origins = Origins::new(&args.allow_origin, args.token.is_some() || !args.bind.is_loopback())?;
     let metrics = Arc::new(Metrics::new().map_err(|e| Error::invalid("metrics", e.to_string(), "report this"))?);
     // Each connection takes a file descriptor.
     if let Err(e) = rlimit::increase_nofile_limit(args.limits.max_connections as u64 + 512) {
@@ -75,10 +86,15 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
         .enable_all()
         .build()
         .map_err(|e| Error::device(format!("no threads for the network: {e}"), "end other programs"))?;
-    let server = Arc::new(Server::new(args, origins, devices, metrics));
+    let secrets = (Secret::of(args)?, operator::secret()?);
+    let failed =
+        |e: std::io::Error| Error::device(format!("no directory for temporary files: {e}"), "set TMPDIR to one that can be written");
+    let scratch = Scratch::new().map_err(failed)?;
+    let server = Arc::new(Server::new(args, args.terms(scratch.path()), secrets, origins, devices, metrics));
     let ended = runtime.block_on(serve(args, output, server));
     // Drops what is still there: workers end with their sessions' tasks.
     runtime.shutdown_timeout(Duration::from_secs(1));
+    drop(scratch);
     ended
 }
 
@@ -123,7 +139,7 @@ fn devices(args: &Args) -> Result<Vec<ServerDevice>> {
 }
 
 async fn serve(args: &Args, output: &Output, server: Arc<Server>) -> Result<()> {
-    let address = std::net::SocketAddr::new(args.bind, args.port);
+    let address = SocketAddr::new(args.bind, args.port);
     let listener = tokio::net::TcpListener::bind(address).await.map_err(|e| {
         Error::invalid(format!("the address {address}"), e.to_string(), "end the program that listens there, or choose another with --port")
     })?;
@@ -132,13 +148,18 @@ async fn serve(args: &Args, output: &Output, server: Arc<Server>) -> Result<()> 
         tracing::warn!(site = %args.site.display(), "the page is not built; the devices are served all the same");
     }
     let mut signals = Signals::listen()?;
+    let _note = operator::Note::leave(&server.operator, address.port());
     let earlier = earlier(&server);
     let listening = tokio::spawn(listen::serve(listener, app::routes(server.clone(), &args.site), server.clone()));
-    output.line(format!("The playground is at http://{address} (Ctrl-C ends it)"));
-    output.event("listening", serde_json::json!({ "address": address.to_string(), "token": server.needs_token() }));
+    // An address that means all of them is none to open.
+    let ip = if address.ip().is_unspecified() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { address.ip() };
+    let url = format!("http://{}/{}", SocketAddr::new(ip, address.port()), server.secret.fragment());
+    output.line(format!("The playground is at {url} (Ctrl-C ends it)"));
+    output.event("listening", serde_json::json!({ "address": address.to_string(), "url": url, "token": server.secret.is_needed() }));
     let background = [
         tokio::spawn(restore(server.clone(), earlier)),
         tokio::spawn(sweep(server.clone())),
+        tokio::spawn(server.roster().watch()),
         tokio::spawn(save_now_and_then(args.save_every, server.clone())),
     ];
     signals.wait().await;

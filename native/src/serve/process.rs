@@ -1,35 +1,53 @@
 //! A session's worker process, as the server holds it: started on demand, stopped and continued with its turns, killed with its C
 //! compilers when nobody wants it any more. See [`super::worker`] for what runs in it.
 
+use super::memory::{Listed, Roster, Verdict};
+use super::operator::VARIABLE;
+use super::scratch;
 use super::worker::Probe;
 use super::worker::wire::{self, HEAD, Order, PIECE, Report};
 use aludel::{Error, Result};
 use std::ffi::OsString;
 use std::io;
+use std::net::IpAddr;
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
-use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc;
 
 /// What every worker gets.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Terms {
-    /// Bytes of address space; none for GPUs, whose drivers reserve more than there is.
+    /// Bytes of address space; where a GPU's driver reserves more of that than there is, of what can be written.
     pub memory: u64,
     /// Bytes of a message of a worker.
     pub message: u64,
     /// Without a sandbox, where a person asked for that.
     pub unconfined: bool,
+    /// Where workers have their directories for temporary files.
+    pub scratch: PathBuf,
+    /// All of them.
+    pub roster: Arc<Roster>,
 }
 
+/// Where CUDA's driver keeps what it compiles; by default below the home directory, which is out of a worker's reach.
+#[cfg(feature = "cuda")]
+const DRIVER_CACHE: &str = "CUDA_CACHE_PATH";
+
 pub struct Process {
-    child: Child,
+    /// There until this is dropped.
+    child: Option<Child>,
     orders: ChildStdin,
     reports: mpsc::Receiver<io::Result<Report>>,
-    /// For what its compilers write meanwhile.
-    _scratch: TempDir,
+    /// On the roster while its number is its own.
+    listed: Option<Listed>,
+    /// Why it was ended, where the server decided that.
+    verdict: Verdict,
+    /// For what its compilers write meanwhile; removed after them.
+    scratch: PathBuf,
     stopped: bool,
 }
 
@@ -42,19 +60,21 @@ fn program() -> OsString {
 }
 
 impl Process {
-    /// Starts a worker for a device.
-    pub fn start(device: &str, terms: &Terms) -> io::Result<Process> {
-        let scratch = tempfile::Builder::new().prefix("aludel-worker-").tempdir()?;
+    /// Starts a worker for a client's session on a device.
+    pub fn start(device: &str, client: IpAddr, terms: &Terms) -> io::Result<Process> {
+        let scratch = tempfile::Builder::new().prefix("worker-").tempdir_in(&terms.scratch)?;
         let mut command = Command::new(program());
         command.args(["worker", "--device", device]);
-        if !device.starts_with("cuda") {
-            command.args(["--memory", &terms.memory.to_string()]);
+        command.args(["--memory", &terms.memory.to_string()]);
+        #[cfg(feature = "cuda")]
+        if let (true, None, Some(cache)) = (device.starts_with("cuda"), std::env::var_os(DRIVER_CACHE), aludel_runtime::cache_directory()) {
+            command.env(DRIVER_CACHE, cache.join("driver"));
         }
         if terms.unconfined {
             command.arg("--unconfined");
         }
         // The server's secret is none of its business.
-        command.env_remove("ALUDEL_TOKEN").env("TMPDIR", scratch.path());
+        command.env_remove("ALUDEL_TOKEN").env_remove(VARIABLE).env("TMPDIR", scratch.path());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         // A group of its own, so that its compilers go with it, and no Ctrl-C of a terminal reaches it.
         #[cfg(unix)]
@@ -65,7 +85,9 @@ impl Process {
         let output = child.stdout.take().ok_or_else(missing)?;
         let (sender, reports) = mpsc::channel(1);
         tokio::spawn(read(output, sender, terms.message));
-        Ok(Process { child, orders, reports, _scratch: scratch, stopped: false })
+        let verdict = Verdict::default();
+        let listed = child.id().map(|id| terms.roster.list(id, client, verdict.clone()));
+        Ok(Process { child: Some(child), listed, verdict, orders, reports, scratch: scratch.keep(), stopped: false })
     }
 
     /// Asks for something. An error means that the worker is gone; [`Process::receive`] says why.
@@ -90,10 +112,13 @@ impl Process {
         // What it was doing is decided; its compilers go before its number is free.
         #[cfg(unix)]
         self.signal(nix::sys::signal::Signal::SIGKILL);
-        match tokio::time::timeout(Duration::from_secs(2), self.child.wait()).await {
+        drop(self.listed.take());
+        let Some(child) = &mut self.child else { return "its worker is gone".into() };
+        let ended = match tokio::time::timeout(Duration::from_secs(2), child.wait()).await {
             Ok(Ok(status)) => describe(status),
             _ => "its worker no longer answers".into(),
-        }
+        };
+        self.verdict.get().cloned().unwrap_or(ended)
     }
 
     /// Stops it wherever it is, or lets it go on.
@@ -108,7 +133,7 @@ impl Process {
     #[cfg(unix)]
     fn signal(&self, signal: nix::sys::signal::Signal) {
         // Its number is its own until it was waited for.
-        if let Some(id) = self.child.id().and_then(|id| i32::try_from(id).ok()) {
+        if let Some(id) = self.child.as_ref().and_then(Child::id).and_then(|id| i32::try_from(id).ok()) {
             // Gone already.
             let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(id), signal);
         }
@@ -119,8 +144,20 @@ impl Drop for Process {
     fn drop(&mut self) {
         #[cfg(unix)]
         self.signal(nix::sys::signal::Signal::SIGKILL);
+        drop(self.listed.take());
+        let (child, scratch) = (self.child.take(), std::mem::take(&mut self.scratch));
+        // Where the server ends, its own directory goes with all that are in it.
+        if let (Ok(runtime), Some(mut child)) = (tokio::runtime::Handle::try_current(), child) {
+            runtime.spawn(async move {
+                let _ = tokio::time::timeout(LEAVING, child.wait()).await;
+                scratch::remove(scratch).await;
+            });
+        }
     }
 }
+
+/// A worker that was killed is gone in this time, unless a driver holds it.
+const LEAVING: Duration = Duration::from_secs(10);
 
 fn describe(status: ExitStatus) -> String {
     #[cfg(unix)]
@@ -164,10 +201,37 @@ async fn next(output: &mut ChildStdout, most: u64) -> io::Result<Report> {
     if length > PIECE { tokio::task::block_in_place(|| wire::message(&body, sum)) } else { wire::message(&body, sum) }
 }
 
+/// Has a process of its own take a small step on a device; says what is wrong where it cannot.
+pub async fn examine(device: &str, patience: Duration) -> std::result::Result<(), String> {
+    let mut command = Command::new(program());
+    command.args(["--json", "worker", "--probe", "--step", "--device", device]);
+    command.env_remove("ALUDEL_TOKEN").env_remove(VARIABLE).stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    command.process_group(0);
+    let child = command.spawn().map_err(|e| e.to_string())?;
+    let id = child.id();
+    match tokio::time::timeout(patience, child.wait_with_output()).await {
+        Ok(Ok(output)) if output.status.success() => Ok(()),
+        Ok(Ok(output)) => {
+            let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+            Err(told["message"].as_str().map_or_else(|| describe(output.status), str::to_string))
+        }
+        Ok(Err(e)) => Err(e.to_string()),
+        Err(_) => {
+            // Its compilers, too. It was not waited for, so its number is its own.
+            #[cfg(unix)]
+            if let Some(id) = id.and_then(|id| i32::try_from(id).ok()) {
+                let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(id), nix::sys::signal::Signal::SIGKILL);
+            }
+            Err(format!("a small step takes longer than {} s: it hangs", patience.as_secs()))
+        }
+    }
+}
+
 /// Asks what a device is, in a process of its own: drivers stay out of the server.
 pub fn probe(device: &str) -> Result<Probe> {
     let mut command = std::process::Command::new(program());
-    command.args(["--json", "worker", "--probe", "--device", device]).env_remove("ALUDEL_TOKEN").stdin(Stdio::null());
+    command.args(["--json", "worker", "--probe", "--device", device]).env_remove("ALUDEL_TOKEN").env_remove(VARIABLE).stdin(Stdio::null());
     let output = command.output().map_err(|e| Error::device(format!("no process for {device}: {e}"), "end other programs"))?;
     if output.status.success() {
         return serde_json::from_slice(&output.stdout).map_err(|e| Error::device(format!("{device}: {e}"), "report this"));

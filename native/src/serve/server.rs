@@ -2,9 +2,13 @@
 
 use super::args::{Args, Bounds};
 use super::budget::{Budget, Share};
+use super::memory::Roster;
 use super::metrics::{Metrics, pane_label};
+use super::operator::Row;
 use super::origin::Origins;
+use super::places::Places;
 use super::process::{Process, Terms};
+use super::secret::{self, Secret};
 use super::session::{Session, lock};
 use super::store::{self, Entry, Saved};
 use super::training::{Command, Context, Gone, Snapshot, Training};
@@ -16,14 +20,11 @@ use aludel_protocol::remote::{Job, Refusal, ServerDevice, ServerMessage, Session
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
-use subtle::ConstantTimeEq;
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
-/// So many graphs are compiled at once, and of one client fewer: who sends graphs that take long waits for themselves.
-const COMPILERS: usize = 4;
-const CLIENT_COMPILERS: usize = 2;
 /// A session that is asked for its state to be saved answers in this time, or is saved later.
 const SAVING: Duration = Duration::from_secs(20);
 
@@ -32,8 +33,10 @@ pub struct Offer {
     pub device: ServerDevice,
     turns: Arc<Turns>,
     context: Arc<Context>,
-    /// Why no worker could use it of late.
-    trouble: Mutex<Option<String>>,
+    /// Why no worker can use it.
+    pub trouble: Mutex<Option<String>>,
+    /// It is being looked into.
+    pub suspected: AtomicBool,
 }
 
 pub struct Server {
@@ -45,12 +48,13 @@ pub struct Server {
     pub budget: Budget,
     terms: Terms,
     logdir: Option<PathBuf>,
-    token: Option<String>,
+    pub secret: Secret,
+    /// The operator's.
+    pub operator: String,
     sessions: Mutex<HashMap<String, Arc<Session>>>,
     /// Sessions that exist or are being made, and connections, by client.
     counts: Arc<Counts>,
-    compilers: Arc<Semaphore>,
-    client_compilers: Mutex<HashMap<IpAddr, Arc<Semaphore>>>,
+    compilers: Arc<Places>,
     /// What is one client's of the budget, while it has connections.
     client_budgets: Mutex<HashMap<IpAddr, Weak<Budget>>>,
     /// Sessions of an earlier run are restored.
@@ -134,7 +138,14 @@ struct Ready {
 }
 
 impl Server {
-    pub fn new(args: &Args, origins: Origins, devices: Vec<ServerDevice>, metrics: Arc<Metrics>) -> Server {
+    pub fn new(
+        args: &Args,
+        terms: Terms,
+        (secret, operator): (Secret, String),
+        origins: Origins,
+        devices: Vec<ServerDevice>,
+        metrics: Arc<Metrics>,
+    ) -> Server {
         let bounds = args.limits.bounds();
         let budget = Budget::new(bounds.messages_bytes);
         let offer = |device: ServerDevice| {
@@ -145,21 +156,21 @@ impl Server {
                 most_steps: bounds.wire.steps,
                 step: bounds.step,
             });
-            Offer { device, turns: Arc::default(), context, trouble: Mutex::default() }
+            Offer { device, turns: Arc::default(), context, trouble: Mutex::default(), suspected: AtomicBool::new(false) }
         };
         Server {
             bounds,
             origins,
             offers: devices.into_iter().map(offer).collect(),
             budget,
-            terms: args.terms(),
+            terms,
             logdir: args.logdir.clone(),
             metrics,
-            token: args.token.clone(),
+            secret,
+            operator,
             sessions: Mutex::default(),
             counts: Arc::default(),
-            compilers: Arc::new(Semaphore::new(COMPILERS)),
-            client_compilers: Mutex::default(),
+            compilers: Arc::default(),
             client_budgets: Mutex::default(),
             ready: watch::Sender::new(false),
             state_dir: args.state_dir.clone(),
@@ -168,33 +179,14 @@ impl Server {
         }
     }
 
-    pub fn needs_token(&self) -> bool {
-        self.token.is_some()
-    }
-
-    /// Whether a client may use the server; takes as long for a wrong token as for the right one.
-    pub fn admits(&self, token: Option<&str>) -> bool {
-        match (&self.token, token) {
-            (None, _) => true,
-            (Some(want), Some(given)) => bool::from(want.as_bytes().ct_eq(given.as_bytes())),
-            (Some(_), None) => false,
-        }
-    }
-
-    /// What keeps the server from being what it should be; empty where all is well.
-    pub fn troubles(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        if !*self.ready.borrow() {
-            all.push("sessions of an earlier run are being taken up".into());
-        }
-        for offer in &self.offers {
-            all.extend(lock(&offer.trouble).iter().map(|t| format!("{}: {t}", offer.device.id)));
-        }
-        let unsaved = self.unsaved();
-        if unsaved > 0 {
-            all.push(format!("{unsaved} sessions cannot be saved"));
-        }
-        all
+    /// Which places are all taken.
+    pub fn taken_places(&self) -> Vec<String> {
+        let taken = |held: &Mutex<HashMap<IpAddr, usize>>| lock(held).values().sum::<usize>();
+        let lots = [
+            (taken(&self.counts.sessions), self.bounds.all_sessions, "places for sessions"),
+            (taken(&self.counts.connections), self.bounds.connections, "places for connections"),
+        ];
+        lots.iter().filter(|(taken, all, _)| taken >= all).map(|(_, all, what)| format!("all {all} {what} are taken")).collect()
     }
 
     /// How many sessions could not be saved when that was tried last.
@@ -211,6 +203,11 @@ impl Server {
             all[session.device].1 += memory.peak;
         }
         all
+    }
+
+    /// Whether sessions of an earlier run are restored.
+    pub fn is_restored(&self) -> bool {
+        *self.ready.borrow()
     }
 
     pub fn set_ready(&self) {
@@ -272,6 +269,32 @@ impl Server {
             tracing::info!(name = %session.name, "a session that nobody listens to ends");
             self.end(&session);
         }
+    }
+
+    pub fn sessions(&self) -> Vec<Arc<Session>> {
+        lock(&self.sessions).values().cloned().collect()
+    }
+
+    /// The sessions for the operator, those of a client together.
+    pub fn rows(&self) -> Vec<Row> {
+        let mut rows: Vec<Row> = self
+            .sessions()
+            .iter()
+            .map(|s| Row {
+                id: secret::digest(&s.key.0),
+                name: s.name.clone(),
+                client: s.client,
+                device: self.offers[s.device].device.id.clone(),
+                pane: pane_label(s.pane).into(),
+                step: s.step(),
+                running: s.is_running(),
+                attended: s.is_attended(),
+                memory: s.memory().in_use,
+                unsaved: s.is_unsaved(),
+            })
+            .collect();
+        rows.sort_by(|a, b| (a.client, &a.id).cmp(&(b.client, &b.id)));
+        rows
     }
 
     /// How many sessions train and how many pause.
@@ -382,6 +405,7 @@ impl Server {
             while let Gone::Died(why) = training.serve(&mut asked).await {
                 tracing::error!(name = %session.name, why, "a session's worker is gone");
                 server.metrics.workers_lost.inc();
+                server.suspect(session.device);
                 match server.revive(&session).await {
                     Ok(again) => {
                         training = again;
@@ -402,7 +426,7 @@ impl Server {
     }
 
     /// A new worker for a session, from what was saved last.
-    async fn revive(&self, session: &Arc<Session>) -> Result<Training, String> {
+    async fn revive(self: &Arc<Self>, session: &Arc<Session>) -> Result<Training, String> {
         let dir = self.state_dir.as_ref().ok_or("its state was not saved")?;
         let devices = self.device_ids();
         let saved = tokio::task::block_in_place(|| Entry::of(dir, &session.key).and_then(|e| e.read(&devices)));
@@ -424,35 +448,38 @@ impl Server {
         })
     }
 
-    fn client_compilers(&self, client: IpAddr) -> Arc<Semaphore> {
-        let mut all = lock(&self.client_compilers);
-        all.retain(|_, s| Arc::strong_count(s) > 1);
-        all.entry(share_of(client)).or_insert_with(|| Arc::new(Semaphore::new(CLIENT_COMPILERS))).clone()
+    /// The workers there are, and their memory.
+    pub fn roster(&self) -> Arc<Roster> {
+        self.terms.roster.clone()
     }
 
     /// Starts a worker and has it compile a job. When that takes too long, or nobody waits any more, the worker and its compilers are killed
     /// and their place is free.
-    async fn begin(&self, job: Job, client: IpAddr) -> Result<Ready, Refusal> {
+    async fn begin(self: &Arc<Self>, job: Job, client: IpAddr) -> Result<Ready, Refusal> {
         let device = job.device;
         let Some(offer) = self.offers.get(device as usize) else {
             return Err(Refusal::NoDevice { device });
         };
         let limit = self.bounds.wire.compile_seconds;
         let patience = Duration::from_secs(limit);
-        let own = self.client_compilers(client);
-        let permits =
-            async { Ok::<_, tokio::sync::AcquireError>((own.acquire_owned().await?, self.compilers.clone().acquire_owned().await?)) };
         // As long as those who compile now may take, and a little.
-        let _permits = match tokio::time::timeout(patience + Duration::from_secs(5), permits).await {
-            Ok(Ok(permits)) => permits,
+        let _place = match tokio::time::timeout(patience + Duration::from_secs(5), self.compilers.wait(client)).await {
+            Ok(Ok(place)) => place,
             _ => return Err(Refusal::Busy { message: "other graphs are being compiled; try again".into() }),
         };
+        if self.terms.roster.is_full() {
+            let budget = self.terms.roster.budget() >> 20;
+            return Err(Refusal::Busy {
+                message: format!("the memory for all sessions together, {budget} MiB, is taken; try again later"),
+            });
+        }
         let start = Instant::now();
         let trouble = |e: std::io::Error| {
             *lock(&offer.trouble) = Some(e.to_string());
+            self.suspect(device as usize);
             Refusal::Busy { message: format!("no process for a session: {e}") }
         };
-        let mut process = Process::start(&offer.device.id, &self.terms).map_err(trouble)?;
+        let mut process = Process::start(&offer.device.id, client, &self.terms).map_err(trouble)?;
         let order = Order::Begin { job: Box::new(job), bounds: self.bounds };
         let begin = async {
             // Its end says more than that it does not listen.
@@ -466,9 +493,13 @@ impl Server {
             Ok(Err(why)) => {
                 tracing::error!(why, "a worker is gone before its session began");
                 self.metrics.workers_lost.inc();
+                self.suspect(device as usize);
                 return Err(Refusal::Compile { message: format!("this graph was not compiled: {why}") });
             }
-            Err(_) => return Err(Refusal::Limit { what: "seconds to compile".into(), value: limit + 1, limit }),
+            Err(_) => {
+                self.suspect(device as usize);
+                return Err(Refusal::Limit { what: "seconds to compile".into(), value: limit + 1, limit });
+            }
         };
         *lock(&offer.trouble) = None;
         let took = start.elapsed();
@@ -539,7 +570,5 @@ impl Server {
 
 /// 128 random bits from the system.
 fn new_key() -> Result<SessionKey, Refusal> {
-    let mut bytes = [0u8; 16];
-    getrandom::fill(&mut bytes).map_err(|e| Refusal::Busy { message: format!("no random numbers: {e}") })?;
-    Ok(SessionKey(bytes.iter().map(|b| format!("{b:02x}")).collect()))
+    secret::random().map(SessionKey).map_err(|e| Refusal::Busy { message: e.to_string() })
 }

@@ -300,6 +300,11 @@ impl Session {
         !std::mem::replace(&mut lock(&self.log).inspecting, true)
     }
 
+    /// Somebody listens.
+    pub fn is_attended(&self) -> bool {
+        lock(&self.log).listener.is_some()
+    }
+
     pub fn is_running(&self) -> bool {
         lock(&self.log).running
     }

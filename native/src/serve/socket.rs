@@ -208,7 +208,10 @@ impl Connection {
         if version != REMOTE_VERSION {
             return Err(Some(Refusal::Version { server: REMOTE_VERSION }));
         }
-        if !self.server.admits(token.as_deref()) {
+        if !self.server.secret.admits(token.as_deref()) {
+            if token.is_some() {
+                tokio::time::sleep(self.server.secret.penalty(self.client)).await;
+            }
             return Err(Some(Refusal::Token));
         }
         let mut resumed = None;

@@ -7,6 +7,7 @@
 use super::budget::Budget;
 use super::metrics::{Metrics, pane_label};
 use super::process::Process;
+use super::secret::digest;
 use super::session::Session;
 use super::turns::{Place, Turn};
 use super::worker::wire::{Begun, Memory, Order, Report, Trained};
@@ -38,6 +39,8 @@ pub enum Command {
         steps: Option<u64>,
     },
     Pause,
+    /// Pauses, and says why.
+    Halt(String),
     Fetch,
     Inspect,
     /// The session as it is now, to be saved.
@@ -116,12 +119,10 @@ impl Training {
         self
     }
 
-    /// Writes losses and speed for TensorBoard. The directory is named by the session's name and the beginning of its key, of which it
-    /// gives nothing useful away.
+    /// Writes losses and speed for TensorBoard, in a directory named by the session's name and the digest of its key.
     pub fn log_to(&mut self, logdir: &Path) {
         let name: String = self.session.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        let key: String = self.session.key.0.chars().take(8).collect();
-        match EventFile::create(&logdir.join(format!("{name}-{key}"))) {
+        match EventFile::create(&logdir.join(format!("{name}-{}", digest(&self.session.key.0)))) {
             Ok(file) => self.events = Some(file),
             Err(e) => tracing::warn!(error = %e, "no event file for a session"),
         }
@@ -163,6 +164,8 @@ impl Training {
             };
             let outcome = tokio::select! {
                 () = session.cancelled() => Err(Gone::Cancelled),
+                // It was asked for nothing: it has ended.
+                report = self.process.receive() => Err(Gone::Died(report.err().unwrap_or_else(|| UNASKED.into()))),
                 command = inbox.recv() => match command {
                     Some(command) => self.answer(command).await,
                     None => Err(Gone::Cancelled),
@@ -186,6 +189,7 @@ impl Training {
         match command {
             Command::Run { steps } => self.run(steps),
             Command::Pause => self.set_running(false),
+            Command::Halt(why) => self.fail(why),
             Command::Fetch => self.fetch().await?,
             Command::Inspect => match self.ask(&Order::Inspect).await? {
                 Report::Inspected(inspection) => self.session.post(ServerMessage::Inspected(inspection)),
@@ -376,6 +380,8 @@ impl Drop for Training {
         self.session.set_memory(Memory::default());
     }
 }
+
+const UNASKED: &str = "its worker answered what it was not asked";
 
 fn nonsense() -> Gone {
     Gone::Died("its worker answered something else than it was asked".into())

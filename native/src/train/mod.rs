@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod held_out;
+mod mlflow;
 mod run;
 mod table;
 
@@ -11,6 +12,7 @@ use crate::{interrupt, settings};
 use aludel::{Error, Result, nn};
 use aludel_compiler::MatmulPrecision;
 use clap::ValueEnum;
+use mlflow::Status;
 use run::{Outcome, Run};
 use serde_json::json;
 use std::fmt;
@@ -52,6 +54,10 @@ pub struct Args {
     /// Write TensorBoard event files below this directory.
     #[arg(long, value_name = "DIR")]
     logdir: Option<PathBuf>,
+    /// Send losses to the MLflow tracking server at this address, such as http://127.0.0.1:5000. MLflow's own variables name the experiment
+    /// (MLFLOW_EXPERIMENT_NAME) and who asks (MLFLOW_TRACKING_TOKEN, or .._USERNAME and .._PASSWORD).
+    #[arg(long, value_name = "URL")]
+    mlflow: Option<String>,
     /// Steps between reports of the loss. Reading it waits for the device. By default a hundredth of the steps.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     log_every: Option<u64>,
@@ -145,6 +151,7 @@ impl Args {
             keep: 2,
             resume: false,
             logdir: None,
+            mlflow: None,
             log_every: None,
             demonstration: true,
         }
@@ -198,9 +205,17 @@ pub fn run(args: &Args, output: &Output) -> Result<ExitCode> {
             steps: args.steps,
             log_every: args.log_every,
             checkpoint_every: args.checkpoint_every,
+            tracked: args
+                .mlflow
+                .as_ref()
+                .map(|url| mlflow::Tracked::begin(url, &format!("{} {mode}", preset.key()), &canonical))
+                .transpose()?,
             logdir: args.logdir.as_ref().map(|d| if modes.len() > 1 { d.join(mode) } else { d.clone() }),
         };
         outcomes.push(run.train(store, output)?);
+        if let Some(tracked) = run.tracked {
+            tracked.end(if interrupt::requested() { Status::Killed } else { Status::Finished })?;
+        }
         if interrupt::requested() {
             break;
         }

@@ -2,6 +2,7 @@
 
 use super::checkpoints::{self, Store};
 use super::held_out;
+use super::mlflow::Tracked;
 use crate::interrupt;
 use crate::output::Output;
 use crate::tensorboard::EventFile;
@@ -31,6 +32,7 @@ pub struct Run<'a> {
     pub log_every: Option<u64>,
     pub checkpoint_every: Option<u64>,
     pub logdir: Option<PathBuf>,
+    pub tracked: Option<Tracked>,
 }
 
 /// What came of it.
@@ -160,9 +162,7 @@ impl Run<'_> {
                 scaling = Scaling::of(&train)?;
                 let ms = clock.stop();
                 self.report(done, loss.unwrap_or(f64::NAN), ms, scaling, &bar, output);
-                if let Some(events) = &mut events {
-                    log(events, done, loss.unwrap_or(f64::NAN), ms)?;
-                }
+                self.log(events.as_mut(), done, loss.unwrap_or(f64::NAN), ms)?;
                 if done.is_multiple_of(line_every) || last {
                     let ms = ms.map_or(String::new(), |ms| format!("{ms:>9.3} ms/step"));
                     let scaling = scaling.map_or(String::new(), |s| format!("  {s}"));
@@ -195,6 +195,9 @@ impl Run<'_> {
                 "interrupted": interrupt::requested(),
             }),
         );
+        if let (Some(tracked), Some((accuracy, _))) = (&self.tracked, accuracy) {
+            tracked.log(done, &[("accuracy", accuracy)]);
+        }
         Ok(outcome)
     }
 
@@ -206,6 +209,18 @@ impl Run<'_> {
         );
         bar.set_position(done);
         bar.set_message(format!("loss {loss:.4}  {}", ms.map_or(String::new(), |ms| format!("{ms:.3} ms/step"))));
+    }
+
+    // For TensorBoard and MLflow, where these are asked for.
+    fn log(&self, events: Option<&mut EventFile>, step: u64, loss: f64, ms: Option<f64>) -> Result<()> {
+        let mut values = vec![("loss", loss)];
+        values.extend(ms.map(|ms| ("ms_per_step", ms)));
+        if let Some(tracked) = &self.tracked {
+            tracked.log(step, &values);
+        }
+        let Some(events) = events else { return Ok(()) };
+        events.scalars(step, &values)?;
+        events.flush()
     }
 
     // Writes a checkpoint where they are asked for; gives the step.
@@ -222,11 +237,4 @@ impl Run<'_> {
         output.event("checkpoint", json!({ "mode": self.mode, "step": step, "path": path }));
         Ok(Some(step))
     }
-}
-
-fn log(events: &mut EventFile, step: u64, loss: f64, ms: Option<f64>) -> Result<()> {
-    let mut values = vec![("loss", loss)];
-    values.extend(ms.map(|ms| ("ms_per_step", ms)));
-    events.scalars(step, &values)?;
-    events.flush()
 }

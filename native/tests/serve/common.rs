@@ -7,6 +7,7 @@ use aludel_protocol::{Pane, Progress, decode, encode};
 use futures_util::{SinkExt, StreamExt};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -18,33 +19,62 @@ use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 /// Nothing here takes nearly as long; what does hangs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
+/// For [`Server::start`]: the server makes a token, as it does when nobody tells it otherwise.
+pub const WITH_TOKEN: &str = "with a token";
+
 /// A server; killed when dropped.
 pub struct Server {
     child: Child,
     pub address: SocketAddr,
+    /// What it printed to open.
+    pub url: String,
+    /// Its directory for temporary files: what it leaves there goes with this.
+    _scratch: tempfile::TempDir,
 }
 
 impl Server {
-    /// On the interpreter unless the arguments name a device.
+    /// On the interpreter unless the arguments name a device, and open unless they say how to get in.
     pub fn start(args: &[&str]) -> Server {
         Server::start_with(args, &[])
     }
 
+    /// Of these arguments and no others, its logs in a file.
+    pub fn spawn(args: &[&str], paths: &[(&str, &Path)], log: std::fs::File) -> Server {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_aludel"));
+        command.args(args).env_remove("ALUDEL_TOKEN").stderr(log);
+        for (name, path) in paths {
+            command.arg(name).arg(path);
+        }
+        Server::run(command)
+    }
+
     pub fn start_with(args: &[&str], env: &[(&str, &str)]) -> Server {
         let mut command = Command::new(env!("CARGO_BIN_EXE_aludel"));
-        command.args(["--json", "serve", "--port", "0"]).args(args);
+        command.args(["--json", "serve", "--port", "0"]).args(args.iter().filter(|a| **a != WITH_TOKEN));
         if !args.contains(&"--device") {
             command.args(["--device", "interp"]);
         }
-        command.env_remove("ALUDEL_TOKEN").env("RUST_LOG", "error").envs(env.iter().copied()).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("the server starts");
+        if !args.contains(&"--token") && !args.contains(&WITH_TOKEN) {
+            command.arg("--no-token");
+        }
+        command.env_remove("ALUDEL_TOKEN").env("RUST_LOG", "error").envs(env.iter().copied());
+        Server::run(command)
+    }
+
+    fn run(mut command: Command) -> Server {
+        let scratch = tempfile::tempdir().expect("a directory");
+        if !command.get_envs().any(|(name, _)| name == "TMPDIR") {
+            command.env("TMPDIR", scratch.path());
+        }
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut lines = BufReader::new(child.stdout.take().expect("its output"));
         let mut line = String::new();
         lines.read_line(&mut line).expect("a line");
         let event: serde_json::Value = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{line:?}: {e}"));
         assert_eq!(event["event"], "listening", "{line}");
         let address = event["address"].as_str().and_then(|a| a.parse().ok()).expect("an address");
-        Server { child, address }
+        let url = event["url"].as_str().expect("what to open").to_string();
+        Server { child, address, url, _scratch: scratch }
     }
 
     /// Asks it to end, as a person or a supervisor would, and waits.
@@ -322,4 +352,15 @@ pub fn graph_job(pane: Pane, graph: &str) -> Job {
         order: vec![],
         batch: 0,
     }
+}
+
+/// A product of squares of this size at every step, whose result the loss does not read: steps as long as one likes.
+pub fn heavy(n: usize) -> Job {
+    let text = format!(
+        "graph g(state %m: f32[{n}, {n}], %x: f32[2]) {{\n%p = matmul(%m, %m) : f32[{n}, {n}]\n%q = mul(%p, other=0.5) : f32[{n}, {n}]\n\
+         %s = sum(%x) : f32[]\nreturn %s, state %m <- %q }}"
+    );
+    let mut job = graph_job(Pane::Compiled, &text);
+    job.feeds.insert(0, Feed::State(TensorData { dtype: aludel_ir::DType::F32, shape: vec![n as u32; 2], bytes: vec![0; 4 * n * n] }));
+    job
 }

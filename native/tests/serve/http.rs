@@ -74,6 +74,103 @@ async fn a_token_is_needed_where_there_is_one() {
     assert!(server.get("/api/server", &[]).2.contains("\"token\":true"));
 }
 
+/// Who is told nothing is not let in: the printed address has a token, which is the same when the server starts again with its sessions.
+#[tokio::test]
+async fn the_printed_address_has_a_token() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let args = [WITH_TOKEN, "--state-dir", dir.path().to_str().unwrap()];
+    let server = Server::start(&args);
+    let token = server.url.split_once("/#token=").expect("a token").1.to_string();
+    assert!(token.len() == 32 && server.url.starts_with(&format!("http://{}", server.address)), "{}", server.url);
+    assert!(server.get("/api/server", &[]).2.contains("\"token\":true"));
+    let (_, answer) = Client::hello(server.address, None, None).await;
+    assert_eq!(answer, ServerMessage::Refused(Refusal::Token));
+    let (mut client, answer) = Client::hello(server.address, Some(&token), None).await;
+    assert!(matches!(answer, ServerMessage::Welcome { .. }));
+    client.create(job(&digits(), Pane::Compiled, 1)).await;
+    assert_eq!(server.get("/metrics", &[]).0, 401);
+    // On this machine's address, made by the server, it is no reason to answer under any name.
+    assert_eq!(server.get("/api/server", &[("Host", "evil.example:7878")]).0, 421);
+    let url = server.url.clone();
+    server.terminate();
+    let again = Server::start(&args);
+    assert!(again.url.ends_with(&token) && again.url != url);
+    // A token that a person gave is theirs to tell.
+    assert!(!Server::start(&["--token", TOKEN]).url.contains(TOKEN));
+}
+
+/// Each wrong token of a client waits longer for its answer, and leaving early gains nothing.
+#[tokio::test]
+async fn wrong_tokens_slow_down() {
+    let server = Server::start(&["--token", TOKEN, "--client-connections", "3"]);
+    let start = std::time::Instant::now();
+    for k in 0..4 {
+        let (_, answer) = Client::hello(server.address, Some(&format!("guess number {k}")), None).await;
+        assert_eq!(answer, ServerMessage::Refused(Refusal::Token));
+    }
+    // 100, 200, 400 and 800 ms.
+    assert!(start.elapsed() >= std::time::Duration::from_millis(1500), "{:?}", start.elapsed());
+    for k in 0..3 {
+        let mut client = Client::open(server.address, None).await.expect("a handshake");
+        let hello = ClientMessage::Hello { version: REMOTE_VERSION, token: Some(format!("guess number {k}")), resume: None };
+        client.send(&hello).await;
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    let (_, answer) = Client::hello(server.address, Some("one more guess"), None).await;
+    assert!(matches!(answer, ServerMessage::Refused(Refusal::Busy { .. })), "{answer:?}");
+}
+
+/// Neither tokens nor keys of sessions, whatever happens to these.
+#[tokio::test]
+async fn logs_have_no_secrets() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (state, log) = (dir.path().join("state"), dir.path().join("log"));
+    let args = ["--log", "trace", "--json", "serve", "--port", "0", "--device", "interp", "--token", TOKEN, "--save-every", "1"];
+    let start = || {
+        let file = std::fs::File::options().create(true).append(true).open(&log).expect("a file");
+        let logdir = dir.path().join("events");
+        Server::spawn(&args, &[("--state-dir", &state), ("--logdir", &logdir)], file)
+    };
+    let server = start();
+    let mut keys = Vec::new();
+    for _ in 0..2 {
+        let (mut client, _) = Client::hello(server.address, Some(TOKEN), None).await;
+        keys.push(client.create(job(&digits(), Pane::Eager, 1)).await.0);
+        client.train(1).await;
+        // A save that fails names its files.
+        let _ = std::fs::write(state.join(format!(".new-{}", keys[0])), "x");
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
+    server.kill();
+    let _ = std::fs::remove_file(state.join(&keys[1]).join("sums.json"));
+    let server = start();
+    let (mut client, _) = Client::hello(server.address, Some(TOKEN), Some(SessionKey(keys[1].clone()))).await;
+    client.refusal().await;
+    server.kill();
+    let told = std::fs::read_to_string(&log).expect("logs");
+    assert!(told.contains("does not hold together") && told.contains("a session begins"), "{told}");
+    let named = std::fs::read_dir(dir.path().join("events")).expect("event files").flatten().map(|e| e.file_name().into_string());
+    let told = named.map(|n| n.expect("text")).fold(told, |all, n| all + &n);
+    for secret in keys.iter().map(|k| &k[..8]).chain([TOKEN]) {
+        assert!(!told.contains(secret), "{secret} is told: {}", told.lines().find(|l| l.contains(secret)).unwrap_or_default());
+    }
+}
+
+/// The page runs its own scripts only, and is shown by those who may use the server.
+#[test]
+fn the_page_has_a_policy() {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::write(dir.path().join("index.html"), "<script>alert(1)</script>").expect("a file");
+    let server = Server::start(&["--site", dir.path().to_str().unwrap(), "--allow-origin", "https://docs.example"]);
+    let (_, head, _) = server.get("/", &[]);
+    let policy = head.lines().find_map(|l| l.strip_prefix("content-security-policy: ")).expect("a policy");
+    for part in ["default-src 'self'", "'wasm-unsafe-eval' 'sha256-", "object-src 'none'", "base-uri 'none'"] {
+        assert!(policy.contains(part), "{part}: {policy}");
+    }
+    assert!(policy.ends_with("frame-ancestors 'self' http://localhost:* http://127.0.0.1:* https://docs.example"), "{policy}");
+    assert!(!policy.contains("script-src 'self' 'unsafe"), "{policy}");
+}
+
 #[test]
 fn does_not_start_open_to_everybody() {
     let run = |args: &[&str]| {
@@ -86,8 +183,10 @@ fn does_not_start_open_to_everybody() {
         assert!(!out.status.success(), "{args:?}");
         String::from_utf8_lossy(&out.stderr).to_string()
     };
-    assert!(run(&["--bind", "0.0.0.0"]).contains("ALUDEL_TOKEN"));
+    assert!(run(&["--bind", "0.0.0.0", "--no-token"]).contains("ALUDEL_TOKEN"));
+    assert!(run(&["--no-token", "--token", TOKEN]).contains("contradict"));
     assert!(run(&["--token", "short"]).contains("at least"));
+    assert!(run(&["--token", "password1234"]).contains("must not be guessed"));
     assert!(run(&["--allow-origin", "*"]).contains("is no origin"));
     assert!(run(&["--device", "tpu"]).contains("is no device"));
 }

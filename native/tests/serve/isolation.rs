@@ -51,17 +51,6 @@ fn tensor(dtype: DType, shape: &[u32], words: &[u32]) -> TensorData {
     TensorData { dtype, shape: shape.into(), bytes: words.iter().flat_map(|w| w.to_le_bytes()).collect() }
 }
 
-/// A product of squares of this size at every step, whose result the loss does not read: steps as long as one likes.
-fn heavy(n: usize) -> Job {
-    let text = format!(
-        "graph g(state %m: f32[{n}, {n}], %x: f32[2]) {{\n%p = matmul(%m, %m) : f32[{n}, {n}]\n%q = mul(%p, other=0.5) : f32[{n}, {n}]\n\
-         %s = sum(%x) : f32[]\nreturn %s, state %m <- %q }}"
-    );
-    let mut job = graph_job(Pane::Compiled, &text);
-    job.feeds.insert(0, Feed::State(TensorData { dtype: DType::F32, shape: vec![n as u32; 2], bytes: vec![0; 4 * n * n] }));
-    job
-}
-
 /// Whatever ends a worker: other sessions are not hurt, and its own is told why.
 #[tokio::test]
 async fn a_worker_that_dies_hurts_nobody_else() {
@@ -155,6 +144,42 @@ async fn workers_do_not_outlive_the_server() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     panic!("workers are left behind");
+}
+
+/// What a worker leaves in the directory for temporary files goes with it, what a server leaves with the next server.
+#[tokio::test]
+async fn temporary_files_go_with_their_processes() {
+    let temporary = tempfile::tempdir().expect("a directory");
+    let left = || -> Vec<Vec<String>> {
+        let names = |p: &std::path::Path| -> Vec<_> {
+            std::fs::read_dir(p).expect("a directory").flatten().map(|e| (e.path(), e.file_name().to_string_lossy().into_owned())).collect()
+        };
+        names(temporary.path())
+            .iter()
+            .map(|(p, _)| names(p).into_iter().map(|n| n.1).filter(|n| n.starts_with("worker-")).collect())
+            .collect()
+    };
+    let env = [("TMPDIR", temporary.path().to_str().unwrap())];
+    let server = Server::start_with(&[], &env);
+    for signal in ["-KILL", "-FPE"] {
+        let mut client = Client::connect(server.address).await;
+        client.create(job(&digits(), Pane::Eager, 1)).await;
+        assert_eq!(left().concat().len(), 1);
+        kill(server.workers()[0], signal);
+        let start = Instant::now();
+        while !left().concat().is_empty() {
+            assert!(start.elapsed() < PATIENCE, "{:?} stays", left());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    let mut client = Client::connect(server.address).await;
+    client.create(job(&digits(), Pane::Eager, 1)).await;
+    server.kill();
+    assert_eq!(left().concat().len(), 1, "nobody is there to remove it");
+    let server = Server::start_with(&[], &env);
+    assert_eq!(left(), [[""; 0]], "the next server removes it");
+    server.terminate();
+    assert!(left().is_empty(), "a server that ends leaves nothing");
 }
 
 /// An integer divisor that wraps to zero once brought the server down, and a saved session with it for good.

@@ -1,57 +1,25 @@
 //! Sessions on disk: each a directory named by its key, complete or not there.
 //!
-//! A directory holds the graph (`graph.txt`), its feeds, columns and order (`tensors.safetensors`), the rest (`session.json`), and
-//! checksums of all three (`sums.json`); while a session that was taken up has not taken its first steps there is a file `starting`
+//! A directory holds the graph, its tensors, the rest and checksums ([`files`]); while a session that was taken up has not taken its first steps there is a file `starting`
 //! beside them. It is written under another name, brought to the disk and then renamed; the one before is renamed out of the way first and put back by the
 //! next start where the new one is missing, so that at every moment one of them is whole. What does not hold together is set aside and told
 //! of, and keeps nobody else from going on. Whoever reads a key could use the session, so nobody but the server's user may look into the
 //! state directory; and one server has it at a time.
 
+mod files;
+
+use super::secret;
 use super::session::Session;
 use super::training::{Command, Snapshot};
-use aludel::{DType, Error, Result};
-use aludel_protocol::Pane;
-use aludel_protocol::remote::{Feed, Job, SessionKey, TensorData};
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
-use serde::{Deserialize, Serialize};
+use aludel::{Error, Result};
+use aludel_protocol::remote::{Job, SessionKey};
+use files::{FORMAT, FeedKind, GRAPH, META, Meta, SUMS, TENSORS};
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io::Write;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
-
-const FORMAT: u32 = 2;
-
-/// `session.json`.
-#[derive(Serialize, Deserialize)]
-struct Meta {
-    format: u32,
-    key: String,
-    client: IpAddr,
-    name: String,
-    /// The id of its device.
-    device: String,
-    pane: Pane,
-    step: u64,
-    running: bool,
-    elapsed_ms: f64,
-    /// As bits: JSON has no NaN.
-    losses: Vec<(u64, u32)>,
-    loss: u32,
-    batch: u32,
-    /// What each input is: `state`, `constant`, or the number of a column.
-    feeds: Vec<FeedKind>,
-    columns: usize,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum FeedKind {
-    State,
-    Constant,
-    Rows(u32),
-}
 
 /// A session as it was saved.
 pub struct Saved {
@@ -69,8 +37,25 @@ pub struct Entry {
     meta: Meta,
 }
 
+/// A path for people and logs: keys in it are rights, and are left out.
+fn shown(path: &Path) -> String {
+    let text = path.display().to_string();
+    let parts = text.split('/').map(|part| match part.len().checked_sub(KEY_DIGITS).and_then(|at| part.split_at_checked(at)) {
+        Some((head, key)) if is_key(key) => format!("{head}{}", secret::digest(key)),
+        _ => part.to_string(),
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// Digits of a key.
+const KEY_DIGITS: usize = 32;
+
+fn is_key(name: &str) -> bool {
+    name.len() == KEY_DIGITS && name.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
 fn io(path: &Path, doing: &str) -> impl FnOnce(std::io::Error) -> Error {
-    let what = path.display().to_string();
+    let what = shown(path);
     let problem = doing.to_string();
     move |e| Error::invalid(what, format!("{problem}: {e}"), "check the path, the permissions and the disk")
 }
@@ -97,6 +82,21 @@ pub fn open(dir: &Path) -> Result<File> {
     }
 }
 
+/// The secret that a server of this directory made for its clients, or a new one.
+pub fn token(dir: &Path, new: impl FnOnce() -> Result<String>) -> Result<String> {
+    let path = dir.join(TOKEN);
+    own(&path, 0o600).ok();
+    match fs::read_to_string(&path) {
+        Ok(token) if secret::check(&token).is_ok() => Ok(token),
+        _ => {
+            let token = new()?;
+            write(&path, token.as_bytes())?;
+            sync(dir)?;
+            Ok(token)
+        }
+    }
+}
+
 /// For the server's user alone.
 fn own(path: &Path, mode: u32) -> std::io::Result<()> {
     #[cfg(unix)]
@@ -120,8 +120,8 @@ fn options() -> fs::OpenOptions {
 }
 
 const LOCK: &str = ".lock";
+const TOKEN: &str = ".token";
 const STARTING: &str = "starting";
-const SUMS: &str = "sums.json";
 
 /// Beginnings of the names of what is being written, was replaced, and is being deleted.
 const NEW: &str = ".new-";
@@ -166,7 +166,7 @@ fn tidy(dir: &Path) -> std::io::Result<()> {
             None => Ok(()),
         };
         if let Err(e) = done {
-            tracing::warn!(path = %path.display(), error = %e, "what an earlier server left behind stays");
+            tracing::warn!(path = %shown(&path), error = %e, "what an earlier server left behind stays");
         }
     }
     Ok(())
@@ -221,29 +221,13 @@ fn write_all(new: &Path, device: &str, session: &Session, snapshot: &Snapshot, j
         losses: session.losses().iter().map(|(s, l)| (*s, l.to_bits())).collect(),
         loss: job.loss,
         batch: job.batch,
-        feeds: job.feeds.iter().map(kind).collect(),
+        feeds: job.feeds.iter().map(FeedKind::of).collect(),
         columns: job.columns.len(),
     };
-    let unwritable = |e: serde_json::Error| Error::invalid("a session", e.to_string(), "report this");
-    let json = serde_json::to_vec_pretty(&meta).map_err(unwritable)?;
-    let mut sums = BTreeMap::new();
-    let mut put = |name: &str, bytes: &[u8]| {
-        sums.insert(name.to_string(), crc32c::crc32c(bytes));
-        write(&new.join(name), bytes)
-    };
-    put("graph.txt", job.graph.as_bytes())?;
-    put("session.json", &json)?;
-    put("tensors.safetensors", &tensors(job)?)?;
-    write(&new.join(SUMS), &serde_json::to_vec_pretty(&sums).map_err(unwritable)?)?;
-    sync(new)
-}
-
-fn kind(feed: &Feed) -> FeedKind {
-    match feed {
-        Feed::State(_) => FeedKind::State,
-        Feed::Constant(_) => FeedKind::Constant,
-        Feed::Rows { column } => FeedKind::Rows(*column),
+    for (name, bytes) in files::encode(&meta, job)? {
+        write(&new.join(name), &bytes)?;
     }
+    sync(new)
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {
@@ -255,36 +239,6 @@ fn sync(dir: &Path) -> Result<()> {
     File::open(dir).and_then(|d| d.sync_all()).map_err(io(dir, "cannot be brought to the disk"))
 }
 
-const DTYPES: [(DType, Dtype); 6] = [
-    (DType::F32, Dtype::F32),
-    (DType::F16, Dtype::F16),
-    (DType::BF16, Dtype::BF16),
-    (DType::I32, Dtype::I32),
-    (DType::U32, Dtype::U32),
-    (DType::Bool, Dtype::BOOL),
-];
-
-fn tensors(job: &Job) -> Result<Vec<u8>> {
-    let broken = |e: safetensors::SafeTensorError| Error::invalid("a session's tensors", e.to_string(), "report this");
-    let order: Vec<u8> = job.order.iter().flat_map(|i| i.to_le_bytes()).collect();
-    let view = |t: &TensorData| -> Result<(Dtype, Vec<usize>)> {
-        let (_, dtype) =
-            DTYPES.iter().find(|(d, _)| *d == t.dtype).ok_or_else(|| Error::invalid("a session", "an unknown type", "report this"))?;
-        Ok((*dtype, t.shape.iter().map(|d| *d as usize).collect()))
-    };
-    let mut views = vec![("order".to_string(), TensorView::new(Dtype::U32, vec![job.order.len()], &order).map_err(broken)?)];
-    let named = job.feeds.iter().enumerate().filter_map(|(i, f)| match f {
-        Feed::State(t) | Feed::Constant(t) => Some((format!("feed.{i}"), t)),
-        Feed::Rows { .. } => None,
-    });
-    let columns = job.columns.iter().enumerate().map(|(i, t)| (format!("column.{i}"), t));
-    for (name, t) in named.chain(columns) {
-        let (dtype, shape) = view(t)?;
-        views.push((name, TensorView::new(dtype, shape, &t.bytes).map_err(broken)?));
-    }
-    safetensors::serialize(views, None).map_err(broken)
-}
-
 /// The saved sessions, by their descriptions; what does not hold together is set aside and told of. Gives how many that were, too.
 pub fn list(dir: &Path) -> Result<(Vec<Entry>, usize)> {
     tidy(dir).map_err(io(dir, "cannot be tidied"))?;
@@ -292,11 +246,11 @@ pub fn list(dir: &Path) -> Result<(Vec<Entry>, usize)> {
     for entry in fs::read_dir(dir).map_err(io(dir, "cannot be listed"))? {
         let path = entry.map_err(io(dir, "cannot be listed"))?.path();
         let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("");
-        if name.starts_with(BAD) || name == LOCK {
+        if name.starts_with(BAD) || name == LOCK || name == TOKEN {
             continue;
         }
-        if name.len() != 32 || !name.bytes().all(|b| b.is_ascii_hexdigit()) {
-            tracing::warn!(path = %path.display(), "this is no session; it is left alone");
+        if !is_key(name) {
+            tracing::warn!(path = %shown(&path), "this is no session; it is left alone");
             continue;
         }
         match describe(&path) {
@@ -316,7 +270,7 @@ pub fn set_aside(path: &Path, problem: &dyn std::fmt::Display) {
     let aside = path.with_file_name(format!("{BAD}{name}"));
     let _ = remove(&aside);
     match fs::rename(path, &aside) {
-        Ok(()) => tracing::error!(error = %problem, now = %aside.display(), "a saved session does not hold together and is set aside"),
+        Ok(()) => tracing::error!(error = %problem, now = %shown(&aside), "a saved session does not hold together and is set aside"),
         Err(e) => tracing::error!(error = %problem, aside = %e, "a saved session does not hold together"),
     }
 }
@@ -324,33 +278,26 @@ pub fn set_aside(path: &Path, problem: &dyn std::fmt::Display) {
 /// A file of a session, as it was written.
 fn file(path: &Path, sums: &BTreeMap<String, u32>, name: &str) -> Result<Vec<u8>> {
     let bytes = fs::read(path.join(name)).map_err(io(&path.join(name), "cannot be read"))?;
-    match sums.get(name) {
-        Some(sum) if *sum == crc32c::crc32c(&bytes) => Ok(bytes),
-        _ => Err(damaged(&path.join(name), "is not what was written".into())),
-    }
+    files::check(sums, name, &bytes).map_err(|e| damaged(path, e))?;
+    Ok(bytes)
 }
 
 fn damaged(path: &Path, what: String) -> Error {
-    Error::invalid(path.display().to_string(), what, "delete the directory, or put back what it was")
+    Error::invalid(shown(path), what, "delete the directory, or put back what it was")
 }
 
 fn sums(path: &Path) -> Result<BTreeMap<String, u32>> {
     let bytes = fs::read(path.join(SUMS)).map_err(io(&path.join(SUMS), "cannot be read"))?;
-    serde_json::from_slice(&bytes).map_err(|e| damaged(&path.join(SUMS), e.to_string()))
+    files::sums(&bytes).map_err(|e| damaged(&path.join(SUMS), e))
 }
 
 fn describe(path: &Path) -> Result<Meta> {
-    let json = file(path, &sums(path)?, "session.json")?;
-    let meta: Meta = serde_json::from_slice(&json).map_err(|e| damaged(path, e.to_string()))?;
-    if meta.format != FORMAT {
-        return Err(damaged(path, format!("is of format {}, this server writes {FORMAT}", meta.format)));
-    }
+    let meta = files::meta(&file(path, &sums(path)?, META)?).map_err(|e| damaged(path, e))?;
     if path.file_name().and_then(|n| n.to_str()) != Some(&meta.key) {
         return Err(damaged(path, "holds another session's key".into()));
     }
     // Of a server that kept them less carefully.
-    let files = ["graph.txt", "session.json", "tensors.safetensors", SUMS];
-    let kept = own(path, 0o700).and_then(|()| files.iter().try_for_each(|f| own(&path.join(f), 0o600)));
+    let kept = own(path, 0o700).and_then(|()| files::NAMES.iter().try_for_each(|f| own(&path.join(f), 0o600)));
     kept.map_err(io(path, "cannot be kept from others"))?;
     Ok(meta)
 }
@@ -396,37 +343,7 @@ fn read(path: &Path, meta: Meta, devices: &[String]) -> Result<Saved> {
     let file = |name: &str| file(path, &sums, name);
     let device =
         devices.iter().position(|d| *d == meta.device).ok_or_else(|| wrong(format!("trained on {}, which is not here", meta.device)))?;
-    let bytes = file("tensors.safetensors")?;
-    let tensors = SafeTensors::deserialize(&bytes).map_err(|e| wrong(e.to_string()))?;
-    let tensor = |name: &str| -> Result<TensorData> {
-        let view = tensors.tensor(name).map_err(|e| wrong(e.to_string()))?;
-        let (dtype, _) =
-            DTYPES.iter().find(|(_, d)| *d == view.dtype()).ok_or_else(|| wrong(format!("{name} is of a type that no tensor has")))?;
-        let shape = view.shape().iter().map(|d| u32::try_from(*d)).collect::<Result<_, _>>().map_err(|e| wrong(e.to_string()))?;
-        Ok(TensorData { dtype: *dtype, shape, bytes: view.data().to_vec() })
-    };
-    let mut feeds = Vec::with_capacity(meta.feeds.len());
-    for (i, kind) in meta.feeds.iter().enumerate() {
-        feeds.push(match kind {
-            FeedKind::State => Feed::State(tensor(&format!("feed.{i}"))?),
-            FeedKind::Constant => Feed::Constant(tensor(&format!("feed.{i}"))?),
-            FeedKind::Rows(column) => Feed::Rows { column: *column },
-        });
-    }
-    let columns = (0..meta.columns).map(|i| tensor(&format!("column.{i}"))).collect::<Result<_>>()?;
-    let order = tensor("order")?.bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-    let graph = String::from_utf8(file("graph.txt")?).map_err(|e| wrong(e.to_string()))?;
-    let job = Job {
-        name: meta.name.clone(),
-        device: device as u32,
-        pane: meta.pane,
-        graph,
-        feeds,
-        loss: meta.loss,
-        columns,
-        order,
-        batch: meta.batch,
-    };
+    let job = files::job(&meta, device as u32, file(GRAPH)?, &file(TENSORS)?).map_err(wrong)?;
     let losses = meta.losses.iter().map(|(s, l)| (*s, f32::from_bits(*l))).collect();
     let (session, asked) = Session::new(SessionKey(meta.key), meta.client, meta.name, device, meta.pane);
     let session = session.with_history(meta.step, losses);
@@ -436,6 +353,9 @@ fn read(path: &Path, meta: Meta, devices: &[String]) -> Result<Saved> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use aludel::DType;
+    use aludel_protocol::Pane;
+    use aludel_protocol::remote::{Feed, TensorData};
 
     fn snapshot(key: &str, step: u64) -> (Session, Snapshot) {
         let (session, _) = Session::new(SessionKey(key.into()), IpAddr::from([127, 0, 0, 1]), "s".into(), 0, Pane::Eager);

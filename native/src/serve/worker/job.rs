@@ -3,6 +3,7 @@
 //! Checks go from cheap to dear, and whatever could be large is bounded before it is looked at. Names are only for people: they are made
 //! harmless before anything is compiled, so that nothing that a client wrote could reach a compiler even if a printer used one.
 
+use super::cost;
 use crate::serve::args::Bounds;
 use crate::serve::limits::{job, within};
 use aludel::{DType, words_from_le_bytes};
@@ -98,6 +99,7 @@ pub fn check(sent: Job, bounds: &Bounds) -> Result<Plan, Refusal> {
         return Err(job("the graph has sizes that vary; export it for the sizes of one call"));
     }
     graph.verify().map_err(job)?;
+    cost::check(&graph, bounds)?;
     let names = graph.inputs.iter().map(|i| i.name.chars().take(4 * MOST_NAME).collect()).collect();
     tame(&mut graph);
     let computed = graph.types.iter().fold(0u64, |n, ty| n.saturating_add(bytes_of(ty)));

@@ -1,5 +1,6 @@
 //! A checked job ready to train: the graph compiled whole or made ready operator by operator, its state on the device, its batches.
 
+use super::gate::{Gated, Latch};
 use super::job::{Column, Plan, PlanFeed, bytes_of};
 use crate::serve::args::Bounds;
 use crate::serve::limits::within;
@@ -47,9 +48,12 @@ fn lost(what: &str) -> Error {
 }
 
 impl Learner {
-    /// Compiles what a plan needs.
-    pub fn new(mut plan: Plan, device: &Device, bounds: &Bounds) -> Result<Learner, Refusal> {
-        let device = Device::new(device.executor().clone());
+    /// Compiles what a plan needs, and runs nothing of it: that is for after the latch is opened.
+    pub fn new(mut plan: Plan, device: &Device, latch: &Latch, bounds: &Bounds) -> Result<Learner, Refusal> {
+        let device = match plan.pane {
+            Pane::Compiled => Device::new(device.executor().clone()),
+            Pane::Eager => Device::new(Arc::new(Gated::new(device.executor().clone(), latch.clone()))),
+        };
         // Only fused graphs do without most of what they compute.
         if plan.pane == Pane::Eager || device.target().is_none() {
             within("bytes of everything that a step computes", plan.computed, bounds.memory_bytes)?;
@@ -93,7 +97,7 @@ impl Learner {
         Ok(Way::Whole { executable, inputs })
     }
 
-    // One step on the first batch, of which nothing is kept, compiles every operator here and not while others wait for their turn.
+    // One step on the first batch, of which nothing is computed or kept, compiles every operator while there is a compiler.
     fn eager(plan: &mut Plan, device: &Device) -> Result<Way> {
         let graph = Box::new(EagerGraph::new(device, (*plan.graph).clone())?);
         let mut inputs = Vec::with_capacity(plan.feeds.len());

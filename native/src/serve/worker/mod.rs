@@ -5,13 +5,15 @@
 //! does not need ([`sandbox`]): files but for the compiler's and the cache, the network, memory beyond its limit; before the first step
 //! files and programs altogether. When the server goes, or wants it gone, it ends with its compilers.
 
+mod cost;
+mod gate;
 pub mod job;
 mod learner;
 mod sandbox;
 pub mod wire;
 
 use crate::device::Choice;
-use aludel::{Device, Error, Result};
+use aludel::{DType, Device, Error, Result, Tensor};
 use aludel_protocol::Counts;
 use learner::Learner;
 use std::io::{BufReader, Write};
@@ -37,7 +39,10 @@ pub struct Args {
     /// Only say what the device is.
     #[arg(long)]
     probe: bool,
-    /// Bytes of address space.
+    /// With --probe: take a small step, too.
+    #[arg(long)]
+    step: bool,
+    /// Bytes of memory.
     #[arg(long)]
     memory: Option<u64>,
     /// Go on where the kernel has no sandbox.
@@ -57,12 +62,17 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let kind = args.device.parse().map_err(|e: String| Error::invalid(format!("--device {}", args.device), "is no device", e))?;
     if args.probe {
         let device = Choice::new(kind).open()?;
+        if args.step {
+            small_step(&device)?;
+        }
         let probe = Probe { backend: device.info().backend.clone(), name: device.info().name.clone() };
-        println!("{}", serde_json::to_string(&probe).map_err(|e| Error::invalid("a device", e.to_string(), "report this"))?);
+        let text = serde_json::to_string(&probe).map_err(|e| Error::invalid("a device", e.to_string(), "report this"))?;
+        // Nobody may be there to read it any more.
+        let _ = writeln!(std::io::stdout(), "{text}");
         return Ok(ExitCode::SUCCESS);
     }
     // Threads inherit what this one has given up: nothing may start before.
-    sandbox::limit_memory(args.memory);
+    sandbox::limit_memory(kind, args.memory);
     if !args.unconfined {
         sandbox::before_compiling(kind)?;
     }
@@ -91,6 +101,15 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     }
 }
 
+/// Computes something that no cache has. Errors where the device does, or computes something else.
+fn small_step(device: &Device) -> Result<()> {
+    let factor = f64::from(std::process::id());
+    let ones: Vec<u8> = [1.0f32; 16].iter().flat_map(|v| v.to_le_bytes()).collect();
+    let sum = (&Tensor::from_le_bytes(device, DType::F32, vec![aludel_ir::Dim::Const(16)], &ones)? * factor)?.sum(())?.item()?;
+    // Exact: a process' number has 22 bits at most.
+    if sum == 16.0 * factor { Ok(()) } else { Err(Error::device(format!("16 times {factor} was computed as {sum}"), "replace the device")) }
+}
+
 /// Ends this process and the compilers that it runs.
 fn end() -> ! {
     #[cfg(unix)]
@@ -109,15 +128,17 @@ fn serve(kind: crate::device::Kind, confined: bool, inbox: &Receiver<Order>) -> 
     while let Ok(order) = inbox.recv() {
         let report = match (order, &mut learner) {
             (Order::Begin { job, bounds }, None) => {
+                let latch = gate::Latch::default();
                 let begun = Choice::new(kind).open().map_err(learner::refuse).and_then(|device| {
                     let plan = job::check(*job, &bounds)?;
-                    Learner::new(plan, &device, &bounds)
+                    Learner::new(plan, &device, &latch, &bounds)
                 });
                 Report::Begun(begun.and_then(|l| {
                     // From here on a client's program runs.
                     if confined {
                         sandbox::before_training(kind).map_err(learner::refuse)?;
                     }
+                    latch.open();
                     let begun = Begun { state_bytes: l.state_bytes(), memory: memory(l.device()) };
                     learner = Some(l);
                     Ok(begun)

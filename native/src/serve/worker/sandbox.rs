@@ -3,17 +3,23 @@
 //! With Linux' landlock (files, network, signals and abstract sockets beyond this process) and seccomp (system calls), by the crates
 //! that wrap them; where the kernel has neither, or elsewhere than on Linux, the process boundary and the memory limit remain. While a
 //! graph is compiled the C compiler must run: it and its libraries may be read and run, its cache and a directory for temporary files
-//! written. A worker that trains on a CPU opens no file, runs no program and makes no socket any more. A GPU's driver needs its devices
-//! at all times, so there only programs and the network are out of reach.
+//! written. A worker that trains on a CPU opens no file, runs no program and makes no socket any more. A GPU's driver needs its devices,
+//! and reads files, at all times, so there programs, the network, and making, replacing and emptying files are out of reach.
 
 use crate::device::Kind;
 use aludel::{Error, Result};
 
-/// No more than so many bytes of address space: an allocation beyond fails, and this process ends for it.
-pub fn limit_memory(bytes: Option<u64>) {
-    let Some(bytes) = bytes else { return };
-    if let Err(e) = rlimit::setrlimit(rlimit::Resource::AS, bytes, bytes) {
-        tracing::warn!(error = %e, "a worker's memory is not limited");
+/// No more than so many bytes of address space: an allocation beyond fails, and this process ends for it. Drivers of GPUs reserve more
+/// addresses than there is memory, so there only what can be written counts.
+pub fn limit_memory(kind: Kind, bytes: Option<u64>) {
+    if let Some(bytes) = bytes {
+        let resource = match kind {
+            Kind::Cpu | Kind::Interp => rlimit::Resource::AS,
+            Kind::Cuda(_) | Kind::Wgpu => rlimit::Resource::DATA,
+        };
+        if let Err(e) = rlimit::setrlimit(resource, bytes, bytes) {
+            tracing::warn!(error = %e, "a worker's memory is not limited");
+        }
     }
     // No images of a client's memory on the disk.
     let _ = rlimit::setrlimit(rlimit::Resource::CORE, 0, 0);
@@ -79,7 +85,12 @@ mod linux {
             // Rules are for what is there.
             std::fs::create_dir_all(dir).map_err(|e| failed(format!("{}: {e}", dir.display())))?;
         }
-        let writes: Vec<PathBuf> = cache.into_iter().chain([std::env::temp_dir()]).collect();
+        let mut writes: Vec<PathBuf> = cache.into_iter().chain([std::env::temp_dir()]).collect();
+        // Where the driver keeps what it compiles: without it, it compiles at every start.
+        if let (Kind::Cuda(_), Some(dir)) = (kind, std::env::var_os("CUDA_CACHE_PATH").map(PathBuf::from)) {
+            std::fs::create_dir_all(&dir).map_err(|e| failed(format!("{}: {e}", dir.display())))?;
+            writes.push(dir);
+        }
         // What the kernel knows of it is enforced.
         let ruleset = Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
@@ -103,11 +114,26 @@ mod linux {
     }
 
     pub fn before_training(kind: Kind) -> Result<()> {
-        let calls: Vec<i64> = match kind {
-            Kind::Cpu | Kind::Interp => PROGRAMS.into_iter().chain(FILES).collect(),
-            Kind::Cuda(_) | Kind::Wgpu => PROGRAMS.to_vec(),
+        let filter = match kind {
+            Kind::Cpu | Kind::Interp => filter(&[&PROGRAMS[..], &FILES, &OLD_FILES, &CHANGES, &OLD_CHANGES].concat(), false)?,
+            Kind::Cuda(_) | Kind::Wgpu => {
+                let mut rules = refused(&[&PROGRAMS[..], &[libc::SYS_openat2], &CHANGES, &OLD_CHANGES].concat());
+                rules.insert(libc::SYS_openat, making(2)?);
+                #[cfg(target_arch = "x86_64")]
+                rules.insert(libc::SYS_open, making(1)?);
+                compiled(rules)?
+            }
         };
-        deny(&filter(&calls, false)?, true)
+        deny(&filter, true)
+    }
+
+    /// Opening files in a way that makes or empties them, by the position of the flags.
+    fn making(flags: u8) -> Result<Vec<SeccompRule>> {
+        let with = |flag: libc::c_int| {
+            let is = SeccompCondition::new(flags, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(flag as u64), flag as u64);
+            is.and_then(|c| SeccompRule::new(vec![c]))
+        };
+        [libc::O_CREAT, libc::O_TRUNC].into_iter().map(with).collect::<std::result::Result<_, _>>().map_err(failed)
     }
 
     /// What `CC` names, where it lies elsewhere: its directory and the one above, where its parts are.
@@ -140,20 +166,31 @@ mod linux {
         libc::SYS_finit_module,
     ];
     const PROGRAMS: [i64; 2] = [libc::SYS_execve, libc::SYS_execveat];
-    const FILES: [i64; 6] =
-        [libc::SYS_openat, libc::SYS_openat2, libc::SYS_socket, libc::SYS_connect, libc::SYS_unlinkat, libc::SYS_renameat2];
-    /// Processors of today have these beside the calls above.
+    const FILES: [i64; 4] = [libc::SYS_openat, libc::SYS_openat2, libc::SYS_socket, libc::SYS_connect];
+    const CHANGES: [i64; 8] = [
+        libc::SYS_unlinkat,
+        libc::SYS_renameat,
+        libc::SYS_renameat2,
+        libc::SYS_linkat,
+        libc::SYS_symlinkat,
+        libc::SYS_mkdirat,
+        libc::SYS_truncate,
+        libc::SYS_fchmodat,
+    ];
+    /// This processor has these beside the calls above.
     #[cfg(target_arch = "x86_64")]
-    const OLD_FILES: [i64; 4] = [libc::SYS_open, libc::SYS_creat, libc::SYS_unlink, libc::SYS_rename];
+    const OLD_FILES: [i64; 1] = [libc::SYS_open];
+    #[cfg(target_arch = "x86_64")]
+    const OLD_CHANGES: [i64; 7] =
+        [libc::SYS_creat, libc::SYS_unlink, libc::SYS_rename, libc::SYS_link, libc::SYS_symlink, libc::SYS_mkdir, libc::SYS_chmod];
     #[cfg(not(target_arch = "x86_64"))]
     const OLD_FILES: [i64; 0] = [];
+    #[cfg(not(target_arch = "x86_64"))]
+    const OLD_CHANGES: [i64; 0] = [];
 
     /// Refuses calls with `EPERM`; sockets of the internet, too, where asked.
     fn filter(calls: &[i64], internet: bool) -> Result<BpfProgram> {
-        let mut rules: BTreeMap<i64, Vec<SeccompRule>> = calls.iter().map(|c| (*c, vec![])).collect();
-        if calls.contains(&libc::SYS_openat) {
-            rules.extend(OLD_FILES.iter().map(|c| (*c, vec![])));
-        }
+        let mut rules = refused(calls);
         if internet {
             // Landlock knows TCP; this is for everything else.
             let family = |f: libc::c_int| {
@@ -164,6 +201,14 @@ mod linux {
             let sockets = families.into_iter().map(family).collect::<std::result::Result<Vec<_>, _>>().map_err(failed)?;
             rules.insert(libc::SYS_socket, sockets);
         }
+        compiled(rules)
+    }
+
+    fn refused(calls: &[i64]) -> BTreeMap<i64, Vec<SeccompRule>> {
+        calls.iter().map(|c| (*c, vec![])).collect()
+    }
+
+    fn compiled(rules: BTreeMap<i64, Vec<SeccompRule>>) -> Result<BpfProgram> {
         let arch = std::env::consts::ARCH.try_into().map_err(failed)?;
         let refuse = SeccompAction::Errno(libc::EPERM as u32);
         let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch).map_err(failed)?;

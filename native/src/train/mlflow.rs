@@ -1,0 +1,205 @@
+//! Losses and speed of a run for an MLflow tracking server, over its REST API (version 2.0).
+//!
+//! A thread sends what is handed to it in batches, so that training does not wait for the network. What the server does not take is tried
+//! again with the next batch; what it has not taken at the end is an error.
+
+use aludel::{Error, Result};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
+
+/// Names as MLflow's own client has them.
+const EXPERIMENT: &str = "MLFLOW_EXPERIMENT_NAME";
+const TOKEN: &str = "MLFLOW_TRACKING_TOKEN";
+const USER: &str = "MLFLOW_TRACKING_USERNAME";
+const PASSWORD: &str = "MLFLOW_TRACKING_PASSWORD";
+/// No server takes nearly as long.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// What has come together in this time is sent.
+const PERIOD: Duration = Duration::from_secs(1);
+/// The API takes so many metrics in one request, and parameters of so many characters.
+const MOST: usize = 1000;
+const LONGEST: usize = 500;
+/// So many wait for a server that does not answer; older ones are given up then, and told of at the end.
+const WAITING: usize = 100_000;
+
+/// A run on a tracking server.
+pub struct Tracked {
+    metrics: Option<Sender<Value>>,
+    thread: Option<JoinHandle<Result<()>>>,
+    api: Api,
+    run: String,
+}
+
+#[derive(Clone)]
+struct Api {
+    agent: ureq::Agent,
+    base: String,
+    authorization: Option<String>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy)]
+pub enum Status {
+    Finished,
+    /// Somebody interrupted it.
+    Killed,
+    Failed,
+}
+
+impl Api {
+    fn new(url: &str) -> Api {
+        use base64::Engine;
+        let var = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
+        let basic = |user: String| {
+            let both = format!("{user}:{}", var(PASSWORD).unwrap_or_default());
+            format!("Basic {}", base64::prelude::BASE64_STANDARD.encode(both))
+        };
+        let config = ureq::Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false).build();
+        let authorization = var(TOKEN).map(|t| format!("Bearer {t}")).or_else(|| var(USER).map(basic));
+        Api { agent: config.new_agent(), base: format!("{}/api/2.0/mlflow", url.trim_end_matches('/')), authorization }
+    }
+
+    /// The answer to a request, by its status.
+    fn post(&self, what: &str, body: &Value) -> Result<(u16, Value)> {
+        let fail = |e: String| Error::invalid(format!("--mlflow {}/{what}", self.base), e, "see whether the tracking server runs there");
+        let mut request = self.agent.post(format!("{}/{what}", self.base));
+        if let Some(authorization) = &self.authorization {
+            request = request.header("Authorization", authorization);
+        }
+        let mut response = request.send_json(body).map_err(|e| fail(e.to_string()))?;
+        let text = response.body_mut().read_to_string().map_err(|e| fail(e.to_string()))?;
+        Ok((response.status().as_u16(), serde_json::from_str(&text).unwrap_or(Value::Null)))
+    }
+
+    /// The answer to a request that must go well.
+    fn ask(&self, what: &str, body: &Value) -> Result<Value> {
+        match self.post(what, body)? {
+            (200..300, answer) => Ok(answer),
+            (status, answer) => Err(refused(&format!("{}/{what}", self.base), status, &answer)),
+        }
+    }
+
+    /// The experiment of this name, made where there is none.
+    fn experiment(&self, name: &str) -> Result<String> {
+        let found = match self.post("experiments/create", &json!({ "name": name }))? {
+            (200..300, made) => made["experiment_id"].as_str().map(str::to_string),
+            (_, answer) if answer["error_code"] == "RESOURCE_ALREADY_EXISTS" => {
+                let filter = format!("name = '{}'", name.replace('\'', "\\'"));
+                let found = self.ask("experiments/search", &json!({ "filter": filter, "max_results": 1 }))?;
+                found["experiments"][0]["experiment_id"].as_str().map(str::to_string)
+            }
+            (status, answer) => return Err(refused(&self.base, status, &answer)),
+        };
+        found.ok_or_else(|| {
+            Error::invalid(format!("--mlflow {}", self.base), "names no experiment in its answer", "is it an MLflow server?")
+        })
+    }
+}
+
+fn refused(what: &str, status: u16, answer: &Value) -> Error {
+    let why = answer["message"].as_str().map_or_else(String::new, |m| format!(": {m}"));
+    Error::invalid(format!("--mlflow {what}"), format!("answered {status}{why}"), "look at the tracking server's log")
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
+}
+
+impl Tracked {
+    /// Begins a run with its parameters. Errors where the server cannot be reached, or refuses.
+    pub fn begin(url: &str, name: &str, config: &BTreeMap<String, String>) -> Result<Tracked> {
+        let api = Api::new(url);
+        let experiment = api.experiment(&std::env::var(EXPERIMENT).ok().filter(|n| !n.is_empty()).unwrap_or("aludel".into()))?;
+        let tags = [("mlflow.runName", name), ("mlflow.source.name", "aludel train"), ("aludel.version", env!("CARGO_PKG_VERSION"))];
+        let tags: Vec<Value> = tags.iter().map(|(k, v)| json!({ "key": k, "value": v })).collect();
+        let made = api.ask("runs/create", &json!({ "experiment_id": experiment, "run_name": name, "start_time": now(), "tags": tags }))?;
+        let run = made["run"]["info"]["run_id"].as_str().map(str::to_string);
+        let run = run.ok_or_else(|| Error::invalid(format!("--mlflow {url}"), "names no run in its answer", "is it an MLflow server?"))?;
+        let cut = |v: &String| v.chars().take(LONGEST).collect::<String>();
+        let params: Vec<Value> = config.iter().map(|(k, v)| json!({ "key": k, "value": cut(v) })).collect();
+        api.ask("runs/log-batch", &json!({ "run_id": run, "params": params }))?;
+        let (metrics, inbox) = channel();
+        let (to, id) = (api.clone(), run.clone());
+        let thread = std::thread::Builder::new().name("mlflow".into()).spawn(move || send(&to, &id, &inbox));
+        let thread = thread.map_err(|e| Error::device(format!("no thread: {e}"), "end other programs"))?;
+        Ok(Tracked { metrics: Some(metrics), thread: Some(thread), api, run })
+    }
+
+    /// Hands values of a step over.
+    pub fn log(&self, step: u64, values: &[(&str, f64)]) {
+        for (key, value) in values {
+            // As the JSON of protocol buffers writes them.
+            let value = match value {
+                v if v.is_nan() => json!("NaN"),
+                v if v.is_infinite() => json!(if *v > 0.0 { "Infinity" } else { "-Infinity" }),
+                v => json!(v),
+            };
+            // The thread ends only when nothing more can come.
+            let _ = self.metrics.iter().try_for_each(|m| m.send(json!({ "key": key, "value": value, "timestamp": now(), "step": step })));
+        }
+    }
+
+    /// Ends the run. Errors where the server did not take all of it.
+    pub fn end(mut self, status: Status) -> Result<()> {
+        self.close(status)
+    }
+
+    fn close(&mut self, status: Status) -> Result<()> {
+        drop(self.metrics.take());
+        let sent = self
+            .thread
+            .take()
+            .map_or(Ok(()), |t| t.join().unwrap_or_else(|_| Err(Error::device("the thread for MLflow died", "report this"))));
+        let status = match status {
+            Status::Finished => "FINISHED",
+            Status::Killed => "KILLED",
+            Status::Failed => "FAILED",
+        };
+        let told = self.api.ask("runs/update", &json!({ "run_id": self.run, "status": status, "end_time": now() }));
+        sent.and(told.map(|_| ()))
+    }
+}
+
+impl Drop for Tracked {
+    fn drop(&mut self) {
+        // Not ended: an error is on its way out, which is told already.
+        if self.thread.is_some() {
+            let _ = self.close(Status::Failed);
+        }
+    }
+}
+
+/// Sends what comes, until nothing more can.
+fn send(api: &Api, run: &str, inbox: &Receiver<Value>) -> Result<()> {
+    let (mut waiting, mut lost, mut open) = (Vec::new(), 0, true);
+    while open {
+        match inbox.recv_timeout(PERIOD) {
+            Ok(metric) => waiting.push(metric),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => open = false,
+        }
+        waiting.extend(inbox.try_iter());
+        while !waiting.is_empty() {
+            let batch = waiting.len().min(MOST);
+            match api.ask("runs/log-batch", &json!({ "run_id": run, "metrics": waiting[..batch] })) {
+                Ok(_) => drop(waiting.drain(..batch)),
+                Err(e) if open => {
+                    tracing::warn!(error = %e, "metrics are sent again later");
+                    std::thread::sleep(PERIOD);
+                    break;
+                }
+                Err(e) => return Err(e),
+            }
+        }
+        let over = waiting.len().saturating_sub(WAITING);
+        waiting.drain(..over);
+        lost += over;
+    }
+    match lost {
+        0 => Ok(()),
+        n => Err(Error::invalid("--mlflow", format!("{n} values were not taken in time"), "look at the tracking server's log")),
+    }
+}
