@@ -81,6 +81,12 @@ impl HostData {
         })
     }
 
+    /// Nobody has followed the recipe yet.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn is_recipe(&self) -> bool {
+        self.words.get().is_none()
+    }
+
     pub fn len(&self) -> usize {
         self.fill.map_or_else(|| self.words().len(), |(_, n)| n)
     }

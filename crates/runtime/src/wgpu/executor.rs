@@ -182,6 +182,8 @@ impl WgpuExecutor {
             unloaded: Mutex::default(),
             trimmed: AtomicBool::new(false),
             pipelines: Mutex::default(),
+            #[cfg(not(target_arch = "wasm32"))]
+            unfinished: Arc::default(),
             stream: Mutex::default(),
         };
         Ok(WgpuExecutor { shared: Arc::new(shared) })
@@ -210,6 +212,14 @@ impl WgpuExecutor {
         stream.submit(shared);
         drop(stream);
         Ok(Some(Read::start(shared.clone(), buffer, words)))
+    }
+}
+
+/// A process that ends while a driver compiles on another thread may crash: nothing of the device is left there.
+#[cfg(not(target_arch = "wasm32"))]
+impl Drop for WgpuExecutor {
+    fn drop(&mut self) {
+        self.shared.unfinished.wait();
     }
 }
 

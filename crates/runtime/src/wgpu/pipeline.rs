@@ -147,7 +147,7 @@ pub fn load(shared: &Arc<Shared>, program: &Arc<Program>, is_step: bool) -> Resu
             known.pipelines.insert(layouts.key(program, kernel), slot.clone());
             let layout = layouts.layouts[layouts.of[kernel]].clone();
             let making = Making { shared: shared.clone(), layout, program: program.clone(), kernel, slot, reports: reports.clone() };
-            beside(move || making.run());
+            beside(making);
         }
     }
     let pipelines = (0..program.kernels.len()).filter_map(|k| known.pipelines.get(&layouts.key(program, k)).cloned()).collect();
@@ -191,15 +191,20 @@ impl Making {
     }
 }
 
-/// Runs beside the caller, on as many threads as there are cores: parsing, translating and the driver's compiler take one each.
+/// Compiles beside the caller, on as many threads as there are cores: parsing, translating and the driver's compiler take one each.
 #[cfg(not(target_arch = "wasm32"))]
-fn beside(make: impl FnOnce() + Send + 'static) {
-    rayon::spawn_fifo(make);
+fn beside(making: Making) {
+    let unfinished = making.shared.unfinished.clone();
+    unfinished.begin();
+    rayon::spawn_fifo(move || {
+        making.run();
+        unfinished.end();
+    });
 }
 
 #[cfg(target_arch = "wasm32")]
-fn beside(make: impl FnOnce()) {
-    make();
+fn beside(making: Making) {
+    making.run();
 }
 
 /// Compiles a kernel. What is wrong with it is an error that names it; in a browser it arrives later, in the device's faults.

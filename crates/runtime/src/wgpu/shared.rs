@@ -38,6 +38,9 @@ pub struct Shared {
     /// Buffers were given back to the device since bind groups were last looked for.
     pub trimmed: AtomicBool,
     pub pipelines: Mutex<Pipelines>,
+    /// Pipelines that are being compiled beside the callers.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub unfinished: Arc<Unfinished>,
     /// Locked before the pool and the pipelines, never after.
     pub stream: Mutex<Stream>,
 }
@@ -94,6 +97,31 @@ pub struct Counters {
     pub bytes_moved: AtomicU64,
     /// Buffers that have a name of their own.
     pub identities: AtomicU64,
+}
+
+/// How many jobs are under way on other threads.
+#[cfg(not(target_arch = "wasm32"))]
+#[derive(Default)]
+pub struct Unfinished(Mutex<usize>, std::sync::Condvar);
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Unfinished {
+    pub fn begin(&self) {
+        *lock(&self.0) += 1;
+    }
+
+    pub fn end(&self) {
+        *lock(&self.0) -= 1;
+        self.1.notify_all();
+    }
+
+    /// Ends when none is left.
+    pub fn wait(&self) {
+        let mut count = lock(&self.0);
+        while *count > 0 {
+            count = self.1.wait(count).unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+    }
 }
 
 /// The problem of an error for want of memory.

@@ -40,6 +40,20 @@ fn report(problem: &str) -> Error {
     Error::invalid("compile", problem, "report this")
 }
 
+/// Makes the values of leaves that are recipes still, beside whoever compiles meanwhile: a large model has a hundred million.
+#[cfg(not(target_arch = "wasm32"))]
+fn make_values(leaves: &[Tensor]) {
+    let recipe = |t: &Tensor| match &t.inner.data {
+        Data::Host(h) if h.is_recipe() => Some(h.clone()),
+        _ => None,
+    };
+    let recipes: Vec<_> = leaves.iter().filter_map(recipe).collect();
+    if !recipes.is_empty() {
+        // Whoever needs one before waits for it, or makes it, also where there is no thread for this.
+        let _ = std::thread::Builder::new().spawn(move || recipes.iter().for_each(|h| drop(h.words().clone())));
+    }
+}
+
 impl<R: Tree + Clone> Replay<R> {
     pub fn new(mut facts: Facts, whole: Whole<R>, options: &Options) -> Result<Self> {
         let Whole { graph, sources, template, delivered, leaf_after, notes: _ } = whole;
@@ -72,6 +86,8 @@ impl<R: Tree + Clone> Replay<R> {
         let updates = graph.outputs.iter().map(|o| o.updates.and_then(leaf_of)).collect();
         let was_leaf = facts.leaves[facts.args..].iter().map(Tensor::is_requires_grad);
         let roles_change = was_leaf.zip(&leaf_after).any(|(was, is)| was != *is);
+        #[cfg(not(target_arch = "wasm32"))]
+        make_values(&facts.leaves);
         let executable = if graph.outputs.is_empty() { None } else { Some(load(&device, graph.clone(), options)?) };
         let env = executable.as_ref().and_then(|e| e.program()).map_or_else(|| graph.env.clone(), |p| p.env.clone());
         // Else the facts would keep the state's tensors, and every update would have to move them out of the way.

@@ -107,7 +107,7 @@ pub(crate) fn pays_apart(program: &LoopProgram, nest: &Nest, c: &Contraction, ta
     let large = depth >= 512 && (batch * m * n).saturating_mul(depth) >= 1 << 30;
     let tiled = target.has_fast_workgroups() && !target.has_async_copies();
     let thin = || thin::plan(program, nest, c, target).is_some();
-    let crowds = || choose(program, nest, c, target) != LARGE || epilogue(nest, c).filter(|v| nest.dtype(*v).is_float()).count() > LONG;
+    let crowds = || choose(program, nest, c, target) != LARGE || epilogue(nest, c).filter(|v| nest.dtype(*v).is_float()).count() > CROWDED;
     tiled && large && long_epilogue(nest, c) && crowds() && !thin()
 }
 
@@ -177,8 +177,11 @@ fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) 
     Tile { threads_n, threads_m: 64 / threads_n, per_m, per_n, depth: 0 }
 }
 
-/// From more operations on, what follows a sum is long.
-const LONG: usize = 20;
+/// From more operations on, what follows a sum is long: written out for each of a thread's 64 results it takes a driver up to a second to
+/// compile.
+const LONG: usize = 16;
+/// From more floats on, it takes registers that large tiles need.
+const CROWDED: usize = 20;
 
 /// What a nest computes besides a contraction and its factors: that follows it, or stands beside it.
 fn epilogue(nest: &Nest, c: &Contraction) -> impl Iterator<Item = ValId> {
