@@ -91,20 +91,22 @@ fn large_products_keep_large_tiles() {
         let text = format!(
             "graph linear(%x: f32[64, 128, 768], %w: f32[3072, 768], %b: f32[3072], %s: f32[768], %g: f32[64, 128, 3072]) {{\n{before}  %y = linear(%h, %w, %b)\n{after}  return %z\n}}\n"
         );
-        *groups(&text).last().unwrap()
+        groups(&text)
     };
     let norm = "  %h = layer_norm(%x, %s, %s, normalized_shape=[768])\n";
     let none = "  %h = neg(%x)\n";
     for before in [norm, none] {
         for after in ["  %z = gelu(%y)\n", "  %t = gelu(%y)\n  %u = tanh(%t)\n  %v = mul(%u, %g)\n  %a = sigmoid(%v)\n  %z = silu(%a)\n"] {
-            assert_eq!(product(before, after), 64 * 24, "{before}{after}");
+            let groups = product(before, after);
+            assert!(groups.contains(&(64 * 24)), "{groups:?}: {before}{after}");
         }
     }
 }
 
-/// What follows a long product in small tiles is a kernel of its own; after large tiles, or a short product, it is not.
+/// What follows a long product is a kernel of its own where it would take the registers that the tiles need: after large tiles more of it
+/// fits than after small ones.
 #[test]
-fn long_epilogues_leave_small_tiles_alone() {
+fn long_epilogues_leave_tiles_alone() {
     let long = "  %t = gelu(%y)\n  %u = tanh(%t)\n  %v = mul(%u, %g)\n  %a = sigmoid(%v)\n  %z = silu(%a)\n";
     let launches = |m: i64, n: i64, k: i64, after: &str| {
         let (x, w, g) = (format!("f32[{m}, {k}]"), format!("f32[{k}, {n}]"), format!("f32[{m}, {n}]"));
@@ -112,7 +114,8 @@ fn long_epilogues_leave_small_tiles_alone() {
     };
     assert_eq!(launches(768, 3072, 8192, long), 2, "144 large tiles are few, 576 small ones are not");
     assert_eq!(launches(768, 3072, 8192, "  %z = relu(%y)\n"), 1, "a short epilogue");
-    assert_eq!(launches(8192, 3072, 768, long), 1, "large tiles");
+    assert_eq!(launches(8192, 3072, 768, long), 2, "large tiles");
+    assert_eq!(launches(8192, 3072, 768, "  %t = gelu(%y)\n  %v = mul(%t, %g)\n  %z = sigmoid(%v)\n"), 1, "large tiles have room for this");
     assert_eq!(launches(768, 3072, 64, long), 1, "short sums");
 }
 
