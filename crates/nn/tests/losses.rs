@@ -47,6 +47,23 @@ fn losses() -> Result<()> {
     Ok(())
 }
 
+/// `torch.nn.CTCLoss` of the same numbers: `torch.sin(torch.arange(40.)).reshape(5, 2, 4).log_softmax(2)`.
+#[test]
+fn sequences_without_alignment() -> Result<()> {
+    let d = Device::interpreter();
+    let scores = Tensor::from_vec(&d, (0..40).map(|i| (i as f32).sin()).collect(), [5, 2, 4])?.log_softmax(2)?;
+    let targets = Tensor::from_slice(&d, &[1i32, 2, 1, 3, 3, 0], [2, 3])?;
+    let (of_input, of_target) = (Tensor::from_slice(&d, &[5i32, 4], [2])?, Tensor::from_slice(&d, &[3i32, 2], [2])?);
+    let loss = |loss: CtcLoss| loss.forward(&scores, &targets, &of_input, &of_target);
+    close("each", loss(CtcLoss { reduction: Reduction::None, ..Default::default() }), &[3.3806226, 3.6994908]);
+    // The mean of the losses over their targets' lengths.
+    close("mean", loss(CtcLoss::default()), &[1.4883099]);
+    let last = CtcLoss { blank: 3, zero_infinity: true, reduction: Reduction::Sum };
+    // Two 3s are no labels where 3 is the blank: PyTorch takes them as they are.
+    close("sum", loss(last), &[7.8419056]);
+    Ok(())
+}
+
 #[test]
 fn windows_and_edges() -> Result<()> {
     let d = Device::interpreter();

@@ -125,6 +125,34 @@ fn counts_and_classes_are_read_where_tensors_have_them(d: &Device) -> Result<()>
     Ok(())
 }
 
+/// Operators whose results' sizes are values, read on the host; PyTorch's results, and those of nothing.
+fn sizes_that_are_values(d: &Device) -> Result<()> {
+    let x = Tensor::from_slice(d, &[0.0f32, 2.0, 0.0, 3.0, 0.0, f32::NAN], [2, 3])?.requires_grad();
+    let at = x.nonzero()?;
+    assert_eq!((at.shape(), at.to_vec::<i32>()?), (vec![3, 2], vec![0, 1, 1, 0, 1, 2]));
+    let picked = x.masked_select(&x.gt(0.5)?)?;
+    assert_eq!(picked.to_vec::<f32>()?, [2.0, 3.0]);
+    assert_eq!(picked.sum(())?.backward()?.get(&x)?.to_vec::<f32>()?, [0.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
+    assert!(x.masked_select(&x).unwrap_err().to_string().contains("not bool"));
+    let rows = Tensor::from_slice(d, &[1i32, 2, 0, 1, 1, 2, 0, 0], [4, 2])?;
+    let u = rows.unique()?;
+    assert_eq!((u.values.to_vec::<i32>()?, u.counts.to_vec::<i32>()?), (vec![0, 1, 2], vec![3, 3, 2]));
+    assert_eq!((u.inverse.shape(), u.inverse.to_vec::<i32>()?), (vec![4, 2], vec![1, 2, 0, 1, 1, 2, 0, 0]));
+    let u = rows.unique_dim(0)?;
+    assert_eq!((u.values.shape(), u.values.to_vec::<i32>()?), (vec![3, 2], vec![0, 0, 0, 1, 1, 2]));
+    assert_eq!((u.inverse.to_vec::<i32>()?, u.counts.to_vec::<i32>()?), (vec![2, 1, 2, 0], vec![1, 1, 2]));
+    assert!(rows.unique_dim(2).is_err());
+    let n = Tensor::from_slice(d, &[1i32, 3, 1], [3])?;
+    assert_eq!(n.bincount(None, 6)?.to_vec::<i32>()?, [0, 2, 0, 1, 0, 0]);
+    let w = Tensor::from_slice(d, &[0.5f32, 1.0, 2.0], [3])?;
+    assert_eq!(n.bincount(Some(&w), 0)?.to_vec::<f32>()?, [0.0, 2.5, 0.0, 1.0]);
+    assert!(n.neg()?.bincount(None, 0).is_err() && w.bincount(None, 0).is_err());
+    let none = n.narrow(0, 0, 0)?;
+    assert_eq!((none.nonzero()?.shape(), none.unique()?.values.shape()), (vec![0, 1], vec![0]));
+    assert_eq!(none.bincount(None, 2)?.to_vec::<i32>()?, [0, 0]);
+    Ok(())
+}
+
 // relu's derivative reads its result alone, and linear's reads its operands: nobody needs the value between them.
 fn the_tape_keeps_what_derivatives_read_and_no_more(_: &Device) -> Result<()> {
     let d = &Device::interpreter();
@@ -153,4 +181,5 @@ common::on_every_device! {
     mistakes_are_named,
     numbers_take_the_tensors_type,
     counts_and_classes_are_read_where_tensors_have_them,
+    sizes_that_are_values,
 }
