@@ -11,11 +11,12 @@
 mod general;
 mod program;
 mod sites;
+mod template;
 mod types;
 
 use crate::device::Device;
 use crate::tensor::{Data, Tensor};
-use crate::trace::{self, Kind, SlotState, Source, TRACE, Trace};
+use crate::trace::{self, Kind, Slot, SlotState, Source, TRACE, Trace};
 use aludel_compiler::Options;
 use aludel_ir::{Attrs, Graph, OpDef, Result, ShapeEnv, ValueId};
 use program::Programs;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 use types::Types;
 
 pub use program::Region;
+pub use template::{Template, catch_up, identity as value_identity, replay, set_aside, take_templates, watch};
 
 /// A region with more operators than these ends by itself: a loop that reads nothing would be written down without end.
 const MAX_NODES: usize = 4000;
@@ -51,6 +53,10 @@ pub(crate) struct Record {
     /// Where in the program the next operator stands.
     pub location: Option<String>,
     sites: Sites,
+    /// Regions that ended since [`watch`] was asked for.
+    watched: Option<Vec<Arc<Template>>>,
+    /// Regions that wait for [`catch_up`].
+    behind: Vec<Closed>,
 }
 
 /// An input of the graph.
@@ -71,11 +77,19 @@ enum Old {
 
 /// A region that is recorded and waits to run.
 struct Closed {
-    graph: Graph,
+    graph: Arc<Graph>,
     sources: Vec<Source>,
-    slots: Vec<SlotState>,
-    /// For each slot, the input whose place its value takes.
-    replaced: FxHashMap<usize, usize>,
+    slots: Vec<Held>,
+    /// What it was made from, where that is known: its programs are found without comparing graphs.
+    template: Option<Arc<Template>>,
+}
+
+/// A value of a region that somebody may hold.
+struct Held {
+    slot: std::sync::Weak<Slot>,
+    value: ValueId,
+    /// The input whose place it takes.
+    replaces: Option<usize>,
 }
 
 /// How often what was done, since the recorder was made.
@@ -110,6 +124,8 @@ impl Recorder {
             replaced: FxHashMap::default(),
             location: None,
             sites: Sites::default(),
+            watched: None,
+            behind: Vec::new(),
         };
         Recorder { trace: Some(Trace::new("region", ShapeEnv::default(), Kind::Record(Box::new(record)))) }
     }
@@ -248,13 +264,13 @@ pub fn regions() -> Vec<Region> {
     with(|trace| Ok(trace.record()?.programs.regions())).and_then(Result::ok).unwrap_or_default()
 }
 
-/// What tells one value from another.
-fn identity(t: &Tensor) -> usize {
+/// What tells one value from another, by what it has become.
+pub fn settled_identity(t: &Tensor) -> usize {
     match &t.inner.data {
         Data::Host(h) => Arc::as_ptr(h).addr(),
         Data::Device { storage, .. } => Arc::as_ptr(storage).cast::<()>().addr(),
         Data::Traced(slot) => match slot.resolved() {
-            Some(t) => identity(t),
+            Some(t) => settled_identity(t),
             None => Arc::as_ptr(slot).addr(),
         },
         Data::Freed => 0,
@@ -266,7 +282,7 @@ impl Record {
     /// has a gradient of its own; and so are a leaf and its value cut off from the tape, where gradients flow through what reads that.
     pub fn place(&mut self, t: &Tensor, recording: bool, next: usize) -> (usize, bool) {
         let leaf = t.leaf_id();
-        let list = self.places.entry(identity(t)).or_default();
+        let list = self.places.entry(settled_identity(t)).or_default();
         let fits = |e: &&mut Entry| match leaf {
             Some(_) => e.leaf == leaf || (e.leaf.is_none() && !e.plain),
             None => !recording || e.leaf.is_none(),
@@ -282,7 +298,7 @@ impl Record {
 
     fn known(&self, t: &Tensor) -> Option<usize> {
         let leaf = t.leaf_id();
-        let list = self.places.get(&identity(t))?;
+        let list = self.places.get(&settled_identity(t))?;
         list.iter().find(|e| leaf.is_none() || e.leaf == leaf).or(list.first()).map(|e| e.at)
     }
 
@@ -357,7 +373,16 @@ impl Trace {
         record.replaced.clear();
         record.places.clear();
         record.sites.prefix = 0;
-        let closed = Closed { graph: fresh.builder.graph, sources: fresh.sources, slots: fresh.slots, replaced };
+        let held = |(i, s): (usize, &SlotState)| {
+            Some(Held { slot: s.held.clone(), value: s.value?, replaces: replaced.get(&i).copied() })
+        };
+        let graph = Arc::new(fresh.builder.graph);
+        let template = record.watched.is_some().then(|| Template::of(fresh.id, &graph, &fresh.sources, &fresh.slots, &replaced));
+        let closed = Closed { slots: fresh.slots.iter().enumerate().filter_map(held).collect(), graph, sources: fresh.sources, template };
+        if let (Some(list), Some(made)) = (&mut record.watched, &closed.template) {
+            list.push(made.clone());
+        }
+        record.catch_up()?;
         match record.pending.replace(closed) {
             Some(before) => record.programs.run(&record.device, before),
             None => Ok(()),
@@ -366,6 +391,7 @@ impl Trace {
 
     fn run_pending_now(&mut self) -> Result<()> {
         let record = self.record()?;
+        record.catch_up()?;
         match record.pending.take() {
             Some(closed) => record.programs.run(&record.device, closed),
             None => Ok(()),

@@ -546,8 +546,22 @@ impl Tensor {
         Tensor { inner: Arc::new(Inner { device, ty, data, grad, cut: i.cut, overwritten: OnceLock::new() }) }
     }
 
+    /// Another value at this tensor's place in the differentiation; both have the same type.
+    #[must_use]
+    pub fn with_value_of(&self, value: &Tensor) -> Tensor {
+        self.with_data(value.inner.data.clone())
+    }
+
+    /// Whether nothing goes back from here any more: it is no result on the tape, or a backward pass let go of what it came from.
+    pub fn is_done(&self) -> bool {
+        match &self.inner.grad {
+            Some(Grad::Node(node, _)) => node.kept().freed,
+            _ => true,
+        }
+    }
+
     /// The tensor as the tape needs it when nobody reads its value: type and place in the differentiation.
-    pub(crate) fn without_value(&self) -> Tensor {
+    pub fn without_value(&self) -> Tensor {
         self.with_data(Data::Freed)
     }
 

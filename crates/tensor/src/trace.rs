@@ -26,6 +26,10 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
+    pub fn new(trace: u64, index: usize, ty: TensorType) -> Slot {
+        Slot { trace, index, ty, resolved: OnceLock::new() }
+    }
+
     /// What the slot stands for once its trace is over.
     pub fn resolved(&self) -> Option<&Tensor> {
         self.resolved.get()

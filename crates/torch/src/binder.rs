@@ -25,6 +25,29 @@ struct Bound {
     dtype: Option<Kind>,
     /// Types that decide the result's.
     kinds: Vec<(Kind, bool)>,
+    /// Parameters whose numbers are marked, while the turn of a loop is watched.
+    marked: Vec<(&'static str, u32)>,
+}
+
+impl Bound {
+    /// A marked number became an operand.
+    fn noted(&mut self, name: &str, made: &Tensor, dtype: DType) {
+        if let Some(at) = self.marked.iter().position(|(n, _)| *n == name) {
+            crate::replay::log::scalar(made, self.marked.remove(at).1, dtype);
+        }
+    }
+
+    /// Marked numbers that are constants of the graph must be the same the next time.
+    fn observe(&mut self) {
+        for (name, node) in self.marked.drain(..) {
+            let value = match self.attrs.get(name) {
+                Some(Attr::Int(v)) => Value::Int(*v),
+                Some(Attr::Float(v)) => Value::float(*v),
+                _ => Value::Unbound,
+            };
+            aludel_python::objects::watch::observe(node, &value);
+        }
+    }
 }
 
 /// The row of a name.
@@ -59,6 +82,7 @@ fn run(vm: &mut Vm, def: &'static OpDef, bound: &mut Bound) -> Result<Vec<Tensor
         None => state::state(vm)?.device.clone(),
     };
     changing(vm, def, &device, bound)?;
+    bound.observe();
     let list: Vec<Operand> = bound.operands.iter().map(|(t, _)| Operand::Tensor(t)).collect();
     let attrs = std::mem::take(&mut bound.attrs);
     let result = dispatch_on(&device, def, &list, attrs.clone());
@@ -85,6 +109,7 @@ fn changing(vm: &mut Vm, def: &'static OpDef, device: &Device, bound: &mut Bound
         && x.dtype().is_float()
     {
         let factor = Tensor::full(device, (), number, x.dtype()).map_err(state::raise)?;
+        bound.noted(name, &factor, x.dtype());
         bound.operands[at] = (crate::cell::one("mul", &[&x, &factor], Attrs::new())?, kind);
         bound.attrs.0.retain(|(n, _)| *n != name);
     }
@@ -108,6 +133,7 @@ fn changing(vm: &mut Vm, def: &'static OpDef, device: &Device, bound: &mut Bound
                     _ => DType::F32,
                 };
                 let made = Tensor::full(device, (), value, dtype).map_err(state::raise)?;
+                bound.noted(param.name, &made, dtype);
                 bound.attrs.0.retain(|(n, _)| *n != param.name);
                 bound.operands.insert(at.min(bound.operands.len()), (made, Kind::of(dtype)));
                 at += 1;
@@ -201,7 +227,7 @@ fn bind(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<Bound, Exc>
         }
         given.push((param, value));
     }
-    let mut bound = Bound { operands: Vec::new(), attrs: Attrs::new(), first: Value::None, dtype: None, kinds: Vec::new() };
+    let mut bound = Bound { operands: Vec::new(), attrs: Attrs::new(), first: Value::None, dtype: None, kinds: Vec::new(), marked: Vec::new() };
     for param in &schema.params {
         let found = given.iter_mut().find(|(p, _)| std::ptr::eq(*p, param));
         let value = found.map_or(Value::Unbound, |(_, v)| std::mem::take(v));
@@ -252,6 +278,11 @@ fn bind_one(vm: &mut Vm, name: &str, param: &Param, value: Value, bound: &mut Bo
     }
     if param.name == "dtype" || param.types.contains(&Type::DType) {
         bound.dtype = convert::opt_kind(&value, name)?;
+    }
+    let mut value = value;
+    if let Some((bare, node)) = value.marked() {
+        bound.marked.push((param.name, node));
+        value = bare.clone();
     }
     match convert::attr(&value, param) {
         Some(attr) => {

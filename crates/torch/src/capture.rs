@@ -6,6 +6,7 @@ use aludel_tensor::is_grad_enabled;
 use aludel_tensor::record::{self, Recorder};
 
 pub use aludel_compiler::Options;
+pub use crate::replay::Repeated;
 pub use aludel_tensor::record::{Counts, Region};
 
 use crate::read::Read;
@@ -23,6 +24,7 @@ pub fn compile(vm: &mut Vm, options: Options, locates: bool) {
 /// Lets a machine end regions where the script's loops turn.
 pub(crate) fn install(vm: &mut Vm) {
     vm.on_turn = Some(turned);
+    vm.on_entry = Some(crate::replay::entered);
 }
 
 /// Runs what is recorded and did not run: at the end of a script, so that it is done when its time is taken.
@@ -31,12 +33,20 @@ pub(crate) fn install(vm: &mut Vm) {
 ///
 /// What compiling or running gives.
 pub fn finish(vm: &mut Vm) -> aludel_tensor::Result<()> {
-    recording(vm, |_| record::flush())
+    recording(vm, |vm| {
+        crate::replay::leave(vm);
+        record::flush()
+    })
 }
 
 /// What was compiled and run so far.
 pub fn counts(vm: &mut Vm) -> Counts {
     recording(vm, |_| record::counts())
+}
+
+/// How many turns of loops were done without running Python, and what is known of the loops.
+pub fn repeated(vm: &mut Vm) -> (u64, Vec<Repeated>) {
+    crate::replay::summary(vm)
 }
 
 /// The graphs that were compiled.
@@ -154,7 +164,10 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 }
 
 fn turned(vm: &mut Vm) -> Result<(), Exc> {
-    record::close().map_err(raise)?;
+    if record::is_recording() {
+        record::close().map_err(raise)?;
+        crate::replay::turned(vm)?;
+    }
     let at = vm.host.monotonic();
     let state = state(vm)?;
     if std::mem::take(&mut state.trained) && state.turns.len() < MAX_TURNS {

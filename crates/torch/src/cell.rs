@@ -4,7 +4,7 @@
 //! back, step by step, into the tensor that it looks at; a view that is older than its base is made anew when it is read.
 
 use aludel_ir::{Attrs, OpDef, ops};
-use aludel_python::objects::{Exc, Instance, Kind as ExcKind, Value};
+use aludel_python::objects::{Exc, Instance, Kind as ExcKind, Value, watch};
 use aludel_tensor::{Operand, Tensor, dispatch, no_grad, tape_position};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -22,6 +22,8 @@ pub(crate) struct TensorCell {
     pub version: Version,
     pub grad: RefCell<Value>,
     view: RefCell<Option<View>>,
+    /// The stretch in which it was made ([`aludel_python::objects::watch`]).
+    born: u64,
     /// How often `x.data = y` gave it other elements: views of the former ones keep those.
     epoch: Cell<u32>,
 }
@@ -145,7 +147,18 @@ impl TensorCell {
             grad: RefCell::new(Value::None),
             view: RefCell::new(None),
             epoch: Cell::new(0),
+            born: watch::birth(),
         }
+    }
+
+    /// Whether it was made in the stretch that is watched.
+    pub fn is_born(&self) -> bool {
+        watch::is_born(self.born)
+    }
+
+    /// Its value as it lies there: of a view perhaps an old one.
+    pub fn present(&self) -> Tensor {
+        self.value.borrow().clone()
     }
 
     pub fn kind(&self) -> Kind {
@@ -210,6 +223,18 @@ impl TensorCell {
         Ok(layout)
     }
 
+    /// What it is a view of, and how.
+    pub fn way(&self) -> Option<(Rc<Instance>, Vec<Step>)> {
+        self.view.borrow().as_ref().map(|v| (v.base.clone(), v.steps.clone()))
+    }
+
+    /// Makes it a view whose value is the present one of what it looks at.
+    pub fn look_at(&self, base: &Rc<Instance>, steps: &[Step]) -> Result<(), Exc> {
+        let (seen, epoch) = (host(base)?.version.get(), host(base)?.epoch.get());
+        *self.view.borrow_mut() = Some(View { base: base.clone(), steps: steps.to_vec(), seen, epoch });
+        Ok(())
+    }
+
     /// The tensor that it is a view of.
     pub fn base(&self) -> Option<Rc<Instance>> {
         self.settle();
@@ -228,6 +253,21 @@ impl TensorCell {
         *self.value.borrow_mut() = value;
         self.kind.set(kind);
         self.version.raise();
+    }
+
+    /// How often it was given other elements.
+    pub fn epoch(&self) -> u32 {
+        self.epoch.get()
+    }
+
+    /// As after so many writes in place, of which this is the value.
+    pub fn written(&self, value: Tensor, times: u64) {
+        let old = self.value.borrow().clone();
+        for _ in 0..times {
+            old.overwritten(&value, tape_position(), self.version.get(), self.version.shared());
+            self.version.raise();
+        }
+        *self.value.borrow_mut() = value;
     }
 
     /// Gives the same value another place in the differentiation.
@@ -313,13 +353,23 @@ impl TensorCell {
 
 /// The tensor of an object that is known to be one.
 pub(crate) fn host(instance: &Rc<Instance>) -> Result<&TensorCell, Exc> {
-    instance.host::<TensorCell>().ok_or_else(|| Exc::ty("expected a Tensor"))
+    let cell = instance.lasting::<TensorCell>().ok_or_else(|| Exc::ty("expected a Tensor"))?;
+    if watch::on() {
+        crate::replay::log::cell(instance, cell);
+    }
+    Ok(cell)
 }
 
 /// The tensor of a value, where it is one.
 pub(crate) fn cell(value: &Value) -> Option<&TensorCell> {
     match value {
-        Value::Instance(instance) => instance.host(),
+        Value::Instance(instance) => {
+            let cell = instance.lasting::<TensorCell>()?;
+            if watch::on() {
+                crate::replay::log::cell(instance, cell);
+            }
+            Some(cell)
+        }
         _ => None,
     }
 }

@@ -11,7 +11,7 @@ use crate::kind::Kind;
 /// The element type that an object of `torch.dtype` is.
 pub(crate) fn kind_of(value: &Value) -> Option<Kind> {
     match value {
-        Value::Instance(instance) => instance.host::<Kind>().copied(),
+        Value::Instance(instance) => instance.lasting::<Kind>().copied(),
         // `dtype=float`, `dtype=int`, `dtype=bool`.
         Value::Class(class) => match class.name().as_str() {
             "float" => Some(Kind::Float32),
@@ -57,7 +57,7 @@ pub(crate) fn ints(value: &Value) -> Option<Vec<i64>> {
 pub(crate) fn int(value: &Value) -> Option<i64> {
     if let Some(t) = cell(value) {
         let value = t.get().ok()?;
-        return if t.kind().is_float() || value.numel() != 1 { None } else { value.host_values()?.first().map(|v| *v as i64) };
+        return if t.kind().is_float() || value.numel() != 1 { None } else { crate::replay::log::values(&value)?.first().map(|v| *v as i64) };
     }
     value.to_i64()
 }
@@ -122,7 +122,7 @@ fn attr_of(value: &Value, t: Type) -> Option<Attr> {
 /// The number in a tensor of one element whose value is on the host.
 pub(crate) fn host_number(value: &Value) -> Option<f64> {
     let t = cell(value)?.get().ok()?;
-    if t.numel() == 1 { t.host_values()?.first().copied() } else { None }
+    if t.numel() == 1 { crate::replay::log::values(&t)?.first().copied() } else { None }
 }
 
 /// Nested lists of numbers, flattened.
@@ -157,7 +157,7 @@ fn collect(value: &Value, depth: usize, out: &mut Nested, default: Kind) -> Resu
         plain => {
             if let Some(t) = cell(value) {
                 let x = t.get()?;
-                let Some(values) = x.host_values() else {
+                let Some(values) = crate::replay::log::values(&x) else {
                     return Err(Exc::new(
                         aludel_python::objects::Kind::NotImplementedError,
                         "torch.tensor of tensors that are on a device; use torch.stack",

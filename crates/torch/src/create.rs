@@ -176,6 +176,9 @@ fn item(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     if n != 1 {
         return Err(Exc::new(ExcKind::RuntimeError, format!("a Tensor with {n} elements cannot be converted to Scalar")));
     }
+    if let Some(marked) = crate::replay::log::number(&x, &value, kind) {
+        return Ok(marked);
+    }
     read(vm, vec![value], move |_, values| Ok(python_number(values[0][0], kind)))
 }
 
@@ -219,6 +222,7 @@ fn set_data(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 }
 
 fn set_default_dtype(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    aludel_python::objects::watch::refuse(|| "the default type is set".into());
     let [dtype] = args.exactly::<1>("set_default_dtype")?;
     match convert::kind_of(&dtype) {
         Some(kind) if kind.is_float() => {
@@ -298,6 +302,38 @@ fn scalar(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [value] = args.exactly::<1>("scalar")?;
     let number = value.to_f64().ok_or_else(|| Exc::ty("a number is needed"))?;
     from_values(vm, &[number], Vec::new(), Kind::Float32)
+}
+
+/// So many numbers are remembered as tensors; then all are forgotten.
+const MAX_HYPER: usize = 256;
+
+/// Hyperparameters that change during training, and those that are given beside them.
+const HYPER: [&str; 5] = ["lr", "weight_decay", "momentum", "count", "step"];
+
+/// A number as a tensor: the same one while the number is the same, and never that of another hyperparameter.
+pub(crate) fn hyperparameter(vm: &mut Vm, name: &'static str, value: &Value) -> Result<Value, Exc> {
+    let number = value.bare().to_f64().ok_or_else(|| Exc::ty("a number is needed"))?;
+    if let Some((_, node)) = value.marked() {
+        return crate::replay::log::hyper(vm, name, node, |vm| from_values(vm, &[number], Vec::new(), Kind::Float32));
+    }
+    let key = (name, number.to_bits());
+    if let Some(known) = state(vm)?.hyper.get(&key) {
+        return Ok(known.clone());
+    }
+    let made = from_values(vm, &[number], Vec::new(), Kind::Float32)?;
+    let hyper = &mut state(vm)?.hyper;
+    if hyper.len() >= MAX_HYPER {
+        hyper.clear();
+    }
+    hyper.insert(key, made.clone());
+    Ok(made)
+}
+
+/// `hyperparameter(name, value)`.
+pub(crate) fn hyperparameter_of(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [name, value] = args.exactly::<2>("hyperparameter")?;
+    let name = HYPER.iter().find(|n| Some(**n) == name.as_str()).ok_or_else(|| Exc::value("no hyperparameter of this name"))?;
+    hyperparameter(vm, name, &value)
 }
 
 #[cfg(test)]

@@ -15,7 +15,12 @@ pub enum Finished {
 
 /// Runs what was loaded until it is done, fuel is spent, or it waits for a value, which [`resume`] gives.
 pub fn advance(vm: &mut Vm, fuel: u64) -> Outcome {
-    recording(vm, |vm| vm.run(fuel))
+    recording(vm, |vm| {
+        let outcome = vm.run(fuel);
+        // Another machine may have its turn on this thread.
+        crate::replay::leave(vm);
+        outcome
+    })
 }
 
 /// Gives a run the value that it waits for, and goes on.
@@ -24,7 +29,11 @@ pub async fn resume(vm: &mut Vm, token: Box<dyn Any>, fuel: u64) -> Outcome {
         Ok(read) => read.wait(vm).await,
         Err(_) => Err(Exc::new(ExcKind::SystemError, "the script waits for something unknown")),
     };
-    recording(vm, |vm| vm.resume(value, fuel))
+    recording(vm, |vm| {
+        let outcome = vm.resume(value, fuel);
+        crate::replay::leave(vm);
+        outcome
+    })
 }
 
 /// Runs what was loaded to its end, waiting for the device where the script reads a value. `chance` is called every now and then, and

@@ -40,6 +40,7 @@ fn sizes(attrs: &Attrs, name: &str, n: usize, default: i64) -> Option<Vec<i64>> 
 /// A value of whole numbers that is on the host already and does not lie in the range.
 fn outside(x: &Tensor, range: std::ops::Range<i64>, but: Option<i64>) -> Option<i64> {
     let values = x.host_values()?;
+    crate::replay::log::range(x, &range, but);
     values.iter().map(|v| *v as i64).find(|v| !range.contains(v) && Some(*v) != but)
 }
 

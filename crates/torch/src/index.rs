@@ -45,7 +45,7 @@ fn item(vm: &mut Vm, part: &Value) -> Result<Item, Exc> {
         let x = t.get()?.detach();
         return match t.kind() {
             Kind::Bool | Kind::UInt8 => Ok(Item::Mask(x)),
-            k if k.is_int() => Ok(match (x.rank(), x.host_values()) {
+            k if k.is_int() => Ok(match (x.rank(), crate::replay::log::values(&x)) {
                 (0, Some(v)) if v.len() == 1 => Item::At(v[0] as i64),
                 _ => Item::List(x),
             }),
@@ -223,7 +223,7 @@ fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
             Item::Rest => dim += rank as i64 - count as i64,
             Item::List(t) => {
                 let n = planned.value.shape()[dim as usize] as i64;
-                let values = t.host_values().unwrap_or_default();
+                let values = crate::replay::log::values(&t).unwrap_or_default();
                 if let Some(wrong) = values.iter().map(|v| *v as i64).find(|v| !(-n..n).contains(v)) {
                     return Err(index_error(format!("index {wrong} is out of bounds for dimension {dim} with size {n}")));
                 }
@@ -300,7 +300,7 @@ fn numbers(index: &Value) -> Result<Vec<Value>, Exc> {
             if let Some(t) = cell(&bound)
                 && t.kind().is_int()
                 && t.get()?.rank() == 0
-                && t.get()?.host_values().is_none()
+                && crate::replay::log::values(&t.get()?).is_none()
             {
                 out.push(bound);
             }

@@ -27,6 +27,7 @@ mod part;
 mod print;
 mod random;
 mod read;
+mod replay;
 mod state;
 
 pub use driver::{Finished, advance, resume, run};

@@ -73,6 +73,7 @@ fn init(vm: &mut Vm) -> Rc<Dict> {
             }
         }
     }
+    module.set("hyperparameter", native(vm, "hyperparameter", false, create::hyperparameter_of));
     let tensor = class(vm, "Tensor", METHODS);
     tensor.attrs.set("__module__", Value::str("torch"));
     let rows = Dict::new();
@@ -119,7 +120,7 @@ fn native(_: &Vm, name: &str, method: bool, run: impl Fn(&mut Vm, &mut Args) -> 
 }
 
 // `a + b`: a value that is neither tensor nor number is for the other operand to deal with.
-fn operator(vm: &Vm, attrs: &Dict, def: &'static OpDef, name: &str, reversed: bool) {
+fn operator(vm: &Vm, attrs: &Rc<Dict>, def: &'static OpDef, name: &str, reversed: bool) {
     let run = move |vm: &mut Vm, args: &mut Args| {
         if let Some(other) = args.values.get(1)
             && cell(other).is_none()

@@ -12,35 +12,36 @@ use crate::convert;
 use crate::create::from_values;
 use crate::kind::Kind;
 use crate::read::read;
+use crate::replay::log;
 use crate::state::{classes, state};
 
 type Shared = Rc<RefCell<Generator>>;
 
 /// Functions of `torch._C` that draw numbers.
 pub(crate) const FUNCTIONS: &[Def] = &[
-    Def::new("manual_seed", manual_seed),
+    Def::new("manual_seed", |vm, args| log::refused(vm, args, "manual_seed", manual_seed)),
     Def::new("initial_seed", initial_seed),
     Def::new("default_generator", default_generator),
-    Def::new("uniform", uniform),
-    Def::new("normal", normal),
-    Def::new("randint", randint),
-    Def::new("random64", random64),
-    Def::new("random", random),
-    Def::new("randperm", randperm),
-    Def::new("bernoulli", bernoulli),
-    Def::new("bernoulli_of", bernoulli_of),
-    Def::new("exponential", exponential),
-    Def::new("multinomial", multinomial),
-    Def::new("generator", generator),
+    Def::new("uniform", |vm, args| log::draw(vm, args, uniform)),
+    Def::new("normal", |vm, args| log::draw(vm, args, normal)),
+    Def::new("randint", |vm, args| log::draw(vm, args, randint)),
+    Def::new("random64", |vm, args| log::draw(vm, args, random64)),
+    Def::new("random", |vm, args| log::draw(vm, args, random)),
+    Def::new("randperm", |vm, args| log::draw(vm, args, randperm)),
+    Def::new("bernoulli", |vm, args| log::draw(vm, args, bernoulli)),
+    Def::new("bernoulli_of", |vm, args| log::refused(vm, args, "bernoulli_of", bernoulli_of)),
+    Def::new("exponential", |vm, args| log::draw(vm, args, exponential)),
+    Def::new("multinomial", |vm, args| log::refused(vm, args, "multinomial", multinomial)),
+    Def::new("generator", |vm, args| log::refused(vm, args, "generator", generator)),
 ];
 
 /// Methods of `torch.Generator`.
 pub(crate) const METHODS: &[Def] = &[
-    Def::new("manual_seed", seed_one),
+    Def::new("manual_seed", |vm, args| log::refused(vm, args, "manual_seed", seed_one)),
     Def::new("initial_seed", initial_of),
-    Def::new("get_state", state_of),
-    Def::new("set_state", restore),
-    Def::new("clone_state", clone_of),
+    Def::new("get_state", |vm, args| log::refused(vm, args, "get_state", state_of)),
+    Def::new("set_state", |vm, args| log::refused(vm, args, "set_state", restore)),
+    Def::new("clone_state", |vm, args| log::refused(vm, args, "clone_state", clone_of)),
 ];
 
 fn seed_of(value: &Value) -> Result<u64, Exc> {
@@ -81,7 +82,7 @@ fn generator(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
 
 fn shared(value: &Value) -> Result<Shared, Exc> {
     match value {
-        Value::Instance(instance) => instance.host::<Shared>().cloned(),
+        Value::Instance(instance) => instance.lasting::<Shared>().cloned(),
         _ => None,
     }
     .ok_or_else(|| Exc::ty("expected a torch.Generator"))

@@ -43,6 +43,7 @@ pub(crate) fn read(
     tensors: Vec<Tensor>,
     finish: impl FnOnce(&mut Vm, Vec<Vec<f64>>) -> Result<Value, Exc> + 'static,
 ) -> Result<Value, Exc> {
+    crate::replay::log::reads(&tensors);
     aludel_tensor::record::resolve(&tensors.iter().collect::<Vec<_>>()).map_err(raise)?;
     let ready: Option<Vec<Vec<f64>>> = tensors.iter().map(Tensor::host_values).collect();
     match ready {

@@ -44,6 +44,9 @@ pub(crate) struct State {
     /// Whether a backward pass ran since a training loop turned.
     pub trained: bool,
     pub turns: Vec<Turn>,
+    pub replay: crate::replay::Replay,
+    /// Hyperparameters as tensors.
+    pub hyper: FxHashMap<(&'static str, u64), Value>,
 }
 
 /// What a script sets by scopes that are not closures here: whether gradients are recorded, and in what precision operators run.
@@ -95,6 +98,8 @@ impl State {
             locates: false,
             trained: false,
             turns: Vec::new(),
+            replay: crate::replay::Replay::default(),
+            hyper: FxHashMap::default(),
         }
     }
 }

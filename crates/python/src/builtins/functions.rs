@@ -119,7 +119,7 @@ pub(super) const FUNCTIONS: &[Def] = &[
             let text = vm.str_native(&prompt)?;
             vm.write(Stream::Out, &text);
         }
-        let line = vm.host.read_line();
+        let line = vm.outside().read_line();
         if line.is_empty() {
             return Err(Exc::new(Kind::EOFError, "EOF when reading a line"));
         }
@@ -515,7 +515,7 @@ fn ord(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 
 fn dir(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let mut names: std::collections::BTreeSet<String> = std::collections::BTreeSet::new();
-    let mut add = |dict: &Dict| {
+    let mut add = |dict: &Rc<Dict>| {
         for (key, _) in dict.borrow().iter() {
             if let Some(name) = key.as_str() {
                 names.insert(name.to_string());

@@ -274,6 +274,7 @@ impl Types {
                 Other::Alias { .. } => &self.alias,
                 Other::Complex(..) => &self.complex,
                 Other::Host(_) => &self.host,
+                Other::Marked(value, _) => self.of_ref(value),
             },
         }
     }

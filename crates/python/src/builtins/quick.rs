@@ -75,7 +75,7 @@ pub(super) fn pop(_: &Vm, args: &[Value]) -> Option<Value> {
     if list.is_empty() { None } else { list.borrow_mut().pop() }
 }
 
-fn look_up(dict: &Dict, key: &Value) -> Option<Option<Value>> {
+fn look_up(dict: &std::rc::Rc<Dict>, key: &Value) -> Option<Option<Value>> {
     if !matches!(key, Value::Int(_) | Value::Str(_)) {
         return None;
     }

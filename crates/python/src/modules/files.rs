@@ -45,7 +45,7 @@ fn done(vm: &mut Vm, result: Result<(), FileError>, path: &str) -> Result<Value,
 const FUNCTIONS: &[Def] = &[
     Def::new("read", |vm, args| {
         let path = path_of(args)?;
-        match vm.host.read(&path) {
+        match vm.outside().read(&path) {
             Ok(bytes) => {
                 vm.reserve(bytes.len())?;
                 Ok(Value::Bytes(Rc::new(bytes)))
@@ -57,12 +57,12 @@ const FUNCTIONS: &[Def] = &[
         let path = path_of(args)?;
         let [_, bytes] = args.exactly::<2>("store")?;
         let Value::Bytes(bytes) = &bytes else { return Err(Exc::ty("a bytes-like object is required")) };
-        let result = vm.host.store(&path, bytes);
+        let result = vm.outside().store(&path, bytes);
         done(vm, result, &path)
     }),
     Def::new("list", |vm, args| {
         let path = path_of(args)?;
-        match vm.host.list(&path) {
+        match vm.outside().list(&path) {
             Ok(names) => Ok(Value::list(names.into_iter().map(Value::str).collect())),
             Err(error) => Err(os_error(vm, error, &path)),
         }
@@ -70,7 +70,7 @@ const FUNCTIONS: &[Def] = &[
     // (is directory, bytes, modified), or None where nothing is there.
     Def::new("metadata", |vm, args| {
         let path = path_of(args)?;
-        match vm.host.metadata(&path) {
+        match vm.outside().metadata(&path) {
             Ok(data) => Ok(Value::tuple(vec![Value::bool(data.directory), Value::Int(data.bytes as i64), Value::float(data.modified)])),
             Err(FileError::NotFound | FileError::NotDirectory) => Ok(Value::None),
             Err(error) => Err(os_error(vm, error, &path)),
@@ -78,31 +78,31 @@ const FUNCTIONS: &[Def] = &[
     }),
     Def::new("make_dir", |vm, args| {
         let path = path_of(args)?;
-        let result = vm.host.make_dir(&path);
+        let result = vm.outside().make_dir(&path);
         done(vm, result, &path)
     }),
     Def::new("remove", |vm, args| {
         let path = path_of(args)?;
-        let result = vm.host.remove(&path);
+        let result = vm.outside().remove(&path);
         done(vm, result, &path)
     }),
     Def::new("rename", |vm, args| {
         let path = path_of(args)?;
         let [_, to] = args.exactly::<2>("rename")?;
         let to = to.as_str().unwrap_or_default().to_string();
-        let result = vm.host.rename(&path, &to);
+        let result = vm.outside().rename(&path, &to);
         done(vm, result, &path)
     }),
-    Def::new("current_dir", |vm, _| Ok(Value::str(vm.host.current_dir()))),
+    Def::new("current_dir", |vm, _| Ok(Value::str(vm.outside().current_dir()))),
     Def::new("environment", |vm, _| {
         let dict = Dict::new();
-        for (name, value) in vm.host.environment() {
+        for (name, value) in vm.outside().environment() {
             dict.set(&name, Value::str(value));
         }
         Ok(Value::Dict(dict))
     }),
-    Def::new("entropy", |vm, _| Ok(Value::big(vm.host.entropy().into()))),
-    Def::new("utc_offset", |vm, _| Ok(Value::Int(vm.host.utc_offset()))),
+    Def::new("entropy", |vm, _| Ok(Value::big(vm.outside().entropy().into()))),
+    Def::new("utc_offset", |vm, _| Ok(Value::Int(vm.outside().utc_offset()))),
 ];
 
 pub(super) fn init(vm: &mut Vm) -> Rc<Dict> {

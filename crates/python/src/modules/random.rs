@@ -45,7 +45,7 @@ fn make(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [] = args.exactly::<0>("Random")?;
     let class = vm.state.get("_random").and_then(|class| class.downcast_ref::<Rc<crate::objects::Class>>()).cloned();
     let class = class.ok_or_else(|| Exc::ty("_random is not initialised"))?;
-    let twister = Twister::from_hash(vm.host.entropy());
+    let twister = Twister::from_hash(vm.outside().entropy());
     Ok(vm.host_instance(&class, Cell::new(twister)))
 }
 
@@ -62,7 +62,7 @@ fn with(this: &Value, act: impl FnOnce(&mut Twister) -> Value) -> Result<Value, 
 fn seed(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [this, value] = args.exactly::<2>("seed")?;
     let seeded = match value.plain() {
-        Value::None => Twister::from_hash(vm.host.entropy()),
+        Value::None => Twister::from_hash(vm.outside().entropy()),
         Value::Str(text) => Twister::from_bytes(text.as_str().as_bytes()),
         Value::Bytes(bytes) => Twister::from_bytes(bytes),
         plain @ (Value::Int(_) | Value::Big(_) | Value::Bool(_)) => Twister::from_int(&plain.to_big().unwrap_or_default()),

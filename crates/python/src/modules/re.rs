@@ -39,7 +39,7 @@ fn compile(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn run(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [this, text, start, end, mode] = args.exactly::<5>("run")?;
     let Value::Instance(instance) = &this else { return Err(Exc::ty("not a program")) };
-    let Some(program) = instance.host::<Program>() else { return Err(Exc::ty("not a program")) };
+    let Some(program) = instance.lasting::<Program>() else { return Err(Exc::ty("not a program")) };
     let Value::Str(text) = text.plain() else { return Err(Exc::ty("expected string or bytes-like object")) };
     let mode = match vm.index_of(&mode)? {
         0 => Mode::Search,

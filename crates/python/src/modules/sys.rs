@@ -62,12 +62,12 @@ const ERR: &[Def] = &[
 ];
 
 const IN: &[Def] = &[
-    Def::new("readline", |vm, _| Ok(Value::str(vm.host.read_line()))),
+    Def::new("readline", |vm, _| Ok(Value::str(vm.outside().read_line()))),
     Def::new("isatty", |_, _| Ok(Value::bool(false))),
     Def::new("read", |vm, _| {
         let mut text = String::new();
         loop {
-            let line = vm.host.read_line();
+            let line = vm.outside().read_line();
             if line.is_empty() {
                 return Ok(Value::str(text));
             }

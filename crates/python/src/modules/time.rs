@@ -6,27 +6,27 @@ use crate::vm::Vm;
 use std::rc::Rc;
 
 const FUNCTIONS: &[Def] = &[
-    Def::new("time", |vm, _| Ok(Value::float(vm.host.now()))),
-    Def::new("time_ns", |vm, _| Ok(Value::Int((vm.host.now() * 1e9) as i64))),
-    Def::new("perf_counter", |vm, _| Ok(Value::float(vm.host.monotonic()))),
-    Def::new("perf_counter_ns", |vm, _| Ok(Value::Int((vm.host.monotonic() * 1e9) as i64))),
-    Def::new("monotonic", |vm, _| Ok(Value::float(vm.host.monotonic()))),
-    Def::new("monotonic_ns", |vm, _| Ok(Value::Int((vm.host.monotonic() * 1e9) as i64))),
-    Def::new("process_time", |vm, _| Ok(Value::float(vm.host.monotonic()))),
-    Def::new("thread_time", |vm, _| Ok(Value::float(vm.host.monotonic()))),
+    Def::new("time", |vm, _| Ok(Value::float(vm.outside().now()))),
+    Def::new("time_ns", |vm, _| Ok(Value::Int((vm.outside().now() * 1e9) as i64))),
+    Def::new("perf_counter", |vm, _| Ok(Value::float(vm.outside().monotonic()))),
+    Def::new("perf_counter_ns", |vm, _| Ok(Value::Int((vm.outside().monotonic() * 1e9) as i64))),
+    Def::new("monotonic", |vm, _| Ok(Value::float(vm.outside().monotonic()))),
+    Def::new("monotonic_ns", |vm, _| Ok(Value::Int((vm.outside().monotonic() * 1e9) as i64))),
+    Def::new("process_time", |vm, _| Ok(Value::float(vm.outside().monotonic()))),
+    Def::new("thread_time", |vm, _| Ok(Value::float(vm.outside().monotonic()))),
     Def::new("sleep", |vm, args| {
         let [seconds] = args.exactly::<1>("sleep")?;
         let seconds = vm.float_of(&seconds)?;
         if seconds < 0.0 {
             return Err(Exc::value("sleep length must be non-negative"));
         }
-        vm.host.sleep(seconds);
+        vm.outside().sleep(seconds);
         Ok(Value::None)
     }),
 ];
 
 pub(super) fn init(vm: &mut Vm) -> Rc<Dict> {
     let module = namespace(vm, FUNCTIONS);
-    module.set("timezone", Value::Int(-vm.host.utc_offset()));
+    module.set("timezone", Value::Int(-vm.outside().utc_offset()));
     module
 }

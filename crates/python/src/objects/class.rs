@@ -1,6 +1,6 @@
 //! Classes and their instances.
 
-use super::{Dict, Function, Native, Str, Value, exception::ExcData, memory};
+use super::{Dict, Function, Native, Str, Value, exception::ExcData, memory, watch};
 use std::any::Any;
 use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::rc::{Rc, Weak};
@@ -123,10 +123,10 @@ impl Class {
     /// An attribute of the class or of those it inherits from.
     #[inline]
     pub fn lookup(&self, name: &Rc<Str>) -> Option<Value> {
-        if let Some(value) = self.attrs.get_str(name) {
+        if let Some(value) = self.attrs.peek(name) {
             return Some(value);
         }
-        self.mro.borrow().iter().find_map(|class| class.attrs.get_str(name))
+        self.mro.borrow().iter().find_map(|class| class.attrs.peek(name))
     }
 
     /// Whether it is `other` or inherits from it.
@@ -246,8 +246,14 @@ impl Instance {
         }
     }
 
-    /// A host's data of type `T`.
+    /// A host's data of type `T`, which may change without anybody knowing.
     pub fn host<T: 'static>(&self) -> Option<&T> {
+        watch::refuse(|| format!("an object of the class {} takes part", self.class().name().as_str()));
+        self.lasting()
+    }
+
+    /// A host's data of type `T` that never changes, or tells of itself who watches.
+    pub fn lasting<T: 'static>(&self) -> Option<&T> {
         match &self.inner {
             Inner::Host(data) => data.downcast_ref(),
             _ => None,

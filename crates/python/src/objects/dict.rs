@@ -1,6 +1,6 @@
 //! Dictionaries in order of insertion.
 
-use super::{Str, Value, memory};
+use super::{Str, Value, memory, watch};
 use crate::vm::compare::{self, Unknown};
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::rc::Rc;
@@ -223,7 +223,6 @@ impl Drop for Table {
 }
 
 /// A dictionary. Borrows of its table end before any Python code runs.
-#[derive(Default)]
 pub struct Dict {
     table: RefCell<Table>,
     pub version: Cell<u64>,
@@ -232,51 +231,68 @@ pub struct Dict {
 impl Dict {
     /// An empty one.
     pub fn new() -> Rc<Dict> {
-        Rc::new(Dict::default())
+        Self::from_table(Table::default())
     }
 
     /// One with this table.
     pub fn from_table(table: Table) -> Rc<Dict> {
-        Rc::new(Dict { table: RefCell::new(table), version: Cell::new(0) })
+        Rc::new(Dict { table: RefCell::new(table), version: Cell::new(watch::birth()) })
     }
 
     /// Its table, to read.
     #[inline]
-    pub fn borrow(&self) -> Ref<'_, Table> {
+    pub fn borrow(self: &Rc<Self>) -> Ref<'_, Table> {
+        self.told();
         self.table.borrow()
     }
 
     /// Its table, to change; the version rises.
     #[inline]
-    pub fn borrow_mut(&self) -> RefMut<'_, Table> {
+    pub fn borrow_mut(self: &Rc<Self>) -> RefMut<'_, Table> {
+        self.told();
         self.version.set(self.version.get() + 1);
         self.table.borrow_mut()
     }
 
+    // Whoever watches the run knows of it.
+    #[inline(always)]
+    fn told(self: &Rc<Self>) {
+        if watch::on() {
+            watch::dict(self, &self.table.borrow());
+        }
+    }
+
+    /// The value of a name, of a dictionary that nobody watches: a class's, whose version tells of changes.
+    #[inline]
+    pub(super) fn peek(&self, name: &Rc<Str>) -> Option<Value> {
+        let table = self.table.borrow();
+        table.find_str(name).map(|place| table.slots()[place].value.clone())
+    }
+
     /// How many pairs.
-    pub fn len(&self) -> usize {
-        self.table.borrow().len()
+    pub fn len(self: &Rc<Self>) -> usize {
+        self.borrow().len()
     }
 
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub fn is_empty(self: &Rc<Self>) -> bool {
         self.len() == 0
     }
 
     /// The value of a name.
     #[inline]
-    pub fn get_str(&self, name: &Rc<Str>) -> Option<Value> {
-        let table = self.table.borrow();
+    pub fn get_str(self: &Rc<Self>, name: &Rc<Str>) -> Option<Value> {
+        let table = self.borrow();
         table.find_str(name).map(|place| table.slots()[place].value.clone())
     }
 
     /// The value of a name given as text.
-    pub fn get(&self, name: &str) -> Option<Value> {
+    pub fn get(self: &Rc<Self>, name: &str) -> Option<Value> {
         self.get_str(&Str::new(name.to_string()))
     }
 
     /// Sets the value of a name.
-    pub fn set_str(&self, name: &Rc<Str>, value: Value) {
+    pub fn set_str(self: &Rc<Self>, name: &Rc<Str>, value: Value) {
         let old = {
             let mut table = self.borrow_mut();
             match table.find_str(name) {
@@ -291,12 +307,12 @@ impl Dict {
     }
 
     /// Sets the value of a name given as text.
-    pub fn set(&self, name: &str, value: Value) {
+    pub fn set(self: &Rc<Self>, name: &str, value: Value) {
         self.set_str(&crate::vm::intern::intern(name), value);
     }
 
     /// Removes a name.
-    pub fn remove_str(&self, name: &Rc<Str>) -> Option<Value> {
+    pub fn remove_str(self: &Rc<Self>, name: &Rc<Str>) -> Option<Value> {
         let mut table = self.borrow_mut();
         let place = table.find_str(name)?;
         Some(table.remove(place).1)

@@ -108,6 +108,11 @@ pub struct Call {
 }
 
 impl Exc {
+    /// Whether it waits for a value of the host.
+    pub fn is_await(&self) -> bool {
+        matches!(&*self.0, Signal::Await(_))
+    }
+
     /// A new exception of a builtin class.
     #[cold]
     pub fn new(kind: Kind, message: impl Into<String>) -> Exc {

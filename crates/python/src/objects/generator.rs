@@ -32,6 +32,8 @@ pub struct Generator {
     pub saved: RefCell<Option<Box<Saved>>>,
     /// Its frame was closed already, or never will be.
     pub closed: Cell<bool>,
+    /// The stretch in which it was made ([`super::watch`]).
+    pub born: u64,
 }
 
 impl Drop for Generator {
@@ -45,6 +47,7 @@ impl Drop for Generator {
                     state: Cell::new(State::Suspended),
                     saved: RefCell::new(Some(saved)),
                     closed: Cell::new(true),
+                    born: self.born,
                 });
                 return;
             }

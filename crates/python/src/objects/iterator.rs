@@ -1,6 +1,6 @@
 //! Native iterators.
 
-use super::{Dict, Exc, Kind, List, Range, Set, Str, Tuple, Value, ViewKind, memory};
+use super::{Dict, Exc, Kind, List, Range, Set, Str, Tuple, Value, ViewKind, memory, watch};
 use crate::vm::Vm;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -30,17 +30,27 @@ pub enum Step {
 /// A native iterator.
 pub struct Iter {
     pub step: RefCell<Step>,
+    /// The stretch in which it was made ([`watch`]).
+    born: u64,
 }
 
 impl Iter {
     /// A value of it.
     pub fn value(step: Step) -> Value {
-        Value::Iterator(Rc::new(Iter { step: RefCell::new(step) }))
+        Value::Iterator(Rc::new(Iter { step: RefCell::new(step), born: watch::birth() }))
     }
 
     /// One over a range.
     pub fn range(range: &Range) -> Value {
         Iter::value(Step::Range { next: range.start, left: range.len(), step: range.step })
+    }
+
+    /// Where a stretch is watched, an iterator from before must not go on in it.
+    #[inline]
+    pub fn told(&self) {
+        if watch::on() && !watch::is_born(self.born) {
+            watch::refuse(|| format!("a {} that was begun before goes on", self.type_name()));
+        }
     }
 
     /// Its type's name.

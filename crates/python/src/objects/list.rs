@@ -1,9 +1,10 @@
 //! Lists and tuples.
 
-use super::{Value, memory};
+use super::{Value, memory, watch};
 use smallvec::SmallVec;
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::ops::Deref;
+use std::rc::Rc;
 
 /// A list. Borrows of its items end before any Python code runs.
 pub struct List {
@@ -17,25 +18,30 @@ impl List {
     pub fn new(items: Vec<Value>) -> List {
         let bytes = items.capacity() * size_of::<Value>() + 64;
         memory::charge(bytes);
-        List { items: RefCell::new(items), version: Cell::new(0), charged: Cell::new(bytes) }
+        List { items: RefCell::new(items), version: Cell::new(watch::birth()), charged: Cell::new(bytes) }
     }
 
     /// Its items, to read.
     #[inline]
-    pub fn borrow(&self) -> Ref<'_, Vec<Value>> {
+    pub fn borrow(self: &Rc<Self>) -> Ref<'_, Vec<Value>> {
+        self.told();
         self.items.borrow()
     }
 
     /// Its items, to change; the version rises.
     #[inline]
-    pub fn borrow_mut(&self) -> RefMut<'_, Vec<Value>> {
+    pub fn borrow_mut(self: &Rc<Self>) -> RefMut<'_, Vec<Value>> {
+        self.told();
         self.version.set(self.version.get() + 1);
         self.items.borrow_mut()
     }
 
     /// Adds one at the end.
     #[inline]
-    pub fn push(&self, value: Value) {
+    pub fn push(self: &Rc<Self>, value: Value) {
+        if watch::on() {
+            watch::list(self, &self.items.borrow(), false);
+        }
         self.version.set(self.version.get() + 1);
         let mut items = self.items.borrow_mut();
         if items.len() == items.capacity() {
@@ -48,6 +54,14 @@ impl List {
         }
     }
 
+    // Whoever watches the run knows of it.
+    #[inline(always)]
+    fn told(self: &Rc<Self>) {
+        if watch::on() {
+            watch::list(self, &self.items.borrow(), true);
+        }
+    }
+
     /// Counts its memory again after a change of its capacity.
     pub fn recharge(&self) {
         let bytes = self.items.borrow().capacity() * size_of::<Value>() + 64;
@@ -57,12 +71,12 @@ impl List {
 
     /// How many items it has.
     #[inline]
-    pub fn len(&self) -> usize {
-        self.items.borrow().len()
+    pub fn len(self: &Rc<Self>) -> usize {
+        self.borrow().len()
     }
 
     /// Whether it has none.
-    pub fn is_empty(&self) -> bool {
+    pub fn is_empty(self: &Rc<Self>) -> bool {
         self.len() == 0
     }
 }

@@ -41,6 +41,11 @@ pub fn fresh_version() -> u64 {
     })
 }
 
+/// The last of them: it stands still while no class changes.
+pub fn last_version() -> u64 {
+    VERSION.with(Cell::get)
+}
+
 /// Keeps a generator whose frame waits in a block and that nothing refers to, so that the machine closes it.
 pub fn abandon(generator: super::Generator) {
     // At the end of the thread nothing is kept.

@@ -13,6 +13,7 @@ pub mod list;
 pub mod memory;
 pub mod set;
 pub mod string;
+pub mod watch;
 
 pub use class::{Class, Instance, Layout};
 pub use dict::{Dict, Table};
@@ -156,18 +157,28 @@ pub struct Cell {
 impl Cell {
     /// A cell that holds `value`.
     pub fn new(value: Value) -> Rc<Cell> {
-        Rc::new(Cell { value: RefCell::new(value), version: StdCell::new(0) })
+        Rc::new(Cell { value: RefCell::new(value), version: StdCell::new(watch::birth()) })
+    }
+
+    /// Whoever watches the run knows that it is read or changed.
+    #[inline(always)]
+    pub fn told(self: &Rc<Self>) {
+        if watch::on() {
+            watch::cell(self);
+        }
     }
 
     /// Replaces what it holds.
-    pub fn set(&self, value: Value) {
+    pub fn set(self: &Rc<Self>, value: Value) {
+        self.told();
         self.version.set(self.version.get() + 1);
         let old = self.value.replace(value);
         drop(old);
     }
 
     /// Empties it, and gives what it held.
-    pub fn take(&self) -> Value {
+    pub fn take(self: &Rc<Self>) -> Value {
+        self.told();
         self.version.set(self.version.get() + 1);
         self.value.replace(Value::Unbound)
     }
@@ -227,6 +238,8 @@ pub enum Other {
     Host(Box<dyn std::any::Any>),
     /// `a + bj`.
     Complex(f64, f64),
+    /// A number or text that may be another one the next time, with the expression that it comes from ([`watch`]).
+    Marked(Value, u32),
 }
 
 impl Drop for Other {
@@ -441,8 +454,33 @@ impl Value {
     pub fn plain(&self) -> &Value {
         match self {
             Value::Instance(instance) => instance.base_value().unwrap_or(self),
+            Value::Other(other) => match &**other {
+                Other::Marked(value, node) => {
+                    watch::observe(*node, value);
+                    value
+                }
+                _ => self,
+            },
             other => other,
         }
+    }
+
+    /// What lies under a mark, and its expression.
+    #[inline]
+    pub fn marked(&self) -> Option<(&Value, u32)> {
+        match self {
+            Value::Other(other) => match &**other {
+                Other::Marked(value, node) => Some((value, *node)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The value without its mark, which decides nothing.
+    #[inline]
+    pub fn bare(&self) -> &Value {
+        self.marked().map_or(self, |(value, _)| value)
     }
 
     /// As an integer, where it is one (`bool` included).

@@ -1,6 +1,6 @@
 //! Sets, iterated in the order in which CPython iterates them: its table, its probing, its growth (`Objects/setobject.c`).
 
-use super::{Value, memory};
+use super::{Value, memory, watch};
 use crate::vm::compare::{self, Unknown};
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::rc::Rc;
@@ -153,27 +153,33 @@ pub struct Set {
 impl Set {
     /// A set of these members.
     pub fn new(members: Members, frozen: bool) -> Rc<Set> {
-        Rc::new(Set { members: RefCell::new(members), version: Cell::new(0), frozen })
+        Rc::new(Set { members: RefCell::new(members), version: Cell::new(watch::birth()), frozen })
     }
 
     /// Its members, to read.
-    pub fn borrow(&self) -> Ref<'_, Members> {
+    pub fn borrow(self: &Rc<Self>) -> Ref<'_, Members> {
+        if watch::on() {
+            watch::set(self);
+        }
         self.members.borrow()
     }
 
     /// Its members, to change; the version rises.
-    pub fn borrow_mut(&self) -> RefMut<'_, Members> {
+    pub fn borrow_mut(self: &Rc<Self>) -> RefMut<'_, Members> {
+        if watch::on() {
+            watch::set(self);
+        }
         self.version.set(self.version.get() + 1);
         self.members.borrow_mut()
     }
 
     /// How many members.
-    pub fn len(&self) -> usize {
-        self.members.borrow().len()
+    pub fn len(self: &Rc<Self>) -> usize {
+        self.borrow().len()
     }
 
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub fn is_empty(self: &Rc<Self>) -> bool {
         self.len() == 0
     }
 }

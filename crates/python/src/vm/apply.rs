@@ -4,7 +4,7 @@ use super::frame::{After, Frame};
 use super::{Exit, Vm};
 use crate::objects::class::{Inner, Make};
 use crate::objects::function::Run;
-use crate::objects::{Args, Class, Exc, Function, Instance, Kind, Native, Other, Value};
+use crate::objects::{Args, Class, Exc, Function, Instance, Kind, Native, Other, Value, watch};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -148,7 +148,9 @@ impl Vm {
             values.extend(self.stack.drain(first..));
         }
         let mut args = Args { values, keywords: Vec::new() };
+        let watched = if watch::on() { self.watched_call(native, &mut args) } else { None };
         let result = match &native.run {
+            _ if watched.is_some() => watched.unwrap_or(Ok(Value::None)),
             Run::Fn(run) => run(self, &mut args),
             Run::Closure(run) => run(self, &mut args),
         };

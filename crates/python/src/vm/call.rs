@@ -6,7 +6,7 @@ use crate::bytecode::Code;
 use crate::objects::exception::{Call, Signal};
 use crate::objects::function::Run;
 use crate::objects::generator::State;
-use crate::objects::{Args, Class, Dict, Exc, Function, Generator, Kind, Method, Native, Str, Value};
+use crate::objects::{Args, Class, Dict, Exc, Function, Generator, Kind, Method, Native, Str, Value, watch};
 use std::rc::Rc;
 
 impl Vm {
@@ -73,6 +73,11 @@ impl Vm {
 
     /// Runs a native. What it cannot do itself becomes a call of Python code.
     pub(crate) fn run_native(&mut self, native: &Rc<Native>, mut args: Args) -> Result<Value, Exc> {
+        if watch::on()
+            && let Some(result) = self.watched_call(native, &mut args)
+        {
+            return result;
+        }
         if native.slow.is_none() {
             return match &native.run {
                 Run::Fn(run) => run(self, &mut args),
@@ -373,7 +378,7 @@ impl Vm {
                     After::Discard => return Ok(()),
                     After::For(_) => {
                         self.stack.push(value);
-                        return Ok(());
+                        return self.fetched();
                     }
                     After::Send => {
                         // The iterator of `yield from` gave a value without a frame of its own: yielded on.
@@ -461,6 +466,9 @@ impl Vm {
                 return Err(Exc::ty("can't send non-None value to a just-started generator"));
             }
             _ => {}
+        }
+        if watch::on() && !watch::is_born(generator.born) {
+            watch::refuse(|| format!("the generator {}() that was begun before goes on", generator.name.as_str()));
         }
         self.enter()?;
         let Some(mut saved) = generator.saved.borrow_mut().take() else { return Err(Exc::new(Kind::StopIteration, "")) };

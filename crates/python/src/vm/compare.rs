@@ -2,7 +2,7 @@
 
 use super::intern::intern;
 use crate::bytecode::Compare;
-use crate::objects::{Class, Exc, Other, Str, Value, ViewKind};
+use crate::objects::{Class, Exc, Other, Str, Value, ViewKind, watch};
 use num_bigint::{BigInt, Sign};
 use num_traits::{FromPrimitive, ToPrimitive, Zero};
 use std::cell::Cell;
@@ -96,6 +96,9 @@ pub fn equal(a: &Value, b: &Value, depth: usize) -> Result<bool, Unknown> {
     }
     begin(depth);
     use Value::*;
+    if a.marked().is_some() || b.marked().is_some() {
+        return equal(a.plain(), b.plain(), depth + 1);
+    }
     Ok(match (a, b) {
         (Int(a), Int(b)) => a == b,
         (Str(a), Str(b)) => Rc::ptr_eq(a, b) || a.as_str() == b.as_str(),
@@ -391,6 +394,7 @@ fn hash_at(value: &Value, depth: usize) -> Result<u64, Exc> {
         Value::Other(other) => match &**other {
             Other::Alias { origin, args } => hash_at(origin, depth + 1)? ^ hash_at(args, depth + 1)?,
             Other::Complex(re, im) => (hash_float(*re) as u64).wrapping_add((hash_float(*im) as u64).wrapping_mul(1_000_003)),
+            Other::Marked(..) => hash_at(value.plain(), depth)?,
             Other::View(..) => return Err(unhashable("dict_keys")),
             Other::MappingProxy(_) => return Err(unhashable("mappingproxy")),
             _ => value.address() as u64 >> 4,
@@ -446,6 +450,11 @@ pub fn truth(value: &Value) -> Option<bool> {
         Value::Other(other) => match &**other {
             Other::View(_, dict) | Other::MappingProxy(dict) => !dict.is_empty(),
             Other::Complex(re, im) => *re != 0.0 || *im != 0.0,
+            Other::Marked(value, node) => {
+                let truth = truth(value)?;
+                watch::decide(*node, truth);
+                truth
+            }
             _ => true,
         },
         Value::Instance(_) | Value::Class(_) => return None,

@@ -29,6 +29,9 @@ impl Vm {
 
     /// `iter(value)`.
     pub fn iter(&mut self, value: &Value) -> Result<Value, Exc> {
+        if let Value::Iterator(iterator) = value {
+            iterator.told();
+        }
         if let Some(iterator) = self.native_iter(value) {
             return Ok(iterator);
         }
@@ -69,7 +72,10 @@ impl Vm {
     /// The next value of a native iterator. Only for iterators that [`native_iter`](Self::native_iter) gave.
     pub fn step(&mut self, iterator: &Value) -> Result<Option<Value>, Exc> {
         match iterator {
-            Value::Iterator(iterator) => iterator.clone().next(self),
+            Value::Iterator(iterator) => {
+                iterator.told();
+                iterator.clone().next(self)
+            }
             _ => Err(Exc::slow()),
         }
     }

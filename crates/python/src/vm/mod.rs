@@ -10,24 +10,26 @@ pub mod import;
 pub mod index;
 pub mod intern;
 pub mod iterate;
+mod marked;
 pub mod names;
 pub mod number;
 pub mod operator;
 mod quick;
 mod raise;
 mod rare;
-mod regions;
+pub mod regions;
 pub mod repr;
 mod run;
 mod suggest;
 pub mod traceback;
 mod transfer;
+pub mod turn;
 mod unwind;
 
 use crate::bytecode::{Code, Source};
 use crate::host::{Host, Stream};
 use crate::objects::exception::{Call, Signal};
-use crate::objects::{Args, Class, Dict, Exc, Function, Instance, Kind, Module, Native, Str, Value, memory};
+use crate::objects::{Args, Class, Dict, Exc, Function, Instance, Kind, Module, Native, Str, Value, memory, watch};
 use frame::{After, Block, Frame};
 use names::Names;
 use rustc_hash::FxHashMap;
@@ -105,6 +107,14 @@ pub struct Vm {
     watched: Vec<regions::Watched>,
     /// Hears of the turn that [`Vm::watch_loop`] asked for.
     pub on_turn: Option<fn(&mut Vm) -> Result<(), Exc>>,
+    /// Asked before the body of such a loop runs: whether the host has done already what it would do.
+    pub on_entry: Option<fn(&mut Vm, regions::Place) -> Result<bool, Exc>>,
+    /// The loop whose next value is being fetched in Python.
+    fetching: Option<regions::Fetch>,
+    /// The loop that turned last: its code, and where it goes on.
+    turned_at: (usize, usize),
+    /// A turn that waited for the host goes on.
+    again: bool,
 }
 
 impl Vm {
@@ -136,6 +146,10 @@ impl Vm {
             state: FxHashMap::default(),
             watched: Vec::new(),
             on_turn: None,
+            on_entry: None,
+            fetching: None,
+            turned_at: (0, 0),
+            again: false,
         };
         crate::builtins::install(&mut vm);
         crate::modules::install(&mut vm);
@@ -259,8 +273,17 @@ impl Vm {
         self.outcome(exit)
     }
 
+    /// The host, for what is not the same the next time: clocks, files, input.
+    pub fn outside(&mut self) -> &mut dyn Host {
+        watch::refuse(|| "a clock, a file or other input takes part".into());
+        &mut *self.host
+    }
+
     /// Writes output.
     pub fn write(&mut self, stream: Stream, text: &str) {
+        if watch::on() {
+            watch::wrote(stream, text);
+        }
         self.host.write(stream, text);
     }
 
@@ -421,6 +444,12 @@ impl Vm {
                 1
             }
         }
+    }
+
+    /// The topmost value's place in the topmost frame.
+    pub fn top_slot(&self) -> Option<usize> {
+        let base = self.frames.last()?.base as usize;
+        (self.stack.len().checked_sub(base)?).checked_sub(1)
     }
 
     /// How deep the machine is in calls.

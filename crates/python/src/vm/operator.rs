@@ -2,13 +2,18 @@
 
 use super::{Vm, compare};
 use crate::bytecode::{Binary, Compare, Unary};
-use crate::objects::{Exc, Kind, Other, Set, Str, Value, ViewKind, set::Members};
+use crate::objects::{Exc, Kind, Other, Set, Str, Value, ViewKind, set::Members, watch};
 use num_bigint::BigInt;
 use std::rc::Rc;
 
 impl Vm {
     /// `left op right`.
     pub fn binary(&mut self, op: Binary, left: Value, right: Value) -> Result<Value, Exc> {
+        if let (Value::Other(_), _) | (_, Value::Other(_)) | (Value::Str(_), Value::Tuple(_)) = (&left, &right)
+            && let Some(value) = self.marked_binary(op, &left, &right)?
+        {
+            return Ok(value);
+        }
         if let Some(value) = self.builtin_binary(op, &left, &right)? {
             return Ok(value);
         }
@@ -276,6 +281,12 @@ impl Vm {
 
     /// `-value` and the like.
     pub fn unary(&mut self, op: Unary, value: Value) -> Result<Value, Exc> {
+        if let Some((bare, _)) = value.marked()
+            && op != Unary::Not
+        {
+            let result = self.unary(op, bare.clone())?;
+            return Ok(watch::mark(watch::NodeOp::Unary(op), vec![watch::arg(&value)], &result));
+        }
         let (name, sign) = match op {
             Unary::Neg => (self.names.neg.clone(), "-"),
             Unary::Pos => (self.names.pos.clone(), "+"),
@@ -345,6 +356,9 @@ impl Vm {
 
     /// `left < right` and the like.
     pub fn compare(&mut self, op: Compare, left: &Value, right: &Value) -> Result<Value, Exc> {
+        if let Some(value) = self.marked_compare(op, left, right)? {
+            return Ok(value);
+        }
         let instances = matches!(left, Value::Instance(_) | Value::Class(_)) || matches!(right, Value::Instance(_) | Value::Class(_));
         if !instances {
             match self.builtin_compare(op, left, right) {
@@ -467,6 +481,13 @@ impl Vm {
 
     /// `value in container`. Where Python code decides, the error is a call whose value's truth is the answer.
     pub fn contains(&mut self, container: &Value, value: &Value) -> Result<bool, Exc> {
+        if let Some((bare, _)) = value.marked()
+            && matches!(container, Value::Dict(_) | Value::Set(_) | Value::List(_) | Value::Tuple(_) | Value::Range(_))
+        {
+            let found = self.contains(container, bare)?;
+            watch::decided(watch::NodeOp::In, vec![watch::Arg::Const(container.clone()), watch::arg(value)], found);
+            return Ok(found);
+        }
         let slow = |vm: &mut Vm, exc: Exc| {
             if exc.is_slow() { vm.slow_op("_contains", vec![container.clone(), value.clone()]) } else { exc }
         };

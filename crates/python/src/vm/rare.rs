@@ -90,7 +90,10 @@ impl Vm {
                 let value = match names.and_then(|names| names.get_str(&code.names[name as usize])) {
                     Some(value) => value,
                     None => match &self.stack[base + slot as usize] {
-                        Value::Cell(cell) => cell.value.borrow().clone(),
+                        Value::Cell(cell) => {
+                            cell.told();
+                            cell.value.borrow().clone()
+                        }
                         _ => Value::Unbound,
                     },
                 };
@@ -155,6 +158,11 @@ impl Vm {
             Op::Join(count) => {
                 let at = self.stack.len() - count as usize;
                 if count == 1 {
+                    return Ok(());
+                }
+                if let Some(text) = self.marked_join(at) {
+                    self.stack.truncate(at);
+                    self.stack.push(text);
                     return Ok(());
                 }
                 let mut text = String::with_capacity(self.stack[at..].iter().map(|v| v.as_str().map_or(0, str::len)).sum());

@@ -2,7 +2,7 @@
 
 use super::Vm;
 use crate::bytecode::Code;
-use crate::objects::{Exc, Kind, Other, Value, ViewKind};
+use crate::objects::{Exc, Kind, Other, Value, ViewKind, watch};
 use crate::text::{self, Failure};
 use std::rc::Rc;
 
@@ -217,6 +217,7 @@ impl Vm {
             Other::StaticMethod(_) => out.push_str(&format!("<staticmethod object at {}>", address(value))),
             Other::ClassMethod(_) => out.push_str(&format!("<classmethod object at {}>", address(value))),
             Other::Host(_) => out.push_str("<host object>"),
+            Other::Marked(..) => return self.write_repr(value.plain(), out, around),
         }
         Ok(())
     }
@@ -317,6 +318,10 @@ impl Vm {
 
     /// A field of an f-string.
     pub(crate) fn format_value(&mut self, value: Value, conversion: u8, spec: Value) -> Result<Value, Exc> {
+        if value.marked().is_some() || spec.marked().is_some() {
+            let text = self.format_value(value.bare().clone(), conversion, spec.bare().clone())?;
+            return Ok(watch::mark(watch::NodeOp::Format(conversion), vec![watch::arg(&value), watch::arg(&spec)], &text));
+        }
         let value = match conversion {
             0 => value,
             _ => {

@@ -33,6 +33,11 @@ impl Vm {
         self.grant()
     }
 
+    /// Whether more may run before the machine has to look around.
+    pub(super) fn has_fuel(&self) -> bool {
+        self.steps > 0 || self.fuel > 0
+    }
+
     #[cold]
     fn grant(&mut self) -> Result<bool, Exc> {
         if self.fuel == 0 {
@@ -199,7 +204,10 @@ impl Vm {
                     }
                     Op::Deref(slot) => {
                         let value = match &self.stack[base + slot as usize] {
-                            Value::Cell(cell) => cell.value.borrow().clone(),
+                            Value::Cell(cell) => {
+                                cell.told();
+                                cell.value.borrow().clone()
+                            }
                             _ => Value::Unbound,
                         };
                         if matches!(value, Value::Unbound) {
@@ -436,8 +444,14 @@ impl Vm {
                     Op::Jump(target) => ip = target as usize,
                     Op::Loop(target) => {
                         let from = std::mem::replace(&mut ip, target as usize);
-                        if !self.watched.is_empty() {
-                            done!(self.turn(from, ip));
+                        if !self.watched.is_empty() || self.again {
+                            save!();
+                            self.turn(from, ip)?;
+                            match self.tick() {
+                                Ok(true) => continue 'frame,
+                                Ok(false) => return Err(Exit::Fuel),
+                                Err(exc) => raise!(exc),
+                            }
                         }
                         match self.tick() {
                             Ok(true) => {}

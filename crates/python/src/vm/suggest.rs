@@ -2,6 +2,7 @@
 
 use super::Vm;
 use crate::objects::{Dict, Kind, Value};
+use std::rc::Rc;
 
 /// Names longer than this, and more candidates than this, are not looked at.
 const LONGEST: usize = 40;
@@ -80,7 +81,7 @@ impl Vm {
     }
 
     /// The namespaces in which attributes of an object are found.
-    pub(crate) fn attribute_names(&self, object: &Value, visit: &mut dyn FnMut(&Dict)) {
+    pub(crate) fn attribute_names(&self, object: &Value, visit: &mut dyn FnMut(&Rc<Dict>)) {
         let class = match object {
             Value::Module(module) => return visit(&module.attrs),
             Value::Class(class) => class.clone(),
@@ -121,7 +122,7 @@ impl Vm {
     }
 }
 
-fn collect(dict: &Dict, names: &mut Vec<String>) {
+fn collect(dict: &Rc<Dict>, names: &mut Vec<String>) {
     names.extend(dict.borrow().iter().filter_map(|(key, _)| key.as_str().map(str::to_string)));
 }
 

@@ -112,6 +112,7 @@ impl Vm {
             state: Cell::new(State::Created),
             saved: RefCell::new(None),
             closed: Cell::new(false),
+            born: crate::objects::watch::birth(),
         });
         let handled = self.handled.clone();
         self.save(&generator, frame, handled);

@@ -179,9 +179,13 @@ impl Vm {
         self.save(&generator, frame, handled);
         generator.state.set(State::Suspended);
         match after {
-            After::Push | After::For(_) => {
+            After::Push => {
                 self.stack.push(value);
                 Ok(())
+            }
+            After::For(_) => {
+                self.stack.push(value);
+                self.fetched()
             }
             after => self.settle(Ok(value), after),
         }

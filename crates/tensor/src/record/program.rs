@@ -2,6 +2,7 @@
 //! ([`super::general`]).
 
 use super::general::{Families, Skeleton};
+use super::template::Ready;
 use super::{Closed, Counts, concrete};
 use crate::device::Device;
 use crate::dispatch::cache::load;
@@ -17,6 +18,7 @@ use aludel_runtime::{Argument, Executable, Storage};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// So many graphs are kept; those that were not used for longest make room.
 const MAX_PROGRAMS: usize = 256;
@@ -48,7 +50,7 @@ pub(super) struct Programs {
 
 /// What a graph is found by: everything but names.
 pub(super) struct Key {
-    pub graph: Graph,
+    pub graph: Arc<Graph>,
     /// The results, and the input whose place each takes.
     pub wanted: Vec<(ValueId, Option<usize>)>,
     /// Which inputs lie in a block.
@@ -68,7 +70,7 @@ struct Program {
     moves: u32,
     first: u64,
     used: u64,
-    runs: u64,
+    runs: Arc<AtomicU64>,
 }
 
 /// What a graph for any sizes is found by.
@@ -98,12 +100,13 @@ impl Programs {
 
     /// Runs a region: all its values that are still held become concrete.
     pub fn run(&mut self, device: &Device, closed: Closed) -> Result<()> {
-        let Closed { graph, sources, slots, replaced, .. } = closed;
+        let Closed { graph, sources, slots, template } = closed;
         let mut live: Vec<Live> = Vec::new();
         let mut last: FxHashMap<usize, usize> = FxHashMap::default();
-        for (i, s) in slots.iter().enumerate() {
-            let (Some(slot), Some(value)) = (s.held.upgrade(), s.value) else { continue };
-            let replaces = replaced.get(&i).copied().filter(|at| graph.types[graph.inputs[*at].value.index()] == s.ty);
+        for s in &slots {
+            let Some(slot) = s.slot.upgrade() else { continue };
+            let value = s.value;
+            let replaces = s.replaces.filter(|at| graph.types[graph.inputs[*at].value.index()] == slot.ty);
             if let Some(at) = replaces
                 && let Some(earlier) = last.insert(at, live.len())
             {
@@ -122,22 +125,38 @@ impl Programs {
             })
             .collect::<Result<Vec<Option<Tensor>>>>()?;
         let state = in_block(&live, &values);
-        let wanted = live.iter().map(|l| (l.value, l.replaces)).collect();
-        let (program, sizes) = self.find(device, Key { graph, wanted, state })?;
-        let inputs = program.inputs.clone();
-        let executable = program.executable.clone();
-        let kinds: Vec<InputKind> = program.graph.inputs.iter().map(|i| i.kind).collect();
+        let wanted: Vec<(ValueId, Option<usize>)> = live.iter().map(|l| (l.value, l.replaces)).collect();
+        let known = template.as_ref().and_then(|t| t.ready(&wanted, &state));
+        let found = match known {
+            Some(known) => known,
+            None => {
+                let form = (wanted.clone(), state.clone());
+                let (program, sizes) = self.find(device, Key { graph, wanted, state })?;
+                let kinds = program.graph.inputs.iter().map(|i| i.kind).collect();
+                let (inputs, executable, runs) = (program.inputs.clone(), program.executable.clone(), program.runs.clone());
+                let ready = Arc::new(Ready { form, sizes, inputs, kinds, executable, runs });
+                if let Some(t) = &template {
+                    t.keep(ready.clone());
+                }
+                ready
+            }
+        };
+        found.runs.fetch_add(1, Ordering::Relaxed);
+        let Ready { sizes, inputs, kinds, executable, .. } = &*found;
         values.iter_mut().enumerate().filter(|(i, _)| !inputs.contains(i)).for_each(|(_, v)| *v = None);
         let mut arguments: Vec<Argument> = Vec::with_capacity(inputs.len());
         let mut places: Vec<Option<Place>> = vec![None; values.len()];
-        let gathered = gather(device, &live, &inputs, &kinds, &mut values, &mut places, &mut arguments)?;
+        let gathered = gather(device, &live, inputs, kinds, &mut values, &mut places, &mut arguments)?;
         if !gathered {
-            let program = self.find_by(&executable).ok_or_else(|| report("a program is lost"))?;
+            if let Some(t) = &template {
+                t.forget();
+            }
+            let program = self.find_by(executable).ok_or_else(|| report("a program is lost"))?;
             program.moves += 1;
-            move_in(device, &program.graph, &inputs, &mut places, &mut arguments)?;
+            move_in(device, &program.graph, inputs, &mut places, &mut arguments)?;
         }
         self.counts.run += 1;
-        let results = executable.run(&sizes, &arguments)?;
+        let results = executable.run(sizes, &arguments)?;
         for (l, result) in live.iter().zip(results) {
             let place = l.replaces.and_then(|at| places[at].clone()).filter(|p| p.is(&result));
             let ty = l.slot.ty.clone();
@@ -211,7 +230,6 @@ impl Programs {
     fn at(&mut self, hash: u64, at: usize, sizes: Vec<i64>) -> Result<(&mut Program, Vec<i64>)> {
         let program = self.list.get_mut(&hash).and_then(|l| l.get_mut(at)).ok_or_else(|| report("a program is lost"))?;
         program.used = self.clock;
-        program.runs += 1;
         Ok((program, sizes))
     }
 
@@ -231,7 +249,7 @@ impl Programs {
             graph: p.graph.clone(),
             launches: p.executable.program().map_or(0, |p| p.launches.len()),
             first: p.first,
-            runs: p.runs,
+            runs: p.runs.load(Ordering::Relaxed),
             span: span(&p.key.graph),
         };
         all.into_iter().map(region).collect()
@@ -317,7 +335,7 @@ struct Made {
 impl Made {
     fn program(self, key: Key, clock: u64, any: Option<Any>) -> Program {
         let Made { graph, executable, inputs } = self;
-        Program { key, any, graph, executable, inputs, moves: 0, first: clock, used: clock, runs: 0 }
+        Program { key, any, graph, executable, inputs, moves: 0, first: clock, used: clock, runs: Arc::default() }
     }
 }
 

@@ -139,7 +139,7 @@ fn collect(value: &Value, depth: usize, out: &mut Nested) -> Result<(), Exc> {
     }
     if let Some(t) = cell(value) {
         let (x, kind) = (t.get()?, of_kind(t.kind()));
-        let values = x.host_values().ok_or_else(|| {
+        let values = crate::replay::log::values(&x).ok_or_else(|| {
             Exc::new(ExcKind::NotImplementedError, "numpy.array of lists of tensors that are on a device; use torch.stack(..).numpy()")
         })?;
         return leaf(values, &x.shape(), kind);

@@ -77,7 +77,7 @@ fn state(value: &Value) -> Result<&Shared, Exc> {
 fn make(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [seed] = args.exactly::<1>("seed")?;
     let made = match &seed {
-        Value::None => RandomState::new(vm.host.entropy() as u32),
+        Value::None => RandomState::new(vm.outside().entropy() as u32),
         seed => {
             let words: Option<Vec<u32>> = convert::ints(seed).and_then(|v| v.iter().map(|v| u32::try_from(*v).ok()).collect());
             let single = seed.to_i64().is_some();
@@ -101,7 +101,7 @@ fn source(vm: &mut Vm, made: Source) -> Result<Value, Exc> {
 fn generator(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [seed] = args.exactly::<1>("default_rng")?;
     let words: Vec<u32> = match &seed {
-        Value::None => vec![vm.host.entropy() as u32],
+        Value::None => vec![vm.outside().entropy() as u32],
         seed => convert::ints(seed)
             .and_then(|v| v.iter().map(|v| u32::try_from(*v).ok()).collect())
             .ok_or_else(|| Exc::value("expected non-negative integer"))?,

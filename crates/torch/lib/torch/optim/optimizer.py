@@ -11,21 +11,13 @@ _numbers = {}
 
 def _scalar(name, value):
     """A hyperparameter as a tensor: the same one while the number is the same, and never that of another hyperparameter."""
-    if isinstance(value, Tensor):
-        return value
-    if len(_numbers) > 256:
-        _numbers.clear()
-    key = (name, value)
-    if key not in _numbers:
-        _numbers[key] = _C.scalar(value)
-    return _numbers[key]
+    return value if isinstance(value, Tensor) else _C.hyperparameter(name, value)
 
 
 def _betas(pair):
-    key = ("betas", *pair)
-    if key not in _numbers:
-        _numbers[key] = _C.tensor([float(b) for b in pair])
-    return _numbers[key]
+    if pair not in _numbers:
+        _numbers[pair] = _C.tensor([float(b) for b in pair])
+    return _numbers[pair]
 
 
 class Optimizer:

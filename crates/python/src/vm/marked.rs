@@ -1,0 +1,181 @@
+//! Operations on marked values, while a stretch of the run is watched ([`watch`]): what is computed is computed as ever, and said how.
+
+use super::Vm;
+use crate::bytecode::{Binary, Compare};
+use crate::objects::function::Run;
+use crate::objects::watch::{self, Arg, Effect, NodeOp};
+use crate::objects::{Args, Exc, Native, Value};
+use std::rc::Rc;
+
+/// Builtins whose value depends on their arguments alone, where these are numbers and texts.
+const PURE: [&str; 34] = [
+    "abs", "round", "min", "max", "pow", "divmod", "repr", "format", "ord", "chr", "sqrt", "exp", "log", "log2", "log10", "log1p", "expm1",
+    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "floor", "ceil", "trunc", "fmod", "hypot", "isnan",
+    "isfinite",
+];
+
+/// Types all of whose methods depend on their arguments alone.
+const PURE_TYPES: [&str; 3] = ["int", "float", "str"];
+
+/// Natives that move values and look at none.
+const MOVERS: [&str; 8] = ["append", "setattr", "__setattr__", "insert", "setdefault", "isinstance", "type", "issubclass"];
+
+/// Natives that move what is in containers and look at none of it.
+const INNER_MOVERS: [&str; 22] = [
+    "append", "setattr", "__setattr__", "insert", "setdefault", "isinstance", "type", "issubclass", "zip", "enumerate", "iter", "next",
+    "reversed", "extend", "update", "len", "get", "items", "values", "keys", "copy", "hasattr",
+];
+
+fn is_plain(value: &Value) -> bool {
+    matches!(value.bare(), Value::Int(_) | Value::Float(_) | Value::Bool(_) | Value::Str(_) | Value::None | Value::Big(_))
+}
+
+fn is_number(value: &Value) -> bool {
+    matches!(value, Value::Int(_) | Value::Float(_) | Value::Bool(_) | Value::Big(_))
+}
+
+impl Vm {
+    /// `left op right` where one is marked and both are numbers or texts.
+    #[cold]
+    pub(super) fn marked_binary(&mut self, op: Binary, left: &Value, right: &Value) -> Result<Option<Value>, Exc> {
+        if let (Binary::Mod, Value::Str(_), Value::Tuple(items)) = (op, left.bare(), right) {
+            if !items.iter().any(|v| v.marked().is_some()) || !items.iter().all(is_plain) {
+                return Ok(None);
+            }
+            let bare = Value::tuple(items.iter().map(|v| v.bare().clone()).collect());
+            let text = self.binary(op, left.bare().clone(), bare)?;
+            let args = std::iter::once(left).chain(items.iter()).map(watch::arg).collect();
+            return Ok(Some(watch::mark(NodeOp::Percent(true), args, &text)));
+        }
+        if left.marked().is_none() && right.marked().is_none() {
+            return Ok(None);
+        }
+        let (a, b) = (left.bare(), right.bare());
+        let both = (is_number(a) && is_number(b)) || matches!((a, b), (Value::Str(_), Value::Str(_)));
+        if both {
+            let value = self.binary(op, a.clone(), b.clone())?;
+            return Ok(Some(watch::mark(NodeOp::Binary(op), vec![watch::arg(left), watch::arg(right)], &value)));
+        }
+        if op == Binary::Mod && matches!(a, Value::Str(_)) && is_plain(b) {
+            let text = self.binary(op, a.clone(), b.clone())?;
+            return Ok(Some(watch::mark(NodeOp::Percent(false), vec![watch::arg(left), watch::arg(right)], &text)));
+        }
+        // An object's class decides, and is given the marked number.
+        if matches!((a, b), (Value::Instance(_), _) | (_, Value::Instance(_))) {
+            return Ok(None);
+        }
+        self.binary(op, left.plain().clone(), right.plain().clone()).map(Some)
+    }
+
+    /// A comparison where one side is marked: its outcome is guarded.
+    #[inline]
+    pub(super) fn marked_compare(&mut self, op: Compare, left: &Value, right: &Value) -> Result<Option<Value>, Exc> {
+        if left.marked().is_none() && right.marked().is_none() {
+            return Ok(None);
+        }
+        let (a, b) = (left.bare().clone(), right.bare().clone());
+        if matches!((&a, &b), (Value::Instance(_), _) | (_, Value::Instance(_))) {
+            return Ok(None);
+        }
+        let value = self.compare(op, &a, &b)?;
+        if is_plain(&a)
+            && is_plain(&b)
+            && let Value::Bool(truth) = value
+        {
+            watch::decided(NodeOp::Compare(op), vec![watch::arg(left), watch::arg(right)], truth.get());
+        } else {
+            (left.plain(), right.plain());
+        }
+        Ok(Some(value))
+    }
+
+    /// The texts above `at` on the stack as one, where one is marked.
+    pub(super) fn marked_join(&mut self, at: usize) -> Option<Value> {
+        let parts = &self.stack[at..];
+        parts.iter().any(|v| v.marked().is_some()).then(|| {
+            let text: String = parts.iter().filter_map(|v| v.bare().as_str()).collect();
+            watch::mark(NodeOp::Join, parts.iter().map(watch::arg).collect(), &Value::str(text))
+        })
+    }
+
+    /// A call of a native, where it is given marked values that it must not see as they are.
+    #[cold]
+    pub(super) fn watched_call(&mut self, native: &Rc<Native>, args: &mut Args) -> Option<Result<Value, Exc>> {
+        let name = native.name.as_str();
+        let all = || args.values.iter().chain(args.keywords.iter().map(|(_, v)| v));
+        if !all().any(|v| v.marked().is_some()) {
+            if !INNER_MOVERS.contains(&name) {
+                args.values.iter_mut().for_each(bare_inside);
+            }
+            return None;
+        }
+        if name == "print" && all().all(is_plain) {
+            let effect = Effect::Print(native.clone(), args.values.iter().map(watch::arg).collect(), args.keywords.clone());
+            let constant = args.keywords.iter().all(|(_, v)| v.marked().is_none());
+            if constant {
+                args.values.iter_mut().for_each(|v| *v = v.bare().clone());
+                return Some(watch::printing(effect, || run(self, native, args)));
+            }
+        }
+        let of_type = PURE_TYPES.contains(&native.owner);
+        let rest = if of_type && name == "__new__" { 1 } else { 0 };
+        let pure = (of_type || PURE.contains(&name)) && matches!(native.run, Run::Fn(_)) && args.keywords.is_empty();
+        if pure && args.values.iter().skip(rest).all(is_plain) {
+            let given: Vec<Arg> = args.values.iter().map(watch::arg).collect();
+            args.values.iter_mut().for_each(|v| *v = v.bare().clone());
+            let result = run(self, native, args);
+            return Some(result.map(|value| match is_plain(&value) && !matches!(value, Value::None) {
+                true => watch::mark(NodeOp::Call(native.clone()), given, &value),
+                false => value,
+            }));
+        }
+        // Closures are operators of the host, which know marks.
+        if !MOVERS.contains(&name) && matches!(native.run, Run::Fn(_)) {
+            args.values.iter_mut().chain(args.keywords.iter_mut().map(|(_, v)| v)).for_each(|v| {
+                let bare = v.plain().clone();
+                if v.marked().is_some() {
+                    *v = bare;
+                }
+            });
+        }
+        if !INNER_MOVERS.contains(&name) {
+            args.values.iter_mut().for_each(bare_inside);
+        }
+        None
+    }
+}
+
+fn run(vm: &mut Vm, native: &Rc<Native>, args: &mut Args) -> Result<Value, Exc> {
+    match &native.run {
+        Run::Fn(run) => run(vm, args),
+        Run::Closure(run) => run(vm, args),
+    }
+}
+
+/// Takes the numbers in a container out of their marks.
+fn bare_inside(value: &mut Value) {
+    match value {
+        Value::Tuple(items) if items.iter().any(|v| v.marked().is_some()) => {
+            *value = Value::tuple(items.iter().map(taken).collect());
+        }
+        Value::List(list) if list.borrow().iter().any(|v| v.marked().is_some()) => {
+            let items: Vec<Value> = list.borrow().iter().map(taken).collect();
+            *list.borrow_mut() = items;
+        }
+        Value::Dict(dict) if dict.borrow().iter().any(|(_, v)| v.marked().is_some()) => {
+            let places: Vec<(usize, Value)> = {
+                let table = dict.borrow();
+                table.slots().iter().enumerate().filter(|(_, e)| e.value.marked().is_some()).map(|(i, e)| (i, taken(&e.value))).collect()
+            };
+            let mut table = dict.borrow_mut();
+            for (place, value) in places {
+                table.replace(place, value);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn taken(value: &Value) -> Value {
+    if value.marked().is_some() { value.plain().clone() } else { value.clone() }
+}

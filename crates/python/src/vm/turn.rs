@@ -1,0 +1,867 @@
+//! One turn of a loop, watched once and repeated without running it.
+//!
+//! [`Vm::begin_turn`] and [`Vm::end_turn`] stand around a turn that runs as ever and is watched ([`watch`]). What it found unchanged
+//! becomes facts; numbers at places that are known to change are marked, so that what is computed from them is known as expressions, and
+//! what they decide as guards; the difference between what containers held before and hold after is what it does. [`Vm::repeat_turn`] is
+//! the whole of a repetition: facts, expressions, guards; then the host's part; then stores and output. Until the host's part nothing is
+//! changed, so that a turn that does not fit simply runs.
+
+use super::Vm;
+use crate::objects::class::Inner;
+use crate::objects::watch::{self, Arg, Effect, Guard, Held, Log, Node, NodeOp};
+use crate::objects::{Args, Cell, Class, Dict, Exc, Instance, List, Value, function::Run, memory};
+use std::cell::Cell as StdCell;
+use std::mem::discriminant;
+use std::rc::Rc;
+
+/// Where something is that the body of a loop reads or changes.
+#[derive(Clone)]
+pub enum Place {
+    /// A slot or operand of the loop's frame.
+    Slot(usize),
+    Entry(Rc<Dict>, Value),
+    Item(Rc<List>, usize),
+    Cell(Rc<Cell>),
+}
+
+/// What the host knows of its objects.
+pub trait Objects {
+    /// An object of the host at a changing place: the number by which its kind of object is found there again.
+    fn found(&mut self, value: &Value) -> Option<u32>;
+    /// An object of the host that is kept: `None` where it is not the host's, or was there before.
+    fn kept(&mut self, value: &Value) -> Option<Result<u32, String>>;
+    /// The number in an object of the host, where it is known without waiting.
+    fn number(&self, value: &Value) -> Option<Value>;
+    /// The host's part of a repetition: expressions' values and the objects at changing places. The objects that are kept, or `None` where
+    /// it does not fit, with nothing done.
+    ///
+    /// # Errors
+    ///
+    /// What running gives.
+    fn repeat(&self, vm: &mut Vm, values: &[Value], found: &[Value]) -> Result<Option<Vec<Value>>, Exc>;
+}
+
+/// What is at a changing place.
+enum Shape {
+    /// A number or text: the input of this number.
+    Number(u32),
+    /// An object of the host.
+    Object,
+    Tuple(Vec<Shape>),
+    List(Vec<Shape>),
+    /// Whatever of this kind: nothing looked into it.
+    Any(std::mem::Discriminant<Value>),
+    Same(Value),
+}
+
+/// A value that a turn leaves behind.
+enum Out {
+    Const(Value),
+    Node(u32),
+    /// An object that the host makes.
+    Object(u32),
+    /// What was found at a changing place.
+    Found(u32),
+    Tuple(Vec<Out>),
+    List(Vec<Out>),
+    Dict(Vec<(Value, Out)>),
+    Instance(Rc<Class>, Vec<(Value, Out)>),
+}
+
+/// What must hold still of a container.
+struct Fact {
+    container: Value,
+    version: StdCell<u64>,
+    fixed: Vec<(Value, Value)>,
+    /// How many entries it has; of a list that only grows nothing is asked.
+    len: Option<usize>,
+}
+
+/// A turn that is being watched.
+pub struct Watching {
+    places: Vec<(Place, Shape)>,
+    /// What was at the places.
+    before: Vec<Value>,
+    slots: Vec<Held>,
+    base: usize,
+    classes: u64,
+}
+
+/// A turn as it is repeated.
+pub struct Turn {
+    facts: Vec<Fact>,
+    slots: Vec<(usize, Value)>,
+    places: Vec<(Place, Shape)>,
+    nodes: Vec<Node>,
+    guards: Vec<Guard>,
+    stores: Vec<(Place, Out)>,
+    appends: Vec<(Rc<List>, Vec<Out>)>,
+    effects: Vec<Effect>,
+    classes: u64,
+}
+
+/// Why a watched turn cannot be repeated as it is.
+pub enum NotYet {
+    /// These places change as well: the next one is watched with them.
+    Changing(Vec<Place>),
+    Refused(String),
+}
+
+/// Why a turn does not fit.
+pub enum Miss {
+    /// Something there is another than it was.
+    Place(Place),
+    Guard,
+    Other,
+}
+
+impl Watching {
+    /// What was at the changing places.
+    pub fn before(&self) -> &[Value] {
+        &self.before
+    }
+}
+
+impl Place {
+    /// Whether both are the same place.
+    pub fn is(&self, other: &Place) -> bool {
+        match (self, other) {
+            (Place::Slot(a), Place::Slot(b)) => a == b,
+            (Place::Entry(a, k), Place::Entry(b, l)) => Rc::ptr_eq(a, b) && same(k, l),
+            (Place::Item(a, i), Place::Item(b, j)) => Rc::ptr_eq(a, b) && i == j,
+            (Place::Cell(a), Place::Cell(b)) => Rc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
+    /// A name for people, where it has one.
+    pub fn name(&self) -> String {
+        match self {
+            Place::Entry(_, key) => key.as_str().unwrap_or("an entry").to_string(),
+            Place::Item(_, i) => format!("item {i}"),
+            Place::Slot(_) => "a local".into(),
+            Place::Cell(_) => "a variable of a closure".into(),
+        }
+    }
+}
+
+/// The same object, or equal texts.
+fn same(a: &Value, b: &Value) -> bool {
+    a.is(b) || matches!((a, b), (Value::Str(a), Value::Str(b)) if a.as_str() == b.as_str())
+}
+
+fn is_number(value: &Value) -> bool {
+    matches!(value, Value::Int(_) | Value::Float(_) | Value::Str(_))
+}
+
+/// Longer lists at changing places are not looked into.
+const MAX_ITEMS: usize = 32;
+
+impl Vm {
+    fn frame_base(&self) -> usize {
+        self.frames.last().map_or(0, |f| f.base as usize)
+    }
+
+    fn at_place(&self, place: &Place, base: usize) -> Option<Value> {
+        match place {
+            Place::Slot(i) => self.stack.get(base + i).cloned(),
+            Place::Entry(dict, key) => {
+                let table = dict.borrow();
+                let at = table.find(super::compare::hash(key).ok()?, key).ok()??;
+                table.slot(at).map(|e| e.value.clone())
+            }
+            Place::Item(list, i) => list.borrow().get(*i).cloned(),
+            Place::Cell(cell) => Some(cell.value.borrow().clone()),
+        }
+    }
+
+    fn put(&mut self, place: &Place, base: usize, value: Value) {
+        match place {
+            Place::Slot(i) => {
+                if let Some(slot) = self.stack.get_mut(base + i) {
+                    drop(std::mem::replace(slot, value));
+                }
+            }
+            Place::Entry(dict, key) => {
+                let Ok(hash) = super::compare::hash(key) else { return };
+                let mut table = dict.borrow_mut();
+                let old = match table.find(hash, key) {
+                    Ok(Some(at)) => Some(table.replace(at, value)),
+                    _ => {
+                        table.insert_new(hash, key.clone(), value);
+                        None
+                    }
+                };
+                drop(table);
+                drop(old);
+            }
+            Place::Item(list, i) => {
+                let old = list.borrow_mut().get_mut(*i).map(|v| std::mem::replace(v, value));
+                drop(old);
+            }
+            Place::Cell(cell) => cell.set(value),
+        }
+    }
+
+    /// Begins to watch the turn that comes next, of the loop in the topmost frame.
+    pub fn begin_turn(&mut self, changing: &[Place], stretch: u64, objects: &mut dyn Objects) -> Watching {
+        let base = self.frame_base();
+        let slots = self.stack[base..].iter().map(Held::of).collect();
+        watch::begin(stretch);
+        let mut watching = Watching { places: Vec::new(), before: Vec::new(), slots, base, classes: memory::last_version() };
+        let mut inputs = 0;
+        for place in changing {
+            let Some(value) = self.at_place(place, base) else { continue };
+            let (shape, marked) = shape_of(&value, &mut inputs, objects);
+            if let Some(marked) = marked {
+                self.put(place, base, marked);
+            }
+            watching.places.push((place.clone(), shape));
+            watching.before.push(value);
+        }
+        watching
+    }
+
+    /// Takes all marks away that a watched turn left.
+    fn unmark(&mut self, watching: &Watching, log: &Log) {
+        let base = watching.base.min(self.stack.len());
+        for slot in &mut self.stack[base..] {
+            bare(slot, 0);
+        }
+        for (place, _) in &watching.places {
+            if let Some(mut value) = self.at_place(place, watching.base)
+                && !matches!(place, Place::Slot(_))
+            {
+                let was = value.clone();
+                bare(&mut value, 0);
+                if !value.is(&was) {
+                    self.put(place, watching.base, value);
+                }
+            }
+        }
+        for touched in &log.touched {
+            bare(&mut touched.container.clone(), 0);
+        }
+    }
+
+    /// Gives up a watched turn.
+    pub fn abandon_turn(&mut self, watching: Watching) {
+        let log = watch::end();
+        self.unmark(&watching, &log);
+        watch::forget();
+    }
+
+    /// Ends watching: how the turn is repeated. What was made in it is told from what was there before until [`watch::forget`].
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be yet, or at all.
+    pub fn end_turn(&mut self, watching: Watching, objects: &mut dyn Objects) -> Result<Turn, NotYet> {
+        let log = watch::end();
+        let made = self.turn_of(&watching, &log, objects);
+        self.unmark(&watching, &log);
+        let mut turn = made?;
+        turn.nodes = log.nodes;
+        turn.guards = log.guards;
+        turn.effects = log.effects;
+        // What it left behind has the versions that it has now.
+        turn.facts.iter().for_each(|f| f.version.set(f.container.version().unwrap_or(0)));
+        turn.places = watching.places;
+        Ok(turn)
+    }
+
+    fn turn_of(&mut self, watching: &Watching, log: &Log, objects: &mut dyn Objects) -> Result<Turn, NotYet> {
+        let mut turn = Turn {
+            facts: Vec::new(),
+            slots: Vec::new(),
+            places: Vec::new(),
+            nodes: Vec::new(),
+            guards: Vec::new(),
+            stores: Vec::new(),
+            appends: Vec::new(),
+            effects: Vec::new(),
+            classes: memory::last_version(),
+        };
+        if let Some(why) = &log.refused {
+            return Err(NotYet::Refused(why.clone()));
+        }
+        if turn.classes != watching.classes {
+            return Err(NotYet::Refused("a class is made or changed".into()));
+        }
+        let mut changes: Vec<(Place, Value)> = Vec::new();
+        let mut grown: Vec<(Rc<List>, Vec<Value>)> = Vec::new();
+        self.slot_changes(watching, &mut changes, &mut turn)?;
+        for touched in &log.touched {
+            if watching.before.iter().any(|v| within(v, &touched.container)) {
+                if changed_inside(touched) {
+                    return Err(NotYet::Refused("what the loop was given is changed".into()));
+                }
+                continue;
+            }
+            container_changes(touched, watching, &mut changes, &mut grown, &mut turn)?;
+        }
+        let known = |p: &Place| watching.places.iter().any(|(q, _)| p.is(q));
+        let new: Vec<Place> = changes.iter().map(|(p, _)| p.clone()).filter(|p| !known(p)).collect();
+        if !new.is_empty() {
+            return Err(NotYet::Changing(new));
+        }
+        let mut outs = Outs { watching, objects, seen: Vec::new() };
+        for (place, value) in changes {
+            let out = outs.of(&value).map_err(|why| NotYet::Refused(format!("{}: {why}", place.name())))?;
+            turn.stores.push((place, out));
+        }
+        for (list, values) in grown {
+            let added = values.iter().map(|v| outs.of(v)).collect::<Result<Vec<Out>, String>>().map_err(NotYet::Refused)?;
+            turn.appends.push((list, added));
+        }
+        // Nothing may look into what is another one each time.
+        let looked = |v: &Value| log.touched.iter().any(|t| t.container.is(v) || attributes(v).is_some_and(|d| t.container.is(&d)));
+        for ((place, shape), before) in watching.places.iter().zip(&watching.before) {
+            if matches!(shape, Shape::Any(_)) && looked(before) {
+                return Err(NotYet::Refused(format!("{}: an object that is another one in each turn is read", place.name())));
+            }
+        }
+        Ok(turn)
+    }
+
+    // Slots of the loop's frame: those that hold another value, and those that hold the same.
+    fn slot_changes(&mut self, watching: &Watching, changes: &mut Vec<(Place, Value)>, turn: &mut Turn) -> Result<(), NotYet> {
+        for (i, before) in watching.slots.iter().enumerate() {
+            let place = Place::Slot(i);
+            let changing = watching.places.iter().any(|(p, _)| p.is(&place));
+            let Some(now) = self.stack.get(watching.base + i) else { continue };
+            let own = is_own_input(now, &place, watching);
+            let marked_tuple = changing && matches!((before, now), (Held::Tuple(_), Value::Tuple(_))) && is_marked_input(now);
+            if own || marked_tuple || before.is(now) {
+                if !changing {
+                    turn.slots.push((i, now.clone()));
+                }
+                continue;
+            }
+            changes.push((place, now.clone()));
+        }
+        if self.stack.len() > watching.base + watching.slots.len() {
+            return Err(NotYet::Refused("values are left on the stack".into()));
+        }
+        Ok(())
+    }
+
+    /// Does what the turn that was watched would do, if everything that it depends on is as it was. Else nothing is done.
+    ///
+    /// # Errors
+    ///
+    /// What running the host's part gives.
+    pub fn repeat_turn(&mut self, turn: &Turn, objects: &dyn Objects) -> Result<Result<(), Miss>, Exc> {
+        let base = self.frame_base();
+        let (inputs, found) = match self.fits(turn, base) {
+            Ok(given) => given,
+            Err(miss) => return Ok(Err(miss)),
+        };
+        let Some(values) = self.evaluate(turn, &inputs, &found, objects)? else { return Ok(Err(Miss::Guard)) };
+        let Some(made) = objects.repeat(self, &values, &found)? else { return Ok(Err(Miss::Other)) };
+        for (place, out) in &turn.stores {
+            let value = value_of(out, &values, &made, &found);
+            self.put(place, base, value);
+        }
+        for (list, added) in &turn.appends {
+            added.iter().for_each(|out| list.push(value_of(out, &values, &made, &found)));
+        }
+        for effect in &turn.effects {
+            match effect {
+                Effect::Write(stream, text) => self.write(*stream, text),
+                Effect::Print(print, args, keywords) => {
+                    let given = args.iter().map(|a| argument(a, &values)).collect::<Vec<_>>();
+                    let mut args = Args::from(given);
+                    args.keywords = keywords.clone();
+                    self.run_plain(&print.run, &mut args)?;
+                }
+            }
+        }
+        turn.facts.iter().for_each(|f| f.version.set(f.container.version().unwrap_or(0)));
+        Ok(Ok(()))
+    }
+
+    fn run_plain(&mut self, run: &Run, args: &mut Args) -> Result<Value, Exc> {
+        match run {
+            Run::Fn(run) => run(self, args),
+            Run::Closure(run) => run(self, args),
+        }
+    }
+
+    // What is at the changing places, if everything else is as it was.
+    fn fits(&mut self, turn: &Turn, base: usize) -> Result<(Vec<Value>, Vec<Value>), Miss> {
+        if memory::last_version() != turn.classes {
+            return Err(Miss::Other);
+        }
+        for (i, value) in &turn.slots {
+            if !self.stack.get(base + i).is_some_and(|v| same(v, value)) {
+                return Err(Miss::Place(Place::Slot(*i)));
+            }
+        }
+        for fact in &turn.facts {
+            let version = fact.container.version().unwrap_or(0);
+            if version != fact.version.get() {
+                fact.holds()?;
+                fact.version.set(version);
+            }
+        }
+        let (mut inputs, mut found) = (Vec::new(), Vec::new());
+        for (place, shape) in &turn.places {
+            let value = self.at_place(place, base).ok_or(Miss::Other)?;
+            if !shape.take(&value, &mut inputs, &mut found) {
+                return Err(Miss::Other);
+            }
+        }
+        Ok((inputs, found))
+    }
+
+    // The values of all expressions, if they decide what they decided.
+    fn evaluate(&mut self, turn: &Turn, inputs: &[Value], found: &[Value], objects: &dyn Objects) -> Result<Option<Vec<Value>>, Exc> {
+        let mut values: Vec<Value> = Vec::with_capacity(turn.nodes.len());
+        for node in &turn.nodes {
+            let known = match &node.op {
+                NodeOp::Number(at) => Ok(found.get(*at as usize).and_then(|v| objects.number(v)).unwrap_or_default()),
+                _ => self.compute(node, &values, inputs),
+            };
+            let value = match known {
+                Ok(value) => value,
+                // The turn itself raises it.
+                Err(_) => return Ok(None),
+            };
+            if discriminant(&value) != node.kind {
+                return Ok(None);
+            }
+            values.push(value);
+        }
+        let holds = |g: &Guard| match g {
+            Guard::Truth(n, truth) => super::compare::truth(&values[*n as usize]) == Some(*truth),
+            Guard::Exact(n, value) => same(&values[*n as usize], value),
+        };
+        Ok(turn.guards.iter().all(holds).then_some(values))
+    }
+
+    fn compute(&mut self, node: &Node, values: &[Value], inputs: &[Value]) -> Result<Value, Exc> {
+        let arg = |i: usize| node.args.get(i).map_or(Value::None, |a| argument(a, values));
+        let all = || node.args.iter().map(|a| argument(a, values)).collect::<Vec<Value>>();
+        match &node.op {
+            NodeOp::Number(_) => Ok(Value::Unbound),
+            NodeOp::Input(i) => Ok(inputs.get(*i as usize).cloned().unwrap_or_default()),
+            NodeOp::Binary(op) => match super::quick::binary(*op, &arg(0), &arg(1)) {
+                Some(value) => Ok(value),
+                None => self.binary(*op, arg(0), arg(1)),
+            },
+            NodeOp::Unary(op) => self.unary(*op, arg(0)),
+            NodeOp::Compare(op) => self.compare(*op, &arg(0), &arg(1)),
+            NodeOp::In => self.contains(&arg(0), &arg(1)).map(Value::bool),
+            NodeOp::Call(native) => self.run_plain(&native.run, &mut Args::from(all())),
+            NodeOp::Format(conversion) => self.format_value(arg(0), *conversion, arg(1)),
+            NodeOp::Join => Ok(Value::str(all().iter().filter_map(Value::as_str).collect::<String>())),
+            NodeOp::Percent(tuple) => {
+                let mut given = all();
+                let format = given.remove(0);
+                let right = if *tuple { Value::tuple(given) } else { given.pop().unwrap_or_default() };
+                self.binary(crate::bytecode::Binary::Mod, format, right)
+            }
+        }
+    }
+}
+
+fn argument(arg: &Arg, values: &[Value]) -> Value {
+    match arg {
+        Arg::Const(value) => value.clone(),
+        Arg::Node(n) => values.get(*n as usize).cloned().unwrap_or_default(),
+    }
+}
+
+impl Fact {
+    fn holds(&self) -> Result<(), Miss> {
+        match &self.container {
+            Value::Dict(dict) => {
+                let table = dict.borrow();
+                if self.len.is_some_and(|n| n != table.len()) {
+                    return Err(Miss::Other);
+                }
+                for (key, value) in &self.fixed {
+                    let place = super::compare::hash(key).ok().and_then(|h| table.find(h, key).ok()?);
+                    if !place.and_then(|at| table.slot(at)).is_some_and(|e| same(&e.value, value)) {
+                        return Err(Miss::Place(Place::Entry(dict.clone(), key.clone())));
+                    }
+                }
+                Ok(())
+            }
+            Value::List(list) => {
+                let items = list.borrow();
+                if self.len.is_some_and(|n| n != items.len()) {
+                    return Err(Miss::Other);
+                }
+                for (key, value) in &self.fixed {
+                    let at = key.to_i64().unwrap_or(-1) as usize;
+                    if !items.get(at).is_some_and(|v| same(v, value)) {
+                        return Err(Miss::Place(Place::Item(list.clone(), at)));
+                    }
+                }
+                Ok(())
+            }
+            Value::Cell(cell) => match self.fixed.first() {
+                Some((_, value)) if !same(&cell.value.borrow(), value) => Err(Miss::Place(Place::Cell(cell.clone()))),
+                _ => Ok(()),
+            },
+            _ => Err(Miss::Other),
+        }
+    }
+}
+
+impl Shape {
+    /// Takes apart what is at a place, if it looks as it did.
+    fn take(&self, value: &Value, inputs: &mut Vec<Value>, found: &mut Vec<Value>) -> bool {
+        match self {
+            Shape::Number(_) => {
+                inputs.push(value.clone());
+                is_number(value)
+            }
+            Shape::Object => {
+                found.push(value.clone());
+                matches!(value, Value::Instance(_))
+            }
+            Shape::Tuple(shapes) => match value {
+                Value::Tuple(items) => items.len() == shapes.len() && shapes.iter().zip(items.iter()).all(|(s, v)| s.take(v, inputs, found)),
+                _ => false,
+            },
+            Shape::List(shapes) => match value {
+                Value::List(list) => {
+                    let items = list.borrow().clone();
+                    items.len() == shapes.len() && shapes.iter().zip(&items).all(|(s, v)| s.take(v, inputs, found))
+                }
+                _ => false,
+            },
+            Shape::Any(kind) => discriminant(value) == *kind,
+            Shape::Same(known) => same(value, known),
+        }
+    }
+}
+
+// What is at a changing place, and the same with its numbers marked, where it has some.
+fn shape_of(value: &Value, inputs: &mut u32, objects: &mut dyn Objects) -> (Shape, Option<Value>) {
+    let mut each = |items: &[Value], objects: &mut dyn Objects| {
+        let parts: Vec<(Shape, Option<Value>)> = items.iter().map(|v| shape_of(v, inputs, objects)).collect();
+        let any = parts.iter().any(|(_, m)| m.is_some());
+        let marked: Vec<Value> = parts.iter().zip(items).map(|((_, m), v)| m.clone().unwrap_or_else(|| v.clone())).collect();
+        (parts.into_iter().map(|(s, _)| s).collect::<Vec<Shape>>(), any.then_some(marked))
+    };
+    match value {
+        v if is_number(v) => {
+            let at = *inputs;
+            *inputs += 1;
+            (Shape::Number(at), Some(watch::mark(NodeOp::Input(at), Vec::new(), v)))
+        }
+        Value::Tuple(items) => {
+            let (shapes, marked) = each(items, objects);
+            (Shape::Tuple(shapes), marked.map(Value::tuple))
+        }
+        Value::List(list) if list.borrow().len() <= MAX_ITEMS => {
+            let items = list.borrow().clone();
+            let (shapes, marked) = each(&items, objects);
+            if let Some(marked) = marked {
+                *list.borrow_mut() = marked;
+            }
+            (Shape::List(shapes), None)
+        }
+        Value::Instance(_) => match objects.found(value) {
+            Some(_) => (Shape::Object, None),
+            None => (Shape::Any(discriminant(value)), None),
+        },
+        v if v.is_word() => (Shape::Same(v.clone()), None),
+        v => (Shape::Any(discriminant(v)), None),
+    }
+}
+
+fn attributes(value: &Value) -> Option<Value> {
+    match value {
+        Value::Instance(instance) => instance.attrs().map(|d| Value::Dict(d.clone())),
+        _ => None,
+    }
+}
+
+// Whether a container is a list that a changing place holds, directly or in lists and tuples.
+fn within(value: &Value, container: &Value) -> bool {
+    match value {
+        Value::List(list) => value.is(container) || list.borrow().iter().any(|v| within(v, container)),
+        Value::Tuple(items) => items.iter().any(|v| within(v, container)),
+        _ => false,
+    }
+}
+
+fn changed_inside(touched: &watch::Touched) -> bool {
+    match &touched.container {
+        Value::List(list) => {
+            let items = list.borrow();
+            items.len() != touched.before.len() || items.iter().zip(&touched.before).any(|(v, (_, b))| !b.is(v.bare()))
+        }
+        _ => true,
+    }
+}
+
+// A tuple that was put in place of another, with its numbers marked.
+fn is_marked_input(value: &Value) -> bool {
+    matches!(value, Value::Tuple(items) if items.iter().any(|v| v.marked().is_some() || is_marked_input(v)))
+}
+
+fn container_changes(
+    touched: &watch::Touched,
+    watching: &Watching,
+    changes: &mut Vec<(Place, Value)>,
+    grown: &mut Vec<(Rc<List>, Vec<Value>)>,
+    turn: &mut Turn,
+) -> Result<(), NotYet> {
+    let changing = |p: &Place| watching.places.iter().any(|(q, _)| p.is(q));
+    let mut fixed = Vec::new();
+    let mut len = None;
+    match &touched.container {
+        Value::Dict(dict) => {
+            let table = dict.borrow();
+            len = Some(table.len());
+            let mut added = false;
+            for (at, (key, now)) in table.iter().enumerate() {
+                let place = Place::Entry(dict.clone(), key.clone());
+                let before = match touched.before.get(at) {
+                    Some((k, held)) if same(k, key) => Some(held),
+                    _ => touched.before.iter().find(|(k, _)| same(k, key)).map(|(_, held)| held),
+                };
+                added |= before.is_none();
+                match before {
+                    Some(before) if before.is(now) && !changing(&place) => fixed.push((key.clone(), now.clone())),
+                    Some(before) if before.is(now) || is_own_input(now, &place, watching) => {}
+                    _ => changes.push((place, now.clone())),
+                }
+            }
+            if added || table.len() != touched.before.len() {
+                // Names that come into being do so once; the next turn is watched again.
+                let places = changes.iter().map(|(p, _)| p.clone()).filter(|p| !changing(p)).collect();
+                return Err(if added { NotYet::Changing(places) } else { NotYet::Refused("a name or entry is deleted".into()) });
+            }
+        }
+        Value::List(list) => {
+            let items = list.borrow();
+            let before = &touched.before;
+            if items.len() < before.len() {
+                return Err(NotYet::Refused("a list gets shorter".into()));
+            }
+            if !touched.read {
+                grown.push((list.clone(), items[before.len()..].to_vec()));
+                return Ok(());
+            }
+            if items.len() > before.len() {
+                return Err(NotYet::Refused("a list that grows is read as well".into()));
+            }
+            len = Some(items.len());
+            for (i, (now, (key, held))) in items.iter().zip(before).enumerate() {
+                let place = Place::Item(list.clone(), i);
+                if held.is(now) && !changing(&place) {
+                    fixed.push((key.clone(), now.clone()));
+                } else if !held.is(now) && !is_own_input(now, &place, watching) {
+                    changes.push((place, now.clone()));
+                }
+            }
+        }
+        Value::Cell(cell) => {
+            let now = cell.value.borrow().clone();
+            let place = Place::Cell(cell.clone());
+            let held = &touched.before[0].1;
+            if held.is(&now) && !changing(&place) {
+                fixed.push((Value::None, now));
+            } else if !held.is(&now) && !is_own_input(&now, &place, watching) {
+                changes.push((place, now));
+            }
+        }
+        // Sets tell by their versions alone.
+        _ => {}
+    }
+    turn.facts.push(Fact { container: touched.container.clone(), version: StdCell::new(0), fixed, len });
+    Ok(())
+}
+
+// Whether a place still holds the mark that it was given at the beginning.
+fn is_own_input(now: &Value, place: &Place, watching: &Watching) -> bool {
+    let Some((_, node)) = now.marked() else { return false };
+    watching.places.iter().any(|(p, s)| p.is(place) && matches!(s, Shape::Number(i) if *i == node))
+}
+
+struct Outs<'w> {
+    watching: &'w Watching,
+    objects: &'w mut dyn Objects,
+    /// Containers made in the turn that are kept already.
+    seen: Vec<Value>,
+}
+
+impl Outs<'_> {
+    fn of(&mut self, value: &Value) -> Result<Out, String> {
+        if let Some((_, node)) = value.marked() {
+            return Ok(Out::Node(node));
+        }
+        match value {
+            v if v.is_word() => Ok(Out::Const(v.clone())),
+            Value::Str(_) | Value::Class(_) | Value::Module(_) | Value::Native(_) | Value::Big(_) | Value::Bytes(_) | Value::Range(_) => {
+                Ok(Out::Const(value.clone()))
+            }
+            Value::Tuple(items) => {
+                let outs = items.iter().map(|v| self.of(v)).collect::<Result<Vec<Out>, String>>()?;
+                Ok(if outs.iter().all(|o| matches!(o, Out::Const(_))) { Out::Const(value.clone()) } else { Out::Tuple(outs) })
+            }
+            Value::List(list) if watch::is_born(list.version.get()) => {
+                self.once(value)?;
+                let items = list.borrow().clone();
+                Ok(Out::List(items.iter().map(|v| self.of(v)).collect::<Result<Vec<Out>, String>>()?))
+            }
+            Value::Dict(dict) if watch::is_born(dict.version.get()) => {
+                self.once(value)?;
+                Ok(Out::Dict(self.entries(dict)?))
+            }
+            Value::List(_) | Value::Dict(_) => self.from_before(value),
+            Value::Instance(instance) => self.instance(value, instance),
+            Value::Function(f) => {
+                let constant = |v: &Value| (v.is_word() || matches!(v, Value::Str(_))) && v.marked().is_none();
+                if f.closure.iter().any(|c| watch::is_born(c.version.get())) || !f.defaults.borrow().iter().all(constant) {
+                    return Err("a function that is made in each turn is kept".into());
+                }
+                Ok(Out::Const(value.clone()))
+            }
+            _ => Err("an object is kept of a kind that is not made again".into()),
+        }
+    }
+
+    fn once(&mut self, value: &Value) -> Result<(), String> {
+        if self.seen.iter().any(|v| v.is(value)) {
+            return Err("an object that is made in each turn is kept twice".into());
+        }
+        self.seen.push(value.clone());
+        Ok(())
+    }
+
+    fn from_before(&self, value: &Value) -> Result<Out, String> {
+        if self.watching.before.iter().any(|v| v.is(value) || within(v, value)) {
+            return Err("an object that is another one in each turn is kept elsewhere".into());
+        }
+        Ok(Out::Const(value.clone()))
+    }
+
+    fn entries(&mut self, dict: &Rc<Dict>) -> Result<Vec<(Value, Out)>, String> {
+        let pairs: Vec<(Value, Value)> = dict.borrow().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+        pairs.into_iter().map(|(k, v)| Ok((k, self.of(&v)?))).collect()
+    }
+
+    fn instance(&mut self, value: &Value, instance: &Rc<Instance>) -> Result<Out, String> {
+        if let Some(kept) = self.objects.kept(value) {
+            return kept.map(Out::Object);
+        }
+        if let Some(at) = self.objects.found(value)
+            && self.watching.before.iter().any(|v| v.is(value) || holds(v, value))
+        {
+            return Ok(Out::Found(at));
+        }
+        match (instance.attrs(), &instance.inner) {
+            (Some(attrs), Inner::Nothing) if watch::is_born(attrs.version.get()) => {
+                self.once(value)?;
+                let class = instance.class().clone();
+                Ok(Out::Instance(class, self.entries(attrs)?))
+            }
+            (Some(attrs), _) if !watch::is_born(attrs.version.get()) => self.from_before(value),
+            (_, Inner::Host(_)) => self.from_before(value),
+            _ => Err(format!("an object of the class {} is kept", instance.class().name().as_str())),
+        }
+    }
+}
+
+fn holds(container: &Value, value: &Value) -> bool {
+    match container {
+        Value::List(list) => list.borrow().iter().any(|v| v.is(value) || holds(v, value)),
+        Value::Tuple(items) => items.iter().any(|v| v.is(value) || holds(v, value)),
+        _ => false,
+    }
+}
+
+fn value_of(out: &Out, values: &[Value], made: &[Value], found: &[Value]) -> Value {
+    let each = |outs: &[Out]| outs.iter().map(|o| value_of(o, values, made, found)).collect::<Vec<Value>>();
+    let dict = |entries: &[(Value, Out)]| {
+        let dict = Dict::new();
+        for (key, out) in entries {
+            if let Ok(hash) = super::compare::hash(key) {
+                dict.borrow_mut().insert_new(hash, key.clone(), value_of(out, values, made, found));
+            }
+        }
+        dict
+    };
+    match out {
+        Out::Const(value) => value.clone(),
+        Out::Node(n) => values[*n as usize].clone(),
+        Out::Object(i) => made[*i as usize].clone(),
+        Out::Found(i) => found[*i as usize].clone(),
+        Out::Tuple(outs) => Value::tuple(each(outs)),
+        Out::List(outs) => Value::list(each(outs)),
+        Out::Dict(entries) => Value::Dict(dict(entries)),
+        Out::Instance(class, entries) => {
+            let made = Instance::new(class.clone(), Inner::Nothing);
+            let attrs = dict(entries);
+            let pairs: Vec<(Value, Value)> = attrs.borrow().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+            for (key, value) in pairs {
+                if let Value::Str(name) = &key {
+                    made.attrs_mut().set_str(name, value);
+                }
+            }
+            Value::Instance(made)
+        }
+    }
+}
+
+// Takes marks away, in lists, dictionaries and tuples too.
+fn bare(value: &mut Value, depth: usize) {
+    if depth > 4 {
+        return;
+    }
+    if value.marked().is_some() {
+        *value = value.bare().clone();
+        return;
+    }
+    match value {
+        Value::Tuple(items) if is_marked_input(&Value::Tuple(items.clone())) => {
+            let mut plain: Vec<Value> = items.to_vec();
+            plain.iter_mut().for_each(|v| bare(v, depth + 1));
+            *value = Value::tuple(plain);
+        }
+        Value::List(list) if list.borrow().iter().any(|v| v.marked().is_some() || is_marked_input(v)) => {
+            let mut items = std::mem::take(&mut *list.borrow_mut());
+            items.iter_mut().for_each(|v| bare(v, depth + 1));
+            *list.borrow_mut() = items;
+        }
+        Value::Dict(dict) => {
+            let mut todo: Vec<(usize, Value)> = Vec::new();
+            for (place, entry) in dict.borrow().slots().iter().enumerate() {
+                let mut now = entry.value.clone();
+                let other = matches!(&now, Value::Instance(i) if i.attrs().is_none_or(|a| !watch::is_born(a.version.get())));
+                if other {
+                    continue;
+                }
+                bare(&mut now, depth + 1);
+                if !now.is(&entry.value) {
+                    todo.push((place, now));
+                }
+            }
+            for (place, now) in todo {
+                let old = dict.borrow_mut().replace(place, now);
+                drop(old);
+            }
+        }
+        Value::Cell(cell) => {
+            let mut now = cell.value.borrow().clone();
+            if now.marked().is_some() {
+                bare(&mut now, depth + 1);
+                cell.set(now);
+            }
+        }
+        Value::Instance(instance) => {
+            if let Some(attrs) = instance.attrs() {
+                bare(&mut Value::Dict(attrs.clone()), depth + 1);
+            }
+        }
+        _ => {}
+    }
+}

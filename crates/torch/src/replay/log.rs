@@ -1,0 +1,201 @@
+//! What a watched turn does with tensors: which ones it looks at, which numbers become tensors, what is drawn.
+
+use aludel_ir::DType;
+use aludel_python::Vm;
+use aludel_python::objects::watch::{self, Held, NodeOp};
+use aludel_python::objects::{Args, Exc, Instance, NativeFn, Value};
+use aludel_tensor::{Tensor, record};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
+
+use crate::cell::TensorCell;
+use crate::kind::Kind;
+
+thread_local! {
+    static LOG: RefCell<Log> = RefCell::new(Log::default());
+}
+
+/// What was seen.
+#[derive(Default)]
+pub(crate) struct Log {
+    pub cells: Vec<Seen>,
+    known: FxHashMap<usize, usize>,
+    /// Tensors of marked numbers, by their identity.
+    pub scalars: Vec<(Tensor, Scalar)>,
+    pub draws: Vec<(Tensor, Draw)>,
+    /// Tensors whose values were looked at.
+    pub looked: Vec<usize>,
+    pub ranges: Vec<Range>,
+    /// Objects at changing places, by their addresses.
+    pub found: Vec<usize>,
+    /// Objects of hyperparameters that are marked.
+    pub hyper: Vec<(&'static str, u32, Value)>,
+}
+
+/// A tensor object that was there before.
+pub(crate) struct Seen {
+    pub instance: Weak<Instance>,
+    pub address: usize,
+    /// Its value at the beginning.
+    pub start: usize,
+    /// What that is once it is computed: equal for two that are one value.
+    pub value: usize,
+    pub leaf: Option<u64>,
+    pub requires: bool,
+    pub grad: Held,
+    pub version: u64,
+    pub epoch: u32,
+    pub kind: Kind,
+    pub view: bool,
+}
+
+/// A tensor made of a marked number.
+#[derive(Clone, Copy)]
+pub(crate) enum Scalar {
+    Operand(u32, DType),
+    Hyper(&'static str, u32),
+}
+
+/// Random numbers that are drawn anew.
+#[derive(Clone)]
+pub(crate) struct Draw {
+    pub run: NativeFn,
+    pub args: Vec<Value>,
+}
+
+/// Values that must lie in a range, if they are on the host.
+pub(crate) struct Range {
+    pub of: usize,
+    pub range: std::ops::Range<i64>,
+    pub but: Option<i64>,
+}
+
+fn log<R>(f: impl FnOnce(&mut Log) -> R) -> R {
+    LOG.with_borrow_mut(f)
+}
+
+/// Begins anew, and gives what was seen.
+pub(crate) fn take() -> Log {
+    log(std::mem::take)
+}
+
+/// A tensor object is about to be used.
+#[cold]
+pub(crate) fn cell(instance: &Rc<Instance>, cell: &TensorCell) {
+    if cell.is_born() {
+        return;
+    }
+    let address = Rc::as_ptr(instance).addr();
+    log(|l| {
+        if l.known.contains_key(&address) {
+            return;
+        }
+        l.known.insert(address, l.cells.len());
+        let value = cell.present();
+        l.cells.push(Seen {
+            instance: Rc::downgrade(instance),
+            address,
+            start: record::value_identity(&value),
+            value: record::settled_identity(&value),
+            leaf: value.leaf_id(),
+            requires: value.is_requires_grad(),
+            grad: Held::of(&cell.grad.borrow()),
+            version: cell.version.get(),
+            epoch: cell.epoch(),
+            kind: cell.kind(),
+            view: cell.is_view(),
+        });
+    });
+}
+
+/// The values of a tensor, where they are on the host: the turn depends on them.
+pub(crate) fn values(t: &Tensor) -> Option<Vec<f64>> {
+    let values = t.host_values();
+    if watch::on() && values.is_some() {
+        log(|l| l.looked.push(record::value_identity(t)));
+    }
+    values
+}
+
+/// Values on the host were found to lie in a range.
+pub(crate) fn range(t: &Tensor, range: &std::ops::Range<i64>, but: Option<i64>) {
+    if watch::on() {
+        log(|l| l.ranges.push(Range { of: record::value_identity(t), range: range.clone(), but }));
+    }
+}
+
+/// A script reads values.
+pub(crate) fn reads(tensors: &[Tensor]) {
+    if !watch::on() {
+        return;
+    }
+    for t in tensors {
+        if values(t).is_none() {
+            watch::refuse(|| "a value of the device is read".into());
+        }
+    }
+}
+
+/// The number in a tensor on the host, where it may be another one the next time.
+pub(crate) fn number(x: &Value, t: &Tensor, kind: Kind) -> Option<Value> {
+    let Value::Instance(instance) = x else { return None };
+    if !watch::on() {
+        return None;
+    }
+    let value = crate::create::python_number(*t.host_values()?.first()?, kind);
+    let address = Rc::as_ptr(instance).addr();
+    let identity = record::value_identity(t);
+    let at = log(|l| {
+        let start = l.cells.iter().find(|c| c.address == address).is_some_and(|c| c.start == identity && !c.view);
+        if start { l.found.iter().position(|a| *a == address) } else { None }
+    })?;
+    Some(watch::mark(NodeOp::Number(at as u32), Vec::new(), &value))
+}
+
+/// An object lies at a changing place.
+pub(crate) fn found(address: usize) {
+    log(|l| l.found.push(address));
+}
+
+/// A tensor is made of a number of the script.
+pub(crate) fn scalar(t: &Tensor, node: u32, dtype: DType) {
+    log(|l| l.scalars.push((t.clone(), Scalar::Operand(node, dtype))));
+}
+
+/// The object of a marked hyperparameter, made before or now.
+pub(crate) fn hyper(vm: &mut Vm, name: &'static str, node: u32, make: impl FnOnce(&mut Vm) -> Result<Value, Exc>) -> Result<Value, Exc> {
+    if let Some(known) = log(|l| l.hyper.iter().find(|(n, at, _)| *n == name && *at == node).map(|(_, _, v)| v.clone())) {
+        return Ok(known);
+    }
+    let value = make(vm)?;
+    if let Some(cell) = crate::cell::cell(&value) {
+        let t = cell.present();
+        log(|l| {
+            l.scalars.push((t, Scalar::Hyper(name, node)));
+            l.hyper.push((name, node, value.clone()));
+        });
+    }
+    Ok(value)
+}
+
+/// A native that draws random numbers, which are drawn anew when the turn is repeated.
+pub(crate) fn draw(vm: &mut Vm, args: &mut Args, run: NativeFn) -> Result<Value, Exc> {
+    if !watch::on() {
+        return run(vm, args);
+    }
+    let names = !args.keywords.is_empty();
+    let given = args.values.to_vec();
+    let result = run(vm, args)?;
+    match crate::cell::cell(&result) {
+        Some(cell) if !names => log(|l| l.draws.push((cell.present(), Draw { run, args: given }))),
+        _ => watch::refuse(|| "a random number is drawn".into()),
+    }
+    Ok(result)
+}
+
+/// A native that cannot be repeated.
+pub(crate) fn refused(vm: &mut Vm, args: &mut Args, name: &'static str, run: NativeFn) -> Result<Value, Exc> {
+    watch::refuse(|| format!("{name}() is called"));
+    run(vm, args)
+}

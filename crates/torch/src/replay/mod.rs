@@ -1,0 +1,208 @@
+//! The second tier of capture: a turn of a training loop that is done without running Python.
+//!
+//! A turn that runs as ever is *watched* ([`aludel_python::objects::watch`], and [`log`] for tensors); from what it read, decided and
+//! changed a [`Turn`] is made, and from the regions that it recorded their templates. The next time the body of the loop would run,
+//! [`entered`] repeats the turn instead: guards first, then the regions on the values at hand, then what the turn leaves behind. What does
+//! not fit runs as ever, and is right by that.
+
+pub(crate) mod log;
+mod tensors;
+
+use aludel_python::Vm;
+use aludel_python::objects::{Exc, watch};
+use aludel_python::vm::regions::Place as Body;
+use aludel_python::vm::turn::{Miss, NotYet, Place, Turn, Watching};
+use aludel_tensor::record;
+use tensors::Tensors;
+
+use crate::state::{raise, state};
+
+/// So many ways that the turns of a loop go are kept.
+const MAX_TURNS: usize = 8;
+/// So often a loop's turn is watched in vain.
+const MAX_ATTEMPTS: usize = 32;
+/// After so many turns that fit none, a loop is watched again.
+const PATIENCE: usize = 2;
+
+/// What is known of the loops of a script.
+#[derive(Default)]
+pub(crate) struct Replay {
+    loops: Vec<Loop>,
+    /// The loop that is being watched.
+    watching: Option<(usize, Watching, Tensors)>,
+    /// Counts stretches.
+    stretch: u64,
+    pub repeated: u64,
+}
+
+/// A loop and the ways its turns go.
+struct Loop {
+    body: Body,
+    changing: Vec<Place>,
+    turns: Vec<(Turn, Tensors)>,
+    attempts: usize,
+    /// Turns since one was repeated.
+    missed: usize,
+    refused: Option<String>,
+}
+
+/// A loop, for people.
+#[derive(Clone, Debug)]
+pub struct Repeated {
+    /// The line of its body.
+    pub line: u32,
+    /// Why its turns run in Python.
+    pub refused: Option<String>,
+    /// How many ways its turns go.
+    pub turns: usize,
+}
+
+fn replay(vm: &mut Vm) -> Result<&mut Replay, Exc> {
+    Ok(&mut state(vm)?.replay)
+}
+
+/// How often a turn was repeated without Python, and what is known of the loops.
+pub(crate) fn summary(vm: &mut Vm) -> (u64, Vec<Repeated>) {
+    let Ok(r) = replay(vm) else { return (0, Vec::new()) };
+    let of = |l: &Loop| Repeated { line: l.body.line, refused: l.refused.clone(), turns: l.turns.len() };
+    (r.repeated, r.loops.iter().map(of).collect())
+}
+
+/// A loop turned: what was being watched is over.
+pub(crate) fn turned(vm: &mut Vm) -> Result<(), Exc> {
+    let Some((at, watching, tensors)) = replay(vm)?.watching.take() else { return Ok(()) };
+    let body = replay(vm)?.loops[at].body;
+    if vm.has_turned(&body) {
+        finish(vm, at, watching, tensors)
+    } else {
+        give_up(vm, watching);
+        Ok(())
+    }
+}
+
+/// Gives up what is being watched.
+pub(crate) fn leave(vm: &mut Vm) {
+    if let Some((_, watching, _)) = replay(vm).ok().and_then(|r| r.watching.take()) {
+        give_up(vm, watching);
+    }
+}
+
+fn give_up(vm: &mut Vm, watching: Watching) {
+    vm.abandon_turn(watching);
+    record::watch(false);
+    drop(log::take());
+}
+
+fn finish(vm: &mut Vm, at: usize, watching: Watching, mut tensors: Tensors) -> Result<(), Exc> {
+    if !aludel_tensor::is_grad_enabled() || aludel_tensor::autocast_dtype().is_some() {
+        watch::refuse(|| "gradients are switched off, or autocast on, when the loop turns".into());
+    }
+    tensors.seal(log::take(), record::take_templates());
+    record::watch(false);
+    // Objects at changing places are alive until all is known of them.
+    let before = watching.before().to_vec();
+    let made = vm.end_turn(watching, &mut tensors);
+    let made = made.and_then(|turn| tensors.finish().map(|()| turn).map_err(NotYet::Refused));
+    watch::forget();
+    drop(before);
+    let l = &mut replay(vm)?.loops[at];
+    match made {
+        Ok(turn) => {
+            if l.turns.len() >= MAX_TURNS {
+                l.turns.remove(0);
+            }
+            l.turns.push((turn, tensors));
+            l.missed = 0;
+            l.refused = None;
+        }
+        Err(NotYet::Changing(places)) => l.changing.extend(places),
+        Err(NotYet::Refused(why)) => l.refused = Some(why),
+    }
+    Ok(())
+}
+
+/// The body of a training loop is about to run. Whether it is done already.
+pub(crate) fn entered(vm: &mut Vm, body: Body) -> Result<bool, Exc> {
+    if !record::is_recording() || !aludel_tensor::is_grad_enabled() || aludel_tensor::autocast_dtype().is_some() {
+        return Ok(false);
+    }
+    leave(vm);
+    let at = find(vm, body)?;
+    if repeat(vm, at)? {
+        return Ok(true);
+    }
+    let l = &mut replay(vm)?.loops[at];
+    l.missed += 1;
+    let worth = l.attempts < MAX_ATTEMPTS && (l.turns.is_empty() || l.missed >= PATIENCE);
+    if worth {
+        l.attempts += 1;
+        begin(vm, at)?;
+    }
+    Ok(false)
+}
+
+fn find(vm: &mut Vm, body: Body) -> Result<usize, Exc> {
+    let top = vm.top_slot();
+    let r = replay(vm)?;
+    if let Some(at) = r.loops.iter().position(|l| l.body == body) {
+        return Ok(at);
+    }
+    // The value of a `for` is another one each time.
+    let changing = if body.fetched { top.map(Place::Slot).into_iter().collect() } else { Vec::new() };
+    r.loops.push(Loop { body, changing, turns: Vec::new(), attempts: 0, missed: 0, refused: None });
+    Ok(r.loops.len() - 1)
+}
+
+fn begin(vm: &mut Vm, at: usize) -> Result<(), Exc> {
+    // What was computed to fetch the turn's values is a region of its own.
+    record::set_aside().map_err(raise)?;
+    record::watch(true);
+    drop(log::take());
+    let r = replay(vm)?;
+    r.stretch += 1;
+    let (stretch, changing) = (r.stretch, r.loops[at].changing.clone());
+    let mut tensors = Tensors::default();
+    let watching = vm.begin_turn(&changing, stretch, &mut tensors);
+    replay(vm)?.watching = Some((at, watching, tensors));
+    // The next turn of this loop ends it, also where nothing is trained in it.
+    vm.watch_loop();
+    Ok(())
+}
+
+// Repeats one of the ways that the loop's turns go.
+fn repeat(vm: &mut Vm, at: usize) -> Result<bool, Exc> {
+    let turns = std::mem::take(&mut replay(vm)?.loops[at].turns);
+    let mut done = Ok(false);
+    let mut change = None;
+    for (i, (turn, tensors)) in turns.iter().enumerate().rev() {
+        match vm.repeat_turn(turn, tensors) {
+            Ok(Ok(())) => {
+                done = Ok(true);
+                break;
+            }
+            Ok(Err(Miss::Place(place))) => change = Some((i, place)),
+            Ok(Err(_)) => {}
+            Err(exc) => {
+                done = Err(exc);
+                break;
+            }
+        }
+    }
+    let r = replay(vm)?;
+    let l = &mut r.loops[at];
+    l.turns = turns;
+    if matches!(done, Ok(true)) {
+        l.missed = 0;
+        r.repeated += 1;
+        state(vm)?.trained = true;
+        record::catch_up().map_err(raise)?;
+    } else if let Some((i, place)) = change
+        && !l.changing.iter().any(|p| p.is(&place))
+    {
+        l.changing.push(place);
+        l.turns.remove(i);
+        l.missed = PATIENCE;
+    }
+    done
+}
+
