@@ -373,9 +373,7 @@ impl Trace {
         record.replaced.clear();
         record.places.clear();
         record.sites.prefix = 0;
-        let held = |(i, s): (usize, &SlotState)| {
-            Some(Held { slot: s.held.clone(), value: s.value?, replaces: replaced.get(&i).copied() })
-        };
+        let held = |(i, s): (usize, &SlotState)| Some(Held { slot: s.held.clone(), value: s.value?, replaces: replaced.get(&i).copied() });
         let graph = Arc::new(fresh.builder.graph);
         let template = record.watched.is_some().then(|| Template::of(fresh.id, &graph, &fresh.sources, &fresh.slots, &replaced));
         let closed = Closed { slots: fresh.slots.iter().enumerate().filter_map(held).collect(), graph, sources: fresh.sources, template };

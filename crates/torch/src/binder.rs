@@ -227,7 +227,8 @@ fn bind(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<Bound, Exc>
         }
         given.push((param, value));
     }
-    let mut bound = Bound { operands: Vec::new(), attrs: Attrs::new(), first: Value::None, dtype: None, kinds: Vec::new(), marked: Vec::new() };
+    let mut bound =
+        Bound { operands: Vec::new(), attrs: Attrs::new(), first: Value::None, dtype: None, kinds: Vec::new(), marked: Vec::new() };
     for param in &schema.params {
         let found = given.iter_mut().find(|(p, _)| std::ptr::eq(*p, param));
         let value = found.map_or(Value::Unbound, |(_, v)| std::mem::take(v));

@@ -1,12 +1,12 @@
 //! Running a script compiled: its operators are recorded, and run together where a loop turns or a value is read.
 
 use aludel_python::Vm;
-use aludel_python::objects::Exc;
+use aludel_python::objects::{Exc, watch};
 use aludel_tensor::is_grad_enabled;
 use aludel_tensor::record::{self, Recorder};
 
-pub use aludel_compiler::Options;
 pub use crate::replay::Repeated;
+pub use aludel_compiler::Options;
 pub use aludel_tensor::record::{Counts, Region};
 
 use crate::read::Read;
@@ -24,7 +24,9 @@ pub fn compile(vm: &mut Vm, options: Options, locates: bool) {
 /// Lets a machine end regions where the script's loops turn.
 pub(crate) fn install(vm: &mut Vm) {
     vm.on_turn = Some(turned);
-    vm.on_entry = Some(crate::replay::entered);
+    if watch::CAN {
+        vm.on_entry = Some(crate::replay::entered);
+    }
 }
 
 /// Runs what is recorded and did not run: at the end of a script, so that it is done when its time is taken.
@@ -34,7 +36,9 @@ pub(crate) fn install(vm: &mut Vm) {
 /// What compiling or running gives.
 pub fn finish(vm: &mut Vm) -> aludel_tensor::Result<()> {
     recording(vm, |vm| {
-        crate::replay::leave(vm);
+        if watch::CAN {
+            crate::replay::leave(vm);
+        }
         record::flush()
     })
 }
@@ -166,7 +170,9 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 fn turned(vm: &mut Vm) -> Result<(), Exc> {
     if record::is_recording() {
         record::close().map_err(raise)?;
-        crate::replay::turned(vm)?;
+        if watch::CAN {
+            crate::replay::turned(vm)?;
+        }
     }
     let at = vm.host.monotonic();
     let state = state(vm)?;

@@ -57,7 +57,11 @@ pub(crate) fn ints(value: &Value) -> Option<Vec<i64>> {
 pub(crate) fn int(value: &Value) -> Option<i64> {
     if let Some(t) = cell(value) {
         let value = t.get().ok()?;
-        return if t.kind().is_float() || value.numel() != 1 { None } else { crate::replay::log::values(&value)?.first().map(|v| *v as i64) };
+        return if t.kind().is_float() || value.numel() != 1 {
+            None
+        } else {
+            crate::replay::log::values(&value)?.first().map(|v| *v as i64)
+        };
     }
     value.to_i64()
 }

@@ -2,7 +2,7 @@
 
 use crate::capture::recording;
 use crate::read::Read;
-use aludel_python::objects::{Exc, Kind as ExcKind, Value};
+use aludel_python::objects::{Exc, Kind as ExcKind, Value, watch};
 use aludel_python::{Outcome, Vm};
 use std::any::Any;
 
@@ -18,7 +18,9 @@ pub fn advance(vm: &mut Vm, fuel: u64) -> Outcome {
     recording(vm, |vm| {
         let outcome = vm.run(fuel);
         // Another machine may have its turn on this thread.
-        crate::replay::leave(vm);
+        if watch::CAN {
+            crate::replay::leave(vm);
+        }
         outcome
     })
 }
@@ -31,7 +33,9 @@ pub async fn resume(vm: &mut Vm, token: Box<dyn Any>, fuel: u64) -> Outcome {
     };
     recording(vm, |vm| {
         let outcome = vm.resume(value, fuel);
-        crate::replay::leave(vm);
+        if watch::CAN {
+            crate::replay::leave(vm);
+        }
         outcome
     })
 }

@@ -99,13 +99,16 @@ fn same(a: &str, b: &str) -> bool {
         })
 }
 
+/// So many of the loops are repeated in most of their turns; the first three or four run and are watched.
+const STEADY: usize = 28;
+
 #[test]
 fn loops_are_repeated() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/loops");
     let only = std::env::var("LOOP").ok();
     let mut paths: Vec<_> = std::fs::read_dir(dir).unwrap().filter_map(|e| Some(e.ok()?.path())).collect();
     paths.sort();
-    let mut failures = String::new();
+    let (mut failures, mut table, mut steady) = (String::new(), String::new(), 0);
     for path in paths {
         let name = path.file_stem().unwrap().to_string_lossy().to_string();
         if only.as_ref().is_some_and(|o| *o != name) {
@@ -117,7 +120,145 @@ fn loops_are_repeated() {
         if !same(&compiled.text, &eager.text) {
             failures += &format!("{name}: compiled\n{}eager\n{}", compiled.text, eager.text);
         }
-        println!("{name:28} {:3} of {:3} turns, {} graphs  {}", compiled.repeated, compiled.turns, compiled.graphs, compiled.why);
+        steady += usize::from(compiled.turns > 0 && compiled.repeated as usize * 3 >= compiled.turns * 2);
+        table +=
+            &format!("{name:28} {:3} of {:3} turns, {} graphs  {}\n", compiled.repeated, compiled.turns, compiled.graphs, compiled.why);
     }
+    println!("{table}");
     assert!(failures.is_empty(), "\n{failures}");
+    assert!(only.is_some() || steady >= STEADY, "{steady} loops are repeated in most of their turns\n{table}");
+}
+
+/// Numbers for programs, the same for the same seed.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % sides
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.roll(of.len())]
+    }
+}
+
+/// A training loop of random parts: what stands around it, how it counts, what it computes, keeps and prints.
+fn program(seed: u64) -> String {
+    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1);
+    let optimizer = dice.one(&[
+        "SGD(model.parameters(), lr=0.05)",
+        "SGD(model.parameters(), lr=0.02, momentum=0.9)",
+        "Adam(model.parameters(), lr=0.01)",
+    ]);
+    let setup = format!(
+        "opt = torch.optim.{optimizer}
+second = torch.optim.SGD([torch.zeros(3, requires_grad=True)], lr=0.1)
+state = {{'best': 0.0, 'seen': 0, 'last': None}}
+kept, texts, total, scale, hidden, ema = [], [], 0, 1.0, torch.zeros(8), torch.zeros(1)
+class Meter:
+    count = 0
+    value = 0.0
+    def add(self, n):
+        self.count += n
+        self.value = 0.5 * self.value + n
+meter = Meter()
+def turn(n):
+    return (n * 7 + 3) % 5
+"
+    );
+    let parts = [
+        "total += step",
+        "state['seen'] += 2",
+        "scale = scale * 0.9 + 0.1",
+        "opt.param_groups[0]['lr'] = 0.05 / (1 + 0.1 * step)",
+        "if step % 3 == 0:\n        total -= 1",
+        "if step % 4 == 1:\n        opt.param_groups[0]['lr'] *= 0.5",
+        "meter.add(step)",
+        "kept.append(step * 2)",
+        "texts.append(f'{step:03d}:{scale:.3f}')",
+        "if step % 5 == 2:\n        print('at', step, total, f'{scale:.4f}')",
+        "hidden = 0.5 * hidden + model[0].weight.detach().mean(1)",
+        "ema.mul_(0.9).add_(loss.detach(), alpha=0.1)",
+        "with torch.no_grad():\n        model[2].bias.mul_(0.99)",
+        "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)",
+        "for p in second.param_groups[0]['params']:\n        p.grad = torch.ones(3) * 0.5\n    second.step()",
+        "state['last'] = (step, loss.detach())",
+        "noise = torch.randn(2)\n    hidden[:2] += noise",
+        "if turn(step) > 2:\n        kept.append(total)",
+        "last = [step, scale]",
+        "x[0, 0] += 0.01",
+        "weight = 1.0 + 0.01 * step\n    loss = loss * 1.0",
+        "if kept and len(kept) > 3:\n        kept.pop()",
+        "if step == 7:\n        print('seven', loss.item() < 100)",
+        "pred = model(x).detach()",
+        "old = loss.detach()",
+        "count = sum(1 for p in model.parameters() if p.grad is not None)",
+    ];
+    let mut body = String::from("    opt.zero_grad()\n");
+    let loss = dice.one(&[
+        "F.mse_loss(model(x), y)",
+        "((model(x) - y) ** 2).mean() * scale",
+        "F.l1_loss(model(x), y) + 0.01 * sum(p.pow(2).sum() for p in model.parameters())",
+    ]);
+    body += &format!("    loss = {loss}\n");
+    if dice.roll(4) == 0 {
+        body += "    if step % 6 == 5:\n        continue\n";
+    }
+    body += "    loss.backward()\n    opt.step()\n";
+    for _ in 0..2 + dice.roll(4) {
+        body += &format!("    {}\n", dice.one(&parts));
+    }
+    let (head, indent) = match dice.roll(4) {
+        0 => ("for step in range(18):\n".to_string(), ""),
+        1 => ("step = 0\nwhile step < 18:\n    step += 1\n".to_string(), ""),
+        2 => ("for epoch in range(3):\n    for step in range(6):\n".to_string(), "    "),
+        _ => ("for step, factor in zip(range(18), [1.0, 2.0] * 9):\n    total += factor\n".to_string(), ""),
+    };
+    let body: String = body.lines().map(|l| format!("{indent}{l}\n")).collect();
+    let report = "print(total, f'{scale:.4f}', state['seen'], kept, texts[-2:], meter.count, f'{meter.value:.4f}')
+print(f'{loss.item():.4f} {hidden.sum().item():.4f} {ema.item():.4f}', opt.param_groups[0]['lr'], second.param_groups[0]['params'][0].sum().item())
+print(f\"{sum(p.sum().item() for p in model.parameters()):.4f}\", state['last'] and (state['last'][0], f\"{state['last'][1].item():.4f}\"))
+";
+    format!("{LOOP}{setup}{head}{body}{report}")
+}
+
+/// Loops of random parts print the same operator by operator and repeated. `SEEDS=200` runs more of them.
+#[test]
+fn random_loops_are_what_they_are_when_they_run() {
+    let seeds = std::env::var("SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
+    let from = std::env::var("FROM").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
+    let mut repeated = 0;
+    for seed in from..from + seeds {
+        let script = program(seed);
+        let (eager, compiled) = (run(&script, false), run(&script, true));
+        assert!(same(&compiled.text, &eager.text), "seed {seed}\n{script}\ncompiled\n{}\neager\n{}", compiled.text, eager.text);
+        repeated += usize::from(compiled.repeated > 0);
+    }
+    assert!(repeated * 3 >= seeds as usize, "only {repeated} of {seeds} loops were repeated");
+}
+
+/// What a loop calls may be another function in each turn: that must not be taken for the one that was watched.
+#[test]
+fn a_loop_over_functions_calls_each() {
+    let script = format!(
+        "{LOOP}
+def plus(v): return v + 1.0
+def minus(v): return v - 1.0
+class Half:
+    def __call__(self, v): return v * 0.5
+class Twice:
+    def __call__(self, v): return v * 2.0
+for f in [plus, minus, plus, plus, minus, minus, plus, Half(), Twice(), Half(), Half(), Twice(), Twice(), Half()]:
+    loss = f(F.mse_loss(model(x), y))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    kept = loss.detach()
+    total = kept if f is plus else kept * 3
+print(f'{{loss.item():.4f}} {{total.item():.4f}}')
+"
+    );
+    let (eager, compiled) = (run(&script, false), run(&script, true));
+    assert!(same(&compiled.text, &eager.text), "compiled {} eager {}", compiled.text, eager.text);
 }

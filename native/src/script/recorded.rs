@@ -6,7 +6,7 @@ use aludel::{Device, Error, Result};
 use aludel_python::Vm;
 use aludel_python::host::System;
 use aludel_torch::Finished;
-use aludel_torch::capture::{self, Region};
+use aludel_torch::capture::{self, Region, Repeated};
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
@@ -24,6 +24,8 @@ pub struct Measured {
     total: Duration,
     /// Graphs that were compiled.
     graphs: u64,
+    /// Turns that were done without running Python, and the loops.
+    repeated: (u64, Vec<Repeated>),
 }
 
 impl Measured {
@@ -38,6 +40,7 @@ impl Measured {
             peak_bytes: device.stats().peak_bytes,
             total,
             graphs: capture::counts(vm).compiled,
+            repeated: capture::repeated(vm),
         }
     }
 }
@@ -79,6 +82,17 @@ pub fn list(regions: &[Region]) -> String {
     if out.is_empty() { out } else { out + "\nthe region that ran most:\n" }
 }
 
+/// How many turns were done without Python, and why others were not.
+fn without_python(repeated: u64, loops: &[Repeated]) -> String {
+    let mut out = format!("\nCompiled, {repeated} turns of training loops were done without running Python.");
+    for l in loops {
+        if let Some(why) = &l.refused {
+            out += &format!("\nThe loop whose body begins in line {} runs in Python: {why}.", l.line);
+        }
+    }
+    out
+}
+
 /// Prints what was measured, and what compiling bought; says so when it bought nothing.
 pub fn table(eager: &Measured, compiled: &Measured, output: &Output) {
     let heads = ["", "steps", "ms/step", "kernels", "memory", "first 3", "total", "graphs"];
@@ -107,6 +121,7 @@ pub fn table(eager: &Measured, compiled: &Measured, output: &Output) {
             }),
         );
     }
+    output.line(without_python(compiled.repeated.0, &compiled.repeated.1));
     if let (Some(e), Some(c)) = (eager.ms, compiled.ms) {
         output.line(match e / c {
             t if t >= 1.0 => format!("\nCompiled, a step is {t:.1} times as fast as eager."),

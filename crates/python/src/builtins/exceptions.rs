@@ -29,7 +29,9 @@ fn traceback(vm: &Vm, points: Vec<TracePoint>) -> Value {
 
 fn points(args: &Args) -> Result<&[TracePoint], Exc> {
     match args.values.first() {
-        Some(Value::Instance(instance)) => instance.lasting::<Vec<TracePoint>>().map(Vec::as_slice).ok_or_else(|| Exc::ty("not a traceback")),
+        Some(Value::Instance(instance)) => {
+            instance.lasting::<Vec<TracePoint>>().map(Vec::as_slice).ok_or_else(|| Exc::ty("not a traceback"))
+        }
         _ => Err(Exc::ty("not a traceback")),
     }
 }

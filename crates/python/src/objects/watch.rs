@@ -148,16 +148,19 @@ pub enum Effect {
     Print(Rc<Native>, Vec<Arg>, Vec<(Rc<super::Str>, Value)>),
 }
 
+/// Whether stretches can be watched: not in the page, whose module would grow by it.
+pub const CAN: bool = cfg!(not(target_arch = "wasm32"));
+
 /// Whether a stretch is being watched.
 #[inline(always)]
 pub fn on() -> bool {
-    ON.with(StdCell::get)
+    CAN && ON.with(StdCell::get)
 }
 
 /// The version that a container begins with.
 #[inline]
 pub fn birth() -> u64 {
-    BIRTH.with(StdCell::get)
+    if CAN { BIRTH.with(StdCell::get) } else { 0 }
 }
 
 /// Whether a container with this version was made in the stretch that is watched.
@@ -259,7 +262,10 @@ pub fn mark(op: NodeOp, args: Vec<Arg>, value: &Value) -> Value {
 
 impl Log {
     fn node(&mut self, op: NodeOp, args: Vec<Arg>, value: &Value) -> u32 {
-        let known = self.nodes.iter().position(|n| n.op.same(&op) && n.args.len() == args.len() && n.args.iter().zip(&args).all(|(a, b)| a.same(b)));
+        let known = self
+            .nodes
+            .iter()
+            .position(|n| n.op.same(&op) && n.args.len() == args.len() && n.args.iter().zip(&args).all(|(a, b)| a.same(b)));
         let at = known.unwrap_or_else(|| {
             self.nodes.push(Node { op, args, kind: discriminant(value) });
             self.nodes.len() - 1

@@ -22,8 +22,28 @@ const MOVERS: [&str; 8] = ["append", "setattr", "__setattr__", "insert", "setdef
 
 /// Natives that move what is in containers and look at none of it.
 const INNER_MOVERS: [&str; 22] = [
-    "append", "setattr", "__setattr__", "insert", "setdefault", "isinstance", "type", "issubclass", "zip", "enumerate", "iter", "next",
-    "reversed", "extend", "update", "len", "get", "items", "values", "keys", "copy", "hasattr",
+    "append",
+    "setattr",
+    "__setattr__",
+    "insert",
+    "setdefault",
+    "isinstance",
+    "type",
+    "issubclass",
+    "zip",
+    "enumerate",
+    "iter",
+    "next",
+    "reversed",
+    "extend",
+    "update",
+    "len",
+    "get",
+    "items",
+    "values",
+    "keys",
+    "copy",
+    "hasattr",
 ];
 
 fn is_plain(value: &Value) -> bool {
@@ -84,7 +104,8 @@ impl Vm {
         {
             watch::decided(NodeOp::Compare(op), vec![watch::arg(left), watch::arg(right)], truth.get());
         } else {
-            (left.plain(), right.plain());
+            left.plain();
+            right.plain();
         }
         Ok(Some(value))
     }

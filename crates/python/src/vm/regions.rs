@@ -72,7 +72,10 @@ impl Vm {
         let function = frame.function.clone();
         loop {
             self.turned_at = (Rc::as_ptr(&function.code).addr(), to);
-            if first && let Some(told) = self.on_turn && let Err(exc) = told(self) {
+            if first
+                && let Some(told) = self.on_turn
+                && let Err(exc) = told(self)
+            {
                 return self.settle_turn(exc, from);
             }
             first = true;

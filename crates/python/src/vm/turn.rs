@@ -6,10 +6,13 @@
 //! the whole of a repetition: facts, expressions, guards; then the host's part; then stores and output. Until the host's part nothing is
 //! changed, so that a turn that does not fit simply runs.
 
+mod kept;
+
 use super::Vm;
 use crate::objects::class::Inner;
 use crate::objects::watch::{self, Arg, Effect, Guard, Held, Log, Node, NodeOp};
-use crate::objects::{Args, Cell, Class, Dict, Exc, Instance, List, Value, function::Run, memory};
+use crate::objects::{Args, Cell, Class, Dict, Exc, List, Value, function::Run, memory};
+use kept::{Outs, bare, value_of};
 use std::cell::Cell as StdCell;
 use std::mem::discriminant;
 use std::rc::Rc;
@@ -45,13 +48,15 @@ pub trait Objects {
 enum Shape {
     /// A number or text: the input of this number.
     Number(u32),
-    /// An object of the host.
-    Object,
+    /// An object of the host, of this class.
+    Object(Rc<Class>),
     Tuple(Vec<Shape>),
     List(Vec<Shape>),
-    /// Whatever of this kind: nothing looked into it.
+    /// Whatever of this kind: nothing looked into it, which it would have told.
     Any(std::mem::Discriminant<Value>),
-    Same(Value),
+    /// An object of this class with attributes, into which nothing looked.
+    Like(Rc<Class>),
+    Same(Held),
 }
 
 /// A value that a turn leaves behind.
@@ -72,7 +77,7 @@ enum Out {
 struct Fact {
     container: Value,
     version: StdCell<u64>,
-    fixed: Vec<(Value, Value)>,
+    fixed: Vec<(Value, Held)>,
     /// How many entries it has; of a list that only grows nothing is asked.
     len: Option<usize>,
 }
@@ -80,8 +85,10 @@ struct Fact {
 /// A turn that is being watched.
 pub struct Watching {
     places: Vec<(Place, Shape)>,
-    /// What was at the places.
-    before: Vec<Value>,
+    /// What was at the places, with its attributes; kept alive by nobody here, so that what the turn lets go of is gone.
+    before: Vec<(Held, Option<Held>)>,
+    /// Lists in it that are looked into.
+    lists: Vec<Held>,
     slots: Vec<Held>,
     base: usize,
     classes: u64,
@@ -90,7 +97,7 @@ pub struct Watching {
 /// A turn as it is repeated.
 pub struct Turn {
     facts: Vec<Fact>,
-    slots: Vec<(usize, Value)>,
+    slots: Vec<(usize, Held)>,
     places: Vec<(Place, Shape)>,
     nodes: Vec<Node>,
     guards: Vec<Guard>,
@@ -113,13 +120,6 @@ pub enum Miss {
     Place(Place),
     Guard,
     Other,
-}
-
-impl Watching {
-    /// What was at the changing places.
-    pub fn before(&self) -> &[Value] {
-        &self.before
-    }
 }
 
 impl Place {
@@ -208,16 +208,17 @@ impl Vm {
         let base = self.frame_base();
         let slots = self.stack[base..].iter().map(Held::of).collect();
         watch::begin(stretch);
-        let mut watching = Watching { places: Vec::new(), before: Vec::new(), slots, base, classes: memory::last_version() };
+        let mut watching =
+            Watching { places: Vec::new(), before: Vec::new(), lists: Vec::new(), slots, base, classes: memory::last_version() };
         let mut inputs = 0;
         for place in changing {
             let Some(value) = self.at_place(place, base) else { continue };
-            let (shape, marked) = shape_of(&value, &mut inputs, objects);
+            let (shape, marked) = shape_of(&value, &mut inputs, &mut watching.lists, objects);
             if let Some(marked) = marked {
                 self.put(place, base, marked);
             }
             watching.places.push((place.clone(), shape));
-            watching.before.push(value);
+            watching.before.push((Held::of(&value), attributes(&value).map(|d| Held::of(&d))));
         }
         watching
     }
@@ -292,7 +293,7 @@ impl Vm {
         let mut grown: Vec<(Rc<List>, Vec<Value>)> = Vec::new();
         self.slot_changes(watching, &mut changes, &mut turn)?;
         for touched in &log.touched {
-            if watching.before.iter().any(|v| within(v, &touched.container)) {
+            if watching.lists.iter().any(|l| l.is(&touched.container)) {
                 if changed_inside(touched) {
                     return Err(NotYet::Refused("what the loop was given is changed".into()));
                 }
@@ -315,9 +316,9 @@ impl Vm {
             turn.appends.push((list, added));
         }
         // Nothing may look into what is another one each time.
-        let looked = |v: &Value| log.touched.iter().any(|t| t.container.is(v) || attributes(v).is_some_and(|d| t.container.is(&d)));
-        for ((place, shape), before) in watching.places.iter().zip(&watching.before) {
-            if matches!(shape, Shape::Any(_)) && looked(before) {
+        let touched = |h: &Held| log.touched.iter().any(|t| h.is(&t.container));
+        for ((place, shape), (before, attrs)) in watching.places.iter().zip(&watching.before) {
+            if matches!(shape, Shape::Any(_) | Shape::Like(_)) && (touched(before) || attrs.as_ref().is_some_and(touched)) {
                 return Err(NotYet::Refused(format!("{}: an object that is another one in each turn is read", place.name())));
             }
         }
@@ -334,7 +335,7 @@ impl Vm {
             let marked_tuple = changing && matches!((before, now), (Held::Tuple(_), Value::Tuple(_))) && is_marked_input(now);
             if own || marked_tuple || before.is(now) {
                 if !changing {
-                    turn.slots.push((i, now.clone()));
+                    turn.slots.push((i, Held::of(now)));
                 }
                 continue;
             }
@@ -394,7 +395,7 @@ impl Vm {
             return Err(Miss::Other);
         }
         for (i, value) in &turn.slots {
-            if !self.stack.get(base + i).is_some_and(|v| same(v, value)) {
+            if !self.stack.get(base + i).is_some_and(|v| value.is(v)) {
                 return Err(Miss::Place(Place::Slot(*i)));
             }
         }
@@ -483,7 +484,7 @@ impl Fact {
                 }
                 for (key, value) in &self.fixed {
                     let place = super::compare::hash(key).ok().and_then(|h| table.find(h, key).ok()?);
-                    if !place.and_then(|at| table.slot(at)).is_some_and(|e| same(&e.value, value)) {
+                    if !place.and_then(|at| table.slot(at)).is_some_and(|e| value.is(&e.value)) {
                         return Err(Miss::Place(Place::Entry(dict.clone(), key.clone())));
                     }
                 }
@@ -496,14 +497,14 @@ impl Fact {
                 }
                 for (key, value) in &self.fixed {
                     let at = key.to_i64().unwrap_or(-1) as usize;
-                    if !items.get(at).is_some_and(|v| same(v, value)) {
+                    if !items.get(at).is_some_and(|v| value.is(v)) {
                         return Err(Miss::Place(Place::Item(list.clone(), at)));
                     }
                 }
                 Ok(())
             }
             Value::Cell(cell) => match self.fixed.first() {
-                Some((_, value)) if !same(&cell.value.borrow(), value) => Err(Miss::Place(Place::Cell(cell.clone()))),
+                Some((_, value)) if !value.is(&cell.value.borrow()) => Err(Miss::Place(Place::Cell(cell.clone()))),
                 _ => Ok(()),
             },
             _ => Err(Miss::Other),
@@ -519,12 +520,14 @@ impl Shape {
                 inputs.push(value.clone());
                 is_number(value)
             }
-            Shape::Object => {
+            Shape::Object(class) => {
                 found.push(value.clone());
-                matches!(value, Value::Instance(_))
+                matches!(value, Value::Instance(i) if Rc::ptr_eq(&i.class(), class))
             }
             Shape::Tuple(shapes) => match value {
-                Value::Tuple(items) => items.len() == shapes.len() && shapes.iter().zip(items.iter()).all(|(s, v)| s.take(v, inputs, found)),
+                Value::Tuple(items) => {
+                    items.len() == shapes.len() && shapes.iter().zip(items.iter()).all(|(s, v)| s.take(v, inputs, found))
+                }
                 _ => false,
             },
             Shape::List(shapes) => match value {
@@ -535,15 +538,18 @@ impl Shape {
                 _ => false,
             },
             Shape::Any(kind) => discriminant(value) == *kind,
-            Shape::Same(known) => same(value, known),
+            Shape::Like(class) => {
+                matches!(value, Value::Instance(i) if Rc::ptr_eq(&i.class(), class) && i.attrs().is_some() && matches!(i.inner, Inner::Nothing))
+            }
+            Shape::Same(known) => known.is(value),
         }
     }
 }
 
 // What is at a changing place, and the same with its numbers marked, where it has some.
-fn shape_of(value: &Value, inputs: &mut u32, objects: &mut dyn Objects) -> (Shape, Option<Value>) {
-    let mut each = |items: &[Value], objects: &mut dyn Objects| {
-        let parts: Vec<(Shape, Option<Value>)> = items.iter().map(|v| shape_of(v, inputs, objects)).collect();
+fn shape_of(value: &Value, inputs: &mut u32, lists: &mut Vec<Held>, objects: &mut dyn Objects) -> (Shape, Option<Value>) {
+    let mut each = |items: &[Value], lists: &mut Vec<Held>, objects: &mut dyn Objects| {
+        let parts: Vec<(Shape, Option<Value>)> = items.iter().map(|v| shape_of(v, inputs, lists, objects)).collect();
         let any = parts.iter().any(|(_, m)| m.is_some());
         let marked: Vec<Value> = parts.iter().zip(items).map(|((_, m), v)| m.clone().unwrap_or_else(|| v.clone())).collect();
         (parts.into_iter().map(|(s, _)| s).collect::<Vec<Shape>>(), any.then_some(marked))
@@ -555,23 +561,28 @@ fn shape_of(value: &Value, inputs: &mut u32, objects: &mut dyn Objects) -> (Shap
             (Shape::Number(at), Some(watch::mark(NodeOp::Input(at), Vec::new(), v)))
         }
         Value::Tuple(items) => {
-            let (shapes, marked) = each(items, objects);
+            let (shapes, marked) = each(items, lists, objects);
             (Shape::Tuple(shapes), marked.map(Value::tuple))
         }
         Value::List(list) if list.borrow().len() <= MAX_ITEMS => {
+            lists.push(Held::of(value));
             let items = list.borrow().clone();
-            let (shapes, marked) = each(&items, objects);
+            let (shapes, marked) = each(&items, lists, objects);
             if let Some(marked) = marked {
                 *list.borrow_mut() = marked;
             }
             (Shape::List(shapes), None)
         }
-        Value::Instance(_) => match objects.found(value) {
-            Some(_) => (Shape::Object, None),
-            None => (Shape::Any(discriminant(value)), None),
+        Value::Instance(instance) => match objects.found(value) {
+            Some(_) => (Shape::Object(instance.class().clone()), None),
+            None if instance.attrs().is_some() && matches!(instance.inner, Inner::Nothing) => (Shape::Like(instance.class().clone()), None),
+            None => (Shape::Same(Held::of(value)), None),
         },
-        v if v.is_word() => (Shape::Same(v.clone()), None),
-        v => (Shape::Any(discriminant(v)), None),
+        // These tell when they are looked into; a function, a class or a constant does not.
+        Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Iterator(_) | Value::Generator(_) => {
+            (Shape::Any(discriminant(value)), None)
+        }
+        v => (Shape::Same(Held::of(v)), None),
     }
 }
 
@@ -579,15 +590,6 @@ fn attributes(value: &Value) -> Option<Value> {
     match value {
         Value::Instance(instance) => instance.attrs().map(|d| Value::Dict(d.clone())),
         _ => None,
-    }
-}
-
-// Whether a container is a list that a changing place holds, directly or in lists and tuples.
-fn within(value: &Value, container: &Value) -> bool {
-    match value {
-        Value::List(list) => value.is(container) || list.borrow().iter().any(|v| within(v, container)),
-        Value::Tuple(items) => items.iter().any(|v| within(v, container)),
-        _ => false,
     }
 }
 
@@ -629,7 +631,7 @@ fn container_changes(
                 };
                 added |= before.is_none();
                 match before {
-                    Some(before) if before.is(now) && !changing(&place) => fixed.push((key.clone(), now.clone())),
+                    Some(before) if before.is(now) && !changing(&place) => fixed.push((key.clone(), Held::of(now))),
                     Some(before) if before.is(now) || is_own_input(now, &place, watching) => {}
                     _ => changes.push((place, now.clone())),
                 }
@@ -657,7 +659,7 @@ fn container_changes(
             for (i, (now, (key, held))) in items.iter().zip(before).enumerate() {
                 let place = Place::Item(list.clone(), i);
                 if held.is(now) && !changing(&place) {
-                    fixed.push((key.clone(), now.clone()));
+                    fixed.push((key.clone(), Held::of(now)));
                 } else if !held.is(now) && !is_own_input(now, &place, watching) {
                     changes.push((place, now.clone()));
                 }
@@ -668,7 +670,7 @@ fn container_changes(
             let place = Place::Cell(cell.clone());
             let held = &touched.before[0].1;
             if held.is(&now) && !changing(&place) {
-                fixed.push((Value::None, now));
+                fixed.push((Value::None, Held::of(&now)));
             } else if !held.is(&now) && !is_own_input(&now, &place, watching) {
                 changes.push((place, now));
             }
@@ -684,184 +686,4 @@ fn container_changes(
 fn is_own_input(now: &Value, place: &Place, watching: &Watching) -> bool {
     let Some((_, node)) = now.marked() else { return false };
     watching.places.iter().any(|(p, s)| p.is(place) && matches!(s, Shape::Number(i) if *i == node))
-}
-
-struct Outs<'w> {
-    watching: &'w Watching,
-    objects: &'w mut dyn Objects,
-    /// Containers made in the turn that are kept already.
-    seen: Vec<Value>,
-}
-
-impl Outs<'_> {
-    fn of(&mut self, value: &Value) -> Result<Out, String> {
-        if let Some((_, node)) = value.marked() {
-            return Ok(Out::Node(node));
-        }
-        match value {
-            v if v.is_word() => Ok(Out::Const(v.clone())),
-            Value::Str(_) | Value::Class(_) | Value::Module(_) | Value::Native(_) | Value::Big(_) | Value::Bytes(_) | Value::Range(_) => {
-                Ok(Out::Const(value.clone()))
-            }
-            Value::Tuple(items) => {
-                let outs = items.iter().map(|v| self.of(v)).collect::<Result<Vec<Out>, String>>()?;
-                Ok(if outs.iter().all(|o| matches!(o, Out::Const(_))) { Out::Const(value.clone()) } else { Out::Tuple(outs) })
-            }
-            Value::List(list) if watch::is_born(list.version.get()) => {
-                self.once(value)?;
-                let items = list.borrow().clone();
-                Ok(Out::List(items.iter().map(|v| self.of(v)).collect::<Result<Vec<Out>, String>>()?))
-            }
-            Value::Dict(dict) if watch::is_born(dict.version.get()) => {
-                self.once(value)?;
-                Ok(Out::Dict(self.entries(dict)?))
-            }
-            Value::List(_) | Value::Dict(_) => self.from_before(value),
-            Value::Instance(instance) => self.instance(value, instance),
-            Value::Function(f) => {
-                let constant = |v: &Value| (v.is_word() || matches!(v, Value::Str(_))) && v.marked().is_none();
-                if f.closure.iter().any(|c| watch::is_born(c.version.get())) || !f.defaults.borrow().iter().all(constant) {
-                    return Err("a function that is made in each turn is kept".into());
-                }
-                Ok(Out::Const(value.clone()))
-            }
-            _ => Err("an object is kept of a kind that is not made again".into()),
-        }
-    }
-
-    fn once(&mut self, value: &Value) -> Result<(), String> {
-        if self.seen.iter().any(|v| v.is(value)) {
-            return Err("an object that is made in each turn is kept twice".into());
-        }
-        self.seen.push(value.clone());
-        Ok(())
-    }
-
-    fn from_before(&self, value: &Value) -> Result<Out, String> {
-        if self.watching.before.iter().any(|v| v.is(value) || within(v, value)) {
-            return Err("an object that is another one in each turn is kept elsewhere".into());
-        }
-        Ok(Out::Const(value.clone()))
-    }
-
-    fn entries(&mut self, dict: &Rc<Dict>) -> Result<Vec<(Value, Out)>, String> {
-        let pairs: Vec<(Value, Value)> = dict.borrow().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
-        pairs.into_iter().map(|(k, v)| Ok((k, self.of(&v)?))).collect()
-    }
-
-    fn instance(&mut self, value: &Value, instance: &Rc<Instance>) -> Result<Out, String> {
-        if let Some(kept) = self.objects.kept(value) {
-            return kept.map(Out::Object);
-        }
-        if let Some(at) = self.objects.found(value)
-            && self.watching.before.iter().any(|v| v.is(value) || holds(v, value))
-        {
-            return Ok(Out::Found(at));
-        }
-        match (instance.attrs(), &instance.inner) {
-            (Some(attrs), Inner::Nothing) if watch::is_born(attrs.version.get()) => {
-                self.once(value)?;
-                let class = instance.class().clone();
-                Ok(Out::Instance(class, self.entries(attrs)?))
-            }
-            (Some(attrs), _) if !watch::is_born(attrs.version.get()) => self.from_before(value),
-            (_, Inner::Host(_)) => self.from_before(value),
-            _ => Err(format!("an object of the class {} is kept", instance.class().name().as_str())),
-        }
-    }
-}
-
-fn holds(container: &Value, value: &Value) -> bool {
-    match container {
-        Value::List(list) => list.borrow().iter().any(|v| v.is(value) || holds(v, value)),
-        Value::Tuple(items) => items.iter().any(|v| v.is(value) || holds(v, value)),
-        _ => false,
-    }
-}
-
-fn value_of(out: &Out, values: &[Value], made: &[Value], found: &[Value]) -> Value {
-    let each = |outs: &[Out]| outs.iter().map(|o| value_of(o, values, made, found)).collect::<Vec<Value>>();
-    let dict = |entries: &[(Value, Out)]| {
-        let dict = Dict::new();
-        for (key, out) in entries {
-            if let Ok(hash) = super::compare::hash(key) {
-                dict.borrow_mut().insert_new(hash, key.clone(), value_of(out, values, made, found));
-            }
-        }
-        dict
-    };
-    match out {
-        Out::Const(value) => value.clone(),
-        Out::Node(n) => values[*n as usize].clone(),
-        Out::Object(i) => made[*i as usize].clone(),
-        Out::Found(i) => found[*i as usize].clone(),
-        Out::Tuple(outs) => Value::tuple(each(outs)),
-        Out::List(outs) => Value::list(each(outs)),
-        Out::Dict(entries) => Value::Dict(dict(entries)),
-        Out::Instance(class, entries) => {
-            let made = Instance::new(class.clone(), Inner::Nothing);
-            let attrs = dict(entries);
-            let pairs: Vec<(Value, Value)> = attrs.borrow().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
-            for (key, value) in pairs {
-                if let Value::Str(name) = &key {
-                    made.attrs_mut().set_str(name, value);
-                }
-            }
-            Value::Instance(made)
-        }
-    }
-}
-
-// Takes marks away, in lists, dictionaries and tuples too.
-fn bare(value: &mut Value, depth: usize) {
-    if depth > 4 {
-        return;
-    }
-    if value.marked().is_some() {
-        *value = value.bare().clone();
-        return;
-    }
-    match value {
-        Value::Tuple(items) if is_marked_input(&Value::Tuple(items.clone())) => {
-            let mut plain: Vec<Value> = items.to_vec();
-            plain.iter_mut().for_each(|v| bare(v, depth + 1));
-            *value = Value::tuple(plain);
-        }
-        Value::List(list) if list.borrow().iter().any(|v| v.marked().is_some() || is_marked_input(v)) => {
-            let mut items = std::mem::take(&mut *list.borrow_mut());
-            items.iter_mut().for_each(|v| bare(v, depth + 1));
-            *list.borrow_mut() = items;
-        }
-        Value::Dict(dict) => {
-            let mut todo: Vec<(usize, Value)> = Vec::new();
-            for (place, entry) in dict.borrow().slots().iter().enumerate() {
-                let mut now = entry.value.clone();
-                let other = matches!(&now, Value::Instance(i) if i.attrs().is_none_or(|a| !watch::is_born(a.version.get())));
-                if other {
-                    continue;
-                }
-                bare(&mut now, depth + 1);
-                if !now.is(&entry.value) {
-                    todo.push((place, now));
-                }
-            }
-            for (place, now) in todo {
-                let old = dict.borrow_mut().replace(place, now);
-                drop(old);
-            }
-        }
-        Value::Cell(cell) => {
-            let mut now = cell.value.borrow().clone();
-            if now.marked().is_some() {
-                bare(&mut now, depth + 1);
-                cell.set(now);
-            }
-        }
-        Value::Instance(instance) => {
-            if let Some(attrs) = instance.attrs() {
-                bare(&mut Value::Dict(attrs.clone()), depth + 1);
-            }
-        }
-        _ => {}
-    }
 }

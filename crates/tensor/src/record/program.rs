@@ -128,7 +128,10 @@ impl Programs {
         let wanted: Vec<(ValueId, Option<usize>)> = live.iter().map(|l| (l.value, l.replaces)).collect();
         let known = template.as_ref().and_then(|t| t.ready(&wanted, &state));
         let found = match known {
-            Some(known) => known,
+            Some(known) => {
+                self.clock += 1;
+                known
+            }
             None => {
                 let form = (wanted.clone(), state.clone());
                 let (program, sizes) = self.find(device, Key { graph, wanted, state })?;

@@ -42,6 +42,8 @@ pub(crate) struct Seen {
     /// What that is once it is computed: equal for two that are one value.
     pub value: usize,
     pub leaf: Option<u64>,
+    /// Its type, and the leaf that it is.
+    pub shell: Tensor,
     pub requires: bool,
     pub grad: Held,
     pub version: u64,
@@ -87,25 +89,28 @@ pub(crate) fn cell(instance: &Rc<Instance>, cell: &TensorCell) {
         return;
     }
     let address = Rc::as_ptr(instance).addr();
+    if log(|l| l.known.contains_key(&address)) {
+        return;
+    }
+    let value = cell.present();
+    // A view looks at its base, which is noted before it then.
+    let seen = Seen {
+        instance: Rc::downgrade(instance),
+        address,
+        start: record::value_identity(&value),
+        value: record::settled_identity(&value),
+        leaf: value.leaf_id(),
+        shell: if value.is_leaf() { value.without_value() } else { value.detach().without_value() },
+        requires: value.is_requires_grad(),
+        grad: Held::of(&cell.grad.borrow()),
+        version: cell.version.get(),
+        epoch: cell.epoch(),
+        kind: cell.kind(),
+        view: cell.is_view(),
+    };
     log(|l| {
-        if l.known.contains_key(&address) {
-            return;
-        }
         l.known.insert(address, l.cells.len());
-        let value = cell.present();
-        l.cells.push(Seen {
-            instance: Rc::downgrade(instance),
-            address,
-            start: record::value_identity(&value),
-            value: record::settled_identity(&value),
-            leaf: value.leaf_id(),
-            requires: value.is_requires_grad(),
-            grad: Held::of(&cell.grad.borrow()),
-            version: cell.version.get(),
-            epoch: cell.epoch(),
-            kind: cell.kind(),
-            view: cell.is_view(),
-        });
+        l.cells.push(seen);
     });
 }
 

@@ -99,12 +99,9 @@ fn finish(vm: &mut Vm, at: usize, watching: Watching, mut tensors: Tensors) -> R
     }
     tensors.seal(log::take(), record::take_templates());
     record::watch(false);
-    // Objects at changing places are alive until all is known of them.
-    let before = watching.before().to_vec();
     let made = vm.end_turn(watching, &mut tensors);
     let made = made.and_then(|turn| tensors.finish().map(|()| turn).map_err(NotYet::Refused));
     watch::forget();
-    drop(before);
     let l = &mut replay(vm)?.loops[at];
     match made {
         Ok(turn) => {
@@ -205,4 +202,3 @@ fn repeat(vm: &mut Vm, at: usize) -> Result<bool, Exc> {
     }
     done
 }
-

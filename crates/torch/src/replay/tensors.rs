@@ -1,12 +1,12 @@
 //! The tensors of a turn that is repeated: what goes into its regions, what comes out, and what tensor objects become.
 
 use aludel_python::Vm;
-use aludel_python::objects::{Exc, Instance, Value};
 use aludel_python::objects::watch::Held;
+use aludel_python::objects::{Exc, Instance, Value};
 use aludel_python::vm::turn::Objects;
 use aludel_tensor::record::{self, Template};
 use aludel_tensor::{Tensor, record::value_identity};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use super::log::{Draw, Log, Range, Scalar, Seen};
@@ -30,7 +30,7 @@ enum From {
 /// A tensor object that was there before.
 #[derive(Clone)]
 enum At {
-    Fixed(Rc<Instance>),
+    Fixed(Weak<Instance>),
     /// At a changing place.
     Found(usize),
 }
@@ -82,7 +82,7 @@ struct Check {
 /// What must hold of an object's gradient.
 enum Gradient {
     /// It stays: the same object, or none.
-    Same(Value),
+    Same(Held),
     /// It becomes another one; whether there is one before.
     Becomes(bool),
 }
@@ -90,7 +90,10 @@ enum Gradient {
 /// The tensors of a turn.
 #[derive(Default)]
 pub(super) struct Tensors {
-    found: Vec<usize>,
+    /// Objects at changing places; what is weak keeps the address taken.
+    found: Vec<(usize, Weak<Instance>)>,
+    /// Changing places that held one and the same object.
+    twins: Vec<(usize, usize)>,
     log: Log,
     sealed: bool,
     templates: Vec<Arc<Template>>,
@@ -114,9 +117,9 @@ impl Tensors {
 
     // Where an object is found again; one at a changing place may be gone already.
     fn at(&self, seen: &Seen) -> Option<At> {
-        match self.found.iter().position(|a| *a == seen.address) {
+        match self.found.iter().position(|(a, _)| *a == seen.address) {
             Some(i) => Some(At::Found(i)),
-            None => seen.instance.upgrade().map(At::Fixed),
+            None => (seen.instance.strong_count() > 0).then(|| At::Fixed(seen.instance.clone())),
         }
     }
 
@@ -163,9 +166,9 @@ impl Tensors {
         let view = match t.way() {
             Some((base, steps)) => match cell(&Value::Instance(base.clone())) {
                 Some(b) if !b.is_born() => {
-                    let at = match self.found.iter().position(|a| *a == Rc::as_ptr(&base).addr()) {
+                    let at = match self.found.iter().position(|(a, _)| *a == Rc::as_ptr(&base).addr()) {
                         Some(i) => At::Found(i),
-                        None => At::Fixed(base),
+                        None => At::Fixed(Rc::downgrade(&base)),
                     };
                     Some((Base::At(at), steps))
                 }
@@ -232,6 +235,9 @@ impl Tensors {
         }
         self.wanted = wanted;
         self.log = Log::default();
+        let same = |(i, (a, _)): (usize, &(usize, Weak<Instance>))| Some((self.found[..i].iter().position(|(b, _)| a == b)?, i));
+        self.twins = self.found.iter().enumerate().filter_map(same).collect();
+        self.found.clear();
         Ok(())
     }
 
@@ -243,10 +249,10 @@ impl Tensors {
         let Some(t) = cell(&value) else { return Ok(()) };
         let now = t.present();
         let changed = value_identity(&now) != seen.start || t.version.get() != seen.version;
-        let (leaf, place) = (seen.leaf, self.at(seen).unwrap_or_else(|| At::Fixed(instance.clone())));
+        let (leaf, place) = (seen.leaf, self.at(seen).unwrap_or_else(|| At::Fixed(Rc::downgrade(&instance))));
         let versions = t.version.get() - seen.version;
         let replaced = t.epoch() != seen.epoch;
-        if replaced && (versions != 1 || t.epoch() != seen.epoch.wrapping_add(1)) {
+        if replaced && t.epoch() != seen.epoch.wrapping_add(1) {
             return Err("data is set more than once".into());
         }
         if t.kind() != seen.kind || t.is_view() != seen.view || (changed && seen.view) {
@@ -276,22 +282,24 @@ impl Tensors {
     fn check(&mut self, at: usize, used: &[usize]) -> Result<(), String> {
         let seen = &self.log.cells[at];
         let Some(place) = self.at(seen) else { return Ok(()) };
-        let Some(instance) = seen.instance.upgrade() else {
-            return Err("an object that is gone at the end was used".into());
+        let instance = seen.instance.upgrade();
+        let object = instance.as_ref().and_then(|i| i.lasting::<TensorCell>());
+        // One that is gone had no part in what is left but by its value.
+        let (t, grad) = match object {
+            Some(object) => (object.present(), object.grad.borrow().clone()),
+            None if matches!(seen.grad, Held::Value(_)) => (seen.shell.clone(), Value::None),
+            None => return Err("an object with a gradient is let go of".into()),
         };
-        let Some(object) = instance.lasting::<TensorCell>() else { return Ok(()) };
-        let t = object.present();
-        let grad = object.grad.borrow().clone();
         let read = |c: &Seen| matches!(&seen.grad, Held::Instance(w) if w.as_ptr().addr() == c.address);
         let gradient = if seen.grad.is(&grad) {
-            Gradient::Same(grad)
+            Gradient::Same(Held::of(&grad))
         } else if self.log.cells.iter().any(read) {
             return Err("the gradient of the turn before is used".into());
         } else {
             Gradient::Becomes(matches!(seen.grad, Held::Instance(_)))
         };
         let looked = self.log.looked.contains(&seen.start);
-        if looked && value_identity(&t) != seen.start {
+        if looked && (object.is_none() || value_identity(&t) != seen.start) {
             return Err("the values of a tensor that changes decide something".into());
         }
         if used.contains(&seen.start) && seen.requires && seen.leaf.is_none() {
@@ -300,34 +308,33 @@ impl Tensors {
         let exact = looked.then(|| t.clone());
         let twin = self.log.cells[..at].iter().find(|c| c.value == seen.value);
         let same_as = twin.and_then(|c| self.at(c));
-        // A leaf stays the leaf that it is.
-        let shell = match seen.leaf {
-            Some(_) => t.without_value(),
-            None => t.detach().without_value(),
-        };
-        let check = Check { at: place, shell, kind: seen.kind, view: seen.view, same_as, exact, grad: gradient };
+        let check = Check { at: place, shell: seen.shell.clone(), kind: seen.kind, view: seen.view, same_as, exact, grad: gradient };
         self.checks.push(check);
         Ok(())
     }
 
-    fn instance<'v>(at: &'v At, found: &'v [Value]) -> Option<&'v Rc<Instance>> {
+    fn instance(at: &At, found: &[Value]) -> Option<Rc<Instance>> {
         match at {
-            At::Fixed(instance) => Some(instance),
+            At::Fixed(instance) => instance.upgrade(),
             At::Found(i) => match found.get(*i)? {
-                Value::Instance(instance) => Some(instance),
+                Value::Instance(instance) => Some(instance.clone()),
                 _ => None,
             },
         }
     }
 
-    fn cell_at<'v>(at: &'v At, found: &'v [Value]) -> Option<&'v TensorCell> {
-        Self::instance(at, found)?.lasting()
+    fn present(at: &At, found: &[Value]) -> Option<Tensor> {
+        Some(Self::instance(at, found)?.lasting::<TensorCell>()?.present())
     }
 
     // Whether the tensor objects are such as they were.
     fn fit(&self, found: &[Value]) -> Option<()> {
+        if self.twins.iter().any(|(a, b)| !found[*a].is(&found[*b])) {
+            return None;
+        }
         for check in &self.checks {
-            let t = Self::cell_at(&check.at, found)?;
+            let instance = Self::instance(&check.at, found)?;
+            let t: &TensorCell = instance.lasting()?;
             let now = t.present();
             let same = now.ty() == check.shell.ty()
                 && t.kind() == check.kind
@@ -339,7 +346,7 @@ impl Tensors {
             }
             let grad = t.grad.borrow();
             let fits = match &check.grad {
-                Gradient::Same(value) => grad.is(value),
+                Gradient::Same(held) => held.is(&grad),
                 Gradient::Becomes(some) => matches!(*grad, Value::Instance(_)) == *some,
             };
             drop(grad);
@@ -347,7 +354,7 @@ impl Tensors {
                 return None;
             }
             if let Some(other) = &check.same_as {
-                let other = Self::cell_at(other, found)?.present();
+                let other = Self::present(other, found)?;
                 if record::settled_identity(&other) != record::settled_identity(&now) {
                     return None;
                 }
@@ -355,7 +362,7 @@ impl Tensors {
         }
         for (from, range) in &self.ranges {
             let From::Cell(at) = from else { continue };
-            let values = Self::cell_at(at, found)?.present().host_values();
+            let values = Self::present(at, found)?.host_values();
             let inside = |v: &f64| range.range.contains(&(*v as i64)) || Some(*v as i64) == range.but;
             if values.is_some_and(|v| !v.iter().all(inside)) {
                 return None;
@@ -367,7 +374,7 @@ impl Tensors {
     fn tensor(&self, vm: &mut Vm, from: &From, run: &Run) -> Result<Tensor, Exc> {
         let lost = || Exc::new(aludel_python::objects::Kind::SystemError, "a tensor of a repeated turn is lost");
         Ok(match from {
-            From::Cell(at) => Self::cell_at(at, run.found).ok_or_else(lost)?.present(),
+            From::Cell(at) => Self::present(at, run.found).ok_or_else(lost)?,
             From::Made(r, slot) => {
                 let i = self.wanted[*r].binary_search(slot).map_err(|_| lost())?;
                 run.made.get(*r).and_then(|m| m.get(i)).cloned().ok_or_else(lost)?
@@ -400,14 +407,14 @@ impl Objects for Tensors {
         let Value::Instance(instance) = value else { return None };
         instance.lasting::<TensorCell>()?;
         let address = Rc::as_ptr(instance).addr();
-        if let Some(at) = self.found.iter().position(|a| *a == address) {
+        if let Some(at) = self.found.iter().position(|(a, _)| *a == address) {
             if self.sealed {
                 return Some(at as u32);
             }
         } else if self.sealed {
             return None;
         }
-        self.found.push(address);
+        self.found.push((address, Rc::downgrade(instance)));
         super::log::found(address);
         Some(self.found.len() as u32 - 1)
     }
@@ -448,7 +455,7 @@ impl Objects for Tensors {
             let made = wrap(vm, k.shell.with_value_of(&value), k.kind)?;
             if let (Some((base, steps)), Some(t)) = (&k.view, cell(&made)) {
                 let base = match base {
-                    Base::At(at) => Self::instance(at, found).cloned(),
+                    Base::At(at) => Self::instance(at, found),
                     Base::Kept(i) => match &kept[*i] {
                         Value::Instance(instance) => Some(instance.clone()),
                         _ => None,
@@ -470,9 +477,13 @@ impl Objects for Tensors {
         }
         drop(run);
         for (u, new) in self.updates.iter().zip(news) {
-            let Some(t) = Self::cell_at(&u.at, found) else { continue };
+            let Some(instance) = Self::instance(&u.at, found) else { continue };
+            let Some(t) = instance.lasting::<TensorCell>() else { continue };
             match new {
-                Some(new) if u.replaced => t.replace(new, t.kind()),
+                Some(new) if u.replaced => {
+                    t.written(new.clone(), u.versions.saturating_sub(1));
+                    t.replace(new, t.kind());
+                }
                 Some(new) => t.written(new, u.versions),
                 None => {}
             }
