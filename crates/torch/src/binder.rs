@@ -9,6 +9,7 @@ use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
 use aludel_tensor::{Device, Operand, Tensor, dispatch_on, record};
 
 use crate::cell::{Step, cell, host, type_text};
+use crate::complex;
 use crate::convert;
 use crate::explain;
 use crate::kind::{Kind, narrow};
@@ -57,6 +58,9 @@ pub(crate) fn row(name: &str) -> Result<&'static OpDef, Exc> {
 
 /// Calls an operator of the table with Python's arguments.
 pub(crate) fn call(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<Value, Exc> {
+    if complex::takes_part(args) {
+        return Err(complex::call(vm, def.name, args));
+    }
     let mut bound = bind(vm, def, args)?;
     let results = run(vm, def, &mut bound)?;
     deliver(vm, def, &bound, results)

@@ -211,6 +211,15 @@ impl TensorCell {
         Ok(())
     }
 
+    /// Its sizes as scripts see them: complex numbers are one element each.
+    pub fn shape(&self) -> Result<Vec<usize>, Exc> {
+        let mut shape = self.get()?.shape();
+        if self.kind().is_complex() {
+            shape.pop();
+        }
+        Ok(shape)
+    }
+
     /// Where PyTorch would have its elements.
     pub fn layout(&self) -> Result<Layout, Exc> {
         self.settle();

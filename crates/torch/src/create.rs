@@ -87,6 +87,10 @@ pub(crate) fn tell_of_doubles(vm: &mut Vm, kind: Kind) -> Result<(), Exc> {
 /// `full(size, value, dtype)`
 fn full(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [size, value, dtype] = args.bind("full", &["size", "fill_value", "dtype"], 2)?;
+    let complex = convert::opt_kind(&dtype, "full")?.is_some_and(Kind::is_complex);
+    if complex || (crate::complex::is_complex(&value) && matches!(dtype, Value::Unbound | Value::None)) {
+        return Err(crate::complex::call(vm, "full", &mut Args::from(vec![size, value])));
+    }
     let size = convert::sizes(&[size], "full")?;
     let number =
         value.to_f64().or_else(|| convert::host_number(&value)).ok_or_else(|| Exc::ty("full(): argument 'fill_value' must be Number"))?;
@@ -153,6 +157,9 @@ fn cast(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     if kind == from.kind() {
         return Ok(x);
     }
+    if kind.is_complex() || from.kind().is_complex() {
+        return Err(crate::complex::call(vm, "to", &mut Args::from(vec![x, dtype])));
+    }
     tell_of_doubles(vm, kind)?;
     let value = from.get()?;
     let cast = if value.dtype() == kind.dtype() { value } else { one("to", &[&value], Attrs::new().with("dtype", kind.dtype()))? };
@@ -169,6 +176,9 @@ pub(crate) fn python_number(value: f64, kind: Kind) -> Value {
 }
 
 fn item(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    if crate::complex::takes_part(args) {
+        return Err(crate::complex::call(vm, "item", args));
+    }
     let [x] = args.exactly::<1>("item")?;
     let from = expect(&x, "item")?;
     let (value, kind) = (from.get()?, from.kind());
@@ -183,6 +193,9 @@ fn item(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 }
 
 fn tolist(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    if crate::complex::takes_part(args) {
+        return Err(crate::complex::call(vm, "tolist", args));
+    }
     let [x] = args.exactly::<1>("tolist")?;
     let from = expect(&x, "tolist")?;
     let (value, kind) = (from.get()?, from.kind());
@@ -203,6 +216,9 @@ pub(crate) fn nest(shape: &[usize], numbers: &mut dyn Iterator<Item = Value>) ->
 
 /// All values in order, without nesting.
 fn values(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    if crate::complex::takes_part(args) {
+        return Err(crate::complex::call(vm, "values", args));
+    }
     let [x] = args.exactly::<1>("values")?;
     let from = expect(&x, "values")?;
     let (value, kind) = (from.get()?, from.kind());
@@ -249,7 +265,7 @@ pub(crate) fn kind(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 /// The sizes of a tensor.
 pub(crate) fn shape(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x] = args.exactly::<1>("shape")?;
-    let sizes = expect(&x, "shape")?.get()?.shape();
+    let sizes = expect(&x, "shape")?.shape()?;
     size_value(vm, &sizes)
 }
 

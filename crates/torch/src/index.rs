@@ -338,6 +338,9 @@ fn with_known(vm: &mut Vm, index: Value, go_on: impl FnOnce(&mut Vm, Value) -> R
 
 /// `x[index]`.
 pub(crate) fn get(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    if crate::complex::takes_part(args) {
+        return Err(crate::complex::call(vm, "__getitem__", args));
+    }
     let [object, index] = args.exactly::<2>("__getitem__")?;
     with_known(vm, index, move |vm, index| get_known(vm, object, &index))
 }
@@ -398,6 +401,9 @@ fn shape_of(made: &std::rc::Rc<aludel_python::objects::Instance>) -> Result<Vec<
 
 /// `x[index] = value`.
 pub(crate) fn set(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    if crate::complex::takes_part(args) {
+        return Err(crate::complex::call(vm, "__setitem__", args));
+    }
     let [object, index, value] = args.exactly::<3>("__setitem__")?;
     with_known(vm, index, move |vm, index| set_known(vm, object, &index, value))
 }

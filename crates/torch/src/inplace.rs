@@ -11,6 +11,9 @@ use crate::kind::{Kind, narrow};
 
 /// Runs an operator and puts its result into its first operand.
 pub(crate) fn call(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<Value, Exc> {
+    if crate::complex::takes_part(args) {
+        return Err(crate::complex::call(vm, &format!("{}_", def.name), args));
+    }
     let target = args.values.first().cloned().unwrap_or_default();
     let into = expect(&target, def.name)?;
     check_leaf(into)?;

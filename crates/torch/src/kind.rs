@@ -22,11 +22,13 @@ pub enum Kind {
     BFloat16,
     Float32,
     Float64,
+    /// Pairs of f32 along a last dimension that scripts do not see.
+    Complex64,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Bool,
         Kind::UInt8,
         Kind::Int8,
@@ -37,6 +39,7 @@ impl Kind {
         Kind::BFloat16,
         Kind::Float32,
         Kind::Float64,
+        Kind::Complex64,
     ];
 
     /// The name behind `torch.`.
@@ -52,6 +55,7 @@ impl Kind {
             Kind::BFloat16 => "bfloat16",
             Kind::Float32 => "float32",
             Kind::Float64 => "float64",
+            Kind::Complex64 => "complex64",
         }
     }
 
@@ -68,6 +72,7 @@ impl Kind {
             Kind::BFloat16 => "BFloat16",
             Kind::Float32 => "Float",
             Kind::Float64 => "Double",
+            Kind::Complex64 => "ComplexFloat",
         }
     }
 
@@ -84,6 +89,7 @@ impl Kind {
             Kind::BFloat16 => "c10::BFloat16",
             Kind::Float32 => "float",
             Kind::Float64 => "double",
+            Kind::Complex64 => "c10::complex<float>",
         }
     }
 
@@ -94,7 +100,7 @@ impl Kind {
             Kind::UInt8 | Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 => DType::I32,
             Kind::Float16 => DType::F16,
             Kind::BFloat16 => DType::BF16,
-            Kind::Float32 | Kind::Float64 => DType::F32,
+            Kind::Float32 | Kind::Float64 | Kind::Complex64 => DType::F32,
         }
     }
 
@@ -115,11 +121,15 @@ impl Kind {
             Kind::Bool | Kind::UInt8 | Kind::Int8 => 1,
             Kind::Int16 | Kind::Float16 | Kind::BFloat16 => 2,
             Kind::Int32 | Kind::Float32 => 4,
-            Kind::Int64 | Kind::Float64 => 8,
+            Kind::Int64 | Kind::Float64 | Kind::Complex64 => 8,
         }
     }
 
-    /// Whether it has fractions.
+    pub fn is_complex(self) -> bool {
+        self == Kind::Complex64
+    }
+
+    /// Whether it has fractions, and so gradients.
     pub fn is_float(self) -> bool {
         self >= Kind::Float16
     }
@@ -129,10 +139,11 @@ impl Kind {
         !self.is_float() && self != Kind::Bool
     }
 
-    /// 0 for bool, 1 for integers, 2 for floats.
+    /// 0 for bool, 1 for integers, 2 for floats, 3 for complex numbers.
     pub fn category(self) -> u8 {
         match self {
             Kind::Bool => 0,
+            Kind::Complex64 => 3,
             k if k.is_int() => 1,
             _ => 2,
         }

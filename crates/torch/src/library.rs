@@ -3,11 +3,13 @@
 macro_rules! sources {
     ($($name:literal: $file:literal),* $(,)?) => {
         /// Modules in Python with their names.
-        pub(crate) const SOURCES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../lib/", $file)))),*];
+        pub(crate) const SOURCES: &[(&str, &str)] = &[$(($name, include_str!(concat!(env!("OUT_DIR"), "/lib/", $file)))),*];
     };
 }
 
 sources! {
+    "PIL": "PIL/__init__.py",
+    "PIL.Image": "PIL/Image.py",
     "_missing": "_missing.py",
     "einops": "einops/__init__.py",
     "einops.layers": "einops/layers/__init__.py",
@@ -31,6 +33,7 @@ sources! {
     "safetensors": "safetensors/__init__.py",
     "safetensors.torch": "safetensors/torch.py",
     "torch": "torch/__init__.py",
+    "torch._complex": "torch/_complex.py",
     "torch._composites": "torch/_composites.py",
     "torch._devices": "torch/_devices.py",
     "torch._functions": "torch/_functions.py",
@@ -57,6 +60,7 @@ sources! {
     "torch.distributions.kl": "torch/distributions/kl.py",
     "torch.distributions.normal": "torch/distributions/normal.py",
     "torch.distributions.transforms": "torch/distributions/transforms.py",
+    "torch.fft": "torch/fft.py",
     "torch.func": "torch/func.py",
     "torch.jit": "torch/jit.py",
     "torch.linalg": "torch/linalg.py",
@@ -106,7 +110,6 @@ sources! {
     "torch.version": "torch/version.py",
     "torch.xpu": "torch/xpu.py",
     "torchvision": "torchvision/__init__.py",
-    "torchvision._image": "torchvision/_image.py",
     "torchvision.datasets": "torchvision/datasets.py",
     "torchvision.models": "torchvision/models/__init__.py",
     "torchvision.models.resnet": "torchvision/models/resnet.py",

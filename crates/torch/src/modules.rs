@@ -11,7 +11,7 @@ use std::rc::Rc;
 use crate::cell::{Step, cell, expect, host};
 use crate::kind::Kind;
 use crate::state::{Classes, State, state, wrap};
-use crate::{autograd, binder, bytes, convert, create, index, inplace, layout, linalg, print, random};
+use crate::{autograd, binder, bytes, complex, convert, create, images, index, inplace, layout, linalg, print, random};
 
 /// Makes the modules known to a machine; their tensors live on `device`.
 pub fn install(vm: &mut Vm, device: Device) {
@@ -63,9 +63,17 @@ const OPERATORS: &[(&str, &str, &str)] = &[
 
 fn init(vm: &mut Vm) -> Rc<Dict> {
     let module = namespace(vm, create::FUNCTIONS);
-    for table in
-        [random::FUNCTIONS, autograd::FUNCTIONS, print::FUNCTIONS, layout::FUNCTIONS, linalg::FUNCTIONS, bytes::FUNCTIONS, FUNCTIONS]
-    {
+    for table in [
+        random::FUNCTIONS,
+        autograd::FUNCTIONS,
+        complex::FUNCTIONS,
+        print::FUNCTIONS,
+        layout::FUNCTIONS,
+        linalg::FUNCTIONS,
+        bytes::FUNCTIONS,
+        images::FUNCTIONS,
+        FUNCTIONS,
+    ] {
         let names = namespace(vm, table);
         for (name, value) in names.borrow().iter() {
             if let Value::Str(name) = name {
@@ -125,6 +133,7 @@ fn operator(vm: &Vm, attrs: &Rc<Dict>, def: &'static OpDef, name: &str, reversed
         if let Some(other) = args.values.get(1)
             && cell(other).is_none()
             && other.to_f64().is_none()
+            && !complex::is_complex(other)
         {
             return Ok(Value::NotImplemented);
         }
@@ -154,15 +163,16 @@ fn dtype_repr(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 }
 
 fn dtype_float(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    Ok(Value::bool(dtype_of(args)?.is_float()))
+    let kind = dtype_of(args)?;
+    Ok(Value::bool(kind.is_float() && !kind.is_complex()))
 }
 
 fn dtype_bytes(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     Ok(Value::from(dtype_of(args)?.bytes()))
 }
 
-fn dtype_complex(_: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
-    Ok(Value::bool(false))
+fn dtype_complex(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    Ok(Value::bool(dtype_of(args)?.is_complex()))
 }
 
 /// Functions of `torch._C` that are in no other table.
@@ -183,17 +193,17 @@ fn detach(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 
 fn dim(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [this] = args.exactly::<1>("dim")?;
-    Ok(Value::from(expect(&this, "dim")?.get()?.rank()))
+    Ok(Value::from(expect(&this, "dim")?.shape()?.len()))
 }
 
 fn numel(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [this] = args.exactly::<1>("numel")?;
-    Ok(Value::from(expect(&this, "numel")?.get()?.numel()))
+    Ok(Value::from(expect(&this, "numel")?.shape()?.iter().product::<usize>()))
 }
 
 fn size(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [this, dim] = args.bind("size", &["self", "dim"], 1)?;
-    let shape = expect(&this, "size")?.get()?.shape();
+    let shape = expect(&this, "size")?.shape()?;
     let Some(d) = convert::int(&dim) else { return crate::state::size_value(vm, &shape) };
     let rank = shape.len() as i64;
     match usize::try_from(if d < 0 { d + rank } else { d }).ok().and_then(|i| shape.get(i)) {
@@ -205,9 +215,12 @@ fn size(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     }
 }
 
-fn copy_(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+fn copy_(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [this, source, _] = args.bind("copy_", &["self", "src", "non_blocking"], 2)?;
     let (into, from) = (expect(&this, "copy_")?, expect(&source, "copy_")?);
+    if into.kind().is_complex() != from.kind().is_complex() {
+        return Err(complex::call(vm, "copy_", &mut Args::from(vec![this, source])));
+    }
     inplace::check_leaf(into)?;
     let (old, new) = (into.get()?, from.get()?);
     inplace::copy(into, &old, new)?;

@@ -50,7 +50,7 @@ pub(crate) fn repr(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x, made_by] = args.bind("__repr__", &["tensor", "made_by"], 1)?;
     let t = expect(&x, "__repr__")?;
     let (value, kind) = (t.get()?, t.kind());
-    let (shape, options, default) = (value.shape(), state(vm)?.print, state(vm)?.default_kind);
+    let (shape, options, default) = (t.shape()?, state(vm)?.print, state(vm)?.default_kind);
     let mut suffixes = Vec::new();
     let empty = value.numel() == 0;
     if empty && shape.len() != 1 {
@@ -58,7 +58,7 @@ pub(crate) fn repr(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         let comma = if sizes.len() == 1 { "," } else { "" };
         suffixes.push(format!("size=({}{comma})", sizes.join(", ")));
     }
-    let plain = kind == default || (!empty && matches!(kind, Kind::Int64 | Kind::Bool));
+    let plain = kind == default || (!empty && matches!(kind, Kind::Int64 | Kind::Bool | Kind::Complex64));
     if !plain {
         suffixes.push(format!("dtype=torch.{}", kind.name()));
     }
@@ -70,8 +70,18 @@ pub(crate) fn repr(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         });
     }
     read(vm, vec![value.detach()], move |_, values| {
-        let body =
-            if empty { "[]".to_string() } else { Printer::new(&values[0], &shape, kind, options).tensor(&shape, 0, "tensor(".len()) };
+        let body = if empty {
+            "[]".to_string()
+        } else if kind.is_complex() {
+            let part = |k: usize| -> Vec<f64> { values[0].iter().skip(k).step_by(2).copied().collect() };
+            let (re, im) = (part(0), part(1));
+            let imaginary = Printer::new(&im, &shape, kind, options);
+            let mut printer = Printer::new(&re, &shape, kind, options);
+            printer.imaginary = Some(Box::new(imaginary));
+            printer.tensor(&shape, 0, "tensor(".len())
+        } else {
+            Printer::new(&values[0], &shape, kind, options).tensor(&shape, 0, "tensor(".len())
+        };
         Ok(Value::str(with_suffixes(format!("tensor({body}"), &suffixes, "tensor(".len(), options.width)))
     })
 }
@@ -100,6 +110,8 @@ struct Printer<'a> {
     width: usize,
     whole: bool,
     scientific: bool,
+    /// Of complex numbers, the second parts.
+    imaginary: Option<Box<Printer<'a>>>,
 }
 
 impl<'a> Printer<'a> {
@@ -109,7 +121,7 @@ impl<'a> Printer<'a> {
             strides[d - 1] = strides[d] * shape[d];
         }
         let summarize = values.len() > options.threshold;
-        let mut printer = Printer { values, strides, kind, options, summarize, width: 1, whole: true, scientific: false };
+        let mut printer = Printer { values, strides, kind, options, summarize, width: 1, whole: true, scientific: false, imaginary: None };
         let mut seen = Vec::new();
         printer.collect(shape, 0, 0, &mut seen);
         printer.measure(&seen);
@@ -165,10 +177,19 @@ impl<'a> Printer<'a> {
         }
     }
 
+    // An element in its column.
+    fn cell(&self, at: usize) -> String {
+        let text = format!("{:>1$}", self.plain(self.values[at]), self.width);
+        let Some(imaginary) = &self.imaginary else { return text };
+        let part = imaginary.cell(at);
+        let sign = if part.trim_start().starts_with('-') { "" } else { "+" };
+        format!("{text}{sign}{}j", part.trim_start())
+    }
+
     fn tensor(&self, shape: &[usize], at: usize, indent: usize) -> String {
         let dim = self.strides.len() - shape.len();
         match shape {
-            [] => format!("{:>1$}", self.plain(self.values[at]), self.width),
+            [] => self.cell(at),
             [n] => self.vector(*n, at, indent),
             [n, rest @ ..] => {
                 let parts: Vec<String> = self
@@ -183,13 +204,9 @@ impl<'a> Printer<'a> {
     }
 
     fn vector(&self, n: usize, at: usize, indent: usize) -> String {
-        let each = self.width + 2;
+        let each = self.width + 2 + self.imaginary.as_ref().map_or(0, |p| p.width + 1);
         let line = (self.options.width.saturating_sub(indent) / each).max(1);
-        let items: Vec<String> = self
-            .shown(n)
-            .into_iter()
-            .map(|i| i.map_or(" ...".to_string(), |i| format!("{:>1$}", self.plain(self.values[at + i]), self.width)))
-            .collect();
+        let items: Vec<String> = self.shown(n).into_iter().map(|i| i.map_or(" ...".to_string(), |i| self.cell(at + i))).collect();
         let lines: Vec<String> = items.chunks(line).map(|l| l.join(", ")).collect();
         format!("[{}]", lines.join(&format!(",\n{}", " ".repeat(indent + 1))))
     }

@@ -233,6 +233,7 @@ fn random(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         Kind::BFloat16 => (1 << 8) + 1,
         Kind::Float16 => (1 << 11) + 1,
         Kind::Float32 => (1 << 24) + 1,
+        Kind::Complex64 => return Err(Exc::new(ExcKind::RuntimeError, "\"random_\" not implemented for 'ComplexFloat'")),
         Kind::Float64 => {
             return each(vm, &size, &given, kind, |g| (g.word64() % ((1 << 53) + 1)) as f64);
         }

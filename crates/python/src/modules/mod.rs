@@ -13,7 +13,7 @@ use crate::vm::Vm;
 macro_rules! sources {
     ($($name:literal: $file:literal),* $(,)?) => {
         /// Modules in Python with their names.
-        const SOURCES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../lib/", $file)))),*];
+        const SOURCES: &[(&str, &str)] = &[$(($name, include_str!(concat!(env!("OUT_DIR"), "/lib/", $file)))),*];
     };
 }
 

@@ -2,7 +2,7 @@
 
 from torch import _C
 from torch._C import (
-    Tensor, dtype, bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64,
+    Tensor, dtype, bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64,
     is_grad_enabled, initial_seed, set_default_dtype, get_default_dtype,
 )
 import _missing
@@ -13,6 +13,7 @@ float = float32
 double = float64
 half = float16
 long = int64
+cfloat = complex64
 int = int32
 short = int16
 
@@ -116,7 +117,9 @@ def _parameters(device, dtype):
     return get_default_dtype() if dtype is None else dtype
 
 
-from torch import _tensor
+from torch import _complex, _functions, _tensor
+from torch._complex import angle, complex_ as complex, conj, imag, polar, real, view_as_complex, view_as_real
+from torch.fft import istft, stft
 from torch._functions import *
 from torch._composites import *
 from torch._functions import _named
@@ -136,7 +139,7 @@ def _shape(size):
 
 
 def _made(value, requires_grad):
-    if requires_grad and not value.dtype.is_floating_point:
+    if requires_grad and not value.dtype.is_floating_point and not value.dtype.is_complex:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     return value.requires_grad_() if requires_grad else value
 
@@ -160,7 +163,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
                 dtype = _KINDS.get(str(first.dtype))
             try:
                 made = _C.tensor(_numbers(data), dtype)
-            except NotImplementedError:
+            except (NotImplementedError, TypeError):
                 made = _read(data, dtype)
         elif dtype is not None:
             made = made.to(dtype)
@@ -174,10 +177,14 @@ def _numbers(data):
 
 
 def _read(data, dtype):
-    """Data with tensors whose values are on a device."""
+    """Data with tensors whose values are on a device, or with complex numbers."""
     def plain(v):
         return v.tolist() if isinstance(v, Tensor) else [plain(p) for p in v] if isinstance(v, (list, tuple)) else v
-    return _C.tensor(plain(data), dtype)
+    data = plain(data)
+    made = _complex.tensor_of(data)
+    if made is None:
+        return _C.tensor(data, dtype)
+    return made if dtype is None else made.to(dtype)
 
 
 def _listed(data):
@@ -333,17 +340,21 @@ def rand(*size, generator=None, dtype=None, device=None, requires_grad=False, ou
 def randn(*size, generator=None, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False, **kwargs):
     _place(device)
     size = kwargs.get("size", _shape(size))
+    if dtype is complex64:
+        return _made(view_as_complex(_C.normal(list(size) + [2], 0.0, 0.5 ** 0.5, float32, generator)), requires_grad)
     return _made(_C.normal(size, 0.0, 1.0, dtype, generator), requires_grad)
 
 
 def rand_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, generator=None):
     _place(device)
-    return _made(_C.uniform(input.shape, 0.0, 1.0, dtype or input.dtype, generator), requires_grad)
+    drawn = _functions.drawn_like(input, lambda shape: _C.uniform(shape, 0.0, 1.0, dtype or input.dtype, generator))
+    return _made(drawn, requires_grad)
 
 
 def randn_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, generator=None):
     _place(device)
-    return _made(_C.normal(input.shape, 0.0, 1.0, dtype or input.dtype, generator), requires_grad)
+    drawn = _functions.drawn_like(input, lambda shape: _C.normal(shape, 0.0, 1.0, dtype or input.dtype, generator))
+    return _made(drawn, requires_grad)
 
 
 def randint(low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None):
@@ -404,7 +415,7 @@ def is_floating_point(input):
 
 
 def is_complex(input):
-    return False
+    return input.dtype.is_complex
 
 
 def numel(input):

@@ -275,6 +275,15 @@ def broadcast_tensors(*tensors):
     return tuple([t.expand(shape) for t in tensors])
 
 
+def drawn_like(input, draw):
+    """Random numbers for a tensor, in the order in which PyTorch has the elements of one like it: that of its strides."""
+    if _C.is_contiguous(input):
+        return draw(input.shape)
+    strides, shape = _C.layout(input)[0], input.shape
+    order = sorted(range(len(shape)), key=lambda d: -strides[d])
+    return draw([shape[d] for d in order]).permute([order.index(d) for d in range(len(shape))])
+
+
 def broadcast_to(input, shape):
     return input.expand(shape)
 

@@ -2,7 +2,7 @@
 
 from torch import _C
 import torch
-from torch import _composites, _functions
+from torch import _complex, _composites, _functions
 from torch._C import Tensor
 import builtins
 
@@ -57,7 +57,10 @@ Tensor.layout = property(lambda self: torch.strided)
 Tensor.names = property(lambda self: (None,) * self.dim())
 Tensor.itemsize = property(lambda self: self.dtype.itemsize)
 Tensor.nbytes = property(lambda self: self.numel() * self.dtype.itemsize)
-Tensor.real = property(lambda self: self)
+Tensor.real = property(lambda self: _complex.real(self))
+Tensor.imag = property(lambda self: _complex.imag(self))
+Tensor.conj = lambda self: _complex.conj(self)
+Tensor.angle = lambda self: _complex.angle(self)
 
 
 class _Node:
@@ -232,7 +235,7 @@ for _name, _kind in (
 def type_(self, dtype=None, non_blocking=False):
     names = {
         "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long", "int32": "Int",
-        "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
+        "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat",
     }
     if dtype is None:
         return "torch." + names[str(self.dtype)[6:]] + "Tensor"
@@ -251,7 +254,9 @@ Tensor.cuda = lambda self, device=None, non_blocking=False: self.to("cuda" if de
 Tensor.pin_memory = lambda self: self
 Tensor.share_memory_ = lambda self: self
 Tensor.is_floating_point = lambda self: self.dtype.is_floating_point
-Tensor.is_complex = lambda self: False
+Tensor.is_complex = lambda self: self.dtype.is_complex
+Tensor.cfloat = lambda self: _C.cast(self, _C.complex64)
+Tensor.stft = lambda self, *args, **kwargs: torch.stft(self, *args, **kwargs)
 Tensor.is_contiguous = lambda self, memory_format=None: _C.is_contiguous(self)
 Tensor.is_pinned = lambda self: False
 Tensor.get_device = lambda self: 0 if self.is_cuda else -1

@@ -3,7 +3,7 @@
 import _missing
 from torch import _C
 from torch.utils.data import Dataset
-from torchvision._image import Image
+from PIL.Image import Image
 import numpy as np
 import os
 import torch
@@ -128,6 +128,59 @@ class UCIDigits(VisionDataset):
 
     _image = MNIST._image
     __getitem__ = MNIST.__getitem__
+
+
+IMG_EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
+
+
+def default_loader(path):
+    from PIL import Image as images
+    return images.open(path).convert("RGB")
+
+
+class DatasetFolder(VisionDataset):
+    """Files in a folder for each class."""
+
+    def __init__(self, root, loader, extensions=None, transform=None, target_transform=None, is_valid_file=None, allow_empty=False):
+        super().__init__(root, None, transform, target_transform)
+        self.classes, self.class_to_idx = self.find_classes(str(root))
+        good = is_valid_file or (lambda path: path.lower().endswith(tuple(extensions)))
+        self.loader, self.extensions, self.samples = loader, extensions, []
+        empty = []
+        for name in self.classes:
+            before = len(self.samples)
+            for folder, _, files in sorted(os.walk(os.path.join(str(root), name))):
+                paths = [os.path.join(folder, file) for file in sorted(files)]
+                self.samples += [(path, self.class_to_idx[name]) for path in paths if good(path)]
+            if len(self.samples) == before:
+                empty.append(name)
+        if empty and not allow_empty:
+            msg = f"Found no valid file for the classes {', '.join(empty)}. "
+            if extensions is not None:
+                msg += f"Supported extensions are: {', '.join(extensions)}"
+            raise FileNotFoundError(msg)
+        self.targets = [target for _, target in self.samples]
+
+    @staticmethod
+    def find_classes(directory):
+        classes = sorted([name for name in os.listdir(directory) if os.path.isdir(os.path.join(directory, name))])
+        if not classes:
+            raise FileNotFoundError(f"Couldn't find any class folder in {directory}.")
+        return classes, {name: i for i, name in enumerate(classes)}
+
+    def __getitem__(self, index):
+        path, target = self.samples[index]
+        sample = self.loader(path)
+        if self.transform is not None:
+            sample = self.transform(sample)
+        return sample, target if self.target_transform is None else self.target_transform(target)
+
+
+class ImageFolder(DatasetFolder):
+    def __init__(self, root, transform=None, target_transform=None, loader=default_loader, is_valid_file=None, allow_empty=False):
+        super().__init__(root, loader, IMG_EXTENSIONS if is_valid_file is None else None, transform, target_transform, is_valid_file,
+                         allow_empty)
+        self.imgs = self.samples
 
 
 class FakeData(VisionDataset):

@@ -2,6 +2,7 @@
 
 import _missing
 from torch import _C
+from torch import _functions
 from torch._C import Tensor
 from torch.autograd import no_grad
 import math
@@ -93,7 +94,7 @@ def _dropout(input, p, training):
         return input
     if p == 1:
         return input * 0
-    mask = _C.bernoulli(input.shape, 1 - p)
+    mask = _functions.drawn_like(input, lambda shape: _C.bernoulli(shape, 1 - p))
     return input * (mask / (1 - p))
 
 

@@ -5,7 +5,7 @@ import enum
 import math
 import torch
 from torch._C import Tensor
-from torchvision._image import Image
+from PIL.Image import Image
 from torchvision.transforms import functional, functional as F
 
 
@@ -215,6 +215,20 @@ class RandomGrayscale(_Flip):
     def _flip(self, img):
         channels = 3 if isinstance(img, Image) and img.mode == "RGB" or isinstance(img, Tensor) and img.shape[-3] == 3 else 1
         return F.rgb_to_grayscale(img, channels)
+
+
+class GaussianBlur(_Transform):
+    def __init__(self, kernel_size, sigma=(0.1, 2.0)):
+        super().__init__()
+        self.kernel_size = (kernel_size, kernel_size) if isinstance(kernel_size, int) else tuple(kernel_size)
+        self.sigma = (sigma, sigma) if isinstance(sigma, (int, float)) else tuple(sigma)
+
+    def forward(self, img):
+        sigma = torch.empty(1).uniform_(self.sigma[0], self.sigma[1]).item()
+        return F.gaussian_blur(img, self.kernel_size, [sigma, sigma])
+
+    def _text(self):
+        return f"kernel_size={self.kernel_size}, sigma={self.sigma}"
 
 
 class RandomResizedCrop(_Transform):

@@ -3,7 +3,7 @@
 import _missing
 import torch
 from torch._C import Tensor
-from torchvision._image import Image
+from PIL.Image import Image
 import numpy as np
 
 
@@ -122,6 +122,20 @@ def resize(img, size, interpolation="bilinear", max_size=None, antialias=True):
         return img
     mode = interpolation.value if hasattr(interpolation, "value") else interpolation
 
+    if isinstance(img, Image):
+        # PIL's way: the middle of a pixel decides, and of two passes each rounds.
+        x = pil_to_tensor(img)
+        if mode in ("nearest", "nearest-exact"):
+            for dim, n in ((-2, size[0]), (-1, size[1])):
+                step = x.shape[dim] / n
+                x = x.index_select(dim, torch.tensor([int((i + 0.5) * step) for i in range(n)]))
+            return to_pil_image(x)
+        for shape in ((rows, size[1]), tuple(size)):
+            y = torch.nn.functional.interpolate(x.unsqueeze(0).to(torch.float32), size=shape, mode=mode, align_corners=False, antialias=True)
+            # Ties go up, also those that single precision has a little lower.
+            x = (y.squeeze(0) + 0.5001).floor().clamp(0, 255).to(torch.uint8)
+        return to_pil_image(x)
+
     def run(x):
         kind, lead = x.dtype, x.dim() == 3
         y = (x.unsqueeze(0) if lead else x).to(torch.float32)
@@ -171,6 +185,24 @@ def adjust_contrast(img, contrast_factor):
 
 def adjust_saturation(img, saturation_factor):
     return _on(img, lambda x: x if x.shape[-3] == 1 else _blend(x, rgb_to_grayscale(x), saturation_factor))
+
+
+def gaussian_blur(img, kernel_size, sigma=None):
+    sizes = [kernel_size] * 2 if isinstance(kernel_size, int) else list(kernel_size)
+    sigma = [0.15 * k + 0.35 for k in sizes] if sigma is None else [sigma] * 2 if isinstance(sigma, (int, float)) else list(sigma)
+
+    def line(n, s):
+        at = torch.linspace(-(n - 1) * 0.5, (n - 1) * 0.5, n)
+        weights = torch.exp(-0.5 * (at / s).pow(2))
+        return weights / weights.sum()
+
+    def run(x):
+        kernel = line(sizes[1], sigma[1])[:, None] * line(sizes[0], sigma[0])[None]
+        y = x.to(torch.float32).reshape(-1, 1, *x.shape[-2:])
+        y = torch.nn.functional.pad(y, [sizes[0] // 2] * 2 + [sizes[1] // 2] * 2, mode="reflect")
+        y = torch.nn.functional.conv2d(y, kernel[None, None]).reshape(x.shape)
+        return y if x.dtype.is_floating_point else y.round().clamp(0, 255).to(x.dtype)
+    return _on(img, run)
 
 
 def erase(img, i, j, h, w, v, inplace=False):

@@ -185,7 +185,10 @@ class MultiheadAttention(Module):
         if not batched:
             made, weights = made.squeeze(0), None if weights is None else weights.squeeze(0)
         elif not self.batch_first:
-            made = made.transpose(0, 1)
+            made = made.transpose(0, 1).contiguous()
+        elif p > 0:
+            # PyTorch has the sequence outermost in memory, which is the order that dropout draws in.
+            made = made.transpose(0, 1).contiguous().transpose(0, 1)
         return made, weights
 
 

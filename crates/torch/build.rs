@@ -1,0 +1,2 @@
+// As the modules of the language.
+include!("../python/build.rs");
