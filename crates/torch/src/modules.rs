@@ -16,6 +16,7 @@ use crate::{autograd, binder, bytes, complex, convert, create, images, index, in
 /// Makes the modules known to a machine; their tensors live on `device`.
 pub fn install(vm: &mut Vm, device: Device) {
     crate::state::set(vm, State::new(device));
+    aludel_tensor::watch_overwritten();
     for (name, text) in crate::library::SOURCES {
         vm.add_python_module(name, text);
     }

@@ -7,8 +7,8 @@ use super::{Grad, Node};
 use crate::device::fresh_id;
 use crate::tensor::{Data, Tensor};
 use aludel_ir::{DType, Error, Op, Result};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// What an error says of a value that a backward pass needs and that was written over in place: PyTorch's words.
 pub const MODIFIED: &str = "one of the variables needed for gradient computation has been modified by an inplace operation";
@@ -110,8 +110,21 @@ fn find(node: &Node) -> Option<Modified> {
     }
 }
 
-/// Refuses to go back through an operator whose values were written over, or let go of: also where the derivative here reads none.
+/// What looks at each operator of a backward pass, where somebody asked for it: programs without in-place writes do not carry it.
+static WATCH: OnceLock<fn(&Node) -> Result<()>> = OnceLock::new();
+
+/// Has every backward pass of the program refuse values that were written over ([`Tensor::overwritten`]), and products that are gone
+/// through twice, as PyTorch does: for hosts of languages with in-place writes.
+pub fn watch_overwritten() {
+    WATCH.get_or_init(|| refuse);
+}
+
 pub(super) fn check(node: &Node) -> Result<()> {
+    WATCH.get().map_or(Ok(()), |refuse| refuse(node))
+}
+
+/// Refuses to go back through an operator whose values were written over, or let go of: also where the derivative here reads none.
+fn refuse(node: &Node) -> Result<()> {
     if let Op::Call(def, _) = &node.op
         && matches!(def.name, "mul" | "div")
         && node.kept().freed
