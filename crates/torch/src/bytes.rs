@@ -222,11 +222,13 @@ fn gunzip(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     Ok(given(out))
 }
 
-/// The UCI digits, lines of 64 shades and a digit: the file of the models crate.
+/// The UCI digits, columns of 64 shades and the digit: the file of the models crate.
 fn digits(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
-    static CSV: &[u8] = include_bytes!("../../models/data/digits.csv.gz");
-    let mut args = Args::from(vec![given(CSV.to_vec())]);
-    gunzip(vm, &mut args)
+    static PACKED: &[u8] = include_bytes!("../../models/data/digits.deflate");
+    let mut out = Vec::new();
+    flate2::read::DeflateDecoder::new(PACKED).read_to_end(&mut out).map_err(|e| Exc::new(ExcKind::OSError, e.to_string()))?;
+    vm.reserve(out.len())?;
+    Ok(given(out))
 }
 
 /// CRC-32C (Castagnoli) of bytes: what TensorBoard's records carry.

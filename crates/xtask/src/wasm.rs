@@ -7,6 +7,8 @@
 use crate::command::{Cmd, is_file, which};
 use crate::{packages, say, target_dir};
 use anyhow::{Context, Result, bail};
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 pub const TARGET: &str = "wasm32-unknown-unknown";
@@ -103,5 +105,50 @@ pub fn bind(wasm: &Path, out: &Path, name: &str) -> Result<()> {
         .remove_producers_section(true)
         .out_name(name)
         .generate(out)
-        .context("wasm-bindgen")
+        .context("wasm-bindgen")?;
+    let (script, module) = (out.join(format!("{name}.js")), out.join(format!("{name}_bg.wasm")));
+    let (text, bytes) = with_numbers(&fs::read_to_string(&script)?, fs::read(&module)?);
+    fs::write(&script, text)?;
+    Ok(fs::write(&module, bytes)?)
+}
+
+/// wasm-bindgen ends the names of imports in hashes, which do not compress. Numbers of as many digits tell them apart as well.
+fn with_numbers(script: &str, mut module: Vec<u8>) -> (String, Vec<u8>) {
+    const DIGITS: usize = 16;
+    const PREFIX: &str = "__wbg_";
+    let starts: Vec<usize> = module.windows(PREFIX.len()).enumerate().filter(|(_, w)| *w == PREFIX.as_bytes()).map(|(i, _)| i).collect();
+    let words = script.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let names: BTreeSet<&str> = words
+        .filter(|w| w.starts_with(PREFIX))
+        .filter(|w| w.rsplit_once('_').is_some_and(|(_, h)| h.len() == DIGITS && h.bytes().all(|c| c.is_ascii_hexdigit())))
+        .collect();
+    let mut text = script.to_string();
+    for (i, name) in names.iter().enumerate() {
+        let places: Vec<usize> = starts.iter().copied().filter(|at| module[*at..].starts_with(name.as_bytes())).collect();
+        let number = format!("{}{i:0DIGITS$}", &name[..name.len() - DIGITS]);
+        // A name that stands at more places than its import's is left alone.
+        if let [at] = places[..] {
+            module[at..at + name.len()].copy_from_slice(number.as_bytes());
+            text = text.replace(name, &number);
+        }
+    }
+    (text, module)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_numbers;
+
+    #[test]
+    fn imports_are_numbered_on_both_sides() {
+        let script = "__wbg_get_0123456789abcdef: f, __wbg_set_fedcba9876543210: g, __wbg_short_12: h, __wbg_twice_00000000deadbeef: k";
+        let module =
+            b"..__wbg_set_fedcba9876543210..__wbg_get_0123456789abcdef__wbg_twice_00000000deadbeef__wbg_twice_00000000deadbeef".to_vec();
+        let (text, bytes) = with_numbers(script, module);
+        let bytes = String::from_utf8(bytes).unwrap();
+        for name in ["__wbg_get_0000000000000000", "__wbg_set_0000000000000001", "__wbg_twice_00000000deadbeef"] {
+            assert!(text.contains(name) && bytes.contains(name), "{text} {bytes}");
+        }
+        assert!(text.contains("__wbg_short_12"));
+    }
 }

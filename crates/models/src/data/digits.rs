@@ -12,26 +12,21 @@ pub const CLASSES: usize = 10;
 pub const TRAIN: usize = 1438;
 pub const TEST: usize = 359;
 
-/// Where the name of a gzip file starts.
-const NAME: usize = 10;
-
-static CSV: &[u8] = include_bytes!("../../data/digits.csv.gz");
+/// Columns of all images: the pixels, and the digit (`data/pack.py`).
+static PACKED: &[u8] = include_bytes!("../../data/digits.deflate");
 
 /// All images: pixels from 0 (paper) to 1 (ink), and their digits.
 pub fn all() -> Labelled {
-    let mut text = String::new();
-    // A gzip file is ten bytes, a name that ends with zero, then deflated data (RFC 1952). The checksum at its end is left alone: the
-    // bytes are part of this build and the test below reads them, and its tables would be 16 kB of the page.
-    let start = NAME + CSV[NAME..].iter().position(|b| *b == 0).unwrap_or(0) + 1;
-    // An error cannot depend on a user.
-    if flate2::read::DeflateDecoder::new(&CSV[start..]).read_to_string(&mut text).is_err() {
-        text.clear();
+    let mut columns = Vec::new();
+    // An error cannot depend on a user: the bytes are part of this build, and the test below reads them.
+    if flate2::read::DeflateDecoder::new(PACKED).read_to_end(&mut columns).is_err() {
+        columns.clear();
     }
     let mut data = Labelled { features: PIXELS, ..Labelled::default() };
-    for line in text.lines() {
-        let mut fields = line.split(',').filter_map(|f| f.trim().parse::<u8>().ok());
-        data.x.extend(fields.by_ref().take(PIXELS).map(|p| p as f32 / 16.0));
-        data.y.extend(fields.next().map(i32::from));
+    let (rows, digits) = (columns.len() / (PIXELS + 1), columns.len() / (PIXELS + 1) * PIXELS);
+    for row in 0..rows {
+        data.x.extend((0..PIXELS).map(|pixel| f32::from(columns[pixel * rows + row]) / 16.0));
+        data.y.push(i32::from(columns[digits + row]));
     }
     data
 }
@@ -49,7 +44,6 @@ mod tests {
 
     #[test]
     fn all_images_are_there() {
-        assert_eq!(CSV[3], 8, "the header has a name and nothing else");
         let data = all();
         assert_eq!(data.rows(), 1797);
         assert_eq!(data.x.len(), 1797 * PIXELS);
