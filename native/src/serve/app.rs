@@ -97,7 +97,10 @@ async fn describe(State(server): State<Arc<Server>>) -> Json<serde_json::Value> 
 async fn ready(State(server): State<Arc<Server>>) -> (StatusCode, String) {
     let troubles = server.troubles();
     if troubles.is_empty() {
-        (StatusCode::OK, "ready\n".into())
+        // Nothing that another server would do better, and nothing to be silent of.
+        let failed = server.metrics.restores_failed.get();
+        let note = if failed > 0 { format!("{failed} saved sessions could not be taken up again\n") } else { String::new() };
+        (StatusCode::OK, format!("ready\n{note}"))
     } else {
         (StatusCode::SERVICE_UNAVAILABLE, format!("not ready\n{}\n", troubles.join("\n")))
     }

@@ -93,5 +93,7 @@ async fn places_are_kept_for_those_who_come_back() {
     assert!(late || matches!(answer, ServerMessage::Refused(Refusal::Limit { .. })), "{answer:?}");
     assert!(dir.path().join(format!(".bad-{}", keys[0].0)).exists());
     assert_eq!(server.metric("aludel_restores_failed_total"), Some(1.0));
+    let (_, _, ready) = server.get("/readyz", &[]);
+    assert!(ready.contains("1 saved sessions could not be taken up again"), "{ready}");
     assert_eq!(server.metric("aludel_sessions_restored_total"), Some(2.0));
 }

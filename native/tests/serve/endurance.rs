@@ -275,6 +275,30 @@ async fn endurance_kills() {
     );
 }
 
+/// A message that takes longer than a connection may be silent is not cut as long as it arrives.
+#[tokio::test]
+#[ignore = "needs minutes"]
+async fn endurance_slow_upload() {
+    use tokio::io::AsyncWriteExt;
+    let server = Server::start(&[]);
+    let mut client = Client::connect(server.address).await;
+    let mut large = job(&digits(), Pane::Compiled, 1);
+    large.columns.push(TensorData { dtype: aludel_ir::DType::F32, shape: vec![1 << 20], bytes: vec![0; 4 << 20] });
+    let body = encode(&ClientMessage::Create(Box::new(large))).expect("a message");
+    let mut frame = vec![0x82, 0xff];
+    frame.extend((body.len() as u64).to_be_bytes());
+    frame.extend([0; 4]);
+    frame.extend(&body);
+    let start = Instant::now();
+    // Longer than the silence after which a connection is given up, 90 s.
+    for piece in frame.chunks(frame.len().div_ceil(130)) {
+        client.socket.get_mut().write_all(piece).await.expect("the server reads");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    assert!(matches!(client.receive().await, Some(ServerMessage::Created { .. })));
+    println!("{} bytes in {:.0?}: the session begins", frame.len(), start.elapsed());
+}
+
 /// What a session's own process costs a step of a tiny MLP, against the same steps in this process.
 #[cfg(feature = "cpu")]
 #[tokio::test]

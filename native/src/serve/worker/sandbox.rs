@@ -3,8 +3,9 @@
 //! With Linux' landlock (files, network, signals and abstract sockets beyond this process) and seccomp (system calls), by the crates
 //! that wrap them; where the kernel has neither, or elsewhere than on Linux, the process boundary and the memory limit remain. While a
 //! graph is compiled the C compiler must run: it and its libraries may be read and run, its cache and a directory for temporary files
-//! written. A worker that trains on a CPU opens no file, runs no program and makes no socket any more. A GPU's driver needs its devices,
-//! and reads files, at all times, so there programs, the network, and making, replacing and emptying files are out of reach.
+//! written. A worker that trains on a CPU opens no file, runs no program and makes no socket any more. A GPU's driver needs its devices
+//! and files at all times, so there programs, the network, and replacing and removing files are out of reach, and of the cache only what
+//! runs on that kind of GPU can be written.
 
 use crate::device::Kind;
 use aludel::{Error, Result};
@@ -82,15 +83,21 @@ mod linux {
         #[cfg(not(any(feature = "wgpu", feature = "cpu", feature = "cuda")))]
         let cache: Option<PathBuf> = None;
         if let Some(dir) = &cache {
-            // Rules are for what is there.
+            // Rules are for what is there. Made for its user alone, as the cache itself would.
             std::fs::create_dir_all(dir).map_err(|e| failed(format!("{}: {e}", dir.display())))?;
         }
-        let mut writes: Vec<PathBuf> = cache.into_iter().chain([std::env::temp_dir()]).collect();
-        // Where the driver keeps what it compiles: without it, it compiles at every start.
-        if let (Kind::Cuda(_), Some(dir)) = (kind, std::env::var_os("CUDA_CACHE_PATH").map(PathBuf::from)) {
-            std::fs::create_dir_all(&dir).map_err(|e| failed(format!("{}: {e}", dir.display())))?;
-            writes.push(dir);
+        let mut writes: Vec<PathBuf> = match kind {
+            // Not what other sessions run on the CPU: a driver writes files while a client's program runs. Its own cache is beside ours;
+            // without it, it compiles at every start.
+            Kind::Cuda(_) => {
+                cache.map(|c| c.join("cuda")).into_iter().chain(std::env::var_os("CUDA_CACHE_PATH").map(PathBuf::from)).collect()
+            }
+            _ => cache.into_iter().collect(),
+        };
+        for dir in &writes {
+            std::fs::create_dir_all(dir).map_err(|e| failed(format!("{}: {e}", dir.display())))?;
         }
+        writes.push(std::env::temp_dir());
         // What the kernel knows of it is enforced.
         let ruleset = Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
@@ -104,9 +111,10 @@ mod linux {
             .and_then(|r| r.add_rules(path_beneath_rules(&writes, AccessFs::from_all(ABI::V5))));
         let ruleset = match kind {
             Kind::Cpu | Kind::Interp => ruleset,
-            // The driver's devices, and what it reads of the system and of other processes that use them.
+            // The driver's devices, and what it reads of the system and of other processes that use them. CUDA's writes the names of its
+            // threads (`/proc/self/task/*/comm`), and does not start where it cannot.
             Kind::Cuda(_) | Kind::Wgpu => ruleset
-                .and_then(|r| r.add_rules(path_beneath_rules(["/dev", "/run"], AccessFs::from_all(ABI::V5))))
+                .and_then(|r| r.add_rules(path_beneath_rules(["/dev", "/run", "/proc/self/task"], AccessFs::from_all(ABI::V5))))
                 .and_then(|r| r.add_rules(path_beneath_rules(["/proc", "/sys"], AccessFs::from_read(ABI::V5)))),
         };
         ruleset.and_then(|r| r.restrict_self()).map_err(failed)?;
@@ -116,24 +124,9 @@ mod linux {
     pub fn before_training(kind: Kind) -> Result<()> {
         let filter = match kind {
             Kind::Cpu | Kind::Interp => filter(&[&PROGRAMS[..], &FILES, &OLD_FILES, &CHANGES, &OLD_CHANGES].concat(), false)?,
-            Kind::Cuda(_) | Kind::Wgpu => {
-                let mut rules = refused(&[&PROGRAMS[..], &[libc::SYS_openat2], &CHANGES, &OLD_CHANGES].concat());
-                rules.insert(libc::SYS_openat, making(2)?);
-                #[cfg(target_arch = "x86_64")]
-                rules.insert(libc::SYS_open, making(1)?);
-                compiled(rules)?
-            }
+            Kind::Cuda(_) | Kind::Wgpu => filter(&[&PROGRAMS[..], &CHANGES, &OLD_CHANGES].concat(), false)?,
         };
         deny(&filter, true)
-    }
-
-    /// Opening files in a way that makes or empties them, by the position of the flags.
-    fn making(flags: u8) -> Result<Vec<SeccompRule>> {
-        let with = |flag: libc::c_int| {
-            let is = SeccompCondition::new(flags, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(flag as u64), flag as u64);
-            is.and_then(|c| SeccompRule::new(vec![c]))
-        };
-        [libc::O_CREAT, libc::O_TRUNC].into_iter().map(with).collect::<std::result::Result<_, _>>().map_err(failed)
     }
 
     /// What `CC` names, where it lies elsewhere: its directory and the one above, where its parts are.
@@ -224,6 +217,32 @@ mod linux {
                 Ok(())
             }
             applied => applied.map_err(failed),
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        /// In a thread of its own, which alone gives up its rights: what a driver needs is left, a user's files are not.
+        #[test]
+        fn a_gpu_has_its_driver_and_no_files() {
+            let elsewhere = tempfile::Builder::new().tempdir_in(".").expect("a directory");
+            let secret = elsewhere.path().join("secret");
+            std::fs::write(&secret, "secret").expect("a file");
+            let work = move || {
+                before_compiling(Kind::Cuda(0)).expect("it gives up its rights");
+                // As glibc and CUDA's driver name threads.
+                let name = format!("/proc/self/task/{}/comm", nix::unistd::gettid());
+                let named = std::fs::File::options().write(true).create(true).truncate(true).open(name);
+                (named.is_ok(), std::fs::read_to_string("/proc/cpuinfo").is_ok(), std::fs::read(&secret).map_err(|e| e.kind()))
+            };
+            let (named, reads, stolen) = std::thread::spawn(work).join().expect("it ends");
+            assert!(named && reads);
+            // Where the kernel has landlock.
+            if Path::new("/sys/kernel/security/landlock").exists() || stolen.is_err() {
+                assert_eq!(stolen, Err(std::io::ErrorKind::PermissionDenied));
+            }
         }
     }
 }
