@@ -64,6 +64,7 @@ impl Executor for NoDevice {
     fn throttle(&self, _: usize) -> Pending<()> {
         Box::pin(async { Ok(()) })
     }
+    fn reset_peak(&self) {}
     fn stats(&self) -> Stats {
         Stats::default()
     }

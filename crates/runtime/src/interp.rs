@@ -257,6 +257,10 @@ impl Executor for InterpExecutor {
         Box::pin(std::future::ready(Ok(())))
     }
 
+    fn reset_peak(&self) {
+        self.counters.peak.store(self.counters.in_use.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
     fn stats(&self) -> Stats {
         Stats {
             dispatches: self.counters.prims.load(Ordering::Relaxed),

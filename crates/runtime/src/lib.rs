@@ -234,6 +234,9 @@ pub trait Executor: Send + Sync {
 
     fn stats(&self) -> Stats;
 
+    /// From here on [`Stats::peak_bytes`] is the most since now.
+    fn reset_peak(&self);
+
     /// `Some(reason)` once the device is lost: no later call succeeds, tensors on it are gone.
     fn lost(&self) -> Option<String>;
 }

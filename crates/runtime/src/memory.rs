@@ -205,6 +205,10 @@ impl<D: Backing> Pool<D> {
         self.peak.load(Ordering::Relaxed)
     }
 
+    pub fn reset_peak(&self) {
+        self.peak.store(self.bytes_in_use(), Ordering::Relaxed);
+    }
+
     /// At least `words` words of a device's memory; they hold anything.
     pub fn allocate(device: &Arc<D>, words: u64) -> Result<Arc<Allocation<D>>> {
         let (pool, limit) = (device.pool(), device.largest());

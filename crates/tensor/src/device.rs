@@ -101,6 +101,11 @@ impl Device {
         self.0.executor.stats()
     }
 
+    /// From here on the peak of [`Self::stats`] is the most since now.
+    pub fn reset_peak(&self) {
+        self.0.executor.reset_peak();
+    }
+
     /// Hands everything issued so far to the device.
     pub fn flush(&self) {
         self.0.executor.flush();

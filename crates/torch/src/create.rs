@@ -30,6 +30,8 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("shape", shape),
     Def::new("device_type", device_type),
     Def::new("device_name", device_name),
+    Def::new("memory", memory),
+    Def::new("reset_peak_memory", reset_peak_memory),
     Def::new("same_storage", same_storage),
     Def::new("promote", promote),
     Def::new("register", register),
@@ -282,6 +284,17 @@ fn type_of_backend(backend: &str) -> &'static str {
 /// The device's own name, as its maker gave it.
 fn device_name(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
     Ok(Value::str(state(vm)?.device.info().name.to_string()))
+}
+
+/// `memory()`: bytes in use on the device, and the most so far or since `reset_peak_memory()`.
+fn memory(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
+    let stats = state(vm)?.device.stats();
+    Ok(Value::tuple(vec![Value::Int(stats.bytes_in_use as i64), Value::Int(stats.peak_bytes as i64)]))
+}
+
+fn reset_peak_memory(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
+    state(vm)?.device.reset_peak();
+    Ok(Value::None)
 }
 
 /// Whether two tensors show elements of one.

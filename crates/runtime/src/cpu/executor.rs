@@ -171,6 +171,10 @@ impl Executor for CpuExecutor {
         Box::pin(std::future::ready(Ok(())))
     }
 
+    fn reset_peak(&self) {
+        self.shared.pool.reset_peak();
+    }
+
     fn stats(&self) -> Stats {
         let c = &self.shared.counters;
         let get = |a: &AtomicU64| a.load(Ordering::Relaxed);

@@ -206,6 +206,10 @@ impl Executor for CudaExecutor {
         })
     }
 
+    fn reset_peak(&self) {
+        self.shared.pool.reset_peak();
+    }
+
     fn stats(&self) -> Stats {
         self.shared.stats()
     }

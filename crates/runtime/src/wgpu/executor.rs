@@ -369,6 +369,10 @@ impl Executor for WgpuExecutor {
         })
     }
 
+    fn reset_peak(&self) {
+        self.shared.pool.reset_peak();
+    }
+
     fn stats(&self) -> Stats {
         self.shared.stats()
     }

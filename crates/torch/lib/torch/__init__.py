@@ -122,6 +122,7 @@ from torch._complex import angle, complex_ as complex, conj, imag, polar, real, 
 from torch.fft import istft, stft
 from torch._functions import *
 from torch._composites import *
+from torch._foreach import *
 from torch._functions import _named
 from torch.autograd import no_grad, enable_grad, inference_mode, set_grad_enabled
 from torch._info import finfo, iinfo

@@ -5,6 +5,7 @@ from torch._functions import *
 from torch._functions import _TYPES, _named
 import math
 
+_count = range
 _ops = _C._ops
 _here = globals()
 __all__ = []
@@ -17,7 +18,9 @@ def _in_place(name):
 
 
 for _name in """abs_ ceil_ clamp_ cos_ exp_ floor_ log_ neg_ relu_ round_ rsqrt_ sigmoid_ sin_ sqrt_ tanh_ trunc_ zero_ fill_ add_ mul_
-clip_ square_ reciprocal_ tan_ erf_ frac_ selu_ threshold_""".split():
+clip_ square_ reciprocal_ tan_ erf_ frac_ selu_ threshold_ acos_ acosh_ asin_ asinh_ atan_ atanh_ celu_ clamp_max_ clamp_min_ cosh_
+erfc_ exp2_ expm1_ sinh_ sinc_ log10_ log1p_ log2_ logit_ nan_to_num_ xlogy_ ldexp_ gcd_ lcm_ index_put_ addmv_ detach_ resize_as_
+deg2rad_ rad2deg_ fix_ negative_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_""".split():
     _here[_name] = _in_place(_name)
     __all__.append(_name)
 
@@ -171,7 +174,8 @@ def isreal(input):
 
 
 def signbit(input):
-    return input < 0
+    # The sign of zero shows in what one is divided by it.
+    return (input < 0) | ((input == 0) & (1.0 / input < 0)) if input.dtype.is_floating_point else input < 0
 
 
 def sgn(input):
@@ -196,18 +200,50 @@ def nansum(input, dim=None, keepdim=False):
     return _ops["where"](input.isnan(), _C.full((), 0, input.dtype), input).sum(dim, keepdim)
 
 
-def nanmedian(input):
-    return median(input[input.isnan().logical_not()])
+def _each_row(input, dim, function):
+    """What a function makes of each row along a dimension, whose lengths may differ: the rows without their NaN."""
+    rows = input.movedim(dim, -1)
+    flat = rows.reshape(-1, rows.shape[-1])
+    made = [function(row[row.isnan().logical_not()]) for row in flat]
+    return made, list(rows.shape[:-1])
 
 
-def nanquantile(input, q):
-    return quantile(input[input.isnan().logical_not()], q)
+def nanmedian(input, dim=None, keepdim=False):
+    if dim is None:
+        kept = input[input.isnan().logical_not()]
+        return median(kept) if kept.numel() else _C.full((), float("nan"), input.dtype)
+    medians, shape = _each_row(input, dim, lambda row: median(row) if row.numel() else _C.full((), float("nan"), input.dtype))
+    values = _ops["stack"](medians).reshape(shape).unsqueeze(dim)
+    same = (input == values) | (input.isnan() & values.isnan())
+    indices = same.to(_C.int32).argmax(dim, keepdim=True)
+    pair = (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+    return _TYPES["nanmedian"](pair)
+
+
+def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
+    if dim is None:
+        return quantile(input[input.isnan().logical_not()], q, interpolation=interpolation)
+    def row(kept):
+        return quantile(kept, q, interpolation=interpolation) if kept.numel() else _C.full((), float("nan"), input.dtype)
+    made, shape = _each_row(input, dim, row)
+    made = _ops["stack"](made, -1)
+    made = made.reshape(list(made.shape[:-1]) + shape)
+    return made.unsqueeze(dim) if keepdim else made
 
 
 def cov(input, *, correction=1, fweights=None, aweights=None):
     x = input.reshape(1, -1) if input.dim() < 2 else input
-    apart = x - x.mean(1, keepdim=True)
-    return (apart @ apart.t() / (x.shape[1] - correction)).squeeze()
+    weights = None
+    for w in (fweights, aweights):
+        if w is not None:
+            weights = w.to(x.dtype) if weights is None else weights * w
+    if weights is None:
+        apart = x - x.mean(1, keepdim=True)
+        return (apart @ apart.t() / (x.shape[1] - correction)).squeeze()
+    total = weights.sum()
+    apart = x - (x * weights).sum(1, keepdim=True) / total
+    left = total - correction if aweights is None else total - correction * (weights * aweights).sum() / total
+    return ((apart * weights) @ apart.t() / left.clamp(min=0)).squeeze()
 
 
 def corrcoef(input):
@@ -224,8 +260,11 @@ def cross(input, other, dim=-1):
 
 
 def kron(input, other):
-    made = input.unsqueeze(1).unsqueeze(3) * other.unsqueeze(0).unsqueeze(2)
-    return made.reshape(input.shape[0] * other.shape[0], input.shape[1] * other.shape[1])
+    rank = input.dim() if input.dim() > other.dim() else other.dim()
+    a = [1] * (rank - input.dim()) + list(input.shape)
+    b = [1] * (rank - other.dim()) + list(other.shape)
+    made = input.reshape([n for size in a for n in (size, 1)]) * other.reshape([n for size in b for n in (1, size)])
+    return made.reshape([m * n for m, n in zip(a, b)])
 
 
 def vander(x, N=None, increasing=False):
@@ -234,46 +273,47 @@ def vander(x, N=None, increasing=False):
     return _ops["stack"]([x ** p for p in powers], 1)
 
 
-def trapezoid(y, x=None, *, dx=1.0, dim=-1):
+def _trapezoids(y, x, dx, dim):
     y = y.movedim(dim, -1)
-    width = dx if x is None else x.diff()
-    return (width * (y[..., 1:] + y[..., :-1]) / 2).sum(-1)
+    if x is None:
+        width = dx
+    else:
+        width = (x if x.dim() == 1 else x.movedim(dim, -1)).diff()
+    return width * (y[..., 1:] + y[..., :-1]) / 2
+
+
+def trapezoid(y, x=None, *, dx=1.0, dim=-1):
+    return _trapezoids(y, x, dx, dim).sum(-1)
 
 
 trapz = trapezoid
 
 
 def cumulative_trapezoid(y, x=None, *, dx=1.0, dim=-1):
-    width = dx if x is None else x.diff()
-    return (width * (y[..., 1:] + y[..., :-1]) / 2).cumsum(-1)
+    return _trapezoids(y, x, dx, dim).cumsum(-1).movedim(-1, dim)
 
 
 def gradient(input, *, spacing=1.0, dim=None, edge_order=1):
     dims = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
     out = []
-    for d in dims:
+    for i, d in enumerate(dims):
         x = input.movedim(d, 0)
-        made = _ops["cat"]([x[1:2] - x[:1], (x[2:] - x[:-2]) / 2, x[-1:] - x[-2:-1]]) / spacing
-        out.append(made.movedim(0, d))
-    return tuple(out)
-
-
-def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
-    values, found, places = _C.values(input), [], []
-    counts = []
-    for v in values:
-        if found and found[-1] == v:
-            counts[-1] += 1
+        step = spacing[i] if isinstance(spacing, (list, tuple)) else spacing
+        one = [1] * (x.dim() - 1)
+        if isinstance(step, _C.Tensor) and step.dim() == 1:
+            h = step.diff()
         else:
-            found.append(v)
-            counts.append(1)
-        places.append(len(found) - 1)
-    out = [_C.tensor(found, input.dtype)]
-    if return_inverse:
-        out.append(_C.tensor(places, _C.int64).reshape(input.shape))
-    if return_counts:
-        out.append(_C.tensor(counts, _C.int64))
-    return out[0] if len(out) == 1 else tuple(out)
+            h = _C.full((x.shape[0] - 1,), float(step), x.dtype)
+        h = h.reshape([-1] + one)
+        left, right, slopes = h[:-1], h[1:], x.diff(dim=0) / h
+        inner = (slopes[:-1] * right + slopes[1:] * left) / (left + right)
+        if edge_order == 2:
+            first = slopes[:1] * (2 * h[:1] + h[1:2]) / (h[:1] + h[1:2]) - slopes[1:2] * h[:1] / (h[:1] + h[1:2])
+            last = slopes[-1:] * (2 * h[-1:] + h[-2:-1]) / (h[-1:] + h[-2:-1]) - slopes[-2:-1] * h[-1:] / (h[-1:] + h[-2:-1])
+        else:
+            first, last = slopes[:1], slopes[-1:]
+        out.append(_ops["cat"]([first, inner, last]).movedim(0, d))
+    return tuple(out)
 
 
 def unravel_index(indices, shape):
@@ -367,6 +407,141 @@ def resolve_conj(input):
     return input
 
 
+resolve_neg = resolve_conj
+
+
+def fill(input, value):
+    return input.clone().fill_(value)
+
+
+def constant_pad_nd(input, pad, value=0):
+    return _ops["pad"](input, pad, value=value)
+
+
+def split_with_sizes(input, split_sizes, dim=0):
+    return _ops["split"](input, list(split_sizes), dim)
+
+
+def sum_to_size(input, *size):
+    size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    lead = input.dim() - len(size)
+    dims = list(range(lead)) + [lead + d for d, n in enumerate(size) if n == 1 and input.shape[lead + d] != 1]
+    return (input.sum(dims, keepdim=True) if dims else input).reshape(list(size))
+
+
+def index_reduce(input, dim, index, source, reduce, *, include_self=True):
+    shape = [1] * input.dim()
+    shape[dim] = -1
+    return _ops["scatter_reduce"](input, dim, index.reshape(shape).expand(source.shape), source, reduce, include_self=include_self)
+
+
+def put(input, index, source, accumulate=False):
+    made = input.clone().reshape(-1)
+    return made.index_put((index.reshape(-1),), source.reshape(-1), accumulate).reshape(input.shape)
+
+
+def frexp(input):
+    """`input = mantissa * 2 ** exponent` with mantissas in [0.5, 1)."""
+    pairs = [math.frexp(v) if math.isfinite(v) else (v, 0) for v in _C.values(input)]
+    mantissa = _C.tensor([m for m, _ in pairs], input.dtype).reshape(input.shape)
+    return _named("frexp", ("mantissa", "exponent"))((mantissa, _C.tensor([e for _, e in pairs], _C.int32).reshape(input.shape)))
+
+
+def histogram(input, bins, *, range=None, weight=None, density=False):
+    if isinstance(bins, _C.Tensor):
+        edges = bins
+    else:
+        low, high = range or (input.min().item(), input.max().item())
+        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+        edges = _C.tensor([low + (high - low) * i / bins for i in _count(bins + 1)], input.dtype)
+    at = edges.tolist()
+    counts = [0.0] * (len(at) - 1)
+    weights = _C.values(weight) if weight is not None else None
+    from bisect import bisect_right
+    for i, v in enumerate(_C.values(input)):
+        if at[0] <= v <= at[-1]:
+            place = bisect_right(at, v) - 1
+            counts[place if place < len(counts) else place - 1] += weights[i] if weights else 1.0
+    made = _C.tensor(counts, input.dtype)
+    if density:
+        made = made / made.sum() / edges.diff()
+    return _named("histogram", ("hist", "bin_edges"))((made, edges))
+
+
+def mvlgamma(input, p):
+    made = input * 0 + p * (p - 1) / 4 * math.log(math.pi)
+    for i in _count(p):
+        made = made + _ops["lgamma"](input - i / 2)
+    return made
+
+
+def polygamma(n, input):
+    """For n of 1 and more by the recurrence up to large arguments, and there by the asymptotic series (DLMF 5.15)."""
+    if n == 0:
+        return _ops["digamma"](input)
+    sign, factorial = 1.0 if n % 2 else -1.0, math.factorial(n)
+    made, x = input * 0, input
+    for _ in _count(10):
+        made, x = made + factorial / x ** (n + 1), x + 1
+    made = made + math.factorial(n - 1) / x ** n + factorial / (2 * x ** (n + 1))
+    for k, bernoulli in ((1, 1 / 6), (2, -1 / 30), (3, 1 / 42), (4, -1 / 30), (5, 5 / 66)):
+        made = made + bernoulli * math.factorial(2 * k + n - 1) / math.factorial(2 * k) / x ** (2 * k + n)
+    return sign * made
+
+
+def i0(input):
+    """The modified Bessel function of order 0: its series for small arguments, the asymptotic one beyond (DLMF 10.25.2, 10.40.1)."""
+    x = input.abs()
+    near, far = x.clamp(max=15.0), x.clamp(min=15.0)
+    quarter, term = near * near / 4, near * 0 + 1
+    small = term
+    for k in _count(1, 40):
+        term = term * quarter / (k * k)
+        small = small + term
+    term = far * 0 + 1
+    large = term
+    for k in _count(1, 9):
+        term = term * (2 * k - 1) ** 2 / (8 * k * far)
+        large = large + term
+    return _ops["where"](x <= 15.0, small, large * far.exp() / (2 * math.pi * far).sqrt())
+
+
+def poisson(input, generator=None):
+    from torch.distributions import Poisson
+    return Poisson(input, validate_args=False).sample()
+
+
+def binomial(count, prob, generator=None):
+    from torch.distributions.discrete import binomial
+    return binomial(count, prob)
+
+
+def matrix_rank(input, tol=None, symmetric=False):
+    from torch import linalg
+    return linalg.matrix_rank(input, tol=tol)
+
+
+def cond(input, p=None):
+    raise NotImplementedError("torch.cond(pred, true_fn, false_fn, operands); write if and else")
+
+
+def is_signed(input):
+    return input.dtype not in (_C.bool, _C.uint8)
+
+
+def is_same_size(input, other):
+    return tuple(input.shape) == tuple(other.shape)
+
+
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+    size = dtype.itemsize
+    part = bytes(buffer)[offset:] if count < 0 else bytes(buffer)[offset:offset + count * size]
+    if len(part) % size:
+        raise ValueError(f"buffer length ({len(part)} bytes) after offset ({offset} bytes) must be a multiple of element size ({size})")
+    made = _C.from_bytes(part, dtype, [len(part) // size])
+    return made.requires_grad_() if requires_grad else made
+
+
 def _window(a, b):
     def window(window_length, periodic=True, *, dtype=None, device=None):
         n = window_length if periodic else window_length - 1
@@ -376,6 +551,18 @@ def _window(a, b):
 
 
 hann_window, hamming_window = _window(0.5, 0.5), _window(0.54, 0.46)
+unsafe_split_with_sizes, unsafe_split, unsafe_chunk = split_with_sizes, _ops["split"], _ops["chunk"]
+
+
+def _other_window(value):
+    def window(window_length, periodic=True, *, dtype=None, device=None):
+        n = window_length if periodic else window_length - 1
+        return _C.tensor([value(i / n) if n > 0 else 1.0 for i in _count(window_length)], dtype or _C.get_default_dtype())
+    return window
+
+
+bartlett_window = _other_window(lambda t: 1 - math.fabs(2 * t - 1))
+blackman_window = _other_window(lambda t: 0.42 - 0.5 * math.cos(2 * math.pi * t) + 0.08 * math.cos(4 * math.pi * t))
 
 
 def _of_functional(name):
@@ -394,6 +581,8 @@ margin_ranking_loss pdist poisson_nll_loss triplet_margin_loss rrelu channel_shu
 __all__ += """mode det inverse slogdet logdet cholesky cholesky_solve cholesky_inverse triangular_solve qr svd pinverse matrix_power matrix_exp
 chain_matmul nuclear_norm diag_embed diagflat fmax fmin deg2rad rad2deg vdot float_power ldexp isneginf isposinf isreal signbit sgn
 logaddexp2 logcumsumexp nanmean nansum nanmedian nanquantile cov corrcoef cross kron vander trapezoid trapz cumulative_trapezoid gradient
-unique_consecutive unravel_index hsplit vsplit dsplit atleast_3d gcd lcm renorm addr addbmm index_put select_scatter slice_scatter
-as_strided fake_quantize_per_tensor_affine resolve_conj hann_window hamming_window arccosh arcsinh arctanh arctan2 fix negative""".split()
+unravel_index hsplit vsplit dsplit atleast_3d gcd lcm renorm addr addbmm index_put select_scatter slice_scatter
+as_strided fake_quantize_per_tensor_affine resolve_conj resolve_neg hann_window
+hamming_window bartlett_window blackman_window fill constant_pad_nd split_with_sizes unsafe_split_with_sizes unsafe_split unsafe_chunk
+index_reduce put frexp histogram mvlgamma polygamma i0 poisson binomial matrix_rank is_signed is_same_size frombuffer arccosh arcsinh arctanh arctan2 fix negative""".split()
 arccosh, arcsinh, arctanh, arctan2, fix = _ops["acosh"], _ops["asinh"], _ops["atanh"], _ops["atan2"], _ops["trunc"]

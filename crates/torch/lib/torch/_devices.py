@@ -53,7 +53,21 @@ def define(name, module):
         return _C.device_name()
 
     def reset_peak_memory_stats(device=None):
-        pass
+        if is_available():
+            _C.reset_peak_memory()
+
+    def memory_allocated(device=None):
+        return _C.memory()[0] if is_available() else 0
+
+    def max_memory_allocated(device=None):
+        return _C.memory()[1] if is_available() else 0
+
+    def memory_stats(device=None):
+        return {"allocated_bytes.all.current": memory_allocated(), "allocated_bytes.all.peak": max_memory_allocated(),
+                "reserved_bytes.all.current": memory_allocated(), "reserved_bytes.all.peak": max_memory_allocated()}
+
+    def memory_summary(device=None, abbreviated=False):
+        return f"in use: {memory_allocated() / 2 ** 20:.1f} MiB, at most: {max_memory_allocated() / 2 ** 20:.1f} MiB"
 
     def is_bf16_supported(including_emulation=True):
         return is_available()
@@ -66,16 +80,9 @@ def define(name, module):
 
     for function in (is_available, is_built, is_initialized, device_count, current_device, manual_seed, manual_seed_all, seed,
                      empty_cache, synchronize, set_device, get_device_name, reset_peak_memory_stats, is_bf16_supported, get_rng_state,
-                     set_rng_state):
+                     set_rng_state, memory_allocated, max_memory_allocated, memory_stats, memory_summary):
         module[function.__name__] = function
-    for counted in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"):
-        module[counted] = _counted(name, counted)
-
-
-def _counted(name, function):
-    def count(device=None):
-        import torch
-        if torch._here.type == name:
-            raise NotImplementedError(f"torch.{name}.{function}: the device's memory is not counted for scripts")
-        return 0
-    return count
+    # What is reserved is not told apart from what is in use.
+    module["memory_reserved"] = module["memory_cached"] = memory_allocated
+    module["max_memory_reserved"] = module["max_memory_cached"] = max_memory_allocated
+    module["reset_max_memory_allocated"] = module["reset_max_memory_cached"] = reset_peak_memory_stats

@@ -45,7 +45,7 @@ row_stack = _ops["vstack"]
 detach = Tensor.detach
 __all__ += """absolute negative multiply subtract divide true_divide arccos arcsin arctan greater greater_equal less less_equal
 not_equal concat concatenate clip swapaxes swapdims moveaxis row_stack detach max min sort topk where std var norm einsum cummax cummin
-dropout clone nonzero masked_select unique equal allclose isclose numel count_nonzero bincount tensordot median kthvalue
+dropout clone nonzero masked_select unique unique_consecutive msort equal allclose isclose numel count_nonzero bincount tensordot median kthvalue
 is_nonzero std_mean var_mean block_diag cartesian_prod broadcast_to broadcast_tensors atleast_1d atleast_2d ravel squeeze_ clamp_min
 clamp_max take argwhere aminmax softmax_ dist cosine_embedding_loss typename quantile positive fliplr flipud rot90 vander
 square_ scalar_tensor complex_ addmv ger inner mish_ feature_dropout relu_ column_stack empty_ trapezoid heaviside cumulative_trapezoid""".split()
@@ -69,61 +69,78 @@ def _named(kind, names):
     return made
 
 
-_TYPES = {k: _named(k, ("values", "indices")) for k in ("max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin")}
+_TYPES = {k: _named(k, ("values", "indices")) for k in ("max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin", "nanmedian")}
+_TYPES["aminmax"] = _named("aminmax", ("min", "max"))
 
 
-def _pair(name, result):
-    return _TYPES[name](result)
+def _pair(name, result, out=None):
+    return _TYPES[name](_into(out, result))
+
+
+def _into(out, made):
+    """A result, or what `out=` names, which then holds it."""
+    if out is None:
+        return made
+    if isinstance(out, (list, tuple)):
+        return tuple([_into(o, m) for o, m in zip(out, made)])
+    if tuple(out.shape) != tuple(made.shape):
+        out.set_(made.to(out.dtype))
+        return out
+    return out.copy_(made)
 
 
 def max(input, dim=None, keepdim=False, *, other=None, axis=None, out=None):
     dim = axis if dim is None else dim
     other = dim if isinstance(dim, Tensor) else other
     if other is not None:
-        return _ops["maximum"](input, other)
+        return _into(out, _ops["maximum"](input, other))
     if dim is None:
-        return _ops["max"](input)
-    return _pair("max", _ops["max"](input, dim, keepdim))
+        return _into(out, _ops["max"](input))
+    return _pair("max", _ops["max"](input, dim, keepdim), out)
 
 
 def min(input, dim=None, keepdim=False, *, other=None, axis=None, out=None):
     dim = axis if dim is None else dim
     other = dim if isinstance(dim, Tensor) else other
     if other is not None:
-        return _ops["minimum"](input, other)
+        return _into(out, _ops["minimum"](input, other))
     if dim is None:
-        return _ops["min"](input)
-    return _pair("min", _ops["min"](input, dim, keepdim))
+        return _into(out, _ops["min"](input))
+    return _pair("min", _ops["min"](input, dim, keepdim), out)
 
 
-def aminmax(input, *, dim=None, keepdim=False):
-    return min(input, dim, keepdim), max(input, dim, keepdim)
+def aminmax(input, *, dim=None, keepdim=False, out=None):
+    return _TYPES["aminmax"](_into(out, (_ops["amin"](input, dim, keepdim), _ops["amax"](input, dim, keepdim))))
 
 
-def sort(input, dim=-1, descending=False, stable=False):
-    return _pair("sort", _ops["sort"](input, dim, descending))
+def sort(input, dim=-1, descending=False, stable=False, *, out=None):
+    return _pair("sort", _ops["sort"](input, dim, descending), out)
 
 
-def topk(input, k, dim=-1, largest=True, sorted=True):
+def msort(input, *, out=None):
+    return sort(input, 0, out=out and (out, out.long()))[0]
+
+
+def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
     if k > (input.shape[dim] if input.dim() else 1):
         raise RuntimeError("selected index k out of range")
-    return _pair("topk", _ops["topk"](input, k, dim, largest, sorted))
+    return _pair("topk", _ops["topk"](input, k, dim, largest, sorted), out)
 
 
-def cummax(input, dim):
-    return _pair("cummax", _ops["cummax"](input, dim))
+def cummax(input, dim, *, out=None):
+    return _pair("cummax", _ops["cummax"](input, dim), out)
 
 
-def cummin(input, dim):
-    return _pair("cummin", _ops["cummin"](input, dim))
+def cummin(input, dim, *, out=None):
+    return _pair("cummin", _ops["cummin"](input, dim), out)
 
 
-def kthvalue(input, k, dim=-1, keepdim=False):
+def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
     values, indices = _ops["sort"](input, dim)
     values, indices = values.select(dim, k - 1), indices.select(dim, k - 1)
     if keepdim:
         values, indices = values.unsqueeze(dim), indices.unsqueeze(dim)
-    return _pair("kthvalue", (values, indices))
+    return _pair("kthvalue", (values, indices), out)
 
 
 def median(input, dim=None, keepdim=False):
@@ -133,20 +150,35 @@ def median(input, dim=None, keepdim=False):
     return _pair("median", kthvalue(input, (input.shape[dim] + 1) // 2, dim, keepdim))
 
 
-def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
+def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
+    if interpolation not in ("linear", "lower", "higher", "nearest", "midpoint"):
+        raise RuntimeError(f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}")
     x = input.reshape(-1) if dim is None else input
-    d = 0 if dim is None else dim
+    d = 0 if dim is None else dim % input.dim()
     values = _ops["sort"](x, d)[0]
     n = x.shape[d]
     many = isinstance(q, Tensor) and q.dim() > 0
-    out = []
+    made = []
     for one in (q.tolist() if many else [q.item() if isinstance(q, Tensor) else q]):
+        if not 0 <= one <= 1:
+            raise RuntimeError("quantile() q must be in the range [0, 1] but got " + str(one))
         place = one * (n - 1)
         low = int(place)
-        high = low + 1 if low + 1 < n else low
+        share, high = place - low, low + 1 if low + 1 < n else low
+        if interpolation == "midpoint" and share:
+            share = 0.5
+        elif interpolation == "nearest":
+            low, share = int(_C.values(_ops["round"](_C.tensor(place, _C.float64)))[0]), 0.0
+        elif interpolation == "higher" and share:
+            low, share = high, 0.0
+        elif interpolation == "lower":
+            share = 0.0
         a, b = values.select(d, low), values.select(d, high)
-        out.append(a + (b - a) * (place - low))
-    return _ops["stack"](out) if many else out[0]
+        part = a + (b - a) * share if share else a
+        if keepdim:
+            part = part.reshape([1] * input.dim()) if dim is None else part.unsqueeze(d)
+        made.append(part)
+    return _into(out, _ops["stack"](made) if many else made[0])
 
 
 def where(condition, input=None, other=None):
@@ -174,15 +206,21 @@ def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     return _spread("var", input, dim, unbiased, keepdim, correction)
 
 
+def _mean_of(input, dim, keepdim):
+    return _ops["mean"](input, None if isinstance(dim, bool) else dim, keepdim)
+
+
 def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
-    return std(input, dim, unbiased, keepdim, correction=correction), _ops["mean"](input, dim, keepdim)
+    return std(input, dim, unbiased, keepdim, correction=correction), _mean_of(input, dim, keepdim)
 
 
 def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
-    return var(input, dim, unbiased, keepdim, correction=correction), _ops["mean"](input, dim, keepdim)
+    return var(input, dim, unbiased, keepdim, correction=correction), _mean_of(input, dim, keepdim)
 
 
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    if dtype is not None or out is not None:
+        return _into(out, norm(input if dtype is None else input.to(dtype), p, dim, keepdim))
     if p == float("inf") or p == float("-inf"):
         x = input.abs()
         return (_ops["amax"] if p > 0 else _ops["amin"])(x, dim, keepdim)
@@ -224,8 +262,8 @@ def ger(input, vec2):
     return _ops["outer"](input, vec2)
 
 
-def addmv(input, mat, vec):
-    return input + mat @ vec
+def addmv(input, mat, vec, *, beta=1, alpha=1, out=None):
+    return _into(out, beta * input + alpha * (mat @ vec))
 
 
 def clone(input, *, memory_format=None):
@@ -297,18 +335,44 @@ def take(input, index):
 
 
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
-    values = _C.values(input)
-    found = {}
-    for v in values:
-        found[v] = found.get(v, 0) + 1
-    order = list(found)
-    order.sort()
-    place = {v: i for i, v in enumerate(order)}
-    out = [_C.tensor(order, input.dtype)]
+    return _distinct(input, dim, True, return_inverse, return_counts)
+
+
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+    return _distinct(input, dim, False, return_inverse, return_counts)
+
+
+def _distinct(input, dim, ordered, return_inverse, return_counts):
+    """The different values, or slices along `dim`: all in order, or those that differ from the one before."""
+    if dim is None:
+        values = _C.values(input)
+    else:
+        rows = input.movedim(dim, 0)
+        rows = rows.reshape(rows.shape[0], -1).tolist()
+        values = [tuple(row) for row in rows]
+    firsts, places, counts, known = [], [], [], {}
+    for i, v in enumerate(values):
+        at = known.get(v) if ordered else (len(firsts) - 1 if i and values[i - 1] == v else None)
+        if at is None:
+            at = known[v] = len(firsts)
+            firsts.append(i)
+            counts.append(0)
+        counts[at] += 1
+        places.append(at)
+    if ordered:
+        order = list(range(len(firsts)))
+        order.sort(key=lambda at: values[firsts[at]])
+        moved = [0] * len(order)
+        for to, at in enumerate(order):
+            moved[at] = to
+        firsts, counts, places = [firsts[at] for at in order], [counts[at] for at in order], [moved[at] for at in places]
+    index = _C.tensor(firsts, _C.int64)
+    out = [input.reshape(-1)[index] if dim is None else input.index_select(dim, index)]
     if return_inverse:
-        out.append(_C.tensor([place[v] for v in values], _C.int64).reshape(input.shape))
+        made = _C.tensor(places, _C.int64)
+        out.append(made.reshape(input.shape) if dim is None else made)
     if return_counts:
-        out.append(_C.tensor([found[v] for v in order], _C.int64))
+        out.append(_C.tensor(counts, _C.int64))
     return out[0] if len(out) == 1 else tuple(out)
 
 

@@ -52,7 +52,11 @@ Tensor.device = property(lambda self: torch._here)
 Tensor.is_cuda = property(lambda self: torch._here.type == "cuda")
 Tensor.is_mps = property(lambda self: False)
 Tensor.is_sparse = property(lambda self: False)
-Tensor.is_quantized = property(lambda self: False)
+for _name in "is_quantized is_meta is_sparse_csr is_nested is_xpu is_mkldnn is_vulkan is_xla is_ipu is_mtia".split():
+    setattr(Tensor, _name, property(lambda self: False))
+Tensor.is_cpu = property(lambda self: torch._here.type == "cpu")
+Tensor.output_nr = property(lambda self: 0)
+Tensor.name = property(lambda self: None)
 Tensor.layout = property(lambda self: torch.strided)
 Tensor.names = property(lambda self: (None,) * self.dim())
 Tensor.itemsize = property(lambda self: self.dtype.itemsize)
@@ -88,7 +92,7 @@ def _transposed(self):
 
 Tensor.T = property(_transposed)
 Tensor.mT = property(lambda self: self.transpose(-2, -1))
-Tensor.H = Tensor.mT
+Tensor.H = Tensor.mH = Tensor.mT
 
 def _one(self):
     if self.numel() != 1:
@@ -258,7 +262,11 @@ Tensor.is_complex = lambda self: self.dtype.is_complex
 Tensor.cfloat = lambda self: _C.cast(self, _C.complex64)
 Tensor.stft = lambda self, *args, **kwargs: torch.stft(self, *args, **kwargs)
 Tensor.is_contiguous = lambda self, memory_format=None: _C.is_contiguous(self)
-Tensor.is_pinned = lambda self: False
+for _name in "is_pinned is_shared is_inference is_conj is_neg is_coalesced is_distributed".split():
+    setattr(Tensor, _name, lambda self: False)
+Tensor.new_empty_strided = lambda self, size, stride, **kwargs: self.new_empty(size, **kwargs)
+Tensor.record_stream = lambda self, stream: None
+Tensor.xpu = lambda self, device=None, non_blocking=False: self.to("xpu" if device is None else device)
 Tensor.get_device = lambda self: 0 if self.is_cuda else -1
 Tensor.element_size = lambda self: self.dtype.itemsize
 Tensor.nelement = Tensor.numel
@@ -367,13 +375,14 @@ def _set(self, value):
 for _name in """max min sort topk std var norm nonzero masked_select unique equal allclose isclose count_nonzero bincount median
 kthvalue cummax cummin clamp_min clamp_max take argwhere aminmax tensordot inner ger addmv quantile fliplr flipud rot90
 absolute negative multiply subtract divide true_divide greater greater_equal less less_equal not_equal clip dist softmax log_softmax
-std_mean var_mean is_nonzero heaviside""".split():
+std_mean var_mean is_nonzero heaviside unique_consecutive msort positive""".split():
     setattr(Tensor, _name, getattr(_functions, _name))
 
 for _name in """mode det inverse slogdet logdet cholesky matrix_power matrix_exp pinverse qr svd diag_embed diagflat fmax
 fmin deg2rad rad2deg vdot float_power isneginf isposinf signbit sgn logcumsumexp nanmean nansum nanmedian nanquantile cov corrcoef cross
-kron unique_consecutive renorm addr addbmm index_put select_scatter slice_scatter as_strided gcd lcm arccosh arcsinh arctanh arctan2 fix
-hsplit vsplit dsplit""".split():
+kron renorm addr addbmm index_put select_scatter slice_scatter as_strided gcd lcm arccosh arcsinh arctanh arctan2 fix
+hsplit vsplit dsplit isreal ldexp logaddexp2 split_with_sizes unsafe_split_with_sizes unsafe_split unsafe_chunk sum_to_size index_reduce
+put frexp histogram mvlgamma polygamma i0 is_signed is_same_size resolve_conj resolve_neg""".split():
     setattr(Tensor, _name, getattr(_composites, _name))
 
 Tensor.arccos, Tensor.arcsin, Tensor.arctan = Tensor.acos, Tensor.asin, Tensor.atan
@@ -414,6 +423,23 @@ Tensor.uniform_ = lambda self, a=0.0, b=1.0, generator=None, **k: self.copy_(
     _C.uniform(self.shape, k.get("from", a), k.get("to", b), self.dtype, generator))
 Tensor.bernoulli_ = lambda self, p=0.5, generator=None: self.copy_(
     _C.bernoulli(self.shape, p, None, generator) if not isinstance(p, Tensor) else _C.bernoulli_of(p, generator))
+Tensor.log_normal_ = lambda self, mean=1.0, std=2.0, generator=None: self.copy_(_C.normal(self.shape, mean, std, self.dtype, generator).exp())
+
+
+def geometric_(self, p, *, generator=None):
+    from math import ceil, log, log1p
+    drawn = _C.values(_C.uniform(self.shape, 0.0, 1.0, torch.float64, generator))
+    return self.copy_(torch.tensor([ceil(log(u) / log1p(-p)) for u in drawn], dtype=self.dtype).reshape(self.shape))
+
+
+def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
+    from math import pi, tan
+    drawn = _C.values(_C.uniform(self.shape, 0.0, 1.0, torch.float64, generator))
+    return self.copy_(torch.tensor([median + sigma * tan(pi * (u - 0.5)) for u in drawn], dtype=self.dtype).reshape(self.shape))
+
+
+Tensor.geometric_ = geometric_
+Tensor.cauchy_ = cauchy_
 Tensor.exponential_ = lambda self, lambd=1.0, generator=None: self.copy_(_C.exponential(self.shape, lambd, generator))
 
 
@@ -429,7 +455,28 @@ Tensor.random_ = random_
 Tensor.clip_ = Tensor.clamp_
 Tensor.clamp_min_ = lambda self, min: self.clamp_(min)
 Tensor.clamp_max_ = lambda self, max: self.clamp_(None, max)
-Tensor.multiply_ = Tensor.mul_
+Tensor.true_divide_ = Tensor.div_
+
+# The same methods by their other names.
+for _name, _other in (
+    ("absolute", "abs"), ("arccos", "acos"), ("arccosh", "acosh"), ("arcsin", "asin"), ("arcsinh", "asinh"), ("arctan", "atan"),
+    ("arctanh", "atanh"), ("arctan2", "atan2"), ("divide", "div"), ("fix", "trunc"), ("greater", "gt"), ("greater_equal", "ge"),
+    ("less", "lt"), ("less_equal", "le"), ("multiply", "mul"), ("negative", "neg"), ("not_equal", "ne"), ("subtract", "sub"),
+    ("swapaxes", "transpose"), ("swapdims", "transpose"), ("sgn", "sign"),
+):
+    if hasattr(Tensor, _other + "_"):
+        setattr(Tensor, _name + "_", getattr(Tensor, _other + "_"))
+
+
+def _written(name):
+    """A method in place: the result of the one that makes a tensor, written back."""
+    def method(self, *args, **kwargs):
+        return self.copy_(getattr(self, name)(*args, **kwargs))
+    return method
+
+
+for _name in """addbmm addmv addr float_power heaviside index_reduce ldexp mvlgamma put renorm deg2rad rad2deg gcd lcm i0""".split():
+    setattr(Tensor, _name + "_", _written(_name))
 Tensor.unsqueeze_ = lambda self, dim: _C.reshaped(self, self.unsqueeze(dim))
 Tensor.squeeze_ = lambda self, *dim: _C.reshaped(self, self.squeeze(*dim))
 Tensor.transpose_ = lambda self, a, b: _C.reshaped(self, self.transpose(a, b))

@@ -381,4 +381,118 @@ def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     return A.diagonal(offset, dim1, dim2)
 
 
+def vander(x, N=None):
+    n = x.shape[-1] if N is None else N
+    return torch.stack([x ** p for p in range(n)], -1)
+
+
+def solve_ex(A, B, *, left=True, check_errors=False):
+    return _named("linalg_solve_ex", ("result", "info"))((solve(A, B, left=left), torch.zeros(A.shape[:-2], dtype=torch.int32)))
+
+
+def inv_ex(A, *, check_errors=False):
+    """The inverse, and 1 where there is none instead of an error."""
+    singular = det(A.detach()) == 0
+    good = torch.where(singular.unsqueeze(-1).unsqueeze(-1), torch.eye(A.shape[-1], dtype=A.dtype), A)
+    return _named("linalg_inv_ex", ("inverse", "info"))((inv(good), singular.to(torch.int32)))
+
+
+def cholesky_ex(A, *, upper=False, check_errors=False):
+    """The factor, and a number above 0 where the matrix is not positive definite: which leading minor is not, for a single matrix."""
+    try:
+        made, info = cholesky(A, upper=upper), torch.zeros(A.shape[:-2], dtype=torch.int32)
+    except torch.linalg.LinAlgError:
+        if check_errors:
+            raise
+        if A.dim() > 2:
+            parts = [cholesky_ex(a, upper=upper) for a in A]
+            made, info = torch.stack([p[0] for p in parts]), torch.stack([p[1] for p in parts])
+        else:
+            n = 1
+            while n < A.shape[0] and bool(det(A[:n, :n].detach()) > 0):
+                n += 1
+            made, info = A.tril(), torch.tensor(n, dtype=torch.int32)
+    return _named("linalg_cholesky_ex", ("L", "info"))((made, info))
+
+
+def tensorinv(A, ind=2):
+    rows, columns = list(A.shape[:ind]), list(A.shape[ind:])
+    return inv(A.reshape(torch.Size(rows).numel(), -1)).reshape(columns + rows)
+
+
+def tensorsolve(A, B, dims=None):
+    if dims is not None:
+        A = A.movedim(dims, list(range(A.dim() - len(dims), A.dim())))
+    rest = list(A.shape[B.dim():])
+    return solve(A.reshape(B.numel(), -1), B.reshape(-1)).reshape(rest)
+
+
+def _pivoted(A):
+    """Gaussian elimination with partial pivoting of one matrix, on the host in float64: rows in their order, L below U."""
+    rows = [list(r) for r in A.detach().tolist()]
+    m, n = len(rows), len(rows[0]) if rows else 0
+    order, pivots = list(range(m)), []
+    for k in range(min(m, n)):
+        at = k
+        for i in range(k + 1, m):
+            if abs(rows[i][k]) > abs(rows[at][k]):
+                at = i
+        rows[k], rows[at] = rows[at], rows[k]
+        order[k], order[at] = order[at], order[k]
+        pivots.append(at + 1)
+        for i in range(k + 1, m):
+            if rows[k][k] != 0:
+                rows[i][k] = share = rows[i][k] / rows[k][k]
+                for j in range(k + 1, n):
+                    rows[i][j] -= share * rows[k][j]
+    return rows, order, pivots
+
+
+def _batched(A, function):
+    flat = A.reshape(-1, *A.shape[-2:])
+    parts = [function(a) for a in flat]
+    return [torch.stack([p[i] for p in parts]).reshape(list(A.shape[:-2]) + list(parts[0][i].shape)) for i in range(len(parts[0]))]
+
+
+def lu(A, *, pivot=True):
+    """P, L and U. Their derivatives go through the pivots' order, which is fixed."""
+    def one(a):
+        rows, order, _ = _pivoted(a)
+        m, n = a.shape
+        k = min(m, n)
+        p = torch.zeros(m, m, dtype=a.dtype)
+        p[order, list(range(m))] = 1.0
+        packed = torch.tensor(rows, dtype=a.dtype)
+        return p, packed[:, :k].tril(-1) + torch.eye(m, k, dtype=a.dtype), packed[:k].triu()
+    if not pivot:
+        raise NotImplementedError("linalg.lu(pivot=False); with pivots it is there")
+    if A.requires_grad and torch.is_grad_enabled():
+        raise NotImplementedError("derivatives of linalg.lu; those of solve, inv, det and cholesky are there")
+    return _named("linalg_lu", ("P", "L", "U"))(tuple(_batched(A, one)))
+
+
+def lu_factor(A, *, pivot=True):
+    def one(a):
+        rows, _, pivots = _pivoted(a)
+        return torch.tensor(rows, dtype=a.dtype), torch.tensor(pivots, dtype=torch.int32)
+    if A.requires_grad and torch.is_grad_enabled():
+        raise NotImplementedError("derivatives of linalg.lu_factor; those of solve, inv, det and cholesky are there")
+    return _named("linalg_lu_factor", ("LU", "pivots"))(tuple(_batched(A, one)))
+
+
+def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
+    def one(packed, swaps):
+        order = list(range(packed.shape[-1]))
+        for i, at in enumerate(swaps.tolist()):
+            order[i], order[at - 1] = order[at - 1], order[i]
+        return order
+    if not left or adjoint:
+        raise NotImplementedError("linalg.lu_solve(left=False) and adjoint=True; transpose the operands and use linalg.solve")
+    n = LU.shape[-1]
+    orders = torch.tensor([one(p, s) for p, s in zip(LU.reshape(-1, n, n), pivots.reshape(-1, n))])
+    rows = orders.reshape(list(LU.shape[:-2]) + [n, 1]).expand(*B.shape)
+    half = solve_triangular(LU.tril(-1) + torch.eye(n, dtype=LU.dtype), B.gather(-2, rows), upper=False)
+    return solve_triangular(LU.triu(), half, upper=True)
+
+
 __getattr__ = _missing.names("torch.linalg", globals())

@@ -133,6 +133,10 @@ impl Executor for Gated {
         self.inner.throttle(depth)
     }
 
+    fn reset_peak(&self) {
+        self.inner.reset_peak();
+    }
+
     fn stats(&self) -> Stats {
         self.inner.stats()
     }

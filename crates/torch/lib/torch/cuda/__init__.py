@@ -51,6 +51,48 @@ def current_stream(device=None):
     return Stream()
 
 
+default_stream = current_stream
+
+
+class device:
+    """A run has one device: what is inside the block is on it."""
+
+    def __init__(self, device):
+        self.idx = device
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        return False
+
+
+device_of = device
+
+
+def get_rng_state_all():
+    import torch
+    return [torch.get_rng_state()] if is_available() else []
+
+
+def set_rng_state_all(states):
+    import torch
+    for state in states[:1]:
+        torch.set_rng_state(state)
+
+
+def ipc_collect():
+    pass
+
+
+def init():
+    _needed("cuda")
+
+
+def can_device_access_peer(device, peer_device):
+    return False
+
+
 def stream(stream):
     return stream
 

@@ -2,9 +2,10 @@
 
 from torch import _C, Size
 from torch.autograd import no_grad
-from torch.distributions.continuous import Exponential, Laplace, LogNormal, MultivariateNormal, Normal, Uniform
-from torch.distributions.discrete import Bernoulli, Categorical, OneHotCategorical
+from torch.distributions.continuous import Exponential, Gumbel, HalfNormal, Laplace, LogNormal, MultivariateNormal, Normal, Uniform
+from torch.distributions.discrete import Bernoulli, Categorical, Geometric, OneHotCategorical
 from torch.distributions.distribution import Distribution
+from torch.distributions.gamma import Beta, Dirichlet, Gamma, Poisson
 import math
 
 _ops = _C._ops
@@ -162,3 +163,48 @@ def _multivariate(p, q):
     spread = solve(q.scale_tril, p.scale_tril, upper=False).square().sum([-2, -1])
     moved = solve(q.scale_tril, (q.loc - p.loc).unsqueeze(-1), upper=False).square().sum([-2, -1])
     return halves + 0.5 * (spread + moved - n)
+
+
+@register_kl(Gamma, Gamma)
+def _gamma(p, q):
+    a, b = p.concentration, q.concentration
+    return b * (p.rate / q.rate).log() + b.lgamma() - a.lgamma() + (a - b) * a.digamma() + (q.rate - p.rate) * (a / p.rate)
+
+
+@register_kl(Beta, Beta)
+def _beta(p, q):
+    a, b, c, d = p.concentration1, p.concentration0, q.concentration1, q.concentration0
+    whole, other = a + b, c + d
+    t = c.lgamma() + d.lgamma() + whole.lgamma() - a.lgamma() - b.lgamma() - other.lgamma()
+    return t + (a - c) * a.digamma() + (b - d) * b.digamma() + (other - whole) * whole.digamma()
+
+
+@register_kl(Dirichlet, Dirichlet)
+def _dirichlet(p, q):
+    a, b = p.concentration, q.concentration
+    whole = a.sum(-1)
+    t = whole.lgamma() - b.sum(-1).lgamma() - (a.lgamma() - b.lgamma()).sum(-1)
+    return t + ((a - b) * (a.digamma() - whole.digamma().unsqueeze(-1))).sum(-1)
+
+
+@register_kl(Poisson, Poisson)
+def _poisson(p, q):
+    return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
+
+
+@register_kl(Geometric, Geometric)
+def _geometric(p, q):
+    return -p.entropy() - (-q.probs).log1p() / p.probs - q.logits
+
+
+@register_kl(HalfNormal, HalfNormal)
+def _half_normal(p, q):
+    ratio = (p.scale / q.scale).square()
+    return 0.5 * (ratio - 1 - ratio.log())
+
+
+@register_kl(Gumbel, Gumbel)
+def _gumbel(p, q):
+    ratio, euler = p.scale / q.scale, 0.57721566490153286060
+    apart = (p.loc - q.loc) / q.scale
+    return -ratio.log() + ratio * euler - 1 - euler + apart + ((1 + ratio).lgamma() - apart).exp()

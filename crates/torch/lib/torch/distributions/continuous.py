@@ -1,6 +1,6 @@
 """Distributions of real numbers."""
 
-from torch import _C, Size, finfo
+from torch import _C, Size, finfo, float64
 from torch._C import Tensor
 from torch.distributions.distribution import Distribution, _positive, _real, _tensors
 import math
@@ -24,9 +24,6 @@ class _LocScale(Distribution):
     @property
     def mode(self):
         return self.loc
-
-    def expand(self, batch_shape):
-        return type(self)(self.loc.expand(batch_shape), self.scale.expand(batch_shape), validate_args=False)
 
 
 class Normal(_LocScale):
@@ -111,6 +108,12 @@ class HalfNormal(Distribution):
     def entropy(self):
         return Normal(0.0 * self.scale, self.scale, validate_args=False).entropy() - math.log(2)
 
+    def cdf(self, value):
+        return 2 * Normal(0.0 * self.scale, self.scale, validate_args=False).cdf(value) - 1
+
+    def icdf(self, value):
+        return Normal(0.0 * self.scale, self.scale, validate_args=False).icdf((value + 1) / 2)
+
 
 class Laplace(_LocScale):
     @property
@@ -160,7 +163,19 @@ class Cauchy(_LocScale):
 
     @property
     def variance(self):
-        return self.loc * float("inf")
+        return self.loc * 0 + float("inf")
+
+    def rsample(self, sample_shape=()):
+        shape = self._extended_shape(sample_shape)
+        u = _C.values(_C.uniform(shape, 0.0, 1.0, float64, None))
+        drawn = _C.tensor([math.tan(math.pi * (v - 0.5)) for v in u], self.loc.dtype).reshape(shape)
+        return self.loc + drawn * self.scale
+
+    def cdf(self, value):
+        return _ops["atan"]((value - self.loc) / self.scale) / math.pi + 0.5
+
+    def icdf(self, value):
+        return _ops["tan"](math.pi * (value - 0.5)) * self.scale + self.loc
 
     def log_prob(self, value):
         return -math.log(math.pi) - self.scale.log() - _ops["log1p"](((value - self.loc) / self.scale) ** 2)

@@ -1,5 +1,6 @@
 """The base of distributions."""
 
+import copy
 from torch import _C, Size
 from torch._C import Tensor
 from torch._functions import broadcast_shapes
@@ -26,6 +27,8 @@ class Distribution:
     _validate = True
     # Whether they are printed: PyTorch's distributions that are others transformed print none.
     _shown = True
+    # Attributes that all distributions of a batch have together.
+    _shared = ()
 
     def __init__(self, batch_shape=(), event_shape=(), validate_args=None):
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
@@ -54,6 +57,19 @@ class Distribution:
     def _extended_shape(self, sample_shape=()):
         return Size(tuple(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape))
 
+    def expand(self, batch_shape):
+        """The same distributions, repeated: parameters of the batch's shape, and distributions that this one is made of."""
+        new, old = copy.copy(self), tuple(self._batch_shape)
+        for name, value in self.__dict__.items():
+            if name in self._shared:
+                continue
+            if isinstance(value, Tensor) and tuple(value.shape[:len(old)]) == old:
+                new.__dict__[name] = value.expand(tuple(batch_shape) + tuple(value.shape[len(old):]))
+            elif isinstance(value, Distribution):
+                new.__dict__[name] = value.expand(tuple(batch_shape) + tuple(value._batch_shape[len(old):]))
+        new._batch_shape = Size(batch_shape)
+        return new
+
     @no_grad()
     def sample(self, sample_shape=()):
         return self.rsample(sample_shape)
@@ -72,6 +88,18 @@ class Distribution:
 
     def icdf(self, value):
         raise NotImplementedError(f"{type(self).__name__}.icdf")
+
+    @property
+    def mean(self):
+        raise NotImplementedError
+
+    @property
+    def mode(self):
+        raise NotImplementedError(f"{type(self).__name__} does not implement mode")
+
+    @property
+    def variance(self):
+        raise NotImplementedError
 
     @property
     def stddev(self):

@@ -31,6 +31,12 @@ class Transform:
     def _inv_call(self, y):
         return self._last[0] if self._cache_size and y is self._last[1] else self._inverse(y)
 
+    def forward_shape(self, shape):
+        return shape
+
+    def inverse_shape(self, shape):
+        return shape
+
     def __repr__(self):
         return type(self).__name__ + "()"
 
@@ -49,6 +55,12 @@ class _Inverse(Transform):
 
     def _inverse(self, y):
         return self._of(y)
+
+    def forward_shape(self, shape):
+        return self._of.inverse_shape(shape)
+
+    def inverse_shape(self, shape):
+        return self._of.forward_shape(shape)
 
     def log_abs_det_jacobian(self, x, y):
         return -self._of.log_abs_det_jacobian(y, x)
@@ -131,6 +143,94 @@ class PowerTransform(Transform):
         return (self.exponent * y / x).abs().log()
 
 
+class AbsTransform(Transform):
+    bijective = False
+
+    def _call(self, x):
+        return x.abs()
+
+    def _inverse(self, y):
+        return y
+
+
+class SoftmaxTransform(Transform):
+    bijective, event = False, 1
+
+    def _call(self, x):
+        return x.softmax(-1)
+
+    def _inverse(self, y):
+        return y.log()
+
+
+class StickBreakingTransform(Transform):
+    """From the plane to the simplex: every number says which share of what is left its part takes."""
+
+    event = 1
+
+    @staticmethod
+    def _offset(x):
+        n = x.shape[-1]
+        return (n + 1 - _C.arange(1, n + 1, 1, None).to(x.dtype)).log()
+
+    def _call(self, x):
+        z = _ops["sigmoid"](x - self._offset(x))
+        left = _ops["cumprod"](1 - z, -1)
+        return _ops["cat"]([z, left[..., -1:] * 0 + 1], -1) * _ops["cat"]([left[..., :1] * 0 + 1, left], -1)
+
+    def _inverse(self, y):
+        left = (1 - _ops["cumsum"](y[..., :-1], -1)).clamp(min=1.1754943508222875e-38)
+        return y[..., :-1].log() - left.log() + self._offset(y[..., :-1])
+
+    def forward_shape(self, shape):
+        return tuple(shape[:-1]) + (shape[-1] + 1,)
+
+    def inverse_shape(self, shape):
+        return tuple(shape[:-1]) + (shape[-1] - 1,)
+
+    def log_abs_det_jacobian(self, x, y):
+        x = x - self._offset(x)
+        return (-x - _ops["softplus"](-x) + y[..., :-1].log()).sum(-1)
+
+
+class IndependentTransform(Transform):
+    def __init__(self, base_transform, reinterpreted_batch_ndims, cache_size=0):
+        super().__init__(cache_size)
+        self.base_transform, self._more = base_transform, reinterpreted_batch_ndims
+        self.event = base_transform.event + reinterpreted_batch_ndims
+
+    def _call(self, x):
+        return self.base_transform(x)
+
+    def _inverse(self, y):
+        return self.base_transform._inv_call(y)
+
+    def log_abs_det_jacobian(self, x, y):
+        made = self.base_transform.log_abs_det_jacobian(x, y)
+        return made.sum(tuple(range(-self._more, 0))) if self._more else made
+
+
+class ReshapeTransform(Transform):
+    def __init__(self, in_shape, out_shape, cache_size=0):
+        super().__init__(cache_size)
+        self.in_shape, self.out_shape, self.event = tuple(in_shape), tuple(out_shape), len(in_shape)
+
+    def _call(self, x):
+        return x.reshape(tuple(x.shape[:x.dim() - len(self.in_shape)]) + self.out_shape)
+
+    def _inverse(self, y):
+        return y.reshape(tuple(y.shape[:y.dim() - len(self.out_shape)]) + self.in_shape)
+
+    def forward_shape(self, shape):
+        return tuple(shape[:len(shape) - len(self.in_shape)]) + self.out_shape
+
+    def inverse_shape(self, shape):
+        return tuple(shape[:len(shape) - len(self.out_shape)]) + self.in_shape
+
+    def log_abs_det_jacobian(self, x, y):
+        return _C.full(x.shape[:x.dim() - len(self.in_shape)], 0.0, x.dtype)
+
+
 class ComposeTransform(Transform):
     def __init__(self, parts, cache_size=0):
         super().__init__(cache_size)
@@ -164,6 +264,8 @@ class TransformedDistribution(Distribution):
         self.base_dist = base_distribution
         self.has_rsample = base_distribution.has_rsample
         whole = tuple(base_distribution.batch_shape) + tuple(base_distribution.event_shape)
+        for t in self.transforms:
+            whole = t.forward_shape(whole)
         event = max([len(base_distribution.event_shape)] + [t.event for t in self.transforms])
         super().__init__(whole[:len(whole) - event], whole[len(whole) - event:], validate_args)
 

@@ -236,15 +236,24 @@ def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     return _lp_pool("avg_pool2d", input, norm_type, kernel_size, stride, ceil_mode, 2)
 
 
-def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
-    two = [(v, v) if isinstance(v, int) else tuple(v) for v in (kernel_size, kernel_size if stride is None else stride, padding)]
-    if output_size is None:
-        sizes = [(n - 1) * s + k - 2 * p for n, k, s, p in zip(input.shape[-2:], *two)]
-    else:
-        sizes = list(output_size)[-2:]
-    lead = list(input.shape[:-2])
-    flat = _C.full(lead + [sizes[0] * sizes[1]], 0.0, input.dtype)
-    return flat.scatter(-1, indices.flatten(-2), input.flatten(-2)).reshape(lead + sizes)
+def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    return _lp_pool("avg_pool3d", input, norm_type, kernel_size, stride, ceil_mode, 3)
+
+
+def _max_unpool(rank):
+    def max_unpool(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+        per = [(v,) * rank if isinstance(v, int) else tuple(v) for v in (kernel_size, kernel_size if stride is None else stride, padding)]
+        if output_size is None:
+            sizes = [(n - 1) * s + k - 2 * p for n, k, s, p in zip(input.shape[-rank:], *per)]
+        else:
+            sizes = list(output_size)[-rank:]
+        lead = list(input.shape[:-rank])
+        flat = _C.full(lead + [math.prod(sizes)], 0.0, input.dtype)
+        return flat.scatter(-1, indices.flatten(-rank), input.flatten(-rank)).reshape(lead + sizes)
+    return max_unpool
+
+
+max_unpool1d, max_unpool2d, max_unpool3d = _max_unpool(1), _max_unpool(2), _max_unpool(3)
 
 
 def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
@@ -322,6 +331,24 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
 
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     return _ops["col2im"](input, output_size, kernel_size, dilation, padding, stride)
+
+
+def _in_place(name):
+    def function(input, *args, **kwargs):
+        return input.copy_(globals()[name](input, *args, **kwargs))
+    return function
+
+
+elu_, celu_, selu_, hardtanh_, leaky_relu_, threshold_, rrelu_ = [
+    _in_place(n) for n in "elu celu selu hardtanh leaky_relu threshold rrelu".split()]
+
+
+def upsample_nearest(input, size=None, scale_factor=None):
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(input, size=None, scale_factor=None):
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
 upsample = _ops["interpolate"] if "interpolate" in _ops else None

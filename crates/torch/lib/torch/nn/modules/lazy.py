@@ -3,7 +3,7 @@
 from torch import _C
 from torch.nn.modules.layers import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, Linear
 from torch.nn.modules.module import Module
-from torch.nn.modules.norm import BatchNorm1d, BatchNorm2d, BatchNorm3d
+from torch.nn.modules.norm import BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 
 __all__ = []
 
@@ -42,5 +42,5 @@ def _make(base, field):
 _make(Linear, "in_features")
 for _base in (Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d):
     _make(_base, "in_channels")
-for _base in (BatchNorm1d, BatchNorm2d, BatchNorm3d):
+for _base in (BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d):
     _make(_base, "num_features")

@@ -6,7 +6,7 @@ from torch.nn.modules.module import Module
 from torch.nn.parameter import Parameter
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm", "RMSNorm", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d",
-           "LocalResponseNorm"]
+           "LocalResponseNorm", "CrossMapLRN2d", "SyncBatchNorm"]
 
 
 def _full(n, value, dtype):
@@ -65,6 +65,30 @@ class BatchNorm2d(_BatchNorm):
 
 class BatchNorm3d(_BatchNorm):
     _ranks = (5,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Statistics over all processes: a run has one."""
+
+    _ranks = (2, 3, 4, 5)
+
+    def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, process_group=None, device=None,
+                 dtype=None):
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module, process_group=None):
+        made = module
+        if isinstance(module, _BatchNorm) and not isinstance(module, (_InstanceNorm, SyncBatchNorm)):
+            made = cls(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats)
+            made.training = module.training
+            for name in module._parameters:
+                made._parameters[name] = module._parameters[name]
+            for name in module._buffers:
+                made._buffers[name] = module._buffers[name]
+        for name, child in module.named_children():
+            made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return made
 
 
 class LayerNorm(Module):
@@ -181,3 +205,8 @@ class LocalResponseNorm(Module):
 
     def extra_repr(self):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class CrossMapLRN2d(LocalResponseNorm):
+    def __init__(self, size, alpha=1e-4, beta=0.75, k=1):
+        super().__init__(size, alpha, beta, k)

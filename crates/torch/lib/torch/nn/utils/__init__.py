@@ -16,6 +16,10 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
     grads = _gradients(parameters)
     if not grads:
         return _C.tensor(0.0)
+    if error_if_nonfinite and not get_total_norm(grads, norm_type).isfinite().item():
+        raise RuntimeError(
+            f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it cannot be clipped. To disable "
+            "this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`")
     made = _C._ops["clip_grad_norm"](grads, float(max_norm), float(norm_type))
     for g, clipped in zip(grads, made):
         g.copy_(clipped)
@@ -47,6 +51,19 @@ def vector_to_parameters(vec, parameters):
 
 
 clip_grad_norm = clip_grad_norm_
+
+
+@no_grad()
+def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
+    share = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
+    for g in _gradients(parameters):
+        g.mul_(share)
+
+
+def skip_init(module_cls, *args, **kwargs):
+    """Made as ever: values that are there anyway do no harm."""
+    kwargs.pop("device", None)
+    return module_cls(*args, **kwargs)
 
 
 def _norms(v, dim):
@@ -102,3 +119,4 @@ def remove_weight_norm(module, name="weight"):
 from torch.nn.utils import rnn
 from torch.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
 from torch.nn.utils import parametrize
+from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_conv_bn_weights, fuse_linear_bn_eval, fuse_linear_bn_weights
