@@ -165,7 +165,7 @@ fn deliver(vm: &mut Vm, def: &'static OpDef, bound: &Bound, results: Vec<Tensor>
         let t = if view { t } else { narrow(t, kind)? };
         let value = wrap(vm, t, kind)?;
         if let (true, Value::Instance(made), Value::Instance(base)) = (view, &value, &bound.first) {
-            let step = Step { def, attrs: bound.attrs.clone(), result: i };
+            let step = Step::new(def, bound.attrs.clone(), i);
             // What does not lie in the order of its base is copied into another shape.
             let joins = matches!(def.name, "reshape" | "flatten" | "unflatten") && host(base)?.is_view();
             if !joins || host(base)?.layout()?.after(&step)?.is_some() {

@@ -3,6 +3,7 @@
 //! Operators are functional below. An in-place operator rebinds the cell's value and raises its version; a write to a view is carried
 //! back, step by step, into the tensor that it looks at; a view that is older than its base is made anew when it is read.
 
+use aludel_ir::op::Attr;
 use aludel_ir::{Attrs, OpDef, ops};
 use aludel_python::objects::{Exc, Instance, Kind as ExcKind, Value, watch};
 use aludel_tensor::{Operand, Tensor, dispatch, no_grad, tape_position};
@@ -63,10 +64,62 @@ pub(crate) struct Step {
     pub attrs: Attrs,
     /// Which of its results.
     pub result: usize,
+    /// The number that says where it begins, where that is another one in each turn of a loop.
+    pub moves: Option<Moves>,
+}
+
+/// A marked number in the way to a view.
+#[derive(Clone, Copy)]
+pub(crate) struct Moves {
+    pub node: u32,
+    /// The stretch in which it is marked.
+    pub stretch: u64,
 }
 
 impl Step {
+    /// One that is the same each time.
+    pub fn new(def: &'static OpDef, attrs: Attrs, result: usize) -> Step {
+        Step { def, attrs, result, moves: None }
+    }
+
+    /// The step as it is where marked numbers have other values.
+    pub fn at(&self, value: impl Fn(u32) -> Option<i64>) -> Step {
+        let mut step = self.clone();
+        let of = |name: &str| match self.attrs.get(name) {
+            Some(Attr::Int(v)) => Some(*v),
+            _ => None,
+        };
+        let first = of("index").or(of("start"));
+        if let (Some(first), Some(now)) = (first, self.moves.and_then(|m| value(m.node))) {
+            for (name, attr) in &mut step.attrs.0 {
+                match attr {
+                    Attr::Int(v) if matches!(&**name, "index" | "start" | "end") => *v += now - first,
+                    _ => {}
+                }
+            }
+        }
+        step.moves = None;
+        step
+    }
+
+    /// Without a mark of another stretch than the present one.
+    pub fn marked_now(mut self) -> Step {
+        self.moves = self.moves.filter(|m| m.stretch == watch::birth());
+        self
+    }
+
+    // Its place is used as it is, in the graph: it must be the same the next time.
+    fn observe(&self) {
+        if let Some(m) = self.moves.filter(|m| watch::on() && m.stretch == watch::birth()) {
+            let first = ["index", "start"].iter().find_map(|n| self.attrs.get(n));
+            if let Some(Attr::Int(first)) = first {
+                watch::observe(m.node, &aludel_python::objects::Value::Int(*first));
+            }
+        }
+    }
+
     fn run(&self, x: &Tensor) -> Result<Tensor, Exc> {
+        self.observe();
         if self.def.name == "detach" {
             return Ok(x.detach());
         }
@@ -76,6 +129,7 @@ impl Step {
 
     /// The value before the step that looks like `x`, but for the elements that the step shows, which are `shown`.
     fn write_back(&self, x: &Tensor, shown: &Tensor) -> Result<Tensor, Exc> {
+        self.observe();
         let run = |name: &str, operands: &[&Tensor], attrs: Attrs| one(name, operands, attrs);
         match self.def.name {
             "detach" => Ok(shown.clone()),
@@ -169,6 +223,12 @@ impl TensorCell {
     pub fn is_view(&self) -> bool {
         self.settle();
         self.view.borrow().is_some()
+    }
+
+    /// Whether its value as it lies there is the present one.
+    pub fn is_fresh(&self) -> bool {
+        self.settle();
+        self.view.borrow().as_ref().is_none_or(|v| host(&v.base).is_ok_and(|base| base.version.get() == v.seen))
     }
 
     /// A view whose base has other elements now is a tensor of its own.

@@ -52,7 +52,7 @@ fn seen_as(vm: &mut Vm, x: &Value, kind: Kind) -> Result<Value, Exc> {
     let shape: Vec<i64> = value.shape().iter().map(|n| *n as i64).collect();
     let made = wrap(vm, value, kind)?;
     if let (Value::Instance(base), Value::Instance(view)) = (x, &made) {
-        host(view)?.set_view(base, Step { def: row("reshape")?, attrs: Attrs::new().with("shape", shape), result: 0 })?;
+        host(view)?.set_view(base, Step::new(row("reshape")?, Attrs::new().with("shape", shape), 0))?;
     }
     Ok(made)
 }

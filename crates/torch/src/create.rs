@@ -191,6 +191,9 @@ fn item(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     if let Some(marked) = crate::replay::log::number(&x, &value, kind) {
         return Ok(marked);
     }
+    if let Some(marked) = crate::replay::log::item(&value, kind)? {
+        return Ok(marked);
+    }
     read(vm, vec![value], move |_, values| Ok(python_number(values[0][0], kind)))
 }
 

@@ -1,6 +1,6 @@
 //! `tensor[...]`, read and written: numbers, slices, `None`, `...`, tensors of integers, masks and lists.
 
-use aludel_ir::{Attrs, DType, op::Attr};
+use aludel_ir::{Attrs, op::Attr};
 use aludel_python::Vm;
 use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
 use aludel_tensor::{Operand, Tensor, dispatch, record};
@@ -10,15 +10,16 @@ use crate::cell::{Step, TensorCell, cell, expect, host, one};
 use crate::convert;
 use crate::create::host_tensor;
 use crate::kind::Kind;
+use crate::places::{Bound, Moving};
 use crate::read::read;
 use crate::state::{raise, state, wrap};
 
 /// One part of an index.
 pub(crate) enum Item {
-    At(i64),
+    At(Bound),
     Slice {
-        start: Option<i64>,
-        stop: Option<i64>,
+        start: Option<Bound>,
+        stop: Option<Bound>,
         step: i64,
     },
     New,
@@ -33,11 +34,17 @@ fn index_error(text: impl Into<String>) -> Exc {
 }
 
 pub(crate) fn items(vm: &mut Vm, index: &Value) -> Result<Vec<Item>, Exc> {
-    let parts = match index.plain() {
+    parts_of(index).iter().map(|part| item(vm, part)).collect()
+}
+
+fn parts_of(index: &Value) -> Vec<Value> {
+    if index.marked().is_some() {
+        return vec![index.clone()];
+    }
+    match index.plain() {
         Value::Tuple(parts) => parts.to_vec(),
         _ => vec![index.clone()],
-    };
-    parts.iter().map(|part| item(vm, part)).collect()
+    }
 }
 
 fn item(vm: &mut Vm, part: &Value) -> Result<Item, Exc> {
@@ -46,7 +53,7 @@ fn item(vm: &mut Vm, part: &Value) -> Result<Item, Exc> {
         return match t.kind() {
             Kind::Bool | Kind::UInt8 => Ok(Item::Mask(x)),
             k if k.is_int() => Ok(match (x.rank(), crate::replay::log::values(&x)) {
-                (0, Some(v)) if v.len() == 1 => Item::At(v[0] as i64),
+                (0, Some(v)) if v.len() == 1 => Item::At(Bound::fixed(v[0] as i64)),
                 _ => Item::List(x),
             }),
             _ => Err(index_error("tensors used as indices must be long, int, byte or bool tensors")),
@@ -57,6 +64,9 @@ fn item(vm: &mut Vm, part: &Value) -> Result<Item, Exc> {
         let made = host_tensor(&device, &values, shape, if mask { Kind::Bool } else { Kind::Int64 })?;
         return Ok(if mask { Item::Mask(made) } else { Item::List(made) });
     }
+    if let Some(bound) = Bound::marked(part) {
+        return Ok(Item::At(bound));
+    }
     match part.plain() {
         Value::None => Ok(Item::New),
         Value::Ellipsis => Ok(Item::Rest),
@@ -64,16 +74,16 @@ fn item(vm: &mut Vm, part: &Value) -> Result<Item, Exc> {
         Value::Slice(slice) => {
             let bound = |v: &Value| match v {
                 Value::None => Ok(None),
-                v => convert::int(v).map(Some).ok_or_else(|| Exc::ty("slice indices must be integers or None or have an __index__ method")),
+                v => Bound::marked(v).or_else(|| convert::int(v).map(Bound::fixed)).map(Some).ok_or_else(|| Exc::ty("slice indices must be integers or None or have an __index__ method")),
             };
-            let step = bound(&slice.step)?.unwrap_or(1);
+            let step = bound(&slice.step)?.map_or(1, Bound::get);
             if step <= 0 {
                 return Err(Exc::value("step must be greater than zero"));
             }
             Ok(Item::Slice { start: bound(&slice.start)?, stop: bound(&slice.stop)?, step })
         }
         plain => match convert::int(plain) {
-            Some(i) => Ok(Item::At(i)),
+            Some(i) => Ok(Item::At(Bound::fixed(i))),
             None if convert::sequence(plain).is_some() => {
                 let nested = convert::nested(vm, plain)?;
                 let kind = nested.kind.unwrap_or(Kind::Int64);
@@ -198,26 +208,31 @@ fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
     let mut gone = 0i64;
     for item in items {
         match item {
-            Item::At(i) => {
+            Item::At(at) => {
                 let n = planned.value.shape()[dim as usize] as i64;
+                let i = at.value;
                 if !(-n..n).contains(&i) {
                     return Err(index_error(format!("index {i} is out of bounds for dimension {} with size {n}", dim + gone)));
                 }
                 gone += 1;
-                planned.push("select", Attrs::new().with("dim", dim).with("index", if i < 0 { i + n } else { i }))?;
+                let attrs = Attrs::new().with("dim", dim).with("index", if i < 0 { i + n } else { i });
+                planned.push("select", attrs, Moving::one(at, n))?;
             }
             Item::Slice { start: None, stop: None, step: 1 } => dim += 1,
             Item::Slice { start, stop, step } => {
                 let n = planned.value.shape()[dim as usize] as i64;
-                let (start, stop) = bounds(start, stop, n);
+                let moving = Moving::slice(start, stop, n);
+                let (start, stop) = bounds(start.map(|b| b.value), stop.map(|b| b.value), n);
                 if (start, stop, step) != (0, n, 1) {
                     let attrs = Attrs::new().with("dim", dim).with("start", start).with("end", stop).with("step", step);
-                    planned.push("slice", attrs)?;
+                    planned.push("slice", attrs, moving)?;
+                } else {
+                    moving.observe();
                 }
                 dim += 1;
             }
             Item::New => {
-                planned.push("unsqueeze", Attrs::new().with("dim", dim))?;
+                planned.push("unsqueeze", Attrs::new().with("dim", dim), Moving::default())?;
                 (dim, gone) = (dim + 1, gone - 1);
             }
             Item::Rest => dim += rank as i64 - count as i64,
@@ -238,45 +253,19 @@ fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
 }
 
 impl Planned {
-    fn push(&mut self, name: &str, attrs: Attrs) -> Result<(), Exc> {
+    fn push(&mut self, name: &str, attrs: Attrs, moving: Moving) -> Result<(), Exc> {
         let def = row(name)?;
         record::operator(name);
-        if let Some(value) = self.taken(name, &attrs)? {
+        if let Some((value, moves)) = crate::places::taken(&self.value, name, &attrs, &moving)? {
             self.value = value;
-            self.steps.push(Step { def, attrs, result: 0 });
+            self.steps.push(Step { moves, ..Step::new(def, attrs, 0) });
             return Ok(());
         }
+        moving.observe();
         let mut results = dispatch(def, &[Operand::Tensor(&self.value)], attrs.clone()).map_err(raise)?;
         self.value = results.pop().ok_or_else(|| Exc::new(ExcKind::SystemError, "a view gave nothing"))?;
-        self.steps.push(Step { def, attrs, result: 0 });
+        self.steps.push(Step::new(def, attrs, 0));
         Ok(())
-    }
-
-    // Places that change from step to step, as `x[i:i + batch]` does, are read by positions, which are an input of the graph.
-    fn taken(&self, name: &str, attrs: &Attrs) -> Result<Option<Tensor>, Exc> {
-        let of = |name: &str| match attrs.get(name) {
-            Some(Attr::Int(v)) => Some(*v),
-            _ => None,
-        };
-        let (Some(dim), Some(start)) = (of("dim"), of("index").or(of("start"))) else { return Ok(None) };
-        if !matches!(name, "select" | "slice") || !record::changes(name, start as f64) {
-            return Ok(None);
-        }
-        let (stop, step) = (of("end").unwrap_or(start + 1), of("step").unwrap_or(1));
-        let places: Vec<i64> = (start..stop).step_by(step.max(1) as usize).collect();
-        if places.is_empty() {
-            return Ok(None);
-        }
-        let count = places.len();
-        let places = Tensor::from_vec(self.value.device(), places, [count]).map_err(raise)?;
-        let places = if places.dtype() == DType::I32 { places } else { one("to", &[&places], Attrs::new().with("dtype", DType::I32))? };
-        let rows = one("index_select", &[&self.value, &places], Attrs::new().with("dim", dim))?;
-        if name == "slice" {
-            return Ok(Some(rows));
-        }
-        let mut shape: Vec<i64> = rows.shape().iter().map(|n| *n as i64).collect();
-        shape.remove(dim as usize);
-        Ok(Some(one("reshape", &[&rows], Attrs::new().with("shape", shape))?))
     }
 
     fn dims(&self) -> Attr {
@@ -286,13 +275,9 @@ impl Planned {
 
 /// Single numbers on a device that an index names, as slices' bounds or places: they are read first.
 fn numbers(index: &Value) -> Result<Vec<Value>, Exc> {
-    let parts = match index.plain() {
-        Value::Tuple(parts) => parts.to_vec(),
-        _ => vec![index.clone()],
-    };
     let mut out = Vec::new();
-    for part in parts {
-        let bounds = match part.plain() {
+    for part in parts_of(index) {
+        let bounds = match part.bare() {
             Value::Slice(s) => vec![s.start.clone(), s.stop.clone(), s.step.clone()],
             _ => vec![part.clone()],
         };
@@ -378,7 +363,7 @@ fn view(vm: &mut Vm, object: &Value, planned: Planned, kind: Kind) -> Result<Val
     let steps = planned.steps;
     let count = steps.len();
     if count == 0 {
-        host(made)?.set_view(&from, Step { def: row("reshape")?, attrs: Attrs::new().with("shape", shape_of(made)?), result: 0 })?;
+        host(made)?.set_view(&from, Step::new(row("reshape")?, Attrs::new().with("shape", shape_of(made)?), 0))?;
     }
     for (i, step) in steps.into_iter().enumerate() {
         if i + 1 == count {

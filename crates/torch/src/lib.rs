@@ -26,6 +26,7 @@ mod modules;
 mod names;
 mod numpy;
 mod part;
+mod places;
 mod print;
 mod random;
 mod read;

@@ -187,7 +187,7 @@ fn detach(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let (value, kind) = (from.get()?.detach(), from.kind());
     let made = wrap(vm, value, kind)?;
     if let (Value::Instance(base), Value::Instance(view)) = (&this, &made) {
-        host(view)?.set_view(base, Step { def: binder::row("detach")?, attrs: Default::default(), result: 0 })?;
+        host(view)?.set_view(base, Step::new(binder::row("detach")?, Default::default(), 0))?;
     }
     Ok(made)
 }

@@ -1,15 +1,20 @@
 //! `tensor[...] = value` where it lies: parts of tensors that nobody else holds, in time that depends on the part alone.
 
 use aludel_python::Vm;
-use aludel_python::objects::{Exc, Value};
+use aludel_python::objects::{Exc, Value, watch};
 use aludel_tensor::Tensor;
 
 use crate::cell::{TensorCell, cell};
 use crate::index::{Item, bounds, items};
+use crate::places::Bound;
 use crate::state::raise;
 
 /// Writes where numbers and slices name the part. False, with nothing done, where that cannot be done.
 pub(crate) fn set(vm: &mut Vm, target: &TensorCell, index: &Value, value: &Value) -> Result<bool, Exc> {
+    // In a turn that is watched everything is an operator, so that it can be repeated.
+    if watch::on() {
+        return Ok(false);
+    }
     // A mask, a list or a tensor says which elements only when it is read.
     let parts = match index.plain() {
         Value::Tuple(parts) => parts.to_vec(),
@@ -57,12 +62,13 @@ fn region(items: &[Item], shape: &[usize]) -> Option<(Vec<(usize, usize, usize)>
     for item in items {
         let n = *shape.get(region.len()).unwrap_or(&0) as i64;
         match item {
-            Item::At(i) => {
-                (-n..n).contains(i).then_some(())?;
-                region.push(((if *i < 0 { i + n } else { *i }) as usize, 1, 1));
+            Item::At(at) => {
+                let i = at.get();
+                (-n..n).contains(&i).then_some(())?;
+                region.push(((if i < 0 { i + n } else { i }) as usize, 1, 1));
             }
             Item::Slice { start, stop, step } => {
-                let (start, stop) = bounds(*start, *stop, n);
+                let (start, stop) = bounds(start.map(Bound::get), stop.map(Bound::get), n);
                 let step = usize::try_from(*step).ok().filter(|s| *s > 0)?;
                 let length = ((stop - start) as usize).div_ceil(step);
                 region.push((start as usize, length, step));

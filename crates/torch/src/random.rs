@@ -15,7 +15,7 @@ use crate::read::read;
 use crate::replay::log;
 use crate::state::{classes, state};
 
-type Shared = Rc<RefCell<Generator>>;
+pub(crate) type Shared = Rc<RefCell<Generator>>;
 
 /// Functions of `torch._C` that draw numbers.
 pub(crate) const FUNCTIONS: &[Def] = &[
@@ -128,6 +128,13 @@ fn restore(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         *generator.borrow_mut() = state;
         Ok(this)
     })
+}
+
+/// The states of the generators that draws with some arguments use.
+pub(crate) fn save<'v>(vm: &mut Vm, arguments: impl Iterator<Item = &'v Value>) -> Result<Vec<(Shared, Generator)>, Exc> {
+    let mut all: Vec<Shared> = arguments.filter_map(|v| shared(v).ok()).collect();
+    all.push(state(vm)?.generator.clone());
+    Ok(all.into_iter().map(|g| (g.clone(), g.borrow().clone())).collect())
 }
 
 fn source(vm: &mut Vm, given: &Value) -> Result<Shared, Exc> {

@@ -1,6 +1,6 @@
 //! Builtin functions of numbers.
 
-use crate::objects::{Args, Exc, Kind, Other, Value};
+use crate::objects::{Args, Exc, Kind, Other, Value, watch};
 use crate::text;
 use crate::vm::Vm;
 use num_bigint::BigInt;
@@ -8,13 +8,18 @@ use num_integer::Integer;
 use num_traits::{Signed, Zero};
 
 /// `sum`, with CPython's compensated addition of floats (3.12).
-pub(super) fn sum(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+pub(crate) fn sum(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [iterable, start] = args.bind("sum", &["/iterable", "start"], 1)?;
     let start = if matches!(start, Value::Unbound) { Value::Int(0) } else { start };
     if let Value::Str(_) = start {
         return Err(Exc::ty("sum() can't sum strings [use ''.join(seq) instead]"));
     }
     let items = vm.items_of(&iterable)?;
+    if watch::on()
+        && let Some(sum) = vm.marked_sum(&items, &start)?
+    {
+        return Ok(sum);
+    }
     let mut total = start;
     let mut at = 0;
     while at < items.len() {

@@ -14,6 +14,8 @@ mod sets;
 pub mod strings;
 mod strmethods;
 
+pub(crate) use arithmetic::sum;
+
 use crate::objects::function::{Quick, Run};
 use crate::objects::{Class, Dict, Kind, Layout, Native, NativeFn, Other, Value};
 use crate::vm::Vm;

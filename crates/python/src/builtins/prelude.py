@@ -388,6 +388,15 @@ def _finalise(generator):
 # Reductions
 
 def _sum(iterable, start=0):
+    if type(iterable) is not list and type(iterable) is not tuple:
+        # Numbers that come one by one are added as those of a list are.
+        items = []
+        for x in iterable:
+            items.append(x)
+            if len(items) == 65536:
+                start = sum(items, start)
+                items = []
+        return sum(items, start)
     for x in iterable:
         start = start + x
     return start

@@ -105,6 +105,8 @@ pub enum NodeOp {
     Input(u32),
     /// The number in an object of the host that was found at a changing place.
     Number(u32),
+    /// A number that the host reads, which it has once its part is done; the host knows what.
+    Read(u32),
     Binary(Binary),
     Unary(Unary),
     Compare(Compare),
@@ -114,6 +116,8 @@ pub enum NodeOp {
     /// With the conversion of an f-string; the second argument is the specification.
     Format(u8),
     Join,
+    /// As `sum` adds: the first argument is where it begins.
+    Sum,
     /// `format % args`; whether the arguments were a tuple.
     Percent(bool),
 }
@@ -278,14 +282,14 @@ impl NodeOp {
     fn same(&self, other: &NodeOp) -> bool {
         use NodeOp::*;
         match (self, other) {
-            (Input(a), Input(b)) | (Number(a), Number(b)) => a == b,
+            (Input(a), Input(b)) | (Number(a), Number(b)) | (Read(a), Read(b)) => a == b,
             (Binary(a), Binary(b)) => a == b,
             (Unary(a), Unary(b)) => a == b,
             (Compare(a), Compare(b)) => a == b,
             (Format(a), Format(b)) => a == b,
             (Percent(a), Percent(b)) => a == b,
             (Call(a), Call(b)) => Rc::ptr_eq(a, b),
-            (In, In) | (Join, Join) => true,
+            (In, In) | (Join, Join) | (Sum, Sum) => true,
             _ => false,
         }
     }

@@ -21,7 +21,7 @@ const PURE_TYPES: [&str; 3] = ["int", "float", "str"];
 const MOVERS: [&str; 8] = ["append", "setattr", "__setattr__", "insert", "setdefault", "isinstance", "type", "issubclass"];
 
 /// Natives that move what is in containers and look at none of it.
-const INNER_MOVERS: [&str; 22] = [
+const INNER_MOVERS: [&str; 23] = [
     "append",
     "setattr",
     "__setattr__",
@@ -44,6 +44,7 @@ const INNER_MOVERS: [&str; 22] = [
     "keys",
     "copy",
     "hasattr",
+    "sum",
 ];
 
 fn is_plain(value: &Value) -> bool {
@@ -108,6 +109,17 @@ impl Vm {
             right.plain();
         }
         Ok(Some(value))
+    }
+
+    /// The sum of some values, where one is marked and all are numbers.
+    pub(crate) fn marked_sum(&mut self, items: &[Value], start: &Value) -> Result<Option<Value>, Exc> {
+        let all = || std::iter::once(start).chain(items);
+        if !all().any(|v| v.marked().is_some()) || !all().all(|v| is_number(v.bare())) {
+            return Ok(None);
+        }
+        let bare: Vec<Value> = items.iter().map(|v| v.bare().clone()).collect();
+        let sum = crate::builtins::sum(self, &mut Args::from(vec![Value::list(bare), start.bare().clone()]))?;
+        Ok(Some(watch::mark(NodeOp::Sum, all().map(watch::arg).collect(), &sum)))
     }
 
     /// The texts above `at` on the stack as one, where one is marked.

@@ -111,6 +111,8 @@ pub struct Vm {
     pub on_entry: Option<fn(&mut Vm, regions::Place) -> Result<bool, Exc>>,
     /// The loop whose next value is being fetched in Python.
     fetching: Option<regions::Fetch>,
+    /// Loops that the host was asked about.
+    known_loops: Vec<regions::Known>,
     /// The loop that turned last: its code, and where it goes on.
     turned_at: (usize, usize),
     /// A turn that waited for the host goes on.
@@ -148,6 +150,7 @@ impl Vm {
             on_turn: None,
             on_entry: None,
             fetching: None,
+            known_loops: Vec::new(),
             turned_at: (0, 0),
             again: false,
         };

@@ -28,6 +28,16 @@ pub(crate) struct Fetch {
     to: usize,
 }
 
+/// A loop that the host was asked about.
+pub(crate) struct Known {
+    code: usize,
+    from: usize,
+    to: usize,
+}
+
+/// So many of them are remembered.
+const MAX_KNOWN: usize = 64;
+
 /// Where a frame was.
 pub(crate) struct Watched {
     function: *const Function,
@@ -61,7 +71,7 @@ impl Vm {
     pub(crate) fn turn(&mut self, from: usize, to: usize) -> Result<(), Exit> {
         let at = self.frames.len().saturating_sub(1);
         let Some(frame) = self.frames.last() else { return Ok(()) };
-        let mut first = !std::mem::take(&mut self.again);
+        let first = !std::mem::take(&mut self.again);
         if first {
             let Some(watched) = self.watched.get(at) else { return Ok(()) };
             if !std::ptr::eq(Rc::as_ptr(&frame.function), watched.function) || !(to..=from + 1).contains(&watched.ip) {
@@ -70,32 +80,49 @@ impl Vm {
             self.watched.clear();
         }
         let function = frame.function.clone();
+        self.turns(&function, from, to, first)
+    }
+
+    // Turns a loop for as long as the host does what its body would do. `tells` whether it has not turned for the host yet.
+    fn turns(&mut self, function: &Rc<Function>, from: usize, to: usize, tells: bool) -> Result<(), Exit> {
+        let at = self.frames.len().saturating_sub(1);
+        let mut tells = tells;
         loop {
             self.turned_at = (Rc::as_ptr(&function.code).addr(), to);
-            if first
+            if std::mem::replace(&mut tells, true)
                 && let Some(told) = self.on_turn
                 && let Err(exc) = told(self)
             {
                 return self.settle_turn(exc, from);
             }
-            first = true;
             if self.on_entry.is_none() || !self.has_fuel() {
                 return Ok(());
             }
+            self.know(function, from, to);
             let entry = match function.code.ops[to] {
-                Op::For(_) | Op::ForLocal(..) => {
-                    self.fetching = Some(Fetch { function: Rc::as_ptr(&function), depth: at, from, to });
-                    let Some(Value::Iterator(iterator)) = self.stack.last() else { return Ok(()) };
-                    // Others fetch their values as ever, and come back by `fetched`.
-                    let Some(Some(value)) = iterator.clone().quick() else { return Ok(()) };
+                Op::For(end) | Op::ForLocal(end, _) => {
+                    self.fetching = Some(Fetch { function: Rc::as_ptr(function), depth: at, from, to });
+                    // What is fetched in Python comes back by `fetched`.
+                    let Some(Value::Iterator(iterator)) = self.stack.last().cloned() else { return Ok(()) };
+                    match iterator.next(self) {
+                        Ok(Some(value)) => self.stack.push(value),
+                        Ok(None) => {
+                            self.stack.pop();
+                            self.go_on_at(end as usize);
+                            return Ok(());
+                        }
+                        Err(exc) => {
+                            self.go_on_at(to + 1);
+                            return self.settle(Err(exc), After::For(end));
+                        }
+                    }
                     self.fetching = None;
-                    self.stack.push(value);
                     to + 1
                 }
                 _ => to,
             };
             self.go_on_at(entry);
-            match self.enter_body(&function, entry, at) {
+            match self.enter_body(function, entry, at) {
                 Ok(true) => self.go_on_at(to),
                 Ok(false) => return Ok(()),
                 Err(exc) => return self.settle(Err(exc), After::Discard),
@@ -106,6 +133,41 @@ impl Vm {
                 Err(exc) => return self.settle(Err(exc), After::Discard),
             }
         }
+    }
+
+    // Remembers a loop that the host asks about, for when the program comes to it anew.
+    fn know(&mut self, function: &Rc<Function>, from: usize, to: usize) {
+        let code = Rc::as_ptr(&function.code).addr();
+        if self.known_loops.iter().any(|k| k.code == code && k.to == to) {
+            return;
+        }
+        if self.known_loops.len() >= MAX_KNOWN {
+            self.known_loops.remove(0);
+        }
+        self.known_loops.push(Known { code, from, to });
+    }
+
+    /// The program is about to run a `for` whose first instruction is `to`: where the host asked about it, its first turn is as any other.
+    /// Whether it is such a loop.
+    #[cold]
+    pub(crate) fn arrives(&mut self, to: usize) -> bool {
+        let Some(frame) = self.frames.last() else { return false };
+        let ops = &frame.function.code.ops;
+        let code = Rc::as_ptr(&frame.function.code).addr();
+        // What is known of a code that is gone says nothing of another one at its address.
+        let is = |k: &&Known| k.code == code && k.to == to && matches!(ops.get(k.from - 1), Some(Op::Loop(t)) if *t as usize == to);
+        let Some(from) = self.known_loops.iter().find(is).map(|k| k.from) else { return false };
+        let (function, depth) = (Rc::as_ptr(&frame.function), self.frames.len() - 1);
+        self.fetching = Some(Fetch { function, depth, from, to });
+        true
+    }
+
+    /// The first turn of a loop that [`arrives`](Self::arrives), whose iterator is there.
+    #[cold]
+    pub(crate) fn first_turn(&mut self) -> Result<(), Exit> {
+        let Some(fetch) = self.fetching.take() else { return Ok(()) };
+        let Some(function) = self.frames.last().map(|f| f.function.clone()) else { return Ok(()) };
+        self.turns(&function, fetch.from, fetch.to, false)
     }
 
     /// A `for` has its next value, which Python code gave.

@@ -501,9 +501,15 @@ impl Vm {
                     }
                     Op::Iter => {
                         let value = pop!();
+                        let known = !self.known_loops.is_empty() && self.arrives(ip);
                         match &value {
                             Value::Range(range) => self.stack.push(Iter::range(range)),
                             _ => push!(self.iter(&value)),
+                        }
+                        if known {
+                            save!();
+                            self.first_turn()?;
+                            continue 'frame;
                         }
                     }
                     Op::For(target) | Op::ForLocal(target, _) => {

@@ -4,15 +4,19 @@
 //! becomes facts; numbers at places that are known to change are marked, so that what is computed from them is known as expressions, and
 //! what they decide as guards; the difference between what containers held before and hold after is what it does. [`Vm::repeat_turn`] is
 //! the whole of a repetition: facts, expressions, guards; then the host's part; then stores and output. Until the host's part nothing is
-//! changed, so that a turn that does not fit simply runs.
+//! changed, so that a turn that does not fit simply runs. Numbers that are read from the host's device are known after it (`late`); where
+//! they decide something, it changes nothing before they are.
 
 mod kept;
+mod late;
+mod repeat;
 
 use super::Vm;
 use crate::objects::class::Inner;
-use crate::objects::watch::{self, Arg, Effect, Guard, Held, Log, Node, NodeOp};
-use crate::objects::{Args, Cell, Class, Dict, Exc, List, Value, function::Run, memory};
+use crate::objects::watch::{self, Effect, Guard, Held, Log, Node, NodeOp};
+use crate::objects::{Cell, Class, Dict, Exc, List, Value, memory};
 use kept::{Outs, bare, value_of};
+use late::Late;
 use std::cell::Cell as StdCell;
 use std::mem::discriminant;
 use std::rc::Rc;
@@ -35,13 +39,14 @@ pub trait Objects {
     fn kept(&mut self, value: &Value) -> Option<Result<u32, String>>;
     /// The number in an object of the host, where it is known without waiting.
     fn number(&self, value: &Value) -> Option<Value>;
-    /// The host's part of a repetition: expressions' values and the objects at changing places. The objects that are kept, or `None` where
-    /// it does not fit, with nothing done.
+    /// The host's part of a repetition, of expressions' values and the objects at changing places. Those values that it reads itself, and
+    /// what is computed from them, it adds by [`Vm::settle_turn_values`]: before it changes anything where the turn [is
+    /// careful](Turn::is_careful). Gives the objects that are kept, or `None` where it does not fit, with nothing done.
     ///
     /// # Errors
     ///
     /// What running gives.
-    fn repeat(&self, vm: &mut Vm, values: &[Value], found: &[Value]) -> Result<Option<Vec<Value>>, Exc>;
+    fn repeat(&self, vm: &mut Vm, turn: &Turn, values: &mut [Value], found: &[Value]) -> Result<Option<Vec<Value>>, Exc>;
 }
 
 /// What is at a changing place.
@@ -101,6 +106,7 @@ pub struct Turn {
     places: Vec<(Place, Shape)>,
     nodes: Vec<Node>,
     guards: Vec<Guard>,
+    late: Late,
     stores: Vec<(Place, Out)>,
     appends: Vec<(Rc<List>, Vec<Out>)>,
     effects: Vec<Effect>,
@@ -118,8 +124,8 @@ pub enum NotYet {
 pub enum Miss {
     /// Something there is another than it was.
     Place(Place),
-    Guard,
-    Other,
+    /// Anything else, for people.
+    Other(&'static str),
 }
 
 impl Place {
@@ -262,6 +268,7 @@ impl Vm {
         let made = self.turn_of(&watching, &log, objects);
         self.unmark(&watching, &log);
         let mut turn = made?;
+        turn.late = Late::of(&log.nodes, &log.guards).map_err(NotYet::Refused)?;
         turn.nodes = log.nodes;
         turn.guards = log.guards;
         turn.effects = log.effects;
@@ -278,6 +285,7 @@ impl Vm {
             places: Vec::new(),
             nodes: Vec::new(),
             guards: Vec::new(),
+            late: Late::default(),
             stores: Vec::new(),
             appends: Vec::new(),
             effects: Vec::new(),
@@ -345,204 +353,6 @@ impl Vm {
             return Err(NotYet::Refused("values are left on the stack".into()));
         }
         Ok(())
-    }
-
-    /// Does what the turn that was watched would do, if everything that it depends on is as it was. Else nothing is done.
-    ///
-    /// # Errors
-    ///
-    /// What running the host's part gives.
-    pub fn repeat_turn(&mut self, turn: &Turn, objects: &dyn Objects) -> Result<Result<(), Miss>, Exc> {
-        let base = self.frame_base();
-        let (inputs, found) = match self.fits(turn, base) {
-            Ok(given) => given,
-            Err(miss) => return Ok(Err(miss)),
-        };
-        let Some(values) = self.evaluate(turn, &inputs, &found, objects)? else { return Ok(Err(Miss::Guard)) };
-        let Some(made) = objects.repeat(self, &values, &found)? else { return Ok(Err(Miss::Other)) };
-        for (place, out) in &turn.stores {
-            let value = value_of(out, &values, &made, &found);
-            self.put(place, base, value);
-        }
-        for (list, added) in &turn.appends {
-            added.iter().for_each(|out| list.push(value_of(out, &values, &made, &found)));
-        }
-        for effect in &turn.effects {
-            match effect {
-                Effect::Write(stream, text) => self.write(*stream, text),
-                Effect::Print(print, args, keywords) => {
-                    let given = args.iter().map(|a| argument(a, &values)).collect::<Vec<_>>();
-                    let mut args = Args::from(given);
-                    args.keywords = keywords.clone();
-                    self.run_plain(&print.run, &mut args)?;
-                }
-            }
-        }
-        turn.facts.iter().for_each(|f| f.version.set(f.container.version().unwrap_or(0)));
-        Ok(Ok(()))
-    }
-
-    fn run_plain(&mut self, run: &Run, args: &mut Args) -> Result<Value, Exc> {
-        match run {
-            Run::Fn(run) => run(self, args),
-            Run::Closure(run) => run(self, args),
-        }
-    }
-
-    // What is at the changing places, if everything else is as it was.
-    fn fits(&mut self, turn: &Turn, base: usize) -> Result<(Vec<Value>, Vec<Value>), Miss> {
-        if memory::last_version() != turn.classes {
-            return Err(Miss::Other);
-        }
-        for (i, value) in &turn.slots {
-            if !self.stack.get(base + i).is_some_and(|v| value.is(v)) {
-                return Err(Miss::Place(Place::Slot(*i)));
-            }
-        }
-        for fact in &turn.facts {
-            let version = fact.container.version().unwrap_or(0);
-            if version != fact.version.get() {
-                fact.holds()?;
-                fact.version.set(version);
-            }
-        }
-        let (mut inputs, mut found) = (Vec::new(), Vec::new());
-        for (place, shape) in &turn.places {
-            let value = self.at_place(place, base).ok_or(Miss::Other)?;
-            if !shape.take(&value, &mut inputs, &mut found) {
-                return Err(Miss::Other);
-            }
-        }
-        Ok((inputs, found))
-    }
-
-    // The values of all expressions, if they decide what they decided.
-    fn evaluate(&mut self, turn: &Turn, inputs: &[Value], found: &[Value], objects: &dyn Objects) -> Result<Option<Vec<Value>>, Exc> {
-        let mut values: Vec<Value> = Vec::with_capacity(turn.nodes.len());
-        for node in &turn.nodes {
-            let known = match &node.op {
-                NodeOp::Number(at) => Ok(found.get(*at as usize).and_then(|v| objects.number(v)).unwrap_or_default()),
-                _ => self.compute(node, &values, inputs),
-            };
-            let value = match known {
-                Ok(value) => value,
-                // The turn itself raises it.
-                Err(_) => return Ok(None),
-            };
-            if discriminant(&value) != node.kind {
-                return Ok(None);
-            }
-            values.push(value);
-        }
-        let holds = |g: &Guard| match g {
-            Guard::Truth(n, truth) => super::compare::truth(&values[*n as usize]) == Some(*truth),
-            Guard::Exact(n, value) => same(&values[*n as usize], value),
-        };
-        Ok(turn.guards.iter().all(holds).then_some(values))
-    }
-
-    fn compute(&mut self, node: &Node, values: &[Value], inputs: &[Value]) -> Result<Value, Exc> {
-        let arg = |i: usize| node.args.get(i).map_or(Value::None, |a| argument(a, values));
-        let all = || node.args.iter().map(|a| argument(a, values)).collect::<Vec<Value>>();
-        match &node.op {
-            NodeOp::Number(_) => Ok(Value::Unbound),
-            NodeOp::Input(i) => Ok(inputs.get(*i as usize).cloned().unwrap_or_default()),
-            NodeOp::Binary(op) => match super::quick::binary(*op, &arg(0), &arg(1)) {
-                Some(value) => Ok(value),
-                None => self.binary(*op, arg(0), arg(1)),
-            },
-            NodeOp::Unary(op) => self.unary(*op, arg(0)),
-            NodeOp::Compare(op) => self.compare(*op, &arg(0), &arg(1)),
-            NodeOp::In => self.contains(&arg(0), &arg(1)).map(Value::bool),
-            NodeOp::Call(native) => self.run_plain(&native.run, &mut Args::from(all())),
-            NodeOp::Format(conversion) => self.format_value(arg(0), *conversion, arg(1)),
-            NodeOp::Join => Ok(Value::str(all().iter().filter_map(Value::as_str).collect::<String>())),
-            NodeOp::Percent(tuple) => {
-                let mut given = all();
-                let format = given.remove(0);
-                let right = if *tuple { Value::tuple(given) } else { given.pop().unwrap_or_default() };
-                self.binary(crate::bytecode::Binary::Mod, format, right)
-            }
-        }
-    }
-}
-
-fn argument(arg: &Arg, values: &[Value]) -> Value {
-    match arg {
-        Arg::Const(value) => value.clone(),
-        Arg::Node(n) => values.get(*n as usize).cloned().unwrap_or_default(),
-    }
-}
-
-impl Fact {
-    fn holds(&self) -> Result<(), Miss> {
-        match &self.container {
-            Value::Dict(dict) => {
-                let table = dict.borrow();
-                if self.len.is_some_and(|n| n != table.len()) {
-                    return Err(Miss::Other);
-                }
-                for (key, value) in &self.fixed {
-                    let place = super::compare::hash(key).ok().and_then(|h| table.find(h, key).ok()?);
-                    if !place.and_then(|at| table.slot(at)).is_some_and(|e| value.is(&e.value)) {
-                        return Err(Miss::Place(Place::Entry(dict.clone(), key.clone())));
-                    }
-                }
-                Ok(())
-            }
-            Value::List(list) => {
-                let items = list.borrow();
-                if self.len.is_some_and(|n| n != items.len()) {
-                    return Err(Miss::Other);
-                }
-                for (key, value) in &self.fixed {
-                    let at = key.to_i64().unwrap_or(-1) as usize;
-                    if !items.get(at).is_some_and(|v| value.is(v)) {
-                        return Err(Miss::Place(Place::Item(list.clone(), at)));
-                    }
-                }
-                Ok(())
-            }
-            Value::Cell(cell) => match self.fixed.first() {
-                Some((_, value)) if !value.is(&cell.value.borrow()) => Err(Miss::Place(Place::Cell(cell.clone()))),
-                _ => Ok(()),
-            },
-            _ => Err(Miss::Other),
-        }
-    }
-}
-
-impl Shape {
-    /// Takes apart what is at a place, if it looks as it did.
-    fn take(&self, value: &Value, inputs: &mut Vec<Value>, found: &mut Vec<Value>) -> bool {
-        match self {
-            Shape::Number(_) => {
-                inputs.push(value.clone());
-                is_number(value)
-            }
-            Shape::Object(class) => {
-                found.push(value.clone());
-                matches!(value, Value::Instance(i) if Rc::ptr_eq(&i.class(), class))
-            }
-            Shape::Tuple(shapes) => match value {
-                Value::Tuple(items) => {
-                    items.len() == shapes.len() && shapes.iter().zip(items.iter()).all(|(s, v)| s.take(v, inputs, found))
-                }
-                _ => false,
-            },
-            Shape::List(shapes) => match value {
-                Value::List(list) => {
-                    let items = list.borrow().clone();
-                    items.len() == shapes.len() && shapes.iter().zip(&items).all(|(s, v)| s.take(v, inputs, found))
-                }
-                _ => false,
-            },
-            Shape::Any(kind) => discriminant(value) == *kind,
-            Shape::Like(class) => {
-                matches!(value, Value::Instance(i) if Rc::ptr_eq(&i.class(), class) && i.attrs().is_some() && matches!(i.inner, Inner::Nothing))
-            }
-            Shape::Same(known) => known.is(value),
-        }
     }
 }
 
@@ -637,8 +447,10 @@ fn container_changes(
                 }
             }
             if added || table.len() != touched.before.len() {
-                // Names that come into being do so once; the next turn is watched again.
-                let places = changes.iter().map(|(p, _)| p.clone()).filter(|p| !changing(p)).collect();
+                // Names that come into being do so once; the next turn is watched again. Containers among them, as an optimizer's state,
+                // then stay.
+                let stays = |v: &Value| matches!(v, Value::List(_) | Value::Dict(_) | Value::Set(_)) || attributes(v).is_some();
+                let places = changes.iter().filter(|(p, v)| !changing(p) && !stays(v)).map(|(p, _)| p.clone()).collect();
                 return Err(if added { NotYet::Changing(places) } else { NotYet::Refused("a name or entry is deleted".into()) });
             }
         }

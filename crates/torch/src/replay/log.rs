@@ -11,6 +11,7 @@ use std::rc::{Rc, Weak};
 
 use crate::cell::TensorCell;
 use crate::kind::Kind;
+use crate::state::raise;
 
 thread_local! {
     static LOG: RefCell<Log> = RefCell::new(Log::default());
@@ -31,6 +32,8 @@ pub(crate) struct Log {
     pub found: Vec<usize>,
     /// Objects of hyperparameters that are marked.
     pub hyper: Vec<(&'static str, u32, Value)>,
+    /// Single numbers that were read from the device.
+    pub reads: Vec<(Tensor, Kind)>,
 }
 
 /// A tensor object that was there before.
@@ -52,11 +55,29 @@ pub(crate) struct Seen {
     pub view: bool,
 }
 
+impl Seen {
+    /// Whether its gradient at the beginning was the object at an address.
+    pub fn is_grad(&self, address: usize) -> bool {
+        matches!(&self.grad, Held::Instance(w) if w.as_ptr().addr() == address)
+    }
+}
+
+impl Scalar {
+    /// The number's expression.
+    pub fn node(self) -> u32 {
+        match self {
+            Scalar::Operand(node, _) | Scalar::Hyper(_, node) | Scalar::Places { first: node, .. } => node,
+        }
+    }
+}
+
 /// A tensor made of a marked number.
 #[derive(Clone, Copy)]
 pub(crate) enum Scalar {
     Operand(u32, DType),
     Hyper(&'static str, u32),
+    /// So many places from the one that the number says, so far apart.
+    Places { first: u32, count: usize, step: usize },
 }
 
 /// Random numbers that are drawn anew.
@@ -142,6 +163,23 @@ pub(crate) fn reads(tensors: &[Tensor]) {
     }
 }
 
+/// A number that a script reads from the device: waited for here, so that what becomes of it is known as an expression.
+pub(crate) fn item(t: &Tensor, kind: Kind) -> Result<Option<Value>, Exc> {
+    if !watch::on() || t.host_values().is_some() {
+        return Ok(None);
+    }
+    let value = crate::create::python_number(t.detach().item().map_err(raise)?, kind);
+    let identity = record::value_identity(t);
+    let at = log(|l| {
+        let known = l.reads.iter().position(|(r, k)| record::value_identity(r) == identity && *k == kind);
+        known.unwrap_or_else(|| {
+            l.reads.push((t.detach(), kind));
+            l.reads.len() - 1
+        })
+    });
+    Ok(Some(watch::mark(NodeOp::Read(at as u32), Vec::new(), &value)))
+}
+
 /// The number in a tensor on the host, where it may be another one the next time.
 pub(crate) fn number(x: &Value, t: &Tensor, kind: Kind) -> Option<Value> {
     let Value::Instance(instance) = x else { return None };
@@ -166,6 +204,11 @@ pub(crate) fn found(address: usize) {
 /// A tensor is made of a number of the script.
 pub(crate) fn scalar(t: &Tensor, node: u32, dtype: DType) {
     log(|l| l.scalars.push((t.clone(), Scalar::Operand(node, dtype))));
+}
+
+/// Places in a tensor begin at a marked number.
+pub(crate) fn places(t: &Tensor, first: u32, count: usize, step: usize) {
+    log(|l| l.scalars.push((t.clone(), Scalar::Places { first, count, step })));
 }
 
 /// The object of a marked hyperparameter, made before or now.

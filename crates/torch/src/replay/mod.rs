@@ -21,8 +21,11 @@ use crate::state::{raise, state};
 const MAX_TURNS: usize = 8;
 /// So often a loop's turn is watched in vain.
 const MAX_ATTEMPTS: usize = 32;
-/// After so many turns that fit none, a loop is watched again.
-const PATIENCE: usize = 2;
+/// Of the first turns that fit none, each is watched; later ones only after so many others.
+const EAGER_ATTEMPTS: usize = 12;
+const PATIENCE: usize = 4;
+/// So many reasons why turns did not fit are kept of a loop.
+const MAX_REASONS: usize = 8;
 
 /// What is known of the loops of a script.
 #[derive(Default)]
@@ -41,9 +44,14 @@ struct Loop {
     changing: Vec<Place>,
     turns: Vec<(Turn, Tensors)>,
     attempts: usize,
-    /// Turns since one was repeated.
+    /// Turns that fitted none, since one was watched last.
     missed: usize,
     refused: Option<String>,
+    repeated: u64,
+    /// Turns that ran in Python.
+    ran: u64,
+    /// Why turns did not fit those that are known, and how often.
+    misses: Vec<(String, u64)>,
 }
 
 /// A loop, for people.
@@ -55,6 +63,13 @@ pub struct Repeated {
     pub refused: Option<String>,
     /// How many ways its turns go.
     pub turns: usize,
+    /// How many of its turns were done without Python, and how many in it.
+    pub repeated: u64,
+    pub ran: u64,
+    /// What is compared before a turn is repeated: facts, decisions and tensors of the way that was gone last.
+    pub guards: usize,
+    /// Why turns did not fit, and how often.
+    pub misses: Vec<(String, u64)>,
 }
 
 fn replay(vm: &mut Vm) -> Result<&mut Replay, Exc> {
@@ -64,7 +79,15 @@ fn replay(vm: &mut Vm) -> Result<&mut Replay, Exc> {
 /// How often a turn was repeated without Python, and what is known of the loops.
 pub(crate) fn summary(vm: &mut Vm) -> (u64, Vec<Repeated>) {
     let Ok(r) = replay(vm) else { return (0, Vec::new()) };
-    let of = |l: &Loop| Repeated { line: l.body.line, refused: l.refused.clone(), turns: l.turns.len() };
+    let of = |l: &Loop| Repeated {
+        line: l.body.line,
+        refused: l.refused.clone(),
+        turns: l.turns.len(),
+        repeated: l.repeated,
+        ran: l.ran,
+        guards: l.turns.last().map_or(0, |(turn, tensors)| turn.guards() + tensors.checks()),
+        misses: l.misses.clone(),
+    };
     (r.repeated, r.loops.iter().map(of).collect())
 }
 
@@ -105,11 +128,11 @@ fn finish(vm: &mut Vm, at: usize, watching: Watching, mut tensors: Tensors) -> R
     let l = &mut replay(vm)?.loops[at];
     match made {
         Ok(turn) => {
+            // Those that were repeated last stand at the end.
             if l.turns.len() >= MAX_TURNS {
                 l.turns.remove(0);
             }
             l.turns.push((turn, tensors));
-            l.missed = 0;
             l.refused = None;
         }
         Err(NotYet::Changing(places)) => l.changing.extend(places),
@@ -130,9 +153,11 @@ pub(crate) fn entered(vm: &mut Vm, body: Body) -> Result<bool, Exc> {
     }
     let l = &mut replay(vm)?.loops[at];
     l.missed += 1;
-    let worth = l.attempts < MAX_ATTEMPTS && (l.turns.is_empty() || l.missed >= PATIENCE);
+    l.ran += 1;
+    let worth = l.attempts < MAX_ATTEMPTS && (l.attempts < EAGER_ATTEMPTS || l.missed >= PATIENCE);
     if worth {
         l.attempts += 1;
+        l.missed = 0;
         begin(vm, at)?;
     }
     Ok(false)
@@ -146,7 +171,17 @@ fn find(vm: &mut Vm, body: Body) -> Result<usize, Exc> {
     }
     // The value of a `for` is another one each time.
     let changing = if body.fetched { top.map(Place::Slot).into_iter().collect() } else { Vec::new() };
-    r.loops.push(Loop { body, changing, turns: Vec::new(), attempts: 0, missed: 0, refused: None });
+    r.loops.push(Loop {
+        body,
+        changing,
+        turns: Vec::new(),
+        attempts: 0,
+        missed: 0,
+        refused: None,
+        repeated: 0,
+        ran: 0,
+        misses: Vec::new(),
+    });
     Ok(r.loops.len() - 1)
 }
 
@@ -168,37 +203,61 @@ fn begin(vm: &mut Vm, at: usize) -> Result<(), Exc> {
 
 // Repeats one of the ways that the loop's turns go.
 fn repeat(vm: &mut Vm, at: usize) -> Result<bool, Exc> {
-    let turns = std::mem::take(&mut replay(vm)?.loops[at].turns);
-    let mut done = Ok(false);
-    let mut change = None;
+    let mut turns = std::mem::take(&mut replay(vm)?.loops[at].turns);
+    let mut done = Ok(None);
+    let (mut changes, mut misses) = (Vec::new(), Vec::new());
     for (i, (turn, tensors)) in turns.iter().enumerate().rev() {
         match vm.repeat_turn(turn, tensors) {
             Ok(Ok(())) => {
-                done = Ok(true);
+                done = Ok(Some(i));
                 break;
             }
-            Ok(Err(Miss::Place(place))) => change = Some((i, place)),
-            Ok(Err(_)) => {}
+            Ok(Err(Miss::Place(place))) => {
+                misses.push(format!("{} is another object", place.name()));
+                changes.push((i, place));
+            }
+            Ok(Err(Miss::Other(why))) => misses.push(why.to_string()),
             Err(exc) => {
                 done = Err(exc);
                 break;
             }
         }
     }
+    if let Ok(Some(i)) = done {
+        turns[i..].rotate_left(1);
+    }
     let r = replay(vm)?;
     let l = &mut r.loops[at];
     l.turns = turns;
-    if matches!(done, Ok(true)) {
-        l.missed = 0;
-        r.repeated += 1;
-        state(vm)?.trained = true;
-        record::catch_up().map_err(raise)?;
-    } else if let Some((i, place)) = change
-        && !l.changing.iter().any(|p| p.is(&place))
-    {
-        l.changing.push(place);
-        l.turns.remove(i);
-        l.missed = PATIENCE;
+    match done? {
+        Some(_) => {
+            l.repeated += 1;
+            r.repeated += 1;
+            state(vm)?.trained = true;
+            record::catch_up().map_err(raise)?;
+            Ok(true)
+        }
+        None => {
+            misses.into_iter().for_each(|why| l.missed_by(why));
+            // From the last one on, so that places before it stay where they are.
+            for (i, place) in changes {
+                l.turns.remove(i);
+                if !l.changing.iter().any(|p| p.is(&place)) {
+                    l.changing.push(place);
+                    l.missed = PATIENCE;
+                }
+            }
+            Ok(false)
+        }
     }
-    done
+}
+
+impl Loop {
+    fn missed_by(&mut self, why: String) {
+        match self.misses.iter().position(|(known, _)| *known == why) {
+            Some(at) => self.misses[at].1 += 1,
+            None if self.misses.len() < MAX_REASONS => self.misses.push((why, 1)),
+            None => {}
+        }
+    }
 }

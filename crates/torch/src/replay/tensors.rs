@@ -1,10 +1,12 @@
 //! The tensors of a turn that is repeated: what goes into its regions, what comes out, and what tensor objects become.
 
+mod repeat;
+
 use aludel_python::Vm;
 use aludel_python::objects::watch::Held;
 use aludel_python::objects::{Exc, Instance, Value};
-use aludel_python::vm::turn::Objects;
-use aludel_tensor::record::{self, Template};
+use aludel_python::vm::turn::{Objects, Turn};
+use aludel_tensor::record::Template;
 use aludel_tensor::{Tensor, record::value_identity};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
@@ -13,7 +15,7 @@ use super::log::{Draw, Log, Range, Scalar, Seen};
 use crate::cell::{Step, TensorCell, cell};
 use crate::create::python_number;
 use crate::kind::Kind;
-use crate::state::{raise, state, wrap};
+use repeat::Run;
 
 /// Where a value comes from.
 #[derive(Clone)]
@@ -33,6 +35,8 @@ enum At {
     Fixed(Weak<Instance>),
     /// At a changing place.
     Found(usize),
+    /// The gradient of another.
+    Grad(Box<At>),
 }
 
 /// A tensor object that is left behind.
@@ -43,6 +47,9 @@ struct Kept {
     kind: Kind,
     /// What it is a view of.
     view: Option<(Base, Vec<Step>)>,
+    /// Whether it is a leaf, a new one each time, and its gradient among what is kept.
+    leaf: bool,
+    grad: Option<u32>,
 }
 
 /// What a view that is left behind looks at.
@@ -101,6 +108,7 @@ pub(super) struct Tensors {
     wanted: Vec<Vec<usize>>,
     checks: Vec<Check>,
     ranges: Vec<(From, Range)>,
+    reads: Vec<(From, Kind)>,
     draws: Vec<Draw>,
     kept: Vec<Kept>,
     kept_at: Vec<(usize, u32)>,
@@ -115,12 +123,33 @@ impl Tensors {
         self.sealed = true;
     }
 
-    // Where an object is found again; one at a changing place may be gone already.
+    /// How many tensors are looked at before a repetition.
+    pub fn checks(&self) -> usize {
+        self.checks.len()
+    }
+
+    // Where an object is found again; one at a changing place, or one that was a gradient, may be gone already.
     fn at(&self, seen: &Seen) -> Option<At> {
-        match self.found.iter().position(|(a, _)| *a == seen.address) {
-            Some(i) => Some(At::Found(i)),
+        if let Some(i) = self.found.iter().position(|(a, _)| *a == seen.address) {
+            return Some(At::Found(i));
+        }
+        match self.grad_of(seen.address) {
+            Some(owner) => self.at(owner).map(|at| At::Grad(Box::new(at))),
             None => (seen.instance.strong_count() > 0).then(|| At::Fixed(seen.instance.clone())),
         }
+    }
+
+    // The one tensor whose gradient an object was at the beginning.
+    fn grad_of(&self, address: usize) -> Option<&Seen> {
+        let mut owners = self.log.cells.iter().filter(|c| c.is_grad(address) && c.address != address);
+        let owner = owners.next()?;
+        // A gradient of a gradient is none of a parameter.
+        (owners.next().is_none() && !self.log.cells.iter().any(|c| c.is_grad(owner.address))).then_some(owner)
+    }
+
+    // Whether a tensor object is looked at that was a gradient at the beginning.
+    fn is_used_grad(&self, held: &Held) -> bool {
+        self.log.cells.iter().any(|c| matches!(held, Held::Instance(w) if w.as_ptr().addr() == c.address) && self.grad_of(c.address).is_some())
     }
 
     fn from(&self, t: &Tensor) -> Result<From, String> {
@@ -137,9 +166,6 @@ impl Tensors {
         if let Some(seen) = self.log.cells.iter().find(|c| c.start == identity)
             && let Some(at) = self.at(seen)
         {
-            if seen.view {
-                return Err("a view made before is used".into());
-            }
             return Ok(From::Cell(at));
         }
         match t.host_values() {
@@ -153,21 +179,25 @@ impl Tensors {
         if let Some((_, at)) = self.kept_at.iter().find(|(a, _)| *a == address) {
             return Ok(*at);
         }
-        if !matches!(&*t.grad.borrow(), Value::None) {
-            return Err("a tensor with a gradient is kept".into());
-        }
         let tensor = t.present();
-        if tensor.is_leaf() {
-            return Err("a leaf that is made in each turn is kept".into());
-        }
+        let leaf = tensor.is_leaf();
+        let held = t.grad.borrow().clone();
+        let grad = match (&held, cell(&held)) {
+            (Value::None, _) => None,
+            (Value::Instance(g), Some(of)) if leaf && of.is_born() => Some(self.keep(&held, g, of)?),
+            _ => return Err("a tensor with a gradient is kept".into()),
+        };
         if !tensor.is_done() {
             return Err("a result is kept with all that it was computed from; detach() it".into());
         }
-        let view = match t.way() {
+        let way = t.way().map(|(base, steps)| (base, steps.into_iter().map(Step::marked_now).collect::<Vec<Step>>()));
+        let view = match way {
             Some((base, steps)) => match cell(&Value::Instance(base.clone())) {
                 Some(b) if !b.is_born() => {
-                    let at = match self.found.iter().position(|(a, _)| *a == Rc::as_ptr(&base).addr()) {
+                    let address = Rc::as_ptr(&base).addr();
+                    let at = match self.found.iter().position(|(a, _)| *a == address) {
                         Some(i) => At::Found(i),
+                        None if self.grad_of(address).is_some() => return Err("a view of a gradient from before is kept".into()),
                         None => At::Fixed(Rc::downgrade(&base)),
                     };
                     Some((Base::At(at), steps))
@@ -181,7 +211,7 @@ impl Tensors {
             None => None,
         };
         let from = self.from(&tensor)?;
-        self.kept.push(Kept { from, shell: tensor.without_value(), kind: t.kind(), view });
+        self.kept.push(Kept { from, shell: tensor.without_value(), kind: t.kind(), view, leaf, grad });
         let at = self.kept.len() as u32 - 1;
         self.kept_at.push((Rc::as_ptr(instance).addr(), at));
         let _ = value;
@@ -199,6 +229,10 @@ impl Tensors {
                 checked.push(value_identity(&t));
             }
             self.sources.push(sources);
+        }
+        for (t, kind) in std::mem::take(&mut self.log.reads) {
+            let from = self.from(&t)?;
+            self.reads.push((from, kind));
         }
         for at in 0..self.log.cells.len() {
             self.update(at)?;
@@ -227,6 +261,7 @@ impl Tensors {
             }
         };
         self.sources.iter().flatten().for_each(&mut want);
+        self.reads.iter().for_each(|(from, _)| want(from));
         self.kept.iter().for_each(|k| want(&k.from));
         self.updates.iter().filter_map(|u| u.value.as_ref()).for_each(|(from, _)| want(from));
         for list in &mut wanted {
@@ -290,11 +325,11 @@ impl Tensors {
             None if matches!(seen.grad, Held::Value(_)) => (seen.shell.clone(), Value::None),
             None => return Err("an object with a gradient is let go of".into()),
         };
-        let read = |c: &Seen| matches!(&seen.grad, Held::Instance(w) if w.as_ptr().addr() == c.address);
-        let gradient = if seen.grad.is(&grad) {
+        let gradient = if self.is_used_grad(&seen.grad) {
+            // Its own check says the rest.
+            Gradient::Becomes(true)
+        } else if seen.grad.is(&grad) {
             Gradient::Same(Held::of(&grad))
-        } else if self.log.cells.iter().any(read) {
-            return Err("the gradient of the turn before is used".into());
         } else {
             Gradient::Becomes(matches!(seen.grad, Held::Instance(_)))
         };
@@ -312,94 +347,6 @@ impl Tensors {
         self.checks.push(check);
         Ok(())
     }
-
-    fn instance(at: &At, found: &[Value]) -> Option<Rc<Instance>> {
-        match at {
-            At::Fixed(instance) => instance.upgrade(),
-            At::Found(i) => match found.get(*i)? {
-                Value::Instance(instance) => Some(instance.clone()),
-                _ => None,
-            },
-        }
-    }
-
-    fn present(at: &At, found: &[Value]) -> Option<Tensor> {
-        Some(Self::instance(at, found)?.lasting::<TensorCell>()?.present())
-    }
-
-    // Whether the tensor objects are such as they were.
-    fn fit(&self, found: &[Value]) -> Option<()> {
-        if self.twins.iter().any(|(a, b)| !found[*a].is(&found[*b])) {
-            return None;
-        }
-        for check in &self.checks {
-            let instance = Self::instance(&check.at, found)?;
-            let t: &TensorCell = instance.lasting()?;
-            let now = t.present();
-            let same = now.ty() == check.shell.ty()
-                && t.kind() == check.kind
-                && t.is_view() == check.view
-                && now.leaf_id() == check.shell.leaf_id()
-                && (now.is_leaf() || now.is_requires_grad() == check.shell.is_requires_grad() || now.is_done());
-            if !same || check.exact.as_ref().is_some_and(|e| value_identity(e) != value_identity(&now)) {
-                return None;
-            }
-            let grad = t.grad.borrow();
-            let fits = match &check.grad {
-                Gradient::Same(held) => held.is(&grad),
-                Gradient::Becomes(some) => matches!(*grad, Value::Instance(_)) == *some,
-            };
-            drop(grad);
-            if !fits {
-                return None;
-            }
-            if let Some(other) = &check.same_as {
-                let other = Self::present(other, found)?;
-                if record::settled_identity(&other) != record::settled_identity(&now) {
-                    return None;
-                }
-            }
-        }
-        for (from, range) in &self.ranges {
-            let From::Cell(at) = from else { continue };
-            let values = Self::present(at, found)?.host_values();
-            let inside = |v: &f64| range.range.contains(&(*v as i64)) || Some(*v as i64) == range.but;
-            if values.is_some_and(|v| !v.iter().all(inside)) {
-                return None;
-            }
-        }
-        Some(())
-    }
-
-    fn tensor(&self, vm: &mut Vm, from: &From, run: &Run) -> Result<Tensor, Exc> {
-        let lost = || Exc::new(aludel_python::objects::Kind::SystemError, "a tensor of a repeated turn is lost");
-        Ok(match from {
-            From::Cell(at) => Self::present(at, run.found).ok_or_else(lost)?,
-            From::Made(r, slot) => {
-                let i = self.wanted[*r].binary_search(slot).map_err(|_| lost())?;
-                run.made.get(*r).and_then(|m| m.get(i)).cloned().ok_or_else(lost)?
-            }
-            From::Draw(i) => run.draws.get(*i).cloned().ok_or_else(lost)?,
-            From::Const(t) => t.clone(),
-            From::Scalar(Scalar::Operand(node, dtype)) => {
-                let number = run.values[*node as usize].to_f64().ok_or_else(lost)?;
-                let device = state(vm)?.device.clone();
-                Tensor::full(&device, (), number, *dtype).map_err(raise)?
-            }
-            From::Scalar(Scalar::Hyper(name, node)) => {
-                let value = crate::create::hyperparameter(vm, name, &run.values[*node as usize])?;
-                cell(&value).ok_or_else(lost)?.present()
-            }
-        })
-    }
-}
-
-/// A repetition under way.
-struct Run<'r> {
-    values: &'r [Value],
-    found: &'r [Value],
-    draws: Vec<Tensor>,
-    made: Vec<Vec<Tensor>>,
 }
 
 impl Objects for Tensors {
@@ -422,7 +369,12 @@ impl Objects for Tensors {
     fn kept(&mut self, value: &Value) -> Option<Result<u32, String>> {
         let Value::Instance(instance) = value else { return None };
         let t = instance.lasting::<TensorCell>()?;
-        t.is_born().then(|| self.keep(value, instance, t))
+        if t.is_born() {
+            return Some(self.keep(value, instance, t));
+        }
+        let address = Rc::as_ptr(instance).addr();
+        let found = self.found.iter().any(|(a, _)| *a == address);
+        (!found && self.grad_of(address).is_some()).then(|| Err("a gradient from before is kept elsewhere".into()))
     }
 
     fn number(&self, value: &Value) -> Option<Value> {
@@ -430,68 +382,28 @@ impl Objects for Tensors {
         Some(python_number(*t.present().host_values()?.first()?, t.kind()))
     }
 
-    fn repeat(&self, vm: &mut Vm, values: &[Value], found: &[Value]) -> Result<Option<Vec<Value>>, Exc> {
+    fn repeat(&self, vm: &mut Vm, turn: &Turn, values: &mut [Value], found: &[Value]) -> Result<Option<Vec<Value>>, Exc> {
         if self.fit(found).is_none() {
             return Ok(None);
         }
-        let mut run = Run { values, found, draws: Vec::new(), made: Vec::new() };
-        for draw in &self.draws {
-            let mut args = aludel_python::objects::Args::from(draw.args.clone());
-            let drawn = (draw.run)(vm, &mut args)?;
-            run.draws.extend(cell(&drawn).map(TensorCell::present));
+        let late = self.late_scalars(turn);
+        let saved = if turn.is_careful() || late { crate::random::save(vm, self.draws.iter().flat_map(|d| &d.args))? } else { Vec::new() };
+        let mut run = Run { found, draws: Vec::new(), made: Vec::new() };
+        let mut fits = self.run_regions(vm, turn, values, &mut run)?;
+        if fits && (turn.is_careful() || late) {
+            fits = self.read(vm, turn, values, None, &run)?;
         }
-        for (r, template) in self.templates.iter().enumerate() {
-            let sources = self.sources[r].iter().map(|from| self.tensor(vm, from, &run)).collect::<Result<Vec<Tensor>, Exc>>()?;
-            let made = record::replay(template, sources, &self.wanted[r]).map_err(raise)?;
-            run.made.push(made);
+        if !fits {
+            // As if nothing had been drawn; what was computed is let go of.
+            saved.into_iter().for_each(|(shared, state)| *shared.borrow_mut() = state);
+            return Ok(None);
         }
-        let mut kept = Vec::with_capacity(self.kept.len());
-        for k in &self.kept {
-            if let From::Scalar(Scalar::Hyper(name, node)) = &k.from {
-                kept.push(crate::create::hyperparameter(vm, name, &values[*node as usize])?);
-                continue;
-            }
-            let value = self.tensor(vm, &k.from, &run)?;
-            let made = wrap(vm, k.shell.with_value_of(&value), k.kind)?;
-            if let (Some((base, steps)), Some(t)) = (&k.view, cell(&made)) {
-                let base = match base {
-                    Base::At(at) => Self::instance(at, found),
-                    Base::Kept(i) => match &kept[*i] {
-                        Value::Instance(instance) => Some(instance.clone()),
-                        _ => None,
-                    },
-                };
-                if let Some(base) = base {
-                    t.look_at(&base, steps)?;
-                }
-            }
-            kept.push(made);
-        }
-        // All values first: one object's may be another's old one.
-        let mut news = Vec::with_capacity(self.updates.len());
-        for u in &self.updates {
-            news.push(match &u.value {
-                Some((from, shell)) => Some(shell.with_value_of(&self.tensor(vm, from, &run)?)),
-                None => None,
-            });
-        }
-        drop(run);
-        for (u, new) in self.updates.iter().zip(news) {
-            let Some(instance) = Self::instance(&u.at, found) else { continue };
-            let Some(t) = instance.lasting::<TensorCell>() else { continue };
-            match new {
-                Some(new) if u.replaced => {
-                    t.written(new.clone(), u.versions.saturating_sub(1));
-                    t.replace(new, t.kind());
-                }
-                Some(new) => t.written(new, u.versions),
-                None => {}
-            }
-            match &u.grad {
-                None => {}
-                Some(Grad::Value(v)) => drop(t.grad.replace(v.clone())),
-                Some(Grad::Kept(i)) => drop(t.grad.replace(kept[*i].clone())),
-            }
+        let kept = self.make_kept(vm, values, &run)?;
+        let read = self.reads.iter().map(|(from, _)| self.tensor(vm, from, values, &run)).collect::<Result<Vec<Tensor>, Exc>>()?;
+        self.change(vm, values, run, &kept)?;
+        if turn.reads() && !turn.is_careful() && !late {
+            let mut number = |at: u32| self.number_of(&read, at);
+            vm.settle_turn_values(turn, values, None, &mut number)?;
         }
         Ok(Some(kept))
     }

@@ -1,0 +1,284 @@
+//! Doing what a watched turn did, without running it.
+
+use super::{Fact, Miss, Objects, Place, Shape, Turn, is_number, same, value_of};
+use crate::objects::class::Inner;
+use crate::objects::watch::{Arg, Effect, Guard, Node, NodeOp};
+use crate::objects::{Args, Exc, Value, function::Run, memory};
+use crate::vm::{Vm, compare, quick};
+use std::mem::discriminant;
+use std::rc::Rc;
+
+impl Vm {
+    /// Does what the turn that was watched would do, if everything that it depends on is as it was. Else nothing is done.
+    ///
+    /// # Errors
+    ///
+    /// What running the host's part gives.
+    pub fn repeat_turn(&mut self, turn: &Turn, objects: &dyn Objects) -> Result<Result<(), Miss>, Exc> {
+        let base = self.frame_base();
+        let (inputs, found) = match self.fits(turn, base) {
+            Ok(given) => given,
+            Err(miss) => return Ok(Err(miss)),
+        };
+        let Some(mut values) = self.evaluate(turn, &inputs, &found, objects)? else { return Ok(Err(Miss::Other("something is decided otherwise"))) };
+        let Some(made) = objects.repeat(self, turn, &mut values, &found)? else {
+            return Ok(Err(Miss::Other("a tensor is of another kind, or a value of the device decides otherwise")));
+        };
+        for (place, out) in &turn.stores {
+            let value = value_of(out, &values, &made, &found);
+            self.put(place, base, value);
+        }
+        for (list, added) in &turn.appends {
+            added.iter().for_each(|out| list.push(value_of(out, &values, &made, &found)));
+        }
+        for effect in &turn.effects {
+            match effect {
+                Effect::Write(stream, text) => self.write(*stream, text),
+                Effect::Print(print, args, keywords) => {
+                    let given = args.iter().map(|a| argument(a, &values)).collect::<Vec<_>>();
+                    let mut args = Args::from(given);
+                    args.keywords = keywords.clone();
+                    self.run_plain(&print.run, &mut args)?;
+                }
+            }
+        }
+        turn.facts.iter().for_each(|f| f.version.set(f.container.version().unwrap_or(0)));
+        Ok(Ok(()))
+    }
+
+    fn run_plain(&mut self, run: &Run, args: &mut Args) -> Result<Value, Exc> {
+        match run {
+            Run::Fn(run) => run(self, args),
+            Run::Closure(run) => run(self, args),
+        }
+    }
+
+    // What is at the changing places, if everything else is as it was.
+    fn fits(&mut self, turn: &Turn, base: usize) -> Result<(Vec<Value>, Vec<Value>), Miss> {
+        if memory::last_version() != turn.classes {
+            return Err(Miss::Other("a class was made or changed"));
+        }
+        for (i, value) in &turn.slots {
+            if !self.stack.get(base + i).is_some_and(|v| value.is(v)) {
+                return Err(Miss::Place(Place::Slot(*i)));
+            }
+        }
+        for fact in &turn.facts {
+            let version = fact.container.version().unwrap_or(0);
+            if version != fact.version.get() {
+                fact.holds()?;
+                fact.version.set(version);
+            }
+        }
+        let (mut inputs, mut found) = (Vec::new(), Vec::new());
+        for (place, shape) in &turn.places {
+            let value = self.at_place(place, base).ok_or(Miss::Other("a name is gone"))?;
+            if !shape.take(&value, &mut inputs, &mut found) {
+                return Err(Miss::Other("something has another shape than before"));
+            }
+        }
+        Ok((inputs, found))
+    }
+
+    // The values of all expressions, if they decide what they decided.
+    fn evaluate(&mut self, turn: &Turn, inputs: &[Value], found: &[Value], objects: &dyn Objects) -> Result<Option<Vec<Value>>, Exc> {
+        let mut values: Vec<Value> = Vec::with_capacity(turn.nodes.len());
+        for (at, node) in turn.nodes.iter().enumerate() {
+            let known = match &node.op {
+                _ if turn.late.nodes[at] => {
+                    values.push(Value::Unbound);
+                    continue;
+                }
+                NodeOp::Number(at) => Ok(found.get(*at as usize).and_then(|v| objects.number(v)).unwrap_or_default()),
+                _ => self.compute(node, &values, inputs),
+            };
+            let value = match known {
+                Ok(value) => value,
+                // The turn itself raises it.
+                Err(_) => return Ok(None),
+            };
+            if discriminant(&value) != node.kind {
+                return Ok(None);
+            }
+            values.push(value);
+        }
+        let divides = |n: &u32| values[*n as usize].to_f64().is_some_and(|v| v != 0.0);
+        let fits = turn.late.divisors.iter().all(divides) && turn.decides(&values, false);
+        Ok(fits.then_some(values))
+    }
+
+    /// Computes what becomes known when the host's part is done, up to one expression or all of it. `read` gives what was read. Whether it
+    /// decides what it decided, as far as that is known.
+    ///
+    /// # Errors
+    ///
+    /// What reading gives.
+    pub fn settle_turn_values(
+        &mut self,
+        turn: &Turn,
+        values: &mut [Value],
+        upto: Option<u32>,
+        read: &mut dyn FnMut(u32) -> Result<Value, Exc>,
+    ) -> Result<bool, Exc> {
+        for (at, node) in turn.nodes.iter().enumerate() {
+            if upto.is_some_and(|upto| at > upto as usize) {
+                return Ok(true);
+            }
+            if !turn.late.nodes[at] || !matches!(values[at], Value::Unbound) {
+                continue;
+            }
+            let value = match &node.op {
+                NodeOp::Read(which) => read(*which)?,
+                _ => match self.compute(node, values, &[]) {
+                    Ok(value) => value,
+                    Err(_) => return Ok(false),
+                },
+            };
+            if turn.late.careful && discriminant(&value) != node.kind {
+                return Ok(false);
+            }
+            values[at] = value;
+        }
+        Ok(turn.decides(values, true))
+    }
+
+    fn compute(&mut self, node: &Node, values: &[Value], inputs: &[Value]) -> Result<Value, Exc> {
+        let arg = |i: usize| node.args.get(i).map_or(Value::None, |a| argument(a, values));
+        let all = || node.args.iter().map(|a| argument(a, values)).collect::<Vec<Value>>();
+        match &node.op {
+            NodeOp::Number(_) | NodeOp::Read(_) => Ok(Value::Unbound),
+            NodeOp::Input(i) => Ok(inputs.get(*i as usize).cloned().unwrap_or_default()),
+            NodeOp::Binary(op) => match quick::binary(*op, &arg(0), &arg(1)) {
+                Some(value) => Ok(value),
+                None => self.binary(*op, arg(0), arg(1)),
+            },
+            NodeOp::Unary(op) => self.unary(*op, arg(0)),
+            NodeOp::Compare(op) => self.compare(*op, &arg(0), &arg(1)),
+            NodeOp::In => self.contains(&arg(0), &arg(1)).map(Value::bool),
+            NodeOp::Call(native) => self.run_plain(&native.run, &mut Args::from(all())),
+            NodeOp::Format(conversion) => self.format_value(arg(0), *conversion, arg(1)),
+            NodeOp::Sum => {
+                let mut items = all();
+                let start = items.remove(0);
+                crate::builtins::sum(self, &mut Args::from(vec![Value::list(items), start]))
+            }
+            NodeOp::Join => Ok(Value::str(all().iter().filter_map(Value::as_str).collect::<String>())),
+            NodeOp::Percent(tuple) => {
+                let mut given = all();
+                let format = given.remove(0);
+                let right = if *tuple { Value::tuple(given) } else { given.pop().unwrap_or_default() };
+                self.binary(crate::bytecode::Binary::Mod, format, right)
+            }
+        }
+    }
+}
+
+impl Turn {
+    /// How many containers and decisions are looked at before it is repeated.
+    pub fn guards(&self) -> usize {
+        self.facts.len() + self.slots.len() + self.guards.len()
+    }
+
+    /// Whether numbers that the host reads decide something in it or may raise: then they must be known before anything is changed.
+    pub fn is_careful(&self) -> bool {
+        self.late.careful
+    }
+
+    /// Whether the host reads numbers in it.
+    pub fn reads(&self) -> bool {
+        self.late.any()
+    }
+
+    /// Whether an expression is known only once the host has read something.
+    pub fn is_late(&self, node: u32) -> bool {
+        self.late.nodes[node as usize]
+    }
+
+    // Whether expressions of one kind decide what they decided.
+    fn decides(&self, values: &[Value], late: bool) -> bool {
+        self.guards.iter().all(|g| match g {
+            Guard::Truth(n, truth) => self.is_late(*n) != late || compare::truth(&values[*n as usize]) == Some(*truth),
+            Guard::Exact(n, value) => self.is_late(*n) != late || same(&values[*n as usize], value),
+        })
+    }
+}
+
+fn argument(arg: &Arg, values: &[Value]) -> Value {
+    match arg {
+        Arg::Const(value) => value.clone(),
+        Arg::Node(n) => values.get(*n as usize).cloned().unwrap_or_default(),
+    }
+}
+
+impl Fact {
+    fn holds(&self) -> Result<(), Miss> {
+        match &self.container {
+            Value::Dict(dict) => {
+                let table = dict.borrow();
+                if self.len.is_some_and(|n| n != table.len()) {
+                    return Err(Miss::Other("a dictionary has more or fewer entries"));
+                }
+                for (key, value) in &self.fixed {
+                    let place = compare::hash(key).ok().and_then(|h| table.find(h, key).ok()?);
+                    if !place.and_then(|at| table.slot(at)).is_some_and(|e| value.is(&e.value)) {
+                        return Err(Miss::Place(Place::Entry(dict.clone(), key.clone())));
+                    }
+                }
+                Ok(())
+            }
+            Value::List(list) => {
+                let items = list.borrow();
+                if self.len.is_some_and(|n| n != items.len()) {
+                    return Err(Miss::Other("a list has another length"));
+                }
+                for (key, value) in &self.fixed {
+                    let at = key.to_i64().unwrap_or(-1) as usize;
+                    if !items.get(at).is_some_and(|v| value.is(v)) {
+                        return Err(Miss::Place(Place::Item(list.clone(), at)));
+                    }
+                }
+                Ok(())
+            }
+            Value::Cell(cell) => match self.fixed.first() {
+                Some((_, value)) if !value.is(&cell.value.borrow()) => Err(Miss::Place(Place::Cell(cell.clone()))),
+                _ => Ok(()),
+            },
+            _ => Err(Miss::Other("a set changed")),
+        }
+    }
+}
+
+impl Shape {
+    /// Takes apart what is at a place, if it looks as it did.
+    fn take(&self, value: &Value, inputs: &mut Vec<Value>, found: &mut Vec<Value>) -> bool {
+        match self {
+            Shape::Number(_) => {
+                inputs.push(value.clone());
+                is_number(value)
+            }
+            Shape::Object(class) => {
+                found.push(value.clone());
+                matches!(value, Value::Instance(i) if Rc::ptr_eq(&i.class(), class))
+            }
+            Shape::Tuple(shapes) => match value {
+                Value::Tuple(items) => {
+                    items.len() == shapes.len() && shapes.iter().zip(items.iter()).all(|(s, v)| s.take(v, inputs, found))
+                }
+                _ => false,
+            },
+            Shape::List(shapes) => match value {
+                Value::List(list) => {
+                    let items = list.borrow().clone();
+                    items.len() == shapes.len() && shapes.iter().zip(&items).all(|(s, v)| s.take(v, inputs, found))
+                }
+                _ => false,
+            },
+            Shape::Any(kind) => discriminant(value) == *kind,
+            Shape::Like(class) => {
+                matches!(value, Value::Instance(i) if Rc::ptr_eq(&i.class(), class) && i.attrs().is_some() && matches!(i.inner, Inner::Nothing))
+            }
+            Shape::Same(known) => known.is(value),
+        }
+    }
+}
+

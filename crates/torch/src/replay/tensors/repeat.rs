@@ -1,0 +1,240 @@
+//! Doing a turn's part with tensors: whether they are such as they were, its regions on those at hand, and what becomes of them.
+
+use super::{At, Base, From, Grad, Gradient, Tensors};
+use aludel_python::Vm;
+use aludel_python::objects::{Exc, Instance, Value};
+use aludel_python::vm::turn::Turn;
+use aludel_tensor::Tensor;
+use aludel_tensor::record::{self, value_identity};
+use std::rc::Rc;
+
+use crate::cell::{Step, TensorCell, cell};
+use crate::create::python_number;
+use crate::kind::Kind;
+use crate::replay::log::Scalar;
+use crate::state::{raise, state, wrap};
+
+/// A repetition under way.
+pub(super) struct Run<'r> {
+    pub found: &'r [Value],
+    pub draws: Vec<Tensor>,
+    pub made: Vec<Vec<Tensor>>,
+}
+
+impl Tensors {
+    fn instance(at: &At, found: &[Value]) -> Option<Rc<Instance>> {
+        let of = |value: &Value| match value {
+            Value::Instance(instance) => Some(instance.clone()),
+            _ => None,
+        };
+        match at {
+            At::Fixed(instance) => instance.upgrade(),
+            At::Found(i) => of(found.get(*i)?),
+            At::Grad(owner) => of(&Self::instance(owner, found)?.lasting::<TensorCell>()?.grad.borrow()),
+        }
+    }
+
+    pub(super) fn present(at: &At, found: &[Value]) -> Option<Tensor> {
+        Some(Self::instance(at, found)?.lasting::<TensorCell>()?.present())
+    }
+
+    // Whether the tensor objects are such as they were.
+    pub(super) fn fit(&self, found: &[Value]) -> Option<()> {
+        if self.twins.iter().any(|(a, b)| !found[*a].is(&found[*b])) {
+            return None;
+        }
+        for check in &self.checks {
+            let instance = Self::instance(&check.at, found)?;
+            let t: &TensorCell = instance.lasting()?;
+            let now = t.present();
+            let same = now.ty() == check.shell.ty()
+                && t.kind() == check.kind
+                && t.is_view() == check.view
+                && t.is_fresh()
+                && now.leaf_id() == check.shell.leaf_id()
+                && (now.is_leaf() || now.is_requires_grad() == check.shell.is_requires_grad() || now.is_done());
+            if !same || check.exact.as_ref().is_some_and(|e| value_identity(e) != value_identity(&now)) {
+                return None;
+            }
+            let grad = t.grad.borrow();
+            let fits = match &check.grad {
+                Gradient::Same(held) => held.is(&grad),
+                Gradient::Becomes(some) => matches!(*grad, Value::Instance(_)) == *some,
+            };
+            drop(grad);
+            if !fits {
+                return None;
+            }
+            if let Some(other) = &check.same_as {
+                let other = Self::present(other, found)?;
+                if record::settled_identity(&other) != record::settled_identity(&now) {
+                    return None;
+                }
+            }
+        }
+        for (from, range) in &self.ranges {
+            let From::Cell(at) = from else { continue };
+            let values = Self::present(at, found)?.host_values();
+            let inside = |v: &f64| range.range.contains(&(*v as i64)) || Some(*v as i64) == range.but;
+            if values.is_some_and(|v| !v.iter().all(inside)) {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    pub(super) fn tensor(&self, vm: &mut Vm, from: &From, values: &[Value], run: &Run) -> Result<Tensor, Exc> {
+        Ok(match from {
+            From::Cell(at) => Self::present(at, run.found).ok_or_else(lost)?,
+            From::Made(r, slot) => {
+                let i = self.wanted[*r].binary_search(slot).map_err(|_| lost())?;
+                run.made.get(*r).and_then(|m| m.get(i)).cloned().ok_or_else(lost)?
+            }
+            From::Draw(i) => run.draws.get(*i).cloned().ok_or_else(lost)?,
+            From::Const(t) => t.clone(),
+            From::Scalar(Scalar::Operand(node, dtype)) => {
+                let number = values[*node as usize].to_f64().ok_or_else(lost)?;
+                let device = state(vm)?.device.clone();
+                Tensor::full(&device, (), number, *dtype).map_err(raise)?
+            }
+            From::Scalar(Scalar::Hyper(name, node)) => {
+                let value = crate::create::hyperparameter(vm, name, &values[*node as usize])?;
+                cell(&value).ok_or_else(lost)?.present()
+            }
+            From::Scalar(Scalar::Places { first, count, step }) => {
+                let first = values[*first as usize].to_i64().ok_or_else(lost)?;
+                let places: Vec<i32> = (0..*count).map(|k| (first + (k * step) as i64) as i32).collect();
+                let device = state(vm)?.device.clone();
+                Tensor::from_vec(&device, places, [*count]).map_err(raise)?
+            }
+        })
+    }
+
+    // Whether tensors are made of numbers that are read in the turn.
+    pub(super) fn late_scalars(&self, turn: &Turn) -> bool {
+        let late = |from: &From| matches!(from, From::Scalar(s) if turn.is_late(s.node()));
+        self.sources.iter().flatten().any(late)
+            || self.kept.iter().any(|k| late(&k.from))
+            || self.updates.iter().filter_map(|u| u.value.as_ref()).any(|(from, _)| late(from))
+    }
+
+    // Draws and runs. Whether what was read on the way decides what it decided.
+    pub(super) fn run_regions(&self, vm: &mut Vm, turn: &Turn, values: &mut [Value], run: &mut Run) -> Result<bool, Exc> {
+        for draw in &self.draws {
+            let mut args = aludel_python::objects::Args::from(draw.args.clone());
+            let drawn = (draw.run)(vm, &mut args)?;
+            run.draws.extend(cell(&drawn).map(TensorCell::present));
+        }
+        for (r, template) in self.templates.iter().enumerate() {
+            for from in &self.sources[r] {
+                if let From::Scalar(scalar) = from
+                    && turn.is_late(scalar.node())
+                    && !self.read(vm, turn, values, Some(scalar.node()), run)?
+                {
+                    return Ok(false);
+                }
+            }
+            let sources = self.sources[r].iter().map(|from| self.tensor(vm, from, values, run)).collect::<Result<Vec<Tensor>, Exc>>()?;
+            let made = record::replay(template, sources, &self.wanted[r]).map_err(raise)?;
+            run.made.push(made);
+        }
+        Ok(true)
+    }
+
+    // Reads numbers, up to what one expression needs or all, while nothing is changed yet.
+    pub(super) fn read(&self, vm: &mut Vm, turn: &Turn, values: &mut [Value], upto: Option<u32>, run: &Run) -> Result<bool, Exc> {
+        let mut there = Vec::with_capacity(self.reads.len());
+        for (from, _) in &self.reads {
+            // Regions that did not run yet have nothing that is needed now.
+            let made = !matches!(from, From::Made(r, _) if *r >= run.made.len());
+            there.push(if made { Some(self.tensor(vm, from, values, run)?) } else { None });
+        }
+        let mut number = |at: u32| match there.get(at as usize) {
+            Some(Some(t)) => number_in(t, self.reads[at as usize].1),
+            _ => Err(lost()),
+        };
+        vm.settle_turn_values(turn, values, upto, &mut number)
+    }
+
+    pub(super) fn number_of(&self, read: &[Tensor], at: u32) -> Result<Value, Exc> {
+        match (read.get(at as usize), self.reads.get(at as usize)) {
+            (Some(t), Some((_, kind))) => number_in(t, *kind),
+            _ => Err(lost()),
+        }
+    }
+
+    pub(super) fn make_kept(&self, vm: &mut Vm, values: &[Value], run: &Run) -> Result<Vec<Value>, Exc> {
+        let mut kept = Vec::with_capacity(self.kept.len());
+        for k in &self.kept {
+            if let From::Scalar(Scalar::Hyper(name, node)) = &k.from {
+                kept.push(crate::create::hyperparameter(vm, name, &values[*node as usize])?);
+                continue;
+            }
+            let value = self.tensor(vm, &k.from, values, run)?;
+            let value = if k.leaf { value.detach().requires_grad() } else { k.shell.with_value_of(&value) };
+            let made = wrap(vm, value, k.kind)?;
+            if k.leaf {
+                crate::autograd::note_leaf(vm, &made)?;
+            }
+            if let (Some(grad), Some(t)) = (k.grad, cell(&made)) {
+                *t.grad.borrow_mut() = kept[grad as usize].clone();
+            }
+            if let (Some((base, steps)), Some(t)) = (&k.view, cell(&made)) {
+                let base = match base {
+                    Base::At(at) => Self::instance(at, run.found),
+                    Base::Kept(i) => match &kept[*i] {
+                        Value::Instance(instance) => Some(instance.clone()),
+                        _ => None,
+                    },
+                };
+                if let Some(base) = base {
+                    let steps: Vec<Step> = steps.iter().map(|s| s.at(|node| values[node as usize].to_i64())).collect();
+                    t.look_at(&base, &steps)?;
+                }
+            }
+            kept.push(made);
+        }
+        Ok(kept)
+    }
+
+    // Gives tensor objects what the turn would give them.
+    pub(super) fn change(&self, vm: &mut Vm, values: &[Value], run: Run, kept: &[Value]) -> Result<(), Exc> {
+        // All values and objects first: one object's may be another's old one, and a gradient may be replaced.
+        let mut news = Vec::with_capacity(self.updates.len());
+        for u in &self.updates {
+            let new = match &u.value {
+                Some((from, shell)) => Some(shell.with_value_of(&self.tensor(vm, from, values, &run)?)),
+                None => None,
+            };
+            news.push((Self::instance(&u.at, run.found), new));
+        }
+        drop(run);
+        for (u, (instance, new)) in self.updates.iter().zip(news) {
+            let Some(instance) = instance else { continue };
+            let Some(t) = instance.lasting::<TensorCell>() else { continue };
+            match new {
+                Some(new) if u.replaced => {
+                    t.written(new.clone(), u.versions.saturating_sub(1));
+                    t.replace(new, t.kind());
+                }
+                Some(new) => t.written(new, u.versions),
+                None => {}
+            }
+            match &u.grad {
+                None => {}
+                Some(Grad::Value(v)) => drop(t.grad.replace(v.clone())),
+                Some(Grad::Kept(i)) => drop(t.grad.replace(kept[*i].clone())),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn lost() -> Exc {
+    Exc::new(aludel_python::objects::Kind::SystemError, "a tensor of a repeated turn is lost")
+}
+
+// The number in a tensor of one element, which is waited for.
+fn number_in(t: &Tensor, kind: Kind) -> Result<Value, Exc> {
+    Ok(python_number(t.detach().item().map_err(raise)?, kind))
+}
