@@ -74,7 +74,10 @@ fn item(vm: &mut Vm, part: &Value) -> Result<Item, Exc> {
         Value::Slice(slice) => {
             let bound = |v: &Value| match v {
                 Value::None => Ok(None),
-                v => Bound::marked(v).or_else(|| convert::int(v).map(Bound::fixed)).map(Some).ok_or_else(|| Exc::ty("slice indices must be integers or None or have an __index__ method")),
+                v => Bound::marked(v)
+                    .or_else(|| convert::int(v).map(Bound::fixed))
+                    .map(Some)
+                    .ok_or_else(|| Exc::ty("slice indices must be integers or None or have an __index__ method")),
             };
             let step = bound(&slice.step)?.map_or(1, Bound::get);
             if step <= 0 {

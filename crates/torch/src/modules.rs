@@ -133,7 +133,7 @@ fn operator(vm: &Vm, attrs: &Rc<Dict>, def: &'static OpDef, name: &str, reversed
     let run = move |vm: &mut Vm, args: &mut Args| {
         if let Some(other) = args.values.get(1)
             && cell(other).is_none()
-            && other.to_f64().is_none()
+            && other.bare().to_f64().is_none()
             && !complex::is_complex(other)
         {
             return Ok(Value::NotImplemented);

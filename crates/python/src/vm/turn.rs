@@ -39,14 +39,25 @@ pub trait Objects {
     fn kept(&mut self, value: &Value) -> Option<Result<u32, String>>;
     /// The number in an object of the host, where it is known without waiting.
     fn number(&self, value: &Value) -> Option<Value>;
-    /// The host's part of a repetition, of expressions' values and the objects at changing places. Those values that it reads itself, and
-    /// what is computed from them, it adds by [`Vm::settle_turn_values`]: before it changes anything where the turn [is
-    /// careful](Turn::is_careful). Gives the objects that are kept, or `None` where it does not fit, with nothing done.
+    /// The host's part of a repetition, of expressions' values and the objects at changing places; `None` where it does not fit, with
+    /// nothing done. Where the turn [is careful](Turn::is_careful), it adds those values that it reads itself, and what is computed from
+    /// them, before it changes anything, by [`Vm::settle_turn_values`].
     ///
     /// # Errors
     ///
     /// What running gives.
-    fn repeat(&self, vm: &mut Vm, turn: &Turn, values: &mut [Value], found: &[Value]) -> Result<Option<Vec<Value>>, Exc>;
+    fn repeat(&self, vm: &mut Vm, turn: &Turn, values: &mut [Value], found: &[Value]) -> Result<Option<Done>, Exc>;
+}
+
+/// Gives what the host reads, by its number.
+pub type Later = Box<dyn FnMut(u32) -> Result<Value, Exc>>;
+
+/// The host's part of a repetition, when it is done.
+pub struct Done {
+    /// The objects that are kept.
+    pub kept: Vec<Value>,
+    /// What is still to be read, once everything that is known is changed.
+    pub later: Option<Later>,
 }
 
 /// What is at a changing place.

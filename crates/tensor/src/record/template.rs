@@ -70,12 +70,13 @@ pub fn take_templates() -> Vec<Arc<Template>> {
 }
 
 /// Has a region run on other values: it waits as one does that was recorded and has ended, and the one before it for [`catch_up`]. Gives
-/// the wanted ones of its values, by their places.
+/// the wanted ones of its values, by their places. `in_place` says whether values that replace others may be written where those lie:
+/// nobody needs the old ones any more.
 ///
 /// # Errors
 ///
 /// When there is another number of values, or one has another type; as [`super::close`].
-pub fn replay(template: &Arc<Template>, sources: Vec<Tensor>, wanted: &[usize]) -> Result<Vec<Tensor>> {
+pub fn replay(template: &Arc<Template>, sources: Vec<Tensor>, wanted: &[usize], in_place: bool) -> Result<Vec<Tensor>> {
     let nothing = || Err(Error::invalid("replay", "nothing is being recorded", "report this"));
     with(|trace| {
         set_aside_now(trace)?;
@@ -91,7 +92,7 @@ pub fn replay(template: &Arc<Template>, sources: Vec<Tensor>, wanted: &[usize]) 
             let entry = t.slots.get(*index).and_then(|e| Some((e, e.value?)));
             let (entry, value) = entry.ok_or_else(|| Error::invalid("replay", "a value is lost", "report this"))?;
             let slot = Arc::new(Slot::new(t.trace, *index, entry.ty.clone()));
-            slots.push(Held { slot: Arc::downgrade(&slot), value, replaces: entry.replaces });
+            slots.push(Held { slot: Arc::downgrade(&slot), value, replaces: entry.replaces.filter(|_| in_place) });
             made.push(Tensor::make(record.device.clone(), entry.ty.clone(), Data::Traced(slot), None));
         }
         let sources = sources.into_iter().map(Source::Capture).collect();

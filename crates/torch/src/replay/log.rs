@@ -77,7 +77,11 @@ pub(crate) enum Scalar {
     Operand(u32, DType),
     Hyper(&'static str, u32),
     /// So many places from the one that the number says, so far apart.
-    Places { first: u32, count: usize, step: usize },
+    Places {
+        first: u32,
+        count: usize,
+        step: usize,
+    },
 }
 
 /// Random numbers that are drawn anew.

@@ -5,7 +5,7 @@ mod repeat;
 use aludel_python::Vm;
 use aludel_python::objects::watch::Held;
 use aludel_python::objects::{Exc, Instance, Value};
-use aludel_python::vm::turn::{Objects, Turn};
+use aludel_python::vm::turn::{Done, Later, Objects, Turn};
 use aludel_tensor::record::Template;
 use aludel_tensor::{Tensor, record::value_identity};
 use std::rc::{Rc, Weak};
@@ -149,7 +149,10 @@ impl Tensors {
 
     // Whether a tensor object is looked at that was a gradient at the beginning.
     fn is_used_grad(&self, held: &Held) -> bool {
-        self.log.cells.iter().any(|c| matches!(held, Held::Instance(w) if w.as_ptr().addr() == c.address) && self.grad_of(c.address).is_some())
+        self.log
+            .cells
+            .iter()
+            .any(|c| matches!(held, Held::Instance(w) if w.as_ptr().addr() == c.address) && self.grad_of(c.address).is_some())
     }
 
     fn from(&self, t: &Tensor) -> Result<From, String> {
@@ -382,15 +385,16 @@ impl Objects for Tensors {
         Some(python_number(*t.present().host_values()?.first()?, t.kind()))
     }
 
-    fn repeat(&self, vm: &mut Vm, turn: &Turn, values: &mut [Value], found: &[Value]) -> Result<Option<Vec<Value>>, Exc> {
+    fn repeat(&self, vm: &mut Vm, turn: &Turn, values: &mut [Value], found: &[Value]) -> Result<Option<Done>, Exc> {
         if self.fit(found).is_none() {
             return Ok(None);
         }
-        let late = self.late_scalars(turn);
-        let saved = if turn.is_careful() || late { crate::random::save(vm, self.draws.iter().flat_map(|d| &d.args))? } else { Vec::new() };
-        let mut run = Run { found, draws: Vec::new(), made: Vec::new() };
+        // Numbers that decide, or become tensors, are read before anything is changed; others when all is.
+        let first = turn.is_careful() || self.late_scalars(turn);
+        let saved = if first { crate::random::save(vm, self.draws.iter().flat_map(|d| &d.args))? } else { Vec::new() };
+        let mut run = Run { found, draws: Vec::new(), made: Vec::new(), in_place: !first };
         let mut fits = self.run_regions(vm, turn, values, &mut run)?;
-        if fits && (turn.is_careful() || late) {
+        if fits && first {
             fits = self.read(vm, turn, values, None, &run)?;
         }
         if !fits {
@@ -399,12 +403,8 @@ impl Objects for Tensors {
             return Ok(None);
         }
         let kept = self.make_kept(vm, values, &run)?;
-        let read = self.reads.iter().map(|(from, _)| self.tensor(vm, from, values, &run)).collect::<Result<Vec<Tensor>, Exc>>()?;
+        let later: Option<Later> = if turn.reads() && !first { Some(self.later(vm, values, &run)?) } else { None };
         self.change(vm, values, run, &kept)?;
-        if turn.reads() && !turn.is_careful() && !late {
-            let mut number = |at: u32| self.number_of(&read, at);
-            vm.settle_turn_values(turn, values, None, &mut number)?;
-        }
-        Ok(Some(kept))
+        Ok(Some(Done { kept, later }))
     }
 }

@@ -89,6 +89,18 @@ impl Outs<'_> {
     }
 }
 
+impl Out {
+    /// Whether something holds of it or of a part of it.
+    pub(super) fn any(&self, holds: &dyn Fn(&Out) -> bool) -> bool {
+        holds(self)
+            || match self {
+                Out::Tuple(outs) | Out::List(outs) => outs.iter().any(|o| o.any(holds)),
+                Out::Dict(entries) | Out::Instance(_, entries) => entries.iter().any(|(_, o)| o.any(holds)),
+                Out::Const(_) | Out::Node(_) | Out::Object(_) | Out::Found(_) => false,
+            }
+    }
+}
+
 pub(super) fn value_of(out: &Out, values: &[Value], made: &[Value], found: &[Value]) -> Value {
     let each = |outs: &[Out]| outs.iter().map(|o| value_of(o, values, made, found)).collect::<Vec<Value>>();
     let dict = |entries: &[(Value, Out)]| {

@@ -1,6 +1,6 @@
 //! Doing what a watched turn did, without running it.
 
-use super::{Fact, Miss, Objects, Place, Shape, Turn, is_number, same, value_of};
+use super::{Done, Fact, Miss, Objects, Out, Place, Shape, Turn, is_number, same, value_of};
 use crate::objects::class::Inner;
 use crate::objects::watch::{Arg, Effect, Guard, Node, NodeOp};
 use crate::objects::{Args, Exc, Value, function::Run, memory};
@@ -16,20 +16,34 @@ impl Vm {
     /// What running the host's part gives.
     pub fn repeat_turn(&mut self, turn: &Turn, objects: &dyn Objects) -> Result<Result<(), Miss>, Exc> {
         let base = self.frame_base();
-        let (inputs, found) = match self.fits(turn, base) {
+        let (inputs, mut found) = match self.fits(turn, base) {
             Ok(given) => given,
             Err(miss) => return Ok(Err(miss)),
         };
-        let Some(mut values) = self.evaluate(turn, &inputs, &found, objects)? else { return Ok(Err(Miss::Other("something is decided otherwise"))) };
-        let Some(made) = objects.repeat(self, turn, &mut values, &found)? else {
+        let Some(mut values) = self.evaluate(turn, &inputs, &found, objects)? else {
+            return Ok(Err(Miss::Other("something is decided otherwise")));
+        };
+        let Some(done) = objects.repeat(self, turn, &mut values, &found)? else {
             return Ok(Err(Miss::Other("a tensor is of another kind, or a value of the device decides otherwise")));
         };
-        for (place, out) in &turn.stores {
-            let value = value_of(out, &values, &made, &found);
-            self.put(place, base, value);
+        let Done { kept, later } = done;
+        let store = |vm: &mut Vm, late: bool, values: &[Value], found: &[Value]| {
+            for (place, out) in turn.stores.iter().filter(|(_, out)| turn.knows_late(out) == late) {
+                let value = value_of(out, values, &kept, found);
+                vm.put(place, base, value);
+            }
+        };
+        store(self, false, &values, &found);
+        if let Some(mut later) = later {
+            // What the turn lets go of is gone before something is read, so that it need not be computed.
+            if !turn.finds_late() {
+                found.clear();
+            }
+            self.settle_turn_values(turn, &mut values, None, &mut later)?;
         }
+        store(self, true, &values, &found);
         for (list, added) in &turn.appends {
-            added.iter().for_each(|out| list.push(value_of(out, &values, &made, &found)));
+            added.iter().for_each(|out| list.push(value_of(out, &values, &kept, &found)));
         }
         for effect in &turn.effects {
             match effect {
@@ -194,6 +208,18 @@ impl Turn {
         self.late.nodes[node as usize]
     }
 
+    // Whether a value that is left behind is known only once the host has read something.
+    fn knows_late(&self, out: &Out) -> bool {
+        out.any(&|o| matches!(o, Out::Node(n) if self.is_late(*n)))
+    }
+
+    // Whether objects at changing places are needed once the host has read.
+    fn finds_late(&self) -> bool {
+        let found = |out: &Out| out.any(&|o| matches!(o, Out::Found(_)));
+        let appended = self.appends.iter().flat_map(|(_, added)| added);
+        self.stores.iter().map(|(_, out)| out).filter(|out| self.knows_late(out)).chain(appended).any(found)
+    }
+
     // Whether expressions of one kind decide what they decided.
     fn decides(&self, values: &[Value], late: bool) -> bool {
         self.guards.iter().all(|g| match g {
@@ -281,4 +307,3 @@ impl Shape {
         }
     }
 }
-

@@ -3,7 +3,7 @@
 use super::{At, Base, From, Grad, Gradient, Tensors};
 use aludel_python::Vm;
 use aludel_python::objects::{Exc, Instance, Value};
-use aludel_python::vm::turn::Turn;
+use aludel_python::vm::turn::{Later, Turn};
 use aludel_tensor::Tensor;
 use aludel_tensor::record::{self, value_identity};
 use std::rc::Rc;
@@ -19,6 +19,8 @@ pub(super) struct Run<'r> {
     pub found: &'r [Value],
     pub draws: Vec<Tensor>,
     pub made: Vec<Vec<Tensor>>,
+    /// Whether the old values of what changes are not needed.
+    pub in_place: bool,
 }
 
 impl Tensors {
@@ -135,7 +137,7 @@ impl Tensors {
                 }
             }
             let sources = self.sources[r].iter().map(|from| self.tensor(vm, from, values, run)).collect::<Result<Vec<Tensor>, Exc>>()?;
-            let made = record::replay(template, sources, &self.wanted[r]).map_err(raise)?;
+            let made = record::replay(template, sources, &self.wanted[r], run.in_place).map_err(raise)?;
             run.made.push(made);
         }
         Ok(true)
@@ -156,11 +158,11 @@ impl Tensors {
         vm.settle_turn_values(turn, values, upto, &mut number)
     }
 
-    pub(super) fn number_of(&self, read: &[Tensor], at: u32) -> Result<Value, Exc> {
-        match (read.get(at as usize), self.reads.get(at as usize)) {
-            (Some(t), Some((_, kind))) => number_in(t, *kind),
-            _ => Err(lost()),
-        }
+    // How numbers are read when everything is changed.
+    pub(super) fn later(&self, vm: &mut Vm, values: &[Value], run: &Run) -> Result<Later, Exc> {
+        let of = |(from, kind): &(From, Kind)| Ok((self.tensor(vm, from, values, run)?, *kind));
+        let read = self.reads.iter().map(of).collect::<Result<Vec<(Tensor, Kind)>, Exc>>()?;
+        Ok(Box::new(move |at| read.get(at as usize).map_or_else(|| Err(lost()), |(t, kind)| number_in(t, *kind))))
     }
 
     pub(super) fn make_kept(&self, vm: &mut Vm, values: &[Value], run: &Run) -> Result<Vec<Value>, Exc> {
