@@ -22,5 +22,5 @@ def names(module, known):
             pass
         from torch._C import nearest
         near = nearest(name, [n for n in known if not n.startswith("_")])
-        raise _Missing(f"{module}.{name} is not there; the nearest name is {module}.{near}")
+        raise _Missing(f"{module}.{name} is not there" + (f"; the nearest name is {module}.{near}" if near else ""))
     return find

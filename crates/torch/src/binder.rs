@@ -61,9 +61,23 @@ pub(crate) fn call(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<
     if complex::takes_part(args) {
         return Err(complex::call(vm, def.name, args));
     }
+    let out = named_out(args);
     let mut bound = bind(vm, def, args)?;
     let results = run(vm, def, &mut bound)?;
-    deliver(vm, def, &bound, results)
+    let made = deliver(vm, def, &bound, results)?;
+    match out {
+        None => Ok(made),
+        Some(out) => {
+            let function = crate::state::function(vm, "torch._functions", "_into")?;
+            Err(Exc::call(function, vec![out, made]))
+        }
+    }
+}
+
+/// What `out=` names, which is to hold the result.
+fn named_out(args: &mut Args) -> Option<Value> {
+    let at = args.keywords.iter().position(|(name, value)| name.as_str() == "out" && !matches!(value, Value::None))?;
+    Some(args.keywords.remove(at).1)
 }
 
 /// As [`call`], for one result, which an in-place operator takes.
@@ -207,6 +221,13 @@ fn bind(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<Bound, Exc>
     let mut given: Vec<(&Param, Value)> = Vec::with_capacity(schema.params.len());
     let mut values: Vec<Value> = args.values.drain(..).collect();
     spread(name, &places, &mut values);
+    // The number that scales an operand may stand before it, as in old scripts: `p.add_(-lr, grad)`.
+    if let Some((scale, at)) = names::scaled_operand(name)
+        && values.len() == places.len() + 1
+        && cell(&values[at]).is_none()
+    {
+        args.keywords.push((vm.intern(scale), values.remove(at)));
+    }
     // A number in the place of the source is a parameter of its own.
     if name == "scatter" && values.len() == 4 && cell(&values[3]).is_none() {
         args.keywords.push((vm.intern("value"), values.swap_remove(3)));
@@ -233,10 +254,24 @@ fn bind(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<Bound, Exc>
     }
     let mut bound =
         Bound { operands: Vec::new(), attrs: Attrs::new(), first: Value::None, dtype: None, kinds: Vec::new(), marked: Vec::new() };
+    // A tensor without dimensions in a number's place scales as the number would, without being read.
+    let mut factor = None;
+    if let Some((scale, at)) = names::scaled_operand(name)
+        && let Some(place) = given.iter().position(|(p, _)| p.name == scale)
+        && let Some(t) = cell(&given[place].1).map(|c| c.get()).transpose()?.filter(|t| t.rank() == 0)
+    {
+        given.remove(place);
+        factor = Some((at, t));
+    }
     for param in &schema.params {
         let found = given.iter_mut().find(|(p, _)| std::ptr::eq(*p, param));
         let value = found.map_or(Value::Unbound, |(_, v)| std::mem::take(v));
         bind_one(vm, name, param, value, &mut bound)?;
+    }
+    if let Some((at, factor)) = factor
+        && let Some((x, _)) = bound.operands.get_mut(at)
+    {
+        *x = crate::cell::one("mul", &[x, &factor], Attrs::new())?;
     }
     Ok(bound)
 }

@@ -33,11 +33,10 @@ pub(crate) fn takes_part(args: &Args) -> bool {
 
 /// The call of an operator by its complex meaning.
 pub(crate) fn call(vm: &mut Vm, name: &str, args: &mut Args) -> Exc {
-    let found = match vm.modules.get("torch._complex") {
-        Some(Value::Module(module)) => module.attrs.get("call"),
-        _ => None,
+    let function = match crate::state::function(vm, "torch._complex", "call") {
+        Ok(function) => function,
+        Err(error) => return error,
     };
-    let Some(function) = found else { return Exc::new(ExcKind::SystemError, "torch is not imported") };
     let kwargs = Dict::new();
     for (name, value) in args.keywords.drain(..) {
         kwargs.set_str(&name, value);

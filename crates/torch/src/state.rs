@@ -146,6 +146,15 @@ pub(crate) fn size_value(vm: &mut Vm, sizes: &[usize]) -> Result<Value, Exc> {
     })
 }
 
+/// A function of one of the library's modules in Python.
+pub(crate) fn function(vm: &Vm, module: &str, name: &str) -> Result<Value, Exc> {
+    let found = match vm.modules.get(module) {
+        Some(Value::Module(module)) => module.attrs.get(name),
+        _ => None,
+    };
+    found.ok_or_else(|| Exc::new(ExcKind::SystemError, format!("{module} is not imported")))
+}
+
 /// An error of an operator as the exception that PyTorch would raise.
 pub(crate) fn raise(error: Error) -> Exc {
     match error {

@@ -295,6 +295,13 @@ fn truth(b: &mut Builder, x: ValueId, a: &Attrs, op: ReduceOp) -> Result<Vec<Val
     let t = b.cast(x, DType::Bool)?;
     let t = b.cast(t, DType::I32)?;
     over(b, t, a, |b, t, dims, keep| {
+        // Of no elements a product is one and a sum zero, as all of none hold and none does.
+        let none = dims.iter().any(|d| b.shape(t)[*d].is_zero());
+        let op = match op {
+            ReduceOp::Min if none => ReduceOp::Prod,
+            ReduceOp::Max if none => ReduceOp::Sum,
+            op => op,
+        };
         let r = b.reduce(op, t, dims, keep)?;
         b.cast(r, DType::Bool)
     })

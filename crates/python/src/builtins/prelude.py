@@ -369,8 +369,21 @@ def _reversed(sequence):
         i -= 1
         yield sequence[i]
 
-def _range(*args):
+def _range(cls, *args):
     return range(*[_index_of(a) for a in args])
+
+def _prod(iterable, *, start=1):
+    for x in iterable:
+        start = start * x
+    return start
+
+def _sumprod(p, q):
+    p, q, total = list(p), list(q), 0
+    if len(p) != len(q):
+        raise ValueError("Inputs are not the same length")
+    for x, y in zip(p, q):
+        total = total + x * y
+    return total
 
 def _close(generator):
     try:

@@ -15,7 +15,7 @@ macro_rules! real {
     ($name:literal, $overflows:literal, $f:expr) => {
         Def::new($name, |vm, args| {
             let [x] = args.exactly::<1>(concat!("math.", $name))?;
-            let x = vm.float_of(&x)?;
+            let x = number(vm, &x)?;
             Ok(Value::float(math::checked(x, $overflows, $f)?))
         })
         .quick(|_, args| {
@@ -30,7 +30,7 @@ macro_rules! test {
     ($name:literal, $f:expr) => {
         Def::new($name, |vm, args| {
             let [x] = args.exactly::<1>(concat!("math.", $name))?;
-            Ok(Value::bool($f(vm.float_of(&x)?)))
+            Ok(Value::bool($f(number(vm, &x)?)))
         })
     };
 }
@@ -41,7 +41,7 @@ macro_rules! pair {
         Def::new($name, |vm, args| {
             let [x, y] = args.exactly::<2>($name)?;
             let f: fn(f64, f64) -> Result<f64, Failure> = $f;
-            Ok(Value::float(f(vm.float_of(&x)?, vm.float_of(&y)?)?))
+            Ok(Value::float(f(number(vm, &x)?, number(vm, &y)?)?))
         })
     };
 }
@@ -85,11 +85,11 @@ const FUNCTIONS: &[Def] = &[
     pair!("pow", pow),
     Def::new("gamma", |vm, args| {
         let [x] = args.exactly::<1>("math.gamma")?;
-        Ok(Value::float(math::gamma(vm.float_of(&x)?)?))
+        Ok(Value::float(math::gamma(number(vm, &x)?)?))
     }),
     Def::new("lgamma", |vm, args| {
         let [x] = args.exactly::<1>("math.lgamma")?;
-        Ok(Value::float(math::lgamma(vm.float_of(&x)?)?))
+        Ok(Value::float(math::lgamma(number(vm, &x)?)?))
     }),
     Def::new("log", log),
     Def::new("log2", |vm, args| {
@@ -105,30 +105,30 @@ const FUNCTIONS: &[Def] = &[
     Def::new("trunc", |vm, args| whole(vm, args, "trunc", f64::trunc)),
     Def::new("modf", |vm, args| {
         let [x] = args.exactly::<1>("math.modf")?;
-        let x = vm.float_of(&x)?;
+        let x = number(vm, &x)?;
         let rest = if x.is_infinite() { 0f64.copysign(x) } else { x.fract().copysign(x) };
         Ok(Value::tuple(vec![Value::float(rest), Value::float(x.trunc())]))
     }),
     Def::new("frexp", |vm, args| {
         let [x] = args.exactly::<1>("math.frexp")?;
-        let (mantissa, exponent) = math::frexp(vm.float_of(&x)?);
+        let (mantissa, exponent) = math::frexp(number(vm, &x)?);
         Ok(Value::tuple(vec![Value::float(mantissa), Value::Int(i64::from(exponent))]))
     }),
     Def::new("ldexp", |vm, args| {
         let [x, exponent] = args.exactly::<2>("ldexp")?;
         let exponent = integer(vm, &exponent)?;
         let clamped = exponent.to_i64().unwrap_or(if exponent.sign() == num_bigint::Sign::Minus { i64::MIN } else { i64::MAX });
-        Ok(Value::float(math::ldexp(vm.float_of(&x)?, clamped)?))
+        Ok(Value::float(math::ldexp(number(vm, &x)?, clamped)?))
     }),
     Def::new("isclose", |vm, args| {
         let [a, b, relative, absolute] = args.bind("isclose", &["a", "b", "*rel_tol", "*abs_tol"], 2)?;
-        let or = |value: &Value, default: f64| if matches!(value, Value::Unbound) { Ok(default) } else { vm.float_of(value) };
+        let or = |value: &Value, default: f64| if matches!(value, Value::Unbound) { Ok(default) } else { number(vm, value) };
         let (relative, absolute) = (or(&relative, 1e-9)?, or(&absolute, 0.0)?);
-        Ok(Value::bool(math::isclose(vm.float_of(&a)?, vm.float_of(&b)?, relative, absolute)?))
+        Ok(Value::bool(math::isclose(number(vm, &a)?, number(vm, &b)?, relative, absolute)?))
     }),
     Def::new("hypot", |vm, args| {
         args.no_keywords("math.hypot")?;
-        let numbers: Result<Vec<f64>, Exc> = args.values.iter().map(|v| vm.float_of(v)).collect();
+        let numbers: Result<Vec<f64>, Exc> = args.values.iter().map(|v| number(vm, v)).collect();
         Ok(Value::float(math::norm(&numbers?)))
     }),
     Def::new("dist", |vm, args| {
@@ -150,14 +150,20 @@ const FUNCTIONS: &[Def] = &[
         let [items, start] = args.bind("prod", &["iterable", "*start"], 1)?;
         let start = if matches!(start, Value::Unbound) { Value::Int(1) } else { start };
         let items = vm.items_of(&items)?;
+        if items.iter().chain([&start]).any(is_object) {
+            return Err(Exc::slow());
+        }
         items.into_iter().try_fold(start, |product, item| vm.binary(crate::bytecode::Binary::Mul, product, item))
     })
-    .slow(""),
+    .slow("_prod"),
     Def::new("sumprod", |vm, args| {
         let [p, q] = args.exactly::<2>("sumprod")?;
         let (p, q) = (vm.items_of(&p)?, vm.items_of(&q)?);
         if p.len() != q.len() {
             return Err(Exc::value("Inputs are not the same length"));
+        }
+        if p.iter().chain(&q).any(is_object) {
+            return Err(Exc::slow());
         }
         let mut sum = Value::Int(0);
         for (a, b) in p.into_iter().zip(q) {
@@ -166,7 +172,7 @@ const FUNCTIONS: &[Def] = &[
         }
         Ok(sum)
     })
-    .slow(""),
+    .slow("_sumprod"),
     Def::new("gcd", |vm, args| Ok(Value::big(math::gcd(&bounded_integers(vm, args)?)))),
     Def::new("lcm", |vm, args| Ok(Value::big(math::lcm(&bounded_integers(vm, args)?)))),
     Def::new("factorial", |vm, args| {
@@ -195,13 +201,25 @@ const FUNCTIONS: &[Def] = &[
 
 /// The module's namespace.
 pub fn init(vm: &mut Vm) -> Rc<Dict> {
-    let module = namespace(vm, FUNCTIONS);
+    // All of them run again once an object has become a number.
+    let functions: Vec<Def> = FUNCTIONS.iter().map(|f| Def { slow: f.slow.or(Some("")), ..*f }).collect();
+    let module = namespace(vm, &functions);
     module.set("pi", Value::float(std::f64::consts::PI));
     module.set("e", Value::float(std::f64::consts::E));
     module.set("tau", Value::float(std::f64::consts::TAU));
     module.set("inf", Value::float(f64::INFINITY));
     module.set("nan", Value::float(f64::NAN));
     module
+}
+
+/// Its arithmetic is Python code.
+fn is_object(value: &Value) -> bool {
+    matches!(value, Value::Instance(_))
+}
+
+/// `float(value)` of a number, or of an object that has one.
+fn number(vm: &Vm, value: &Value) -> Result<f64, Exc> {
+    vm.float_of(value).map_err(|error| if vm.special(value, &vm.names.float).is_some() { Exc::number(value.clone()) } else { error })
 }
 
 fn pow(x: f64, y: f64) -> Result<f64, Failure> {
@@ -231,14 +249,14 @@ fn bounded_integers(vm: &Vm, args: &Args) -> Result<Vec<BigInt>, Exc> {
 
 fn floats(vm: &mut Vm, items: &Value) -> Result<Vec<f64>, Exc> {
     let items = vm.items_of(items)?;
-    items.iter().map(|value| vm.float_of(value)).collect()
+    items.iter().map(|value| number(vm, value)).collect()
 }
 
 fn logarithm(vm: &Vm, x: &Value, log: fn(f64) -> f64) -> Result<Value, Exc> {
     if let Some(n) = x.plain().to_big().filter(|_| !matches!(x.plain(), Value::Float(_))) {
         return Ok(Value::float(math::log_int(&n, log)?));
     }
-    let x = vm.float_of(x)?;
+    let x = number(vm, x)?;
     if x <= 0.0 {
         return Err(math::domain().into());
     }
@@ -272,6 +290,7 @@ fn whole(vm: &mut Vm, args: &mut Args, name: &'static str, round: fn(f64) -> f64
         Value::Float(f) => Ok(Value::big(BigInt::from_f64(round(f.get())).unwrap_or_default())),
         _ => match vm.special(&x, &method) {
             Some(method) => Err(Exc::call(method, vec![])),
+            None if vm.special(&x, &vm.names.float).is_some() && name != "trunc" => Err(Exc::number(x)),
             None if name == "trunc" => Err(Exc::ty(format!("type {} doesn't define __trunc__ method", vm.type_name(&x)))),
             None => Err(Exc::ty(format!("must be real number, not {}", vm.type_name(&x)))),
         },

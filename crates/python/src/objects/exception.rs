@@ -84,6 +84,8 @@ pub enum Signal {
     Slow,
     /// The iterable must be made a list first, by running Python code; then the native is called again with the list.
     Collect(Value),
+    /// The object must be made a float first, by its `__float__`; then the native is called again with the number.
+    Number(Value),
     /// A generator goes on; what it yields is the value.
     Resume(Rc<super::Generator>, Option<Value>),
     /// A generator goes on with an exception.
@@ -153,6 +155,12 @@ impl Exc {
     #[cold]
     pub fn slow() -> Exc {
         Exc(Box::new(Signal::Slow))
+    }
+
+    /// See [`Signal::Number`].
+    #[cold]
+    pub fn number(object: Value) -> Exc {
+        Exc(Box::new(Signal::Number(object)))
     }
 
     /// The native's value is the call's. To return from a native, never to `?` in its middle.

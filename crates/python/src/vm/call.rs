@@ -102,21 +102,32 @@ impl Vm {
                 Err(Exc::call_args(function, kept))
             }
             Signal::Slow => Err(Exc::ty(format!("{}() does not take objects of classes defined in Python here", native.name.as_str()))),
-            Signal::Collect(iterable) => {
-                let native = native.clone();
-                let again = iterable.clone();
-                Err(Exc::call_then(self.prelude_function("_collect"), vec![iterable], move |vm, list| {
-                    let mut args = kept;
-                    for value in args.values.iter_mut().chain(args.keywords.iter_mut().map(|(_, v)| v)) {
-                        if value.is(&again) {
-                            *value = list.clone();
-                        }
-                    }
-                    vm.run_native(&native, args)
-                }))
-            }
+            Signal::Collect(iterable) => Err(self.again(native, kept, "_collect", iterable)),
+            Signal::Number(object) => Err(self.again(native, kept, "float", object)),
             other => Err(Exc(Box::new(other))),
         }
+    }
+
+    /// Calls a native again with what a function makes of one of its arguments, or of an item of a list that it was given.
+    fn again(&mut self, native: &Rc<Native>, kept: Args, function: &str, object: Value) -> Exc {
+        let (native, before) = (native.clone(), object.clone());
+        Exc::call_then(self.prelude_function(function), vec![object], move |vm, made| {
+            let mut args = kept;
+            let put = |value: &mut Value| {
+                if value.is(&before) {
+                    *value = made.clone();
+                }
+            };
+            for value in args.values.iter_mut().chain(args.keywords.iter_mut().map(|(_, v)| v)) {
+                put(value);
+                if let Value::List(list) = &*value {
+                    let mut items = list.borrow().clone();
+                    items.iter_mut().for_each(put);
+                    *value = Value::list(items.into_iter().collect());
+                }
+            }
+            vm.run_native(&native, args)
+        })
     }
 
     /// Pushes the frame of a function in Python.

@@ -87,7 +87,7 @@ impl Vm {
                     }
                 }
             }
-            None => (self.path.clone(), full),
+            None => (self.search_path()?, full),
         };
         for directory in directories {
             let base = if directory.is_empty() { last.to_string() } else { format!("{}/{last}", directory.trim_end_matches('/')) };
@@ -103,6 +103,14 @@ impl Vm {
             }
         }
         Err(no_module(full))
+    }
+
+    /// Where modules are looked for: `sys.path`, as the script may have changed it.
+    fn search_path(&mut self) -> Result<Vec<String>, Exc> {
+        let Some(Value::Module(sys)) = self.modules.get("sys") else { return Ok(self.path.clone()) };
+        let Some(path) = sys.attrs.get_str(&intern("path")) else { return Ok(self.path.clone()) };
+        let directories = self.items_of(&path)?;
+        directories.iter().map(|d| Ok(d.as_str().map(str::to_string).unwrap_or_default())).collect()
     }
 
     fn run_module(&mut self, full: &str, file: &str, text: &str, package: Option<Vec<String>>, internal: bool) -> Result<Value, Exc> {

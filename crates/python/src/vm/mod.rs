@@ -362,7 +362,13 @@ impl Vm {
             }
             Signal::With(kind, value) => self.new_exception(kind, vec![value]),
             Signal::Raise(value) => value,
-            Signal::Call(_) | Signal::Slow | Signal::Collect(_) | Signal::Await(_) | Signal::Resume(..) | Signal::Throw(..) => {
+            Signal::Call(_)
+            | Signal::Slow
+            | Signal::Collect(_)
+            | Signal::Number(_)
+            | Signal::Await(_)
+            | Signal::Resume(..)
+            | Signal::Throw(..) => {
                 self.new_exception(Kind::SystemError, vec![Value::str("native code asked for a call where none can be made")])
             }
         }

@@ -207,9 +207,21 @@ def frombuffer(buffer, dtype=float64, count=-1, offset=0):
 
 
 # Element by element.
+def _chosen(condition, x, y):
+    return _numpy.select(_operand(condition), _operand(x), _operand(y))
+
+
 def _unary(name):
     def function(x, out=None, where=None, dtype=None):
-        return _scalar(_numpy.unary(name, x if isinstance(x, (builtins.int, builtins.float)) else _as(x)))
+        made = _scalar(_numpy.unary(name, x if isinstance(x, (builtins.int, builtins.float)) else _as(x)))
+        if dtype is not None:
+            made = _as(made).astype(dtype)
+        if where is not None and where is not True:
+            made = _chosen(where, made, x if out is None else out)
+        if out is None:
+            return made
+        out[...] = made
+        return out
     function.__name__ = name
     return function
 
@@ -226,7 +238,12 @@ def _operand(x):
 
 def _binary(name):
     def function(x1, x2, out=None, dtype=None):
-        return _numpy.binary(name, _operand(x1), _operand(x2))
+        made = _numpy.binary(name, _operand(x1), _operand(x2))
+        made = made if dtype is None else made.astype(dtype)
+        if out is None:
+            return made
+        out[...] = made
+        return out
     function.__name__ = name
     return function
 
@@ -235,6 +252,13 @@ for _n in ("add subtract multiply divide floor_divide remainder power maximum mi
            "left_shift right_shift equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor").split():
     globals()[_n] = _binary(_n)
 true_divide, mod, fmax, fmin, float_power = divide, remainder, maximum, minimum, power
+
+
+def nextafter(x1, x2):
+    from math import nextafter
+    a, b = broadcast_arrays(_as(x1), _as(x2))
+    made = array([nextafter(x, y) for x, y in zip(a.reshape(-1).tolist(), b.reshape(-1).tolist())]).reshape(a.shape)
+    return _scalar(made) if not made.shape else made
 
 
 def round(a, decimals=0):

@@ -131,8 +131,8 @@ from torch import serialization
 from torch.serialization import load, save
 from torch.func import vmap
 from torch import accelerator, backends, cuda, jit, mps, version, xpu
-from torch.amp import autocast
-from torch._tensor import Generator, default_generator
+from torch.amp import autocast, get_autocast_dtype, is_autocast_enabled
+from torch._tensor import Generator, default_generator, _repeat_interleave as repeat_interleave
 
 
 def _shape(size):
@@ -479,8 +479,24 @@ def compiled_with_cxx11_abi():
     return True
 
 
-def get_autocast_dtype(device_type):
-    return float16 if device_type == "cuda" else bfloat16
+def is_autocast_cpu_enabled():
+    return is_autocast_enabled("cpu")
+
+
+def get_autocast_gpu_dtype():
+    return get_autocast_dtype("cuda")
+
+
+def get_autocast_cpu_dtype():
+    return get_autocast_dtype("cpu")
+
+
+def is_autocast_cache_enabled():
+    return True
+
+
+def clear_autocast_cache():
+    pass
 
 
 def set_default_device(device):

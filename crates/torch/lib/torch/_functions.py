@@ -234,7 +234,27 @@ def dist(input, other, p=2):
 def einsum(equation, *operands):
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = operands[0]
-    return _ops["einsum"](list(operands), equation)
+    try:
+        return _ops["einsum"](list(operands), equation)
+    except RuntimeError as e:
+        raise _einsum_error(equation, operands, e) from None
+
+
+def _einsum_error(equation, operands, error):
+    """PyTorch's words for dimensions that do not go together, where no ellipsis stands for some of them."""
+    sizes, terms = {}, equation.replace(" ", "").split("->")[0].split(",")
+    if "." in equation or len(terms) != len(operands):
+        return error
+    for i, (letters, operand) in enumerate(zip(terms, operands)):
+        if len(letters) != operand.dim():
+            return error
+        for letter, n in zip(letters, operand.shape):
+            have = sizes.setdefault(letter, n)
+            if n != have and n != 1 and have != 1:
+                return RuntimeError(f"einsum(): subscript {letter} has size {n} for operand {i} which does not broadcast with previously "
+                                    f"seen size {have}")
+            sizes[letter] = n if have == 1 else have
+    return error
 
 
 def tensordot(a, b, dims=2):

@@ -151,6 +151,8 @@ Tensor.__iter__ = __iter__
 
 
 def __contains__(self, element):
+    if not isinstance(element, (Tensor, builtins.int, builtins.float, complex)):
+        raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
     return (self == element).any().item()
 
 
@@ -355,13 +357,22 @@ def resize_(self, *sizes, memory_format=None):
 Tensor.resize_ = resize_
 
 
-def _repeat_interleave(self, repeats, dim=None):
-    if isinstance(repeats, Tensor) and repeats.numel() > 1:
+def _repeat_interleave(self, repeats=None, dim=None, *, output_size=None):
+    if repeats is None:
+        # How often each place is said.
         index = []
-        for i, n in enumerate(repeats.tolist()):
+        for i, n in enumerate(self.tolist()):
             index += [i] * n
+        return torch.tensor(index, dtype=torch.int64)
+    if isinstance(repeats, (list, tuple)):
+        repeats = torch.tensor(repeats)
+    if isinstance(repeats, Tensor) and repeats.numel() > 1:
         x = self.reshape(-1) if dim is None else self
-        return x.index_select(0 if dim is None else dim, torch.tensor(index))
+        d = 0 if dim is None else dim
+        if repeats.numel() != x.shape[d]:
+            raise RuntimeError(f"repeats must have the same size as input along dim, but got repeats.size(0) = {repeats.numel()} and "
+                               f"input.size({d}) = {x.shape[d]}")
+        return x.index_select(d, _repeat_interleave(repeats))
     repeats = repeats.item() if isinstance(repeats, Tensor) else repeats
     return _ops["repeat_interleave"](self, repeats, dim)
 

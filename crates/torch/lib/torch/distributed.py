@@ -9,6 +9,10 @@ class ReduceOp:
     SUM, PRODUCT, MIN, MAX, AVG = "SUM", "PRODUCT", "MIN", "MAX", "AVG"
 
 
+class ProcessGroup:
+    """What a group of processes would be, for annotations."""
+
+
 class _Work:
     def wait(self, timeout=None):
         return True

@@ -27,11 +27,16 @@ class autocast:
             warnings.warn(f"In autocast, but the target dtype {dtype} is not supported. Disabling autocast.")
             self._enabled = False
 
+    # The regions that a call is in, outermost first.
+    _open = []
+
     def __enter__(self):
+        autocast._open.append(self)
         _C.enter_autocast(self.fast_dtype if self._enabled else _C.float32)
         return self
 
     def __exit__(self, *exc):
+        autocast._open.pop()
         _C.leave_autocast()
         return False
 
@@ -41,6 +46,17 @@ class autocast:
             with self:
                 return function(*args, **kwargs)
         return wrapped
+
+
+def is_autocast_enabled(device_type="cuda"):
+    """Whether the innermost region for a kind of device casts."""
+    regions = [r for r in autocast._open if r.device == device_type]
+    return bool(regions) and regions[-1]._enabled
+
+
+def get_autocast_dtype(device_type):
+    regions = [r for r in autocast._open if r.device == device_type and r._enabled]
+    return regions[-1].fast_dtype if regions else _C.float16 if device_type == "cuda" else _C.bfloat16
 
 
 def custom_fwd(fwd=None, *, device_type="cuda", cast_inputs=None):

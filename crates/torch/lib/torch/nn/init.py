@@ -36,6 +36,15 @@ def _fan(tensor, mode):
     return fan_in if mode.lower() == "fan_in" else fan_out
 
 
+def _nothing(tensor):
+    """Whether there is nothing to fill, which PyTorch warns of."""
+    if 0 in tensor.shape:
+        import warnings
+        warnings.warn("Initializing zero-element tensors is a no-op")
+        return True
+    return False
+
+
 @no_grad()
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
     return tensor.uniform_(a, b, generator=generator)
@@ -107,12 +116,16 @@ def xavier_normal_(tensor, gain=1.0, generator=None):
 
 @no_grad()
 def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+    if _nothing(tensor):
+        return tensor
     bound = math.sqrt(3.0) * (calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)))
     return tensor.uniform_(-bound, bound, generator=generator)
 
 
 @no_grad()
 def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+    if _nothing(tensor):
+        return tensor
     return tensor.normal_(0.0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator=generator)
 
 

@@ -14,6 +14,11 @@ def _scalar(name, value):
     return value if isinstance(value, Tensor) else _C.hyperparameter(name, value)
 
 
+# For optimizers of one's own: a hyperparameter without a default, and what parameters may be given as.
+required = object()
+ParamsT = params_t = _params_t = object
+
+
 def _betas(pair):
     if pair not in _numbers:
         _numbers[pair] = _C.tensor([float(b) for b in pair])

@@ -12,3 +12,18 @@ from torch.nn.modules.rnn import *
 from torch.nn.modules.transformer import *
 from torch.nn.modules.lazy import *
 from torch.nn.parallel import DataParallel
+import sys as _sys
+
+__all__ = [_name for _name in list(globals()) if isinstance(globals()[_name], type)]
+
+
+def _files():
+    """PyTorch's own files of these modules, by name."""
+    from torch.nn.modules import layers, norm, utils
+    for names, where in (("conv linear dropout sparse flatten upsampling fold distance pixelshuffle channelshuffle", layers),
+                         ("batchnorm instancenorm normalization", norm)):
+        for name in names.split():
+            _sys.modules["torch.nn.modules." + name] = globals()[name] = where
+
+
+_files()

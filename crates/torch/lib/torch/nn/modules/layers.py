@@ -75,7 +75,7 @@ def _tuple(value, n):
     return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
 
 
-class _Conv(Module):
+class _ConvNd(Module):
     _dims = 2
     _transposed = False
 
@@ -138,21 +138,25 @@ class _Conv(Module):
         return text
 
 
-class Conv2d(_Conv):
+class _Conv(_ConvNd):
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
                  padding_mode="zeros", device=None, dtype=None):
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, 0, device, dtype)
 
 
-class Conv1d(Conv2d):
+class Conv1d(_Conv):
     _dims = 1
 
 
-class Conv3d(Conv2d):
+class Conv2d(_Conv):
+    pass
+
+
+class Conv3d(_Conv):
     _dims = 3
 
 
-class ConvTranspose2d(_Conv):
+class _ConvTransposeNd(_ConvNd):
     _transposed = True
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
@@ -161,15 +165,36 @@ class ConvTranspose2d(_Conv):
                          device, dtype)
 
     def forward(self, input, output_size=None):
+        output_padding = self.output_padding
+        if output_size is not None:
+            output_padding = self._output_padding(input, output_size)
         return getattr(F, f"conv_transpose{self._dims}d")(
-            input, self.weight, self.bias, self.stride, self.padding, self.output_padding, self.groups, self.dilation)
+            input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)
+
+    def _output_padding(self, input, output_size):
+        n, sizes = self._dims, list(output_size)
+        if len(sizes) not in (n, input.dim()):
+            raise ValueError(f"ConvTranspose{n}d: for {input.dim()}D input, output_size must have {n} or {input.dim()} elements "
+                             f"(got {len(sizes)})")
+        sizes, made = sizes[len(sizes) - n:], []
+        for d in range(n):
+            low = (input.shape[d - n] - 1) * self.stride[d] - 2 * self.padding[d] + self.dilation[d] * (self.kernel_size[d] - 1) + 1
+            if not low <= sizes[d] < low + max(self.stride[d], 1):
+                raise ValueError(f"requested an output size of {sizes}, but valid sizes of dimension {d} range from {low} to "
+                                 f"{low + self.stride[d] - 1}")
+            made.append(sizes[d] - low)
+        return tuple(made)
 
 
-class ConvTranspose1d(ConvTranspose2d):
+class ConvTranspose1d(_ConvTransposeNd):
     _dims = 1
 
 
-class ConvTranspose3d(ConvTranspose2d):
+class ConvTranspose2d(_ConvTransposeNd):
+    pass
+
+
+class ConvTranspose3d(_ConvTransposeNd):
     _dims = 3
 
 
@@ -228,41 +253,43 @@ class EmbeddingBag(Module):
         return f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode!r}"
 
 
-class Dropout(Module):
+class _DropoutNd(Module):
     def __init__(self, p=0.5, inplace=False):
         super().__init__()
         if p < 0 or p > 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.p, self.inplace = p, inplace
 
-    def forward(self, input):
-        return F.dropout(input, self.p, self.training, self.inplace)
-
     def extra_repr(self):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class AlphaDropout(Dropout):
+class Dropout(_DropoutNd):
+    def forward(self, input):
+        return F.dropout(input, self.p, self.training, self.inplace)
+
+
+class AlphaDropout(_DropoutNd):
     def forward(self, input):
         return F.alpha_dropout(input, self.p, self.training)
 
 
-class FeatureAlphaDropout(Dropout):
+class FeatureAlphaDropout(_DropoutNd):
     def forward(self, input):
         return F.feature_alpha_dropout(input, self.p, self.training)
 
 
-class Dropout1d(Dropout):
+class Dropout1d(_DropoutNd):
     def forward(self, input):
         return F.dropout1d(input, self.p, self.training)
 
 
-class Dropout2d(Dropout):
+class Dropout2d(_DropoutNd):
     def forward(self, input):
         return F.dropout2d(input, self.p, self.training)
 
 
-class Dropout3d(Dropout):
+class Dropout3d(_DropoutNd):
     def forward(self, input):
         return F.dropout3d(input, self.p, self.training)
 

@@ -6,12 +6,26 @@ from torch.nn.modules.module import Module
 __all__ = []
 
 
+class _Loss(Module):
+    """What losses of one's own derive from."""
+
+    def __init__(self, size_average=None, reduce=None, reduction="mean"):
+        super().__init__()
+        self.reduction = F._reduction(size_average, reduce, reduction)
+
+
+class _WeightedLoss(_Loss):
+    def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
 def _make(name, function, *settings, weights=()):
     """A loss that calls a function with settings by name."""
 
-    class Loss(Module):
+    class Loss(_WeightedLoss if weights else _Loss):
         def __init__(self, *args, **kwargs):
-            super().__init__()
+            Module.__init__(self)
             names = list(weights) + ["size_average"] * bool(weights) + [n for n, _ in settings]
             values = dict(zip(names, args))
             values.update(kwargs)

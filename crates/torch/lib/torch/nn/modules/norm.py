@@ -13,7 +13,7 @@ def _full(n, value, dtype):
     return _C.full(n if isinstance(n, (tuple, list)) else (n,), value, dtype)
 
 
-class _BatchNorm(Module):
+class _NormBase(Module):
     _ranks = (2, 3)
 
     def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True):
@@ -55,6 +55,10 @@ class _BatchNorm(Module):
                 f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")
 
 
+class _BatchNorm(_NormBase):
+    pass
+
+
 class BatchNorm1d(_BatchNorm):
     pass
 
@@ -79,7 +83,7 @@ class SyncBatchNorm(_BatchNorm):
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):
         made = module
-        if isinstance(module, _BatchNorm) and not isinstance(module, (_InstanceNorm, SyncBatchNorm)):
+        if isinstance(module, _BatchNorm) and not isinstance(module, SyncBatchNorm):
             made = cls(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats)
             made.training = module.training
             for name in module._parameters:
@@ -156,7 +160,7 @@ class GroupNorm(Module):
         return text + f", bias={self.bias is not None}"
 
 
-class _InstanceNorm(_BatchNorm):
+class _InstanceNorm(_NormBase):
     def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None, *,
                  bias=True):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)

@@ -326,3 +326,10 @@ class DataLoader:
 
 def get_worker_info():
     return None
+
+
+import sys as _sys
+
+# PyTorch's own files of these classes, by name.
+for _name in ("sampler", "dataset", "dataloader"):
+    _sys.modules["torch.utils.data." + _name] = globals()[_name] = _sys.modules["torch.utils.data"]

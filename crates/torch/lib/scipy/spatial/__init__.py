@@ -1,0 +1,3 @@
+"""Points in space."""
+
+from scipy.spatial import distance
