@@ -7,8 +7,9 @@ use aludel_ir::interp::{HostTensor, Interpreter, Precision};
 
 mod common;
 use common::Rng;
-use common::generate::{Sizes, Style, differ, graph, hints, inputs};
+use common::generate::{Sizes, Style, graph};
 use common::shrink::shrink;
+use common::values::{differ, hints, inputs};
 
 fn run(g: &Graph, sizes: &[i64]) -> Result<Vec<HostTensor>, String> {
     let interpreter = Interpreter::new(g).map_err(|e| e.to_string())?;

@@ -11,7 +11,7 @@ use aludel_ir::graph::Graph;
 use aludel_ir::program::{Param, Program};
 use aludel_ir::{DType, Error};
 use common::Rng;
-use common::generate;
+use common::{generate, values};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::Command;
@@ -146,7 +146,7 @@ fn random_graphs_are_clean() {
             length: 2 + (seed % 7) as usize,
         };
         let g = generate::graph(&mut rng, style);
-        let sizes = generate::hints(&g);
+        let sizes = values::hints(&g);
         let target = &targets()[seed as usize / 2 % 2];
         // Each tensor in memory of its own, where one that is left is noticed.
         let options = Options { style: Style::Operator, ..Options::default() };

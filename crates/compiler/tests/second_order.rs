@@ -7,8 +7,9 @@ use aludel_ir::{Attrs, Builder, DType, Graph, ops};
 
 mod common;
 use common::Rng;
-use common::generate::{Sizes, Style, differ, graph, inputs};
+use common::generate::{Sizes, Style, graph};
 use common::shrink::shrink;
+use common::values::{differ, inputs};
 
 const CASES: u64 = 120;
 /// Of all cases, at least this share is smooth enough, at the point where it is taken, to be compared with differences too.

@@ -14,8 +14,9 @@ use aludel_ir::interp::{HostTensor, Interpreter, Precision};
 use aludel_ir::{DType, Graph};
 use aludel_runtime::{Argument, Executor, decode, encode};
 use random::Rng;
-use random::generate::{Sizes, Style, graph, hints, inputs};
+use random::generate::{Sizes, Style, graph};
 use random::shrink::shrink;
+use random::values::{hints, inputs};
 use std::sync::Arc;
 
 /// Compiles and runs a graph, state updated in place.

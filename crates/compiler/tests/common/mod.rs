@@ -3,6 +3,7 @@
 
 pub mod generate;
 pub mod shrink;
+pub mod values;
 
 /// A small generator of repeatable random numbers (Marsaglia, "Xorshift RNGs", 2003).
 pub struct Rng(u64);
