@@ -36,6 +36,8 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("promote", promote),
     Def::new("register", register),
     Def::new("scalar", scalar),
+    Def::new("whole_graph", crate::read::whole_graph),
+    Def::new("graph_broke", crate::read::graph_broke),
 ];
 
 /// `tensor(data, dtype)`: nested lists of numbers as a tensor.
@@ -191,6 +193,7 @@ fn item(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     if let Some(marked) = crate::replay::log::number(&x, &value, kind) {
         return Ok(marked);
     }
+    crate::read::check_whole(vm)?;
     if let Some(marked) = crate::replay::log::item(&value, kind)? {
         return Ok(marked);
     }

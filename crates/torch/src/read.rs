@@ -1,11 +1,11 @@
 //! Values that a script needs on the host. The native answers with a [`Read`]; whoever drives the machine waits for it.
 
 use aludel_python::Vm;
-use aludel_python::objects::{Exc, Value};
+use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
 use aludel_tensor::{Device, Tensor};
 
 use crate::capture::recording;
-use crate::state::raise;
+use crate::state::{raise, state};
 
 /// What is done with the values once they are there.
 pub(crate) type Finish = Box<dyn FnOnce(&mut Vm, Vec<Vec<f64>>) -> Result<Value, Exc>>;
@@ -37,12 +37,37 @@ impl Read {
     }
 }
 
+/// `whole_graph(on)`: whether reading a value is an error from here on.
+pub(crate) fn whole_graph(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [on] = args.exactly::<1>("whole_graph")?;
+    state(vm)?.whole_graph = on.is(&Value::bool(true));
+    Ok(Value::None)
+}
+
+/// `graph_broke()`: whether an error was one of [`check_whole`]; once.
+pub(crate) fn graph_broke(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
+    Ok(Value::bool(std::mem::take(&mut state(vm)?.graph_broke)))
+}
+
+/// Refuses to read in a function that must be one graph.
+pub(crate) fn check_whole(vm: &mut Vm) -> Result<(), Exc> {
+    let state = state(vm)?;
+    if !state.whole_graph {
+        return Ok(());
+    }
+    state.graph_broke = true;
+    let text = "Data-dependent operation\n  Explanation: the value of a tensor is read in a function that was compiled with fullgraph=True\n  \
+                Hint: return the tensor and read it outside, or compile with fullgraph=False";
+    Err(Exc::new(ExcKind::RuntimeError, text))
+}
+
 /// Goes on with the values of some tensors: at once where they are on the host, else by a pending read.
 pub(crate) fn read(
     vm: &mut Vm,
     tensors: Vec<Tensor>,
     finish: impl FnOnce(&mut Vm, Vec<Vec<f64>>) -> Result<Value, Exc> + 'static,
 ) -> Result<Value, Exc> {
+    check_whole(vm)?;
     crate::replay::log::reads(&tensors);
     aludel_tensor::record::resolve(&tensors.iter().collect::<Vec<_>>()).map_err(raise)?;
     let ready: Option<Vec<Vec<f64>>> = tensors.iter().map(Tensor::host_values).collect();

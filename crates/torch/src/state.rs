@@ -45,6 +45,9 @@ pub(crate) struct State {
     pub trained: bool,
     pub turns: Vec<Turn>,
     pub replay: crate::replay::Replay,
+    /// Whether a function runs that must be one graph (`fullgraph`), and whether a value was read in one.
+    pub whole_graph: bool,
+    pub graph_broke: bool,
     /// Hyperparameters as tensors.
     pub hyper: FxHashMap<(&'static str, u64), Value>,
 }
@@ -99,6 +102,8 @@ impl State {
             trained: false,
             turns: Vec::new(),
             replay: crate::replay::Replay::default(),
+            whole_graph: false,
+            graph_broke: false,
             hyper: FxHashMap::default(),
         }
     }

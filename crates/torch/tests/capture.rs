@@ -173,3 +173,59 @@ fn loops_compile_nothing_once_they_are_under_way() {
     }
     assert!(failures.is_empty(), "\n{failures}");
 }
+
+/// What PyTorch's documentation says of `torch.compile` and `torch.compiler`, in both modes.
+#[test]
+fn compiled_functions_are_what_pytorch_says() {
+    let script = "
+import torch
+import torch.nn as nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(2, 3), nn.Dropout(0.5))
+compiled = torch.compile(model, mode='reduce-overhead')
+print(type(compiled).__name__, isinstance(compiled, nn.Module), list(compiled.state_dict()), compiled[0].weight.shape)
+compiled.eval()
+print(model.training, compiled.training, torch.equal(compiled(torch.ones(1, 2)), model(torch.ones(1, 2))))
+compiled.note = 5
+print(model.note, torch.compile(compiled) is compiled, compiled._orig_mod is model)
+
+@torch.compile(fullgraph=True, dynamic=False)
+def whole(x, read):
+    return x.sum().item() if read else x * 2 + float(torch.compiler.is_compiling())
+print(whole(torch.ones(2), False), whole.__name__, torch.compiler.is_compiling())
+try:
+    whole(torch.ones(2), True)
+except RuntimeError as error:
+    print(type(error).__name__, str(error).splitlines()[0])
+print(torch.ones(2).sum().item())
+
+@torch.compiler.disable
+def outside(x):
+    return torch.compiler.is_compiling()
+print(torch.compile(outside)(1), torch.compile(outside, disable=True) is outside)
+for arguments in [dict(mode='default', options={}), dict(mode='fast'), dict(backend='slow')]:
+    try:
+        torch.compile(model, **arguments)
+    except RuntimeError as error:
+        print(type(error).__name__, error)
+torch.compiler.reset()
+torch.compiler.cudagraph_mark_step_begin()
+torch._dynamo.config.suppress_errors = True
+print(torch.compiler.allow_in_graph(outside) is outside, 'inductor' in torch.compiler.list_backends())
+";
+    let expected = "OptimizedModule True ['_orig_mod.0.weight', '_orig_mod.0.bias'] torch.Size([3, 2])
+False False True
+5 True True
+tensor([3., 3.]) whole False
+Unsupported Data-dependent operation
+2.0
+False True
+RuntimeError Either mode or options can be specified, but both can't be specified at the same time.
+RuntimeError Unrecognized mode=fast, should be one of: default, reduce-overhead, max-autotune-no-cudagraphs, max-autotune
+InvalidBackend Invalid backend: 'slow', see `torch._dynamo.list_backends()` for available backends.
+True True
+";
+    for compiled in [false, true] {
+        assert_eq!(run(script, compiled).text, expected);
+    }
+}

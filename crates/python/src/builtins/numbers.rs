@@ -40,6 +40,11 @@ pub(super) fn class_and(args: &mut Args) -> Result<Rc<Class>, Exc> {
     }
 }
 
+/// Whether a class is `int` or `float` itself, whose numbers are no instances.
+fn is_own(vm: &Vm, class: &Rc<Class>) -> bool {
+    [&vm.types.int, &vm.types.float].iter().any(|c| Rc::ptr_eq(c, class))
+}
+
 fn int_new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let class = class_and(args)?;
     let [value, base] = args.bind("int", &["/x", "base"], 0)?;
@@ -62,6 +67,9 @@ fn int_new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             for name in [vm.names.int.clone(), vm.names.index.clone(), vm.intern("__trunc__")] {
                 if let Some(method) = vm.special(&value, &name) {
                     return Err(Exc::call_then(method, vec![], move |vm, number| {
+                        if matches!(number.marked(), Some((Value::Int(_), _))) && is_own(vm, &class) {
+                            return Ok(number);
+                        }
                         if !number.is_int() {
                             return Err(Exc::ty(format!("__int__ returned non-int (type {})", vm.type_name(&number))));
                         }
@@ -89,6 +97,9 @@ fn float_new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             for name in [vm.names.float.clone(), vm.names.index.clone()] {
                 if let Some(method) = vm.special(&value, &name) {
                     return Err(Exc::call_then(method, vec![], move |vm, number| {
+                        if matches!(number.marked(), Some((Value::Float(_), _))) && is_own(vm, &class) {
+                            return Ok(number);
+                        }
                         let number = vm.float_of(&number)?;
                         Ok(wrapped(&class, Value::float(number)))
                     }));

@@ -327,6 +327,8 @@ impl Vm {
         if let Some(method) = self.special(value, &self.names.bool.clone()) {
             return Err(Exc::call_then(method, vec![], |vm, answer| match answer {
                 Value::Bool(_) => Ok(answer),
+                // A marked one decides.
+                answer if matches!(answer.bare(), Value::Bool(_)) => Ok(Value::bool(compare::truth(&answer).unwrap_or_default())),
                 other => Err(Exc::ty(format!("__bool__ should return bool, returned {}", vm.type_name(&other)))),
             }));
         }

@@ -380,7 +380,7 @@ impl Vm {
                 Some(Value::Native(native)) if native.owner != "host" => {}
                 Some(method) => {
                     return Err(Exc::call_then(method, vec![value.clone(), Value::str(text)], |vm, text| match text {
-                        Value::Str(_) => Ok(text),
+                        text if matches!(text.bare(), Value::Str(_)) => Ok(text),
                         other => Err(Exc::ty(format!("__format__ must return a str, not {}", vm.type_name(&other)))),
                     }));
                 }

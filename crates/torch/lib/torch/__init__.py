@@ -538,14 +538,8 @@ def from_numpy(array):
     return made
 
 
-def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None, disable=False):
-    """Gives back what it was given: a whole script is compiled, or run eagerly, as whoever runs it says."""
-    if model is None:
-        return lambda model: model
-    return model
-
-
-from torch import profiler, random, testing
+from torch import compiler, profiler, random, testing
+from torch.compiler import compile
 
 
 __getattr__ = _missing.names("torch", globals())

@@ -451,7 +451,8 @@ class Module:
         return self
 
     def compile(self, *args, **kwargs):
-        pass
+        from torch.compiler import compile
+        self.__dict__["forward"] = compile(self.forward, *args, **kwargs)
 
     def apply(self, fn):
         for module in self.children():
