@@ -353,9 +353,11 @@ pub(crate) fn hyperparameter(vm: &mut Vm, name: &'static str, value: &Value) -> 
     }
     let key = (name, number.to_bits());
     if let Some(known) = state(vm)?.hyper.get(&key) {
+        crate::replay::log::hold(known);
         return Ok(known.clone());
     }
     let made = from_values(vm, &[number], Vec::new(), Kind::Float32)?;
+    crate::replay::log::hold(&made);
     let hyper = &mut state(vm)?.hyper;
     if hyper.len() >= MAX_HYPER {
         hyper.clear();

@@ -161,6 +161,8 @@ fn program(seed: u64) -> String {
 second = torch.optim.SGD([torch.zeros(3, requires_grad=True)], lr=0.1)
 state = {{'best': 0.0, 'seen': 0, 'last': None}}
 kept, texts, total, scale, hidden, ema = [], [], 0, 1.0, torch.zeros(8), torch.zeros(1)
+running, best, losses, right, order = 0.0, 1e9, [], 0, torch.randperm(32)
+schedule = torch.optim.lr_scheduler.StepLR(opt, 5, 0.5)
 class Meter:
     count = 0
     value = 0.0
@@ -199,8 +201,29 @@ def turn(n):
         "pred = model(x).detach()",
         "old = loss.detach()",
         "count = sum(1 for p in model.parameters() if p.grad is not None)",
+        "running += loss.item()",
+        "losses.append(loss.item())",
+        "running = 0.9 * running + 0.1 * float(loss)",
+        "if loss.item() < best:\n        best = loss.item()\n        kept.append(step)",
+        "if step % 4 == 3:\n        print('step {} loss {:.4f} {}'.format(step, loss.item(), total))",
+        "if step % 4 == 2:\n        print(' '.join([str(step), f'{loss:.4f}']), end=';\\n')",
+        "if step % 3 == 1:\n        print('%d: %.3f' % (step, loss.item()))",
+        "if running > 4.0:\n        running = 0.0\n        total += 100",
+        "schedule.step()",
+        "rows = order[step % 4 * 8:step % 4 * 8 + 8]\n    hidden = 0.9 * hidden + model[0](x[rows]).detach().mean(0)",
+        "part = x[step % 3 * 4:step % 3 * 4 + 4]\n    hidden = hidden + 0.01 * model[0](part).detach().sum(0)",
+        "right += (model(x) > y).sum().item()",
+        "with torch.no_grad():\n        model.eval()\n        right += int((model(x[:8]) > 0).sum())\n        model.train()",
+        "norm = sum(p.grad.norm().item() ** 2 for p in model.parameters()) ** 0.5\n    running += norm",
+        "picks = torch.randint(0, 32, (4,))\n    hidden[0] += x[picks].sum()",
+        "if step > 12 and loss.item() < 0.5 * best:\n        break",
+        "meter.value = max(meter.value, loss.item())",
+        "scale = scale * (0.99 if loss.item() > 0.8 else 1.01)",
+        "bias = model[2].bias[0]\n    hidden[1] = bias.item()",
     ];
-    let mut body = String::from("    opt.zero_grad()\n");
+    // Gradients of several turns are added up, or forgotten in each.
+    let several = dice.roll(4) == 0;
+    let mut body = String::from(if several { "    if step % 2 == 0:\n        opt.zero_grad()\n" } else { "    opt.zero_grad()\n" });
     let loss = dice.one(&[
         "F.mse_loss(model(x), y)",
         "((model(x) - y) ** 2).mean() * scale",
@@ -217,12 +240,13 @@ def turn(n):
     let (head, indent) = match dice.roll(4) {
         0 => ("for step in range(18):\n".to_string(), ""),
         1 => ("step = 0\nwhile step < 18:\n    step += 1\n".to_string(), ""),
-        2 => ("for epoch in range(3):\n    for step in range(6):\n".to_string(), "    "),
+        2 => ("for epoch in range(4):\n    total += 10\n    for step, row in enumerate(x[:6]):\n".to_string(), "    "),
         _ => ("for step, factor in zip(range(18), [1.0, 2.0] * 9):\n    total += factor\n".to_string(), ""),
     };
     let body: String = body.lines().map(|l| format!("{indent}{l}\n")).collect();
     let report = "print(total, f'{scale:.4f}', state['seen'], kept, texts[-2:], meter.count, f'{meter.value:.4f}')
 print(f'{loss.item():.4f} {hidden.sum().item():.4f} {ema.item():.4f}', opt.param_groups[0]['lr'], second.param_groups[0]['params'][0].sum().item())
+print(f'{running:.3f} {best:.4f} {right}', [f'{v:.3f}' for v in losses])
 print(f\"{sum(p.sum().item() for p in model.parameters()):.4f}\", state['last'] and (state['last'][0], f\"{state['last'][1].item():.4f}\"))
 ";
     format!("{LOOP}{setup}{head}{body}{report}")

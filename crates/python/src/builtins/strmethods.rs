@@ -2,7 +2,7 @@
 
 use super::numbers::{COMMON, COMPARISONS, HASH, class_and, wrapped};
 use super::{Def, Types, fill, quick};
-use crate::objects::{Args, Exc, Str, Value};
+use crate::objects::{Args, Exc, Str, Value, watch};
 use crate::text::{split, strings, unicode};
 use crate::vm::Vm;
 use crate::vm::compare;
@@ -171,6 +171,11 @@ fn join(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         Err(exc) if exc.is_new(crate::objects::Kind::TypeError) => return Err(Exc::ty("can only join an iterable")),
         other => other?,
     };
+    if watch::on()
+        && let Some(joined) = vm.marked_text(&Value::Str(text.clone()), &items)
+    {
+        return Ok(joined);
+    }
     let mut size = 0;
     for (i, item) in items.iter().enumerate() {
         match item.as_str() {

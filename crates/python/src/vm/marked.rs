@@ -3,7 +3,7 @@
 use super::Vm;
 use crate::bytecode::{Binary, Compare};
 use crate::objects::function::Run;
-use crate::objects::watch::{self, Arg, Effect, NodeOp};
+use crate::objects::watch::{self, Effect, NodeOp};
 use crate::objects::{Args, Exc, Native, Value};
 use std::rc::Rc;
 
@@ -21,7 +21,7 @@ const PURE_TYPES: [&str; 3] = ["int", "float", "str"];
 const MOVERS: [&str; 8] = ["append", "setattr", "__setattr__", "insert", "setdefault", "isinstance", "type", "issubclass"];
 
 /// Natives that move what is in containers and look at none of it.
-const INNER_MOVERS: [&str; 23] = [
+const INNER_MOVERS: [&str; 24] = [
     "append",
     "setattr",
     "__setattr__",
@@ -45,6 +45,7 @@ const INNER_MOVERS: [&str; 23] = [
     "copy",
     "hasattr",
     "sum",
+    "join",
 ];
 
 fn is_plain(value: &Value) -> bool {
@@ -122,6 +123,17 @@ impl Vm {
         Ok(Some(watch::mark(NodeOp::Sum, all().map(watch::arg).collect(), &sum)))
     }
 
+    /// Texts with others between them, where one is marked and all are texts.
+    pub(crate) fn marked_text(&mut self, between: &Value, items: &[Value]) -> Option<Value> {
+        let all = || std::iter::once(between).chain(items);
+        if !all().any(|v| v.marked().is_some()) || !all().all(|v| matches!(v.bare(), Value::Str(_))) {
+            return None;
+        }
+        let parts: Vec<&Value> = items.iter().enumerate().flat_map(|(i, v)| [(i > 0).then_some(between), Some(v)]).flatten().collect();
+        let text: String = parts.iter().filter_map(|v| v.bare().as_str()).collect();
+        Some(watch::mark(NodeOp::Join, parts.into_iter().map(watch::arg).collect(), &Value::str(text)))
+    }
+
     /// The texts above `at` on the stack as one, where one is marked.
     pub(super) fn marked_join(&mut self, at: usize) -> Option<Value> {
         let parts = &self.stack[at..];
@@ -150,21 +162,29 @@ impl Vm {
                 return Some(watch::printing(effect, || run(self, native, args)));
             }
         }
-        // Its truth is what is decided.
-        if (native.owner, name) == ("bool", "__new__") {
+        // The truth is what is decided, and Python code puts formats together.
+        if matches!((native.owner, name), ("bool", "__new__") | ("str", "format" | "format_map")) {
             return None;
         }
         let of_type = PURE_TYPES.contains(&native.owner);
         let rest = if of_type && name == "__new__" { 1 } else { 0 };
         let pure = (of_type || PURE.contains(&name)) && matches!(native.run, Run::Fn(_)) && args.keywords.is_empty();
         if pure && args.values.iter().skip(rest).all(is_plain) {
-            let given: Vec<Arg> = args.values.iter().map(watch::arg).collect();
+            let marked = args.values.to_vec();
             args.values.iter_mut().for_each(|v| *v = v.bare().clone());
             let result = run(self, native, args);
-            return Some(result.map(|value| match is_plain(&value) && !matches!(value, Value::None) {
-                true => watch::mark(NodeOp::Call(native.clone()), given, &value),
-                false => value,
-            }));
+            return Some(match result {
+                Ok(value) if is_plain(&value) && !matches!(value, Value::None) => {
+                    Ok(watch::mark(NodeOp::Call(native.clone()), marked.iter().map(watch::arg).collect(), &value))
+                }
+                // A list, an exception, or Python code that goes on without marks.
+                other => {
+                    for value in &marked {
+                        let _ = value.plain();
+                    }
+                    other
+                }
+            });
         }
         // Closures are operators of the host, which know marks.
         if !MOVERS.contains(&name) && matches!(native.run, Run::Fn(_)) {

@@ -32,6 +32,8 @@ pub(crate) struct Log {
     pub found: Vec<usize>,
     /// Objects of hyperparameters that are marked.
     pub hyper: Vec<(&'static str, u32, Value)>,
+    /// Objects that only a cache keeps alive.
+    pub held: Vec<Value>,
     /// Single numbers that were read from the device.
     pub reads: Vec<(Tensor, Kind)>,
 }
@@ -53,6 +55,14 @@ pub(crate) struct Seen {
     pub epoch: u32,
     pub kind: Kind,
     pub view: bool,
+}
+
+impl Range {
+    /// Whether values that are on the host lie in it.
+    pub fn holds(&self, t: &Tensor) -> bool {
+        let inside = |v: &f64| self.range.contains(&(*v as i64)) || Some(*v as i64) == self.but;
+        t.host_values().is_none_or(|values| values.iter().all(inside))
+    }
 }
 
 impl Seen {
@@ -213,6 +223,13 @@ pub(crate) fn scalar(t: &Tensor, node: u32, dtype: DType) {
 /// Places in a tensor begin at a marked number.
 pub(crate) fn places(t: &Tensor, first: u32, count: usize, step: usize) {
     log(|l| l.scalars.push((t.clone(), Scalar::Places { first, count, step })));
+}
+
+/// An object is used that a cache may forget.
+pub(crate) fn hold(value: &Value) {
+    if watch::on() {
+        log(|l| l.held.push(value.clone()));
+    }
 }
 
 /// The object of a marked hyperparameter, made before or now.

@@ -109,6 +109,8 @@ pub(super) struct Tensors {
     checks: Vec<Check>,
     ranges: Vec<(From, Range)>,
     reads: Vec<(From, Kind)>,
+    /// Objects that nobody else need keep alive.
+    held: Vec<Value>,
     draws: Vec<Draw>,
     kept: Vec<Kept>,
     kept_at: Vec<(usize, u32)>,
@@ -244,7 +246,10 @@ impl Tensors {
             self.check(at, &checked)?;
         }
         for range in std::mem::take(&mut self.log.ranges) {
-            if let Some(seen) = self.log.cells.iter().find(|c| c.start == range.of)
+            let drawn = self.log.draws.iter().position(|(t, _)| value_identity(t) == range.of);
+            if let Some(i) = drawn {
+                self.ranges.push((From::Draw(i), range));
+            } else if let Some(seen) = self.log.cells.iter().find(|c| c.start == range.of)
                 && let Some(at) = self.at(seen)
             {
                 self.ranges.push((From::Cell(at), range));
@@ -272,6 +277,7 @@ impl Tensors {
             list.dedup();
         }
         self.wanted = wanted;
+        self.held = std::mem::take(&mut self.log.held);
         self.log = Log::default();
         let same = |(i, (a, _)): (usize, &(usize, Weak<Instance>))| Some((self.found[..i].iter().position(|(b, _)| a == b)?, i));
         self.twins = self.found.iter().enumerate().filter_map(same).collect();
@@ -391,7 +397,11 @@ impl Objects for Tensors {
         }
         // Numbers that decide, or become tensors, are read before anything is changed; others when all is.
         let first = turn.is_careful() || self.late_scalars(turn);
-        let saved = if first { crate::random::save(vm, self.draws.iter().flat_map(|d| &d.args))? } else { Vec::new() };
+        let saved = if first || self.ranges.iter().any(|(from, _)| matches!(from, From::Draw(_))) {
+            crate::random::save(vm, self.draws.iter().flat_map(|d| &d.args))?
+        } else {
+            Vec::new()
+        };
         let mut run = Run { found, draws: Vec::new(), made: Vec::new(), in_place: !first };
         let mut fits = self.run_regions(vm, turn, values, &mut run)?;
         if fits && first {

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use crate::cell::{Step, TensorCell, cell};
 use crate::create::python_number;
 use crate::kind::Kind;
-use crate::replay::log::Scalar;
+use crate::replay::log::{Range, Scalar};
 use crate::state::{raise, state, wrap};
 
 /// A repetition under way.
@@ -75,10 +75,9 @@ impl Tensors {
             }
         }
         for (from, range) in &self.ranges {
-            let From::Cell(at) = from else { continue };
-            let values = Self::present(at, found)?.host_values();
-            let inside = |v: &f64| range.range.contains(&(*v as i64)) || Some(*v as i64) == range.but;
-            if values.is_some_and(|v| !v.iter().all(inside)) {
+            if let From::Cell(at) = from
+                && !range.holds(&Self::present(at, found)?)
+            {
                 return None;
             }
         }
@@ -126,6 +125,13 @@ impl Tensors {
             let mut args = aludel_python::objects::Args::from(draw.args.clone());
             let drawn = (draw.run)(vm, &mut args)?;
             run.draws.extend(cell(&drawn).map(TensorCell::present));
+        }
+        let within = |(from, range): &(From, Range)| match from {
+            From::Draw(i) => run.draws.get(*i).is_some_and(|t| range.holds(t)),
+            _ => true,
+        };
+        if !self.ranges.iter().all(within) {
+            return Ok(false);
         }
         for (r, template) in self.templates.iter().enumerate() {
             for from in &self.sources[r] {
