@@ -1,7 +1,7 @@
 """Records what PyTorch prints for every script of this directory, and for every example with the arguments that `examples.txt` gives it:
 python tests/scripts/record.py [NAME ...]
 
-The outputs are of PyTorch 2.15 on a CPU (x86-64); scikit-learn and tyro are there for the scripts that use them. A script's standard output goes to NAME.out; of one that ends with an exception, the
+The outputs are of PyTorch 2.15 on a CPU (x86-64); scikit-learn, SciPy, tyro and Gymnasium are there for the scripts that use them. A script's standard output goes to NAME.out; of one that ends with an exception, the
 last line of its traceback follows.
 """
 

@@ -95,6 +95,8 @@ for _name in "add sub mul truediv floordiv mod pow radd rsub rmul rtruediv rfloo
     _arithmetic(f"__{_name}__")
 
 for _class in (Float64, Int64):
+    _class.__name__ = _class.__qualname__ = _class.__name__.lower()
+    _class.__module__ = "numpy"
     for _name in "neg abs".split():
         setattr(_class, f"__{_name}__", (lambda name: lambda self: number(getattr(self.item(), name)()))(f"__{_name}__"))
 
