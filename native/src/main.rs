@@ -10,6 +10,7 @@ mod device;
 mod devices;
 mod explain;
 mod interrupt;
+mod mlflow;
 mod output;
 mod script;
 mod serve;

@@ -32,30 +32,23 @@ impl Output {
 
     /// An object for machines, named by its `event`; nothing without `--json`.
     pub fn event(&self, event: &str, value: Value) {
-        if !self.json {
-            return;
+        if self.json {
+            self.write(&object(event, value));
         }
-        let mut object = Map::new();
-        object.insert("event".into(), event.into());
-        match value {
-            Value::Object(fields) => object.extend(fields),
-            other => {
-                object.insert("value".into(), other);
-            }
-        }
-        self.write(&Value::Object(object).to_string());
     }
 
     /// A failure: on standard error, and as an event.
     pub fn error(&self, error: &Error) {
-        self.event("error", serde_json::json!({ "message": error.to_string() }));
         let _ = writeln!(std::io::stderr(), "error: {error}");
+        if self.json {
+            // It stays a failure where nobody reads of it.
+            let _ = put(&object("error", serde_json::json!({ "message": error.to_string() })));
+        }
     }
 
     // A reader that went away (`aludel devices | head -1`) is no reason to panic.
     fn write(&self, text: &str) {
-        let mut out = std::io::stdout().lock();
-        if writeln!(out, "{text}").and_then(|()| out.flush()).is_err() {
+        if put(text).is_err() {
             std::process::exit(0);
         }
     }
@@ -70,4 +63,23 @@ impl Output {
         bar.set_prefix(name.to_string());
         bar
     }
+}
+
+/// The text of an object for machines.
+fn object(event: &str, value: Value) -> String {
+    let mut object = Map::new();
+    object.insert("event".into(), event.into());
+    match value {
+        Value::Object(fields) => object.extend(fields),
+        other => {
+            object.insert("value".into(), other);
+        }
+    }
+    Value::Object(object).to_string()
+}
+
+fn put(text: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()
 }

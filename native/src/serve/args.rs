@@ -49,6 +49,10 @@ pub struct Args {
     /// Where TensorBoard event files of every session are written.
     #[arg(long, value_name = "DIR")]
     pub logdir: Option<PathBuf>,
+    /// Send losses and speed of every session to the MLflow tracking server at this address. MLflow's own variables name the experiment
+    /// and who asks, as for `aludel train`.
+    #[arg(long, value_name = "URL")]
+    pub mlflow: Option<String>,
     /// How logs are written.
     #[arg(long, value_enum, default_value = "text")]
     pub log_format: LogFormat,
@@ -84,9 +88,6 @@ pub struct LimitArgs {
     /// MiB of memory of all sessions together; three quarters of the machine's where this is not given.
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(64..=1 << 30))]
     pub max_total_memory: Option<u64>,
-    /// Billions of floating-point operations of one step: those that could never end are refused before they begin.
-    #[arg(long, default_value_t = 20_000, value_name = "GFLOP", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
-    pub max_step: u64,
     /// Seconds of a device's time that one step may take.
     #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub max_step_seconds: u64,
@@ -121,7 +122,6 @@ pub struct LimitArgs {
 pub struct Bounds {
     pub wire: remote::Limits,
     pub memory_bytes: u64,
-    pub step_flops: u64,
     pub step: Duration,
     pub messages_bytes: u64,
     pub all_sessions: usize,
@@ -142,7 +142,6 @@ impl LimitArgs {
                 compile_seconds: self.max_compile,
             },
             memory_bytes: self.max_memory << 20,
-            step_flops: self.max_step.saturating_mul(1_000_000_000),
             step: Duration::from_secs(self.max_step_seconds),
             messages_bytes: self.max_messages << 20,
             all_sessions: usize::try_from(self.max_sessions).unwrap_or(usize::MAX),

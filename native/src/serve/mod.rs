@@ -17,7 +17,7 @@
 //! ([`budget`]).
 //!
 //! *What a client can reach.* Frames are bounded before they are gathered ([`gate`]), messages before they are parsed, graphs before they
-//! are verified, and every index and size before it is used ([`worker::job`]); what a step costs is bounded before it runs. A client's
+//! are verified, and every index and size before it is used ([`worker::job`]); what compiling costs, and what a step takes of the memory, is bounded before. A client's
 //! text reaches a compiler only as a verified graph printed by our own printer, with names made harmless. Pages of strangers are kept out
 //! by their origin ([`origin`]), everybody who was not told it by the token ([`secret`]).
 //!
@@ -44,6 +44,7 @@ mod server;
 mod session;
 mod socket;
 mod store;
+mod tracking;
 mod training;
 mod turns;
 pub mod worker;
@@ -63,6 +64,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use store::Entry;
+use tracking::Tracker;
 
 /// How often sessions are looked through for those that nobody wants any more.
 const SWEEP: Duration = Duration::from_secs(15);
@@ -90,7 +92,8 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
     let failed =
         |e: std::io::Error| Error::device(format!("no directory for temporary files: {e}"), "set TMPDIR to one that can be written");
     let scratch = Scratch::new().map_err(failed)?;
-    let server = Arc::new(Server::new(args, args.terms(scratch.path()), secrets, origins, devices, metrics));
+    let tracker = args.mlflow.as_deref().map(Tracker::start).transpose()?;
+    let server = Arc::new(Server::new(args, args.terms(scratch.path()), secrets, origins, devices, metrics, tracker));
     let ended = runtime.block_on(serve(args, output, server));
     // Drops what is still there: workers end with their sessions' tasks.
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -165,10 +168,16 @@ async fn serve(args: &Args, output: &Output, server: Arc<Server>) -> Result<()> 
     signals.wait().await;
     tracing::info!("ending: sessions are saved");
     background.iter().for_each(tokio::task::JoinHandle::abort);
+    server.tracker.iter().for_each(Tracker::prepare_stop);
     server.stopping.send_replace(true);
     let ended = async {
         let failed = save(&server).await;
         let _ = tokio::time::timeout(Duration::from_secs(10), listening).await;
+        if server.tracker.is_some() {
+            let server = server.clone();
+            // It neither panics nor is ended.
+            let _ = tokio::task::spawn_blocking(move || server.tracker.iter().for_each(Tracker::stop)).await;
+        }
         match failed {
             0 => Ok(()),
             n => Err(Error::device(format!("{n} sessions could not be saved"), "the log says why; earlier saves of them stay")),

@@ -6,6 +6,7 @@ use super::operator::VARIABLE;
 use super::scratch;
 use super::worker::Probe;
 use super::worker::wire::{self, HEAD, Order, PIECE, Report};
+use crate::mlflow;
 use aludel::{Error, Result};
 use std::ffi::OsString;
 use std::io;
@@ -36,6 +37,9 @@ pub struct Terms {
 /// Where CUDA's driver keeps what it compiles; by default below the home directory, which is out of a worker's reach.
 #[cfg(feature = "cuda")]
 const DRIVER_CACHE: &str = "CUDA_CACHE_PATH";
+
+/// What the server's environment may hold and is none of a worker's business.
+const SECRETS: [&str; 4] = ["ALUDEL_TOKEN", VARIABLE, mlflow::TOKEN, mlflow::PASSWORD];
 
 pub struct Process {
     /// There until this is dropped.
@@ -73,8 +77,10 @@ impl Process {
         if terms.unconfined {
             command.arg("--unconfined");
         }
-        // The server's secret is none of its business.
-        command.env_remove("ALUDEL_TOKEN").env_remove(VARIABLE).env("TMPDIR", scratch.path());
+        for secret in SECRETS {
+            command.env_remove(secret);
+        }
+        command.env("TMPDIR", scratch.path());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         // A group of its own, so that its compilers go with it, and no Ctrl-C of a terminal reaches it.
         #[cfg(unix)]
@@ -205,7 +211,10 @@ async fn next(output: &mut ChildStdout, most: u64) -> io::Result<Report> {
 pub async fn examine(device: &str, patience: Duration) -> std::result::Result<(), String> {
     let mut command = Command::new(program());
     command.args(["--json", "worker", "--probe", "--step", "--device", device]);
-    command.env_remove("ALUDEL_TOKEN").env_remove(VARIABLE).stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
+    for secret in SECRETS {
+        command.env_remove(secret);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
     #[cfg(unix)]
     command.process_group(0);
     let child = command.spawn().map_err(|e| e.to_string())?;
@@ -231,7 +240,10 @@ pub async fn examine(device: &str, patience: Duration) -> std::result::Result<()
 /// Asks what a device is, in a process of its own: drivers stay out of the server.
 pub fn probe(device: &str) -> Result<Probe> {
     let mut command = std::process::Command::new(program());
-    command.args(["--json", "worker", "--probe", "--device", device]).env_remove("ALUDEL_TOKEN").env_remove(VARIABLE).stdin(Stdio::null());
+    command.args(["--json", "worker", "--probe", "--device", device]).stdin(Stdio::null());
+    for secret in SECRETS {
+        command.env_remove(secret);
+    }
     let output = command.output().map_err(|e| Error::device(format!("no process for {device}: {e}"), "end other programs"))?;
     if output.status.success() {
         return serde_json::from_slice(&output.stdout).map_err(|e| Error::device(format!("{device}: {e}"), "report this"));

@@ -11,6 +11,7 @@ use super::process::{Process, Terms};
 use super::secret::{self, Secret};
 use super::session::{Session, lock};
 use super::store::{self, Entry, Saved};
+use super::tracking::Tracker;
 use super::training::{Command, Context, Gone, Snapshot, Training};
 use super::turns::Turns;
 use super::worker::job::plain_name;
@@ -48,6 +49,7 @@ pub struct Server {
     pub budget: Budget,
     terms: Terms,
     logdir: Option<PathBuf>,
+    pub tracker: Option<Tracker>,
     pub secret: Secret,
     /// The operator's.
     pub operator: String,
@@ -145,6 +147,7 @@ impl Server {
         origins: Origins,
         devices: Vec<ServerDevice>,
         metrics: Arc<Metrics>,
+        tracker: Option<Tracker>,
     ) -> Server {
         let bounds = args.limits.bounds();
         let budget = Budget::new(bounds.messages_bytes);
@@ -165,6 +168,7 @@ impl Server {
             budget,
             terms,
             logdir: args.logdir.clone(),
+            tracker,
             metrics,
             secret,
             operator,
@@ -393,6 +397,9 @@ impl Server {
         if let Some(dir) = &self.logdir {
             training.log_to(dir);
         }
+        if let Some(tracker) = &self.tracker {
+            training.track(tracker);
+        }
         training
     }
 
@@ -571,4 +578,33 @@ impl Server {
 /// 128 random bits from the system.
 fn new_key() -> Result<SessionKey, Refusal> {
     secret::random().map(SessionKey).map_err(|e| Refusal::Busy { message: e.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_is_an_address_a_network_or_this_machine() {
+        let of = |text: &str| share_of(text.parse().unwrap());
+        assert_eq!(of("127.0.0.1"), of("127.9.8.7"));
+        assert_eq!(of("127.0.0.1"), of("::1"));
+        assert_eq!(of("127.0.0.1"), of("::ffff:127.0.0.2"));
+        assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
+        assert_eq!(of("192.0.2.1"), of("::ffff:192.0.2.1"));
+        assert_eq!(of("2001:db8:0:1::1"), of("2001:db8:0:1:ffff:ffff:ffff:ffff"));
+        assert_ne!(of("2001:db8:0:1::1"), of("2001:db8:0:2::1"));
+    }
+
+    #[test]
+    fn places_are_shares_and_come_back() {
+        let counts = Arc::default();
+        let take = |client: &str| Slot::take(&counts, |c| &c.accepted, client.parse().unwrap(), 2, 3).map_err(|(own, _)| own);
+        let first = [take("192.0.2.1").unwrap(), take("192.0.2.1").unwrap()];
+        assert_eq!(take("192.0.2.1").err(), Some(true), "its share is taken");
+        let _other = take("2001:db8::1").unwrap();
+        assert_eq!(take("192.0.2.2").err(), Some(false), "all are taken");
+        drop(first);
+        assert!(take("192.0.2.1").is_ok() && lock(&counts.accepted).len() == 1);
+    }
 }

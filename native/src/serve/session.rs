@@ -419,6 +419,20 @@ mod tests {
     }
 
     #[test]
+    fn a_save_that_fails_is_news_once() {
+        let (session, _asked) = Session::new(SessionKey("k".into()), IpAddr::from([127, 0, 0, 1]), "s".into(), 0, Pane::Eager);
+        let save = |problem: Option<&str>| {
+            session.begin_save();
+            let news = session.end_save(problem.map(str::to_string));
+            (news, session.is_dirty(), session.is_unsaved())
+        };
+        assert_eq!(save(None), (false, false, false));
+        assert_eq!(save(Some("the disk is full")), (true, true, true));
+        assert_eq!(save(Some("the disk is full")), (false, true, true));
+        assert_eq!(save(None), (true, false, false));
+    }
+
+    #[test]
     fn the_later_listener_has_the_session() {
         let (session, _asked) = Session::new(SessionKey("k".into()), IpAddr::from([127, 0, 0, 1]), "s".into(), 0, Pane::Eager);
         let (one, two) = (Arc::new(Mailbox::default()), Arc::new(Mailbox::default()));

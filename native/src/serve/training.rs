@@ -9,6 +9,7 @@ use super::metrics::{Metrics, pane_label};
 use super::process::Process;
 use super::secret::digest;
 use super::session::Session;
+use super::tracking::{self, Tracker};
 use super::turns::{Place, Turn};
 use super::worker::wire::{Begun, Memory, Order, Report, Trained};
 use crate::tensorboard::EventFile;
@@ -91,6 +92,7 @@ pub struct Training {
     /// Milliseconds per step of the last slices, newest last.
     window: VecDeque<f64>,
     events: Option<EventFile>,
+    tracked: Option<tracking::Run>,
 }
 
 impl Training {
@@ -110,6 +112,7 @@ impl Training {
             compile,
             window: VecDeque::new(),
             events: None,
+            tracked: None,
         }
     }
 
@@ -126,6 +129,14 @@ impl Training {
             Ok(file) => self.events = Some(file),
             Err(e) => tracing::warn!(error = %e, "no event file for a session"),
         }
+    }
+
+    /// Tells a tracking server how it goes.
+    pub fn track(&mut self, tracker: &Tracker) {
+        let of = |k: &str, v: String| (k.to_string(), v);
+        let Session { key, name, pane, .. } = &*self.session;
+        let config = [of("session", digest(&key.0)), of("device", self.context.device.clone()), of("mode", pane_label(*pane).into())];
+        self.tracked = Some(tracker.begin(name, config.into()));
     }
 
     /// Trains for so many steps, or until paused.
@@ -349,6 +360,9 @@ impl Training {
     }
 
     fn log(&mut self, progress: &Progress) {
+        if let Some(run) = &self.tracked {
+            run.log(progress);
+        }
         let Some(events) = &mut self.events else { return };
         let speed = progress.ms_per_step.map(|ms| (progress.step, "ms_per_step", ms));
         let losses = progress.losses.iter().map(|(step, loss)| (*step, "loss", f64::from(*loss)));

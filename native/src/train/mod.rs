@@ -2,17 +2,16 @@
 
 mod checkpoints;
 mod held_out;
-mod mlflow;
 mod run;
 mod table;
 
 use crate::device::{Choice, Kind};
+use crate::mlflow::{Status, Tracked};
 use crate::output::Output;
 use crate::{interrupt, settings};
 use aludel::{Error, Result, nn};
 use aludel_compiler::MatmulPrecision;
 use clap::ValueEnum;
-use mlflow::Status;
 use run::{Outcome, Run};
 use serde_json::json;
 use std::fmt;
@@ -205,11 +204,7 @@ pub fn run(args: &Args, output: &Output) -> Result<ExitCode> {
             steps: args.steps,
             log_every: args.log_every,
             checkpoint_every: args.checkpoint_every,
-            tracked: args
-                .mlflow
-                .as_ref()
-                .map(|url| mlflow::Tracked::begin(url, &format!("{} {mode}", preset.key()), &canonical))
-                .transpose()?,
+            tracked: args.mlflow.as_ref().map(|url| Tracked::begin(url, &format!("{} {mode}", preset.key()), &canonical)).transpose()?,
             logdir: args.logdir.as_ref().map(|d| if modes.len() > 1 { d.join(mode) } else { d.clone() }),
         };
         outcomes.push(run.train(store, output)?);

@@ -2,8 +2,8 @@
 
 use super::checkpoints::{self, Store};
 use super::held_out;
-use super::mlflow::Tracked;
 use crate::interrupt;
+use crate::mlflow::Tracked;
 use crate::output::Output;
 use crate::tensorboard::EventFile;
 use aludel::nn::GradScaler;

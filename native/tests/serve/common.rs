@@ -135,9 +135,14 @@ impl Server {
 
     /// The answer to a GET request: the status, the headers and the body.
     pub fn get(&self, path: &str, headers: &[(&str, &str)]) -> (u16, String, String) {
+        self.request("GET", path, headers)
+    }
+
+    /// The answer to a request without a body.
+    pub fn request(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> (u16, String, String) {
         let mut stream = std::net::TcpStream::connect(self.address).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        let mut request = format!("GET {path} HTTP/1.1\r\nConnection: close\r\n");
+        let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         if !headers.iter().any(|(n, _)| *n == "Host") {
             request += &format!("Host: {}\r\n", self.address);
         }

@@ -1,20 +1,20 @@
-//! The server under load, for long, and killed: the numbers that docs/server.md states. Ignored unless asked for, since they need minutes
-//! and a machine that does nothing else:
+//! The server under load, for long, and killed; each prints its numbers. Ignored unless asked for, since they need minutes and a machine that
+//! does nothing else:
 //!
 //!     cargo test --release -p aludel-native --test serve endurance -- --ignored --nocapture --test-threads 1
 //!
-//! `ALUDEL_ENDURANCE` scales them: 1 is what is stated, 0.1 a tenth of it.
+//! `ALUDEL_ENDURANCE` scales them: 0.1 is a tenth of the sessions, the kills and the time.
 
 use crate::common::*;
 use aludel_protocol::remote::*;
 use aludel_protocol::{Pane, encode};
 use futures_util::SinkExt;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use tokio_tungstenite::tungstenite::{Bytes, Message};
 
-/// So much of what is stated.
+/// So many, scaled.
 fn scaled(n: f64) -> usize {
     let scale = std::env::var("ALUDEL_ENDURANCE").ok().and_then(|s| s.parse::<f64>().ok()).unwrap_or(1.0);
     (n * scale).ceil().max(1.0) as usize
@@ -40,14 +40,14 @@ fn percentile(times: &mut [Duration], p: f64) -> Duration {
     times[((times.len() - 1) as f64 * p) as usize]
 }
 
-/// Sends what nobody should, again and again, until the server hangs up; then begins anew.
-async fn hostile(server: std::net::SocketAddr, kind: usize) {
+/// Sends what nobody should, again and again, until the server hangs up. Takes the same session up again each time.
+async fn hostile(server: std::net::SocketAddr, kind: usize, session: &mut Option<SessionKey>) {
     let nested = (0..12).fold(("%s = sum(%x) : f32[]\n".to_string(), "%s".to_string()), |(text, last), k| {
         (format!("{text}%g{k} = grad({last}, wrt=[%x]) : f32[2]\n%s{k} = sum(%g{k}) : f32[]\n"), format!("%s{k}"))
     });
     let bomb = graph_job(Pane::Compiled, &format!("graph g(%x: f32[2]) {{\n{}return {} }}", nested.0, nested.1));
     let frames = [ClientMessage::FetchState, ClientMessage::Inspect, ClientMessage::Create(Box::new(bomb))];
-    let mut client = Client::connect(server).await;
+    let (mut client, _) = Client::hello(server, None, session.clone()).await;
     if kind == 3 {
         // Half of a message, and then nothing.
         use tokio::io::AsyncWriteExt;
@@ -59,7 +59,9 @@ async fn hostile(server: std::net::SocketAddr, kind: usize) {
         return;
     }
     if kind < 2 {
-        client.create(job(&digits(), Pane::Compiled, 1)).await;
+        if session.is_none() {
+            *session = Some(client.create(job(&digits(), Pane::Compiled, 1)).await);
+        }
         client.send(&ClientMessage::Run { steps: None }).await;
     }
     for _ in 0..2000 {
@@ -87,16 +89,17 @@ async fn endurance_sessions_beside_hostile_clients() {
         known.lock().unwrap().insert(k as u64 + 1, loss.to_bits());
     }
     let (count, seconds) = (scaled(64.0), scaled(60.0) as u64);
-    let end = Instant::now() + Duration::from_secs(seconds);
+    // Known when all have begun.
+    let end = Arc::new(OnceLock::<Instant>::new());
     let mut tasks = tokio::task::JoinSet::new();
     for _ in 0..count {
         let mut client = Client::connect(server.address).await;
         client.create(job(&digits(), Pane::Compiled, 4)).await;
-        let known = known.clone();
+        let (known, end) = (known.clone(), end.clone());
         tasks.spawn(async move {
             client.send(&ClientMessage::Run { steps: None }).await;
             let (mut compared, mut last) = (0, 0);
-            while Instant::now() < end {
+            while end.get().is_none_or(|end| Instant::now() < *end) {
                 match client.receive().await {
                     Some(ServerMessage::Progress(p)) => {
                         for (step, loss) in p.losses {
@@ -112,12 +115,14 @@ async fn endurance_sessions_beside_hostile_clients() {
             (compared, last)
         });
     }
+    let end = *end.get_or_init(|| Instant::now() + Duration::from_secs(seconds));
     let address = server.address;
     let attackers: Vec<_> = (0..5)
         .map(|kind| {
             tokio::spawn(async move {
+                let mut session = None;
                 while Instant::now() < end {
-                    hostile(address, kind).await;
+                    hostile(address, kind, &mut session).await;
                 }
             })
         })
@@ -183,7 +188,7 @@ async fn endurance_distinct_graphs() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs an idle machine"]
 async fn endurance_equal_time() {
-    let server = Server::start(&[&ROOM[..], &["--max-step", "1000000"]].concat());
+    let server = Server::start(&ROOM);
     let mut clients = Vec::new();
     for k in 0..6 {
         let mut client = Client::connect(server.address).await;
@@ -273,6 +278,50 @@ async fn endurance_kills() {
         "{of_server} kills of the server, {of_worker} of a worker, {full} times no room: the session went on from {:?} in the end",
         saved()
     );
+}
+
+/// Connections that ask nothing, or half, send no body, or do not read the answer, are let go; others are answered meanwhile.
+#[tokio::test]
+#[ignore = "needs a minute"]
+async fn endurance_connections_that_stay() {
+    use tokio::io::AsyncWriteExt;
+    let site = tempfile::tempdir().expect("a directory");
+    std::fs::write(site.path().join("index.html"), "<p>").expect("a file");
+    std::fs::write(site.path().join("large.bin"), vec![0; 64 << 20]).expect("a file");
+    let server = Server::start(&["--site", site.path().to_str().unwrap()]);
+    assert_eq!(server.get("/healthz", &[]).0, 200);
+    let before = held(server.id());
+    let kinds = [
+        "",
+        "GET / HT",
+        "GET / HTTP/1.1\r\nHost: localhost\r\nX: ",
+        "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "POST /api/sessions/0a/end HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n",
+    ];
+    let (start, mut open) = (Instant::now(), Vec::new());
+    for k in 0..20 * kinds.len() {
+        let mut stream = tokio::net::TcpStream::connect(server.address).await.expect("it listens");
+        stream.write_all(kinds[k % kinds.len()].as_bytes()).await.expect("it is sent");
+        open.push(stream);
+    }
+    let mut most = 0;
+    loop {
+        let now = held(server.id());
+        most = most.max(now[1]);
+        if start.elapsed() > Duration::from_secs(5) && now[1] <= before[1] + 2 {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(90), "{} descriptors, {} before", now[1], before[1]);
+        assert_eq!(server.get("/healthz", &[]).0, 200);
+        // Who sends a byte now and then is no better.
+        for stream in open.iter_mut().skip(2).step_by(kinds.len()) {
+            let _ = stream.write_all(b"x").await;
+        }
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    println!("{} connections took {} descriptors of the server's, and none after {:.0?}", open.len(), most - before[1], start.elapsed());
+    assert!(most > before[1] + 60);
 }
 
 /// A message that takes longer than a connection may be silent is not cut as long as it arrives.

@@ -51,6 +51,14 @@ async fn strangers_pages_may_not_connect() {
     for origin in ["https://aludel.example", "http://localhost:8080", &format!("http://{}", server.address)] {
         assert!(Client::open(server.address, Some(origin)).await.is_ok(), "{origin}");
     }
+    // Before a page of another network asks a server of this machine, its browser asks whether it may.
+    for (origin, may) in [("https://aludel.example", true), ("http://localhost:8080", true), ("https://evil.example", false)] {
+        let asked = [("Origin", origin), ("Access-Control-Request-Method", "GET"), ("Access-Control-Request-Private-Network", "true")];
+        let (_, head, _) = server.request("OPTIONS", "/api/server", &asked);
+        for name in ["access-control-allow-private-network: true", &format!("access-control-allow-origin: {origin}")] {
+            assert_eq!(head.contains(name), may, "{origin}: {head}");
+        }
+    }
     assert_eq!(server.metric("aludel_rejected_requests_total{reason=\"origin\"}"), Some(4.0));
     assert_eq!(server.get("/ws", &[]).0, 426);
 }
@@ -114,6 +122,11 @@ async fn wrong_tokens_slow_down() {
         let mut client = Client::open(server.address, None).await.expect("a handshake");
         let hello = ClientMessage::Hello { version: REMOTE_VERSION, token: Some(format!("guess number {k}")), resume: None };
         client.send(&hello).await;
+    }
+    // They are gone, and their places taken.
+    let metrics = || server.get("/metrics", &[("Authorization", &format!("Bearer {TOKEN}"))]).2;
+    while !metrics().lines().any(|l| l == "aludel_connections 3") {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     tokio::time::sleep(std::time::Duration::from_millis(200)).await;
     let (_, answer) = Client::hello(server.address, Some("one more guess"), None).await;

@@ -103,22 +103,42 @@ async fn a_session_whose_worker_died_is_restored_paused() {
     if step == 3 {
         assert_eq!(client.train(3).await, want[3..], "as if it had never ended");
     }
-    // A server that died while a session took its first steps takes it up paused, and says so.
-    client.send(&ClientMessage::Run { steps: None }).await;
-    for _ in 0..200 {
-        let saved = std::fs::read_to_string(dir.path().join(&key.0).join("session.json")).unwrap_or_default();
-        if saved.contains("\"running\": true") {
-            break;
+}
+
+/// A server that dies while a session takes its first steps takes it up paused the next time, and says so: a saved session cannot end it again
+/// and again.
+#[tokio::test]
+async fn a_session_that_the_server_died_of_pauses() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let args = ["--state-dir", dir.path().to_str().unwrap(), "--save-every", "1"];
+    let wait = async |what: &str, done: &dyn Fn() -> bool| {
+        let start = Instant::now();
+        while !done() {
+            assert!(start.elapsed() < PATIENCE, "{what} never happens");
+            tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    };
+    let server = Server::start(&args);
+    let mut client = Client::connect(server.address).await;
+    // Steps that are long enough to be seen.
+    let key = client.create(heavy(300)).await;
+    client.send(&ClientMessage::Run { steps: None }).await;
+    let place = dir.path().join(&key.0);
+    let saved = || std::fs::read_to_string(place.join("session.json")).is_ok_and(|s| s.contains("\"running\": true"));
+    wait("saving", &saved).await;
     server.kill();
-    std::fs::write(dir.path().join(&key.0).join("starting"), "").expect("a file");
+    let server = Server::start(&args);
+    wait("the mark", &|| place.join("starting").exists()).await;
+    server.kill();
     let server = Server::start(&args);
     let (mut client, welcome) = Client::hello(server.address, None, Some(key)).await;
     let ServerMessage::Welcome { resumed: Some(r), .. } = welcome else { panic!("{welcome:?}") };
-    assert!(!r.running && r.step >= 3);
+    assert!(!r.running);
     assert!(failure(&mut client).await.contains("pauses"));
+    // Nobody is kept from starting it again.
+    client.send(&ClientMessage::Run { steps: Some(1) }).await;
+    client.until_paused().await;
+    wait("the end of the mark", &|| !place.join("starting").exists()).await;
 }
 
 /// The server is killed: its workers and their compilers go too, also those that are stopped.
@@ -229,7 +249,7 @@ async fn a_division_by_zero_and_a_read_from_nothing() {
 /// A step of any length neither keeps others waiting nor the server from ending.
 #[tokio::test]
 async fn a_long_step_is_interrupted() {
-    let mut server = Server::start(&["--max-step", "1000000", "--max-step-seconds", "4"]);
+    let mut server = Server::start(&["--max-step-seconds", "4"]);
     let mut witness = Witness::start(&server).await;
     let mut long = Client::connect(server.address).await;
     long.create(heavy(3000)).await;
@@ -254,6 +274,30 @@ async fn a_long_step_is_interrupted() {
     assert!(matches!(long.receive().await, Some(ServerMessage::Running { running: true, .. })));
     let (took, _) = server.end(&[Duration::ZERO]);
     assert!(took < Duration::from_secs(8), "it ended after {took:?}");
+}
+
+/// A session in the middle of a step holds up the server's end for as long as saving waits for it; a second signal ends the server at once.
+#[tokio::test]
+async fn a_second_signal_ends_at_once() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut server = Server::start(&["--state-dir", dir.path().to_str().unwrap()]);
+    let mut long = Client::connect(server.address).await;
+    let key = long.create(heavy(3000)).await;
+    // As it began, it is on the disk.
+    let start = Instant::now();
+    while !dir.path().join(&key.0).join("session.json").exists() {
+        assert!(start.elapsed() < PATIENCE, "it is not saved");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    long.send(&ClientMessage::Run { steps: Some(1) }).await;
+    assert!(matches!(long.receive().await, Some(ServerMessage::Running { running: true, .. })));
+    // By now it has begun.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let (took, well) = server.end(&[Duration::ZERO, Duration::from_secs(4)]);
+    assert!(took >= Duration::from_secs(4) && took < Duration::from_secs(8) && !well, "it ended after {took:?}, and well: {well}");
+    let server = Server::start(&["--state-dir", dir.path().to_str().unwrap()]);
+    let (_, welcome) = Client::hello(server.address, None, Some(key)).await;
+    assert!(matches!(welcome, ServerMessage::Welcome { resumed: Some(r), .. } if r.step == 0), "what was saved stays");
 }
 
 /// A compiler that does not end is ended with all that it started, and its place is free.

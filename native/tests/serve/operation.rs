@@ -118,6 +118,77 @@ async fn a_device_that_hangs_is_told() {
     assert_eq!(server.metric("aludel_device_working{device=\"cpu\"}"), Some(1.0));
 }
 
+/// What a tracking server was asked for, by what was asked.
+type Asked = std::sync::Arc<std::sync::Mutex<Vec<(String, serde_json::Value)>>>;
+
+/// One that takes everything but the first values.
+async fn tracking_server(asked: Asked) -> String {
+    use axum::extract::{Path, State};
+    use axum::http::StatusCode;
+    use serde_json::{Value, json};
+    async fn answer(State(asked): State<Asked>, Path(what): Path<String>, axum::Json(body): axum::Json<Value>) -> (StatusCode, String) {
+        let mut asked = asked.lock().expect("nobody panics");
+        let first = body["metrics"].is_array() && !asked.iter().any(|(what, _)| what == "refused");
+        let answer = match &what[..] {
+            _ if first => {
+                asked.push(("refused".into(), body));
+                return (StatusCode::SERVICE_UNAVAILABLE, "{}".into());
+            }
+            "experiments/create" => json!({ "experiment_id": "7" }),
+            "runs/create" => json!({ "run": { "info": { "run_id": format!("r{}", asked.len()) } } }),
+            _ => json!({}),
+        };
+        asked.push((what, body));
+        (StatusCode::OK, answer.to_string())
+    }
+    let app = axum::Router::new().route("/api/2.0/mlflow/{*what}", axum::routing::post(answer)).with_state(asked);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    url
+}
+
+/// Losses of every session go to a tracking server, a run for each; what it does not take is sent again, and runs end with their sessions.
+#[tokio::test(flavor = "multi_thread")]
+async fn losses_go_to_a_tracking_server() {
+    let asked = Asked::default();
+    let url = tracking_server(asked.clone()).await;
+    let server = Server::start(&["--mlflow", &url]);
+    let mut want = Vec::new();
+    let mut clients = Vec::new();
+    for _ in 0..2 {
+        let mut client = Client::connect(server.address).await;
+        client.create(job(&digits(), Pane::Compiled, 4)).await;
+        want = client.train(4).await;
+        clients.push(client);
+    }
+    clients[0].send(&ClientMessage::Cancel).await;
+    while server.workers().len() > 1 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    tokio::task::block_in_place(|| server.terminate());
+    let asked = asked.lock().expect("nobody panics");
+    let of = |what: &str| asked.iter().filter(|(w, _)| w == what).map(|(_, b)| b).collect::<Vec<_>>();
+    assert!(of("runs/create").iter().all(|b| b["experiment_id"] == "7" && b["run_name"] == "digits"), "{asked:?}");
+    let mut ends: Vec<_> = of("runs/update").iter().map(|b| b["status"].to_string()).collect();
+    ends.sort();
+    assert_eq!(ends, ["\"FINISHED\"", "\"KILLED\""], "one ended, one ended with the server");
+    for run in of("runs/update").iter().map(|b| &b["run_id"]) {
+        let sent = of("runs/log-batch").into_iter().filter(|b| b["run_id"] == *run);
+        let sent: Vec<_> = sent.flat_map(|b| b["metrics"].as_array().cloned().unwrap_or_default()).filter(|m| m["key"] == "loss").collect();
+        let losses: Vec<_> = sent.iter().map(|m| (m["step"].as_u64(), m["value"].as_f64())).collect();
+        let want: Vec<_> = want.iter().zip(1..).map(|(l, step)| (Some(step), Some(f64::from(*l)))).collect();
+        assert_eq!(losses, want, "each once, in order");
+    }
+    drop(asked);
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let refused = Command::new(env!("CARGO_BIN_EXE_aludel"))
+        .args(["serve", "--port", "0", "--device", "interp", "--mlflow", &format!("http://{nobody}")])
+        .output()
+        .expect("it runs");
+    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("tracking server"));
+}
+
 /// Where no session can begin, the server says that it is not ready for any.
 #[tokio::test]
 async fn places_that_are_all_taken_are_told() {

@@ -1,7 +1,7 @@
-//! Losses and speed of a run for an MLflow tracking server, over its REST API (version 2.0).
+//! Losses and speed for an MLflow tracking server, over its REST API (version 2.0) ([`Api`]).
 //!
-//! A thread sends what is handed to it in batches, so that training does not wait for the network. What the server does not take is tried
-//! again with the next batch; what it has not taken at the end is an error.
+//! For a run of this process ([`Tracked`]) a thread sends what is handed to it in batches, so that training does not wait for the network.
+//! What the server does not take is tried again with the next batch; what it has not taken at the end is an error.
 
 use aludel::{Error, Result};
 use serde_json::{Value, json};
@@ -12,15 +12,15 @@ use std::time::{Duration, SystemTime};
 
 /// Names as MLflow's own client has them.
 const EXPERIMENT: &str = "MLFLOW_EXPERIMENT_NAME";
-const TOKEN: &str = "MLFLOW_TRACKING_TOKEN";
+pub const TOKEN: &str = "MLFLOW_TRACKING_TOKEN";
 const USER: &str = "MLFLOW_TRACKING_USERNAME";
-const PASSWORD: &str = "MLFLOW_TRACKING_PASSWORD";
+pub const PASSWORD: &str = "MLFLOW_TRACKING_PASSWORD";
 /// No server takes nearly as long.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// What has come together in this time is sent.
-const PERIOD: Duration = Duration::from_secs(1);
+pub const PERIOD: Duration = Duration::from_secs(1);
 /// The API takes so many metrics in one request, and parameters of so many characters.
-const MOST: usize = 1000;
+pub const MOST: usize = 1000;
 const LONGEST: usize = 500;
 /// So many wait for a server that does not answer; older ones are given up then, and told of at the end.
 const WAITING: usize = 100_000;
@@ -33,8 +33,9 @@ pub struct Tracked {
     run: String,
 }
 
+/// A tracking server.
 #[derive(Clone)]
-struct Api {
+pub struct Api {
     agent: ureq::Agent,
     base: String,
     authorization: Option<String>,
@@ -50,7 +51,8 @@ pub enum Status {
 }
 
 impl Api {
-    fn new(url: &str) -> Api {
+    /// The one at an address, asked as MLflow's variables say.
+    pub fn new(url: &str) -> Api {
         use base64::Engine;
         let var = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
         let basic = |user: String| {
@@ -82,8 +84,9 @@ impl Api {
         }
     }
 
-    /// The experiment of this name, made where there is none.
-    fn experiment(&self, name: &str) -> Result<String> {
+    /// The experiment that MLflow's variables name, made where there is none. Errors where the server cannot be reached, or refuses.
+    pub fn experiment(&self) -> Result<String> {
+        let name = std::env::var(EXPERIMENT).ok().filter(|n| !n.is_empty()).unwrap_or("aludel".into());
         let found = match self.post("experiments/create", &json!({ "name": name }))? {
             (200..300, made) => made["experiment_id"].as_str().map(str::to_string),
             (_, answer) if answer["error_code"] == "RESOURCE_ALREADY_EXISTS" => {
@@ -97,6 +100,45 @@ impl Api {
             Error::invalid(format!("--mlflow {}", self.base), "names no experiment in its answer", "is it an MLflow server?")
         })
     }
+
+    /// Begins a run of an experiment with its parameters; gives its name in the API.
+    pub fn begin(&self, experiment: &str, name: &str, source: &str, config: &BTreeMap<String, String>) -> Result<String> {
+        let tags = [("mlflow.runName", name), ("mlflow.source.name", source), ("aludel.version", env!("CARGO_PKG_VERSION"))];
+        let tags: Vec<Value> = tags.iter().map(|(k, v)| json!({ "key": k, "value": v })).collect();
+        let made = self.ask("runs/create", &json!({ "experiment_id": experiment, "run_name": name, "start_time": now(), "tags": tags }))?;
+        let run = made["run"]["info"]["run_id"].as_str().map(str::to_string);
+        let run =
+            run.ok_or_else(|| Error::invalid(format!("--mlflow {}", self.base), "names no run in its answer", "is it an MLflow server?"))?;
+        let cut = |v: &String| v.chars().take(LONGEST).collect::<String>();
+        let params: Vec<Value> = config.iter().map(|(k, v)| json!({ "key": k, "value": cut(v) })).collect();
+        self.ask("runs/log-batch", &json!({ "run_id": run, "params": params }))?;
+        Ok(run)
+    }
+
+    /// Adds [`MOST`] values at most to a run.
+    pub fn log(&self, run: &str, metrics: &[Value]) -> Result<()> {
+        self.ask("runs/log-batch", &json!({ "run_id": run, "metrics": metrics })).map(|_| ())
+    }
+
+    pub fn end(&self, run: &str, status: Status) -> Result<()> {
+        let status = match status {
+            Status::Finished => "FINISHED",
+            Status::Killed => "KILLED",
+            Status::Failed => "FAILED",
+        };
+        self.ask("runs/update", &json!({ "run_id": run, "status": status, "end_time": now() })).map(|_| ())
+    }
+}
+
+/// A value of a step, now.
+pub fn metric(key: &str, step: u64, value: f64) -> Value {
+    // As the JSON of protocol buffers writes them.
+    let value = match value {
+        v if v.is_nan() => json!("NaN"),
+        v if v.is_infinite() => json!(if v > 0.0 { "Infinity" } else { "-Infinity" }),
+        v => json!(v),
+    };
+    json!({ "key": key, "value": value, "timestamp": now(), "step": step })
 }
 
 fn refused(what: &str, status: u16, answer: &Value) -> Error {
@@ -112,15 +154,7 @@ impl Tracked {
     /// Begins a run with its parameters. Errors where the server cannot be reached, or refuses.
     pub fn begin(url: &str, name: &str, config: &BTreeMap<String, String>) -> Result<Tracked> {
         let api = Api::new(url);
-        let experiment = api.experiment(&std::env::var(EXPERIMENT).ok().filter(|n| !n.is_empty()).unwrap_or("aludel".into()))?;
-        let tags = [("mlflow.runName", name), ("mlflow.source.name", "aludel train"), ("aludel.version", env!("CARGO_PKG_VERSION"))];
-        let tags: Vec<Value> = tags.iter().map(|(k, v)| json!({ "key": k, "value": v })).collect();
-        let made = api.ask("runs/create", &json!({ "experiment_id": experiment, "run_name": name, "start_time": now(), "tags": tags }))?;
-        let run = made["run"]["info"]["run_id"].as_str().map(str::to_string);
-        let run = run.ok_or_else(|| Error::invalid(format!("--mlflow {url}"), "names no run in its answer", "is it an MLflow server?"))?;
-        let cut = |v: &String| v.chars().take(LONGEST).collect::<String>();
-        let params: Vec<Value> = config.iter().map(|(k, v)| json!({ "key": k, "value": cut(v) })).collect();
-        api.ask("runs/log-batch", &json!({ "run_id": run, "params": params }))?;
+        let run = api.begin(&api.experiment()?, name, "aludel train", config)?;
         let (metrics, inbox) = channel();
         let (to, id) = (api.clone(), run.clone());
         let thread = std::thread::Builder::new().name("mlflow".into()).spawn(move || send(&to, &id, &inbox));
@@ -131,14 +165,8 @@ impl Tracked {
     /// Hands values of a step over.
     pub fn log(&self, step: u64, values: &[(&str, f64)]) {
         for (key, value) in values {
-            // As the JSON of protocol buffers writes them.
-            let value = match value {
-                v if v.is_nan() => json!("NaN"),
-                v if v.is_infinite() => json!(if *v > 0.0 { "Infinity" } else { "-Infinity" }),
-                v => json!(v),
-            };
             // The thread ends only when nothing more can come.
-            let _ = self.metrics.iter().try_for_each(|m| m.send(json!({ "key": key, "value": value, "timestamp": now(), "step": step })));
+            let _ = self.metrics.iter().try_for_each(|m| m.send(metric(key, step, *value)));
         }
     }
 
@@ -153,13 +181,7 @@ impl Tracked {
             .thread
             .take()
             .map_or(Ok(()), |t| t.join().unwrap_or_else(|_| Err(Error::device("the thread for MLflow died", "report this"))));
-        let status = match status {
-            Status::Finished => "FINISHED",
-            Status::Killed => "KILLED",
-            Status::Failed => "FAILED",
-        };
-        let told = self.api.ask("runs/update", &json!({ "run_id": self.run, "status": status, "end_time": now() }));
-        sent.and(told.map(|_| ()))
+        sent.and(self.api.end(&self.run, status))
     }
 }
 
@@ -184,8 +206,8 @@ fn send(api: &Api, run: &str, inbox: &Receiver<Value>) -> Result<()> {
         waiting.extend(inbox.try_iter());
         while !waiting.is_empty() {
             let batch = waiting.len().min(MOST);
-            match api.ask("runs/log-batch", &json!({ "run_id": run, "metrics": waiting[..batch] })) {
-                Ok(_) => drop(waiting.drain(..batch)),
+            match api.log(run, &waiting[..batch]) {
+                Ok(()) => drop(waiting.drain(..batch)),
                 Err(e) if open => {
                     tracing::warn!(error = %e, "metrics are sent again later");
                     std::thread::sleep(PERIOD);
