@@ -61,6 +61,10 @@ pub(crate) fn call(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<
     if complex::takes_part(args) {
         return Err(complex::call(vm, def.name, args));
     }
+    if matches!(def.name, "mm" | "matmul") && args.values.first().is_some_and(|v| matches!(v, Value::Instance(_)) && cell(v).is_none()) {
+        let function = crate::state::function(vm, "torch.sparse", "mm")?;
+        return Err(Exc::call(function, args.values.drain(..).collect()));
+    }
     let out = named_out(args);
     let mut bound = bind(vm, def, args)?;
     let results = run(vm, def, &mut bound)?;

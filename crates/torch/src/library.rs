@@ -133,6 +133,7 @@ sources! {
     "torch.profiler": "torch/profiler.py",
     "torch.random": "torch/random.py",
     "torch.serialization": "torch/serialization.py",
+    "torch.sparse": "torch/sparse.py",
     "torch.special": "torch/special.py",
     "torch.testing": "torch/testing.py",
     "torch.utils": "torch/utils/__init__.py",

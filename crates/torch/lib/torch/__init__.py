@@ -24,6 +24,7 @@ nan = _math.nan
 newaxis = None
 __version__ = "2.15.0"
 strided = "torch.strided"
+sparse_coo = "torch.sparse_coo"
 contiguous_format = "torch.contiguous_format"
 preserve_format = "torch.preserve_format"
 channels_last = "torch.channels_last"
@@ -133,6 +134,8 @@ from torch.func import vmap
 from torch import accelerator, backends, cuda, jit, mps, version, xpu
 from torch.amp import autocast, get_autocast_dtype, is_autocast_enabled
 from torch._tensor import Generator, default_generator, _repeat_interleave as repeat_interleave
+from torch import sparse
+from torch.sparse import sparse_coo_tensor, mm as spmm
 
 
 def _shape(size):

@@ -19,7 +19,7 @@ def _in_place(name):
 
 for _name in """abs_ ceil_ clamp_ cos_ exp_ floor_ log_ neg_ relu_ round_ rsqrt_ sigmoid_ sin_ sqrt_ tanh_ trunc_ zero_ fill_ add_ mul_
 clip_ square_ reciprocal_ tan_ erf_ frac_ selu_ threshold_ acos_ acosh_ asin_ asinh_ atan_ atanh_ celu_ clamp_max_ clamp_min_ cosh_
-erfc_ exp2_ expm1_ sinh_ sinc_ log10_ log1p_ log2_ logit_ nan_to_num_ xlogy_ ldexp_ gcd_ lcm_ index_put_ addmv_ detach_ resize_as_
+erfc_ exp2_ expm1_ sinh_ sinc_ log10_ log1p_ log2_ logit_ nan_to_num_ xlogy_ ldexp_ gcd_ lcm_ addmv_ detach_ resize_as_
 deg2rad_ rad2deg_ fix_ negative_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_""".split():
     _here[_name] = _in_place(_name)
     __all__.append(_name)
@@ -367,9 +367,23 @@ def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
 
 
 def index_put(input, indices, values, accumulate=False):
-    made = input.clone()
-    made.index_put_(indices, values, accumulate)
-    return made
+    if not accumulate:
+        made = input.clone()
+        made[tuple(indices)] = values
+        return made
+    # Places of the leading dimensions as one number: what comes to one place is added.
+    places = []
+    for index in indices:
+        if index is None:
+            raise NotImplementedError("index_put with None among its indices and accumulate=True")
+        places += list(_C.nonzero(index)) if index.dtype == _C.bool else [index]
+    places = list(broadcast_tensors(*places))
+    lead, rest = list(input.shape[:len(places)]), list(input.shape[len(places):])
+    flat = _C.full(places[0].shape, 0, _C.int64)
+    for index, n in zip(places, lead):
+        flat = flat * n + _ops["where"](index < 0, index + n, index)
+    values = values.to(input.dtype).expand(list(flat.shape) + rest).reshape([-1] + rest)
+    return input.reshape([math.prod(lead)] + rest).index_add(0, flat.reshape(-1), values).reshape(input.shape)
 
 
 def select_scatter(input, src, dim, index):

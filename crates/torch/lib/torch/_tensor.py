@@ -454,6 +454,16 @@ Tensor.cauchy_ = cauchy_
 Tensor.exponential_ = lambda self, lambd=1.0, generator=None: self.copy_(_C.exponential(self.shape, lambd, generator))
 
 
+def index_put_(self, indices, values, accumulate=False):
+    if accumulate:
+        return self.copy_(_composites.index_put(self, indices, values, True))
+    self[tuple(indices)] = values
+    return self
+
+
+Tensor.index_put_ = Tensor._index_put_ = index_put_
+
+
 def random_(self, low=None, high=None, generator=None):
     if low is None:
         return self.copy_(_C.random(self.shape, self.dtype, generator))
