@@ -9,12 +9,14 @@ use aludel_compiler::{Options, Style, Target, compile};
 use aludel_ir::expr::Expr;
 use aludel_ir::graph::Graph;
 use aludel_ir::program::{Param, Program};
+use aludel_ir::text::{parse_graph, print_graph};
 use aludel_ir::{DType, Error};
 use common::Rng;
 use common::{generate, values};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use steps::{Optimizer, cnn, convolution, gpt, mlp};
 
 /// The compiler; says so where there is none.
@@ -28,7 +30,8 @@ fn cc() -> Option<String> {
 }
 
 /// A program of C that allocates the bindings, fills the inputs, and runs every piece of every launch in order.
-fn harness(p: &Program, sizes: &[i64]) -> Option<String> {
+/// With `hostile` integers there is every number that a program could be wrong about.
+fn harness(p: &Program, sizes: &[i64], hostile: bool) -> Option<String> {
     let eval = |e: &Expr| p.eval(e, sizes);
     let (slots, bindings) = p.layout(sizes)?;
     let mut out = c::unit(p);
@@ -49,6 +52,7 @@ fn harness(p: &Program, sizes: &[i64]) -> Option<String> {
             DType::BF16 => "((u16 *)x)[i] = (u16)(0x3f00 + i * 37 % 101)",
             DType::Bool => "x[i] = i % 3 == 0",
             // Some beyond any range: indices are clamped where they are loaded.
+            DType::I32 | DType::U32 if hostile => "x[i] = (u32[]){0, 1, 2, -1u, 1u << 31, ~0u >> 1, 7, 65536, -5u}[i % 9]",
             DType::I32 | DType::U32 => "x[i] = i % 7 == 6 ? 1u << 30 : (u32)(i % 5)",
         };
         let _ = writeln!(out, "  {{ u32 *x = b[{}] + {offset}; for (i64 i = 0; i < {count}; i++) {value}; }}", b.binding);
@@ -100,7 +104,7 @@ fn complaint(cc: &str, name: &str, text: &str) -> Option<String> {
 
 fn check(cc: &str, name: &str, g: &Graph, sizes: &[i64], target: &Target, options: &Options) -> Result<(), Error> {
     let program = compile(g, target, options)?;
-    let text = harness(&program, sizes).unwrap_or_else(|| panic!("{name}: no layout"));
+    let text = harness(&program, sizes, false).unwrap_or_else(|| panic!("{name}: no layout"));
     if let Some(problem) = complaint(cc, name, &text) {
         panic!("{name} for {} lanes:\n{problem}\n{g}", target.vector_lanes);
     }
@@ -155,4 +159,68 @@ fn random_graphs_are_clean() {
         }
     }
     assert!(checked > 8, "only {checked} graphs ran");
+}
+
+/// A graph that a stranger might send: one of the fuzzer's or a random one, changed until it is another that verifies.
+fn stranger(rng: &mut Rng, corpus: &[String]) -> Option<Graph> {
+    let style = generate::Style {
+        symbolic: false,
+        gradients: rng.below(2) == 0,
+        jumps: false,
+        sizes: *rng.pick(&[generate::Sizes::Small, generate::Sizes::Small, generate::Sizes::Wild]),
+        length: 2 + rng.below(7),
+    };
+    let text = if rng.below(3) == 0 { rng.pick(corpus).clone() } else { print_graph(&generate::graph(rng, style)) };
+    // Without the types of results, which are inferred, what is changed in one place changes all that follows. Few changes leave a graph,
+    // so there are many tries; the last that was one is it.
+    let lines = text.lines().map(|l| if l.trim_start().starts_with('%') { l.split(" : ").next().unwrap_or(l) } else { l });
+    let (mut found, mut text) = (None, lines.collect::<Vec<_>>().join("\n"));
+    for _ in 0..60 {
+        let changed = common::mutate(&text, rng);
+        let graph = parse_graph(&changed).ok().filter(|g| g.env.symbols.is_empty() && g.verify().is_ok());
+        let elements = |g: &Graph| g.types.iter().map(|t| t.numel().as_const().map_or(f64::INFINITY, |n| n as f64)).sum::<f64>();
+        if let Some(graph) = graph.filter(|g| elements(g) < 1e6 && g.total_nodes() < 64) {
+            (found, text) = (Some(graph), changed);
+        }
+    }
+    found
+}
+
+/// The graphs that strangers might send, on the numbers that programs are wrong about. `ALUDEL_ENDURANCE` scales how many.
+#[test]
+#[ignore = "needs minutes: cargo test -p aludel-compiler --test sanitize thousand -- --ignored --nocapture"]
+fn a_thousand_hostile_graphs_are_clean() {
+    let Some(cc) = cc() else { return };
+    let scale = std::env::var("ALUDEL_ENDURANCE").ok().and_then(|s| s.parse::<f64>().ok()).unwrap_or(1.0);
+    let (want, done) = ((1000.0 * scale).ceil() as usize, AtomicUsize::new(0));
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/graph");
+    let files = std::fs::read_dir(dir).expect("the fuzzer's graphs").flatten();
+    let mut corpus: Vec<String> = files.filter_map(|f| std::fs::read_to_string(f.path()).ok()).collect();
+    corpus.retain(|t| parse_graph(t).is_ok());
+    corpus.sort();
+    assert!(!corpus.is_empty());
+    let work = |thread: usize| {
+        let (mut rng, mut refused) = (Rng::new(7 + thread as u64), 0);
+        while done.load(Ordering::Relaxed) < want {
+            let Some(graph) = stranger(&mut rng, &corpus) else { continue };
+            let style = *rng.pick(&[Style::Operator, Style::Step]);
+            let target = &targets()[rng.below(2)];
+            let Ok(program) = compile(&graph, target, &Options { style, ..Options::default() }) else {
+                refused += 1;
+                continue;
+            };
+            let Some(text) = harness(&program, &[], true) else { continue };
+            let k = done.fetch_add(1, Ordering::Relaxed);
+            if let Some(problem) = complaint(&cc, &format!("stranger{k}"), &text) {
+                panic!("{problem}\n{}", print_graph(&graph));
+            }
+        }
+        refused
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let refused: usize = std::thread::scope(|s| {
+        let all: Vec<_> = (0..threads).map(|k| s.spawn(move || work(k))).collect();
+        all.into_iter().map(|t| t.join().expect("no report")).sum()
+    });
+    println!("{} graphs under -fsanitize=address,undefined without a report; {refused} were refused", done.load(Ordering::Relaxed));
 }
