@@ -27,7 +27,7 @@ use std::sync::Arc;
 use types::Types;
 
 pub use program::Region;
-pub use template::{Template, catch_up, identity as value_identity, replay, set_aside, take_templates, watch};
+pub use template::{Pin, Template, catch_up, identity as value_identity, pin, pin_settled, replay, set_aside, take_templates, watch};
 
 /// A region with more operators than these ends by itself: a loop that reads nothing would be written down without end.
 const MAX_NODES: usize = 4000;

@@ -86,8 +86,20 @@ pub fn list(regions: &[Region]) -> String {
 fn without_python(repeated: u64, loops: &[Repeated]) -> String {
     let mut out = format!("\nCompiled, {repeated} turns of training loops were done without running Python.");
     for l in loops {
-        if let Some(why) = &l.refused {
-            out += &format!("\nThe loop whose body begins in line {} runs in Python: {why}.", l.line);
+        let all = l.repeated + l.ran;
+        out += &format!("\nThe loop whose body begins in line {}: {} of {all} turns", l.line, l.repeated);
+        match (l.turns, &l.refused) {
+            (0, Some(why)) => out += &format!("; they run in Python: {why}."),
+            (0, None) => out += "; they run in Python.",
+            (ways, why) => {
+                out += &format!(", in {ways} ways, of which the last has {} guards.", l.guards);
+                if let Some(why) = why {
+                    out += &format!(" Others run in Python: {why}.");
+                }
+            }
+        }
+        for (why, n) in &l.misses {
+            out += &format!("\n  {n} times a turn did not fit one that is known: {why}.");
         }
     }
     out

@@ -1,11 +1,12 @@
 //! Templates: a region that was recorded once, to be run again on other values without recording it.
 
 use super::{Closed, Held, with};
+use crate::host::HostData;
 use crate::tensor::{Data, Tensor};
 use crate::trace::{Slot, SlotState, Source};
 use crate::{Mutex, lock};
 use aludel_ir::{Error, Graph, InputKind, Result, TensorType, ValueId};
-use aludel_runtime::Executable;
+use aludel_runtime::{Executable, Memory};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -52,6 +53,38 @@ pub fn identity(t: &Tensor) -> usize {
         Data::Device { storage, .. } => Arc::as_ptr(storage).cast::<()>().addr(),
         Data::Traced(slot) => Arc::as_ptr(slot).addr(),
         Data::Freed => 0,
+    }
+}
+
+/// Keeps the place of a value taken, not the value: while it is there, no other value has its [`identity`].
+pub struct Pin {
+    _of: Pinned,
+}
+
+#[expect(dead_code, reason = "held, never read")]
+enum Pinned {
+    Host(std::sync::Weak<HostData>),
+    Device(std::sync::Weak<dyn Memory>),
+    Traced(std::sync::Weak<Slot>),
+    Freed,
+}
+
+/// Pins a value.
+pub fn pin(t: &Tensor) -> Pin {
+    let of = match &t.inner.data {
+        Data::Host(h) => Pinned::Host(Arc::downgrade(h)),
+        Data::Device { storage, .. } => Pinned::Device(Arc::downgrade(storage)),
+        Data::Traced(slot) => Pinned::Traced(Arc::downgrade(slot)),
+        Data::Freed => Pinned::Freed,
+    };
+    Pin { _of: of }
+}
+
+/// Pins what a value has become.
+pub fn pin_settled(t: &Tensor) -> Pin {
+    match &t.inner.data {
+        Data::Traced(slot) => slot.resolved().map_or_else(|| pin(t), pin_settled),
+        _ => pin(t),
     }
 }
 

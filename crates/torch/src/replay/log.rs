@@ -46,6 +46,8 @@ pub(crate) struct Seen {
     pub start: usize,
     /// What that is once it is computed: equal for two that are one value.
     pub value: usize,
+    /// No other value is taken for it when it is gone.
+    pub _pins: [record::Pin; 2],
     pub leaf: Option<u64>,
     /// Its type, and the leaf that it is.
     pub shell: Tensor,
@@ -134,6 +136,7 @@ pub(crate) fn cell(instance: &Rc<Instance>, cell: &TensorCell) {
         address,
         start: record::value_identity(&value),
         value: record::settled_identity(&value),
+        _pins: [record::pin(&value), record::pin_settled(&value)],
         leaf: value.leaf_id(),
         shell: if value.is_leaf() { value.without_value() } else { value.detach().without_value() },
         requires: value.is_requires_grad(),
