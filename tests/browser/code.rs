@@ -4,22 +4,30 @@
 use crate::{Page, Test};
 use anyhow::{Context, Result, ensure};
 
-pub const TESTS: [Test; 8] = [
+pub const TESTS: [Test; 16] = [
     ("the code view trains a script in both panes", trains),
     ("the code view runs examples", examples),
     ("the code view stops whatever runs", stops),
     ("the code view marks errors at their lines", errors),
     ("the code view keeps drafts and brings scripts by link", links),
     ("the code view shows figures and files", figures),
+    ("the code view draws figures, bars and logged numbers", shows),
+    ("the code view asks for input", asks),
+    ("the code view says what lines became", became),
+    ("the code view goes on step by step", steps),
+    ("the code view completes and explains names", names),
     ("the page leads to the code view", leads),
     ("a listing in another page runs", listing),
+    ("listings share a session and keep their lines", listings),
+    ("the code view has files beside the script", beside),
+    ("hostile scripts leave the code view alive", hostile),
 ];
 
 /// Seconds that a short run may take in software.
 const LONG: u64 = 120;
 
 impl Page {
-    fn code(&mut self, after: &str) -> Result<()> {
+    pub fn code(&mut self, after: &str) -> Result<()> {
         // Another address than the last one's, or the browser would stay where it is.
         self.browser.open("about:blank")?;
         self.browser.open(&format!("{}code.html{after}", self.base))?;
@@ -44,7 +52,7 @@ impl Page {
         self.browser.wait("the script to end", ended, LONG)
     }
 
-    fn runs(&mut self, args: &str) -> Result<()> {
+    pub fn runs(&mut self, args: &str) -> Result<()> {
         self.browser.fill("#arguments", args)?;
         self.browser.click("#run")?;
         self.ended()?;
@@ -95,13 +103,23 @@ fn trains(page: &mut Page) -> Result<()> {
     page.looks("code")
 }
 
-/// Some of `examples/`, a few steps each: functions with derivatives of their own, casts, parameters that are replaced.
+/// Most of `examples/`, a few steps each (the presets' own are above): functions with derivatives of their own, casts, parameters that are
+/// replaced, recurrence, attention.
 fn examples(page: &mut Page) -> Result<()> {
     page.code("#points")?;
     for (name, args, word) in [
+        ("vae", "--epochs 3 --count 256 --every 1", "loss"),
+        ("addition_gpt", "--steps 20 --every 5 --batch-size 16", "loss"),
+        ("addition_lstm", "--steps 12 --every 3 --width 32 --batch-size 16", "loss"),
+        // Its lines are `step 10: 0.08`.
+        ("autoencoder", "--steps 40 --every 10", "0: "),
         ("lora", "--steps 20 --every 5", "loss"),
         ("custom_autograd", "--steps 20 --every 5", "loss"),
         ("mixed_precision", "--steps 20 --every 5", "loss"),
+        ("accumulation", "--epochs 3 --samples 256", "loss"),
+        ("custom_optimizer", "--steps 21 --every 5", "loss"),
+        ("distillation", "--epochs 3 --count 256", "loss"),
+        ("digits_mlp", "--epochs 2 --count 400 --log-interval 2", "loss"),
     ] {
         let select = format!(
             "(() => {{ const s = document.querySelector('#example'); s.value = '{name}.py'; s.dispatchEvent(new Event('change')); }})()"
@@ -218,6 +236,127 @@ fn figures(page: &mut Page) -> Result<()> {
     Ok(())
 }
 
+fn shows(page: &mut Page) -> Result<()> {
+    page.code("#points")?;
+    let text = "import sys\nimport matplotlib.pyplot as plt\nfrom tqdm import tqdm\nfrom torch.utils.tensorboard import SummaryWriter\n\
+        writer = SummaryWriter()\nbar = tqdm(range(40), desc='train')\nfor i in bar:\n    writer.add_scalar('fit/error', 1 / (i + 1), i)\n\
+        \x20   bar.set_postfix(gap=0.5 / (i + 1))\nfig, ax = plt.subplots()\nax.plot([1, 2, 3], [3, 1, 2])\nplt.show()\nplt.figure()\nplt.scatter([1, 2], [2, 1])\nplt.show()\nprint('done')";
+    page.script(text, "")?;
+    page.runs("")?;
+    page.browser.wait(
+        "both figures, once for both panes",
+        "[...document.querySelectorAll('#made img')].filter(i => i.naturalWidth > 0).length === 2",
+        20,
+    )?;
+    let said = page.text("eager-output")?;
+    // The bar is one line, however often it was drawn.
+    ensure!(said.matches("train:").count() == 1 && said.contains("100%") && said.contains("40/40") && said.contains("gap="), "{said}");
+    let curves = page.browser.eval("[...document.querySelectorAll('#curves button')].map(b => b.textContent).join()")?;
+    ensure!(curves == "fit/error,gap", "the curves are {curves}");
+    page.shot("code-shows")
+}
+
+fn asks(page: &mut Page) -> Result<()> {
+    page.code("#points")?;
+    page.script("name = input('Name? ')\nage = int(input('Age? '))\nprint(name, age + 1)", "")?;
+    page.browser.click("#run")?;
+    for (place, line) in [(1, "Ada"), (2, "36")] {
+        let asked = format!(
+            "document.querySelector('.ask input') !== null && document.querySelector('#eager-output').textContent.split('?').length === {}",
+            place + 1
+        );
+        page.browser.wait("a field for input", &asked, 20)?;
+        page.settle()?;
+        ensure!(page.browser.eval("document.querySelectorAll('.ask').length")? == 1, "more than one field asks");
+        if place == 1 {
+            page.window("code-asks")?;
+        }
+        page.browser.eval(&format!(
+            "(() => {{ const f = document.querySelector('.ask'); f.querySelector('input').value = '{line}'; f.requestSubmit(); }})()"
+        ))?;
+    }
+    page.ended()?;
+    for lane in ["eager", "compiled"] {
+        let said = page.text(&format!("{lane}-output"))?;
+        ensure!(said == "Name? Ada\nAge? 36\nAda 37\n", "{lane}: {said}");
+    }
+    // One that is asked can be stopped.
+    page.script("while True:\n    input()", "")?;
+    page.browser.click("#run")?;
+    page.browser.wait("a field for input", "document.querySelector('.ask input') !== null", 20)?;
+    page.browser.click("#stop")?;
+    page.ended()?;
+    ensure!(page.text("eager-output")?.contains("Stopped"), "{}", page.text("eager-output")?);
+    Ok(())
+}
+
+/// Lines of a script and what they become: a model's, a read in the middle of a step, and a batch of another size.
+fn became(page: &mut Page) -> Result<()> {
+    page.code("#points")?;
+    let text = "import torch\nmodel = torch.nn.Linear(4, 1)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nfor i in range(30):\n    n = 8 if i < 20 else 4\n\
+        \x20   x = torch.ones(n, 4) * 0.5\n    y = model(x)\n    loss = (y - 1).square().mean()\n    if loss.item() > 1e9: break\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()";
+    page.script(text, "")?;
+    page.runs("")?;
+    page.browser.wait("marks in the margin", "document.querySelectorAll('.became.captured').length >= 2", 20)?;
+    let mark =
+        |line: u32| format!("[...document.querySelectorAll('.became')].find(b => b.ariaLabel.startsWith('Line {line}.'))?.ariaLabel");
+    let said = page.browser.eval(&mark(9))?;
+    ensure!(said.as_str().unwrap_or_default().contains("Graph break"), "line 9: {said}");
+    let said = page.browser.eval(&mark(7))?;
+    ensure!(said.as_str().unwrap_or_default().contains("kernel"), "line 7: {said}");
+    let said = page.browser.eval("[...document.querySelectorAll('.became')].map(b => b.ariaLabel).join()")?;
+    ensure!(said.as_str().unwrap_or_default().contains("other sizes"), "no line was compiled again: {said}");
+    // What `backward()` was called on is a curve, without being printed.
+    let curves = page.browser.eval("[...document.querySelectorAll('#curves button')].map(b => b.textContent).join()")?;
+    ensure!(curves == "loss", "the curves are {curves}");
+    page.browser.eval("[...document.querySelectorAll('.became')].find(b => b.ariaLabel.startsWith('Line 7.')).click()")?;
+    page.browser.wait("the inspector", "document.querySelector('#inspector pre')?.textContent.includes('@compute')", 20)?;
+    let all = page.browser.eval("[...document.querySelectorAll('#inspector .nodes li')].every(l => l.textContent.includes('line 7'))")?;
+    ensure!(all == true, "the inspector shows other lines");
+    page.looks("code-lines")?;
+    // And back.
+    page.browser.click("#inspector .nodes li button.quiet")?;
+    page.browser.wait("the line", "document.querySelector('.cm-activeLine')?.textContent.includes('model(x)')", 10)
+}
+
+fn steps(page: &mut Page) -> Result<()> {
+    page.code("#points")?;
+    page.script("i = 0\nwhile i < 100000:\n    i += 1\n    if i % 10 == 0: print(i)", "")?;
+    page.browser.click("#run")?;
+    page.browser.click("#pause")?;
+    page.settle()?;
+    let lines = "document.querySelector('#compiled-output').textContent.split('\\n').length";
+    for _ in 0..3 {
+        let before = page.browser.eval(lines)?.as_u64().unwrap_or(0);
+        page.browser.click("#step")?;
+        page.browser.wait("one more line", &format!("{lines} === {}", before + 1), 20)?;
+        page.settle()?;
+        ensure!(page.browser.eval(lines)?.as_u64() == Some(before + 1), "a step printed more than a line");
+    }
+    page.browser.wait("the line it is at", "document.querySelector('.cm-line.here') !== null", 10)?;
+    page.window("code-step")?;
+    page.browser.click("#pause")?;
+    page.browser.wait("it to go on", "document.querySelector('#pause').textContent === 'Pause'", 10)?;
+    page.browser.click("#stop")?;
+    page.ended()
+}
+
+fn names(page: &mut Page) -> Result<()> {
+    page.code("#points")?;
+    page.script("import torch.nn.functional as F\nfrom torch import nn\nloss = F.cross_entropy\n", "")?;
+    page.browser.eval("(() => { const c = document.querySelector('.cm-content'); c.focus(); const r = document.createRange(); r.selectNodeContents(c.lastElementChild); r.collapse(false); const s = getSelection(); s.removeAllRanges(); s.addRange(r); })()")?;
+    page.settle()?;
+    page.browser.insert("layer = nn.Conv2")?;
+    let offered = "[...document.querySelectorAll('.cm-tooltip-autocomplete li')].some(l => l.textContent.startsWith('Conv2d(in_channels'))";
+    page.browser.wait("a completion", offered, 20)?;
+    page.window("code-completes")?;
+    page.browser.insert("d")?;
+    let at = page.browser.eval("(() => { const l = [...document.querySelectorAll('.cm-line')].find(l => l.textContent.includes('cross_entropy')); const r = document.createRange(); const walk = document.createTreeWalker(l, NodeFilter.SHOW_TEXT); let n; while (n = walk.nextNode()) if (n.textContent.includes('cross_entropy')) { r.selectNodeContents(n); const b = r.getBoundingClientRect(); return [b.right - 8, b.y + 8]; } })()")?;
+    page.browser.point(at[0].as_f64().unwrap_or(0.0), at[1].as_f64().unwrap_or(0.0))?;
+    page.browser.wait("an explanation", "document.querySelector('.explains code')?.textContent.includes('label_smoothing')", 20)?;
+    page.window("code-explains")
+}
+
 fn leads(page: &mut Page) -> Result<()> {
     page.open("?preset=autoencoder")?;
     page.browser.click("#code")?;
@@ -244,6 +383,116 @@ fn listing(page: &mut Page) -> Result<()> {
     let fits = "Math.abs(d.defaultView.innerHeight - d.querySelector('#app').offsetHeight) < 4";
     page.browser.wait("the frame to be as high as its content", &inside(fits), 10)?;
     page.shot("code-listing")
+}
+
+/// The second and third listing of the page: one session, a line that stays, nothing but editor and output.
+fn listings(page: &mut Page) -> Result<()> {
+    page.browser.open(&format!("{}embed.html", page.base))?;
+    let inside = |n: usize, js: &str| {
+        format!("(d => {js})(document.querySelectorAll('aludel-code')[{n}]?.querySelector('iframe')?.contentDocument)")
+    };
+    page.browser.wait("the frames", "document.querySelectorAll('aludel-code iframe').length === 3", 20)?;
+    for n in [1, 2] {
+        page.browser.eval(&format!("document.querySelectorAll('aludel-code')[{n}].scrollIntoView()"))?;
+        page.browser.wait(
+            "the listing",
+            &inside(n, "d?.querySelector('#run')?.disabled === false && d.querySelector('.cm-content') !== null"),
+            120,
+        )?;
+    }
+    let shown = "['.code-race', '.side .plot', '.outputs', '.editor'].map(s => d.querySelector(s).offsetParent !== null).join()";
+    let shown = page.browser.eval(&inside(1, shown))?;
+    ensure!(shown == "false,false,true,true", "shown: {shown}");
+    // What the reader changes in the first is there in the second; the locked line stays.
+    let change = "(v => { v.focus(); const s = d.getSelection(); s.selectAllChildren(d.querySelectorAll('.cm-line')[1]); return d.execCommand('insertText', false, 'x = torch.ones(5)'); })(d.querySelector('.cm-content'))";
+    page.browser.eval(&inside(1, change))?;
+    let lock = "(v => { v.focus(); const s = d.getSelection(); s.selectAllChildren(d.querySelectorAll('.cm-line')[0]); d.execCommand('insertText', false, 'broken'); })(d.querySelector('.cm-content'))";
+    page.browser.eval(&inside(1, lock))?;
+    let lines = page.browser.eval(&inside(1, "[...d.querySelectorAll('.cm-line')].map(l => l.textContent).join('|')"))?;
+    ensure!(
+        lines == "import torch|x = torch.ones(5)|print(x)|" || lines == "import torch|x = torch.ones(5)|print(x)",
+        "the lines are {lines}"
+    );
+    page.browser.eval(&inside(2, "d.querySelector('#run').click()"))?;
+    page.browser.wait("the second listing", &inside(2, "d.getElementById('compiled-state').textContent === 'done'"), LONG)?;
+    let said = page.browser.eval(&inside(2, "d.querySelector('#compiled-output').textContent"))?;
+    ensure!(said == "tensor(5.)\n", "{said}");
+    page.shot("code-listings")
+}
+
+fn beside(page: &mut Page) -> Result<()> {
+    page.code("#points")?;
+    page.script("from helper import double\nprint(double(21), open('notes.txt').read().strip())", "")?;
+    for (name, text) in [("helper.py", "def double(x): return 2 * x"), ("notes.txt", "kept")] {
+        page.browser.click("#tabs button:last-child")?;
+        page.browser.wait("a field for the name", "document.activeElement.placeholder === 'helper.py'", 10)?;
+        page.browser.insert(name)?;
+        page.browser.eval("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }))")?;
+        page.browser.wait("the file", &format!("document.querySelector('#tabs [aria-pressed=true]').textContent === '{name}'"), 10)?;
+        page.browser.eval("document.querySelector('.cm-content').focus()")?;
+        page.browser.insert(text)?;
+    }
+    page.runs("")?;
+    ensure!(page.text("eager-output")? == "42 kept\n", "{}", page.text("eager-output")?);
+    page.window("code-tabs")?;
+    page.browser.eval("document.querySelector('#tabs .tab').click()")?;
+    page.browser.wait("the script", "document.querySelector('.cm-line').textContent.startsWith('from helper')", 10)?;
+    // Its own modules are no names that are missing; and a link brings the files.
+    page.browser.eval("new Promise(r => setTimeout(r, 1500))")?;
+    ensure!(page.browser.eval("document.querySelectorAll('.cm-lintRange').length")? == 0, "a name of the script's own is underlined");
+    page.browser.click("#share")?;
+    page.browser.wait("the link", "location.hash.startsWith('#script=')", 10)?;
+    let hash = page.browser.eval("location.hash")?;
+    page.code(hash.as_str().unwrap_or_default())?;
+    page.browser.wait("the files", "document.querySelectorAll('#tabs .tab').length === 3", 20)?;
+    // Files that are kept are there when the page is opened anew.
+    let drop = "(() => { const d = new DataTransfer(); d.items.add(new File(['1,2'], 'kept.csv'));
+        document.querySelector('#editor').dispatchEvent(new DragEvent('drop', { dataTransfer: d, bubbles: true, cancelable: true })); })()";
+    page.browser.eval(drop)?;
+    page.browser.wait("the file", "document.querySelector('#keep').hidden === false", 10)?;
+    page.browser.click("#keep input")?;
+    page.settle()?;
+    page.code("#points")?;
+    page.browser.wait("the kept file", "document.querySelector('#inputs')?.textContent.includes('kept.csv')", 10)?;
+    page.browser.click("#keep input")?;
+    page.settle()?;
+    page.code("#points")?;
+    ensure!(page.text("inputs")?.is_empty(), "a file that is to be forgotten is there");
+    Ok(())
+}
+
+/// Each says why it ends, or is stopped, and the next script runs.
+fn hostile(page: &mut Page) -> Result<()> {
+    page.code("#points")?;
+    for (text, says) in [
+        ("x = [0] * 10**9", "MemoryError"),
+        ("x = 'a' * 10**10", "MemoryError"),
+        ("def f(n): return f(n + 1)\nf(0)", "RecursionError"),
+        ("import torch\nx = torch.zeros(100000, 100000)\nprint(x.sum())", "Error"),
+        ("for i in range(10**6): print(i)", "more than the page keeps"),
+        ("x = []\nwhile True: x.append('y' * 1000000)", "MemoryError"),
+        ("print(2 ** 10**8)", "Error"),
+        ("import re\nprint(re.match('(a+)+$', 'a' * 40 + 'b'))", "backtracking"),
+    ] {
+        page.script(text, "")?;
+        let start = std::time::Instant::now();
+        page.browser.click("#run")?;
+        let ended = "['eager', 'compiled'].every(l => document.getElementById(l + '-state').textContent !== 'running')";
+        let told = page.browser.wait("an end", ended, 20);
+        if told.is_err() {
+            page.browser.click("#stop")?;
+            page.ended()?;
+            page.code_ready()?;
+        }
+        let said = page.text("eager-output")?;
+        println!("browser: {text:?}: {:.1} s: {}", start.elapsed().as_secs_f64(), said.lines().last().unwrap_or_default());
+        ensure!(said.contains(says) || said.contains("Stopped"), "{text}: {said}");
+        page.code_ready()?;
+    }
+    page.script("print(6 * 7)", "")?;
+    page.runs("")?;
+    ensure!(page.text("compiled-output")? == "42\n", "{}", page.text("compiled-output")?);
+    Ok(())
 }
 
 /// Without an adapter scripts run on the interpreter, and the page says so.

@@ -4,6 +4,7 @@
 //! Pictures of each state go to `target/screenshots`, to be looked at. The site must be there: `cargo xtask test` builds it
 //! before it runs this; `ALUDEL_SITE` names another one.
 
+mod accessible;
 mod code;
 mod companion;
 
@@ -59,7 +60,7 @@ fn run() -> Result<()> {
     let chosen = |name: &str| only.is_empty() || only.iter().any(|o| name.contains(o.as_str()));
 
     let mut page = Page { browser: Browser::launch(&program, true)?, base: base.clone(), home: base.clone(), shots: shots.clone() };
-    for (name, test) in TESTS.iter().chain(&code::TESTS).filter(|t| chosen(t.0)) {
+    for (name, test) in TESTS.iter().chain(&code::TESTS).chain(&accessible::TESTS).filter(|t| chosen(t.0)) {
         page.check(name, *test)?;
     }
     for (name, test) in companion::TESTS.iter().filter(|t| chosen(t.0)) {

@@ -1,15 +1,19 @@
 // The code view: a script in an editor, run eager and compiled in turns by a worker (session.js), with what it prints, draws and takes.
-import { Curves } from "./curves.js";
+import { Curves, passed } from "./curves.js";
+import { Figures } from "./figures.js";
+import { significant, size, time } from "./format.js";
+import { Inspector } from "./inspector.js";
+import { Output } from "./output.js";
 import { Plot } from "./plot.js";
 import { Session } from "./session.js";
+import { Tabs } from "./tabs.js";
 import * as drafts from "./draft.js";
+import * as storage from "./keep.js";
 
 const $ = (id) => document.getElementById(id);
 const LANES = ["eager", "compiled"];
 /** The examples that the page's presets are written as. */
 const PRESETS = { points: "mlp_points", digits: "digits_mlp", "digits-cnn": "digits_cnn", autoencoder: "autoencoder", addition: "addition_gpt" };
-/** The most output that a pane shows, in characters: the oldest goes first. */
-const SHOWN = 200_000;
 /** The largest file that is taken, in bytes. */
 const LARGEST = 200e6;
 /** Milliseconds without a key until the script is looked through. */
@@ -20,20 +24,23 @@ const state = {
   /** The name of the open script, its text as it was before edits, and whether it came with a link. */
   name: "script.py", original: { text: "", args: "" }, linked: false,
   mode: "both", running: new Set(), ready: false, paused: false,
-  curves: {}, curve: null, numbers: {}, started: 0,
+  /** Panes whose scripts wait for a line of input. */
+  asking: new Set(),
+  curves: {}, curve: null, numbers: {},
+  /** The text that runs or ran last, and the line that is looked into; `null`: all. */
+  ran: "", inspects: null, started: false,
 };
-/** Whether this is a listing within another page: it keeps no drafts, and says how high it is. */
-const embedded = new URLSearchParams(location.search).has("embed");
-let editor = null, session = null, plot = null, checking = 0;
-
-// Numbers as the page shows them: three significant digits.
-function significant(v) {
-  const a = Math.abs(v);
-  if (a >= 1000) return Math.round(v).toLocaleString("en-US");
-  return v.toFixed(a >= 100 ? 0 : a >= 10 ? 1 : a >= 1 || a === 0 ? 2 : 3);
-}
-const time = (ms) => (ms >= 10_000 ? [significant(ms / 1000), "s"] : [significant(ms), "ms"]);
-const size = (n) => (n < 1000 ? `${n}\u202fB` : n < 1e6 ? `${significant(n / 1e3)}\u202fkB` : n < 1e9 ? `${significant(n / 1e6)}\u202fMB` : `${significant(n / 1e9)}\u202fGB`);
+/** Whether this is a listing within another page, and what that page wants of it: it keeps no drafts, and says how high it is. */
+const wanted = new URLSearchParams(location.search);
+const embedded = wanted.has("embed");
+const outputs = Object.fromEntries(LANES.map((lane) => [lane, new Output($(`${lane}-output`))]));
+const figures = new Figures($("figures"), $("made"));
+const inspector = new Inspector($("inspector"), (line) => editor.reveal(line));
+let editor = null, tabs = null, session = null, plot = null, checking = 0;
+/** Counts what was asked to be opened. */
+let opening = 0;
+/** Files beside the script that the worker has. */
+let sent = {};
 
 const ROWS = [
   ["steps", "Steps", (n) => n.toLocaleString("en-US")],
@@ -49,6 +56,7 @@ function panes() {
     const rows = ROWS.filter(([key]) => lane === "compiled" || key !== "graphs");
     $(lane).innerHTML = `<h2 id="${lane}-title"><span>${lane === "eager" ? "Eager" : "Compiled"}</span></h2>
       <p class="headline"><output class="value" id="${lane}-ms">–</output><span class="unit" id="${lane}-unit">ms per step</span></p>
+      <p class="doing" id="${lane}-doing" role="status" hidden><span></span><progress aria-label="How far it is"></progress></p>
       <dl class="detail">${rows.map(([key, label]) => `<div><dt>${label}</dt><dd id="${lane}-${key}">–</dd></div>`).join("")}</dl>`;
   }
 }
@@ -68,13 +76,33 @@ function showNumbers(lane) {
   $("speed-up").firstElementChild.textContent = factor === null ? "–" : `${significant(factor)}×`;
 }
 
+/** Says what a pane is at until its first number, and how far: `part` of one, where that is known. */
+function doing(lane, what, part) {
+  const line = $(`${lane}-doing`);
+  line.hidden = !what;
+  if (!what) return;
+  const [said, bar] = line.children;
+  said.textContent = what;
+  if (part === undefined) bar.removeAttribute("value");
+  else bar.value = part;
+}
+
+/** What a pane that runs and has no number yet is at. */
+function starts(lane, numbers) {
+  const waits = state.running.has(lane) && numbers.ms == null && !state.paused;
+  if (!waits) return doing(lane, null);
+  const built = numbers.pipelines ? `: ${numbers.pipelines} kernel${numbers.pipelines === 1 ? "" : "s"} so far` : "";
+  if (numbers.steps > 0) doing(lane, `Measuring: step ${numbers.steps}${built}`);
+  else doing(lane, lane === "compiled" ? `Capturing the first steps${built}` : `Compiling operators${built}`);
+}
+
 const dark = () => {
   const chosen = document.documentElement.dataset.theme;
   return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 };
 
 function drawCurves() {
-  const names = new Set(LANES.flatMap((lane) => [...(state.curves[lane]?.curves.keys() ?? [])]));
+  const names = new Set(LANES.flatMap((lane) => [...(state.curves[lane]?.names ?? [])]));
   if (!names.has(state.curve)) state.curve = [...names].find((n) => n.includes("loss")) ?? [...names][0] ?? null;
   const buttons = $("curves");
   if ([...buttons.children].map((b) => b.textContent).join() !== [...names].join()) {
@@ -87,48 +115,7 @@ function drawCurves() {
   for (const button of buttons.children) button.setAttribute("aria-pressed", String(button.textContent === state.curve));
   buttons.hidden = names.size === 0;
   if (state.curve === null) return plot.clear();
-  plot.draw(state.curve, LANES.map((lane) => state.curves[lane]?.curves.get(state.curve) ?? []), dark());
-}
-
-/** Adds text to a pane's output, as a terminal would: `\r` begins the line anew. */
-function write(lane, text, className) {
-  const output = $(`${lane}-output`);
-  const below = output.scrollHeight - output.scrollTop - output.clientHeight < 24;
-  for (const [i, part] of text.replaceAll("\r\n", "\n").split("\r").entries()) {
-    const last = output.lastChild;
-    if (i > 0 && last) last.textContent = last.textContent.slice(0, last.textContent.lastIndexOf("\n") + 1);
-    if (last && last.className === (className ?? "")) last.append(part);
-    else output.append(Object.assign(document.createElement("span"), { className: className ?? "", textContent: part }));
-  }
-  for (let over = output.textContent.length - SHOWN; over > 0 && output.firstChild; ) {
-    const first = output.firstChild;
-    over -= first.textContent.length;
-    if (over >= 0) first.remove();
-    else first.textContent = first.textContent.slice(over);
-  }
-  if (below) output.scrollTop = output.scrollHeight;
-}
-
-const IMAGES = { svg: "image/svg+xml", png: "image/png" };
-
-/** A file that the script wrote: pictures are shown, everything can be taken away. */
-function made(lane, path, bytes) {
-  $("figures").hidden = false;
-  const id = `made-${lane}-${path}`;
-  const ending = path.split(".").at(-1).toLowerCase();
-  const url = URL.createObjectURL(new Blob([bytes], { type: IMAGES[ending] ?? "application/octet-stream" }));
-  const figure = Object.assign(document.createElement("figure"), { id });
-  const link = Object.assign(document.createElement("a"), { href: url, download: path.split("/").at(-1), textContent: path });
-  const caption = document.createElement("figcaption");
-  caption.append(link, ` ${size(bytes.length)}, ${lane}`);
-  // As an image, what a script wrote as SVG cannot run anything.
-  if (ending in IMAGES) figure.append(Object.assign(document.createElement("img"), { src: url, alt: `${path}, written by the script` }));
-  figure.append(caption);
-  const old = document.getElementById(id);
-  if (old) {
-    URL.revokeObjectURL(old.querySelector("a").href);
-    old.replaceWith(figure);
-  } else $("made").append(figure);
+  plot.draw(state.curve, LANES.map((lane) => state.curves[lane]?.points(state.curve) ?? []), dark());
 }
 
 /** Takes files of the visitor: scripts are opened, everything else lies where scripts of this page read it, by its name. */
@@ -136,16 +123,63 @@ async function take(files) {
   for (const file of files) {
     if (file.size > LARGEST) notice(`${file.name} is too large: files may have ${size(LARGEST)}.`, true);
     else if (file.name.endsWith(".py")) await open(file.name, { text: await file.text(), args: "" }, "A script from your files.");
-    else {
-      session.file(`/${file.name}`, new Uint8Array(await file.arrayBuffer()));
-      const item = Object.assign(document.createElement("li"), { id: `input-${file.name}` });
-      const away = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: "×", ariaLabel: `Take ${file.name} away` });
-      away.onclick = () => (session.file(`/${file.name}`, null), item.remove());
-      item.append(Object.assign(document.createElement("code"), { textContent: file.name }), ` ${size(file.size)}`, away);
-      document.getElementById(item.id)?.remove();
-      $("inputs").append(item);
-    }
+    else give(file.name, new Uint8Array(await file.arrayBuffer()));
   }
+}
+
+/** A file for scripts to read; kept, where that is asked for. */
+function give(name, bytes) {
+  const known = (done) => done.catch((e) => notice(`${name} could not be kept: ${e.message}`, true));
+  session.file(`/${name}`, bytes);
+  known(storage.store(name, bytes));
+  const item = Object.assign(document.createElement("li"), { id: `input-${name}` });
+  const away = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: "×", ariaLabel: `Take ${name} away` });
+  away.onclick = () => (session.file(`/${name}`, null), known(storage.store(name, null)), item.remove(), keeps());
+  item.append(Object.assign(document.createElement("code"), { textContent: name }), ` ${size(bytes.length)}`, away);
+  document.getElementById(item.id)?.remove();
+  item.bytes = bytes;
+  $("inputs").prepend(item);
+  keeps();
+}
+
+/** Whether files stay when the page goes is asked where there are some. */
+function keeps() {
+  $("keep").hidden = $("inputs").querySelectorAll("li[id]").length === 0;
+  $("keep").querySelector("input").checked = storage.isKept();
+}
+
+async function keep(on) {
+  await storage.keep(on);
+  for (const item of $("inputs").querySelectorAll("li[id]")) await storage.store(item.id.slice("input-".length), item.bytes);
+}
+
+/** Hands a text to the visitor as a file. */
+function download(name, text) {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  Object.assign(document.createElement("a"), { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+/** Gives the worker the files beside the script. */
+function sendFiles() {
+  const files = tabs.files;
+  for (const name of Object.keys(sent)) if (!(name in files)) session.file(`/${name}`, null);
+  for (const [name, text] of Object.entries(files)) if (sent[name] !== text) session.file(`/${name}`, new TextEncoder().encode(text));
+  sent = files;
+}
+
+/** The texts of the listings before this one that share its session, as they are now. */
+function before() {
+  if (!embedded || !wanted.has("session") || parent === window) return Promise.resolve([]);
+  return new Promise((resolve) => {
+    const listen = ({ source, data }) => {
+      if (source !== parent || data?.aludel !== "before") return;
+      removeEventListener("message", listen);
+      resolve(data.texts.filter((text) => typeof text === "string"));
+    };
+    addEventListener("message", listen);
+    parent.postMessage({ aludel: "before" }, "*");
+  });
 }
 
 function notice(text, error = false) {
@@ -163,6 +197,7 @@ function buttons() {
   $("run").textContent = running ? "Run again" : "Run";
   $("stop").disabled = !running;
   $("pause").disabled = !running;
+  $("step").disabled = !running;
   $("pause").setAttribute("aria-pressed", String(state.paused));
   $("pause").textContent = state.paused ? "Resume" : "Pause";
 }
@@ -170,38 +205,73 @@ function buttons() {
 /** A shell's words: by blanks, but for what stands in quotes. */
 const words = (text) => [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((m) => m[1] ?? m[2] ?? m[3]);
 
-function run() {
+async function run() {
   if (!state.ready || !editor) return;
+  const earlier = await before();
   const lanes = LANES.filter((lane) => state.mode === "both" || state.mode === lane);
   for (const lane of LANES) {
     state.curves[lane] = new Curves();
     state.numbers[lane] = {};
-    $(`${lane}-output`).replaceChildren();
+    outputs[lane].clear();
     $(`${lane}-state`).textContent = lanes.includes(lane) ? "running" : "";
     showNumbers(lane);
+    doing(lane, lanes.includes(lane) ? "Starting" : null);
   }
   state.curve = null;
   state.running = new Set(lanes);
   state.paused = false;
-  $("made").replaceChildren();
-  $("figures").hidden = true;
+  state.asking.clear();
+  figures.clear();
+  inspector.clear();
+  $("inspect").hidden = true;
+  editor.become([]);
+  editor.here(null);
   $("notices").replaceChildren();
   editor.fail([]);
   drawCurves();
-  session.run({ name: state.name, text: editor.text, args: words($("arguments").value), eager: lanes.includes("eager"), compiled: lanes.includes("compiled") });
+  state.ran = tabs.script;
+  sendFiles();
+  session.run({ name: state.name, text: state.ran, before: earlier, args: words($("arguments").value), eager: lanes.includes("eager"), compiled: lanes.includes("compiled") });
+  buttons();
+}
+
+/** Lays open what became of a line, or of all. */
+function inspect(line) {
+  state.inspects = line;
+  session.inspect();
+}
+
+/** Asks for the line that scripts wait for: once, both get it. */
+function ask() {
+  const [first] = state.asking;
+  for (const lane of LANES) {
+    if (lane !== first) outputs[lane].ask(null);
+    else if (!outputs[lane].asks) outputs[lane].ask((line) => (state.asking.clear(), session.answer(line)));
+  }
+}
+
+function pause(on) {
+  state.paused = on;
+  session.pause(on);
+  if (!on) editor.here(null);
+  for (const lane of state.running) starts(lane, state.numbers[lane]);
   buttons();
 }
 
 /** The lines of the script that a traceback names, outermost first. */
 function linesOf(trace) {
-  const name = state.name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  return [...trace.matchAll(new RegExp(`File "${name}", line (\\d+)`, "g"))].map((m) => Number(m[1]));
+  const name = tabs.active.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return [...trace.matchAll(new RegExp(`File "/?${name}", line (\\d+)`, "g"))].map((m) => Number(m[1]));
 }
 
 function ended({ lane, why, trace }) {
   state.running.delete(lane);
   if (state.running.size === 0) session.over();
-  if (why) write(lane, why, "error");
+  doing(lane, null);
+  state.asking.delete(lane);
+  ask();
+  if (state.running.size === 0) editor.here(null);
+  if (why) outputs[lane].write(why, "error");
   $(`${lane}-state`).textContent = why ? (trace ? "failed" : "stopped") : "done";
   if (trace) editor.fail(linesOf(trace));
   buttons();
@@ -214,17 +284,47 @@ const heard = {
     if (fallback) notice(`${fallback} Scripts run on the interpreter, on the CPU: small models only.`);
     buttons();
     check();
+    // Only a page that a listing stands in may start it: a link may not.
+    if (embedded && wanted.get("autorun") === "1" && parent !== window && !state.started && editor) {
+      state.started = true;
+      run();
+    }
   },
-  progress({ lane, output, numbers, files }) {
-    let changed = false;
+  progress({ lane, output, numbers, files, figures: shown, logged, at }) {
+    let changed = logged.length > 0;
     for (const [error, text] of output) {
-      write(lane, text, error ? "error-output" : "");
+      outputs[lane].write(text, error ? "error-output" : "");
       changed = state.curves[lane].take(text) || changed;
     }
-    for (const [path, bytes] of files) made(lane, path, bytes);
+    for (const [name, step, value] of logged) state.curves[lane].log(name, step, value);
+    for (const [name, media, bytes] of shown) figures.add(lane, name, bytes, media);
+    for (const [path, bytes] of files) figures.add(lane, path, bytes);
     state.numbers[lane] = numbers;
     showNumbers(lane);
+    starts(lane, numbers);
+    if (state.paused && at && tabs.isScript) editor.here(at);
     if (changed) drawCurves();
+  },
+  losses({ lane, losses }) {
+    for (const [line, step, value] of losses) {
+      const name = passed(state.ran, line);
+      if (name) state.curves[lane].pass(name, step, value);
+    }
+    drawCurves();
+  },
+  compiling({ lane, done, total }) {
+    if (done < total) doing(lane, `Compiling kernel ${done + 1} of ${total}`, done / total);
+    else doing(lane, "Running the first step");
+  },
+  lines({ lines }) {
+    // Of another text the lines are others.
+    if (tabs.isScript && editor.text === state.ran) editor.become(lines);
+    $("inspect").hidden = false;
+  },
+  inspected: ({ regions }) => inspector.show(regions, state.inspects),
+  asks({ lane }) {
+    state.asking.add(lane);
+    ask();
   },
   ended,
   checked: ({ problems, text }) => editor?.underline(problems),
@@ -240,13 +340,15 @@ function check() {
   clearTimeout(checking);
   checking = setTimeout(() => {
     // The worker has more important things to do.
-    if (state.ready && state.running.size === 0) session.check(editor.text);
+    if (!state.ready || state.running.size > 0 || !/\.py$/.test(tabs.active)) return;
+    sendFiles();
+    session.check(editor.text);
   }, PAUSE);
 }
 
 function changed() {
-  const now = { text: editor.text, args: $("arguments").value };
-  const differs = now.text !== state.original.text || now.args !== state.original.args;
+  const now = { text: tabs.script, args: $("arguments").value, files: tabs.files };
+  const differs = now.text !== state.original.text || now.args !== state.original.args || Object.keys(now.files).length > 0;
   if (state.linked) {
     // From here on it is the reader's own.
     state.linked = false;
@@ -255,18 +357,27 @@ function changed() {
   if (!embedded) drafts.keep(state.name, differs || !example(state.name) ? now : undefined);
   $("revert").hidden = !differs || !example(state.name);
   $("share").firstElementChild.textContent = "Share";
+  if (embedded) parent.postMessage({ aludel: "text", text: now.text }, "*");
   check();
 }
 
 const example = (name) => state.examples.find((e) => `${e.name}.py` === name);
 
+/** `1-3,7` as pairs of lines. */
+const spans = (text) => (text ?? "").split(",").map((part) => /^\s*(\d+)(?:\s*-\s*(\d+))?\s*$/.exec(part)).filter(Boolean).map(([, from, to]) => [Number(from), Number(to ?? from)]);
+
 /** Shows a script; an example as it is, or as its draft was left. */
 async function open(name, linked, sentence = "This script came with a link. Read it before you run it.") {
   const known = example(name);
+  const mine = (opening += 1);
   const original = known ? { text: await (await fetch(`examples/${name}`)).text(), args: "" } : { text: "", args: "" };
+  // Something else was asked for meanwhile.
+  if (mine !== opening) return;
   const shown = linked ?? drafts.draft(name) ?? original;
   Object.assign(state, { name, original, linked: Boolean(linked) });
-  editor.text = shown.text;
+  editor.protect([], []);
+  tabs.open(name, shown.text, shown.files);
+  if (embedded) editor.protect(spans(wanted.get("readonly")), spans(wanted.get("hidden")));
   $("arguments").value = shown.args;
   $("revert").hidden = !known || (shown.text === original.text && shown.args === original.args);
   choices();
@@ -288,7 +399,7 @@ function choices() {
 }
 
 async function share() {
-  const script = { name: state.name, text: editor.text, args: $("arguments").value };
+  const script = { name: state.name, text: tabs.script, args: $("arguments").value, files: tabs.files };
   const url = new URL(location.href);
   url.hash = await drafts.fragment(script);
   history.replaceState(null, "", url);
@@ -333,19 +444,22 @@ async function start() {
   }
   plot = new Plot($("plot"));
   theme();
-  const gpu = new URLSearchParams(location.search).get("device") !== "interpreter";
+  const gpu = wanted.get("device") !== "interpreter";
   session = new Session((message) => heard[message.kind]?.(message), gpu);
   const [{ Editor }, examples] = await Promise.all([import("./editor.js"), fetch("examples/index.json").then((r) => r.json())]);
-  editor = new Editor($("editor"), { changed, run });
+  editor = new Editor($("editor"), { changed, run, inspect, save: () => download(tabs.active, editor.text) });
+  tabs = new Tabs($("tabs"), editor, changed);
   state.examples = examples;
   await openFirst();
   $("run").onclick = run;
   $("stop").onclick = () => session.stop();
-  $("pause").onclick = () => {
-    state.paused = !state.paused;
-    session.pause(state.paused);
+  $("pause").onclick = () => pause(!state.paused);
+  $("step").onclick = () => {
+    state.paused = true;
+    session.step();
     buttons();
   };
+  $("inspect").onclick = () => inspect(null);
   $("share").onclick = share;
   $("add").onclick = () => $("chooser").click();
   $("chooser").onchange = (e) => take([...e.target.files]).then(() => (e.target.value = ""));
@@ -358,6 +472,10 @@ async function start() {
       if (event === "drop") take([...e.dataTransfer.files]);
     }, true);
   }
+  $("save").onclick = () => download(tabs.active, editor.text);
+  for (const lane of LANES) $(`${lane}-save`).onclick = () => download(`${state.name.replace(/\.py$/, "")}-${lane}.txt`, outputs[lane].text);
+  $("keep").querySelector("input").onchange = (e) => keep(e.target.checked).catch((error) => notice(`This browser keeps no files: ${error.message}`, true));
+  storage.kept().then((files) => files.forEach(([name, bytes]) => give(name, bytes)), () => {});
   $("arguments").oninput = changed;
   $("arguments").onkeydown = (e) => { if (e.key === "Enter") run(); };
   $("example").onchange = (e) => {
@@ -369,14 +487,20 @@ async function start() {
     open(state.name);
   };
   addEventListener("hashchange", openFirst);
-  for (const button of document.querySelectorAll("[data-mode]")) {
-    button.onclick = () => {
-      state.mode = button.dataset.mode;
-      for (const b of document.querySelectorAll("[data-mode]")) b.setAttribute("aria-pressed", String(b === button));
-      for (const lane of LANES) $(lane).classList.toggle("idle", state.mode !== "both" && state.mode !== lane);
-    };
+  for (const button of document.querySelectorAll("[data-mode]")) button.onclick = () => choose(button.dataset.mode);
+  if (LANES.includes(wanted.get("mode"))) {
+    choose(wanted.get("mode"));
+    if (embedded) document.documentElement.dataset.only = wanted.get("mode");
   }
+  if (embedded && wanted.has("show")) document.documentElement.dataset.show = wanted.get("show").split(/[\s,]+/).join(" ");
   buttons();
+}
+
+/** Which panes run. */
+function choose(mode) {
+  state.mode = mode;
+  for (const b of document.querySelectorAll("[data-mode]")) b.setAttribute("aria-pressed", String(b.dataset.mode === mode));
+  for (const lane of LANES) $(lane).classList.toggle("idle", mode !== "both" && mode !== lane);
 }
 
 start();

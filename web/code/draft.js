@@ -11,7 +11,7 @@ function stored() {
   }
 }
 
-/** The draft of a name, `{ text, args }`, if there is one. */
+/** The draft of a name, `{ text, args, files }`, if there is one. */
 export function draft(name) {
   return stored().drafts?.[name];
 }
@@ -47,7 +47,7 @@ export async function fragment(script) {
 /** The most that a link's script may hold, in characters. */
 const LONGEST = 1 << 20;
 
-/** The script of a fragment, `{ name, text, args }`; `null` where it brings none. An error where it is damaged. */
+/** The script of a fragment, `{ name, text, args, files }`; `null` where it brings none. An error where it is damaged. */
 export async function shared(hash) {
   if (!hash.startsWith("#script=")) return null;
   const packed = Uint8Array.from(atob(hash.slice(8).replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
@@ -61,5 +61,6 @@ export async function shared(hash) {
   }
   const script = JSON.parse(text + decoder.decode());
   if (typeof script?.text !== "string") throw new Error("there is no script in it");
-  return { name: String(script.name ?? "script.py").slice(0, 80), text: script.text, args: String(script.args ?? "").slice(0, 400) };
+  const files = Object.fromEntries(Object.entries(script.files ?? {}).filter(([, text]) => typeof text === "string"));
+  return { name: String(script.name ?? "script.py").slice(0, 80), text: script.text, args: String(script.args ?? "").slice(0, 400), files };
 }

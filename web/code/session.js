@@ -79,6 +79,21 @@ export class Session {
     this.#send({ kind: "pause", on });
   }
 
+  /** Goes on for one step and pauses. */
+  step() {
+    this.#send({ kind: "step" });
+  }
+
+  /** The line that the script asked for. */
+  answer(line) {
+    this.#send({ kind: "answer", line });
+  }
+
+  /** What the compiler made of the last run: `inspected` is heard. */
+  inspect() {
+    this.#send({ kind: "inspect" });
+  }
+
   check(text) {
     this.#send({ kind: "check", text });
   }

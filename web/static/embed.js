@@ -26,8 +26,16 @@ customElements.define("aludel-playground", AludelPlayground);
 
 // <aludel-code>print("hello")</aludel-code>, or <aludel-code src="train.py" args="--steps 100"></aludel-code>
 //
-// A script that a reader may change and run, in an iframe too. It never runs by itself; it is as high as it has to be.
+// A script that a reader may change and run, in an iframe too. It is as high as it has to be, and runs by itself only with `autorun`.
+// `show` names what is there (editor, output, plot, panes, inspector), `mode` how it runs (eager, compiled, both), `device="interpreter"` keeps
+// it off the GPU, `readonly` and `hidden-lines` are lines as in `1-3,7`. Listings with the same `session` share it in their order: before
+// one runs, those before it do.
+const OPTIONS = { show: "show", mode: "mode", device: "device", readonly: "readonly", "hidden-lines": "hidden", session: "session" };
+
 class AludelCode extends HTMLElement {
+  /** The script as the reader left it. */
+  #text = "";
+
   async connectedCallback() {
     if (this.querySelector(":scope > iframe")) return;
     const own = unindented(this.textContent);
@@ -39,14 +47,27 @@ class AludelCode extends HTMLElement {
     frame.allow = "clipboard-write; webgpu";
     frame.style.cssText = "width: 100%; height: 420px; border: 0; color-scheme: light dark;";
     addEventListener("message", ({ source, data }) => {
-      if (source === frame.contentWindow && data?.aludel === "height") frame.style.height = `${Math.min(4000, Number(data.height) || 420)}px`;
+      if (source !== frame.contentWindow) return;
+      if (data?.aludel === "height") frame.style.height = `${Math.min(4000, Number(data.height) || 420)}px`;
+      if (data?.aludel === "text") this.#text = String(data.text);
+      if (data?.aludel === "before") source.postMessage({ aludel: "before", texts: this.#before() }, "*");
     });
     this.append(frame);
     const from = this.getAttribute("src");
     const { fragment } = await import(new URL("code/draft.js", home));
-    const text = from ? await (await fetch(from)).text() : own;
-    const script = { name: this.getAttribute("name") ?? from?.split("/").at(-1) ?? "script.py", text, args: this.getAttribute("args") ?? "" };
-    frame.src = new URL("code.html?embed=1", home) + (await fragment(script));
+    this.#text = from ? await (await fetch(from)).text() : own;
+    const script = { name: this.getAttribute("name") ?? from?.split("/").at(-1) ?? "script.py", text: this.#text, args: this.getAttribute("args") ?? "" };
+    const url = new URL("code.html?embed=1", home);
+    for (const [attribute, name] of Object.entries(OPTIONS)) if (this.hasAttribute(attribute)) url.searchParams.set(name, this.getAttribute(attribute));
+    if (this.hasAttribute("autorun")) url.searchParams.set("autorun", "1");
+    frame.src = url + (await fragment(script));
+  }
+
+  /** The scripts of the listings before this one in its session. */
+  #before() {
+    const all = [...document.querySelectorAll("aludel-code")];
+    const earlier = all.slice(0, all.indexOf(this)).filter((l) => l.getAttribute("session") === this.getAttribute("session"));
+    return earlier.map((listing) => listing.#text);
   }
 }
 

@@ -13,6 +13,10 @@ pub enum Stream {
     Err,
 }
 
+/// What a run waits for where its host [asks](Host::asks): a line of input, as a string without its newline.
+#[derive(Debug)]
+pub struct Asked;
+
 /// Why a file operation failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileError {
@@ -42,6 +46,24 @@ pub trait Host {
     fn read_line(&mut self) -> String {
         String::new()
     }
+    /// Whether somebody has to be asked for a line of input, which takes time: `input()` then stops the run with [`Asked`].
+    fn asks(&self) -> bool {
+        false
+    }
+    /// Whether a stream goes to a terminal, where a line is written anew after a carriage return.
+    fn is_terminal(&self, _stream: Stream) -> bool {
+        false
+    }
+    /// Shows something by its media type: a figure, say. What has the same name takes its place. False where nobody can see it.
+    fn display(&mut self, _name: &str, _media: &str, _bytes: &[u8]) -> bool {
+        false
+    }
+    /// Whether [`log`](Host::log) does anything.
+    fn logs(&self) -> bool {
+        false
+    }
+    /// Takes a number that the script logs under a name, at a step where it counts them.
+    fn log(&mut self, _name: &str, _step: Option<f64>, _value: f64) {}
     /// The bytes of a file.
     fn read(&mut self, path: &str) -> Result<Vec<u8>, FileError>;
     /// Replaces or makes a file.

@@ -23,6 +23,7 @@ use program::Programs;
 use rustc_hash::FxHashMap;
 use sites::Sites;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::Types;
 
@@ -57,6 +58,10 @@ pub(crate) struct Record {
     watched: Option<Vec<Arc<Template>>>,
     /// Regions that wait for [`catch_up`].
     behind: Vec<Closed>,
+    /// Whether regions whose graphs are new wait so, for their kernels.
+    waits: bool,
+    /// How often values were read in the middle of a region, by the place in the program.
+    breaks: BTreeMap<String, u64>,
 }
 
 /// An input of the graph.
@@ -126,6 +131,8 @@ impl Recorder {
             sites: Sites::default(),
             watched: None,
             behind: Vec::new(),
+            waits: false,
+            breaks: BTreeMap::new(),
         };
         Recorder { trace: Some(Trace::new("region", ShapeEnv::default(), Kind::Record(Box::new(record)))) }
     }
@@ -186,7 +193,11 @@ pub fn resolve(tensors: &[&Tensor]) -> Result<()> {
         let id = trace.id;
         let present = |t: &&Tensor| matches!(&t.inner.data, Data::Traced(slot) if slot.trace == id);
         if tensors.iter().any(present) {
-            trace.record()?.programs.counts.forced += 1;
+            let record = trace.record()?;
+            record.programs.counts.forced += 1;
+            if let Some(at) = record.location.clone() {
+                *record.breaks.entry(at).or_default() += 1;
+            }
             trace.close()?;
         }
         trace.run_pending()
@@ -252,6 +263,34 @@ pub fn set_location(location: Option<String>) {
 /// How many operators the present region has so far.
 pub fn length() -> usize {
     with(|trace| Ok(trace.builder.graph.nodes.len())).and_then(Result::ok).unwrap_or_default()
+}
+
+/// Lets regions whose graphs are new wait until [`catch_up`] or the next region, so that whoever drives the program can wait for their
+/// kernels first ([`is_behind`]).
+pub fn let_wait(on: bool) {
+    let _ = with(|trace| {
+        trace.record()?.waits = on;
+        Ok(())
+    });
+}
+
+/// Whether regions wait for [`catch_up`].
+pub fn is_behind() -> bool {
+    with(|trace| Ok(!trace.record()?.behind.is_empty())).and_then(Result::ok).unwrap_or(false)
+}
+
+/// Whether a tensor is of a region that did not run.
+pub fn is_pending(t: &Tensor) -> bool {
+    match &t.inner.data {
+        Data::Traced(slot) => slot.resolved().is_none_or(is_pending),
+        _ => false,
+    }
+}
+
+/// Where in the program values were read in the middle of a region, and how often.
+pub fn breaks() -> Vec<(String, u64)> {
+    let all = |trace: &mut Trace| Ok(trace.record()?.breaks.iter().map(|(at, n)| (at.clone(), *n)).collect());
+    with(all).and_then(Result::ok).unwrap_or_default()
 }
 
 /// What was done so far.
@@ -381,17 +420,18 @@ impl Trace {
             list.push(made.clone());
         }
         record.catch_up()?;
-        match record.pending.replace(closed) {
-            Some(before) => record.programs.run(&record.device, before),
-            None => Ok(()),
+        if let Some(before) = record.pending.replace(closed) {
+            let waiting = record.programs.run(&record.device, before, record.waits)?;
+            record.behind.extend(waiting);
         }
+        Ok(())
     }
 
     fn run_pending_now(&mut self) -> Result<()> {
         let record = self.record()?;
         record.catch_up()?;
         match record.pending.take() {
-            Some(closed) => record.programs.run(&record.device, closed),
+            Some(closed) => record.programs.run(&record.device, closed, false).map(drop),
             None => Ok(()),
         }
     }

@@ -91,6 +91,10 @@ fn loss_of(output: &Value, gradient: &Value, create: bool) -> Result<Tensor, Exc
 fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x, gradient, retain] = args.bind("backward", &["tensor", "gradient", "retain_graph"], 1)?;
     let loss = loss_of(&x, &gradient, false)?;
+    crate::capture::locate(vm)?;
+    if matches!(gradient, Value::None | Value::Unbound) {
+        crate::losses::passed(vm, &loss)?;
+    }
     let found = loss.backward().map_err(|e| failed(&loss, e))?;
     backward_to_results(vm, &loss)?;
     if !retain.is(&Value::bool(true)) {

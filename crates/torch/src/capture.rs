@@ -21,6 +21,14 @@ pub fn compile(vm: &mut Vm, options: Options, locates: bool) {
     }
 }
 
+/// Lets a machine stop where the kernels of a region are new, until they are compiled: for devices that compile beside the script.
+pub fn wait_for_kernels(vm: &mut Vm) {
+    if let Ok(state) = state(vm) {
+        state.waits = true;
+    }
+    recording(vm, |_| record::let_wait(true));
+}
+
 /// Lets a machine end regions where the script's loops turn.
 pub(crate) fn install(vm: &mut Vm) {
     vm.on_turn = Some(turned);
@@ -51,6 +59,11 @@ pub fn counts(vm: &mut Vm) -> Counts {
 /// How many turns of loops were done without running Python, and what is known of the loops.
 pub fn repeated(vm: &mut Vm) -> (u64, Vec<Repeated>) {
     crate::replay::summary(vm)
+}
+
+/// Where in the script values were read in the middle of a region, `file:line`, and how often.
+pub fn breaks(vm: &mut Vm) -> Vec<(String, u64)> {
+    recording(vm, |_| record::breaks())
 }
 
 /// The graphs that were compiled.
@@ -103,6 +116,11 @@ pub(crate) fn operator(vm: &mut Vm, name: &str) -> Result<(), Exc> {
     if !is_grad_enabled() {
         vm.watch_loop_around("<torch.nn.modules.module>", "__call__");
     }
+    locate(vm)
+}
+
+/// Notes where the script is, if it is to be known.
+pub(crate) fn locate(vm: &mut Vm) -> Result<(), Exc> {
     if state(vm)?.locates {
         record::set_location(vm.place().map(|(file, line)| format!("{file}:{line}")));
     }
@@ -179,10 +197,13 @@ fn turned(vm: &mut Vm) -> Result<(), Exc> {
     if std::mem::take(&mut state.trained) && state.turns.len() < MAX_TURNS {
         let stats = state.device.stats();
         state.turns.push(Turn { at, launches: stats.dispatches, submits: stats.submits });
-        if state.turns.len().is_multiple_of(AHEAD) {
+        if state.turns.len().is_multiple_of(AHEAD) && !(state.waits && record::is_behind()) {
             let device = state.device.clone();
             return Err(Exc::pending(Box::new(Read::throttle(device, AHEAD))));
         }
+    }
+    if state.waits && record::is_behind() {
+        return Err(Exc::pending(Box::new(Read::kernels(state.device.clone()))));
     }
     Ok(())
 }

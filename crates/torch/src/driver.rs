@@ -40,6 +40,12 @@ pub async fn resume(vm: &mut Vm, token: Box<dyn Any>, fuel: u64) -> Outcome {
     })
 }
 
+/// Gives a run the line of input that it asked for ([`aludel_python::host::Asked`]), without its newline, and goes on; `None`: there is none.
+pub fn answer(vm: &mut Vm, line: Option<&str>, fuel: u64) -> Outcome {
+    let value = line.map(Value::str).ok_or_else(|| Exc::new(ExcKind::EOFError, "EOF when reading a line"));
+    recording(vm, |vm| vm.resume(value, fuel))
+}
+
 /// Runs what was loaded to its end, waiting for the device where the script reads a value. `chance` is called every now and then, and
 /// may ask for an interruption.
 pub async fn run(vm: &mut Vm, chance: &mut dyn FnMut(&mut Vm)) -> Finished {

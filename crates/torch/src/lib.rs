@@ -22,6 +22,8 @@ mod kind;
 mod layout;
 mod library;
 mod linalg;
+pub mod lines;
+pub mod losses;
 mod modules;
 mod names;
 mod numpy;
@@ -33,7 +35,7 @@ mod read;
 mod replay;
 mod state;
 
-pub use driver::{Finished, advance, resume, run};
+pub use driver::{Finished, advance, answer, resume, run};
 pub use kind::Kind;
 pub use modules::install;
 pub use read::Read;

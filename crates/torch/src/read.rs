@@ -15,19 +15,30 @@ pub struct Read {
     tensors: Vec<Tensor>,
     /// How many runs the device may be behind when the script goes on.
     throttle: Option<(Device, usize)>,
+    /// The device whose kernels are to be compiled before the script goes on.
+    compiling: Option<Device>,
     finish: Finish,
 }
 
 impl Read {
     /// Waits until the device is at most so many runs behind.
     pub(crate) fn throttle(device: Device, depth: usize) -> Read {
-        Read { tensors: Vec::new(), throttle: Some((device, depth)), finish: Box::new(|_, _| Ok(Value::None)) }
+        Read { tensors: Vec::new(), throttle: Some((device, depth)), compiling: None, finish: Box::new(|_, _| Ok(Value::None)) }
+    }
+
+    /// Waits until the kernels of all regions are compiled, and runs those that waited for theirs.
+    pub(crate) fn kernels(device: Device) -> Read {
+        let finish: Finish = Box::new(|_, _| aludel_tensor::record::catch_up().map(|()| Value::None).map_err(raise));
+        Read { tensors: Vec::new(), throttle: None, compiling: Some(device), finish }
     }
 
     /// Waits for the values and gives what the script's expression is.
     pub async fn wait(self, vm: &mut Vm) -> Result<Value, Exc> {
         if let Some((device, depth)) = &self.throttle {
             device.throttle(*depth).await.map_err(raise)?;
+        }
+        if let Some(device) = &self.compiling {
+            device.executor().ready().await.map_err(raise)?;
         }
         let mut values = Vec::with_capacity(self.tensors.len());
         for t in &self.tensors {
@@ -69,10 +80,11 @@ pub(crate) fn read(
 ) -> Result<Value, Exc> {
     check_whole(vm)?;
     crate::replay::log::reads(&tensors);
+    crate::capture::locate(vm)?;
     aludel_tensor::record::resolve(&tensors.iter().collect::<Vec<_>>()).map_err(raise)?;
     let ready: Option<Vec<Vec<f64>>> = tensors.iter().map(Tensor::host_values).collect();
     match ready {
         Some(values) => finish(vm, values),
-        None => Err(Exc::pending(Box::new(Read { tensors, throttle: None, finish: Box::new(finish) }))),
+        None => Err(Exc::pending(Box::new(Read { tensors, throttle: None, compiling: None, finish: Box::new(finish) }))),
     }
 }

@@ -41,6 +41,10 @@ pub(crate) struct State {
     pub modes: Option<Modes>,
     /// Whether operators are recorded with the lines of the script that they stand at.
     pub locates: bool,
+    /// Whether the script stops where a region's kernels are new.
+    pub waits: bool,
+    /// What `backward()` was called on, where somebody wants to see it.
+    pub losses: Option<crate::losses::Losses>,
     /// Whether a backward pass ran since a training loop turned.
     pub trained: bool,
     pub turns: Vec<Turn>,
@@ -99,6 +103,8 @@ impl State {
             is_compiled: false,
             modes: Some(Modes::default()),
             locates: false,
+            waits: false,
+            losses: None,
             trained: false,
             turns: Vec::new(),
             replay: crate::replay::Replay::default(),

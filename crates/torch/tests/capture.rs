@@ -229,3 +229,21 @@ True True
         assert_eq!(run(script, compiled).text, expected);
     }
 }
+
+/// A batch of samples, stacked: each is written by a branch of one launch, and no compiler of WGSL takes more than 127 of them inside one
+/// another.
+#[test]
+fn many_pieces_are_no_deep_nesting() {
+    let captured =
+        run("import torch\nx = torch.randn(300, 4)\ny = torch.stack([x[i] * (i + 1.0) for i in range(300)])\nprint(y.sum())", true);
+    let region = captured.regions.iter().max_by_key(|r| r.graph.nodes.len()).unwrap();
+    let program = aludel_compiler::compile(&region.graph, &Target::webgpu_default(), &Options::default()).unwrap();
+    for kernel in &program.kernels {
+        let (mut depth, mut deepest) = (0, 0);
+        for c in kernel.source.chars() {
+            depth += i32::from(c == '{') - i32::from(c == '}');
+            deepest = deepest.max(depth);
+        }
+        assert!(deepest < 40, "nested {deepest} deep");
+    }
+}

@@ -216,6 +216,12 @@ impl Browser {
         Ok(())
     }
 
+    /// Types a text where the cursor is.
+    pub fn insert(&mut self, text: &str) -> Result<()> {
+        let page = self.page.clone();
+        self.call(&page, "Input.insertText", json!({ "text": text })).map(|_| ())
+    }
+
     /// Presses and releases a key.
     pub fn press(&mut self, key: &str) -> Result<()> {
         let page = self.page.clone();

@@ -38,6 +38,9 @@ impl Host for Tee {
     fn read_line(&mut self) -> String {
         self.system.read_line()
     }
+    fn is_terminal(&self, stream: Stream) -> bool {
+        (self.shows || stream == Stream::Err) && self.system.is_terminal(stream)
+    }
     fn read(&mut self, path: &str) -> Result<Vec<u8>, FileError> {
         self.system.read(path)
     }

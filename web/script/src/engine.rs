@@ -1,6 +1,7 @@
 //! The worker's loop: takes requests, and lets the lanes of a run take turns.
 
 use crate::clock::breathe;
+use crate::inspect;
 use crate::lane::{Lane, State};
 use crate::message::{Request, Script, object, parse, post, scope};
 use aludel_python::Vm;
@@ -8,6 +9,7 @@ use aludel_python::host::Memory;
 use aludel_python::parse::imports;
 use aludel_runtime::wgpu::{WgpuExecutor, WgpuOptions};
 use aludel_tensor::Device;
+use aludel_torch::capture::Region;
 use aludel_torch::check;
 use futures_channel::mpsc::{UnboundedReceiver, unbounded};
 use futures_util::StreamExt;
@@ -29,6 +31,11 @@ struct Engine {
     files: BTreeMap<String, Vec<u8>>,
     lanes: Vec<Lane>,
     paused: bool,
+    /// What `input()` was answered in this run, for both lanes.
+    answers: Vec<Option<String>>,
+    /// The compiled graphs of the last run that is over.
+    regions: Vec<Region>,
+    script: String,
 }
 
 /// Listens, for as long as the worker lives.
@@ -49,7 +56,18 @@ pub fn start() {
     });
     scope().set_onmessage(Some(on_message.as_ref().unchecked_ref()));
     on_message.forget();
-    let engine = Engine { requests, stop, gpu: true, made: Vec::new(), files: BTreeMap::new(), lanes: Vec::new(), paused: false };
+    let engine = Engine {
+        requests,
+        stop,
+        gpu: true,
+        made: Vec::new(),
+        files: BTreeMap::new(),
+        lanes: Vec::new(),
+        paused: false,
+        answers: Vec::new(),
+        regions: Vec::new(),
+        script: String::new(),
+    };
     wasm_bindgen_futures::spawn_local(engine.run());
     post("listening", &[]);
 }
@@ -57,15 +75,21 @@ pub fn start() {
 impl Engine {
     async fn run(mut self) {
         loop {
-            let idle = self.lanes.is_empty() || (self.paused && !self.stop.get());
+            let waits = self.lanes.iter().all(|l| l.waits(self.paused, &self.answers));
+            let idle = self.lanes.is_empty() || (waits && !self.stop.get());
             let request = if idle { self.requests.next().await } else { self.requests.try_recv().ok() };
             if let Some(request) = request {
                 self.handle(request).await;
                 continue;
             }
             for lane in &mut self.lanes {
-                lane.slice(&self.stop).await;
-                breathe().await;
+                if self.stop.get() || !lane.waits(self.paused, &self.answers) {
+                    lane.slice(&self.stop, &self.answers).await;
+                    breathe().await;
+                }
+            }
+            if let Some(lane) = self.lanes.iter_mut().find(|l| l.state() == State::Over && l.is_compiled()) {
+                self.regions = lane.regions();
             }
             self.lanes.retain(|lane| lane.state() == State::Running);
             if self.lanes.is_empty() {
@@ -78,8 +102,18 @@ impl Engine {
         match request {
             Request::Open { gpu } => self.open(gpu).await,
             Request::Run(script) => self.begin(script).await,
-            Request::Pause(on) => self.paused = on,
-            Request::Check { text } => report(&text),
+            Request::Pause(on) => {
+                self.paused = on;
+                self.lanes.iter_mut().for_each(Lane::forget_step);
+            }
+            Request::Step => {
+                self.paused = true;
+                self.lanes.iter_mut().for_each(Lane::begin_step);
+            }
+            Request::Answer(line) => self.answers.push(line),
+            Request::Stop => {}
+            Request::Inspect => self.inspect(),
+            Request::Check { text } => report(&text, &self.files),
             Request::File { path, bytes } => drop(match bytes {
                 Some(bytes) => self.files.insert(path, bytes),
                 None => self.files.remove(&path),
@@ -121,6 +155,9 @@ impl Engine {
         self.release();
         self.stop.set(false);
         self.paused = false;
+        self.answers.clear();
+        self.regions.clear();
+        self.script = script.name.clone();
         for compiled in [false, true] {
             if !(if compiled { script.compiled } else { script.eager }) {
                 continue;
@@ -136,6 +173,14 @@ impl Engine {
         }
     }
 
+    fn inspect(&mut self) {
+        let regions = match self.lanes.iter_mut().find(|l| l.is_compiled()) {
+            Some(lane) => lane.regions(),
+            None => self.regions.clone(),
+        };
+        post("inspected", &[("regions", inspect::regions(&regions, &self.script))]);
+    }
+
     /// Ends what runs, and gives the devices back with their memory.
     fn release(&mut self) {
         self.lanes.clear();
@@ -143,11 +188,13 @@ impl Engine {
     }
 }
 
-/// Tells the page which names of a script are not there, and whether it is Python.
-fn report(text: &str) {
+/// Tells the page which names of a script are not there, and whether it is Python. Modules of the visitor's own are not looked into.
+fn report(text: &str, files: &BTreeMap<String, Vec<u8>>) {
     let problems = Array::new();
+    let own = |path: &str| path.split('.').next().is_some_and(|module| files.contains_key(&format!("/{module}.py")));
     match imports::names(text) {
         Ok(names) => {
+            let names: Vec<_> = names.into_iter().filter(|n| !own(&n.path)).collect();
             let mut vm = Vm::new(Box::new(Memory::default()));
             aludel_torch::install(&mut vm, Device::interpreter());
             for (name, why) in check::missing(&mut vm, &names) {

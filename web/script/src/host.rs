@@ -11,6 +11,19 @@ const OUTPUT: usize = 4 << 20;
 /// The most that files may hold, in bytes.
 const FILES: usize = 256 << 20;
 
+/// The most that a figure may have, in bytes, and figures that the page is told of at once.
+const FIGURE: usize = 8 << 20;
+const FIGURES: usize = 64;
+/// Logged numbers that the page is told of at once.
+const LOGGED: usize = 4096;
+
+/// Something to be looked at.
+pub struct Figure {
+    pub name: String,
+    pub media: String,
+    pub bytes: Vec<u8>,
+}
+
 /// What a script made since the page was told last.
 #[derive(Default)]
 pub struct Made {
@@ -18,13 +31,21 @@ pub struct Made {
     pub output: Vec<(Stream, String)>,
     /// Paths that were written.
     pub files: Vec<String>,
+    pub figures: Vec<Figure>,
+    /// Names, steps and values.
+    pub logged: Vec<(String, Option<f64>, f64)>,
+    /// Lines of output so far, of a single step.
+    pub lines: usize,
+    /// Whether anybody is to see what is made now.
+    pub is_shown: bool,
     /// Bytes of output so far.
     written: usize,
 }
 
 impl Made {
-    fn write(&mut self, stream: Stream, text: &str) {
-        if self.written > OUTPUT {
+    pub fn write(&mut self, stream: Stream, text: &str) {
+        self.lines += text.bytes().filter(|b| *b == b'\n').count();
+        if self.written > OUTPUT || !self.is_shown {
             return;
         }
         self.written += text.len();
@@ -61,6 +82,32 @@ impl PageHost {
 impl Host for PageHost {
     fn write(&mut self, stream: Stream, text: &str) {
         self.made.borrow_mut().write(stream, text);
+    }
+    fn asks(&self) -> bool {
+        true
+    }
+    /// A progress bar is written anew in its line.
+    fn is_terminal(&self, stream: Stream) -> bool {
+        stream == Stream::Err
+    }
+    fn display(&mut self, name: &str, media: &str, bytes: &[u8]) -> bool {
+        let made = &mut *self.made.borrow_mut();
+        let figures = &mut made.figures;
+        figures.retain(|f| f.name != name);
+        if made.is_shown && bytes.len() <= FIGURE && figures.len() < FIGURES {
+            figures.push(Figure { name: name.to_string(), media: media.to_string(), bytes: bytes.to_vec() });
+        }
+        true
+    }
+    fn logs(&self) -> bool {
+        true
+    }
+    fn log(&mut self, name: &str, step: Option<f64>, value: f64) {
+        let made = &mut *self.made.borrow_mut();
+        let logged = &mut made.logged;
+        if made.is_shown && logged.len() < LOGGED {
+            logged.push((name.to_string(), step, value));
+        }
     }
     fn read(&mut self, path: &str) -> Result<Vec<u8>, FileError> {
         self.memory.read(path)

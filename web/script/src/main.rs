@@ -6,6 +6,7 @@
 mod clock;
 mod engine;
 mod host;
+mod inspect;
 mod lane;
 mod message;
 

@@ -36,6 +36,14 @@ pub enum Request {
     /// Runs a script from its start, in one lane or both.
     Run(Script),
     Pause(bool),
+    /// Goes on for a turn of the training loop, or a line of output, and pauses.
+    Step,
+    /// The line that `input()` waits for; without it there is none.
+    Answer(Option<String>),
+    /// Only wakes who waits: it is heard where messages arrive.
+    Stop,
+    /// What the compiler made of the last run: answered by `inspected`.
+    Inspect,
     /// Which names a script uses that are not there: answered by `checked`.
     Check {
         text: String,
@@ -54,6 +62,8 @@ pub struct Script {
     pub name: String,
     pub text: String,
     pub args: Vec<String>,
+    /// What runs before it in the same session, without being shown: earlier listings of a page.
+    pub before: Vec<String>,
     pub eager: bool,
     pub compiled: bool,
 }
@@ -62,6 +72,10 @@ pub struct Script {
 pub fn parse(data: &JsValue) -> Option<Request> {
     let get = |key: &str| Reflect::get(data, &key.into()).unwrap_or(JsValue::UNDEFINED);
     let text = |key: &str| get(key).as_string().unwrap_or_default();
+    let texts = |key: &str| -> Vec<String> {
+        // Of what is no list nothing is taken.
+        get(key).dyn_into::<js_sys::Array>().map_or_else(|_| Vec::new(), |list| list.iter().filter_map(|a| a.as_string()).collect())
+    };
     let flag = |key: &str| get(key).as_bool().unwrap_or(false);
     Some(match text("kind").as_str() {
         "open" => Request::Open { gpu: flag("gpu") },
@@ -69,11 +83,16 @@ pub fn parse(data: &JsValue) -> Option<Request> {
             run: get("run").as_f64().unwrap_or(0.0) as u32,
             name: text("name"),
             text: text("text"),
-            args: js_sys::Array::from(&get("args")).iter().filter_map(|a| a.as_string()).collect(),
+            args: texts("args"),
+            before: texts("before"),
             eager: flag("eager"),
             compiled: flag("compiled"),
         }),
         "pause" => Request::Pause(flag("on")),
+        "step" => Request::Step,
+        "answer" => Request::Answer(get("line").as_string()),
+        "stop" => Request::Stop,
+        "inspect" => Request::Inspect,
         "check" => Request::Check { text: text("text") },
         "file" => Request::File { path: text("path"), bytes: get("bytes").dyn_into::<Uint8Array>().ok().map(|bytes| bytes.to_vec()) },
         _ => return None,

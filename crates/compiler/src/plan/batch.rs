@@ -180,20 +180,35 @@ pub(super) fn merge(members: Vec<Member>, target: &Target) -> Member {
         end = end.add(&c[0].grid.groups().scale(c.len() as i64));
         ends.push((start, end.clone()));
     }
-    let blocks: Vec<Vec<Stmt>> = classes.iter().zip(&ends).map(|(c, (start, _))| out.class(c, group, start)).collect();
-    let mut chain: Option<Vec<Stmt>> = None;
-    for (block, (_, end)) in blocks.into_iter().zip(&ends).rev() {
-        chain = Some(match chain {
-            None => {
-                let all = out.size(end);
-                grid.guard(KExpr::Var(group), all, block)
-            }
-            Some(rest) => vec![Stmt::If { cond: k::lt(KExpr::Var(group), out.size(end)), then: block, otherwise: rest }],
-        });
+    let mut blocks: Vec<Vec<Stmt>> = classes.iter().zip(&ends).map(|(c, (start, _))| out.class(c, group, start)).collect();
+    if let (Some(last), Some((_, end))) = (blocks.pop(), ends.last()) {
+        let all = out.size(end);
+        blocks.push(grid.guard(KExpr::Var(group), all, last));
     }
-    body.extend(chain.unwrap_or_default());
+    let ends: Vec<Expr> = ends.into_iter().map(|(_, end)| end).collect();
+    body.extend(branches(&mut out, group, blocks, &ends));
     out.kernel.body = body;
     Member { kernel: out.kernel, grid, sizes: 0, params: out.params, maps: Vec::new() }
+}
+
+/// So many branches follow one another; of more, halves are told apart first: Tint takes no nesting deeper than 127, of
+/// which each branch is two.
+const MAX_CHAIN: usize = 16;
+
+/// The block of the class that a workgroup belongs to, by the ends of the classes.
+fn branches(out: &mut Merged, group: Var, mut blocks: Vec<Vec<Stmt>>, ends: &[Expr]) -> Vec<Stmt> {
+    if blocks.len() > MAX_CHAIN {
+        let (first, second) = ends.split_at(blocks.len() / 2);
+        let rest = blocks.split_off(first.len());
+        let cond = k::lt(KExpr::Var(group), out.size(&first[first.len() - 1]));
+        let then = branches(out, group, blocks, first);
+        return vec![Stmt::If { cond, then, otherwise: branches(out, group, rest, second) }];
+    }
+    let mut chain = blocks.pop().unwrap_or_default();
+    for (block, end) in blocks.into_iter().zip(ends).rev() {
+        chain = vec![Stmt::If { cond: k::lt(KExpr::Var(group), out.size(end)), then: block, otherwise: chain }];
+    }
+    chain
 }
 
 fn empty(like: &Kernel) -> Kernel {

@@ -2,7 +2,7 @@
 
 use super::arithmetic::{abs, base, divmod, pow, round, sum};
 use super::{Def, quick};
-use crate::host::Stream;
+use crate::host::{Asked, Stream};
 use crate::objects::{Args, Dict, Exc, Iter, Kind, Other, Step, Value, ViewKind};
 use crate::text;
 use crate::vm::Vm;
@@ -118,6 +118,9 @@ pub(super) const FUNCTIONS: &[Def] = &[
         if !matches!(prompt, Value::Unbound) {
             let text = vm.str_native(&prompt)?;
             vm.write(Stream::Out, &text);
+        }
+        if vm.outside().asks() {
+            return Err(Exc::pending(Box::new(Asked)));
         }
         let line = vm.outside().read_line();
         if line.is_empty() {

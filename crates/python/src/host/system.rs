@@ -1,7 +1,7 @@
 //! The surroundings of a process of its own: what `aludel run` gives a script.
 
 use super::{FileError, Host, Metadata, Stream};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 
 /// Files, clocks and streams of the process. Output is buffered: [`System::flush`] or dropping it writes it.
 pub struct System {
@@ -13,7 +13,6 @@ pub struct System {
 
 impl Default for System {
     fn default() -> Self {
-        use std::io::IsTerminal;
         let out = std::io::stdout();
         let live = out.is_terminal();
         System { start: std::time::Instant::now(), out: std::io::BufWriter::new(out), live }
@@ -45,6 +44,12 @@ impl Host for System {
         let mut line = String::new();
         let _ = std::io::stdin().read_line(&mut line);
         line
+    }
+    fn is_terminal(&self, stream: Stream) -> bool {
+        match stream {
+            Stream::Out => self.live,
+            Stream::Err => std::io::stderr().is_terminal(),
+        }
     }
     fn read(&mut self, path: &str) -> Result<Vec<u8>, FileError> {
         std::fs::read(path).map_err(failure)

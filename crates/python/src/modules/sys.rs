@@ -39,6 +39,26 @@ const FUNCTIONS: &[Def] = &[
             _ => Value::tuple(vec![Value::None, Value::None, Value::None]),
         })
     }),
+    // Of this machine: what its host shows and keeps beside output.
+    Def::new("_display", |vm, args| {
+        let [name, media, bytes] = args.exactly::<3>("_display")?;
+        let (Some(name), Some(media), Value::Bytes(bytes)) = (name.as_str(), media.as_str(), &bytes) else {
+            return Err(Exc::ty("_display() needs a name, a media type and bytes"));
+        };
+        Ok(Value::bool(vm.outside().display(name, media, bytes)))
+    }),
+    Def::new("_log", |vm, args| {
+        let [name, step, value] = args.exactly::<3>("_log")?;
+        // Where nobody listens nothing is looked at: turns that log can be repeated without Python.
+        if !vm.host.logs() {
+            return Ok(Value::None);
+        }
+        let number = value.to_f64().or_else(|| value.as_str()?.trim().parse().ok());
+        if let (Some(name), Some(number)) = (name.as_str(), number) {
+            vm.outside().log(name, step.to_f64(), number);
+        }
+        Ok(Value::None)
+    }),
 ];
 
 const OUT: &[Def] = &[
@@ -47,7 +67,7 @@ const OUT: &[Def] = &[
         write(vm, Stream::Out, &text)
     }),
     Def::new("flush", |_, _| Ok(Value::None)),
-    Def::new("isatty", |_, _| Ok(Value::bool(false))),
+    Def::new("isatty", |vm, _| Ok(Value::bool(vm.host.is_terminal(Stream::Out)))),
     Def::new("fileno", |_, _| Ok(Value::Int(1))),
 ];
 
@@ -57,7 +77,7 @@ const ERR: &[Def] = &[
         write(vm, Stream::Err, &text)
     }),
     Def::new("flush", |_, _| Ok(Value::None)),
-    Def::new("isatty", |_, _| Ok(Value::bool(false))),
+    Def::new("isatty", |vm, _| Ok(Value::bool(vm.host.is_terminal(Stream::Err)))),
     Def::new("fileno", |_, _| Ok(Value::Int(2))),
 ];
 

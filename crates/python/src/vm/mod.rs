@@ -188,6 +188,19 @@ impl Vm {
         Ok(())
     }
 
+    /// Prepares to run `text` in the `__main__` that there is, as the next cell of a notebook; in a new one where there is none.
+    ///
+    /// # Errors
+    ///
+    /// The exception of text that is not Python.
+    pub fn load_more(&mut self, file: &str, text: &str) -> Result<(), Value> {
+        let Some(Value::Module(main)) = self.modules.get("__main__") else { return self.load_main(file, text) };
+        let code = self.compile(file, text, false)?;
+        let function = self.module_function(code, main.attrs.clone());
+        self.start(function);
+        Ok(())
+    }
+
     /// Prepares to run a function without arguments.
     pub fn start(&mut self, function: Rc<Function>) {
         self.stack.clear();

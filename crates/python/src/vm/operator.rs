@@ -115,7 +115,8 @@ impl Vm {
 
     /// `sequence * count`.
     pub fn repeat(&mut self, sequence: &Value, count: i64) -> Result<Value, Exc> {
-        let count = usize::try_from(count).unwrap_or(0);
+        // More than there is memory for, where sizes have 32 bits.
+        let count = usize::try_from(count.max(0)).unwrap_or(usize::MAX);
         let too_large = || Exc::new(Kind::MemoryError, "");
         Ok(match sequence {
             Value::Str(text) => {
@@ -128,6 +129,7 @@ impl Vm {
             }
             Value::List(list) => {
                 let items = list.borrow();
+                let count = if items.is_empty() { 0 } else { count };
                 self.reserve((items.len() * 16).checked_mul(count).ok_or_else(too_large)?)?;
                 let mut all = Vec::with_capacity(items.len() * count);
                 for _ in 0..count {
@@ -136,6 +138,7 @@ impl Vm {
                 Value::list(all)
             }
             Value::Tuple(items) => {
+                let count = if items.is_empty() { 0 } else { count };
                 self.reserve((items.len() * 16).checked_mul(count).ok_or_else(too_large)?)?;
                 let mut all = Vec::with_capacity(items.len() * count);
                 for _ in 0..count {

@@ -30,8 +30,8 @@ const MAX_MOVES: u32 = 2;
 pub struct Region {
     /// What was captured, gradients and updates included.
     pub graph: Arc<Graph>,
-    /// Kernel launches of a run; 0 on the interpreter.
-    pub launches: usize,
+    /// What it was compiled to; `None` on the interpreter.
+    pub program: Option<Arc<aludel_ir::program::Program>>,
     /// The run, counted from 1, in which it was compiled.
     pub first: u64,
     /// How often it ran.
@@ -98,8 +98,9 @@ impl Programs {
         Programs { options, list: FxHashMap::default(), families: Families::default(), clock: 0, counts: Counts::default() }
     }
 
-    /// Runs a region: all its values that are still held become concrete.
-    pub fn run(&mut self, device: &Device, closed: Closed) -> Result<()> {
+    /// Runs a region: all its values that are still held become concrete. Where it may wait, and its graph was compiled only now, it is
+    /// given back instead.
+    pub fn run(&mut self, device: &Device, closed: Closed, may_wait: bool) -> Result<Option<Closed>> {
         let Closed { graph, sources, slots, template } = closed;
         let mut live: Vec<Live> = Vec::new();
         let mut last: FxHashMap<usize, usize> = FxHashMap::default();
@@ -115,8 +116,9 @@ impl Programs {
             live.push(Live { slot, value, replaces });
         }
         if live.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
+        let compiled = self.counts.compiled;
         let mut values = sources
             .into_iter()
             .map(|s| match s {
@@ -134,7 +136,7 @@ impl Programs {
             }
             None => {
                 let form = (wanted.clone(), state.clone());
-                let (program, sizes) = self.find(device, Key { graph, wanted, state })?;
+                let (program, sizes) = self.find(device, Key { graph: graph.clone(), wanted, state })?;
                 let kinds = program.graph.inputs.iter().map(|i| i.kind).collect();
                 let (inputs, executable, runs) = (program.inputs.clone(), program.executable.clone(), program.runs.clone());
                 let ready = Arc::new(Ready { form, sizes, inputs, kinds, executable, runs });
@@ -144,6 +146,10 @@ impl Programs {
                 ready
             }
         };
+        if may_wait && self.counts.compiled > compiled {
+            let sources = values.into_iter().flatten().map(Source::Capture).collect();
+            return Ok(Some(Closed { graph, sources, slots, template }));
+        }
         found.runs.fetch_add(1, Ordering::Relaxed);
         let Ready { sizes, inputs, kinds, executable, .. } = &*found;
         values.iter_mut().enumerate().filter(|(i, _)| !inputs.contains(i)).for_each(|(_, v)| *v = None);
@@ -166,7 +172,7 @@ impl Programs {
             let value = Tensor::make(device.clone(), ty, Data::Device { storage: result, place }, None);
             trace::resolve(&l.slot, value);
         }
-        Ok(())
+        Ok(None)
     }
 
     fn find_by(&mut self, executable: &Arc<dyn Executable>) -> Option<&mut Program> {
@@ -250,7 +256,7 @@ impl Programs {
         all.sort_by_key(|p| p.first);
         let region = |p: &Program| Region {
             graph: p.graph.clone(),
-            launches: p.executable.program().map_or(0, |p| p.launches.len()),
+            program: p.executable.program().cloned(),
             first: p.first,
             runs: p.runs.load(Ordering::Relaxed),
             span: span(&p.key.graph),

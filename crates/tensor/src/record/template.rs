@@ -169,7 +169,7 @@ pub fn catch_up() -> Result<()> {
 impl super::Record {
     pub(super) fn catch_up(&mut self) -> Result<()> {
         for closed in std::mem::take(&mut self.behind) {
-            self.programs.run(&self.device, closed)?;
+            self.programs.run(&self.device, closed, false)?;
         }
         Ok(())
     }

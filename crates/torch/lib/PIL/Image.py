@@ -6,6 +6,7 @@ import builtins
 import enum
 import numpy as np
 import os
+import sys
 
 
 class Resampling(enum.IntEnum):
@@ -34,6 +35,7 @@ class Image:
     """`array` is uint8, [rows, columns] or [rows, columns, channels]."""
 
     format = None
+    _shown = 0
 
     def __init__(self, array):
         self._array = array
@@ -148,15 +150,20 @@ class Image:
         kind = format or os.path.splitext(str(fp))[1][1:]
         if kind.lower() != "png":
             raise NotImplementedError(f"Image.save as {kind or 'nothing'}: PNG is written")
-        data = _C.png(self._array.tobytes(), self.width, self.height)
+        data = self._png()
         if hasattr(fp, "write"):
             fp.write(data)
         else:
             with builtins.open(fp, "wb") as file:
                 file.write(data)
 
+    def _png(self):
+        return _C.png(self._array.tobytes(), self.width, self.height)
+
     def show(self, title=None):
-        raise NotImplementedError("Image.show; save it")
+        Image._shown += 1
+        if not sys._display(f"{title or 'image'} {Image._shown}.png", "image/png", self._png()):
+            raise NotImplementedError("Image.show; save it")
 
     def __repr__(self):
         return f"<PIL.Image.Image image mode={self.mode} size={self.size[0]}x{self.size[1]}>"

@@ -1,6 +1,7 @@
 """Figures: what was drawn, as plain data. `description` is what a page draws from."""
 
 import math
+import sys
 
 
 def _list(values):
@@ -160,7 +161,11 @@ class _Mappable:
 
 class Figure:
     def __init__(self, figsize=(6.4, 4.8), dpi=100):
-        self.figsize, self.dpi, self.axes, self.rows, self.columns, self.title = tuple(figsize), dpi, {}, 1, 1, ""
+        self.figsize, self.dpi, self.number = tuple(figsize), dpi, 0
+        self.clear()
+
+    def clear(self):
+        self.axes, self.rows, self.columns, self.title = {}, 1, 1, ""
 
     def add_subplot(self, *args, **settings):
         if len(args) == 1 and args[0] >= 100:
@@ -189,10 +194,15 @@ class Figure:
         return {"figsize": list(self.figsize), "title": self.title, "rows": self.rows, "columns": self.columns,
                 "axes": [{"row": r, "column": c, **axes.description()} for (r, c), axes in sorted(self.axes.items())]}
 
-    def savefig(self, fname, **settings):
-        import sys
+    def _svg(self):
         from matplotlib._svg import svg
-        data = svg(self.description()).encode("utf-8")
+        return svg(self.description()).encode("utf-8")
+
+    def show(self, *args, **settings):
+        sys._display(f"figure {self.number}.svg", "image/svg+xml", self._svg())
+
+    def savefig(self, fname, **settings):
+        data = self._svg()
         if hasattr(fname, "write"):
             fname.write(data)
             return

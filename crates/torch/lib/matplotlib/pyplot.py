@@ -4,7 +4,9 @@ import _missing
 from matplotlib import rcParams
 from matplotlib._figure import Axes, Figure
 
-_state = {"figure": None, "axes": None}
+_state = {"figure": None, "axes": None, "open": [], "made": 0}
+# As many figures stay open, waiting to be shown.
+_OPEN = 20
 
 
 class _Style:
@@ -17,8 +19,12 @@ style = _Style()
 
 
 def figure(num=None, figsize=(6.4, 4.8), dpi=100, **settings):
-    _state["figure"], _state["axes"] = Figure(figsize, dpi), None
-    return _state["figure"]
+    fig = Figure(figsize, dpi)
+    _state["made"] += 1
+    fig.number = _state["made"]
+    _state["figure"], _state["axes"] = fig, None
+    _state["open"] = _state["open"][1 - _OPEN:] + [fig]
+    return fig
 
 
 def gcf():
@@ -100,19 +106,32 @@ def savefig(fname, **settings):
 
 
 def show(*args, **settings):
-    """There is no window; `savefig` writes the figure."""
-    _state["figure"] = _state["axes"] = None
+    """Shows the open figures in a page or notebook; on the command line there is no window, and `savefig` writes them."""
+    for fig in _state["open"]:
+        fig.show()
+    close("all")
 
 
 def close(fig=None):
-    _state["figure"] = _state["axes"] = None
+    _state["open"] = [] if fig == "all" else [f for f in _state["open"] if f is not (_state["figure"] if fig is None else fig)]
+    if _state["figure"] not in _state["open"]:
+        _state["figure"] = _state["axes"] = None
 
 
-clf = close
+def clf():
+    if _state["figure"] is not None:
+        _state["figure"].clear()
+    _state["axes"] = None
+
+
+def draw():
+    """Shows the figure as it is now, in place of how it was shown before."""
+    if _state["figure"] is not None:
+        _state["figure"].show()
 
 
 def pause(interval):
-    pass
+    draw()
 
 
 def ion():

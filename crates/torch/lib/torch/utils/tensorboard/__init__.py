@@ -3,6 +3,7 @@
 from torch import _C
 import math
 import os
+import sys
 import time
 
 
@@ -68,6 +69,7 @@ class SummaryWriter:
 
     def add_scalar(self, tag, scalar_value, global_step=None, walltime=None, new_style=False, double_precision=False):
         value = scalar_value.item() if hasattr(scalar_value, "item") else scalar_value
+        sys._log(tag, global_step, value)
         self._summary(tag, global_step, _field(2, 5, _C.pack_float(value, 4)), walltime)
 
     def add_scalars(self, main_tag, tag_scalar_dict, global_step=None, walltime=None):
