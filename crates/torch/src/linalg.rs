@@ -79,6 +79,19 @@ fn decompose(name: &str, a: DMatrix<f64>, b: Option<DMatrix<f64>>) -> Result<Opt
     if a.iter().any(|v| !v.is_finite()) && matches!(name, "svd" | "eigh") {
         return Ok(None);
     }
+    if a.is_empty() {
+        // Without elements there is nothing to decompose, and the determinant is one.
+        let (m, n) = a.shape();
+        let empty = |shape: &[usize]| (Vec::new(), shape.to_vec());
+        return Ok(Some(match name {
+            "qr" => vec![empty(&[m, 0]), empty(&[0, n])],
+            "svd" => vec![empty(&[m, 0]), empty(&[0]), empty(&[0, n])],
+            "eigh" => vec![empty(&[0]), empty(&[0, 0])],
+            "solve" => vec![empty(&[0, b.map_or(0, |b| b.ncols())])],
+            "slogdet" => vec![(vec![1.0], Vec::new()), (vec![0.0], Vec::new()), (vec![1.0], Vec::new())],
+            _ => vec![empty(&[m, n])],
+        }));
+    }
     Ok(match name {
         "qr" => Some(qr(a)),
         "svd" => svd(a),

@@ -387,8 +387,8 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None,
     _place(device)
     if size is not None:
         return _made(_C.normal(size, mean, std, dtype, generator), requires_grad)
-    like = mean if isinstance(mean, Tensor) else std
-    drawn = _C.normal(like.shape, 0.0, 1.0, dtype, generator)
+    shape = _functions.broadcast_shapes(*[x.shape for x in (mean, std) if isinstance(x, Tensor)])
+    drawn = _C.normal(shape, 0.0, 1.0, dtype, generator)
     return drawn * std + mean
 
 

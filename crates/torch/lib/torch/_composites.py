@@ -60,8 +60,55 @@ def cholesky_inverse(L, upper=False):
     return cholesky_solve(_ops["eye"](L.shape[-1], dtype=L.dtype), L, upper)
 
 
-def triangular_solve(b, A, upper=True):
-    return _ops["linalg_solve_triangular"](A, b, upper=upper), A
+def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
+    from torch import linalg
+    solved = linalg.solve_triangular(A.mT if transpose else A, b, upper=upper != transpose, unitriangular=unitriangular)
+    return _named("triangular_solve", ("solution", "cloned_coefficient"))((solved, A))
+
+
+def lu(A, pivot=True, get_infos=False):
+    from torch import linalg
+    packed, pivots = linalg.lu_factor(A, pivot=pivot)
+    return (packed, pivots, _C.full(A.shape[:-2], 0, _C.int32)) if get_infos else (packed, pivots)
+
+
+def lu_solve(b, LU_data, LU_pivots):
+    from torch import linalg
+    return linalg.lu_solve(LU_data, LU_pivots, b)
+
+
+def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
+    from torch import linalg
+    return _named("lu_unpack", ("P", "L", "U"))(linalg._unpacked(LU_data, LU_pivots))
+
+
+def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+    made = input.clone()
+    made.diagonal(offset, dim1, dim2).copy_(src)
+    return made
+
+
+def _copied(name):
+    """What a view shows, as a tensor of its own."""
+    def function(input, *args, **kwargs):
+        made = getattr(input, name)(*args, **kwargs)
+        return tuple([m.clone() for m in made]) if isinstance(made, (list, tuple)) else made.clone()
+    return function
+
+
+_COPIES = """as_strided diagonal expand narrow permute select split split_with_sizes squeeze t transpose unbind unfold unsqueeze view
+detach""".split()
+for _name in _COPIES:
+    _here[_name + "_copy"] = _copied(_name)
+    __all__.append(_name + "_copy")
+
+
+def alias_copy(input):
+    return input.clone()
+
+
+def conj_physical(input):
+    return input.conj()
 
 
 def qr(input, some=True):
@@ -134,7 +181,8 @@ def vdot(input, other):
 
 
 def float_power(input, exponent):
-    return _ops["pow"](input, exponent)
+    wide = [x.double() if isinstance(x, _C.Tensor) else x for x in (input, exponent)]
+    return _ops["pow"](*wide)
 
 
 def ldexp(input, other):
@@ -143,7 +191,7 @@ def ldexp(input, other):
 
 def mode(input, dim=-1, keepdim=False):
     """The value that is there most often, of several the least, and the last place where it is."""
-    rows = input.movedim(dim, -1) if input.dim() else input.reshape(1)
+    rows = input.movedim(dim, -1) if input.dim() else input.reshape(1, 1)
     n, values, places = rows.shape[-1], [], []
     all_values = _C.values(rows)
     for start in range(0, len(all_values), n):
@@ -158,6 +206,8 @@ def mode(input, dim=-1, keepdim=False):
         places.append(n - 1 - row[::-1].index(most))
     shape = list(rows.shape[:-1])
     made = [_C.tensor(values, input.dtype).reshape(shape), _C.tensor(places, _C.int64).reshape(shape)]
+    if not input.dim():
+        return _TYPES["mode"]([m.reshape(()) for m in made])
     return _TYPES["mode"]([m.unsqueeze(dim) for m in made] if keepdim else made)
 
 
@@ -212,6 +262,8 @@ def nanmedian(input, dim=None, keepdim=False):
     if dim is None:
         kept = input[input.isnan().logical_not()]
         return median(kept) if kept.numel() else _C.full((), float("nan"), input.dtype)
+    if not input.dim():
+        return _TYPES["nanmedian"]((input, _C.full((), 0, _C.int64)))
     medians, shape = _each_row(input, dim, lambda row: median(row) if row.numel() else _C.full((), float("nan"), input.dtype))
     values = _ops["stack"](medians).reshape(shape).unsqueeze(dim)
     same = (input == values) | (input.isnan() & values.isnan())
@@ -227,8 +279,9 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
         return quantile(kept, q, interpolation=interpolation) if kept.numel() else _C.full((), float("nan"), input.dtype)
     made, shape = _each_row(input, dim, row)
     made = _ops["stack"](made, -1)
-    made = made.reshape(list(made.shape[:-1]) + shape)
-    return made.unsqueeze(dim) if keepdim else made
+    lead = list(made.shape[:-1])
+    made = made.reshape(lead + shape)
+    return made.unsqueeze(dim % input.dim() + len(lead)) if keepdim else made
 
 
 def cov(input, *, correction=1, fweights=None, aweights=None):
@@ -298,7 +351,7 @@ def gradient(input, *, spacing=1.0, dim=None, edge_order=1):
     out = []
     for i, d in enumerate(dims):
         x = input.movedim(d, 0)
-        step = spacing[i] if isinstance(spacing, (list, tuple)) else spacing
+        step = spacing[i] if isinstance(spacing, (list, tuple)) else 1.0 if spacing is None else spacing
         one = [1] * (x.dim() - 1)
         if isinstance(step, _C.Tensor) and step.dim() == 1:
             h = step.diff()
@@ -444,6 +497,8 @@ def sum_to_size(input, *size):
 
 
 def index_reduce(input, dim, index, source, reduce, *, include_self=True):
+    if not input.dim():
+        return index_reduce(input.reshape(1), 0, index, source.reshape(1), reduce, include_self=include_self).reshape(())
     shape = [1] * input.dim()
     shape[dim] = -1
     return _ops["scatter_reduce"](input, dim, index.reshape(shape).expand(source.shape), source, reduce, include_self=include_self)
@@ -598,5 +653,5 @@ logaddexp2 logcumsumexp nanmean nansum nanmedian nanquantile cov corrcoef cross 
 unravel_index hsplit vsplit dsplit atleast_3d gcd lcm renorm addr addbmm index_put select_scatter slice_scatter
 as_strided fake_quantize_per_tensor_affine resolve_conj resolve_neg hann_window
 hamming_window bartlett_window blackman_window fill constant_pad_nd split_with_sizes unsafe_split_with_sizes unsafe_split unsafe_chunk
-index_reduce put frexp histogram mvlgamma polygamma i0 poisson binomial matrix_rank is_signed is_same_size frombuffer arccosh arcsinh arctanh arctan2 fix negative""".split()
+lu lu_solve lu_unpack diagonal_scatter alias_copy conj_physical index_reduce put frexp histogram mvlgamma polygamma i0 poisson binomial matrix_rank is_signed is_same_size frombuffer arccosh arcsinh arctanh arctan2 fix negative""".split()
 arccosh, arcsinh, arctanh, arctan2, fix = _ops["acosh"], _ops["asinh"], _ops["atanh"], _ops["atan2"], _ops["trunc"]

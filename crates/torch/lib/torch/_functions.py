@@ -136,6 +136,9 @@ def cummin(input, dim, *, out=None):
 
 
 def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
+    if not input.dim():
+        made = kthvalue(input.reshape(1), k)
+        return _pair("kthvalue", (made[0].reshape(()), made[1].reshape(())), out)
     values, indices = _ops["sort"](input, dim)
     values, indices = values.select(dim, k - 1), indices.select(dim, k - 1)
     if keepdim:
@@ -147,7 +150,7 @@ def median(input, dim=None, keepdim=False):
     if dim is None:
         flat = input.reshape(-1)
         return kthvalue(flat, (flat.numel() + 1) // 2)[0]
-    return _pair("median", kthvalue(input, (input.shape[dim] + 1) // 2, dim, keepdim))
+    return _pair("median", kthvalue(input, ((input.shape[dim] if input.dim() else 1) + 1) // 2, dim, keepdim))
 
 
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
@@ -184,6 +187,10 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=N
 def where(condition, input=None, other=None):
     if input is None:
         return nonzero(condition, as_tuple=True)
+    if condition.dtype not in (_C.bool, _C.uint8):
+        name = {"float32": "Float", "float64": "Double", "int64": "Long", "int32": "Int", "float16": "Half", "bfloat16": "BFloat16"}
+        raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
+                           + name.get(str(condition.dtype)[6:], str(condition.dtype)))
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         kind = _C.get_default_dtype() if isinstance(input, float) or isinstance(other, float) else None
         input = _C.tensor(input, kind)
@@ -221,6 +228,9 @@ def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     if dtype is not None or out is not None:
         return _into(out, norm(input if dtype is None else input.to(dtype), p, dim, keepdim))
+    if p == "nuc":
+        from torch import linalg
+        return linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim)
     if p == float("inf") or p == float("-inf"):
         x = input.abs()
         return (_ops["amax"] if p > 0 else _ops["amin"])(x, dim, keepdim)
@@ -264,6 +274,10 @@ def tensordot(a, b, dims=2):
         left, right = [list(d) if not isinstance(d, int) else [d] for d in dims]
     left = [d % a.dim() for d in left]
     right = [d % b.dim() for d in right]
+    for d, e in zip(left, right):
+        # One value stands for as many as the other has.
+        a = a.sum(d, keepdim=True) if b.shape[e] == 1 else a
+        b = b.sum(e, keepdim=True) if a.shape[d] == 1 else b
     rows = [d for d in range(a.dim()) if d not in left]
     columns = [d for d in range(b.dim()) if d not in right]
     size = 1
@@ -275,6 +289,8 @@ def tensordot(a, b, dims=2):
 
 
 def inner(input, other):
+    if not input.dim() or not other.dim():
+        return input * other
     return tensordot(input, other, ([-1], [-1]))
 
 
@@ -310,10 +326,11 @@ def argwhere(input):
 
 def masked_select(input, mask):
     shape = broadcast_shapes(input.shape, mask.shape)
-    return input.expand(shape)[mask.expand(shape)]
+    return input.expand(shape).reshape(-1)[mask.expand(shape).reshape(-1)]
 
 
 def broadcast_shapes(*shapes):
+    shapes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
     rank = 0
     for s in shapes:
         rank = rank if rank > len(s) else len(s)
@@ -322,7 +339,8 @@ def broadcast_shapes(*shapes):
         for i, n in enumerate(reversed(s)):
             if n != 1:
                 out[rank - 1 - i] = n
-    return tuple(out)
+    from torch import Size
+    return Size(out)
 
 
 __all__.append("broadcast_shapes")
@@ -473,7 +491,10 @@ def rot90(input, k=1, dims=(0, 1)):
 
 
 def block_diag(*tensors):
-    width = sum([t.shape[1] for t in tensors])
+    tensors = [t.reshape(1, -1) if t.dim() < 2 else t for t in tensors]
+    width = 0
+    for t in tensors:
+        width += t.shape[1]
     rows, at = [], 0
     for t in tensors:
         rows.append(_ops["pad"](t, [at, width - at - t.shape[1]]))
@@ -482,6 +503,8 @@ def block_diag(*tensors):
 
 
 def cartesian_prod(*tensors):
+    if len(tensors) == 1:
+        return tensors[0]
     grids = _ops["meshgrid"](list(tensors), indexing="ij")
     return _ops["stack"]([g.reshape(-1) for g in grids], 1)
 
@@ -496,8 +519,36 @@ def positive(input):
     return input
 
 
-def scalar_tensor(value, *, dtype=None):
-    return _C.tensor(value, dtype or _C.get_default_dtype())
+def scalar_tensor(value, *, dtype=None, device=None, requires_grad=False, **kwargs):
+    import torch
+    return torch.tensor(value, dtype=dtype or _C.get_default_dtype(), device=device, requires_grad=requires_grad)
+
+
+def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sections=None):
+    parts = [p for p in (indices_or_sections, indices, sections) if p is not None][0]
+    parts = parts.tolist() if isinstance(parts, Tensor) else parts
+    return _ops["tensor_split"](input, parts, dim)
+
+
+def take_along_dim(input, indices, dim=None):
+    if dim is None:
+        return input.reshape(-1).gather(0, indices.reshape(-1))
+    shape, want = list(broadcast_shapes([1 if d == dim % input.dim() else n for d, n in enumerate(input.shape)],
+                                        [1 if d == dim % input.dim() else n for d, n in enumerate(indices.shape)])), dim % input.dim()
+    wide = [input.shape[d] if d == want else n for d, n in enumerate(shape)]
+    places = indices.expand([indices.shape[d] if d == want else n for d, n in enumerate(shape)])
+    return input.expand(wide).gather(want, _ops["where"](places < 0, places + input.shape[want], places))
+
+
+def _narrow(name):
+    """Places as int32 where asked for."""
+    def function(*args, out_int32=False, **kwargs):
+        made = _ops[name](*args, **kwargs)
+        return made.int() if out_int32 else made
+    return function
+
+
+searchsorted, bucketize = _narrow("searchsorted"), _narrow("bucketize")
 
 
 def typename(obj):
@@ -508,12 +559,12 @@ def heaviside(input, values):
     return where(input == 0, values, (input > 0).to(input.dtype))
 
 
-def softmax(input, dim, dtype=None):
-    return _ops["softmax"](input, dim)
+def softmax(input, dim, dtype=None, *, out=None):
+    return _into(out, _ops["softmax"](input if dtype is None else input.to(dtype), dim))
 
 
-def log_softmax(input, dim, dtype=None):
-    return _ops["log_softmax"](input, dim)
+def log_softmax(input, dim, dtype=None, *, out=None):
+    return _into(out, _ops["log_softmax"](input if dtype is None else input.to(dtype), dim))
 
 
 __all__ = [_n for _n in dict.fromkeys(__all__) if _n in globals()]

@@ -382,20 +382,33 @@ def _set(self, value):
     return self
 
 
+def _method(function):
+    """A function as a method: natives that are not of a class are not bound to an object by themselves."""
+    return lambda self, *args, **kwargs: function(self, *args, **kwargs)
+
+
 # Functions of torch that are methods too.
 for _name in """max min sort topk std var norm nonzero masked_select unique equal allclose isclose count_nonzero bincount median
 kthvalue cummax cummin clamp_min clamp_max take argwhere aminmax tensordot inner ger addmv quantile fliplr flipud rot90
 absolute negative multiply subtract divide true_divide greater greater_equal less less_equal not_equal clip dist softmax log_softmax
-std_mean var_mean is_nonzero heaviside unique_consecutive msort positive""".split():
-    setattr(Tensor, _name, getattr(_functions, _name))
+std_mean var_mean is_nonzero heaviside unique_consecutive msort positive tensor_split
+take_along_dim""".split():
+    setattr(Tensor, _name, _method(getattr(_functions, _name)))
 
 for _name in """mode det inverse slogdet logdet cholesky matrix_power matrix_exp pinverse qr svd diag_embed diagflat fmax
 fmin deg2rad rad2deg vdot float_power isneginf isposinf signbit sgn logcumsumexp nanmean nansum nanmedian nanquantile cov corrcoef cross
 kron renorm addr addbmm index_put select_scatter slice_scatter as_strided gcd lcm arccosh arcsinh arctanh arctan2 fix
 hsplit vsplit dsplit isreal ldexp logaddexp2 split_with_sizes unsafe_split_with_sizes unsafe_split unsafe_chunk sum_to_size index_reduce
-put frexp histogram mvlgamma polygamma i0 is_signed is_same_size resolve_conj resolve_neg""".split():
-    setattr(Tensor, _name, getattr(_composites, _name))
+put frexp histogram mvlgamma polygamma i0 cholesky_inverse cholesky_solve triangular_solve lu lu_solve diagonal_scatter narrow_copy
+is_signed is_same_size resolve_conj resolve_neg""".split():
+    setattr(Tensor, _name, _method(getattr(_composites, _name)))
 
+Tensor.as_strided_scatter = lambda self, src, size, stride, storage_offset=None: self.index_put(
+    (torch.as_strided(torch.arange(self.numel()), size, stride, storage_offset),), src) if self.dim() == 1 else self.reshape(
+    -1).as_strided_scatter(src, size, stride, storage_offset).reshape(self.shape)
+torch.as_strided_scatter = _method(Tensor.as_strided_scatter)
+Tensor.polygamma = lambda self, n: torch.polygamma(n, self)
+Tensor.conj_physical = lambda self: self.conj()
 Tensor.arccos, Tensor.arcsin, Tensor.arctan = Tensor.acos, Tensor.asin, Tensor.atan
 
 Tensor.where = lambda self, condition, other: _ops["where"](condition, self, other)

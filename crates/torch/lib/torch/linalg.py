@@ -216,15 +216,31 @@ class _Svd(Function):
         if made is None:
             raise LinAlgError("linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values.")
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(made[0], made[2])
+        ctx.save_for_backward(*made)
         return made
 
     @staticmethod
     def backward(ctx, gu, gs, gv):
-        if gu is not None or gv is not None:
-            raise NotImplementedError("the derivative of torch.linalg.svd by its vectors; that of its values is there")
-        u, vh = ctx.saved_tensors
-        return (u * gs.unsqueeze(-2)) @ vh
+        """Townsend, "Differentiating the Singular Value Decomposition", 2016: finite where the values differ."""
+        u, s, vh = ctx.saved_tensors
+        if gu is None and gv is None:
+            return (u * gs.unsqueeze(-2)) @ vh
+        gu = torch.zeros_like(u) if gu is None else gu
+        gv = torch.zeros_like(vh) if gv is None else gv
+        same = torch.eye(s.shape[-1], dtype=torch.bool)
+        apart = s.unsqueeze(-2).square() - s.unsqueeze(-1).square()
+        apart = torch.where(same, torch.ones_like(apart), apart)
+        left, right = u.mT @ gu, vh @ gv.mT
+        inside = (left - left.mT) / apart * s.unsqueeze(-2) + s.unsqueeze(-1) * ((right - right.mT) / apart)
+        if gs is not None:
+            inside = inside + torch.diag_embed(gs)
+        made = u @ inside
+        if u.shape[-2] > s.shape[-1]:
+            made = made + (gu - u @ left) / s.unsqueeze(-2)
+        made = made @ vh
+        if vh.shape[-1] > s.shape[-1]:
+            made = made + (u / s.unsqueeze(-2)) @ (gv - (gv @ vh.mT) @ vh)
+        return made
 
 
 def svd(A, full_matrices=True, *, driver=None):
@@ -238,8 +254,11 @@ def _completed(q, n):
     """Orthonormal columns with others beside them that make a basis."""
     if q.shape[-1] == n:
         return q
-    if q.requires_grad or q.dim() > 2:
-        raise NotImplementedError("torch.linalg.svd(full_matrices=True) of batches or with gradients; pass full_matrices=False")
+    if q.dim() > 2:
+        parts = [_completed(p, n) for p in q.reshape(-1, *q.shape[-2:])]
+        return torch.stack(parts).reshape(list(q.shape[:-1]) + [n]) if parts else q.new_zeros(list(q.shape[:-1]) + [n])
+    if q.requires_grad and torch.is_grad_enabled():
+        raise NotImplementedError("derivatives of torch.linalg.svd(full_matrices=True); pass full_matrices=False")
     rest = torch.eye(n, dtype=q.dtype) - q @ q.mT
     u, _, _ = _C.matrices("svd", rest)
     return torch.cat([q, u[:, :n - q.shape[-1]]], 1)
@@ -446,6 +465,25 @@ def _pivoted(A):
                 for j in range(k + 1, n):
                     rows[i][j] -= share * rows[k][j]
     return rows, order, pivots
+
+
+def _unpacked(LU, pivots):
+    def one(packed, swaps):
+        m, n = packed.shape
+        k, order = min(m, n), list(range(m))
+        for i, at in enumerate(swaps.tolist()):
+            order[i], order[at - 1] = order[at - 1], order[i]
+        p = torch.zeros(m, m, dtype=packed.dtype)
+        if m:
+            p[order, list(range(m))] = 1.0
+        return p, packed[:, :k].tril(-1) + torch.eye(m, k, dtype=packed.dtype), packed[:k].triu()
+    lead = list(LU.shape[:-2])
+    m, n = LU.shape[-2:]
+    parts = [one(a, b) for a, b in zip(LU.reshape(-1, m, n), pivots.reshape(-1, pivots.shape[-1]))] if LU.numel() else []
+    k = min(m, n)
+    shapes = ([m, m], [m, k], [k, n])
+    return tuple([torch.stack([p[i] for p in parts]).reshape(lead + shape) if parts else torch.zeros(lead + shape, dtype=LU.dtype)
+                  for i, shape in enumerate(shapes)])
 
 
 def _batched(A, function):

@@ -43,8 +43,8 @@ def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     return _ops["log_softmax"](input if dtype is None else input.to(dtype), -1 if dim is None else dim)
 
 
-def softmin(input, dim=None):
-    return softmax(-input, dim)
+def softmin(input, dim=None, _stacklevel=3, dtype=None):
+    return softmax(-input, dim, dtype=dtype)
 
 
 def _reduction(size_average, reduce, reduction):
@@ -136,7 +136,8 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
 
 
 def dropout2d(input, p=0.5, training=True, inplace=False):
-    return _feature_dropout(input, p, training, 2)
+    # PyTorch takes three dimensions for a batch of channels of one dimension.
+    return _feature_dropout(input, p, training, 1 if input.dim() == 3 else 2)
 
 
 def dropout3d(input, p=0.5, training=True, inplace=False):
@@ -267,8 +268,10 @@ def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_fu
 
 def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False,
                   per_sample_weights=None, include_last_offset=False, padding_idx=None):
-    if max_norm is not None or padding_idx is not None:
-        raise NotImplementedError("embedding_bag with max_norm or padding_idx")
+    if max_norm is not None:
+        embedding(input, weight, max_norm=max_norm, norm_type=norm_type)
+    if padding_idx is not None:
+        return _padded_bags(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx % weight.shape[0])
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if input.dim() == 2:
@@ -289,6 +292,27 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
         else:
             bags.append(bag.sum(0) if mode == "sum" else bag.mean(0) if mode == "mean" else bag.amax(0))
     return _ops["stack"](bags)
+
+
+def _padded_bags(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx):
+    """Bags without the rows of the padding."""
+    if input.dim() == 2:
+        offsets = _C.arange(0, input.numel(), input.shape[1], _C.int64)
+        input, include_last_offset = input.reshape(-1), False
+        per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    values, starts = input.tolist(), offsets.tolist()
+    kept, fresh, at = [], [], 0
+    for i, v in enumerate(values):
+        while at < len(starts) and starts[at] == i:
+            fresh.append(len(kept))
+            at += 1
+        if v != padding_idx:
+            kept.append(i)
+    fresh += [len(kept)] * (len(starts) - at)
+    index = _C.tensor(kept, _C.int64)
+    weights = None if per_sample_weights is None else per_sample_weights.index_select(0, index)
+    return embedding_bag(input.index_select(0, index), weight, _C.tensor(fresh, _C.int64), mode=mode, per_sample_weights=weights,
+                         include_last_offset=include_last_offset)
 
 
 def pdist(input, p=2.0):
@@ -331,6 +355,39 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
 
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     return _ops["col2im"](input, output_size, kernel_size, dilation, padding, stride)
+
+
+def one_hot(tensor, num_classes=-1):
+    if num_classes == -1:
+        if not tensor.numel():
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        num_classes = int(tensor.max().item()) + 1
+    return _ops["one_hot"](tensor, num_classes)
+
+
+def _adaptive(name, rank):
+    """With None for a dimension that keeps its size."""
+    def pool(input, output_size, *args, **kwargs):
+        if isinstance(output_size, (list, tuple)):
+            output_size = [input.shape[d - rank] if n is None else n for d, n in enumerate(output_size)]
+        return _ops[name](input, output_size, *args, **kwargs)
+    return pool
+
+
+for _rank in (1, 2, 3):
+    for _kind in ("avg", "max"):
+        globals()[f"adaptive_{_kind}_pool{_rank}d"] = _adaptive(f"adaptive_{_kind}_pool{_rank}d", _rank)
+
+
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05):
+    if not use_input_stats:
+        return batch_norm(input, running_mean, running_var, weight, bias, False, 0.0, eps)
+    if running_mean is not None:
+        x = input.detach()
+        dims = list(range(2, x.dim()))
+        running_mean.copy_(running_mean * (1 - momentum) + x.mean(dims).mean(0) * momentum)
+        running_var.copy_(running_var * (1 - momentum) + x.var(dims).mean(0) * momentum)
+    return group_norm(input, input.shape[1], weight, bias, eps=eps)
 
 
 def _in_place(name):
