@@ -163,7 +163,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
         made = _array(data)
         if made is None:
             first = data[0] if isinstance(data, (list, tuple)) and data else data
-            if dtype is None and type(first).__module__ == "numpy._scalars":
+            if dtype is None and type(first).__module__ == "numpy":
                 dtype = _KINDS.get(str(first.dtype))
             try:
                 made = _C.tensor(_numbers(data), dtype)
