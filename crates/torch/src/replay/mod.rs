@@ -146,6 +146,10 @@ pub(crate) fn entered(vm: &mut Vm, body: Body) -> Result<bool, Exc> {
     if !record::is_recording() || !aludel_tensor::is_grad_enabled() || aludel_tensor::autocast_dtype().is_some() {
         return Ok(false);
     }
+    // A repeated turn calls no `backward()`, whose losses somebody wants to see.
+    if state(vm)?.losses.is_some() {
+        return Ok(false);
+    }
     leave(vm);
     let at = find(vm, body)?;
     if repeat(vm, at)? {
