@@ -1,4 +1,7 @@
-"""Functions of torch with small samples of PyTorch's own operator tests (`torch.testing._internal.common_methods_invocations`)."""
+"""Functions of torch with small samples of PyTorch's own operator tests (`torch.testing._internal.common_methods_invocations`).
+
+Long: a line for each sample.
+"""
 
 import warnings
 from math import inf, nan

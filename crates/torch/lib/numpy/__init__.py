@@ -254,13 +254,6 @@ for _n in ("add subtract multiply divide floor_divide remainder power maximum mi
 true_divide, mod, fmax, fmin, float_power = divide, remainder, maximum, minimum, power
 
 
-def nextafter(x1, x2):
-    from math import nextafter
-    a, b = broadcast_arrays(_as(x1), _as(x2))
-    made = array([nextafter(x, y) for x, y in zip(a.reshape(-1).tolist(), b.reshape(-1).tolist())]).reshape(a.shape)
-    return _scalar(made) if not made.shape else made
-
-
 def round(a, decimals=0):
     scale = 10.0 ** decimals
     return rint(a) if decimals == 0 else rint(multiply(a, scale)) / scale
@@ -515,15 +508,6 @@ def split(ary, indices_or_sections, axis=0):
     return [ary[where_ + (slice(a, b),)] for a, b in zip(ends, ends[1:])]
 
 
-def array_split(ary, sections, axis=0):
-    if not isinstance(sections, builtins.int):
-        return split(ary, sections, axis)
-    ary = _as(ary)
-    size, more = divmod(ary.shape[axis], sections)
-    ends = [i * size + builtins.min(i, more) for i in range(1, sections)]
-    return split(ary, ends, axis)
-
-
 def take(a, indices, axis=None):
     a = _as(a)
     if axis is None:
@@ -535,14 +519,6 @@ def flip(m, axis=None):
     m = _as(m)
     axes = range(m.ndim) if axis is None else [d % m.ndim for d in (axis if isinstance(axis, (tuple, list)) else [axis])]
     return m[tuple([slice(None, None, -1) if d in axes else slice(None) for d in range(m.ndim)])]
-
-
-def roll(a, shift, axis=None):
-    a = _as(a)
-    flat = a.reshape(-1) if axis is None else a
-    axis = 0 if axis is None else axis
-    n = flat.shape[axis]
-    return take(flat, (arange(n) - shift) % n, axis).reshape(a.shape)
 
 
 def pad(array, pad_width, mode="constant", constant_values=0):

@@ -12,7 +12,7 @@ broadcast_arrays broadcast_shapes positive fmod divmod modf nancumsum nan_to_num
 blackman block array2string printoptions get_printoptions require invert bitwise_not intc uintp longlong uint64 int_ byte short
 ubyte ushort generic inexact signedinteger unsignedinteger floating_ True_ False_ cumulative_sum conj real imag isreal iscomplexobj
 isrealobj nanmedian nanargmax nanargmin nanprod nanpercentile choose compress concat pow permute_dims astype unwrap isneginf
-isposinf copysign signbit gcd lcm acos asin atan atan2 trim_zeros""".split()
+isposinf copysign signbit gcd lcm acos asin atan atan2 trim_zeros nextafter array_split roll""".split()
 
 
 def vander(x, N=None, increasing=False):
@@ -494,4 +494,27 @@ def astype(x, dtype):
 concat, pow, permute_dims, cumulative_sum = np.concatenate, np.power, np.transpose, np.cumsum
 acos, asin, atan, atan2 = np.arccos, np.arcsin, np.arctan, np.arctan2
 rollaxis = np.moveaxis
+def nextafter(x1, x2):
+    a, b = broadcast_arrays(np._as(x1), np._as(x2))
+    made = np.array([math.nextafter(x, y) for x, y in zip(a.reshape(-1).tolist(), b.reshape(-1).tolist())]).reshape(a.shape)
+    return np._scalar(made) if not made.shape else made
+
+
+def array_split(ary, sections, axis=0):
+    if not isinstance(sections, builtins.int):
+        return np.split(ary, sections, axis)
+    ary = np._as(ary)
+    size, more = builtins.divmod(ary.shape[axis], sections)
+    ends = [i * size + builtins.min(i, more) for i in range(1, sections)]
+    return np.split(ary, ends, axis)
+
+
+def roll(a, shift, axis=None):
+    a = np._as(a)
+    flat = a.reshape(-1) if axis is None else a
+    axis = 0 if axis is None else axis
+    n = flat.shape[axis]
+    return np.take(flat, (np.arange(n) - shift) % n, axis).reshape(a.shape)
+
+
 __all__ = [name for name in __all__ if name in globals()]
