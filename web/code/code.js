@@ -29,6 +29,8 @@ const state = {
   curves: {}, curve: null, numbers: {},
   /** The text that runs or ran last, and the line that is looked into; `null`: all. */
   ran: "", inspects: null, started: false,
+  /** Whether a script is in the editor. */
+  opened: false,
 };
 /** Whether this is a listing within another page, and what that page wants of it: it keeps no drafts, and says how high it is. */
 const wanted = new URLSearchParams(location.search);
@@ -193,7 +195,7 @@ function notice(text, error = false) {
 
 function buttons() {
   const running = state.running.size > 0;
-  $("run").disabled = !state.ready || !editor;
+  $("run").disabled = !state.ready || !state.opened;
   $("run").textContent = running ? "Run again" : "Run";
   $("stop").disabled = !running;
   $("pause").disabled = !running;
@@ -206,7 +208,7 @@ function buttons() {
 const words = (text) => [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((m) => m[1] ?? m[2] ?? m[3]);
 
 async function run() {
-  if (!state.ready || !editor) return;
+  if (!state.ready || !state.opened) return;
   const earlier = await before();
   const lanes = LANES.filter((lane) => state.mode === "both" || state.mode === lane);
   for (const lane of LANES) {
@@ -284,11 +286,7 @@ const heard = {
     if (fallback) notice(`${fallback} Scripts run on the interpreter, on the CPU: small models only.`);
     buttons();
     check();
-    // Only a page that a listing stands in may start it: a link may not.
-    if (embedded && wanted.get("autorun") === "1" && parent !== window && !state.started && editor) {
-      state.started = true;
-      run();
-    }
+    autorun();
   },
   progress({ lane, output, numbers, files, figures: shown, logged, at }) {
     let changed = logged.length > 0;
@@ -336,6 +334,15 @@ const heard = {
   },
 };
 
+/** Runs a listing that is to run by itself, once it is there and the worker is. */
+function autorun() {
+  // Only a page that a listing stands in may start it: a link may not.
+  if (embedded && wanted.get("autorun") === "1" && parent !== window && !state.started && state.ready && state.opened) {
+    state.started = true;
+    run();
+  }
+}
+
 function check() {
   clearTimeout(checking);
   checking = setTimeout(() => {
@@ -374,7 +381,7 @@ async function open(name, linked, sentence = "This script came with a link. Read
   // Something else was asked for meanwhile.
   if (mine !== opening) return;
   const shown = linked ?? drafts.draft(name) ?? original;
-  Object.assign(state, { name, original, linked: Boolean(linked) });
+  Object.assign(state, { name, original, linked: Boolean(linked), opened: true });
   editor.protect([], []);
   tabs.open(name, shown.text, shown.files);
   if (embedded) editor.protect(spans(wanted.get("readonly")), spans(wanted.get("hidden")));
@@ -426,8 +433,11 @@ function theme() {
 }
 
 async function openFirst() {
+  const mine = (opening += 1);
   try {
     const linked = await drafts.shared(location.hash);
+    // An example was chosen, or another link came, while this one was unpacked.
+    if (mine !== opening) return;
     if (linked) return open(linked.name, linked);
   } catch (e) {
     notice(`The link's script cannot be read: ${e.message}.`, true);
@@ -450,7 +460,6 @@ async function start() {
   editor = new Editor($("editor"), { changed, run, inspect, save: () => download(tabs.active, editor.text) });
   tabs = new Tabs($("tabs"), editor, changed);
   state.examples = examples;
-  await openFirst();
   $("run").onclick = run;
   $("stop").onclick = () => session.stop();
   $("pause").onclick = () => pause(!state.paused);
@@ -493,7 +502,10 @@ async function start() {
     if (embedded) document.documentElement.dataset.only = wanted.get("mode");
   }
   if (embedded && wanted.has("show")) document.documentElement.dataset.show = wanted.get("show").split(/[\s,]+/).join(" ");
+  // Only now: whoever chooses an example meanwhile is heard.
+  await openFirst();
   buttons();
+  autorun();
 }
 
 /** Which panes run. */

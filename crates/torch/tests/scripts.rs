@@ -151,6 +151,15 @@ fn difference(name: &str, have: &str, want: &str) -> String {
 }
 
 #[test]
+fn the_first_example_of_the_readme_prints_what_pytorch_prints() {
+    let readme = std::fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
+    let script = readme.split("```python\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a script in the README");
+    for mode in [Mode::Eager, Mode::Compiled] {
+        assert_eq!(difference("README", &run_with("train.py", script, &[], mode), "loss 0.0658\n"), "");
+    }
+}
+
+#[test]
 fn examples_print_what_pytorch_prints() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let list = std::fs::read_to_string(root.join("tests/scripts/examples.txt")).unwrap();
