@@ -29,3 +29,5 @@ print(F.leaky_relu_(torch.tensor([-1.,1.]),0.1), F.hardtanh_(torch.tensor([-3.,1
 print(torch.cuda.max_memory_allocated(), torch.cuda.memory_reserved())
 try: torch.nn.utils.clip_grad_norm_([nn.Parameter(torch.ones(2))],1.0,error_if_nonfinite=True); print('ok')
 except Exception as e: print(type(e),e)
+M = torch.diag(torch.tensor([3.0, 1.0, 0.01])); print(torch.linalg.matrix_rank(M), torch.linalg.matrix_rank(M, atol=0.1), torch.linalg.matrix_rank(M, rtol=0.5), torch.linalg.matrix_rank(M, atol=torch.tensor(2.0), rtol=torch.tensor(0.1)), torch.linalg.matrix_rank(torch.zeros(2, 0, 0)), torch.linalg.pinv(M, atol=0.1))
+r = torch.fft.rfftn(torch.arange(24.0).reshape(2, 3, 4), s=(2, 4), dim=(0, 2)); print(r.shape, r.abs().sum(), torch.fft.irfftn(r, s=4, dim=2).shape, torch.fft.rfftn(torch.ones(3, 4), dim=0).shape)

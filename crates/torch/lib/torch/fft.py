@@ -23,14 +23,20 @@ fft, ifft = _along("fft"), _along("ifft")
 rfft, irfft = _along("rfft", real_in=True), _along("irfft", real_out=True)
 
 
+def _sides(input, s, dim):
+    """Dimensions and the length along each, `None` for its own."""
+    s = [s] if isinstance(s, int) else s
+    if dim is None:
+        dim = list(range(input.dim()))[-len(s):] if s is not None else list(range(input.dim()))
+    dims = [dim] if isinstance(dim, int) else list(dim)
+    return [None] * len(dims) if s is None else [None if n == -1 else n for n in s], dims
+
+
 def _each(transform):
     """Along several dimensions, one after the other."""
     def transforms(input, s=None, dim=None, norm=None, *, out=None):
-        if dim is None:
-            dim = list(range(input.dim()))[-len(s):] if s is not None else list(range(input.dim()))
-        dims = [dim] if isinstance(dim, int) else list(dim)
-        for i, d in enumerate(dims):
-            input = transform(input, None if s is None or s[i] == -1 else s[i], d, norm)
+        for n, d in zip(*_sides(input, s, dim)):
+            input = transform(input, n, d, norm)
         return input
     return transforms
 
@@ -39,17 +45,18 @@ fftn, ifftn = _each(fft), _each(ifft)
 
 
 def rfftn(input, s=None, dim=None, norm=None, *, out=None):
-    if dim is None:
-        dim = list(range(input.dim()))[-len(s):] if s is not None else list(range(input.dim()))
-    made = rfft(input, None if s is None else s[-1], dim[-1], norm)
-    return fftn(made, None if s is None else s[:-1], dim[:-1], norm) if len(dim) > 1 else made
+    s, dim = _sides(input, s, dim)
+    made = rfft(input, s[-1], dim[-1], norm)
+    for n, d in zip(s[:-1], dim[:-1]):
+        made = fft(made, n, d, norm)
+    return made
 
 
 def irfftn(input, s=None, dim=None, norm=None, *, out=None):
-    if dim is None:
-        dim = list(range(input.dim()))[-len(s):] if s is not None else list(range(input.dim()))
-    made = ifftn(input, None if s is None else s[:-1], dim[:-1], norm) if len(dim) > 1 else input
-    return irfft(made, None if s is None else s[-1], dim[-1], norm)
+    s, dim = _sides(input, s, dim)
+    for n, d in zip(s[:-1], dim[:-1]):
+        input = ifft(input, n, d, norm)
+    return irfft(input, s[-1], dim[-1], norm)
 
 
 def _two(transforms):

@@ -268,22 +268,32 @@ def svdvals(A, *, driver=None):
     return _Svd.apply(A)[1]
 
 
-def _limit(A, s, rtol):
-    rtol = max(A.shape[-2:]) * torch.finfo(A.dtype).eps if rtol is None else rtol
-    return s.amax(-1, keepdim=True) * rtol
+def _limit(A, s, atol, rtol):
+    """Below it singular values count as zero: the larger of `atol` and `rtol` times the largest value."""
+    def wide(t):
+        return t.unsqueeze(-1) if isinstance(t, torch.Tensor) and t.dim() else t
+    if rtol is None:
+        usual = max(A.shape[-2:]) * torch.finfo(A.dtype).eps
+        if isinstance(atol, torch.Tensor):
+            rtol = torch.where(atol > 0, 0.0, usual)
+        else:
+            rtol = usual if not atol else 0.0
+    top = s.amax(-1, keepdim=True) if s.shape[-1] else s.new_zeros(list(s.shape[:-1]) + [1])
+    limit = top * wide(rtol)
+    return limit if atol is None else torch.maximum(limit, torch.zeros_like(limit) + wide(atol))
 
 
 def matrix_rank(A, *, atol=None, rtol=None, hermitian=False, tol=None):
     s = svdvals(A.detach())
-    limit = _limit(A, s, rtol) if atol is None and tol is None else (tol if atol is None else atol)
+    limit = _limit(A, s, atol, rtol) if tol is None else _limit(A, s, tol, 0.0)
     return (s > limit).sum(-1)
 
 
 class _Pinv(Function):
     @staticmethod
-    def forward(ctx, A, rtol):
+    def forward(ctx, A, atol, rtol):
         u, s, vh = _C.matrices("svd", A)
-        kept = s > _limit(A, s, rtol)
+        kept = s > _limit(A, s, atol, rtol)
         made = (vh.mT * torch.where(kept, 1 / torch.where(kept, s, 1.0), 0.0).unsqueeze(-2)) @ u.mT
         ctx.save_for_backward(A, made)
         return made
@@ -294,11 +304,11 @@ class _Pinv(Function):
         A, p = ctx.saved_tensors
         rows, columns = torch.eye(A.shape[-2], dtype=A.dtype), torch.eye(A.shape[-1], dtype=A.dtype)
         gt = g.mT
-        return -(p.mT @ g @ p.mT) + (rows - A @ p) @ gt @ (p @ p.mT) + (p.mT @ p) @ gt @ (columns - p @ A), None
+        return -(p.mT @ g @ p.mT) + (rows - A @ p) @ gt @ (p @ p.mT) + (p.mT @ p) @ gt @ (columns - p @ A), None, None
 
 
 def pinv(A, *, atol=None, rtol=None, hermitian=False):
-    return _Pinv.apply(A, rtol)
+    return _Pinv.apply(A, atol, rtol)
 
 
 def lstsq(A, B, rcond=None, *, driver=None):

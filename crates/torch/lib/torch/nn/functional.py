@@ -103,6 +103,8 @@ def alpha_dropout(input, p=0.5, training=False, inplace=False):
 
 
 def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+    if not training:
+        return input
     if input.dim() < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     return _alpha(input, p, training, list(input.shape[:2]) + [1] * (input.dim() - 2))
