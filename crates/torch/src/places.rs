@@ -1,8 +1,8 @@
 //! Places in a tensor that are others from step to step, as in `x[i:i + batch]`: they become an input of what is recorded, and of a turn
 //! that is watched it is known which numbers they come from.
 
+use aludel_ir::Attrs;
 use aludel_ir::op::Attr;
-use aludel_ir::{Attrs, DType};
 use aludel_python::bytecode::{Binary, Compare};
 use aludel_python::objects::watch::{self, Arg, NodeOp};
 use aludel_python::objects::{Exc, Value};
@@ -127,7 +127,6 @@ pub(crate) fn taken(x: &Tensor, name: &str, attrs: &Attrs, moving: &Moving) -> R
         None => moving.observe(),
     }
     let moves = moves.map(|node| Moves { node, stretch: watch::birth() });
-    let places = if places.dtype() == DType::I32 { places } else { one("to", &[&places], Attrs::new().with("dtype", DType::I32))? };
     let rows = one("index_select", &[x, &places], Attrs::new().with("dim", dim))?;
     if name == "slice" {
         return Ok(Some((rows, moves)));

@@ -211,17 +211,21 @@ def _chosen(condition, x, y):
     return _numpy.select(_operand(condition), _operand(x), _operand(y))
 
 
+def _given(made, out, dtype):
+    """A result of a type that was asked for, in what `out` names."""
+    made = made if dtype is None else _as(made).astype(dtype)
+    if out is None:
+        return made
+    out[...] = made
+    return out
+
+
 def _unary(name):
     def function(x, out=None, where=None, dtype=None):
         made = _scalar(_numpy.unary(name, x if isinstance(x, (builtins.int, builtins.float)) else _as(x)))
-        if dtype is not None:
-            made = _as(made).astype(dtype)
         if where is not None and where is not True:
             made = _chosen(where, made, x if out is None else out)
-        if out is None:
-            return made
-        out[...] = made
-        return out
+        return _given(made, out, dtype)
     function.__name__ = name
     return function
 
@@ -238,12 +242,7 @@ def _operand(x):
 
 def _binary(name):
     def function(x1, x2, out=None, dtype=None):
-        made = _numpy.binary(name, _operand(x1), _operand(x2))
-        made = made if dtype is None else made.astype(dtype)
-        if out is None:
-            return made
-        out[...] = made
-        return out
+        return _given(_numpy.binary(name, _operand(x1), _operand(x2)), out, dtype)
     function.__name__ = name
     return function
 
@@ -272,7 +271,7 @@ def clip(a, a_min=None, a_max=None, **others):
 def where(condition, x=None, y=None):
     if x is None:
         return _as(condition).nonzero()
-    return _numpy.select(_operand(condition), _operand(x), _operand(y))
+    return _chosen(condition, x, y)
 
 
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):

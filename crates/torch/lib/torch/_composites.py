@@ -590,10 +590,6 @@ def matrix_rank(input, tol=None, symmetric=False):
     return linalg.matrix_rank(input, tol=tol)
 
 
-def cond(input, p=None):
-    raise NotImplementedError("torch.cond(pred, true_fn, false_fn, operands); write if and else")
-
-
 def is_signed(input):
     return input.dtype not in (_C.bool, _C.uint8)
 
@@ -611,27 +607,19 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     return made.requires_grad_() if requires_grad else made
 
 
-def _window(a, b):
-    def window(window_length, periodic=True, *, dtype=None, device=None):
-        n = window_length if periodic else window_length - 1
-        values = [a - b * math.cos(2 * math.pi * i / n) if n > 0 else 1.0 for i in range(window_length)]
-        return _C.tensor(values, dtype or _C.get_default_dtype())
-    return window
-
-
-hann_window, hamming_window = _window(0.5, 0.5), _window(0.54, 0.46)
-unsafe_split_with_sizes, unsafe_split, unsafe_chunk = split_with_sizes, _ops["split"], _ops["chunk"]
-
-
-def _other_window(value):
+def _window(value):
+    """A window by its value at a share of its period."""
     def window(window_length, periodic=True, *, dtype=None, device=None):
         n = window_length if periodic else window_length - 1
         return _C.tensor([value(i / n) if n > 0 else 1.0 for i in _count(window_length)], dtype or _C.get_default_dtype())
     return window
 
 
-bartlett_window = _other_window(lambda t: 1 - math.fabs(2 * t - 1))
-blackman_window = _other_window(lambda t: 0.42 - 0.5 * math.cos(2 * math.pi * t) + 0.08 * math.cos(4 * math.pi * t))
+hann_window = _window(lambda t: 0.5 - 0.5 * math.cos(2 * math.pi * t))
+hamming_window = _window(lambda t: 0.54 - 0.46 * math.cos(2 * math.pi * t))
+bartlett_window = _window(lambda t: 1 - math.fabs(2 * t - 1))
+blackman_window = _window(lambda t: 0.42 - 0.5 * math.cos(2 * math.pi * t) + 0.08 * math.cos(4 * math.pi * t))
+unsafe_split_with_sizes, unsafe_split, unsafe_chunk = split_with_sizes, _ops["split"], _ops["chunk"]
 
 
 def _of_functional(name):

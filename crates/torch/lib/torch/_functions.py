@@ -533,11 +533,10 @@ def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sectio
 def take_along_dim(input, indices, dim=None):
     if dim is None:
         return input.reshape(-1).gather(0, indices.reshape(-1))
-    shape, want = list(broadcast_shapes([1 if d == dim % input.dim() else n for d, n in enumerate(input.shape)],
-                                        [1 if d == dim % input.dim() else n for d, n in enumerate(indices.shape)])), dim % input.dim()
-    wide = [input.shape[d] if d == want else n for d, n in enumerate(shape)]
-    places = indices.expand([indices.shape[d] if d == want else n for d, n in enumerate(shape)])
-    return input.expand(wide).gather(want, _ops["where"](places < 0, places + input.shape[want], places))
+    dim %= input.dim()
+    apart = [[1 if d == dim else n for d, n in enumerate(x.shape)] for x in (input, indices)]
+    input, indices = [x.expand([x.shape[dim] if d == dim else n for d, n in enumerate(broadcast_shapes(*apart))]) for x in (input, indices)]
+    return input.gather(dim, _ops["where"](indices < 0, indices + input.shape[dim], indices))
 
 
 def _narrow(name):

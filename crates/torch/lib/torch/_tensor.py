@@ -489,14 +489,13 @@ Tensor.random_ = random_
 Tensor.clip_ = Tensor.clamp_
 Tensor.clamp_min_ = lambda self, min: self.clamp_(min)
 Tensor.clamp_max_ = lambda self, max: self.clamp_(None, max)
-Tensor.true_divide_ = Tensor.div_
 
 # The same methods by their other names.
 for _name, _other in (
     ("absolute", "abs"), ("arccos", "acos"), ("arccosh", "acosh"), ("arcsin", "asin"), ("arcsinh", "asinh"), ("arctan", "atan"),
     ("arctanh", "atanh"), ("arctan2", "atan2"), ("divide", "div"), ("fix", "trunc"), ("greater", "gt"), ("greater_equal", "ge"),
     ("less", "lt"), ("less_equal", "le"), ("multiply", "mul"), ("negative", "neg"), ("not_equal", "ne"), ("subtract", "sub"),
-    ("swapaxes", "transpose"), ("swapdims", "transpose"), ("sgn", "sign"),
+    ("true_divide", "div"), ("swapaxes", "transpose"), ("swapdims", "transpose"), ("sgn", "sign"),
 ):
     if hasattr(Tensor, _other + "_"):
         setattr(Tensor, _name + "_", getattr(Tensor, _other + "_"))

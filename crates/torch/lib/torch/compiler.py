@@ -59,8 +59,6 @@ def _compiled(fn, fullgraph):
 
 
 def _check(fullgraph, dynamic, backend, mode, options):
-    if mode is not None and options is not None:
-        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
     if _builtins.callable(backend):
         raise NotImplementedError("torch.compile with a backend of one's own; leave the argument out")
     if backend not in _BACKENDS and backend not in _DEBUG:

@@ -1,6 +1,5 @@
 """What values a parameter or a sample may have, and functions from all real numbers onto such values."""
 
-from torch import _C
 from torch.distributions import transforms as _t
 
 

@@ -1,6 +1,6 @@
 """Distributions of real numbers."""
 
-from torch import _C, Size, finfo, float64
+from torch import _C, Size, finfo
 from torch._C import Tensor
 from torch.distributions.distribution import Distribution, _positive, _real, _tensors
 import math
@@ -167,9 +167,7 @@ class Cauchy(_LocScale):
 
     def rsample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)
-        u = _C.values(_C.uniform(shape, 0.0, 1.0, float64, None))
-        drawn = _C.tensor([math.tan(math.pi * (v - 0.5)) for v in u], self.loc.dtype).reshape(shape)
-        return self.loc + drawn * self.scale
+        return self.loc + _C.full(shape, 0.0, self.loc.dtype).cauchy_() * self.scale
 
     def cdf(self, value):
         return _ops["atan"]((value - self.loc) / self.scale) / math.pi + 0.5

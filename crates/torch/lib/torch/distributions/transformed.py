@@ -1,7 +1,6 @@
 """Distributions of real numbers that are simpler ones, transformed."""
 
 from torch import _C
-from torch.autograd import no_grad
 from torch.distributions.continuous import Cauchy, Exponential, Normal, Uniform
 from torch.distributions.discrete import Bernoulli, Categorical, _clamped
 from torch.distributions.distribution import Distribution, _positive, _tensors
@@ -9,7 +8,6 @@ from torch.distributions.gamma import Gamma, _POSITIVE
 from torch.distributions.transforms import (
     AffineTransform, ExpTransform, PowerTransform, SigmoidTransform, StickBreakingTransform, TransformedDistribution,
 )
-from torch.nn import functional as F
 import math
 
 _ops = _C._ops
@@ -171,17 +169,31 @@ class LogisticNormal(TransformedDistribution):
         super().__init__(base, StickBreakingTransform(), validate_args)
 
 
-class LogitRelaxedBernoulli(Distribution):
+class _Logits(Distribution):
+    """What `_of` becomes where its samples are not whole, in logarithms."""
+
     has_rsample, _shared = True, ("temperature",)
+    probs = property(lambda self: self._of.probs)
+    logits = property(lambda self: self._of.logits)
+
+    def _log_temperature(self):
+        t = self.temperature
+        return t.log() if isinstance(t, _C.Tensor) else math.log(t)
+
+
+class _Relaxed(TransformedDistribution):
+    temperature = property(lambda self: self.base_dist.temperature)
+    probs = property(lambda self: self.base_dist.probs)
+    logits = property(lambda self: self.base_dist.logits)
+
+
+class LogitRelaxedBernoulli(_Logits):
     _parameters = Bernoulli._parameters
 
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         self.temperature = temperature
         self._of = Bernoulli(probs, logits, validate_args)
         super().__init__(self._of.batch_shape, validate_args=validate_args)
-
-    probs = property(lambda self: self._of.probs)
-    logits = property(lambda self: self._of.logits)
 
     def rsample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)
@@ -191,31 +203,21 @@ class LogitRelaxedBernoulli(Distribution):
 
     def log_prob(self, value):
         apart = self.logits - value * self.temperature
-        t = self.temperature
-        return (t.log() if isinstance(t, _C.Tensor) else math.log(t)) + apart - 2 * apart.exp().log1p()
+        return self._log_temperature() + apart - 2 * apart.exp().log1p()
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class RelaxedBernoulli(_Relaxed):
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         super().__init__(LogitRelaxedBernoulli(temperature, probs, logits), SigmoidTransform(), validate_args)
 
-    temperature = property(lambda self: self.base_dist.temperature)
-    probs = property(lambda self: self.base_dist.probs)
-    logits = property(lambda self: self.base_dist.logits)
 
-
-class ExpRelaxedCategorical(Distribution):
+class ExpRelaxedCategorical(_Logits):
     """The logarithm of a point of the simplex near a corner (Maddison et al., "The Concrete Distribution", 2017)."""
-
-    has_rsample, _shared = True, ("temperature",)
 
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         self.temperature = temperature
         self._of = Categorical(probs, logits)
         super().__init__(self._of.batch_shape, self.logits.shape[-1:], validate_args)
-
-    probs = property(lambda self: self._of.probs)
-    logits = property(lambda self: self._of.logits)
 
     def rsample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)
@@ -224,20 +226,15 @@ class ExpRelaxedCategorical(Distribution):
         return scores - scores.logsumexp(-1, keepdim=True)
 
     def log_prob(self, value):
-        n, t = self.logits.shape[-1], self.temperature
-        logarithm = t.log() if isinstance(t, _C.Tensor) else math.log(t)
-        score = self.logits - value * t
+        n = self.logits.shape[-1]
+        score = self.logits - value * self.temperature
         score = (score - score.logsumexp(-1, keepdim=True)).sum(-1)
-        return score + math.lgamma(n) + (n - 1) * logarithm
+        return score + math.lgamma(n) + (n - 1) * self._log_temperature()
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(_Relaxed):
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         super().__init__(ExpRelaxedCategorical(temperature, probs, logits), ExpTransform(), validate_args)
-
-    temperature = property(lambda self: self.base_dist.temperature)
-    probs = property(lambda self: self.base_dist.probs)
-    logits = property(lambda self: self.base_dist.logits)
 
 
 class FisherSnedecor(Distribution):
