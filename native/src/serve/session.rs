@@ -53,12 +53,6 @@ impl Mailbox {
         self.arrived.notify_one();
     }
 
-    /// Before all that waits.
-    pub fn post_first(&self, message: ServerMessage) {
-        lock(&self.queue).push_front(Letter { message, share: None });
-        self.arrived.notify_one();
-    }
-
     pub fn take(&self) -> Option<Letter> {
         lock(&self.queue).pop_front()
     }
@@ -204,7 +198,9 @@ impl Session {
     }
 
     /// The mailbox hears of the session from now on; an earlier listener is told that another took its place. Gives the listener's name.
-    pub fn attach(&self, mailbox: &Arc<Mailbox>) -> (u64, Resumed) {
+    ///
+    /// `greeting` says what the listener hears before all else: a session that trains posts from another thread as soon as the lock is free.
+    pub fn attach(&self, mailbox: &Arc<Mailbox>, greeting: impl FnOnce(Resumed) -> ServerMessage) -> u64 {
         let id = LISTENERS.fetch_add(1, Ordering::Relaxed);
         let mut log = lock(&self.log);
         if let Some((_, earlier)) = log.listener.replace((id, mailbox.clone())) {
@@ -212,9 +208,6 @@ impl Session {
             earlier.close_with(ServerMessage::TakenOver);
         }
         (log.fetching, log.inspecting) = (false, false);
-        if let Some(message) = log.warning.take() {
-            mailbox.post(ServerMessage::Failed { message });
-        }
         let Session { key, name, device, pane, .. } = self;
         let resumed = Resumed {
             session: key.clone(),
@@ -225,7 +218,11 @@ impl Session {
             running: log.running,
             losses: log.losses.clone(),
         };
-        (id, resumed)
+        mailbox.post(greeting(resumed));
+        if let Some(message) = log.warning.take() {
+            mailbox.post(ServerMessage::Failed { message });
+        }
+        id
     }
 
     /// The listener of that name is gone.
@@ -436,14 +433,27 @@ mod tests {
     fn the_later_listener_has_the_session() {
         let (session, _asked) = Session::new(SessionKey("k".into()), IpAddr::from([127, 0, 0, 1]), "s".into(), 0, Pane::Eager);
         let (one, two) = (Arc::new(Mailbox::default()), Arc::new(Mailbox::default()));
-        let (first, _) = session.attach(&one);
+        let greeting = |resumed: Resumed| ServerMessage::Created { session: resumed.session, pane: resumed.pane };
+        let first = session.attach(&one, greeting);
         session.post(progress(1));
-        let (_, resumed) = session.attach(&two);
-        assert_eq!((resumed.step, resumed.losses), (1, vec![(1, 1.0)]));
+        session.attach(&two, |resumed| {
+            assert_eq!((resumed.step, &resumed.losses[..]), (1, &[(1, 1.0)][..]));
+            greeting(resumed)
+        });
         assert!(one.is_closed());
         session.detach(first);
         session.post(progress(2));
-        assert_eq!(two.len(), 1, "who left before does not take the listener away");
+        assert_eq!(two.len(), 2, "who left before does not take the listener away");
         assert!(!session.is_idle(Duration::ZERO));
+    }
+
+    #[test]
+    fn the_greeting_comes_before_what_waited() {
+        let (session, _asked) = Session::new(SessionKey("k".into()), IpAddr::from([127, 0, 0, 1]), "s".into(), 0, Pane::Eager);
+        session.warn("the disk is full".into());
+        let mailbox = Arc::new(Mailbox::default());
+        session.attach(&mailbox, |resumed| ServerMessage::Created { session: resumed.session, pane: resumed.pane });
+        let messages: Vec<_> = std::iter::from_fn(|| mailbox.take()).map(|letter| letter.message).collect();
+        assert!(matches!(&messages[..], [ServerMessage::Created { .. }, ServerMessage::Failed { .. }]), "{messages:?}");
     }
 }

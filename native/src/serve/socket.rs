@@ -214,26 +214,28 @@ impl Connection {
             }
             return Err(Some(Refusal::Token));
         }
-        let mut resumed = None;
-        let mut missing = false;
-        if let Some(key) = resume {
-            self.server.ready().await;
-            match self.server.session(&key) {
-                Some(session) => {
-                    let (id, state) = session.attach(&self.mailbox);
-                    self.session = Some((session, id));
-                    resumed = Some(state);
-                }
-                None => missing = true,
+        let session = match &resume {
+            Some(key) => {
+                self.server.ready().await;
+                self.server.session(key)
             }
-        }
-        self.mailbox.post_first(ServerMessage::Welcome {
+            None => None,
+        };
+        let missing = resume.is_some() && session.is_none();
+        let welcome = |resumed| ServerMessage::Welcome {
             version: REMOTE_VERSION,
             server: format!("aludel {}", env!("CARGO_PKG_VERSION")),
             devices: self.server.offers.iter().map(|o| o.device.clone()).collect(),
             limits: self.server.bounds.wire,
             resumed,
-        });
+        };
+        match session {
+            Some(session) => {
+                let id = session.attach(&self.mailbox, |resumed| welcome(Some(resumed)));
+                self.session = Some((session, id));
+            }
+            None => self.mailbox.post(welcome(None)),
+        }
         if missing {
             self.refuse(Refusal::NoSession);
         }
@@ -286,8 +288,7 @@ impl Connection {
     fn created(&mut self, made: Result<Arc<Session>, Refusal>) {
         match made {
             Ok(session) => {
-                let (id, _) = session.attach(&self.mailbox);
-                self.mailbox.post(ServerMessage::Created { session: session.key.clone(), pane: session.pane });
+                let id = session.attach(&self.mailbox, |r| ServerMessage::Created { session: r.session, pane: r.pane });
                 self.session = Some((session, id));
             }
             Err(refusal) => self.refuse(refusal),
