@@ -2,7 +2,7 @@
 
 use aludel_python::Vm;
 use aludel_python::builtins::Def;
-use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
+use aludel_python::objects::{Args, Exc, Kind as ExcKind, Octets, Value};
 use half::{bf16, f16};
 use std::io::{Cursor, Read, Write};
 use std::rc::Rc;
@@ -30,7 +30,7 @@ pub(crate) const FUNCTIONS: &[Def] = &[
 /// Most elements of one tensor in a file.
 const MOST: usize = 1 << 31;
 
-pub(crate) fn bytes_of<'v>(value: &'v Value, what: &str) -> Result<&'v Rc<Vec<u8>>, Exc> {
+pub(crate) fn bytes_of<'v>(value: &'v Value, what: &str) -> Result<&'v Rc<Octets>, Exc> {
     match value {
         Value::Bytes(bytes) => Ok(bytes),
         _ => Err(Exc::ty(format!("{what}() needs bytes"))),
@@ -42,7 +42,7 @@ fn number(value: &Value, what: &str) -> Result<f64, Exc> {
 }
 
 fn given(bytes: Vec<u8>) -> Value {
-    Value::Bytes(Rc::new(bytes))
+    Value::Bytes(Octets::new(bytes))
 }
 
 /// Numbers as little-endian elements of a type.

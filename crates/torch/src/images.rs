@@ -2,8 +2,7 @@
 
 use aludel_python::Vm;
 use aludel_python::builtins::Def;
-use aludel_python::objects::{Args, Exc, Value};
-use std::rc::Rc;
+use aludel_python::objects::{Args, Exc, Octets, Value};
 
 use crate::bytes::bytes_of;
 
@@ -28,7 +27,7 @@ fn png_of(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let mut writer = encoder.write_header().map_err(failed)?;
     writer.write_image_data(pixels).map_err(failed)?;
     writer.finish().map_err(failed)?;
-    Ok(Value::Bytes(Rc::new(out)))
+    Ok(Value::Bytes(Octets::new(out)))
 }
 
 /// `decode_image(bytes)`: pixels, width, height, bytes of a pixel, and PIL's name of the kind of file; `None` of no image.
@@ -56,7 +55,7 @@ fn decode(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     };
     let sizes = [width, height, channels].map(|n| Value::Int(i64::from(n)));
     let [width, height, channels] = sizes;
-    Ok(Value::tuple(vec![Value::Bytes(Rc::new(pixels)), width, height, channels, Value::str(kind)]))
+    Ok(Value::tuple(vec![Value::Bytes(Octets::new(pixels)), width, height, channels, Value::str(kind)]))
 }
 
 #[cfg(target_arch = "wasm32")]

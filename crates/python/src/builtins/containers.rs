@@ -3,7 +3,7 @@
 use super::lists::{SEQUENCE, find};
 use super::numbers::{COMPARISONS, HASH, class_and, wrapped};
 use super::{Def, Types, fill, quick};
-use crate::objects::{Args, Exc, Range, Slice, Tuple, Value};
+use crate::objects::{Args, Exc, Octets, Range, Slice, Tuple, Value};
 use crate::text;
 use crate::vm::Vm;
 use crate::vm::compare;
@@ -134,7 +134,7 @@ const SLICE: &[Def] = &[
     }),
 ];
 
-fn bytes(args: &Args) -> Result<Rc<Vec<u8>>, Exc> {
+fn bytes(args: &Args) -> Result<Rc<Octets>, Exc> {
     match args.values.first().map(Value::plain) {
         Some(Value::Bytes(bytes)) => Ok(bytes.clone()),
         _ => Err(Exc::ty("descriptor requires a 'bytes' object")),
@@ -142,7 +142,7 @@ fn bytes(args: &Args) -> Result<Rc<Vec<u8>>, Exc> {
 }
 
 fn made(bytes: Vec<u8>) -> Value {
-    Value::Bytes(Rc::new(bytes))
+    Value::Bytes(Octets::new(bytes))
 }
 
 /// Methods that bytes share with text: each byte is the character of its number.

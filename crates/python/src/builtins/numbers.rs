@@ -3,7 +3,7 @@
 use super::{Def, Types, fill, quick};
 use crate::bytecode::{Binary, Compare, Unary};
 use crate::objects::class::Inner;
-use crate::objects::{Args, Class, Exc, Instance, Kind, Other, Value};
+use crate::objects::{Args, Class, Exc, Instance, Kind, Octets, Other, Value};
 use crate::text;
 use crate::vm::Vm;
 use crate::vm::compare;
@@ -246,7 +246,7 @@ const INT: &[Def] = &[
         if order.as_str() != Some("little") {
             bytes.reverse();
         }
-        Ok(Value::Bytes(Rc::new(bytes)))
+        Ok(Value::Bytes(Octets::new(bytes)))
     }),
     Def::new("from_bytes", |vm, args| {
         let [_, bytes, order, signed] = args.bind("from_bytes", &["cls", "bytes", "byteorder", "*signed"], 2)?;

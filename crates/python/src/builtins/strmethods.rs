@@ -2,7 +2,7 @@
 
 use super::numbers::{COMMON, COMPARISONS, HASH, class_and, wrapped};
 use super::{Def, Types, fill, quick};
-use crate::objects::{Args, Exc, Str, Value, watch};
+use crate::objects::{Args, Exc, Octets, Str, Value, watch};
 use crate::text::{split, strings, unicode};
 use crate::vm::Vm;
 use crate::vm::compare;
@@ -221,7 +221,7 @@ fn encode(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let encoding = encoding.as_str().unwrap_or("utf-8").to_lowercase().replace('_', "-");
     let _ = vm;
     match encoding.as_str() {
-        "utf-8" | "utf8" => Ok(Value::Bytes(Rc::new(text.as_str().as_bytes().to_vec()))),
+        "utf-8" | "utf8" => Ok(Value::Bytes(Octets::new(text.as_str().as_bytes().to_vec()))),
         "ascii" | "us-ascii" | "latin-1" | "latin1" | "iso-8859-1" => {
             let top = if encoding.contains("ascii") { 128 } else { 256 };
             let mut bytes = Vec::new();
@@ -239,7 +239,7 @@ fn encode(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
                     }
                 }
             }
-            Ok(Value::Bytes(Rc::new(bytes)))
+            Ok(Value::Bytes(Octets::new(bytes)))
         }
         other => Err(Exc::new(crate::objects::Kind::LookupError, format!("unknown encoding: {other}"))),
     }

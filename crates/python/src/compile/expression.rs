@@ -502,7 +502,7 @@ pub(super) fn literal(expr: &Expr) -> Done<Option<Value>> {
             ast::Number::Complex { real, imag } => Value::Other(std::rc::Rc::new(crate::objects::Other::Complex(*real, *imag))),
         },
         Expr::StringLiteral(node) => Value::Str(crate::vm::intern::intern_short(node.value.to_str())),
-        Expr::BytesLiteral(node) => Value::Bytes(std::rc::Rc::new(node.value.bytes().collect())),
+        Expr::BytesLiteral(node) => Value::Bytes(crate::objects::Octets::new(node.value.bytes().collect())),
         Expr::BooleanLiteral(node) => Value::bool(node.value),
         Expr::NoneLiteral(_) => Value::None,
         Expr::EllipsisLiteral(_) => Value::Ellipsis,

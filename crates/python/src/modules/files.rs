@@ -2,7 +2,7 @@
 
 use crate::builtins::{Def, namespace};
 use crate::host::FileError;
-use crate::objects::{Args, Dict, Exc, Kind, Value};
+use crate::objects::{Args, Dict, Exc, Kind, Octets, Value};
 use crate::vm::Vm;
 use std::rc::Rc;
 
@@ -48,7 +48,7 @@ const FUNCTIONS: &[Def] = &[
         match vm.outside().read(&path) {
             Ok(bytes) => {
                 vm.reserve(bytes.len())?;
-                Ok(Value::Bytes(Rc::new(bytes)))
+                Ok(Value::Bytes(Octets::new(bytes)))
             }
             Err(error) => Err(os_error(vm, error, &path)),
         }

@@ -17,7 +17,7 @@ pub enum Step {
     Tuple(Rc<Tuple>, usize),
     Range { next: i64, left: usize, step: i64 },
     Str(Rc<Str>, usize),
-    Bytes(Rc<Vec<u8>>, usize),
+    Bytes(Rc<super::Octets>, usize),
     Dict { kind: ViewKind, dict: Rc<Dict>, place: usize, len: usize },
     DictReversed { kind: ViewKind, dict: Rc<Dict>, place: usize },
     Set { set: Rc<Set>, place: usize, len: usize },

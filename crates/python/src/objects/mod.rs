@@ -11,6 +11,7 @@ pub mod generator;
 pub mod iterator;
 pub mod list;
 pub mod memory;
+pub mod octets;
 pub mod set;
 pub mod string;
 pub mod watch;
@@ -22,6 +23,7 @@ pub use function::{Args, Function, Method, Native, NativeFn};
 pub use generator::Generator;
 pub use iterator::{Iter, Step};
 pub use list::{List, Tuple};
+pub use octets::Octets;
 pub use set::Set;
 pub use string::Str;
 
@@ -46,7 +48,7 @@ pub enum Value {
     /// An integer that needs more than 64 bits: never one that would fit [`Value::Int`].
     Big(Rc<BigInt>),
     Str(Rc<Str>),
-    Bytes(Rc<Vec<u8>>),
+    Bytes(Rc<Octets>),
     List(Rc<List>),
     Tuple(Rc<Tuple>),
     Dict(Rc<Dict>),

@@ -1,7 +1,7 @@
 //! Items: indexing, slices, deletion.
 
 use super::{Vm, compare};
-use crate::objects::{Dict, Exc, Kind, Other, Slice, Value};
+use crate::objects::{Dict, Exc, Kind, Octets, Other, Slice, Value};
 use num_traits::Signed;
 use std::rc::Rc;
 
@@ -122,7 +122,7 @@ impl Vm {
             Value::Bytes(bytes) => match key {
                 Value::Slice(slice) => {
                     let picked = self.pick(slice, bytes.len())?;
-                    Ok(Value::Bytes(Rc::new(picked.indices().map(|i| bytes[i]).collect())))
+                    Ok(Value::Bytes(Octets::new(picked.indices().map(|i| bytes[i]).collect())))
                 }
                 _ => Ok(Value::Int(i64::from(bytes[self.position(key, bytes.len(), "index")?]))),
             },

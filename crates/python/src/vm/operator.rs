@@ -2,7 +2,7 @@
 
 use super::{Vm, compare};
 use crate::bytecode::{Binary, Compare, Unary};
-use crate::objects::{Exc, Kind, Other, Set, Str, Value, ViewKind, set::Members, watch};
+use crate::objects::{Exc, Kind, Octets, Other, Set, Str, Value, ViewKind, set::Members, watch};
 use num_bigint::BigInt;
 use std::rc::Rc;
 
@@ -40,7 +40,10 @@ impl Vm {
                 self.reserve((a.len() + b.len()) * 16)?;
                 Ok(Some(Value::tuple(a.iter().chain(b.iter()).cloned().collect())))
             }
-            (Binary::Add, Bytes(a), Bytes(b)) => Ok(Some(Bytes(Rc::new(a.iter().chain(b.iter()).copied().collect())))),
+            (Binary::Add, Bytes(a), Bytes(b)) => {
+                self.reserve(a.len() + b.len())?;
+                Ok(Some(Bytes(Octets::new([&a[..], &b[..]].concat()))))
+            }
             (Binary::Mul, Str(_) | List(_) | Tuple(_) | Bytes(_), Int(_) | Bool(_)) => {
                 self.repeat(left, right.to_i64().unwrap_or(0)).map(Some)
             }
@@ -125,7 +128,7 @@ impl Vm {
             }
             Value::Bytes(bytes) => {
                 self.reserve(bytes.len().checked_mul(count).ok_or_else(too_large)?)?;
-                Value::Bytes(Rc::new(bytes.repeat(count)))
+                Value::Bytes(Octets::new(bytes.repeat(count)))
             }
             Value::List(list) => {
                 let items = list.borrow();

@@ -8,7 +8,7 @@ mod random;
 
 use aludel_python::Vm;
 use aludel_python::builtins::{Def, class, namespace};
-use aludel_python::objects::{Args, Dict, Exc, Kind as ExcKind, Value};
+use aludel_python::objects::{Args, Dict, Exc, Kind as ExcKind, Octets, Value};
 use array::{Array, Type, array, axis, count, dense, wrap};
 use std::rc::Rc;
 
@@ -453,5 +453,5 @@ fn tobytes(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         Type::U32 => a.values().iter().flat_map(|v| (*v as u32).to_le_bytes()).collect(),
         kind => encode(&a.values(), to_kind(kind)?),
     };
-    Ok(Value::Bytes(Rc::new(bytes)))
+    Ok(Value::Bytes(Octets::new(bytes)))
 }
