@@ -10,6 +10,8 @@ mod device;
 mod devices;
 mod explain;
 mod interrupt;
+#[cfg(feature = "jupyter")]
+mod jupyter;
 mod mlflow;
 mod output;
 mod script;
@@ -55,6 +57,10 @@ enum Command {
     Devices,
     /// Serve the playground and this machine's devices to it.
     Serve(serve::Args),
+    /// Run PyTorch scripts as notebooks: the kernel for Jupyter.
+    #[cfg(feature = "jupyter")]
+    #[command(subcommand)]
+    Kernel(jupyter::Args),
     /// Show, pause and end the sessions of a server, for who runs it.
     Sessions(sessions::Args),
     /// One session of a server, which starts this itself.
@@ -95,6 +101,8 @@ fn run(cli: &Cli, output: &Output) -> Result<ExitCode> {
         Some(Command::Explain(args)) => explain::run(args, output).map(|()| ExitCode::SUCCESS),
         Some(Command::Devices) => devices::run(output).map(|()| ExitCode::SUCCESS),
         Some(Command::Serve(args)) => serve::run(args, output).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "jupyter")]
+        Some(Command::Kernel(args)) => jupyter::run(args, output),
         Some(Command::Sessions(args)) => sessions::run(args, output).map(|()| ExitCode::SUCCESS),
         Some(Command::Worker(args)) => serve::worker::run(args),
         Some(Command::Oracle { args }) => oracle(args, output).map(|()| ExitCode::SUCCESS),

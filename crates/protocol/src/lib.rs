@@ -11,6 +11,7 @@
 mod inspect;
 mod inspection;
 pub mod remote;
+pub mod script;
 
 pub use aludel_models::presets::{Config, Precision, Preset};
 pub use inspection::*;

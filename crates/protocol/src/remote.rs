@@ -12,8 +12,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Both sides must agree on this; it changes whenever a message of this module does.
-pub const REMOTE_VERSION: u32 = 3;
+/// Both sides must agree on this; it changes whenever a message of this module or of [`crate::script`] does.
+pub const REMOTE_VERSION: u32 = 4;
 
 /// Names a session and is the right to use it: 128 random bits as 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

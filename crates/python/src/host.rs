@@ -1,5 +1,6 @@
 //! What the machine asks of its surroundings: output, files, clocks, randomness. It does no I/O of its own.
 
+pub mod kept;
 #[cfg(not(target_arch = "wasm32"))]
 mod system;
 
@@ -92,6 +93,10 @@ pub trait Host {
     }
     /// Waits, where that is possible.
     fn sleep(&mut self, _seconds: f64) {}
+    /// Whether somebody interrupted such a wait; asked once after each.
+    fn interrupted(&mut self) -> bool {
+        false
+    }
     /// A random number.
     fn entropy(&mut self) -> u64;
     /// The value of an environment variable.

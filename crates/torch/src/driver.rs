@@ -46,6 +46,11 @@ pub fn answer(vm: &mut Vm, line: Option<&str>, fuel: u64) -> Outcome {
     recording(vm, |vm| vm.resume(value, fuel))
 }
 
+/// Lets a run that waits raise an exception instead of what it waits for, and goes on.
+pub fn raise(vm: &mut Vm, kind: ExcKind, message: &str, fuel: u64) -> Outcome {
+    recording(vm, |vm| vm.resume(Err(Exc::new(kind, message)), fuel))
+}
+
 /// Runs what was loaded to its end, waiting for the device where the script reads a value. `chance` is called every now and then, and
 /// may ask for an interruption.
 pub async fn run(vm: &mut Vm, chance: &mut dyn FnMut(&mut Vm)) -> Finished {

@@ -33,9 +33,10 @@ mod print;
 mod random;
 mod read;
 mod replay;
+pub mod session;
 mod state;
 
-pub use driver::{Finished, advance, answer, resume, run};
+pub use driver::{Finished, advance, answer, raise, resume, run};
 pub use kind::Kind;
 pub use modules::install;
 pub use read::Read;

@@ -33,6 +33,15 @@ pub fn lines(vm: &mut Vm, file: &str) -> Vec<Line> {
     of(&capture::regions(vm), &capture::breaks(vm), file)
 }
 
+/// As [`lines`], with those lines of its text that nothing was captured of: Python runs them.
+pub fn all(vm: &mut Vm, file: &str, text: &str) -> Vec<Line> {
+    let known = lines(vm, file);
+    let Ok(code) = vm.compile(file, text, true) else { return known };
+    let mut all: BTreeMap<u32, Line> = code.lines().into_iter().map(|line| (line, Line { line, ..Line::default() })).collect();
+    all.extend(known.into_iter().map(|l| (l.line, l)));
+    all.into_values().collect()
+}
+
 /// As [`lines`], of regions in the order in which they first ran.
 pub fn of(regions: &[Region], breaks: &[(String, u64)], file: &str) -> Vec<Line> {
     let mut lines: BTreeMap<u32, Line> = BTreeMap::new();

@@ -45,6 +45,11 @@ fn lines_say_what_they_became() {
     let again: Vec<&str> = lines.iter().flat_map(|l| l.recompiled.iter().map(String::as_str)).collect();
     assert!(again.iter().any(|r| r.contains("f32[4, 4]") && r.contains("f32[8, 4]")), "{again:?}");
     assert_eq!(lines::lines(&mut vm, "another.py"), Vec::<Line>::new());
+    // Of what Python runs nothing was captured.
+    let all = lines::all(&mut vm, "script.py", SCRIPT);
+    assert_eq!(all.iter().map(|l| l.line).collect::<Vec<_>>(), (1..=11).collect::<Vec<_>>());
+    assert_eq!(all.iter().filter(|l| l.operators > 0 || l.breaks > 0).cloned().collect::<Vec<_>>().len(), lines.len());
+    assert_eq!(all[0], Line { line: 1, ..Line::default() });
 }
 
 /// Each mode gives the same losses at the same steps: the last is there, of those before some.

@@ -93,3 +93,21 @@ pub fn ptxas() -> Result<Option<std::path::PathBuf>> {
     Cmd::new("chmod").arg("+x").arg(&file).run()?;
     Ok(Some(file))
 }
+
+/// What drives the kernel for notebooks in its test: a Python environment below the target directory, with packages of PyPI. Without it, said
+/// aloud, that test is skipped.
+pub fn jupyter() -> Result<()> {
+    /// Their newest versions when the test was written: the protocol is what is tested, not its clients.
+    const CLIENTS: [&str; 3] = ["jupyter_client==8.10.0", "nbclient==0.11.0", "nbformat==5.11.1"];
+    let directory = crate::target_dir().join("jupyter");
+    let python = directory.join("bin/python");
+    let has_clients = || Cmd::new(&python).args(["-c", "import jupyter_client, nbclient, nbformat"]).output().is_some();
+    if is_file(&python) && has_clients() {
+        return Ok(());
+    }
+    let made = Cmd::new("python3").args(["-m", "venv"]).arg(&directory).run();
+    if made.and_then(|()| Cmd::new(&python).args(["-m", "pip", "install", "-q"]).args(CLIENTS).run()).is_err() {
+        crate::say("SKIPPED: without Python's venv and PyPI the kernel for notebooks is not tested");
+    }
+    Ok(())
+}

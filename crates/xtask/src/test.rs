@@ -15,7 +15,7 @@ struct Step {
 }
 
 const STEPS: [Step; 11] = [
-    Step { name: "setup", what: "a browser, a Vulkan driver and an assembler of PTX", run: setup },
+    Step { name: "setup", what: "a browser, a Vulkan driver, an assembler of PTX and clients of Jupyter", run: setup },
     Step { name: "fmt", what: "formatting", run: || Cmd::new("cargo").args(["fmt", "--all", "--check"]).run() },
     Step { name: "clippy", what: "lints of all there is, examples and the comparison with peers too", run: clippy },
     Step { name: "server", what: "the server without GPUs' libraries still builds", run: server },
@@ -38,6 +38,7 @@ fn setup() -> Result<()> {
     if let Some(ptxas) = packages::ptxas()? {
         say(format!("ptxas: {}", ptxas.display()));
     }
+    packages::jupyter()?;
     let browser = packages::browser()?;
     say(format!("browser: {}", browser.display()));
     Ok(())

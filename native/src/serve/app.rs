@@ -1,5 +1,6 @@
 //! What the server answers over HTTP: the page, who it is, how it is, and the handshake of the WebSocket.
 
+use super::dialect::Dialect;
 use super::server::Server;
 use super::socket;
 use super::{operator, policy};
@@ -14,6 +15,7 @@ use hyper_util::rt::TokioIo;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tower_http::cors::{AllowOrigin, AllowPrivateNetwork, CorsLayer};
 use tower_http::services::ServeDir;
@@ -43,7 +45,8 @@ pub fn routes(server: Arc<Server>, site: &Path) -> Router {
         .route("/metrics", get(metrics))
         .route("/api/sessions", get(operator::list))
         .route("/api/sessions/{id}/{verb}", post(operator::act))
-        .route("/ws", get(upgrade));
+        .route("/ws", get(|s, c, r| upgrade(Dialect::Graphs, s, c, r)))
+        .route("/ws/script", get(|s, c, r| upgrade(Dialect::Scripts, s, c, r)));
     let router = if site.join("index.html").is_file() {
         router.fallback_service(ServeDir::new(site))
     } else {
@@ -56,8 +59,16 @@ pub fn routes(server: Arc<Server>, site: &Path) -> Router {
         .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header(header::CACHE_CONTROL, "no-cache"))
         .layer(header(header::REFERRER_POLICY, "no-referrer"))
+        .layer(SetResponseHeaderLayer::if_not_present(header::DATE, |_: &Response| date(SystemTime::now())))
         .layer(SetResponseHeaderLayer::if_not_present(header::CONTENT_SECURITY_POLICY, policy))
         .with_state(server)
+}
+
+/// A time as HTTP has it; none where a clock stands before 1970, or beyond the year 9999, which this form has no digits for.
+fn date(now: SystemTime) -> Option<HeaderValue> {
+    const END: Duration = Duration::from_secs(253_402_300_800);
+    now.duration_since(SystemTime::UNIX_EPOCH).ok().filter(|t| *t < END)?;
+    HeaderValue::from_str(&httpdate::fmt_http_date(now)).ok()
 }
 
 fn missing(site: &Path) -> String {
@@ -141,7 +152,12 @@ async fn metrics(State(server): State<Arc<Server>>, ConnectInfo(client): Connect
 }
 
 /// The handshake of RFC 6455, section 4.2.
-async fn upgrade(State(server): State<Arc<Server>>, ConnectInfo(client): ConnectInfo<SocketAddr>, mut request: Request) -> Response {
+async fn upgrade(
+    dialect: Dialect,
+    State(server): State<Arc<Server>>,
+    ConnectInfo(client): ConnectInfo<SocketAddr>,
+    mut request: Request,
+) -> Response {
     let headers = request.headers();
     if !server.origins.admits(headers) {
         server.refused("origin");
@@ -160,7 +176,7 @@ async fn upgrade(State(server): State<Arc<Server>>, ConnectInfo(client): Connect
     let upgraded = hyper::upgrade::on(&mut request);
     tokio::spawn(async move {
         match upgraded.await {
-            Ok(stream) => socket::serve(server, client.ip().to_canonical(), TokioIo::new(stream)).await,
+            Ok(stream) => socket::serve(server, dialect, client.ip().to_canonical(), TokioIo::new(stream)).await,
             Err(e) => tracing::debug!(%client, error = %e, "a handshake failed"),
         }
     });
@@ -171,4 +187,19 @@ async fn upgrade(State(server): State<Arc<Server>>, ConnectInfo(client): Connect
         .header(header::SEC_WEBSOCKET_ACCEPT, accept)
         .body(Body::empty());
     response.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_clock_has_a_date_or_none() {
+        let at = |seconds: i64| match seconds {
+            s if s < 0 => SystemTime::UNIX_EPOCH - Duration::from_secs(s.unsigned_abs()),
+            s => SystemTime::UNIX_EPOCH + Duration::from_secs(s.unsigned_abs()),
+        };
+        assert_eq!(date(at(784_111_777)).unwrap(), "Sun, 06 Nov 1994 08:49:37 GMT");
+        assert_eq!((date(at(-1)), date(at(253_402_300_800))), (None, None));
+    }
 }

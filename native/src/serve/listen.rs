@@ -74,6 +74,8 @@ async fn connection(
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
+        // Its own panics where the clock stands before 1970: see [`super::app`].
+        .auto_date_header(false)
         .max_buf_size(64 << 10)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();

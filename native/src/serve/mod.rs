@@ -21,12 +21,16 @@
 //! text reaches a compiler only as a verified graph printed by our own printer, with names made harmless. Pages of strangers are kept out
 //! by their origin ([`origin`]), everybody who was not told it by the token ([`secret`]).
 //!
+//! *Scripts* ([`scripting`]) are sessions of another kind: a code view sends one with its files ([`dialect`]), and the machine of `aludel run`
+//! runs it in the worker, with files in memory and nothing else around it. It has turns, limits and a key like the others; it is not saved.
+//!
 //! *The end.* On SIGINT or SIGTERM nobody is accepted any more, every session is brought to the disk ([`store`]), and the next start takes
 //! them up under their keys. They are saved now and then as well, for the case that the server is killed.
 
 mod app;
 mod args;
 mod budget;
+mod dialect;
 mod gate;
 mod health;
 mod limits;
@@ -39,12 +43,13 @@ mod places;
 mod policy;
 mod process;
 mod scratch;
+mod scripting;
 mod secret;
 mod server;
 mod session;
+mod slice;
 mod socket;
 mod store;
-mod tracking;
 mod training;
 mod turns;
 pub mod worker;
@@ -52,6 +57,7 @@ pub mod worker;
 pub use args::Args;
 
 use crate::device::Kind;
+use crate::mlflow::Tracker;
 use crate::output::Output;
 use aludel::{Error, Result};
 use aludel_protocol::remote::ServerDevice;
@@ -64,7 +70,6 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use store::Entry;
-use tracking::Tracker;
 
 /// How often sessions are looked through for those that nobody wants any more.
 const SWEEP: Duration = Duration::from_secs(15);
@@ -92,7 +97,7 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
     let failed =
         |e: std::io::Error| Error::device(format!("no directory for temporary files: {e}"), "set TMPDIR to one that can be written");
     let scratch = Scratch::new().map_err(failed)?;
-    let tracker = args.mlflow.as_deref().map(Tracker::start).transpose()?;
+    let tracker = args.mlflow.as_deref().map(|url| Tracker::start(url, "aludel serve")).transpose()?;
     let server = Arc::new(Server::new(args, args.terms(scratch.path()), secrets, origins, devices, metrics, tracker));
     let ended = runtime.block_on(serve(args, output, server));
     // Drops what is still there: workers end with their sessions' tasks.
@@ -169,14 +174,15 @@ async fn serve(args: &Args, output: &Output, server: Arc<Server>) -> Result<()> 
     tracing::info!("ending: sessions are saved");
     background.iter().for_each(tokio::task::JoinHandle::abort);
     server.tracker.iter().for_each(Tracker::prepare_stop);
+    server.rest();
     server.stopping.send_replace(true);
     let ended = async {
         let failed = save(&server).await;
         let _ = tokio::time::timeout(Duration::from_secs(10), listening).await;
         if server.tracker.is_some() {
             let server = server.clone();
-            // It neither panics nor is ended.
-            let _ = tokio::task::spawn_blocking(move || server.tracker.iter().for_each(Tracker::stop)).await;
+            // It neither panics nor is ended, and has told in the log what was not taken.
+            let _ = tokio::task::spawn_blocking(move || server.tracker.iter().try_for_each(Tracker::stop)).await;
         }
         match failed {
             0 => Ok(()),
@@ -242,18 +248,23 @@ async fn save_now_and_then(every: u64, server: Arc<Server>) {
     let mut wait = period;
     loop {
         tokio::time::sleep(wait).await;
-        let failed = server.save(&dir).await;
+        let failed = server.save(&dir, SAVES).await;
         wait = if failed > 0 { period.min(RETRY) } else { period };
     }
 }
 
+/// Saves of all sessions are given up after so long, and tried again with the next ones.
+const SAVES: Duration = Duration::from_secs(3600);
 /// A save that failed is tried again so soon.
 const RETRY: Duration = Duration::from_secs(15);
+
+/// Saving all sessions may take so long when the server ends: supervisors kill what takes much longer.
+const ENDING: Duration = Duration::from_secs(75);
 
 /// Brings every session to the disk and ends it; gives how many could not be saved.
 async fn save(server: &Arc<Server>) -> usize {
     let failed = match &server.state_dir {
-        Some(dir) => server.save(dir).await,
+        Some(dir) => server.save(dir, ENDING).await,
         None => 0,
     };
     let ended = server.stop();

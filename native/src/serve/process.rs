@@ -64,8 +64,8 @@ fn program() -> OsString {
 }
 
 impl Process {
-    /// Starts a worker for a client's session on a device.
-    pub fn start(device: &str, client: IpAddr, terms: &Terms) -> io::Result<Process> {
+    /// Starts a worker for a client's session on a device. One of a script compiles while a client's program runs: what it writes goes with it.
+    pub fn start(device: &str, client: IpAddr, terms: &Terms, is_script: bool) -> io::Result<Process> {
         let scratch = tempfile::Builder::new().prefix("worker-").tempdir_in(&terms.scratch)?;
         let mut command = Command::new(program());
         command.args(["worker", "--device", device]);
@@ -81,6 +81,9 @@ impl Process {
             command.env_remove(secret);
         }
         command.env("TMPDIR", scratch.path());
+        if is_script && device == "cpu" {
+            command.env("ALUDEL_CACHE", scratch.path().join("cache"));
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         // A group of its own, so that its compilers go with it, and no Ctrl-C of a terminal reaches it.
         #[cfg(unix)]
@@ -98,7 +101,7 @@ impl Process {
 
     /// Asks for something. An error means that the worker is gone; [`Process::receive`] says why.
     pub async fn send(&mut self, order: &Order) -> io::Result<()> {
-        let large = matches!(order, Order::Begin { .. });
+        let large = matches!(order, Order::Begin { .. } | Order::Script { .. });
         let bytes = if large { tokio::task::block_in_place(|| wire::frame(order)) } else { wire::frame(order) }?;
         self.orders.write_all(&bytes).await?;
         self.orders.flush().await

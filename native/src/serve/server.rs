@@ -2,22 +2,24 @@
 
 use super::args::{Args, Bounds};
 use super::budget::{Budget, Share};
+use super::dialect::Work;
 use super::memory::Roster;
 use super::metrics::{Metrics, pane_label};
 use super::operator::Row;
 use super::origin::Origins;
 use super::places::Places;
 use super::process::{Process, Terms};
+use super::scripting::Scripting;
 use super::secret::{self, Secret};
 use super::session::{Session, lock};
 use super::store::{self, Entry, Saved};
-use super::tracking::Tracker;
 use super::training::{Command, Context, Gone, Snapshot, Training};
 use super::turns::Turns;
 use super::worker::job::plain_name;
 use super::worker::wire::{Begun, Order, Report};
+use crate::mlflow::Tracker;
 use aludel::Result;
-use aludel_protocol::remote::{Job, Refusal, ServerDevice, ServerMessage, SessionKey};
+use aludel_protocol::remote::{Refusal, ServerDevice, ServerMessage, SessionKey};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
@@ -28,6 +30,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 /// A session that is asked for its state to be saved answers in this time, or is saved later.
 const SAVING: Duration = Duration::from_secs(20);
+/// So many are asked and written at a time: one's worker packs while another's state is brought to the disk.
+const SAVED_AT_ONCE: usize = 4;
 
 /// A device that is lent, and the turns on it.
 pub struct Offer {
@@ -63,8 +67,8 @@ pub struct Server {
     ready: watch::Sender<bool>,
     /// Where sessions are saved.
     pub state_dir: Option<PathBuf>,
-    /// One session is brought to the disk at a time: its state is in memory meanwhile.
-    saving: tokio::sync::Mutex<()>,
+    /// So few sessions are brought to the disk at a time: their state is in memory meanwhile.
+    saving: tokio::sync::Semaphore,
     /// The server ends.
     pub stopping: watch::Sender<bool>,
 }
@@ -178,7 +182,7 @@ impl Server {
             client_budgets: Mutex::default(),
             ready: watch::Sender::new(false),
             state_dir: args.state_dir.clone(),
-            saving: tokio::sync::Mutex::default(),
+            saving: tokio::sync::Semaphore::new(SAVED_AT_ONCE),
             stopping: watch::Sender::new(false),
         }
     }
@@ -310,18 +314,27 @@ impl Server {
 
     /// Makes a session of what a client sent: checked and compiled in a process of its own, which then trains. Dropped before it is done,
     /// nothing is left of it.
-    pub async fn create(self: &Arc<Self>, job: Job, shares: Vec<Share>, client: IpAddr) -> Result<Arc<Session>, Refusal> {
+    pub async fn create(self: &Arc<Self>, work: Work, shares: Vec<Share>, client: IpAddr) -> Result<Arc<Session>, Refusal> {
         let slot = self.session_slot(client)?;
         let key = new_key()?;
-        let (device, pane, name) = (job.device as usize, job.pane, plain_name(&job.name));
-        let ready = self.begin(job, client).await?;
+        let (pane, name, is_script) = match &work {
+            Work::Graph(job) => (job.pane, plain_name(&job.name), false),
+            Work::Script(job) => (job.pane, plain_name(&job.name), true),
+        };
+        let device = work.device() as usize;
+        let ready = self.begin(work, client).await?;
         // The job is with its worker.
         drop(shares);
         let (session, asked) = Session::new(key, client, name, device, pane);
+        let session = if is_script { session.of_script() } else { session };
         let session = Arc::new(session.holding(slot));
         self.metrics.sessions_begun.inc();
         tracing::info!(name = %session.name, %client, device = self.offers[device].device.id, pane = pane_label(pane), compile_ms = ready.took.as_millis() as u64, "a session begins");
         let labels = [self.offers[device].device.id.as_str(), pane_label(pane)];
+        if is_script {
+            self.conduct_script(&session, ready, asked);
+            return Ok(session);
+        }
         self.metrics.compile_seconds.with_label_values(&labels).observe(ready.took.as_secs_f64());
         let training = self.training(&session, ready);
         self.conduct(&session, training, asked);
@@ -350,7 +363,7 @@ impl Server {
             store::set_aside(&path, &e);
             e.to_string()
         })?;
-        let ready = self.begin(job, session.client).await.map_err(|r| format!("{r:?}"))?;
+        let ready = self.begin(Work::Graph(job), session.client).await.map_err(|r| format!("{r:?}"))?;
         let session = match slot {
             Some(slot) => session.holding(slot),
             None => session,
@@ -432,13 +445,32 @@ impl Server {
         });
     }
 
+    /// The same for a session that runs a script: it is lost with its worker.
+    fn conduct_script(self: &Arc<Self>, session: &Arc<Session>, ready: Ready, mut asked: mpsc::Receiver<Command>) {
+        lock(&self.sessions).insert(session.key.0.clone(), session.clone());
+        let offer = &self.offers[session.device];
+        let scripting = Scripting::new(session.clone(), ready.process, ready.begun, offer.turns.place(), offer.context.clone());
+        let (server, session) = (self.clone(), session.clone());
+        tokio::spawn(async move {
+            if let Gone::Died(why) = scripting.serve(&mut asked).await {
+                tracing::error!(name = %session.name, why, "a script's worker is gone");
+                server.metrics.workers_lost.inc();
+                server.suspect(session.device);
+                // Before anybody hears of it, so that nobody asks it for more.
+                server.end(&session);
+                session.post(ServerMessage::Failed { message: format!("{why}; the script and its values are lost") });
+                session.post(ServerMessage::Running { running: false, step: session.step() });
+            }
+        });
+    }
+
     /// A new worker for a session, from what was saved last.
     async fn revive(self: &Arc<Self>, session: &Arc<Session>) -> Result<Training, String> {
         let dir = self.state_dir.as_ref().ok_or("its state was not saved")?;
         let devices = self.device_ids();
         let saved = tokio::task::block_in_place(|| Entry::of(dir, &session.key).and_then(|e| e.read(&devices)));
         let saved = saved.map_err(|e| e.to_string())?;
-        let ready = self.begin(saved.job, session.client).await.map_err(|r| format!("{r:?}"))?;
+        let ready = self.begin(Work::Graph(saved.job), session.client).await.map_err(|r| format!("{r:?}"))?;
         session.rewind(saved.step, saved.session.losses());
         Ok(self.training(session, ready).at(saved.step, saved.elapsed_ms))
     }
@@ -462,8 +494,8 @@ impl Server {
 
     /// Starts a worker and has it compile a job. When that takes too long, or nobody waits any more, the worker and its compilers are killed
     /// and their place is free.
-    async fn begin(self: &Arc<Self>, job: Job, client: IpAddr) -> Result<Ready, Refusal> {
-        let device = job.device;
+    async fn begin(self: &Arc<Self>, work: Work, client: IpAddr) -> Result<Ready, Refusal> {
+        let device = work.device();
         let Some(offer) = self.offers.get(device as usize) else {
             return Err(Refusal::NoDevice { device });
         };
@@ -486,8 +518,13 @@ impl Server {
             self.suspect(device as usize);
             Refusal::Busy { message: format!("no process for a session: {e}") }
         };
-        let mut process = Process::start(&offer.device.id, client, &self.terms).map_err(trouble)?;
-        let order = Order::Begin { job: Box::new(job), bounds: self.bounds };
+        let is_script = matches!(work, Work::Script(_));
+        let mut process = Process::start(&offer.device.id, client, &self.terms, is_script).map_err(trouble)?;
+        let bounds = self.bounds;
+        let order = match work {
+            Work::Graph(job) => Order::Begin { job: Box::new(job), bounds },
+            Work::Script(job) => Order::Script { job: Box::new(job), bounds },
+        };
         let begin = async {
             // Its end says more than that it does not listen.
             let _ = process.send(&order).await;
@@ -501,7 +538,9 @@ impl Server {
                 tracing::error!(why, "a worker is gone before its session began");
                 self.metrics.workers_lost.inc();
                 self.suspect(device as usize);
-                return Err(Refusal::Compile { message: format!("this graph was not compiled: {why}") });
+                return Err(Refusal::Compile {
+                    message: format!("{} {why}", if is_script { "this script was not begun:" } else { "this graph was not compiled:" }),
+                });
             }
             Err(_) => {
                 self.suspect(device as usize);
@@ -513,19 +552,31 @@ impl Server {
         Ok(Ready { process, begun, took })
     }
 
-    /// Brings sessions to the disk that changed since they were; gives how many could not be.
-    pub async fn save(self: &Arc<Self>, dir: &Path) -> usize {
+    /// Brings sessions to the disk that changed since they were; gives how many could not be in that time.
+    pub async fn save(self: &Arc<Self>, dir: &Path, within: Duration) -> usize {
+        let end = tokio::time::Instant::now() + within;
         let changed: Vec<_> = lock(&self.sessions).values().filter(|s| s.is_dirty()).cloned().collect();
-        let mut failed = 0;
+        let mut saves = tokio::task::JoinSet::new();
         for session in changed {
-            failed += usize::from(!self.save_one(dir, &session).await);
+            let (server, dir) = (self.clone(), dir.to_path_buf());
+            saves.spawn(async move { tokio::time::timeout_at(end, server.save_one(&dir, &session)).await });
+        }
+        let mut failed = 0;
+        while let Some(saved) = saves.join_next().await {
+            failed += usize::from(!matches!(saved, Ok(Ok(true))));
         }
         failed
     }
 
+    /// Nothing trains any more: what is saved from now on is saved as it is, and has the processors for itself.
+    pub fn rest(&self) {
+        self.offers.iter().for_each(|offer| offer.turns.close());
+    }
+
     /// Brings a session to the disk. What could not be written is told of once and tried again.
     async fn save_one(&self, dir: &Path, session: &Arc<Session>) -> bool {
-        let _one = self.saving.lock().await;
+        // It is never closed.
+        let _one_of_few = self.saving.acquire().await;
         session.begin_save();
         let saved = match self.snapshot(session).await {
             Some(snapshot) => tokio::task::block_in_place(|| {

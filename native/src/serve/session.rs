@@ -5,6 +5,7 @@ use super::server::Slot;
 use super::training::Command;
 use super::worker::wire::Memory;
 use aludel_protocol::remote::{Resumed, ServerMessage, SessionKey};
+use aludel_protocol::script::{Region, Report};
 use aludel_protocol::{Pane, Progress};
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -25,9 +26,23 @@ const MOST_REMEMBERED: usize = 4096;
 /// So many requests of a client wait for its session's task; then no more of them are read.
 pub const MOST_ASKED: usize = 8;
 
+/// What is said to a client: what all sessions say, and what only those say that run scripts.
+#[derive(Debug)]
+pub enum Say {
+    Session(ServerMessage),
+    Report(Box<Report>),
+    Regions(Vec<Region>),
+}
+
+impl From<ServerMessage> for Say {
+    fn from(message: ServerMessage) -> Say {
+        Say::Session(message)
+    }
+}
+
 /// A message, and its part of the memory that messages may take.
 pub struct Letter {
-    pub message: ServerMessage,
+    pub message: Say,
     pub share: Option<Share>,
 }
 
@@ -40,14 +55,17 @@ pub struct Mailbox {
 }
 
 impl Mailbox {
-    pub fn post(&self, message: ServerMessage) {
-        self.post_with(message, None);
+    pub fn post(&self, message: impl Into<Say>) {
+        self.post_with(message.into(), None);
     }
 
-    pub fn post_with(&self, message: ServerMessage, share: Option<Share>) {
+    pub fn post_with(&self, message: Say, share: Option<Share>) {
+        use ServerMessage::Progress;
         let mut queue = lock(&self.queue);
         match (queue.back_mut().map(|l| &mut l.message), message) {
-            (Some(ServerMessage::Progress(old)), ServerMessage::Progress(new)) => merge(old, new),
+            (Some(Say::Session(Progress(old))), Say::Session(Progress(new))) => merge(old, new),
+            // What they hold together is bounded: the first one's share stands for it.
+            (Some(Say::Report(old)), Say::Report(new)) => old.merge(*new),
             (_, message) => queue.push_back(Letter { message, share }),
         }
         self.arrived.notify_one();
@@ -76,7 +94,7 @@ impl Mailbox {
     pub fn close_with(&self, message: ServerMessage) {
         let mut queue = lock(&self.queue);
         queue.clear();
-        queue.push_back(Letter { message, share: None });
+        queue.push_back(Letter { message: message.into(), share: None });
         drop(queue);
         self.close();
     }
@@ -120,6 +138,8 @@ pub struct Session {
     /// The position of its device.
     pub device: usize,
     pub pane: Pane,
+    /// It runs a script: it is not saved, and listeners speak of scripts.
+    pub is_script: bool,
     log: Mutex<Log>,
     inbox: mpsc::Sender<Command>,
     /// It ends: its task lets go of it at the next opportunity.
@@ -147,6 +167,29 @@ struct Log {
     unsaved: Option<String>,
     /// To be told to the next listener.
     warning: Option<String>,
+    /// All that a script made so far, for those that listen later.
+    total: Box<Report>,
+}
+
+impl Log {
+    /// What a message says of the session.
+    fn hear(&mut self, message: &ServerMessage) {
+        match message {
+            ServerMessage::Progress(p) => {
+                self.step = p.step;
+                self.losses.extend(&p.losses);
+                thin(&mut self.losses, MOST_REMEMBERED);
+                self.dirty = true;
+            }
+            ServerMessage::Running { running, step } => {
+                self.dirty |= (self.running, self.step) != (*running, *step);
+                (self.running, self.step) = (*running, *step);
+            }
+            ServerMessage::State { .. } | ServerMessage::Failed { .. } => self.fetching = false,
+            ServerMessage::Inspected(_) => self.inspecting = false,
+            _ => {}
+        }
+    }
 }
 
 static LISTENERS: AtomicU64 = AtomicU64::new(1);
@@ -166,6 +209,7 @@ impl Session {
             dirty: true,
             unsaved: None,
             warning: None,
+            total: Box::default(),
         };
         let session = Session {
             key,
@@ -173,6 +217,7 @@ impl Session {
             name,
             device,
             pane,
+            is_script: false,
             log: Mutex::new(log),
             inbox,
             cancelled: watch::Sender::new(false),
@@ -186,6 +231,11 @@ impl Session {
     /// Counts against its client's limit as long as anybody holds it.
     pub fn holding(self, slot: Slot) -> Session {
         Session { _slot: Some(slot), ..self }
+    }
+
+    /// Of a script.
+    pub fn of_script(self) -> Session {
+        Session { is_script: true, ..self }
     }
 
     /// As it was when the server ended.
@@ -219,6 +269,10 @@ impl Session {
             losses: log.losses.clone(),
         };
         mailbox.post(greeting(resumed));
+        if self.is_script {
+            mailbox.post(ServerMessage::Running { running: log.running, step: log.step });
+            mailbox.post(Say::Report(Box::new(Report { whole: true, ..(*log.total).clone() })));
+        }
         if let Some(message) = log.warning.take() {
             mailbox.post(ServerMessage::Failed { message });
         }
@@ -240,30 +294,23 @@ impl Session {
         log.listener.is_none() && log.left.elapsed() > for_
     }
 
-    pub fn post(&self, message: ServerMessage) {
-        self.post_with(message, None);
+    pub fn post(&self, message: impl Into<Say>) {
+        self.post_with(message.into(), None);
     }
 
-    pub fn post_with(&self, message: ServerMessage, share: Option<Share>) {
+    pub fn post_with(&self, message: Say, share: Option<Share>) {
         let mut log = lock(&self.log);
         match &message {
-            ServerMessage::Progress(p) => {
-                log.step = p.step;
-                log.losses.extend(&p.losses);
-                thin(&mut log.losses, MOST_REMEMBERED);
-                log.dirty = true;
+            Say::Report(report) => {
+                log.step = report.numbers.steps;
+                log.total.merge((**report).clone());
             }
-            ServerMessage::Running { running, step } => {
-                log.dirty |= (log.running, log.step) != (*running, *step);
-                (log.running, log.step) = (*running, *step);
-            }
-            ServerMessage::State { .. } | ServerMessage::Failed { .. } => log.fetching = false,
-            ServerMessage::Inspected(_) => log.inspecting = false,
-            _ => {}
+            Say::Regions(_) => log.inspecting = false,
+            Say::Session(message) => log.hear(message),
         }
         match (&log.listener, message) {
             (Some((_, mailbox)), message) => mailbox.post_with(message, share),
-            (None, ServerMessage::Failed { message }) => log.warning = Some(message),
+            (None, Say::Session(ServerMessage::Failed { message })) => log.warning = Some(message),
             (None, _) => {}
         }
     }
@@ -331,9 +378,9 @@ impl Session {
         let _ = self.inbox.send(command).await;
     }
 
-    /// Whether something happened since it was saved.
+    /// Whether something happened since it was saved. A script is not saved: nothing could take its machine up again.
     pub fn is_dirty(&self) -> bool {
-        lock(&self.log).dirty
+        !self.is_script && lock(&self.log).dirty
     }
 
     /// It is being saved: what happens from now on is not part of it.
@@ -404,7 +451,7 @@ mod tests {
             mailbox.post(progress(step));
         }
         assert_eq!(mailbox.len(), 1);
-        let Some(ServerMessage::Progress(p)) = mailbox.take().map(|l| l.message) else { panic!("no report") };
+        let Some(Say::Session(ServerMessage::Progress(p))) = mailbox.take().map(|l| l.message) else { panic!("no report") };
         assert_eq!((p.step, p.losses.last()), (100_000, Some(&(100_000, 100_000.0))));
         assert!(p.losses.len() <= MOST_REPORTED && p.losses.len() > MOST_REPORTED / 4);
         assert!(p.losses.is_sorted_by_key(|l| l.0));
@@ -454,6 +501,9 @@ mod tests {
         let mailbox = Arc::new(Mailbox::default());
         session.attach(&mailbox, |resumed| ServerMessage::Created { session: resumed.session, pane: resumed.pane });
         let messages: Vec<_> = std::iter::from_fn(|| mailbox.take()).map(|letter| letter.message).collect();
-        assert!(matches!(&messages[..], [ServerMessage::Created { .. }, ServerMessage::Failed { .. }]), "{messages:?}");
+        assert!(
+            matches!(&messages[..], [Say::Session(ServerMessage::Created { .. }), Say::Session(ServerMessage::Failed { .. })]),
+            "{messages:?}"
+        );
     }
 }

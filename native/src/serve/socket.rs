@@ -4,13 +4,13 @@
 //! as a client may leave unread, no more requests are read. So a client that never reads costs a connection and nothing else.
 
 use super::budget::Share;
+use super::dialect::{Dialect, Heard, Work};
 use super::gate::{Gate, Key};
 use super::limits::reason;
 use super::server::Server;
-use super::session::{Letter, Mailbox, Session};
+use super::session::{Letter, Mailbox, Say, Session};
 use super::training::Command;
-use aludel_protocol::remote::{ClientMessage, REMOTE_VERSION, Refusal, ServerMessage};
-use aludel_protocol::{decode, encode};
+use aludel_protocol::remote::{REMOTE_VERSION, Refusal, ServerMessage};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use std::collections::VecDeque;
@@ -51,16 +51,20 @@ type Creating = Pin<Box<dyn Future<Output = Result<Arc<Session>, Refusal>> + Sen
 struct Connection {
     server: Arc<Server>,
     client: IpAddr,
+    dialect: Dialect,
     mailbox: Arc<Mailbox>,
     session: Option<(Arc<Session>, u64)>,
     /// Dropped, nothing is left of the session that was to be.
     creating: Option<Creating>,
     /// Requests that came while a session was being made, and what they take of the memory.
-    waiting: VecDeque<(ClientMessage, Vec<Share>)>,
+    waiting: VecDeque<(Heard, Vec<Share>)>,
 }
 
 /// Serves a connection until it ends.
-pub async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(server: Arc<Server>, client: IpAddr, stream: S) {
+pub async fn serve<S>(server: Arc<Server>, dialect: Dialect, client: IpAddr, stream: S)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     server.metrics.connections.inc();
     let budget = server.budget_of(client);
     let (gate, key) = Gate::new(stream, (*budget).clone());
@@ -69,9 +73,16 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(server: A
     let socket = WebSocketStream::from_raw_socket(gate, Role::Server, Some(config)).await;
     let (sink, mut stream) = socket.split();
     let mailbox = Arc::new(Mailbox::default());
-    let writer = tokio::spawn(write(sink, mailbox.clone()));
-    let mut connection =
-        Connection { server: server.clone(), client, mailbox: mailbox.clone(), session: None, creating: None, waiting: VecDeque::new() };
+    let writer = tokio::spawn(write(sink, dialect, mailbox.clone()));
+    let mut connection = Connection {
+        server: server.clone(),
+        client,
+        dialect,
+        mailbox: mailbox.clone(),
+        session: None,
+        creating: None,
+        waiting: VecDeque::new(),
+    };
     let slot = server.connect(client);
     let outcome = match &slot {
         Ok(_) => connection.talk(&mut stream, &key).await,
@@ -94,14 +105,17 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(server: A
 }
 
 /// Sends what lies in the mailbox, and asks now and then whether anybody is there.
-async fn write<S: AsyncRead + AsyncWrite + Unpin>(mut sink: SplitSink<WebSocketStream<S>, Message>, mailbox: Arc<Mailbox>) {
+async fn write<S>(mut sink: SplitSink<WebSocketStream<S>, Message>, dialect: Dialect, mailbox: Arc<Mailbox>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
     let mut ping = interval(PING);
     loop {
         // The share is given back when the message is gone.
         while let Some(Letter { message, share: _share }) = mailbox.take() {
-            let Ok(bytes) = unhurried(matches!(message, ServerMessage::State { .. }), || encode(&message)) else { continue };
-            drop(message);
-            let sending = timeout(SILENCE, sink.send(Message::Binary(bytes.into())));
+            let is_large = matches!(message, Say::Session(ServerMessage::State { .. }) | Say::Report(_) | Say::Regions(_));
+            let Some(frame) = unhurried(is_large, || dialect.write(message)) else { continue };
+            let sending = timeout(SILENCE, sink.send(frame));
             let sent = tokio::select! {
                 sent = sending => matches!(sent, Ok(Ok(()))),
                 // Another has taken its place: what this one does not read does not stay.
@@ -137,7 +151,7 @@ impl Connection {
         stream: &mut SplitStream<WebSocketStream<S>>,
         key: &Key,
     ) -> Result<(), End> {
-        let greeting = timeout(GREETING, next(stream)).await.map_err(|_| {
+        let greeting = timeout(GREETING, next(self.dialect, stream)).await.map_err(|_| {
             self.server.refused("timeout");
             None
         })??;
@@ -164,10 +178,10 @@ impl Connection {
                         }
                     }
                     heard = Instant::now();
-                    match frame_message(frame)? {
+                    match frame_message(self.dialect, frame)? {
                         None => {}
                         Some(message) => match (message, key.taken()) {
-                            (ClientMessage::Cancel, _) => self.cancel(),
+                            (Heard::Cancel, _) => self.cancel(),
                             (message, shares) if self.creating.is_some() => self.waiting.push_back((message, shares)),
                             (message, shares) => self.answer(message, shares),
                         },
@@ -201,8 +215,8 @@ impl Connection {
         }
     }
 
-    async fn greet(&mut self, message: ClientMessage) -> Result<(), End> {
-        let ClientMessage::Hello { version, token, resume } = message else {
+    async fn greet(&mut self, message: Heard) -> Result<(), End> {
+        let Heard::Hello { version, token, resume } = message else {
             return Err(Some(Refusal::Malformed { message: "a connection begins with Hello".into() }));
         };
         if version != REMOTE_VERSION {
@@ -217,7 +231,8 @@ impl Connection {
         let session = match &resume {
             Some(key) => {
                 self.server.ready().await;
-                self.server.session(key)
+                // Of the other language it says nothing that this client understands.
+                self.server.session(key).filter(|s| s.is_script == (self.dialect == Dialect::Scripts))
             }
             None => None,
         };
@@ -242,36 +257,30 @@ impl Connection {
         Ok(())
     }
 
-    fn answer(&mut self, message: ClientMessage, shares: Vec<Share>) {
-        let Some((session, _)) = &self.session else {
-            return match message {
-                ClientMessage::Create(job) => self.create(*job, shares),
-                ClientMessage::Hello { .. } => self.refuse(Refusal::Malformed { message: "a second Hello".into() }),
-                _ => self.refuse(Refusal::NoSession),
-            };
-        };
+    fn answer(&mut self, message: Heard, shares: Vec<Share>) {
         let command = match message {
-            ClientMessage::Create(job) => {
-                self.cancel();
-                return self.create(*job, shares);
-            }
-            ClientMessage::Hello { .. } => return self.refuse(Refusal::Malformed { message: "a second Hello".into() }),
-            ClientMessage::Cancel => return self.cancel(),
-            ClientMessage::Run { steps } => {
-                let limit = self.server.bounds.wire.steps;
-                if let Some(n) = steps.filter(|n| *n > limit) {
-                    return self.refuse(Refusal::Limit { what: "steps".into(), value: n, limit });
+            Heard::Hello { .. } => return self.refuse(Refusal::Malformed { message: "a second Hello".into() }),
+            Heard::Create(work) => {
+                if self.session.is_some() {
+                    self.cancel();
                 }
-                Command::Run { steps }
+                return self.create(*work, shares);
             }
-            ClientMessage::Pause => Command::Pause,
-            // Its answer may be large: there is one on its way at most.
-            ClientMessage::FetchState if !session.begin_fetch() => return,
-            ClientMessage::FetchState => Command::Fetch,
-            // Long, too.
-            ClientMessage::Inspect if !session.begin_inspection() => return,
-            ClientMessage::Inspect => Command::Inspect,
+            Heard::Cancel if self.session.is_some() => return self.cancel(),
+            Heard::Cancel => return self.refuse(Refusal::NoSession),
+            Heard::Command(command) => command,
         };
+        let Some((session, _)) = &self.session else { return self.refuse(Refusal::NoSession) };
+        match &command {
+            Command::Run { steps: Some(n) } if *n > self.server.bounds.wire.steps => {
+                return self.refuse(Refusal::Limit { what: "steps".into(), value: *n, limit: self.server.bounds.wire.steps });
+            }
+            // Its answer may be large: there is one on its way at most.
+            Command::Fetch if !session.begin_fetch() => return,
+            // Long, too.
+            Command::Inspect if !session.begin_inspection() => return,
+            _ => {}
+        }
         if session.is_cancelled() {
             return self.refuse(Refusal::NoSession);
         }
@@ -280,9 +289,9 @@ impl Connection {
         }
     }
 
-    fn create(&mut self, job: aludel_protocol::remote::Job, shares: Vec<Share>) {
+    fn create(&mut self, work: Work, shares: Vec<Share>) {
         let (server, client) = (self.server.clone(), self.client);
-        self.creating = Some(Box::pin(async move { server.create(job, shares, client).await }));
+        self.creating = Some(Box::pin(async move { server.create(work, shares, client).await }));
     }
 
     fn created(&mut self, made: Result<Arc<Session>, Refusal>) {
@@ -320,9 +329,9 @@ impl Connection {
     }
 }
 
-async fn next<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut SplitStream<WebSocketStream<S>>) -> Result<ClientMessage, End> {
+async fn next<S: AsyncRead + AsyncWrite + Unpin>(dialect: Dialect, stream: &mut SplitStream<WebSocketStream<S>>) -> Result<Heard, End> {
     loop {
-        if let Some(message) = frame_message(stream.next().await)? {
+        if let Some(message) = frame_message(dialect, stream.next().await)? {
             return Ok(message);
         }
     }
@@ -334,12 +343,12 @@ fn unhurried<T>(long: bool, work: impl FnOnce() -> T) -> T {
 }
 
 /// The message of a frame; `None` for what the protocol below sends for itself.
-fn frame_message(frame: Option<Result<Message, SocketError>>) -> Result<Option<ClientMessage>, End> {
+fn frame_message(dialect: Dialect, frame: Option<Result<Message, SocketError>>) -> Result<Option<Heard>, End> {
     match frame {
-        Some(Ok(Message::Binary(bytes))) => {
-            unhurried(bytes.len() > LARGE, || decode(&bytes)).map(Some).map_err(|message| Some(Refusal::Malformed { message }))
+        Some(Ok(frame @ (Message::Binary(_) | Message::Text(_)))) => {
+            let read = unhurried(frame.len() > LARGE, || dialect.read(&frame)).unwrap_or_else(|| Err(dialect.frames().into()));
+            read.map(Some).map_err(|message| Some(Refusal::Malformed { message }))
         }
-        Some(Ok(Message::Text(_))) => Err(Some(Refusal::Malformed { message: "messages are binary frames".into() })),
         Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Ok(None),
         Some(Ok(Message::Close(_))) | None => Err(None),
         Some(Err(SocketError::Capacity(CapacityError::MessageTooLong { size, max_size }))) => {

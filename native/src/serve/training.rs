@@ -9,9 +9,10 @@ use super::metrics::{Metrics, pane_label};
 use super::process::Process;
 use super::secret::digest;
 use super::session::Session;
-use super::tracking::{self, Tracker};
+use super::slice;
 use super::turns::{Place, Turn};
 use super::worker::wire::{Begun, Memory, Order, Report, Trained};
+use crate::mlflow::{self, Tracker};
 use crate::tensorboard::EventFile;
 use aludel_protocol::Progress;
 use aludel_protocol::remote::{Job, Refusal, ServerMessage};
@@ -20,13 +21,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::timeout;
 
 /// How long a session trains before it is another's turn. Short, so that every curve grows at once and requests are answered soon; long
 /// against the wait for the device that ends it.
 const SLICE: Duration = Duration::from_millis(60);
-/// A turn that lasts so long is interrupted where others wait.
-const PREEMPT: Duration = Duration::from_millis(100);
 /// The most steps of a slice: as in the page's worker.
 const MOST_STEPS: u64 = 256;
 /// How many slices the median is taken over.
@@ -44,6 +43,10 @@ pub enum Command {
     Halt(String),
     Fetch,
     Inspect,
+    /// A line that a script asks for, or that there is none.
+    Answer(Option<String>),
+    /// Interrupts a script.
+    Stop,
     /// The session as it is now, to be saved.
     Save(oneshot::Sender<Snapshot>),
 }
@@ -92,7 +95,7 @@ pub struct Training {
     /// Milliseconds per step of the last slices, newest last.
     window: VecDeque<f64>,
     events: Option<EventFile>,
-    tracked: Option<tracking::Run>,
+    tracked: Option<mlflow::Run>,
 }
 
 impl Training {
@@ -191,6 +194,10 @@ impl Training {
                 }
             };
             if let Err(gone) = outcome {
+                // Where it is taken up again, that is another run.
+                if let (Gone::Died(_), Some(run)) = (&gone, &mut self.tracked) {
+                    run.fail();
+                }
                 return gone;
             }
         }
@@ -206,6 +213,8 @@ impl Training {
                 Report::Inspected(inspection) => self.session.post(ServerMessage::Inspected(inspection)),
                 _ => return Err(nonsense()),
             },
+            // Only scripts are asked for these.
+            Command::Answer(_) | Command::Stop => {}
             Command::Save(done) => {
                 let Report::Job(job) = self.ask(&Order::Job).await? else { return Err(nonsense()) };
                 let snapshot = Snapshot { job: job.map(|j| *j), step: self.step, running: self.running, elapsed_ms: self.elapsed_ms };
@@ -226,7 +235,7 @@ impl Training {
         };
         let Report::State(state) = self.ask(&Order::State).await? else { return Err(nonsense()) };
         match state {
-            Ok(tensors) => self.session.post_with(ServerMessage::State { step: self.step, tensors }, Some(share)),
+            Ok(tensors) => self.session.post_with(ServerMessage::State { step: self.step, tensors }.into(), Some(share)),
             Err(e) => self.fail(e),
         }
         Ok(())
@@ -268,45 +277,9 @@ impl Training {
 
     /// Has the worker take steps, and gives the time for which it had the device.
     async fn slice(&mut self, steps: u64, turn: Turn) -> Result<(Trained, Duration), Gone> {
-        let session = self.session.clone();
-        let _ = self.process.send(&Order::Train { from: self.step, steps }).await;
-        let (mut used, mut turn, mut again) = (Duration::ZERO, Some(turn), None::<oneshot::Receiver<Turn>>);
-        let mut look = Instant::now() + PREEMPT;
-        let report = loop {
-            let next = async {
-                match &mut again {
-                    Some(wait) => wait.await.ok(),
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                report = self.process.receive() => break report.map_err(Gone::Died)?,
-                () = session.cancelled() => return Err(Gone::Cancelled),
-                () = sleep_until(look), if turn.is_some() => {
-                    look = Instant::now() + PREEMPT;
-                    let took = turn.as_ref().map(Turn::took).unwrap_or_default();
-                    if used + took > self.context.step {
-                        let limit = self.context.step.as_secs();
-                        return Err(Gone::Died(format!("a step takes longer than this server's {limit} s, and was ended")));
-                    }
-                    if self.place.is_contended() {
-                        self.process.hold(true);
-                        used += took;
-                        turn = None;
-                        again = Some(self.place.wait());
-                    }
-                }
-                granted = next => {
-                    again = None;
-                    self.process.hold(false);
-                    turn = Some(granted.ok_or(Gone::Cancelled)?);
-                    look = Instant::now() + PREEMPT;
-                }
-            }
-        };
-        // It may have been done just when it was stopped.
-        self.process.hold(false);
-        let took = used + turn.as_ref().map(Turn::took).unwrap_or_default();
+        let order = Order::Train { from: self.step, steps };
+        let limits = ("a step", self.context.step);
+        let (report, took) = slice::take((&mut self.process, &self.session, &self.place), &order, turn, limits).await?;
         match report {
             Report::Trained(t) if t.steps <= steps && (t.steps > 0 || t.problem.is_some()) && t.losses.len() <= MOST_STEPS as usize => {
                 Ok((t, took))
@@ -361,7 +334,8 @@ impl Training {
 
     fn log(&mut self, progress: &Progress) {
         if let Some(run) = &self.tracked {
-            run.log(progress);
+            let losses = progress.losses.iter().map(|(step, loss)| ("loss", *step, f64::from(*loss)));
+            run.log(losses.chain(progress.ms_per_step.map(|ms| ("ms_per_step", progress.step, ms))).collect());
         }
         let Some(events) = &mut self.events else { return };
         let speed = progress.ms_per_step.map(|ms| (progress.step, "ms_per_step", ms));

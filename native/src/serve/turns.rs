@@ -24,7 +24,17 @@ struct State {
     /// The account of the latest turn when it began: who comes new begins there.
     floor: Duration,
     busy: bool,
-    waiting: Vec<(u64, oneshot::Sender<Turn>)>,
+    /// Nobody begins a turn any more.
+    closed: bool,
+    waiting: Vec<Waiting>,
+}
+
+/// A session that waits for the device.
+struct Waiting {
+    id: u64,
+    /// To end a turn that was interrupted.
+    again: bool,
+    granted: oneshot::Sender<Turn>,
 }
 
 /// One session's place.
@@ -49,6 +59,11 @@ impl Turns {
         Place { turns: self.clone(), id: state.next }
     }
 
+    /// Turns that have begun are ended; none begins after that.
+    pub fn close(&self) {
+        lock(&self.state).closed = true;
+    }
+
     /// Gives the device to the next that waits, where it is free.
     fn pass(self: &Arc<Self>) {
         loop {
@@ -56,10 +71,11 @@ impl Turns {
             if state.busy {
                 return;
             }
-            let accounts = &state.accounts;
-            let first = state.waiting.iter().enumerate().min_by_key(|(_, (id, _))| (accounts.get(id).copied().unwrap_or_default(), *id));
+            let (accounts, closed) = (&state.accounts, state.closed);
+            let may = state.waiting.iter().enumerate().filter(|(_, w)| w.again || !closed);
+            let first = may.min_by_key(|(_, w)| (accounts.get(&w.id).copied().unwrap_or_default(), w.id));
             let Some((at, _)) = first else { return };
-            let (id, waiting) = state.waiting.swap_remove(at);
+            let Waiting { id, granted: waiting, .. } = state.waiting.swap_remove(at);
             state.floor = state.floor.max(state.accounts.get(&id).copied().unwrap_or_default());
             state.busy = true;
             drop(state);
@@ -78,12 +94,21 @@ impl Turns {
 impl Place {
     /// Asks for the device; the answer comes when it is this session's turn.
     pub fn wait(&self) -> oneshot::Receiver<Turn> {
+        self.ask(false)
+    }
+
+    /// The same, to end a turn that was interrupted.
+    pub fn wait_again(&self) -> oneshot::Receiver<Turn> {
+        self.ask(true)
+    }
+
+    fn ask(&self, again: bool) -> oneshot::Receiver<Turn> {
         let (granted, wait) = oneshot::channel();
         let mut state = lock(&self.turns.state);
         let floor = state.floor;
         let account = state.accounts.entry(self.id).or_default();
         *account = (*account).max(floor);
-        state.waiting.push((self.id, granted));
+        state.waiting.push(Waiting { id: self.id, again, granted });
         drop(state);
         self.turns.pass();
         wait
@@ -91,7 +116,7 @@ impl Place {
 
     /// Whether anybody else waits for the device.
     pub fn is_contended(&self) -> bool {
-        lock(&self.turns.state).waiting.iter().any(|(id, w)| *id != self.id && !w.is_closed())
+        lock(&self.turns.state).waiting.iter().any(|w| w.id != self.id && !w.granted.is_closed())
     }
 }
 
@@ -99,7 +124,7 @@ impl Drop for Place {
     fn drop(&mut self) {
         let mut state = lock(&self.turns.state);
         state.accounts.remove(&self.id);
-        state.waiting.retain(|(id, _)| *id != self.id);
+        state.waiting.retain(|w| w.id != self.id);
     }
 }
 

@@ -6,7 +6,7 @@ mod run;
 mod table;
 
 use crate::device::{Choice, Kind};
-use crate::mlflow::{Status, Tracked};
+use crate::mlflow::{Status, Tracker};
 use crate::output::Output;
 use crate::{interrupt, settings};
 use aludel::{Error, Result, nn};
@@ -98,6 +98,28 @@ pub enum Mode {
 }
 
 impl DeviceArgs {
+    /// The device that is asked for, or the usual one.
+    #[cfg(feature = "jupyter")]
+    pub fn kind(&self) -> Kind {
+        match (self.device, &self.adapter) {
+            (Some(kind), _) => kind,
+            (None, Some(_)) => Kind::Wgpu,
+            (None, None) => Kind::Cpu,
+        }
+    }
+
+    /// The same as arguments of a command line. Errors as [`choice`](DeviceArgs::choice).
+    #[cfg(feature = "jupyter")]
+    pub fn to_args(&self) -> Result<Vec<String>> {
+        let choice = self.choice()?;
+        let mut args = vec!["--device".to_string(), choice.kind.to_string()];
+        args.extend(choice.adapter.iter().flat_map(|name| ["--adapter".to_string(), name.clone()]));
+        if self.matmul_precision != Precision::Highest {
+            args.extend(["--matmul-precision".to_string(), choice.precision_name().to_string()]);
+        }
+        Ok(args)
+    }
+
     /// Errors when an adapter is named for a device that has none, and less precision asked of one that always computes in full.
     pub fn choice(&self) -> Result<Choice> {
         let kind = match (self.device, &self.adapter) {
@@ -194,6 +216,7 @@ pub fn run(args: &Args, output: &Output) -> Result<ExitCode> {
         }),
     );
 
+    let tracker = args.mlflow.as_deref().map(|url| Tracker::start(url, "aludel train")).transpose()?;
     let mut outcomes: Vec<Outcome> = Vec::new();
     for (i, (mode, store)) in modes.iter().zip(stores).enumerate() {
         let run = Run {
@@ -204,17 +227,18 @@ pub fn run(args: &Args, output: &Output) -> Result<ExitCode> {
             steps: args.steps,
             log_every: args.log_every,
             checkpoint_every: args.checkpoint_every,
-            tracked: args.mlflow.as_ref().map(|url| Tracked::begin(url, &format!("{} {mode}", preset.key()), &canonical)).transpose()?,
+            tracked: tracker.as_ref().map(|t| t.begin_now(&format!("{} {mode}", preset.key()), canonical.clone())).transpose()?,
             logdir: args.logdir.as_ref().map(|d| if modes.len() > 1 { d.join(mode) } else { d.clone() }),
         };
         outcomes.push(run.train(store, output)?);
         if let Some(tracked) = run.tracked {
-            tracked.end(if interrupt::requested() { Status::Killed } else { Status::Finished })?;
+            tracked.end(if interrupt::requested() { Status::Killed } else { Status::Finished });
         }
         if interrupt::requested() {
             break;
         }
     }
+    tracker.iter().try_for_each(Tracker::stop)?;
     table::print(&outcomes, &config, output);
     if args.demonstration && !interrupt::requested() {
         output.line("`aludel --help` says what else there is; `cargo xtask serve` opens the playground in a browser.");

@@ -3,7 +3,7 @@
 use super::checkpoints::{self, Store};
 use super::held_out;
 use crate::interrupt;
-use crate::mlflow::Tracked;
+use crate::mlflow;
 use crate::output::Output;
 use crate::tensorboard::EventFile;
 use aludel::nn::GradScaler;
@@ -32,7 +32,7 @@ pub struct Run<'a> {
     pub log_every: Option<u64>,
     pub checkpoint_every: Option<u64>,
     pub logdir: Option<PathBuf>,
-    pub tracked: Option<Tracked>,
+    pub tracked: Option<mlflow::Run>,
 }
 
 /// What came of it.
@@ -196,7 +196,7 @@ impl Run<'_> {
             }),
         );
         if let (Some(tracked), Some((accuracy, _))) = (&self.tracked, accuracy) {
-            tracked.log(done, &[("accuracy", accuracy)]);
+            tracked.log(vec![("accuracy", done, accuracy)]);
         }
         Ok(outcome)
     }
@@ -216,7 +216,7 @@ impl Run<'_> {
         let mut values = vec![("loss", loss)];
         values.extend(ms.map(|ms| ("ms_per_step", ms)));
         if let Some(tracked) = &self.tracked {
-            tracked.log(step, &values);
+            tracked.log(values.iter().map(|(key, value)| (*key, step, *value)).collect());
         }
         let Some(events) = events else { return Ok(()) };
         events.scalars(step, &values)?;

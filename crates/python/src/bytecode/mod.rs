@@ -322,6 +322,13 @@ pub struct Code {
 }
 
 impl Code {
+    /// The lines that something of it stands at, with those of the functions and classes in it.
+    pub fn lines(&self) -> std::collections::BTreeSet<u32> {
+        let mut lines: std::collections::BTreeSet<u32> = self.positions.iter().map(|p| p.line).collect();
+        lines.extend(self.codes.iter().flat_map(|code| code.lines()));
+        lines
+    }
+
     /// How many slots hold parameters.
     pub fn parameters(&self) -> usize {
         self.positional + self.keyword_only + usize::from(self.star) + usize::from(self.star_star)

@@ -41,6 +41,8 @@ struct Context {
     lines: Vec<u32>,
     /// `from __future__ import annotations`: annotations are kept as text.
     future_annotations: bool,
+    /// The value of an expression that ends the file is the module's: a cell of a notebook.
+    is_cell: bool,
     warnings: std::cell::RefCell<Vec<warn::Warning>>,
 }
 
@@ -54,8 +56,8 @@ fn future_annotations(tree: &ast::ModModule) -> bool {
     })
 }
 
-/// Compiles a file to the code of its module, with what to warn of.
-pub fn compile(source: Rc<Source>) -> Result<(Rc<Code>, Vec<warn::Warning>), SyntaxError> {
+/// Compiles a file to the code of its module, with what to warn of. Of a cell of a notebook, an expression that ends it is the result.
+pub fn compile(source: Rc<Source>, is_cell: bool) -> Result<(Rc<Code>, Vec<warn::Warning>), SyntaxError> {
     let tree = parse(&source.text)?;
     let refuse = |message: String, range: TextRange| SyntaxError {
         kind: "SyntaxError",
@@ -65,7 +67,8 @@ pub fn compile(source: Rc<Source>) -> Result<(Rc<Code>, Vec<warn::Warning>), Syn
     };
     let scopes = Scopes::of(&tree).map_err(|(message, range)| refuse(message, range))?;
     let lines = std::iter::once(0).chain(source.text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1)).collect();
-    let context = Context { source, scopes, lines, future_annotations: future_annotations(&tree), warnings: Default::default() };
+    let future_annotations = future_annotations(&tree);
+    let context = Context { source, scopes, lines, future_annotations, is_cell, warnings: Default::default() };
     let mut unit = Unit::new(&context, 0, "<module>", "<module>", None);
     unit.module(&tree).map_err(|refusal| refuse(refusal.message, refusal.range))?;
     let code = Rc::new(unit.finish(1));

@@ -13,8 +13,17 @@ impl<'a> Unit<'a> {
         if let Some(doc) = super::function::docstring(&tree.body) {
             self.doc = Value::str(doc);
         }
-        self.body(&tree.body)?;
-        self.emit(Op::None);
+        match tree.body.split_last() {
+            Some((Stmt::Expr(last), before)) if self.context.is_cell => {
+                self.body(before)?;
+                self.here = last.range();
+                self.expr(&last.value)?;
+            }
+            _ => {
+                self.body(&tree.body)?;
+                self.emit(Op::None);
+            }
+        }
         self.emit(Op::Return);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! `time`, on the host's clocks. Calendar functions are `datetime`'s.
 
 use crate::builtins::{Def, namespace};
-use crate::objects::{Dict, Exc, Value};
+use crate::objects::{Dict, Exc, Kind, Value};
 use crate::vm::Vm;
 use std::rc::Rc;
 
@@ -21,7 +21,7 @@ const FUNCTIONS: &[Def] = &[
             return Err(Exc::value("sleep length must be non-negative"));
         }
         vm.outside().sleep(seconds);
-        Ok(Value::None)
+        if vm.host.interrupted() { Err(Exc::new(Kind::KeyboardInterrupt, "")) } else { Ok(Value::None) }
     }),
 ];
 

@@ -201,6 +201,19 @@ impl Vm {
         Ok(())
     }
 
+    /// As [`load_more`](Vm::load_more), once there is a `__main__`; where an expression ends the text, the outcome of the run is its value.
+    ///
+    /// # Errors
+    ///
+    /// The exception of text that is not Python.
+    pub fn load_cell(&mut self, file: &str, text: &str) -> Result<(), Value> {
+        let Some(Value::Module(main)) = self.modules.get("__main__") else { return self.load_main(file, text) };
+        let code = self.compile_as(file, text, false, true)?;
+        let function = self.module_function(code, main.attrs.clone());
+        self.start(function);
+        Ok(())
+    }
+
     /// Prepares to run a function without arguments.
     pub fn start(&mut self, function: Rc<Function>) {
         self.stack.clear();
@@ -321,8 +334,12 @@ impl Vm {
 
     /// Compiles a file; the error is a `SyntaxError` object.
     pub fn compile(&mut self, file: &str, text: &str, internal: bool) -> Result<Rc<Code>, Value> {
+        self.compile_as(file, text, internal, false)
+    }
+
+    fn compile_as(&mut self, file: &str, text: &str, internal: bool, is_cell: bool) -> Result<Rc<Code>, Value> {
         let source = Rc::new(Source { file: file.into(), text: text.into(), internal });
-        let (code, mut warnings) = crate::compile::compile(source).map_err(|error| self.syntax_error(file, text, &error))?;
+        let (code, mut warnings) = crate::compile::compile(source, is_cell).map_err(|error| self.syntax_error(file, text, &error))?;
         if internal {
             return Ok(code);
         }

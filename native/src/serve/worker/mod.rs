@@ -1,7 +1,7 @@
 //! The process of one session: whatever a client's graph does, it does here.
 //!
 //! The server starts it ([`super::process`]) with `aludel worker` and speaks to it over its standard input and output ([`wire`]). It checks
-//! the job ([`job`]), compiles the graph and takes its steps ([`learner`]). Before anything of a client is looked at, it gives up what it
+//! the job ([`job`]), compiles the graph and takes its steps ([`learner`]), or runs a script ([`script`]). Before anything of a client is looked at, it gives up what it
 //! does not need ([`sandbox`]): files but for the compiler's and the cache, the network, memory beyond its limit; before the first step
 //! files and programs altogether. When the server goes, or wants it gone, it ends with its compilers.
 
@@ -10,12 +10,14 @@ mod gate;
 pub mod job;
 mod learner;
 mod sandbox;
+mod script;
 pub mod wire;
 
 use crate::device::Choice;
 use aludel::{DType, Device, Error, Result, Tensor};
 use aludel_protocol::Counts;
 use learner::Learner;
+use script::Runner;
 use std::io::{BufReader, Write};
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, channel};
@@ -124,10 +126,25 @@ fn end() -> ! {
 
 fn serve(kind: crate::device::Kind, confined: bool, inbox: &Receiver<Order>) -> Result<()> {
     let mut output = std::io::stdout().lock();
-    let mut learner: Option<Learner> = None;
+    let (mut learner, mut runner): (Option<Learner>, Option<Runner>) = (None, None);
     while let Ok(order) = inbox.recv() {
         let report = match (order, &mut learner) {
-            (Order::Begin { job, bounds }, None) => {
+            (Order::Script { job, bounds }, None) if runner.is_none() => {
+                let begun = Runner::device(kind).and_then(|device| {
+                    if confined {
+                        sandbox::before_scripts(kind).map_err(learner::refuse)?;
+                    }
+                    let memory = memory(&device);
+                    runner = Some(Runner::new(*job, device, &bounds)?);
+                    Ok(Begun { state_bytes: 0, memory })
+                });
+                Report::Begun(begun)
+            }
+            (Order::Advance { lines, steps, stop }, None) if let Some(r) = &mut runner => {
+                Report::Ran(Box::new(r.advance(lines, steps, stop)))
+            }
+            (Order::Inspect, None) if let Some(r) = &mut runner => Report::Regions(r.regions()),
+            (Order::Begin { job, bounds }, None) if runner.is_none() => {
                 let latch = gate::Latch::default();
                 let begun = Choice::new(kind).open().map_err(learner::refuse).and_then(|device| {
                     let plan = job::check(*job, &bounds)?;

@@ -43,8 +43,13 @@ pub fn before_training(_: Kind) -> Result<()> {
     Ok(())
 }
 
+#[cfg(not(target_os = "linux"))]
+pub fn before_scripts(_: Kind) -> Result<()> {
+    Ok(())
+}
+
 #[cfg(target_os = "linux")]
-pub use linux::{before_compiling, before_training};
+pub use linux::{before_compiling, before_scripts, before_training};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -119,6 +124,12 @@ mod linux {
         };
         ruleset.and_then(|r| r.restrict_self()).map_err(failed)?;
         deny(&filter(&NEVER, true)?, false)
+    }
+
+    /// A script compiles for as long as it runs: on the CPU its worker keeps the compiler, and a cache that no other worker reads
+    /// (`process.rs`). Everywhere else nothing more is needed than for training.
+    pub fn before_scripts(kind: Kind) -> Result<()> {
+        if kind == Kind::Cpu { Ok(()) } else { before_training(kind) }
     }
 
     pub fn before_training(kind: Kind) -> Result<()> {

@@ -5,7 +5,7 @@
 
 use crate::serve::args::Bounds;
 use aludel_protocol::remote::{Job, Refusal, TensorData};
-use aludel_protocol::{Counts, Inspection, decode, encode};
+use aludel_protocol::{Counts, Inspection, decode, encode, script};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
@@ -28,6 +28,17 @@ pub enum Order {
     Inspect,
     /// The job as it would have to be sent to go on from here.
     Job,
+    /// Instead of `Begin`: a script.
+    Script {
+        job: Box<script::Job>,
+        bounds: Bounds,
+    },
+    /// A turn for the script, with lines that it may ask for; a single step of it, or its end by an interruption.
+    Advance {
+        lines: Vec<Option<String>>,
+        steps: bool,
+        stop: bool,
+    },
 }
 
 /// From the worker.
@@ -38,6 +49,17 @@ pub enum Report {
     State(Result<Vec<(String, TensorData)>, String>),
     Inspected(Option<Box<Inspection>>),
     Job(Result<Box<Job>, String>),
+    Ran(Box<Ran>),
+    Regions(Vec<script::Region>),
+}
+
+/// A turn of a script.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Ran {
+    pub report: Box<script::Report>,
+    /// The single step is done.
+    pub stepped: bool,
+    pub memory: Memory,
 }
 
 /// A session is ready to train.

@@ -1,13 +1,8 @@
-//! Losses and speed for an MLflow tracking server, over its REST API (version 2.0) ([`Api`]).
-//!
-//! For a run of this process ([`Tracked`]) a thread sends what is handed to it in batches, so that training does not wait for the network.
-//! What the server does not take is tried again with the next batch; what it has not taken at the end is an error.
+//! Requests to a tracking server.
 
 use aludel::{Error, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
 /// Names as MLflow's own client has them.
@@ -17,21 +12,9 @@ const USER: &str = "MLFLOW_TRACKING_USERNAME";
 pub const PASSWORD: &str = "MLFLOW_TRACKING_PASSWORD";
 /// No server takes nearly as long.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// What has come together in this time is sent.
-pub const PERIOD: Duration = Duration::from_secs(1);
 /// The API takes so many metrics in one request, and parameters of so many characters.
 pub const MOST: usize = 1000;
 const LONGEST: usize = 500;
-/// So many wait for a server that does not answer; older ones are given up then, and told of at the end.
-const WAITING: usize = 100_000;
-
-/// A run on a tracking server.
-pub struct Tracked {
-    metrics: Option<Sender<Value>>,
-    thread: Option<JoinHandle<Result<()>>>,
-    api: Api,
-    run: String,
-}
 
 /// A tracking server.
 #[derive(Clone)]
@@ -42,7 +25,7 @@ pub struct Api {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Status {
     Finished,
     /// Somebody interrupted it.
@@ -148,80 +131,4 @@ fn refused(what: &str, status: u16, answer: &Value) -> Error {
 
 fn now() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64)
-}
-
-impl Tracked {
-    /// Begins a run with its parameters. Errors where the server cannot be reached, or refuses.
-    pub fn begin(url: &str, name: &str, config: &BTreeMap<String, String>) -> Result<Tracked> {
-        let api = Api::new(url);
-        let run = api.begin(&api.experiment()?, name, "aludel train", config)?;
-        let (metrics, inbox) = channel();
-        let (to, id) = (api.clone(), run.clone());
-        let thread = std::thread::Builder::new().name("mlflow".into()).spawn(move || send(&to, &id, &inbox));
-        let thread = thread.map_err(|e| Error::device(format!("no thread: {e}"), "end other programs"))?;
-        Ok(Tracked { metrics: Some(metrics), thread: Some(thread), api, run })
-    }
-
-    /// Hands values of a step over.
-    pub fn log(&self, step: u64, values: &[(&str, f64)]) {
-        for (key, value) in values {
-            // The thread ends only when nothing more can come.
-            let _ = self.metrics.iter().try_for_each(|m| m.send(metric(key, step, *value)));
-        }
-    }
-
-    /// Ends the run. Errors where the server did not take all of it.
-    pub fn end(mut self, status: Status) -> Result<()> {
-        self.close(status)
-    }
-
-    fn close(&mut self, status: Status) -> Result<()> {
-        drop(self.metrics.take());
-        let sent = self
-            .thread
-            .take()
-            .map_or(Ok(()), |t| t.join().unwrap_or_else(|_| Err(Error::device("the thread for MLflow died", "report this"))));
-        sent.and(self.api.end(&self.run, status))
-    }
-}
-
-impl Drop for Tracked {
-    fn drop(&mut self) {
-        // Not ended: an error is on its way out, which is told already.
-        if self.thread.is_some() {
-            let _ = self.close(Status::Failed);
-        }
-    }
-}
-
-/// Sends what comes, until nothing more can.
-fn send(api: &Api, run: &str, inbox: &Receiver<Value>) -> Result<()> {
-    let (mut waiting, mut lost, mut open) = (Vec::new(), 0, true);
-    while open {
-        match inbox.recv_timeout(PERIOD) {
-            Ok(metric) => waiting.push(metric),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => open = false,
-        }
-        waiting.extend(inbox.try_iter());
-        while !waiting.is_empty() {
-            let batch = waiting.len().min(MOST);
-            match api.log(run, &waiting[..batch]) {
-                Ok(()) => drop(waiting.drain(..batch)),
-                Err(e) if open => {
-                    tracing::warn!(error = %e, "metrics are sent again later");
-                    std::thread::sleep(PERIOD);
-                    break;
-                }
-                Err(e) => return Err(e),
-            }
-        }
-        let over = waiting.len().saturating_sub(WAITING);
-        waiting.drain(..over);
-        lost += over;
-    }
-    match lost {
-        0 => Ok(()),
-        n => Err(Error::invalid("--mlflow", format!("{n} values were not taken in time"), "look at the tracking server's log")),
-    }
 }
