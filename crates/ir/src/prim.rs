@@ -220,6 +220,28 @@ impl Prim {
         }
     }
 
+    /// The sizes and positions that it names.
+    pub fn dims(&self) -> Vec<&Dim> {
+        match self {
+            Prim::Size(e) => vec![e],
+            Prim::Iota { shape, .. } | Prim::Reshape(shape) | Prim::Expand(shape) => shape.iter().collect(),
+            Prim::Slice { start, size, .. } => start.iter().chain(size).collect(),
+            Prim::Pad { lo, hi, .. } => lo.iter().chain(hi).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// As [`Prim::dims`], in the same order.
+    pub fn dims_mut(&mut self) -> Vec<&mut Dim> {
+        match self {
+            Prim::Size(e) => vec![e],
+            Prim::Iota { shape, .. } | Prim::Reshape(shape) | Prim::Expand(shape) => shape.iter_mut().collect(),
+            Prim::Slice { start, size, .. } => start.iter_mut().chain(size).collect(),
+            Prim::Pad { lo, hi, .. } => lo.iter_mut().chain(hi).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Whether the result is only another indexing of the operand.
     pub fn is_view(&self) -> bool {
         matches!(

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::expr::{Atom, Expr};
 use crate::graph::{Function, Graph, InputKind, Op, ValueId};
-use crate::prim::{MAX_NUMEL, MAX_VIEW_NUMEL, Prim};
+use crate::prim::{MAX_NUMEL, MAX_VIEW_NUMEL};
 use crate::shape::{ShapeEnv, TensorType};
 
 /// The types of a node's results, from its operands'.
@@ -115,7 +115,7 @@ impl Graph {
                 }
             }
             if let Op::Prim(p) = &node.op {
-                prim_exprs(p).iter().try_for_each(|e| self.verify_expr(e, &place))?;
+                p.dims().iter().try_for_each(|e| self.verify_expr(e, &place))?;
             }
             if let Op::Function(f) = &node.op {
                 f.verify(&self.env, depth)?;
@@ -217,16 +217,5 @@ impl Graph {
             _ => {}
         });
         stray.map_or(Ok(()), |problem| Err(Error::verify(place(), problem)))
-    }
-}
-
-/// The sizes among a prim's static arguments.
-fn prim_exprs(p: &Prim) -> Vec<&Expr> {
-    match p {
-        Prim::Size(e) => vec![e],
-        Prim::Iota { shape, .. } | Prim::Reshape(shape) | Prim::Expand(shape) => shape.iter().collect(),
-        Prim::Slice { start, size, .. } => start.iter().chain(size).collect(),
-        Prim::Pad { lo, hi, .. } => lo.iter().chain(hi).collect(),
-        _ => vec![],
     }
 }

@@ -8,6 +8,8 @@
 //!
 //! A value that replaced another ([`replaces`]) is written in its place, when nobody else holds the old one.
 
+mod apart;
+mod derivatives;
 mod general;
 mod program;
 mod sites;
@@ -18,7 +20,8 @@ use crate::device::Device;
 use crate::tensor::{Data, Tensor};
 use crate::trace::{self, Kind, Slot, SlotState, Source, TRACE, Trace};
 use aludel_compiler::Options;
-use aludel_ir::{Attrs, Graph, OpDef, Result, ShapeEnv, ValueId};
+use aludel_ir::{Attrs, Graph, Op, OpDef, Result, ShapeEnv, TensorType, ValueId};
+use derivatives::Derivatives;
 use program::Programs;
 use rustc_hash::FxHashMap;
 use sites::Sites;
@@ -37,12 +40,14 @@ type Operator = fn(&mut Trace, &'static OpDef, &[ValueId], &Attrs) -> Result<Vec
 
 /// What was recorded so far and did not run.
 pub(crate) struct Record {
-    /// How an operator is written down, a region ends, and what waits runs: by the recorder's word, so that a program without one does
-    /// not carry them.
+    /// How an operator is written down, a region ends, what waits runs, and a derivative is found: by the recorder's word, so that a
+    /// program without one does not carry them.
     operator: Operator,
     close: fn(&mut Trace) -> Result<()>,
     run_pending: fn(&mut Trace) -> Result<()>,
+    derivative: fn(&mut Trace, &Op, &[TensorType], &[bool], &[bool]) -> Result<Arc<Graph>>,
     types: Types,
+    derivatives: Derivatives,
     device: Device,
     programs: Programs,
     /// The region before the present one.
@@ -102,8 +107,10 @@ struct Held {
 pub struct Counts {
     /// Graphs compiled.
     pub compiled: u64,
-    /// Graphs run.
+    /// Graphs run as they were compiled.
     pub run: u64,
+    /// Graphs run in pieces, because graphs do not come again here.
+    pub apart: u64,
     /// Regions that ended because somebody asked for a value in the middle.
     pub forced: u64,
 }
@@ -121,7 +128,9 @@ impl Recorder {
             operator: Trace::operator_now,
             close: Trace::close_now,
             run_pending: Trace::run_pending_now,
+            derivative: Trace::derivative_now,
             types: Types::default(),
+            derivatives: Derivatives::default(),
             device: device.clone(),
             programs: Programs::new(options),
             pending: None,
@@ -390,6 +399,18 @@ impl Trace {
             Kind::Record(record) => record.types.operator(&mut self.builder, def, operands, attrs),
             _ => self.builder.operator(def, operands, attrs),
         }
+    }
+
+    /// The derivative of an operator of the tape.
+    pub(crate) fn derivative(&mut self, op: &Op, operands: &[TensorType], needs: &[bool], present: &[bool]) -> Result<Arc<Graph>> {
+        match &self.kind {
+            Kind::Record(record) => (record.derivative)(self, op, operands, needs, present),
+            _ => Ok(Arc::new(aludel_compiler::autodiff::vjp_graph_in(&self.builder.graph.env, op, operands, needs, present)?)),
+        }
+    }
+
+    fn derivative_now(&mut self, op: &Op, operands: &[TensorType], needs: &[bool], present: &[bool]) -> Result<Arc<Graph>> {
+        self.record()?.derivatives.of(op, operands, needs, present)
     }
 
     pub(crate) fn close(&mut self) -> Result<()> {

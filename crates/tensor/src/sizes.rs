@@ -2,7 +2,7 @@
 
 use aludel_ir::op::Attr;
 use aludel_ir::schema::Type;
-use aludel_ir::{Attrs, Dim, Error, OpDef, Result, ShapeEnv, Sym, TensorType};
+use aludel_ir::{Attrs, Dim, Error, OpDef, Prim, Result, ShapeEnv, Sym, TensorType};
 
 /// So many forms are remembered.
 const MAX_FORMS: usize = 64;
@@ -122,7 +122,7 @@ fn is_within(small: &[usize], large: &[usize]) -> bool {
     small.iter().all(|i| large.contains(i))
 }
 
-/// Puts symbols in their places, in the order in which [`take_type`] and [`take_attrs`] found them.
+/// Puts symbols in their places, in the order in which [`take_type`], [`take_prim`] and [`take_attrs`] found them.
 pub(crate) struct Walk<'s> {
     symbols: &'s Symbols,
     at: usize,
@@ -143,6 +143,14 @@ impl Walk<'_> {
 
     pub fn ty(&mut self, ty: &TensorType) -> TensorType {
         TensorType { dtype: ty.dtype, shape: ty.shape.iter().map(|d| self.size(d.as_const().unwrap_or(-1))).collect() }
+    }
+
+    pub fn prim(&mut self, prim: &Prim) -> Prim {
+        let mut prim = prim.clone();
+        for d in prim.dims_mut() {
+            *d = self.size(d.as_const().unwrap_or(-1));
+        }
+        prim
     }
 
     pub fn attrs(&mut self, def: &OpDef, attrs: &Attrs) -> Attrs {
@@ -179,6 +187,16 @@ fn takes_sizes(def: &OpDef, name: &str) -> bool {
 pub(crate) fn take_type(ty: &TensorType, places: &mut Vec<Place>) -> TensorType {
     places.extend(ty.shape.iter().map(|d| Place::Size(d.as_const().unwrap_or(-1))));
     TensorType { dtype: ty.dtype, shape: vec![Dim::ZERO; ty.shape.len()] }
+}
+
+/// Takes the sizes out of a prim.
+pub(crate) fn take_prim(prim: &Prim, places: &mut Vec<Place>) -> Prim {
+    let mut bare = prim.clone();
+    for d in bare.dims_mut() {
+        let size = std::mem::replace(d, Dim::ZERO);
+        places.push(Place::Size(size.as_const().unwrap_or(-1)));
+    }
+    bare
 }
 
 /// Takes the sizes out of an operator's arguments.

@@ -24,7 +24,7 @@ pub struct Args {
     #[command(flatten)]
     device: train::DeviceArgs,
     /// Operators one by one, recorded and compiled together, or one after the other with a table.
-    #[arg(long, value_enum, default_value_t = Mode::Eager)]
+    #[arg(long, value_enum, default_value_t = Mode::Compiled)]
     mode: Mode,
     /// Say which names of the modules that the script imports are not there, with their lines, and run nothing.
     #[arg(long)]

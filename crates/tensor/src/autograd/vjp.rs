@@ -64,8 +64,10 @@ pub(crate) fn run(
             }
         }
         _ => {
-            let mut graph = graph(&node.op, &kept, &needs, &present)?;
+            let types: Vec<TensorType> = kept.inputs.iter().map(|t| t.ty().clone()).collect();
+            let graph = trace::with(|t| t.derivative(&node.op, &types, &needs, &present))?;
             if create_graph {
+                let mut graph = Arc::unwrap_or_clone(graph);
                 let env = std::mem::take(&mut graph.env);
                 let function = Arc::new(function(graph));
                 let inputs = operands(node, &kept, grads);

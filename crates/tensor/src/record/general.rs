@@ -2,7 +2,7 @@
 //! change, and is compiled once for all.
 
 use super::program::Key;
-use crate::sizes::{Forms, Place, Symbols, take_attrs, take_type};
+use crate::sizes::{Forms, Place, Symbols, take_attrs, take_prim, take_type};
 use aludel_ir::graph::Op;
 use aludel_ir::{Attrs, Builder, Graph, InputKind, Result, TensorType, ValueId};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -38,6 +38,7 @@ impl Skeleton {
         let inputs = key.graph.inputs.iter().map(|i| take_type(key.graph.ty(i.value), &mut places)).collect();
         let mut node = |op: &Op| match op {
             Op::Call(def, attrs) => Op::Call(def, take_attrs(def, attrs, &mut places)),
+            Op::Prim(p) => Op::Prim(take_prim(p, &mut places)),
             other => other.clone(),
         };
         let nodes: Vec<(Op, Vec<ValueId>)> = key.graph.nodes.iter().map(|n| (node(&n.op), n.inputs.clone())).collect();
@@ -51,6 +52,7 @@ impl Skeleton {
                     std::ptr::from_ref(*def).hash(&mut h);
                     attrs.hash(&mut h);
                 }
+                Op::Prim(p) => p.hash(&mut h),
                 other => other.name().hash(&mut h),
             }
             inputs.hash(&mut h);
@@ -139,7 +141,7 @@ fn rebuilt(key: &Key, symbols: &Symbols) -> Result<(Graph, Vec<(ValueId, Option<
                 let types = inputs[1..].iter().map(|v| b.ty(*v).clone()).collect();
                 b.push(Op::Grad, &inputs, types)
             }
-            Op::Prim(p) => b.prims(p.clone(), &inputs)?,
+            Op::Prim(p) => b.prims(walk.prim(p), &inputs)?,
             // Its body was made for the sizes at hand.
             Op::Function(_) => return Err(lost()),
         };

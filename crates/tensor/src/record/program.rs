@@ -1,6 +1,7 @@
 //! The compiled graphs of a recorder, and how one runs on the values at hand. A graph that comes with ever new sizes is compiled for any
 //! ([`super::general`]).
 
+use super::apart::{self, GRAPH_AGAIN, PIECE_AGAIN, Sights};
 use super::general::{Families, Skeleton};
 use super::template::Ready;
 use super::{Closed, Counts, concrete};
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// So many graphs are kept; those that were not used for longest make room.
-const MAX_PROGRAMS: usize = 256;
+const MAX_PROGRAMS: usize = 1024;
 /// After so many runs that had to bring their state together first, a program leaves its state where it is.
 const MAX_MOVES: u32 = 2;
 
@@ -44,6 +45,7 @@ pub(super) struct Programs {
     options: Options,
     list: FxHashMap<u64, Vec<Program>>,
     families: Families,
+    sights: Sights,
     clock: u64,
     pub counts: Counts,
 }
@@ -57,9 +59,11 @@ pub(super) struct Key {
     pub state: Vec<bool>,
 }
 
-struct Program {
+pub(super) struct Program {
     /// Of a graph for any sizes, the first form that it ran for.
-    key: Key,
+    pub key: Key,
+    /// Whether it is of a whole region.
+    pub whole: bool,
     /// Its symbols, where it has some.
     any: Option<Any>,
     graph: Arc<Graph>,
@@ -70,7 +74,18 @@ struct Program {
     moves: u32,
     first: u64,
     used: u64,
-    runs: Arc<AtomicU64>,
+    pub runs: Arc<AtomicU64>,
+}
+
+/// Whether a graph that is new is compiled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Worth {
+    /// A region, unless regions proved to change.
+    Region,
+    /// A piece of one that is more than an operator.
+    WhenSeen,
+    /// An operator.
+    Compile,
 }
 
 /// What a graph for any sizes is found by.
@@ -82,20 +97,27 @@ struct Any {
 }
 
 /// A result that somebody holds.
-struct Live {
-    slot: Arc<Slot>,
-    value: ValueId,
+pub(super) struct Live {
+    pub slot: Arc<Slot>,
+    pub value: ValueId,
     /// The input whose place it takes.
     replaces: Option<usize>,
 }
 
-fn report(problem: &str) -> Error {
+pub(super) fn report(problem: &str) -> Error {
     Error::invalid("record", problem, "report this")
 }
 
 impl Programs {
     pub fn new(options: Options) -> Programs {
-        Programs { options, list: FxHashMap::default(), families: Families::default(), clock: 0, counts: Counts::default() }
+        Programs {
+            options,
+            list: FxHashMap::default(),
+            families: Families::default(),
+            sights: Sights::default(),
+            clock: 0,
+            counts: Counts::default(),
+        }
     }
 
     /// Runs a region: all its values that are still held become concrete. Where it may wait, and its graph was compiled only now, it is
@@ -136,7 +158,11 @@ impl Programs {
             }
             None => {
                 let form = (wanted.clone(), state.clone());
-                let (program, sizes) = self.find(device, Key { graph: graph.clone(), wanted, state })?;
+                let key = Key { graph: graph.clone(), wanted, state };
+                let Some((program, sizes)) = self.find(device, key, Worth::Region)? else {
+                    self.counts.apart += 1;
+                    return apart::run(self, device, &graph, &live, values).map(|()| None);
+                };
                 let kinds = program.graph.inputs.iter().map(|i| i.kind).collect();
                 let (inputs, executable, runs) = (program.inputs.clone(), program.executable.clone(), program.runs.clone());
                 let ready = Arc::new(Ready { form, sizes, inputs, kinds, executable, runs });
@@ -179,8 +205,8 @@ impl Programs {
         self.list.values_mut().flatten().find(|p| Arc::ptr_eq(&p.executable, executable))
     }
 
-    // The program of a graph, and the values of its size symbols.
-    fn find(&mut self, device: &Device, mut key: Key) -> Result<(&mut Program, Vec<i64>)> {
+    // The program of a graph, and the values of its size symbols; none where it is better not compiled.
+    fn find(&mut self, device: &Device, mut key: Key, worth: Worth) -> Result<Option<(&mut Program, Vec<i64>)>> {
         self.clock += 1;
         let known = |p: &&Program, key: &Key| p.any.is_none() && p.key.is(key);
         if let Some(moved) = self.list.get(&key.hash()).and_then(|l| l.iter().find(|p| known(p, &key))).map(|p| p.moves)
@@ -192,7 +218,7 @@ impl Programs {
         }
         let hash = key.hash();
         if let Some(at) = self.list.get(&hash).and_then(|l| l.iter().position(|p| known(&p, &key))) {
-            return self.at(hash, at, Vec::new());
+            return self.at(hash, at, Vec::new()).map(Some);
         }
         let skeleton = Skeleton::of(&key);
         if let Some(list) = self.list.get(&skeleton.hash) {
@@ -202,24 +228,45 @@ impl Programs {
                 skeleton.is(&any.skeleton).then_some((at, sizes))
             };
             if let Some((at, sizes)) = list.iter().enumerate().find_map(fits) {
-                return self.at(skeleton.hash, at, sizes);
+                return self.at(skeleton.hash, at, sizes).map(Some);
             }
         }
         self.make_room();
-        if let Some((program, sizes)) = self.general(device, &key, &skeleton) {
+        if let Some((mut program, sizes)) = self.general(device, &key, &skeleton) {
+            program.whole = worth == Worth::Region;
             self.counts.compiled += 1;
             let list = self.list.entry(skeleton.hash).or_default();
             list.push(program);
             let at = list.len() - 1;
-            return self.at(skeleton.hash, at, sizes);
+            return self.at(skeleton.hash, at, sizes).map(Some);
+        }
+        self.families.add(skeleton);
+        let compile_now = match worth {
+            Worth::Region => !self.graphs_change(&key.graph) || self.sights.enough(hash, GRAPH_AGAIN),
+            Worth::WhenSeen => self.sights.enough(hash, PIECE_AGAIN),
+            Worth::Compile => true,
+        };
+        if !compile_now {
+            return Ok(None);
         }
         let made = compile(device, &key.graph, &key.wanted, &key.state, &self.options)?;
         self.counts.compiled += 1;
-        self.families.add(skeleton);
         let list = self.list.entry(hash).or_default();
-        list.push(made.program(key, self.clock, None));
+        list.push(Program { whole: worth == Worth::Region, ..made.program(key, self.clock, None) });
         let at = list.len() - 1;
-        self.at(hash, at, Vec::new())
+        self.at(hash, at, Vec::new()).map(Some)
+    }
+
+    /// The program of a piece of a graph, the values of its size symbols, and the inputs of the piece that it takes; none where it is
+    /// better run by its operators.
+    pub fn piece(&mut self, device: &Device, key: Key, worth: Worth) -> Result<Option<(Arc<dyn Executable>, Vec<i64>, Vec<usize>)>> {
+        let Some((program, sizes)) = self.find(device, key, worth)? else { return Ok(None) };
+        program.runs.fetch_add(1, Ordering::Relaxed);
+        Ok(Some((program.executable.clone(), sizes, program.inputs.clone())))
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = &Program> {
+        self.list.values().flatten()
     }
 
     // A program for any sizes, where it is time to make one.
@@ -265,11 +312,23 @@ impl Programs {
     }
 }
 
-fn span(graph: &Graph) -> Option<(String, String)> {
+pub(super) fn span(graph: &Graph) -> Option<(String, String)> {
     let mut lines = graph.nodes.iter().filter_map(|n| n.location.clone());
     let first = lines.next()?;
     let last = lines.next_back().unwrap_or_else(|| first.clone());
     Some((first, last))
+}
+
+pub(super) fn hash_op(op: &Op, h: &mut FxHasher) {
+    match op {
+        Op::Call(def, attrs) => {
+            std::ptr::from_ref(*def).hash(h);
+            attrs.hash(h);
+        }
+        Op::Prim(p) => p.hash(h),
+        Op::Grad => 1.hash(h),
+        Op::Function(f) => f.name.hash(h),
+    }
 }
 
 impl Key {
@@ -279,15 +338,7 @@ impl Key {
             self.graph.ty(i.value).hash(&mut h);
         }
         for n in &self.graph.nodes {
-            match &n.op {
-                Op::Call(def, attrs) => {
-                    std::ptr::from_ref(*def).hash(&mut h);
-                    attrs.hash(&mut h);
-                }
-                Op::Prim(p) => p.hash(&mut h),
-                Op::Grad => 1.hash(&mut h),
-                Op::Function(f) => f.name.hash(&mut h),
-            }
+            hash_op(&n.op, &mut h);
             n.inputs.hash(&mut h);
         }
         self.wanted.hash(&mut h);
@@ -344,7 +395,7 @@ struct Made {
 impl Made {
     fn program(self, key: Key, clock: u64, any: Option<Any>) -> Program {
         let Made { graph, executable, inputs } = self;
-        Program { key, any, graph, executable, inputs, moves: 0, first: clock, used: clock, runs: Arc::default() }
+        Program { key, whole: true, any, graph, executable, inputs, moves: 0, first: clock, used: clock, runs: Arc::default() }
     }
 }
 

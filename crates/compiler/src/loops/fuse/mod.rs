@@ -23,6 +23,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// What a function costs at least (`ScalarDef::cost`), counted in arithmetic: exponentials and the like, not additions.
 const FUNCTION: u32 = 4;
 
+/// So many operations a nest has at most: each fusion looks at all of them, and a loop that was written out would be one nest of thousands,
+/// which no device has the registers for. PyTorch's compiler stops at 64 of its nodes (`max_fusion_size`), which are larger.
+const MAX_OPS: usize = 512;
+
 /// What fusion leaves: the program's nests in launch order, which states are updated in place, and what stayed apart.
 #[derive(Default)]
 pub struct Fused {
@@ -329,8 +333,9 @@ impl<'p> Fuser<'p> {
             1 => Part::Chains,
             _ => Part::Siblings,
         };
+        let size = |g: usize| self.groups[g].as_ref().map_or(0, |n| n.ops.len());
         let mut add = |a: usize, b: usize, class: u32, bytes: i64| {
-            if a != b && parts.has(part(class)) {
+            if a != b && parts.has(part(class)) && size(a) + size(b) <= MAX_OPS {
                 let s = found.entry((a, b)).or_insert((class, 0));
                 s.0 = s.0.max(class);
                 s.1 += bytes;
