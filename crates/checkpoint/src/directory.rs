@@ -35,7 +35,7 @@ pub struct Writer {
     _lock: File,
 }
 
-fn io(what: &Path, doing: &str, e: &std::io::Error) -> Error {
+pub(crate) fn io(what: &Path, doing: &str, e: &std::io::Error) -> Error {
     let remedy = match e.kind() {
         ErrorKind::PermissionDenied => "choose a directory that you may write to",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space; earlier checkpoints are whole",
@@ -182,7 +182,7 @@ impl Writer {
     }
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let fail = |e| io(path, "cannot be written", &e);
     let mut file = File::create(path).map_err(fail)?;
     file.write_all(bytes).map_err(fail)?;
@@ -190,14 +190,14 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Brings a directory's entries to the disk. Only Unix can and needs to be told.
-fn sync_directory(path: &Path) -> Result<()> {
+pub(crate) fn sync_directory(path: &Path) -> Result<()> {
     #[cfg(unix)]
     File::open(path).and_then(|f| f.sync_all()).map_err(|e| io(path, "cannot be brought to the disk", &e))?;
     let _ = path;
     Ok(())
 }
 
-fn checksum(name: &str, bytes: &[u8]) -> String {
+pub(crate) fn checksum(name: &str, bytes: &[u8]) -> String {
     format!("{:08x} {} {name}\n", crc32c::crc32c(bytes), bytes.len())
 }
 

@@ -9,6 +9,8 @@
 //! - `training.json`: the step, the position in the data, the seed and the configuration that a run which resumes must share;
 //! - `CHECKSUMS`: size and CRC-32C of the three.
 //!
+//! Runs whose parameters are divided among ranks write a file each: [`sharded`].
+//!
 //! A directory of that name is complete: it is written under another name, brought to the disk, and renamed. See [`Directory`].
 
 #![warn(clippy::too_many_lines)]
@@ -16,6 +18,7 @@
 mod directory;
 mod file;
 mod optimizer;
+pub mod sharded;
 mod state;
 
 pub use directory::{Directory, Writer, read};

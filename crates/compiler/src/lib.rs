@@ -16,6 +16,8 @@ pub use device::{Language, MatmulPrecision, Target};
 pub use graph::{autodiff, partition};
 pub use loops::{fuse, lower};
 pub use parts::{Part, Parts};
+pub mod scale;
+
 pub use pipeline::{Compilation, Pass, compile};
 
 /// How much of a graph becomes one program, and how its tensors are bound.

@@ -236,12 +236,16 @@ fn check_third(c: &Check, rng: &mut Lcg) {
     assert!((got - want).abs() <= 1e-4 + 1e-3 * want.abs(), "third derivative of {}: {got} by the graph, {want} by differences", c.op);
 }
 
+/// They need several ranks: `crates/runtime/tests/collectives.rs` checks their derivatives.
+const COLLECTIVES: [&str; 5] = ["all_reduce", "all_gather", "reduce_scatter", "broadcast", "all_to_all"];
+
 #[test]
 fn first_derivatives_of_every_operator() {
     let mut rng = Lcg(1);
     let checks = all_checks(&mut rng);
     checks.iter().for_each(|c| check(c, &mut rng));
-    let covered: BTreeSet<&str> = checks.iter().map(|c| c.op).chain(FLAT.iter().copied()).chain(indexing::FLAT.iter().copied()).collect();
+    let covered: BTreeSet<&str> =
+        checks.iter().map(|c| c.op).chain(FLAT.iter().copied()).chain(indexing::FLAT.iter().copied()).chain(COLLECTIVES).collect();
     let missing: Vec<&str> = ops::all().map(|d| d.name).filter(|n| !covered.contains(n)).collect();
     assert!(missing.is_empty(), "no derivative check for {missing:?}");
 }

@@ -7,7 +7,7 @@ use aludel_compiler::{Compilation, MatmulPrecision, Options, Pass, Target, compi
 use aludel_ir::kernel::Kernel;
 use aludel_ir::loops::LoopProgram;
 use aludel_ir::program::{Param, Program};
-use aludel_ir::{Graph, Result};
+use aludel_ir::{Graph, Group, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -219,6 +219,10 @@ fn plan() {
             };
             let params = l.params.iter().map(param).collect::<Vec<_>>().join(", ");
             out.push_str(&format!("launch {i}: kernel {} `{}`, grid {grid}, ({params})\n", l.kernel, l.label));
+            if let Some(e) = &l.exchange {
+                let Group { name, ranks } = &e.collective.group;
+                out.push_str(&format!("  no kernel: {} over {name} of {ranks}, {} to {}\n", e.collective.op.name(), e.from, e.to));
+            }
             out.push_str(&format!("  reads {:?}, writes {:?}, bytes {}\n", l.reads, l.writes, p.env.show(&l.bytes)));
         }
         for o in &p.outputs {

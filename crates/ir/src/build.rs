@@ -665,6 +665,18 @@ impl Builder {
         self.prim(Prim::Pad { lo: l, hi: h, value }, &[x])
     }
 
+    /// With a dimension before all others.
+    pub fn front(&mut self, x: ValueId, dim: usize) -> Result<ValueId> {
+        let perm: Vec<usize> = std::iter::once(dim).chain((0..self.rank(x)).filter(|d| *d != dim)).collect();
+        self.permute(x, &perm)
+    }
+
+    /// With the first dimension at another place: what [`Builder::front`] undoes.
+    pub fn back(&mut self, x: ValueId, dim: usize) -> Result<ValueId> {
+        let perm: Vec<usize> = (1..=dim).chain(std::iter::once(0)).chain(dim + 1..self.rank(x)).collect();
+        self.permute(x, &perm)
+    }
+
     pub fn cat(&mut self, xs: &[ValueId], dim: usize) -> Result<ValueId> {
         self.prim(Prim::Cat { dim }, xs)
     }

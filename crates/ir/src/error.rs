@@ -18,6 +18,8 @@ pub enum Error {
     Unsupported { what: String, remedy: String },
     /// The device failed, ran out of memory or went away.
     Device { problem: String, remedy: String },
+    /// Ranks of a group that disagree, are missing or have ended; `ranks` are those.
+    Collective { what: String, ranks: Vec<usize>, problem: String, remedy: String },
     /// A value given by the user that is not usable (a shape that does not match its data, an unknown name).
     Invalid { what: String, problem: String, remedy: String },
 }
@@ -68,6 +70,11 @@ impl fmt::Display for Error {
             Error::Verify { node, problem } => write!(f, "invalid IR at {node}: {problem}"),
             Error::Limit { what, value, limit, remedy } => {
                 write!(f, "{what} is {value}, the limit is {limit}")?;
+                tail(f, remedy)
+            }
+            Error::Collective { what, ranks, problem, remedy } => {
+                let list = ranks.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+                write!(f, "{what}: {} {list}: {problem}", if ranks.len() == 1 { "rank" } else { "ranks" })?;
                 tail(f, remedy)
             }
             Error::Unsupported { what, remedy } => {

@@ -5,6 +5,7 @@
 
 pub mod attention;
 pub mod build;
+pub mod collective;
 pub mod dtype;
 pub mod error;
 pub mod expr;
@@ -26,6 +27,7 @@ pub mod verify;
 
 pub use attention::Attention;
 pub use build::Builder;
+pub use collective::{Collective, CollectiveOp, Exchange, Exchanger, Group};
 pub use dtype::{DType, Literal};
 pub use error::{Error, Result};
 pub use expr::{Atom, AxisId, Dim, Expr, Ranges, Sym};

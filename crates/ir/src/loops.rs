@@ -7,13 +7,14 @@
 //! A nest may also be a chain of *steps*, nests that a workgroup runs one after another for each point of `axes`, of which each waits for
 //! the whole one before it: what they hand on need never leave the workgroup.
 
+use crate::collective::{Exchange, IN_BROWSER};
 use crate::dtype::{DType, Literal};
 use crate::error::{Error, Result};
 use crate::expr::{Atom, AxisId, Expr, Ranges, Sym};
 use crate::graph::Origin;
-use crate::prim::ReduceOp;
+use crate::prim::{Prim, ReduceOp};
 use crate::scalar::ScalarOp;
-use crate::shape::ShapeEnv;
+use crate::shape::{ShapeEnv, TensorType};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct BufferId(pub u32);
@@ -137,6 +138,8 @@ pub struct Nest {
     /// Where there are any, the nest has no operations of its own. Each begins its axes with those of the nest. A temporary that one
     /// of them writes and a later one reads is the steps' own: nobody else reads it, and its first indices are the nest's axes.
     pub steps: Vec<Nest>,
+    /// Where there is one, the nest is this collective and nothing else.
+    pub exchange: Option<Exchange>,
     pub origins: Vec<Origin>,
 }
 
@@ -186,6 +189,7 @@ impl Nest {
             })
             .chain(self.stores.iter().filter(|s| s.add).map(|s| s.buffer))
             .chain(self.steps.iter().flat_map(Nest::reads))
+            .chain(self.exchange.iter().map(|e| e.from))
             .collect();
         out.sort();
         out.dedup();
@@ -196,7 +200,8 @@ impl Nest {
 
     /// Buffers written, each once.
     pub fn writes(&self) -> Vec<BufferId> {
-        let mut out: Vec<BufferId> = self.stores.iter().map(|s| s.buffer).chain(self.steps.iter().flat_map(Nest::writes)).collect();
+        let stores = self.stores.iter().map(|s| s.buffer).chain(self.exchange.iter().map(|e| e.to));
+        let mut out: Vec<BufferId> = stores.chain(self.steps.iter().flat_map(Nest::writes)).collect();
         out.sort();
         out.dedup();
         let own = self.own();
@@ -265,6 +270,9 @@ impl LoopProgram {
                     return Err(Error::verify(format!("nest {n}"), format!("axis i{} is not declared", a.0)));
                 }
             }
+            if let (Some(e), false) = (&nest.exchange, IN_BROWSER) {
+                self.verify_exchange(n, nest, e, &mut written)?;
+            }
             let deps = nest.dependences();
             for (i, (op, dtype)) in nest.ops.iter().enumerate() {
                 if op.operands().iter().any(|v| v.0 as usize >= i) {
@@ -319,6 +327,25 @@ impl LoopProgram {
                 written[s.buffer.0 as usize] = true;
             }
         }
+        Ok(())
+    }
+
+    fn verify_exchange(&self, n: usize, nest: &Nest, e: &Exchange, written: &mut [bool]) -> Result<()> {
+        let fail = |problem: String| Err(Error::verify(format!("nest {n}, {}", e.collective.op.name()), problem));
+        let buffers = (self.buffers.get(e.from.0 as usize), self.buffers.get(e.to.0 as usize));
+        let (Some(from), Some(to)) = buffers else { return fail("a buffer is not declared".into()) };
+        if !(nest.ops.is_empty() && nest.stores.is_empty() && nest.steps.is_empty() && nest.axes.is_empty() && nest.inner.is_empty()) {
+            return fail("has operations of its own".into());
+        }
+        if e.from == e.to || matches!(to.kind, BufferKind::Input(_)) || !written[e.from.0 as usize] {
+            return fail(format!("from {} to {}: reads what is not written, or writes what it may not", from.name, to.name));
+        }
+        let ty = |b: &Buffer| TensorType { dtype: b.dtype, shape: b.shape.clone() };
+        let want = Prim::Collective(e.collective.clone()).infer(&[&ty(from)], &mut self.env.clone())?;
+        if want[0] != ty(to) {
+            return fail(format!("{} does not fit the result {}", to.name, self.env.show_type(&want[0])));
+        }
+        written[e.to.0 as usize] = true;
         Ok(())
     }
 }

@@ -6,6 +6,7 @@
 mod infer;
 
 use crate::attention::Attention;
+use crate::collective::Collective;
 use crate::dtype::{DType, Literal};
 use crate::error::{Error, Result};
 use crate::expr::{Dim, Expr};
@@ -167,6 +168,9 @@ pub enum Prim {
     Attention(Attention),
     /// The gradients of its query, key and value; see [`Attention`].
     AttentionBackward(Attention),
+    /// What the ranks of a group compute together, along the first dimension where that is divided or grows; see
+    /// [`crate::collective`].
+    Collective(Collective),
 }
 
 /// The primes of the lengths that [`Prim::Fft`] transforms.
@@ -217,6 +221,7 @@ impl Prim {
             Prim::Contract { .. } => "contract",
             Prim::Attention(_) => "attention",
             Prim::AttentionBackward(_) => "attention_backward",
+            Prim::Collective(c) => c.op.name(),
         }
     }
 
@@ -262,6 +267,7 @@ impl Prim {
                 | Prim::Fft { .. }
                 | Prim::Attention(_)
                 | Prim::AttentionBackward(_)
+                | Prim::Collective(_)
         )
     }
 

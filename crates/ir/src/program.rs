@@ -14,6 +14,7 @@
 //! **Launch parameters.** Each launch has a row of i32 parameters in one uniform buffer, bound at binding 0 with a dynamic
 //! offset; a shader sees `array<vec4<i32>, ceil(n/4)>`. Storage binding `k` of the program is shader binding `k + 1`, group 0.
 
+use crate::collective::Collective;
 use crate::dtype::DType;
 use crate::expr::Expr;
 use crate::graph::Origin;
@@ -178,6 +179,16 @@ pub struct Launch {
     pub flops: Expr,
     /// Present where the launch is one plain matrix product, on targets that may have a library for it.
     pub product: Option<MatrixProduct>,
+    /// Present where the launch is a collective: its kernel does nothing.
+    pub exchange: Option<Exchange>,
+}
+
+/// A collective of placements: what a launch is that is no kernel.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Exchange {
+    pub collective: Collective,
+    pub from: usize,
+    pub to: usize,
 }
 
 /// How an output of the graph is delivered.

@@ -6,6 +6,8 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::str::FromStr;
 
+#[cfg(not(target_arch = "wasm32"))]
+use crate::distributed::{DataParallelConfig, Member, average_gradients};
 use crate::optim::Optimizer;
 
 /// Arguments of [`GradScaler`].
@@ -297,6 +299,10 @@ pub struct MixedPrecision {
     precision: Precision,
     /// Of f16 alone.
     pub scaler: Option<GradScaler>,
+    /// Over whose ranks gradients are averaged.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[tree(skip)]
+    member: Option<Member>,
 }
 
 impl MixedPrecision {
@@ -310,7 +316,29 @@ impl MixedPrecision {
             Precision::F16 => Some(GradScaler::new(device, GradScalerConfig::default())?),
             _ => None,
         };
-        Ok(MixedPrecision { precision, scaler })
+        Ok(MixedPrecision {
+            precision,
+            scaler,
+            #[cfg(not(target_arch = "wasm32"))]
+            member: None,
+        })
+    }
+
+    /// Averages gradients over the ranks of a group from here on, before they are unscaled: where one rank's are not finite, all skip.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn among(&mut self, member: &Member) {
+        self.member = Some(member.clone());
+    }
+
+    #[track_caller]
+    fn backward(&self, loss: &Tensor) -> Result<Gradients> {
+        #[cfg_attr(target_arch = "wasm32", expect(unused_mut, reason = "nobody else has any"))]
+        let mut gradients = loss.backward()?;
+        #[cfg(not(target_arch = "wasm32"))]
+        if let Some(member) = &self.member {
+            average_gradients(&mut gradients, member, &DataParallelConfig::default())?;
+        }
+        Ok(gradients)
     }
 
     pub fn precision(&self) -> Precision {
@@ -338,8 +366,9 @@ impl MixedPrecision {
         parameters: &mut T,
         step: impl FnOnce(&mut O, &mut T, &Gradients) -> Result<()>,
     ) -> Result<()> {
-        let Some(scaler) = &mut self.scaler else { return step(optimizer, parameters, &loss.backward()?) };
-        let gradients = scaler.scale(loss)?.backward()?;
+        let Some(scaler) = &self.scaler else { return step(optimizer, parameters, &self.backward(loss)?) };
+        let gradients = self.backward(&scaler.scale(loss)?)?;
+        let Some(scaler) = &mut self.scaler else { return Ok(()) };
         scaler.step_with(optimizer, parameters, &gradients, step)?;
         scaler.update()
     }

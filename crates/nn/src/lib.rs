@@ -12,6 +12,8 @@ mod call;
 pub mod clip;
 pub mod container;
 pub mod conv;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod distributed;
 pub mod dropout;
 pub mod fold;
 pub mod functional;

@@ -18,6 +18,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Runs graphs on the CPU.
 pub struct InterpExecutor {
+    #[cfg(not(target_arch = "wasm32"))]
+    groups: crate::collective::Groups,
     counters: Arc<Counters>,
     precision: Precision,
 }
@@ -39,7 +41,12 @@ impl InterpExecutor {
     /// `F32` rounds each result to its type, as a device does. With `F64`, floats keep their digits from run to run too, as
     /// long as they are not downloaded: downloads give 32-bit words.
     pub fn new(precision: Precision) -> Self {
-        InterpExecutor { counters: Arc::default(), precision }
+        InterpExecutor {
+            #[cfg(not(target_arch = "wasm32"))]
+            groups: Default::default(),
+            counters: Arc::default(),
+            precision,
+        }
     }
 
     fn store(&self, content: Content, words: usize, in_block: bool) -> Storage {
@@ -124,6 +131,8 @@ impl Memory for HostMemory {
 }
 
 struct InterpExecutable {
+    #[cfg(not(target_arch = "wasm32"))]
+    groups: crate::collective::Groups,
     graph: Graph,
     interpreter: Interpreter,
     prims: u64,
@@ -162,6 +171,9 @@ impl Executable for InterpExecutable {
             return Err(Error::invalid(format!("inputs of {}", self.graph.name), problem, "give one for each input of the graph"));
         }
         let tensors = inputs.iter().enumerate().map(|(i, a)| self.input(i, sizes, a)).collect::<Result<Vec<_>>>()?;
+        #[cfg(not(target_arch = "wasm32"))]
+        let results = self.interpreter.run_among(sizes, &tensors, self.precision, Some(&self.groups))?;
+        #[cfg(target_arch = "wasm32")]
         let results = self.interpreter.run(sizes, &tensors, self.precision)?;
         self.counters.prims.fetch_add(self.prims, Ordering::Relaxed);
         let mut out = Vec::with_capacity(results.len());
@@ -199,7 +211,15 @@ impl Executor for InterpExecutor {
         let graph = autodiff::expand_grads(&graph)?;
         let interpreter = Interpreter::new(&graph)?;
         let prims = interpreter.graph().nodes.len() as u64;
-        Ok(Arc::new(InterpExecutable { graph, interpreter, prims, precision: self.precision, counters: self.counters.clone() }))
+        Ok(Arc::new(InterpExecutable {
+            #[cfg(not(target_arch = "wasm32"))]
+            groups: self.groups.clone(),
+            graph,
+            interpreter,
+            prims,
+            precision: self.precision,
+            counters: self.counters.clone(),
+        }))
     }
 
     fn upload(&self, words: &[u32]) -> Result<Storage> {
@@ -259,6 +279,12 @@ impl Executor for InterpExecutor {
 
     fn reset_peak(&self) {
         self.counters.peak.store(self.counters.in_use.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn join(&self, group: Arc<dyn crate::collective::ProcessGroup>) -> Result<()> {
+        self.groups.join(group);
+        Ok(())
     }
 
     fn stats(&self) -> Stats {

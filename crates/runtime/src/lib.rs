@@ -19,6 +19,8 @@ mod bind;
 #[cfg(all(any(feature = "wgpu", feature = "cpu", feature = "cuda"), not(target_arch = "wasm32")))]
 #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 mod cache;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod collective;
 #[cfg(all(feature = "cpu", not(target_arch = "wasm32")))]
 pub mod cpu;
 #[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
@@ -231,6 +233,29 @@ pub trait Executor: Send + Sync {
 
     /// Ends when at most `depth` submissions are unfinished: bounds how far the host runs ahead.
     fn throttle(&self, depth: usize) -> Pending<()>;
+
+    /// Lets programs of this device run the collectives of a group: those of its name and size.
+    ///
+    /// # Errors
+    ///
+    /// A device that runs no collectives.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn join(&self, group: Arc<dyn collective::ProcessGroup>) -> Result<()> {
+        let what = format!("collectives of group {} on {}", group.name(), self.info().name);
+        Err(Error::unsupported(what, "train on the CPU"))
+    }
+
+    /// Joins the group of all processes of a run by the device's own engine; gives the rank and how many there are.
+    ///
+    /// # Errors
+    ///
+    /// A device that has none; a rank that is missing after the time-out, with its number.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn join_world(&self, name: &str, world: &collective::World, timeout: std::time::Duration) -> Result<(usize, usize)> {
+        let _ = timeout;
+        let what = format!("rank {} of {} in group {name} on {}", world.rank, world.size, self.info().name);
+        Err(Error::unsupported(what, "train on threads: LocalGroup"))
+    }
 
     fn stats(&self) -> Stats;
 

@@ -27,6 +27,9 @@ pub(crate) struct Measure {
     pub offsets: Vec<u64>,
     /// 32-bit words of each placement.
     pub words: Vec<u64>,
+    /// Elements of each placement.
+    #[cfg_attr(not(feature = "cpu"), allow(dead_code))]
+    pub elements: Vec<u64>,
     /// Size of each binding in words.
     pub bindings: Vec<u64>,
     /// Workgroups of each launch; `None` where there is nothing to do.
@@ -58,9 +61,11 @@ impl Measure {
         }
         let eval = |e: &Expr, what: &str| program.eval(e, sizes).filter(|v| i32::try_from(*v).is_ok()).ok_or_else(|| overflow(what));
         let offsets: Vec<u64> = program.placements.iter().map(|p| slots[p.slot] as u64).collect();
-        let mut words = Vec::with_capacity(program.placements.len());
+        let (mut words, mut elements) = (Vec::with_capacity(program.placements.len()), Vec::with_capacity(program.placements.len()));
         for p in &program.placements {
-            words.push(p.words(eval(&Expr::product(&p.shape), &p.name)?.max(0)) as u64);
+            let count = eval(&Expr::product(&p.shape), &p.name)?.max(0);
+            words.push(p.words(count) as u64);
+            elements.push(count as u64);
         }
         // Between bands there is more.
         let over = (0..bindings.len()).find(|k| bindings[*k] as u64 * 4 > limits.binding_bytes && !limits.guards);
@@ -97,7 +102,7 @@ impl Measure {
         let last = starts.last().copied().unwrap_or(0) as usize;
         rows.resize(rows.len().max((last + row as usize) / 4), 0);
         let bindings = bindings.into_iter().map(|w| w as u64).collect();
-        Ok(Measure { offsets, words, bindings, grids, starts, row, rows, bytes_moved })
+        Ok(Measure { offsets, words, elements, bindings, grids, starts, row, rows, bytes_moved })
     }
 
     /// Bytes of device memory that a run takes.
@@ -226,6 +231,19 @@ impl Measures {
     }
 }
 
+/// Refuses programs with collectives, on devices that run none.
+#[cfg(not(target_arch = "wasm32"))]
+#[cfg_attr(not(any(feature = "wgpu", feature = "cuda")), allow(dead_code))]
+pub(crate) fn refuse_collectives(program: &Program, device: &str) -> Result<()> {
+    match program.launches.iter().find_map(|l| l.exchange.as_ref()) {
+        Some(e) => Err(Error::unsupported(
+            format!("{} over group {} on {device}", e.collective.op.name(), e.collective.group.name),
+            "train on the CPU",
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Every position that a program names exists: what runs it later indexes without asking.
 pub(crate) fn check_program(program: &Program) -> Result<()> {
     let fail = |what: String| Err(Error::verify(format!("program {}", program.name), what));
@@ -249,6 +267,9 @@ pub(crate) fn check_program(program: &Program) -> Result<()> {
     };
     if let Some(l) = program.launches.iter().find(|l| l.kernel >= program.kernels.len() || l.params.iter().any(wrong)) {
         return fail(format!("launch {} has no kernel or an offset of no placement", l.label));
+    }
+    if program.launches.iter().filter_map(|l| l.exchange.as_ref()).any(|e| e.from >= placements || e.to >= placements) {
+        return fail("a collective is of no placement".into());
     }
     match program.launches.iter().find(|l| l.maps.iter().any(|m| m.placement >= placements)) {
         Some(l) => fail(format!("launch {} has a map of no placement", l.label)),

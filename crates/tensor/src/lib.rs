@@ -42,6 +42,8 @@ mod bytes;
 mod compile;
 mod device;
 mod dispatch;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod distributed;
 mod eager;
 mod element;
 pub mod func;

@@ -29,6 +29,8 @@ macro_rules! row {
 }
 
 mod attention;
+#[cfg(not(target_arch = "wasm32"))]
+mod collective;
 mod complex;
 mod convolution;
 mod fourier;

@@ -107,7 +107,11 @@ fn joined(program: &LoopProgram, nests: &[Nest], members: &[usize], target: &Tar
         return None;
     }
     for step in &whole.steps {
-        if !step.steps.is_empty() || !step.inner.is_empty() || !matches!(classify(step, program), Kind::Pointwise) {
+        if step.exchange.is_some()
+            || !step.steps.is_empty()
+            || !step.inner.is_empty()
+            || !matches!(classify(step, program), Kind::Pointwise)
+        {
             return None;
         }
         for o in &step.origins {

@@ -10,12 +10,14 @@ use crate::loops::fuse::Fused;
 use crate::nest::{self, Kind, classify};
 use crate::schedule::{self, Scheduled};
 use crate::{Options, Part, Style};
+use aludel_ir::collective as loops;
 use aludel_ir::expr::Expr;
 use aludel_ir::graph::{Graph, InputKind, Origin};
 use aludel_ir::kernel::{Access, Kernel};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
 use aludel_ir::program::{
-    Binding, KernelSource, Launch, MatrixProduct, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot, TensorMap, blocks,
+    Binding, Exchange, KernelSource, Launch, MatrixProduct, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot, TensorMap,
+    blocks,
 };
 use aludel_ir::{DType, Error, Result, ScalarOp};
 use std::collections::{BTreeSet, HashMap};
@@ -83,6 +85,7 @@ fn attempt(passes: &Passes, target: &Target, options: &Options, sharing: Sharing
     let join = |n: usize| match () {
         () if !options.fuse || style != Style::Step || !target.parts.has(Part::SharedLaunches) => batch::Join::Nobody,
         // Views of workgroup memory stay with the arrays that they are views of.
+        () if passes.loops.nests[n].exchange.is_some() => batch::Join::Nobody,
         () if passes.scheduled[n].kernel.shared.iter().any(|a| a.view.is_some()) => batch::Join::Nobody,
         () if alone[n] || bytes(n) > LONG || sharing == Sharing::Nobody || sharing == Sharing::Words && halves(n) => batch::Join::Nobody,
         // Its registers and workgroup memory would be those of every workgroup of the launch.
@@ -498,6 +501,14 @@ impl Planner<'_> {
         Ok(product)
     }
 
+    /// The collective that a launch is, with its buffers' places.
+    fn exchange(&self, nests: &[usize]) -> Result<Option<Exchange>> {
+        let [nest] = nests else { return Ok(None) };
+        let place =
+            |e: &loops::Exchange| Ok(Exchange { collective: e.collective.clone(), from: self.place_of(e.from)?, to: self.place_of(e.to)? });
+        self.passes.loops.nests[*nest].exchange.as_ref().map(place).transpose()
+    }
+
     fn push_launch(
         &mut self,
         nests: &[usize],
@@ -527,6 +538,7 @@ impl Planner<'_> {
             bytes,
             flops,
             product: self.product(nests)?,
+            exchange: self.exchange(nests)?,
         };
         self.program.launches.push(launch);
         Ok(())

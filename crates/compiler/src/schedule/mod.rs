@@ -16,10 +16,12 @@ pub(crate) use gpu::contract::{pays_apart, split_parts};
 
 use crate::device::Target;
 use aludel_ir::Result;
+use aludel_ir::collective::IN_BROWSER;
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::Kernel;
 use aludel_ir::loops::{BufferId, LoopProgram, Nest};
 use aludel_ir::program::TensorMap;
+use emit::KernelBuilder;
 use grid::Grid;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -58,6 +60,12 @@ struct Scheduler<'t> {
 
 impl Scheduler<'_> {
     fn schedule(&mut self, n: &Nest) -> Result<Scheduled> {
+        if n.exchange.is_some() && !IN_BROWSER {
+            // What runs it is no kernel: this one does nothing, and only keeps the launch's place.
+            let mut kb = KernelBuilder::new();
+            let (_, grid) = kb.group(Grid::line(Expr::ONE));
+            return Ok(kb.finish(&self.table, 1, grid));
+        }
         if !n.steps.is_empty() {
             return gpu::chain::schedule(&self.table, n, self.target);
         }

@@ -12,6 +12,7 @@ mod pointwise;
 mod reduce;
 mod view;
 
+use crate::collective::{Exchanger, IN_BROWSER};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::expr::{Atom, Dim};
@@ -107,8 +108,20 @@ impl Interpreter {
         &self.graph
     }
 
-    /// Runs once. `sizes` has a value for each size symbol, `inputs` the graph's inputs in order; gives its outputs in order.
+    /// As [`Interpreter::run_among`], alone.
     pub fn run(&self, sizes: &[i64], inputs: &[HostTensor], precision: Precision) -> Result<Vec<HostTensor>> {
+        self.run_among(sizes, inputs, precision, None)
+    }
+
+    /// Runs once. `sizes` has a value for each size symbol, `inputs` the graph's inputs in order; gives its outputs in order.
+    /// Collectives are `others`' to run.
+    pub fn run_among(
+        &self,
+        sizes: &[i64],
+        inputs: &[HostTensor],
+        precision: Precision,
+        others: Option<&dyn Exchanger>,
+    ) -> Result<Vec<HostTensor>> {
         if let Some(guard) = self.captured.env.broken_guard(sizes) {
             return Err(Error::invalid(
                 format!("graph {}", self.captured.name),
@@ -118,10 +131,10 @@ impl Interpreter {
         }
         if self.graph.env.broken_guard(sizes).is_some() {
             // Only the decomposition assumed something that these sizes do not hold: decompose anew for them.
-            return run(&self.captured, sizes, inputs, precision);
+            return Interpreter::new(&at_sizes(&self.captured, sizes))?.run_among(sizes, inputs, precision, others);
         }
         let mut values: Vec<Option<View>> = vec![None; self.graph.types.len()];
-        let env = Env { graph: &self.graph, sizes, precision };
+        let env = Env { graph: &self.graph, sizes, precision, others };
         if inputs.len() != self.graph.inputs.len() {
             return Err(Error::invalid(
                 format!("graph {}", self.graph.name),
@@ -160,11 +173,15 @@ impl Interpreter {
 
 /// Runs a graph once; see [`Interpreter::run`]. Operators are decomposed for the given sizes.
 pub fn run(graph: &Graph, sizes: &[i64], inputs: &[HostTensor], precision: Precision) -> Result<Vec<HostTensor>> {
+    Interpreter::new(&at_sizes(graph, sizes))?.run(sizes, inputs, precision)
+}
+
+fn at_sizes(graph: &Graph, sizes: &[i64]) -> Graph {
     let mut at = graph.clone();
     for (symbol, size) in at.env.symbols.iter_mut().zip(sizes) {
         symbol.hint = *size;
     }
-    Interpreter::new(&at)?.run(sizes, inputs, precision)
+    at
 }
 
 fn undefined(graph: &Graph, v: ValueId) -> Error {
@@ -176,6 +193,7 @@ struct Env<'a> {
     graph: &'a Graph,
     sizes: &'a [i64],
     precision: Precision,
+    others: Option<&'a dyn Exchanger>,
 }
 
 impl Env<'_> {
@@ -248,6 +266,15 @@ impl Env<'_> {
                 return sorted.iter().map(|v| v.slice(&start, &size, &step)).collect();
             }
             Prim::Fft { inverse } => fourier::transform(x[0], *inverse, rounding(x[0].dtype)),
+            Prim::Collective(_) if IN_BROWSER => x[0].clone(),
+            Prim::Collective(c) => {
+                let alone =
+                    || Error::unsupported(format!("{} outside of group {}", c.op.name(), c.group.name), "let the device join the group");
+                let operand = HostTensor { dtype: x[0].dtype, shape: x[0].shape.clone(), data: x[0].to_vec() };
+                let mut out = self.others.ok_or_else(alone)?.exchange(c, &operand)?;
+                rounding(out.dtype).apply_all(&mut out.data);
+                View::dense(out.dtype, out.shape, out.data)
+            }
             Prim::Contract { batch, contract } => contract::contract(x[0], x[1], batch, contract, rounding(x[0].dtype)),
             Prim::Attention(a) => return Ok(attention::forward(a, x, self.precision)),
             Prim::AttentionBackward(a) => return Ok(attention::backward(a, x, self.precision)),

@@ -173,10 +173,16 @@ const fn elsewhere(ops: &'static [OpDef]) -> &'static [OpDef] {
     if IN_PLAYGROUND { &[] } else { ops }
 }
 
+/// The rows of a group, where a program may have company: not in a browser.
+const fn alone(ops: &'static [OpDef]) -> &'static [OpDef] {
+    if cfg!(target_arch = "wasm32") { &[] } else { ops }
+}
+
 mod activation;
 mod advanced;
 mod amp;
 mod attention;
+mod collective;
 mod complex;
 mod conv;
 mod creation;
@@ -243,6 +249,7 @@ pub static GROUPS: &[(&str, &[OpDef])] = &[
     ("Optimizer", optim::OPS),
     ("Other optimizers", elsewhere(optim_adaptive::OPS)),
     ("Mixed precision", amp::OPS),
+    ("Collectives", alone(collective::OPS)),
 ];
 
 /// Every operator.

@@ -2,6 +2,7 @@
 
 use super::{Prim, ReduceOp, beyond_fft_primes};
 use crate::attention::Attention;
+use crate::collective::{Collective, CollectiveOp, IN_BROWSER};
 use crate::dtype::{DType, Literal};
 use crate::error::{Error, Result};
 use crate::expr::{Dim, Expr};
@@ -57,6 +58,7 @@ impl<'a> Inference<'a> {
             Prim::Contract { batch, contract } => self.contract(batch, contract),
             Prim::Attention(a) => self.attention(a, false, "check the shapes of query, key, value and mask"),
             Prim::AttentionBackward(a) => self.attention(a, true, "check the operands' shapes"),
+            Prim::Collective(c) => self.collective(c),
         }
     }
 
@@ -98,6 +100,41 @@ impl<'a> Inference<'a> {
 
     fn attention(&mut self, a: &Attention, backward: bool, remedy: &str) -> Result<Vec<TensorType>> {
         a.infer(self.args, backward, self.env).map_err(|e| self.fail(e, remedy))
+    }
+
+    fn collective(&mut self, c: &Collective) -> Result<Vec<TensorType>> {
+        if IN_BROWSER {
+            return one(self.args[0].dtype, self.args[0].shape.clone());
+        }
+        let (ty, n) = (self.args[0], i64::from(c.group.ranks));
+        let arg = c.op.reduction().is_some_and(ReduceOp::is_arg);
+        let root = matches!(c.op, CollectiveOp::Broadcast { root } if root >= c.group.ranks);
+        if n == 0 || arg || root {
+            let what = if root { "has no such root" } else { "does not combine so" };
+            return Err(self.fail(format!("a group of {n} ranks {what}"), "name a rank of the group; combine by sum, prod, max or min"));
+        }
+        if c.op.reduction().is_some() && ty.dtype == DType::Bool {
+            return Err(self.fail("truth values are not combined".into(), "convert the operand with to()"));
+        }
+        let mut shape = ty.shape.clone();
+        let along = c.op.divides() || matches!(c.op, CollectiveOp::AllGather { .. });
+        let Some(first) = shape.first_mut().filter(|_| along) else {
+            return if along {
+                Err(self.fail("a scalar has no dimension to divide".into(), "reshape it to [1]"))
+            } else {
+                one(ty.dtype, shape)
+            };
+        };
+        match (c.op, first.as_const()) {
+            (CollectiveOp::AllGather { .. }, _) => *first = first.scale(n),
+            (op, Some(d)) if d % n == 0 => {
+                if op != CollectiveOp::AllToAll {
+                    *first = Dim::Const(d / n);
+                }
+            }
+            _ => return Err(self.fail(format!("the first dimension is not a known multiple of {n} ranks"), "pad it to one")),
+        }
+        one(ty.dtype, shape)
     }
 
     fn scalar(&mut self, op: ScalarOp) -> Result<Vec<TensorType>> {

@@ -1,5 +1,6 @@
 //! The text of a [`Graph`].
 
+use super::collective::{parse_collective, print_collective};
 use super::expr::parse_expr;
 use super::lexer::{Cursor, Token, is_dotted, is_ident, name_or_quoted, quote};
 use super::shape::{
@@ -177,6 +178,7 @@ fn print_prim(p: &Prim, s: &Symbols) -> String {
             format!("{name}[{dim}{}{first}]", if *descending { ", descending" } else { "" })
         }
         Prim::Fft { inverse } => format!("{name}[{}]", if *inverse { "inverse" } else { "forward" }),
+        Prim::Collective(c) => print_collective(c),
         Prim::Contract { batch, contract } => format!("{name}[batch={}, contract={}]", pairs(batch), pairs(contract)),
         Prim::Attention(a) | Prim::AttentionBackward(a) => {
             let words = [("causal", a.causal), ("mask", a.mask), ("dropout", a.dropout)];
@@ -637,6 +639,9 @@ impl<'a> Parser<'a> {
             "attention" => Ok(Prim::Attention(self.attention()?)),
             "attention_backward" => Ok(Prim::AttentionBackward(self.attention()?)),
             _ => {
+                if let Some(c) = parse_collective(&mut self.c, name) {
+                    return c.map(Prim::Collective);
+                }
                 let hint = match crate::ops::find(name) {
                     Some(_) => format!("; the operator is written with parentheses: `{name}(%x)`"),
                     None => String::new(),

@@ -20,14 +20,18 @@
 //!
 //! A chain of steps is `nest i0: B steps {` with a `step i0: B, i1: 64 { .. }` for each.
 //!
+//! A collective is `nest all_reduce[world: 4, sum] %y <- %x {` and has nothing inside.
+//!
 //! Axes that no nest runs over are declared before the nests: `axes i7: 64, i8: B`.
 
+use super::collective::{parse_collective, print_collective};
 use super::expr::{Resolve, parse_expr};
 use super::lexer::{Cursor, Token, is_dotted, name_or_quoted, quote};
 use super::shape::{
     SymbolTable, Symbols, align, literal, numbered, origin, parse_dtype, parse_header, parse_literal, parse_origins, parse_type,
     usable_names,
 };
+use crate::collective::{Exchange, IN_BROWSER};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::{Atom, AxisId, Expr};
@@ -80,6 +84,9 @@ fn print_nest(p: &LoopProgram, n: &Nest, word: &str, symbols: &Symbols, buffer: 
         list.iter().map(|a| format!("i{}: {}", a.0, extent(a))).collect::<Vec<_>>().join(", ")
     };
     let mut head = String::from(word);
+    if let (Some(e), false) = (&n.exchange, IN_BROWSER) {
+        head.push_str(&format!("{} {} <- {} ", print_collective(&e.collective), buffer(e.to), buffer(e.from)));
+    }
     if !n.axes.is_empty() {
         head.push_str(&format!("{} ", axes(&n.axes)));
     }
@@ -221,8 +228,8 @@ impl<'a> Parser<'a> {
     }
 
     fn nest(&mut self) -> Result<Nest> {
-        let mut n = Nest::default();
-        if !self.c.at_punct("{") && !self.c.at_word("inner") && !self.c.at_word("steps") {
+        let mut n = Nest { exchange: self.exchange()?, ..Nest::default() };
+        if n.exchange.is_none() && !self.c.at_punct("{") && !self.c.at_word("inner") && !self.c.at_word("steps") {
             n.axes = self.axes()?;
         }
         if self.c.eat_word("inner") {
@@ -265,6 +272,31 @@ impl<'a> Parser<'a> {
         Ok(n)
     }
 
+    fn exchange(&mut self) -> Result<Option<Exchange>> {
+        if IN_BROWSER {
+            return Ok(None);
+        }
+        let Token::Ident(name) = *self.c.peek() else { return Ok(None) };
+        if numbered(name, 'i').is_some() || matches!(name, "inner" | "steps") {
+            return Ok(None);
+        }
+        let at = self.c.position();
+        self.c.next();
+        let Some(collective) = parse_collective(&mut self.c, name) else {
+            return Err(self.c.error_from(at, format!("`{name}` is neither an axis such as `i0` nor a collective")));
+        };
+        let (collective, to) = (collective?, self.buffer_name()?);
+        self.c.expect("<-")?;
+        Ok(Some(Exchange { collective, from: self.buffer_name()?, to }))
+    }
+
+    fn buffer_name(&mut self) -> Result<BufferId> {
+        let at = self.c.position();
+        let Token::Value(name) = *self.c.peek() else { return self.c.expected("a buffer such as `%x`") };
+        self.c.next();
+        self.buffers.get(name).copied().ok_or_else(|| self.c.error_from(at, format!("the buffer %{name} is not declared")))
+    }
+
     /// Reads with names of sizes, of declared axes and of the nest's values so far.
     fn with_names<T>(&mut self, n: &Nest, f: impl FnOnce(&mut Cursor<'a>, &Resolve) -> Result<T>) -> Result<T> {
         let (symbols, axes) = (&self.symbols, &self.axes);
@@ -276,12 +308,7 @@ impl<'a> Parser<'a> {
     }
 
     fn element(&mut self, n: &Nest) -> Result<(BufferId, Vec<Expr>)> {
-        let at = self.c.position();
-        let Token::Value(name) = *self.c.peek() else { return self.c.expected("a buffer such as `%x`") };
-        self.c.next();
-        let Some(buffer) = self.buffers.get(name).copied() else {
-            return Err(self.c.error_from(at, format!("the buffer %{name} is not declared")));
-        };
+        let buffer = self.buffer_name()?;
         let index = self.with_names(n, |c, names| c.list("[", "]", |c| parse_expr(c, names)))?;
         Ok((buffer, index))
     }

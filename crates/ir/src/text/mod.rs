@@ -28,6 +28,7 @@
 //! Parsing never panics and ends on any input: it reads tokens left to right once, nesting is limited to [`MAX_DEPTH`], and
 //! numbers that do not fit are errors. Each error says line and column.
 
+mod collective;
 mod expr;
 mod graph;
 mod kernel;

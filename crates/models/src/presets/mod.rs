@@ -145,6 +145,16 @@ macro_rules! presets {
                 match self { $($(#[$attribute])* Model::$name(m) => <$file::$name as Task>::optimizers(config, m),)* }
             }
 
+            /// A scalar to make small, of a batch. A preset of two players has losses of its own.
+            ///
+            /// # Errors
+            ///
+            /// When the batch is not one of the preset's [`Source`], and what the operators [say](aludel_tensor#when-an-operator-fails).
+            #[cfg(not(target_arch = "wasm32"))]
+            pub fn loss(&self, batch: &Batch) -> Result<Tensor> {
+                match self { $($(#[$attribute])* Model::$name(m) => <$file::$name as Task>::loss(m, batch),)* }
+            }
+
             fn step(
                 &mut self,
                 optimizers: (&mut AnyOptimizer, Option<&mut AnyOptimizer>),

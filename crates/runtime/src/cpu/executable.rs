@@ -6,6 +6,7 @@ use super::memory::{Allocation, Place};
 use super::plan::Plan;
 use super::team::{self, Wave, Work};
 use crate::bind::{self, Kept};
+use crate::collective::{Call, Format};
 use crate::guard::Watch;
 use crate::measure::{Limits, Measure, Measures, check_program};
 use crate::memory::{Backing, lock};
@@ -68,12 +69,37 @@ impl CpuExecutable {
     fn run_guarded(&self, plan: &Plan, m: &Measure, r: &Resolved, work: impl Fn(Arc<Vec<Wave>>) -> Work) -> Result<()> {
         let read = |a: &Arc<Allocation>| Place { allocation: a.clone(), offset: 0 }.read(a.words());
         let mut watch = Watch::start(&self.program, m, r, read)?;
-        for task in plan.waves.iter().flat_map(|w| &w.tasks) {
-            let wave = Wave::new(vec![*task], team::threads());
-            team::run(work(Arc::new(vec![wave])), task.pieces <= 1);
-            watch.check(task.launch, read)?;
+        for (waves, then) in &plan.legs {
+            for task in waves.iter().flat_map(|w| &w.tasks) {
+                let wave = Wave::new(vec![*task], team::threads());
+                team::run(work(Arc::new(vec![wave])), task.pieces <= 1);
+                watch.check(task.launch, read)?;
+            }
+            if let Some(launch) = then {
+                self.exchange(*launch, m, r)?;
+                watch.check(*launch, read)?;
+            }
         }
         Ok(())
+    }
+
+    /// Runs the collective that a launch is. Under the device's lock; kernels before it are done, and none after it has begun.
+    fn exchange(&self, launch: usize, m: &Measure, r: &Resolved) -> Result<()> {
+        let Some(e) = &self.program.launches[launch].exchange else { return Ok(()) };
+        let place = |p: usize| r.bound[self.program.placements[p].binding].place.after(r.moved[p].unwrap_or(m.offsets[p]));
+        let from = &self.program.placements[e.from];
+        let words = place(e.from).read(m.words[e.from])?;
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let elements = m.elements[e.from] as usize;
+        let (collective, program) = (e.collective.clone(), self.program.name.clone());
+        let call = Call { collective, dtype: from.dtype, format: Format::Plain, elements, program };
+        let result = self.shared.groups.run(&call, &bytes[..elements * call.element_bytes()])?;
+        let word = |c: &[u8]| c.iter().rev().fold(0u32, |w, b| w << 8 | u32::from(*b));
+        let words: Vec<u32> = result.chunks(4).map(word).collect();
+        if words.len() as u64 != m.words[e.to] {
+            return Err(Error::device(format!("{} gave {} words", e.collective.op.name(), words.len()), "report this"));
+        }
+        place(e.to).write(&words)
     }
 
     /// Runs; `timed` has each launch alone, in milliseconds.
@@ -99,14 +125,26 @@ impl CpuExecutable {
             |waves: Arc<Vec<Wave>>| Work { waves, bindings: bindings.clone(), rows: plan.rows.clone(), scratch_bytes: self.scratch_bytes };
         match timed {
             None if shared.guards() => self.run_guarded(&plan, &m, &resolved, work)?,
-            None => team::run(work(plan.waves.clone()), plan.alone),
+            None => {
+                for (waves, then) in &plan.legs {
+                    team::run(work(waves.clone()), plan.alone);
+                    then.map_or(Ok(()), |launch| self.exchange(launch, &m, &resolved))?;
+                }
+            }
             Some(times) => {
                 times.resize(self.program.launches.len(), 0.0);
-                for task in plan.waves.iter().flat_map(|w| &w.tasks) {
-                    let wave = Wave::new(vec![*task], team::threads());
-                    let start = Instant::now();
-                    team::run(work(Arc::new(vec![wave])), task.pieces <= 1);
-                    times[task.launch] = start.elapsed().as_secs_f64() * 1e3;
+                for (waves, then) in &plan.legs {
+                    for task in waves.iter().flat_map(|w| &w.tasks) {
+                        let wave = Wave::new(vec![*task], team::threads());
+                        let start = Instant::now();
+                        team::run(work(Arc::new(vec![wave])), task.pieces <= 1);
+                        times[task.launch] = start.elapsed().as_secs_f64() * 1e3;
+                    }
+                    if let Some(launch) = then {
+                        let start = Instant::now();
+                        self.exchange(*launch, &m, &resolved)?;
+                        times[*launch] = start.elapsed().as_secs_f64() * 1e3;
+                    }
                 }
             }
         }

@@ -5,6 +5,7 @@ use super::executable::CpuExecutable;
 use super::memory::{Allocation, Place, Pool, Range};
 use super::team;
 use crate::bind::{self, Mover, Parts};
+use crate::collective::{Groups, ProcessGroup};
 use crate::memory::lock;
 use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Run, Stats, Storage};
 use aludel_compiler::Target;
@@ -26,6 +27,8 @@ pub(super) struct Shared {
     pub compiler: Compiler,
     pub pool: Pool,
     pub counters: Counters,
+    /// With whom programs exchange tensors.
+    pub groups: Groups,
     /// Whether every launch is watched, see [`crate::guard`].
     pub guard: bool,
     /// Held while device memory is read or written: calls from several threads take turns.
@@ -85,7 +88,8 @@ impl CpuExecutor {
         let features = vec![format!("{} threads", team::threads()), format!("vectors of {} f32", target.vector_lanes)];
         let info = DeviceInfo { backend: "CPU".into(), name: name(), features };
         let (pool, counters, stream) = (Pool::default(), Counters::default(), Mutex::default());
-        let shared = Shared { info, target, compiler, pool, counters, guard, stream };
+        let groups = Groups::default();
+        let shared = Shared { info, target, compiler, pool, counters, groups, guard, stream };
         Ok(CpuExecutor { shared: Arc::new(shared) })
     }
 
@@ -173,6 +177,11 @@ impl Executor for CpuExecutor {
 
     fn reset_peak(&self) {
         self.shared.pool.reset_peak();
+    }
+
+    fn join(&self, group: Arc<dyn ProcessGroup>) -> Result<()> {
+        self.shared.groups.join(group);
+        Ok(())
     }
 
     fn stats(&self) -> Stats {

@@ -1,4 +1,4 @@
-//! What a run does, in order: waves of launches that touch nothing of one another.
+//! What a run does, in order: waves of launches that touch nothing of one another, and between some the collectives.
 
 use super::team::{self, Function, Task, Wave};
 use crate::measure::Measure;
@@ -11,7 +11,8 @@ pub(super) struct Plan {
     /// Where the placements of the state lie, where that differs from the measure's.
     pub moved: Vec<Option<u64>>,
     pub rows: Arc<Vec<u32>>,
-    pub waves: Arc<Vec<Wave>>,
+    /// Waves, and the launch that is a collective and comes after them, if any.
+    pub legs: Vec<(Arc<Vec<Wave>>, Option<usize>)>,
     /// Each launch by itself, for timing.
     pub dispatches: u64,
     /// Too little work to share.
@@ -46,12 +47,18 @@ impl Plan {
             let start = moved[p].unwrap_or(measure.offsets[p]);
             Touch { binding: program.placements[p].binding, start, end: start + measure.words[p], write }
         };
+        let mut legs: Vec<(Vec<Vec<Task>>, Option<usize>)> = Vec::new();
         let mut waves: Vec<Vec<Task>> = vec![Vec::new()];
         let mut touched: Vec<Touch> = Vec::new();
         let (mut dispatches, mut nanoseconds) = (0, 0.0);
         for (l, launch) in program.launches.iter().enumerate() {
             let Some(grid) = measure.grids[l] else { continue };
             dispatches += 1;
+            if launch.exchange.is_some() {
+                legs.push((std::mem::replace(&mut waves, vec![Vec::new()]), Some(l)));
+                touched.clear();
+                continue;
+            }
             let eval = |e| program.eval(e, sizes).unwrap_or(0).max(0) as f64;
             nanoseconds += eval(&launch.bytes) / 30.0 + eval(&launch.flops) / 150.0;
             let pieces = grid.iter().fold(1u64, |n, g| n.saturating_mul(*g as u64)).min(u32::MAX as u64) as u32;
@@ -66,8 +73,11 @@ impl Plan {
                 w.push(Task { function: functions[launch.kernel], row: measure.starts[l] as usize / 4, pieces, launch: l });
             }
         }
-        let waves: Vec<Wave> = waves.into_iter().map(|tasks| Wave::new(tasks, team::threads())).collect();
-        let alone = nanoseconds < SHARE_NANOSECONDS || waves.iter().all(|w| w.pieces <= 1);
-        Plan { measure, moved, rows: Arc::new(rows), waves: Arc::new(waves), dispatches, alone }
+        legs.push((waves, None));
+        let wave = |tasks| Wave::new(tasks, team::threads());
+        let legs: Vec<(Arc<Vec<Wave>>, Option<usize>)> =
+            legs.into_iter().map(|(waves, then)| (Arc::new(waves.into_iter().map(wave).collect()), then)).collect();
+        let alone = nanoseconds < SHARE_NANOSECONDS || legs.iter().flat_map(|(w, _)| w.iter()).all(|w| w.pieces <= 1);
+        Plan { measure, moved, rows: Arc::new(rows), legs, dispatches, alone }
     }
 }

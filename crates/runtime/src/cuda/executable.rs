@@ -11,7 +11,7 @@ use super::maps;
 use super::shared::Shared;
 use super::stream::Stream;
 use crate::bind::{self, Kept};
-use crate::measure::{Limits, Measure, Measures, check_program};
+use crate::measure::{Limits, Measure, Measures, check_program, refuse_collectives};
 use crate::memory::lock;
 use crate::{Argument, Executable, Pending, Storage};
 use aludel_ir::program::{Matrix, Param, Program, Role, TensorMap};
@@ -64,6 +64,7 @@ fn addresses(r: &Resolved) -> Vec<CUdeviceptr> {
 impl CudaExecutable {
     pub fn new(shared: Arc<Shared>, program: Arc<Program>) -> Result<Self> {
         check_program(&program)?;
+        refuse_collectives(&program, &shared.info.name)?;
         check_parameters(&program)?;
         let kernels = shared.kernels.load(&shared, &program)?;
         let is_step = program.bindings.iter().all(|b| matches!(b.role, Role::Arena | Role::State | Role::Inputs));

@@ -85,6 +85,8 @@ fn measure(shared: &Shared, program: &Program, own: &mut Own, sizes: &[i64]) -> 
 impl WgpuExecutable {
     pub fn new(shared: Arc<Shared>, program: Arc<Program>) -> Result<Self> {
         check_program(&program)?;
+        #[cfg(not(target_arch = "wasm32"))]
+        crate::measure::refuse_collectives(&program, &shared.info.name)?;
         let mut own = Own::default();
         if program.env.symbols.is_empty() {
             // What is too large is refused before anything is compiled.

@@ -212,6 +212,7 @@ impl Assembly {
             bytes: n.scale(4 * tensors.len() as i64),
             flops: Expr::ZERO,
             product: None,
+            exchange: None,
         });
     }
 

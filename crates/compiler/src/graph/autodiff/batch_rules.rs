@@ -1,7 +1,8 @@
 //! The batching rule of every prim: the same prim with a leading axis more.
 
 use super::batch::{Batched, Batcher};
-use aludel_ir::{Builder, Dim, Prim, Result, ValueId};
+use aludel_ir::collective::IN_BROWSER;
+use aludel_ir::{Builder, CollectiveOp, Dim, Prim, Result, ValueId};
 
 /// The results for a batch, where at least one operand is batched.
 pub fn prim(b: &mut Builder, batcher: &Batcher, prim: &Prim, x: &[Batched]) -> Result<Vec<Batched>> {
@@ -10,8 +11,15 @@ pub fn prim(b: &mut Builder, batcher: &Batcher, prim: &Prim, x: &[Batched]) -> R
     let later = |dims: &[usize]| dims.iter().map(|d| d + 1).collect::<Vec<usize>>();
     let prim = match prim {
         Prim::Contract { batch, contract } => return contraction(b, batch, contract, x),
+        Prim::Collective(c) if !IN_BROWSER && (c.op.divides() || matches!(c.op, CollectiveOp::AllGather { .. })) => {
+            // What the ranks divide or join stays in front.
+            let operand = batcher.spread(b, x[0])?;
+            let led = b.front(operand, 1)?;
+            let y = b.prim(prim.clone(), &[led])?;
+            return Ok(vec![(b.back(y, 1)?, true)]);
+        }
         // No operands, or nothing that a dimension more before the others matters to.
-        Prim::Attention(_) | Prim::AttentionBackward(_) | Prim::Fft { .. } => prim.clone(),
+        Prim::Attention(_) | Prim::AttentionBackward(_) | Prim::Fft { .. } | Prim::Collective(_) => prim.clone(),
         Prim::Scalar(_) | Prim::Const(_) | Prim::Size(_) | Prim::Cast(_) | Prim::Bitcast(_) | Prim::Detach => prim.clone(),
         Prim::Iota { shape, dim, dtype } => Prim::Iota { shape: led(shape), dim: dim + 1, dtype: *dtype },
         Prim::Reduce { op, dims } => Prim::Reduce { op: *op, dims: later(dims) },

@@ -1,7 +1,7 @@
 //! The forward-mode rule of every prim: the tangents of its results, given those of its operands.
 
 use super::forward::transpose;
-use aludel_ir::{Builder, Literal, Node, Op, Prim, ReduceOp, Result, ValueId};
+use aludel_ir::{Builder, Collective, CollectiveOp, Literal, Node, Op, Prim, ReduceOp, Result, ValueId};
 
 /// One tangent for each result; `None` where it is zero everywhere. `None` for an operand says the same of it.
 pub fn jvp(b: &mut Builder, prim: &Prim, node: &Node, dx: &[Option<ValueId>]) -> Result<Vec<Option<ValueId>>> {
@@ -35,6 +35,15 @@ pub fn jvp(b: &mut Builder, prim: &Prim, node: &Node, dx: &[Option<ValueId>]) ->
         | Prim::Flip(_)
         | Prim::Unfold { .. }
         | Prim::Fft { .. }
+        | Prim::Collective(Collective {
+            op:
+                CollectiveOp::AllReduce(ReduceOp::Sum)
+                | CollectiveOp::ReduceScatter(ReduceOp::Sum)
+                | CollectiveOp::AllGather { .. }
+                | CollectiveOp::Broadcast { .. }
+                | CollectiveOp::AllToAll,
+            ..
+        })
         | Prim::Reduce { op: ReduceOp::Sum, .. }
         | Prim::Scan { op: ReduceOp::Sum, .. } => same(b, dx[0]),
         Prim::Pad { lo, hi, .. } => {
@@ -69,7 +78,7 @@ pub fn jvp(b: &mut Builder, prim: &Prim, node: &Node, dx: &[Option<ValueId>]) ->
         }
         Prim::Reduce { op: ReduceOp::ArgMax | ReduceOp::ArgMin, .. } => Ok(vec![None]),
         // Products, extrema, attention: what the reverse rule says, transposed.
-        Prim::Reduce { .. } | Prim::Scan { .. } | Prim::Attention(_) | Prim::AttentionBackward(_) => {
+        Prim::Reduce { .. } | Prim::Scan { .. } | Prim::Attention(_) | Prim::AttentionBackward(_) | Prim::Collective(_) => {
             transpose(b, &Node { op: Op::Prim(prim.clone()), ..node.clone() }, dx)
         }
     }

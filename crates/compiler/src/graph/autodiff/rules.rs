@@ -1,8 +1,9 @@
 //! The reverse-mode rule of every prim. Each is built of prims that have rules themselves.
 
 use super::reverse::gradients;
+use aludel_ir::collective::IN_BROWSER;
 use aludel_ir::graph::InputKind;
-use aludel_ir::{Builder, DType, Dim, Expr, Literal, Prim, ReduceOp, Result, ScalarOp, Shape, ValueId};
+use aludel_ir::{Builder, Collective, CollectiveOp, DType, Dim, Error, Expr, Literal, Prim, ReduceOp, Result, ScalarOp, Shape, ValueId};
 use aludel_ir::{Op, TensorType, attention};
 use std::collections::HashMap;
 
@@ -78,7 +79,47 @@ pub fn vjp(b: &mut Builder, prim: &Prim, x: &[ValueId], y: &[ValueId], grads: &[
             let (left, right) = product(b, x[0], x[1], batch, contract, dy)?;
             Ok(vec![Some(left), Some(right)])
         }
+        Prim::Collective(_) if IN_BROWSER => one(dy),
+        Prim::Collective(c) => one(collective(b, c, x[0], y[0], dy)?),
         Prim::Attention(_) | Prim::AttentionBackward(_) => Ok(vec![None; x.len()]),
+    }
+}
+
+// The loss is the sum of all ranks' losses, so what a rank gives reaches those of all: each rule is the transpose of what the ranks do
+// together.
+fn collective(b: &mut Builder, c: &Collective, x: ValueId, y: ValueId, dy: ValueId) -> Result<ValueId> {
+    let ranks = i64::from(c.group.ranks);
+    let with = |op: CollectiveOp| Prim::Collective(Collective { op, group: c.group.clone() });
+    match c.op {
+        CollectiveOp::AllReduce(ReduceOp::Sum) => b.prim(Prim::Collective(c.clone()), &[dy]),
+        // Ties share the gradient equally, as in one reduction.
+        CollectiveOp::AllReduce(ReduceOp::Max | ReduceOp::Min) => {
+            let sum = with(CollectiveOp::AllReduce(ReduceOp::Sum));
+            let wins = b.binary(ScalarOp::Eq, x, y)?;
+            let ones = b.cast(wins, b.dtype(x))?;
+            let count = b.prim(sum.clone(), &[ones])?;
+            let all = b.prim(sum, &[dy])?;
+            let share = b.div(all, count)?;
+            let zero = b.zeros_like(share)?;
+            b.select(wins, share, zero)
+        }
+        CollectiveOp::AllGather { .. } => b.prim(with(CollectiveOp::ReduceScatter(ReduceOp::Sum)), &[dy]),
+        CollectiveOp::ReduceScatter(ReduceOp::Sum) => b.prim(with(CollectiveOp::AllGather { release: false }), &[dy]),
+        CollectiveOp::AllToAll => b.prim(Prim::Collective(c.clone()), &[dy]),
+        // To the root goes everybody's gradient, to the others nothing: a graph does not know its rank, but it can send.
+        CollectiveOp::Broadcast { root } => {
+            let shape = b.shape(dy);
+            let part = b.unsqueeze(dy, 0)?;
+            let (before, after) = (Dim::Const(i64::from(root)), Dim::Const(ranks - 1 - i64::from(root)));
+            let sent = b.pad(part, 0, before, after, 0.0)?;
+            let received = b.prim(with(CollectiveOp::AllToAll), &[sent])?;
+            let sum = b.sum(received, &[0], false)?;
+            b.reshape(sum, shape)
+        }
+        CollectiveOp::AllReduce(op) | CollectiveOp::ReduceScatter(op) => Err(Error::unsupported(
+            format!("the derivative of {}.{} over group {}", c.op.name(), op.name(), c.group.name),
+            "reduce with sum or mean, gather and reduce on each rank, or detach the operand",
+        )),
     }
 }
 

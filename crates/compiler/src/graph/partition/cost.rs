@@ -7,7 +7,7 @@ use super::cut::Problem;
 use super::flow::UNBOUNDED;
 use aludel_ir::graph::{Graph, Op, Phase, ValueId};
 use aludel_ir::kernel::element_bytes;
-use aludel_ir::{Dim, Prim, ScalarOp};
+use aludel_ir::{Collective, CollectiveOp, Dim, Prim, ScalarOp};
 
 /// Scalar operations of at least so many instructions are not computed again by default.
 const DEAR: u32 = 24;
@@ -140,6 +140,9 @@ impl<'g> Model<'g> {
         match prim {
             Prim::Scalar(ScalarOp::Threefry) => return Again::Never,
             Prim::Scalar(op) if op.def().cost >= DEAR => return Again::Budget,
+            // What shards are gathered to is not kept; everything else is said once.
+            Prim::Collective(Collective { op: CollectiveOp::AllGather { release: true }, .. }) => return Again::Free,
+            Prim::Collective(_) => return Again::Never,
             Prim::Reduce { .. }
             | Prim::Scan { .. }
             | Prim::Sort { .. }
@@ -219,7 +222,7 @@ fn is_free(prim: &Prim) -> bool {
 fn reads_memory(graph: &Graph, node: usize, v: ValueId) -> bool {
     let node = &graph.nodes[node];
     match &node.op {
-        Op::Prim(Prim::Contract { .. } | Prim::Sort { .. } | Prim::Fft { .. } | Prim::Scan { .. }) => true,
+        Op::Prim(Prim::Contract { .. } | Prim::Sort { .. } | Prim::Fft { .. } | Prim::Scan { .. } | Prim::Collective(_)) => true,
         Op::Prim(Prim::Gather { .. }) => node.inputs.first() == Some(&v),
         // Masks and dropout are computed on the fly.
         Op::Prim(Prim::Attention(_)) => node.inputs[..3].contains(&v),

@@ -126,5 +126,5 @@ fn most<'a>(order: &[usize], bytes: &dyn Fn(&BufferId) -> i64, touches: &dyn Fn(
 
 /// Whether a nest only brings state up to date.
 pub(super) fn is_update(nest: &Nest, program: &LoopProgram) -> bool {
-    nest.stores.iter().all(|s| matches!(program.buffer(s.buffer).kind, BufferKind::Update(_)))
+    nest.exchange.is_none() && nest.stores.iter().all(|s| matches!(program.buffer(s.buffer).kind, BufferKind::Update(_)))
 }

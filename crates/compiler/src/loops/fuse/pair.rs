@@ -43,6 +43,8 @@ pub enum Refusal {
     Scatter,
     /// A scan passes over its row once, with a value for each element: it can be no other reduction too.
     Scan,
+    /// A collective is no kernel.
+    Collective,
     /// A library computes the matrix product faster, and computes nothing else with it.
     LibraryProduct,
 }
@@ -68,6 +70,7 @@ impl fmt::Display for Refusal {
             Refusal::Attention => write!(f, "attention computes tiles; only what follows it element by element can be done with them"),
             Refusal::Scatter => write!(f, "accumulating stores run by themselves"),
             Refusal::Scan => write!(f, "a scan passes over its rows once; only what follows it element by element can be done with it"),
+            Refusal::Collective => write!(f, "a collective is run by what connects the ranks, not by a kernel"),
             Refusal::LibraryProduct => write!(f, "a library computes the matrix product faster than a kernel that does both"),
         }
     }
@@ -81,6 +84,9 @@ pub fn reads_where_it_writes(nest: &Nest, old: BufferId, new: BufferId) -> bool 
 
 /// Fuses `a` and `b`, where `a` does not depend on `b`.
 pub fn try_fuse(program: &mut LoopProgram, a: &Nest, b: &Nest, in_place: &BTreeMap<usize, (BufferId, BufferId)>) -> Result<Nest, Refusal> {
+    if a.exchange.is_some() || b.exchange.is_some() {
+        return Err(Refusal::Collective);
+    }
     let (ka, kb) = (classify(a, program), classify(b, program));
     match (&ka, &kb) {
         (Kind::Scatter, _) | (_, Kind::Scatter) => return Err(Refusal::Scatter),

@@ -71,7 +71,9 @@ fn multiplies(nest: &Nest) -> bool {
 
 impl Chooser<'_> {
     fn is_free(&self, b: BufferId) -> bool {
-        self.program.buffer(b).kind == BufferKind::Temp && self.orders[b.0 as usize].is_none()
+        // Ranks hand on what lies one after another.
+        let meets = |n: &Nest| n.exchange.as_ref().is_some_and(|e| e.from == b || e.to == b);
+        self.program.buffer(b).kind == BufferKind::Temp && !self.program.nests.iter().any(meets) && self.orders[b.0 as usize].is_none()
     }
 
     fn choose(&mut self, b: BufferId, order: Vec<usize>) {

@@ -14,7 +14,9 @@ pub(super) fn remove(program: &mut LoopProgram) {
     let is_empty = |a: &AxisId| program.extent(*a).is_zero();
     let kept = nests.into_iter().filter(|n| !n.axes.iter().any(is_empty));
     let kept = kept.map(|n| simplify(program, n));
-    let kept: Vec<Nest> = kept.filter(|n| !n.stores.is_empty()).collect();
+    // A collective of nothing is one for nobody: its shape is that of all ranks.
+    let meets = |n: &Nest| n.exchange.as_ref().is_some_and(|e| !program.buffer(e.from).shape.iter().any(Expr::is_zero));
+    let kept: Vec<Nest> = kept.filter(|n| !n.stores.is_empty() || meets(n)).collect();
     program.nests = kept;
 }
 

@@ -5,6 +5,7 @@
 //! to be read only where they are written.
 
 mod attention;
+mod collective;
 mod empty;
 mod fourier;
 mod keep;
@@ -161,6 +162,7 @@ impl<'g> Lowering<'g> {
             Prim::ScatterAdd { dim } => self.scatter_add(n, *dim),
             Prim::Sort { dim, descending, first } => self.sort(n, *dim, *descending, *first),
             Prim::Fft { inverse } => self.fourier(n, *inverse),
+            Prim::Collective(c) => self.collective(n, c),
             Prim::Cat { dim } => {
                 // Every piece writes its own range: its nest fuses into whatever computes the piece.
                 let buffer = self.buffer_for(out, None, BufferKind::Temp);
@@ -386,7 +388,11 @@ impl<'g> Lowering<'g> {
             {
                 continue; // The state keeps its value.
             }
-            let free = |b: &BufferId| self.program.buffers[b.0 as usize].kind == BufferKind::Temp && !self.wide.contains(b);
+            // A state is not updated in place by the ranks: who reads it has not asked them.
+            let received = |b: &BufferId| {
+                output.updates.is_some() && self.program.nests.iter().any(|n| n.exchange.as_ref().is_some_and(|e| e.to == *b))
+            };
+            let free = |b: &BufferId| self.program.buffers[b.0 as usize].kind == BufferKind::Temp && !self.wide.contains(b) && !received(b);
             let claimed = self.buffers[output.value.index()].filter(free);
             match claimed {
                 Some(b) => {

@@ -115,6 +115,7 @@ impl<'a, 'g> Puller<'a, 'g> {
             | Prim::ScatterAdd { .. }
             | Prim::Sort { .. }
             | Prim::Fft { .. }
+            | Prim::Collective(_)
             | Prim::Attention(_)
             | Prim::AttentionBackward(_) => Err(Error::verify(format!("value %{}", v.0), format!("{} must have a buffer", prim.name()))),
         }

@@ -1,0 +1,230 @@
+//! Collectives of running programs: who connects the ranks.
+//!
+//! A [`ProcessGroup`] is one rank's place in a named group, given by the engine that connects them: [`local`] (threads of this process). A device joins groups ([`crate::Executor::join`]); a program's collectives are then those of the group of their name.
+//!
+//! The whole flow of one collective on the host is [`Groups::run`]: the group is found, the call is described ([`Call`]), and the engine
+//! gives the result. Whatever the engine, all ranks are compared before any of them waits for data: ranks that disagree on the operation,
+//! the shape or the order are told so, with the number of the one that differs; one that is missing is named after [`Timeout`].
+
+pub mod local;
+mod paper;
+mod world;
+
+pub use local::LocalGroup;
+pub use paper::PaperGroup;
+pub use world::World;
+
+use aludel_ir::collective::combine;
+use aludel_ir::interp::HostTensor;
+use aludel_ir::{Collective, CollectiveOp, DType, Error, Exchanger, ReduceOp, Result};
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+/// How long a rank waits for the others before it says who is missing; PyTorch's default for its process groups.
+pub const TIMEOUT: Duration = Duration::from_secs(30 * 60);
+
+/// How the elements of a call lie in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Format {
+    /// 64-bit floats that stand for elements of any type: the interpreter's.
+    Wide,
+    /// A 32-bit word each: f32, i32, u32, bool; or two bytes each: f16, bf16.
+    Plain,
+}
+
+/// What a rank says of a collective that it comes to: all ranks have to say the same.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Call {
+    pub collective: Collective,
+    pub dtype: DType,
+    pub format: Format,
+    /// Of this rank's operand.
+    pub elements: usize,
+    /// The program that it is part of.
+    pub program: String,
+}
+
+impl Call {
+    /// Bytes of an element in memory.
+    pub fn element_bytes(&self) -> usize {
+        match (self.format, self.dtype) {
+            (Format::Wide, _) => 8,
+            (_, DType::F16 | DType::BF16) => 2,
+            _ => 4,
+        }
+    }
+
+    /// Whether two ranks may meet so. Programs may be named differently.
+    pub fn agrees(&self, other: &Call) -> bool {
+        (&self.collective, self.dtype, self.format, self.elements) == (&other.collective, other.dtype, other.format, other.elements)
+    }
+
+    /// Bytes of the result on every rank.
+    ///
+    /// # Errors
+    ///
+    /// Elements that the ranks do not divide.
+    pub fn result_bytes(&self) -> Result<usize> {
+        Ok(self.collective.result_len(self.elements)? * self.element_bytes())
+    }
+
+    fn read(&self, bytes: &[u8]) -> f64 {
+        let word = || u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        match (self.format, self.dtype) {
+            (Format::Wide, _) => f64::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]]),
+            (_, DType::F16) => half::f16::from_le_bytes([bytes[0], bytes[1]]).to_f64(),
+            (_, DType::BF16) => half::bf16::from_le_bytes([bytes[0], bytes[1]]).to_f64(),
+            (_, DType::F32) => f64::from(f32::from_bits(word())),
+            (_, DType::I32) => f64::from(word() as i32),
+            (_, DType::U32 | DType::Bool) => f64::from(word()),
+        }
+    }
+
+    fn write(&self, value: f64, to: &mut [u8]) {
+        match (self.format, self.dtype) {
+            (Format::Wide, _) => to.copy_from_slice(&value.to_le_bytes()),
+            (_, DType::F16) => to.copy_from_slice(&half::f16::from_f64(value).to_le_bytes()),
+            (_, DType::BF16) => to.copy_from_slice(&half::bf16::from_f64(value).to_le_bytes()),
+            (_, DType::F32) => to.copy_from_slice(&(value as f32).to_le_bytes()),
+            (_, DType::I32) => to.copy_from_slice(&(value as i32).to_le_bytes()),
+            (_, DType::U32 | DType::Bool) => to.copy_from_slice(&(value as u32).to_le_bytes()),
+        }
+    }
+
+    /// The combination of ranks' elements, in the order of the ranks. `parts` are of one length.
+    pub fn reduce(&self, op: ReduceOp, parts: &[&[u8]], out: &mut [u8]) {
+        if self.format == Format::Plain && self.dtype == DType::F32 && op == ReduceOp::Sum {
+            return sum_f32(parts, out);
+        }
+        let size = self.element_bytes();
+        // The interpreter keeps the digits of f64 where it checks derivatives, and rounds what comes back otherwise.
+        let wide = self.format == Format::Wide && self.dtype.is_float();
+        for (i, to) in out.chunks_exact_mut(size).enumerate() {
+            let values = parts.iter().map(|p| self.read(&p[i * size..(i + 1) * size]));
+            let value = match op {
+                ReduceOp::Sum if wide => values.sum(),
+                ReduceOp::Prod if wide => values.product(),
+                _ => combine(op, if wide { DType::F32 } else { self.dtype }, values),
+            };
+            self.write(value, to);
+        }
+    }
+}
+
+// The common case, in a loop that vectorises.
+fn sum_f32(parts: &[&[u8]], out: &mut [u8]) {
+    let word = |b: &[u8]| f32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+    let Some((first, rest)) = parts.split_first() else { return };
+    out.copy_from_slice(first);
+    for part in rest {
+        for (to, from) in out.chunks_exact_mut(4).zip(part.chunks_exact(4)) {
+            let sum = word(to) + word(from);
+            to.copy_from_slice(&sum.to_le_bytes());
+        }
+    }
+}
+
+/// One rank's place in a group of processes or threads that exchange host memory.
+pub trait ProcessGroup: Send + Sync {
+    fn name(&self) -> &str;
+
+    /// From 0 on.
+    fn rank(&self) -> usize;
+
+    /// How many ranks there are.
+    fn size(&self) -> usize;
+
+    /// Meets the others: all give their operands, and each gets its result, of [`Call::result_bytes`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Collective`] where ranks disagree on the call, are missing for longer than the time-out, or have ended. The group is then
+    /// of no further use.
+    fn run(&self, call: &Call, operand: &[u8]) -> Result<Vec<u8>>;
+}
+
+/// The groups that a device has joined, by their names. Clones share them.
+#[derive(Clone, Default)]
+pub struct Groups(Arc<RwLock<BTreeMap<String, Arc<dyn ProcessGroup>>>>);
+
+impl Groups {
+    /// Adds a group, or replaces the one of its name.
+    pub fn join(&self, group: Arc<dyn ProcessGroup>) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(group.name().into(), group);
+    }
+
+    /// The group of a collective.
+    ///
+    /// # Errors
+    ///
+    /// A group that was not joined, or is of another size.
+    pub fn find(&self, collective: &Collective) -> Result<Arc<dyn ProcessGroup>> {
+        let (name, ranks) = (&collective.group.name, collective.group.ranks as usize);
+        let what = || format!("{} over group {name}", collective.op.name());
+        let found = self.0.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        let group = found.ok_or_else(|| {
+            Error::invalid(what(), "the device has not joined the group", "give the device a process group of that name: Device::join")
+        })?;
+        if group.size() != ranks {
+            let problem = format!("captured for {ranks} ranks, the group has {}", group.size());
+            return Err(Error::invalid(what(), problem, "capture the step again for this group"));
+        }
+        Ok(group)
+    }
+
+    /// Runs a collective of this rank's operand: the whole flow.
+    ///
+    /// # Errors
+    ///
+    /// As [`Groups::find`] and [`ProcessGroup::run`].
+    pub fn run(&self, call: &Call, operand: &[u8]) -> Result<Vec<u8>> {
+        let group = self.find(&call.collective)?;
+        let (have, want) = (operand.len(), call.elements * call.element_bytes());
+        if have != want {
+            let problem = format!("{have} bytes for {} elements of {}", call.elements, call.dtype);
+            return Err(Error::invalid(call.collective.op.name(), problem, "report this"));
+        }
+        group.run(call, operand)
+    }
+}
+
+impl Exchanger for Groups {
+    fn exchange(&self, collective: &Collective, operand: &HostTensor) -> Result<HostTensor> {
+        let elements = operand.data.len();
+        let call = Call { collective: collective.clone(), dtype: operand.dtype, format: Format::Wide, elements, program: String::new() };
+        let bytes: Vec<u8> = operand.data.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let result = self.run(&call, &bytes)?;
+        let data: Vec<f64> = result.chunks_exact(8).map(|b| call.read(b)).collect();
+        let mut shape = operand.shape.clone();
+        let n = collective.group.ranks as usize;
+        match (collective.op, shape.first_mut()) {
+            (CollectiveOp::AllGather { .. }, Some(d)) => *d *= n,
+            (CollectiveOp::ReduceScatter(_), Some(d)) => *d /= n,
+            _ => {}
+        }
+        HostTensor::new(operand.dtype, shape, data)
+    }
+}
+
+/// All ranks' results of all ranks' operands, in the order of the ranks: for rank `rank`. What engines do that see all operands.
+pub(crate) fn result(call: &Call, rank: usize, operands: &[&[u8]]) -> Result<Vec<u8>> {
+    let bytes = call.result_bytes()?;
+    let part = call.elements * call.element_bytes() / operands.len().max(1);
+    Ok(match call.collective.op {
+        CollectiveOp::AllReduce(op) => {
+            let mut out = vec![0; bytes];
+            call.reduce(op, operands, &mut out);
+            out
+        }
+        CollectiveOp::ReduceScatter(op) => {
+            let parts: Vec<&[u8]> = operands.iter().map(|x| &x[rank * part..(rank + 1) * part]).collect();
+            let mut out = vec![0; bytes];
+            call.reduce(op, &parts, &mut out);
+            out
+        }
+        CollectiveOp::AllGather { .. } => operands.concat(),
+        CollectiveOp::Broadcast { root } => operands.get(root as usize).map_or_else(Vec::new, |x| x.to_vec()),
+        CollectiveOp::AllToAll => operands.iter().flat_map(|x| &x[rank * part..(rank + 1) * part]).copied().collect(),
+    })
+}
