@@ -20,11 +20,11 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The first step of a loop makes its optimizer's state, the second brings it together, the third is as all others, or as all but the last
-/// of an epoch.
-pub(super) const ONCE_HERE: usize = 3;
+/// The first step of a loop makes its optimizer's state, the second brings it together; numbers that change become inputs, sizes that
+/// change symbols after some forms.
+pub(super) const ONCE_HERE: usize = 8;
 /// Preparing, several loops and evaluation are fewer.
-pub(super) const ONCE: usize = 24;
+pub(super) const ONCE: usize = 32;
 /// Measured on the CPU target: 0.3 ms for each operator of a graph to compile it, 0.04 ms to run one.
 pub(super) const PIECE_AGAIN: u8 = 8;
 /// Lengths that happen to be equal twice are common.
@@ -326,7 +326,7 @@ impl Programs {
         }
         let once: Vec<_> = self.all().filter(|p| p.whole && p.runs.load(Ordering::Relaxed) <= 1).collect();
         let here = super::program::span(graph);
-        once.len() > ONCE || once.iter().filter(|p| super::program::span(&p.key.graph) == here).nth(ONCE_HERE - 1).is_some()
+        once.len() > ONCE || once.iter().filter(|p| super::program::span(&p.key.graph) == here).nth(ONCE_HERE).is_some()
     }
 }
 

@@ -140,6 +140,7 @@ impl Programs {
         if live.is_empty() {
             return Ok(None);
         }
+        self.clock += 1;
         let compiled = self.counts.compiled;
         let mut values = sources
             .into_iter()
@@ -152,10 +153,7 @@ impl Programs {
         let wanted: Vec<(ValueId, Option<usize>)> = live.iter().map(|l| (l.value, l.replaces)).collect();
         let known = template.as_ref().and_then(|t| t.ready(&wanted, &state));
         let found = match known {
-            Some(known) => {
-                self.clock += 1;
-                known
-            }
+            Some(known) => known,
             None => {
                 let form = (wanted.clone(), state.clone());
                 let key = Key { graph: graph.clone(), wanted, state };
@@ -207,7 +205,6 @@ impl Programs {
 
     // The program of a graph, and the values of its size symbols; none where it is better not compiled.
     fn find(&mut self, device: &Device, mut key: Key, worth: Worth) -> Result<Option<(&mut Program, Vec<i64>)>> {
-        self.clock += 1;
         let known = |p: &&Program, key: &Key| p.any.is_none() && p.key.is(key);
         if let Some(moved) = self.list.get(&key.hash()).and_then(|l| l.iter().find(|p| known(p, &key))).map(|p| p.moves)
             && moved > MAX_MOVES
