@@ -106,12 +106,13 @@ const TOKEN: &str = "open-7-sesame-vq93k";
 
 type Test = (&'static str, fn(&mut Page, &mut Serve) -> Result<()>);
 
-pub const TESTS: [Test; 5] = [
+pub const TESTS: [Test; 6] = [
     ("a companion server's device trains beside the browser's", beside),
     ("every preset trains on a companion server", presets),
     ("a killed companion server loses nothing", killed),
     ("a companion server trains on while the page is loaded anew", reloaded),
     ("a companion server elsewhere is found by its address", elsewhere),
+    ("a pane of the code view runs its script on a companion server", script),
 ];
 
 /// The same page, from the server.
@@ -327,6 +328,38 @@ fn elsewhere(page: &mut Page, serve: &mut Serve) -> Result<()> {
     ensure!(page.browser.eval("location.hash + location.href.includes('token')")? == "false", "the token stays in the address");
     locked.kill()?;
     page.base = home;
+    page.browser.complaints.retain(|c| !c.contains("WebSocket connection to"));
+    Ok(())
+}
+
+/// The same script in the page and on the server; then one whose server goes.
+fn script(page: &mut Page, serve: &mut Serve) -> Result<()> {
+    page.code("#points")?;
+    page.browser.wait("the server's device", "document.querySelector('#compiled-on').options.length > 1", 20)?;
+    choose(page, "compiled-on", serve.device)?;
+    ensure!(page.text("sent")?.contains("set to a server"), "{}", page.text("sent")?);
+    page.runs("--steps 40 --every 10")?;
+    for lane in ["eager", "compiled"] {
+        let text = page.text(&format!("{lane}-output"))?;
+        let losses: Vec<f64> = text.split("loss ").skip(1).filter_map(|l| l.split_whitespace().next()?.parse().ok()).collect();
+        ensure!(losses.len() == 4 && losses[3] < losses[0], "{lane}: {text}");
+    }
+    let model = "document.getElementById('LANE-output').textContent.split('step')[0]";
+    let same = page.browser.eval(&format!("{} === {}", model.replace("LANE", "eager"), model.replace("LANE", "compiled")))?;
+    ensure!(same == true, "the panes print different models");
+    ensure!(page.number("compiled-steps")? == 40.0 && page.number("compiled-ms")? > 0.0);
+    page.browser.wait("the lines' marks", "document.querySelector('.became') !== null", 10)?;
+    ensure!(serve.sessions()? == 1, "one session");
+    // The server goes in the middle of another run, and comes back without the script.
+    page.browser.fill("#arguments", "--steps 100000000 --every 10000000")?;
+    page.browser.click("#run")?;
+    page.browser.wait("steps", "Number(document.getElementById('compiled-steps').textContent.replaceAll(',', '')) > 0", 60)?;
+    serve.kill()?;
+    page.browser.click("#stop")?;
+    serve.restart()?;
+    page.browser.wait("an end", "document.getElementById('compiled-state').textContent === 'stopped'", 60)?;
+    ensure!(page.text("compiled-output")?.contains("lost"), "{}", page.text("compiled-output")?);
+    // The browser tells of connections that do not come about on the console, as it should.
     page.browser.complaints.retain(|c| !c.contains("WebSocket connection to"));
     Ok(())
 }

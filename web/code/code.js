@@ -1,10 +1,12 @@
 // The code view: a script in an editor, run eager and compiled in turns by a worker (session.js), with what it prints, draws and takes.
 import { Curves, passed } from "./curves.js";
+import { Devices } from "./devices.js";
 import { Figures } from "./figures.js";
 import { significant, size, time } from "./format.js";
 import { Inspector } from "./inspector.js";
 import { Output } from "./output.js";
 import { Plot } from "./plot.js";
+import { Remote } from "./remote.js";
 import { Session } from "./session.js";
 import { Tabs } from "./tabs.js";
 import * as drafts from "./draft.js";
@@ -38,7 +40,9 @@ const embedded = wanted.has("embed");
 const outputs = Object.fromEntries(LANES.map((lane) => [lane, new Output($(`${lane}-output`))]));
 const figures = new Figures($("figures"), $("made"));
 const inspector = new Inspector($("inspector"), (line) => editor.reveal(line));
-let editor = null, tabs = null, session = null, plot = null, checking = 0;
+let editor = null, tabs = null, session = null, plot = null, devices = null, checking = 0;
+/** Panes whose scripts run on a server. */
+let remotes = {};
 /** Counts what was asked to be opened. */
 let opening = 0;
 /** Files beside the script that the worker has. */
@@ -56,7 +60,7 @@ const ROWS = [
 function panes() {
   for (const lane of LANES) {
     const rows = ROWS.filter(([key]) => lane === "compiled" || key !== "graphs");
-    $(lane).innerHTML = `<h2 id="${lane}-title"><span>${lane === "eager" ? "Eager" : "Compiled"}</span></h2>
+    $(lane).innerHTML = `<h2 id="${lane}-title"><span>${lane === "eager" ? "Eager" : "Compiled"}</span><select class="on quiet" id="${lane}-on" aria-label="Device of ${lane}" hidden></select></h2>
       <p class="headline"><output class="value" id="${lane}-ms">–</output><span class="unit" id="${lane}-unit">ms per step</span></p>
       <p class="doing" id="${lane}-doing" role="status" hidden><span></span><progress aria-label="How far it is"></progress></p>
       <dl class="detail">${rows.map(([key, label]) => `<div><dt>${label}</dt><dd id="${lane}-${key}">–</dd></div>`).join("")}</dl>`;
@@ -233,14 +237,26 @@ async function run() {
   drawCurves();
   state.ran = tabs.script;
   sendFiles();
-  session.run({ name: state.name, text: state.ran, before: earlier, args: words($("arguments").value), eager: lanes.includes("eager"), compiled: lanes.includes("compiled") });
+  const script = { name: state.name, text: state.ran, before: earlier, args: words($("arguments").value) };
+  const here = (lane) => lanes.includes(lane) && !devices.of(lane);
+  everywhere((remote) => remote.cancel());
+  remotes = Object.fromEntries(lanes.filter((lane) => !here(lane)).map((lane) => [lane, remote(lane, script)]));
+  session.run({ ...script, eager: here("eager"), compiled: here("compiled") });
   buttons();
 }
+
+/** Starts a pane's script on its server. */
+function remote(lane, script) {
+  const run = new Remote(devices.of(lane), lane, script, session.files, (message) => remotes[lane] === run && heard[message.kind](message));
+  return run;
+}
+
+const everywhere = (what) => Object.values(remotes).forEach(what);
 
 /** Lays open what became of a line, or of all. */
 function inspect(line) {
   state.inspects = line;
-  session.inspect();
+  (remotes.compiled ?? session).inspect();
 }
 
 /** Asks for the line that scripts wait for: once, both get it. */
@@ -248,13 +264,14 @@ function ask() {
   const [first] = state.asking;
   for (const lane of LANES) {
     if (lane !== first) outputs[lane].ask(null);
-    else if (!outputs[lane].asks) outputs[lane].ask((line) => (state.asking.clear(), session.answer(line)));
+    else if (!outputs[lane].asks) outputs[lane].ask((line) => (state.asking.clear(), session.answer(line), everywhere((remote) => remote.answer(line))));
   }
 }
 
 function pause(on) {
   state.paused = on;
   session.pause(on);
+  everywhere((remote) => remote.pause(on));
   if (!on) editor.here(null);
   for (const lane of state.running) starts(lane, state.numbers[lane]);
   buttons();
@@ -268,7 +285,7 @@ function linesOf(trace) {
 
 function ended({ lane, why, trace }) {
   state.running.delete(lane);
-  if (state.running.size === 0) session.over();
+  if ([...state.running].every((other) => remotes[other])) session.over();
   doing(lane, null);
   state.asking.delete(lane);
   ask();
@@ -303,6 +320,11 @@ const heard = {
     if (state.paused && at && tabs.isScript) editor.here(at);
     if (changed) drawCurves();
   },
+  /** All that a server's script made comes again. */
+  whole({ lane }) {
+    outputs[lane].clear();
+    state.curves[lane] = new Curves();
+  },
   losses({ lane, losses }) {
     for (const [line, step, value] of losses) {
       const name = passed(state.ran, line);
@@ -327,7 +349,7 @@ const heard = {
   ended,
   checked: ({ problems, text }) => editor?.underline(problems),
   replaced({ why }) {
-    for (const lane of [...state.running]) ended({ lane, why: `${why}\n` });
+    for (const lane of [...state.running].filter((lane) => !remotes[lane])) ended({ lane, why: `${why}\n` });
     state.ready = false;
     notice(why, !why.startsWith("Stopped"));
     buttons();
@@ -455,17 +477,25 @@ async function start() {
   plot = new Plot($("plot"));
   theme();
   const gpu = wanted.get("device") !== "interpreter";
+  devices = new Devices(foot);
+  devices.begin();
+  // Nobody could take it up again.
+  addEventListener("pagehide", () => everywhere((remote) => remote.cancel()));
   session = new Session((message) => heard[message.kind]?.(message), gpu);
   const [{ Editor }, examples] = await Promise.all([import("./editor.js"), fetch("examples/index.json").then((r) => r.json())]);
   editor = new Editor($("editor"), { changed, run, inspect, save: () => download(tabs.active, editor.text) });
   tabs = new Tabs($("tabs"), editor, changed);
   state.examples = examples;
   $("run").onclick = run;
-  $("stop").onclick = () => session.stop();
+  $("stop").onclick = () => {
+    if ([...state.running].some((lane) => !remotes[lane])) session.stop();
+    everywhere((remote) => remote.stop());
+  };
   $("pause").onclick = () => pause(!state.paused);
   $("step").onclick = () => {
     state.paused = true;
     session.step();
+    everywhere((remote) => remote.step());
     buttons();
   };
   $("inspect").onclick = () => inspect(null);
@@ -506,6 +536,13 @@ async function start() {
   await openFirst();
   buttons();
   autorun();
+}
+
+/** Says where scripts run. */
+function foot() {
+  $("sent").textContent = LANES.some((lane) => devices.of(lane))
+    ? "A pane set to a server sends the script and its files there, and nothing else."
+    : "Nothing is sent anywhere.";
 }
 
 /** Which panes run. */

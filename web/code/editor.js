@@ -44,15 +44,16 @@ class Became extends GutterMarker {
   toDOM() {
     const { line, operators, kernels, share, breaks, again } = this.became;
     const mark = document.createElement("button");
-    const is = breaks > 0 ? "broken" : again.length > 0 ? "again" : "captured";
+    const is = breaks > 0 ? "broken" : again.length > 0 ? "again" : operators > 0 ? "captured" : "python";
     const percent = Math.round(share * 100);
     const said = [
       operators > 0 ? `Captured: ${operators} operator${operators === 1 ? "" : "s"} in ${kernels} kernel${kernels === 1 ? "" : "s"}, ${percent} % of the bytes moved.` : "",
       breaks > 0 ? `Graph break: a value is read here in the middle of a region, ${breaks} time${breaks === 1 ? "" : "s"}.` : "",
+      is === "python" ? "Python's: nothing of it was captured." : "",
       ...again.map((reason) => `Compiled again: ${reason}.`),
     ].filter(Boolean).join("\n");
     Object.assign(mark, { type: "button", className: `became ${is}`, title: said, tabIndex: -1, ariaLabel: `Line ${line}. ${said}` });
-    mark.textContent = breaks > 0 ? "‖" : again.length > 0 ? "↻" : kernels > 0 ? kernels : "·";
+    mark.textContent = breaks > 0 ? "‖" : again.length > 0 ? "↻" : kernels > 0 ? kernels : operators > 0 ? "·" : "py";
     mark.style.setProperty("--share", `${percent}%`);
     mark.onclick = () => this.inspect(line);
     return mark;
@@ -104,27 +105,30 @@ const here = StateField.define({
 });
 
 /** What is known of the name under the pointer. */
-const hovering = hoverTooltip(async (view, pos) => {
+const hovering = async (view, pos) => {
   const found = await explain(view.state, pos);
   return found && { pos: found.pos, end: found.end, above: true, create: () => ({ dom: found.dom }) };
-});
+};
 
 export class Editor {
   #view;
   #inspect;
   #quiet = false;
+  /** Whether a script is shown, and no other file: only of scripts names are known. */
+  isPython = true;
 
   /** `changed()` follows every change that somebody makes, `run()` Ctrl-Enter, `inspect(line)` a click into the margin, `save()` Ctrl-S. */
   constructor(element, { changed, run, inspect, save }) {
     this.#inspect = inspect;
     const act = () => (run(), true);
+    const ofScripts = (source) => (...place) => (this.isPython ? source(...place) : null);
     this.#view = new EditorView({
       parent: element,
       state: EditorState.create({
         extensions: [
           keymap.of([{ key: "Mod-Enter", run: act }, { key: "Ctrl-Enter", run: act }, { key: "Mod-s", run: () => (save(), true) }]),
           lineNumbers(), highlightActiveLineGutter(), highlightSpecialChars(), history(), drawSelection(), indentOnInput(), indentUnit.of("    "),
-          bracketMatching(), closeBrackets(), autocompletion({ override: [complete, localCompletionSource, globalCompletion] }), hovering, highlightActiveLine(), highlightSelectionMatches(), python(),
+          bracketMatching(), closeBrackets(), autocompletion({ override: [complete, localCompletionSource, globalCompletion].map(ofScripts) }), hoverTooltip(ofScripts(hovering)), highlightActiveLine(), highlightSelectionMatches(), python(),
           syntaxHighlighting(colours), failed, guarded, here, became,
           gutter({ class: "cm-became", markers: (view) => view.state.field(became) }), EditorState.tabSize.of(4),
           keymap.of([

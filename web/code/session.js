@@ -98,6 +98,11 @@ export class Session {
     this.#send({ kind: "check", text });
   }
 
+  /** Files by their paths. */
+  get files() {
+    return this.#files;
+  }
+
   /** A file for the scripts that run from now on; `null` takes it away. */
   file(path, bytes) {
     if (bytes) this.#files.set(path, bytes);

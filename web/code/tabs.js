@@ -23,6 +23,7 @@ export class Tabs {
   open(name, text, files = {}) {
     this.#main = this.#active = name;
     this.#texts = new Map([[name, text], ...Object.entries(files).slice(0, FILES).map(([n, t]) => [n, String(t).slice(0, LONGEST)])]);
+    this.#editor.isPython = true;
     this.#editor.text = text;
     this.#draw();
   }
@@ -55,6 +56,7 @@ export class Tabs {
     if (name === this.#active || !this.#texts.has(name)) return;
     this.#texts.set(this.#active, this.#editor.text);
     this.#active = name;
+    this.#editor.isPython = /\.py$/.test(name);
     this.#editor.text = this.#texts.get(name);
     this.#draw();
   }

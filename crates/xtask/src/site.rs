@@ -24,7 +24,7 @@ pub const PYTHON_GOAL: usize = 350_000;
 pub const PYTHON_LIMIT: usize = 800_000;
 
 /// What is copied as it is: from the repository to the site.
-const FILES: [(&str, &str); 29] = [
+const FILES: [(&str, &str); 31] = [
     ("index.html", "index.html"),
     ("docs/embed.html", "embed.html"),
     ("web/static/style.css", "style.css"),
@@ -41,6 +41,7 @@ const FILES: [(&str, &str); 29] = [
     ("web/code/code.css", "code/code.css"),
     ("web/code/code.js", "code/code.js"),
     ("web/code/curves.js", "code/curves.js"),
+    ("web/code/devices.js", "code/devices.js"),
     ("web/code/draft.js", "code/draft.js"),
     ("web/code/editor.js", "code/editor.js"),
     ("web/code/figures.js", "code/figures.js"),
@@ -50,6 +51,7 @@ const FILES: [(&str, &str); 29] = [
     ("web/code/names.js", "code/names.js"),
     ("web/code/output.js", "code/output.js"),
     ("web/code/plot.js", "code/plot.js"),
+    ("web/code/remote.js", "code/remote.js"),
     ("web/code/session.js", "code/session.js"),
     ("web/code/tabs.js", "code/tabs.js"),
     ("web/code/worker.js", "code/worker.js"),
@@ -115,13 +117,14 @@ const BASE: [&str; 8] = [
 ];
 
 /// What the code view loads that the page does not.
-const CODE: [&str; 21] = [
+const CODE: [&str; 23] = [
     "code.html",
     "code/aludel_script.js",
     "code/aludel_script_bg.wasm",
     "code/code.css",
     "code/code.js",
     "code/curves.js",
+    "code/devices.js",
     "code/draft.js",
     "code/editor.js",
     "code/figures.js",
@@ -131,6 +134,7 @@ const CODE: [&str; 21] = [
     "code/names.js",
     "code/output.js",
     "code/plot.js",
+    "code/remote.js",
     "code/session.js",
     "code/tabs.js",
     "code/worker.js",

@@ -300,8 +300,10 @@ async fn what_a_script_brings_is_bounded() {
 async fn hostile_scripts_end_and_say_why() {
     let mut server = Server::start(&["--max-tensors", "24", "--max-memory", "64", "--max-step-seconds", "30"]);
     let (mut other, _) = View::open(server.address, None).await;
-    other.create("i = 0\nwhile True: i += 1", "Eager", json!({})).await;
+    let key = other.create("i = 0\nwhile True: i += 1", "Eager", json!({})).await;
     other.run().await;
+    // Nobody listens to it meanwhile.
+    drop(other);
     let table = include_str!("../../../tests/hostile/scripts.py");
     let scripts: Vec<_> = table.split("\n### ").skip(1).collect();
     assert!(scripts.len() >= 50, "{}", scripts.len());
@@ -328,6 +330,7 @@ async fn hostile_scripts_end_and_say_why() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(server.is_alive());
     let mut seen = Seen::default();
+    let (mut other, _) = View::open(server.address, Some(&key)).await;
     other.watch_for(&mut seen, Duration::ZERO).await;
     assert_eq!(seen.ended.as_deref(), Some("Stopped.\n"), "{seen:?}");
     let (mut view, _) = View::open(server.address, None).await;

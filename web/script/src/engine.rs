@@ -157,7 +157,7 @@ impl Engine {
         self.paused = false;
         self.answers.clear();
         self.regions.clear();
-        self.script = script.name.clone();
+        self.script = script.what.name.clone();
         for compiled in [false, true] {
             if !(if compiled { script.compiled } else { script.eager }) {
                 continue;

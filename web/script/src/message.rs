@@ -1,5 +1,6 @@
 //! Messages as the page's scripts write them: plain objects with a `kind`.
 
+use aludel_torch::session;
 use js_sys::{Object, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use web_sys::DedicatedWorkerGlobalScope;
@@ -59,11 +60,7 @@ pub enum Request {
 pub struct Script {
     /// The run's number, which comes back with all that is told of it.
     pub run: u32,
-    pub name: String,
-    pub text: String,
-    pub args: Vec<String>,
-    /// What runs before it in the same session, without being shown: earlier listings of a page.
-    pub before: Vec<String>,
+    pub what: session::Script,
     pub eager: bool,
     pub compiled: bool,
 }
@@ -81,10 +78,7 @@ pub fn parse(data: &JsValue) -> Option<Request> {
         "open" => Request::Open { gpu: flag("gpu") },
         "run" => Request::Run(Script {
             run: get("run").as_f64().unwrap_or(0.0) as u32,
-            name: text("name"),
-            text: text("text"),
-            args: texts("args"),
-            before: texts("before"),
+            what: session::Script { name: text("name"), text: text("text"), args: texts("args"), before: texts("before") },
             eager: flag("eager"),
             compiled: flag("compiled"),
         }),
