@@ -39,6 +39,8 @@
 // The derive macro names this crate by its full name, here too.
 extern crate self as aludel;
 
+#[cfg(feature = "data")]
+pub use aludel_data as data;
 pub use aludel_models as models;
 pub use aludel_nn as nn;
 pub use aludel_tensor::*;
@@ -54,6 +56,9 @@ mod guides {
     struct Transforms;
     #[doc = include_str!("../../../docs/complex.md")]
     struct Complex;
+    #[cfg(feature = "data")]
+    #[doc = include_str!("../../../docs/data.md")]
+    struct Data;
 }
 
 /// What a training program needs.
