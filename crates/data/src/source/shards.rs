@@ -17,6 +17,9 @@ const BLOCK: usize = 512;
 /// The largest file in a shard.
 const LARGEST: u64 = 1 << 30;
 
+/// The most that is read behind an archive's end: tar itself fills up 10 KiB.
+const PADDING: u64 = 1 << 20;
+
 /// The files of one sample.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
@@ -143,6 +146,14 @@ impl Read for Source {
 }
 
 impl Source {
+    /// Behind the archive's end stands the checksum of what is packed, after some padding.
+    fn finish(&mut self) -> io::Result<()> {
+        match self {
+            Source::Plain(_) => Ok(()),
+            Source::Packed(r) => io::copy(&mut r.take(PADDING), &mut io::sink()).map(drop),
+        }
+    }
+
     /// Only known of a file that is not packed.
     fn position(&self) -> u64 {
         match self {
@@ -195,6 +206,7 @@ impl Shard {
                 return Err(self.short(""));
             }
             if head == [0; BLOCK] {
+                self.source.finish().map_err(|e| self.fail("", &e))?;
                 return Ok(None);
             }
             let read = self.read(head)?;
