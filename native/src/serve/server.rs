@@ -575,6 +575,8 @@ impl Server {
 
     /// Brings a session to the disk. What could not be written is told of once and tried again.
     async fn save_one(&self, dir: &Path, session: &Arc<Session>) -> bool {
+        // It may be asked for while an earlier save is still written.
+        let _alone = session.saving.lock().await;
         // It is never closed.
         let _one_of_few = self.saving.acquire().await;
         session.begin_save();

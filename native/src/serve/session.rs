@@ -140,6 +140,8 @@ pub struct Session {
     pub pane: Pane,
     /// It runs a script: it is not saved, and listeners speak of scripts.
     pub is_script: bool,
+    /// Held while it is brought to the disk: one file at a time is written for it.
+    pub saving: tokio::sync::Mutex<()>,
     log: Mutex<Log>,
     inbox: mpsc::Sender<Command>,
     /// It ends: its task lets go of it at the next opportunity.
@@ -218,6 +220,7 @@ impl Session {
             device,
             pane,
             is_script: false,
+            saving: tokio::sync::Mutex::new(()),
             log: Mutex::new(log),
             inbox,
             cancelled: watch::Sender::new(false),

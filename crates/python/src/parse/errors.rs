@@ -21,7 +21,8 @@ pub(super) fn translate(text: &str, error: &ParseError, scan: &Scan) -> SyntaxEr
     {
         return found(message, *at, at + 1);
     }
-    let lexical = matches!(error.error, ParseErrorType::Lexical(_) | ParseErrorType::FStringError(_));
+    let ended = matches!(error.error, ParseErrorType::Lexical(LexicalErrorType::Eof));
+    let lexical = !ended && matches!(error.error, ParseErrorType::Lexical(_) | ParseErrorType::FStringError(_));
     if let (Some((bracket, at)), false) = (scan.open, lexical) {
         return found(&format!("'{bracket}' was never closed"), at, at + 1);
     }
