@@ -46,6 +46,8 @@ enum To {
     Ptx,
     /// The CPU.
     C,
+    /// The CPU behind a browser's engine; its source is the kernels' own text.
+    Wasm,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,6 +102,7 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
         To::Wgsl => Target { f16_storage: true, ..Target::webgpu_default() },
         To::Ptx => Target::cuda(90, args.matmul_precision.into()),
         To::C => Target::cpu(),
+        To::Wasm => Target::wasm(),
     };
     let options = Options::default();
     let mut made = Compilation::new(&graph, &target, &options);
@@ -166,6 +169,7 @@ fn summary(graph: &Graph, p: &Program, target: &Target) -> String {
         Language::Wgsl => "WGSL",
         Language::C => "C",
         Language::Ptx => "PTX",
+        Language::Wasm => "WebAssembly",
     };
     let _ = writeln!(
         out,

@@ -189,7 +189,7 @@ fn warpgroups_multiply_on_hopper_alone() {
 fn other_languages_refuse_matrix_units() {
     let text = include_str!("../../../tests/golden/text/kernel_units.txt");
     let kernel: aludel_ir::kernel::Kernel = text.split_once("\n----\n").expect("a case").0.parse().expect("a kernel");
-    let print = |target: &Target| aludel_compiler::codegen::print(&kernel, target, &[None, None], &[]);
+    let print = |target: &Target| aludel_compiler::codegen::print(&kernel, target, &[None, None], &[]).map(|p| p.source);
     let ptx = print(&Target::cuda(80, MatmulPrecision::High)).expect("PTX");
     for instruction in ["cp.async.cg", "cp.async.ca", "mma.sync.aligned.m16n8k8", "shfl.sync.bfly", "ld.shared.v4"] {
         assert!(ptx.contains(instruction), "{instruction} is missing:\n{ptx}");
@@ -205,7 +205,7 @@ fn other_languages_refuse_matrix_units() {
 fn others_refuse_warpgroups() {
     let text = include_str!("../../../tests/golden/text/kernel_warpgroups.txt");
     let kernel: aludel_ir::kernel::Kernel = text.split_once("\n----\n").expect("a case").0.parse().expect("a kernel");
-    let print = |target: &Target| aludel_compiler::codegen::print(&kernel, target, &[None, None], &[]);
+    let print = |target: &Target| aludel_compiler::codegen::print(&kernel, target, &[None, None], &[]).map(|p| p.source);
     let ptx = print(&Target::cuda(90, MatmulPrecision::High)).expect("PTX");
     let all = [
         ".target sm_90a",

@@ -112,7 +112,7 @@ fn check(cc: &str, name: &str, g: &Graph, sizes: &[i64], target: &Target, option
 }
 
 fn targets() -> [Target; 2] {
-    [16, 8].map(|vector_lanes| Target { vector_lanes, ..Target::cpu() })
+    [(16, 32), (8, 16)].map(|(vector_lanes, vector_registers)| Target { vector_lanes, vector_registers, ..Target::cpu() })
 }
 
 #[test]

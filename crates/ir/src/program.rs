@@ -100,8 +100,10 @@ pub enum Param {
 #[derive(Clone, PartialEq, Debug)]
 pub struct KernelSource {
     pub name: String,
-    /// WGSL, PTX or C.
+    /// WGSL, PTX or C; of WebAssembly the kernel's own text.
     pub source: String,
+    /// The module, where the language is WebAssembly; else empty.
+    pub binary: Vec<u8>,
     pub entry: String,
     pub workgroup_size: [u32; 3],
     pub shared_bytes: u32,

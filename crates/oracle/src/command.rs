@@ -1,4 +1,4 @@
-//! The command line: `oracle --target interp|wgsl|c|ptx|sm_80|sm_90 --dir DIR`.
+//! The command line: `oracle --target interp|wgsl|c|wasm|ptx|sm_80|sm_90 --dir DIR`.
 
 use crate::{Counts, Runner, Suite, device};
 use aludel_compiler::{MatmulPrecision, Options, Target, compile};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 const USAGE: &str =
-    "call it as oracle --target interp|wgsl|c|ptx|sm_80|sm_90 --dir DIR [--dir DIR].. [--adapter NAME] [--every N] [--only TEXT]";
+    "call it as oracle --target interp|wgsl|c|wasm|ptx|sm_80|sm_90 --dir DIR [--dir DIR].. [--adapter NAME] [--every N] [--only TEXT]";
 
 struct Arguments {
     target: String,
@@ -76,6 +76,11 @@ pub fn run(args: &[String], print: &mut dyn FnMut(&str)) -> Result<Counts> {
             let executor = aludel_runtime::CpuExecutor::new()?;
             run_all(&arguments, &|graph, inputs| device::run(&executor, graph, inputs), print)
         }
+        #[cfg(feature = "wasmtime")]
+        "wasm" => {
+            let executor = aludel_runtime::WasmExecutor::new()?;
+            run_all(&arguments, &|graph, inputs| device::run(&executor, graph, inputs), print)
+        }
         #[cfg(feature = "cuda")]
         "ptx" => {
             let executor = aludel_runtime::CudaExecutor::new(&Default::default())?;
@@ -93,6 +98,8 @@ pub fn run(args: &[String], print: &mut dyn FnMut(&str)) -> Result<Counts> {
         "wgsl" => Err(absent("wgsl", "wgpu")),
         #[cfg(not(feature = "cpu"))]
         "c" => Err(absent("c", "cpu")),
+        #[cfg(not(feature = "wasmtime"))]
+        "wasm" => Err(absent("wasm", "wasmtime")),
         #[cfg(not(feature = "cuda"))]
         "ptx" => Err(absent("ptx", "cuda")),
         other => Err(Error::invalid(format!("target {other}"), "no such target", USAGE)),
@@ -117,7 +124,7 @@ fn run_all(arguments: &Arguments, runner: Runner, print: &mut dyn FnMut(&str)) -
     Ok(counts)
 }
 
-#[cfg(not(all(feature = "wgpu", feature = "cpu", feature = "cuda")))]
+#[cfg(not(all(feature = "wgpu", feature = "cpu", feature = "cuda", feature = "wasmtime")))]
 fn absent(target: &str, feature: &str) -> Error {
     Error::unsupported(format!("target {target} in this build"), format!("build with --features {feature}"))
 }

@@ -54,6 +54,13 @@ fn c() {
     check(SHARE, &|graph, inputs| aludel_oracle::device::run(&executor, graph, inputs));
 }
 
+#[cfg(feature = "wasmtime")]
+#[test]
+fn wasm() {
+    let executor = aludel_runtime::WasmExecutor::new().unwrap();
+    check(SHARE, &|graph, inputs| aludel_oracle::device::run(&executor, graph, inputs));
+}
+
 #[cfg(feature = "wgpu")]
 #[test]
 fn wgsl() {

@@ -367,7 +367,10 @@ pub(crate) fn evacuate<M: Mover>(stream: &mut M, device: &Arc<M::Device>, storag
 }
 
 /// See [`crate::Executor::copy_runs`].
-#[cfg_attr(not(any(feature = "cpu", feature = "cuda")), expect(dead_code, reason = "the executors that copy runs are native"))]
+#[cfg_attr(
+    not(any(feature = "cpu", feature = "cuda", feature = "wasmtime", all(feature = "wasm", target_arch = "wasm32"))),
+    expect(dead_code, reason = "WebGPU copies no runs")
+)]
 pub(crate) fn copy_runs<M: Mover>(stream: &mut M, device: &Arc<M::Device>, into: &Storage, from: &Storage, runs: &[Run]) -> Result<()> {
     let (to, of) = (range(device, into)?.place(), range(device, from)?.place());
     let fits = |at: usize, words: usize, s: &Storage| at.checked_add(words).is_some_and(|end| end <= s.words());

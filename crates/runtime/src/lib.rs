@@ -14,7 +14,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-#[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
+#[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda", feature = "wasm"))]
 mod bind;
 #[cfg(all(any(feature = "wgpu", feature = "cpu", feature = "cuda"), not(target_arch = "wasm32")))]
 #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
@@ -25,15 +25,17 @@ pub mod collective;
 pub mod cpu;
 #[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
 pub mod cuda;
-#[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
-#[cfg_attr(not(any(feature = "wgpu", feature = "cpu")), allow(dead_code))]
+#[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda", feature = "wasm"))]
+#[cfg_attr(not(any(feature = "wgpu", feature = "cpu", feature = "wasm")), allow(dead_code))]
 mod guard;
 pub mod interp;
-#[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
+#[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda", feature = "wasm"))]
 #[cfg_attr(not(any(feature = "wgpu", feature = "cuda")), allow(dead_code))]
 mod measure;
-#[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
+#[cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda", feature = "wasm"))]
 mod memory;
+#[cfg(any(feature = "wasmtime", all(feature = "wasm", target_arch = "wasm32")))]
+pub mod wasm;
 #[cfg(feature = "wgpu")]
 pub mod wgpu;
 
@@ -43,6 +45,8 @@ pub use self::cache::directory as cache_directory;
 pub use self::cpu::CpuExecutor;
 #[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]
 pub use self::cuda::{CudaExecutor, CudaOptions};
+#[cfg(any(feature = "wasmtime", all(feature = "wasm", target_arch = "wasm32")))]
+pub use self::wasm::WasmExecutor;
 #[cfg(feature = "wgpu")]
 pub use self::wgpu::{Power, WgpuExecutor, WgpuOptions};
 pub use interp::InterpExecutor;

@@ -1,7 +1,7 @@
 //! Fused attention against the reference interpreter, forward and backward, on every device of the machine that runs kernels:
 //! lengths that no tile divides, grouped heads, every kind of mask, dropout, layouts as models split and transpose them.
 
-#![cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
+#![cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda", feature = "wasmtime"))]
 
 mod common;
 

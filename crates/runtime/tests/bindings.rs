@@ -1,6 +1,6 @@
 //! Steps larger than one storage binding may be: split over several, they compute what they compute in one, bit for bit.
 
-#![cfg(any(feature = "wgpu", feature = "cpu"))]
+#![cfg(any(feature = "wgpu", feature = "cpu", feature = "wasmtime"))]
 
 mod common;
 #[path = "../../compiler/tests/steps/mod.rs"]

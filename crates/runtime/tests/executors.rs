@@ -1,6 +1,6 @@
 //! What every executor promises, on every device of the machine that runs kernels, with programs written by hand.
 
-#![cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
+#![cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda", feature = "wasmtime"))]
 
 mod common;
 
@@ -136,7 +136,7 @@ fn since(d: &dyn Executor, before: Stats) -> (u64, u64, u64, u64, u64) {
 }
 
 fn is_cpu(d: &dyn Executor) -> bool {
-    d.info().backend == "CPU"
+    matches!(d.info().backend.as_str(), "CPU" | "WebAssembly")
 }
 
 /// The promise of a compiled step: it creates nothing and submits once, with host and with device arguments.
@@ -389,6 +389,7 @@ fn mistakes_are_errors() {
         // Text that is no kernel.
         let mut broken = operator().program(&d.target().unwrap());
         broken.kernels[0].source = "fn main( {".into();
+        broken.kernels[0].binary.truncate(4);
         // Where it compiles beside the caller, who waits hears of it, and who runs it.
         let broken = d.load(Arc::default(), Some(Arc::new(broken)));
         let run = broken

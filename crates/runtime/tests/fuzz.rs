@@ -1,7 +1,7 @@
 //! Random graphs, compiled, against the reference interpreter: fused and unfused, constant and symbolic sizes, as a step and
 //! with less memory, on every device of the machine that runs kernels.
 
-#![cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
+#![cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda", feature = "wasmtime"))]
 
 mod common;
 #[path = "../../compiler/tests/common/mod.rs"]

@@ -1,6 +1,6 @@
 //! Guarded executors: whoever writes outside of its tensors is found, and named; whoever reads there computes NaN.
 
-#![cfg(any(feature = "wgpu", feature = "cpu"))]
+#![cfg(any(feature = "wgpu", feature = "cpu", feature = "wasmtime"))]
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! Every scalar operation on the device against its host evaluator, at ordinary and at awkward arguments.
 
-#![cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
+#![cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda", feature = "wasmtime"))]
 
 mod common;
 

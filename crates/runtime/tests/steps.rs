@@ -1,6 +1,6 @@
 //! Whole training steps, compiled, against the reference interpreter, on every device of the machine that runs kernels.
 
-#![cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda"))]
+#![cfg(any(feature = "wgpu", feature = "cpu", feature = "cuda", feature = "wasmtime"))]
 
 mod common;
 #[path = "../../compiler/tests/steps/mod.rs"]

@@ -53,6 +53,19 @@ impl Device {
         Ok(Device::new(Arc::new(aludel_runtime::cpu::CpuExecutor::new()?)))
     }
 
+    /// The CPU through WebAssembly: the browser's own engine, or natively one that is linked in with the feature `wasmtime`.
+    ///
+    /// # Errors
+    ///
+    /// When the engine knows no vectors or gives no memory, or there is none in this build.
+    #[cfg(feature = "wasm")]
+    pub fn wasm() -> Result<Device> {
+        #[cfg(any(feature = "wasmtime", target_arch = "wasm32"))]
+        return Ok(Device::new(Arc::new(aludel_runtime::wasm::WasmExecutor::new()?)));
+        #[cfg(not(any(feature = "wasmtime", target_arch = "wasm32")))]
+        Err(aludel_ir::Error::unsupported("WebAssembly in this build", "build with --features wasmtime"))
+    }
+
     /// An NVIDIA GPU through its driver.
     ///
     /// # Errors

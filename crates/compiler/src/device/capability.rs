@@ -6,10 +6,10 @@ use aludel_ir::DType;
 use aludel_ir::kernel::element_bytes;
 
 impl Target {
-    /// Whether a workgroup is threads that run together and wait for one another. Else it is a piece of work of one thread (C).
+    /// Whether a workgroup is threads that run together and wait for one another. Else it is a piece of work of one thread (C, WebAssembly).
     #[inline(always)]
     pub fn has_workgroups(&self) -> bool {
-        !self.speaks(Language::C)
+        !self.speaks(Language::C) && !self.speaks(Language::Wasm)
     }
 
     /// Whether workgroup memory is faster than the rest, and threads run side by side. A GPU that a CPU plays
@@ -90,7 +90,7 @@ impl Target {
         match self.language {
             Language::Wgsl if self.separates(dtype) => 2,
             Language::Wgsl => 4,
-            Language::C | Language::Ptx => element_bytes(dtype),
+            Language::C | Language::Ptx | Language::Wasm => element_bytes(dtype),
         }
     }
 
@@ -104,7 +104,7 @@ impl Target {
     /// Source: CUDA programming guide, technical specifications per compute capability (99 KiB and more from 8.0 on).
     pub fn most_shared_bytes(&self) -> u32 {
         match self.language {
-            Language::C => 0,
+            Language::C | Language::Wasm => 0,
             Language::Ptx => self.max_shared_bytes.max(96 << 10),
             Language::Wgsl => self.max_shared_bytes,
         }
@@ -117,7 +117,7 @@ impl Target {
             // A mask or a scale. A root mean square normalisation's two, and what they load, make a product a sixth slower, a
             // normalisation's four one of few tiles three times as slow (`steps NVIDIA` with Llama's and BERT's graphs).
             Language::Wgsl => 1,
-            Language::C | Language::Ptx => 0,
+            Language::C | Language::Ptx | Language::Wasm => 0,
         }
     }
 }

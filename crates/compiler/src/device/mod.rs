@@ -17,6 +17,8 @@ pub enum Language {
     C,
     /// NVIDIA GPUs, through the driver.
     Ptx,
+    /// The CPU, through an engine of WebAssembly: a browser's own, or one that is linked in.
+    Wasm,
 }
 
 /// How matrix products of f32 are computed, as PyTorch's `set_float32_matmul_precision` names it.
@@ -55,8 +57,14 @@ pub struct Target {
     pub matmul_precision: MatmulPrecision,
     /// Threads that take pieces of work at once, where workgroups are such pieces (C): those of the executor's pool.
     pub cores: u32,
-    /// Numbers of 32 bits in the widest vector register where kernels name vectors themselves (C).
+    /// Numbers of 32 bits in the widest vector register where kernels name vectors themselves (C, WebAssembly).
     pub vector_lanes: u32,
+    /// Vector registers that a kernel may count on: 32 with AVX-512 and on ARM, 16 with AVX2, and behind WebAssembly, which does not tell.
+    pub vector_registers: u32,
+    /// A product of vectors and the sum that it is added to are one instruction where templates name vectors (relaxed SIMD of WebAssembly).
+    pub fused_vectors: bool,
+    /// Kernels run in memory that threads share (WebAssembly).
+    pub shared_memory: bool,
     /// Bytes of a core's second-level cache, where what a piece of work packs shall stay (C).
     pub cache_bytes: u32,
     /// Compute capability times ten (`90` for Hopper) where the language is PTX; else 0.
@@ -71,10 +79,15 @@ pub struct Target {
 }
 
 impl Target {
-    /// Whether kernels are in this language. A browser runs WGSL alone: what others need is left out of its bundle.
+    /// Whether kernels are in this language. A browser runs WGSL, and WebAssembly where its bundle has the feature `wasm`: what others need is left out.
     #[inline(always)]
     pub fn speaks(&self, language: Language) -> bool {
-        (language == Language::Wgsl || cfg!(not(target_arch = "wasm32"))) && self.language == language
+        let known = match language {
+            Language::Wgsl => true,
+            Language::Wasm => cfg!(any(not(target_arch = "wasm32"), feature = "wasm")),
+            Language::C | Language::Ptx => cfg!(not(target_arch = "wasm32")),
+        };
+        known && self.language == language
     }
 
     /// The limits that every WebGPU implementation guarantees.
@@ -90,6 +103,9 @@ impl Target {
             software: false,
             cores: 1,
             vector_lanes: 4,
+            vector_registers: 0,
+            fused_vectors: false,
+            shared_memory: false,
             cache_bytes: 0,
             matmul_precision: MatmulPrecision::Highest,
             compute_capability: 0,
@@ -112,12 +128,30 @@ impl Target {
             software: false,
             cores: 8,
             vector_lanes: 8,
+            vector_registers: 16,
+            fused_vectors: false,
+            shared_memory: false,
             cache_bytes: 1 << 20,
             matmul_precision: MatmulPrecision::Highest,
             compute_capability: 0,
             library_products: false,
             f16_storage: false,
             parts: Parts::ALL,
+        }
+    }
+
+    /// A CPU behind WebAssembly: as [`Target::cpu`], with vectors of 128 bits.
+    pub fn wasm() -> Self {
+        Target {
+            language: Language::Wasm,
+            max_binding_bytes: 1 << 30,
+            cores: 1,
+            vector_lanes: 4,
+            // Of the sixteen of x86-64 V8 keeps one for itself.
+            vector_registers: 15,
+            fused_vectors: true,
+            cache_bytes: 512 << 10,
+            ..Self::cpu()
         }
     }
 
@@ -134,6 +168,9 @@ impl Target {
             software: false,
             cores: 1,
             vector_lanes: 4,
+            vector_registers: 0,
+            fused_vectors: false,
+            shared_memory: false,
             cache_bytes: 0,
             matmul_precision,
             compute_capability,

@@ -376,7 +376,7 @@ impl Planner<'_> {
     fn launches(&mut self, target: &Target) -> Result<()> {
         // Equal kernels print equal text, and printing is the longer part; different ones may print the same.
         let mut printed: HashMap<Kernel, usize> = HashMap::new();
-        let mut known: HashMap<String, usize> = HashMap::new();
+        let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
         let words = self.known_sizes();
         // Kernels of one nest are known by what they were scheduled as, before anything is copied.
         let mut alone: HashMap<(*const Kernel, Vec<u32>), usize> = HashMap::new();
@@ -402,13 +402,14 @@ impl Planner<'_> {
             let index = match printed.get(&merged.kernel) {
                 Some(index) => *index,
                 None => {
-                    let source = codegen::print(&merged.kernel, target, &access, &words)?;
+                    let code = codegen::print(&merged.kernel, target, &access, &words)?;
                     let next = self.program.kernels.len();
-                    let index = *known.entry(source.clone()).or_insert(next);
+                    let index = *known.entry(code.code().to_vec()).or_insert(next);
                     if index == next {
                         self.program.kernels.push(KernelSource {
                             name: label.clone(),
-                            source,
+                            source: code.source,
+                            binary: code.binary,
                             entry: codegen::entry(target.language).into(),
                             workgroup_size: merged.kernel.workgroup_size,
                             shared_bytes: merged.kernel.shared_bytes(),

@@ -48,8 +48,11 @@ impl<'a> Task<'a> {
     }
 }
 
-/// A browser has WebGPU alone: templates of other devices are left out of its bundle.
+/// Templates of devices that no browser has are left out of its bundle.
 const IN_BROWSER: bool = cfg!(target_arch = "wasm32");
+
+/// Those of CPUs where the bundle does not compile for the browser's.
+const ON_CPUS: bool = cfg!(any(not(target_arch = "wasm32"), feature = "wasm"));
 
 /// A plan that writes the kernel so.
 fn by<'a>(write: impl FnOnce(&mut LoopProgram) -> Result<Scheduled> + 'a) -> Option<Plan<'a>> {
@@ -186,7 +189,7 @@ fn pointwise<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
 }
 
 fn cpu_gather<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
-    if IN_BROWSER {
+    if !ON_CPUS {
         return None;
     }
     let c = t.contraction().filter(|c| c.product == Product::Gather)?;
@@ -194,7 +197,7 @@ fn cpu_gather<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
 }
 
 fn cpu_windows<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
-    if IN_BROWSER {
+    if !ON_CPUS {
         return None;
     }
     let c = cpu::windows::orient(p, t.nest, t.contraction()?, (t.target.vector_lanes as i64).clamp(4, 16))?;
@@ -202,7 +205,7 @@ fn cpu_windows<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
 }
 
 fn cpu_packed_product<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
-    if IN_BROWSER {
+    if !ON_CPUS {
         return None;
     }
     let c = t.contraction()?;
@@ -210,7 +213,7 @@ fn cpu_packed_product<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
 }
 
 fn cpu_attention<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
-    if IN_BROWSER {
+    if !ON_CPUS {
         return None;
     }
     let a = t.attention()?;
@@ -218,7 +221,7 @@ fn cpu_attention<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
 }
 
 fn cpu_scan<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
-    if IN_BROWSER {
+    if !ON_CPUS {
         return None;
     }
     let s = t.scan()?;
@@ -226,7 +229,7 @@ fn cpu_scan<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
 }
 
 fn cpu_rows<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
-    if IN_BROWSER {
+    if !ON_CPUS {
         return None;
     }
     let nest = t.rows()?;
@@ -234,7 +237,7 @@ fn cpu_rows<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
 }
 
 fn cpu_scatter<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
-    if IN_BROWSER {
+    if !ON_CPUS {
         return None;
     }
     let nest = t.elements().filter(|_| *t.kind == Kind::Scatter)?;
@@ -242,7 +245,7 @@ fn cpu_scatter<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
 }
 
 fn cpu_pointwise<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
-    if IN_BROWSER {
+    if !ON_CPUS {
         return None;
     }
     let nest = t.elements()?;

@@ -29,6 +29,13 @@ macro_rules! on_every_target {
             common::check($folder, $cases, &|graph: &Graph, inputs: &[HostTensor]| aludel_oracle::device::run(&executor, graph, inputs));
         }
 
+        #[cfg(feature = "wasmtime")]
+        #[test]
+        fn wasm() {
+            let executor = aludel_runtime::WasmExecutor::new().unwrap();
+            common::check($folder, $cases, &|graph: &Graph, inputs: &[HostTensor]| aludel_oracle::device::run(&executor, graph, inputs));
+        }
+
         #[cfg(feature = "cuda")]
         #[test]
         fn cuda() {

@@ -111,7 +111,8 @@ fn target() -> Target {
     let vector_lanes = 4;
     let cpu = Target::cpu();
     let cache_bytes = cache_bytes().unwrap_or(cpu.cache_bytes);
-    Target { vector_lanes, cache_bytes, cores: team::threads().min(64) as u32, ..cpu }
+    let vector_registers = if vector_lanes == 16 || cfg!(target_arch = "aarch64") { 32 } else { 16 };
+    Target { vector_lanes, vector_registers, cache_bytes, cores: team::threads().min(64) as u32, ..cpu }
 }
 
 /// The size of a second-level cache, as Linux tells it.

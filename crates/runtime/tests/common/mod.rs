@@ -24,6 +24,8 @@ pub fn devices() -> Vec<Box<dyn Executor>> {
     all.extend(adapters().into_iter().map(|d| Box::new(d) as Box<dyn Executor>));
     #[cfg(feature = "cpu")]
     all.extend(processor().map(|d| Box::new(d) as Box<dyn Executor>));
+    #[cfg(feature = "wasmtime")]
+    all.push(Box::new(aludel_runtime::WasmExecutor::new().unwrap()));
     #[cfg(feature = "cuda")]
     all.extend(gpus(MatmulPrecision::Highest).into_iter().map(|d| Box::new(d) as Box<dyn Executor>));
     all.iter().for_each(|d| eprintln!("on {} ({})", d.info().name, d.info().backend));
@@ -37,6 +39,8 @@ pub fn guarded() -> Vec<Box<dyn Executor>> {
     all.extend(adapters_with(&aludel_runtime::WgpuOptions { guard: true, ..Default::default() }).into_iter().map(|d| Box::new(d) as _));
     #[cfg(feature = "cpu")]
     all.extend(processor().map(|_| Box::new(aludel_runtime::CpuExecutor::guarded().unwrap()) as _));
+    #[cfg(feature = "wasmtime")]
+    all.push(Box::new(aludel_runtime::WasmExecutor::guarded().unwrap()));
     all.iter().for_each(|d| eprintln!("on {} ({}), guarded", d.info().name, d.info().backend));
     all
 }
@@ -150,9 +154,11 @@ impl Written {
         program.placements.iter_mut().for_each(|p| p.element_bytes = target.element_bytes(p.dtype));
         let access: Vec<Option<Access>> = program.bindings.iter().map(|b| Some(b.access)).collect();
         for kernel in &self.kernels {
+            let code = codegen::print(kernel, target, &access, &[]).unwrap();
             program.kernels.push(KernelSource {
                 name: kernel.name.clone(),
-                source: codegen::print(kernel, target, &access, &[]).unwrap(),
+                source: code.source,
+                binary: code.binary,
                 entry: codegen::entry(target.language).into(),
                 workgroup_size: kernel.workgroup_size,
                 shared_bytes: kernel.shared_bytes(),

@@ -2,9 +2,9 @@
 //! copy such elements one by one.
 
 use super::Printer;
-use super::affine::step;
+use crate::codegen::affine::{at_zero, step};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Var};
-use aludel_ir::{DType, Result, ScalarOp};
+use aludel_ir::{DType, Result};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -57,20 +57,4 @@ impl Printer<'_> {
         let start = |e: &KExpr| at_zero(e, &[i, *j], &lets);
         Some(Transpose { array: *array, to: start(index)?, columns, buffer: *buffer, from: start(from)?, stride })
     }
-}
-
-/// An index where some registers are zero.
-fn at_zero(e: &KExpr, zero: &[Var], lets: &BTreeMap<Var, &KExpr>) -> Option<KExpr> {
-    Some(match e {
-        KExpr::Var(v) if zero.contains(v) => k::int(0),
-        KExpr::Var(v) => match lets.get(v) {
-            Some(e) => at_zero(e, zero, lets)?,
-            None => e.clone(),
-        },
-        KExpr::Lit(_) | KExpr::Param(_) | KExpr::WorkgroupId(_) => e.clone(),
-        KExpr::Scalar(op @ (ScalarOp::Add | ScalarOp::Sub | ScalarOp::Mul), a) => {
-            k::bin(*op, at_zero(&a[0], zero, lets)?, at_zero(&a[1], zero, lets)?)
-        }
-        _ => return None,
-    })
 }

@@ -9,7 +9,6 @@
 //! for the compiler to vectorise ([`simd`]). Narrow floats are f32 that hold values of the narrow type, and `u16` in memory; bool is an
 //! int of 0 or 1.
 
-mod affine;
 mod expr;
 mod idiom;
 mod simd;

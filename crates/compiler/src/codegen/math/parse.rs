@@ -1,5 +1,8 @@
 //! Reading a function of the helper language.
 
+use aludel_ir::DType;
+use std::collections::BTreeMap;
+
 /// The type of a scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::codegen) enum Type {
@@ -7,6 +10,17 @@ pub(in crate::codegen) enum Type {
     I32,
     U32,
     Bool,
+}
+
+impl Type {
+    pub fn dtype(self) -> DType {
+        match self {
+            Type::F32 => DType::F32,
+            Type::I32 => DType::I32,
+            Type::U32 => DType::U32,
+            Type::Bool => DType::Bool,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -43,8 +57,14 @@ pub(in crate::codegen) struct Function {
     pub body: Vec<Line>,
 }
 
+/// All functions of some files by name, those of a later one in the place of those of an earlier; what is written in more of WGSL than
+/// is read here is left out.
+pub(in crate::codegen) fn functions(sources: &[&str]) -> BTreeMap<String, Function> {
+    sources.iter().flat_map(|s| s.split("\n\n")).filter_map(function).map(|f| (f.name.clone(), f)).collect()
+}
+
 /// Reads one declaration; `None` for what is no function of this language.
-pub(in crate::codegen) fn function(chunk: &str) -> Option<Function> {
+fn function(chunk: &str) -> Option<Function> {
     let text: String = chunk.lines().filter(|l| !l.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
     let mut p = Parser { tokens: tokens(&text)?, at: 0 };
     p.word("fn")?;

@@ -18,11 +18,7 @@ static SOURCES: [&str; 2] = [include_str!("../../../../../shaders/wgsl.wgsl"), i
 /// All helper functions by name; those that are written in more of WGSL than is read here are left out.
 fn functions() -> &'static BTreeMap<String, Function> {
     static FUNCTIONS: OnceLock<BTreeMap<String, Function>> = OnceLock::new();
-    FUNCTIONS.get_or_init(|| {
-        // Those of the later file replace those of the earlier.
-        let chunks = SOURCES.iter().flat_map(|s| s.split("\n\n"));
-        chunks.filter_map(parse::function).map(|f| (f.name.clone(), f)).collect()
-    })
+    FUNCTIONS.get_or_init(|| parse::functions(&SOURCES))
 }
 
 #[cfg(test)]

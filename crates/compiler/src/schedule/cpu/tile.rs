@@ -44,7 +44,7 @@ impl Tile {
         let size = |axes: &[AxisId]| hint(program, &program.volume(axes)).min(1 << 24);
         let (b, m, n, depth) = (size(&c.batch), size(&c.m), size(&c.n), size(&c.k));
         let lanes = (target.vector_lanes as i64).clamp(4, 16);
-        let (rows, vectors) = registers(m, n, depth, lanes);
+        let (rows, vectors) = registers(m, n, depth, lanes, target.vector_registers);
         let columns = lanes * vectors;
         let known = program.volume(&c.k).as_const();
         let (packed_words, result_words) = cache_words(target);
@@ -103,12 +103,12 @@ pub(super) fn cache_words(target: &Target) -> (i64, i64) {
 
 /// The rows and vectors of the register tile that waste least: the multiplications of all tiles, whichever of multiplying and loading
 /// takes longer, and what a tile costs beside them.
-fn registers(m: i64, n: i64, depth: i64, lanes: i64) -> (i64, i64) {
-    // Accumulators, one row's number and the columns' vectors have to fit: 32 registers with AVX-512 and on ARM, else 16.
-    let shapes: &[(i64, i64)] = if lanes == 8 { &[(1, 10), (2, 6), (3, 4)] } else { &[(1, 14), (2, 12), (3, 8), (4, 6)] };
+fn registers(m: i64, n: i64, depth: i64, lanes: i64, names: u32) -> (i64, i64) {
+    // Accumulators, one row's number and the columns' vectors have to fit into the registers that there are.
+    let shapes: &[(i64, i64)] = if names <= 16 { &[(1, 10), (2, 6), (3, 4)] } else { &[(1, 14), (2, 12), (3, 8), (4, 6)] };
     let mut best = (i64::MAX, 1, 1);
     for (vectors, most) in shapes {
-        for rows in 2..=*most {
+        for rows in 2..=(*most).min((names as i64 - 1 - vectors) / vectors) {
             let tiles = ((m + rows - 1) / rows) * ((n + vectors * lanes - 1) / (vectors * lanes));
             // Half cycles of one step of the depth: two multiplications or two loads a cycle; a sum is ready after four cycles.
             let step = (rows * vectors).max(rows + vectors).max(8);

@@ -104,7 +104,7 @@ impl Tile {
         let size = |axes: &[AxisId]| hint(program, &program.volume(axes)).min(1 << 28);
         let (b, m, n, total) = (size(&c.batch), size(&c.m), size(&c.n), size(&c.k));
         let lanes = (target.vector_lanes as i64).clamp(4, 16);
-        let (rows, vectors) = registers(m, n, total, lanes);
+        let (rows, vectors) = registers(m, n, total, lanes, target.vector_registers);
         let columns = lanes * vectors;
         let (packed_words, result_words) = cache_words(target);
         let known = program.volume(&c.k).as_const();
@@ -140,11 +140,11 @@ impl Tile {
 }
 
 /// The rows and vectors of the register tile that waste least. An address for each row has to fit into the general registers.
-fn registers(m: i64, n: i64, depth: i64, lanes: i64) -> (i64, i64) {
-    let shapes: &[(i64, i64)] = if lanes == 8 { &[(1, 8), (2, 6), (3, 4)] } else { &[(1, 12), (2, 12), (3, 8), (4, 6)] };
+fn registers(m: i64, n: i64, depth: i64, lanes: i64, names: u32) -> (i64, i64) {
+    let shapes: &[(i64, i64)] = if names <= 16 { &[(1, 8), (2, 6), (3, 4)] } else { &[(1, 12), (2, 12), (3, 8), (4, 6)] };
     let mut best = (i64::MAX, 1, 1);
     for (vectors, most) in shapes {
-        for rows in 2..=*most {
+        for rows in 2..=(*most).min((names as i64 - 1 - vectors) / vectors) {
             let tiles = ((m + rows - 1) / rows) * ((n + vectors * lanes - 1) / (vectors * lanes));
             let spilled = (rows - 8).max(0);
             let step = (2 * rows * vectors).max(2 * (rows + vectors + spilled)).max(16);

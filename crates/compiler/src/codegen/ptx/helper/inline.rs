@@ -4,7 +4,7 @@ use super::functions;
 use crate::codegen::math::parse::{Expr, Function, Line, Type};
 use crate::codegen::ptx::emit::{Class, Emit, Operand};
 use crate::codegen::ptx::scalar::{Divisor, scalar};
-use aludel_ir::{DType, Error, Result, ScalarOp};
+use aludel_ir::{Error, Result, ScalarOp};
 use std::collections::HashMap;
 
 /// The instructions of a helper on operands; its result.
@@ -17,15 +17,6 @@ pub(in crate::codegen::ptx) fn call(e: &mut Emit, name: &str, args: &[Operand]) 
 }
 
 impl Type {
-    pub(super) fn dtype(self) -> DType {
-        match self {
-            Type::F32 => DType::F32,
-            Type::I32 => DType::I32,
-            Type::U32 => DType::U32,
-            Type::Bool => DType::Bool,
-        }
-    }
-
     fn class(self) -> Class {
         Class::of(self.dtype())
     }

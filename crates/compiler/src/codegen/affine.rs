@@ -1,12 +1,12 @@
 //! How index expressions move with a loop.
 
 use aludel_ir::ScalarOp;
-use aludel_ir::kernel::{KExpr, Var};
+use aludel_ir::kernel::{self as k, KExpr, Var};
 use std::collections::BTreeMap;
 
 /// By how much an index grows when a register grows by one; `lets` are the registers that depend on it. `None` where that is not the
 /// same number on every turn, or not known.
-pub(super) fn step(e: &KExpr, v: Var, lets: &BTreeMap<Var, &KExpr>) -> Option<i64> {
+pub(in crate::codegen) fn step(e: &KExpr, v: Var, lets: &BTreeMap<Var, &KExpr>) -> Option<i64> {
     Steps { v, lets, known: BTreeMap::new() }.of(e)
 }
 
@@ -43,4 +43,23 @@ impl Steps<'_> {
             _ => None,
         }
     }
+}
+
+/// An index where some registers are zero; `lets` are the registers that depend on them. `None` where that takes more than sums and
+/// products.
+pub(super) fn at_zero(e: &KExpr, zero: &[Var], lets: &BTreeMap<Var, &KExpr>) -> Option<KExpr> {
+    let mut depends = false;
+    e.visit(&mut |e| depends |= matches!(e, KExpr::Var(v) if zero.contains(v) || lets.contains_key(v)));
+    Some(match e {
+        KExpr::Var(v) if zero.contains(v) => k::int(0),
+        KExpr::Var(v) => match lets.get(v) {
+            Some(e) => at_zero(e, zero, lets)?,
+            None => e.clone(),
+        },
+        KExpr::Scalar(op @ (ScalarOp::Add | ScalarOp::Sub | ScalarOp::Mul), a) if depends => {
+            k::bin(*op, at_zero(&a[0], zero, lets)?, at_zero(&a[1], zero, lets)?)
+        }
+        KExpr::Lit(_) | KExpr::Param(_) | KExpr::WorkgroupId(_) | KExpr::Scalar(..) if !depends => e.clone(),
+        _ => return None,
+    })
 }
