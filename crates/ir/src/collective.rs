@@ -15,7 +15,7 @@
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::interp::HostTensor;
+use crate::interp::{HostTensor, combine_pair};
 use crate::loops::BufferId;
 use crate::prim::ReduceOp;
 
@@ -105,24 +105,7 @@ pub fn combine(op: ReduceOp, dtype: DType, mut values: impl Iterator<Item = f64>
     let first = values.next().unwrap_or(op.identity(dtype));
     // f32 as every engine adds them, one after another; narrower ones round once, at the end.
     let single = |v: f64| if dtype.is_float() { v as f32 as f64 } else { dtype.round(v) };
-    let merged = values.fold(first, |a, b| match op {
-        ReduceOp::Prod => single(a * b),
-        ReduceOp::Max | ReduceOp::ArgMax => {
-            if a.is_nan() || a > b {
-                a
-            } else {
-                b
-            }
-        }
-        ReduceOp::Min | ReduceOp::ArgMin => {
-            if a.is_nan() || a < b {
-                a
-            } else {
-                b
-            }
-        }
-        ReduceOp::Sum => single(a + b),
-    });
+    let merged = values.fold(first, |a, b| single(combine_pair(op, a, b)));
     dtype.round(merged)
 }
 

@@ -21,6 +21,8 @@ mod bind;
 mod cache;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod collective;
+#[cfg(any(all(feature = "cpu", not(target_arch = "wasm32")), feature = "wasmtime", all(feature = "wasm", target_arch = "wasm32")))]
+mod counters;
 #[cfg(all(feature = "cpu", not(target_arch = "wasm32")))]
 pub mod cpu;
 #[cfg(all(feature = "cuda", not(target_arch = "wasm32")))]

@@ -109,8 +109,6 @@ pub struct Counts {
     pub compiled: u64,
     /// Graphs run as they were compiled.
     pub run: u64,
-    /// Graphs run in pieces, because graphs do not come again here.
-    pub apart: u64,
     /// Regions that ended because somebody asked for a value in the middle.
     pub forced: u64,
 }

@@ -12,6 +12,8 @@ mod pointwise;
 mod reduce;
 mod view;
 
+pub(crate) use reduce::combine_pair;
+
 use crate::collective::{Exchanger, IN_BROWSER};
 use crate::dtype::DType;
 use crate::error::{Error, Result};

@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 use crate::prim::ReduceOp;
 use std::cmp::Ordering;
 
-fn combine(op: ReduceOp, a: f64, b: f64) -> f64 {
+/// Combines two numbers, without rounding.
+pub(crate) fn combine_pair(op: ReduceOp, a: f64, b: f64) -> f64 {
     match op {
         ReduceOp::Sum => a + b,
         ReduceOp::Prod => a * b,
@@ -40,11 +41,11 @@ pub fn reduce(op: ReduceOp, x: &View, dims: &[usize], rounding: Rounding) -> Vie
         let at = |i: usize| data[(p + i as isize * s) as usize];
         if t == 0 {
             let q = q as usize;
-            out[q] = (0..n).fold(out[q], |acc, i| combine(op, acc, at(i)));
+            out[q] = (0..n).fold(out[q], |acc, i| combine_pair(op, acc, at(i)));
         } else {
             for i in 0..n {
                 let o = (q + i as isize * t) as usize;
-                out[o] = combine(op, out[o], at(i));
+                out[o] = combine_pair(op, out[o], at(i));
             }
         }
     });
@@ -93,7 +94,7 @@ pub fn scan(op: ReduceOp, x: &View, dim: usize, rounding: Rounding) -> View {
         for k in 1..n {
             for i in 0..inner {
                 let at = (o * n + k) * inner + i;
-                data[at] = combine(op, data[at - inner], data[at]);
+                data[at] = combine_pair(op, data[at - inner], data[at]);
             }
         }
     }

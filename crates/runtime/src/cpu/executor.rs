@@ -6,13 +6,13 @@ use super::memory::{Allocation, Place, Pool, Range};
 use super::team;
 use crate::bind::{self, Mover, Parts};
 use crate::collective::{Groups, ProcessGroup};
+use crate::counters::Counters;
 use crate::memory::lock;
 use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Run, Stats, Storage};
 use aludel_compiler::Target;
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
 use aludel_ir::{Error, Result};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// This machine's CPU. Each executor has memory and an order of its own; cores are shared by all.
@@ -33,15 +33,6 @@ pub(super) struct Shared {
     pub guard: bool,
     /// Held while device memory is read or written: calls from several threads take turns.
     pub stream: Mutex<Stream>,
-}
-
-#[derive(Default)]
-pub(super) struct Counters {
-    pub dispatches: AtomicU64,
-    pub submits: AtomicU64,
-    pub buffers: AtomicU64,
-    pub pipelines: AtomicU64,
-    pub bytes_moved: AtomicU64,
 }
 
 /// Memory that all runs use, one after another.
@@ -186,18 +177,7 @@ impl Executor for CpuExecutor {
     }
 
     fn stats(&self) -> Stats {
-        let c = &self.shared.counters;
-        let get = |a: &AtomicU64| a.load(Ordering::Relaxed);
-        Stats {
-            dispatches: get(&c.dispatches),
-            submits: get(&c.submits),
-            buffers_created: get(&c.buffers),
-            bind_groups_created: 0,
-            pipelines_created: get(&c.pipelines),
-            bytes_moved: get(&c.bytes_moved),
-            bytes_in_use: self.shared.pool.bytes_in_use(),
-            peak_bytes: self.shared.pool.peak_bytes(),
-        }
+        self.shared.counters.stats(&self.shared.pool)
     }
 
     fn lost(&self) -> Option<String> {

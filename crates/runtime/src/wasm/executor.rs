@@ -5,6 +5,7 @@ use super::executable::WasmExecutable;
 use super::heap::{Block, Heap};
 use super::{PAGE, refused};
 use crate::bind::{self, Mover, Parts};
+use crate::counters::Counters;
 use crate::guard;
 use crate::memory::{self, Backing, lock};
 use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Run, Stats, Storage};
@@ -14,7 +15,7 @@ use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
 use aludel_ir::{Error, Result};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 /// Bytes after the last tensor: vectors of which only some elements are used are read there.
@@ -42,15 +43,6 @@ pub(super) struct Shared {
     pub stream: Mutex<Stream>,
     heap: Mutex<Heap>,
     pub engine: Mutex<Engine>,
-}
-
-#[derive(Default)]
-pub(super) struct Counters {
-    pub dispatches: AtomicU64,
-    pub submits: AtomicU64,
-    pub buffers: AtomicU64,
-    pub pipelines: AtomicU64,
-    pub bytes_moved: AtomicU64,
 }
 
 /// Memory that all runs use, one after another, and the kernels that are compiled.
@@ -248,18 +240,7 @@ impl Executor for WasmExecutor {
     }
 
     fn stats(&self) -> Stats {
-        let c = &self.shared.counters;
-        let get = |a: &AtomicU64| a.load(Ordering::Relaxed);
-        Stats {
-            dispatches: get(&c.dispatches),
-            submits: get(&c.submits),
-            buffers_created: get(&c.buffers),
-            bind_groups_created: 0,
-            pipelines_created: get(&c.pipelines),
-            bytes_moved: get(&c.bytes_moved),
-            bytes_in_use: self.shared.pool.bytes_in_use(),
-            peak_bytes: self.shared.pool.peak_bytes(),
-        }
+        self.shared.counters.stats(&self.shared.pool)
     }
 
     fn lost(&self) -> Option<String> {

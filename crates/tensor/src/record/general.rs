@@ -1,7 +1,7 @@
 //! Regions for any sizes: a graph that comes again with other sizes, as those of a growing sequence do, gets symbols in the places that
 //! change, and is compiled once for all.
 
-use super::program::Key;
+use super::program::{Key, hash_op};
 use crate::sizes::{Forms, Place, Symbols, take_attrs, take_prim, take_type};
 use aludel_ir::graph::Op;
 use aludel_ir::{Attrs, Builder, Graph, InputKind, Result, TensorType, ValueId};
@@ -47,14 +47,7 @@ impl Skeleton {
         "any size".hash(&mut h);
         skeleton.inputs.hash(&mut h);
         for (op, inputs) in &skeleton.nodes {
-            match op {
-                Op::Call(def, attrs) => {
-                    std::ptr::from_ref(*def).hash(&mut h);
-                    attrs.hash(&mut h);
-                }
-                Op::Prim(p) => p.hash(&mut h),
-                other => other.name().hash(&mut h),
-            }
+            hash_op(op, &mut h);
             inputs.hash(&mut h);
         }
         skeleton.wanted.hash(&mut h);

@@ -158,7 +158,6 @@ impl Programs {
                 let form = (wanted.clone(), state.clone());
                 let key = Key { graph: graph.clone(), wanted, state };
                 let Some((program, sizes)) = self.find(device, key, Worth::Region)? else {
-                    self.counts.apart += 1;
                     return apart::run(self, device, &graph, &live, values).map(|()| None);
                 };
                 let kinds = program.graph.inputs.iter().map(|i| i.kind).collect();
@@ -229,8 +228,7 @@ impl Programs {
             }
         }
         self.make_room();
-        if let Some((mut program, sizes)) = self.general(device, &key, &skeleton) {
-            program.whole = worth == Worth::Region;
+        if let Some((program, sizes)) = self.general(device, &key, &skeleton, worth) {
             self.counts.compiled += 1;
             let list = self.list.entry(skeleton.hash).or_default();
             list.push(program);
@@ -249,7 +247,7 @@ impl Programs {
         let made = compile(device, &key.graph, &key.wanted, &key.state, &self.options)?;
         self.counts.compiled += 1;
         let list = self.list.entry(hash).or_default();
-        list.push(Program { whole: worth == Worth::Region, ..made.program(key, self.clock, None) });
+        list.push(made.program(key, worth, self.clock, None));
         let at = list.len() - 1;
         self.at(hash, at, Vec::new()).map(Some)
     }
@@ -267,7 +265,7 @@ impl Programs {
     }
 
     // A program for any sizes, where it is time to make one.
-    fn general(&mut self, device: &Device, key: &Key, skeleton: &Skeleton) -> Option<(Program, Vec<i64>)> {
+    fn general(&mut self, device: &Device, key: &Key, skeleton: &Skeleton, worth: Worth) -> Option<(Program, Vec<i64>)> {
         let (symbols, graph, wanted) = self.families.symbols(key, skeleton)?;
         let made = compile(device, &graph, &wanted, &key.state, &self.options);
         let env = made.as_ref().ok().map(|m| m.executable.program().map_or_else(|| m.graph.env.clone(), |p| p.env.clone()));
@@ -277,7 +275,7 @@ impl Programs {
             return None;
         };
         let form = Key { graph: key.graph.clone(), wanted: key.wanted.clone(), state: key.state.clone() };
-        Some((made.program(form, self.clock, Some(Any { skeleton: Skeleton::of(key), symbols, env })), sizes))
+        Some((made.program(form, worth, self.clock, Some(Any { skeleton: Skeleton::of(key), symbols, env })), sizes))
     }
 
     fn at(&mut self, hash: u64, at: usize, sizes: Vec<i64>) -> Result<(&mut Program, Vec<i64>)> {
@@ -390,9 +388,20 @@ struct Made {
 }
 
 impl Made {
-    fn program(self, key: Key, clock: u64, any: Option<Any>) -> Program {
+    fn program(self, key: Key, worth: Worth, clock: u64, any: Option<Any>) -> Program {
         let Made { graph, executable, inputs } = self;
-        Program { key, whole: true, any, graph, executable, inputs, moves: 0, first: clock, used: clock, runs: Arc::default() }
+        Program {
+            key,
+            whole: worth == Worth::Region,
+            any,
+            graph,
+            executable,
+            inputs,
+            moves: 0,
+            first: clock,
+            used: clock,
+            runs: Arc::default(),
+        }
     }
 }
 
