@@ -36,10 +36,14 @@ pub enum Part {
     Quads,
     /// Steps that hand on what a workgroup's memory can hold are one kernel.
     Steps,
+    /// What is gathered at the position of the largest element is a reduction of its own.
+    Extremes,
+    /// The copy engine finds the windows of convolutions.
+    Windows,
 }
 
 impl Part {
-    pub const ALL: [Part; 16] = [
+    pub const ALL: [Part; 18] = [
         Part::Sharing,
         Part::Attention,
         Part::Recomputation,
@@ -56,6 +60,8 @@ impl Part {
         Part::ResidentRows,
         Part::Quads,
         Part::Steps,
+        Part::Extremes,
+        Part::Windows,
     ];
 
     /// The name on the command line: `shared-launches`.
@@ -77,6 +83,8 @@ impl Part {
             Part::ResidentRows => "resident-rows",
             Part::Quads => "quads",
             Part::Steps => "steps",
+            Part::Extremes => "extremes",
+            Part::Windows => "windows",
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::device::Target;
 use crate::graph::partition::PartitionReport;
-use crate::graph::{attention, autodiff, partition, scan};
+use crate::graph::{attention, autodiff, extremes, partition, scan};
 use crate::loops::fuse::Fused;
 use crate::loops::{chain, fuse, layout, lower, split};
 use crate::plan::{self, Passes};
@@ -29,6 +29,7 @@ pub enum Pass {
     Verify,
     Autodiff,
     Decompose,
+    Extremes,
     Attention,
     Scan,
     Partition,
@@ -61,7 +62,7 @@ impl Entry {
 }
 
 /// The passes, in order.
-const PASSES: [Entry; 13] = [
+const PASSES: [Entry; 14] = [
     // Later passes trust what this checks.
     pass(Pass::Verify, "verify", |c| c.captured.verify()).ends("captured", |c| print_graph(c.captured)),
     // Differentiate ahead of time.
@@ -73,6 +74,13 @@ const PASSES: [Entry; 13] = [
     // Operators become prims; equal ones are shared, constants folded.
     pass(Pass::Decompose, "decompose", |c| {
         c.prims = autodiff::decompose_for(&c.joint, &c.target)?;
+        Ok(())
+    }),
+    // What is gathered at the position of an extreme is that extreme.
+    pass(Pass::Extremes, "extremes", |c| {
+        if c.options.parts.has(Part::Extremes) {
+            c.prims = extremes::reduce(&c.prims)?;
+        }
         Ok(())
     }),
     // Attention that no template of the target takes becomes products and a softmax.

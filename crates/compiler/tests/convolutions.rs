@@ -2,7 +2,8 @@
 
 mod steps;
 
-use aludel_compiler::{MatmulPrecision, Options, Part, Target, compile};
+use aludel_compiler::{Compilation, MatmulPrecision, Options, Part, Pass, Target, compile};
+use aludel_ir::kernel::Kernel;
 use aludel_ir::program::Program;
 use aludel_ir::{DType, Graph};
 use steps::convolutional::resnet50;
@@ -52,6 +53,50 @@ fn no_windows_are_written() {
     let input = 32 * 64 * 58 * 58;
     let copied = p.placements.iter().filter(|p| p.shape.iter().any(|d| d.as_const() == Some(58))).count();
     assert_eq!(copied, 0, "a padded copy of {input} elements");
+}
+
+/// The copy engine brings the windows of every 3x3 convolution with 64 channels or more, of results and of both gradients, with steps too.
+/// Kernels that take windows print and parse.
+#[test]
+fn bulk_copies_bring_windows() {
+    let p = program(&resnet50(32, 224, 2, DType::BF16));
+    let maps: Vec<_> = p.launches.iter().flat_map(|l| &l.maps).filter_map(|m| m.windows.as_ref().map(|w| (m, w))).collect();
+    // Seven such convolutions; those of 1x1 with steps of two besides.
+    assert!(maps.len() >= 3 * 7, "{}", maps.len());
+    let three = |first: i32, last: i32, step: u32| {
+        maps.iter()
+            .filter(|(_, w)| (w.first.as_slice(), w.last.as_slice(), w.steps.as_slice()) == (&[first; 2], &[last; 2], &[step; 2]))
+            .count()
+    };
+    // Three of the first stage and three of the second, forward and of both factors; of the one with steps the windows of the result
+    // and of its weights' gradient: it begins before an image of even sides and ends inside.
+    assert_eq!((three(-1, -1, 1), three(-1, -2, 2)), (3 * 6, 2));
+    for (m, _) in &maps {
+        let rank = m.extents.len();
+        assert_eq!((m.sizes.len(), m.strides.len()), (rank, rank - 1));
+        assert_eq!(m.sizes[0], 64, "a row of a tile");
+    }
+    let (graph, target, options) = (resnet50(32, 224, 2, DType::BF16), cuda(), Options::default());
+    let mut c = Compilation::new(&graph, &target, &options);
+    c.until(Pass::Schedule).unwrap_or_else(|e| panic!("{e}"));
+    let windowed: Vec<_> = c.scheduled.iter().map(|s| &s.kernel).filter(|k| k.maps.iter().any(|m| m.windows)).collect();
+    assert!(windowed.len() >= 7, "{}", windowed.len());
+    for k in windowed {
+        let text = k.to_string();
+        let again: Kernel = text.parse().unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(again.to_string(), text);
+        assert_eq!(again.maps, k.maps);
+    }
+}
+
+/// A thread takes four neighbouring channels of a pooling: nine vectors for its windows, and the normalization's parameters once.
+#[test]
+fn poolings_read_four_channels_at_once() {
+    let p = stage(DType::BF16);
+    let pool = p.launches.iter().find(|l| l.label.contains("max_pool2d") && !l.label.contains("grad")).expect("a pooling");
+    let source = &p.kernels[pool.kernel].source;
+    let vectors = source.lines().filter(|l| l.contains("ld.global") && (l.contains(".v4.") || l.contains(".v2."))).count();
+    assert_eq!(vectors, 9 + 5, "{source}");
 }
 
 /// Values of 16 bits stay so around products.

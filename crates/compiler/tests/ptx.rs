@@ -47,6 +47,7 @@ fn graphs(large: bool) -> Vec<(String, Graph)> {
         out.push(("mlp, large".into(), mlp(&[784, 1024, 1024, 10], 1024, false, Optimizer::AdamW)));
         out.extend(products());
         out.extend(attentions());
+        out.push(("resnet50, two stages".into(), steps::convolutional::resnet50(32, 224, 2, DType::BF16)));
         out.push(("gpt, large".into(), gpt(65, 256, 384, 1, 6, 64, Optimizer::AdamW)));
     }
     out

@@ -9,6 +9,7 @@ use aludel_ir::graph::Graph;
 use aludel_ir::kernel::{KExpr, Kernel, KernelBuffer, Stmt, Ty, Var, int};
 use aludel_ir::{DType, ScalarOp};
 use common::{Rng, generate};
+use steps::convolutional::digits;
 use steps::{Optimizer, cnn, convolution, gpt, mlp};
 use wasmparser::{Operator, Parser, Payload, Validator, WasmFeatures};
 
@@ -40,6 +41,7 @@ fn training_steps_are_valid() {
             ("symbolic_mlp", mlp(&[24, 40, 10], 64, true, Optimizer::AdamW)),
             ("convolution", convolution(2, 1, 2)),
             ("cnn", cnn(3, Optimizer::AdamW)),
+            ("digits", digits(4)),
             ("gpt", gpt(13, 16, 32, 2, 4, 4, Optimizer::AdamW)),
         ];
         for (name, g) in &all {

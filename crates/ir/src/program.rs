@@ -158,8 +158,24 @@ pub struct TensorMap {
     pub extents: Vec<Expr>,
     /// Elements from one to the next along each dimension but the innermost; a multiple of 16 bytes each.
     pub strides: Vec<Expr>,
-    /// Elements of a box along each dimension. One row of the innermost takes 128 bytes.
+    /// Elements of a box along each dimension. One row of the innermost takes 128 bytes. Where there are windows: elements of a pixel,
+    /// then pixels of a copy, then ones.
     pub sizes: Vec<u32>,
+    /// Set: copies take pixels, one after another, at which windows of an image begin.
+    pub windows: Option<Windows>,
+}
+
+/// At which pixels of an image windows begin: what a copy of a [`TensorMap`] goes through, row by row and image by image. The map's
+/// dimensions are the channels of a pixel, one to three of space, the innermost first, and the images; the vectors have those of
+/// space. (The driver's im2col mode: *CUDA Driver API*, `cuTensorMapEncodeIm2col`.)
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Windows {
+    /// Where the first window begins: -1 where it reaches one pixel beyond the edge.
+    pub first: Vec<i32>,
+    /// Where the last one may begin, counted from the last pixel.
+    pub last: Vec<i32>,
+    /// Pixels from one window to the next.
+    pub steps: Vec<u32>,
 }
 
 #[derive(Clone, PartialEq, Debug)]

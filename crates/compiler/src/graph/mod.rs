@@ -2,5 +2,6 @@
 
 pub(crate) mod attention;
 pub mod autodiff;
+pub(crate) mod extremes;
 pub mod partition;
 pub(crate) mod scan;

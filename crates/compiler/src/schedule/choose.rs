@@ -60,7 +60,7 @@ fn by<'a>(write: impl FnOnce(&mut LoopProgram) -> Result<Scheduled> + 'a) -> Opt
 }
 
 /// For GPUs: what only some have first.
-static GPU: [Template; 13] = [
+static GPU: [Template; 14] = [
     product_by_warpgroups,
     thin_product,
     staged_product,
@@ -69,6 +69,7 @@ static GPU: [Template; 13] = [
     attention_on_matrix_units,
     tiled_attention,
     scan,
+    windows,
     resident_rows,
     rows,
     transposed,
@@ -154,6 +155,11 @@ fn scan<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
     by(move |p| gpu::scan::schedule(p, t.nest, s, t.target))
 }
 
+fn windows<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
+    let nest = t.rows().filter(|n| gpu::pointwise::has_windows(p, n, t.target))?;
+    by(move |p| gpu::pointwise::wide(p, nest, t.target))
+}
+
 fn resident_rows<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
     if IN_BROWSER {
         return None;
@@ -233,7 +239,7 @@ fn cpu_rows<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
         return None;
     }
     let nest = t.rows()?;
-    by(move |p| cpu::rows::schedule(p, &mut nest.clone()))
+    by(move |p| cpu::rows::schedule(p, &mut nest.clone(), t.target))
 }
 
 fn cpu_scatter<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
@@ -249,5 +255,5 @@ fn cpu_pointwise<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
         return None;
     }
     let nest = t.elements()?;
-    by(move |p| cpu::pointwise::schedule(p, &mut nest.clone()))
+    by(move |p| cpu::pointwise::schedule(p, &mut nest.clone(), t.target))
 }

@@ -134,3 +134,20 @@ pub fn vgg16(batch: i64, size: i64, products: DType) -> Graph {
     }
     s.classify(x, y)
 }
+
+/// The playground's convolutional network for handwritten digits: two convolutions with batch normalization, pooled to one pixel.
+pub fn digits(batch: i64) -> Graph {
+    let mut s = Step::new("digits");
+    let x = s.arg("x", DType::F32, &[batch.into(), 1i64.into(), 8i64.into(), 8i64.into()]);
+    let y = s.arg("y", DType::I32, &[batch.into()]);
+    let x = s.conv("0", x, [1, 16], 3, 1, 1);
+    let x = s.batch_norm("1", x, 16);
+    let x = s.relu(x);
+    let x = s.op("max_pool2d", &[x], Attrs::new().with("kernel_size", 2i64));
+    let x = s.conv("4", x, [16, 32], 3, 1, 1);
+    let x = s.batch_norm("5", x, 32);
+    let x = s.relu(x);
+    let x = s.op("mean", &[x], Attrs::new().with("dim", vec![2i64, 3]));
+    let x = s.dense("9", x, 32, 10);
+    s.classify(x, y)
+}

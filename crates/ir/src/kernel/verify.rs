@@ -1,6 +1,6 @@
 //! The rules of the Kernel IR: types, scopes, positions in range, and barriers in uniform control flow.
 
-use super::warpgroup::varies_within;
+use super::warpgroup::{KernelMap, varies_within};
 use super::{Access, BOOL, I32, KExpr, Kernel, SharedArray, Stmt, Ty, Var, element_bytes};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -133,7 +133,8 @@ impl Kernel {
                 return fail(format!("the offset of buffer {} is not a declared parameter", b.name));
             }
         }
-        if let Some(m) = self.maps.iter().find(|m| m.buffer as usize >= self.buffers.len() || !(1..=5).contains(&m.sizes.len())) {
+        let rank = |m: &KernelMap| (if m.windows { 3 } else { 1 }..=5).contains(&m.sizes.len());
+        if let Some(m) = self.maps.iter().find(|m| m.buffer as usize >= self.buffers.len() || !rank(m)) {
             return fail(format!("a map of {} dimensions in buffer {}", m.sizes.len(), m.buffer));
         }
         self.block(&self.body, &mut vec![Scope::Out; self.vars.len()])?;

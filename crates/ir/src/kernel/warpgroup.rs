@@ -104,6 +104,8 @@ pub struct KernelMap {
     pub buffer: u32,
     /// Elements of a box along each dimension, the innermost first. The innermost are one row of a tile.
     pub sizes: Vec<u32>,
+    /// Whether copies take pixels of windows, as many as the second size says ([`crate::program::Windows`]).
+    pub windows: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -116,8 +118,9 @@ pub enum WarpgroupOp {
     /// Waits for the end of the phase of this parity: returns at once where the present phase has the other one.
     Await { array: u32, index: KExpr, parity: KExpr },
     /// Starts a copy of the box of a map that begins at `at`, the innermost dimension first; elements outside the tensor are zeros.
-    /// Its bytes count at a barrier when they are there. One thread does it.
-    Copy { array: u32, index: KExpr, map: u32, at: Vec<KExpr>, barrier: u32, barrier_index: KExpr },
+    /// Its bytes count at a barrier when they are there. One thread does it. Of a map of windows `at` says where the first window
+    /// begins, and `within` which of its pixels is copied, from 0, for each dimension of space; without windows it is empty.
+    Copy { array: u32, index: KExpr, map: u32, at: Vec<KExpr>, within: Vec<KExpr>, barrier: u32, barrier_index: KExpr },
     /// What the thread stored into workgroup memory may be read by bulk copies and matrix units, once others learn of it.
     Publish,
     /// The accumulators are in place: products may follow.
@@ -148,7 +151,9 @@ impl WarpgroupOp {
         match self {
             WarpgroupOp::Begin { index, .. } | WarpgroupOp::Arrive { index, .. } => vec![index],
             WarpgroupOp::Await { index, parity, .. } => vec![index, parity],
-            WarpgroupOp::Copy { index, at, barrier_index, .. } => [index, barrier_index].into_iter().chain(at).collect(),
+            WarpgroupOp::Copy { index, at, within, barrier_index, .. } => {
+                [index, barrier_index].into_iter().chain(at).chain(within).collect()
+            }
             WarpgroupOp::Multiply { a: Rows::Tile(a), b, .. } => vec![&a.index, &b.index],
             WarpgroupOp::Multiply { a: Rows::Registers(a), b, .. } => a.iter().chain([&b.index]).collect(),
             WarpgroupOp::Publish | WarpgroupOp::Fence | WarpgroupOp::Commit | WarpgroupOp::Wait(_) | WarpgroupOp::Meet(_) => vec![],
@@ -201,10 +206,13 @@ impl WarpgroupOp {
             WarpgroupOp::Begin { array, arrivals, .. } if *arrivals > 0 => barrier(*array),
             WarpgroupOp::Begin { .. } => fail("a barrier of no arrivals".into()),
             WarpgroupOp::Arrive { array, .. } | WarpgroupOp::Await { array, .. } => barrier(*array),
-            WarpgroupOp::Copy { array, map, at, barrier: b, .. } => {
+            WarpgroupOp::Copy { array, map, at, within, barrier: b, .. } => {
                 tile(*array)?;
                 barrier(*b)?;
                 match k.maps.get(*map as usize) {
+                    Some(m) if within.len() != if m.windows { m.sizes.len().saturating_sub(2) } else { 0 } => {
+                        fail(format!("a place of {} numbers within windows of map {map} of {} dimensions", within.len(), m.sizes.len()))
+                    }
                     Some(m) if m.sizes.len() == at.len() => Ok(()),
                     Some(m) => fail(format!("a place of {} numbers in map {map} of {} dimensions", at.len(), m.sizes.len())),
                     None => fail(format!("map {map} is not declared")),
@@ -242,11 +250,12 @@ impl WarpgroupOp {
             Begin { array: a, index, arrivals } => Begin { array: array(*a), index: expr(index), arrivals: *arrivals },
             Arrive { array: a, index, bytes } => Arrive { array: array(*a), index: expr(index), bytes: *bytes },
             Await { array: a, index, parity } => Await { array: array(*a), index: expr(index), parity: expr(parity) },
-            Copy { array: a, index, map, at, barrier, barrier_index } => Copy {
+            Copy { array: a, index, map, at, within, barrier, barrier_index } => Copy {
                 array: array(*a),
                 index: expr(index),
                 map: *map,
                 at: at.iter().map(expr).collect(),
+                within: within.iter().map(expr).collect(),
                 barrier: array(*barrier),
                 barrier_index: expr(barrier_index),
             },

@@ -347,15 +347,29 @@ pub fn sigmoid(b: &mut Builder, x: ValueId) -> Result<ValueId> {
     b.div(above, below)
 }
 
+/// Near zero by its Taylor series: the derivative of the quotient is a difference of nearly equal numbers there.
 fn sinc(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
+    /// Of the squares of pi x, the highest first; the term after them is below half a unit in the last place of f32 up to [`NEAR`].
+    const SERIES: [f64; 6] = [-1.0 / 39_916_800.0, 1.0 / 362_880.0, -1.0 / 5040.0, 1.0 / 120.0, -1.0 / 6.0, 1.0];
+    const NEAR: f64 = 0.25;
     let x = b.float(x[0])?;
-    let is0 = b.scalar(ScalarOp::Eq, x, 0.0)?;
-    let one = b.full_like(x, 1.0)?;
-    let safe = b.select(is0, one, x)?;
-    let p = b.mul_scalar(safe, std::f64::consts::PI)?;
-    let s = b.unary(ScalarOp::Sin, p)?;
-    let q = b.div(s, p)?;
-    Ok(vec![b.select(is0, one, q)?])
+    let m = b.unary(ScalarOp::Abs, x)?;
+    let near = b.scalar(ScalarOp::Lt, m, NEAR)?;
+    let (zero, one) = (b.full_like(x, 0.0)?, b.full_like(x, 1.0)?);
+    // Neither way leaves its range where the other one counts.
+    let small = b.select(near, x, zero)?;
+    let small = b.mul_scalar(small, std::f64::consts::PI)?;
+    let square = b.mul(small, small)?;
+    let mut series = b.full_like(x, SERIES[0])?;
+    for c in &SERIES[1..] {
+        series = b.mul(series, square)?;
+        series = b.add_scalar(series, *c)?;
+    }
+    let large = b.select(near, one, x)?;
+    let large = b.mul_scalar(large, std::f64::consts::PI)?;
+    let sine = b.unary(ScalarOp::Sin, large)?;
+    let quotient = b.div(sine, large)?;
+    Ok(vec![b.select(near, series, quotient)?])
 }
 
 fn logit(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {

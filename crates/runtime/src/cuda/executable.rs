@@ -8,10 +8,12 @@ use super::graph::{self, Extent, Prepared, StepGraph, Work};
 use super::handles::Event;
 use super::kernels::{Kernel, dump};
 use super::maps;
+use super::nccl::Exchange;
 use super::shared::Shared;
 use super::stream::Stream;
 use crate::bind::{self, Kept};
-use crate::measure::{Limits, Measure, Measures, check_program, refuse_collectives};
+use crate::collective::{self, Format};
+use crate::measure::{Limits, Measure, Measures, check_program};
 use crate::memory::lock;
 use crate::{Argument, Executable, Pending, Storage};
 use aludel_ir::program::{Matrix, Param, Program, Role, TensorMap};
@@ -25,6 +27,8 @@ const GRAPHS: usize = 16;
 
 /// The memory that the library's products share beside their operands: in no binding, so that only they wait for one another.
 const WORKSPACE: Extent = Extent { binding: usize::MAX, start: 0, end: 1 };
+/// What collectives share: all ranks run them in one order.
+const WIRE: Extent = Extent { binding: usize::MAX, start: 1, end: 2 };
 
 pub struct CudaExecutable {
     program: Arc<Program>,
@@ -33,6 +37,8 @@ pub struct CudaExecutable {
     is_step: bool,
     /// Some launch is a plain matrix product.
     has_products: bool,
+    /// Some launch is a collective.
+    has_exchanges: bool,
     own: Mutex<Own>,
     shared: Arc<Shared>,
 }
@@ -44,6 +50,8 @@ struct Own {
     kept: Kept<Shared>,
     /// The last used last.
     graphs: Vec<(Key, StepGraph)>,
+    /// Sizes for which all ranks have the same collectives.
+    agreed: Vec<Vec<i64>>,
 }
 
 /// What a graph was built for.
@@ -64,12 +72,12 @@ fn addresses(r: &Resolved) -> Vec<CUdeviceptr> {
 impl CudaExecutable {
     pub fn new(shared: Arc<Shared>, program: Arc<Program>) -> Result<Self> {
         check_program(&program)?;
-        refuse_collectives(&program, &shared.info.name)?;
         check_parameters(&program)?;
         let kernels = shared.kernels.load(&shared, &program)?;
         let is_step = program.bindings.iter().all(|b| matches!(b.role, Role::Arena | Role::State | Role::Inputs));
         let has_products = program.launches.iter().any(|l| l.product.is_some());
-        Ok(CudaExecutable { program, kernels, is_step, has_products, own: Mutex::default(), shared })
+        let has_exchanges = program.launches.iter().any(|l| l.exchange.is_some());
+        Ok(CudaExecutable { program, kernels, is_step, has_products, has_exchanges, own: Mutex::default(), shared })
     }
 
     fn measure(&self, own: &mut Own, sizes: &[i64]) -> Result<Arc<Measure>> {
@@ -150,19 +158,67 @@ impl CudaExecutable {
         Ok(out)
     }
 
+    /// The collective that a launch is, as all ranks have to have it.
+    fn call(&self, m: &Measure, launch: usize) -> Option<(collective::Call, usize, usize)> {
+        let e = self.program.launches[launch].exchange.as_ref()?;
+        let (dtype, elements) = (self.program.placements[e.from].dtype, m.elements[e.from] as usize);
+        let (collective, program) = (e.collective.clone(), self.program.name.clone());
+        Some((collective::Call { collective, dtype, format: Format::Plain, elements, program }, e.from, e.to))
+    }
+
+    /// Lets all ranks compare the collectives of the program, before it first runs for these sizes.
+    fn agree(&self, own: &mut Own, m: &Measure, sizes: &[i64]) -> Result<()> {
+        if own.agreed.iter().any(|s| s == sizes) {
+            return Ok(());
+        }
+        let calls: Vec<collective::Call> = (0..self.program.launches.len()).filter_map(|l| Some(self.call(m, l)?.0)).collect();
+        let mut groups: Vec<&collective::Call> = Vec::new();
+        for call in &calls {
+            if groups.iter().all(|g| g.collective.group != call.collective.group) {
+                groups.push(call);
+            }
+        }
+        for group in groups {
+            let own: Vec<_> = calls.iter().filter(|c| c.collective.group == group.collective.group).cloned().collect();
+            self.shared.communicators.find(group)?.agree(&self.program.name, &own)?;
+        }
+        own.agreed.push(sizes.to_vec());
+        Ok(())
+    }
+
+    /// The collectives, by launch.
+    fn exchanges(&self, m: &Measure, r: &Resolved) -> Result<Vec<Option<Exchange>>> {
+        let exchange = |l: usize| {
+            let Some((call, from, to)) = self.call(m, l) else { return Ok(None) };
+            let element_bytes = self.program.placements[from].element_bytes;
+            let (have, want) = (m.elements[to] as usize, call.collective.result_len(call.elements)?);
+            if have != want || self.program.placements[to].element_bytes != element_bytes {
+                let problem = format!("{} gives {want} elements, {have} are awaited", call.collective.op.name());
+                return Err(Error::device(problem, "report this"));
+            }
+            let communicator = self.shared.communicators.find(&call)?;
+            Exchange::new(communicator, &call, element_bytes, self.place(m, r, from), self.place(m, r, to)).map(Some)
+        };
+        (0..self.program.launches.len()).map(exchange).collect()
+    }
+
     fn build(&self, stream: &Stream, m: &Measure, sizes: &[i64], r: &Resolved) -> Result<StepGraph> {
         let rows = self.rows(m, &r.moved);
-        let calls = self.products(stream, m, sizes, r, &rows)?;
+        let (calls, exchanges) = (self.products(stream, m, sizes, r, &rows)?, self.exchanges(m, r)?);
         let mut prepared = Vec::with_capacity(self.program.launches.len());
         for (l, launch) in self.program.launches.iter().enumerate() {
             let Some(grid) = m.grids[l] else { continue };
             let mut writes = self.extents(m, &r.moved, &launch.writes);
-            let work = match &calls[l] {
-                Some(call) => {
+            let work = match (&calls[l], &exchanges[l]) {
+                (_, Some(exchange)) => {
+                    writes.push(WIRE);
+                    Work::Exchange(exchange)
+                }
+                (Some(call), _) => {
                     writes.push(WORKSPACE);
                     Work::Product(call)
                 }
-                None => {
+                (None, None) => {
                     let (kernel, maps) = (&self.kernels[launch.kernel], self.maps(m, sizes, r, l)?);
                     Work::Kernel { kernel, grid, row: self.row(m, &rows, l), maps }
                 }
@@ -211,6 +267,7 @@ impl CudaExecutable {
     ) -> Result<()> {
         let (shared, addresses, rows) = (&self.shared, addresses(r), self.rows(m, &r.moved));
         let calls = if self.has_products { self.products(stream, m, sizes, r, &rows)? } else { Vec::new() };
+        let exchanges = if self.has_exchanges { self.exchanges(m, r)? } else { Vec::new() };
         for (l, launch) in self.program.launches.iter().enumerate() {
             let Some(grid) = m.grids[l] else {
                 timer.iter_mut().for_each(|t| t.push(None));
@@ -223,9 +280,10 @@ impl CudaExecutable {
             };
             let start = timer.as_ref().map(|_| event(stream)).transpose()?;
             let kernel = &self.kernels[launch.kernel];
-            let launched = match calls.get(l).and_then(Option::as_ref) {
-                Some(call) => shared.blas.run(&stream.raw, call).map(Ok)?,
-                None => {
+            let launched = match (calls.get(l).and_then(Option::as_ref), exchanges.get(l).and_then(Option::as_ref)) {
+                (_, Some(exchange)) => exchange.enqueue(&stream.raw).map(Ok)?,
+                (Some(call), _) => shared.blas.run(&stream.raw, call).map(Ok)?,
+                (None, None) => {
                     let maps = self.maps(m, sizes, r, l)?;
                     graph::launch(&stream.raw, kernel, grid, &addresses, self.row(m, &rows, l), &maps)
                 }
@@ -254,6 +312,9 @@ impl CudaExecutable {
         let mut own = lock(&self.own);
         let m = self.measure(&mut own, sizes)?;
         m.check_inputs(&self.program, inputs, |s| bind::range(shared, s).map(drop))?;
+        if self.has_exchanges {
+            self.agree(&mut own, &m, sizes)?;
+        }
         let mut stream = lock(&shared.stream);
         let mut resolved = bind::resolve(&mut *stream, shared, &self.program, &mut own.kept, &m, inputs)?;
         if self.is_step && timer.is_none() && !shared.blocking {

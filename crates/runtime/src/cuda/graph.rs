@@ -7,6 +7,7 @@ use super::blas::Call;
 use super::driver::{Failure, check};
 use super::handles::StreamHandle;
 use super::kernels::Kernel;
+use super::nccl::Exchange;
 use super::shared::Shared;
 use aludel_ir::{Error, Result};
 use cudarc::driver::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUdeviceptr, CUtensorMap};
@@ -33,6 +34,8 @@ pub enum Work<'a> {
     },
     /// A product that the library computes.
     Product(&'a Call),
+    /// A collective, between GPUs.
+    Exchange(&'a Exchange),
 }
 
 /// Memory that a launch touches: a binding, and words from a start to an end.
@@ -99,8 +102,9 @@ pub struct StepGraph {
     raw: sys::CUgraphExec,
     /// The kernels that run.
     pub launches: u64,
-    /// Their code, which the graph does not hold.
+    /// Their code, and their groups, which the graph does not hold.
     _kernels: Vec<Arc<Kernel>>,
+    _exchanges: Vec<Exchange>,
 }
 
 // SAFETY: the driver takes a graph from any thread, from one at a time; it is used under the stream's lock.
@@ -122,24 +126,20 @@ impl StepGraph {
                     let arguments = Arguments::new(addresses, row, maps);
                     shared.done("making a graph", add_kernel(&graph, &waits, kernel, *grid, arguments))?
                 }
-                Work::Product(call) => {
-                    let child = capture(shared, stream, call)?;
-                    let mut node = null_mut();
-                    // SAFETY: the nodes are of this graph, which takes a copy of the child.
-                    done(check(unsafe { sys::cuGraphAddChildGraphNode(&mut node, graph.0, waits.as_ptr(), waits.len(), child.0) }))?;
-                    node
-                }
+                Work::Product(call) => add_child(shared, &graph, &waits, &capture(shared, stream, || shared.blas.run(stream, call))?)?,
+                Work::Exchange(exchange) => add_child(shared, &graph, &waits, &capture(shared, stream, || exchange.enqueue(stream))?)?,
             });
         }
         let mut raw = null_mut();
         // SAFETY: the graph is whole; writes one handle.
         done(check(unsafe { sys::cuGraphInstantiateWithFlags(&mut raw, graph.0, 0) }))?;
-        let kernel = |l: &Prepared| match l.work {
-            Work::Kernel { kernel, .. } => Some(kernel.clone()),
-            Work::Product(_) => None,
-        };
-        let kernels = launches.iter().filter_map(kernel).collect();
-        Ok(StepGraph { raw, launches: launches.len() as u64, _kernels: kernels })
+        let (mut kernels, mut exchanges) = (Vec::new(), Vec::new());
+        launches.iter().for_each(|l| match l.work {
+            Work::Kernel { kernel, .. } => kernels.push(kernel.clone()),
+            Work::Product(_) => {}
+            Work::Exchange(exchange) => exchanges.push(exchange.clone()),
+        });
+        Ok(StepGraph { raw, launches: launches.len() as u64, _kernels: kernels, _exchanges: exchanges })
     }
 
     pub fn launch(&self, stream: &StreamHandle) -> Result<(), Failure> {
@@ -184,21 +184,28 @@ fn add_kernel(
     Ok(node)
 }
 
-/// What the library does for a product, as a graph.
-fn capture(shared: &Shared, stream: &StreamHandle, call: &Call) -> Result<Building> {
-    let done = |r| shared.done("recording a product", r);
+fn add_child(shared: &Shared, graph: &Building, waits: &[sys::CUgraphNode], child: &Building) -> Result<sys::CUgraphNode> {
+    let mut node = null_mut();
+    // SAFETY: the nodes are of this graph, which takes a copy of the child.
+    let added = check(unsafe { sys::cuGraphAddChildGraphNode(&mut node, graph.0, waits.as_ptr(), waits.len(), child.0) });
+    shared.done("making a graph", added).map(|()| node)
+}
+
+/// What a library puts on the stream, as a graph.
+fn capture(shared: &Shared, stream: &StreamHandle, run: impl FnOnce() -> Result<()>) -> Result<Building> {
+    let done = |r| shared.done("recording a library's work", r);
     // Other threads may allocate meanwhile: what they do is none of this stream's.
     let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
     // SAFETY: the stream is valid, its lock is held, and it is not capturing.
     done(check(unsafe { sys::cuStreamBeginCapture_v2(stream.0, mode) }))?;
-    let made = shared.blas.run(stream, call);
+    let made = run();
     let mut raw = null_mut();
     // SAFETY: ends what was begun above, also where the call failed; writes one handle.
     let ended = check(unsafe { sys::cuStreamEndCapture(stream.0, &mut raw) });
     let graph = (!raw.is_null()).then(|| Building(raw));
     made?;
     done(ended)?;
-    graph.ok_or_else(|| Error::device("recording a product gave no graph", "set ALUDEL_CUBLAS=never"))
+    graph.ok_or_else(|| Error::device("recording a library's work gave no graph", "set CUDA_LAUNCH_BLOCKING=1"))
 }
 
 /// For each launch, the earlier ones that it has to wait for, without those that these wait for themselves.

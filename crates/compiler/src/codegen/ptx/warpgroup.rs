@@ -36,7 +36,7 @@ impl Printer<'_> {
                 self.emit.line(format!("mbarrier.try_wait.parity.shared.b64 {done}, {at}, {parity}"));
                 self.emit.line(format!("@!{done} bra {again}"));
             }
-            WarpgroupOp::Copy { array, index, map, at, barrier, barrier_index } => {
+            WarpgroupOp::Copy { array, index, map, at, within, barrier, barrier_index } => {
                 let to = self.element_address(*array, index)?;
                 let bar = self.element_address(*barrier, barrier_index)?;
                 let mut place = Vec::with_capacity(at.len());
@@ -44,10 +44,21 @@ impl Printer<'_> {
                     let v = self.scalar_value(e)?;
                     place.push(self.emit.arg(&v));
                 }
+                let mut pixel = Vec::with_capacity(within.len());
+                for e in within {
+                    let v = self.scalar_value(e)?;
+                    let (wide, narrow) = (self.emit.arg(&v), self.emit.fresh(Class::B16));
+                    self.emit.line(format!("cvt.u16.u32 {narrow}, {wide}"));
+                    pixel.push(narrow);
+                }
+                let (mode, pixel) = match pixel.is_empty() {
+                    true => ("", String::new()),
+                    false => (".im2col", format!(", {{{}}}", pixel.join(", "))),
+                };
                 let (dimensions, place) = (at.len(), place.join(", "));
                 let tensor = self.maps.get(*map as usize).cloned().unwrap_or_default();
                 self.emit.line(format!(
-                    "cp.async.bulk.tensor.{dimensions}d.shared::cluster.global.mbarrier::complete_tx::bytes {to}, [{tensor}, {{{place}}}], {bar}"
+                    "cp.async.bulk.tensor.{dimensions}d.shared::cluster.global{mode}.mbarrier::complete_tx::bytes {to}, [{tensor}, {{{place}}}], {bar}{pixel}"
                 ));
             }
             WarpgroupOp::Publish => self.emit.line("fence.proxy.async.shared::cta"),

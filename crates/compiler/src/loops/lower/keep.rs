@@ -88,7 +88,9 @@ impl Decision<'_> {
             c.instructions = c.instructions.saturating_add(cx.instructions);
             c.copied = c.copied.saturating_add(cx.copied);
             c.wide.extend(cx.wide.iter().filter(|w| self.numel(**w) * 2 >= self.numel(v)).copied());
-            c.hangs_on_compute |= cx.hangs_on_compute && self.numel(*x) * 2 >= self.numel(v);
+            // Padding is no epilogue: it has elements that nothing computes.
+            let follows = !matches!(prim, Prim::Pad { .. }) && self.numel(*x) * 2 >= self.numel(v);
+            c.hangs_on_compute |= cx.hangs_on_compute && follows;
         }
         c.wide.sort();
         c.wide.dedup();

@@ -9,6 +9,7 @@ mod collective;
 mod empty;
 mod fourier;
 mod keep;
+mod masks;
 mod pull;
 mod sort;
 mod widen;
@@ -34,6 +35,7 @@ pub fn lower(graph: &Graph, target: &Target) -> Result<LoopProgram> {
     }
     lw.outputs()?;
     empty::remove(&mut lw.program);
+    masks::remove(&mut lw.program);
     widen::widen(&mut lw.program, &lw.wide);
     Ok(lw.program)
 }

@@ -242,7 +242,8 @@ impl KernelBuilder {
         }
         let body = self.close();
         let position = |m: &TensorMap| self.buffers.iter().position(|b| b.0 as usize == m.placement).unwrap_or_default() as u32;
-        let maps = self.maps.iter().map(|m| KernelMap { buffer: position(m), sizes: m.sizes.clone() }).collect();
+        let maps =
+            self.maps.iter().map(|m| KernelMap { buffer: position(m), sizes: m.sizes.clone(), windows: m.windows.is_some() }).collect();
         let kernel = Kernel {
             name: String::new(),
             workgroup_size: [threads, 1, 1],

@@ -1,11 +1,12 @@
 //! Several neighbouring iterations at once: four elements that lie side by side in memory are loaded and stored as one.
 
-use crate::schedule::emit::{Emitter, KernelBuilder, of_data};
+use crate::nest::access::below;
+use crate::schedule::emit::{Emitter, KernelBuilder, accumulate, of_data};
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
-use aludel_ir::{DType, Error, Result, ScalarOp};
-use std::collections::HashMap;
+use aludel_ir::{DType, Error, ReduceOp, Result, ScalarOp};
+use std::collections::{BTreeSet, HashMap};
 
 /// Iterations that differ in one axis alone: one, or four whose first is a multiple of four.
 pub(in crate::schedule) struct Quad {
@@ -17,6 +18,8 @@ pub(in crate::schedule) struct Quad {
     /// The other axes.
     axes: HashMap<AxisId, KExpr>,
     values: HashMap<ValId, Vec<KExpr>>,
+    /// Whether reductions are written out, point by point; else a loop made them before.
+    unrolls: bool,
 }
 
 /// How an index moves within so many iterations along an axis, the first of which is a multiple of as many.
@@ -92,7 +95,12 @@ pub(in crate::schedule) fn reads_wide(nest: &Nest, program: &LoopProgram, v: Val
 impl Quad {
     /// `axes` are those of the other axes; `at` is the axis of the first iteration divided by `lanes`.
     pub fn new(axis: AxisId, lanes: u32, at: KExpr, axes: HashMap<AxisId, KExpr>) -> Self {
-        Quad { axis, lanes, at, axes, values: HashMap::new() }
+        Quad { axis, lanes, at, axes, values: HashMap::new(), unrolls: false }
+    }
+
+    /// The same, which writes out the reductions it comes to: those over known, short extents.
+    pub fn unrolling(self) -> Self {
+        Quad { unrolls: true, ..self }
     }
 
     /// Declares what a value is: a product's result, lane by lane.
@@ -169,11 +177,60 @@ impl Quad {
                 let x = self.value(kb, em, *x)?;
                 x.into_iter().map(|x| KExpr::Bitcast(*d, Box::new(x))).collect()
             }
+            LoopOp::Reduce { op, axes, value } if self.unrolls => self.reduce(kb, em, *op, axes, *value)?,
             LoopOp::Reduce { .. } => return Err(Error::verify(format!("operation v{}", v.0), "a reduction is used before its loop")),
         };
         let out: Vec<KExpr> = out.into_iter().map(|e| if matches!(e, KExpr::Lane(..)) { e } else { kb.bind(e, ty) }).collect();
         self.values.insert(v, out.clone());
         Ok(out)
+    }
+
+    /// A reduction over known extents, point by point; what does not vary along its axes is computed once.
+    fn reduce(&mut self, kb: &mut KernelBuilder, em: &Emitter, op: ReduceOp, axes: &[AxisId], value: ValId) -> Result<Vec<KExpr>> {
+        let extent =
+            |a: &AxisId| em.program.extent(*a).as_const().ok_or_else(|| Error::verify("a window", "has an extent that is not known"));
+        let extents = axes.iter().map(extent).collect::<Result<Vec<i64>>>()?;
+        let dtype = em.nest.dtype(value);
+        let mut best: Vec<(KExpr, KExpr)> = Vec::new();
+        for point in 0..extents.iter().product::<i64>() {
+            let (mut axis_values, mut rest) = (self.axes.clone(), point);
+            for (a, n) in axes.iter().zip(&extents).rev() {
+                axis_values.insert(*a, k::int(rest % n));
+                rest /= n;
+            }
+            let (at, values) = (self.at.clone(), std::mem::take(&mut self.values));
+            let mut here = Quad { axis: self.axis, lanes: self.lanes, at, axes: axis_values, values, unrolls: true };
+            let next = here.value(kb, em, value)?;
+            self.values = here.values;
+            self.values.retain(|v, _| !em.depends_on(*v, axes));
+            let next = |l: usize| (lane(&next, l), k::int(point));
+            if point == 0 {
+                let lanes = if em.depends_on(value, &[self.axis]) { self.lanes as usize } else { 1 };
+                best = (0..lanes).map(next).collect();
+                continue;
+            }
+            for (l, best) in best.iter_mut().enumerate() {
+                *best = accumulate::better(kb, op, dtype, best.clone(), next(l));
+            }
+        }
+        Ok(best.into_iter().map(|(best, place)| if op.is_arg() { place } else { best }).collect())
+    }
+
+    /// Reads what the stores need and waits for no sum, before anything is computed: a division in between, which is a call, would keep
+    /// later loads behind it.
+    pub fn fetch(&mut self, kb: &mut KernelBuilder, em: &Emitter) -> Result<()> {
+        let nest = em.nest;
+        let waits = |v: ValId| below(nest, v).iter().any(|v| matches!(nest.op(*v), LoopOp::Reduce { .. }));
+        let (mut seen, mut stack) = (BTreeSet::new(), nest.stores.iter().flat_map(|s| s.operands()).collect::<Vec<_>>());
+        while let Some(v) = stack.pop() {
+            if !matches!(nest.op(v), LoopOp::Reduce { .. }) && seen.insert(v) {
+                stack.extend(nest.op(v).operands());
+            }
+        }
+        for v in seen.into_iter().filter(|v| matches!(nest.op(*v), LoopOp::Load { .. }) && !waits(*v)) {
+            self.value(kb, em, v)?;
+        }
+        Ok(())
     }
 
     /// Whether a value is an index that moves element by element.

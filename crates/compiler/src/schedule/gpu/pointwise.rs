@@ -1,14 +1,16 @@
-//! Pointwise nests: one thread for each element, or, on GPUs where memory is the limit, for a few groups of four.
+//! Pointwise nests: one thread for each element, or, on GPUs where memory is the limit, for a few groups of four; and reductions of
+//! short windows, of which a thread has four.
 
 use crate::device::Target;
+use crate::nest::access::wide_stores;
 use crate::parts::Part;
 use crate::schedule::Scheduled;
-use crate::schedule::emit::quad::{Quad, pays};
+use crate::schedule::emit::quad::{self, Quad, pays};
 use crate::schedule::emit::{Emitter, KernelBuilder, groups_of};
 use crate::schedule::grid::Grid;
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::{self as k, KExpr, Stmt};
-use aludel_ir::loops::{LoopProgram, Nest};
+use aludel_ir::loops::{LoopOp, LoopProgram, Nest};
 use aludel_ir::{Result, ScalarOp};
 
 pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {
@@ -42,6 +44,20 @@ pub(in crate::schedule) fn is_wide(program: &LoopProgram, nest: &Nest, target: &
         && nest.axes.last().is_some_and(|a| pays(nest, program, *a))
 }
 
+/// Points of a window, at most, for a thread to write out its reductions.
+const WINDOW: i64 = 16;
+
+/// Whether a nest that reduces short windows, such as pooling's, is done so too: a thread has the windows of four neighbours.
+pub(in crate::schedule) fn has_windows(program: &LoopProgram, nest: &Nest, target: &Target) -> bool {
+    let known = nest.inner.iter().all(|a| program.extent(*a).as_const().is_some());
+    let points = program.volume(&nest.inner).as_const();
+    // Threads of neighbours four apart read and write whole lines only where all that moves with them does so by fours.
+    let together = |index: &[Expr]| nest.axes.last().is_some_and(|a| !index[0].uses_axis(*a) || quad::is_wide(&index[0], *a, 4));
+    let loads = nest.ops.iter().all(|(op, _)| !matches!(op, LoopOp::Load { index, .. } if !together(index)));
+    let all = loads && nest.stores.iter().all(|s| together(&s.index)) && !wide_stores(nest).contains(&true);
+    known && points.is_some_and(|p| p <= WINDOW) && all && is_wide(program, nest, target)
+}
+
 /// Groups of four elements; a thread does several, a workgroup's width apart, and reads all before it writes: enough bytes are
 /// on their way to fill the memory's pipe.
 pub(in crate::schedule) fn wide(program: &LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {
@@ -49,7 +65,9 @@ pub(in crate::schedule) fn wide(program: &LoopProgram, nest: &Nest, target: &Tar
     let hint = program.env.hint_or_one(&total);
     let threads = 256i64;
     // Long expressions keep their registers to fewer elements.
-    let each = if hint >= 1 << 22 && nest.ops.len() <= 48 {
+    let each = if !nest.inner.is_empty() {
+        1
+    } else if hint >= 1 << 22 && nest.ops.len() <= 48 {
         4
     } else if hint >= 1 << 20 {
         2
@@ -83,7 +101,7 @@ pub(in crate::schedule) fn wide(program: &LoopProgram, nest: &Nest, target: &Tar
             kb.unflatten(rest, outer, program, &mut axes);
             kb.int(k::rem(place, row.clone()))
         };
-        let mut quad = Quad::new(axis, 4, at, axes);
+        let mut quad = Quad::new(axis, 4, at, axes).unrolling();
         stores.push((inside, quad.stores(&mut kb, &em, &|_| true)?));
     }
     for (inside, then) in stores {

@@ -8,7 +8,7 @@ use aludel_ir::program::TensorMap;
 use aludel_ir::{DType, ScalarOp};
 
 /// Bytes of which every stride and the first place are multiples.
-const GROUP: i64 = 16;
+pub(in crate::schedule) const GROUP: i64 = 16;
 
 /// A matrix in memory, one for each place of the other axes.
 pub(in crate::schedule) struct Matrix<'a> {
@@ -34,6 +34,7 @@ impl Matrix<'_> {
             extents: vec![extent(self.inner)],
             strides: vec![],
             sizes: vec![sizes[0]],
+            windows: None,
         };
         // Whole groups, forwards.
         let bytes = element_bytes(self.dtype) as i64;

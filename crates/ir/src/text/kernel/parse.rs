@@ -112,7 +112,8 @@ impl<'a> Parser<'a> {
             } else if self.c.eat_word("map") {
                 let buffer = self.buffer()?;
                 let sizes = self.c.list("(", ")", Cursor::u32)?;
-                self.k.maps.push(KernelMap { buffer, sizes });
+                let windows = self.c.eat_word("windows");
+                self.k.maps.push(KernelMap { buffer, sizes, windows });
             } else if self.c.eat_word("reg") {
                 self.register()?;
             } else {

@@ -41,7 +41,8 @@ pub fn print_kernel(k: &Kernel) -> String {
     }
     for m in &k.maps {
         let sizes: Vec<String> = m.sizes.iter().map(u32::to_string).collect();
-        head.push_str(&format!("  map {}({})\n", p.buffer(m.buffer), sizes.join(", ")));
+        let windows = if m.windows { " windows" } else { "" };
+        head.push_str(&format!("  map {}({}){windows}\n", p.buffer(m.buffer), sizes.join(", ")));
     }
     for (i, t) in k.vars.iter().enumerate().filter(|(i, _)| !p.declared[*i]) {
         head.push_str(&format!("  reg r{i}: {}\n", ty_name(*t)));

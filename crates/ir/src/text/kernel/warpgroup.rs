@@ -17,9 +17,10 @@ impl Printer<'_> {
             WarpgroupOp::Begin { array, index, arrivals } => format!("begin {}({arrivals})", at(array, index)),
             WarpgroupOp::Arrive { array, index, bytes } => format!("arrive {}({bytes})", at(array, index)),
             WarpgroupOp::Await { array, index, parity } => format!("await {}({})", at(array, index), self.expr(parity)),
-            WarpgroupOp::Copy { array, index, map, at: place, barrier, barrier_index } => {
-                let place: Vec<String> = place.iter().map(|e| self.expr(e)).collect();
-                format!("copy {} = {map}({}) at {}", at(array, index), place.join(", "), at(barrier, barrier_index))
+            WarpgroupOp::Copy { array, index, map, at: place, within, barrier, barrier_index } => {
+                let list = |l: &[KExpr]| l.iter().map(|e| self.expr(e)).collect::<Vec<_>>().join(", ");
+                let within = if within.is_empty() { String::new() } else { format!(" within({})", list(within)) };
+                format!("copy {} = {map}({}){within} at {}", at(array, index), list(place), at(barrier, barrier_index))
             }
             WarpgroupOp::Publish => "publish".into(),
             WarpgroupOp::Fence => "fence".into(),
@@ -70,9 +71,10 @@ impl Parser<'_> {
                 self.c.expect("=")?;
                 let map = self.c.u32()?;
                 let place = self.args()?.0;
+                let within = if self.c.eat_word("within") { self.args()?.0 } else { vec![] };
                 self.c.word("at")?;
                 let (barrier, barrier_index) = self.element()?;
-                WarpgroupOp::Copy { array, index, map, at: place, barrier, barrier_index }
+                WarpgroupOp::Copy { array, index, map, at: place, within, barrier, barrier_index }
             }
             "publish" => WarpgroupOp::Publish,
             "fence" => WarpgroupOp::Fence,

@@ -3,6 +3,7 @@
 //! Declared here and not taken from a binding: its enumerations are plain numbers, so that a newer library may say what this build
 //! does not know. Source of the signatures and numbers: cublasLt.h of CUDA 12 and 13, which agree in all that is used here.
 
+use crate::cuda::functions::functions;
 use cudarc::driver::sys::CUstream;
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
@@ -47,30 +48,6 @@ pub struct Proposal {
     pub state: Status,
     pub waves: f32,
     pub reserved: [c_int; 4],
-}
-
-/// Declares the table of functions and how it is filled.
-macro_rules! functions {
-    ($($field:ident = $symbol:literal: fn($($arg:ty),*) -> $out:ty;)*) => {
-        pub struct Library {
-            $(pub $field: unsafe extern "C" fn($($arg),*) -> $out,)*
-            /// Holds the code.
-            _library: libloading::Library,
-        }
-
-        impl Library {
-            fn of(library: libloading::Library) -> Option<Self> {
-                // SAFETY: the symbols have these signatures in every version of the library since CUDA 11; the pointers live as
-                // long as the library, which is kept beside them.
-                unsafe {
-                    Some(Library {
-                        $($field: *library.get($symbol).ok()?,)*
-                        _library: library,
-                    })
-                }
-            }
-        }
-    };
 }
 
 functions! {

@@ -38,9 +38,9 @@ pub(super) struct Plain {
 /// `index < bound` or `index >= bound`.
 #[derive(Clone, PartialEq)]
 pub(super) struct Condition {
-    op: ScalarOp,
-    index: Expr,
-    bound: Expr,
+    pub op: ScalarOp,
+    pub index: Expr,
+    pub bound: Expr,
 }
 
 /// What one thread fetches of each tile.
@@ -365,8 +365,8 @@ impl Template<'_> {
 }
 
 /// The load of elements of a type that a value is, with zeros around: selections of zero, whose conditions the load's own mask has
-/// too. Narrow elements are those that the value widens.
-fn plain(nest: &Nest, v: ValId, element: DType) -> Option<Plain> {
+/// too, if it has one. Narrow elements are those that the value widens.
+pub(super) fn plain(nest: &Nest, v: ValId, element: DType) -> Option<Plain> {
     let zero = |v: ValId| matches!(nest.op(v), LoopOp::Const(l) if l.value() == 0.0);
     let (mut load, mut chosen) = (v, Vec::new());
     loop {
@@ -382,11 +382,11 @@ fn plain(nest: &Nest, v: ValId, element: DType) -> Option<Plain> {
     let LoopOp::Load { index, mask, .. } = nest.op(load) else { return None };
     let mut masks = Vec::new();
     mask.iter().for_each(|m| conjuncts(nest, *m, &mut masks));
-    let same = chosen.iter().all(|c| masks.contains(c)) && masks.iter().all(|c| chosen.contains(c));
-    if nest.dtype(load) != element || reads_values(&index[0]) || !same {
+    // What is not chosen is zero; where the load has a mask, that is all that is left out.
+    if nest.dtype(load) != element || reads_values(&index[0]) || !masks.iter().all(|c| chosen.contains(c)) {
         return None;
     }
-    let conditions = masks.into_iter().map(|m| condition(nest, m)).collect::<Option<Vec<_>>>()?;
+    let conditions = chosen.into_iter().map(|m| condition(nest, m)).collect::<Option<Vec<_>>>()?;
     Some(Plain { load, conditions })
 }
 

@@ -23,9 +23,9 @@ impl Template<'_> {
         if last.and_then(|e| e.as_const()).is_some_and(|e| e % 4 == 0) { 4 } else { 1 }
     }
 
-    /// The stores of `lanes` neighbouring results, and the condition under which they lie inside.
+    /// `lanes` neighbouring results, and the condition under which they lie inside.
     #[allow(clippy::too_many_arguments)]
-    pub(super) fn finish(
+    fn results(
         &self,
         kb: &mut KernelBuilder,
         em: &Emitter,
@@ -33,7 +33,7 @@ impl Template<'_> {
         column: KExpr,
         lanes: u32,
         results: Vec<KExpr>,
-    ) -> Result<(Option<KExpr>, Vec<Stmt>)> {
+    ) -> (Option<KExpr>, Quad) {
         let t = self.tile;
         let mut inside: Option<KExpr> = None;
         let mut clamp = |kb: &mut KernelBuilder, at: KExpr, axes: &[AxisId], size: u32, wide: u32| {
@@ -60,15 +60,23 @@ impl Template<'_> {
         let dtype = self.nest.dtype(self.c.reduce);
         let results = results.into_iter().map(|r| if dtype == DType::F32 { r } else { KExpr::Cast(dtype, Box::new(r)) }).collect();
         quad.define(self.c.reduce, results);
-        let stores = quad.stores(kb, em, &|_| true)?;
-        let inside = inside.map(|c| kb.bind(c, k::BOOL));
-        Ok((inside, stores))
+        (inside.map(|c| kb.bind(c, k::BOOL)), quad)
     }
 
-    pub(super) fn store_all(&self, kb: &mut KernelBuilder, ready: Vec<(Option<KExpr>, Vec<Stmt>)>) {
+    /// Finishes several groups of results: reads what all of them need, computes, and stores.
+    fn finish_all(&self, kb: &mut KernelBuilder, em: &Emitter, groups: Vec<(Option<KExpr>, Quad)>) -> Result<()> {
+        let mut groups = groups;
+        for (_, quad) in &mut groups {
+            quad.fetch(kb, em)?;
+        }
+        let mut ready = Vec::with_capacity(groups.len());
+        for (inside, mut quad) in groups {
+            ready.push((inside, quad.stores(kb, em, &|_| true)?));
+        }
         for (inside, then) in ready {
             kb.stmts_where(inside, then);
         }
+        Ok(())
     }
 
     /// Each thread of the scalar cores finishes its own groups of four columns.
@@ -87,11 +95,11 @@ impl Template<'_> {
                     for l in (0..4).step_by(lanes as usize) {
                         let column = k::add(k::add(n0.clone(), column.clone()), k::int(l as i64));
                         let results = (0..lanes as usize).map(|x| KExpr::Var(accs[first + l + x])).collect();
-                        ready.push(self.finish(kb, em, row.clone(), column, lanes, results)?);
+                        ready.push(self.results(kb, em, row.clone(), column, lanes, results));
                     }
                 }
             }
-            self.store_all(kb, ready);
+            self.finish_all(kb, em, ready)?;
         }
         Ok(())
     }
@@ -145,8 +153,8 @@ impl Template<'_> {
         let lanes = self.lanes();
         let width = t.n() / lanes;
         let turns = t.m() * width / t.threads();
-        // Several at once where the epilogue is short: what it loads is then on its way together.
-        let most = if self.nest.ops.len() > 24 { 1 } else { 16 / lanes };
+        // Several at once: what they load is then on its way together.
+        let most = if lanes == 4 { 8 } else { 16 };
         let each = (1..=most).rev().find(|e| turns.is_multiple_of(*e)).unwrap_or(1);
         let unit = kb.var(k::I32);
         kb.open();
@@ -162,9 +170,9 @@ impl Template<'_> {
             } else {
                 vec![kb.bind(KExpr::Shared { array, index: Box::new(place) }, Ty::scalar(DType::F32))]
             };
-            ready.push(self.finish(kb, em, k::add(m0.clone(), row), k::add(n0.clone(), column), lanes, results)?);
+            ready.push(self.results(kb, em, k::add(m0.clone(), row), k::add(n0.clone(), column), lanes, results));
         }
-        self.store_all(kb, ready);
+        self.finish_all(kb, em, ready)?;
         let body = kb.close();
         let end = k::int((t.m() * width) as i64);
         kb.stmt(Stmt::For { var: unit, start: KExpr::LocalId(0), end, step: k::int((each * t.threads()) as i64), body });

@@ -94,7 +94,7 @@ impl Warpgroups<'_> {
             place.extend(batch.iter().map(|a| em.axes.get(a).cloned().unwrap_or_else(|| k::int(0))));
             let index = k::add(to.clone(), k::int((block * rows * ROW) as i64));
             let barrier_index = barrier_index.clone();
-            kb.stmt(Stmt::Warpgroup(WarpgroupOp::Copy { array: r.tiles, index, map, at: place, barrier, barrier_index }));
+            kb.stmt(Stmt::Warpgroup(WarpgroupOp::Copy { array: r.tiles, index, map, at: place, within: vec![], barrier, barrier_index }));
         }
     }
 

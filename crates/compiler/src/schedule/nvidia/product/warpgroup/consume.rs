@@ -22,7 +22,9 @@ impl Warpgroups<'_> {
         let t = &self.t;
         let warpgroup = kb.int(k::div(KExpr::LocalId(0), k::int(WARPGROUP as i64)));
         let thread = kb.int(k::rem(KExpr::LocalId(0), k::int(WARPGROUP as i64)));
-        let acc: Vec<Var> = (0..self.plan.columns / 2).map(|_| kb.mutable(zero(DType::F32), Ty::scalar(DType::F32))).collect();
+        // Sums of 64 rows of the warpgroup, then of those that lie further down.
+        let (each, halves) = (self.plan.columns / 2, self.plan.rows / ROWS);
+        let acc: Vec<Var> = (0..each * halves).map(|_| kb.mutable(zero(DType::F32), Ty::scalar(DType::F32))).collect();
         let before = kb.mutable(k::int(0), k::I32);
         let lane = kb.int(k::rem(thread.clone(), k::int(32)));
         let in_registers = self.plan.in_registers;
@@ -31,7 +33,7 @@ impl Warpgroups<'_> {
         kb.open();
         let stage = kb.bind_copy(KExpr::Var(r.stage));
         kb.stmt(Stmt::Warpgroup(WarpgroupOp::Await { array: r.full, index: stage.clone(), parity: KExpr::Var(r.parity) }));
-        let start = kb.int(k::mul(stage.clone(), k::int(((ROWS + self.plan.columns) * ROW) as i64)));
+        let start = kb.int(k::mul(stage.clone(), k::int(((self.plan.rows + self.plan.columns) * ROW) as i64)));
         let own = k::add(start.clone(), k::mul(warpgroup.clone(), k::int((ROWS / 2 * ROW) as i64)));
         let starts = [kb.int(own), kb.int(k::add(start.clone(), k::int(factors[1].start as i64)))];
         // Gives back the stage before, whose products are done.
@@ -63,9 +65,12 @@ impl Warpgroups<'_> {
                 let index = k::add(starts[i].clone(), k::int((next * step) as i64));
                 TileAt { array: r.tiles, index, across: across.then_some(self.plan.factors.row() * ROW) }
             };
-            let a = rows.get(step as usize).map_or_else(|| Rows::Tile(tile(0)), |r| Rows::Registers(r.clone()));
-            let b = tile(1);
-            kb.stmt(Stmt::Warpgroup(WarpgroupOp::Multiply { acc: acc.clone(), clear: false, factors: self.plan.factors, a, b }));
+            for (half, acc) in acc.chunks(each as usize).enumerate() {
+                let further = |t: TileAt| TileAt { index: k::add(t.index, k::int((half as u32 * ROWS * ROW) as i64)), ..t };
+                let a = rows.get(step as usize).map_or_else(|| Rows::Tile(further(tile(0))), |r| Rows::Registers(r.clone()));
+                let (acc, b) = (acc.to_vec(), tile(1));
+                kb.stmt(Stmt::Warpgroup(WarpgroupOp::Multiply { acc, clear: false, factors: self.plan.factors, a, b }));
+            }
         }
         kb.stmt(Stmt::Warpgroup(WarpgroupOp::Commit));
         if !in_registers {
@@ -86,8 +91,8 @@ impl Warpgroups<'_> {
         let column = k::mul(k::rem(lane, k::int(4)), k::int(2));
         let base = kb.int(k::add(k::mul(row, k::int(by_row as i64)), k::mul(column, k::int(by_column as i64))));
         for (i, v) in acc.iter().enumerate() {
-            let (j, lower, next) = (i as u32 / 4, i as u32 / 2 % 2, i as u32 % 2);
-            let at = lower * 8 * by_row + (8 * j + next) * by_column;
+            let (half, j, lower, next) = (i as u32 / each, i as u32 % each / 4, i as u32 / 2 % 2, i as u32 % 2);
+            let at = (half * ROWS + lower * 8) * by_row + (8 * j + next) * by_column;
             kb.stmt(Stmt::StoreShared { array: words, index: k::add(base.clone(), k::int(at as i64)), value: KExpr::Var(*v) });
         }
         kb.stmt(Stmt::Warpgroup(WarpgroupOp::Meet(CONSUMERS)));

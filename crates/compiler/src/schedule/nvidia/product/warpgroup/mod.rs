@@ -1,15 +1,15 @@
 //! Products by warpgroups: the matrix units of NVIDIA Hopper read both factors from workgroup memory (`wgmma`), while others of the
 //! workgroup's threads bring the next ones.
 //!
-//! A workgroup is two warpgroups that multiply, 64 rows each, and a producer. Tiles of both factors lie in a ring of stages; a stage
+//! A workgroup is two warpgroups that multiply, 64 rows each or twice 64, and a producer. Tiles of both factors lie in a ring of stages; a stage
 //! has a barrier that tells when it is full and one that tells when it is empty. Source of the scheme: CUTLASS 3,
 //! `sm90_mma_tma_gmma_ss_warpspecialized`.
 //!
 //! A factor comes by *bulk copies* (one thread of the producer starts them, the copy engine does the rest) where it is a plain strided
-//! matrix with neighbours along k or along its side, at multiples of 16 bytes. Any other factor is *computed*: all threads of the
-//! producer evaluate its prologue in registers, one tile ahead, and store it where the units expect it, with rows along k. The windows
-//! of a convolution are *copied*: the producer's threads start asynchronous copies of 16 bytes, with zeros where a window reaches
-//! beyond the input.
+//! matrix with neighbours along k or along its side, at multiples of 16 bytes, or the windows of a convolution whose channels are as
+//! many as whole rows of a tile ([`bulk`]). Any other factor is *computed*: all threads of the producer evaluate its prologue in
+//! registers, one tile ahead, and store it where the units expect it, with rows along k. The windows of other convolutions are
+//! *copied*: the producer's threads start asynchronous copies of 16 bytes, with zeros where a window reaches beyond the input.
 //!
 //! The units transpose factors of 16 bits only. Of TF32 the first may lie across k too: then the threads that multiply read it into
 //! registers, which the units take as well. Where that factor is the right one, the product is computed *flipped*, as the transpose
@@ -17,8 +17,11 @@
 //!
 //! The results pass through the ring's memory, so that any epilogue runs over neighbouring elements.
 
+mod bulk;
 mod consume;
 mod produce;
+
+use bulk::Bulk;
 
 use super::fetch::{self, Fetch, Side};
 use super::{Template, Tile};
@@ -26,15 +29,15 @@ use crate::device::{MatmulPrecision, Target};
 use crate::nest::{Contraction, Product};
 use crate::schedule::Scheduled;
 use crate::schedule::emit::{Emitter, KernelBuilder};
-use crate::schedule::nvidia::bulk::{Matrix, equal, turn};
+use crate::schedule::nvidia::bulk::{equal, turn};
 use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::warpgroup::{Factors, ROW, WARPGROUP, WarpgroupOp};
 use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty, Var};
-use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
-use aludel_ir::program::TensorMap;
+use aludel_ir::loops::{LoopProgram, Nest, ValId};
 use aludel_ir::{DType, Result};
+use std::collections::HashMap;
 
-/// Rows of a workgroup's tile: two warpgroups' of 64.
+/// Rows that the two warpgroups multiply at a time, 64 each: a workgroup's tile has so many or twice as many.
 const ROWS: u32 = 128;
 /// Threads that multiply.
 const CONSUMERS: u32 = 2 * WARPGROUP;
@@ -44,6 +47,7 @@ const GROUP: u32 = 16;
 /// How a product is computed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in crate::schedule) struct Plan {
+    rows: u32,
     columns: u32,
     stages: u32,
     factors: Factors,
@@ -67,9 +71,9 @@ impl Plan {
         self.copied == 2 && !(self.in_registers && self.work >= TOO_LARGE_FOR_REGISTERS)
     }
 
-    /// The tile as the other templates see it: subgroups of 16 rows.
+    /// The tile as the other templates see it: subgroups of 16 rows, or 32.
     fn tile(&self) -> Tile {
-        let (mut subgroups, mut part) = ([CONSUMERS / 32, 1], [16, self.columns]);
+        let (mut subgroups, mut part) = ([CONSUMERS / 32, 1], [16 * self.rows / ROWS, self.columns]);
         if self.flipped {
             subgroups.reverse();
             part.reverse();
@@ -80,6 +84,7 @@ impl Plan {
 
 /// A shape of tiles that a product may take.
 struct Shape {
+    rows: u32,
     columns: u32,
     stages: u32,
     /// Workgroups that a multiprocessor holds.
@@ -88,10 +93,11 @@ struct Shape {
     speed: i64,
 }
 
-const SHAPES: [Shape; 3] = [
-    Shape { columns: 256, stages: 4, resident: 1, speed: 100 },
-    Shape { columns: 128, stages: 4, resident: 1, speed: 84 },
-    Shape { columns: 64, stages: 4, resident: 2, speed: 50 },
+const SHAPES: [Shape; 4] = [
+    Shape { rows: ROWS, columns: 256, stages: 4, resident: 1, speed: 100 },
+    Shape { rows: 2 * ROWS, columns: 128, stages: 4, resident: 1, speed: 95 },
+    Shape { rows: ROWS, columns: 128, stages: 4, resident: 1, speed: 84 },
+    Shape { rows: ROWS, columns: 64, stages: 4, resident: 2, speed: 50 },
 ];
 /// Multiplications of a product that takes a launch to itself: smaller ones share theirs with what is independent of them.
 const SMALLEST: i64 = 1 << 21;
@@ -116,16 +122,24 @@ pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contra
         return None;
     }
     let factors = factors(nest, c, target)?;
-    let plan =
-        |columns: u32, stages: u32, flipped: bool| Plan { columns, stages, factors, copied: 0, flipped, in_registers: false, work: 0 };
+    let plan = |rows: u32, columns: u32, stages: u32, flipped: bool| Plan {
+        rows,
+        columns,
+        stages,
+        factors,
+        copied: 0,
+        flipped,
+        in_registers: false,
+        work: 0,
+    };
     let with = |plan: Plan| Warpgroups { t: Template { program, nest, c, tile: plan.tile(), target }, plan };
-    let any = with(plan(ROWS, 4, false));
-    let across = |operand: ValId, axes: &[AxisId]| any.map(operand, axes, ROWS, true).is_some_and(|b| b.across);
+    let any = with(plan(ROWS, ROWS, 4, false));
+    let across = |operand: ValId, axes: &[AxisId]| any.bulk(operand, axes, ROWS, true).is_some_and(|b| b.across);
     // Of 16 bits either may lie either way.
     let (left, right) = (across(c.lhs, &c.m), across(c.rhs, &c.n));
     let flipped = factors == Factors::Tf32 && right && !left;
     let sides = if flipped { [(c.rhs, &c.n), (c.lhs, &c.m)] } else { [(c.lhs, &c.m), (c.rhs, &c.n)] };
-    let bulk = sides.iter().zip([true, false]).map(|((v, axes), first)| any.map(*v, axes, ROWS, first).is_some());
+    let bulk = sides.iter().zip([true, false]).map(|((v, axes), first)| any.bulk(*v, axes, ROWS, first).is_some());
     let bulk: Vec<bool> = bulk.collect();
     // What is computed has to come in vectors of f32. Windows are copied or left to another template.
     let windows: Vec<bool> =
@@ -144,17 +158,27 @@ pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contra
     let (rows, columns) = if flipped { (n, m) } else { (m, n) };
     let up = |x: i64, d: i64| (x + d - 1) / d;
     let cost = |s: &Shape| {
-        let groups = b * up(rows, ROWS as i64) * up(columns, s.columns as i64);
-        up(groups, target.units.max(1) as i64 * s.resident) * s.resident * s.columns as i64 * 100 / s.speed
+        let groups = b * up(rows, s.rows as i64) * up(columns, s.columns as i64);
+        let each = (s.rows / ROWS * s.columns) as i64 * 100 / s.speed;
+        up(groups, target.units.max(1) as i64 * s.resident) * s.resident * each
     };
     // The producer computes 128 rows of a tile about as fast as they are multiplied. A factor in registers leaves too few of them for
     // more columns: the assembler would then run the units' instructions one after the other.
     let in_registers = factors == Factors::Tf32 && (flipped || left);
     let narrow = in_registers || !bulk[1] && !copies;
-    let shapes = SHAPES.iter().filter(|s| !narrow || s.columns <= ROWS);
+    // Copies bring tiles of these sizes too, where they bring any.
+    let fits = |s: &Shape| {
+        let sizes = [s.rows, s.columns].into_iter().zip([true, false]);
+        let same = |(((v, axes), (size, first)), bulk): ((&(ValId, &Vec<AxisId>), (u32, bool)), &bool)| {
+            !bulk || any.bulk(*v, axes, size, first).is_some()
+        };
+        sides.iter().zip(sizes).zip(&bulk).all(same)
+    };
+    let all = bulk == [true, true];
+    let shapes = SHAPES.iter().filter(|s| (!narrow || s.columns <= ROWS) && (s.rows == ROWS || all && !in_registers) && fits(s));
     let shape = shapes.min_by_key(|s| cost(s))?;
     let copied = bulk.iter().filter(|b| **b).count() as u32;
-    Some(Plan { copied, in_registers, work, ..plan(shape.columns, shape.stages, flipped) })
+    Some(Plan { copied, in_registers, work, ..plan(shape.rows, shape.columns, shape.stages, flipped) })
 }
 
 pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction, plan: Plan, target: &Target) -> Result<Scheduled> {
@@ -166,27 +190,30 @@ struct Warpgroups<'a> {
     plan: Plan,
 }
 
-/// A factor that bulk copies bring.
-struct Bulk {
-    map: TensorMap,
-    /// Whether rows of its tiles lie across k.
-    across: bool,
-    /// The axes of the batch that are its outer dimensions.
-    batch: Vec<AxisId>,
-}
-
 /// Where a factor comes from.
 enum Source<'a> {
-    Bulk { map: u32, across: bool, batch: Vec<AxisId>, base: KExpr },
-    Computed { side: Side<'a>, fetches: Vec<Fetch>, slots: Vec<KExpr> },
-    Copied { side: Side<'a>, fetches: Vec<Fetch> },
+    /// A map's position, where copies of it begin and within which pixel ([`Bulk`]), and the place along the side of each box.
+    Bulk {
+        map: u32,
+        bulk: Bulk,
+        places: Vec<HashMap<AxisId, KExpr>>,
+    },
+    Computed {
+        side: Side<'a>,
+        fetches: Vec<Fetch>,
+        slots: Vec<KExpr>,
+    },
+    Copied {
+        side: Side<'a>,
+        fetches: Vec<Fetch>,
+    },
 }
 
 impl Source<'_> {
     /// Whether rows of tiles lie along the side.
     fn across(&self) -> bool {
         match self {
-            Source::Bulk { across, .. } => *across,
+            Source::Bulk { bulk, .. } => bulk.across,
             Source::Computed { .. } => false,
             Source::Copied { side, .. } => !side.fetch_along_k,
         }
@@ -218,7 +245,7 @@ impl Warpgroups<'_> {
         let mut kb = KernelBuilder::new();
         let mut em = Emitter::new(t.nest, t.program);
         let (m0, n0, grid) = t.place(&mut kb, &mut em);
-        let stage_groups = (ROWS + self.plan.columns) * ROW;
+        let stage_groups = (self.plan.rows + self.plan.columns) * ROW;
         let tiles = kb.shared("tiles", Ty::vec4(DType::F32), self.plan.stages * stage_groups);
         let full = kb.shared("full", Ty::vec4(DType::I32), self.plan.stages);
         let empty = kb.shared("empty", Ty::vec4(DType::I32), self.plan.stages);
@@ -231,8 +258,8 @@ impl Warpgroups<'_> {
         }
         let [(first, rows, row0), (second, columns, column0)] = sides;
         let factors = [
-            self.factor(&mut kb, &em, first, rows, row0, ROWS, 0)?,
-            self.factor(&mut kb, &em, second, columns, column0, self.plan.columns, ROWS * ROW)?,
+            self.factor(&mut kb, &em, first, rows, row0, self.plan.rows, 0)?,
+            self.factor(&mut kb, &em, second, columns, column0, self.plan.columns, self.plan.rows * ROW)?,
         ];
         let elements = if factors.iter().any(|f| matches!(f.source, Source::Copied { .. })) {
             let len = self.plan.stages * stage_groups * self.plan.factors.group();
@@ -282,28 +309,6 @@ impl Warpgroups<'_> {
         Ok(kb.finish(t.program, CONSUMERS + producers, grid))
     }
 
-    /// How bulk copies bring a factor, where they can: the units' first or their second.
-    fn map(&self, operand: ValId, axes: &[AxisId], rows: u32, first: bool) -> Option<Bulk> {
-        let t = &self.t;
-        let source = fetch::widened(t.nest, operand).unwrap_or(operand);
-        let LoopOp::Load { buffer, index, mask: None } = t.nest.op(source) else { return None };
-        let ([along], [side], [index]) = (t.c.k.as_slice(), axes, index.as_slice()) else { return None };
-        let dtype = self.plan.factors.dtype();
-        let bytes = k::element_bytes(dtype) as i64;
-        if t.nest.dtype(source) != dtype || fetch::reads_values(index) {
-            return None;
-        }
-        let across = !index.coefficient(*along)?.is_one();
-        if across && (bytes == 4 && !first || !index.coefficient(*side)?.is_one()) {
-            return None;
-        }
-        let row = self.plan.factors.row();
-        let (inner, outer) = if across { (*side, *along) } else { (*along, *side) };
-        let matrix = Matrix { buffer: *buffer, dtype, index, inner, outer, batch: &t.c.batch };
-        let (map, batch) = matrix.map([row, if across { row } else { rows }], t.program)?;
-        Some(Bulk { map, across, batch })
-    }
-
     #[allow(clippy::too_many_arguments)]
     fn factor<'s>(
         &'s self,
@@ -315,8 +320,18 @@ impl Warpgroups<'_> {
         rows: u32,
         start: u32,
     ) -> Result<Factor<'s>> {
-        let source = match self.map(operand, axes, rows, start == 0) {
-            Some(Bulk { map, across, batch }) => Source::Bulk { map: kb.map(map), across, batch, base },
+        let source = match self.bulk(operand, axes, rows, start == 0) {
+            Some(bulk) => {
+                // Across k, each row's length of the side is a box of its own.
+                let row = self.plan.factors.row();
+                let places = (0..if bulk.across { rows / row } else { 1 }).map(|block| {
+                    let mut place = HashMap::new();
+                    kb.unflatten(k::add(base.clone(), k::int((block * row) as i64)), axes, self.t.program, &mut place);
+                    place
+                });
+                let places = places.collect();
+                Source::Bulk { map: kb.map(bulk.map.clone()), bulk, places }
+            }
             None => {
                 let side = self.t.side(operand, axes, base, rows);
                 if self.is_copied(&side) {

@@ -1,6 +1,6 @@
 //! The producer: starts bulk copies, and computes what cannot be copied.
 
-use super::{CONSUMERS, Factor, GROUP, ROWS, Ring, Source, Warpgroups, equal, turn};
+use super::{CONSUMERS, Factor, GROUP, Ring, Source, Warpgroups, equal, turn};
 use crate::schedule::emit::{Emitter, KernelBuilder, zero};
 use crate::schedule::nvidia::product::fetch::{Fetch, Side};
 use aludel_ir::expr::Expr;
@@ -116,7 +116,7 @@ impl Warpgroups<'_> {
         // Of a ring that was never used, all stages are empty: the phase before the first counts as over.
         let parity = k::sub(k::int(1), KExpr::Var(r.parity));
         kb.stmt(Stmt::Warpgroup(WarpgroupOp::Await { array: r.empty, index: stage.clone(), parity }));
-        let start = kb.int(k::mul(stage.clone(), k::int(((ROWS + self.plan.columns) * ROW) as i64)));
+        let start = kb.int(k::mul(stage.clone(), k::int(((self.plan.rows + self.plan.columns) * ROW) as i64)));
         // Bulk copies, by one thread.
         kb.open();
         let bulk = |f: &&Factor| matches!(f.source, Source::Bulk { .. });
@@ -124,17 +124,24 @@ impl Warpgroups<'_> {
         if bytes > 0 {
             kb.stmt(Stmt::Warpgroup(WarpgroupOp::Arrive { array: r.full, index: stage.clone(), bytes }));
         }
+        let mut place = em.axes.clone();
+        if bytes > 0 {
+            kb.unflatten(KExpr::Var(k0), &t.c.k, t.program, &mut place);
+        }
         for f in factors {
-            let Source::Bulk { map, across, batch, base } = &f.source else { continue };
-            let row = self.plan.factors.row();
-            // Across k, each row's length of the side is a box of its own.
-            for block in 0..if *across { f.rows / row } else { 1 } {
-                let side = k::add(base.clone(), k::int((block * row) as i64));
-                let mut at = if *across { vec![side, KExpr::Var(k0)] } else { vec![KExpr::Var(k0), side] };
-                at.extend(batch.iter().map(|a| em.axes.get(a).cloned().unwrap_or_else(|| k::int(0))));
-                let index = k::add(start.clone(), k::int((f.start + block * row * ROW) as i64));
-                let op = WarpgroupOp::Copy { array: r.tiles, index, map: *map, at, barrier: r.full, barrier_index: stage.clone() };
-                kb.stmt(Stmt::Warpgroup(op));
+            let Source::Bulk { map, bulk, places } = &f.source else { continue };
+            for (block, side) in places.iter().enumerate() {
+                place.extend(side.iter().map(|(a, e)| (*a, e.clone())));
+                let mut at = Vec::with_capacity(bulk.at.len());
+                let mut within = Vec::with_capacity(bulk.within.len());
+                for (list, exprs) in [(&mut at, &bulk.at), (&mut within, &bulk.within)] {
+                    for e in exprs {
+                        list.push(kb.expr(e, &place, &|_| None, t.program)?);
+                    }
+                }
+                let index = k::add(start.clone(), k::int((f.start + block as u32 * self.plan.factors.row() * ROW) as i64));
+                let (array, map, barrier) = (r.tiles, *map, r.full);
+                kb.stmt(Stmt::Warpgroup(WarpgroupOp::Copy { array, index, map, at, within, barrier, barrier_index: stage.clone() }));
             }
         }
         let copies = kb.close();
