@@ -5,7 +5,11 @@ use anyhow::{Result, ensure};
 
 const AXE: &str = include_str!("vendor/axe/axe.min.js");
 
-pub const TESTS: [Test; 2] = [("axe finds nothing in the code view", code), ("axe finds nothing on the page", presets)];
+pub const TESTS: [Test; 3] = [
+    ("axe finds nothing in the code view", code),
+    ("axe finds nothing on the page", presets),
+    ("axe finds nothing on the benchmarks", benchmarks),
+];
 
 impl Page {
     /// Fails with what axe finds, element by element.
@@ -38,4 +42,10 @@ fn presets(page: &mut Page) -> Result<()> {
     page.browser.click("#step")?;
     page.browser.wait("a step", "document.getElementById('right-step').textContent === '1'", 180)?;
     page.axe("the page")
+}
+
+fn benchmarks(page: &mut Page) -> Result<()> {
+    page.browser.open(&format!("{}benchmarks.html", page.base))?;
+    page.browser.wait("the results", "document.querySelector('#results .muted') === null", 30)?;
+    page.axe("the benchmarks")
 }

@@ -4,9 +4,10 @@
 use crate::{Page, Test};
 use anyhow::{Context, Result, ensure};
 
-pub const TESTS: [Test; 16] = [
+pub const TESTS: [Test; 17] = [
     ("the code view trains a script in both panes", trains),
     ("the code view runs examples", examples),
+    ("the code view runs a pane on the CPU", on_cpu),
     ("the code view stops whatever runs", stops),
     ("the code view marks errors at their lines", errors),
     ("the code view keeps drafts and brings scripts by link", links),
@@ -520,10 +521,22 @@ fn hostile(page: &mut Page) -> Result<()> {
     Ok(())
 }
 
-/// Without an adapter scripts run on the interpreter, and the page says so.
+/// The page's CPU is a device beside its GPU, for either pane.
+fn on_cpu(page: &mut Page) -> Result<()> {
+    page.code("#points")?;
+    let choose = "(s => { s.value = 'cpu'; s.dispatchEvent(new Event('change', { bubbles: true })); return s.value; })";
+    let chosen = page.browser.eval(&format!("{choose}(document.getElementById('compiled-on'))"))?;
+    ensure!(chosen == "cpu", "the compiled pane runs on {chosen}");
+    page.runs("--steps 40 --every 10")?;
+    page.falls("loss")?;
+    page.looks("code-cpu")
+}
+
+/// Without an adapter scripts run on the CPU, and the page says so.
 pub fn without_webgpu(page: &mut Page) -> Result<()> {
     page.code("#points")?;
-    page.browser.wait("a notice", "document.querySelector('.notice')?.textContent.includes('interpreter')", 20)?;
+    page.browser.wait("a notice", "document.querySelector('.notice')?.textContent.includes('WebAssembly')", 20)?;
     page.runs("--steps 20 --every 5")?;
-    page.falls("loss")
+    page.falls("loss")?;
+    page.looks("code-no-webgpu")
 }

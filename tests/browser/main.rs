@@ -11,7 +11,8 @@ mod companion;
 use anyhow::{Context, Result, bail, ensure};
 use std::path::PathBuf;
 use xtask::cdp::Browser;
-use xtask::{packages, serve, target_dir};
+use xtask::serve::{self, Isolation};
+use xtask::{packages, target_dir};
 
 /// Where the site is served: not at the root, because it must work from any path.
 const PREFIX: &str = "/some/where";
@@ -27,7 +28,7 @@ struct Page {
     shots: PathBuf,
 }
 
-const TESTS: [Test; 11] = [
+const TESTS: [Test; 13] = [
     ("points train in both panes", points),
     ("digits train, and a drawn one is read", digits),
     ("a convolutional network reads digits", digits_cnn),
@@ -39,6 +40,8 @@ const TESTS: [Test; 11] = [
     ("training leaves the page free", responsive),
     ("a lost device is made good", lost_device),
     ("an embedded playground trains", embedded),
+    ("the CPU races the GPU", cpu_races),
+    ("the benchmarks are drawn", benchmarks),
 ];
 
 fn main() {
@@ -52,11 +55,12 @@ fn run() -> Result<()> {
     let only: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let dir = std::env::var_os("ALUDEL_SITE").map_or_else(|| target_dir().join("site"), PathBuf::from);
     ensure!(dir.join("aludel.js").is_file(), "{} holds no site; `cargo xtask test` builds it", dir.display());
-    let site = serve::start(&dir, PREFIX, 0)?;
+    let site = serve::start(&dir, PREFIX, 0, Isolation::CrossOrigin)?;
+    let plain = serve::start(&dir, PREFIX, 0, Isolation::None)?;
     let shots = target_dir().join("screenshots");
     std::fs::create_dir_all(&shots)?;
     let program = packages::browser()?;
-    let base = format!("http://127.0.0.1:{}{PREFIX}/", site.port);
+    let [base, unisolated] = [&site, &plain].map(|s| format!("http://127.0.0.1:{}{PREFIX}/", s.port));
     let chosen = |name: &str| only.is_empty() || only.iter().any(|o| name.contains(o.as_str()));
 
     let mut page = Page { browser: Browser::launch(&program, true)?, base: base.clone(), home: base.clone(), shots: shots.clone() };
@@ -71,8 +75,17 @@ fn run() -> Result<()> {
     let without: [Test; 2] =
         [("without WebGPU it says so and trains", without_webgpu), ("without WebGPU the code view runs scripts", code::without_webgpu)];
     for (name, test) in without.iter().filter(|t| chosen(t.0)) {
-        let browser = Browser::launch(&program, false)?;
-        Page { browser, home: base.clone(), base: base.clone(), shots: shots.clone() }.check(name, *test)?;
+        // Threads share memory on one host, on the other there is one.
+        for (base, threads) in [(&base, true), (&unisolated, false)] {
+            let browser = Browser::launch(&program, false)?;
+            let mut page = Page { browser, home: base.clone(), base: base.clone(), shots: shots.clone() };
+            page.check(&format!("{name}, {}", if threads { "isolated" } else { "on any host" }), |page| {
+                page.browser.open(base)?;
+                let isolated = page.browser.eval("crossOriginIsolated")?;
+                ensure!(isolated == threads, "whether the page is isolated: {isolated}");
+                test(page)
+            })?;
+        }
     }
     Ok(())
 }
@@ -335,6 +348,23 @@ fn links(page: &mut Page) -> Result<()> {
     page.browser.wait("messages at the fields", "document.getElementById('error-data')?.textContent.includes('cube')", 60)
 }
 
+/// A section for each file of results, with a bar for each time in it.
+fn benchmarks(page: &mut Page) -> Result<()> {
+    page.browser.open(&format!("{}benchmarks.html", page.base))?;
+    let drawn = "document.querySelector('#results .muted') === null && document.querySelectorAll('#results > *').length > 0";
+    page.browser.wait("the results", drawn, 30)?;
+    let wrong = "document.querySelector('#results [role=alert]')?.textContent ?? ''";
+    let wrong = page.browser.eval(wrong)?;
+    ensure!(wrong.as_str() == Some(""), "{wrong}");
+    let files = std::fs::read_dir(xtask::root().join("docs/benchmarks"))?.flatten();
+    let files = files.filter(|f| f.path().extension().is_some_and(|e| e == "jsonl")).count();
+    let sections = page.browser.eval("document.querySelectorAll('.machine').length")?.as_u64().unwrap_or(0);
+    ensure!((sections > 0) == (files > 0), "{sections} machines of {files} files");
+    let empty = page.browser.eval("[...document.querySelectorAll('.machine')].filter(m => !m.querySelector('.bar i')).length")?;
+    ensure!(empty.as_u64() == Some(0), "{empty} machines without a bar");
+    page.shot("benchmarks")
+}
+
 fn responsive(page: &mut Page) -> Result<()> {
     page.open("?preset=digits")?;
     // Task lengths are the browser's own: a `longtask` is one of more than 50 ms in the main thread.
@@ -381,20 +411,50 @@ fn embedded(page: &mut Page) -> Result<()> {
     page.shot("embed")
 }
 
+/// The browser's CPU is a device beside its GPU: chosen in one pane, by hand or by a link, it trains the same model.
+fn cpu_races(page: &mut Page) -> Result<()> {
+    page.open("?preset=points&data=circles&layers=16&batch=32")?;
+    page.browser.eval(
+        "(s => { s.value = 'wasm'; s.dispatchEvent(new Event('change', { bubbles: true })); })(document.getElementById('right-device'))",
+    )?;
+    let chosen = "document.getElementById('right-title').textContent.includes('on WebAssembly') && document.getElementById('left-title').textContent.includes('on WebGPU')";
+    page.browser.wait("the titles", chosen, 10)?;
+    page.browser.wait("another worker", "document.querySelector('#train')?.disabled === false", 120)?;
+    for from in ["chosen", "linked"] {
+        let first = page.first_step()?;
+        let last = page.train(60, 240)?;
+        ensure!(last.iter().all(|l| *l < first), "{from}: the loss went from {first} to {last:?}");
+        page.measured()?;
+        if from == "chosen" {
+            page.looks("cpu-races")?;
+            let search = page.browser.eval("location.search")?;
+            let search = search.as_str().unwrap_or_default().to_string();
+            ensure!(search.contains("right=compiled%40wasm"), "the address is {search}");
+            page.open(&search)?;
+        }
+    }
+    // What it was compiled to can be read.
+    page.browser.click("#tab-kernels")?;
+    page.browser.wait("the kernels", "document.querySelector('#inspector-panel').textContent.length > 80", 20)
+}
+
 fn without_webgpu(page: &mut Page) -> Result<()> {
     page.open("?preset=points&data=circles&layers=16&batch=32")?;
     let said = page.browser.eval("document.querySelector('.notice')?.textContent")?;
-    if !said.as_str().unwrap_or_default().contains("interpreter") {
+    if !said.as_str().unwrap_or_default().contains("WebAssembly") {
         bail!("the page does not say that it has no GPU: {said}");
     }
     let first = page.first_step()?;
     let last = page.train(60, 240)?;
     ensure!(last.iter().all(|l| *l < first), "the loss went from {first} to {last:?}");
-    page.shot("no-webgpu")?;
+    page.measured()?;
+    let devices = page.browser.eval("[...document.getElementById('left-device').options].map(o => o.textContent)")?;
+    ensure!(devices == serde_json::json!(["This browser (WebAssembly)"]), "the devices are {devices}");
+    page.looks("no-webgpu")?;
     mixed_precision(page)
 }
 
-/// The interpreter computes in any type: one pane in f16, whose loss is scaled and says so.
+/// The CPU computes in any type: one pane in f16, whose loss is scaled and says so.
 fn mixed_precision(page: &mut Page) -> Result<()> {
     page.open("?preset=points&data=circles&layers=16&batch=32&left=compiled&right=compiled-f16")?;
     let chosen = page.browser.eval("document.getElementById('right-precision').value")?;

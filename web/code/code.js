@@ -241,7 +241,8 @@ async function run() {
   const here = (lane) => lanes.includes(lane) && !devices.of(lane);
   everywhere((remote) => remote.cancel());
   remotes = Object.fromEntries(lanes.filter((lane) => !here(lane)).map((lane) => [lane, remote(lane, script)]));
-  session.run({ ...script, eager: here("eager"), compiled: here("compiled") });
+  const place = (lane) => (here(lane) ? devices.here(lane) : null);
+  session.run({ ...script, eager: place("eager"), compiled: place("compiled") });
   buttons();
 }
 
@@ -300,7 +301,8 @@ const heard = {
   ready({ backend, name, fallback }) {
     state.ready = true;
     $("device").replaceChildren(Object.assign(document.createElement("strong"), { textContent: backend }), name ? ` · ${name}` : "");
-    if (fallback) notice(`${fallback} Scripts run on the interpreter, on the CPU: small models only.`);
+    if (fallback) notice(`${fallback} Scripts run on the CPU, through WebAssembly: small models are quick there; convolutions and long sequences are slow.`);
+    devices.own(backend);
     buttons();
     check();
     autorun();
@@ -476,7 +478,8 @@ async function start() {
   }
   plot = new Plot($("plot"));
   theme();
-  const gpu = wanted.get("device") !== "interpreter";
+  // Links from when there was no other CPU have its second name.
+  const gpu = !["wasm", "interpreter"].includes(wanted.get("device"));
   devices = new Devices(foot);
   devices.begin();
   // Nobody could take it up again.

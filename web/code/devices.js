@@ -1,10 +1,10 @@
-// On which device each pane runs: this page's, or one that a companion server lends.
+// On which device each pane runs: this page's GPU or CPU, or one that a companion server lends.
 import { lent } from "./remote.js";
 
 const $ = (id) => document.getElementById(id);
 /** As the page that trains presets keeps it: for this tab, by the server's address. */
 const item = (address) => `aludel-token ${address}`;
-const HERE = "";
+const HERE = "", CPU = "cpu";
 
 /** Storage may be closed to us; then a reload begins anew. */
 const remembered = (key) => { try { return sessionStorage.getItem(key); } catch { return null; } };
@@ -12,6 +12,7 @@ const remember = (key, value) => { try { sessionStorage.setItem(key, value); } c
 
 export class Devices {
   #server = null;
+  #own = null;
   #changed;
 
   /** `changed` is called when a pane is given another device. */
@@ -50,16 +51,27 @@ export class Devices {
     this.show();
   }
 
+  /** What this page runs on by itself. */
+  own(backend) {
+    this.#own = backend;
+    this.show();
+  }
+
   /** Puts the choices into both panes; what was chosen stays where it is still there. */
   show() {
     for (const select of document.querySelectorAll("select.on")) {
       const chosen = select.value;
-      const choices = [[HERE, "This page"], ...(this.#server?.devices ?? []).map((d) => [d.id, `Server ${d.backend}${/:[1-9]/.test(d.id) ? ` ${d.id.split(":")[1]}` : ""}`])];
+      const choices = [[HERE, this.#own ? `This page (${this.#own})` : "This page"], ...(this.#own === "WebGPU" ? [[CPU, "This page (WebAssembly)"]] : []), ...(this.#server?.devices ?? []).map((d) => [d.id, `Server ${d.backend}${/:[1-9]/.test(d.id) ? ` ${d.id.split(":")[1]}` : ""}`])];
       select.replaceChildren(...choices.map(([value, textContent]) => Object.assign(document.createElement("option"), { value, textContent })));
       select.value = choices.some(([value]) => value === chosen) ? chosen : HERE;
       select.hidden = choices.length < 2;
       select.onchange = this.#changed;
     }
+  }
+
+  /** Where in this page a pane runs, on its own device or on the CPU beside its GPU. */
+  here(lane) {
+    return $(`${lane}-on`).value === CPU ? "cpu" : "own";
   }
 
   /** Where a pane runs; `null`: in this page. */

@@ -10,6 +10,8 @@ export class Session {
   #waiting = [];
   #files = new Map();
   #run = 0;
+  /** The worker is the one that has the CPU. */
+  #cpu;
   #heard;
   #deadline = 0;
 
@@ -17,12 +19,13 @@ export class Session {
   constructor(heard, gpu) {
     this.#heard = heard;
     this.gpu = gpu;
+    this.#cpu = !gpu;
     this.#start();
   }
 
   #start() {
     this.#listening = false;
-    this.#worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+    this.#worker = new Worker(new URL(this.#cpu ? "worker.js?cpu" : "worker.js", import.meta.url), { type: "module" });
     this.#worker.onmessage = ({ data }) => this.#receive(data);
     this.#worker.onerror = (e) => {
       e.preventDefault();
@@ -36,6 +39,9 @@ export class Session {
     if (message.kind === "listening") {
       this.#listening = true;
       for (const waiting of this.#waiting.splice(0)) this.#worker.postMessage(waiting);
+    } else if (message.kind === "ready" && !message.backend && !this.#cpu) {
+      // No GPU after all.
+      this.#needCpu();
     } else if (message.kind === "died") {
       this.#replace(`The machine that runs scripts has failed: ${message.why}`);
     } else if (message.run === undefined || message.run === this.#run) {
@@ -53,6 +59,14 @@ export class Session {
     if (loaded) this.#start();
   }
 
+  /** Starts the worker that has the CPU in place of the one there is. */
+  #needCpu() {
+    if (this.#cpu) return;
+    this.#cpu = true;
+    this.#worker.terminate();
+    this.#start();
+  }
+
   #send(message) {
     if (this.#listening) this.#worker.postMessage(message);
     else this.#waiting.push(message);
@@ -60,6 +74,7 @@ export class Session {
 
   run(script) {
     this.over();
+    if (script.eager === "cpu" || script.compiled === "cpu") this.#needCpu();
     this.#run += 1;
     this.#send({ kind: "run", run: this.#run, ...script });
   }

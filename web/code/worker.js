@@ -1,3 +1,5 @@
-// The worker that runs scripts: the second module, loaded when the code view is.
-import init from "./aludel_script.js";
+// The worker that runs scripts: the second module, loaded when the code view is. Without a GPU, or where the page asks for the CPU, another
+// one that has both.
+const gpu = !new URL(import.meta.url).searchParams.has("cpu") && (await navigator.gpu?.requestAdapter().catch(() => null));
+const { default: init } = await import(gpu ? "./aludel_script.js" : "./cpu/aludel_script_cpu.js");
 await init();

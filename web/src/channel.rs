@@ -3,7 +3,9 @@
 use aludel_protocol::{Event, Request, decode, encode};
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
-use web_sys::{DedicatedWorkerGlobalScope, ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
+use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
+#[cfg(not(feature = "cpu"))]
+use web_sys::{ErrorEvent, Worker, WorkerOptions, WorkerType};
 
 pub fn log_error(text: &str) {
     web_sys::console::error_1(&text.into());
@@ -14,19 +16,23 @@ fn bytes(event: &MessageEvent) -> Vec<u8> {
 }
 
 /// The page's end.
+#[cfg(not(feature = "cpu"))]
 pub struct Trainer {
     worker: Worker,
     _on_message: Closure<dyn Fn(MessageEvent)>,
     _on_error: Closure<dyn Fn(ErrorEvent)>,
 }
 
+#[cfg(not(feature = "cpu"))]
 impl Trainer {
-    /// Starts the worker. `on_event` is called with each event, or with what went wrong.
-    pub fn spawn(on_event: impl Fn(Result<Event, String>) + Clone + 'static) -> Result<Self, String> {
+    /// Starts the worker, with `cpu` the one that trains on the browser's CPU too. `on_event` is called with each event, or with what went
+    /// wrong.
+    pub fn spawn(cpu: bool, on_event: impl Fn(Result<Event, String>) + Clone + 'static) -> Result<Self, String> {
         let options = WorkerOptions::new();
         options.set_type(WorkerType::Module);
+        let script = if cpu { "worker.js?cpu" } else { "worker.js" };
         let worker =
-            Worker::new_with_options("worker.js", &options).map_err(|e| format!("this browser does not start module workers: {e:?}"))?;
+            Worker::new_with_options(script, &options).map_err(|e| format!("this browser does not start module workers: {e:?}"))?;
         let report = on_event.clone();
         let on_message = Closure::<dyn Fn(MessageEvent)>::new(move |e: MessageEvent| on_event(decode(&bytes(&e))));
         let on_error = Closure::<dyn Fn(ErrorEvent)>::new(move |e: ErrorEvent| {
@@ -42,6 +48,13 @@ impl Trainer {
         if let Err(e) = sent {
             log_error(&e);
         }
+    }
+}
+
+#[cfg(not(feature = "cpu"))]
+impl Drop for Trainer {
+    fn drop(&mut self) {
+        self.worker.terminate();
     }
 }
 

@@ -27,7 +27,7 @@ customElements.define("aludel-playground", AludelPlayground);
 // <aludel-code>print("hello")</aludel-code>, or <aludel-code src="train.py" args="--steps 100"></aludel-code>
 //
 // A script that a reader may change and run, in an iframe too. It is as high as it has to be, and runs by itself only with `autorun`.
-// `show` names what is there (editor, output, plot, panes, inspector), `mode` how it runs (eager, compiled, both), `device="interpreter"` keeps
+// `show` names what is there (editor, output, plot, panes, inspector), `mode` how it runs (eager, compiled, both), `device="wasm"` keeps
 // it off the GPU, `readonly` and `hidden-lines` are lines as in `1-3,7`. Listings with the same `session` share it in their order: before
 // one runs, those before it do.
 const OPTIONS = { show: "show", mode: "mode", device: "device", readonly: "readonly", "hidden-lines": "hidden", session: "session" };

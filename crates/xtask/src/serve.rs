@@ -12,8 +12,20 @@ pub struct Site {
     server: Arc<Server>,
 }
 
+/// What browsers are told of a page's neighbours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Isolation {
+    /// Nothing, as from any static host.
+    None,
+    /// That no other origin is let in, so that its threads may share memory.
+    CrossOrigin,
+}
+
+/// With these a browser isolates a page from other origins.
+const ISOLATING: [(&str, &str); 2] = [("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Embedder-Policy", "require-corp")];
+
 /// Serves `dir` under `prefix` (`""`, or `/some/path`) at 127.0.0.1; port 0 takes any free one.
-pub fn start(dir: &Path, prefix: &str, port: u16) -> Result<Site> {
+pub fn start(dir: &Path, prefix: &str, port: u16, isolation: Isolation) -> Result<Site> {
     let server = Server::http(("127.0.0.1", port))
         .map_err(|e| anyhow!("cannot listen on 127.0.0.1:{port} ({e}); if another server has the port, give a different --port"))?;
     let port = server.server_addr().to_ip().map_or(port, |a| a.port());
@@ -24,7 +36,7 @@ pub fn start(dir: &Path, prefix: &str, port: u16) -> Result<Site> {
         std::thread::spawn(move || {
             for request in server.incoming_requests() {
                 // A browser that goes away in the middle of an answer is no error of ours.
-                let _ = answer(request, &dir, &prefix);
+                let _ = answer(request, &dir, &prefix, isolation);
             }
         });
     }
@@ -39,14 +51,14 @@ impl Drop for Site {
 
 /// Serves until interrupted.
 pub fn forever(dir: &Path, port: u16) -> Result<()> {
-    let site = start(dir, "", port)?;
+    let site = start(dir, "", port, Isolation::CrossOrigin)?;
     println!("The playground is at http://127.0.0.1:{} (Ctrl-C ends it)", site.port);
     loop {
         std::thread::park();
     }
 }
 
-fn answer(request: Request, dir: &Path, prefix: &str) -> std::io::Result<()> {
+fn answer(request: Request, dir: &Path, prefix: &str, isolation: Isolation) -> std::io::Result<()> {
     if !matches!(request.method(), Method::Get | Method::Head) {
         return request.respond(Response::from_string("only GET and HEAD").with_status_code(405));
     }
@@ -55,7 +67,9 @@ fn answer(request: Request, dir: &Path, prefix: &str) -> std::io::Result<()> {
         return request.respond(Response::from_string("not found").with_status_code(404));
     };
     let mut response = Response::from_file(File::open(&file)?);
-    for (name, value) in [("Content-Type", content_type(&file)), ("Cache-Control", "no-cache"), ("X-Content-Type-Options", "nosniff")] {
+    let own = [("Content-Type", content_type(&file)), ("Cache-Control", "no-cache"), ("X-Content-Type-Options", "nosniff")];
+    let isolating = ISOLATING.iter().filter(|_| isolation == Isolation::CrossOrigin);
+    for (name, value) in own.iter().chain(isolating).copied() {
         if let Ok(h) = Header::from_bytes(name, value) {
             response.add_header(h);
         }

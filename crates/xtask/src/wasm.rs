@@ -61,9 +61,25 @@ pub fn build(package: &str, profile: &str) -> Result<PathBuf> {
     build_with(package, &[], &format!("{package}.wasm"), profile)
 }
 
+/// As [`build`], with a feature of the package; its wasm has a name of its own.
+pub fn build_feature(package: &str, feature: &str, profile: &str) -> Result<PathBuf> {
+    let built = build_with(package, &["--features", feature], &format!("{package}.wasm"), profile)?;
+    // What is built next without it takes the place.
+    let own = built.with_file_name(format!("{package}-{feature}.wasm"));
+    fs::copy(&built, &own).with_context(|| format!("cannot copy {}", built.display()))?;
+    Ok(own)
+}
+
 /// As [`build`], of one of the package's examples.
 pub fn build_example(package: &str, example: &str, profile: &str) -> Result<PathBuf> {
-    build_with(package, &["--example", example], &format!("examples/{example}.wasm"), profile)
+    build_example_with(package, example, None, profile)
+}
+
+/// As [`build_example`], with a feature of the package.
+pub fn build_example_with(package: &str, example: &str, feature: Option<&str>, profile: &str) -> Result<PathBuf> {
+    let mut what = vec!["--example", example];
+    what.extend(feature.into_iter().flat_map(|f| ["--features", f]));
+    build_with(package, &what, &format!("examples/{example}.wasm"), profile)
 }
 
 fn build_with(package: &str, what: &[&str], file: &str, profile: &str) -> Result<PathBuf> {

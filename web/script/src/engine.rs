@@ -3,7 +3,7 @@
 use crate::clock::breathe;
 use crate::inspect;
 use crate::lane::{Lane, State};
-use crate::message::{Request, Script, object, parse, post, scope};
+use crate::message::{Place, Request, Script, object, parse, post, scope};
 use aludel_python::Vm;
 use aludel_python::host::Memory;
 use aludel_python::parse::imports;
@@ -21,6 +21,26 @@ use std::sync::Arc;
 use wasm_bindgen::prelude::*;
 use web_sys::MessageEvent;
 
+/// This browser's CPU.
+#[cfg(feature = "cpu")]
+fn own_cpu() -> Result<Device, String> {
+    Device::wasm().map_err(|e| e.to_string())
+}
+
+/// The page starts the worker that has it instead.
+#[cfg(not(feature = "cpu"))]
+fn own_cpu() -> Result<Device, String> {
+    Err("this worker runs scripts on GPUs only: reload the page".into())
+}
+
+/// A device of its own for looking up names of the library: nothing runs there. `None` where there is none to run scripts either.
+async fn lookup() -> Option<Device> {
+    if cfg!(feature = "cpu") {
+        return own_cpu().ok();
+    }
+    WgpuExecutor::request(&WgpuOptions::default()).await.ok().map(|e| Device::new(Arc::new(e)))
+}
+
 struct Engine {
     requests: UnboundedReceiver<Request>,
     /// Set from the outside at any time.
@@ -36,6 +56,8 @@ struct Engine {
     /// The compiled graphs of the last run that is over.
     regions: Vec<Region>,
     script: String,
+    /// What names are looked up on; nothing runs there.
+    checked: Option<Device>,
 }
 
 /// Listens, for as long as the worker lives.
@@ -67,6 +89,7 @@ pub fn start() {
         answers: Vec::new(),
         regions: Vec::new(),
         script: String::new(),
+        checked: None,
     };
     wasm_bindgen_futures::spawn_local(engine.run());
     post("listening", &[]);
@@ -113,7 +136,7 @@ impl Engine {
             Request::Answer(line) => self.answers.push(line),
             Request::Stop => {}
             Request::Inspect => self.inspect(),
-            Request::Check { text } => report(&text, &self.files),
+            Request::Check { text } => self.check(&text).await,
             Request::File { path, bytes } => drop(match bytes {
                 Some(bytes) => self.files.insert(path, bytes),
                 None => self.files.remove(&path),
@@ -121,7 +144,8 @@ impl Engine {
         }
     }
 
-    /// Says what there is to run on: the GPU if it is wanted and works, else the interpreter, with the reason.
+    /// Says what there is to run on: the GPU if it is wanted and works, else this browser's CPU, with the reason. Where this worker does not
+    /// have that one, nothing: another worker is to be asked.
     async fn open(&mut self, gpu: bool) {
         let (mut fallback, mut name) = (JsValue::NULL, String::new());
         self.gpu = gpu;
@@ -138,13 +162,17 @@ impl Engine {
                 }
             }
         }
-        let backend = if self.gpu { "WebGPU" } else { "Interpreter" };
+        let backend = match self.gpu {
+            true => "WebGPU",
+            false if cfg!(feature = "cpu") => "WebAssembly",
+            false => "",
+        };
         post("ready", &[("backend", backend.into()), ("name", name.into()), ("fallback", fallback)]);
     }
 
-    async fn device(&mut self) -> Result<Device, String> {
-        if !self.gpu {
-            return Ok(Device::interpreter());
+    async fn device(&mut self, cpu: bool) -> Result<Device, String> {
+        if cpu || !self.gpu {
+            return own_cpu();
         }
         let executor = Arc::new(WgpuExecutor::request(&WgpuOptions::default()).await.map_err(|e| e.to_string())?);
         self.made.push(executor.clone());
@@ -159,10 +187,8 @@ impl Engine {
         self.regions.clear();
         self.script = script.what.name.clone();
         for compiled in [false, true] {
-            if !(if compiled { script.compiled } else { script.eager }) {
-                continue;
-            }
-            match self.device().await {
+            let Some(place) = (if compiled { script.compiled } else { script.eager }) else { continue };
+            match self.device(place == Place::Cpu).await {
                 Ok(device) => self.lanes.push(Lane::new(&script, compiled, device, self.files.clone())),
                 Err(why) => {
                     let lane = if compiled { "compiled" } else { "eager" };
@@ -181,6 +207,16 @@ impl Engine {
         post("inspected", &[("regions", inspect::regions(&regions, &self.script))]);
     }
 
+    /// Tells the page what is wrong with a script's names.
+    async fn check(&mut self, text: &str) {
+        if self.checked.is_none() {
+            self.checked = lookup().await;
+        }
+        if let Some(device) = &self.checked {
+            report(text, &self.files, device);
+        }
+    }
+
     /// Ends what runs, and gives the devices back with their memory.
     fn release(&mut self) {
         self.lanes.clear();
@@ -189,14 +225,14 @@ impl Engine {
 }
 
 /// Tells the page which names of a script are not there, and whether it is Python. Modules of the visitor's own are not looked into.
-fn report(text: &str, files: &BTreeMap<String, Vec<u8>>) {
+fn report(text: &str, files: &BTreeMap<String, Vec<u8>>, device: &Device) {
     let problems = Array::new();
     let own = |path: &str| path.split('.').next().is_some_and(|module| files.contains_key(&format!("/{module}.py")));
     match imports::names(text) {
         Ok(names) => {
             let names: Vec<_> = names.into_iter().filter(|n| !own(&n.path)).collect();
             let mut vm = Vm::new(Box::new(Memory::default()));
-            aludel_torch::install(&mut vm, Device::interpreter());
+            aludel_torch::install(&mut vm, device.clone());
             for (name, why) in check::missing(&mut vm, &names) {
                 problems.push(&object(&[("line", name.line.into()), ("name", name.path.into()), ("why", why.into())]));
             }

@@ -47,10 +47,10 @@ fn region(region: &Region, file: &str) -> JsValue {
 
 /// The nests of loops after fusion: compiled once more, as far as that.
 fn loops(region: &Region) -> String {
-    if region.program.is_none() {
-        return String::new();
-    }
-    let (target, options) = (Target::webgpu_default(), Options::default());
+    let Some(program) = &region.program else { return String::new() };
+    // Texts are a GPU's, modules the CPU's.
+    let modules = program.kernels.iter().any(|k| !k.binary.is_empty());
+    let (target, options) = (if modules { Target::wasm() } else { Target::webgpu_default() }, Options::default());
     let mut made = Compilation::new(&region.graph, &target, &options);
     match made.until(Pass::Chain) {
         Ok(()) => made.loops.to_string(),

@@ -1,4 +1,5 @@
-//! The playground's second module: Python scripts in a worker of their own, which the code view loads (`web/code`). It has every operator,
+//! The playground's second module: Python scripts in a worker of their own, which the code view loads (`web/code`; with the
+//! feature `cpu` it runs them on the browser's CPU too, and is a third module). It has every operator,
 //! the machine and the library of scripts, and no page: what the page draws it is told by messages (`message.rs`).
 
 #![warn(clippy::too_many_lines)]

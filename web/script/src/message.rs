@@ -61,8 +61,17 @@ pub struct Script {
     /// The run's number, which comes back with all that is told of it.
     pub run: u32,
     pub what: session::Script,
-    pub eager: bool,
-    pub compiled: bool,
+    /// Where each lane runs, if it does.
+    pub eager: Option<Place>,
+    pub compiled: Option<Place>,
+}
+
+/// A device of this page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// The GPU or, without one, the CPU.
+    Own,
+    Cpu,
 }
 
 /// A request of the page; `None` for what this worker does not know.
@@ -74,13 +83,18 @@ pub fn parse(data: &JsValue) -> Option<Request> {
         get(key).dyn_into::<js_sys::Array>().map_or_else(|_| Vec::new(), |list| list.iter().filter_map(|a| a.as_string()).collect())
     };
     let flag = |key: &str| get(key).as_bool().unwrap_or(false);
+    let place = |key: &str| match text(key).as_str() {
+        "own" => Some(Place::Own),
+        "cpu" => Some(Place::Cpu),
+        _ => None,
+    };
     Some(match text("kind").as_str() {
         "open" => Request::Open { gpu: flag("gpu") },
         "run" => Request::Run(Script {
             run: get("run").as_f64().unwrap_or(0.0) as u32,
             what: session::Script { name: text("name"), text: text("text"), args: texts("args"), before: texts("before") },
-            eager: flag("eager"),
-            compiled: flag("compiled"),
+            eager: place("eager"),
+            compiled: place("compiled"),
         }),
         "pause" => Request::Pause(flag("on")),
         "step" => Request::Step,

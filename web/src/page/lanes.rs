@@ -2,6 +2,10 @@
 
 use aludel_protocol::{Companion, Device, Lane, Pane, Place, Precision, ServerDevice, Setup};
 
+/// The browser's CPU, as its worker calls it.
+const WASM: &str = "WebAssembly";
+const BY_WASM: &str = "This browser (WebAssembly)";
+
 /// What trains where, and how to say it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lanes {
@@ -44,19 +48,25 @@ impl Lanes {
 
     /// The devices that a lane can take: the browser's, the server's, and the one it has, should its server be away.
     pub fn choices(&self, lane: Lane) -> Vec<Choice> {
+        let own = place_key(&self.setup(lane).place);
         let browser = match &self.browser {
-            Some(d) if d.backend == "Interpreter" => "This browser (interpreter)".into(),
+            // Of the two names that it has, the one at hand.
+            Some(d) if d.backend == WASM => BY_WASM.into(),
             Some(d) if d.name.is_empty() || d.name == d.backend => format!("This browser ({})", d.backend),
             Some(d) => format!("This browser ({}: {})", d.backend, d.name),
             None => "This browser".into(),
         };
-        let mut choices = vec![Choice { key: place_key(&Place::Browser), title: browser, absent: false }];
+        let choice = |place: &Place, title| Choice { key: place_key(place), title, absent: false };
+        let mut choices = match &self.browser {
+            Some(d) if d.backend == WASM && own == place_key(&Place::WebAssembly) => vec![choice(&Place::WebAssembly, browser)],
+            Some(d) if d.backend == WASM => vec![choice(&Place::Browser, browser)],
+            _ => vec![choice(&Place::Browser, browser), choice(&Place::WebAssembly, BY_WASM.into())],
+        };
         for d in self.companion.devices() {
             let name = self.server_name(&d.id);
             let title = if d.name.is_empty() || d.name == d.backend { name } else { format!("{name} ({})", d.name) };
             choices.push(Choice { key: place_key(&Place::Server(d.id.clone())), title, absent: false });
         }
-        let own = place_key(&self.setup(lane).place);
         if let (Place::Server(id), false) = (&self.setup(lane).place, choices.iter().any(|c| c.key == own)) {
             choices.push(Choice { key: own, title: self.server_name(id), absent: true });
         }
@@ -68,11 +78,12 @@ impl Lanes {
         let f16 = |known: bool| (!known).then(|| "the adapter has no shader-f16".to_string());
         let backend = match &self.setup(lane).place {
             Place::Browser => self.browser.as_ref().map(|d| (d.backend.as_str(), d.features.iter().any(|f| f == "shader-f16"))),
+            Place::WebAssembly => Some((WASM, true)),
             // What its adapters can do a server does not say.
             Place::Server(id) => self.server_device(id).map(|d| (d.backend.as_str(), false)),
         };
         match (precision, backend) {
-            (Precision::F32, _) | (_, Some(("CPU" | "CUDA" | "Interpreter", _))) => None,
+            (Precision::F32, _) | (_, Some(("CPU" | "CUDA" | "Interpreter" | WASM, _))) => None,
             (_, None) => Some("the device is not known yet".into()),
             (Precision::F16, Some((_, has))) => f16(has),
             (Precision::BF16, Some(_)) => Some("WebGPU has no bf16: f16 is its low precision".into()),
@@ -82,13 +93,15 @@ impl Lanes {
     /// There are no kernels to count or to look into.
     pub fn interprets(&self, lane: Lane) -> bool {
         match &self.setup(lane).place {
-            Place::Browser => self.browser.as_ref().is_some_and(|d| d.backend == "Interpreter"),
+            Place::Browser | Place::WebAssembly => false,
             Place::Server(id) => self.server_device(id).is_some_and(|d| d.backend == "Interpreter"),
         }
     }
 
     pub fn same_place(&self) -> bool {
-        self.setups[0].place == self.setups[1].place
+        let here = |setup: &Setup| matches!(setup.place, Place::Browser | Place::WebAssembly);
+        let cpu = self.browser.as_ref().is_some_and(|d| d.backend == WASM);
+        self.setups[0].place == self.setups[1].place || (cpu && self.setups.iter().all(here))
     }
 
     fn other_precision(&self) -> bool {
@@ -98,7 +111,12 @@ impl Lanes {
     /// Where a lane trains, within a sentence: `in this browser`, `on Server CPU`.
     pub fn at(&self, lane: Lane) -> String {
         match &self.setup(lane).place {
+            Place::Browser if self.setup(lane.other()).place == Place::WebAssembly => match &self.browser {
+                Some(d) => format!("on {}", d.backend),
+                None => "in this browser".into(),
+            },
             Place::Browser => "in this browser".into(),
+            Place::WebAssembly => format!("on {WASM}"),
             Place::Server(id) => format!("on {}", self.server_name(id)),
         }
     }
@@ -123,6 +141,7 @@ impl Lanes {
             (true, true) => if lane == Lane::Left { "Left" } else { "Right" }.into(),
             (false, true) => match &setup.place {
                 Place::Browser => "Browser".into(),
+                Place::WebAssembly => WASM.into(),
                 Place::Server(id) => self.server_name(id),
             },
         }
@@ -137,10 +156,11 @@ impl Lanes {
     }
 }
 
-/// `browser`, `server:cuda:0`.
+/// `browser`, `wasm`, `server:cuda:0`.
 pub fn place_key(place: &Place) -> String {
     match place {
         Place::Browser => "browser".into(),
+        Place::WebAssembly => "wasm".into(),
         Place::Server(id) => format!("server:{id}"),
     }
 }
@@ -149,7 +169,7 @@ pub fn place_from_key(key: &str) -> Option<Place> {
     match key.strip_prefix("server:") {
         // Ids are the server's own; what it does not have it says itself.
         Some(id) if !id.is_empty() && id.len() <= 64 => Some(Place::Server(id.into())),
-        _ => (key == "browser").then_some(Place::Browser),
+        _ => [Place::Browser, Place::WebAssembly].into_iter().find(|p| place_key(p) == key),
     }
 }
 
@@ -205,11 +225,28 @@ mod tests {
     fn choices_hold_the_device_at_hand() {
         let l = lanes("eager", "compiled@server:cuda:0", server());
         let titles: Vec<_> = l.choices(Lane::Right).into_iter().map(|c| c.title).collect();
-        assert_eq!(titles, ["This browser (WebGPU: Swift)", "Server CPU (2 threads)", "Server CUDA 0 (H200)", "Server CUDA 1 (H200)"]);
+        assert_eq!(
+            titles,
+            ["This browser (WebGPU: Swift)", BY_WASM, "Server CPU (2 threads)", "Server CUDA 0 (H200)", "Server CUDA 1 (H200)"]
+        );
         let l = lanes("eager", "compiled@server:cuda:0", Companion::Absent);
-        assert_eq!(l.choices(Lane::Left).len(), 1);
+        assert_eq!(l.choices(Lane::Left).len(), 2);
         let right = l.choices(Lane::Right);
-        assert!(right.len() == 2 && right[1].absent && right[1].title == "Server CUDA 0");
+        assert!(right.len() == 3 && right[2].absent && right[2].title == "Server CUDA 0");
+    }
+
+    /// The browser's CPU is one device, whether a link asks for it or there is no other.
+    #[test]
+    fn without_a_gpu_there_is_the_cpu() {
+        let mut l = lanes("eager", "compiled@wasm", Companion::Absent);
+        assert_eq!((l.full(Lane::Left), l.full(Lane::Right)), ("Eager on WebGPU".into(), "Compiled on WebAssembly".into()));
+        assert_eq!(l.refuses(Lane::Right, Precision::BF16), None);
+        l.browser = Some(Device { backend: WASM.into(), ..Device::default() });
+        for (lane, key) in [(Lane::Left, "browser"), (Lane::Right, "wasm")] {
+            assert_eq!(l.choices(lane), [Choice { key: key.into(), title: BY_WASM.into(), absent: false }]);
+            assert_eq!(l.refuses(lane, Precision::F16), None);
+        }
+        assert_eq!(l.full(Lane::Left), "Eager");
     }
 
     #[test]
@@ -238,7 +275,9 @@ mod tests {
 
     #[test]
     fn keys_come_back() {
-        for key in ["eager", "compiled", "compiled@server:cuda:0", "eager@server:cpu", "compiled-f16", "eager-bf16@server:cpu"] {
+        for key in
+            ["eager", "compiled", "compiled@server:cuda:0", "eager@server:cpu", "compiled-f16", "eager-bf16@server:cpu", "compiled@wasm"]
+        {
             assert_eq!(setup_key(&setup_from_key(key).unwrap()), key);
         }
         for wrong in ["", "fast", "eager-f8", "eager-", "eager@", "eager@gpu", "eager@server:"] {

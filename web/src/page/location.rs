@@ -3,7 +3,7 @@
 use super::lanes::{setup_from_key, setup_key};
 use super::{Axis, Tab};
 use aludel_models::presets::Preset;
-use aludel_protocol::{Lane, Mode, Setup};
+use aludel_protocol::{Lane, Mode, Place, Setup};
 use wasm_bindgen::JsValue;
 use web_sys::UrlSearchParams;
 
@@ -22,8 +22,15 @@ pub struct Link {
     pub tab: Tab,
     /// A small playground within another page.
     pub embed: bool,
-    /// Asked to train on the interpreter, GPU or not.
-    pub interpreter: bool,
+    /// Asked to train on the browser's CPU, GPU or not.
+    pub cpu: bool,
+}
+
+impl Link {
+    /// Something trains on the browser's CPU.
+    pub fn needs_cpu(&self) -> bool {
+        self.cpu || self.lanes.iter().any(|l| l.place == Place::WebAssembly)
+    }
 }
 
 /// The last two are names from when the left lane was always eager and the right one compiled; links have them.
@@ -51,7 +58,8 @@ pub fn read() -> Link {
         axis: if get("x").as_deref() == Some("step") { Axis::Step } else { Axis::Time },
         tab: get("tab").and_then(|k| Tab::from_key(&k)).unwrap_or(Tab::Kernels),
         embed: get("embed").is_some(),
-        interpreter: get("device").as_deref() == Some("interpreter"),
+        // Links from when there was no other have its second name.
+        cpu: matches!(get("device").as_deref(), Some("wasm" | "interpreter")),
     }
 }
 
@@ -98,8 +106,8 @@ pub fn query(link: &Link) -> String {
     if link.embed {
         params.append("embed", "1");
     }
-    if link.interpreter {
-        params.append("device", "interpreter");
+    if link.cpu {
+        params.append("device", "wasm");
     }
     format!("?{}", String::from(params.to_string()))
 }

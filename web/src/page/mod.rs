@@ -95,6 +95,10 @@ pub enum Message {
 
 pub struct App {
     trainer: Option<Trainer>,
+    /// The worker is the one that has the browser's CPU.
+    cpu: bool,
+    /// Sessions on a server that an earlier worker left are to be ended.
+    replaced: bool,
     state: State,
 }
 
@@ -111,15 +115,8 @@ impl Component for App {
     type Properties = ();
 
     fn create(ctx: &Context<Self>) -> Self {
-        let link = ctx.link().clone();
-        let mut state = State::new(location::read());
-        let trainer = match Trainer::spawn(move |event| link.send_message(Message::Received(event))) {
-            Ok(t) => Some(t),
-            Err(e) => {
-                state.fail(e);
-                None
-            }
-        };
+        let mut app = App { trainer: None, cpu: false, replaced: false, state: State::new(location::read()) };
+        app.spawn(ctx, app.state.link.needs_cpu());
         let link = ctx.link().clone();
         let lose = Closure::<dyn Fn()>::new(move || link.send_message(Message::LoseDevice));
         if let Some(window) = web_sys::window() {
@@ -127,13 +124,15 @@ impl Component for App {
         }
         // The page listens for as long as it lives.
         lose.forget();
-        state.dark = theme::dark();
+        app.state.dark = theme::dark();
         theme::on_system_change(ctx.link().callback(|()| Message::Theme));
-        App { trainer, state }
+        app
     }
 
-    fn update(&mut self, _: &Context<Self>, message: Message) -> bool {
+    fn update(&mut self, ctx: &Context<Self>, message: Message) -> bool {
         match message {
+            // No GPU after all.
+            Message::Received(Ok(Event::Ready { device, .. })) if device.backend.is_empty() && !self.cpu => self.spawn(ctx, true),
             Message::Received(Ok(event)) => self.receive(event),
             Message::Received(Err(e)) => self.state.fail(e),
             Message::SelectPreset(preset) => {
@@ -153,7 +152,13 @@ impl Component for App {
             }
             Message::SetLanes(lanes) => {
                 self.state.link.lanes = lanes;
-                self.configure();
+                if self.state.link.needs_cpu() && !self.cpu && self.state.device.as_ref().is_none_or(|d| d.backend != "WebAssembly") {
+                    self.save();
+                    self.state.begin();
+                    self.spawn(ctx, true);
+                } else {
+                    self.configure();
+                }
             }
             Message::Connect(address, token) => self.connect(address, token),
             Message::Retry => self.send(Request::Retry),
@@ -215,7 +220,7 @@ impl Component for App {
                 </main>
                 if !embed {
                     <footer>
-                        <p>{"Both panes train the same model from the same weights on the same batches. Panes in this browser take turns on its device. Times are medians, taken when the device has finished."}</p>
+                        <p>{"Both panes train the same model from the same weights on the same batches. Panes in this browser take turns on its device. Times are medians, taken when the device has finished. "}<a href="benchmarks.html">{"Benchmarks"}</a>{" of named machines."}</p>
                         <p>{"Digits: "}<a href="https://doi.org/10.24432/C50P49">{"UCI Optical Recognition of Handwritten Digits"}</a>{", E. Alpaydin and C. Kaynak, CC BY 4.0."}</p>
                     </footer>
                 }
@@ -225,6 +230,18 @@ impl Component for App {
 }
 
 impl App {
+    /// Starts a worker in place of the one there is; it says when it is ready, and is then told what to train.
+    fn spawn(&mut self, ctx: &Context<Self>, cpu: bool) {
+        let link = ctx.link().clone();
+        self.replaced = self.state.session > 0;
+        self.cpu = cpu;
+        self.trainer = None;
+        match Trainer::spawn(cpu, move |event| link.send_message(Message::Received(event))) {
+            Ok(trainer) => self.trainer = Some(trainer),
+            Err(e) => self.state.fail(e),
+        }
+    }
+
     fn send(&self, request: Request) {
         if let Some(t) = &self.trainer {
             t.send(&request);
@@ -239,11 +256,12 @@ impl App {
     fn configure(&mut self) {
         self.save();
         // Only what another life of this page has left is taken up; later, a new session is what is asked for.
-        let first = self.state.session == 0;
+        let left = std::mem::take(&mut self.replaced);
+        let first = self.state.session == 0 || left;
         let link = &self.state.link;
         let resume = Lane::BOTH.map(|lane| {
             let (key, same) = storage::take_session(lane, &location::training(link, lane)).filter(|_| first)?;
-            if same {
+            if same && !left {
                 return Some(key);
             }
             self.send(Request::Abandon(key));
@@ -273,7 +291,7 @@ impl App {
     fn receive(&mut self, event: Event) {
         match &event {
             Event::Listening => {
-                self.send(Request::Hello { version: VERSION, gpu: !self.state.link.interpreter });
+                self.send(Request::Hello { version: VERSION, gpu: !self.state.link.cpu });
                 return;
             }
             Event::Ready { .. } => {
@@ -380,7 +398,7 @@ fn NoWebGpu(props: &NoWebGpuProps) -> Html {
     html! {
         <aside class="notice" aria-label="No WebGPU">
             <div>
-                <p><strong>{"No GPU here: "}</strong>{ &props.reason }{" Training runs on the interpreter, on the CPU: the same numbers, slowly, and no kernels to compare."}</p>
+                <p><strong>{"No GPU here: "}</strong>{ &props.reason }{" Training runs on the CPU, through WebAssembly: the same numbers. Small models are quick there; convolutions and long sequences are slow."}</p>
                 <details>
                     <summary>{"How to turn WebGPU on"}</summary>
                     <ul>

@@ -47,7 +47,7 @@ pub fn PaneView(props: &PaneProps) -> Html {
                 { choosers(props) }
                 if matches!(setup.place, Place::Server(_)) {
                     { connection(v.connection.as_ref(), key, &props.on_retry) }
-                } else if !props.lanes.same_place() {
+                } else if Lane::BOTH.iter().any(|l| matches!(props.lanes.setup(*l).place, Place::Server(_))) {
                     // Of the same height, so that the numbers stand side by side.
                     <p class="connection"></p>
                 }

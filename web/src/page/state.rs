@@ -263,7 +263,7 @@ mod tests {
             axis: Axis::Time,
             tab: Tab::Kernels,
             embed: false,
-            interpreter: false,
+            cpu: false,
         };
         State::new(link)
     }

@@ -184,7 +184,7 @@ impl Engine {
                 if version != VERSION {
                     return Err(format!("the page speaks protocol {version}, this worker {VERSION}; reload the page"));
                 }
-                let device = self.devices.survey(gpu).await;
+                let device = self.devices.survey(gpu).await?;
                 post(&Event::Ready { version: VERSION, device });
             }
             Request::Connect { address: Some(address), token } => self.ask(address, token).await?,
@@ -273,13 +273,13 @@ impl Engine {
         self.racers.clear();
         self.devices.release();
         for ((lane, setup), key) in Lane::BOTH.into_iter().zip(lanes).zip(resume) {
-            let device = self.devices.make().await?;
+            let device = self.devices.make(&setup.place).await?;
             let learner = Learner::new(setup.pane, &config.clone().with_precision(setup.precision), device).map_err(text)?;
-            if setup.place == Place::Browser {
-                report_loading(&learner, session, lane);
-            }
             self.racers.push(match setup.place {
-                Place::Browser => Racer::Local(Box::new(Side::new(lane, setup.pane, learner))),
+                Place::Browser | Place::WebAssembly => {
+                    report_loading(&learner, session, lane);
+                    Racer::Local(Box::new(Side::new(lane, setup.pane, learner)))
+                }
                 Place::Server(device) => {
                     let inputs = self.inputs.clone();
                     // The engine lives as long as the worker.
@@ -438,7 +438,8 @@ impl Engine {
         let Some(config) = self.config.clone() else { return Ok(()) };
         self.devices.release();
         for racer in &mut self.racers {
-            let device = self.devices.make().await?;
+            let wasm = racer.learner().device().info().backend == "WebAssembly";
+            let device = self.devices.make(if wasm { &Place::WebAssembly } else { &Place::Browser }).await?;
             let config = config.clone().with_precision(racer.learner().precision());
             match racer {
                 Racer::Local(side) => {

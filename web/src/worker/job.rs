@@ -26,13 +26,12 @@ pub async fn job(learner: &mut Learner, name: &str, pane: Pane) -> Result<(Job, 
     });
     let names = state.collect();
     // A batch's inputs and targets are the table's columns, in that order.
-    let Table { columns: [x, y], order, batch } = learner.table(PLACES, DISTINCT)?;
+    let Table { columns: [x, y], order, batch } = learner.table(PLACES, DISTINCT).await?;
     let mut columns = Vec::with_capacity(2);
     for column in [x, y] {
-        let host = Device::interpreter();
         let tensor = match column.values {
-            Values::F32(v) => Tensor::from_vec(&host, v, column.shape)?,
-            Values::I32(v) => Tensor::from_vec(&host, v, column.shape)?,
+            Values::F32(v) => Tensor::from_vec(learner.device(), v, column.shape)?,
+            Values::I32(v) => Tensor::from_vec(learner.device(), v, column.shape)?,
         };
         columns.push(TensorData::of(&tensor).await?);
     }
@@ -41,12 +40,12 @@ pub async fn job(learner: &mut Learner, name: &str, pane: Pane) -> Result<(Job, 
 }
 
 /// A snapshot with the values that came from a server in place of its own. What the step does not update stays as it is.
-pub async fn updated(snapshot: &Snapshot, tensors: &[(String, TensorData)]) -> Result<Snapshot> {
-    let (mut snapshot, host) = (snapshot.clone(), Device::interpreter());
+pub async fn updated(snapshot: &Snapshot, tensors: &[(String, TensorData)], device: &Device) -> Result<Snapshot> {
+    let mut snapshot = snapshot.clone();
     for (name, new) in tensors {
         let wrong = |problem: String| Error::invalid(format!("the server's state: {name}"), problem, "reset the pane");
         let old = snapshot.tensors.iter_mut().find(|t| t.path == *name).ok_or_else(|| wrong("the model has no such tensor".into()))?;
-        let new = Snapshot::take(&new.to_tensor(&host)?).await?.tensors.pop().ok_or_else(|| wrong("it is empty".into()))?;
+        let new = Snapshot::take(&new.to_tensor(device)?).await?.tensors.pop().ok_or_else(|| wrong("it is empty".into()))?;
         if new.ty != old.ty {
             return Err(wrong(format!("it is {}, the model has {}", new.ty, old.ty)));
         }

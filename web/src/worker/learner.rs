@@ -140,7 +140,7 @@ impl Learner {
         Counts { kernels: s.dispatches, submits: s.submits, bytes_moved: s.bytes_moved, peak_bytes: s.peak_bytes }
     }
 
-    /// The compiled step laid open; `None` in eager mode, before the first step, and on the interpreter.
+    /// The compiled step laid open; `None` in eager mode, before the first step, before it.
     pub fn inspect(&self) -> Option<Inspection> {
         Inspection::of(&self.compiled.as_ref()?.explain())
     }
@@ -152,8 +152,8 @@ impl Learner {
     }
 
     /// The batches of the first steps: see [`Source::table`].
-    pub fn table(&mut self, places: usize, distinct: usize) -> Result<Table> {
-        self.source.table(places, distinct)
+    pub async fn table(&mut self, places: usize, distinct: usize) -> Result<Table> {
+        self.source.table(places, distinct, &self.device).await
     }
 
     /// Everything a step changes, on the host.

@@ -201,7 +201,7 @@ impl Remote {
     /// Examines the state that has come, if one has.
     pub async fn examine(&mut self) -> Result<()> {
         let Some((step, tensors)) = self.pending.take() else { return Ok(()) };
-        self.learner.restore(&updated(&self.initial, &tensors).await?)?;
+        self.learner.restore(&updated(&self.initial, &tensors, self.learner.device()).await?)?;
         self.loaded = step;
         self.scaling = self.learner.scaling().await?;
         let evaluation = self.learner.evaluate().await?;

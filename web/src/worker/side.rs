@@ -104,7 +104,7 @@ impl Side {
             first_ms: self.first_ms,
             scaling,
         };
-        // On the interpreter nothing above gave way to the messages that may have come.
+        // On the CPU nothing above gave way to the messages that may have come.
         breathe().await;
         Ok(report)
     }

@@ -41,17 +41,17 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// When the interpreter, which draws the noise of a preset that takes some, cannot hold a step's.
-    pub fn table(&mut self, places: usize, distinct: usize) -> Result<Table> {
+    /// When the device, which draws the noise of a preset that takes some, cannot hold a step's.
+    pub async fn table(&mut self, places: usize, distinct: usize, device: &Device) -> Result<Table> {
         Ok(match self {
             // What differs at every step is kept for every step.
             Source::Rows { data, sampler, shape, target: Target::Noise { width, seed } } => {
                 let batch = sampler.indices(0).len();
                 let steps = (places.min(distinct) / batch.max(1)).max(1);
-                let (mut x, mut y, host) = (Vec::new(), Vec::new(), Device::interpreter());
+                let (mut x, mut y) = (Vec::new(), Vec::new());
                 for step in 0..steps as u64 {
                     x.extend(data.select(sampler.indices(step)).x);
-                    y.extend(Tensor::randn(&host, [batch, *width], Tensor::fold_seed(*seed, step))?.to_vec::<f32>()?);
+                    y.extend(Tensor::randn(device, [batch, *width], Tensor::fold_seed(*seed, step))?.to_vec_async::<f32>().await?);
                 }
                 let n = steps * batch;
                 let column = |shape, values| Column { shape, values: Values::F32(values) };
@@ -123,7 +123,7 @@ mod tests {
         let device = Device::interpreter();
         for &preset in Preset::ALL {
             let config = Config::from_fields(preset, &[("batch".into(), "32".into())]).unwrap();
-            let table = Source::new(&config).table(3000, 1500).unwrap();
+            let table = pollster::block_on(Source::new(&config).table(3000, 1500, &device)).unwrap();
             assert!(table.steps() > 30 && table.order.len() <= 3000 && table.columns[0].shape[0] <= 1500, "{preset:?}");
             let mut source = Source::new(&config);
             for step in [0, 1, table.steps() - 1] {
@@ -139,10 +139,11 @@ mod tests {
 
     #[test]
     fn problems_are_kept_once() {
+        let device = Device::interpreter();
         let config = Config::from_fields(Preset::Addition, &[("digits".into(), "1".into()), ("context".into(), "6".into())]).unwrap();
-        let table = Source::new(&config).table(10_000, 1000).unwrap();
+        let table = pollster::block_on(Source::new(&config).table(10_000, 1000, &device)).unwrap();
         assert!(table.columns[0].shape[0] <= 100 && table.order.len() > 9000);
         // The least there is: one whole step.
-        assert_eq!(Source::new(&config).table(0, 0).unwrap().steps(), 1);
+        assert_eq!(pollster::block_on(Source::new(&config).table(0, 0, &device)).unwrap().steps(), 1);
     }
 }

@@ -36,9 +36,21 @@ struct Plan {
     measure: Arc<Measure>,
     moved: Vec<Option<u64>>,
     rows: Vec<u32>,
+    /// For each launch how many pieces a thread takes at a time; `None` where one thread does all.
+    shared: Vec<Option<u32>>,
 }
 
+/// Work that takes one thread less than this many nanoseconds, about, is not shared: waking others takes as long.
+const SHARE_NANOSECONDS: f64 = 100_000.0;
+/// How often a thread comes for more, about: what evens out that some are slower.
+const TURNS: u32 = 4;
+
 type Resolved = bind::Resolved<Shared>;
+
+/// The pieces of work of a launch.
+fn pieces(grid: &[u32]) -> u32 {
+    grid.iter().fold(1u64, |n, g| n.saturating_mul(*g as u64)).min(u32::MAX as u64) as u32
+}
 
 impl WasmExecutable {
     pub fn new(shared: Arc<Shared>, program: Arc<Program>) -> Result<Self> {
@@ -52,11 +64,25 @@ impl WasmExecutable {
         Ok(WasmExecutable { shared, program, kernels, scratch_words, own: Mutex::default() })
     }
 
-    fn plan(&self, own: &mut Own, m: &Arc<Measure>, moved: &[Option<u64>]) -> Arc<Plan> {
+    /// Which launches are worth sharing among threads.
+    fn shared_launches(&self, m: &Measure, sizes: &[i64]) -> Vec<Option<u32>> {
+        let threads = self.shared.target.cores;
+        let share = |(l, launch): (usize, &aludel_ir::program::Launch)| {
+            let pieces = m.grids[l].map_or(0, |grid| pieces(&grid));
+            let eval = |e| self.program.eval(e, sizes).unwrap_or(0).max(0) as f64;
+            let nanoseconds = eval(&launch.bytes) / 10.0 + eval(&launch.flops) / 20.0;
+            let worth = threads > 1 && pieces > 1 && pieces < 1 << 30 && nanoseconds > SHARE_NANOSECONDS;
+            worth.then(|| (pieces / (threads * TURNS)).max(1))
+        };
+        self.program.launches.iter().enumerate().map(share).collect()
+    }
+
+    fn plan(&self, own: &mut Own, m: &Arc<Measure>, moved: &[Option<u64>], sizes: &[i64]) -> Arc<Plan> {
         if let Some(p) = own.plan.as_ref().filter(|p| Arc::ptr_eq(&p.measure, m) && p.moved == moved) {
             return p.clone();
         }
-        let plan = Plan { measure: m.clone(), moved: moved.to_vec(), rows: m.rows(&self.program, moved) };
+        let shared = self.shared_launches(m, sizes);
+        let plan = Plan { measure: m.clone(), moved: moved.to_vec(), rows: m.rows(&self.program, moved), shared };
         own.plan.insert(Arc::new(plan)).clone()
     }
 
@@ -85,14 +111,15 @@ impl WasmExecutable {
         Ok((start, start + plan.rows.len() as u64 * 4))
     }
 
-    /// The address of memory that kernels may use while they run.
+    /// The address of memory that kernels may use while they run, as much for each thread.
     fn scratch(&self, stream: &mut Stream) -> Result<u64> {
-        let known = stream.scratch.take().filter(|a| a.room() >= self.scratch_words);
+        let words = self.scratch_words * self.shared.target.cores as u64;
+        let known = stream.scratch.take().filter(|a| a.room() >= words);
         let allocation = match known {
             Some(a) => a,
-            None => Pool::allocate(&self.shared, self.scratch_words)?,
+            None => Pool::allocate(&self.shared, words)?,
         };
-        let at = Shared::address(&Place::start(allocation.clone()), self.scratch_words)?;
+        let at = Shared::address(&Place::start(allocation.clone()), words)?;
         stream.scratch = Some(allocation);
         Ok(at)
     }
@@ -113,7 +140,7 @@ impl WasmExecutable {
         let mut stream = lock(&shared.stream);
         let mut resolved = bind::resolve(&mut *stream, shared, &self.program, &mut own.kept, &m, inputs)?;
         let addresses = self.addresses(&m, &resolved)?;
-        let plan = self.plan(&mut own, &m, &resolved.moved);
+        let plan = self.plan(&mut own, &m, &resolved.moved, sizes);
         let (rows, bindings) = self.control(&mut own, &plan, &addresses)?;
         let scratch = self.scratch(&mut stream)? as u32;
         let read = |a: &Arc<Allocation>| shared.read(&Place { allocation: a.clone(), offset: 0 }, a.words());
@@ -126,10 +153,14 @@ impl WasmExecutable {
         for (l, launch) in self.program.launches.iter().enumerate() {
             let Some(grid) = m.grids[l] else { continue };
             dispatches += 1;
-            let end = grid.iter().fold(1u64, |n, g| n.saturating_mul(*g as u64)).min(u32::MAX as u64) as u32;
-            let call = Call { row: rows as u32 + m.starts[l], bindings: bindings as u32, start: 0, end, scratch };
+            let call = Call { row: rows as u32 + m.starts[l], bindings: bindings as u32, start: 0, end: pieces(&grid), scratch };
             let before = if timed.is_some() { engine.now() } else { 0.0 };
-            engine.call(&self.kernels[launch.kernel], call).map_err(|why| trapped(&launch.label, &why))?;
+            let kernel = &self.kernels[launch.kernel];
+            let done = match plan.shared[l] {
+                Some(each) => engine.share(kernel, call, each, self.scratch_words as u32 * 4),
+                None => engine.call(kernel, call),
+            };
+            done.map_err(|why| trapped(&launch.label, &why))?;
             if let Some(times) = &mut timed {
                 times[l] = engine.now() - before;
             }

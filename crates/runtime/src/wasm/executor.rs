@@ -173,12 +173,14 @@ impl WasmExecutor {
     }
 
     fn open(guard: bool) -> Result<Self> {
-        let engine = Engine::new()?;
-        let target = Target { fused_vectors: engine::fuses(), ..Target::wasm() };
+        let threads = engine::threads();
+        let engine = Engine::new(threads)?;
+        let target = Target { fused_vectors: engine::fuses(), shared_memory: threads > 1, cores: threads, ..Target::wasm() };
         let mut features = vec!["vectors of 4 f32".to_string()];
         if target.fused_vectors {
             features.push("fused multiply-add".into());
         }
+        features.push(if threads > 1 { format!("{threads} threads") } else { "one thread".into() });
         let info = DeviceInfo { backend: "WebAssembly".into(), name: engine::NAME.into(), features };
         let heap = Mutex::new(Heap::new((MOST_PAGES * PAGE - SLACK) / 4));
         let (pool, counters, stream) = (Pool::default(), Counters::default(), Mutex::default());

@@ -19,13 +19,19 @@ pub(super) struct Kernel(TypedFunc<(u32, u32, u32, u32, u32), ()>);
 /// What the engine is called.
 pub(super) const NAME: &str = "wasmtime";
 
+/// Threads that may run a kernel at once.
+pub(super) fn threads() -> u32 {
+    1
+}
+
 /// Whether a product and a sum of vectors are one instruction.
 pub(super) fn fuses() -> bool {
     true
 }
 
 impl Engine {
-    pub fn new() -> Result<Self> {
+    /// An engine for so many threads: there is one.
+    pub fn new(_threads: u32) -> Result<Self> {
         let mut store = Store::<()>::default();
         let ty = MemoryType::new(0, None);
         let memory = Memory::new(&mut store, ty).map_err(|e| Error::device(format!("no memory for WebAssembly: {e}"), "free some"))?;
@@ -79,6 +85,11 @@ impl Engine {
     pub fn call(&mut self, kernel: &Kernel, c: Call) -> std::result::Result<(), String> {
         let done = kernel.0.call(&mut self.store, (c.row, c.bindings, c.start, c.end, c.scratch));
         done.map_err(|e| e.root_cause().to_string())
+    }
+
+    /// Runs all of a kernel's pieces.
+    pub fn share(&mut self, kernel: &Kernel, c: Call, _each: u32, _stride: u32) -> std::result::Result<(), String> {
+        self.call(kernel, c)
     }
 
     /// Milliseconds since some time.

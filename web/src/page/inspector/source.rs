@@ -8,6 +8,8 @@ pub enum Language {
     Wgsl,
     C,
     Ptx,
+    /// A kernel's own text: modules of WebAssembly have none.
+    Kernel,
 }
 
 impl Language {
@@ -17,6 +19,8 @@ impl Language {
             Language::Wgsl
         } else if source.contains(".reg ") || source.contains(".visible .entry") {
             Language::Ptx
+        } else if source.starts_with("kernel ") {
+            Language::Kernel
         } else {
             Language::C
         }
@@ -27,6 +31,7 @@ impl Language {
             Language::Wgsl => "WGSL",
             Language::C => "C",
             Language::Ptx => "PTX",
+            Language::Kernel => "The kernel that became a module of WebAssembly",
         }
     }
 
@@ -61,6 +66,9 @@ impl Language {
                 "or", "xor", "not", "shl", "shr", "setp", "selp", "mov", "cvt", "cvta", "ld", "st", "bra", "bar", "shfl", "ret", "atom",
                 "mma", "cp",
             ],
+            Language::Kernel => {
+                &["kernel", "workgroup", "param", "buffer", "shared", "let", "mut", "for", "in", "step", "if", "else", "of", "at"]
+            }
         }
     }
 
@@ -93,6 +101,7 @@ impl Language {
                 "f32", "f64", "f16", "bf16", "s32", "s64", "u16", "u32", "u64", "b16", "b32", "b64", "pred", "reg", "param", "shared",
                 "global", "entry", "visible", "tf32",
             ],
+            Language::Kernel => &["f32", "i32", "u32", "bool", "f16", "bf16", "f32x4", "i32x4", "u32x4"],
         }
     }
 }
@@ -192,7 +201,9 @@ mod tests {
         let c = "#include <math.h>\n/* a row */ static void k0(const float *restrict p) { return; }";
         let ptx = ".visible .entry k0() { .reg .f32 %f<2>; @%p1 bra done; mul.f32 %f1, %f0, %f0; }";
         assert_eq!((Language::of(c), Language::of(ptx)), (Language::C, Language::Ptx));
-        for source in [c, ptx] {
+        let kernel = "kernel \"\" workgroup(1, 1, 1) {\n  buffer b0: f32 = binding 1 at $p0\n}";
+        assert_eq!(Language::of(kernel), Language::Kernel);
+        for source in [c, ptx, kernel] {
             assert_eq!(tokens(source, Language::of(source)).iter().map(|t| t.1).collect::<String>(), source);
         }
         assert!(tokens(c, Language::C).contains(&(Class::Comment, "/* a row */")));

@@ -1,7 +1,7 @@
 //! Expressions: their value goes on the stack.
 
 use super::emit::value_type;
-use super::helper::divide;
+use super::helper::{Helpers, divide};
 use super::scalar::{bitcast, cast, instruction, shift};
 use super::{Printer, ROW, Slot, emit};
 use crate::codegen::fold::fold;
@@ -149,7 +149,10 @@ impl Printer<'_> {
         if !instruction(&mut self.body, op, dtype, wide) {
             let suffix = if dtype.is_float() { "f32" } else { dtype.name() };
             let name = format!("{}_{suffix}", op.name());
-            match (self.helpers.index(&name, wide), self.helpers.index(&name, false)) {
+            let inlined = self.helpers.inline(&mut self.body, &name, wide);
+            let called = |helpers: &mut Helpers, wide| if inlined { None } else { helpers.index(&name, wide) };
+            match (called(&mut self.helpers, wide), called(&mut self.helpers, false)) {
+                _ if inlined => {}
                 (Some(index), _) => drop(self.body.put().call(index)),
                 (None, one) if wide => {
                     let whole = |b: &mut emit::Body| match one {
@@ -186,6 +189,9 @@ impl Printer<'_> {
     }
 
     pub(super) fn call(&mut self, name: &str, wide: bool) -> Result<()> {
+        if self.helpers.inline(&mut self.body, name, wide) {
+            return Ok(());
+        }
         let index = self.helpers.index(name, wide).ok_or_else(|| self.broken(&format!("{name} is no helper function")))?;
         self.body.put().call(index);
         Ok(())

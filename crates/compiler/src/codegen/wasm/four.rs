@@ -185,6 +185,30 @@ impl<'a> Printer<'a> {
         Ok(true)
     }
 
+    /// The same by any other constant: a product with its reciprocal.
+    fn divides_by_product(&mut self, op: ScalarOp, args: &[KExpr]) -> Result<bool> {
+        let KExpr::Lit(l) = &args[1] else { return Ok(false) };
+        let Some((magic, shift)) = (if l.dtype == DType::I32 { reciprocal(l.value() as i64) } else { None }) else { return Ok(false) };
+        if !self.signs.is_natural(&args[0]) {
+            return Ok(false);
+        }
+        let (x, q) = (self.body.temporary(ValType::V128), self.body.temporary(ValType::V128));
+        self.four_value(&args[0])?;
+        self.body.tee(x);
+        self.body.words([magic; 4]);
+        self.body.put().i64x2_extmul_low_i32x4_u().local_get(x);
+        self.body.words([magic; 4]);
+        // The upper words of the four products.
+        let upper = [4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31];
+        self.body.put().i64x2_extmul_high_i32x4_u().i8x16_shuffle(upper).i32_const(shift).i32x4_shr_u();
+        if op == ScalarOp::Fmod {
+            self.body.words([l.value() as u32; 4]);
+            self.body.put().i32x4_mul().local_set(q).local_get(x).local_get(q).i32x4_sub();
+        }
+        self.body.release(&[x, q]);
+        Ok(true)
+    }
+
     /// By how much an index grows with every turn.
     fn step(&self, e: &KExpr) -> Option<i64> {
         self.four.as_ref().and_then(|f| step(e, f.var, &f.lets))
@@ -229,7 +253,9 @@ impl<'a> Printer<'a> {
                         bounded(&mut self.body, *op == ScalarOp::Max);
                         return Ok(());
                     }
-                    ScalarOp::Div | ScalarOp::Fmod if self.divides_by_shift(*op, args)? => return Ok(()),
+                    ScalarOp::Div | ScalarOp::Fmod if self.divides_by_shift(*op, args)? || self.divides_by_product(*op, args)? => {
+                        return Ok(());
+                    }
                     ScalarOp::Select => {
                         self.choices += 1;
                         let sides = [1, 2].map(|a| self.four_value(&args[a]));
@@ -347,6 +373,17 @@ impl<'a> Printer<'a> {
     }
 }
 
+/// What multiplies a number below 2^31, and by how much the upper word of the product is shifted, for its quotient by a constant of three
+/// or more (T. Granlund and P. Montgomery, "Division by invariant integers using multiplication", 1994).
+fn reciprocal(by: i64) -> Option<(u32, i32)> {
+    if !(3..1 << 31).contains(&by) {
+        return None;
+    }
+    let bits = 64 - (by - 1).leading_zeros();
+    let magic = (1u64 << (31 + bits)) / by as u64 + 1;
+    Some((u32::try_from(magic).ok()?, bits as i32 - 1))
+}
+
 /// A number that is no NaN.
 fn bound(e: &KExpr) -> bool {
     fold(e).is_some_and(|(l, _)| !l.value().is_nan())
@@ -356,4 +393,22 @@ pub(super) fn mentions(e: &KExpr, vars: &BTreeSet<Var>) -> bool {
     let mut found = false;
     e.visit(&mut |e| found |= matches!(e, KExpr::Var(v) if vars.contains(v)));
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reciprocal;
+
+    /// Every quotient of numbers that are not negative, about the multiples of the divisor and at the ends.
+    #[test]
+    fn quotients_are_exact() {
+        for by in (3..2000).chain([4095, 4097, 65_537, 1_000_003, (1 << 30) + 1, i32::MAX as i64]) {
+            let (magic, shift) = reciprocal(by).unwrap();
+            let most = i32::MAX as i64;
+            let near = (0..40).chain(most / by - 20..=most / by).flat_map(|n| [n * by - 1, n * by, n * by + 1]);
+            for x in near.chain([most - 1, most]).filter(|x| (0..=most).contains(x)) {
+                assert_eq!((x as u64 * magic as u64) >> 32 >> shift, (x / by) as u64, "{x} / {by}");
+            }
+        }
+    }
 }

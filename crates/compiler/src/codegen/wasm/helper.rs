@@ -3,7 +3,8 @@
 //! Their text is that of `shaders/wgsl.wgsl`, so that a function is written once; `shaders/wasm.wgsl` replaces some: what WGSL has built
 //! in, and what branches where four lanes would have to wait for one another. A function is written once for numbers and once for
 //! vectors, where a branch runs for the lanes that take it ([`Writer::masked`]), as the SPMD compilers do it (M. Pharr and W. Mark, "ispc: A
-//! SPMD compiler for high-performance CPU programming", 2012).
+//! SPMD compiler for high-performance CPU programming", 2012). What has no branches stands where it is called: a call costs as much as
+//! such a function, since engines keep no vector register across it.
 
 use super::emit::{Body, value_type};
 use super::scalar::{bounded, instruction, shift};
@@ -20,9 +21,14 @@ fn functions() -> &'static BTreeMap<String, parse::Function> {
     FUNCTIONS.get_or_init(|| parse::functions(&sources))
 }
 
+/// Functions of floats alone, whose polynomials may round once for a product and a sum: on vectors, where the target fuses them.
+const FUSED: [&str; 7] = ["exp_tail_f32", "exp_f32", "exp2_f32", "expm1_f32", "log_f32", "tanh_f32", "erf_f32"];
+
 /// The helper functions of a module, which follow its kernel.
 #[derive(Default)]
 pub(super) struct Helpers {
+    /// A product and a sum of vectors are one instruction.
+    fuses: bool,
     pub written: Vec<Helper>,
     known: BTreeMap<(String, bool), Option<u32>>,
 }
@@ -34,6 +40,11 @@ pub(super) struct Helper {
 }
 
 impl Helpers {
+    /// None yet; with `fuses` a product and a sum of vectors are one instruction.
+    pub fn new(fuses: bool) -> Self {
+        Helpers { fuses, ..Helpers::default() }
+    }
+
     /// The index of a helper in the module, on numbers or on vectors; `None` where there is none.
     pub fn index(&mut self, name: &str, wide: bool) -> Option<u32> {
         let key = (name.to_string(), wide);
@@ -48,6 +59,28 @@ impl Helpers {
         self.known.insert(key, Some(index));
         Some(index)
     }
+
+    /// Writes a function without branches, whose arguments are on the stack, where it is called; false where it has some.
+    pub fn inline(&mut self, body: &mut Body, name: &str, wide: bool) -> bool {
+        let Some(f) = functions().get(name).filter(|f| is_straight(f)) else { return false };
+        let mark = body.mark();
+        // Without branches no lane is ever masked.
+        let masks = wide.then_some(Masks { result: 0, returned: 0, broken: 0, active: None });
+        let own = std::mem::replace(body, Body::new(0));
+        let mut w = Writer { helpers: self, body: own, names: HashMap::new(), masks, ends: Vec::new(), fuses: false };
+        let done = w.inline(f).is_some();
+        *body = w.body;
+        if !done {
+            body.undo(mark);
+        }
+        done
+    }
+}
+
+/// Whether a function is a list of values, of which the last is its result.
+fn is_straight(f: &parse::Function) -> bool {
+    let Some((Line::Return(_), before)) = f.body.split_last() else { return false };
+    before.iter().all(|l| matches!(l, Line::Let(..)))
 }
 
 fn lanes(ty: Type, wide: bool) -> ValType {
@@ -65,7 +98,8 @@ fn write(helpers: &mut Helpers, f: &parse::Function, wide: bool) -> Option<Helpe
         broken: body.local(ValType::V128),
         active: None,
     });
-    let mut w = Writer { helpers, body, names, masks, ends: Vec::new() };
+    let fuses = helpers.fuses && wide && FUSED.contains(&f.name.as_str());
+    let mut w = Writer { helpers, body, names, masks, ends: Vec::new(), fuses };
     w.lines(&f.body)?;
     match &w.masks {
         Some(m) => {
@@ -95,11 +129,53 @@ struct Writer<'h> {
     masks: Option<Masks>,
     /// The blocks around open loops.
     ends: Vec<u32>,
+    /// Sums of products are one instruction.
+    fuses: bool,
 }
 
 impl Writer<'_> {
     fn wide(&self) -> bool {
         self.masks.is_some()
+    }
+
+    /// A function without branches, whose arguments are on the stack; leaves its result there.
+    fn inline(&mut self, f: &parse::Function) -> Option<Type> {
+        let (Line::Return(result), before) = f.body.split_last()? else { return None };
+        let fuses = self.helpers.fuses && self.wide() && FUSED.contains(&f.name.as_str());
+        let (names, outer) = (std::mem::take(&mut self.names), std::mem::replace(&mut self.fuses, fuses));
+        for (name, ty) in f.params.iter().rev() {
+            let local = self.body.local(lanes(*ty, self.wide()));
+            self.body.set(local);
+            self.names.insert(name.clone(), (local, *ty));
+        }
+        self.lines(before)?;
+        self.expr(result)?;
+        (self.names, self.fuses) = (names, outer);
+        Some(f.result)
+    }
+
+    /// A sum or difference of which one side is a product, as one instruction; `None` where it is none.
+    fn fused(&mut self, op: &str, x: &Expr, y: &Expr) -> Option<Type> {
+        match (op, x, y) {
+            ("+", Expr::Binary("*", a, b), c) | ("+", c, Expr::Binary("*", a, b)) | ("-", c, Expr::Binary("*", a, b)) => {
+                for e in [&**a, &**b, c] {
+                    self.expr(e)?;
+                }
+            }
+            ("-", Expr::Binary("*", a, b), Expr::F32(c)) => {
+                self.expr(a)?;
+                self.expr(b)?;
+                self.expr(&Expr::F32(-c))?;
+            }
+            _ => return None,
+        }
+        // What a difference takes away is the product, unless that comes first.
+        if op == "-" && !matches!(x, Expr::Binary("*", ..)) {
+            self.body.put().f32x4_relaxed_nmadd();
+        } else {
+            self.body.put().f32x4_relaxed_madd();
+        }
+        Some(Type::F32)
     }
 
     fn lines(&mut self, lines: &[Line]) -> Option<()> {
@@ -330,6 +406,11 @@ impl Writer<'_> {
                 }
                 ty
             }
+            Expr::Binary(op @ ("+" | "-"), x, y)
+                if self.fuses && (is_product(x) || is_product(y)) && !(*op == "-" && is_product(x) && !matches!(**y, Expr::F32(_))) =>
+            {
+                self.fused(op, x, y)?
+            }
             Expr::Binary(op, x, y) => {
                 let (a, b) = (self.expr(x)?, self.expr(y)?);
                 // A number without a suffix takes the other side's type.
@@ -416,14 +497,22 @@ impl Writer<'_> {
             }
             _ => {
                 let other = if matches!(name, "exp" | "exp2" | "log" | "log2") { format!("{name}_f32") } else { name.to_string() };
+                let f = functions().get(&other)?;
+                if is_straight(f) {
+                    return self.inline(f);
+                }
                 let index = self.helpers.index(&other, wide)?;
                 self.body.put().call(index);
-                return Some(functions().get(&other)?.result);
+                return Some(f.result);
             }
         };
         self.apply(op, ty)?;
         Some(ty)
     }
+}
+
+fn is_product(e: &Expr) -> bool {
+    matches!(e, Expr::Binary("*", ..))
 }
 
 /// Divides integers, of which the divisor is neither zero nor -1.

@@ -165,7 +165,7 @@ impl<'a> Printer<'a> {
             kernel,
             fused: target.fused_vectors,
             body,
-            helpers: Helpers::default(),
+            helpers: Helpers::new(target.fused_vectors),
             signs: Signs::new(kernel),
             slots: vec![None; kernel.vars.len()],
             spread: spread(kernel),

@@ -20,6 +20,7 @@ impl<'a> Printer<'a> {
                     return Ok(());
                 }
                 self.define(*v, e)?;
+                self.tabled(*v)?;
             }
             Stmt::Mut(v, e) => self.define(*v, e)?,
             Stmt::Assign(v, e) => {

@@ -3,6 +3,7 @@
 //! Collapsing joins axes that *every* access of a nest steps through as one. The windows of a convolution keep its axes apart, while
 //! its weights and its results do not care: here the accesses of one role get a joined axis, the others keep theirs.
 
+use crate::device::Target;
 use crate::schedule::emit::{Emitter, KernelBuilder};
 use aludel_ir::Result;
 use aludel_ir::ScalarOp;
@@ -106,10 +107,12 @@ impl Side {
     }
 }
 
-/// A last axis of fewer elements is joined with others, to about so many, and not to fewer than fill a vector.
+/// A last axis of fewer elements is joined with others, to about so many, and not to fewer than fill a vector. Of vectors of four, short
+/// axes fill some: the fewer are joined, the more is the same for all of a loop.
 const SHORT: i64 = 12;
 const LONG: i64 = 48;
 const LEAST: i64 = 16;
+const FOURS: (i64, i64) = (16, 8);
 
 /// Trailing axes of a nest that became one.
 pub(super) struct Long {
@@ -119,18 +122,20 @@ pub(super) struct Long {
 impl Long {
     /// Joins the nest's last axes until a loop over them fills vectors, where the last alone does not. Accesses that step through them
     /// as one are given the joined axis, the others keep theirs.
-    pub fn join(program: &mut LoopProgram, nest: &mut Nest) -> Option<Long> {
+    pub fn join(program: &mut LoopProgram, nest: &mut Nest, target: &Target) -> Option<Long> {
+        let fours = target.vector_lanes <= 4;
+        let (long, least) = if fours { FOURS } else { (LONG, LEAST) };
         let extent = |a: &AxisId| program.extent(*a).as_const();
         let mut first = nest.axes.len().checked_sub(1)?;
-        let mut length = extent(&nest.axes[first]).filter(|e| *e < SHORT)?;
+        let mut length = extent(&nest.axes[first]).filter(|e| *e < SHORT && !(fours && e % 4 == 0))?;
         while first > 0
-            && length < LONG
+            && length < long
             && let Some(e) = extent(&nest.axes[first - 1])
         {
             length = length.checked_mul(e)?;
             first -= 1;
         }
-        if length < LEAST {
+        if length < least {
             return None;
         }
         let inner = nest.axes.split_off(first);

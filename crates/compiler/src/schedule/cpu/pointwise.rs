@@ -2,6 +2,7 @@
 
 use super::loops::{each, grain, hint, hoist_constants, place, span};
 use super::merge::Long;
+use crate::device::Target;
 use crate::schedule::Scheduled;
 use crate::schedule::emit::{Emitter, KernelBuilder, groups_of};
 use crate::schedule::grid::Grid;
@@ -10,8 +11,8 @@ use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr};
 use aludel_ir::loops::{LoopProgram, Nest};
 
-pub(in crate::schedule) fn schedule(program: &mut LoopProgram, nest: &mut Nest) -> Result<Scheduled> {
-    let long = Long::join(program, nest);
+pub(in crate::schedule) fn schedule(program: &mut LoopProgram, nest: &mut Nest, target: &Target) -> Result<Scheduled> {
+    let long = Long::join(program, nest, target);
     over_elements(program, nest, &long, grain(nest), &mut |kb, em| em.stores(kb, &|_| true))
 }
 

@@ -10,6 +10,7 @@
 use super::loops::{Stretch, contiguous, each, grain, hint, hoist_constants, nested, span};
 use super::merge::Long;
 use super::pointwise;
+use crate::device::Target;
 use crate::nest::access::{level_of_store, levels};
 use crate::schedule::Scheduled;
 use crate::schedule::emit::accumulate::{self, Acc, identity};
@@ -27,10 +28,10 @@ const STRETCH: i64 = 256;
 const FEW: i64 = 12;
 const UNROLLED: i64 = 400;
 
-pub(in crate::schedule) fn schedule(program: &mut LoopProgram, nest: &mut Nest) -> Result<Scheduled> {
+pub(in crate::schedule) fn schedule(program: &mut LoopProgram, nest: &mut Nest, target: &Target) -> Result<Scheduled> {
     let few = program.volume(&nest.inner).as_const().filter(|n| *n <= FEW && n * nest.ops.len() as i64 <= UNROLLED);
     if let (Some(n), true) = (few, hint(program, &program.volume(&nest.axes)) >= 16) {
-        let long = Long::join(program, nest);
+        let long = Long::join(program, nest, target);
         let columns = nest.inner.clone();
         let t = Template { program, nest, columns };
         return t.unrolled(&long, (grain(nest) / n).max(64));
