@@ -27,6 +27,7 @@
 //! - [`Dataset`] gives samples by index, [`IterableDataset`] one after the other; [`Sampler`]s say in which order indices come: a function
 //!   of seed and epoch alone, so a position in the data is two numbers, which [`Batches::state`] saves.
 //! - [`Pipe`]s are iterators that fail and whose position can be saved ([`pipe`]); streams of samples are made of them.
+//! - [`table`]s are read from Parquet, Arrow, CSV and JSON, prepared by expressions and handed over column by column.
 //! - [`source`]s read files, local or remote ones, into samples.
 //! - [`Array`] is a tensor on the host. Worker threads make them, [`Collate`] stacks them, [`ToDevice`] brings them to a device.
 //! - [`Error`] says which item, file, row and column something is wrong with.
@@ -42,6 +43,8 @@ pub mod pipe;
 mod random;
 mod sampler;
 pub mod source;
+#[cfg(feature = "arrow")]
+pub mod table;
 mod threads;
 
 pub use array::{Array, Values};

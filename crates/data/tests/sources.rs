@@ -208,6 +208,105 @@ fn examples_of_a_digit_set() {
     assert!(e.contains("train-images-idx3-ubyte.gz"), "{e}");
 }
 
+/// An npz file of bytes, by names and shapes.
+fn npz(path: &Path, arrays: &[(&str, &[usize], Vec<u8>)]) {
+    let mut zip = zip::ZipWriter::new(fs::File::create(path).unwrap());
+    for (name, shape, bytes) in arrays {
+        zip.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default()).unwrap();
+        let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
+        let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({shape}), }}\n");
+        zip.write_all(&[b"\x93NUMPY\x01\x00", (header.len() as u16).to_le_bytes().as_slice(), header.as_bytes(), bytes].concat()).unwrap();
+    }
+    zip.finish().unwrap();
+}
+
+fn first(data: &aludel_data::Examples) -> (Array, i32) {
+    data.get(aludel_data::Draw { index: 0, epoch: 0, seed: 0 }).unwrap()
+}
+
+#[test]
+fn examples_in_an_npz_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("set.npz");
+    let open = || aludel_data::open_labelled(&path);
+    // As Keras has them, colours pixel by pixel.
+    let bytes: Vec<u8> = (0..24).map(|i| i * 5).collect();
+    npz(
+        &path,
+        &[
+            ("x_train", &[2, 2, 2, 3], bytes.clone()),
+            ("y_train", &[2, 1], vec![3, 0]),
+            ("x_test", &[1, 2, 2, 3], vec![9; 12]),
+            ("y_test", &[1], vec![1]),
+        ],
+    );
+    let data = open().unwrap();
+    assert_eq!((data.shape.as_slice(), data.classes, data.train.len(), data.test.len()), ([3, 2, 2].as_slice(), 4, 2, 1));
+    let (x, y) = first(&data.train);
+    let planes = [0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11].map(|i: u8| f32::from(i * 5) * (1.0 / 255.0));
+    assert_eq!((x.shape(), x.to_f32().as_slice(), y), ([3, 2, 2].as_slice(), planes.as_slice(), 3));
+    // Grey ones without a second part.
+    npz(&path, &[("images", &[6, 2, 2], bytes.clone()), ("labels", &[6], vec![0, 1, 0, 1, 0, 1])]);
+    let data = open().unwrap();
+    assert_eq!((data.shape.as_slice(), data.train.len(), data.test.len()), ([1, 2, 2].as_slice(), 5, 1));
+    let e = |arrays: &[(&str, &[usize], Vec<u8>)]| {
+        npz(&path, arrays);
+        open().err().unwrap().to_string()
+    };
+    let text = e(&[("x", &[6, 2, 2], bytes.clone()), ("y", &[5], vec![0; 5])]);
+    assert!(text.contains("set.npz, y: has the shape [5] for 6 images"), "{text}");
+    let text = e(&[("pixels", &[6, 2, 2], bytes.clone()), ("y", &[6], vec![0; 6])]);
+    assert!(text.contains("only: pixels, y"), "{text}");
+    let text = e(&[("x", &[24], bytes), ("y", &[24], vec![0; 24])]);
+    assert!(text.contains("set.npz, x: holds u8[24], not images"), "{text}");
+}
+
+#[test]
+fn damaged_examples_are_said_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let e = |name: &str| aludel_data::open_labelled(at(name)).err().unwrap().to_string();
+    // Archives by a pattern, one of which is cut short.
+    let samples = |from: u8| {
+        let mut tar = tar::Builder::new(Vec::new());
+        for i in from..from + 5 {
+            for (name, bytes) in [("png", png(&[i; 4], image::ExtendedColorType::L8, 2)), ("cls", vec![b'0' + i % 3])] {
+                let mut header = tar::Header::new_gnu();
+                header.set_size(bytes.len() as u64);
+                header.set_mode(0o644);
+                tar.append_data(&mut header, format!("{i:03}.{name}"), bytes.as_slice()).unwrap();
+            }
+        }
+        tar.into_inner().unwrap()
+    };
+    fs::write(at("s-00.tar"), samples(0)).unwrap();
+    fs::write(at("s-01.tar"), samples(5)).unwrap();
+    let data = aludel_data::open_labelled(at("s-{00..01}.tar")).unwrap();
+    assert_eq!((data.shape.as_slice(), data.classes, data.train.len(), data.test.len()), ([1, 2, 2].as_slice(), 3, 8, 2));
+    fs::write(at("s-01.tar"), &samples(5)[..4000]).unwrap();
+    assert!(e("s-{00..01}.tar").contains("s-01.tar") && e("s-{00..01}.tar").contains("cut short"), "{}", e("s-{00..01}.tar"));
+    // A directory in which one image is none: found when it is asked for.
+    for (class, name) in [("a", "0.png"), ("b", "1.png")] {
+        fs::create_dir_all(at("images").join(class)).unwrap();
+        fs::write(at("images").join(class).join(name), png(&[7; 4], image::ExtendedColorType::L8, 2)).unwrap();
+    }
+    fs::write(at("images/b/1.png"), b"no image").unwrap();
+    let data = aludel_data::open_labelled(at("images")).unwrap();
+    let text = data.train.get(aludel_data::Draw { index: 1, epoch: 0, seed: 0 }).unwrap_err().to_string();
+    assert!(text.contains("1.png: is no image that is read here"), "{text}");
+    // Tables, of which the second has not the columns of the first.
+    fs::create_dir(at("tables")).unwrap();
+    fs::write(at("tables/0.csv"), "age,label\n1,a\n2,b\n").unwrap();
+    fs::write(at("tables/1.csv"), "height,label\n1,a\n").unwrap();
+    let text = e("tables");
+    assert!(text.contains("1.csv: column `age`: there is none; there are"), "{text}");
+    assert!(e("nowhere").contains("nowhere"));
+    fs::write(at("s-01.tar"), samples(5)).unwrap();
+    assert!(e("s-{00..09}.tar").contains("s-02.tar"), "{}", e("s-{00..09}.tar"));
+    fs::write(at("readme.txt"), "no data").unwrap();
+    assert!(e("readme.txt").contains("holds no examples"));
+}
+
 #[test]
 fn arrays_by_name() {
     let folder = tempfile::tempdir().unwrap();

@@ -23,6 +23,7 @@ mod cache;
 mod combine;
 mod from;
 mod group;
+mod pace;
 mod parallel;
 mod prefetch;
 mod shuffle;

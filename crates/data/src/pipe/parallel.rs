@@ -1,5 +1,6 @@
 //! A function on several threads, in order.
 
+use super::pace::Pace;
 use super::{Pipe, State, child, part, skip};
 use crate::loader::caught;
 use crate::threads::Pool;
@@ -22,6 +23,7 @@ pub struct ParallelMap<P: Pipe, F, T> {
     channel: (Sender<(u64, Result<T>)>, Receiver<(u64, Result<T>)>),
     /// Positions of the source before some items that were handed out.
     saved: VecDeque<(u64, State)>,
+    pace: Pace,
     ended: bool,
 }
 
@@ -38,8 +40,8 @@ where
 {
     pub(super) fn new(source: P, threads: usize, function: F) -> Self {
         let (function, threads) = (Arc::new(function), threads.max(1));
-        let (ready, saved) = (BTreeMap::new(), VecDeque::new());
-        ParallelMap { source, function, threads, pool: None, handed: 0, given: 0, ready, channel: channel(), saved, ended: false }
+        let (ready, saved, pace) = (BTreeMap::new(), VecDeque::new(), Pace::default());
+        ParallelMap { source, function, threads, pool: None, handed: 0, given: 0, ready, channel: channel(), saved, pace, ended: false }
     }
 
     /// The most items that are underway or ready.
@@ -64,7 +66,7 @@ where
         let Some(pool) = &self.pool else { return Ok(()) };
         while !self.ended && self.handed < self.given + self.ahead() {
             if self.handed.is_multiple_of(self.ahead())
-                && let Ok(state) = self.source.state()
+                && let Some(state) = self.pace.state(&self.source)
             {
                 self.saved.push_back((self.handed, state));
             }
@@ -129,6 +131,7 @@ where
         (self.handed, self.given, self.ended, self.channel) = (0, 0, false, channel());
         self.ready.clear();
         self.saved.clear();
+        self.pace = Pace::default();
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Reading ahead on another thread.
 
+use super::pace::Pace;
 use super::{Pipe, State, child, part, skip};
 use crate::Result;
 use crate::loader::caught;
@@ -40,11 +41,11 @@ impl<P: Pipe + 'static> Prefetch<P> {
             let Place::Here(mut source) = std::mem::replace(&mut self.at, Place::Lost) else { return Ok(None) };
             self.saved = (source.state()?, 0);
             let (sender, items) = sync_channel(self.items);
-            let every = self.items as u64;
+            let (every, mut pace) = (self.items as u64, Pace::default());
             let read = move || {
                 for number in 0u64.. {
                     // Positions of some pipes are large: not one for each item.
-                    let before = if number % every == 0 { source.state().ok() } else { None };
+                    let before = if number % every == 0 { pace.state(&source) } else { None };
                     let item = match caught(|| Ok(source.next()), || format!("item {number} that is read ahead")) {
                         Ok(Some(item)) => (before, item),
                         Ok(None) => break,

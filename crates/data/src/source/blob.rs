@@ -108,6 +108,12 @@ impl BlobReader {
         BlobReader { block: blob.block(), blob, at: 0, buffer: Vec::new(), start: 0 }
     }
 
+    /// One that asks for so many bytes at once, for places that lie far from each other.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn with_block(blob: Arc<dyn Blob>, block: usize) -> BlobReader {
+        BlobReader { block, ..BlobReader::new(blob) }
+    }
+
     /// Where it is.
     pub fn position(&self) -> u64 {
         self.at

@@ -1,8 +1,8 @@
 //! Examples with a class for each, from whatever holds them: what a classifier is trained on by a path alone.
 
-use super::read_idx;
-use crate::{Array, Dataset, Draw, Error, Memory, Result, Subset, Values};
-use std::path::{Path, PathBuf};
+use super::pictures;
+use crate::{Array, Dataset, Draw, Error, Memory, Result, Subset};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Examples by index, each with its class.
@@ -23,9 +23,14 @@ pub struct Labelled {
 const HELD_OUT: usize = 5;
 
 impl Labelled {
+    /// Whether the example of this number is not trained on.
+    pub(crate) fn held_out(example: usize) -> bool {
+        example % HELD_OUT == HELD_OUT - 1
+    }
+
     /// Holds out every fifth example.
-    fn split(all: Examples, shape: Vec<usize>, classes: usize) -> Labelled {
-        let (test, train): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(|i| i % HELD_OUT == HELD_OUT - 1);
+    pub(crate) fn split(all: Examples, shape: Vec<usize>, classes: usize) -> Labelled {
+        let (test, train): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(|i| Labelled::held_out(*i));
         let part = |indices| Arc::new(Subset { dataset: all.clone(), indices });
         Labelled { train: part(train), test: part(test), shape, classes }
     }
@@ -34,10 +39,17 @@ impl Labelled {
 /// The examples at a path:
 ///
 /// - a directory with MNIST's files (`train-images-idx3-ubyte` and so on, packed by gzip or not), whose `t10k` files are held out;
+/// - an npz file of images `[n, height, width]`, `[n, channels, height, width]` or `[n, height, width, channels]` and classes `[n]`, called
+///   `x_train`, `y_train`, `x_test` and `y_test`, or `train_images`, `train_labels`, `test_images` and `test_labels`, whose second pair is
+///   held out, or `images` and `labels`, `x` and `y`, or `data` and `target`;
 /// - a directory with a directory of images for each class;
-/// - a directory of tar archives, or one of them, whose samples are an image and a class (`png` or `jpg`, and `cls`).
+/// - a directory of tar archives, or one of them, whose samples are an image and a class (`png` or `jpg`, and `cls`);
+/// - a table (Parquet, Arrow, CSV, JSON lines), or a directory of such of one format: rows of features with a class, which is the column
+///   `label`, `class`, `target` or `y`, or the last one. Numbers are scaled to mean 0 and deviation 1, text of few values becomes one-hot.
 ///
-/// Of all but the first, every fifth example is held out.
+/// Several archives or tables may be named as `name-{0000..0015}.tar`.
+///
+/// Where nothing else is said of it, every fifth example is held out.
 ///
 /// # Errors
 ///
@@ -45,28 +57,66 @@ impl Labelled {
 pub fn open_labelled(path: impl AsRef<Path>) -> Result<Labelled> {
     let path = path.as_ref();
     let name = path.display().to_string();
+    let names = expand(&name);
+    if names.len() > 1 || name.contains("://") {
+        return named(&name, names);
+    }
     let what = std::fs::metadata(path).map_err(|e| Error::io(&name, "", &e))?;
     if what.is_dir() {
-        if let Some(data) = mnist(path)? {
+        if let Some(data) = pictures::mnist(path)? {
             return Ok(data);
         }
         #[cfg(all(feature = "archives", feature = "images"))]
-        if let Some(data) = archives(path)? {
-            return Ok(data);
+        if let Some(names) = files(path, super::is_archive)? {
+            return shards(names);
+        }
+        #[cfg(feature = "arrow")]
+        if let Some(names) = files(path, crate::table::reads)? {
+            return crate::table::labelled(names);
         }
         #[cfg(feature = "images")]
         return folder(path);
     }
-    #[cfg(all(feature = "archives", feature = "images"))]
-    if super::is_archive(&name) {
-        return shards(vec![name]);
-    }
-    #[allow(unreachable_code)]
-    Err(Error::file(name, "", "holds no examples that this build reads", "see the guide of `aludel::data` for what can be read"))
+    named(&name, names)
 }
 
+/// The examples of files by their names: of archives if there are some, of tables else.
+fn named(of: &str, names: Vec<String>) -> Result<Labelled> {
+    let some = |is: fn(&str) -> bool| Some(names.iter().filter(|n| is(n)).cloned().collect::<Vec<_>>()).filter(|n| !n.is_empty());
+    #[cfg(all(feature = "archives", feature = "images"))]
+    if let Some(names) = some(super::is_archive) {
+        return shards(names);
+    }
+    #[cfg(feature = "arrow")]
+    if let Some(names) = some(crate::table::reads) {
+        return crate::table::labelled(names);
+    }
+    #[cfg(feature = "archives")]
+    if let Some([name]) = some(|name| super::bare(name).ends_with(".npz")).as_deref() {
+        return pictures::npz(name);
+    }
+    let _ = some;
+    Err(Error::file(of, "", "holds no examples that this build reads", "see the guide of `aludel::data` for what can be read"))
+}
+
+/// `name-{0000..0015}.tar` stands for sixteen names, as WebDataset has it; any other name for itself.
+fn expand(name: &str) -> Vec<String> {
+    let range = || {
+        let (before, rest) = name.split_once('{')?;
+        let (range, after) = rest.split_once('}')?;
+        let (from, to) = range.split_once("..")?;
+        let (first, last): (u32, u32) = (from.parse().ok()?, to.parse().ok()?);
+        let width = from.len();
+        (first <= last && last - first < MOST_FILES).then(|| (first..=last).map(|n| format!("{before}{n:0width$}{after}")).collect())
+    };
+    range().unwrap_or_else(|| vec![name.to_string()])
+}
+
+/// More names would be a mistake.
+const MOST_FILES: u32 = 100_000;
+
 /// Pixels from 0 to 1.
-const SHADE: f32 = 1.0 / 255.0;
+pub(super) const SHADE: f32 = 1.0 / 255.0;
 
 #[cfg(feature = "images")]
 fn folder(path: &Path) -> Result<Labelled> {
@@ -85,14 +135,14 @@ fn folder(path: &Path) -> Result<Labelled> {
     Ok(Labelled::split(Arc::new(all), shape, classes))
 }
 
-/// The archives of a directory, where it has some.
-#[cfg(all(feature = "archives", feature = "images"))]
-fn archives(directory: &Path) -> Result<Option<Labelled>> {
+/// The files of a directory whose names are of a kind, where it has some.
+#[cfg(any(feature = "arrow", all(feature = "archives", feature = "images")))]
+fn files(directory: &Path, is: impl Fn(&str) -> bool) -> Result<Option<Vec<String>>> {
     let fail = |e| Error::io(directory.display().to_string(), "", &e);
     let entries = std::fs::read_dir(directory).map_err(fail)?.collect::<Result<Vec<_>, _>>().map_err(fail)?;
-    let mut names: Vec<String> = entries.iter().map(|e| e.path().display().to_string()).filter(|n| super::is_archive(n)).collect();
+    let mut names: Vec<String> = entries.iter().map(|e| e.path().display().to_string()).filter(|n| is(n)).collect();
     names.sort();
-    if names.is_empty() { Ok(None) } else { shards(names).map(Some) }
+    Ok(Some(names).filter(|names| !names.is_empty()))
 }
 
 #[cfg(all(feature = "archives", feature = "images"))]
@@ -115,70 +165,4 @@ fn shards(names: Vec<String>) -> Result<Labelled> {
     // Kept in bytes.
     let all = Memory::new(examples).map(|(pixels, class), _| Ok((pixels.scaled(SHADE), class)));
     Ok(Labelled::split(Arc::new(all), shape, classes))
-}
-
-/// A file of MNIST's in a directory.
-fn part(directory: &Path, name: &str) -> Option<PathBuf> {
-    [name.to_string(), format!("{name}.gz")].into_iter().map(|n| directory.join(n)).find(|p| p.is_file())
-}
-
-fn mnist(directory: &Path) -> Result<Option<Labelled>> {
-    let files = |part_name: &str| {
-        let images = part(directory, &format!("{part_name}-images-idx3-ubyte"))?;
-        Some((images, part(directory, &format!("{part_name}-labels-idx1-ubyte"))?))
-    };
-    let Some(train) = files("train") else { return Ok(None) };
-    let (train, classes) = Images::read(&train)?;
-    let shape = train.shape();
-    let Some(test) = files("t10k") else { return Ok(Some(Labelled::split(Arc::new(train), shape, classes))) };
-    let (test, more) = Images::read(&test)?;
-    if test.shape() != shape {
-        let problem = format!("has images of {:?} and the files to train on of {shape:?}", test.shape());
-        return Err(Error::file(directory.display().to_string(), "t10k-images-idx3-ubyte", problem, "give files of one set"));
-    }
-    Ok(Some(Labelled { train: Arc::new(train), test: Arc::new(test), shape, classes: classes.max(more) }))
-}
-
-/// Grey images with a class for each, in bytes.
-struct Images {
-    pixels: Array,
-    classes: Vec<i32>,
-}
-
-impl Images {
-    /// Also gives the number of classes.
-    fn read((images, labels): &(PathBuf, PathBuf)) -> Result<(Images, usize)> {
-        let (pixels, classes) = (read_idx(images)?, read_idx(labels)?);
-        let fail = |file: &Path, problem: String| Error::file(file.display().to_string(), "", problem, "give files of one set");
-        if pixels.shape().len() != 3 || !matches!(pixels.values(), Values::U8(_)) {
-            let problem = format!("holds {}{:?}, not bytes [images, height, width]", pixels.values().type_name(), pixels.shape());
-            return Err(fail(images, problem));
-        }
-        if classes.shape() != [pixels.shape()[0]] {
-            return Err(fail(labels, format!("has the shape {:?} for {} images", classes.shape(), pixels.shape()[0])));
-        }
-        let classes = classes.to_i32()?;
-        if let Some(i) = classes.iter().position(|c| *c < 0) {
-            return Err(fail(labels, format!("label {i} is {}", classes[i])));
-        }
-        let count = classes.iter().max().map_or(0, |c| *c as usize + 1);
-        Ok((Images { pixels, classes }, count))
-    }
-
-    fn shape(&self) -> Vec<usize> {
-        vec![1, self.pixels.shape()[1], self.pixels.shape()[2]]
-    }
-}
-
-impl Dataset for Images {
-    type Item = (Array, i32);
-
-    fn len(&self) -> usize {
-        self.classes.len()
-    }
-
-    fn get(&self, draw: Draw) -> Result<(Array, i32)> {
-        let pixels = self.pixels.at(draw.index)?.scaled(SHADE);
-        Ok((pixels.reshape(self.shape())?, self.classes[draw.index]))
-    }
 }

@@ -11,7 +11,7 @@ const LONGEST: u64 = 64 << 20;
 
 /// The next line without its end, into a buffer; false at the end of the text. Longer lines than 64 MiB are errors, for text without
 /// lines.
-pub(super) fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<bool> {
+pub(crate) fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<bool> {
     line.clear();
     if reader.by_ref().take(LONGEST).read_until(b'\n', line)? == 0 {
         return Ok(false);

@@ -7,6 +7,7 @@ mod image;
 mod labelled;
 mod lines;
 mod npy;
+mod pictures;
 #[cfg(feature = "archives")]
 mod shards;
 mod tensors;
@@ -16,6 +17,8 @@ pub use self::idx::{idx, read_idx};
 #[cfg(feature = "images")]
 pub use self::image::{ImageFolder, image};
 pub use self::labelled::{Examples, Labelled, open_labelled};
+#[cfg(feature = "arrow")]
+pub(crate) use self::lines::read_line;
 pub use self::lines::{Lines, lines};
 #[cfg(feature = "archives")]
 pub use self::npy::read_npz;
@@ -29,13 +32,21 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+/// A location without what is behind `?` in an address: its end says what kind of file it is.
+pub(crate) fn bare(location: &str) -> &str {
+    match location.contains("://") {
+        true => location.split(['?', '#']).next().unwrap_or(location),
+        false => location,
+    }
+}
+
 /// Whether a name is one of a tar archive.
 #[cfg(feature = "archives")]
 pub(crate) fn is_archive(name: &str) -> bool {
-    [".tar", ".tar.gz", ".tgz"].iter().any(|end| name.ends_with(end))
+    [".tar", ".tar.gz", ".tgz"].iter().any(|end| bare(name).ends_with(end))
 }
 
-/// The bytes of a file; of one that ends in `.gz` what is packed in it.
+/// The bytes of a file, by its path or address; of one that ends in `.gz` what is packed in it.
 ///
 /// # Errors
 ///
@@ -44,7 +55,10 @@ pub fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>> {
     let path = path.as_ref();
     let name = path.display().to_string();
     let fail = |e| Error::io(&name, "", &e);
-    let mut file = File::open(path).map_err(fail)?;
+    let mut file: Box<dyn Read> = match name.contains("://") {
+        true => Box::new(BlobReader::new(open(&name)?)),
+        false => Box::new(File::open(path).map_err(fail)?),
+    };
     let mut bytes = Vec::new();
     if path.extension().is_some_and(|e| e == "gz") {
         #[cfg(feature = "archives")]

@@ -1,6 +1,7 @@
 //! Tar archives of samples in WebDataset's layout: files of one sample lie next to each other and have one name up to the first dot of the
 //! last part; what is behind it says what they are (`000012.png`, `000012.cls`).
 
+use super::bare;
 use super::blob::{BlobReader, open};
 use crate::loader::WorkerInfo;
 use crate::pipe::{Pipe, State, part, skip};
@@ -172,7 +173,7 @@ struct Entry {
 impl Shard {
     fn open(name: &str) -> Result<Shard> {
         let reader = BlobReader::new(open(name)?);
-        let packed = [".gz", ".tgz"].iter().any(|e| name.ends_with(e));
+        let packed = [".gz", ".tgz"].iter().any(|e| bare(name).ends_with(e));
         let source = match packed {
             true => Source::Packed(Box::new(flate2::read::MultiGzDecoder::new(reader))),
             false => Source::Plain(reader),

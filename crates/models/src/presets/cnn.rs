@@ -11,6 +11,15 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Cnn {
     /// After the first and the second convolution.
     channels: [usize; 2],
+    /// The shape of an image and the classes, of images that are not this preset's own.
+    #[serde(skip)]
+    own: Option<([usize; 3], usize)>,
+}
+
+impl Cnn {
+    fn images(&self) -> ([usize; 3], usize) {
+        self.own.unwrap_or(([1, SIDE, SIDE], CLASSES))
+    }
 }
 
 impl Task for Cnn {
@@ -21,20 +30,29 @@ impl Task for Cnn {
     type Model = crate::Cnn;
 
     fn read(r: &mut Reader) -> Cnn {
-        Cnn { channels: r.channels("channels") }
+        Cnn { channels: r.channels("channels"), own: None }
     }
 
     fn example_shape(&self) -> Vec<usize> {
-        vec![1, SIDE, SIDE]
+        self.images().0.to_vec()
+    }
+
+    /// Images that can be halved once.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn take_examples(&mut self, shape: &[usize], classes: usize) -> bool {
+        let image = <[usize; 3]>::try_from(shape).ok().filter(|[c, h, w]| (1..=1024).contains(c) && (2..=4096).contains(h) && (2..=4096).contains(w));
+        self.own = image.map(|image| (image, classes));
+        image.is_some() && classes >= 2
     }
 
     fn parameters(&self) -> usize {
-        let [a, b] = self.channels;
-        9 * a + 3 * a + (9 * a * b + 3 * b) + (b * CLASSES + CLASSES)
+        let ([a, b], ([channels, ..], classes)) = (self.channels, self.images());
+        9 * channels * a + 3 * a + (9 * a * b + 3 * b) + (b * classes + classes)
     }
 
     fn build(&self, init: &mut Init) -> Result<crate::Cnn> {
-        crate::Cnn::new(init, 1, self.channels, CLASSES)
+        let ([channels, ..], classes) = self.images();
+        crate::Cnn::new(init, channels, self.channels, classes)
     }
 
     fn data(&self, config: &Config) -> Source {

@@ -11,11 +11,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Digits {
     layers: Vec<usize>,
+    /// Numbers of an example and classes, of examples that are not this preset's own.
+    #[serde(skip)]
+    own: Option<(usize, usize)>,
 }
+
+/// The most numbers of an example: more would be products that overflow.
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) const MAX_INPUT: usize = 1 << 24;
 
 impl Digits {
     fn sizes(&self) -> Vec<usize> {
-        mlp_sizes(PIXELS, &self.layers, CLASSES)
+        let (input, classes) = self.own.unwrap_or((PIXELS, CLASSES));
+        mlp_sizes(input, &self.layers, classes)
     }
 }
 
@@ -27,11 +35,18 @@ impl Task for Digits {
     type Model = Mlp;
 
     fn read(r: &mut Reader) -> Digits {
-        Digits { layers: r.widths("layers") }
+        Digits { layers: r.widths("layers"), own: None }
     }
 
     fn example_shape(&self) -> Vec<usize> {
-        vec![PIXELS]
+        vec![self.own.map_or(PIXELS, |(input, _)| input)]
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn take_examples(&mut self, shape: &[usize], classes: usize) -> bool {
+        let input = shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).filter(|n| (1..=MAX_INPUT).contains(n));
+        self.own = input.map(|input| (input, classes));
+        input.is_some() && classes >= 2
     }
 
     fn parameters(&self) -> usize {

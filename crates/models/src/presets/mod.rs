@@ -21,6 +21,8 @@ pub use table::{Column, Table, Values};
 pub use train::{Batch, Train};
 
 use aludel_nn::{Init, MixedPrecision, Module};
+#[cfg(not(target_arch = "wasm32"))]
+use aludel_tensor::Error;
 use aludel_tensor::{Device, Result, Tensor, Tree};
 use fields::Reader;
 use serde::{Deserialize, Serialize};
@@ -41,6 +43,12 @@ trait Task: Sized {
 
     /// The shape of one example as the model takes it.
     fn example_shape(&self) -> Vec<usize>;
+
+    /// Becomes a task of other examples, of this shape and so many classes; false where it cannot.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn take_examples(&mut self, _shape: &[usize], _classes: usize) -> bool {
+        false
+    }
 
     /// How many numbers the model learns.
     fn parameters(&self) -> usize;
@@ -190,6 +198,18 @@ macro_rules! presets {
                 match &self.task { $($(#[$attribute])* AnyTask::$name(t) => t.example_shape(),)* }
             }
 
+            /// The same for examples of somebody's own, of a shape and with so many classes, which take the place of those of the preset's
+            /// [`Source`] and [`Exam`].
+            ///
+            /// # Errors
+            ///
+            /// When the preset is not one of such examples, or its model would be too large.
+            #[cfg(not(target_arch = "wasm32"))]
+            pub fn with_examples(mut self, shape: &[usize], classes: usize) -> Result<Config> {
+                let takes = match &mut self.task { $($(#[$attribute])* AnyTask::$name(t) => t.take_examples(shape, classes),)* };
+                self.fitting(takes, shape, classes)
+            }
+
             /// How many numbers the model learns.
             pub fn parameters(&self) -> usize {
                 match &self.task { $($(#[$attribute])* AnyTask::$name(t) => t.parameters(),)* }
@@ -279,6 +299,22 @@ impl Config {
         match &self.task {
             AnyTask::Points(p) => Some(p.data),
             _ => None,
+        }
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn fitting(self, takes: bool, shape: &[usize], classes: usize) -> Result<Config> {
+        let examples = format!("examples {shape:?} of {classes} classes");
+        if !takes {
+            let remedy = "use points or digits for rows, digits or digits-cnn for images, and at least two classes";
+            return Err(Error::invalid(self.preset().key(), format!("does not take {examples}"), remedy));
+        }
+        match self.parameters() {
+            n if n > MAX_PARAMETERS => {
+                let problem = format!("would have {n} numbers to learn for {examples}; at most {MAX_PARAMETERS} fit here");
+                Err(Error::invalid(self.preset().key(), problem, "give smaller examples, or fewer units"))
+            }
+            _ => Ok(self),
         }
     }
 

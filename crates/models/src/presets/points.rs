@@ -1,6 +1,8 @@
 //! Two classes of points in the plane, told apart by a multilayer perceptron.
 
 use super::fields::{Field, Kind, Reader, field};
+#[cfg(not(target_arch = "wasm32"))]
+use super::digits::MAX_INPUT;
 use super::{Config, Exam, Source, Task, mlp_parameters, mlp_sizes};
 use crate::Mlp;
 use crate::data::points::{Dataset, TRAIN};
@@ -13,6 +15,9 @@ pub(super) struct Points {
     pub data: Dataset,
     layers: Vec<usize>,
     activation: Between,
+    /// Numbers of an example and classes, of examples that are not this preset's own.
+    #[serde(skip)]
+    own: Option<(usize, usize)>,
 }
 
 /// The activations that the form offers.
@@ -31,7 +36,8 @@ const ACTIVATIONS: Kind =
 
 impl Points {
     fn sizes(&self) -> Vec<usize> {
-        mlp_sizes(2, &self.layers, 2)
+        let (input, classes) = self.own.unwrap_or((2, 2));
+        mlp_sizes(input, &self.layers, classes)
     }
 }
 
@@ -64,11 +70,18 @@ impl Task for Points {
             "sigmoid" => Between::Sigmoid,
             _ => Between::Tanh,
         };
-        Points { data, layers: r.widths("layers"), activation }
+        Points { data, layers: r.widths("layers"), activation, own: None }
     }
 
     fn example_shape(&self) -> Vec<usize> {
-        vec![2]
+        vec![self.own.map_or(2, |(input, _)| input)]
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn take_examples(&mut self, shape: &[usize], classes: usize) -> bool {
+        let input = shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).filter(|n| (1..=MAX_INPUT).contains(n));
+        self.own = input.map(|input| (input, classes));
+        input.is_some() && classes >= 2
     }
 
     fn parameters(&self) -> usize {
