@@ -287,6 +287,11 @@ impl Executor for InterpExecutor {
         Ok(())
     }
 
+    #[cfg(not(target_arch = "wasm32"))]
+    fn join_world(&self, name: &str, world: &crate::collective::World, timeout: std::time::Duration) -> Result<(usize, usize)> {
+        self.groups.join_world(name, world, timeout)
+    }
+
     fn stats(&self) -> Stats {
         Stats {
             dispatches: self.counters.prims.load(Ordering::Relaxed),

@@ -28,7 +28,7 @@ pub(crate) struct Measure {
     /// 32-bit words of each placement.
     pub words: Vec<u64>,
     /// Elements of each placement.
-    #[cfg_attr(not(feature = "cpu"), allow(dead_code))]
+    #[cfg_attr(not(any(feature = "cpu", feature = "cuda")), allow(dead_code))]
     pub elements: Vec<u64>,
     /// Size of each binding in words.
     pub bindings: Vec<u64>,
@@ -233,7 +233,7 @@ impl Measures {
 
 /// Refuses programs with collectives, on devices that run none.
 #[cfg(not(target_arch = "wasm32"))]
-#[cfg_attr(not(any(feature = "wgpu", feature = "cuda", feature = "wasmtime")), allow(dead_code))]
+#[cfg_attr(not(any(feature = "wgpu", feature = "wasmtime")), allow(dead_code))]
 pub(crate) fn refuse_collectives(program: &Program, device: &str) -> Result<()> {
     match program.launches.iter().find_map(|l| l.exchange.as_ref()) {
         Some(e) => Err(Error::unsupported(

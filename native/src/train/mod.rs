@@ -1,6 +1,8 @@
 //! `aludel train`: trains a preset, eager and compiled, and says what compiling bought.
 
+mod among;
 mod checkpoints;
+mod examples;
 mod held_out;
 mod run;
 mod table;
@@ -9,11 +11,14 @@ use crate::device::{Choice, Kind};
 use crate::mlflow::{Status, Tracker};
 use crate::output::Output;
 use crate::{interrupt, settings};
-use aludel::{Error, Result, nn};
+use aludel::{Device, Error, Result, nn};
 use aludel_compiler::MatmulPrecision;
+use aludel_models::presets::Config;
 use clap::ValueEnum;
+use examples::Examples;
 use run::{Outcome, Run};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -27,6 +32,10 @@ pub struct Args {
     /// Settings of the preset, such as lr=0.01 layers=64,64 batch=32 optimizer=sgd seed=1.
     #[arg(value_name = "KEY=VALUE")]
     settings: Vec<String>,
+    /// Examples with classes to train on, in place of the preset's: a directory of MNIST's files, of directories of images, of tar archives
+    /// or of tables, or one archive or table (Parquet, Arrow, CSV, JSON lines). For points and digits (rows), digits and digits-cnn (images).
+    #[arg(long, value_name = "PATH")]
+    data: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArgs,
     /// Mixed precision: bf16, or f16 with a scaled loss.
@@ -163,6 +172,7 @@ impl Args {
         Args {
             preset: "digits".into(),
             settings: Vec::new(),
+            data: None,
             device: DeviceArgs { device: None, adapter: None, matmul_precision: Precision::Highest },
             amp: nn::Precision::F32,
             mode: Mode::Both,
@@ -182,66 +192,116 @@ impl Args {
 /// Trains; 130 when a person interrupted it, after the table of what was done.
 pub fn run(args: &Args, output: &Output) -> Result<ExitCode> {
     let preset = settings::preset(&args.preset)?;
-    let config = settings::config(preset, &args.settings)?.with_precision(args.amp);
+    let mut config = settings::config(preset, &args.settings)?.with_precision(args.amp);
     let mut canonical = settings::canonical(preset, &args.settings);
+    let data = args.data.as_deref().map(Examples::open).transpose()?;
+    if let Some(data) = &data {
+        config = data.configure(config)?;
+        canonical.insert("data".into(), data.name.clone());
+    }
     if args.amp != nn::Precision::F32 {
         canonical.insert("amp".into(), args.amp.to_string());
     }
-    let choice = args.device.choice()?;
+    let ranks = among::Ranks::from_env(&config)?;
+    let choice = ranks.choice(args.device.choice()?);
     // Before anything slow: a device that is not there, a directory that is not free.
     let device = choice.open()?;
-    interrupt::listen()?;
-    let modes: &[&str] = match args.mode {
-        Mode::Eager => &["eager"],
-        Mode::Compiled => &["compiled"],
-        Mode::Both => &["eager", "compiled"],
-    };
-    let directory = |mode: &str| args.checkpoint.as_ref().map(|d| if modes.len() > 1 { d.join(mode) } else { d.clone() });
-    let mut stores = Vec::new();
-    for mode in modes {
-        stores.push(directory(mode).map(|d| checkpoints::Store::open(&d, args.resume, args.keep, &canonical)).transpose()?);
+    let job = Job { args, config, data, canonical, ranks, choice, device };
+    if job.ranks.is_alone() {
+        interrupt::listen()?;
+        return job.run(output);
     }
-    if args.resume && stores.iter().flatten().all(|s| s.last.is_none()) {
-        return Err(Error::invalid("--resume", "there is no checkpoint to go on from", "leave --resume out to start"));
+    let done = job.run(&job.ranks.output(output));
+    if let Err(e) = &done {
+        output.error(e);
+        // At once: ending in good order would wait for the other ranks, which may be waiting for this one.
+        std::process::exit(1);
     }
+    done
+}
 
-    let settings: Vec<String> = canonical.iter().filter(|(k, _)| *k != "preset").map(|(k, v)| format!("{k} {v}")).collect();
-    output.line(format!("{}: {} numbers to learn on {device}", preset.title(), table::thousands(config.parameters() as u64)));
-    output.line(format!("{}\n", settings.join(" · ")));
-    output.event(
-        "start",
-        json!({
-            "preset": preset.key(), "config": canonical, "parameters": config.parameters(), "device": choice.kind.to_string(),
-            "device_name": device.to_string(), "steps": args.steps, "modes": modes,
-        }),
-    );
+/// What a command asks for.
+struct Job<'a> {
+    args: &'a Args,
+    config: Config,
+    /// In place of the preset's own.
+    data: Option<Examples>,
+    /// The settings in one spelling.
+    canonical: BTreeMap<String, String>,
+    ranks: among::Ranks,
+    choice: Choice,
+    device: Device,
+}
 
-    let tracker = args.mlflow.as_deref().map(|url| Tracker::start(url, "aludel train")).transpose()?;
-    let mut outcomes: Vec<Outcome> = Vec::new();
-    for (i, (mode, store)) in modes.iter().zip(stores).enumerate() {
-        let run = Run {
-            mode,
-            config: &config,
-            // Each on a device of its own: counts and caches are of one run.
-            device: if i == 0 { device.clone() } else { choice.open()? },
-            steps: args.steps,
-            log_every: args.log_every,
-            checkpoint_every: args.checkpoint_every,
-            tracked: tracker.as_ref().map(|t| t.begin_now(&format!("{} {mode}", preset.key()), canonical.clone())).transpose()?,
-            logdir: args.logdir.as_ref().map(|d| if modes.len() > 1 { d.join(mode) } else { d.clone() }),
+impl Job<'_> {
+    fn run(&self, output: &Output) -> Result<ExitCode> {
+        let (args, config, ranks) = (self.args, &self.config, &self.ranks);
+        let modes: &[&str] = match args.mode {
+            Mode::Eager => &["eager"],
+            Mode::Compiled => &["compiled"],
+            Mode::Both => &["eager", "compiled"],
         };
-        outcomes.push(run.train(store, output)?);
-        if let Some(tracked) = run.tracked {
-            tracked.end(if interrupt::requested() { Status::Killed } else { Status::Finished });
+        let of_mode = |d: &PathBuf, mode: &str| if modes.len() > 1 { d.join(mode) } else { d.clone() };
+        let mut stores = Vec::new();
+        for mode in modes {
+            let directory = args.checkpoint.as_ref().filter(|_| ranks.is_first()).map(|d| of_mode(d, mode));
+            stores.push(directory.map(|d| checkpoints::Store::open(&d, args.resume, args.keep, &self.canonical)).transpose()?);
         }
-        if interrupt::requested() {
-            break;
+        if args.resume && ranks.is_first() && stores.iter().flatten().all(|s| s.last.is_none()) {
+            return Err(Error::invalid("--resume", "there is no checkpoint to go on from", "leave --resume out to start"));
         }
+        self.begin(modes, output);
+
+        let member = ranks.join(&self.device)?;
+        let tracker = args.mlflow.as_deref().filter(|_| ranks.is_first()).map(|url| Tracker::start(url, "aludel train")).transpose()?;
+        let mut outcomes: Vec<Outcome> = Vec::new();
+        for (i, (mode, store)) in modes.iter().zip(stores).enumerate() {
+            let name = format!("{} {mode}", config.preset().key());
+            let run = Run {
+                mode,
+                config,
+                data: self.data.as_ref(),
+                member: member.clone(),
+                // Each on a device of its own: counts and caches are of one run. What connects ranks is made once.
+                device: if i == 0 || !ranks.is_alone() { self.device.clone() } else { self.choice.open()? },
+                steps: args.steps,
+                log_every: args.log_every,
+                checkpoint_every: args.checkpoint_every,
+                tracked: tracker.as_ref().map(|t| t.begin_now(&name, self.canonical.clone())).transpose()?,
+                logdir: args.logdir.as_ref().filter(|_| ranks.is_first()).map(|d| of_mode(d, mode)),
+            };
+            outcomes.push(run.train(store, output)?);
+            if let Some(tracked) = run.tracked {
+                tracked.end(if interrupt::requested() { Status::Killed } else { Status::Finished });
+            }
+            if interrupt::requested() {
+                break;
+            }
+        }
+        tracker.iter().try_for_each(Tracker::stop)?;
+        ranks.leave()?;
+        table::print(&outcomes, config, output);
+        if args.demonstration && !interrupt::requested() {
+            output.line("`aludel --help` says what else there is; `cargo xtask serve` opens the playground in a browser.");
+        }
+        Ok(if interrupt::requested() { ExitCode::from(130) } else { ExitCode::SUCCESS })
     }
-    tracker.iter().try_for_each(Tracker::stop)?;
-    table::print(&outcomes, &config, output);
-    if args.demonstration && !interrupt::requested() {
-        output.line("`aludel --help` says what else there is; `cargo xtask serve` opens the playground in a browser.");
+
+    /// Says what is trained, and on what.
+    fn begin(&self, modes: &[&str], output: &Output) {
+        let (config, preset, canonical, device) = (&self.config, self.config.preset(), &self.canonical, &self.device);
+        let settings: Vec<String> = canonical.iter().filter(|(k, _)| *k != "preset").map(|(k, v)| format!("{k} {v}")).collect();
+        output.line(format!("{}: {} numbers to learn on {device}", preset.title(), table::thousands(config.parameters() as u64)));
+        output.line(format!("{}{}\n", settings.join(" · "), self.ranks.describe()));
+        if let Some(data) = &self.data {
+            output.line(format!("{data}\n"));
+        }
+        output.event(
+            "start",
+            json!({
+                "preset": preset.key(), "config": canonical, "parameters": config.parameters(), "device": self.choice.kind.to_string(),
+                "device_name": device.to_string(), "steps": self.args.steps, "modes": modes, "ranks": self.ranks.size(),
+            }),
+        );
     }
-    Ok(if interrupt::requested() { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }

@@ -1,14 +1,16 @@
 //! One run of one mode: the loop, its clock and its reports.
 
 use super::checkpoints::{self, Store};
-use super::held_out;
+use super::examples::{Examples, Feed};
+use super::{among, held_out};
 use crate::interrupt;
 use crate::mlflow;
 use crate::output::Output;
 use crate::tensorboard::EventFile;
+use aludel::distributed::Member;
 use aludel::nn::GradScaler;
 use aludel::{Device, Result, compile};
-use aludel_models::presets::{Batch, Config, Source, Train};
+use aludel_models::presets::{Batch, Config, Train};
 use aludel_runtime::Loading;
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -26,7 +28,11 @@ pub struct Run<'a> {
     /// `eager` or `compiled`.
     pub mode: &'static str,
     pub config: &'a Config,
+    /// In place of the preset's own data.
+    pub data: Option<&'a Examples>,
     pub device: Device,
+    /// With whom gradients are averaged.
+    pub member: Member,
     /// Train until so many are made, those before a checkpoint included.
     pub steps: u64,
     pub log_every: Option<u64>,
@@ -115,13 +121,14 @@ fn show_loading(device: &Device, bar: &ProgressBar) {
 impl Run<'_> {
     pub fn train(&self, mut store: Option<Store>, output: &Output) -> Result<Outcome> {
         let (mode, device) = (self.mode, &self.device);
-        let (mut train, mut source) = (Train::new(self.config, device)?, Source::new(self.config));
+        let (mut train, mut source) = (Train::new(self.config, device)?, Feed::new(self.config, self.data, &self.member)?);
         let (mut start, mut position) = (0, 0);
         if let Some(last) = store.as_mut().and_then(|s| s.last.take()) {
             (start, position) = checkpoints::restore(&last, &mut train, device)?;
             output.line(format!("{mode:<9} goes on after step {start}"));
             output.event("resumed", json!({ "mode": mode, "step": start }));
         }
+        (start, position) = among::begin(&mut train, (start, position), &self.member, device)?;
         if start >= self.steps {
             output.line(format!("{mode:<9} is at step {start} already: ask for more with --steps"));
         }
@@ -140,13 +147,18 @@ impl Run<'_> {
         let (mut first_ms, mut loss, mut scaling, mut saved, mut launched) = (None, None, None, None, 0);
         let mut done = start;
         while done < self.steps && !interrupt::requested() {
-            let result = step(&mut train, &source.batch(position, device)?)?;
+            let batch = source.batch(position, device);
+            if batch.is_err() {
+                // What was learned before a file that cannot be read is kept.
+                self.save(store.as_mut().filter(|_| done > start), &train, done, output)?;
+            }
+            let result = step(&mut train, &batch?)?;
             position += 1;
             done += 1;
             clock.steps += 1;
             if first_ms.is_none() {
                 // Everything is compiled in it: it is no stretch of the others.
-                loss = Some(result.item()?);
+                loss = Some(among::mean(&result, &self.member)?);
                 first_ms = Some(clock.begin.elapsed().as_secs_f64() * 1e3);
                 launched = device.stats().dispatches;
                 clock.restart();
@@ -158,7 +170,7 @@ impl Run<'_> {
             let (report, save) = (done.is_multiple_of(log_every) || last, done.is_multiple_of(save_every) || last);
             if report {
                 // Reading waits for the device.
-                loss = Some(result.item()?);
+                loss = Some(among::mean(&result, &self.member)?);
                 scaling = Scaling::of(&train)?;
                 let ms = clock.stop();
                 self.report(done, loss.unwrap_or(f64::NAN), ms, scaling, &bar, output);
@@ -184,21 +196,30 @@ impl Run<'_> {
         }
         let made = done - start;
         let kernels = (device.stats().dispatches - launched).checked_div(made.saturating_sub(1)).unwrap_or(0);
-        let accuracy = held_out::accuracy(self.config, &train.model, device)?;
+        let accuracy = match (self.member.is_first(), self.data) {
+            (false, _) => None,
+            (true, Some(data)) => Some(data.accuracy(self.config, &train.model, device)?),
+            (true, None) => held_out::accuracy(self.config, &train.model, device)?,
+        };
         let outcome = Outcome { mode, made, ms: clock.median(), first_ms, kernels, loss, scaling, accuracy };
+        self.conclude(&outcome, done, output);
+        Ok(outcome)
+    }
+
+    /// Says what came of a run that ends at a step.
+    fn conclude(&self, o: &Outcome, step: u64, output: &Output) {
         output.event(
             "result",
             json!({
-                "mode": mode, "steps": made, "step": done, "ms_per_step": outcome.ms, "first_ms": first_ms, "kernels": kernels,
-                "samples_per_s": outcome.ms.map(|ms| self.config.batch as f64 * 1e3 / ms), "loss": loss,
-                "accuracy": accuracy.map(|a| a.0), "loss_scale": scaling.map(|s| s.scale), "skipped_steps": scaling.map(|s| s.skipped),
-                "interrupted": interrupt::requested(),
+                "mode": o.mode, "steps": o.made, "step": step, "ms_per_step": o.ms, "first_ms": o.first_ms, "kernels": o.kernels,
+                "samples_per_s": o.ms.map(|ms| self.config.batch as f64 * 1e3 / ms), "loss": o.loss,
+                "accuracy": o.accuracy.map(|a| a.0), "loss_scale": o.scaling.map(|s| s.scale),
+                "skipped_steps": o.scaling.map(|s| s.skipped), "interrupted": interrupt::requested(),
             }),
         );
-        if let (Some(tracked), Some((accuracy, _))) = (&self.tracked, accuracy) {
-            tracked.log(vec![("accuracy", done, accuracy)]);
+        if let (Some(tracked), Some((accuracy, _))) = (&self.tracked, o.accuracy) {
+            tracked.log(vec![("accuracy", step, accuracy)]);
         }
-        Ok(outcome)
     }
 
     fn report(&self, done: u64, loss: f64, ms: Option<f64>, scaling: Option<Scaling>, bar: &ProgressBar, output: &Output) {

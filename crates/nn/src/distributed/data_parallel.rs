@@ -58,6 +58,40 @@ pub fn average_gradients(gradients: &mut Gradients, member: &Member, config: &Da
     gradients.replace(new)
 }
 
+/// Gives all ranks the tensors of rank 0: a model's, an optimizer's, or all that a run keeps. Ranks that go on from a checkpoint which
+/// only rank 0 has read begin so.
+///
+/// # Errors
+///
+/// Ranks whose trees have other tensors, are missing or have ended.
+pub fn broadcast_tree<T: Tree + ?Sized>(tree: &mut T, member: &Member) -> Result<()> {
+    broadcast(tree, member, &DataParallelConfig::default(), |_| true)
+}
+
+fn broadcast<T: Tree + ?Sized>(tree: &mut T, member: &Member, config: &DataParallelConfig, which: impl Fn(&Tensor) -> bool) -> Result<()> {
+    if member.ranks() == 1 {
+        return Ok(());
+    }
+    let mut tensors = Vec::new();
+    tree.visit_mut(&mut |t| tensors.extend(which(t).then(|| t.clone())));
+    let mut new: Vec<Option<Tensor>> = vec![None; tensors.len()];
+    for bucket in config.buckets(&tensors) {
+        let own: Vec<Tensor> = bucket.iter().map(|i| tensors[*i].detach()).collect();
+        let own: Vec<&Tensor> = own.iter().collect();
+        let all = no_grad(|| unflatten(&flatten(&own)?.broadcast(0, &member.group)?, &own))?;
+        bucket.iter().zip(all).for_each(|(i, t)| new[*i] = Some(t.detach()));
+    }
+    let mut new = new.into_iter().flatten();
+    tree.visit_mut(&mut |t| {
+        if which(t)
+            && let Some(v) = new.next()
+        {
+            *t = if t.is_requires_grad() { v.requires_grad() } else { v };
+        }
+    });
+    Ok(())
+}
+
 /// A module whose gradients are averaged over the ranks. PyTorch: `torch.nn.parallel.DistributedDataParallel`.
 ///
 /// Gradients are joined in buckets in the order in which the backward pass gives them, which is the reverse of their use; each is
@@ -103,28 +137,7 @@ impl<M: Tree> DistributedDataParallel<M> {
     }
 
     fn broadcast(&mut self, which: impl Fn(&Tensor) -> bool) -> Result<()> {
-        if self.member.ranks() == 1 {
-            return Ok(());
-        }
-        let mut tensors = Vec::new();
-        self.module.visit_mut(&mut |t| tensors.extend(which(t).then(|| t.clone())));
-        let group = self.member.group.clone();
-        let mut new: Vec<Option<Tensor>> = vec![None; tensors.len()];
-        for bucket in self.config.buckets(&tensors) {
-            let own: Vec<Tensor> = bucket.iter().map(|i| tensors[*i].detach()).collect();
-            let own: Vec<&Tensor> = own.iter().collect();
-            let all = no_grad(|| unflatten(&flatten(&own)?.broadcast(0, &group)?, &own))?;
-            bucket.iter().zip(all).for_each(|(i, t)| new[*i] = Some(t.detach()));
-        }
-        let mut new = new.into_iter().flatten();
-        self.module.visit_mut(&mut |t| {
-            if which(t)
-                && let Some(v) = new.next()
-            {
-                *t = if t.is_requires_grad() { v.requires_grad() } else { v };
-            }
-        });
-        Ok(())
+        broadcast(&mut self.module, &self.member, &self.config, which)
     }
 
     /// The gradients of a loss, averaged over the ranks; only this rank's within [`DistributedDataParallel::no_sync`].

@@ -19,7 +19,7 @@ mod sampler;
 mod sync_batch_norm;
 
 pub use aludel_tensor::distributed::{Group, Member};
-pub use data_parallel::{DataParallelConfig, DistributedDataParallel, average_gradients};
+pub use data_parallel::{DataParallelConfig, DistributedDataParallel, average_gradients, broadcast_tree};
 pub use fully_sharded::{FullyShardedConfig, FullyShardedDataParallel};
 pub use sampler::{DistributedSampler, rank_seed};
 pub use sync_batch_norm::SyncBatchNorm;

@@ -1,16 +1,22 @@
 //! Collectives of running programs: who connects the ranks.
 //!
-//! A [`ProcessGroup`] is one rank's place in a named group, given by the engine that connects them: [`local`] (threads of this process). A device joins groups ([`crate::Executor::join`]); a program's collectives are then those of the group of their name.
+//! A [`ProcessGroup`] is one rank's place in a named group, given by the engine that connects them: [`local`] (threads of this
+//! process), `mpi` (processes that MPI started; a feature). A device joins groups ([`crate::Executor::join`]); a program's collectives are then those of the group of their name.
 //!
 //! The whole flow of one collective on the host is [`Groups::run`]: the group is found, the call is described ([`Call`]), and the engine
 //! gives the result. Whatever the engine, all ranks are compared before any of them waits for data: ranks that disagree on the operation,
 //! the shape or the order are told so, with the number of the one that differs; one that is missing is named after [`Timeout`].
 
 pub mod local;
+#[cfg(feature = "mpi")]
+pub mod mpi;
 mod paper;
+pub mod store;
 mod world;
 
 pub use local::LocalGroup;
+#[cfg(feature = "mpi")]
+pub use mpi::MpiGroup;
 pub use paper::PaperGroup;
 pub use world::World;
 
@@ -144,6 +150,34 @@ pub trait ProcessGroup: Send + Sync {
     fn run(&self, call: &Call, operand: &[u8]) -> Result<Vec<u8>>;
 }
 
+/// This process's place among all of a run, for devices that exchange host memory: by MPI, where this build has it.
+///
+/// # Errors
+///
+/// A build without it; processes that MPI did not start.
+pub fn connect(name: &str, world: &World, timeout: Duration) -> Result<Arc<dyn ProcessGroup>> {
+    #[cfg(feature = "mpi")]
+    return Ok(MpiGroup::world(name, world, timeout)?);
+    #[cfg(not(feature = "mpi"))]
+    {
+        let _ = timeout;
+        let what = format!("rank {} of {} processes in group {name}", world.rank, world.size);
+        Err(Error::unsupported(what, "build with the feature `mpi`, or make ranks threads of one process: LocalGroup"))
+    }
+}
+
+/// The last thing that a rank does: ends what connects processes, once all ranks have come to this. Where nothing does, nothing. PyTorch:
+/// `torch.distributed.destroy_process_group`.
+///
+/// # Errors
+///
+/// Ranks that have come to a collective instead, or are missing.
+pub fn destroy_process_group() -> Result<()> {
+    #[cfg(feature = "mpi")]
+    mpi::destroy_process_group()?;
+    Ok(())
+}
+
 /// The groups that a device has joined, by their names. Clones share them.
 #[derive(Clone, Default)]
 pub struct Groups(Arc<RwLock<BTreeMap<String, Arc<dyn ProcessGroup>>>>);
@@ -152,6 +186,18 @@ impl Groups {
     /// Adds a group, or replaces the one of its name.
     pub fn join(&self, group: Arc<dyn ProcessGroup>) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(group.name().into(), group);
+    }
+
+    /// Joins all processes of a run, by [`connect`]; gives the rank and how many there are. A process alone joins nobody.
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`].
+    pub fn join_world(&self, name: &str, world: &World, timeout: Duration) -> Result<(usize, usize)> {
+        if world.size > 1 {
+            self.join(connect(name, world, timeout)?);
+        }
+        Ok((world.rank, world.size))
     }
 
     /// The group of a collective.

@@ -10,7 +10,7 @@ pub struct World {
     pub size: usize,
     /// From 0 on, on this machine: which of its GPUs is this process's.
     pub local_rank: usize,
-    /// Where rank 0 listens.
+    /// Where rank 0 listens, for the others to find it.
     pub master: Option<(String, u16)>,
 }
 
@@ -65,7 +65,9 @@ impl World {
         }
         let master = match (get("MASTER_ADDR"), get("MASTER_PORT")) {
             (Some(host), Some(port)) => {
-                let port = port.trim().parse().map_err(|_| wrong("MASTER_PORT", format!("is {port:?}, not a port")))?;
+                let port: u16 = port.trim().parse().map_err(|_| wrong("MASTER_PORT", format!("is {port:?}, not a port")))?;
+                // torchrun's own table is at that port then: ours is at the next.
+                let port = if get("TORCHELASTIC_USE_AGENT_STORE").as_deref() == Some("True") { port.saturating_add(1) } else { port };
                 Some((host, port))
             }
             _ => None,
@@ -93,6 +95,8 @@ mod tests {
         let torchrun = [("RANK", "5"), ("WORLD_SIZE", "8"), ("LOCAL_RANK", "1"), ("MASTER_ADDR", "n0"), ("MASTER_PORT", "29500")];
         let w = of(&torchrun).unwrap();
         assert_eq!((w.rank, w.size, w.local_rank, w.master), (5, 8, 1, Some(("n0".into(), 29500))));
+        let agent = of(&[&torchrun[..], &[("TORCHELASTIC_USE_AGENT_STORE", "True")]].concat()).unwrap();
+        assert_eq!(agent.master, Some(("n0".into(), 29501)));
         let slurm = of(&[("SLURM_PROCID", "3"), ("SLURM_NTASKS", "4"), ("SLURM_LOCALID", "1")]).unwrap();
         assert_eq!((slurm.rank, slurm.size, slurm.local_rank), (3, 4, 1));
         let mpi =

@@ -5,7 +5,7 @@ use super::executable::CpuExecutable;
 use super::memory::{Allocation, Place, Pool, Range};
 use super::team;
 use crate::bind::{self, Mover, Parts};
-use crate::collective::{Groups, ProcessGroup};
+use crate::collective::{Groups, ProcessGroup, World};
 use crate::counters::Counters;
 use crate::memory::lock;
 use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Run, Stats, Storage};
@@ -14,6 +14,7 @@ use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
 use aludel_ir::{Error, Result};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// This machine's CPU. Each executor has memory and an order of its own; cores are shared by all.
 pub struct CpuExecutor {
@@ -174,6 +175,10 @@ impl Executor for CpuExecutor {
     fn join(&self, group: Arc<dyn ProcessGroup>) -> Result<()> {
         self.shared.groups.join(group);
         Ok(())
+    }
+
+    fn join_world(&self, name: &str, world: &World, timeout: Duration) -> Result<(usize, usize)> {
+        self.shared.groups.join_world(name, world, timeout)
     }
 
     fn stats(&self) -> Stats {

@@ -7,9 +7,11 @@ use super::handles::{Context, Event, Pinned, StreamHandle};
 use super::kernels::Kernels;
 use super::memory::{Place, Pool, Range};
 use super::monitor;
+use super::nccl::{Communicator, Communicators};
 use super::shared::{Counters, Faults, Shared};
 use super::stream::Stream;
 use crate::bind::{self, Mover};
+use crate::collective::World;
 use crate::memory::lock;
 use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Run, Stats, Storage};
 use aludel_compiler::{MatmulPrecision, Target};
@@ -18,6 +20,7 @@ use aludel_ir::program::Program;
 use aludel_ir::{Error, Result};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// The oldest compute capability, times ten, that the generated kernels run on: they copy asynchronously and multiply bf16.
 const OLDEST: u32 = 80;
@@ -31,6 +34,9 @@ pub struct CudaOptions {
     pub matmul_precision: MatmulPrecision,
     /// Where compiled kernels are kept; the user's cache directory (or `ALUDEL_CACHE`) where none is named.
     pub cache: Option<PathBuf>,
+    /// Compute in the GPU's primary context, which NCCL wants: for ranks that other GPUs are to be connected with. Devices of one process
+    /// share it, and what one has taken of the GPU's memory is free when all have gone.
+    pub primary_context: bool,
 }
 
 /// An NVIDIA GPU. `CUDA_LAUNCH_BLOCKING=1` launches kernel by kernel and waits for each, so that a fault names its kernel.
@@ -50,7 +56,8 @@ impl CudaExecutor {
             ));
         }
         let failed = |e: Failure| e.error("making a context");
-        let context = Context::new(driver::device(options.device)?).map_err(failed)?;
+        let gpu = driver::device(options.device)?;
+        let context = if options.primary_context { Context::primary(gpu) } else { Context::new(gpu) }.map_err(failed)?;
         context.enter().map_err(failed)?;
         let stream = Stream::new(StreamHandle::new().map_err(failed)?);
         let library_products = super::blas::is_available();
@@ -70,6 +77,7 @@ impl CudaExecutor {
             pool: Pool::default(),
             kernels: Kernels::new(options.cache.clone()),
             blas: Blas::new(options.cache.clone()),
+            communicators: Communicators::default(),
             stream: Mutex::new(stream),
             context,
         };
@@ -204,6 +212,22 @@ impl Executor for CudaExecutor {
                 None => Ok(()),
             }
         })
+    }
+
+    fn join_world(&self, name: &str, world: &World, timeout: Duration) -> Result<(usize, usize)> {
+        let shared = &self.shared;
+        if world.size == 1 && world.master.is_none() {
+            return Ok((0, 1));
+        }
+        shared.enter()?;
+        if !shared.context.is_primary() {
+            let remedy = "open it with CudaOptions::primary_context";
+            return Err(Error::invalid(format!("group {name}"), "the device has a context of its own, which NCCL does not know", remedy));
+        }
+        let communicator = Communicator::connect(name, world, timeout)?;
+        // NCCL has made the primary context current, which is this one.
+        shared.communicators.join(communicator);
+        Ok((world.rank, world.size))
     }
 
     fn reset_peak(&self) {

@@ -7,8 +7,13 @@ use std::ptr::null_mut;
 
 type Done<T> = Result<T, Failure>;
 
-/// A context of its own on one device: its memory, code and stream go when it goes.
-pub struct Context(sys::CUcontext);
+/// A context on one device.
+pub struct Context {
+    raw: sys::CUcontext,
+    /// The device whose primary context this is: that is shared by all in the process who ask for it. Otherwise it is one of its own, and
+    /// its memory, code and stream go when it goes.
+    primary: Option<sys::CUdevice>,
+}
 
 // SAFETY: a context may be current on several threads at once; the driver locks what they share.
 unsafe impl Send for Context {}
@@ -22,13 +27,25 @@ impl Context {
         let mut popped = null_mut();
         // SAFETY: undoes the push of the call before, so that this thread's stack of contexts does not grow.
         check(unsafe { sys::cuCtxPopCurrent_v2(&mut popped) })?;
-        Ok(Context(raw))
+        Ok(Context { raw, primary: None })
+    }
+
+    /// The device's primary context, which is what CUDA's libraries compute in.
+    pub fn primary(device: sys::CUdevice) -> Done<Self> {
+        let mut raw = null_mut();
+        // SAFETY: the device is one that the driver gave; writes one handle.
+        check(unsafe { sys::cuDevicePrimaryCtxRetain(&mut raw, device) })?;
+        Ok(Context { raw, primary: Some(device) })
+    }
+
+    pub fn is_primary(&self) -> bool {
+        self.primary.is_some()
     }
 
     /// Makes the context current on this thread.
     pub fn enter(&self) -> Done<()> {
         // SAFETY: the handle is valid until this value is dropped.
-        check(unsafe { sys::cuCtxSetCurrent(self.0) })
+        check(unsafe { sys::cuCtxSetCurrent(self.raw) })
     }
 }
 
@@ -36,7 +53,11 @@ impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: nothing uses the context any more: whoever holds something of it holds this value. What it still has goes
         // with it. A context that a fault has broken refuses; there is nothing else to do with it.
-        unsafe { sys::cuCtxDestroy_v2(self.0) };
+        match self.primary {
+            None => unsafe { sys::cuCtxDestroy_v2(self.raw) },
+            // SAFETY: it was retained for this value, once.
+            Some(device) => unsafe { sys::cuDevicePrimaryCtxRelease_v2(device) },
+        };
     }
 }
 

@@ -10,6 +10,8 @@
 //! - `stream`: the order of work, uploads through pinned memory, progress
 //! - `kernels`: PTX to loaded kernels, cached on disk
 //! - `blas`: plain matrix products by cuBLASLt, where it is there and faster
+//! - `nccl`: collectives between GPUs, by NCCL, where it is there
+//! - `functions`: libraries that are found when the program runs
 //! - `graph`: the launches of a step as a CUDA graph
 //! - `executable`: one program, run after run
 //! - `executor`: the device as the rest of Aludel sees it
@@ -19,12 +21,14 @@ mod blas;
 mod driver;
 mod executable;
 mod executor;
+mod functions;
 mod graph;
 mod handles;
 mod kernels;
 mod maps;
 mod memory;
 mod monitor;
+mod nccl;
 mod shared;
 mod stream;
 

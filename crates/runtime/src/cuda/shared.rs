@@ -5,6 +5,7 @@ use super::driver::{CudaDevice, Failure};
 use super::handles::Context;
 use super::kernels::Kernels;
 use super::memory::Pool;
+use super::nccl::Communicators;
 use super::stream::Stream;
 use crate::memory::lock;
 use crate::{DeviceInfo, Stats};
@@ -26,6 +27,8 @@ pub struct Shared {
     pub pool: Pool,
     pub kernels: Kernels,
     pub blas: Blas,
+    /// With whom programs exchange tensors.
+    pub communicators: Communicators,
     /// Locked before the pool, never after.
     pub stream: Mutex<Stream>,
     /// The last field: all the others' objects are in it.

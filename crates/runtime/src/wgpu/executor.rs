@@ -58,7 +58,7 @@ pub struct WgpuExecutor {
 
 fn no_adapter(problem: impl Into<String>) -> Error {
     let remedy = if cfg!(target_arch = "wasm32") {
-        "use a browser with WebGPU enabled, or train on the interpreter"
+        "use a browser with WebGPU enabled, or train on the CPU"
     } else {
         "install a Vulkan, Metal or DirectX 12 driver, or train on the interpreter"
     };

@@ -79,7 +79,8 @@ pub fn gpus(matmul_precision: MatmulPrecision) -> Vec<aludel_runtime::CudaExecut
     if first.is_none() {
         eprintln!("SKIPPED: no NVIDIA GPU; docs/gpu-checks.md says how to run this on one");
     }
-    let open = |d: cuda::CudaDevice| CudaExecutor::new(&CudaOptions { device: d.index, matmul_precision, cache: None }).unwrap();
+    let open =
+        |d: cuda::CudaDevice| CudaExecutor::new(&CudaOptions { device: d.index, matmul_precision, ..CudaOptions::default() }).unwrap();
     first.into_iter().map(open).collect()
 }
 

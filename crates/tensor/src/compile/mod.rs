@@ -20,6 +20,7 @@ use crate::tree::Tree;
 use crate::{Mutex, lock, trace};
 use aludel_compiler::{Options, Part};
 use aludel_ir::{Error, Result, ShapeEnv};
+use aludel_runtime::Pending;
 use capture::{Captured, capture};
 use guard::{Check, Facts, Missed, Size};
 use replay::Replay;
@@ -231,6 +232,24 @@ where
             learn(memo, misses);
         }
         self.capture(memo, state, args, broken)
+    }
+
+    /// Calls the function as [`Compiled::call`] does, where it was compiled for such arguments already, and times each launch of its
+    /// program by itself, in milliseconds and in the order of [`Specialization::program`]'s launches: slower than a call, since nothing
+    /// overlaps. A browser rounds what it measures.
+    ///
+    /// # Errors
+    ///
+    /// Those of `call`; no specialisation for these arguments; a device that cannot time a launch.
+    pub fn call_timed(&self, state: &mut S, args: &A) -> Result<(R, Pending<Vec<f64>>)> {
+        let memo = &*lock(&self.memo);
+        for replay in &memo.replays {
+            let check = Check::call(&replay.facts, &replay.env, args, state);
+            if check.miss.is_none() {
+                return replay.run_timed(&check.sizes, &check.arguments, state);
+            }
+        }
+        Err(Error::invalid(&self.settings.name, "was not compiled as one graph for these arguments", "call it once before it is timed"))
     }
 
     /// Compiles what [`Compiled::call`] would run, without running it: nothing of the state changes. In a browser

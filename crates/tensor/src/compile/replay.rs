@@ -10,7 +10,7 @@ use crate::tree::Tree;
 use crate::{Mutex, lock};
 use aludel_compiler::Options;
 use aludel_ir::{Error, Graph, InputKind, Result, ShapeEnv, TensorType};
-use aludel_runtime::{Argument, Executable, Storage};
+use aludel_runtime::{Argument, Executable, Pending, Storage};
 use std::sync::Arc;
 
 /// One captured and compiled form of a function.
@@ -35,6 +35,9 @@ pub(crate) struct Replay<R> {
     /// Some leaf begins or ceases to require a gradient.
     roles_change: bool,
 }
+
+/// Runs an executable on its inputs.
+type Execute<'a> = dyn FnMut(&dyn Executable, &[Argument]) -> Result<Vec<Storage>> + 'a;
 
 fn report(problem: &str) -> Error {
     Error::invalid("compile", problem, "report this")
@@ -112,6 +115,21 @@ impl<R: Tree + Clone> Replay<R> {
 
     /// Runs with tensors that satisfy the guards.
     pub fn run(&self, sizes: &[i64], arguments: &[Tensor], state: &mut dyn Tree) -> Result<R> {
+        self.run_by(sizes, arguments, state, &mut |e, inputs| e.run(sizes, inputs))
+    }
+
+    /// As [`Replay::run`], and times each launch by itself.
+    pub fn run_timed(&self, sizes: &[i64], arguments: &[Tensor], state: &mut dyn Tree) -> Result<(R, Pending<Vec<f64>>)> {
+        let mut times: Pending<Vec<f64>> = Box::pin(std::future::ready(Ok(Vec::new())));
+        let result = self.run_by(sizes, arguments, state, &mut |e, inputs| {
+            let (outputs, pending) = e.run_timed(sizes, inputs)?;
+            times = pending;
+            Ok(outputs)
+        })?;
+        Ok((result, times))
+    }
+
+    fn run_by(&self, sizes: &[i64], arguments: &[Tensor], state: &mut dyn Tree, execute: &mut Execute<'_>) -> Result<R> {
         let mut inputs: Vec<Option<Argument>> = self
             .sources
             .iter()
@@ -128,7 +146,7 @@ impl<R: Tree + Clone> Replay<R> {
         }
         let inputs = inputs.into_iter().map(|i| i.ok_or_else(|| report("an input has no value"))).collect::<Result<Vec<_>>>()?;
         let outputs = match &self.executable {
-            Some(e) => e.run(sizes, &inputs)?,
+            Some(e) => execute(e.as_ref(), &inputs)?,
             None => Vec::new(),
         };
         drop(inputs);
