@@ -3,6 +3,7 @@
 //!     cargo run --release -p xtask --example peers
 //!
 //! and, with `-- operators [NAME,..]`, operators one at a time beside TensorFlow.js (`operators.html`, `operators.rs`, `tfjs.mjs`).
+//! With `-- wasm [NAME,..]` training steps on the CPU beside jax-js's, one thread each (`wasm.html`, `steps.rs`).
 //! On a GPU without a browser, `aludel bench --only operators --device wgpu --peer tfjs` compares the same in Node on Dawn.
 //!
 //! The model is 64-128-128-10 with cross-entropy and SGD at batch 64. Aludel trains it on the playground itself (the digits
@@ -13,7 +14,8 @@ use anyhow::{Context, Result, bail, ensure};
 use std::path::Path;
 use xtask::cdp::Browser;
 use xtask::command::Cmd;
-use xtask::{packages, serve, target_dir, wasm};
+use xtask::serve::{self, Isolation};
+use xtask::{packages, target_dir, wasm};
 
 /// How often the two take turns, and how long one trains.
 const TURNS: usize = 3;
@@ -26,7 +28,8 @@ fn main() -> Result<()> {
     match std::env::args().nth(1).as_deref() {
         None => steps(),
         Some("operators") => operators(std::env::args().nth(2).as_deref()),
-        Some(other) => bail!("there is no comparison `{other}`: say nothing, or operators"),
+        Some("wasm") => on_cpu(std::env::args().nth(2).as_deref()),
+        Some(other) => bail!("there is no comparison `{other}`: say nothing, operators or wasm"),
     }
 }
 
@@ -55,7 +58,7 @@ fn operators(only: Option<&str>) -> Result<()> {
     }
     std::fs::write(root.path().join("operators.html"), include_str!("operators.html"))?;
     std::fs::write(root.path().join("tfjs.mjs"), include_str!("tfjs.mjs"))?;
-    let served = serve::start(root.path(), "", 0)?;
+    let served = serve::start(root.path(), "", 0, Isolation::None)?;
     let mut browser = Browser::launch(&packages::browser()?, true)?;
     let query = only.map_or(String::new(), |names| format!("?only={names}"));
     browser.open(&format!("http://127.0.0.1:{}/operators.html{query}", served.port))?;
@@ -88,6 +91,60 @@ fn operators(only: Option<&str>) -> Result<()> {
     Ok(())
 }
 
+/// What steps on the CPU shall take at most: milliseconds of one, or a share of the interpreter's.
+const GOALS: [(&str, &str, f64); 3] = [("tiny", "ms", 1000.0 / 2900.0), ("gpt", "ms", 7.0), ("cnn", "of the interpreter's", 1.0 / 20.0)];
+
+/// What an engine shall take to compile the kernels of the GPT's step, in milliseconds.
+const COMPILING_GOAL: f64 = 150.0;
+
+/// Training steps on one thread of the CPU beside jax-js's and the interpreter's. `only` has names of steps, separated by commas.
+fn on_cpu(only: Option<&str>) -> Result<()> {
+    let modules = packages_of_npm(&["@jax-js/jax"])?;
+    let root = tempfile::tempdir()?;
+    let module = wasm::build_example_with("aludel-web", "steps", Some("cpu"), "web")?;
+    wasm::bind(&module, &root.path().join("steps"), "steps")?;
+    copy(&modules.join("@jax-js/jax/dist"), &root.path().join("jax"))?;
+    std::fs::write(root.path().join("wasm.html"), include_str!("wasm.html"))?;
+    let served = serve::start(root.path(), "", 0, Isolation::None)?;
+    let mut browser = Browser::launch(&packages::browser()?, false)?;
+    let query = only.map_or(String::new(), |names| format!("?only={names}"));
+    browser.open(&format!("http://127.0.0.1:{}/wasm.html{query}", served.port))?;
+    browser.wait("the steps", "window.result !== undefined", 600)?;
+    let result = browser.eval("window.result")?;
+    let rows = result["rows"].as_array().with_context(|| format!("steps on the CPU: {result}"))?;
+    println!("{}, one thread; milliseconds of a step, the median of rounds", text(&result["device"]));
+    println!(
+        "{:<6} {:>8} {:>9} {:>9} {:>10} {:>9} {:>12} {:>8} {:>10} {:>9}",
+        "step", "kernels", "Aludel", "steps/s", "jax-js", "of it", "interpreter", "of it", "compiling", "goal"
+    );
+    for row in rows {
+        let ms = |who: &str| row["ms"][who].as_f64();
+        let ours = ms("ours").with_context(|| format!("no time of {row}"))?;
+        let shown = |v: Option<f64>, digits: usize| v.map_or("-".to_string(), |v| format!("{v:.digits$}"));
+        let [theirs, interpreter] = [ms("theirs"), ms("interpreter")];
+        let name = text(&row["name"]);
+        let goal = GOALS.iter().find(|g| g.0 == name).map(|(_, what, most)| {
+            let value = if *what == "ms" { Some(ours) } else { interpreter.map(|i| ours / i) };
+            format!("{most:.3} {what}: {}", if value.is_some_and(|v| v <= *most) { "met" } else { "missed" })
+        });
+        println!(
+            "{name:<6} {:>8} {ours:>9.3} {:>9.0} {:>10} {:>9} {:>12} {:>8} {:>7.0} ms  {}",
+            text(&row["kernels"]),
+            1000.0 / ours,
+            shown(theirs, 3),
+            shown(theirs.map(|t| ours / t), 2),
+            shown(interpreter, 1),
+            shown(interpreter.map(|t| ours / t), 3),
+            row["compileMs"].as_f64().unwrap_or(f64::NAN),
+            goal.unwrap_or_default(),
+        );
+        let (first, last) = (row["first"].as_f64().unwrap_or(f64::NAN), row["last"].as_f64().unwrap_or(f64::NAN));
+        ensure!(last < first, "{name}: the loss went from {first} to {last}");
+    }
+    println!("compiling the GPT's kernels shall take at most {COMPILING_GOAL:.0} ms");
+    Ok(())
+}
+
 fn text(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
@@ -101,7 +158,7 @@ fn steps() -> Result<()> {
     copy(&site, &root.path().join("aludel"))?;
     copy(&modules.join("@jax-js/jax/dist"), &root.path().join("jax"))?;
     std::fs::write(root.path().join("jaxjs.html"), include_str!("jaxjs.html"))?;
-    let served = serve::start(root.path(), "", 0)?;
+    let served = serve::start(root.path(), "", 0, Isolation::None)?;
     let base = format!("http://127.0.0.1:{}", served.port);
     let mut browser = Browser::launch(&packages::browser()?, true)?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());

@@ -2,6 +2,7 @@
 
 #![warn(clippy::too_many_lines)]
 
+pub mod benchmarks;
 pub mod cdp;
 pub mod command;
 pub mod examples;

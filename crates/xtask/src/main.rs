@@ -54,7 +54,11 @@ fn dispatch(args: &[String]) -> Result<()> {
         }
         "test" => test::run(options(rest, &["--only"])?.value("--only")),
         // Both need the tensor library and a GPU stack; a separate binary keeps them out of the way of `serve`.
-        "bench" | "oracle" => Cmd::cargo("run").args(["--release", "-p", "aludel-native", "--", verb]).args(rest).run(),
+        "bench" | "oracle" => {
+            let commit = Cmd::new("git").args(["rev-parse", "HEAD"]).output().unwrap_or_default();
+            let run = Cmd::cargo("run").args(["--release", "-p", "aludel-native", "--", verb]).args(rest);
+            run.env("ALUDEL_COMMIT", commit.trim()).run()
+        }
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
             Ok(())

@@ -1,7 +1,7 @@
-//! The static site: the page, the wasm module that is both page and worker, and what they load. Every URL in it is relative.
+//! The static site: the page, the wasm module that is both page and worker, the one of the worker that trains on the CPU, and what they load. Every URL in it is relative.
 
 use crate::command::Cmd;
-use crate::{examples, root, say, wasm};
+use crate::{benchmarks, examples, root, say, wasm};
 use anyhow::{Context, Result, bail};
 use flate2::{Compression, write::GzEncoder};
 use std::fs;
@@ -11,12 +11,18 @@ use std::path::Path;
 /// The most that everything a browser loads may weigh, gzipped: a build that weighs more fails.
 pub const LIMIT: usize = 1_000_000;
 
+/// The most that the page loads besides where something trains on the CPU: a worker with both devices, in place of its own.
+pub const CPU_LIMIT: usize = 1_000_000;
+
 /// What the code view should load besides the base page: the editor, and a module with every operator and the library of scripts.
 pub const CODE_GOAL: usize = 1_600_000;
 
 /// What that may weigh until it does: lowered with each part that becomes smaller. Collectives, graphs in pieces and sessions on servers
 /// brought the last 18 kB.
 pub const CODE_LIMIT: usize = 2_245_000;
+
+/// The most that the code view loads besides where a script runs on the CPU: a worker with both devices, in place of its own.
+pub const CODE_CPU_LIMIT: usize = 2_250_000;
 
 /// What the language of scripts should weigh, gzipped.
 pub const PYTHON_GOAL: usize = 350_000;
@@ -25,7 +31,7 @@ pub const PYTHON_GOAL: usize = 350_000;
 pub const PYTHON_LIMIT: usize = 800_000;
 
 /// What is copied as it is: from the repository to the site.
-const FILES: [(&str, &str); 31] = [
+const FILES: [(&str, &str); 34] = [
     ("index.html", "index.html"),
     ("docs/embed.html", "embed.html"),
     ("web/static/style.css", "style.css"),
@@ -38,6 +44,9 @@ const FILES: [(&str, &str); 31] = [
     ("web/vendor/uplot/uPlot.min.css", "vendor/uplot/uPlot.min.css"),
     ("web/vendor/uplot/LICENSE", "vendor/uplot/LICENSE"),
     ("crates/models/data/README.md", "data-sources.md"),
+    ("web/benchmarks/benchmarks.html", "benchmarks.html"),
+    ("web/benchmarks/benchmarks.css", "benchmarks/benchmarks.css"),
+    ("web/benchmarks/benchmarks.js", "benchmarks/benchmarks.js"),
     ("web/code/code.html", "code.html"),
     ("web/code/code.css", "code/code.css"),
     ("web/code/code.js", "code/code.js"),
@@ -66,14 +75,18 @@ pub fn build(out: &Path, profile: &str) -> Result<()> {
     if occupied {
         bail!("{} holds something that is not a site; give another --out or empty it", out.display());
     }
+    let cpu = wasm::build_feature("aludel-web", "cpu", profile)?;
     let module = wasm::build("aludel-web", profile)?;
+    let script_cpu = wasm::build_feature("aludel-script", "cpu", profile)?;
     let script = wasm::build("aludel-script", profile)?;
     if out.exists() {
         fs::remove_dir_all(out).with_context(|| format!("cannot clear {}", out.display()))?;
     }
     fs::create_dir_all(out)?;
     wasm::bind(&module, out, "aludel")?;
+    wasm::bind(&cpu, &out.join("cpu"), "aludel_cpu")?;
     wasm::bind(&script, &out.join("code"), "aludel_script")?;
+    wasm::bind(&script_cpu, &out.join("code/cpu"), "aludel_script_cpu")?;
     for (from, to) in FILES {
         let to = out.join(to);
         if let Some(parent) = to.parent() {
@@ -93,9 +106,15 @@ pub fn build(out: &Path, profile: &str) -> Result<()> {
         }
     }
     examples::write(out)?;
+    benchmarks::write(out)?;
     fs::write(out.join("names.json"), names()?)?;
-    for (what, files, goal, limit) in [("a browser", &BASE[..], LIMIT, LIMIT), ("the code view besides", &CODE[..], CODE_GOAL, CODE_LIMIT)]
-    {
+    let parts = [
+        ("a browser", &BASE[..], LIMIT, LIMIT),
+        ("a browser that trains on its CPU besides", &CPU[..], CPU_LIMIT, CPU_LIMIT),
+        ("the code view besides", &CODE[..], CODE_GOAL, CODE_LIMIT),
+        ("the code view on the CPU besides", &CODE_CPU[..], CODE_CPU_LIMIT, CODE_CPU_LIMIT),
+    ];
+    for (what, files, goal, limit) in parts {
         let size = gzipped_size(out, files)?;
         say(format!("everything {what} loads: {:.0} kB gzipped; wanted: {:.0} kB", size as f64 / 1000.0, goal as f64 / 1000.0));
         if profile == "web" && size > limit {
@@ -116,6 +135,12 @@ const BASE: [&str; 8] = [
     "vendor/uplot/uPlot.iife.min.js",
     "vendor/uplot/uPlot.min.css",
 ];
+
+/// What the page loads besides where something trains on the CPU.
+const CPU: [&str; 1] = ["cpu"];
+
+/// What the code view loads besides where a script runs on the CPU.
+const CODE_CPU: [&str; 1] = ["code/cpu"];
 
 /// What the code view loads that the page does not.
 const CODE: [&str; 23] = [
@@ -169,9 +194,16 @@ fn names() -> Result<String> {
     listed.context("the names of the library cannot be listed: cargo run -p aludel-torch --example names says why")
 }
 
-/// The gzipped size of some files of a site.
+/// The gzipped size of some files of a site, and of all in some of its folders.
 fn gzipped_size(site: &Path, files: &[&str]) -> Result<usize> {
-    files.iter().map(|f| gzipped(&fs::read(site.join(f)).with_context(|| format!("{f} is not in the site"))?)).sum()
+    files.iter().map(|f| weigh(&site.join(f))).sum()
+}
+
+fn weigh(path: &Path) -> Result<usize> {
+    if path.is_dir() {
+        return fs::read_dir(path)?.map(|entry| weigh(&entry?.path())).sum();
+    }
+    gzipped(&fs::read(path).with_context(|| format!("{} is not in the site", path.display()))?)
 }
 
 /// Weighs the language of scripts (parser, compiler, machine and library) as a module of wasm of its own: `gzip -9` of it.

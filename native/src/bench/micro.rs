@@ -14,8 +14,8 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// Rows and columns of what the memory-bound operations take.
-const SIDE: usize = 8192;
-const PRODUCTS: [usize; 5] = [512, 1024, 2048, 4096, 8192];
+pub const SIDE: usize = 8192;
+pub const PRODUCTS: [usize; 5] = [512, 1024, 2048, 4096, 8192];
 /// A single run that would take longer is left out.
 const MOST_SECONDS: f64 = 5.0;
 

@@ -4,10 +4,12 @@
 
 mod ablate;
 mod clock;
+mod compare;
 mod compile_time;
 mod micro;
 mod operators;
 mod peer;
+mod roofline;
 mod steps;
 
 use crate::device::Choice;
@@ -16,6 +18,7 @@ use crate::train::{DeviceArgs, Mode};
 use crate::workload::{self, Workload, rough_rate};
 use aludel::nn::Precision;
 use aludel::{Error, Result};
+use compare::Earlier;
 use peer::OperatorPeer;
 use serde_json::json;
 use std::path::PathBuf;
@@ -61,6 +64,20 @@ pub struct Args {
     /// The parts that --ablate leaves out, separated by commas; each of them, where none is named.
     #[arg(long, value_delimiter = ',', value_name = "PART,..", requires = "ablate")]
     parts: Vec<String>,
+    /// Measure each launch of the compiled steps beside what the device's memory and arithmetic allow, of the workloads that --only names;
+    /// of the small ones, where none is named.
+    #[arg(long, conflicts_with_all = ["ablate", "peer", "mode"])]
+    roofline: bool,
+    /// Compare training steps with those of a file that an earlier run with --json printed on the same device; fails where one became
+    /// slower by more than 5 %.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["ablate", "roofline"])]
+    compare: Option<PathBuf>,
+    /// What to call this machine in the results of --json.
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
+    /// Of which commit the results of --json are; `cargo xtask bench` gives it.
+    #[arg(long, value_name = "HASH", env = "ALUDEL_COMMIT")]
+    commit: Option<String>,
     /// Do not measure compile times, which run in processes of their own.
     #[arg(long)]
     no_compile_time: bool,
@@ -77,6 +94,10 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
     if let Some(names) = &args.ablate {
         return ablation(names, args, &choice, output);
     }
+    if args.roofline {
+        return rooflines(args, &choice, output);
+    }
+    let earlier = args.compare.as_deref().map(Earlier::read).transpose()?;
     let steps: Vec<&str> = workload::ALL.iter().map(|w| w.name).collect();
     let micros = micro::names();
     for name in &args.only {
@@ -90,8 +111,10 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
 
     let device = choice.open()?;
     let software = device.target().is_none_or(|t| t.software);
-    output.line(format!("{device}, f32 matrix products {}", choice.precision_name()));
-    output.event("device", json!({ "device": choice.kind.to_string(), "name": device.to_string(), "precision": choice.precision_name() }));
+    if let Some(earlier) = &earlier {
+        earlier.is_of(&device.to_string(), choice.precision_name())?;
+    }
+    about(&device, args, &choice, output);
     let on_cpu = software || choice.kind == crate::device::Kind::Cpu;
     drop(device);
 
@@ -106,7 +129,7 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
             continue;
         }
         match step(&workload, args, &choice, output) {
-            Ok(ms) => measured.push((*name, ms)),
+            Ok(steps) => measured.extend(steps),
             Err(e) => failed += left_out(name, &e, output),
         }
     }
@@ -124,10 +147,64 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
     if args.peer.is_some() && !measured.is_empty() {
         beside(args, &choice, &measured, output)?;
     }
+    let slower = earlier.map(|e| e.beside(&measured, output)).unwrap_or_default();
+    match (failed, slower.len()) {
+        (0, 0) => Ok(()),
+        (0, n) => {
+            let problem = format!("{n} became slower by more than 5 %: {}", slower.join(", "));
+            Err(Error::device(problem, "measure once more on an idle machine; --roofline says where a step's time goes"))
+        }
+        (n, _) => Err(Error::device(format!("{n} measurement(s) failed"), "the lines above say why")),
+    }
+}
+
+/// Says what is measured, of what and when: what a file of results begins with.
+fn about(device: &aludel::Device, args: &Args, choice: &Choice, output: &Output) {
+    output.line(format!("{device}, f32 matrix products {}", choice.precision_name()));
+    let info = device.info();
+    let date = chrono::Utc::now().date_naive().to_string();
+    output.event(
+        "device",
+        json!({
+            "device": choice.kind.to_string(), "name": device.to_string(), "features": info.features, "precision": choice.precision_name(),
+            "cores": std::thread::available_parallelism().map_or(0, |n| n.get()), "machine": args.machine, "commit": args.commit, "date": date,
+            "version": env!("CARGO_PKG_VERSION"),
+        }),
+    );
+}
+
+/// `--roofline`, one workload after another.
+fn rooflines(args: &Args, choice: &Choice, output: &Output) -> Result<()> {
+    let device = choice.open()?;
+    let on_cpu = device.target().is_none_or(|t| t.software) || choice.kind == crate::device::Kind::Cpu;
+    about(&device, args, choice, output);
+    drop(device);
+    let every: Vec<&str> = workload::ALL.iter().map(|w| w.name).collect();
+    let names: Vec<&str> = match &args.only[..] {
+        [] => ABLATED.to_vec(),
+        [all] if all == "steps" => every,
+        names => names.iter().map(String::as_str).collect(),
+    };
+    let workloads = names.iter().map(|n| named_workload("--only", n, on_cpu)).collect::<Result<Vec<_>>>()?;
+    let ceilings = roofline::Ceilings::measure(choice, args.amp, output)?;
+    let mut failed = 0;
+    for workload in &workloads {
+        if let Err(e) = roofline::run(workload, args.amp, choice, &ceilings, output) {
+            failed += left_out(workload.name, &e, output);
+        }
+    }
     match failed {
         0 => Ok(()),
         n => Err(Error::device(format!("{n} measurement(s) failed"), "the lines above say why")),
     }
+}
+
+/// The workload that an option names.
+fn named_workload(option: &str, name: &str, on_cpu: bool) -> Result<Workload> {
+    Workload::find(name, on_cpu).ok_or_else(|| {
+        let known = workload::ALL.iter().map(|w| w.name).collect::<Vec<_>>().join(", ");
+        Error::invalid(format!("{option} {name}"), "there is no such workload", format!("there are {known}"))
+    })
 }
 
 /// What `--ablate` measures where no workload is named: each kind of model, small.
@@ -142,11 +219,7 @@ fn ablation(names: &[String], args: &Args, choice: &Choice, output: &Output) -> 
     let on_cpu = device.target().is_none_or(|t| t.software) || choice.kind == crate::device::Kind::Cpu;
     output.line(format!("{device}, f32 matrix products {}", choice.precision_name()));
     drop(device);
-    let find = |name: &str| {
-        let known = || workload::ALL.iter().map(|w| w.name).collect::<Vec<_>>().join(", ");
-        Workload::find(name, on_cpu)
-            .ok_or_else(|| Error::invalid(format!("--ablate {name}"), "there is no such workload", format!("there are {}", known())))
-    };
+    let find = |name: &str| named_workload("--ablate", name, on_cpu);
     let workloads = match names {
         [] => ABLATED.iter().map(|n| find(n)).collect::<Result<Vec<_>>>()?,
         names => names.iter().map(|n| find(n)).collect::<Result<Vec<_>>>()?,
@@ -154,8 +227,8 @@ fn ablation(names: &[String], args: &Args, choice: &Choice, output: &Output) -> 
     ablate::run(&workloads, args.amp, &parts, choice, output)
 }
 
-/// Measures one workload and prints a row for each mode; gives the milliseconds of the faster.
-fn step(workload: &Workload, args: &Args, choice: &Choice, output: &Output) -> Result<f64> {
+/// Measures one workload and prints a row for each mode.
+fn step(workload: &Workload, args: &Args, choice: &Choice, output: &Output) -> Result<Vec<compare::Step>> {
     let modes: &[&'static str] = match args.mode {
         Mode::Eager => &["eager"],
         Mode::Compiled => &["compiled"],
@@ -167,7 +240,7 @@ fn step(workload: &Workload, args: &Args, choice: &Choice, output: &Output) -> R
         "{:<10} {:>10} {:>12} {:>9} {:>8} {:>11} {:>10} {:>10} {:>12} {:>12}",
         "", "ms/step", "samples/s", "kernels", "submits", "MB moved", "peak MB", "first ms", "compile cold", "warm ms"
     ));
-    let mut times = Vec::new();
+    let mut steps = Vec::new();
     for mode in modes {
         let m = steps::measure(workload, mode, args.amp, choice, !args.no_compile_time)?;
         let samples = workload.batch as f64 * 1e3 / m.ms;
@@ -195,24 +268,38 @@ fn step(workload: &Workload, args: &Args, choice: &Choice, output: &Output) -> R
                 "tflop_per_s": workload.flops() / m.ms / 1e9,
             }),
         );
-        times.push(m.ms);
+        steps.push(compare::Step {
+            workload: workload.name.into(),
+            amp: args.amp.name().into(),
+            mode: m.mode.into(),
+            batch: workload.batch,
+            ms: m.ms,
+        });
     }
-    if let [eager, compiled] = times[..] {
-        output.line(format!("compiled is {:.2} times as fast", eager / compiled));
+    if let [eager, compiled] = &steps[..] {
+        output.line(format!("compiled is {:.2} times as fast", eager.ms / compiled.ms));
     }
-    Ok(times.into_iter().fold(f64::INFINITY, f64::min))
+    Ok(steps)
 }
 
 /// Ours beside the peer's best, in one table.
-fn beside(args: &Args, choice: &Choice, measured: &[(&str, f64)], output: &Output) -> Result<()> {
-    let names: Vec<&str> = measured.iter().map(|(n, _)| *n).collect();
+fn beside(args: &Args, choice: &Choice, measured: &[compare::Step], output: &Output) -> Result<()> {
+    // The faster mode of each workload.
+    let mut faster: Vec<(&str, f64)> = Vec::new();
+    for step in measured {
+        match faster.iter_mut().find(|(n, _)| *n == step.workload) {
+            Some((_, ms)) => *ms = ms.min(step.ms),
+            None => faster.push((&step.workload, step.ms)),
+        }
+    }
+    let names: Vec<&str> = faster.iter().map(|(n, _)| *n).collect();
     let (title, key, peers) = match args.peer.as_deref() {
         Some("burn") => ("burn", "burn", peer::burn(&args.burn, choice.kind, &names)?),
         Some("tfjs") => return Err(Error::unsupported("--peer tfjs for training steps", "compare single operators: --only operators")),
         _ => ("PyTorch", "torch", peer::torch(&args.python, choice.kind, choice.precision_name(), &names)?),
     };
     output.line(format!("\n{:<10} {:>12} {title:>12}   {:<16} {:>9}", "ms/step", "Aludel", "its best mode", "times"));
-    for (name, ours) in measured {
+    for (name, ours) in &faster {
         let best = peers.iter().filter(|p| p.workload == *name).min_by(|a, b| a.ms.total_cmp(&b.ms));
         match best {
             Some(p) => {
