@@ -55,11 +55,14 @@ pub struct Choice {
     pub adapter: Option<String>,
     /// What matrix products may give up for speed, where the device can.
     pub precision: MatmulPrecision,
+    /// Whether other ranks' GPUs are to be connected with this one.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "no GPUs are opened"))]
+    pub among: bool,
 }
 
 impl Choice {
     pub fn new(kind: Kind) -> Choice {
-        Choice { kind, adapter: None, precision: MatmulPrecision::default() }
+        Choice { kind, adapter: None, precision: MatmulPrecision::default(), among: false }
     }
 
     /// The precision by PyTorch's name.
@@ -85,7 +88,9 @@ impl Choice {
             Kind::Cpu => Device::cpu(),
             #[cfg(feature = "cuda")]
             Kind::Cuda(device) => {
-                Device::cuda(&aludel_runtime::cuda::CudaOptions { device, matmul_precision: self.precision, cache: None })
+                use aludel_runtime::cuda::CudaOptions;
+                let options = CudaOptions { device, matmul_precision: self.precision, cache: None, primary_context: self.among };
+                Device::cuda(&options)
             }
             #[cfg(not(all(feature = "wgpu", feature = "cpu", feature = "cuda")))]
             other => Err(aludel::Error::unsupported(

@@ -3,7 +3,7 @@
 use crate::output::Output;
 use crate::script::recorded;
 use crate::workload::{self, Workload};
-use crate::{settings, train};
+use crate::{predict, settings, train};
 use aludel::nn::Precision;
 use aludel::{Device, Error, MixedGraph, Result, compile};
 use aludel_compiler::{Compilation, Language, Options, Pass, Target};
@@ -36,6 +36,11 @@ pub struct Args {
     /// Mixed precision of the step: bf16, or f16 with a scaled loss.
     #[arg(long, value_name = "TYPE", default_value_t = Precision::F32, hide_default_value = true)]
     amp: Precision,
+    /// Predict the step on up to so many ranks instead, data parallel and fully sharded.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), conflicts_with = "stage")]
+    ranks: Option<u32>,
+    #[command(flatten)]
+    rates: predict::Rates,
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,6 +93,13 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
         return Err(train::computes_in_full(&precision, target));
     }
     let script = args.preset.ends_with(".py");
+    if let Some(ranks) = args.ranks {
+        if script {
+            return Err(Error::invalid("--ranks", "a script's collectives are its own", "give a preset or a training step"));
+        }
+        let step = predict::Step { name: &args.preset, settings: &args.settings, amp: args.amp };
+        return predict::run(&step, ranks, &args.rates, &target(args), output);
+    }
     if script && args.amp != Precision::F32 {
         return Err(Error::invalid("--amp", "a script says itself what it computes in", "use torch.autocast in the script"));
     }
@@ -97,13 +109,7 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
         None if script => return Err(Error::invalid(&args.preset, "runs no operators", "give a script that trains")),
         None => capture(&args.preset, &args.settings, args.amp)?,
     };
-    let target = match args.target {
-        // With shader-f16: without it f16 takes words, and nothing else is different.
-        To::Wgsl => Target { f16_storage: true, ..Target::webgpu_default() },
-        To::Ptx => Target::cuda(90, args.matmul_precision.into()),
-        To::C => Target::cpu(),
-        To::Wasm => Target::wasm(),
-    };
+    let target = target(args);
     let options = Options::default();
     let mut made = Compilation::new(&graph, &target, &options);
     made.until(args.stage.map_or(Pass::Plan, Stage::pass))?;
@@ -127,6 +133,16 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
         }),
     );
     Ok(())
+}
+
+fn target(args: &Args) -> Target {
+    match args.target {
+        // With shader-f16: without it f16 takes words, and nothing else is different.
+        To::Wgsl => Target { f16_storage: true, ..Target::webgpu_default() },
+        To::Ptx => Target::cuda(90, args.matmul_precision.into()),
+        To::C => Target::cpu(),
+        To::Wasm => Target::wasm(),
+    }
 }
 
 /// The graph of one training step. Nothing of it is run: the interpreter only lends its types.

@@ -12,8 +12,10 @@ mod explain;
 mod interrupt;
 #[cfg(feature = "jupyter")]
 mod jupyter;
+mod launch;
 mod mlflow;
 mod output;
+mod predict;
 mod script;
 mod serve;
 mod sessions;
@@ -49,6 +51,11 @@ enum Command {
     Run(script::Args),
     /// Train a preset and compare eager with compiled.
     Train(train::Args),
+    /// Start several ranks of a command, here or on several machines, and end all when one ends badly.
+    Launch(launch::Args),
+    /// One rank that mpirun has started for `launch`.
+    #[command(hide = true)]
+    Rank(launch::RankArgs),
     /// Measure training steps and single operations.
     Bench(bench::Args),
     /// Show what the compiler makes of a training step; needs no device.
@@ -97,6 +104,8 @@ fn run(cli: &Cli, output: &Output) -> Result<ExitCode> {
         None => train::run(&train::Args::demonstration(), output),
         Some(Command::Run(args)) => script::run(args, output),
         Some(Command::Train(args)) => train::run(args, output),
+        Some(Command::Launch(args)) => launch::run(args, output).map(|()| ExitCode::SUCCESS),
+        Some(Command::Rank(args)) => launch::become_rank(args).map(|()| ExitCode::SUCCESS),
         Some(Command::Bench(args)) => bench::run(args, output).map(|()| ExitCode::SUCCESS),
         Some(Command::Explain(args)) => explain::run(args, output).map(|()| ExitCode::SUCCESS),
         Some(Command::Devices) => devices::run(output).map(|()| ExitCode::SUCCESS),

@@ -6,19 +6,26 @@ use serde_json::{Map, Value};
 use std::io::{IsTerminal, Write};
 
 /// Standard output in the form that was asked for.
+#[derive(Clone)]
 pub struct Output {
     json: bool,
     terminal: bool,
+    mute: bool,
 }
 
 impl Output {
     pub fn new(json: bool) -> Output {
-        Output { json, terminal: std::io::stderr().is_terminal() && std::io::stdout().is_terminal() }
+        Output { json, terminal: std::io::stderr().is_terminal() && std::io::stdout().is_terminal(), mute: false }
+    }
+
+    /// One that says nothing but failures: where another process speaks for all.
+    pub fn mute(&self) -> Output {
+        Output { json: self.json, terminal: false, mute: true }
     }
 
     /// A line for people; nothing with `--json`.
     pub fn line(&self, text: impl AsRef<str>) {
-        if !self.json {
+        if !self.json && !self.mute {
             self.write(text.as_ref());
         }
     }
@@ -32,7 +39,7 @@ impl Output {
 
     /// An object for machines, named by its `event`; nothing without `--json`.
     pub fn event(&self, event: &str, value: Value) {
-        if self.json {
+        if self.json && !self.mute {
             self.write(&object(event, value));
         }
     }

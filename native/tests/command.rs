@@ -311,6 +311,74 @@ fn explains_every_stage_without_a_device() {
 }
 
 #[test]
+fn predicts_a_step_on_many_ranks() {
+    let args = ["explain", "points", "layers=64,64", "--target", "ptx", "--ranks", "64", "--bandwidth", "50", "--latency", "3"];
+    let all = events(&args);
+    let of = |way: &str, ranks: u64, what: &str| {
+        let found = all.iter().find(|e| e["event"] == "prediction" && e["way"] == way && e["ranks"] == ranks);
+        found.unwrap_or_else(|| panic!("{way} on {ranks}: {all:?}"))[what].as_f64().unwrap()
+    };
+    for way in ["data parallel", "fully sharded"] {
+        assert_eq!(of(way, 1, "exchanges_ms"), 0.0, "{way}");
+        assert!(of(way, 64, "exchanges_ms") > of(way, 2, "exchanges_ms"), "{way}");
+        assert!(of(way, 64, "ms_per_step") >= of(way, 64, "kernels_ms"), "{way}");
+    }
+    // What is divided among ranks shrinks with their number; what every rank has does not.
+    assert_eq!(of("data parallel", 64, "state_bytes"), of("data parallel", 2, "state_bytes"));
+    assert!(of("fully sharded", 64, "state_bytes") < 0.2 * of("fully sharded", 1, "state_bytes"));
+    fails(&["explain", "points", "--ranks", "5000"], 2, "5000");
+    fails(&["explain", "points", "--bandwidth", "5"], 2, "--ranks");
+    fails(&["explain", "points", "--ranks", "2", "--bandwidth=-1"], 1, "a network");
+}
+
+#[test]
+fn a_roofline_bounds_each_launch() {
+    fails(&["bench", "--device", "interp", "--roofline", "--only", "tiny"], 1, "which launches nothing");
+    fails(&["bench", "--roofline", "--only", "everything"], 1, "there are tiny, mlp");
+    if std::process::Command::new("cc").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: no C compiler");
+        return;
+    }
+    let events = events(&["bench", "--device", "cpu", "--roofline", "--only", "tiny"]);
+    let of = |name: &str| events.iter().filter(|e| e["event"] == name).collect::<Vec<_>>();
+    let ceilings = of("ceilings")[0];
+    for key in ["copy_gb_per_s", "product_tflop_per_s", "launch_ms"] {
+        assert!(ceilings[key].as_f64().is_some_and(|v| v > 0.0), "{ceilings}");
+    }
+    let step = of("roofline")[0];
+    let launches: u64 = of("roofline_launch").iter().filter_map(|l| l["times"].as_u64()).sum();
+    assert_eq!(Some(launches), step["launches"].as_u64());
+    let launch_ms = ceilings["launch_ms"].as_f64().expect("a number");
+    for launch in of("roofline_launch") {
+        let (ms, floor, times) = (launch["ms"].as_f64(), launch["floor_ms"].as_f64(), launch["times"].as_f64().expect("a count"));
+        assert!(ms > Some(0.0) && floor >= Some(launch_ms * times * 0.999), "{launch}");
+    }
+}
+
+#[test]
+fn steps_are_compared_with_earlier_ones() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("before.jsonl");
+    let before = succeeds(&["bench", "--device", "interp", "--only", "tiny", "--json", "--machine", "m"]);
+    let now = |factor: f64| {
+        let lines = before.lines().map(|l| {
+            let mut event: serde_json::Value = serde_json::from_str(l).expect("JSON");
+            if let Some(ms) = event["ms_per_step"].as_f64() {
+                event["ms_per_step"] = (ms * factor).into();
+            }
+            event.to_string() + "\n"
+        });
+        std::fs::write(&file, lines.collect::<String>()).expect("it is written");
+        file.to_str().expect("UTF-8").to_string()
+    };
+    let text = succeeds(&["bench", "--device", "interp", "--only", "tiny", "--compare", &now(100.0)]);
+    assert!(text.contains("beside m, ") && text.contains("faster") && text.contains("geometric mean"), "{text}");
+    fails(&["bench", "--device", "interp", "--only", "tiny", "--compare", &now(0.01)], 1, "became slower by more than 5 %: tiny eager");
+    fails(&["bench", "--device", "cpu", "--only", "tiny", "--compare", &now(1.0)], 1, "compare results of one device");
+    fails(&["bench", "--only", "tiny", "--compare", "no such file"], 1, "no such file");
+}
+
+#[test]
 fn benches_what_is_asked_for() {
     let events = events(&["bench", "--device", "interp", "--only", "tiny"]);
     assert_eq!(events[0]["event"], "device");
@@ -367,4 +435,67 @@ fn wrong_arguments_are_explained() {
     let o = aludel(&["train", "digitz", "--json"]);
     let value: Value = serde_json::from_str(out(&o).lines().last().unwrap()).unwrap();
     assert_eq!(value["event"], "error");
+}
+
+/// Rows of a table of somebody's own: it learns them, resumes in the middle of an epoch, and says what it cannot take.
+#[test]
+fn trains_on_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.csv");
+    let rows: String = (0..100).map(|i| format!("{},{},{}\n", i % 7, ["red", "blue"][i % 2], ["no", "yes"][i % 2])).collect();
+    std::fs::write(&path, format!("n,colour,label\n{rows}")).unwrap();
+    let path = path.display().to_string();
+    let train = |more: &[&str]| {
+        let all = ["train", "points", "layers=8", "batch=16", "--data", &path, "--device", "interp", "--log-every=1"];
+        events(&[&all[..], more].concat())
+    };
+    let whole = train(&["--mode=compiled", "--steps=40"]);
+    let result = whole.iter().find(|e| e["event"] == "result").unwrap();
+    assert_eq!(result["accuracy"], 1.0, "{result}");
+    let to = folder.path().join("run").display().to_string();
+    let first = train(&["--mode=compiled", "--steps=13", "--checkpoint", &to]);
+    let rest = train(&["--mode=compiled", "--steps=40", "--checkpoint", &to, "--resume"]);
+    assert_eq!([losses(&first), losses(&rest)].concat(), losses(&whole), "bit for bit");
+    fails(&["train", "addition", "--data", &path, "--device", "interp"], 1, "does not take examples [4] of 2 classes");
+    fails(&["train", "digits", "--data", "nowhere.csv", "--device", "interp"], 1, "nowhere.csv");
+    std::fs::write(folder.path().join("rows.csv"), "n,label\n1,a\n2\n").unwrap();
+    fails(&["train", "digits", "--data", &path, "--device", "interp"], 1, "row 1 (counted from 0): incorrect number of fields");
+}
+
+/// A picture of one shade, 8 pixels square, as BMP.
+fn picture(shade: u8) -> Vec<u8> {
+    let mut bytes = b"BM\0\0\0\0\0\0\0\0".to_vec();
+    for word in [54u32, 40, 8, 8, 1 | 24 << 16, 0, 192, 0, 0, 0, 0] {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes.extend([shade; 192]);
+    bytes
+}
+
+/// Images in a folder for each class: learned by a convolutional network; one that cannot be read ends the run, and what was learned is kept.
+#[test]
+fn trains_on_folders_of_images() {
+    let folder = tempfile::tempdir().unwrap();
+    let images = folder.path().join("images");
+    for (class, shade) in [("dark", 20), ("light", 200)] {
+        std::fs::create_dir_all(images.join(class)).unwrap();
+        (0..20u8).for_each(|i| std::fs::write(images.join(class).join(format!("{i:02}.bmp")), picture(shade + i)).unwrap());
+    }
+    let (data, to) = (images.display().to_string(), folder.path().join("run").display().to_string());
+    let all = ["train", "digits-cnn", "channels=4,4", "batch=8", "lr=0.01", "--data", &data, "--device", "interp", "--log-every=1"];
+    let args = |more: &[&'static str]| [&all[..], &["--mode=compiled"], more].concat();
+    let whole = events(&args(&["--steps=12"]));
+    let result = whole.iter().find(|e| e["event"] == "result").unwrap();
+    assert_eq!(result["accuracy"], 1.0, "{result}");
+    std::fs::write(images.join("dark/07.bmp"), b"no picture").unwrap();
+    let o = aludel(&[&args(&["--steps=12", "--checkpoint-every=1000"])[..], &["--checkpoint", &to, "--json"]].concat());
+    let text = out(&o);
+    assert_eq!(o.status.code(), Some(1), "{text}{}", err(&o));
+    assert!(text.contains("07.bmp: is no image that is read here"), "{text}");
+    let made = text.lines().filter(|l| l.contains("\"step\"") && l.contains("\"loss\"")).count();
+    // With a picture in its place it goes on where it was, and comes to the same.
+    std::fs::write(images.join("dark/07.bmp"), picture(27)).unwrap();
+    let rest = events(&[&args(&["--steps=12", "--resume"])[..], &["--checkpoint", &to]].concat());
+    assert!((1..4).contains(&made) && losses(&rest) == losses(&whole)[made..], "{made} steps before: {text}");
+    fails(&["train", "digits-cnn", "batch=64", "--data", &data, "--device", "interp"], 1, "give batch=32");
 }

@@ -21,6 +21,21 @@ pub struct Inspection {
     pub specialisations: Vec<String>,
 }
 
+impl Inspection {
+    /// Bytes that it takes, about: what a session's inspection weighs on its way to a client.
+    pub fn weight(&self) -> usize {
+        const ENTRY: usize = 96;
+        let operators = self.operators.iter().map(|o| o.text.len() + o.name.len() + o.location.as_ref().map_or(0, String::len));
+        let stages = self.stages.iter().map(|s| s.name.len() + s.text.len());
+        let kernels = self.kernels.iter().map(|k| k.label.len() + k.phase.len() + k.source.len() + 4 * k.operators.len());
+        let buffers = self.memory.buffers.iter().map(|b| b.name.len() + b.ty.len());
+        let reasons = self.not_fused.iter().map(|n| n.reason.len()).chain(self.guards.iter().map(|g| g.condition.len() + g.reason.len()));
+        let texts = self.breaks.iter().chain(&self.specialisations).map(String::len);
+        let all = operators.chain(stages).chain(kernels).chain(buffers).chain(reasons).chain(texts);
+        all.map(|bytes| bytes + ENTRY).sum()
+    }
+}
+
 /// An operator of the captured step, by PyTorch's name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operator {

@@ -19,7 +19,7 @@ pub use remote::{ServerDevice, SessionKey};
 use serde::{Deserialize, Serialize};
 
 /// Both sides must agree on this; it changes whenever a message does.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// How a training step is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -87,9 +87,11 @@ impl Mode {
 /// Where a lane trains.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
-    /// On the browser's own device.
+    /// On the browser's own device: its GPU or, without one, its CPU.
     #[default]
     Browser,
+    /// On the browser's CPU, through its engine of WebAssembly, GPU or not.
+    WebAssembly,
     /// On the companion server's device of that [`id`](remote::ServerDevice::id).
     Server(String),
 }
@@ -113,7 +115,7 @@ impl Setup {
 /// From the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
-    /// First of all. `gpu` false asks for the interpreter.
+    /// First of all. `gpu` false asks for the CPU, whether there is a GPU or not.
     Hello {
         version: u32,
         gpu: bool,
@@ -157,7 +159,7 @@ pub enum Request {
 pub enum Event {
     /// The trainer hears requests from now on; one sent earlier is lost.
     Listening,
-    /// Answers `Hello`.
+    /// Answers `Hello`. A device without a backend: this trainer has none, the one with the browser's CPU is to be asked.
     Ready { version: u32, device: Device },
     /// Answers `Connect`, and tells whatever becomes of it.
     Companion(Companion),
@@ -252,7 +254,7 @@ pub enum Connection {
 /// What trains.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Device {
-    /// `WebGPU`, `Interpreter`.
+    /// `WebGPU`, `WebAssembly`.
     pub backend: String,
     /// The adapter's own name.
     pub name: String,

@@ -72,7 +72,9 @@ const MOST_COLUMNS: usize = 64;
 const MOST_DIMS: usize = 64;
 
 /// A list that ends with an error where it grows too long.
-fn at_most<'de, D: Deserializer<'de>, T: Deserialize<'de>, const MOST: usize>(deserializer: D) -> std::result::Result<Vec<T>, D::Error> {
+pub(crate) fn at_most<'de, D: Deserializer<'de>, T: Deserialize<'de>, const MOST: usize>(
+    deserializer: D,
+) -> std::result::Result<Vec<T>, D::Error> {
     struct Bounded<T, const MOST: usize>(PhantomData<T>);
     impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for Bounded<T, MOST> {
         type Value = Vec<T>;

@@ -5,7 +5,7 @@
 //! finite are `null`, and bytes are in base64.
 
 use crate::Pane;
-use crate::remote::{Limits, Refusal, ServerDevice, SessionKey};
+use crate::remote::{Limits, Refusal, ServerDevice, SessionKey, at_most};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -58,6 +58,9 @@ pub enum Ask {
     Cancel,
 }
 
+/// The most arguments, earlier listings and files of a script: a few bytes on the wire must not become many in memory.
+pub const MOST_PARTS: usize = 4096;
+
 /// A script and all that it may read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
@@ -67,13 +70,13 @@ pub struct Job {
     /// The script's file.
     pub name: String,
     pub text: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "at_most::<_, _, MOST_PARTS>")]
     pub args: Vec<String>,
     /// What runs before it in the same session, without being shown.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "at_most::<_, _, MOST_PARTS>")]
     pub before: Vec<String>,
     /// Paths and bytes.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "at_most::<_, _, MOST_PARTS>")]
     pub files: Vec<(String, Bytes)>,
 }
 
@@ -190,9 +193,17 @@ pub struct Kernel {
     pub source: String,
 }
 
-/// Bytes of figures and files that are kept together, and numbers of curves; then the oldest go, and every other number.
+/// Bytes of figures and files that are kept together, with their names, and numbers of curves; then the oldest go, and every other number.
 const KEPT: usize = 16 << 20;
 const CURVES: usize = 1 << 14;
+/// Bytes of output; then the oldest goes. More than a script writes before it is told that the rest is not kept.
+const OUTPUT: usize = 5 << 20;
+/// What a piece of output, a file or a figure takes beside its bytes.
+const PIECE: usize = 64;
+/// Bytes of what a script ends with, of a number's name, and of a line's reasons to be compiled again.
+const ENDING: usize = 64 << 10;
+const NAME: usize = 256;
+const REASONS: usize = 4096;
 
 impl Report {
     /// What came after it, melted in.
@@ -207,30 +218,76 @@ impl Report {
         self.files.extend(new.files);
         self.figures.retain(|(name, ..)| !new.figures.iter().any(|(n, ..)| n == name));
         self.figures.extend(new.figures);
-        self.bound();
         self.logged.extend(new.logged);
         self.losses.extend(new.losses);
-        halve(&mut self.logged);
-        halve(&mut self.losses);
         self.lines = new.lines.or(self.lines.take());
         (self.at, self.numbers, self.asks) = (new.at, new.numbers, new.asks);
         self.ended = new.ended.or(self.ended.take());
         self.whole |= new.whole;
+        self.bound();
     }
 
-    /// Lets go of the oldest figures and files where they are too much together.
+    /// Lets go of the oldest of everything that is too much together, and of the ends of texts that are too long.
     pub fn bound(&mut self) {
-        let mut held = self.weight();
-        while held > KEPT && !(self.figures.is_empty() && self.files.is_empty()) {
-            let gone = if self.figures.is_empty() { self.files.remove(0).1 } else { self.figures.remove(0).2 };
-            held -= gone.0.len();
+        let mut held = self.attached();
+        while held > KEPT {
+            held -= match (self.figures.is_empty(), self.files.is_empty()) {
+                (false, _) => figure_bytes(&self.figures.remove(0)),
+                (true, false) => file_bytes(&self.files.remove(0)),
+                (true, true) => break,
+            };
+        }
+        let mut held: usize = self.output.iter().map(|(_, text)| text.len() + PIECE).sum();
+        let gone = self.output.iter().take_while(|(_, text)| {
+            let goes = held > OUTPUT;
+            held -= if goes { text.len() + PIECE } else { 0 };
+            goes
+        });
+        let gone = gone.count();
+        self.output.drain(..gone);
+        halve(&mut self.logged);
+        halve(&mut self.losses);
+        self.logged.iter_mut().for_each(|(name, ..)| cut(name, NAME));
+        self.ended.iter_mut().for_each(|why| cut(why, ENDING));
+        for line in self.lines.iter_mut().flatten() {
+            let mut held = 0;
+            line.again.retain_mut(|why| {
+                cut(why, REASONS);
+                held += why.len() + PIECE;
+                held <= REASONS
+            });
         }
     }
 
     /// Bytes of figures and files.
-    pub fn weight(&self) -> usize {
-        self.figures.iter().map(|(.., b)| b.0.len()).chain(self.files.iter().map(|(_, b)| b.0.len())).sum()
+    fn attached(&self) -> usize {
+        self.figures.iter().map(figure_bytes).chain(self.files.iter().map(file_bytes)).sum()
     }
+
+    /// Bytes that it takes, about.
+    pub fn weight(&self) -> usize {
+        let output: usize = self.output.iter().map(|(_, text)| text.len() + PIECE).sum();
+        let logged: usize = self.logged.iter().map(|(name, ..)| name.len() + PIECE).sum();
+        self.attached() + output + logged + self.losses.len() * PIECE + self.ended.as_ref().map_or(0, String::len)
+    }
+}
+
+fn figure_bytes((name, media, bytes): &(String, String, Bytes)) -> usize {
+    name.len() + media.len() + bytes.0.len() + PIECE
+}
+
+fn file_bytes((path, bytes): &(String, Bytes)) -> usize {
+    path.len() + bytes.0.len() + PIECE
+}
+
+/// The beginning and the end of a text that is too long: an error says at its end what it is.
+fn cut(text: &mut String, most: usize) {
+    if text.len() <= most {
+        return;
+    }
+    let head = (0..=most / 4).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let tail = (text.len() - most / 2..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    text.replace_range(head..tail, " … ");
 }
 
 /// Drops every other number, the last excepted, while there are too many.
@@ -259,10 +316,33 @@ mod tests {
             all.merge(Report { output, figures, losses: vec![(1, step, 0.0)], ..Report::default() });
         }
         assert_eq!(all.output, [(false, "x\n".repeat(100_000))]);
-        assert!(all.weight() <= KEPT && all.figures.last().unwrap().0 == "figure 19");
+        assert!(all.attached() <= KEPT && all.figures.last().unwrap().0 == "figure 19");
         assert!(all.losses.len() <= CURVES && all.losses.last().unwrap().1 == 99_999);
         all.merge(Report { ended: Some("Stopped.\n".into()), ..Report::default() });
         all.merge(Report::default());
         assert_eq!(all.ended.as_deref(), Some("Stopped.\n"));
+    }
+
+    #[test]
+    fn whatever_is_long_is_cut() {
+        let long = |n: usize| "é".repeat(n);
+        let mut all = Report::default();
+        for k in 0..100 {
+            all.merge(Report {
+                output: vec![(false, long(50_000)), (true, "x".into())],
+                logged: vec![(long(1_000_000), None, 0.0)],
+                files: vec![(format!("{k}{}", "p".repeat(1 << 20)), Bytes::default())],
+                lines: Some(vec![Line { line: 1, operators: 1, kernels: 1, share: 0.0, breaks: 0, again: vec![long(10_000); 9] }]),
+                ended: Some(format!("{}the reason", long(1_000_000))),
+                ..Report::default()
+            });
+        }
+        assert!(all.attached() <= KEPT && all.files.len() < 17 && all.files.last().unwrap().0.starts_with("99p"));
+        assert!(all.output.iter().map(|(_, text)| text.len()).sum::<usize>() <= OUTPUT && all.output.len() > 60);
+        assert!(all.logged.iter().all(|(name, ..)| name.len() < 2 * NAME));
+        assert!(all.ended.as_ref().is_some_and(|e| e.len() < ENDING && e.ends_with("the reason")));
+        let again = &all.lines.as_ref().unwrap()[0].again;
+        assert!(again.iter().map(String::len).sum::<usize>() <= REASONS);
+        assert!(all.weight() < 32 << 20);
     }
 }

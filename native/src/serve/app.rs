@@ -7,7 +7,7 @@ use super::{operator, policy};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{Html, IntoResponse, Json, Response};
 use axum::routing::{get, post};
@@ -56,6 +56,9 @@ pub fn routes(server: Arc<Server>, site: &Path) -> Router {
     router
         .layer(from_fn_with_state(server.clone(), known_name))
         .layer(cors)
+        // Isolated from other origins, a page's threads may share memory: it trains on several where it trains on the CPU.
+        .layer(header(HeaderName::from_static("cross-origin-opener-policy"), "same-origin"))
+        .layer(header(HeaderName::from_static("cross-origin-embedder-policy"), "require-corp"))
         .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header(header::CACHE_CONTROL, "no-cache"))
         .layer(header(header::REFERRER_POLICY, "no-referrer"))
@@ -85,8 +88,14 @@ fn missing(site: &Path) -> String {
 
 /// Asked for under a stranger's name, the server answers nothing: see [`super::origin`].
 async fn known_name(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+    let several = [header::HOST, header::ORIGIN].iter().any(|name| request.headers().get_all(name).iter().nth(1).is_some());
+    if several {
+        // Who looks at the first would not see the other (RFC 9112, section 3.2).
+        return (StatusCode::BAD_REQUEST, "a request has one Host and one Origin\n").into_response();
+    }
     let host = request.headers().get(header::HOST).map(|h| h.to_str().unwrap_or("?"));
-    if server.origins.knows(host) {
+    let target = request.uri().authority().map(|a| a.as_str());
+    if server.origins.knows(host) && server.origins.knows(target) {
         return next.run(request).await;
     }
     server.refused("origin");

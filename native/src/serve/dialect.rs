@@ -30,6 +30,14 @@ impl Work {
             Work::Script(job) => job.device,
         }
     }
+
+    /// Bytes that it takes beside those that it came in: numbers of an order are one byte there, and four here.
+    pub fn unpacked(&self) -> u64 {
+        match self {
+            Work::Graph(job) => job.order.len() as u64 * 4,
+            Work::Script(_) => 0,
+        }
+    }
 }
 
 /// What a client said.

@@ -1,5 +1,6 @@
 //! Accepting connections: as many as there are places, each with a time limit for its request, until the server ends.
 
+use super::args::Bounds;
 use super::server::{Server, Slot};
 use axum::Router;
 use axum::extract::ConnectInfo;
@@ -20,13 +21,17 @@ const HEAD: Duration = Duration::from_secs(15);
 /// What is sent is read within this time, a piece at least.
 const UNREAD: Duration = Duration::from_secs(30);
 /// Room for connections that are no WebSockets beside those that may be.
-const SPARE: u32 = 256;
+pub const SPARE: u32 = 256;
 /// No system has more.
 const MOST: u32 = 1 << 24;
 
 /// Serves until the server ends.
 pub async fn serve(listener: TcpListener, app: Router, server: Arc<Server>) {
-    let most = u32::try_from(server.bounds.connections).unwrap_or(u32::MAX).saturating_add(SPARE).min(MOST);
+    let asked = u32::try_from(server.bounds.connections).unwrap_or(u32::MAX).saturating_add(SPARE).min(MOST);
+    let most = asked.min(descriptors(&server.bounds));
+    if most < asked {
+        tracing::warn!(most, asked, "the limit on open files allows fewer connections than were asked for");
+    }
     let places = Arc::new(Semaphore::new(most as usize));
     let mut stopping = server.stopping.subscribe();
     loop {
@@ -53,6 +58,20 @@ pub async fn serve(listener: TcpListener, app: Router, server: Arc<Server>) {
     drop(listener);
     // Requests that are being answered get their answer.
     let _ = tokio::time::timeout(Duration::from_secs(5), places.acquire_many(most)).await;
+}
+
+/// How many connections there is a file descriptor for, beside those of sessions and files: where connections take them all, no session can
+/// begin or be saved.
+fn descriptors(bounds: &Bounds) -> u32 {
+    let limit = rlimit::getrlimit(rlimit::Resource::NOFILE).map_or(u64::MAX, |(soft, _)| soft);
+    let free = limit.saturating_sub(own_descriptors(bounds));
+    // Of few, half are for connections all the same.
+    u32::try_from(free.max(limit / 2)).unwrap_or(u32::MAX).max(1)
+}
+
+/// Pipes of each session, a file of its, and what the server itself has open.
+pub fn own_descriptors(bounds: &Bounds) -> u64 {
+    (bounds.all_sessions as u64).saturating_mul(5).saturating_add(64)
 }
 
 async fn connection(

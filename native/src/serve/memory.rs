@@ -2,7 +2,7 @@
 //!
 //! The limit of one process bounds no sum, and what a session needs is known only when it trains. So the sum is watched: where it is
 //! beyond what workers may have, the largest worker of the client who has most ends, and its session is told; and near it no new ones
-//! begin.
+//! begin. Who has more than half while another client waits for room makes it: else one could keep everybody out by holding what it has.
 
 use super::server::share_of;
 use super::session::lock;
@@ -14,6 +14,8 @@ use std::time::Duration;
 
 /// How often it is looked at: memory grows by some GB a second at most.
 const PERIOD: Duration = Duration::from_millis(100);
+/// Who waits for room looks so often.
+const LOOKS: u32 = 20;
 /// Parts in eight of the budget beyond which no session begins.
 const FULL: u64 = 7;
 
@@ -62,6 +64,42 @@ impl Roster {
         self.taken() / FULL >= self.budget / 8
     }
 
+    /// Waits a moment until there is room for a session of a client; another's largest worker ends where that one has more than half.
+    pub async fn room_for(&self, client: IpAddr) -> bool {
+        for _ in 0..LOOKS {
+            if !self.is_full() {
+                return true;
+            }
+            self.make_room(client);
+            tokio::time::sleep(PERIOD).await;
+        }
+        !self.is_full()
+    }
+
+    fn make_room(&self, client: IpAddr) {
+        let workers = lock(&self.workers);
+        let sizes = self.sizes(&workers);
+        // What was looked at last may be gone by now.
+        self.taken.store(sizes.iter().map(|s| s.2).sum(), Ordering::Relaxed);
+        if self.is_full()
+            && let Some(at) = greedy(&sizes, share_of(client), self.budget)
+        {
+            let (id, _, size) = sizes[at];
+            let size = size >> 20;
+            end(
+                id,
+                &workers,
+                format!("its client has more than half of the memory for all sessions, others wait, and this one had {size} MiB"),
+            );
+        }
+    }
+
+    fn sizes(&self, workers: &HashMap<u32, Entry>) -> Vec<(u32, IpAddr, u64)> {
+        // Those that were ended take a moment to go: what they have is as good as free, and nobody else ends for it.
+        let stay = workers.iter().filter(|(_, e)| e.verdict.get().is_none());
+        stay.map(|(id, e)| (*id, e.client, resident(*id))).collect()
+    }
+
     pub async fn watch(self: Arc<Self>) {
         let mut tick = tokio::time::interval(PERIOD);
         loop {
@@ -72,7 +110,7 @@ impl Roster {
 
     fn look(&self) {
         let workers = lock(&self.workers);
-        let mut sizes: Vec<(u32, IpAddr, u64)> = workers.iter().map(|(id, e)| (*id, e.client, resident(*id))).collect();
+        let mut sizes = self.sizes(&workers);
         let mut sum: u64 = sizes.iter().map(|s| s.2).sum();
         self.taken.store(sum, Ordering::Relaxed);
         while sum > self.budget {
@@ -80,17 +118,30 @@ impl Roster {
             let (id, _, size) = sizes.swap_remove(at);
             sum -= size;
             let why = format!("the memory for all sessions together, {} MiB, is taken, and this one had {}", self.budget >> 20, size >> 20);
-            tracing::error!(why, "a worker ends");
-            if let Some(entry) = workers.get(&id) {
-                let _ = entry.verdict.set(why);
-            }
-            // It is on the roster, so nobody waited for it yet and its number is its own.
-            #[cfg(unix)]
-            if let Ok(id) = i32::try_from(id) {
-                let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(id), nix::sys::signal::Signal::SIGKILL);
-            }
+            end(id, &workers, why);
         }
     }
+}
+
+/// Ends a worker, whose client is told why.
+fn end(id: u32, workers: &HashMap<u32, Entry>, why: String) {
+    tracing::error!(why, "a worker ends");
+    if let Some(entry) = workers.get(&id) {
+        let _ = entry.verdict.set(why);
+    }
+    // It is on the roster, so nobody waited for it yet and its number is its own.
+    #[cfg(unix)]
+    if let Ok(id) = i32::try_from(id) {
+        let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(id), nix::sys::signal::Signal::SIGKILL);
+    }
+}
+
+/// The largest worker of another client who has more than half of the budget.
+fn greedy(sizes: &[(u32, IpAddr, u64)], client: IpAddr, budget: u64) -> Option<usize> {
+    let at = largest(sizes)?;
+    let owner = sizes[at].1;
+    let held: u64 = sizes.iter().filter(|s| s.1 == owner).map(|s| s.2).sum();
+    (owner != client && held > budget / 2).then_some(at)
 }
 
 /// The largest of the client who has most.
@@ -145,6 +196,12 @@ mod tests {
         let sizes = [(1, client(1), 50), (2, client(2), 30), (3, client(2), 40), (4, client(3), 60)];
         assert_eq!(largest(&sizes), Some(2), "70 of one client are more than 60 of another");
         assert_eq!(largest(&[]), None);
+        // Who has more than half makes room for another client, and for nobody else.
+        let sizes = [(1, client(1), 50), (2, client(1), 30), (3, client(2), 20)];
+        assert_eq!(greedy(&sizes, client(3), 100), Some(0));
+        assert_eq!(greedy(&sizes, client(2), 100), Some(0));
+        assert_eq!(greedy(&sizes, client(1), 100), None, "not for its own");
+        assert_eq!(greedy(&sizes, client(3), 200), None, "it has its part");
     }
 
     #[cfg(target_os = "linux")]

@@ -83,7 +83,9 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
     let origins = Origins::new(&args.allow_origin, args.token.is_some() || !args.bind.is_loopback())?;
     let metrics = Arc::new(Metrics::new().map_err(|e| Error::invalid("metrics", e.to_string(), "report this"))?);
     // Each connection takes a file descriptor.
-    if let Err(e) = rlimit::increase_nofile_limit(args.limits.max_connections as u64 + 512) {
+    let bounds = args.limits.bounds();
+    let files = (bounds.connections as u64).saturating_add(listen::SPARE.into()).saturating_add(listen::own_descriptors(&bounds));
+    if let Err(e) = rlimit::increase_nofile_limit(files) {
         tracing::warn!(error = %e, "the limit on open files stays as it is");
     }
     let devices = devices(args)?;

@@ -41,6 +41,9 @@ const DRIVER_CACHE: &str = "CUDA_CACHE_PATH";
 /// What the server's environment may hold and is none of a worker's business.
 const SECRETS: [&str; 4] = ["ALUDEL_TOKEN", VARIABLE, mlflow::TOKEN, mlflow::PASSWORD];
 
+/// Bytes of a message of a script's worker: figures and files, output, and what the compiler made of it.
+const SCRIPT_MESSAGE: u64 = 128 << 20;
+
 pub struct Process {
     /// There until this is dropped.
     child: Option<Child>,
@@ -93,7 +96,9 @@ impl Process {
         let orders = child.stdin.take().ok_or_else(missing)?;
         let output = child.stdout.take().ok_or_else(missing)?;
         let (sender, reports) = mpsc::channel(1);
-        tokio::spawn(read(output, sender, terms.message));
+        // What a script makes is bounded before it is told.
+        let message = if is_script { SCRIPT_MESSAGE } else { terms.message };
+        tokio::spawn(read(output, sender, message));
         let verdict = Verdict::default();
         let listed = child.id().map(|id| terms.roster.list(id, client, verdict.clone()));
         Ok(Process { child: Some(child), listed, verdict, orders, reports, scratch: scratch.keep(), stopped: false })

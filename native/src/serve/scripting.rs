@@ -10,6 +10,7 @@ use super::training::{Command, Context, Gone};
 use super::turns::{Place, Turn};
 use super::worker::wire::{Begun, Memory, Order, Ran, Report};
 use aludel_protocol::remote::{Refusal, ServerMessage};
+use aludel_protocol::script::Region;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -19,8 +20,9 @@ use tokio::time::timeout;
 const PATIENCE: Duration = Duration::from_secs(120);
 /// A report that weighs more takes a share of the memory for messages.
 const LIGHT: usize = 1 << 16;
-/// More lines of input than this are not kept for a script that does not ask.
+/// More lines of input than this, or bytes of them, are not kept for a script that does not ask.
 const MOST_LINES: usize = 1 << 12;
+const MOST_INPUT: usize = 1 << 20;
 
 pub struct Scripting {
     session: Arc<Session>,
@@ -105,8 +107,14 @@ impl Scripting {
                 self.set_running(false);
                 self.session.post(ServerMessage::Failed { message: why });
             }
-            Command::Answer(line) if self.lines.len() < MOST_LINES => self.lines.push(line),
-            Command::Answer(_) => {}
+            Command::Answer(line) => {
+                let held: usize = self.lines.iter().chain([&line]).flatten().map(String::len).sum();
+                if self.lines.len() < MOST_LINES && held <= MOST_INPUT {
+                    self.lines.push(line);
+                } else {
+                    self.session.post(ServerMessage::Refused(Refusal::Busy { message: "more lines than the script has asked for".into() }));
+                }
+            }
             Command::Stop => self.stop = true,
             Command::Fetch => self.session.end_fetch(),
             Command::Inspect => {
@@ -117,7 +125,18 @@ impl Scripting {
                     () = session.cancelled() => return Err(Gone::Cancelled),
                 };
                 match report {
-                    Ok(Ok(Report::Regions(regions))) => self.session.post(Say::Regions(regions)),
+                    Ok(Ok(Report::Regions(regions))) => {
+                        // As text, and on its way.
+                        match self.context.budget.wait(weight(&regions).saturating_mul(2)).await {
+                            Some(share) => self.session.post_with(Say::Regions(regions), Some(share)),
+                            None => {
+                                self.session.post(ServerMessage::Refused(Refusal::Busy {
+                                    message: "other clients' messages are on their way; ask again".into(),
+                                }));
+                                self.session.end_inspection();
+                            }
+                        }
+                    }
                     Ok(Ok(_)) => return Err(nonsense()),
                     Ok(Err(why)) => return Err(Gone::Died(why)),
                     Err(_) => return Err(Gone::Died("its worker no longer answers".into())),
@@ -171,6 +190,15 @@ impl Scripting {
             || Refusal::Busy { message: "other clients' messages are on their way: figures and files of this script are left out".into() };
         self.context.budget.wait(weight as u64 * 3).await.map(Some).ok_or_else(busy)
     }
+}
+
+/// Bytes of what the compiler made of a script.
+fn weight(regions: &[Region]) -> u64 {
+    let of = |r: &Region| {
+        let kernels: usize = r.kernels.iter().map(|k| k.label.len() + k.phase.len() + k.source.len() + 4 * k.operators.len() + 64).sum();
+        r.loops.len() + kernels + r.nodes.iter().map(|n| n.text.len() + 64).sum::<usize>()
+    };
+    regions.iter().map(of).sum::<usize>() as u64
 }
 
 impl Drop for Scripting {

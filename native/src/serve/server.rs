@@ -30,6 +30,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 /// A session that is asked for its state to be saved answers in this time, or is saved later.
 const SAVING: Duration = Duration::from_secs(20);
+/// A session that there is no room for is taken up so often, after so long each time; then with the next start.
+const REVIVALS: u32 = 5;
+const AGAIN: Duration = Duration::from_secs(2);
 /// So many are asked and written at a time: one's worker packs while another's state is brought to the disk.
 const SAVED_AT_ONCE: usize = 4;
 
@@ -263,11 +266,17 @@ impl Server {
 
     /// Ends a session and frees what it holds.
     pub fn end(&self, session: &Session) {
-        session.cancel();
+        session.forget();
         lock(&self.sessions).remove(&session.key.0);
         if let Some(dir) = &self.state_dir {
             store::forget(dir, &session.key);
         }
+    }
+
+    /// The same for one that cannot go on now; what is saved of it stays.
+    fn lose(&self, session: &Session) {
+        session.cancel();
+        lock(&self.sessions).remove(&session.key.0);
     }
 
     /// Ends sessions that nobody has listened to for long.
@@ -434,8 +443,8 @@ impl Server {
                         session.post(ServerMessage::Failed { message: format!("{why}; it is taken up again at step {step}, and pauses") });
                     }
                     Err(problem) => {
-                        // Before anybody hears of it, so that nobody asks it for more.
-                        server.end(&session);
+                        // Before anybody hears of it, so that nobody asks it for more. What is saved stays: the next start may take it up.
+                        server.lose(&session);
                         session.post(ServerMessage::Running { running: false, step: session.step() });
                         session.post(ServerMessage::Failed { message: format!("{why}; the session is lost: {problem}") });
                         return;
@@ -464,15 +473,26 @@ impl Server {
         });
     }
 
-    /// A new worker for a session, from what was saved last.
+    /// A new worker for a session, from what was saved last. Where there is no room for it now, that is tried again for a while.
     async fn revive(self: &Arc<Self>, session: &Arc<Session>) -> Result<Training, String> {
         let dir = self.state_dir.as_ref().ok_or("its state was not saved")?;
         let devices = self.device_ids();
-        let saved = tokio::task::block_in_place(|| Entry::of(dir, &session.key).and_then(|e| e.read(&devices)));
-        let saved = saved.map_err(|e| e.to_string())?;
-        let ready = self.begin(Work::Graph(saved.job), session.client).await.map_err(|r| format!("{r:?}"))?;
-        session.rewind(saved.step, saved.session.losses());
-        Ok(self.training(session, ready).at(saved.step, saved.elapsed_ms))
+        let mut tries = 1;
+        loop {
+            let saved = tokio::task::block_in_place(|| Entry::of(dir, &session.key).and_then(|e| e.read(&devices)));
+            let saved = saved.map_err(|e| e.to_string())?;
+            match self.begin(Work::Graph(saved.job), session.client).await {
+                Ok(ready) => {
+                    session.rewind(saved.step, saved.session.losses());
+                    return Ok(self.training(session, ready).at(saved.step, saved.elapsed_ms));
+                }
+                Err(Refusal::Busy { .. }) if tries < REVIVALS && !session.is_cancelled() => {
+                    tries += 1;
+                    tokio::time::sleep(AGAIN).await;
+                }
+                Err(refusal) => return Err(format!("it cannot be taken up again now ({refusal:?}); what was saved of it stays")),
+            }
+        }
     }
 
     /// A client's part of the memory for messages, for all its connections.
@@ -506,7 +526,7 @@ impl Server {
             Ok(Ok(place)) => place,
             _ => return Err(Refusal::Busy { message: "other graphs are being compiled; try again".into() }),
         };
-        if self.terms.roster.is_full() {
+        if !self.terms.roster.room_for(client).await {
             let budget = self.terms.roster.budget() >> 20;
             return Err(Refusal::Busy {
                 message: format!("the memory for all sessions together, {budget} MiB, is taken; try again later"),
@@ -587,7 +607,7 @@ impl Server {
             None if session.is_cancelled() => return true,
             None => Err("it is in the middle of a long step".into()),
         };
-        if session.is_cancelled() {
+        if session.is_forgotten() {
             // It ended meanwhile.
             store::forget(dir, &session.key);
             return true;

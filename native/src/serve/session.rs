@@ -9,7 +9,7 @@ use aludel_protocol::script::{Region, Report};
 use aludel_protocol::{Pane, Progress};
 use std::collections::VecDeque;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc, watch};
@@ -25,6 +25,9 @@ const MOST_REMEMBERED: usize = 4096;
 
 /// So many requests of a client wait for its session's task; then no more of them are read.
 pub const MOST_ASKED: usize = 8;
+
+/// Reports that melt into one hold no more than a few of them: further shares stand for nothing.
+const MOST_SHARES: usize = 4;
 
 /// What is said to a client: what all sessions say, and what only those say that run scripts.
 #[derive(Debug)]
@@ -43,7 +46,8 @@ impl From<ServerMessage> for Say {
 /// A message, and its part of the memory that messages may take.
 pub struct Letter {
     pub message: Say,
-    pub share: Option<Share>,
+    /// Of all that melted into it.
+    pub shares: Vec<Share>,
 }
 
 /// What is on its way to a client. Never longer than its client asks for: reports of progress melt into one.
@@ -62,11 +66,14 @@ impl Mailbox {
     pub fn post_with(&self, message: Say, share: Option<Share>) {
         use ServerMessage::Progress;
         let mut queue = lock(&self.queue);
-        match (queue.back_mut().map(|l| &mut l.message), message) {
-            (Some(Say::Session(Progress(old))), Say::Session(Progress(new))) => merge(old, new),
-            // What they hold together is bounded: the first one's share stands for it.
-            (Some(Say::Report(old)), Say::Report(new)) => old.merge(*new),
-            (_, message) => queue.push_back(Letter { message, share }),
+        match (queue.back_mut().map(|l| (&mut l.message, &mut l.shares)), message) {
+            (Some((Say::Session(Progress(old)), _)), Say::Session(Progress(new))) => merge(old, new),
+            // What they hold together is bounded, and so are their shares.
+            (Some((Say::Report(old), shares)), Say::Report(new)) => {
+                old.merge(*new);
+                shares.extend(share.filter(|_| shares.len() < MOST_SHARES));
+            }
+            (_, message) => queue.push_back(Letter { message, shares: share.into_iter().collect() }),
         }
         self.arrived.notify_one();
     }
@@ -94,7 +101,7 @@ impl Mailbox {
     pub fn close_with(&self, message: ServerMessage) {
         let mut queue = lock(&self.queue);
         queue.clear();
-        queue.push_back(Letter { message: message.into(), share: None });
+        queue.push_back(Letter { message: message.into(), shares: Vec::new() });
         drop(queue);
         self.close();
     }
@@ -146,6 +153,8 @@ pub struct Session {
     inbox: mpsc::Sender<Command>,
     /// It ends: its task lets go of it at the next opportunity.
     cancelled: watch::Sender<bool>,
+    /// Nobody wants it any more: what is saved of it goes, too.
+    forgotten: AtomicBool,
     in_use: AtomicU64,
     peak: AtomicU64,
     /// Its place among the sessions of its client.
@@ -224,6 +233,7 @@ impl Session {
             log: Mutex::new(log),
             inbox,
             cancelled: watch::Sender::new(false),
+            forgotten: AtomicBool::new(false),
             in_use: AtomicU64::new(0),
             peak: AtomicU64::new(0),
             _slot: None,
@@ -253,7 +263,9 @@ impl Session {
     /// The mailbox hears of the session from now on; an earlier listener is told that another took its place. Gives the listener's name.
     ///
     /// `greeting` says what the listener hears before all else: a session that trains posts from another thread as soon as the lock is free.
-    pub fn attach(&self, mailbox: &Arc<Mailbox>, greeting: impl FnOnce(Resumed) -> ServerMessage) -> u64 {
+    ///
+    /// What a script made so far is told with it, if there is a share of the memory for that.
+    pub fn attach(&self, mailbox: &Arc<Mailbox>, share: Option<Share>, greeting: impl FnOnce(Resumed) -> ServerMessage) -> u64 {
         let id = LISTENERS.fetch_add(1, Ordering::Relaxed);
         let mut log = lock(&self.log);
         if let Some((_, earlier)) = log.listener.replace((id, mailbox.clone())) {
@@ -274,12 +286,21 @@ impl Session {
         mailbox.post(greeting(resumed));
         if self.is_script {
             mailbox.post(ServerMessage::Running { running: log.running, step: log.step });
-            mailbox.post(Say::Report(Box::new(Report { whole: true, ..(*log.total).clone() })));
+            let mut whole = Report { whole: true, ..(*log.total).clone() };
+            if share.is_none() {
+                (whole.figures, whole.files) = Default::default();
+            }
+            mailbox.post_with(Say::Report(Box::new(whole)), share);
         }
         if let Some(message) = log.warning.take() {
             mailbox.post(ServerMessage::Failed { message });
         }
         id
+    }
+
+    /// Bytes of what a script made so far.
+    pub fn made(&self) -> u64 {
+        lock(&self.log).total.weight() as u64
     }
 
     /// The listener of that name is gone.
@@ -345,6 +366,10 @@ impl Session {
     /// The same of what the compiler made.
     pub fn begin_inspection(&self) -> bool {
         !std::mem::replace(&mut lock(&self.log).inspecting, true)
+    }
+
+    pub fn end_inspection(&self) {
+        lock(&self.log).inspecting = false;
     }
 
     /// Somebody listens.
@@ -418,6 +443,16 @@ impl Session {
         self.cancelled.send_replace(true);
     }
 
+    /// Ends it for good.
+    pub fn forget(&self) {
+        self.forgotten.store(true, Ordering::Relaxed);
+        self.cancel();
+    }
+
+    pub fn is_forgotten(&self) -> bool {
+        self.forgotten.load(Ordering::Relaxed)
+    }
+
     pub fn is_cancelled(&self) -> bool {
         *self.cancelled.borrow()
     }
@@ -484,9 +519,9 @@ mod tests {
         let (session, _asked) = Session::new(SessionKey("k".into()), IpAddr::from([127, 0, 0, 1]), "s".into(), 0, Pane::Eager);
         let (one, two) = (Arc::new(Mailbox::default()), Arc::new(Mailbox::default()));
         let greeting = |resumed: Resumed| ServerMessage::Created { session: resumed.session, pane: resumed.pane };
-        let first = session.attach(&one, greeting);
+        let first = session.attach(&one, None, greeting);
         session.post(progress(1));
-        session.attach(&two, |resumed| {
+        session.attach(&two, None, |resumed| {
             assert_eq!((resumed.step, &resumed.losses[..]), (1, &[(1, 1.0)][..]));
             greeting(resumed)
         });
@@ -502,7 +537,7 @@ mod tests {
         let (session, _asked) = Session::new(SessionKey("k".into()), IpAddr::from([127, 0, 0, 1]), "s".into(), 0, Pane::Eager);
         session.warn("the disk is full".into());
         let mailbox = Arc::new(Mailbox::default());
-        session.attach(&mailbox, |resumed| ServerMessage::Created { session: resumed.session, pane: resumed.pane });
+        session.attach(&mailbox, None, |resumed| ServerMessage::Created { session: resumed.session, pane: resumed.pane });
         let messages: Vec<_> = std::iter::from_fn(|| mailbox.take()).map(|letter| letter.message).collect();
         assert!(
             matches!(&messages[..], [Say::Session(ServerMessage::Created { .. }), Say::Session(ServerMessage::Failed { .. })]),

@@ -3,7 +3,7 @@
 //! Reading and writing are two tasks. What is to be written waits in a [`Mailbox`], where reports melt into one; when as many answers wait
 //! as a client may leave unread, no more requests are read. So a client that never reads costs a connection and nothing else.
 
-use super::budget::Share;
+use super::budget::{Budget, Share};
 use super::dialect::{Dialect, Heard, Work};
 use super::gate::{Gate, Key};
 use super::limits::reason;
@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, interval, sleep_until, timeout};
@@ -30,7 +30,7 @@ use tokio_tungstenite::tungstenite::{Bytes, Message};
 const GREETING: Duration = Duration::from_secs(10);
 /// A connection is asked this often whether it is still there, and given up when nothing was heard, or could be sent, for so long.
 const PING: Duration = Duration::from_secs(20);
-const SILENCE: Duration = Duration::from_secs(90);
+const SILENCE: Duration = Duration::from_secs(if cfg!(test) { 3 } else { 90 });
 /// Bytes that arrive at least in that time of a message that goes on.
 const SLOWEST: u64 = 64 << 10;
 /// The last message has so long to be read.
@@ -43,6 +43,12 @@ const MOST_UNREAD: usize = 32;
 /// So many requests wait while a graph is compiled.
 const MOST_WAITING: usize = 16;
 
+/// A session that was ended is gone in this time, with its process.
+const LEAVING: Duration = Duration::from_secs(5);
+/// Bytes of a line of input for a script.
+const LINE: usize = 64 << 10;
+/// A script's report is there as it is, as text, and on its way.
+const REPORT_COPIES: u64 = 3;
 /// Bytes of a message that is not decoded in passing.
 const LARGE: usize = 1 << 20;
 
@@ -51,9 +57,13 @@ type Creating = Pin<Box<dyn Future<Output = Result<Arc<Session>, Refusal>> + Sen
 struct Connection {
     server: Arc<Server>,
     client: IpAddr,
+    /// Its client's part of the memory for messages.
+    budget: Arc<Budget>,
     dialect: Dialect,
     mailbox: Arc<Mailbox>,
     session: Option<(Arc<Session>, u64)>,
+    /// The one before, which may not have gone yet.
+    ending: Weak<Session>,
     /// Dropped, nothing is left of the session that was to be.
     creating: Option<Creating>,
     /// Requests that came while a session was being made, and what they take of the memory.
@@ -77,9 +87,11 @@ where
     let mut connection = Connection {
         server: server.clone(),
         client,
+        budget,
         dialect,
         mailbox: mailbox.clone(),
         session: None,
+        ending: Weak::new(),
         creating: None,
         waiting: VecDeque::new(),
     };
@@ -112,8 +124,11 @@ where
     let mut ping = interval(PING);
     loop {
         // The share is given back when the message is gone.
-        while let Some(Letter { message, share: _share }) = mailbox.take() {
-            let is_large = matches!(message, Say::Session(ServerMessage::State { .. }) | Say::Report(_) | Say::Regions(_));
+        while let Some(Letter { message, shares: _shares }) = mailbox.take() {
+            let is_large = matches!(
+                message,
+                Say::Session(ServerMessage::State { .. } | ServerMessage::Inspected(_)) | Say::Report(_) | Say::Regions(_)
+            );
             let Some(frame) = unhurried(is_large, || dialect.write(message)) else { continue };
             let sending = timeout(SILENCE, sink.send(frame));
             let sent = tokio::select! {
@@ -142,6 +157,10 @@ where
     }
 }
 
+fn starved() -> Refusal {
+    Refusal::Busy { message: "the memory for messages is taken; send it later, or less of it".into() }
+}
+
 /// What ends a connection: a refusal to be sent first, or nothing to be said.
 type End = Option<Refusal>;
 
@@ -168,7 +187,9 @@ impl Connection {
             }
             let unread = self.mailbox.len();
             let asks = self.session.as_ref().is_none_or(|(s, _)| s.takes_requests());
-            let reads = unread < MOST_UNREAD && self.waiting.len() < MOST_WAITING && asks;
+            // One job that waits is as many as anybody needs.
+            let room = self.waiting.len() < MOST_WAITING && !self.waiting.iter().any(|(m, _)| matches!(m, Heard::Create(_)));
+            let reads = unread < MOST_UNREAD && room && asks;
             tokio::select! {
                 frame = stream.next(), if reads => {
                     if matches!(frame, Some(Ok(Message::Ping(_)))) {
@@ -202,7 +223,7 @@ impl Connection {
                 }
                 () = self.mailbox.closed() => return Ok(()),
                 () = key.starved() => {
-                    return Err(Some(Refusal::Busy { message: "the memory for messages is taken; send it later, or less of it".into() }));
+                    return Err(Some(starved()));
                 }
                 _ = stopping.wait_for(|s| *s) => {
                     self.mailbox.post(ServerMessage::Failed { message: "the server is ending".into() });
@@ -246,7 +267,17 @@ impl Connection {
         };
         match session {
             Some(session) => {
-                let id = session.attach(&self.mailbox, |resumed| welcome(Some(resumed)));
+                let share = match session.is_script {
+                    // Once here, once as text, and once more on its way.
+                    true => self.server.budget.wait(session.made().saturating_mul(REPORT_COPIES)).await,
+                    false => None,
+                };
+                let told = !session.is_script || share.is_some();
+                let id = session.attach(&self.mailbox, share, |resumed| welcome(Some(resumed)));
+                if !told {
+                    let message = "other clients' messages are on their way: figures and files of this script are left out".into();
+                    self.refuse(Refusal::Busy { message });
+                }
                 self.session = Some((session, id));
             }
             None => self.mailbox.post(welcome(None)),
@@ -261,6 +292,14 @@ impl Connection {
         let command = match message {
             Heard::Hello { .. } => return self.refuse(Refusal::Malformed { message: "a second Hello".into() }),
             Heard::Create(work) => {
+                let mut shares = shares;
+                let unpacked = work.unpacked();
+                if unpacked > LARGE as u64 {
+                    match self.budget.take(unpacked) {
+                        Some(share) => shares.push(share),
+                        None => return self.refuse(starved()),
+                    }
+                }
                 if self.session.is_some() {
                     self.cancel();
                 }
@@ -272,6 +311,10 @@ impl Connection {
         };
         let Some((session, _)) = &self.session else { return self.refuse(Refusal::NoSession) };
         match &command {
+            Command::Answer(Some(line)) if line.len() > LINE => {
+                let (value, limit) = (line.len() as u64, LINE as u64);
+                return self.refuse(Refusal::Limit { what: "bytes of a line of input".into(), value, limit });
+            }
             Command::Run { steps: Some(n) } if *n > self.server.bounds.wire.steps => {
                 return self.refuse(Refusal::Limit { what: "steps".into(), value: *n, limit: self.server.bounds.wire.steps });
             }
@@ -290,14 +333,23 @@ impl Connection {
     }
 
     fn create(&mut self, work: Work, shares: Vec<Share>) {
-        let (server, client) = (self.server.clone(), self.client);
-        self.creating = Some(Box::pin(async move { server.create(work, shares, client).await }));
+        let (server, client, before) = (self.server.clone(), self.client, std::mem::take(&mut self.ending));
+        self.creating = Some(Box::pin(async move {
+            // The place of the one before is this one's.
+            let gone = async {
+                while before.strong_count() > 0 {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            };
+            let _ = timeout(LEAVING, gone).await;
+            server.create(work, shares, client).await
+        }));
     }
 
     fn created(&mut self, made: Result<Arc<Session>, Refusal>) {
         match made {
             Ok(session) => {
-                let id = session.attach(&self.mailbox, |r| ServerMessage::Created { session: r.session, pane: r.pane });
+                let id = session.attach(&self.mailbox, None, |r| ServerMessage::Created { session: r.session, pane: r.pane });
                 self.session = Some((session, id));
             }
             Err(refusal) => self.refuse(refusal),
@@ -310,6 +362,7 @@ impl Connection {
         self.creating = None;
         if let Some((session, _)) = self.session.take() {
             self.server.end(&session);
+            self.ending = Arc::downgrade(&session);
         }
     }
 
@@ -357,5 +410,111 @@ fn frame_message(dialect: Dialect, frame: Option<Result<Message, SocketError>>) 
         Some(Err(SocketError::Protocol(e))) => Err(Some(Refusal::Malformed { message: e.to_string() })),
         Some(Err(SocketError::Utf8(e))) => Err(Some(Refusal::Malformed { message: e })),
         Some(Err(_)) => Err(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::Args;
+    use crate::serve::metrics::Metrics;
+    use crate::serve::origin::Origins;
+    use crate::serve::secret::Secret;
+    use aludel_protocol::Pane;
+    use aludel_protocol::remote::{ClientMessage, Job, TensorData};
+    use aludel_protocol::{decode, encode};
+    use tokio::io::{AsyncWriteExt, DuplexStream};
+    use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
+    use tokio_tungstenite::tungstenite::protocol::frame::{Frame, FrameHeader};
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn server(dir: &std::path::Path) -> Arc<Server> {
+        let Line { args } = clap::Parser::parse_from(["serve", "--no-token"]);
+        let metrics = Arc::new(Metrics::new().expect("metrics"));
+        let origins = Origins::new(&[], false).expect("no origins");
+        let server = Server::new(&args, args.terms(dir), (Secret::default(), String::new()), origins, vec![], metrics, None);
+        server.set_ready();
+        Arc::new(server)
+    }
+
+    /// A connection that has greeted, and a job of so many KiB as a frame.
+    async fn greeted(server: &Arc<Server>, kib: usize) -> (WebSocketStream<DuplexStream>, Vec<u8>) {
+        let (near, far) = tokio::io::duplex(1 << 16);
+        tokio::spawn(serve(server.clone(), Dialect::Graphs, IpAddr::from([127, 0, 0, 1]), far));
+        let mut socket = WebSocketStream::from_raw_socket(near, Role::Client, None).await;
+        let hello = encode(&ClientMessage::Hello { version: REMOTE_VERSION, token: None, resume: None }).expect("a message");
+        socket.send(Message::Binary(hello.into())).await.expect("it is sent");
+        assert!(matches!(said(&mut socket).await, Some(ServerMessage::Welcome { .. })));
+        let column = TensorData { dtype: aludel::DType::F32, shape: vec![kib as u32, 256], bytes: vec![0; kib << 10] };
+        let job = Job {
+            name: "slow".into(),
+            device: 9,
+            pane: Pane::Compiled,
+            graph: String::new(),
+            feeds: vec![],
+            loss: 0,
+            columns: vec![column],
+            order: vec![],
+            batch: 1,
+        };
+        let job = encode(&ClientMessage::Create(Box::new(job))).expect("a message");
+        let header = FrameHeader { opcode: OpCode::Data(Data::Binary), mask: Some([0; 4]), ..FrameHeader::default() };
+        let mut bytes = Vec::new();
+        Frame::from_payload(header, job.into()).format(&mut bytes).expect("a frame");
+        (socket, bytes)
+    }
+
+    async fn said(socket: &mut WebSocketStream<DuplexStream>) -> Option<ServerMessage> {
+        loop {
+            match socket.next().await {
+                Some(Ok(Message::Binary(bytes))) => return Some(decode(&bytes).expect("a message")),
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return None,
+                Some(Ok(_)) => {}
+            }
+        }
+    }
+
+    /// Sends pieces with so long between them; false where the connection ends first.
+    async fn trickle(socket: &mut WebSocketStream<DuplexStream>, bytes: &[u8], piece: usize, pause: Duration) -> bool {
+        for piece in bytes.chunks(piece) {
+            tokio::time::sleep(pause).await;
+            if socket.get_mut().write_all(piece).await.is_err() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// As long as it arrives, a message may take longer than a connection may be silent.
+    #[tokio::test]
+    async fn a_slow_upload_arrives() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let server = server(dir.path());
+        let (mut socket, bytes) = greeted(&server, 512).await;
+        let start = Instant::now();
+        assert!(trickle(&mut socket, &bytes, 72 << 10, SILENCE / 3).await);
+        assert!(start.elapsed() > 2 * SILENCE);
+        assert_eq!(said(&mut socket).await, Some(ServerMessage::Refused(Refusal::NoDevice { device: 9 })));
+        assert_eq!(server.budget.taken(), 0);
+    }
+
+    /// One that hardly arrives does not keep its part of the memory.
+    #[tokio::test]
+    async fn an_upload_that_hardly_arrives_ends() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let server = server(dir.path());
+        let (mut socket, bytes) = greeted(&server, 512).await;
+        let start = Instant::now();
+        assert!(!trickle(&mut socket, &bytes, 1 << 10, SILENCE / 30).await, "it may go on");
+        assert!(start.elapsed() < 10 * SILENCE, "{:?}", start.elapsed());
+        while server.budget.taken() > 0 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            assert!(start.elapsed() < 20 * SILENCE, "its memory stays taken");
+        }
     }
 }

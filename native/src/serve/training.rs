@@ -210,7 +210,19 @@ impl Training {
             Command::Halt(why) => self.fail(why),
             Command::Fetch => self.fetch().await?,
             Command::Inspect => match self.ask(&Order::Inspect).await? {
-                Report::Inspected(inspection) => self.session.post(ServerMessage::Inspected(inspection)),
+                Report::Inspected(inspection) => {
+                    // As text, and on its way.
+                    let weight = inspection.as_ref().map_or(0, |i| i.weight() as u64);
+                    match self.context.budget.wait(weight.saturating_mul(2)).await {
+                        Some(share) => self.session.post_with(ServerMessage::Inspected(inspection).into(), Some(share)),
+                        None => {
+                            self.session.post(ServerMessage::Refused(Refusal::Busy {
+                                message: "other clients' messages are on their way; ask again".into(),
+                            }));
+                            self.session.end_inspection();
+                        }
+                    }
+                }
                 _ => return Err(nonsense()),
             },
             // Only scripts are asked for these.

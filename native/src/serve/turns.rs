@@ -108,6 +108,8 @@ impl Place {
         let floor = state.floor;
         let account = state.accounts.entry(self.id).or_default();
         *account = (*account).max(floor);
+        // Who asks and gives up, again and again, is in the way of nobody.
+        state.waiting.retain(|w| !w.granted.is_closed());
         state.waiting.push(Waiting { id: self.id, again, granted });
         drop(state);
         self.turns.pass();
@@ -181,6 +183,19 @@ mod tests {
         for (i, u) in used.iter().enumerate() {
             assert!((*u as f64 * 6.0 / total as f64 - 1.0).abs() < 0.1, "session {i}: {used:?}");
         }
+    }
+
+    #[test]
+    fn who_gives_up_waiting_is_forgotten() {
+        let turns = Arc::new(Turns::default());
+        let (busy, fickle) = (turns.place(), turns.place());
+        let held = busy.wait().try_recv().expect("a turn");
+        for _ in 0..1000 {
+            drop(fickle.wait());
+        }
+        assert!(lock(&turns.state).waiting.len() <= 1);
+        drop(held);
+        assert!(fickle.wait().try_recv().is_ok());
     }
 
     #[test]

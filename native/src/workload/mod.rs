@@ -60,7 +60,7 @@ pub const ALL: [Workload; 15] = [
 ];
 
 /// PyTorch's scripts train with this; it changes no time.
-const LEARNING_RATE: f64 = 1e-4;
+pub const LEARNING_RATE: f64 = 1e-4;
 
 /// Any of the workloads' models.
 #[derive(Clone, Tree)]
@@ -71,16 +71,28 @@ pub enum Model {
     Zoo(Box<zoo::Model>),
 }
 
+impl Model {
+    /// A scalar to make small.
+    pub fn loss(&self, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+        match self {
+            Model::Mlp(m) => m.forward(x)?.cross_entropy(y),
+            Model::Cnn(m) => m.forward(x)?.cross_entropy(y),
+            Model::Gpt(m) => m.loss(x, y),
+            Model::Zoo(m) => m.loss(x, y),
+        }
+    }
+}
+
 /// All that a step changes.
 #[derive(Clone, Tree)]
 pub struct Train {
     pub model: Model,
     optimizer: AdamW,
     /// Of a GAN's discriminator; the other one is its generator's.
-    adversary: Option<AdamW>,
-    amp: MixedPrecision,
+    pub adversary: Option<AdamW>,
+    pub amp: MixedPrecision,
     /// Of models with dropout.
-    generator: Option<Generator>,
+    pub generator: Option<Generator>,
 }
 
 /// Inputs and targets.
@@ -100,12 +112,7 @@ impl Train {
             amp.step(&passed, optimizer, &mut gan.generator, |o, m, g| o.step(m, g))?;
             return loss.add(&passed);
         }
-        let loss = || match &*model {
-            Model::Mlp(m) => m.forward(x)?.cross_entropy(y),
-            Model::Cnn(m) => m.forward(x)?.cross_entropy(y),
-            Model::Gpt(m) => m.loss(x, y),
-            Model::Zoo(m) => m.loss(x, y),
-        };
+        let loss = || model.loss(x, y);
         let loss = amp.forward(|| match generator {
             Some(generator) => generator.scope(loss),
             None => loss(),

@@ -61,6 +61,15 @@ impl Server {
         Server::run(command)
     }
 
+    /// On the interpreter and open, started by a shell that says something first, such as what its processes may have.
+    pub fn start_after(shell: &str, args: &[&str]) -> Server {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{shell}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_aludel")]);
+        command.args(["--json", "serve", "--port", "0", "--device", "interp", "--no-token"]).args(args);
+        command.env_remove("ALUDEL_TOKEN").env("RUST_LOG", "error");
+        Server::run(command)
+    }
+
     fn run(mut command: Command) -> Server {
         let scratch = tempfile::tempdir().expect("a directory");
         if !command.get_envs().any(|(name, _)| name == "TMPDIR") {
@@ -87,6 +96,13 @@ impl Server {
 
     pub fn id(&self) -> u32 {
         self.child.id()
+    }
+
+    /// MiB of memory that it has; with `VmHWM:`, that it had at most.
+    pub fn memory(&self, of: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).expect("a server");
+        let line = status.lines().find_map(|l| l.strip_prefix(of)).expect("its memory");
+        line.trim().trim_end_matches("kB").trim().parse::<u64>().expect("a number") / 1024
     }
 
     /// The processes of its sessions.

@@ -12,9 +12,7 @@ use tokio_tungstenite::tungstenite::{Bytes, Message};
 
 /// MiB of memory that a server has.
 fn resident(server: &Server) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).expect("a server");
-    let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:")).expect("its memory");
-    line.trim().trim_end_matches("kB").trim().parse::<u64>().expect("a number") / 1024
+    server.memory("VmRSS:")
 }
 
 /// Others are served at once.
@@ -175,4 +173,99 @@ async fn plain_connections_that_stay() {
     drop(held);
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert_eq!(server.get("/healthz", &[]).0, 200);
+}
+
+/// What compiles without an end lets nobody fill the memory with jobs that wait for it.
+#[cfg(feature = "cpu")]
+#[tokio::test]
+async fn jobs_that_wait_for_a_compiler() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let compiler = dir.path().join("cc");
+    std::fs::write(&compiler, "#!/bin/sh\nexec sleep 1000\n").expect("a script");
+    assert!(std::process::Command::new("chmod").arg("755").arg(&compiler).status().expect("chmod runs").success());
+    let env = [("CC", compiler.to_str().unwrap()), ("ALUDEL_CACHE", dir.path().to_str().unwrap())];
+    let mut server = Server::start_with(&["--device", "cpu", "--client-sessions", "64"], &env);
+    // Few bytes on the wire, many in memory.
+    let mut fed = graph_job(Pane::Compiled, "");
+    fed.feeds = vec![Feed::Rows { column: 0 }; 30_000];
+    let fed = encode(&ClientMessage::Create(Box::new(fed))).expect("a message");
+    let before = resident(&server);
+    let mut clients = Vec::new();
+    for _ in 0..24 {
+        let mut client = Client::connect(server.address).await;
+        client.send(&ClientMessage::Create(Box::new(job(&digits(), Pane::Compiled, 1)))).await;
+        for _ in 0..16 {
+            client.send_bytes(fed.clone()).await;
+        }
+        clients.push(client);
+    }
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let after = resident(&server);
+    assert!(after < before + 200, "{before} MiB, then {after}");
+    assert!(server.is_alive());
+}
+
+/// Numbers that are short on the wire are counted as what they are in memory.
+#[tokio::test]
+async fn orders_of_many_small_numbers() {
+    let mut server = Server::start(&["--max-messages", "128"]);
+    let mut long = graph_job(Pane::Compiled, "");
+    (long.device, long.order) = (9, vec![1; 18 << 20]);
+    let bytes = encode(&ClientMessage::Create(Box::new(long))).expect("a message");
+    let mut client = Client::connect(server.address).await;
+    client.send_bytes(bytes).await;
+    match client.refusal().await {
+        Refusal::Busy { message } => assert!(message.contains("memory"), "{message}"),
+        other => panic!("{other:?}"),
+    }
+    others_train(&mut server).await;
+}
+
+/// Asking to train and to pause, as fast as a socket takes it, keeps nobody else from training.
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_that_contradict_each_other() {
+    let mut server = Server::start(&[]);
+    let mut client = Client::connect(server.address).await;
+    client.create(job(&digits(), Pane::Compiled, 1)).await;
+    let (mut sink, mut stream) = client.socket.split();
+    let reads = tokio::spawn(async move { while let Some(Ok(_)) = stream.next().await {} });
+    let floods = tokio::spawn(async move {
+        let both = [ClientMessage::Run { steps: None }, ClientMessage::Pause].map(|m| encode(&m).expect("a message"));
+        for m in both.iter().cycle() {
+            if sink.send(Message::Binary(m.clone().into())).await.is_err() {
+                return;
+            }
+        }
+    });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let before = resident(&server);
+    others_train(&mut server).await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    others_train(&mut server).await;
+    let after = resident(&server);
+    assert!(after < before + 50, "{before} MiB, then {after}");
+    floods.abort();
+    reads.abort();
+}
+
+/// Those who take a session over, ask what the compiler made and do not read it leave nothing behind.
+#[cfg(feature = "cpu")]
+#[tokio::test]
+async fn takeovers_that_inspect() {
+    let mut server = Server::start(&["--device", "cpu"]);
+    let lines: String = (1..1500).map(|i| format!("%h{i} = sin(%h{}) : f32[2]\n", i - 1)).collect();
+    let graph = format!("graph g(%x: f32[2]) {{\n%h0 = sin(%x) : f32[2]\n{lines}%s = sum(%h1499) : f32[]\nreturn %s }}");
+    let mut client = Client::connect(server.address).await;
+    let key = client.create(graph_job(Pane::Compiled, &graph)).await;
+    let before = resident(&server);
+    let (mut others, mut most) = (Vec::new(), 0);
+    for _ in 0..50 {
+        let (mut other, _) = Client::hello(server.address, None, Some(key.clone())).await;
+        other.send(&ClientMessage::Inspect).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        most = most.max(resident(&server));
+        others.push(other);
+    }
+    assert!(most < before + 100, "{before} MiB, then {most}");
+    others_train(&mut server).await;
 }

@@ -18,6 +18,11 @@ async fn says_who_it_is_and_serves_the_page() {
     let server = Server::start(&["--site", dir.path().to_str().unwrap()]);
     let (status, head, body) = server.get("/", &[]);
     assert!(status == 200 && head.contains("nosniff") && body == "<p>page", "{head}\n{body}");
+    // Only so may the page's threads share memory.
+    assert!(
+        head.contains("cross-origin-opener-policy: same-origin") && head.contains("cross-origin-embedder-policy: require-corp"),
+        "{head}"
+    );
     assert!(server.get("/a.wasm", &[]).1.contains("application/wasm"));
     for path in ["/../aludel-secret", "/..%2faludel-secret", "/%2e%2e/aludel-secret", "/absent"] {
         assert_eq!(server.get(path, &[]).0, 404, "{path}");
@@ -118,19 +123,22 @@ async fn wrong_tokens_slow_down() {
     }
     // 100, 200, 400 and 800 ms.
     assert!(start.elapsed() >= std::time::Duration::from_millis(1500), "{:?}", start.elapsed());
-    for k in 0..3 {
-        let mut client = Client::open(server.address, None).await.expect("a handshake");
-        let hello = ClientMessage::Hello { version: REMOTE_VERSION, token: Some(format!("guess number {k}")), resume: None };
-        client.send(&hello).await;
+    // On a busy machine they may be answered before anybody looks: then once more, and later.
+    for _ in 0..5 {
+        for k in 0..3 {
+            let mut client = Client::open(server.address, None).await.expect("a handshake");
+            let hello = ClientMessage::Hello { version: REMOTE_VERSION, token: Some(format!("guess number {k}")), resume: None };
+            client.send(&hello).await;
+        }
+        // They are gone, and their places taken.
+        tokio::time::sleep(std::time::Duration::from_millis(400)).await;
+        let (_, answer) = Client::hello(server.address, Some("one more guess"), None).await;
+        if matches!(answer, ServerMessage::Refused(Refusal::Busy { .. })) {
+            return;
+        }
+        assert_eq!(answer, ServerMessage::Refused(Refusal::Token));
     }
-    // They are gone, and their places taken.
-    let metrics = || server.get("/metrics", &[("Authorization", &format!("Bearer {TOKEN}"))]).2;
-    while !metrics().lines().any(|l| l == "aludel_connections 3") {
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
-    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-    let (_, answer) = Client::hello(server.address, Some("one more guess"), None).await;
-    assert!(matches!(answer, ServerMessage::Refused(Refusal::Busy { .. })), "{answer:?}");
+    panic!("who guesses gets on by not waiting");
 }
 
 /// Neither tokens nor keys of sessions, whatever happens to these.
@@ -240,4 +248,118 @@ async fn metrics_are_in_the_format() {
     ] {
         assert!(families.get(&format!("aludel_{name}")).is_some_and(|n| *n > 0), "{name} is not told: {families:?}");
     }
+}
+
+/// Requests that are none, or none that a browser sends: each is answered or let go, nothing beyond the site is told, and others are served.
+#[test]
+fn requests_that_no_browser_sends() {
+    use std::io::{Read, Write};
+    let dir = tempfile::tempdir().expect("a directory");
+    let site = dir.path().join("site");
+    std::fs::create_dir(&site).expect("a directory");
+    std::fs::write(site.join("index.html"), "<p>page").expect("a file");
+    std::fs::write(dir.path().join("secret"), "of the server's user").expect("a file");
+    let server = Server::start(&["--site", site.to_str().unwrap()]);
+    let ask = |request: &[u8], half: bool| -> String {
+        let mut stream = std::net::TcpStream::connect(server.address).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        // It may hang up before all was said.
+        let _ = stream.write_all(request);
+        if half {
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+        }
+        let (mut told, mut piece) = (String::new(), [0; 4096]);
+        while half || !told.contains("\r\n\r\n") {
+            match stream.read(&mut piece) {
+                Ok(n) if n > 0 => told += &String::from_utf8_lossy(&piece[..n]),
+                _ => break,
+            }
+        }
+        told
+    };
+    let long = "x".repeat(100_000);
+    let many: String = (0..5000).map(|k| format!("A{k}: b\r\n")).collect();
+    let upgrade = "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n";
+    let key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    let refused: Vec<(String, &str)> = vec![
+        (format!("GET /{long} HTTP/1.1\r\nHost: localhost\r\n\r\n"), "4"),
+        (format!("GET / HTTP/1.1\r\nHost: localhost\r\n{many}\r\n"), "4"),
+        ("GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n".into(), "400"),
+        ("GET /api/server HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nOrigin: https://evil.example\r\n\r\n".into(), "400"),
+        ("GET http://evil.example/api/server HTTP/1.1\r\nHost: localhost\r\n\r\n".into(), "421"),
+        ("GET / HTTP/1.1\r\nHost: \u{e9}vil\r\n\r\n".into(), "4"),
+        ("GET / HTTP/1.1\r\nHost localhost\r\n\r\n".into(), "400"),
+        ("GET / HTTP/1.1\r\nHost: localhost\r\nA: b\0c\r\n\r\n".into(), "400"),
+        ("POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nGET /".into(), "400"),
+        ("POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n".into(), "400"),
+        ("POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n".into(), "400"),
+        ("POST /ws HTTP/1.1\r\nHost: localhost\r\n".to_string() + upgrade + key + "\r\n", "405"),
+        ("GET /ws HTTP/1.1\r\nHost: localhost\r\n".to_string() + upgrade + "Sec-WebSocket-Key: c2hvcnQ=\r\n\r\n", "426"),
+        ("GET /ws/script HTTP/1.1\r\nHost: localhost\r\n".to_string() + &upgrade.replace("13", "12") + key + "\r\n", "426"),
+        ("GET /ws HTTP/1.1\r\nHost: localhost\r\nOrigin: \r\n".to_string() + upgrade + key + "\r\n", "403"),
+        ("GET /ws/other HTTP/1.1\r\nHost: localhost\r\n".to_string() + upgrade + key + "\r\n", "404"),
+        ("POST /api/sessions/x/end HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\nExpect: 100-continue\r\n\r\n".into(), "401"),
+        ("GET /api/sessions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \u{7f}\r\n\r\n".into(), "4"),
+        ("GET /index.html HTTP/1.1\r\nHost: localhost\r\nRange: bytes=99999999999999999999-\r\n\r\n".into(), "416"),
+    ];
+    for (request, want) in refused {
+        let told = ask(request.as_bytes(), false);
+        let status = told.split(' ').nth(1).unwrap_or_default();
+        // Who hangs up on more than it reads may not be heard.
+        let unheard = request.len() > 50_000 && told.is_empty();
+        assert!(status.starts_with(want) || unheard, "{want} of {:?}: {told}", request.chars().take(300).collect::<String>());
+    }
+    // Whatever comes back, it is not from beyond the site.
+    let paths =
+        ["/../secret", "/..%2fsecret", "/%2e%2e/secret", "/.%2e/secret", "//secret", "/..%5csecret", "/%00", "/index.html/../../secret"];
+    let odd = [
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        "GET /\r\n",
+        "\0\0\0\0",
+        "\r\n\r\n\r\n",
+        "CONNECT evil.example:80 HTTP/1.1\r\n\r\n",
+        "OPTIONS * HTTP/1.1\r\n\r\n",
+    ];
+    let asked = paths.iter().map(|p| format!("GET {p} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
+    for request in asked.chain(odd.iter().map(|o| o.to_string())) {
+        let told = ask(request.as_bytes(), true);
+        assert!(!told.contains("server's user") && !told.starts_with("HTTP/1.1 5"), "{request:?}: {told}");
+    }
+    assert_eq!(server.get("/healthz", &[]).0, 200);
+}
+
+/// Connections that say nothing leave file descriptors for sessions, where the system has few of them.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn few_file_descriptors_are_kept_for_sessions() {
+    let server = Server::start_after("ulimit -n 200", &["--max-sessions", "8"]);
+    let mut client = Client::connect(server.address).await;
+    let mut held = Vec::new();
+    for _ in 0..240 {
+        held.push(tokio::net::TcpStream::connect(server.address).await.expect("it listens"));
+    }
+    client.create(job(&digits(), Pane::Compiled, 1)).await;
+    client.train(1).await;
+    drop(held);
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    assert_eq!(server.get("/healthz", &[]).0, 200);
+}
+
+/// The same server by its other family of addresses: its page, its name, and its clients.
+#[tokio::test]
+async fn by_ipv6_as_by_ipv4() {
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        return eprintln!("SKIPPED: there is no IPv6");
+    }
+    let server = Server::start(&["--bind", "::1", "--client-connections", "2"]);
+    assert!(server.address.is_ipv6() && server.url.starts_with("http://[::1]:"), "{}", server.url);
+    assert_eq!(server.get("/api/server", &[("Host", "evil.example")]).0, 421);
+    for (origin, may) in
+        [(format!("http://{}", server.address), true), ("http://[::1]:8080".into(), true), ("http://[::2]:8080".into(), false)]
+    {
+        assert_eq!(Client::open(server.address, Some(&origin)).await.is_ok(), may, "{origin}");
+    }
+    let mut first = Client::connect(server.address).await;
+    first.create(job(&digits(), Pane::Compiled, 1)).await;
+    first.train(1).await;
 }

@@ -206,6 +206,18 @@ async fn places_that_are_all_taken_are_told() {
     }
 }
 
+/// Sums of sums of so many numbers, each of which is kept.
+#[cfg(all(target_os = "linux", feature = "cpu"))]
+fn greedy() -> Job {
+    let n = 50_000_000;
+    let mut text = format!("graph g(%x: f32[2]) {{\n%i = iota[i32[{n}], dim=0] : i32[{n}]\n%c0 = cast[f32] %i : f32[{n}]\n");
+    for k in 1..4 {
+        text += &format!("%c{k} = cumsum(%c{}, dim=0) : f32[{n}]\n", k - 1);
+    }
+    text += &format!("%m = mul(%c1, %c2) : f32[{n}]\n%q = mul(%m, %c3) : f32[{n}]\n%s = sum(%q) : f32[]\nreturn %s }}");
+    graph_job(Pane::Compiled, &text)
+}
+
 /// Each is within its own limit, and together they would have more than there is: the largest ends, and the others train on.
 #[cfg(all(target_os = "linux", feature = "cpu"))]
 #[tokio::test]
@@ -214,15 +226,8 @@ async fn all_workers_together_have_a_limit() {
     let server = Server::start(&["--device", "cpu", "--max-total-memory", &LIMIT.to_string()]);
     let mut light = Client::connect(server.address).await;
     light.create(job(&digits(), Pane::Compiled, 2)).await;
-    // Sums of sums of so many numbers, each of which is kept.
-    let n = 50_000_000;
-    let mut text = format!("graph g(%x: f32[2]) {{\n%i = iota[i32[{n}], dim=0] : i32[{n}]\n%c0 = cast[f32] %i : f32[{n}]\n");
-    for k in 1..4 {
-        text += &format!("%c{k} = cumsum(%c{}, dim=0) : f32[{n}]\n", k - 1);
-    }
-    text += &format!("%m = mul(%c1, %c2) : f32[{n}]\n%q = mul(%m, %c3) : f32[{n}]\n%s = sum(%q) : f32[]\nreturn %s }}");
     let mut heavy = Client::connect(server.address).await;
-    heavy.create(graph_job(Pane::Compiled, &text)).await;
+    heavy.create(greedy()).await;
     heavy.send(&ClientMessage::Run { steps: Some(1) }).await;
     let message = loop {
         match heavy.receive().await.expect("a message") {
@@ -240,4 +245,33 @@ async fn all_workers_together_have_a_limit() {
     }
     let taken = server.metric("aludel_workers_memory_bytes").expect("it is told");
     assert!(taken > 0.0 && taken < (LIMIT << 20) as f64, "{taken}");
+}
+
+/// Who is ended for the memory that it takes goes on from what was saved, now or later: no acknowledged session is lost for a moment's
+/// want.
+#[cfg(all(target_os = "linux", feature = "cpu"))]
+#[tokio::test]
+async fn who_is_ended_for_memory_is_taken_up_again() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let args = ["--device", "cpu", "--max-total-memory", "400", "--state-dir", dir.path().to_str().unwrap()];
+    let server = Server::start(&args);
+    let mut heavy = Client::connect(server.address).await;
+    let key = heavy.create(greedy()).await;
+    let start = Instant::now();
+    while !dir.path().join(&key.0).join("session.json").exists() {
+        assert!(start.elapsed() < PATIENCE, "it is not saved");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    for _ in 0..2 {
+        heavy.send(&ClientMessage::Run { steps: Some(1) }).await;
+        let message = loop {
+            match heavy.receive().await.expect("a message") {
+                ServerMessage::Failed { message } => break message,
+                ServerMessage::Running { .. } | ServerMessage::Progress(_) => {}
+                other => panic!("{other:?}"),
+            }
+        };
+        assert!(message.contains("400 MiB, is taken") && message.contains("taken up again at step 0"), "{message}");
+    }
+    assert!(dir.path().join(&key.0).join("session.json").exists());
 }

@@ -10,16 +10,16 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 /// A code view's connection.
-struct View {
+pub struct View {
     socket: WebSocketStream<TcpStream>,
 }
 
 /// What a script made until it ended, paused or asked.
 #[derive(Default, Debug)]
-struct Seen {
-    out: String,
+pub struct Seen {
+    pub out: String,
     err: String,
-    ended: Option<String>,
+    pub ended: Option<String>,
     asks: bool,
     figures: Vec<String>,
     files: Vec<(String, String)>,
@@ -27,7 +27,7 @@ struct Seen {
     logged: Vec<Value>,
     lines: Value,
     numbers: Value,
-    failed: Option<String>,
+    pub failed: Option<String>,
 }
 
 impl Seen {
@@ -55,7 +55,7 @@ impl Seen {
 }
 
 impl View {
-    async fn open(address: SocketAddr, resume: Option<&str>) -> (View, Value) {
+    pub async fn open(address: SocketAddr, resume: Option<&str>) -> (View, Value) {
         let stream = TcpStream::connect(address).await.expect("it listens");
         let (socket, _) = client_async(format!("ws://{address}/ws/script"), stream).await.expect("a handshake");
         let mut view = View { socket };
@@ -64,12 +64,12 @@ impl View {
         (view, welcome)
     }
 
-    async fn say(&mut self, what: Value) {
+    pub async fn say(&mut self, what: Value) {
         // The other side may have hung up: what it said last is still to be read.
         let _ = self.socket.send(Message::Text(what.to_string().into())).await;
     }
 
-    async fn hear(&mut self) -> Option<Value> {
+    pub async fn hear(&mut self) -> Option<Value> {
         loop {
             match tokio::time::timeout(PATIENCE, self.socket.next()).await.expect("the server does not hang") {
                 Some(Ok(Message::Text(text))) => return Some(serde_json::from_str(&text).expect("JSON")),
@@ -79,7 +79,7 @@ impl View {
         }
     }
 
-    async fn create(&mut self, text: &str, pane: &str, more: Value) -> String {
+    pub async fn create(&mut self, text: &str, pane: &str, more: Value) -> String {
         let mut job = json!({ "device": 0, "pane": pane, "name": "test.py", "text": text });
         for (key, value) in more.as_object().expect("fields") {
             job[key] = value.clone();
@@ -90,7 +90,7 @@ impl View {
     }
 
     /// The next message of a kind; what an earlier session said before it is left out.
-    async fn hear_of(&mut self, kind: &str) -> Value {
+    pub async fn hear_of(&mut self, kind: &str) -> Value {
         loop {
             let told = self.hear().await.expect("an answer");
             match told.get(kind) {
@@ -100,17 +100,17 @@ impl View {
         }
     }
 
-    async fn run(&mut self) {
+    pub async fn run(&mut self) {
         self.say(json!({ "Run": { "steps": null } })).await;
     }
 
     /// What is told until the script does not go on: it has ended, asks, or pauses after having run.
-    async fn watch(&mut self, seen: &mut Seen) {
+    pub async fn watch(&mut self, seen: &mut Seen) {
         self.watch_for(seen, Duration::from_secs(3600)).await;
     }
 
     /// As [`View::watch`]; one that runs for so long is stopped.
-    async fn watch_for(&mut self, seen: &mut Seen, patience: Duration) {
+    pub async fn watch_for(&mut self, seen: &mut Seen, patience: Duration) {
         let (end, mut stopped, mut ran) = (Instant::now() + patience, false, false);
         loop {
             if Instant::now() > end && !stopped {
@@ -140,7 +140,7 @@ impl View {
     }
 
     /// Runs a script to its end.
-    async fn whole(&mut self, text: &str, pane: &str, more: Value) -> Seen {
+    pub async fn whole(&mut self, text: &str, pane: &str, more: Value) -> Seen {
         self.create(text, pane, more).await;
         self.run().await;
         let mut seen = Seen::default();
@@ -230,6 +230,12 @@ async fn a_script_pauses_steps_and_is_taken_up_again() {
     assert_eq!(last.ended.as_deref(), Some("Stopped.\n"), "{last:?}");
     assert!(last.out.len() > more.out.len(), "it went on while nobody listened");
     third.say(json!("Cancel")).await;
+    // Nothing answers a Cancel: the session is gone when its worker is.
+    let deadline = Instant::now() + PATIENCE;
+    while !server.workers().is_empty() {
+        assert!(Instant::now() < deadline, "a cancelled session's worker goes on");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     let (_, gone) = View::open(server.address, Some(&key)).await;
     assert!(gone["Welcome"]["resumed"].is_null(), "{gone}");
     // A page that trains graphs has no business with it, and frames of the other language end the connection.

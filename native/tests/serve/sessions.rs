@@ -252,3 +252,108 @@ async fn sessions_survive_the_server() {
     let ServerMessage::Welcome { resumed: Some(r), .. } = welcome else { panic!("{welcome:?}") };
     assert_eq!(r.step, 3);
 }
+
+/// Who has as many sessions as there may be can have another in the place of one.
+#[tokio::test]
+async fn a_session_takes_the_place_of_the_one_before() {
+    let server = Server::start(&["--client-sessions", "1", "--max-sessions", "1"]);
+    let mut client = Client::connect(server.address).await;
+    for k in 0..6 {
+        client.create(job(&digits(), Pane::Compiled, 1)).await;
+        if k % 2 == 0 {
+            client.send(&ClientMessage::Run { steps: None }).await;
+            while !matches!(client.receive().await, Some(ServerMessage::Running { running: true, .. })) {}
+            client.send(&ClientMessage::Pause).await;
+            while !matches!(client.receive().await, Some(ServerMessage::Running { running: false, .. })) {}
+        }
+    }
+    assert_eq!(server.metric("aludel_sessions_begun_total"), Some(6.0));
+}
+
+/// Sessions that train at once compute what each computes alone, to the last bit of its state.
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_at_once_compute_what_they_do_alone() {
+    let server = Server::start(&[]);
+    let jobs: Vec<Job> = Pane::BOTH
+        .into_iter()
+        .flat_map(|pane| {
+            ["16", "8,8", "32"].map(|layers| {
+                let fields = [("layers", layers), ("batch", "8"), ("optimizer", "adamw"), ("lr", "0.01")];
+                let fields: Vec<(String, String)> = fields.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+                job(&Config::from_fields(Preset::Digits, &fields).expect("a preset"), pane, 4)
+            })
+        })
+        .collect();
+    let train = async |job: Job| {
+        let mut client = Client::connect(server.address).await;
+        client.create(job).await;
+        client.send(&ClientMessage::Run { steps: Some(12) }).await;
+        let (losses, _) = client.until_paused().await;
+        let state = client.state().await;
+        client.send(&ClientMessage::Cancel).await;
+        (losses.last().map(|(step, loss)| (*step, loss.to_bits())), state)
+    };
+    let mut alone = Vec::new();
+    for job in &jobs {
+        alone.push(train(job.clone()).await);
+    }
+    let at_once = futures_util::future::join_all(jobs.into_iter().map(train)).await;
+    for (k, (one, other)) in alone.iter().zip(&at_once).enumerate() {
+        assert_eq!(one.0, other.0, "session {k}");
+        assert!(one.1 == other.1, "the state of session {k}");
+    }
+}
+
+/// Sessions that end, however they do, leave neither processes, descriptors, threads nor mappings behind; those whose page only went away
+/// stay, and have a place.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn sessions_that_end_leave_nothing_behind() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let server = Server::start(&["--logdir", dir.path().to_str().unwrap()]);
+    let held = || {
+        let of = |what: &str| std::fs::read_dir(format!("/proc/{}/{what}", server.id())).expect("a server").count();
+        let maps = std::fs::read_to_string(format!("/proc/{}/maps", server.id())).expect("mappings").lines().count();
+        (of("fd"), of("task"), maps)
+    };
+    let whole = job(&digits(), Pane::Compiled, 1);
+    let mut first = None;
+    for k in 0..24 {
+        let mut client = Client::connect(server.address).await;
+        // A graph of its own each time.
+        let text = format!("graph g(%x: f32[2]) {{\n%y = mul(%x, other={k}.5) : f32[2]\n%s = sum(%y) : f32[]\nreturn %s }}");
+        client.create(if k % 2 == 0 { graph_job(Pane::Compiled, &text) } else { whole.clone() }).await;
+        client.train(1).await;
+        client.send(&ClientMessage::Cancel).await;
+        drop(client);
+        if k == 7 {
+            first = Some(settled(&server, &held).await);
+        }
+    }
+    let (first, last) = (first.expect("it was looked at"), settled(&server, &held).await);
+    assert!(
+        last.0 <= first.0 + 2 && last.1 <= first.1 + 4 && last.2 <= first.2 + 24,
+        "descriptors, threads, mappings: {first:?}, then {last:?}"
+    );
+    // Pages that hang up.
+    for _ in 0..8 {
+        let mut client = Client::connect(server.address).await;
+        client.create(whole.clone()).await;
+    }
+    let mut client = Client::connect(server.address).await;
+    client.send(&ClientMessage::Create(Box::new(whole))).await;
+    assert!(matches!(client.refusal().await, Refusal::Limit { what, .. } if what == "sessions of one client"));
+}
+
+/// What the server has when sessions have gone.
+#[cfg(target_os = "linux")]
+async fn settled<T>(server: &Server, held: &dyn Fn() -> T) -> T {
+    for _ in 0..200 {
+        if server.workers().is_empty() && server.metric("aludel_connections") == Some(0.0) {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    held()
+}

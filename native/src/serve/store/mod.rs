@@ -195,7 +195,14 @@ pub fn save(dir: &Path, device: &str, session: &Session, snapshot: &Snapshot) ->
         let _ = fs::remove_dir_all(&old);
         fs::rename(&place, &old).map_err(io(&place, "cannot be moved out of the way"))?;
     }
-    fs::rename(&new, &place).map_err(io(&place, "cannot be put in place"))?;
+    if let Err(e) = fs::rename(&new, &place) {
+        if replaces {
+            // What was saved before stays where it is looked for. Where not even that can be done, the next start puts it back.
+            let _ = fs::rename(&old, &place);
+        }
+        let _ = fs::remove_dir_all(&new);
+        return Err(io(&place, "cannot be put in place")(e));
+    }
     sync(dir)?;
     if replaces {
         let _ = fs::remove_dir_all(&old);
@@ -277,9 +284,15 @@ pub fn set_aside(path: &Path, problem: &dyn std::fmt::Display) {
 
 /// A file of a session, as it was written.
 fn file(path: &Path, sums: &BTreeMap<String, u32>, name: &str) -> Result<Vec<u8>> {
-    let bytes = fs::read(path.join(name)).map_err(io(&path.join(name), "cannot be read"))?;
+    let bytes = contents(&path.join(name))?;
     files::check(sums, name, &bytes).map_err(|e| damaged(path, e))?;
     Ok(bytes)
+}
+
+/// What a file holds. Nothing else is opened: a pipe would be waited for, a device would never end.
+fn contents(path: &Path) -> Result<Vec<u8>> {
+    let plain = fs::symlink_metadata(path).and_then(|m| if m.is_file() { Ok(()) } else { Err(std::io::Error::other("it is no file")) });
+    plain.and_then(|()| fs::read(path)).map_err(io(path, "cannot be read"))
 }
 
 fn damaged(path: &Path, what: String) -> Error {
@@ -287,7 +300,7 @@ fn damaged(path: &Path, what: String) -> Error {
 }
 
 fn sums(path: &Path) -> Result<BTreeMap<String, u32>> {
-    let bytes = fs::read(path.join(SUMS)).map_err(io(&path.join(SUMS), "cannot be read"))?;
+    let bytes = contents(&path.join(SUMS))?;
     files::sums(&bytes).map_err(|e| damaged(&path.join(SUMS), e))
 }
 
@@ -433,7 +446,7 @@ mod tests {
         put(dir.path(), good, 1);
         let devices = ["cpu".to_string()];
         type Harm = fn(&Path);
-        let harms: [(&str, Harm); 9] = [
+        let harms: [(&str, Harm); 10] = [
             ("a bit of the tensors", |p| {
                 let path = p.join("tensors.safetensors");
                 let mut bytes = fs::read(&path).unwrap();
@@ -458,6 +471,11 @@ mod tests {
                 let dir = p.parent().unwrap();
                 save(dir, "cpu", &session, &snapshot).unwrap();
                 fs::rename(dir.join("ffffffffffffffffffffffffffffffff"), p).unwrap();
+            }),
+            ("a pipe", |p| {
+                fs::remove_file(p.join("graph.txt")).unwrap();
+                #[cfg(unix)]
+                assert!(std::process::Command::new("mkfifo").arg(p.join("graph.txt")).status().unwrap().success());
             }),
             ("a stray link", |p| {
                 fs::remove_dir_all(p).unwrap();

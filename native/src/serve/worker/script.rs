@@ -23,7 +23,7 @@ const SLICE: Duration = Duration::from_millis(60);
 /// The most that the values of a script may take, in bytes, beside its tensors.
 const MEMORY: u64 = 1 << 30;
 /// Files, arguments and earlier listings of a script.
-const MOST_PARTS: u64 = 4096;
+const MOST_PARTS: u64 = aludel_protocol::script::MOST_PARTS as u64;
 /// So many regions are shown: those that ran most.
 const SHOWN: usize = 8;
 
@@ -148,7 +148,7 @@ impl Runner {
             };
             lines.into_iter().map(line).collect()
         });
-        Report {
+        let mut report = Report {
             whole: false,
             output: made.output.into_iter().map(|(stream, text)| (stream == Stream::Err, text)).collect(),
             files: made.files.into_iter().map(|(path, bytes)| (path, Bytes(bytes))).collect(),
@@ -171,7 +171,9 @@ impl Runner {
             },
             asks: self.session.asks().filter(|line| self.lines.len() <= *line).map(|line| line as u64),
             ended: self.session.over().map(str::to_string),
-        }
+        };
+        report.bound();
+        report
     }
 
     /// What the compiler made of it: the regions that ran most.
