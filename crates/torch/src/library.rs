@@ -124,6 +124,7 @@ sources! {
     "torch.nn.utils.prune": "torch/nn/utils/prune.py",
     "torch.nn.utils.rnn": "torch/nn/utils/rnn.py",
     "torch.nn.utils.spectral_norm": "torch/nn/utils/spectral_norm.py",
+    "torch.nn.utils.stateless": "torch/nn/utils/stateless.py",
     "torch.optim": "torch/optim/__init__.py",
     "torch.optim.adaptive": "torch/optim/adaptive.py",
     "torch.optim.lbfgs": "torch/optim/lbfgs.py",

@@ -26,6 +26,8 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("normal", |vm, args| log::draw(vm, args, normal)),
     Def::new("randint", |vm, args| log::draw(vm, args, randint)),
     Def::new("random64", |vm, args| log::draw(vm, args, random64)),
+    Def::new("uniform64", |vm, args| log::draw(vm, args, uniform64)),
+    Def::new("normal64", |vm, args| log::draw(vm, args, normal64)),
     Def::new("random", |vm, args| log::draw(vm, args, random)),
     Def::new("randperm", |vm, args| log::draw(vm, args, randperm)),
     Def::new("bernoulli", |vm, args| log::draw(vm, args, bernoulli)),
@@ -214,6 +216,23 @@ fn randint(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         ));
     }
     each(vm, &size, &given, kind, |g| g.randint(low, high).unwrap_or(low) as f64)
+}
+
+/// One number from 0 to 1 as a double, which distributions draw with on the host: no tensor is made of it.
+fn uniform64(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    double(vm, "uniform_", args, |source, out| source.uniform_f64(out, 0.0, 1.0))
+}
+
+/// As `uniform64`, of the standard normal distribution.
+fn normal64(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    double(vm, "normal_", args, |source, out| source.normal_f64(out, 0.0, 1.0))
+}
+
+fn double(vm: &mut Vm, name: &'static str, args: &mut Args, draw: fn(&mut Generator, &mut [f64])) -> Result<Value, Exc> {
+    let [given] = args.bind(name, &["generator"], 0)?;
+    let mut out = [0.0];
+    draw(&mut source(vm, &given)?.borrow_mut(), &mut out);
+    Ok(out[0].into())
 }
 
 /// One number of 63 bits, as `torch.empty((), dtype=torch.int64).random_()` draws it.

@@ -18,17 +18,17 @@ macro_rules! sources {
 }
 
 sources! {
-    "__future__": "__future__.py", "abc": "abc.py", "argparse": "argparse.py", "bisect": "bisect.py", "collections": "collections/__init__.py",
+    "__future__": "__future__.py", "abc": "abc.py", "argparse": "argparse.py", "base64": "base64.py", "bisect": "bisect.py", "collections": "collections/__init__.py",
     "collections.abc": "collections/abc.py", "contextlib": "contextlib.py", "copy": "copy.py", "csv": "csv.py",
     "dataclasses": "dataclasses.py", "datetime": "datetime.py", "enum": "enum.py", "errno": "errno.py", "fnmatch": "fnmatch.py",
     "functools": "functools.py", "gc": "gc.py", "glob": "glob.py", "hashlib": "hashlib.py", "heapq": "heapq.py",
     "importlib": "importlib/__init__.py", "importlib.metadata": "importlib/metadata.py", "importlib.util": "importlib/util.py",
     "inspect": "inspect.py", "io": "io.py", "itertools": "itertools.py", "json": "json.py", "logging": "logging.py",
     "multiprocessing": "multiprocessing.py", "numbers": "numbers.py", "operator": "operator.py", "os": "os.py", "pathlib": "pathlib.py", "platform": "platform.py",
-    "posixpath": "posixpath.py", "pprint": "pprint.py", "random": "random.py", "re": "re.py", "shutil": "shutil.py",
+    "posixpath": "posixpath.py", "pprint": "pprint.py", "queue": "queue.py", "random": "random.py", "re": "re.py", "secrets": "secrets.py", "shlex": "shlex.py", "shutil": "shutil.py",
     "signal": "signal.py", "statistics": "statistics.py", "string": "string.py", "struct": "struct.py", "subprocess": "subprocess.py",
     "tempfile": "tempfile.py", "textwrap": "textwrap.py",
-    "threading": "threading.py", "time": "time.py", "traceback": "traceback.py", "types": "types.py", "typing": "typing.py",
+    "threading": "threading.py", "time": "time.py", "timeit": "timeit.py", "traceback": "traceback.py", "types": "types.py", "typing": "typing.py",
     "typing_extensions": "typing_extensions.py", "unicodedata": "unicodedata.py", "unittest": "unittest/__init__.py",
     "urllib": "urllib/__init__.py", "urllib.error": "urllib/error.py", "urllib.request": "urllib/request.py", "uuid": "uuid.py",
     "warnings": "warnings.py", "weakref": "weakref.py",

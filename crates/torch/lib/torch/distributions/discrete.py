@@ -1,7 +1,7 @@
 """Distributions of classes and counts."""
 
 import math
-from torch import _C, Size, finfo, float64
+from torch import _C, Size, finfo
 from torch._C import Tensor
 from torch.autograd import no_grad
 from torch.distributions.distribution import Distribution, _real, _tensors, _unit
@@ -203,7 +203,7 @@ def _drawn(count, p):
     if count * p < 10:
         passed, found, log = 0.0, 0, math.log1p(-p)
         while True:
-            passed += math.ceil(math.log(_unit_number()) / log)
+            passed += math.ceil(math.log(_C.uniform64()) / log)
             if passed > count:
                 return float(found)
             found += 1
@@ -212,7 +212,7 @@ def _drawn(count, p):
     a, c, v_r, r = -0.0873 + 0.0248 * b + 0.01 * p, count * p + 0.5, 0.92 - 4.2 / b, p / (1 - p)
     alpha, m = (2.83 + 5.1 / b) * deviation, math.floor((count + 1) * p)
     while True:
-        u, v = _unit_number() - 0.5, _unit_number()
+        u, v = _C.uniform64() - 0.5, _C.uniform64()
         us = 0.5 - abs(u)
         k = math.floor((2 * a / us + b) * u + c)
         if us >= 0.07 and v <= v_r:
@@ -224,10 +224,6 @@ def _drawn(count, p):
                  + (k + 0.5) * math.log(r * (count - k + 1) / (k + 1)) + _tail(m) + _tail(count - m) - _tail(k) - _tail(count - k))
         if v <= bound:
             return float(k)
-
-
-def _unit_number():
-    return _C.values(_C.uniform((1,), 0.0, 1.0, float64, None))[0]
 
 
 def binomial(count, prob, generator=None):

@@ -9,27 +9,23 @@ _POSITIVE = "GreaterThan(lower_bound=0.0)"
 _UNIT = "Interval(lower_bound=0.0, upper_bound=1.0)"
 
 
-def _uniform():
-    return _C.uniform((1,), 0.0, 1.0, _C.float64).item()
-
-
 def _standard_gamma(alpha):
     """Marsaglia and Tsang, 2000: `sample_gamma` of ATen/native/Distributions.h."""
     scale = 1.0
     if alpha < 1.0:
         if alpha == 0.0:
             return 0.0
-        scale = (1.0 - _uniform()) ** (1.0 / alpha)
+        scale = (1.0 - _C.uniform64()) ** (1.0 / alpha)
         alpha += 1.0
     d = alpha - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
-        x = _C.normal((1,), 0.0, 1.0, _C.float64).item()
+        x = _C.normal64()
         y = 1.0 + c * x
         if y <= 0:
             continue
         v = y * y * y
-        u = 1.0 - _uniform()
+        u = 1.0 - _C.uniform64()
         if u < 1.0 - 0.0331 * x ** 4 or math.log(u) < 0.5 * x * x + d * (1.0 - v + math.log(v)):
             return scale * d * v
 
@@ -39,7 +35,7 @@ def _poisson(rate):
     if rate < 10:
         limit, x, product = math.exp(-rate), 0, 1.0
         while rate > 0:
-            product *= _uniform()
+            product *= _C.uniform64()
             if product <= limit:
                 break
             x += 1
@@ -48,7 +44,7 @@ def _poisson(rate):
     a = -0.059 + 0.02483 * b
     inverse, vr = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
     while True:
-        u, v = _uniform() - 0.5, _uniform()
+        u, v = _C.uniform64() - 0.5, _C.uniform64()
         us = 0.5 - abs(u)
         k = math.floor((2 * a / us + b) * u + rate + 0.43)
         if us >= 0.07 and v <= vr:

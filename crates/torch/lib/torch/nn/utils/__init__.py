@@ -120,3 +120,14 @@ from torch.nn.utils import rnn
 from torch.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
 from torch.nn.utils import parametrize
 from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_conv_bn_weights, fuse_linear_bn_eval, fuse_linear_bn_weights
+
+
+def __getattr__(name):
+    # Modules that few scripts name: loaded when one does.
+    if name == "parametrizations":
+        from torch.nn.utils import parametrizations
+        return parametrizations
+    if name == "stateless":
+        from torch.nn.utils import stateless
+        return stateless
+    raise AttributeError(f"module 'torch.nn.utils' has no attribute '{name}'")

@@ -1,0 +1,77 @@
+"""Bytes as text of 64 or 16 characters (RFC 4648)."""
+
+_STANDARD = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+
+def b64encode(s, altchars=None):
+    alphabet = _STANDARD if altchars is None else _STANDARD[:62] + altchars
+    out = bytearray()
+    for i in range(0, len(s), 3):
+        part = bytes(s[i:i + 3])
+        word = int.from_bytes(part + bytes(3 - len(part)), "big")
+        digits = [alphabet[word >> 18], alphabet[word >> 12 & 63], alphabet[word >> 6 & 63], alphabet[word & 63]]
+        out += bytes(digits[:len(part) + 1]) + b"=" * (3 - len(part))
+    return bytes(out)
+
+
+def b64decode(s, altchars=None, validate=False):
+    if isinstance(s, str):
+        s = s.encode("ascii")
+    alphabet = _STANDARD if altchars is None else _STANDARD[:62] + altchars
+    values = {c: i for i, c in enumerate(alphabet)}
+    if validate and any(c not in values and c != 61 for c in s):
+        raise Error("Only base64 data is allowed")
+    digits = []
+    padding = 0
+    for c in s:
+        if c == 61:
+            padding += 1
+        elif c in values:
+            digits.append(values[c])
+    if len(digits) % 4 == 1:
+        raise Error(f"Invalid base64-encoded string: number of data characters ({len(digits)}) cannot be 1 more than a multiple of 4")
+    if (len(digits) + padding) % 4 and len(digits) % 4 + padding < 4 and len(digits) % 4:
+        raise Error("Incorrect padding")
+    out = bytearray()
+    for i in range(0, len(digits), 4):
+        part = digits[i:i + 4]
+        word = 0
+        for d in part + [0] * (4 - len(part)):
+            word = word << 6 | d
+        out += word.to_bytes(3, "big")[:len(part) - 1]
+    return bytes(out)
+
+
+class Error(ValueError):
+    pass
+
+
+def standard_b64encode(s):
+    return b64encode(s)
+
+
+def standard_b64decode(s):
+    return b64decode(s)
+
+
+def urlsafe_b64encode(s):
+    return b64encode(s, b"-_")
+
+
+def urlsafe_b64decode(s):
+    return b64decode(s, b"-_")
+
+
+def b16encode(s):
+    return bytes(s).hex().upper().encode("ascii")
+
+
+def b16decode(s, casefold=False):
+    if isinstance(s, bytes):
+        s = s.decode("ascii")
+    if not casefold and s != s.upper():
+        raise Error("Non-base16 digit found")
+    try:
+        return bytes.fromhex(s)
+    except ValueError:
+        raise Error("Non-base16 digit found") from None
