@@ -3,10 +3,12 @@
 mod steps;
 
 use aludel_compiler::{Compilation, MatmulPrecision, Options, Part, Pass, Target, compile};
+use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::Kernel;
+use aludel_ir::loops::Store;
 use aludel_ir::program::Program;
 use aludel_ir::{DType, Graph};
-use steps::convolutional::resnet50;
+use steps::convolutional::{resnet50, vgg16};
 
 fn cuda() -> Target {
     Target { library_products: true, ..Target::cuda(90, MatmulPrecision::High) }
@@ -86,6 +88,43 @@ fn bulk_copies_bring_windows() {
         let again: Kernel = text.parse().unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(again.to_string(), text);
         assert_eq!(again.maps, k.maps);
+    }
+}
+
+/// Windows are read through masks after pooling too: no launch writes a padded copy.
+#[test]
+fn pooled_images_are_padded_where_they_are_read() {
+    let p = program(&vgg16(8, 224, DType::BF16));
+    let padded = |n: i64| [112, 56, 28, 14, 7].contains(&(n - 2));
+    let copies: Vec<&str> = p
+        .placements
+        .iter()
+        .filter(|p| p.shape.len() == 4 && p.shape[1..3].iter().any(|d| d.as_const().is_some_and(padded)))
+        .map(|p| p.name.as_str())
+        .collect();
+    assert!(copies.is_empty(), "{copies:?}");
+}
+
+/// An optimizer goes through the weights of convolutions as they lie in memory, though their gradients lie with the channels innermost; also
+/// where a gradient is no sum of parts: then its product leaves the update to a nest of its own.
+#[test]
+fn weights_are_updated_in_the_order_of_memory() {
+    for (graph, all) in [(vgg16(8, 224, DType::BF16), 12), (vgg16(2, 32, DType::BF16), 12)] {
+        let (target, options) = (cuda(), Options::default());
+        let mut c = Compilation::new(&graph, &target, &options);
+        c.until(Pass::Split).unwrap_or_else(|e| panic!("{e}"));
+        let shape = |s: &Store| c.loops.buffer(s.buffer).shape.iter().map(|d| d.as_const().unwrap_or(0)).collect::<Vec<_>>();
+        let of_weight = |s: &&Store| matches!(shape(s)[..], [_, channels, 3, 3] if channels > 3);
+        let mut updates = 0;
+        for nest in c.loops.nests.iter().filter(|n| n.stores.iter().filter(of_weight).count() >= 3) {
+            updates += 1;
+            for s in nest.stores.iter().filter(of_weight) {
+                let order: Vec<AxisId> = s.index.iter().flat_map(|e| e.axes()).collect();
+                let places: Vec<usize> = order.iter().filter_map(|a| nest.axes.iter().position(|b| a == b)).collect();
+                assert!(places.is_sorted(), "{:?} written along {order:?}", nest.axes);
+            }
+        }
+        assert_eq!(updates, all);
     }
 }
 

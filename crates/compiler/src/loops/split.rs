@@ -2,6 +2,10 @@
 //! second nest. Both the products of a weight's gradient (few tiles, long k) and sums over columns need it to fill a device.
 //!
 //! The parts are added in a fixed order: the same result every time, unlike atomic addition.
+//!
+//! What follows the sums runs over the axes in the order of the memory that it writes. A product whose results lie in another order than what
+//! follows writes, such as a convolution's weight with its channels innermost and an optimizer's state, leaves that to a second nest for this
+//! alone: scattered stores cost more than a pass over the results.
 
 use super::fuse::Fused;
 use crate::device::Target;
@@ -16,6 +20,8 @@ use std::collections::{BTreeSet, HashMap};
 
 /// Parts, at most: a second nest adds them.
 const PARTS: i64 = 64;
+/// Scattered results of a product that are worth a pass of their own.
+const SCATTERED: i64 = 1 << 15;
 
 /// Splits what is worth it; nests, and what is known of them by position, are renumbered.
 pub(crate) fn split(program: &mut LoopProgram, fused: &mut Fused, target: &Target) {
@@ -93,10 +99,29 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
     };
     let most = wanted.min(length / shortest);
     // Of equals the outermost: what is left of the axes still lies in a row.
-    axes.iter()
+    let parts = axes
+        .iter()
         .filter_map(|a| Some((*a, program.extent(*a).as_const()?)))
         .filter_map(|(a, e)| (2..=most).rev().find(|parts| e % parts == 0).map(|parts| (a, parts)))
-        .reduce(|best, next| if next.1 > best.1 { next } else { best })
+        .reduce(|best, next| if next.1 > best.1 { next } else { best });
+    let scatters = || target.has_async_copies() && results >= SCATTERED && nest.stores.len() > 1 && by_memory(program, nest) != nest.axes;
+    parts.or_else(|| scatters().then(|| (axes[0], 1)))
+}
+
+/// The axes of a nest in the order in which most of its stores step through memory, the longest steps first.
+fn by_memory(program: &LoopProgram, nest: &Nest) -> Vec<AxisId> {
+    let steps = |s: &Store| -> Option<Vec<i64>> {
+        let at = program.buffer(s.buffer).flatten(&s.index);
+        nest.axes.iter().map(|a| at.coefficient(*a)?.as_const().filter(|c| *c > 0)).collect()
+    };
+    let order = |steps: Vec<i64>| {
+        let mut axes: Vec<(i64, AxisId)> = steps.into_iter().zip(nest.axes.iter().copied()).collect();
+        axes.sort_by_key(|(step, _)| std::cmp::Reverse(*step));
+        axes.into_iter().map(|(_, a)| a).collect::<Vec<_>>()
+    };
+    let orders: Vec<Vec<AxisId>> = nest.stores.iter().filter_map(steps).map(order).collect();
+    let most = orders.iter().find(|o| orders.iter().filter(|p| p == o).count() * 2 > nest.stores.len());
+    most.cloned().unwrap_or_else(|| nest.axes.clone())
 }
 
 /// Whether what is stored of the elements waits for no sum, and nothing that comes after the sums reads where it is stored.
@@ -179,7 +204,7 @@ fn apart(program: &mut LoopProgram, nest: &Nest, axis: AxisId, parts: i64) -> Op
         values[v.0 as usize] = b.import(nest.op(v), nest.dtype(v), &none, &values, program);
     }
     let mut rest = b.nest;
-    rest.axes = nest.axes.clone();
+    rest.axes = by_memory(program, nest);
     rest.inner = vec![again];
     rest.origins = nest.origins.clone();
     rest.stores = after()

@@ -343,8 +343,10 @@ pub fn sigmoid(b: &mut Builder, x: ValueId) -> Result<ValueId> {
     let one = b.full_like(x, 1.0)?;
     let positive = b.scalar(ScalarOp::Ge, x, 0.0)?;
     let above = b.select(positive, one, e)?;
+    // From one to two: its reciprocal is exact enough, and takes no branch on GPUs, where a quotient does.
     let below = b.add(e, one)?;
-    b.div(above, below)
+    let below = b.unary(ScalarOp::Recip, below)?;
+    b.mul(above, below)
 }
 
 /// Near zero by its Taylor series: the derivative of the quotient is a difference of nearly equal numbers there.

@@ -175,7 +175,6 @@ fn float(e: &mut Emit, op: ScalarOp, args: &[Operand]) -> Result<Option<Operand>
         Round => "cvt.rni.f32.f32",
         Sqrt => "sqrt.rn.f32",
         Rsqrt => "rsqrt.approx.f32",
-        Recip => "rcp.rn.f32",
         Add => "add.f32",
         Sub => "sub.f32",
         Mul => "mul.f32",

@@ -9,9 +9,9 @@ use crate::schedule::Scheduled;
 use crate::schedule::emit::accumulate::{self, Acc};
 use crate::schedule::emit::{Emitter, KernelBuilder, Placed, groups_of};
 use crate::schedule::grid::Grid;
-use aludel_ir::expr::AxisId;
+use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
-use aludel_ir::loops::{BufferKind, LoopProgram, Nest, ValId};
+use aludel_ir::loops::{BufferKind, LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::{Result, ScalarOp};
 
 /// How a workgroup's threads are laid over rows and lanes.
@@ -67,6 +67,12 @@ impl Shape {
 }
 
 pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &mut Nest, target: &Target) -> Result<Scheduled> {
+    if writes_more(program, nest) {
+        let columns = program.env.hint_or_one(&program.volume(&nest.inner)).max(1) as u64;
+        let lanes = (columns / 8).max(1).next_power_of_two().min(8).min(target.max_threads as u64 / OF_MEMORY as u64).max(1);
+        let shape = Shape { rows: OF_MEMORY, lanes: lanes as u32, rows_fastest: true };
+        return Template { program, nest, target, shape }.build();
+    }
     let short = program.env.hint_or_one(&program.volume(&nest.inner)) <= SHORT;
     let contiguous = contiguous_axis(program, nest, short);
     let rows_fastest = contiguous.is_some_and(|a| nest.axes.contains(&a));
@@ -82,6 +88,22 @@ pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &mut Nest, targ
     }
     let shape = choose(program, nest, target, rows_fastest);
     Template { program, nest, target, shape }.build()
+}
+
+/// Rows of a workgroup whose stores are what counts: the lines of what is summed that so many neighbours touch are used in full.
+const OF_MEMORY: u32 = 128;
+
+/// Whether neighbouring rows, as the axes are, lie side by side in everything that is stored, of which there is more than one, but not in
+/// what is summed: memory takes scattered stores far worse than loads, whose lines neighbours share.
+fn writes_more(program: &LoopProgram, nest: &Nest) -> bool {
+    let Some(last) = nest.axes.last() else { return false };
+    let side_by_side = |e: &Expr| e.coefficient(*last).is_some_and(|c| c.is_one());
+    let summed = nest.ops.iter().find_map(|(op, _)| match op {
+        LoopOp::Load { index, .. } if index[0].axes().iter().any(|a| nest.inner.contains(a)) => Some(&index[0]),
+        _ => None,
+    });
+    let many = program.env.hint_or_one(&program.volume(&nest.axes)) > LITTLE;
+    many && nest.stores.len() > 1 && nest.stores.iter().all(|s| side_by_side(&s.index[0])) && summed.is_some_and(|e| !side_by_side(e))
 }
 
 /// Nests of at most so many elements are little work: they get 64 threads a workgroup, spread over the device, and share launches with

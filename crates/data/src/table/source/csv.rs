@@ -26,7 +26,7 @@ pub(super) fn open(
     // The names are those of this file's header, the types those of the first file.
     let infer = |rows: usize| {
         let reader = BufReader::new(BlobReader::new(blob.clone())).take(LARGEST);
-        let inferred = format.infer_schema(reader, Some(rows)).map_err(|e| damaged(&name, String::new(), e));
+        let inferred = format.infer_schema(reader, Some(rows)).map_err(|e| uneven(&name, options.header, &e));
         inferred.map(|(schema, _)| schema)
     };
     let found = infer(if schema.is_some() { 1 } else { options.infer_rows })?;
@@ -48,6 +48,23 @@ pub(super) fn open(
     reader.seek(SeekFrom::Start(at.offset)).map_err(|e| Error::io(&name, "", &e))?;
     let reader = BufReader::with_capacity(256 << 10, reader);
     Ok((projected, Box::new(File { name, schema: whole, header, reader, decoder, offset: at.offset, first: at.rows })))
+}
+
+/// The error of telling the types of columns, with its row where one has fields more or less: it has the line in its text only.
+fn uneven(name: &str, header: bool, e: &ArrowError) -> Error {
+    let text = e.to_string();
+    let number = |before: &str| digits(&text[text.find(before)? + before.len()..]).map(|(n, _)| n);
+    match (number(" at line "), number("Expected "), number("found ")) {
+        (Some(line), Some(expected), Some(found)) => {
+            let row = line.saturating_sub(1 + u64::from(header));
+            fields(name, row, format!("incorrect number of fields, expected {expected} got {found}"))
+        }
+        _ => damaged(name, String::new(), text),
+    }
+}
+
+fn fields(name: &str, row: u64, problem: String) -> Error {
+    Error::file(name, format!("row {row} (counted from 0)"), problem, "write the same fields in every row, and text in UTF-8")
 }
 
 struct File {
@@ -106,12 +123,7 @@ impl File {
             Some(line) => {
                 let row = self.first + line.saturating_sub(1 + header);
                 let problem = text.replacen("Csv error: ", "", 1).replacen(&format!(" for line {line}"), "", 1);
-                Error::file(
-                    &self.name,
-                    format!("row {row} (counted from 0)"),
-                    problem,
-                    "write the same fields in every row, and text in UTF-8",
-                )
+                fields(&self.name, row, problem)
             }
             None => damaged(&self.name, String::new(), text),
         }

@@ -185,7 +185,8 @@ fn binary(op: &str, x: Value, y: Value) -> Value {
 #[test]
 fn helpers_are_accurate() {
     use ScalarOp::*;
-    let one = [Exp, Exp2, Expm1, Log, Log2, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Erfinv];
+    let one =
+        [Exp, Exp2, Expm1, Log, Log2, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Erfinv, Recip];
     let special = [0.0f32, -0.0, 1.0, -1.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-30, -1e-30, 1e30, -1e30, 88.0, -103.0, 1e-40];
     let mut bad = Vec::new();
     for op in one {

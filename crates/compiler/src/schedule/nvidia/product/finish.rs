@@ -1,11 +1,16 @@
 //! What follows the sums: the epilogue, over neighbouring results.
 
 use super::Template;
+use crate::nest::access::below;
 use crate::schedule::emit::quad::Quad;
 use crate::schedule::emit::{Emitter, KernelBuilder};
-use aludel_ir::expr::AxisId;
+use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
+use aludel_ir::loops::{LoopOp, ValId};
 use aludel_ir::{DType, Result, ScalarOp};
+
+/// Loads of an epilogue that a thread has under way.
+const IN_FLIGHT: u32 = 16;
 
 impl Template<'_> {
     pub(super) fn staged(&self) -> bool {
@@ -153,8 +158,13 @@ impl Template<'_> {
         let lanes = self.lanes();
         let width = t.n() / lanes;
         let turns = t.m() * width / t.threads();
-        // Several at once: what they load is then on its way together.
-        let most = if lanes == 4 { 8 } else { 16 };
+        // Several at once: what they load is then on its way together, as far as there are registers for it.
+        let before = below(self.nest, self.c.reduce);
+        // What is the same for all results is loaded once.
+        let varies = |index: &[Expr]| index.iter().any(|e| !e.axes().is_empty());
+        let follows = |v: &ValId| !before.contains(v) && matches!(self.nest.op(*v), LoopOp::Load { index, .. } if varies(index));
+        let loads = (0..self.nest.ops.len() as u32).map(ValId).filter(follows).count() as u32;
+        let most = (IN_FLIGHT / loads.max(1)).clamp(2, 8) * (4 / lanes).min(2);
         let each = (1..=most).rev().find(|e| turns.is_multiple_of(*e)).unwrap_or(1);
         let unit = kb.var(k::I32);
         kb.open();

@@ -20,8 +20,10 @@
 mod bulk;
 mod consume;
 mod produce;
+mod shape;
 
 use bulk::Bulk;
+use shape::{SHAPES, Shape, clocks, finishing};
 
 use super::fetch::{self, Fetch, Side};
 use super::{Template, Tile};
@@ -82,23 +84,6 @@ impl Plan {
     }
 }
 
-/// A shape of tiles that a product may take.
-struct Shape {
-    rows: u32,
-    columns: u32,
-    stages: u32,
-    /// Workgroups that a multiprocessor holds.
-    resident: i64,
-    /// The share of the largest tiles' speed that these reach, in percent: measured on an H200 with f32 and bf16.
-    speed: i64,
-}
-
-const SHAPES: [Shape; 4] = [
-    Shape { rows: ROWS, columns: 256, stages: 4, resident: 1, speed: 100 },
-    Shape { rows: 2 * ROWS, columns: 128, stages: 4, resident: 1, speed: 95 },
-    Shape { rows: ROWS, columns: 128, stages: 4, resident: 1, speed: 84 },
-    Shape { rows: ROWS, columns: 64, stages: 4, resident: 2, speed: 50 },
-];
 /// Multiplications of a product that takes a launch to itself: smaller ones share theirs with what is independent of them.
 const SMALLEST: i64 = 1 << 21;
 
@@ -157,10 +142,10 @@ pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contra
     }
     let (rows, columns) = if flipped { (n, m) } else { (m, n) };
     let up = |x: i64, d: i64| (x + d - 1) / d;
+    let (steps, after) = (up(kk, factors.row() as i64), finishing(nest, c.reduce));
     let cost = |s: &Shape| {
-        let groups = b * up(rows, s.rows as i64) * up(columns, s.columns as i64);
-        let each = (s.rows / ROWS * s.columns) as i64 * 100 / s.speed;
-        up(groups, target.units.max(1) as i64 * s.resident) * s.resident * each
+        let tiles = b * up(rows, s.rows as i64) * up(columns, s.columns as i64);
+        clocks(s, tiles, steps, after, target.units.max(1) as i64)
     };
     // The producer computes 128 rows of a tile about as fast as they are multiplied. A factor in registers leaves too few of them for
     // more columns: the assembler would then run the units' instructions one after the other.
@@ -175,7 +160,10 @@ pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contra
         sides.iter().zip(sizes).zip(&bulk).all(same)
     };
     let all = bulk == [true, true];
-    let shapes = SHAPES.iter().filter(|s| (!narrow || s.columns <= ROWS) && (s.rows == ROWS || all && !in_registers) && fits(s));
+    // Others want more registers, or threads, than large tiles or a second workgroup leave.
+    let lean = all && !in_registers;
+    let is_lean = |s: &Shape| s.rows == ROWS && (s.resident == 1 || s.columns < ROWS);
+    let shapes = SHAPES.iter().filter(|s| (!narrow || s.columns <= ROWS) && (lean || is_lean(s)) && fits(s));
     let shape = shapes.min_by_key(|s| cost(s))?;
     let copied = bulk.iter().filter(|b| **b).count() as u32;
     Some(Plan { copied, in_registers, work, ..plan(shape.rows, shape.columns, shape.stages, flipped) })

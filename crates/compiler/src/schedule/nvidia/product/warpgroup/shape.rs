@@ -1,0 +1,85 @@
+//! Which tiles a product is computed in: a model of one multiprocessor's time.
+//!
+//! A workgroup multiplies a tile, then finishes it: the results pass through workgroup memory into the epilogue. Alone on its multiprocessor it
+//! leaves the matrix units idle meanwhile; of two, one multiplies while the other finishes. So large tiles are best where sums are long, and
+//! two smaller ones where sums are short or much follows them. The clocks are no forecast, they order the shapes: products of 384 to 1536
+//! terms took 1.0 to 1.6 times as long on an H200 in large tiles, and 1.2 to 1.8 times by twos (`aludel bench --roofline --amp bf16`).
+
+use super::ROWS;
+use crate::nest::access::below;
+use aludel_ir::loops::{LoopOp, Nest, ValId};
+
+/// A shape of tiles that a product may take.
+pub(super) struct Shape {
+    pub rows: u32,
+    pub columns: u32,
+    pub stages: u32,
+    /// Workgroups that a multiprocessor holds.
+    pub resident: i64,
+    /// The share of the matrix units' speed that these reach, in percent: measured on an H200 with f32 and bf16.
+    speed: i64,
+}
+
+pub(super) const SHAPES: [Shape; 5] = [
+    Shape { rows: ROWS, columns: 256, stages: 4, resident: 1, speed: 100 },
+    Shape { rows: 2 * ROWS, columns: 128, stages: 4, resident: 1, speed: 95 },
+    Shape { rows: ROWS, columns: 128, stages: 4, resident: 1, speed: 84 },
+    Shape { rows: ROWS, columns: 128, stages: 3, resident: 2, speed: 70 },
+    Shape { rows: ROWS, columns: 64, stages: 4, resident: 2, speed: 50 },
+];
+
+/// Results that a multiprocessor's matrix units bring forward by one row of a tile (128 bytes along k) in a clock: 4096 operations of 16
+/// bits, or 2048 of TF32, in which a row has half as many terms (NVIDIA H100 Tensor Core GPU Architecture, 2022).
+const RESULTS: i64 = 32;
+/// Instructions of f32 that a multiprocessor issues in a clock.
+const LANES: i64 = 128;
+/// Clocks from a workgroup's start until its first tile is there.
+const START: i64 = 2000;
+/// Instructions that bring a result through workgroup memory to its place; those of an access of memory there, for four neighbours each.
+const MOVE: i64 = 10;
+const ACCESS: i64 = 3;
+
+/// Instructions for each result after its sum.
+pub(super) fn finishing(nest: &Nest, sum: ValId) -> i64 {
+    let before = below(nest, sum);
+    let follows = (0..nest.ops.len() as u32).map(ValId).filter(|v| !before.contains(v));
+    let each = follows.map(|v| match nest.op(v) {
+        LoopOp::Scalar(op, _) => op.def().cost as i64,
+        LoopOp::Load { .. } => ACCESS,
+        LoopOp::Cast(..) => 1,
+        LoopOp::Const(_) | LoopOp::Index(_) | LoopOp::Bitcast(..) | LoopOp::Reduce { .. } => 0,
+    });
+    MOVE + each.sum::<i64>() + ACCESS * nest.stores.len() as i64
+}
+
+/// Clocks of a product in so many tiles of this shape on so many multiprocessors, each of so many rows along k, where each result takes
+/// `finishing` instructions afterwards.
+pub(super) fn clocks(s: &Shape, tiles: i64, steps: i64, finishing: i64, units: i64) -> i64 {
+    let area = (s.rows * s.columns) as i64;
+    let (multiply, finish) = (steps * area / RESULTS * 100 / s.speed, area * finishing / LANES);
+    let round = |resident: i64| (resident * multiply.max(finish)).max(START + multiply + finish);
+    let up = |x: i64, d: i64| (x + d - 1) / d;
+    let (full, rest) = (tiles / (units * s.resident), tiles % (units * s.resident));
+    full * round(s.resident) + if rest > 0 { round(up(rest, units)) } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn best(m: i64, n: i64, k: i64, finishing: i64) -> (u32, u32, i64) {
+        let tiles = |s: &Shape| ((m + s.rows as i64 - 1) / s.rows as i64) * ((n + s.columns as i64 - 1) / s.columns as i64);
+        let s = SHAPES.iter().min_by_key(|s| clocks(s, tiles(s), k / 64, finishing, 132)).expect("there are some");
+        (s.rows, s.columns, s.resident)
+    }
+
+    #[test]
+    fn long_sums_take_large_tiles_and_short_ones_two_at_once() {
+        assert_eq!(best(8192, 8192, 8192, 13), (128, 256, 1));
+        // A GPT's first layer of width 384, without and with GELU.
+        assert_eq!(best(16384, 1536, 384, 13), (128, 128, 2));
+        assert_eq!(best(16384, 1536, 384, 40), (128, 128, 2));
+        // Fewer tiles than multiprocessors: nobody is beside a workgroup.
+        assert_eq!(best(512, 512, 4096, 13), (128, 64, 2));
+    }
+}
