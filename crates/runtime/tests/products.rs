@@ -163,6 +163,54 @@ fn layouts() {
     });
 }
 
+/// Of few rows and of few columns, which are the rows of a tile that both warpgroups share; and a short sum of many tiles, of which two lie on
+/// a multiprocessor.
+#[cfg(feature = "cuda")]
+#[test]
+fn shapes_of_tiles() {
+    each(|d| {
+        for dtype in [DType::BF16, DType::F16] {
+            for size in [[64, 600, 512], [64, 512, 4096], [900, 64, 512], [1000, 40, 256], [520, 33, 264]] {
+                check_layouts(d, dtype, size);
+            }
+        }
+        check_layouts(d, DType::BF16, [1664, 1408, 64]);
+    });
+}
+
+/// Convolutions whose windows the copy engine finds, and both gradients, with as few channels as a row of a tile and more, steps, ragged
+/// images and weights of several rows of tiles.
+#[cfg(feature = "cuda")]
+#[test]
+fn windows_of_convolutions() {
+    each(|d| {
+        for ([b, c, o, side], [kernel, step, padding]) in [
+            ([2, 64, 64, 33], [3, 1, 1]),
+            ([8, 64, 64, 28], [3, 1, 1]),
+            ([3, 64, 96, 20], [3, 2, 1]),
+            ([2, 128, 64, 17], [3, 1, 0]),
+            ([4, 64, 200, 16], [1, 2, 0]),
+            ([1, 192, 40, 24], [5, 1, 2]),
+        ] {
+            let text = format!(
+                "graph g(%x: bf16[{b}, {c}, {side}, {side}], %w: bf16[{o}, {c}, {kernel}, {kernel}]) {{
+  %h = relu(%x)
+  %y = conv2d(%h, %w, stride={step}, padding={padding})
+  %r = relu(%y)
+  %z = to(%r, dtype=f32)
+  %l = sum(%z)
+  %dx, %dw = grad(%l, wrt=[%x, %w])
+  return %r, %dx, %dw
+}}
+"
+            );
+            let graph = text.parse().unwrap_or_else(|e| panic!("{e}"));
+            let graph = aludel_compiler::autodiff::expand_grads(&graph).expect("gradients");
+            check(d, &format!("{b}x{c}x{side}x{side}, {o} of {kernel}x{kernel} by {step}"), &graph, &[]);
+        }
+    });
+}
+
 /// Heads lie between rows and columns, as in attention, and one factor is the same for all of a batch.
 #[cfg(feature = "cuda")]
 #[test]

@@ -22,8 +22,10 @@ impl Warpgroups<'_> {
         let t = &self.t;
         let warpgroup = kb.int(k::div(KExpr::LocalId(0), k::int(WARPGROUP as i64)));
         let thread = kb.int(k::rem(KExpr::LocalId(0), k::int(WARPGROUP as i64)));
+        // Where a tile has the rows of one warpgroup, each has half of its columns.
+        let beside = if self.plan.rows < ROWS { self.plan.columns / 2 } else { 0 };
         // Sums of 64 rows of the warpgroup, then of those that lie further down.
-        let (each, halves) = (self.plan.columns / 2, self.plan.rows / ROWS);
+        let (each, halves) = ((self.plan.columns - beside) / 2, self.plan.rows.div_ceil(ROWS));
         let acc: Vec<Var> = (0..each * halves).map(|_| kb.mutable(zero(DType::F32), Ty::scalar(DType::F32))).collect();
         let before = kb.mutable(k::int(0), k::I32);
         let lane = kb.int(k::rem(thread.clone(), k::int(32)));
@@ -34,8 +36,10 @@ impl Warpgroups<'_> {
         let stage = kb.bind_copy(KExpr::Var(r.stage));
         kb.stmt(Stmt::Warpgroup(WarpgroupOp::Await { array: r.full, index: stage.clone(), parity: KExpr::Var(r.parity) }));
         let start = kb.int(k::mul(stage.clone(), k::int(((self.plan.rows + self.plan.columns) * ROW) as i64)));
-        let own = k::add(start.clone(), k::mul(warpgroup.clone(), k::int((ROWS / 2 * ROW) as i64)));
-        let starts = [kb.int(own), kb.int(k::add(start.clone(), k::int(factors[1].start as i64)))];
+        let own = |rows: u32, first: u32| {
+            k::add(k::add(start.clone(), k::mul(warpgroup.clone(), k::int((rows * ROW) as i64))), k::int(first as i64))
+        };
+        let starts = [own(if beside > 0 { 0 } else { ROWS / 2 }, 0), own(beside, factors[1].start)].map(|e| kb.int(e));
         // Gives back the stage before, whose products are done.
         let release = |kb: &mut KernelBuilder| {
             let cond = k::and(k::lt(k::int(0), KExpr::Var(k0)), equal(thread.clone(), 0));
@@ -87,8 +91,9 @@ impl Warpgroups<'_> {
         kb.stmt(Stmt::Warpgroup(WarpgroupOp::Meet(CONSUMERS)));
         // Words from a row of the units' result to the next, and from a column.
         let (by_row, by_column) = if self.plan.flipped { (1, t.tile_stride()) } else { (t.tile_stride(), 1) };
-        let row = k::add(k::mul(k::div(KExpr::LocalId(0), k::int(32)), k::int(16)), k::div(lane.clone(), k::int(4)));
-        let column = k::mul(k::rem(lane, k::int(4)), k::int(2));
+        let among = if beside > 0 { thread.clone() } else { KExpr::LocalId(0) };
+        let row = k::add(k::mul(k::div(among, k::int(32)), k::int(16)), k::div(lane.clone(), k::int(4)));
+        let column = k::add(k::mul(k::rem(lane, k::int(4)), k::int(2)), k::mul(warpgroup.clone(), k::int(beside as i64)));
         let base = kb.int(k::add(k::mul(row, k::int(by_row as i64)), k::mul(column, k::int(by_column as i64))));
         for (i, v) in acc.iter().enumerate() {
             let (half, j, lower, next) = (i as u32 / each, i as u32 % each / 4, i as u32 / 2 % 2, i as u32 % 2);

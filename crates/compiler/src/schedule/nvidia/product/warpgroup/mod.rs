@@ -1,9 +1,9 @@
 //! Products by warpgroups: the matrix units of NVIDIA Hopper read both factors from workgroup memory (`wgmma`), while others of the
 //! workgroup's threads bring the next ones.
 //!
-//! A workgroup is two warpgroups that multiply, 64 rows each or twice 64, and a producer. Tiles of both factors lie in a ring of stages; a stage
-//! has a barrier that tells when it is full and one that tells when it is empty. Source of the scheme: CUTLASS 3,
-//! `sm90_mma_tma_gmma_ss_warpspecialized`.
+//! A workgroup is two warpgroups that multiply, 64 rows each or twice 64, or half the columns of the same 64, and a producer. Tiles of both
+//! factors lie in a ring of stages; a stage has a barrier that tells when it is full and one that tells when it is empty. Source of the
+//! scheme: CUTLASS 3, `sm90_mma_tma_gmma_ss_warpspecialized`.
 //!
 //! A factor comes by *bulk copies* (one thread of the producer starts them, the copy engine does the rest) where it is a plain strided
 //! matrix with neighbours along k or along its side, at multiples of 16 bytes, or the windows of a convolution whose channels are as
@@ -39,7 +39,7 @@ use aludel_ir::loops::{LoopProgram, Nest, ValId};
 use aludel_ir::{DType, Result};
 use std::collections::HashMap;
 
-/// Rows that the two warpgroups multiply at a time, 64 each: a workgroup's tile has so many or twice as many.
+/// Rows that the two warpgroups multiply at a time, 64 each: a workgroup's tile has so many, twice or half as many.
 const ROWS: u32 = 128;
 /// Threads that multiply.
 const CONSUMERS: u32 = 2 * WARPGROUP;
@@ -73,7 +73,7 @@ impl Plan {
         self.copied == 2 && !(self.in_registers && self.work >= TOO_LARGE_FOR_REGISTERS)
     }
 
-    /// The tile as the other templates see it: subgroups of 16 rows, or 32.
+    /// The tile as the other templates see it: subgroups of 16 rows, 32 or 8.
     fn tile(&self) -> Tile {
         let (mut subgroups, mut part) = ([CONSUMERS / 32, 1], [16 * self.rows / ROWS, self.columns]);
         if self.flipped {

@@ -20,12 +20,13 @@ pub(super) struct Shape {
     speed: i64,
 }
 
-pub(super) const SHAPES: [Shape; 5] = [
+pub(super) const SHAPES: [Shape; 6] = [
     Shape { rows: ROWS, columns: 256, stages: 4, resident: 1, speed: 100 },
     Shape { rows: 2 * ROWS, columns: 128, stages: 4, resident: 1, speed: 95 },
     Shape { rows: ROWS, columns: 128, stages: 4, resident: 1, speed: 84 },
     Shape { rows: ROWS, columns: 128, stages: 3, resident: 2, speed: 70 },
     Shape { rows: ROWS, columns: 64, stages: 4, resident: 2, speed: 50 },
+    Shape { rows: ROWS / 2, columns: 256, stages: 4, resident: 1, speed: 75 },
 ];
 
 /// Results that a multiprocessor's matrix units bring forward by one row of a tile (128 bytes along k) in a clock: 4096 operations of 16
@@ -79,6 +80,8 @@ mod tests {
         // A GPT's first layer of width 384, without and with GELU.
         assert_eq!(best(16384, 1536, 384, 13), (128, 128, 2));
         assert_eq!(best(16384, 1536, 384, 40), (128, 128, 2));
+        // 64 rows: the gradient of the weight of a convolution with 64 channels on either side, in 32 parts.
+        assert_eq!(best(64, 32 * 576, 4096, 13), (64, 256, 1));
         // Fewer tiles than multiprocessors: nobody is beside a workgroup.
         assert_eq!(best(512, 512, 4096, 13), (128, 64, 2));
     }
