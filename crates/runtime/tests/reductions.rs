@@ -9,7 +9,7 @@ use aludel_compiler::{Options, Style, Target, compile};
 use aludel_ir::graph::Graph;
 use aludel_ir::interp::{HostTensor, Interpreter, Precision};
 use aludel_ir::scalar::threefry2x32;
-use aludel_runtime::{Argument, Executor, encode};
+use aludel_runtime::{Argument, Executor, decode, encode};
 use std::sync::Arc;
 
 const CASES: [(&str, &str); 11] = [
@@ -95,6 +95,62 @@ fn sums_are_split_beside_the_elements_that_they_sum() {
                 // Sums of 19,200 terms of size one half in f32.
                 let far = words.iter().zip(&want.data).map(|(g, w)| (f32::from_bits(*g) as f64 - w).abs()).fold(0.0, f64::max);
                 assert!(far <= 2e-2, "{far} apart");
+            }
+        }
+    }
+}
+
+/// What is reduced in two orders of the same elements: sums in one kernel, since the order says nothing there, positions not, since it says
+/// which is which.
+#[test]
+fn elements_reduced_in_two_orders_have_their_own_positions() {
+    let texts = [
+        // The place of the largest, in row-major order and in that of a sum beside it.
+        "graph places(%x: f32[8, 5, 2]) {
+  %p = permute(%x, dims=[0, 2, 1]) : f32[8, 2, 5]
+  %e = exp(%p) : f32[8, 2, 5]
+  %s = sum(%e) : f32[]
+  %q = reshape(%p, shape=[80]) : f32[80]
+  %m = argmax(%q, dim=0) : i32[]
+  %f = flatten(%x) : f32[80]
+  %n = argmax(%f, dim=0) : i32[]
+  return %s, %m, %n
+}
+",
+        // A maximum, how many elements have it, and a sum in another order.
+        "graph shares(%x: f32[8, 5, 2], %y: f32[8, 2, 5]) {
+  %m = amax(%x, keepdim=true) : f32[1, 1, 1]
+  %p = permute(%x, dims=[0, 2, 1]) : f32[8, 2, 5]
+  %q = mul(%p, %y) : f32[8, 2, 5]
+  %a = mean(%q) : f32[]
+  %b = mean(%m) : f32[]
+  %l = add(%a, %b) : f32[]
+  %d = grad(%l, wrt=[%x]) : f32[8, 5, 2]
+  return %l, %d
+}
+",
+    ];
+    for text in texts {
+        let graph: Graph = text.parse().unwrap();
+        let input = |n: usize| {
+            let value = |k: usize| (threefry2x32(3, n as u32, 0, k as u32) as f64 / 4294967296.0 - 0.5) as f32 as f64;
+            let shape: Vec<usize> = graph.ty(graph.inputs[n].value).shape.iter().map(|d| d.as_const().unwrap() as usize).collect();
+            HostTensor::new(aludel_ir::DType::F32, shape, (0..80).map(value).collect()).unwrap()
+        };
+        let inputs: Vec<HostTensor> = (0..graph.inputs.len()).map(input).collect();
+        let joint = aludel_compiler::autodiff::expand_grads(&graph).unwrap();
+        let want = Interpreter::new(&joint).unwrap().run(&[], &inputs, Precision::F64).unwrap();
+        for device in common::devices() {
+            let program = compile(&graph, &device.target().unwrap(), &Options::default()).unwrap();
+            let exe = device.load(Arc::new(graph.clone()), Some(Arc::new(program))).unwrap();
+            let arguments: Vec<Argument> =
+                inputs.iter().map(|x| Argument::Host(device.device_words(&encode(&x.data, x.dtype), x.dtype).into())).collect();
+            for (got, want) in exe.run(&[], &arguments).unwrap().iter().zip(&want) {
+                let words = pollster::block_on(device.download(got)).unwrap();
+                let got = decode(&device.host_words(words, want.dtype, want.data.len()), want.dtype);
+                for (g, w) in got.iter().zip(&want.data) {
+                    assert!((g - w).abs() <= 1e-4 * w.abs().max(1.0), "{g}, not {w}, on {}\n{text}", device.info().name);
+                }
             }
         }
     }

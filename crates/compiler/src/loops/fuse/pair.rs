@@ -39,6 +39,8 @@ pub enum Refusal {
     Epilogue,
     /// Attention keeps tiles of rows and columns in registers: only what follows it element by element joins.
     Attention,
+    /// The position of an extreme counts elements in another order than the nest would run over them.
+    Positions,
     /// Accumulating stores are kernels of their own.
     Scatter,
     /// A scan passes over its row once, with a value for each element: it can be no other reduction too.
@@ -68,6 +70,7 @@ impl fmt::Display for Refusal {
             }
             Refusal::TooFewRows { rows, columns } => write!(f, "{rows} rows of {columns} columns would leave most of the device idle"),
             Refusal::Attention => write!(f, "attention computes tiles; only what follows it element by element can be done with them"),
+            Refusal::Positions => write!(f, "a position is looked for in another order of the elements than the one they are read in"),
             Refusal::Scatter => write!(f, "accumulating stores run by themselves"),
             Refusal::Scan => write!(f, "a scan passes over its rows once; only what follows it element by element can be done with it"),
             Refusal::Collective => write!(f, "a collective is run by what connects the ranks, not by a kernel"),
@@ -113,7 +116,8 @@ pub fn try_fuse(program: &mut LoopProgram, a: &Nest, b: &Nest, in_place: &BTreeM
     let other = substitute(&other, &map, program);
     let (first, second) = if frame_is_b { (&other, &frame) } else { (&frame, &other) };
     check_elements(program, first, second)?;
-    let fused = merge(program, first, second, &frame);
+    let mut fused = merge(program, first, second, &frame);
+    order_reductions(&mut fused)?;
     if matches!(ka, Kind::Attention(_)) && !matches!(classify(&fused, program), Kind::Attention(_)) {
         return Err(Refusal::Attention);
     }
@@ -338,6 +342,23 @@ fn check_elements(program: &LoopProgram, first: &Nest, second: &Nest) -> Result<
                 return Err(Refusal::OtherElements { buffer: program.buffer(s.buffer).name.clone() });
             }
         }
+    }
+    Ok(())
+}
+
+/// Has every reduction run over the columns as the nest does. The order of a sum's axes says nothing; that of an argument's says which
+/// position is which.
+fn order_reductions(nest: &mut Nest) -> Result<(), Refusal> {
+    let inner = nest.inner.clone();
+    for (op, _) in &mut nest.ops {
+        let LoopOp::Reduce { op, axes, .. } = op else { continue };
+        if *axes == inner || axes.len() != inner.len() || !axes.iter().all(|a| inner.contains(a)) {
+            continue;
+        }
+        if op.is_arg() {
+            return Err(Refusal::Positions);
+        }
+        axes.clone_from(&inner);
     }
     Ok(())
 }
