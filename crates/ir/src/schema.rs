@@ -96,6 +96,8 @@ impl Type {
                 value.clone()
             }
             (Type::Float, Attr::Int(v)) => Attr::Float(*v as f64),
+            // As in PyTorch a truth value is a number, though no size or dimension.
+            (Type::Float, Attr::Bool(v)) => Attr::Float(f64::from(u8::from(*v))),
             (Type::Int | Type::SymInt, Attr::Ints(v)) if v.len() == 1 => Attr::Int(v[0]),
             (Type::SymInt, Attr::Dims(v)) if v.len() == 1 => value.clone(),
             (Type::Ints(_) | Type::SymInts, Attr::Int(v)) => Attr::Ints(vec![*v]),

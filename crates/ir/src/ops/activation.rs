@@ -5,6 +5,7 @@
 
 use super::pointwise::sigmoid;
 use crate::build::Builder;
+use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::ValueId;
 use crate::op::{Attrs, OpDef, VjpArgs};
@@ -201,7 +202,16 @@ fn reduced(b: &Builder, x: ValueId, a: &Attrs) -> Result<Vec<usize>> {
 }
 
 fn relu(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
+    no_truth_values(b, x)?;
     Ok(vec![b.scalar(ScalarOp::Max, x[0], 0.0)?])
+}
+
+/// Refuses operands of bool, which have no order, sign or difference.
+pub(super) fn no_truth_values(b: &Builder, x: &[ValueId]) -> Result<()> {
+    match x.iter().any(|v| b.dtype(*v) == DType::Bool) {
+        false => Ok(()),
+        true => Err(b.error("computes with truth values", "convert them to numbers with to()")),
+    }
 }
 
 /// Refuses fractions beside a tensor of integers, which would have to round them.
@@ -216,6 +226,7 @@ pub(super) fn whole_numbers(b: &Builder, x: ValueId, numbers: &[(&str, f64)]) ->
 }
 
 fn bounded(b: &mut Builder, x: ValueId, lo: f64, hi: f64) -> Result<ValueId> {
+    no_truth_values(b, &[x])?;
     let y = b.scalar(ScalarOp::Max, x, lo)?;
     b.scalar(ScalarOp::Min, y, hi)
 }

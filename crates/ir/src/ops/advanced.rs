@@ -8,7 +8,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::expr::{Dim, Expr};
 use crate::graph::ValueId;
-use crate::op::{Attrs, OpDef};
+use crate::op::{Attrs, OpDef, VjpArgs};
 use crate::prim::{Prim, ReduceOp};
 use crate::scalar::ScalarOp;
 
@@ -32,7 +32,8 @@ pub static OPS: &[OpDef] = &[
         "index_put",
         "Tensor input, Tensor values, Tensor[] indices, int[]? dims=None, bool accumulate=False",
         "The input with values at the places that index tensors name, as for index; added with accumulate. PyTorch: input[indices] = values.",
-        index_put
+        index_put,
+        index_put_vjp
     ),
     op!(
         "nonzero_static",
@@ -162,6 +163,27 @@ fn index_put(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> 
         placed.over(b, table, last)?
     };
     Ok(vec![places.untable(b, own, y)?])
+}
+
+// As PyTorch's, every value of a place gets the gradient, though without accumulate one is kept.
+fn index_put_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
+    let Some(dy) = v.grads[0] else { return Ok(vec![None; v.inputs.len()]) };
+    let (own, indices) = (v.inputs[0], &v.inputs[2..]);
+    let places = Places::new(b, own, indices, v.attrs)?;
+    let dx = if v.attrs.bool("accumulate")? {
+        dy
+    } else {
+        let zero = b.full(&[], 0.0, b.dtype(dy))?;
+        index_put(b, &[&[dy, zero], indices].concat(), v.attrs)?[0]
+    };
+    let table = places.table(b, dy)?;
+    let mut row = b.shape(table);
+    row[0] = b.shape(places.flat)[0].clone();
+    let index = spread(b, places.flat, &row, 0)?;
+    let dvalues = b.prim(Prim::Gather { dim: 0 }, &[table, index])?;
+    let mut out = vec![Some(dx), Some(places.unrows(b, own, dvalues)?)];
+    out.resize(v.inputs.len(), None);
+    Ok(out)
 }
 
 fn nonzero_static(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {

@@ -89,7 +89,11 @@ fn broadcast_batches(b: &mut Builder, x: [ValueId; 3], gqa: bool) -> Result<(Val
 }
 
 fn call(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Call> {
-    let (mut q, mut k, mut v) = (b.float(x[0])?, b.float(x[1])?, b.float(x[2])?);
+    if !b.dtype(x[0]).is_float() {
+        return Err(b.error(format!("a query of {}", b.dtype(x[0])), "convert query, key and value to a float type with to()"));
+    }
+    super::linalg::one_type(b, &x[..3])?;
+    let (mut q, mut k, mut v) = (x[0], x[1], x[2]);
     if [q, k, v].iter().any(|t| b.rank(*t) < 2) {
         return Err(b.error("query, key and value need two dimensions or more", "give [..., length, features]"));
     }

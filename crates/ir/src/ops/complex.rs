@@ -14,9 +14,7 @@ use crate::scalar::ScalarOp;
 
 pub static OPS: &[OpDef] = &[
     op!("complex", "Tensor real, Tensor imag", "The complex numbers of two tensors of parts.", |b, x, _| {
-        if let Some(v) = x.iter().find(|v| !b.dtype(**v).is_float()) {
-            return Err(b.error(format!("parts of {}", b.dtype(*v)), "convert them to a float type with to()"));
-        }
+        parts_of_one_type(b, x)?;
         let xy = b.promote(x)?;
         Ok(vec![pair(b, Parts { re: xy[0], im: xy[1] })?])
     }),
@@ -25,6 +23,7 @@ pub static OPS: &[OpDef] = &[
         "Tensor abs, Tensor angle",
         "The complex numbers of absolute values and angles.",
         |b, x, _| {
+            parts_of_one_type(b, x)?;
             let xy = b.promote(x)?;
             let (cos, sin) = (b.unary(ScalarOp::Cos, xy[1])?, b.unary(ScalarOp::Sin, xy[1])?);
             let parts = Parts { re: b.mul(xy[0], cos)?, im: b.mul(xy[0], sin)? };
@@ -256,6 +255,14 @@ pub fn parts(b: &mut Builder, x: ValueId) -> Result<Parts> {
         b.reshape(v, shape.clone())
     };
     Ok(Parts { re: part(0)?, im: part(1)? })
+}
+
+// Real and imaginary parts, or absolute values and angles: floats, both of one type.
+fn parts_of_one_type(b: &Builder, x: &[ValueId]) -> Result<()> {
+    if let Some(v) = x.iter().find(|v| !b.dtype(**v).is_float()) {
+        return Err(b.error(format!("parts of {}", b.dtype(*v)), "convert them to a float type with to()"));
+    }
+    super::linalg::one_type(b, x)
 }
 
 pub fn pair(b: &mut Builder, z: Parts) -> Result<ValueId> {

@@ -174,10 +174,19 @@ fn forward_windows(b: &Builder, weight: ValueId, a: &Attrs, n: usize) -> Result<
     Ok((Windows { kernel, stride, dilation, lo: consts(lo), hi: consts(hi) }, each(b, a, "groups", 1, 1)?[0]))
 }
 
+/// An input with a batch, which may be empty, and images, which may not.
+fn images(b: &mut Builder, x: ValueId, n: usize) -> Result<(ValueId, bool)> {
+    let (input, added) = batched(b, x, n)?;
+    match b.shape(input)[2..].iter().position(Dim::is_zero) {
+        None => Ok((input, added)),
+        Some(d) => Err(b.error(format!("the input is empty in dimension {}", d + 2), "only the batch and the channels may be empty")),
+    }
+}
+
 fn conv(b: &mut Builder, x: &[ValueId], a: &Attrs, n: usize) -> Result<Vec<ValueId>> {
     let x = operands(b, x)?;
     let (w, groups) = forward_windows(b, x[1], a, n)?;
-    let (input, added) = batched(b, x[0], n)?;
+    let (input, added) = images(b, x[0], n)?;
     let y = convolve(b, input, x[1], groups, &w)?;
     let y = with_bias(b, y, x.get(2))?;
     Ok(vec![unbatched(b, y, added)?])
@@ -280,7 +289,7 @@ fn transposed_windows(b: &Builder, input: ValueId, weight: ValueId, a: &Attrs, n
 
 fn conv_transpose(b: &mut Builder, x: &[ValueId], a: &Attrs, n: usize) -> Result<Vec<ValueId>> {
     let x = operands(b, x)?;
-    let (input, added) = batched(b, x[0], n)?;
+    let (input, added) = images(b, x[0], n)?;
     let (w, groups, sizes) = transposed_windows(b, input, x[1], a, n)?;
     let y = transpose_of(b, input, x[1], groups, &w, &sizes)?;
     let y = with_bias(b, y, x.get(2))?;

@@ -87,6 +87,7 @@ pub static OPS: &[OpDef] = &[
 ];
 
 fn pairwise(b: &mut Builder, x: ValueId, y: ValueId, p: f64, eps: f64, keep: bool) -> Result<ValueId> {
+    super::activation::no_truth_values(b, &[x, y])?;
     let both = b.promote(&[x, y])?;
     let d = b.sub(both[0], both[1])?;
     let d = b.add_scalar(d, eps)?;

@@ -1,6 +1,6 @@
 //! Gathering, scattering and sorting. An index out of range is an error on the interpreter and is clamped on devices.
 
-use super::scatter::{back, entries, lifted};
+use super::scatter::{back, entries, from_end, lifted};
 use crate::build::Builder;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -23,7 +23,7 @@ pub static OPS: &[OpDef] = &[
     op!(
         "take_along_dim",
         "Tensor input, Tensor indices, int? dim=None",
-        "As gather, with the other dimensions broadcast; of the flat tensor without dim.",
+        "As gather, with the other dimensions broadcast and negative indices counting from the end; of the flat tensor without dim.",
         take_along_dim
     ),
     op!(
@@ -151,6 +151,8 @@ fn take_along_dim(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<Value
         }
     }
     let (v, index) = (b.broadcast_to(x[0], &grown)?, b.broadcast_to(x[1], &wanted)?);
+    // Along a dimension they count from the end too, of the flat tensor they do not, as PyTorch's.
+    let index = from_end(b, index, &have[d])?;
     Ok(vec![b.prim(Prim::Gather { dim: d }, &[v, index])?])
 }
 

@@ -19,9 +19,6 @@ pub static OPS: &[OpDef] = &[
     op!("dot", "Tensor input, Tensor tensor", "Inner product of two vectors.", |b, x, _| ranked(b, x, &[1, 1])).widest(),
     op!("outer", "Tensor input, Tensor vec2", "Outer product of two vectors.", |b, x, _| {
         check_ranks(b, x, &[1, 1])?;
-        if b.dtype(x[0]).category() != b.dtype(x[1]).category() {
-            one_type(b, x)?;
-        }
         let x = b.promote_dtype(x)?;
         if b.dtype(x[0]) == crate::DType::Bool {
             let column = b.unsqueeze(x[0], 1)?;

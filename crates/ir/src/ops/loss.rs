@@ -39,6 +39,7 @@ pub static OPS: &[OpDef] = &[
     })
     .full(),
     op!("l1_loss", "Tensor input, Tensor target, str reduction=\"mean\"", "|x - target|", |b, x, a| {
+        super::activation::no_truth_values(b, x)?;
         let d = b.sub(x[0], x[1])?;
         let t = b.unary(ScalarOp::Abs, d)?;
         reduced(b, t, a)
@@ -66,7 +67,7 @@ pub static OPS: &[OpDef] = &[
         "d^2 / 2 where d = |x - target| is below delta, else delta (d - delta / 2).",
         |b, x, a| {
             let delta = a.float("delta")?;
-            floats(b, x)?;
+            floats(b, &x[..1])?;
             if delta <= 0.0 {
                 return Err(b.error(format!("delta is {delta}"), "use a positive number"));
             }
@@ -81,6 +82,8 @@ pub static OPS: &[OpDef] = &[
         "-(target log x + (1 - target) log(1 - x)); logarithms are at least -100.",
         |b, x, a| {
             same_shape(b, x)?;
+            floats(b, &x[..1])?;
+            super::linalg::one_type(b, &x[..2])?;
             let log = |b: &mut Builder, p| {
                 let l = b.unary(ScalarOp::Log, p)?;
                 b.scalar(ScalarOp::Max, l, -100.0)
@@ -123,6 +126,15 @@ fn floats(b: &Builder, x: &[ValueId]) -> Result<()> {
     match x.iter().any(|v| b.dtype(*v).is_float()) {
         true => Ok(()),
         false => Err(b.error(format!("compares {}", b.dtype(x[0])), "convert the operands to a float type with to()")),
+    }
+}
+
+// Of a score and of a target, which is a probability too.
+fn probabilities(b: &Builder, x: &[ValueId]) -> Result<()> {
+    floats(b, &x[..1])?;
+    match b.dtype(x[1]) {
+        t if t.is_float() => Ok(()),
+        t => Err(b.error(format!("a target of {t}"), "convert it to the input's type with to()")),
     }
 }
 
@@ -225,6 +237,7 @@ fn bce_terms(b: &mut Builder, x: ValueId, target: ValueId, pos: Option<ValueId>)
 
 fn bce_with_logits(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     same_shape(b, x)?;
+    probabilities(b, x)?;
     let xt = b.promote(&x[..2])?;
     let mut t = bce_terms(b, xt[0], xt[1], a.tensor(x, "pos_weight"))?;
     if let Some(w) = a.tensor(x, "weight") {

@@ -35,8 +35,11 @@ pub static OPS: &[OpDef] = &[
         "Tensor input, Tensor target, float margin=1.0, str reduction=\"mean\"",
         "The input where the target is 1, max(margin - input, 0) where it is -1.",
         |b, x, a| {
+            super::activation::no_truth_values(b, &x[..1])?;
             let both = b.broadcast(x)?;
-            let (v, target) = (b.float(both[0])?, both[1]);
+            // A truth value is 1 or 0.
+            let target = if b.dtype(x[1]) == DType::Bool { b.cast(both[1], DType::I32)? } else { both[1] };
+            let v = b.float(both[0])?;
             let apart = b.neg(v)?;
             let apart = b.add_scalar(apart, a.float("margin")?)?;
             let apart = b.scalar(ScalarOp::Max, apart, 0.0)?;
@@ -49,6 +52,9 @@ pub static OPS: &[OpDef] = &[
     )
     .full(),
     op!("soft_margin_loss", "Tensor input, Tensor target, str reduction=\"mean\"", "log(1 + e^(-target input))", |b, x, a| {
+        if !b.dtype(x[0]).is_float() {
+            return Err(b.error(format!("scores of {}", b.dtype(x[0])), "convert them to a float type with to()"));
+        }
         let t = b.mul(x[0], x[1])?;
         let t = log_sigmoid(b, t)?;
         let terms = b.neg(t)?;

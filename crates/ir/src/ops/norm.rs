@@ -125,11 +125,28 @@ fn shaped(b: &mut Builder, v: Option<ValueId>, shape: &[Dim], name: &str) -> Res
 /// The same for what there is one of for each channel, by the operands' names.
 fn one_a_channel(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<()> {
     let channels = [b.shape(x[0])[1].clone()];
+    parameters_fit(b, x[0], &["weight", "bias"].map(|name| a.tensor(x, name)))?;
     ["weight", "bias", "running_mean", "running_var"].iter().try_for_each(|name| shaped(b, a.tensor(x, name), &channels, name))
+}
+
+/// Refuses parameters of a type that PyTorch's norms do not take: they are of the input's, or all f32 beside an input of 16 bits.
+fn parameters_fit(b: &Builder, x: ValueId, parameters: &[Option<ValueId>]) -> Result<()> {
+    let own = b.dtype(x);
+    let mut types = parameters.iter().flatten().map(|v| b.dtype(*v));
+    let Some(first) = types.next() else { return Ok(()) };
+    let narrow = matches!(own, DType::F16 | DType::BF16);
+    match types.find(|t| *t != first).or((first != own && !(narrow && first == DType::F32)).then_some(first)) {
+        Some(other) if own.is_float() => {
+            let beside = if other == first { own } else { first };
+            Err(b.error(format!("a parameter of {other} beside {beside}"), "convert weight and bias to the input's type, or to f32"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn layer_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let (weight, bias) = (a.tensor(x, "weight"), a.tensor(x, "bias"));
+    parameters_fit(b, x[0], &[weight, bias])?;
     let dims = last_dims(b, x[0], weight, a)?;
     let normal = b.shape(x[0])[dims[0]..].to_vec();
     shaped(b, weight, &normal, "weight")?;
@@ -261,6 +278,11 @@ fn instance_norm(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueI
         let r = b.unary(ScalarOp::Rsqrt, r)?;
         let n = b.mul(d, r)?;
         return Ok([vec![channel_affine(b, n, x, a)?], running.map_or(vec![], |r| r.to_vec())].concat());
+    }
+    if b.shape(v)[2..].iter().all(Dim::is_one) {
+        return Err(
+            b.error("has one element a channel, which is its own mean", "give more elements, or use_input_stats=False with statistics")
+        );
     }
     let c = centred(b, v, &dims, eps)?;
     let y = channel_affine(b, c.normal, x, a)?;

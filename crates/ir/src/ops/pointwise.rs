@@ -5,6 +5,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::ValueId;
 use crate::op::{Attr, Attrs, OpDef, VjpArgs};
+use crate::prim::Prim;
 use crate::scalar::ScalarOp;
 
 macro_rules! unary {
@@ -266,8 +267,10 @@ pub static OPS: &[OpDef] = &[
     compare!("gt", Gt, "x > y"),
     compare!("ge", Ge, "x >= y"),
     op!("where", "Tensor condition, Tensor|Scalar input, Tensor|Scalar other", "x where the condition holds, else y.", |b, x, _| {
-        let c = b.cast(x[0], DType::Bool)?;
-        Ok(vec![b.select(c, x[1], x[2])?])
+        if b.dtype(x[0]) != DType::Bool {
+            return Err(b.error(format!("a condition of {}", b.dtype(x[0])), "compare to make one of bool, or convert it with to()"));
+        }
+        Ok(vec![b.select(x[0], x[1], x[2])?])
     }),
     op!(
         "masked_fill",
@@ -320,8 +323,8 @@ pub static OPS: &[OpDef] = &[
 fn scaled(b: &mut Builder, op: ScalarOp, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let (x, y) = (x[0], x[1]);
     let dtype = b.common_dtype(&[x, y]);
-    if op == ScalarOp::Sub && dtype == DType::Bool {
-        return Err(b.error("truth values have no difference", "use logical_xor(), or convert one to numbers with to()"));
+    if op == ScalarOp::Sub && [x, y].iter().any(|v| b.dtype(*v) == DType::Bool) {
+        return Err(b.error("truth values have no difference", "use logical_xor() or logical_not(), or convert them to numbers with to()"));
     }
     if !dtype.is_float() && matches!(a.get("alpha"), Some(Attr::Float(_))) {
         let problem = format!("alpha = {} is no value of {dtype}", a.float("alpha")?);
@@ -494,7 +497,11 @@ fn floor_divide(b: &mut Builder, x: ValueId, y: ValueId) -> Result<ValueId> {
     let r = remainder(b, x, y)?;
     let d = b.sub(x, r)?;
     let q = b.div(d, y)?;
-    b.unary(ScalarOp::Round, q)
+    let q = b.unary(ScalarOp::Round, q)?;
+    // By zero there is no remainder, and the quotient is infinite. Like every quotient here it has no slope.
+    let (x, y) = (b.prim(Prim::Detach, &[x])?, b.prim(Prim::Detach, &[y])?);
+    let (none, infinite) = (b.scalar(ScalarOp::Eq, y, 0.0)?, b.div(x, y)?);
+    b.select(none, infinite, q)
 }
 
 fn remainder(b: &mut Builder, x: ValueId, y: ValueId) -> Result<ValueId> {
@@ -525,7 +532,9 @@ fn pow(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
 }
 
 fn hypot(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
-    let (x, y2) = (b.float(x[0])?, b.float(x[1])?);
+    // To one type first: an integer takes the float's.
+    let both = b.promote_dtype(x)?;
+    let (x, y2) = (b.float(both[0])?, b.float(both[1])?);
     let (x, y2) = (b.unary(ScalarOp::Abs, x)?, b.unary(ScalarOp::Abs, y2)?);
     let big = b.binary(ScalarOp::Max, x, y2)?;
     let small = b.binary(ScalarOp::Min, x, y2)?;

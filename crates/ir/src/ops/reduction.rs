@@ -1,6 +1,6 @@
 //! Reductions and scans. `dim` is one dimension or several (all when absent), `keepdim` keeps them with size 1.
 
-use super::activation::shift;
+use super::activation::{no_truth_values, shift};
 use crate::build::Builder;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -14,7 +14,8 @@ pub static OPS: &[OpDef] = &[
     op!("sum", "Tensor input, int[]? dim=None, bool keepdim=False, *, ScalarType? dtype=None", "Sum. Bool counts as i32.", |b, x, a| {
         let x = typed(b, x[0], a)?;
         let x = number(b, x)?;
-        over(b, x, a, |b, x, dims, keep| b.sum(x, dims, keep))
+        let y = over(b, x, a, |b, x, dims, keep| b.sum(x, dims, keep))?;
+        retyped(b, &y, a)
     })
     .full(),
     op!("mean", "Tensor input, int[]? dim=None, bool keepdim=False, *, ScalarType? dtype=None", "Arithmetic mean.", |b, x, a| {
@@ -27,7 +28,8 @@ pub static OPS: &[OpDef] = &[
     op!("prod", "Tensor input, int[]? dim=None, bool keepdim=False, *, ScalarType? dtype=None", "Product.", |b, x, a| {
         let x = typed(b, x[0], a)?;
         let x = number(b, x)?;
-        over(b, x, a, |b, x, dims, keep| b.reduce(ReduceOp::Prod, x, dims, keep))
+        let y = over(b, x, a, |b, x, dims, keep| b.reduce(ReduceOp::Prod, x, dims, keep))?;
+        retyped(b, &y, a)
     })
     .full(),
     op!("amax", "Tensor input, int[]? dim=None, bool keepdim=False", "Largest value; ties share the gradient equally.", |b, x, a| {
@@ -52,13 +54,19 @@ pub static OPS: &[OpDef] = &[
         "argmax",
         "Tensor input, int? dim=None, bool keepdim=False",
         "i32 index of the first largest value, of the flat tensor when dim is absent.",
-        |b, x, a| { arg(b, x[0], a, ReduceOp::ArgMax) }
+        |b, x, a| {
+            no_truth_values(b, x)?;
+            arg(b, x[0], a, ReduceOp::ArgMax)
+        }
     ),
     op!(
         "argmin",
         "Tensor input, int? dim=None, bool keepdim=False",
         "i32 index of the first smallest value, of the flat tensor when dim is absent.",
-        |b, x, a| { arg(b, x[0], a, ReduceOp::ArgMin) }
+        |b, x, a| {
+            no_truth_values(b, x)?;
+            arg(b, x[0], a, ReduceOp::ArgMin)
+        }
     ),
     op!("logsumexp", "Tensor input, int[]? dim=None, bool keepdim=False", "log(sum(e^x)) without overflow.", logsumexp, |b, v| {
         // e^(x - y)
@@ -155,6 +163,11 @@ fn typed(b: &mut Builder, x: ValueId, a: &Attrs) -> Result<ValueId> {
     }
 }
 
+// What was reduced as numbers as the truth values that were asked for: whether it is not zero.
+fn retyped(b: &mut Builder, y: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
+    y.iter().map(|v| typed(b, *v, a)).collect()
+}
+
 // A reduced value with the reduced dimensions of the first operand back at size 1.
 fn restore(b: &mut Builder, v: &VjpArgs, y: ValueId) -> Result<ValueId> {
     let dims = b.dims(v.inputs[0], v.attrs.opt_ints("dim")?.as_deref())?;
@@ -231,7 +244,9 @@ fn centred(b: &mut Builder, x: ValueId, dims: &[usize]) -> Result<ValueId> {
 }
 
 fn variance(b: &mut Builder, x: ValueId, dims: &[usize], keep: bool, a: &Attrs) -> Result<ValueId> {
-    let x = b.float(x)?;
+    if !b.dtype(x).is_float() {
+        return Err(b.error(format!("a variance of {}", b.dtype(x)), "convert the tensor to a float type with to()"));
+    }
     let d = centred(b, x, dims)?;
     let d2 = b.mul(d, d)?;
     let s = b.sum(d2, dims, keep)?;

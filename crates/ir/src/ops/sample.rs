@@ -14,7 +14,7 @@ pub static OPS: &[OpDef] = &[
         "grid_sample",
         "Tensor input, Tensor grid, str mode=\"bilinear\", str padding_mode=\"zeros\", bool? align_corners=None",
         "The input [N, C, H, W] (or [N, C, D, H, W]) at the places of a grid [N, H', W', 2] (or [N, D', H', W', 3]) of x, y (and z) from -1 \
-         to 1. Modes: bilinear, nearest, bicubic (of images); beyond the edges: zeros, border, reflection.",
+         to 1. Modes: bilinear, nearest, bicubic; beyond the edges: zeros, border, reflection.",
         grid_sample
     )
     .full(),
@@ -82,8 +82,8 @@ fn grid_sample(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>
         other => return Err(b.error(format!("padding_mode is {other:?}"), "use zeros, border or reflection")),
     };
     let (mode, align) = (a.str("mode")?, corners(b, a)?);
-    if !matches!(mode, "bilinear" | "nearest" | "bicubic") || (mode == "bicubic" && n != 2) {
-        return Err(b.error(format!("mode {mode:?} in {n} dimensions"), "use bilinear or nearest, or bicubic for images"));
+    if !matches!(mode, "bilinear" | "nearest" | "bicubic") {
+        return Err(b.error(format!("mode {mode:?}"), "use bilinear, nearest or bicubic"));
     }
     let count = Expr::product(&places[1..=n]);
     let mut taps = Vec::new();

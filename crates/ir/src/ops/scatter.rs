@@ -47,7 +47,8 @@ pub static OPS: &[OpDef] = &[
             let last = placed.last(b)?;
             let y = placed.over(b, v, last)?;
             Ok(vec![back(b, y, x[0])?])
-        }
+        },
+        index_copy_vjp
     ),
     op!(
         "index_fill",
@@ -263,6 +264,16 @@ fn scatter_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
         out.push(Some(gathered(b, dy, v.inputs[1], *src, dim)?));
     }
     Ok(out)
+}
+
+// As PyTorch's, every source of an entry gets the gradient, though one is kept.
+fn index_copy_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
+    let Some(dy) = v.grads[0] else { return Ok(vec![None; v.inputs.len()]) };
+    let attrs = Attrs::new().with("dim", v.attrs.int("dim")?);
+    let zero = b.full(&[], 0.0, b.dtype(dy))?;
+    let dx = b.op("index_fill", &[dy, v.inputs[1], zero], &attrs)?[0];
+    let dsource = b.op("index_select", &[dy, v.inputs[1]], &attrs)?[0];
+    Ok(vec![Some(dx), None, Some(back(b, dsource, v.inputs[2])?)])
 }
 
 /// What a gradient has for each source, in the source's shape.

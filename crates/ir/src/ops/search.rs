@@ -45,6 +45,7 @@ pub static OPS: &[OpDef] = &[
         "Tensor|Scalar elements, Tensor|Scalar test_elements, *, bool assume_unique=False, bool invert=False",
         "Whether each element is among the test elements; with invert whether it is not.",
         |b, x, a| {
+            super::activation::no_truth_values(b, x)?;
             let both = b.promote_dtype(x)?;
             let shape = b.shape(both[0]);
             let tests = Expr::product(&b.shape(both[1]));

@@ -91,7 +91,7 @@ pub static OPS: &[OpDef] = &[
     op!("select", "Tensor input, int dim, SymInt index", "One index of a dimension, which goes. PyTorch: x[index].", |b, x, a| {
         let d = b.dim(x[0], a.int("dim")?)?;
         if b.rank(x[0]) == 0 {
-            return Err(b.error("a scalar has no dimension to select from", ""));
+            return Err(b.error("a scalar has no dimension to select from", "give a tensor of at least one dimension"));
         }
         let start = start_of(b, x[0], d, a, "index")?;
         let y = b.narrow(x[0], d, start, Dim::ONE)?;
