@@ -41,9 +41,16 @@ class partial:
     def __call__(self, /, *args, **keywords):
         return self.func(*self.args, *args, **{**self.keywords, **keywords})
 
+    def __reduce__(self):
+        return _partial_of, (type(self), self.func, self.args, self.keywords)
+
     def __repr__(self):
         args = [repr(self.func), *map(repr, self.args), *(f"{k}={v!r}" for k, v in self.keywords.items())]
         return f"functools.partial({', '.join(args)})"
+
+
+def _partial_of(cls, func, args, keywords):
+    return cls(func, *args, **keywords)
 
 
 class partialmethod:

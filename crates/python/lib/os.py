@@ -1,6 +1,7 @@
 """The host's files and environment."""
 import sys as _sys
 import _files as _host
+from _open import _save_all
 
 name = "posix"
 sep, altsep, extsep, pathsep, linesep, devnull, curdir, pardir = "/", None, ".", ":", "\n", "/dev/null", ".", ".."
@@ -87,6 +88,7 @@ class stat_result(tuple):
 
 def stat(path, *, follow_symlinks=True):
     path = fsdecode(path)
+    _save_all()
     found = _host.metadata(path) if path else None
     if found is None:
         raise FileNotFoundError(2, "No such file or directory", path)
@@ -197,6 +199,7 @@ def removedirs(name):
 
 
 def rename(src, dst):
+    _save_all()
     _host.rename(fsdecode(src), fsdecode(dst))
 
 

@@ -7,6 +7,13 @@ def format_exception(exc, value=None, tb=None, limit=None, chain=True):
     value = exc if isinstance(exc, BaseException) else value
     if value is None:
         return ["NoneType: None\n"]
+    # The machine asks no class in Python for a text while it writes.
+    link, seen = value, []
+    while link is not None and link not in seen:
+        seen.append(link)
+        if type(link).__str__ not in (BaseException.__str__, Exception.__str__):
+            link.__rendered__ = str(link)
+        link = link.__cause__ or link.__context__
     return _frames.format_exception(value).splitlines(True)
 
 

@@ -115,6 +115,18 @@ fn init(_vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     Ok(Value::None)
 }
 
+/// What is wrong with a text, and where, as CPython says it in one line.
+pub(crate) fn syntax_text(vm: &Vm, object: &Value) -> Option<String> {
+    let Value::Instance(instance) = object else { return None };
+    if !vm.is_exception(object, Kind::SyntaxError) {
+        return None;
+    }
+    let attrs = instance.attrs()?;
+    let (message, file, line) = (attrs.get("msg")?, attrs.get("filename")?, attrs.get("lineno")?.to_i64()?);
+    let file = file.as_str()?;
+    Some(format!("{} ({}, line {line})", message.as_str()?, file.rsplit('/').next().unwrap_or(file)))
+}
+
 const METHODS: &[Def] = &[
     Def::new("__new__", new).fixed(),
     Def::new("__init__", init),

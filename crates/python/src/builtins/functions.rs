@@ -129,19 +129,12 @@ pub(super) const FUNCTIONS: &[Def] = &[
         Ok(Value::str(line.strip_suffix('\n').unwrap_or(&line)))
     })
     .slow("_input"),
-    Def::new("exec", |_, _| Err(not_supported("exec"))),
-    Def::new("eval", |_, _| Err(not_supported("eval"))),
-    Def::new("compile", |_, _| Err(not_supported("compile"))),
     Def::new("__import__", |vm, args| {
         let name = args.values.first().cloned().unwrap_or_default();
         let root = name.as_str().unwrap_or_default().split('.').next().unwrap_or_default().to_string();
         Err(vm.by_prelude("_import", vec![name, Value::None, Value::str(root)]))
     }),
 ];
-
-fn not_supported(name: &str) -> Exc {
-    Exc::new(Kind::NotImplementedError, format!("{name}() is not supported: scripts are compiled before they run"))
-}
 
 fn locals(vm: &mut Vm) -> Value {
     let Some(frame) = vm.frames.iter().rev().find(|frame| !frame.function.code.source.internal) else { return Value::None };

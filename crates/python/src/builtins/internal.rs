@@ -1,11 +1,14 @@
 //! Natives that only the prelude calls.
 
 use super::Def;
+use crate::bytecode::Code;
+use crate::compile::Wanted;
 use crate::host::Stream;
 use crate::objects::{Args, Exc, List, Value};
 use crate::vm::Vm;
 use crate::vm::compare;
 use crate::vm::intern::intern;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// What the prelude alone may call.
@@ -14,6 +17,22 @@ pub(super) const INTERNAL: &[Def] = &[
         let [name] = args.exactly::<1>("_load")?;
         let name = name.as_str().unwrap_or_default().to_string();
         vm.load_module(&name)
+    }),
+    Def::new("_run_text", |vm, args| {
+        // The value of a text, as an expression or as statements, whose names are in a dictionary.
+        let [text, file, names, is_expression] = args.exactly::<4>("_run_text")?;
+        let (Some(text), Some(file), Value::Dict(names)) = (text.as_str(), file.as_str(), &names) else {
+            return Err(Exc::ty("_run_text() needs two strings and a dict"));
+        };
+        let code = code_of(vm, text, file, compare::truth(&is_expression) == Some(true))?;
+        let function = vm.module_function(code, names.clone());
+        Err(Exc::call(Value::Function(function), vec![]))
+    }),
+    Def::new("_check_text", |vm, args| {
+        let [text, file, is_expression] = args.exactly::<3>("_check_text")?;
+        let (Some(text), Some(file)) = (text.as_str(), file.as_str()) else { return Err(Exc::ty("_check_text() needs two strings")) };
+        code_of(vm, text, file, compare::truth(&is_expression) == Some(true))?;
+        Ok(Value::None)
     }),
     Def::new("_modules", |vm, _| Ok(Value::Dict(vm.modules.clone()))),
     Def::new("_type_of", |vm, args| {
@@ -79,6 +98,23 @@ pub(super) const INTERNAL: &[Def] = &[
         compare::by_identity(|| vm.update_dict(&dict, &other))
     }),
 ];
+
+/// What texts became, by text, file and whether each is an expression: loops are known by the addresses of their code, which therefore stays.
+type Texts = FxHashMap<(String, String, bool), Rc<Code>>;
+
+fn code_of(vm: &mut Vm, text: &str, file: &str, is_expression: bool) -> Result<Rc<Code>, Exc> {
+    let key = (text.to_string(), file.to_string(), is_expression);
+    if let Some(code) = vm.state.get("texts").and_then(|texts| texts.downcast_ref::<Texts>()?.get(&key)) {
+        return Ok(code.clone());
+    }
+    let wanted = if is_expression { Wanted::Expression } else { Wanted::Nothing };
+    let code = vm.compile_as(file, text, false, wanted).map_err(Exc::raise)?;
+    let texts = vm.state.entry("texts").or_insert_with(|| Box::new(Texts::default()));
+    if let Some(texts) = texts.downcast_mut::<Texts>() {
+        texts.insert(key, code.clone());
+    }
+    Ok(code)
+}
 
 /// One operation of a dictionary or set with a key that was resolved by Python code: it is found by identity.
 fn keyed(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {

@@ -814,6 +814,63 @@ def open(file, mode='r', buffering=-1, encoding=None, errors=None, newline=None,
         _load_clean(modules, '_open')
     return modules['_open'].open(file, mode, buffering, encoding, errors, newline, closefd, opener)
 
+# Texts that are compiled while a script runs. Names of a function around the call are seen, and not changed.
+
+class _Code:
+    __slots__ = ('co_filename', '_text', '_mode')
+
+    def __init__(self, text, filename, mode):
+        self.co_filename, self._text, self._mode = filename, text, mode
+
+    def __repr__(self):
+        return f"<code object <module> at {id(self):#x}, file \"{self.co_filename}\", line 1>"
+
+_Code.__name__ = _Code.__qualname__ = 'code'
+
+def compile(source, filename, mode, flags=0, dont_inherit=False, optimize=-1):
+    if mode not in ('exec', 'eval', 'single'):
+        raise ValueError("compile() mode must be 'exec', 'eval' or 'single'")
+    text = _text_of(source, 'compile')
+    _check_text(text, filename, mode == 'eval')
+    return _Code(text, filename, mode)
+
+def _text_of(source, name):
+    if isinstance(source, (bytes, bytearray)):
+        source = bytes(source).decode()
+    if not isinstance(source, str):
+        raise TypeError(f"{name}() arg 1 must be a string, bytes or code object")
+    return source.lstrip(' \t') if name == 'eval' else source
+
+def _execute(source, names, local, name):
+    if names is None:
+        names = globals()
+        if local is None:
+            local = locals()
+    elif not isinstance(names, dict):
+        raise TypeError(f"{name}() globals must be a dict, not {type(names).__name__}" if name == 'exec' else "globals must be a dict")
+    if '__builtins__' not in names:
+        names['__builtins__'] = _modules()['builtins']
+    file, is_expression = '<string>', name == 'eval'
+    if isinstance(source, _Code):
+        file, is_expression, source = source.co_filename, source._mode == 'eval', source._text
+    source = _text_of(source, name)
+    if local is None or local is names:
+        return _run_text(source, file, names, is_expression)
+    both = {**names, **local}
+    before = dict(both)
+    try:
+        return _run_text(source, file, both, is_expression)
+    finally:
+        for key, value in both.items():
+            if key not in before or before[key] is not value:
+                local[key] = value
+
+def eval(source, globals=None, locals=None, /):
+    return _execute(source, globals, locals, 'eval')
+
+def exec(source, globals=None, locals=None, /, *, closure=None):
+    _execute(source, globals, locals, 'exec')
+
 # The texts of exceptions that nothing caught.
 
 def _render(exception):

@@ -1,13 +1,25 @@
 # Builtin types that are written in Python: part of the prelude.
 
 class bytearray:
-    __slots__ = ('_bytes',)
+    # What was appended waits in a list until somebody looks: bytes have to be copied whole.
+    __slots__ = ('_whole', '_tail')
     __hash__ = None
 
     def __init__(self, source=b'', encoding=None, errors='strict'):
         if isinstance(source, bytearray):
             source = source._bytes
         self._bytes = bytes(source) if encoding is None else bytes(source, encoding, errors)
+
+    @property
+    def _bytes(self):
+        if self._tail:
+            self._whole = b''.join([self._whole, *self._tail])
+            self._tail = []
+        return self._whole
+
+    @_bytes.setter
+    def _bytes(self, value):
+        self._whole, self._tail = value, []
 
     def _of(value):
         if isinstance(value, bytearray):
@@ -63,7 +75,7 @@ class bytearray:
         return bytes(other) + self._bytes
 
     def __iadd__(self, other):
-        self._bytes += bytearray._of(other)
+        self._tail.append(bytearray._of(other))
         return self
 
     def __mul__(self, count):
@@ -79,16 +91,17 @@ class bytearray:
         return bytearray(got) if isinstance(key, slice) else got
 
     def __setitem__(self, key, value):
-        items = list(self._bytes)
+        whole = self._bytes
         if isinstance(key, slice):
+            items = list(whole)
             items[key] = bytes(value)
+            self._bytes = bytes(items)
         else:
-            bytearray._byte(value)
-            try:
-                items[key] = value
-            except IndexError:
-                raise IndexError("bytearray index out of range") from None
-        self._bytes = bytes(items)
+            byte = bytearray._byte(value)
+            at = key + len(whole) if key < 0 else key
+            if not 0 <= at < len(whole):
+                raise IndexError("bytearray index out of range")
+            self._bytes = whole[:at] + byte + whole[at + 1:]
 
     def __delitem__(self, key):
         items = list(self._bytes)
@@ -96,10 +109,10 @@ class bytearray:
         self._bytes = bytes(items)
 
     def append(self, value):
-        self._bytes += bytearray._byte(value)
+        self._tail.append(bytearray._byte(value))
 
     def extend(self, values):
-        self._bytes += bytes(values)
+        self._tail.append(bytes(values))
 
     def insert(self, index, value):
         self[index:index] = bytearray._byte(value)

@@ -2,7 +2,7 @@
 
 use super::scope::ScopeKind;
 use super::unit::{Block, Unit};
-use super::{Done, Refusal};
+use super::{Done, Refusal, Wanted};
 use crate::bytecode::Op;
 use crate::objects::Value;
 use ruff_python_ast::{self as ast, Expr, Stmt};
@@ -14,7 +14,7 @@ impl<'a> Unit<'a> {
             self.doc = Value::str(doc);
         }
         match tree.body.split_last() {
-            Some((Stmt::Expr(last), before)) if self.context.is_cell => {
+            Some((Stmt::Expr(last), before)) if self.context.wanted != Wanted::Nothing => {
                 self.body(before)?;
                 self.here = last.range();
                 self.expr(&last.value)?;

@@ -1,5 +1,16 @@
 # Files over the host's file system: read whole when opened, stored when flushed or closed.
 import _files
+import atexit
+
+# Files with what was written and is not stored yet. CPython stores it when the last reference to a file goes, or when the interpreter
+# ends; here it is stored as soon as files are opened or asked about, and when the script ends.
+_unsaved = {}
+
+def _save_all():
+    for file in list(_unsaved.values()):
+        file.flush()
+
+atexit._last.append(_save_all)
 
 class _File:
     def __init__(self, path, mode, encoding=None, newline=None, errors=None):
@@ -13,6 +24,7 @@ class _File:
         self._writes = any([c in mode for c in 'wax+'])
         self._reads = 'r' in mode or '+' in mode
         path = _path(path)
+        _save_all()
         self._path = path
         if 'w' in mode:
             _files.store(path, b'')
@@ -101,7 +113,7 @@ class _File:
         elif not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         self._parts.append(text)
-        self._changed = True
+        self._note()
         return len(text)
 
     def writelines(self, lines):
@@ -122,7 +134,7 @@ class _File:
         self._check(writes=True)
         self._settle()
         self._data = self._data[:self._at if size is None else size]
-        self._changed = True
+        self._note()
 
     def flush(self):
         self._check()
@@ -131,6 +143,12 @@ class _File:
             data = self._data if self._binary else self._data.encode(self.encoding)
             _files.store(self._path, data)
             self._changed = False
+            del _unsaved[id(self)]
+
+    def _note(self):
+        if not self._changed:
+            self._changed = True
+            _unsaved[id(self)] = self
 
     def close(self):
         if not self.closed:

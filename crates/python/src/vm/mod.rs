@@ -27,6 +27,7 @@ pub mod turn;
 mod unwind;
 
 use crate::bytecode::{Code, Source};
+use crate::compile::Wanted;
 use crate::host::{Host, Stream};
 use crate::objects::exception::{Call, Signal};
 use crate::objects::{Args, Class, Dict, Exc, Function, Instance, Kind, Module, Native, Str, Value, memory, watch};
@@ -117,6 +118,8 @@ pub struct Vm {
     turned_at: (usize, usize),
     /// A turn that waited for the host goes on.
     again: bool,
+    /// How the script ended, while what is left to do at its end runs.
+    ended: Option<Exit>,
 }
 
 impl Vm {
@@ -153,6 +156,7 @@ impl Vm {
             known_loops: Vec::new(),
             turned_at: (0, 0),
             again: false,
+            ended: None,
         };
         crate::builtins::install(&mut vm);
         crate::modules::install(&mut vm);
@@ -208,7 +212,7 @@ impl Vm {
     /// The exception of text that is not Python.
     pub fn load_cell(&mut self, file: &str, text: &str) -> Result<(), Value> {
         let Some(Value::Module(main)) = self.modules.get("__main__") else { return self.load_main(file, text) };
-        let code = self.compile_as(file, text, false, true)?;
+        let code = self.compile_as(file, text, false, Wanted::Last)?;
         let function = self.module_function(code, main.attrs.clone());
         self.start(function);
         Ok(())
@@ -258,8 +262,28 @@ impl Vm {
         self.outcome(exit)
     }
 
+    /// Runs what is left to do at the end of a script, its exception in hand: what `atexit` was given, and files that were not closed.
+    fn at_end(&mut self, exit: Exit) -> Exit {
+        let over = matches!(exit, Exit::Done(_) | Exit::Error(_));
+        if over && let Some(ended) = self.ended.take() {
+            return ended;
+        }
+        let Some(Value::Module(module)) = self.modules.get("atexit") else { return exit };
+        let Some(left) = module.attrs.get_str(&intern::intern("_run_exitfuncs")) else { return exit };
+        if !over {
+            return exit;
+        }
+        if let Exit::Error(exception) = &exit {
+            self.render(exception);
+        }
+        self.ended = Some(exit);
+        self.start_call(left, Vec::new());
+        let next = self.execute();
+        self.at_end(next)
+    }
+
     fn outcome(&mut self, exit: Exit) -> Outcome {
-        match exit {
+        match self.at_end(exit) {
             Exit::Done(value) => Outcome::Done(value),
             Exit::Error(exception) => {
                 self.render(&exception);
@@ -334,12 +358,12 @@ impl Vm {
 
     /// Compiles a file; the error is a `SyntaxError` object.
     pub fn compile(&mut self, file: &str, text: &str, internal: bool) -> Result<Rc<Code>, Value> {
-        self.compile_as(file, text, internal, false)
+        self.compile_as(file, text, internal, Wanted::Nothing)
     }
 
-    fn compile_as(&mut self, file: &str, text: &str, internal: bool, is_cell: bool) -> Result<Rc<Code>, Value> {
+    pub(crate) fn compile_as(&mut self, file: &str, text: &str, internal: bool, wanted: Wanted) -> Result<Rc<Code>, Value> {
         let source = Rc::new(Source { file: file.into(), text: text.into(), internal });
-        let (code, mut warnings) = crate::compile::compile(source, is_cell).map_err(|error| self.syntax_error(file, text, &error))?;
+        let (code, mut warnings) = crate::compile::compile(source, wanted).map_err(|error| self.syntax_error(file, text, &error))?;
         if internal {
             return Ok(code);
         }

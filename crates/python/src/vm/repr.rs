@@ -280,6 +280,9 @@ impl Vm {
                 match class.lookup(&self.names.str) {
                     Some(Value::Native(native)) if native.owner == "BaseException" => {
                         let args = instance.exception().map(|data| data.borrow().args.clone()).unwrap_or_default();
+                        if let Some(text) = crate::builtins::exceptions::syntax_text(self, value) {
+                            return Ok(text);
+                        }
                         if class.is_subclass(&self.types.exception(Kind::KeyError)) && args.len() == 1 {
                             return self.repr_native(&args[0]);
                         }

@@ -173,6 +173,10 @@ fn write_point(point: &TracePoint, out: &mut String) {
     let position = position(point);
     let source = &point.code.source;
     let _ = writeln!(out, "  File \"{}\", line {}, in {}", source.file, position.line, point.code.name.as_str());
+    // Of a text that `exec` was given, CPython has no lines to show.
+    if &*source.file == "<string>" {
+        return;
+    }
     let Some(text) = source.text.lines().nth(position.line.saturating_sub(1) as usize) else { return };
     let trimmed = text.trim();
     if trimmed.is_empty() {

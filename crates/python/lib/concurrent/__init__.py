@@ -1,0 +1,1 @@
+"""Work for others, which is done at once here."""
