@@ -1,5 +1,8 @@
-"""Pickles of plain containers. A pickle names functions to call; those that an Unpickler finds are all that it can call."""
+"""Pickles: protocol 2 is written, all are read. A pickle names functions to call: classes, and functions of the script's own, are called, other
+functions of the library are not."""
 
+import copy
+import sys
 from collections import OrderedDict
 
 HIGHEST_PROTOCOL = 5
@@ -30,16 +33,32 @@ class _Global:
 
 class Unpickler:
     def __init__(self, file, *, fix_imports=True, encoding="ASCII", errors="strict", buffers=None):
-        self._data = file if isinstance(file, bytes) else file.read()
-        self._at = 0
+        self._file, self._start = None, 0
+        if not isinstance(file, bytes):
+            self._file = file
+            self._start = file.tell() if hasattr(file, "tell") else 0
+            file = file.read()
+        self._data, self._at = file, 0
         self._memo = {}
+        # Whether what runs is the script's, whose exceptions are its own.
+        self._outside = False
 
     def find_class(self, module, name):
-        known = {("collections", "OrderedDict"): OrderedDict, ("builtins", "set"): set, ("builtins", "frozenset"): frozenset,
-                 ("builtins", "complex"): complex, ("builtins", "bytearray"): bytearray, ("_codecs", "encode"): _encode}
-        if (module, name) in known:
-            return known[module, name]
-        raise UnpicklingError(f"{module}.{name} is not called: pickles give plain containers, numbers, strings and bytes here")
+        if (module, name) in PLAIN:
+            return PLAIN[module, name]
+        import importlib
+        found = importlib.import_module(module)
+        for part in name.split("."):
+            if not hasattr(found, part):
+                raise AttributeError(f"Can't get attribute {name!r} on {importlib.import_module(module)!r}")
+            found = getattr(found, part)
+        return found
+
+    def _find(self, module, name):
+        self._outside = True
+        found = self.find_class(module, name)
+        self._outside = False
+        return found
 
     def persistent_load(self, pid):
         raise UnpicklingError("unsupported persistent id encountered")
@@ -65,6 +84,8 @@ class Unpickler:
 
     def load(self):
         stack, memo = [], self._memo
+        if not self._data:
+            raise EOFError("Ran out of input")
 
         def since():
             items = []
@@ -78,9 +99,14 @@ class Unpickler:
             while True:
                 code = self._take(1)[0]
                 if code == 46:  # STOP
+                    if hasattr(self._file, "seek"):
+                        # Another pickle may follow.
+                        self._file.seek(self._start + self._at)
                     return stack.pop()
                 self._step(code, stack, memo, since)
         except (IndexError, KeyError, AttributeError, TypeError, UnicodeDecodeError) as error:
+            if self._outside:
+                raise
             raise UnpicklingError(f"invalid pickle at byte {self._at}: {error}") from None
 
     def _step(self, code, stack, memo, since):
@@ -172,16 +198,17 @@ class Unpickler:
             since()
         elif op == "c":
             module = self._line()
-            stack.append(self.find_class(module, self._line()))
+            stack.append(self._find(module, self._line()))
         elif code == 0x93:
             name = stack.pop()
-            stack.append(self.find_class(stack.pop(), name))
+            stack.append(self._find(stack.pop(), name))
         elif op == "R":
             args = stack.pop()
             stack.append(self._call(stack.pop(), args))
         elif code == 0x81:
             args = stack.pop()
-            stack.append(self._call(stack.pop(), args))
+            cls = stack.pop()
+            stack.append(self._call(cls, args, cls.__new__))
         elif op == "b":
             state = stack.pop()
             self._build(stack[-1], state)
@@ -190,17 +217,49 @@ class Unpickler:
         else:
             raise UnpicklingError(f"invalid load key, '{op if 32 <= code < 127 else chr(92) + 'x%02x' % code}'.")
 
-    def _call(self, function, args):
-        return function(*args)
+    def _call(self, function, args, new=None):
+        if not _is_called(function):
+            name = getattr(function, "__qualname__", type(function).__name__)
+            raise UnpicklingError(f"{getattr(function, '__module__', None)}.{name} is not called: pickles make objects here, they run nothing else")
+        self._outside = True
+        made = function(*args) if new is None else new(function, *args)
+        self._outside = False
+        return made
 
     def _build(self, made, state):
         if isinstance(made, OrderedDict) and isinstance(state, dict):
             return
-        raise UnpicklingError(f"the state of {type(made).__name__} is not set")
+        self._outside = True
+        copy._set_state(made, state)
+        self._outside = False
 
 
 def _encode(text, encoding):
     return text.encode(encoding)
+
+
+# Functions of the library that make objects: those that pickles written here name, by module and name.
+_MAKERS = {("pickle", "_encode"), ("functools", "_partial_of"), ("copyreg", "__newobj__"), ("copyreg", "_reconstructor"),
+           ("torch.serialization", "_tensor_of"), ("torch.serialization", "_parameter_of"), ("torch.serialization", "_dtype_of")}
+
+
+def _is_called(function):
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+    if isinstance(function, type):
+        # Iterators that call what they are given are no values of a pickle.
+        return module not in ("builtins", "itertools") or function in _VALUES or issubclass(function, BaseException)
+    if (module, name) in _MAKERS or function is getattr:
+        return True
+    file = getattr(sys.modules.get(module), "__file__", "<") or "<"
+    return module == "__main__" or not file.startswith("<")
+
+
+_VALUES = (object, bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, range, slice)
+
+# What stands for plain values.
+PLAIN = {("collections", "OrderedDict"): OrderedDict, ("builtins", "set"): set, ("builtins", "frozenset"): frozenset,
+         ("builtins", "complex"): complex, ("builtins", "bytearray"): bytearray, ("builtins", "range"): range,
+         ("builtins", "slice"): slice, ("_codecs", "encode"): _encode}
 
 
 class Pickler:
@@ -296,25 +355,107 @@ class Pickler:
                     self._save(key)
                     self._save(value)
                 put(b"u")
-        elif type(obj) is set:
-            self._reduce("builtins", "set", (list(obj),))
+        elif type(obj) in (set, frozenset):
+            self._reduce("builtins", type(obj).__name__, (list(obj),))
             self._memoize(obj)
+        elif type(obj) is complex:
+            self._reduce("builtins", "complex", (obj.real, obj.imag))
+        elif type(obj) in (range, slice):
+            self._reduce("builtins", type(obj).__name__, (obj.start, obj.stop, obj.step))
+        elif type(obj) is bytearray:
+            self._reduce("builtins", "bytearray", (bytes(obj),))
+            self._memoize(obj)
+        elif obj is ... or obj is NotImplemented:
+            self._name("builtins", "Ellipsis" if obj is ... else "NotImplemented")
         else:
             made = self.reduce(obj)
             if made is None:
-                raise PicklingError(
-                    f"Can't pickle {type(obj).__module__}.{type(obj).__name__} here: only plain containers, numbers, strings and tensors; "
-                    "of a module or optimizer save its state_dict()")
+                self._object(obj)
+                return
             if isinstance(made, _Global):
                 self._name(made.module, made.name)
             else:
                 self._reduce(*made)
             self._memoize(obj)
 
+    def _object(self, obj):
+        """How an object is made anew, and its state."""
+        cls = type(obj)
+        kind = cls.__name__
+        if isinstance(obj, type) or kind in ("function", "builtin_function_or_method"):
+            self._global(obj, obj.__qualname__)
+            self._memoize(obj)
+            return
+        names = copy._names(cls)
+        if kind == "method":
+            made = getattr, (obj.__self__, obj.__name__)
+        elif "__reduce_ex__" in names:
+            made = obj.__reduce_ex__(2)
+        elif "__reduce__" in names:
+            made = obj.__reduce__()
+        elif isinstance(obj, BaseException):
+            made = cls, obj.args, dict(obj.__dict__) or None
+        elif isinstance(obj, (set, frozenset)):
+            made = cls, (list(obj),), copy._state(obj)
+        elif cls in (property, classmethod, staticmethod) or kind in _NOT_PICKLED:
+            raise TypeError(f"cannot pickle '{kind}' object")
+        else:
+            made = None
+        if isinstance(made, str):
+            self._global(obj, made)
+            self._memoize(obj)
+            return
+        if made is None:
+            args = ()
+            for base in (tuple, int, float, str, bytes):
+                if isinstance(obj, base):
+                    args = obj.__getnewargs__() if "__getnewargs__" in names else (base(obj),)
+                    break
+            self._save(cls)
+            self._save(tuple(args))
+            self._parts.append(b"\x81")
+            items = iter(obj) if isinstance(obj, list) else None
+            pairs = iter(obj.items()) if isinstance(obj, dict) else None
+            state = obj.__getstate__() if "__getstate__" in names else copy._state(obj)
+        else:
+            function, args, state, items, pairs = (*made, None, None, None)[:5]
+            self._save(function)
+            self._save(args)
+            self._parts.append(b"R")
+        self._memoize(obj)
+        for each, code in ((items, b"e"), (pairs, b"u")):
+            if each is not None:
+                self._parts.append(b"(")
+                for item in each:
+                    for value in (item if code == b"u" else (item,)):
+                        self._save(value)
+                self._parts.append(code)
+        if state is not None:
+            self._save(state)
+            self._parts.append(b"b")
+
+    def _global(self, obj, name):
+        module = getattr(obj, "__module__", None) or "builtins"
+        if "<locals>" in name:
+            raise AttributeError(f"Can't pickle local object {name!r}")
+        found = sys.modules.get(module)
+        if found is None:
+            raise PicklingError(f"Can't pickle {obj!r}: import of module {module!r} failed")
+        for part in name.split("."):
+            if not hasattr(found, part):
+                raise PicklingError(f"Can't pickle {obj!r}: attribute lookup {name} on {module} failed")
+            found = getattr(found, part)
+        if found is not obj:
+            raise PicklingError(f"Can't pickle {obj!r}: it's not the same object as {module}.{name}")
+        self._name(module, name)
+
     def _reduce(self, module, name, args):
         self._name(module, name)
         self._save(tuple(args))
         self._parts.append(b"R")
+
+
+_NOT_PICKLED = ("module", "generator", "frame", "traceback", "cell", "mappingproxy", "code", "_File", "TextIOWrapper")
 
 
 def dumps(obj, protocol=None, **kwargs):

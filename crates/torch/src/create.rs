@@ -18,6 +18,7 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("tensor", tensor).slow(""),
     Def::new("full", full),
     Def::new("arange", arange),
+    Def::new("linspace", linspace),
     Def::new("make", make),
     Def::new("cast", cast),
     Def::new("item", item),
@@ -135,6 +136,44 @@ fn arange(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         None => state(vm)?.default_kind,
     };
     let values: Vec<f64> = (0..count as usize).map(|i| start + i as f64 * step).collect();
+    from_values(vm, &values, vec![count as usize], kind)
+}
+
+/// `linspace(start, end, steps, dtype)`, made on the host: from both ends towards the middle, with one rounding for each number, from a
+/// step that is rounded to `f32`, as PyTorch has it.
+fn linspace(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [start, end, steps, dtype] = args.bind("linspace", &["start", "end", "steps", "dtype"], 4)?;
+    let number = |v: &Value| v.to_f64().or_else(|| convert::host_number(v)).ok_or_else(|| Exc::ty("linspace(): arguments must be numbers"));
+    let (start, end) = (number(&start)?, number(&end)?);
+    let Some(steps) = steps.plain().to_i64() else {
+        return Err(Exc::ty(format!("linspace(): argument 'steps' (position 3) must be int, not {}", vm.type_name(&steps))));
+    };
+    let Ok(count) = u32::try_from(steps) else {
+        return Err(Exc::new(ExcKind::RuntimeError, "number of steps must be non-negative"));
+    };
+    vm.reserve(count as usize * 8)?;
+    let kind = match convert::opt_kind(&dtype, "linspace")? {
+        Some(kind) => kind,
+        None => state(vm)?.default_kind,
+    };
+    let last = count.saturating_sub(1);
+    let values: Vec<f64> = if kind == Kind::Float32 {
+        let (start, end) = (start as f32, end as f32);
+        let step = if last > 0 { f64::from((end - start) / last as f32) } else { 0.0 };
+        (0..count)
+            .map(|i| {
+                // The product is exact in f64, so the sum rounds once to f32, but for the rarest of ties.
+                let low = i < count / 2 || last == 0;
+                let x = if low { f64::from(start) + f64::from(i) * step } else { f64::from(end) - f64::from(last - i) * step };
+                f64::from(x as f32)
+            })
+            .collect()
+    } else {
+        let step = if last > 0 { (end - start) / f64::from(last) } else { 0.0 };
+        (0..count)
+            .map(|i| if i < count / 2 || last == 0 { start + f64::from(i) * step } else { end - f64::from(last - i) * step })
+            .collect()
+    };
     from_values(vm, &values, vec![count as usize], kind)
 }
 

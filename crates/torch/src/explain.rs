@@ -77,6 +77,13 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
             let beyond = *n > 0 && outside(x, 0..*n, None).is_some();
             if beyond { Err(runtime("Class values must be smaller than num_classes.".into())) } else { Ok(()) }
         }
+        ("masked_fill", [_, (_, mask), ..]) if *mask != Kind::Bool => {
+            Err(runtime(format!("masked_fill_ only supports boolean masks, but got mask with dtype {}", mask.c_type())))
+        }
+        ("softmax" | "log_softmax", [(_, kind), ..]) if !kind.is_float() && !given(attrs, "dtype") => Err(Exc::new(
+            ExcKind::NotImplementedError,
+            format!("\"{name}_lastdim_kernel_impl\" not implemented for '{}'", kind.scalar_type()),
+        )),
         ("layer_norm", [(x, _), ..]) => normalized(&x.shape(), attrs),
         ("batch_norm", [(x, _), (mean, _), ..]) if mean.rank() == 1 => channels(&x.shape(), mean.numel(), attrs),
         ("mean", [(_, kind), ..]) if !kind.is_float() && matches!(attrs.get("dtype"), None | Some(Attr::None)) => Err(Exc::new(
@@ -108,8 +115,7 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
 
 // Factors of a product have one type; under autocast they are cast first.
 fn mixed(name: &str, a: Kind, b: Kind) -> Result<(), Exc> {
-    let apart = a.is_float() != b.is_float() || (a == Kind::Float64) != (b == Kind::Float64);
-    if !apart || aludel_tensor::autocast_dtype().is_some() {
+    if a == b || aludel_tensor::autocast_dtype().is_some() {
         return Ok(());
     }
     Err(runtime(match name {
@@ -183,6 +189,9 @@ fn classes(x: &Tensor, target: &Tensor, kind: Kind, attrs: &Attrs) -> Result<(),
     }
     if !matches!(kind, Kind::Int64 | Kind::UInt8) {
         return Err(runtime(format!("expected target dtype to be Long or Byte, but got {}", kind.scalar_type())));
+    }
+    if have == want {
+        return Err(runtime(format!("Expected floating point type for target with class probabilities, got {}", kind.scalar_type())));
     }
     if want.len() == 2 && have.len() > 1 {
         return Err(runtime("0D or 1D target tensor expected, multi-target not supported".into()));
@@ -265,10 +274,17 @@ fn channels(x: &[usize], mean: usize, attrs: &Attrs) -> Result<(), Exc> {
     Ok(())
 }
 
+fn given(attrs: &Attrs, name: &str) -> bool {
+    !matches!(attrs.get(name), None | Some(Attr::None))
+}
+
 /// An operator's error in PyTorch's words where shapes are the reason.
 pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: Error) -> Exc {
     let text = match (def.name, shapes) {
-        ("linear" | "matmul" | "mm" | "bmm" | "dot" | "mv", [a, b, ..]) => product(def.name, a, b),
+        ("linear" | "matmul" | "mm" | "bmm" | "dot" | "mv", [a, b, ..]) if product(def.name, a, b).is_some() => product(def.name, a, b),
+        ("reshape", [_]) if matches!(attrs.get("shape"), Some(Attr::Ints(v)) if v.iter().filter(|n| **n == -1).count() > 1) => {
+            Some("only one dimension can be inferred".into())
+        }
         ("reshape", [x]) => {
             let wanted = match attrs.get("shape") {
                 Some(Attr::Ints(v)) => v.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
@@ -307,6 +323,19 @@ pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: 
             }
             _ => None,
         },
+        ("bmm", [a, _, ..]) if a.len() != 3 => Some("batch1 must be a 3D tensor".into()),
+        ("bmm", [_, b, ..]) if b.len() != 3 => Some("batch2 must be a 3D tensor".into()),
+        ("mm", [a, _, ..]) if a.len() != 2 => Some(format!("mm: self must be a matrix, got {}-D tensor", a.len())),
+        ("mm", [_, b, ..]) if b.len() != 2 => Some(format!("mm: mat2 must be a matrix, got {}-D tensor", b.len())),
+        ("triu" | "tril", [x]) if x.len() < 2 => Some(format!("{}: input tensor must have at least 2 dimensions", def.name)),
+        ("repeat", [_]) => Some("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor".into()),
+        ("chunk", [_]) => match attrs.get("chunks") {
+            Some(Attr::Int(n)) if *n < 1 => Some(format!("chunk expects `chunks` to be greater than 0, got: {n}")),
+            _ => None,
+        },
+        ("interpolate", [_, ..]) if !given(attrs, "size") && !given(attrs, "scale_factor") => {
+            return Exc::value("either size or scale_factor should be defined");
+        }
         ("cross_entropy" | "nll_loss", [x, t, ..]) if x.first() != t.first() => {
             return Exc::value(format!(
                 "Expected input batch_size ({}) to match target batch_size ({}).",

@@ -86,7 +86,8 @@ fn init(vm: &mut Vm) -> Rc<Dict> {
     let tensor = class(vm, "Tensor", METHODS);
     tensor.attrs.set("__module__", Value::str("torch"));
     let rows = Dict::new();
-    for def in ops::all() {
+    // What ranks compute together is called through torch.distributed alone.
+    for def in ops::all().filter(|def| !ops::is_collective(def.name)) {
         rows.set(def.name, native(vm, def.name, false, move |vm, args| binder::call(vm, def, args)));
         tensor.attrs.set(def.name, native(vm, def.name, true, move |vm, args| binder::call(vm, def, args)));
         let in_place = format!("{}_", def.name);

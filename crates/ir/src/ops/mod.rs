@@ -257,6 +257,11 @@ pub fn all() -> impl Iterator<Item = &'static OpDef> {
     GROUPS.iter().flat_map(|(_, ops)| ops.iter()).filter(|d| !is_absent(d.name))
 }
 
+/// Whether ranks compute the operator together.
+pub fn is_collective(name: &str) -> bool {
+    collective::OPS.iter().any(|d| d.name == name)
+}
+
 /// The rows by name, with their parsed signatures.
 fn index() -> &'static HashMap<&'static str, (&'static OpDef, Result<Schema, String>)> {
     static INDEX: OnceLock<HashMap<&'static str, (&'static OpDef, Result<Schema, String>)>> = OnceLock::new();

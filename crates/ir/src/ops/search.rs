@@ -72,7 +72,7 @@ pub static OPS: &[OpDef] = &[
     ),
     op!(
         "histc",
-        "Tensor input, int bins=100, *, Scalar min=0, Scalar max=0",
+        "Tensor input, int bins=100, Scalar min=0, Scalar max=0",
         "How many elements lie in each of equal intervals from min to max, the last one closed; what lies outside is not counted. Where \
          min equals max, they are the smallest and the largest element.",
         histc

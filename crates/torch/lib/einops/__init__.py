@@ -52,15 +52,15 @@ def _prod(values):
 class _Plan:
     """The sizes of all names of the left side for a shape."""
 
-    def __init__(self, left, shape, lengths, what):
+    def __init__(self, left, shape, lengths):
         shape = list(shape)
         n = sum([1 for g in left if "..." not in g])
         rest = len(shape) - n
         if any("..." in g for g in left):
             if rest < 0:
-                raise EinopsError(f"Wrong shape: expected >={n} dims. Received {len(shape)}-dim tensor. {what}")
+                raise EinopsError(f"Wrong shape: expected >={n} dims. Received {len(shape)}-dim tensor.")
         elif rest != 0:
-            raise EinopsError(f"Wrong shape: expected {n} dims. Received {len(shape)}-dim tensor. {what}")
+            raise EinopsError(f"Wrong shape: expected {n} dims. Received {len(shape)}-dim tensor.")
         self.sizes, self.order, self.rest, at = dict(lengths), [], [], 0
         for group in left:
             if "..." in group:
@@ -70,30 +70,30 @@ class _Plan:
                 self.order += self.rest
                 at += rest
                 continue
-            self._group(group, shape[at], what)
+            self._group(group, shape[at])
             at += 1
 
-    def _group(self, group, size, what):
+    def _group(self, group, size):
         unknown, known = [], 1
         for i, name in enumerate(group):
             if name.isdigit():
                 name = f"{name}#{len(self.order)}"
                 self.sizes[name] = int(name.split("#")[0])
             if name in self.order:
-                raise EinopsError(f"Indexing expression contains duplicate dimension {name!r}. {what}")
+                raise EinopsError(f"Indexing expression contains duplicate dimension {name!r}")
             self.order.append(name)
             if name in self.sizes:
                 known *= self.sizes[name]
             else:
                 unknown.append(name)
         if len(unknown) > 1:
-            raise EinopsError(f"Could not infer sizes for {set(unknown)}. {what}")
+            raise EinopsError(f"Could not infer sizes for {set(unknown)}")
         if unknown:
             if known == 0 or size % known:
-                raise EinopsError(f"Shape mismatch, can't divide axis of length {size} in chunks of {known}. {what}")
+                raise EinopsError(f"Shape mismatch, can't divide axis of length {size} in chunks of {known}")
             self.sizes[unknown[0]] = size // known
         elif known != size:
-            raise EinopsError(f"Shape mismatch, {size} != {known}. {what}")
+            raise EinopsError(f"Shape mismatch, {size} != {known}")
 
 
 def _expanded(groups, rest):
@@ -101,15 +101,28 @@ def _expanded(groups, rest):
 
 
 def _run(tensor, pattern, reduction, lengths, repeats=False):
+    try:
+        return _transformed(tensor, pattern, reduction, lengths, repeats)
+    except EinopsError as error:
+        name = "repeat" if repeats else "rearrange" if reduction is None else reduction
+        message = f' Error while processing {name}-reduction pattern "{pattern}".\n '
+        message += "Input is list. " if isinstance(tensor, list) else f"Input tensor shape: {tensor.shape}. "
+        raise EinopsError(message + f"Additional info: {lengths}.\n {error}")
+
+
+def _transformed(tensor, pattern, reduction, lengths, repeats):
     if isinstance(tensor, (list, tuple)):
         tensor = _stacked(tensor)
     array = not isinstance(tensor, Tensor)
     if array:
         import torch
         tensor = torch.from_numpy(tensor)
-    what = f"Input tensor shape: {tuple(tensor.shape)}. Pattern: {pattern!r}. Additional info: {lengths}."
     left, right = _sides(pattern)
-    plan = _Plan(left, tensor.shape, lengths, what)
+    if reduction is None and not repeats:
+        sides = [{n for group in side for n in group if not n.isdigit()} for side in (left, right)]
+        if sides[0] ^ sides[1]:
+            raise EinopsError(f"Identifiers only on one side of expression (should be on both): {sides[0] ^ sides[1]}")
+    plan = _Plan(left, tensor.shape, lengths)
     out = []
     for group in right:
         if group == ("...",):
@@ -123,18 +136,18 @@ def _run(tensor, pattern, reduction, lengths, repeats=False):
             continue
         if name not in plan.order:
             if not repeats:
-                raise EinopsError(f"Identifiers only on one side of expression (should be on both): {{{name!r}}}. {what}")
+                raise EinopsError(f"Identifiers only on one side of expression (should be on both): {{{name!r}}}")
             if name not in plan.sizes:
-                raise EinopsError(f"Specify sizes for new axes in repeat: {name}. {what}")
+                raise EinopsError(f"Specify sizes for new axes in repeat: {name}")
             fresh.append(name)
     if len(set(names)) != len([n for n in names if not n.isdigit()]) + len({n for n in names if n.isdigit()}):
-        raise EinopsError(f"Indexing expression contains duplicate dimension. {what}")
+        raise EinopsError(f"Indexing expression contains duplicate dimension")
     gone = [n for n in plan.order if n not in names]
     if reduction is None and any(plan.sizes[n] != 1 or not n[0].isdigit() for n in gone):
-        raise EinopsError(f"Identifiers only on one side of expression (should be on both): {set(gone)}. {what}")
+        raise EinopsError(f"Identifiers only on one side of expression (should be on both): {set(gone)}")
     for name in lengths:
         if name not in plan.order and name not in fresh:
-            raise EinopsError(f"Axis {name} is not used in transform. {what}")
+            raise EinopsError(f"Axis {name} is not used in transform")
     x = tensor.reshape([plan.sizes[n] for n in plan.order])
     kept = [n for n in names if n in plan.order]
     x = x.permute([plan.order.index(n) for n in kept + gone]) if kept + gone else x

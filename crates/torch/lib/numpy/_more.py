@@ -423,9 +423,9 @@ def block(arrays):
 
 
 def array2string(a, max_line_width=None, precision=None, suppress_small=None, separator=" ", **others):
-    if separator != " ":
-        raise NotImplementedError("numpy.array2string(separator=..)")
-    return np.array_str(a, max_line_width, precision, suppress_small)
+    from numpy import _print
+    with printoptions(precision=precision, suppress=suppress_small, linewidth=max_line_width, **others):
+        return _print._scalar(a) if a.ndim == 0 else _print._text(a, separator, "")
 
 
 class printoptions:

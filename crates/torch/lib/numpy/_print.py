@@ -10,6 +10,11 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
     _options.update({k: v for k, v in given.items() if v is not None})
 
 
+def _np():
+    import numpy
+    return numpy
+
+
 def _digits(value, single):
     """The fewest digits that tell the value from its neighbours, as a decimal with an exponent: (digits, exponent)."""
     if single:
@@ -119,7 +124,9 @@ def _text(array, separator, prefix):
     return rows(tree, rank, prefix + " ")
 
 
-def array_str(array):
+def array_str(array, max_line_width=None, precision=None, suppress_small=None):
+    if (max_line_width, precision, suppress_small) != (None, None, None):
+        return _np().array2string(array, max_line_width, precision, suppress_small)
     if array.ndim == 0:
         return _scalar(array)
     return _text(array, " ", "")

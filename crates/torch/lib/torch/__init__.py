@@ -291,13 +291,7 @@ def range(start, end, step=1, **kwargs):
 
 def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False, out=None):
     _place(device)
-    start, end = _number(start), _number(end)
-    step = (end - start) / (steps - 1) if steps > 1 else 0.0
-    half = steps // 2
-    values = [start + i * step if i < half else end - (steps - 1 - i) * step for i in _builtins.range(steps)]
-    if steps == 1:
-        values = [start]
-    return _made(_C.tensor([_builtins.float(v) for v in values], dtype or get_default_dtype()), requires_grad)
+    return _made(_C.linspace(_number(start), _number(end), steps, dtype), requires_grad)
 
 
 def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False):
@@ -385,6 +379,8 @@ def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False,
 
 def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None):
     _place(device)
+    if not isinstance(std, Tensor) and std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if size is not None:
         return _made(_C.normal(size, mean, std, dtype, generator), requires_grad)
     shape = _functions.broadcast_shapes(*[x.shape for x in (mean, std) if isinstance(x, Tensor)])

@@ -187,7 +187,6 @@ def __deepcopy__(self, memo):
 
 Tensor.__deepcopy__ = __deepcopy__
 Tensor.__copy__ = lambda self: self.clone()
-Tensor.__reduce_ex__ = lambda self, protocol: (torch.tensor, (self.tolist(),))
 
 
 # Autograd.

@@ -1,5 +1,5 @@
-"""PyTorch's files: an archive with a pickle of the containers and the bytes of each storage. Nothing in a pickle is executed: the names
-that it may refer to are those of tensors and plain containers."""
+"""PyTorch's files: an archive with a pickle of the containers and the bytes of each storage. Unless a script says `weights_only=False`, the
+names that a pickle may refer to are those of tensors and plain containers, and those that the script allowed."""
 
 from collections import OrderedDict
 from torch import _C
@@ -41,8 +41,9 @@ def _rebuild_parameter(data, requires_grad, hooks):
 class _Unpickler(pickle.Unpickler):
     """`files` are the archive's by name."""
 
-    def __init__(self, data, files):
+    def __init__(self, data, files, weights_only=True):
         super().__init__(data)
+        self._weights_only = weights_only
         self._files, self._storages = files, {}
 
     def find_class(self, module, name):
@@ -59,12 +60,21 @@ class _Unpickler(pickle.Unpickler):
         }
         if (module, name) in known:
             return known[module, name]
-        try:
+        if not self._weights_only or (module, name) in pickle.PLAIN:
             return super().find_class(module, name)
-        except pickle.UnpicklingError:
-            raise pickle.UnpicklingError(
-                "Weights only load failed. Nothing else than tensors and plain containers is read here: "
-                f"Unsupported global: GLOBAL {module}.{name}; save a state_dict() instead of the object.") from None
+        full = f"{module}.{name}"
+        for allowed in _allowed:
+            if _full_name(allowed) == full:
+                return allowed
+        raise pickle.UnpicklingError(_REFUSED.format(
+            f"Unsupported global: GLOBAL {full} was not an allowed global by default. Please use "
+            f"`torch.serialization.add_safe_globals([{full}])` or the `torch.serialization.safe_globals([{full}])` context manager to "
+            "allowlist this global if you trust this class/function."))
+
+    def _call(self, function, args, new=None):
+        if function in (_rebuild_tensor, _rebuild_tensor_v2, _rebuild_parameter, _defaultdict, _counter):
+            return function(*args)
+        return super()._call(function, args, new)
 
     def persistent_load(self, pid):
         if not isinstance(pid, tuple) or len(pid) < 5 or pid[0] != "storage" or not isinstance(pid[1], _StorageType):
@@ -111,8 +121,6 @@ class _Pickler(pickle.Pickler):
             return pickle._Global("torch", str(obj)[6:])
         if isinstance(obj, _StorageOf):
             return pickle._Global("torch", _NAMES[str(obj.dtype)])
-        if isinstance(obj, dict):
-            return "collections", "OrderedDict", (list(obj.items()),)
         return None
 
     def persistent_id(self, obj):
@@ -181,19 +189,73 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=No
         raise RuntimeError("PytorchStreamReader failed locating file data.pkl: file not found")
     if files.get("byteorder", b"little") != b"little":
         raise NotImplementedError("files of machines with the highest byte first")
-    return _Unpickler(files["data.pkl"], files).load()
+    return _Unpickler(files["data.pkl"], files, weights_only is None or bool(weights_only)).load()
+
+
+_allowed = []
+
+_REFUSED = """Weights only load failed. This file can still be loaded, to do so you have two options, \x1b[1mdo those steps only if you trust the source of the checkpoint\x1b[0m. 
+\t(1) In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will likely succeed, but it can result in arbitrary code execution. Do it only if you got the file from a trusted source.
+\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in the following error message.
+\tWeightsUnpickler error: {}
+
+Check the documentation of torch.load to learn more about types accepted by default with weights_only https://pytorch.org/docs/stable/generated/torch.load.html."""
+
+
+def _full_name(allowed):
+    """Of a class or function, or of a pair of one and its name."""
+    return allowed[1] if isinstance(allowed, tuple) else f"{allowed.__module__}.{allowed.__qualname__}"
 
 
 class safe_globals:
     def __init__(self, safe_globals):
-        pass
+        self._added = list(safe_globals)
 
     def __enter__(self):
+        _allowed.extend(self._added)
         return self
 
     def __exit__(self, *exc):
+        for added in self._added:
+            _allowed.remove(added)
         return False
 
 
 def add_safe_globals(safe_globals):
-    pass
+    _allowed.extend(safe_globals)
+
+
+def get_safe_globals():
+    return list(_allowed)
+
+
+def clear_safe_globals():
+    _allowed.clear()
+
+
+def _tensor_of(data, dtype, size, requires_grad):
+    """Of a pickle that is no file of PyTorch."""
+    stride, n = [], 1
+    for length in reversed(size):
+        stride.insert(0, n)
+        n *= length
+    made = _C.from_bytes(data, getattr(_C, dtype), list(size), stride, 0)
+    return made.requires_grad_() if requires_grad else made
+
+
+def _parameter_of(*args):
+    data = _tensor_of(*args[:3], False)
+    return Parameter(data, args[3])
+
+
+def _reduce_ex(self, protocol):
+    make = _parameter_of if isinstance(self, Parameter) else _tensor_of
+    return make, (_C.to_bytes(self.detach()), str(self.dtype)[6:], tuple(self.shape), self.requires_grad)
+
+
+Tensor.__reduce_ex__ = _reduce_ex
+def _dtype_of(name):
+    return getattr(_C, name)
+
+
+_C.dtype.__reduce_ex__ = lambda self, protocol: (_dtype_of, (str(self)[6:],))

@@ -196,6 +196,11 @@ class StudentT(Distribution):
         known = self.scale.log() + 0.5 * self.df.log() + 0.5 * math.log(math.pi) + (0.5 * self.df).lgamma() - (0.5 * (self.df + 1.0)).lgamma()
         return -0.5 * (self.df + 1.0) * _ops["log1p"](y ** 2.0 / self.df) - known
 
+    def entropy(self):
+        beta = (0.5 * self.df).lgamma() + math.lgamma(0.5) - (0.5 * (self.df + 1)).lgamma()
+        return (self.scale.log() + 0.5 * (self.df + 1) * ((0.5 * (self.df + 1)).digamma() - (0.5 * self.df).digamma())
+                + 0.5 * self.df.log() + beta)
+
 
 class Poisson(Distribution):
     _parameters = (("rate", "GreaterThanEq(lower_bound=0.0)", lambda x: x >= 0),)

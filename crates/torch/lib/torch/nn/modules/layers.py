@@ -373,6 +373,9 @@ class PixelUnshuffle(Module):
     def forward(self, input):
         return F.pixel_unshuffle(input, self.downscale_factor)
 
+    def extra_repr(self):
+        return f"downscale_factor={self.downscale_factor}"
+
 
 class CosineSimilarity(Module):
     def __init__(self, dim=1, eps=1e-8):
@@ -395,16 +398,24 @@ class PairwiseDistance(Module):
 class Unfold(Module):
     def __init__(self, kernel_size, dilation=1, padding=0, stride=1):
         super().__init__()
-        self._args = (kernel_size, dilation, padding, stride)
+        self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
 
     def forward(self, input):
-        return F.unfold(input, *self._args)
+        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def extra_repr(self):
+        return f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
 
 
 class Fold(Module):
     def __init__(self, output_size, kernel_size, dilation=1, padding=0, stride=1):
         super().__init__()
-        self._args = (output_size, kernel_size, dilation, padding, stride)
+        self.output_size, self.kernel_size = output_size, kernel_size
+        self.dilation, self.padding, self.stride = dilation, padding, stride
 
     def forward(self, input):
-        return F.fold(input, *self._args)
+        return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def extra_repr(self):
+        return (f"output_size={self.output_size}, kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
+                f"stride={self.stride}")
