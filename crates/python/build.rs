@@ -3,11 +3,25 @@
 
 use std::path::{Path, PathBuf};
 
+/// What the machine itself has in Python, beside the library.
+const OWN: [&str; 3] = ["src/builtins/prelude.py", "src/builtins/types.py", "src/modules/files.py"];
+
 fn main() {
-    let from = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo")).join("lib");
-    let to = PathBuf::from(std::env::var("OUT_DIR").expect("set by cargo")).join("lib");
-    println!("cargo:rerun-if-changed={}", from.display());
-    write_all(&from, &to);
+    let from = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo"));
+    let to = PathBuf::from(std::env::var("OUT_DIR").expect("set by cargo"));
+    println!("cargo:rerun-if-changed={}", from.join("lib").display());
+    write_all(&from.join("lib"), &to.join("lib"));
+    for own in OWN {
+        println!("cargo:rerun-if-changed={own}");
+        let target = to.join(own);
+        std::fs::create_dir_all(target.parent().expect("it lies in a folder")).expect("the output directory can be written");
+        write(&from.join(own), &target);
+    }
+}
+
+fn write(path: &Path, target: &Path) {
+    let text = std::fs::read_to_string(path).expect("modules are UTF-8");
+    std::fs::write(target, squeeze(&text)).expect("the output directory can be written");
 }
 
 fn write_all(from: &Path, to: &Path) {
@@ -17,8 +31,7 @@ fn write_all(from: &Path, to: &Path) {
         if path.is_dir() {
             write_all(&path, &target);
         } else if path.extension().is_some_and(|e| e == "py") {
-            let text = std::fs::read_to_string(&path).expect("modules are UTF-8");
-            std::fs::write(&target, squeeze(&text)).expect("the output directory can be written");
+            write(&path, &target);
         }
     }
 }

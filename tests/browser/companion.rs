@@ -297,12 +297,15 @@ fn reloaded(page: &mut Page, serve: &mut Serve) -> Result<()> {
     Ok(())
 }
 
+/// Whether a pane can be set to a device of a server.
+const OFFERED: &str = "[...document.getElementById('right-device').options].some(o => o.value.startsWith('server:'))";
+
 /// A static page, and a server on another port that wants a token: nothing is connected until asked for, and then all of it.
 fn elsewhere(page: &mut Page, serve: &mut Serve) -> Result<()> {
     let home = serve.base();
     page.base = page.home.clone();
     page.open(&format!("?{MODEL}"))?;
-    ensure!(page.browser.eval("document.getElementById('right-device').options.length")? == 1, "a static page has a server's devices");
+    ensure!(page.browser.eval(OFFERED)? == false, "a static page has a server's devices");
     let mut locked = Serve::start(&serve.site, Some(TOKEN))?;
     let connect = |page: &mut Page, token: &str, port: u16| -> Result<()> {
         page.browser
@@ -315,7 +318,7 @@ fn elsewhere(page: &mut Page, serve: &mut Serve) -> Result<()> {
     page.browser.wait("a word about the token", "document.getElementById('server-panel').textContent.includes('not the server')", 30)?;
     page.shot("companion-token")?;
     connect(page, TOKEN, locked.port)?;
-    page.browser.wait("its devices", "document.getElementById('right-device').options.length > 1", 30)?;
+    page.browser.wait("its devices", OFFERED, 30)?;
     page.window("companion-panel")?;
     page.browser.eval("document.getElementById('server-panel').hidePopover()")?;
     choose(page, "right-device", &format!("server:{}", locked.device))?;
@@ -324,7 +327,7 @@ fn elsewhere(page: &mut Page, serve: &mut Serve) -> Result<()> {
     // The address that a server prints has its token, which the tab keeps and the address does not.
     page.base = locked.base();
     page.open(&format!("?{MODEL}#token={TOKEN}"))?;
-    page.browser.wait("the server's devices", "document.getElementById('right-device').options.length > 1", 30)?;
+    page.browser.wait("the server's devices", OFFERED, 30)?;
     ensure!(page.browser.eval("location.hash + location.href.includes('token')")? == "false", "the token stays in the address");
     locked.kill()?;
     page.base = home;
@@ -335,7 +338,8 @@ fn elsewhere(page: &mut Page, serve: &mut Serve) -> Result<()> {
 /// The same script in the page and on the server; then one whose server goes.
 fn script(page: &mut Page, serve: &mut Serve) -> Result<()> {
     page.code("#points")?;
-    page.browser.wait("the server's device", "document.querySelector('#compiled-on').options.length > 1", 20)?;
+    let offered = format!("[...document.querySelector('#compiled-on').options].some(o => o.value === '{}')", serve.device);
+    page.browser.wait("the server's device", &offered, 20)?;
     choose(page, "compiled-on", serve.device)?;
     ensure!(page.text("sent")?.contains("set to a server"), "{}", page.text("sent")?);
     page.runs("--steps 40 --every 10")?;

@@ -138,6 +138,15 @@ fn poolings_read_four_channels_at_once() {
     assert_eq!(vectors, 9 + 5, "{source}");
 }
 
+/// A thread's groups of four elements have the same channels, whose parameters it reads once: the weight and the bias of two normalizations.
+#[test]
+fn normalizations_read_their_parameters_once() {
+    let p = stage(DType::BF16);
+    let last = p.launches.iter().find(|l| l.label == "batch_norm + add + relu").expect("the end of a block");
+    let source = &p.kernels[last.kernel].source;
+    assert_eq!(source.matches("ld.global.nc.v4.f32").count(), 4, "{source}");
+}
+
 /// Values of 16 bits stay so around products.
 #[test]
 fn narrow_products_take_fewer_bytes() {

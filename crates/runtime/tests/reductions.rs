@@ -62,6 +62,39 @@ fn they_agree_with_the_interpreter() {
     }
 }
 
+/// A thread has several groups of four elements, with the same place in their rows: what depends on that alone it reads and computes once.
+/// Where rows are longer than a workgroup is wide, or no whole share of it, the places differ.
+#[test]
+fn rows_share_what_their_places_have() {
+    for device in &common::adapters() {
+        let own = device.target().unwrap();
+        for columns in [64usize, 96, 1024, 2048] {
+            let rows = (1 << 20) / columns + 3 * usize::from(columns == 96);
+            let text = format!(
+                "graph rows(%x: f32[{rows}, {columns}], %w: f32[{columns}]) {{\n  %e = exp(%w)\n  %m = mul(%x, %e)\n  %y = add(%m, %w)\n  return %y\n}}\n"
+            );
+            let graph: Graph = text.parse().unwrap();
+            let value = |seed: u32| move |k: usize| (threefry2x32(seed, 5, 0, k as u32) as f64 / 4294967296.0 - 0.5) as f32 as f64;
+            let tensor = |shape: Vec<usize>, seed: u32| {
+                let data = (0..shape.iter().product()).map(value(seed)).collect();
+                HostTensor::new(aludel_ir::DType::F32, shape, data).unwrap()
+            };
+            let host = [tensor(vec![rows, columns], 1), tensor(vec![columns], 2)];
+            let want = Interpreter::new(&graph).unwrap().run(&[], &host, Precision::F64).unwrap().remove(0).data;
+            let target = Target { software: false, ..own.clone() };
+            let program = Arc::new(compile(&graph, &target, &Options::default()).unwrap());
+            let exe = device.load(Arc::new(graph.clone()), Some(program)).unwrap();
+            let args: Vec<Argument> =
+                host.iter().map(|t| Argument::Host(device.device_words(&encode(&t.data, t.dtype), t.dtype).into())).collect();
+            let got = exe.run(&[], &args).unwrap().remove(0);
+            let words = pollster::block_on(device.download(&got)).unwrap();
+            let got = decode(&device.host_words(words, aludel_ir::DType::F32, want.len()), aludel_ir::DType::F32);
+            let wrong = got.iter().zip(&want).position(|(a, b)| !((a - b).abs() <= 1e-5 * b.abs().max(1.0)));
+            assert_eq!(wrong, None, "{columns} columns on {}", device.info().name);
+        }
+    }
+}
+
 /// Few long sums of elements that are stored too: the parts of the sums store them.
 #[test]
 fn sums_are_split_beside_the_elements_that_they_sum() {

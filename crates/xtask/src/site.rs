@@ -27,8 +27,8 @@ pub const CODE_CPU_LIMIT: usize = 2_250_000;
 /// What the language of scripts should weigh, gzipped.
 pub const PYTHON_GOAL: usize = 350_000;
 
-/// What it may weigh until it does: lowered with each part that becomes smaller.
-pub const PYTHON_LIMIT: usize = 800_000;
+/// What it may weigh until it does: lowered with each part that becomes smaller. `eval`, `exec` and pickles of objects brought the last 3 kB.
+pub const PYTHON_LIMIT: usize = 804_000;
 
 /// What is copied as it is: from the repository to the site.
 const FILES: [(&str, &str); 34] = [

@@ -69,7 +69,7 @@ fn shaped(config: &Config, x: Array) -> Result<Array> {
 /// Where a run's batches come from.
 pub enum Feed<'a> {
     Preset(Source, (usize, usize)),
-    Files(Files<'a>),
+    Files(Box<Files<'a>>),
 }
 
 /// Batches of examples from files, the same for the same seed.
@@ -113,7 +113,7 @@ impl<'a> Feed<'a> {
         let part = Part { whole: Batched { sampler, batch_size: config.batch, drop_last: true }, rank, ranks };
         let loader = DataLoader::new(train).batch_sampler(part).seed(config.seed);
         let loader = loader.num_workers(WORKERS).persistent_workers(true).build()?;
-        Ok(Feed::Files(Files { config, loader, batches: None }))
+        Ok(Feed::Files(Box::new(Files { config, loader, batches: None })))
     }
 
     /// This rank's part of the batch of step `step`, counted from 0.

@@ -282,7 +282,11 @@ impl Types {
     }
 }
 
-const PRELUDE: &str = concat!(include_str!("prelude.py"), "\n", include_str!("types.py"));
+const PRELUDE: &str = concat!(
+    include_str!(concat!(env!("OUT_DIR"), "/src/builtins/prelude.py")),
+    "\n",
+    include_str!(concat!(env!("OUT_DIR"), "/src/builtins/types.py"))
+);
 
 /// Types that scripts reach by name without an import.
 const VISIBLE: [&str; 19] = [

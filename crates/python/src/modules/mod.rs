@@ -44,7 +44,7 @@ pub(crate) fn install(vm: &mut Vm) {
         "__future__",
         "annotations = division = print_function = absolute_import = unicode_literals = generator_stop = True\n",
     );
-    vm.add_python_module("_open", include_str!("files.py"));
+    vm.add_python_module("_open", include_str!(concat!(env!("OUT_DIR"), "/src/modules/files.py")));
     vm.add_native_module("_files", files::init);
     vm.add_native_module("_frames", frames::init);
     vm.add_native_module("_random", random::init);

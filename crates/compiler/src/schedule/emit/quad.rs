@@ -103,6 +103,12 @@ impl Quad {
         Quad { unrolls: true, ..self }
     }
 
+    /// The same, which knows already what these values of another one are: those that are the same for both.
+    pub fn with_values_of(mut self, other: &Quad, same: &dyn Fn(ValId) -> bool) -> Self {
+        self.values.extend(other.values.iter().filter(|(v, _)| same(**v)).map(|(v, lanes)| (*v, lanes.clone())));
+        self
+    }
+
     /// Declares what a value is: a product's result, lane by lane.
     pub fn define(&mut self, v: ValId, lanes: Vec<KExpr>) {
         self.values.insert(v, lanes);

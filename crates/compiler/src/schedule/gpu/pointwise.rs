@@ -59,7 +59,8 @@ pub(in crate::schedule) fn has_windows(program: &LoopProgram, nest: &Nest, targe
 }
 
 /// Groups of four elements; a thread does several, a workgroup's width apart, and reads all before it writes: enough bytes are
-/// on their way to fill the memory's pipe.
+/// on their way to fill the memory's pipe. Where that width is whole rows, a thread's groups have the same place in theirs, and what depends on
+/// it alone, such as a normalization's parameters, is read and computed once.
 pub(in crate::schedule) fn wide(program: &LoopProgram, nest: &Nest, target: &Target) -> Result<Scheduled> {
     let total = program.volume(&nest.axes);
     let hint = program.env.hint_or_one(&total);
@@ -84,8 +85,20 @@ pub(in crate::schedule) fn wide(program: &LoopProgram, nest: &Nest, target: &Tar
     let em = Emitter::new(nest, program);
     let (axis, outer) = nest.axes.split_last().map_or((aludel_ir::expr::AxisId(0), &[][..]), |(a, o)| (*a, o));
     let row = kb.size(&program.extent(axis).floordiv(&Expr::Const(4), program));
+    let groups_of_row = program.extent(axis).as_const().map(|n| n / 4);
+    let rows_apart = groups_of_row.filter(|r| exact && !outer.is_empty() && threads % r == 0).map(|r| threads / r);
     let mut stores = Vec::new();
+    // The first group's row, its place there, and the group.
+    let mut began: Option<(KExpr, KExpr, Quad)> = None;
     for u in 0..each {
+        if let (Some(apart), Some((rest, at, quad))) = (rows_apart, &began) {
+            let mut axes = em.axes.clone();
+            let rest = kb.int(k::add(rest.clone(), k::int(u * apart)));
+            kb.unflatten(rest, outer, program, &mut axes);
+            let mut quad = Quad::new(axis, 4, at.clone(), axes).unrolling().with_values_of(quad, &|v| !em.depends_on(v, outer));
+            stores.push((None, quad.stores(&mut kb, &em, &|_| true)?));
+            continue;
+        }
         let at = kb.int(k::add(first.clone(), k::int(u * threads)));
         let (place, inside) = if exact {
             (at, None)
@@ -94,15 +107,16 @@ pub(in crate::schedule) fn wide(program: &LoopProgram, nest: &Nest, target: &Tar
             (kb.int(k::bin(ScalarOp::Min, at.clone(), last)), Some(k::lt(at, end.clone())))
         };
         let mut axes = em.axes.clone();
-        let at = if outer.is_empty() {
-            place
+        let (rest, at) = if outer.is_empty() {
+            (k::int(0), place)
         } else {
             let rest = kb.int(k::div(place.clone(), row.clone()));
-            kb.unflatten(rest, outer, program, &mut axes);
-            kb.int(k::rem(place, row.clone()))
+            kb.unflatten(rest.clone(), outer, program, &mut axes);
+            (rest, kb.int(k::rem(place, row.clone())))
         };
-        let mut quad = Quad::new(axis, 4, at, axes).unrolling();
+        let mut quad = Quad::new(axis, 4, at.clone(), axes).unrolling();
         stores.push((inside, quad.stores(&mut kb, &em, &|_| true)?));
+        began = Some((rest, at, quad));
     }
     for (inside, then) in stores {
         kb.stmts_where(inside, then);
