@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// What the machine itself has in Python, beside the library.
+/// What the machine itself has in Python, beside the library; the crate of `torch` shares this file and has none.
 const OWN: [&str; 3] = ["src/builtins/prelude.py", "src/builtins/types.py", "src/modules/files.py"];
 
 fn main() {
@@ -11,7 +11,7 @@ fn main() {
     let to = PathBuf::from(std::env::var("OUT_DIR").expect("set by cargo"));
     println!("cargo:rerun-if-changed={}", from.join("lib").display());
     write_all(&from.join("lib"), &to.join("lib"));
-    for own in OWN {
+    for own in OWN.into_iter().filter(|own| from.join(own).is_file()) {
         println!("cargo:rerun-if-changed={own}");
         let target = to.join(own);
         std::fs::create_dir_all(target.parent().expect("it lies in a folder")).expect("the output directory can be written");
