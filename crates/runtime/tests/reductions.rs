@@ -89,7 +89,7 @@ fn rows_share_what_their_places_have() {
             let got = exe.run(&[], &args).unwrap().remove(0);
             let words = pollster::block_on(device.download(&got)).unwrap();
             let got = decode(&device.host_words(words, aludel_ir::DType::F32, want.len()), aludel_ir::DType::F32);
-            let wrong = got.iter().zip(&want).position(|(a, b)| !((a - b).abs() <= 1e-5 * b.abs().max(1.0)));
+            let wrong = got.iter().zip(&want).position(|(a, b)| a.is_nan() || (a - b).abs() > 1e-5 * b.abs().max(1.0));
             assert_eq!(wrong, None, "{columns} columns on {}", device.info().name);
         }
     }
