@@ -245,6 +245,17 @@ impl Client {
         }
     }
 
+    /// Why the session failed, after whatever it says until then.
+    pub async fn failure(&mut self) -> String {
+        loop {
+            match self.receive().await.expect("a message") {
+                ServerMessage::Failed { message } => return message,
+                ServerMessage::Running { .. } | ServerMessage::Progress(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
     pub async fn create(&mut self, job: Job) -> SessionKey {
         self.send(&ClientMessage::Create(Box::new(job))).await;
         match self.receive().await {

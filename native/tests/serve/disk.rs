@@ -136,13 +136,7 @@ async fn a_full_disk_keeps_what_it_has() {
     wait("saving", &|| saved(&a, 2)).await;
     let mut large = Client::connect(server.address).await;
     let b = large.create(counter(1_000_000)).await;
-    let message = loop {
-        match large.receive().await.expect("a message") {
-            ServerMessage::Failed { message } => break message,
-            ServerMessage::Running { .. } | ServerMessage::Progress(_) => {}
-            other => panic!("{other:?}"),
-        }
-    };
+    let message = large.failure().await;
     assert!(message.contains("cannot save"), "{message}");
     let (status, _, body) = server.get("/readyz", &[]);
     assert!(status == 503 && body.contains("1 sessions cannot be saved"), "{body}");

@@ -229,13 +229,7 @@ async fn all_workers_together_have_a_limit() {
     let mut heavy = Client::connect(server.address).await;
     heavy.create(greedy()).await;
     heavy.send(&ClientMessage::Run { steps: Some(1) }).await;
-    let message = loop {
-        match heavy.receive().await.expect("a message") {
-            ServerMessage::Failed { message } => break message,
-            ServerMessage::Running { .. } | ServerMessage::Progress(_) => {}
-            other => panic!("{other:?}"),
-        }
-    };
+    let message = heavy.failure().await;
     assert!(message.contains("the memory for all sessions together, 400 MiB, is taken"), "{message}");
     light.train(2).await;
     let start = Instant::now();
@@ -264,13 +258,7 @@ async fn who_is_ended_for_memory_is_taken_up_again() {
     }
     for _ in 0..2 {
         heavy.send(&ClientMessage::Run { steps: Some(1) }).await;
-        let message = loop {
-            match heavy.receive().await.expect("a message") {
-                ServerMessage::Failed { message } => break message,
-                ServerMessage::Running { .. } | ServerMessage::Progress(_) => {}
-                other => panic!("{other:?}"),
-            }
-        };
+        let message = heavy.failure().await;
         assert!(message.contains("400 MiB, is taken") && message.contains("taken up again at step 0"), "{message}");
     }
     assert!(dir.path().join(&key.0).join("session.json").exists());

@@ -50,6 +50,12 @@ pub(crate) fn below(nest: &Nest, v: ValId) -> BTreeSet<ValId> {
     out
 }
 
+/// The operations that a value does not need: of a product's sum, those that follow it, and what they read.
+pub(crate) fn besides(nest: &Nest, v: ValId) -> impl Iterator<Item = ValId> {
+    let below = below(nest, v);
+    (0..nest.ops.len() as u32).map(ValId).filter(move |v| !below.contains(v))
+}
+
 /// Whether an expression enumerates 0..extent exactly once: `i*6 + j*2 + k` with the right strides.
 pub(crate) fn is_mixed_radix(e: &Expr, extent: &Expr, program: &LoopProgram) -> bool {
     let order = split_order(e);

@@ -1,7 +1,7 @@
 //! What follows the sums: the epilogue, over neighbouring results.
 
 use super::Template;
-use crate::nest::access::below;
+use crate::nest::access::besides;
 use crate::schedule::emit::quad::Quad;
 use crate::schedule::emit::{Emitter, KernelBuilder};
 use aludel_ir::expr::{AxisId, Expr};
@@ -159,11 +159,10 @@ impl Template<'_> {
         let width = t.n() / lanes;
         let turns = t.m() * width / t.threads();
         // Several at once: what they load is then on its way together, as far as there are registers for it.
-        let before = below(self.nest, self.c.reduce);
         // What is the same for all results is loaded once.
         let varies = |index: &[Expr]| index.iter().any(|e| !e.axes().is_empty());
-        let follows = |v: &ValId| !before.contains(v) && matches!(self.nest.op(*v), LoopOp::Load { index, .. } if varies(index));
-        let loads = (0..self.nest.ops.len() as u32).map(ValId).filter(follows).count() as u32;
+        let load = |v: &ValId| matches!(self.nest.op(*v), LoopOp::Load { index, .. } if varies(index));
+        let loads = besides(self.nest, self.c.reduce).filter(load).count() as u32;
         let most = (IN_FLIGHT / loads.max(1)).clamp(2, 8) * (4 / lanes).min(2);
         let each = (1..=most).rev().find(|e| turns.is_multiple_of(*e)).unwrap_or(1);
         let unit = kb.var(k::I32);

@@ -6,7 +6,7 @@
 //! terms took 1.0 to 1.6 times as long on an H200 in large tiles, and 1.2 to 1.8 times by twos (`aludel bench --roofline --amp bf16`).
 
 use super::ROWS;
-use crate::nest::access::below;
+use crate::nest::access::besides;
 use aludel_ir::loops::{LoopOp, Nest, ValId};
 
 /// A shape of tiles that a product may take.
@@ -42,9 +42,7 @@ const ACCESS: i64 = 3;
 
 /// Instructions for each result after its sum.
 pub(super) fn finishing(nest: &Nest, sum: ValId) -> i64 {
-    let before = below(nest, sum);
-    let follows = (0..nest.ops.len() as u32).map(ValId).filter(|v| !before.contains(v));
-    let each = follows.map(|v| match nest.op(v) {
+    let each = besides(nest, sum).map(|v| match nest.op(v) {
         LoopOp::Scalar(op, _) => op.def().cost as i64,
         LoopOp::Load { .. } => ACCESS,
         LoopOp::Cast(..) => 1,
