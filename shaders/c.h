@@ -101,8 +101,8 @@ static inline u32 to_u32_f32(f32 x) { return (u32)to_i32_f32(x); }
 
 static inline u32 rotate_u32(u32 x, u32 n) { return x << n | x >> (32 - n); }
 
-// Threefry-2x32 with 20 rounds, both output words combined by exclusive or (Salmon et al., SC 2011).
-static inline u32 threefry_u32(u32 k0, u32 k1, u32 c0, u32 c1) {
+// Threefry-2x32 with 20 rounds (Salmon et al., SC 2011): what the masks leave of the two output words, combined by exclusive or.
+static inline u32 threefry_masked_u32(u32 k0, u32 k1, u32 c0, u32 c1, u32 first, u32 second) {
   u32 k2 = k0 ^ k1 ^ 0x1bd11bdau, x = c0 + k0, y = c1 + k1;
 #define R(n) x += y; y = rotate_u32(y, n) ^ x;
   R(13) R(15) R(26) R(6) x += k1; y += k2 + 1;
@@ -111,7 +111,13 @@ static inline u32 threefry_u32(u32 k0, u32 k1, u32 c0, u32 c1) {
   R(17) R(29) R(16) R(24) x += k1; y += k2 + 4;
   R(13) R(15) R(26) R(6) x += k2; y += k0 + 5;
 #undef R
-  return x ^ y;
+  return (x & first) ^ (y & second);
+}
+
+static inline u32 threefry_u32(u32 k0, u32 k1, u32 c0, u32 c1) { return threefry_masked_u32(k0, k1, c0, c1, ~0u, ~0u); }
+
+static inline u32 threefry_word_u32(u32 k0, u32 k1, u32 c0, u32 c1, u32 word) {
+  return threefry_masked_u32(k0, k1, c0, c1, (word & 1) - 1, 0 - (word & 1));
 }
 
 // ---- floats: comparison, sign, remainder ----

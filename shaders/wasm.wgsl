@@ -113,8 +113,8 @@ fn turn_u32(x: u32, up: u32, down: u32) -> u32 {
   return x ^ (up | down);
 }
 
-// Threefry-2x32 with 20 rounds, both output words combined by exclusive or (Salmon et al., SC 2011).
-fn threefry_u32(k0: u32, k1: u32, c0: u32, c1: u32) -> u32 {
+// Threefry-2x32 with 20 rounds (Salmon et al., SC 2011): what the masks leave of the two output words, combined by exclusive or.
+fn threefry_masked_u32(k0: u32, k1: u32, c0: u32, c1: u32, first: u32, second: u32) -> u32 {
   let k2 = k0 ^ k1 ^ 0x1bd11bdau;
   var x: u32 = c0 + k0;
   var y: u32 = c1 + k1;
@@ -168,7 +168,15 @@ fn threefry_u32(k0: u32, k1: u32, c0: u32, c1: u32) -> u32 {
   y = turn_u32(x, y << 6u, y >> 26u);
   x += k2;
   y += k0 + 5u;
-  return x ^ y;
+  return (x & first) ^ (y & second);
+}
+
+fn threefry_u32(k0: u32, k1: u32, c0: u32, c1: u32) -> u32 {
+  return threefry_masked_u32(k0, k1, c0, c1, 0xffffffffu, 0xffffffffu);
+}
+
+fn threefry_word_u32(k0: u32, k1: u32, c0: u32, c1: u32, word: u32) -> u32 {
+  return threefry_masked_u32(k0, k1, c0, c1, (word & 1u) - 1u, 0u - (word & 1u));
 }
 
 // ---- floats: exponentials and logarithms ----

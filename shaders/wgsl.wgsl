@@ -123,8 +123,8 @@ fn to_u32_f32(x: f32) -> u32 {
   return select(u32(x), bitcast<u32>(i32(x)), x < 0.0f);
 }
 
-// Threefry-2x32 with 20 rounds, both output words combined by exclusive or (Salmon et al., SC 2011).
-fn threefry_u32(k0: u32, k1: u32, c0: u32, c1: u32) -> u32 {
+// Threefry-2x32 with 20 rounds (Salmon et al., SC 2011): what the masks leave of the two output words, combined by exclusive or.
+fn threefry_masked_u32(k0: u32, k1: u32, c0: u32, c1: u32, first: u32, second: u32) -> u32 {
   var keys = array<u32, 3>(k0, k1, k0 ^ k1 ^ 0x1bd11bdau);
   var rotations = array<vec4<u32>, 2>(vec4<u32>(13u, 15u, 26u, 6u), vec4<u32>(17u, 29u, 16u, 24u));
   var x = vec2<u32>(c0 + k0, c1 + k1);
@@ -137,7 +137,15 @@ fn threefry_u32(k0: u32, k1: u32, c0: u32, c1: u32) -> u32 {
     x.x += keys[(i + 1u) % 3u];
     x.y += keys[(i + 2u) % 3u] + i + 1u;
   }
-  return x.x ^ x.y;
+  return (x.x & first) ^ (x.y & second);
+}
+
+fn threefry_u32(k0: u32, k1: u32, c0: u32, c1: u32) -> u32 {
+  return threefry_masked_u32(k0, k1, c0, c1, 0xffffffffu, 0xffffffffu);
+}
+
+fn threefry_word_u32(k0: u32, k1: u32, c0: u32, c1: u32, word: u32) -> u32 {
+  return threefry_masked_u32(k0, k1, c0, c1, (word & 1u) - 1u, 0u - (word & 1u));
 }
 
 // ---- floats: comparison, sign, remainder ----

@@ -40,10 +40,12 @@ pub enum Part {
     Extremes,
     /// The copy engine finds the windows of convolutions.
     Windows,
+    /// What a row of a window reads of an image of few channels is one run of neighbours.
+    Stripes,
 }
 
 impl Part {
-    pub const ALL: [Part; 18] = [
+    pub const ALL: [Part; 19] = [
         Part::Sharing,
         Part::Attention,
         Part::Recomputation,
@@ -62,6 +64,7 @@ impl Part {
         Part::Steps,
         Part::Extremes,
         Part::Windows,
+        Part::Stripes,
     ];
 
     /// The name on the command line: `shared-launches`.
@@ -85,6 +88,7 @@ impl Part {
             Part::Steps => "steps",
             Part::Extremes => "extremes",
             Part::Windows => "windows",
+            Part::Stripes => "stripes",
         }
     }
 

@@ -271,7 +271,7 @@ fn random_expr(rng: &mut Rng, depth: usize) -> KExpr {
         _ => {
             let all: Vec<_> = ScalarOp::all().collect();
             let def = all[rng.below(all.len())];
-            KExpr::Scalar(def.op, [a, b, c.clone(), c].into_iter().take(def.arity).collect())
+            KExpr::Scalar(def.op, [a, b, c.clone(), c.clone(), c].into_iter().take(def.arity).collect())
         }
     }
 }

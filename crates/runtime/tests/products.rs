@@ -211,6 +211,40 @@ fn windows_of_convolutions() {
     });
 }
 
+/// First layers: images of one to four channels, whose windows' rows become runs, and the gradients of their weights; and such as no run
+/// takes.
+#[cfg(feature = "cuda")]
+#[test]
+fn windows_of_few_channels() {
+    each(|d| {
+        for ([b, c, o, side], [kernel, step, padding], dtype) in [
+            ([17, 3, 64, 96], [3, 1, 1], "bf16"),
+            ([12, 3, 64, 97], [7, 2, 3], "bf16"),
+            ([49, 1, 64, 100], [3, 1, 1], "bf16"),
+            ([14, 4, 96, 96], [5, 2, 0], "bf16"),
+            ([12, 3, 64, 131], [11, 4, 2], "bf16"),
+            ([11, 3, 64, 40], [9, 1, 4], "bf16"),
+            ([17, 3, 64, 96], [3, 1, 1], "f32"),
+            ([12, 3, 64, 97], [7, 2, 3], "f32"),
+        ] {
+            let text = format!(
+                "graph g(%x: {dtype}[{b}, {c}, {side}, {side}], %w: {dtype}[{o}, {c}, {kernel}, {kernel}]) {{
+  %y = conv2d(%x, %w, stride={step}, padding={padding})
+  %r = relu(%y)
+  %z = to(%r, dtype=f32)
+  %l = sum(%z)
+  %dw = grad(%l, wrt=[%w])
+  return %r, %dw
+}}
+"
+            );
+            let graph = text.parse().unwrap_or_else(|e| panic!("{e}"));
+            let graph = aludel_compiler::autodiff::expand_grads(&graph).expect("gradients");
+            check(d, &format!("{dtype} {b}x{c}x{side}x{side}, {o} of {kernel}x{kernel} by {step}"), &graph, &[]);
+        }
+    });
+}
+
 /// Heads lie between rows and columns, as in attention, and one factor is the same for all of a batch.
 #[cfg(feature = "cuda")]
 #[test]

@@ -65,6 +65,7 @@ pub(super) fn operator(op: ScalarOp, dtype: DType) -> Option<Spelling> {
         FloorDiv if signed => Spelling::Helper("floor_div_i32"),
         FloorDiv => Divide("/", "div_u32"),
         Threefry if !signed => Spelling::Helper("threefry_u32"),
+        ThreefryWord if !signed => Spelling::Helper("threefry_word_u32"),
         _ => return None,
     })
 }

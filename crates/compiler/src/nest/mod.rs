@@ -8,6 +8,7 @@ mod build;
 pub(crate) mod chain;
 mod collapse;
 mod kind;
+pub(crate) mod neighbours;
 pub(crate) mod product;
 mod scan;
 

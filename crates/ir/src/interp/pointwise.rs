@@ -5,7 +5,7 @@ use super::view::{Loops, View};
 use super::{Precision, Rounding};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::scalar::{ScalarOp, threefry2x32};
+use crate::scalar::{ScalarOp, threefry2x32, threefry2x32_words};
 
 /// `f` of every element, rounded.
 pub fn map1(x: &View, dtype: DType, rounding: Rounding, f: impl Fn(f64) -> f64) -> View {
@@ -55,13 +55,12 @@ fn select(c: &View, x: &View, y: &View) -> View {
     View::dense(x.dtype, x.shape.clone(), out)
 }
 
-fn threefry(x: &[&View]) -> View {
+/// Random bits of `N` operands: key and counter, and what else `bits` takes.
+fn threefry<const N: usize>(x: [&View; N], bits: impl Fn([u32; N]) -> u32) -> View {
     let mut out = Vec::with_capacity(x[0].numel());
-    let word = |k: usize, at: isize| x[k].data[at as usize] as u32;
-    Loops::new(&x[0].shape, [x[0], x[1], x[2], x[3]]).run(|o, n, s| {
+    Loops::new(&x[0].shape, x).run(|o, n, s| {
         for i in 0..n as isize {
-            let at = |k: usize| word(k, o[k] + i * s[k]);
-            out.push(threefry2x32(at(0), at(1), at(2), at(3)) as f64);
+            out.push(bits(std::array::from_fn(|k| x[k].data[(o[k] + i * s[k]) as usize] as u32)) as f64);
         }
     });
     View::dense(DType::U32, x[0].shape.clone(), out)
@@ -96,7 +95,10 @@ pub fn scalar(op: ScalarOp, x: &[&View], precision: Precision) -> Result<View> {
         Ge => map2(x[0], x[1], result, Rounding::Keep, |a, b| (a >= b) as u8 as f64),
         Lt => map2(x[0], x[1], result, Rounding::Keep, |a, b| (a < b) as u8 as f64),
         Select => select(x[0], x[1], x[2]),
-        Threefry => threefry(x),
+        Threefry => threefry([x[0], x[1], x[2], x[3]], |[k0, k1, c0, c1]| threefry2x32(k0, k1, c0, c1)),
+        ThreefryWord => {
+            threefry([x[0], x[1], x[2], x[3], x[4]], |[k0, k1, c0, c1, word]| threefry2x32_words(k0, k1, c0, c1)[(word & 1) as usize])
+        }
         _ => {
             let (eval, dtype) = (op.def().eval, dtypes[0]);
             match x {

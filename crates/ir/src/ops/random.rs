@@ -1,7 +1,8 @@
 //! Random numbers: counter-based, so that they are the same on every target, eager or compiled.
 //!
-//! Bits are Threefry-2x32 of the flat index under a key of two u32, as JAX's partitionable generator; uniform, normal and
-//! dropout follow JAX's `jax.random` from there. A key gives the same numbers each time: make a new one for each use.
+//! Bits are Threefry-2x32 of the flat index under a key of two u32, as JAX's partitionable generator; uniform and normal follow
+//! JAX's `jax.random` from there. Dropout takes 16 bits an element, so that four elements share one evaluation (see `keep`). A key
+//! gives the same numbers each time: make a new one for each use.
 
 use super::creation::size;
 use crate::build::Builder;
@@ -49,35 +50,98 @@ pub static OPS: &[OpDef] = &[
             if p == 1.0 {
                 return Ok(vec![zero]);
             }
-            let u = uniform(b, x[1], &b.shape(v), 0.0, 1.0)?;
-            let keep = b.scalar(ScalarOp::Lt, u, 1.0 - p)?;
+            let keep = keep(b, x[1], &b.shape(v), p, Together::Neighbours)?;
             let scaled = b.mul_scalar(v, 1.0 / (1.0 - p))?;
             Ok(vec![b.select(keep, scaled, zero)?])
         }
     ),
 ];
 
-/// What dropout multiplies by: zero with probability `p`, else 1 / (1 - p); the numbers are those of the operator.
+/// What attention's dropout multiplies weights `[.., L, S]` by: zero with probability `p`, else 1 / (1 - p).
 pub(super) fn keep_mask(b: &mut Builder, key: ValueId, shape: &Shape, p: f64) -> Result<ValueId> {
     if p == 1.0 {
         return b.full(shape, 0.0, DType::F32);
     }
-    let u = uniform(b, key, shape, 0.0, 1.0)?;
-    let keep = b.scalar(ScalarOp::Lt, u, 1.0 - p)?;
+    let keep = keep(b, key, shape, p, Together::Fragment)?;
     let (scaled, zero) = (b.full(shape, 1.0 / (1.0 - p), DType::F32)?, b.full(shape, 0.0, DType::F32)?);
     b.select(keep, scaled, zero)
 }
 
-fn bits(b: &mut Builder, key: ValueId, shape: &Shape) -> Result<ValueId> {
+/// Which four elements share the two words of a counter, 16 bits each.
+#[derive(Clone, Copy)]
+enum Together {
+    /// Those of a multiple of four in a row: what a thread loads and stores as one.
+    Neighbours,
+    /// Of two rows and two columns, eight apart each: what a thread has of a matrix unit's result, and of a transposed one.
+    Fragment,
+}
+
+/// Below this, the probability to drop or to keep an element is drawn with more than 16 bits: they would be off by 1 in 2,000.
+const RARE: f64 = 1.0 / 64.0;
+
+/// Whether dropout keeps each element: true with probability 1 - `p`.
+///
+/// An evaluation of Threefry costs as much as everything else that a memory-bound kernel does for an element, or attention for a weight.
+/// 16 bits decide well enough (FlashAttention takes 8), so that four elements share one.
+fn keep(b: &mut Builder, key: ValueId, shape: &Shape, p: f64, together: Together) -> Result<ValueId> {
+    if p.min(1.0 - p) < RARE {
+        let u = uniform(b, key, shape, 0.0, 1.0)?;
+        return b.scalar(ScalarOp::Lt, u, 1.0 - p);
+    }
+    let n = Expr::product(shape);
+    let flat = match (together, shape.split_last()) {
+        (Together::Fragment, Some((columns, rows))) => vec![Expr::product(rows), columns.clone()],
+        _ => vec![Expr::ONE, n],
+    };
+    let iota = |b: &mut Builder, dim| b.prim(Prim::Iota { shape: flat.clone(), dim, dtype: DType::U32 }, &[]);
+    let (row, column) = (iota(b, 0)?, iota(b, 1)?);
+    let digit = |b: &mut Builder, x: ValueId, place: f64| {
+        let shifted = b.scalar(ScalarOp::Shr, x, place)?;
+        b.scalar(ScalarOp::And, shifted, 1.0)
+    };
+    // A number without its digit of eights.
+    let without = |b: &mut Builder, x: ValueId| {
+        let sixteens = b.scalar(ScalarOp::Shr, x, 4.0)?;
+        let moved = b.scalar(ScalarOp::Shl, sixteens, 3.0)?;
+        let low = b.scalar(ScalarOp::And, x, 7.0)?;
+        b.prim(Prim::Scalar(ScalarOp::Or), &[moved, low])
+    };
+    // The counter's two words, and which of the output's words and which half of it is the element's.
+    let (high, low, word, half) = match together {
+        Together::Neighbours => (row, b.scalar(ScalarOp::Shr, column, 2.0)?, digit(b, column, 1.0)?, digit(b, column, 0.0)?),
+        Together::Fragment => (without(b, row)?, without(b, column)?, digit(b, row, 3.0)?, digit(b, column, 3.0)?),
+    };
+    let [k0, k1] = words(b, key, &flat)?;
+    let output = |b: &mut Builder, which: f64| {
+        let which = b.full(&flat, which, DType::U32)?;
+        b.prim(Prim::Scalar(ScalarOp::ThreefryWord), &[k0, k1, high, low, which])
+    };
+    let (first, second) = (output(b, 0.0)?, output(b, 1.0)?);
+    let is_second = b.scalar(ScalarOp::Ne, word, 0.0)?;
+    let bits = b.select(is_second, second, first)?;
+    let shift = b.scalar(ScalarOp::Shl, half, 4.0)?;
+    let bits = b.prim(Prim::Scalar(ScalarOp::Shr), &[bits, shift])?;
+    let bits = b.scalar(ScalarOp::And, bits, 0xFFFF as f64)?;
+    let keep = b.scalar(ScalarOp::Lt, bits, ((1.0 - p) * 65536.0).round())?;
+    b.reshape(keep, shape.clone())
+}
+
+/// The two words of a key, for every element of a shape.
+fn words(b: &mut Builder, key: ValueId, shape: &[Expr]) -> Result<[ValueId; 2]> {
     if b.dtype(key) != DType::U32 || b.rank(key) != 1 || b.shape(key)[0].as_const() != Some(2) {
         return Err(b.error(format!("the key is {}", b.graph.env.show_type(b.ty(key))), "give a key of two u32"));
     }
-    let n = Expr::product(shape);
-    let word = |b: &mut Builder, i: i64| {
+    let mut word = |i: i64| {
         let w = b.narrow(key, 0, Expr::Const(i), Expr::ONE)?;
-        b.prim(Prim::Expand(vec![n.clone()]), &[w])
+        let w = b.reshape(w, vec![Expr::ONE; shape.len()])?;
+        b.prim(Prim::Expand(shape.to_vec()), &[w])
     };
-    let (k0, k1) = (word(b, 0)?, word(b, 1)?);
+    Ok([word(0)?, word(1)?])
+}
+
+fn bits(b: &mut Builder, key: ValueId, shape: &Shape) -> Result<ValueId> {
+    let n = Expr::product(shape);
+    let [k0, k1] = words(b, key, std::slice::from_ref(&n))?;
     let high = b.full(std::slice::from_ref(&n), 0.0, DType::U32)?;
     let low = b.prim(Prim::Iota { shape: vec![n.clone()], dim: 0, dtype: DType::U32 }, &[])?;
     let r = b.prim(Prim::Scalar(ScalarOp::Threefry), &[k0, k1, high, low])?;

@@ -1,8 +1,14 @@
 //! Functions that no standard library has.
 
-/// Threefry-2x32 with 20 rounds, the two output words combined by exclusive or: JAX's partitionable random bits.
-/// Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011; `jax/_src/prng.py`.
+/// Threefry-2x32 with 20 rounds, the two output words combined by exclusive or: JAX's partitionable random bits (`jax/_src/prng.py`).
 pub fn threefry2x32(k0: u32, k1: u32, c0: u32, c1: u32) -> u32 {
+    let [x0, x1] = threefry2x32_words(k0, k1, c0, c1);
+    x0 ^ x1
+}
+
+/// The two output words of Threefry-2x32 with 20 rounds, for a counter under a key of two words each.
+/// Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+pub fn threefry2x32_words(k0: u32, k1: u32, c0: u32, c1: u32) -> [u32; 2] {
     const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
     let keys = [k0, k1, k0 ^ k1 ^ 0x1BD1_1BDA];
     let (mut x0, mut x1) = (c0.wrapping_add(keys[0]), c1.wrapping_add(keys[1]));
@@ -14,7 +20,7 @@ pub fn threefry2x32(k0: u32, k1: u32, c0: u32, c1: u32) -> u32 {
         x0 = x0.wrapping_add(keys[(i as usize + 1) % 3]);
         x1 = x1.wrapping_add(keys[(i as usize + 2) % 3]).wrapping_add(i + 1);
     }
-    x0 ^ x1
+    [x0, x1]
 }
 
 /// Inverse of erf, to the last digits: the normal distribution's quantile by three quotients of polynomials, one for its middle, one for

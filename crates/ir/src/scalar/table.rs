@@ -1,7 +1,7 @@
 //! The rows: what an operation is called, takes, computes and costs, and its derivative.
 
 use super::special::{digamma, erfinv};
-use super::{Eval, Grad, ScalarDef, ScalarOp, Types, threefry2x32};
+use super::{Eval, Grad, ScalarDef, ScalarOp, Types, threefry2x32, threefry2x32_words};
 use crate::build::Builder;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -28,7 +28,7 @@ fn b(v: bool) -> f64 {
 }
 
 /// Every scalar operation, in the order of [`ScalarOp`].
-pub static TABLE: [ScalarDef; 59] = {
+pub static TABLE: [ScalarDef; 60] = {
     use ScalarOp::*;
     use Types::*;
     [
@@ -531,6 +531,16 @@ pub static TABLE: [ScalarDef; 59] = {
             }),
         ),
         row(Threefry, "threefry", 4, Words, 80, |x, _| threefry2x32(x[0] as u32, x[1] as u32, x[2] as u32, x[3] as u32) as f64, None),
+        // The lowest bit of the last operand says which of the two output words.
+        row(
+            ThreefryWord,
+            "threefry_word",
+            5,
+            Words,
+            80,
+            |x, _| threefry2x32_words(x[0] as u32, x[1] as u32, x[2] as u32, x[3] as u32)[(x[4] as u32 & 1) as usize] as f64,
+            None,
+        ),
     ]
 };
 

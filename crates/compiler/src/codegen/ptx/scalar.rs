@@ -194,7 +194,7 @@ fn float(e: &mut Emit, op: ScalarOp, args: &[Operand]) -> Result<Option<Operand>
         IsNan => e.op(Class::Pred, "setp.nan.f32", &[&args[0], &args[0]]),
         IsInf => e.op(Class::Pred, "testp.infinite.f32", &refs(args)),
         ScalarOp::Select => select(e, Class::F32, "selp.f32", args),
-        Not | And | Or | Xor | Shl | Shr | FloorDiv | Threefry => return Ok(None),
+        Not | And | Or | Xor | Shl | Shr | FloorDiv | Threefry | ThreefryWord => return Ok(None),
         _ => return helper::call(e, &format!("{}_f32", op.name()), args).map(Some),
     }))
 }
@@ -299,7 +299,22 @@ fn integer(e: &mut Emit, op: ScalarOp, signed: bool, args: &[Operand], divisor: 
             e.op(b, &name, &[&args[0], &count])
         }
         ScalarOp::Select => select(e, b, "selp.b32", args),
-        Threefry if !signed => threefry(e, args),
+        Threefry if !signed => {
+            let [x, y] = threefry(e, args);
+            e.op(b, "xor.b32", &[&x, &y])
+        }
+        ThreefryWord if !signed => {
+            let [x, y] = threefry(e, args);
+            match &args[4] {
+                Operand::Int(word) if word & 1 == 0 => x,
+                Operand::Int(_) => y,
+                word => {
+                    let low = e.op(b, "and.b32", &[word, &Operand::Int(1)]);
+                    let second = e.op(Class::Pred, "setp.ne.s32", &[&low, &Operand::Int(0)]);
+                    e.op(b, "selp.b32", &[&y, &x, &second])
+                }
+            }
+        }
         _ => return Ok(None),
     }))
 }
@@ -445,8 +460,8 @@ pub(super) fn cast(e: &mut Emit, x: Operand, from: DType, to: DType) -> Result<O
     })
 }
 
-/// Threefry-2x32 with 20 rounds, both output words combined by exclusive or (Salmon et al., SC 2011).
-fn threefry(e: &mut Emit, args: &[Operand]) -> Operand {
+/// The output words of Threefry-2x32 with 20 rounds (Salmon et al., SC 2011). The assembler computes both once where both are wanted.
+fn threefry(e: &mut Emit, args: &[Operand]) -> [Operand; 2] {
     const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
     let b = Class::B32;
     let parity = e.op(b, "xor.b32", &[&args[0], &args[1]]);
@@ -464,7 +479,7 @@ fn threefry(e: &mut Emit, args: &[Operand]) -> Operand {
         y = e.op(b, "add.s32", &[&y, &keys[(i + 2) % 3]]);
         y = e.op(b, "add.s32", &[&y, &Operand::Int(i as u32 + 1)]);
     }
-    e.op(b, "xor.b32", &[&x, &y])
+    [x, y]
 }
 
 #[cfg(test)]

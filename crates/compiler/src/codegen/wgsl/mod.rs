@@ -162,7 +162,7 @@ impl Printer<'_> {
         match g {
             Generated::Lanes(helper) => {
                 let (params, result) = math::signature(helper).unwrap_or_default();
-                let names = ["a", "b", "c", "d"];
+                let names = ["a", "b", "c", "d", "e"];
                 let list = params.iter().zip(names).map(|(p, n)| format!("{n}: vec4<{p}>")).collect::<Vec<_>>().join(", ");
                 let lane = |l: &str| {
                     let args = names[..params.len()].iter().map(|n| format!("{n}.{l}")).collect::<Vec<_>>().join(", ");

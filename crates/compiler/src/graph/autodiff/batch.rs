@@ -146,7 +146,9 @@ impl Batcher {
                 }
             }
         }
-        if let (Op::Prim(Prim::Scalar(ScalarOp::Threefry)), Some([false, false])) = (op, x.first_chunk().map(|[a, c]| [a.1, c.1])) {
+        if let (Op::Prim(Prim::Scalar(ScalarOp::Threefry | ScalarOp::ThreefryWord)), Some([false, false])) =
+            (op, x.first_chunk().map(|[a, c]| [a.1, c.1]))
+        {
             // What is left of a random operator that was differentiated: it draws what the operator itself does.
             match self.randomness {
                 Randomness::Same => {}

@@ -138,7 +138,7 @@ impl<'g> Model<'g> {
 
     fn may_repeat(&self, prim: &Prim, v: ValueId, users: &[Vec<usize>]) -> Again {
         match prim {
-            Prim::Scalar(ScalarOp::Threefry) => return Again::Never,
+            Prim::Scalar(ScalarOp::Threefry | ScalarOp::ThreefryWord) => return Again::Never,
             Prim::Scalar(op) if op.def().cost >= DEAR => return Again::Budget,
             // What shards are gathered to is not kept; everything else is said once.
             Prim::Collective(Collective { op: CollectiveOp::AllGather { release: true }, .. }) => return Again::Free,

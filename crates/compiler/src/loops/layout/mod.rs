@@ -12,11 +12,13 @@
 //! 3. *Pack*: inputs of the graph (the images, the weights) keep their layout outside; those that a large product would read
 //!    element by element are copied once a step into the layout that it wants.
 //!
-//! 4. *Fill*: two or three channels become four ([`fill`]).
+//! 4. *Stripes*: what a row of a window reads of an image of few channels becomes one run of neighbours ([`stripes`]).
+//! 5. *Fill*: two or three channels become four ([`fill`]).
 //!
 //! A layout is only the order of a buffer's dimensions: every load and store has one index for each, and is reordered alike.
 
 mod fill;
+mod stripes;
 
 use crate::device::Target;
 use crate::nest::access::is_mixed_radix;
@@ -42,6 +44,11 @@ pub fn layout(program: &mut LoopProgram, target: &Target) {
     }
     c.spread();
     c.pack();
+    if target.parts.has(Part::Stripes) {
+        for b in stripes::stripe(c.program, target) {
+            c.orders[b.0 as usize] = None;
+        }
+    }
     c.fill();
     c.apply();
 }

@@ -4,7 +4,7 @@ use super::kernel::{KernelBuilder, zero};
 use aludel_ir::expr::{Atom, AxisId, Expr, Ranges};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
-use aludel_ir::{DType, Error, Result, ScalarOp};
+use aludel_ir::{DType, Error, Literal, Result, ScalarOp};
 use std::collections::HashMap;
 
 /// Emits a nest's operations on demand. A value is computed once in the scope where it is first needed and seen by the
@@ -242,9 +242,23 @@ fn is_bounded(e: &Expr, ranges: &dyn Ranges) -> bool {
 /// An operation on data. Sums and products of integers may wrap there, as index arithmetic never does: a bitcast to the same type,
 /// which prints as nothing, keeps code generation from concluding from the operands' signs.
 pub(in crate::schedule) fn of_data(op: ScalarOp, dtype: DType, args: Vec<KExpr>) -> KExpr {
+    if let Some(known) = folded(op, dtype, &args) {
+        return known;
+    }
     let e = KExpr::Scalar(op, args);
     match (op, dtype) {
         (ScalarOp::Add | ScalarOp::Mul, DType::I32) => KExpr::Bitcast(dtype, Box::new(e)),
         _ => e,
     }
+}
+
+/// An operation on integers or truth values that are known.
+fn folded(op: ScalarOp, dtype: DType, args: &[KExpr]) -> Option<KExpr> {
+    let whole = |d: DType| matches!(d, DType::I32 | DType::U32 | DType::Bool);
+    let known: Vec<&Literal> = args.iter().map(|a| if let KExpr::Lit(l) = a { Some(l) } else { None }).collect::<Option<_>>()?;
+    let operand = known.last()?.dtype;
+    (whole(dtype) && known.iter().all(|l| whole(l.dtype))).then(|| {
+        let values: Vec<f64> = known.iter().map(|l| l.value()).collect();
+        KExpr::Lit(Literal::new((op.def().eval)(&values, operand), dtype))
+    })
 }

@@ -1,12 +1,14 @@
 //! Several neighbouring iterations at once: four elements that lie side by side in memory are loaded and stored as one.
 
 use crate::nest::access::below;
+use crate::nest::neighbours::{Digits, Moves, digits, is_wide, moves};
 use crate::schedule::emit::{Emitter, KernelBuilder, accumulate, of_data};
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
-use aludel_ir::{DType, Error, ReduceOp, Result, ScalarOp};
+use aludel_ir::{DType, Error, Literal, ReduceOp, Result, ScalarOp};
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// Iterations that differ in one axis alone: one, or four whose first is a multiple of four.
 pub(in crate::schedule) struct Quad {
@@ -18,60 +20,10 @@ pub(in crate::schedule) struct Quad {
     /// The other axes.
     axes: HashMap<AxisId, KExpr>,
     values: HashMap<ValId, Vec<KExpr>>,
+    /// Which of the axis's digits each value of the nest hangs on, once that was asked for.
+    digits: Option<Rc<[Digits]>>,
     /// Whether reductions are written out, point by point; else a loop made them before.
     unrolls: bool,
-}
-
-/// How an index moves within so many iterations along an axis, the first of which is a multiple of as many.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Moves {
-    /// Not at all.
-    Not,
-    /// Element by element, from a multiple of as many.
-    Wide,
-    Otherwise,
-}
-
-fn moves(e: &Expr, axis: AxisId, by: i64) -> Moves {
-    let (mut wide, mut aligned) = (0, true);
-    for (m, c) in e.terms() {
-        match m.iter().map(|a| atom_moves(a, axis, by)).reduce(|a, b| if a == Moves::Not && b == Moves::Not { a } else { Moves::Otherwise })
-        {
-            // A product of several atoms moves when any of them does; one by itself moves as it does.
-            _ if m.len() == 1 && c == 1 && atom_moves(&m[0], axis, by) == Moves::Wide => wide += 1,
-            None | Some(Moves::Not) => aligned &= c % by == 0,
-            Some(_) => return Moves::Otherwise,
-        }
-    }
-    match (wide, aligned) {
-        (0, _) => Moves::Not,
-        (1, true) => Moves::Wide,
-        _ => Moves::Otherwise,
-    }
-}
-
-fn atom_moves(a: &Atom, axis: AxisId, by: i64) -> Moves {
-    let uses = Expr::atom(a.clone()).uses_axis(axis);
-    match a {
-        Atom::Axis(x) if *x == axis => Moves::Wide,
-        _ if !uses => Moves::Not,
-        // As many neighbours lie in the same block of a multiple of so many, one after another.
-        Atom::FloorDiv(x, d) | Atom::Mod(x, d) => {
-            let blocks = d.as_const().is_some_and(|d| d % by == 0);
-            match (moves(x, axis, by), a) {
-                (Moves::Not, _) if !d.uses_axis(axis) => Moves::Not,
-                (Moves::Wide, Atom::FloorDiv(..)) if blocks => Moves::Not,
-                (Moves::Wide, Atom::Mod(..)) if blocks => Moves::Wide,
-                _ => Moves::Otherwise,
-            }
-        }
-        _ => Moves::Otherwise,
-    }
-}
-
-/// Whether an index moves element by element within `by` iterations along an axis, from a multiple of `by`.
-pub(in crate::schedule) fn is_wide(e: &Expr, axis: AxisId, by: i64) -> bool {
-    moves(e, axis, by) == Moves::Wide
 }
 
 /// Whether some access of a nest would be four elements wide along an axis of so many.
@@ -95,7 +47,7 @@ pub(in crate::schedule) fn reads_wide(nest: &Nest, program: &LoopProgram, v: Val
 impl Quad {
     /// `axes` are those of the other axes; `at` is the axis of the first iteration divided by `lanes`.
     pub fn new(axis: AxisId, lanes: u32, at: KExpr, axes: HashMap<AxisId, KExpr>) -> Self {
-        Quad { axis, lanes, at, axes, values: HashMap::new(), unrolls: false }
+        Quad { axis, lanes, at, axes, values: HashMap::new(), digits: None, unrolls: false }
     }
 
     /// The same, which writes out the reductions it comes to: those over known, short extents.
@@ -133,7 +85,19 @@ impl Quad {
         }
         let dtype = em.nest.dtype(v);
         let ty = Ty::scalar(dtype);
-        let lanes = if em.depends_on(v, &[self.axis]) { self.lanes as usize } else { 1 };
+        let mut lanes = if em.depends_on(v, &[self.axis]) { self.lanes as usize } else { 1 };
+        let mut same = lanes == 1;
+        if !same {
+            let digits = self.digits.get_or_insert_with(|| digits(em.nest, self.axis, self.lanes).into());
+            let digits = digits[v.0 as usize];
+            let numbers: Option<Vec<KExpr>> =
+                (0..self.lanes).map(|l| Some(KExpr::Lit(Literal::new(digits.number(l, self.lanes)? as f64, dtype)))).collect();
+            if let (Some(numbers), LoopOp::Scalar(..)) = (numbers, em.nest.op(v)) {
+                return Ok(numbers);
+            }
+            same = digits.on() & (self.lanes - 1) == 0;
+            lanes = if same { 1 } else { lanes };
+        }
         let agree = |args: &[Vec<KExpr>]| args.iter().map(Vec::len).max().unwrap_or(1);
         // Lanes agree on a mask that is the same for four neighbours.
         let mask = match em.nest.op(v) {
@@ -171,7 +135,7 @@ impl Quad {
                 // Four neighbours from a multiple of four are all below another one, or none is.
                 let together = matches!(op, ScalarOp::Lt | ScalarOp::Ge) && self.is_block(em, args[0]) && is_multiple(em.nest, args[1]);
                 let args = args.iter().map(|a| self.value(kb, em, *a)).collect::<Result<Vec<_>>>()?;
-                (0..if together { 1 } else { agree(&args) })
+                (0..if together || same { 1 } else { agree(&args) })
                     .map(|l| of_data(*op, dtype, args.iter().map(|a| lane(a, l)).collect()))
                     .collect()
             }
@@ -205,7 +169,7 @@ impl Quad {
                 rest /= n;
             }
             let (at, values) = (self.at.clone(), std::mem::take(&mut self.values));
-            let mut here = Quad { axis: self.axis, lanes: self.lanes, at, axes: axis_values, values, unrolls: true };
+            let mut here = Quad { axis: self.axis, lanes: self.lanes, at, axes: axis_values, values, digits: self.digits.clone(), unrolls: true };
             let next = here.value(kb, em, value)?;
             self.values = here.values;
             self.values.retain(|v, _| !em.depends_on(*v, axes));

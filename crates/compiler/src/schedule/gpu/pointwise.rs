@@ -3,9 +3,10 @@
 
 use crate::device::Target;
 use crate::nest::access::wide_stores;
+use crate::nest::neighbours;
 use crate::parts::Part;
 use crate::schedule::Scheduled;
-use crate::schedule::emit::quad::{self, Quad, pays};
+use crate::schedule::emit::quad::{Quad, pays};
 use crate::schedule::emit::{Emitter, KernelBuilder, groups_of};
 use crate::schedule::grid::Grid;
 use aludel_ir::expr::Expr;
@@ -52,7 +53,7 @@ pub(in crate::schedule) fn has_windows(program: &LoopProgram, nest: &Nest, targe
     let known = nest.inner.iter().all(|a| program.extent(*a).as_const().is_some());
     let points = program.volume(&nest.inner).as_const();
     // Threads of neighbours four apart read and write whole lines only where all that moves with them does so by fours.
-    let together = |index: &[Expr]| nest.axes.last().is_some_and(|a| !index[0].uses_axis(*a) || quad::is_wide(&index[0], *a, 4));
+    let together = |index: &[Expr]| nest.axes.last().is_some_and(|a| !index[0].uses_axis(*a) || neighbours::is_wide(&index[0], *a, 4));
     let loads = nest.ops.iter().all(|(op, _)| !matches!(op, LoopOp::Load { index, .. } if !together(index)));
     let all = loads && nest.stores.iter().all(|s| together(&s.index)) && !wide_stores(nest).contains(&true);
     known && points.is_some_and(|p| p <= WINDOW) && all && is_wide(program, nest, target)

@@ -1,7 +1,8 @@
 //! Bringing tiles of both operands into workgroup memory.
 
 use super::Template;
-use crate::schedule::emit::quad::{Quad, is_wide, lane};
+use crate::nest::neighbours::is_wide;
+use crate::schedule::emit::quad::{Quad, lane};
 use crate::schedule::emit::{Emitter, KernelBuilder, zero};
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};

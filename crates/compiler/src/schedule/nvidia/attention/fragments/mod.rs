@@ -10,7 +10,7 @@ use crate::schedule::emit::{Emitter, KernelBuilder, zero};
 use aludel_ir::attention::HIDDEN;
 use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Var};
-use aludel_ir::loops::{LoopProgram, Nest};
+use aludel_ir::loops::{LoopProgram, Nest, ValId};
 use aludel_ir::{DType, Result, ScalarOp};
 pub(super) use weights::Tile;
 
@@ -106,12 +106,16 @@ impl<'a> Fragments<'a> {
         for v in self.a.weights() {
             hoist(kb, em, v, &all)?;
         }
+        let digits = self.digits(a.row);
         let mut rows = Vec::new();
         for i in 0..2 * self.tiles {
             let at = self.row_at(h, i);
             let at = kb.int(k::bin(ScalarOp::Min, at, k::sub(extent.clone(), k::int(1))));
             em.enter();
             em.axes.insert(a.row, at.clone());
+            for v in (0..self.nest.ops.len() as u32).map(ValId) {
+                self.define_digit(em, v, &digits, i as usize);
+            }
             for v in self.a.weights() {
                 hoist(kb, em, v, &inner)?;
             }

@@ -2,6 +2,7 @@
 
 use super::{Column, Fragments, Held};
 use crate::nest::attention::{Causal, Softmax};
+use crate::nest::neighbours::{Digits, digits};
 use crate::schedule::emit::attention::settled;
 use crate::schedule::emit::attention::{F32, Known, WORD};
 use crate::schedule::emit::{Emitter, KernelBuilder};
@@ -20,7 +21,13 @@ pub(in crate::schedule::nvidia::attention) struct Tile {
     pub products: Vec<Vec<[Var; 4]>>,
     /// What is known of an element: by row of the thread and column.
     elements: Vec<Vec<Known>>,
+    /// What is the same for elements of a thread that lie eight rows or columns apart in a block of 16 x 16: by tile of rows, and by block
+    /// of columns and pair's half.
+    blocks: Vec<Vec<Known>>,
 }
+
+/// The digit of a row or column in a block of 16 that tells a thread's elements apart: it has two of each, eight apart.
+const EIGHT: u32 = 8;
 
 impl Fragments<'_> {
     /// What follows from a column alone: values that are wanted and vary with nothing else.
@@ -40,6 +47,7 @@ impl Fragments<'_> {
         let size = kb.size(self.program.extent(a.column));
         let ragged = checked && !self.divides(a.column, self.columns);
         let own: Vec<ValId> = self.of_columns(em).into_iter().filter(|v| !given.contains(v)).collect();
+        let digits = self.digits(a.column);
         let mut columns: Vec<Column> = Vec::new();
         for j in 0..2 * self.eights() {
             let at = kb.int(k::add(k::add(c0.clone(), h.pair.clone()), k::int((8 * (j / 2) + j % 2) as i64)));
@@ -48,12 +56,49 @@ impl Fragments<'_> {
             em.enter();
             em.axes.insert(a.column, at.clone());
             for v in &own {
+                // An absent column's number is another one's, and what is computed for it is not used.
+                self.define_digit(em, *v, &digits, j / 2);
                 em.value(kb, *v)?;
             }
             columns.push(Column { at, inside, known: em.leave_with() });
         }
         let elements = vec![vec![Known::new(); columns.len()]; h.rows.len()];
-        Ok(Tile { columns, checked, products: vec![], elements })
+        let blocks = vec![vec![Known::new(); columns.len().div_ceil(4) * 2]; self.tiles as usize];
+        Ok(Tile { columns, checked, products: vec![], elements, blocks })
+    }
+
+    /// Which digits of an axis within a block of 16 each value hangs on. Blocks of rows and tiles of columns start at multiples of 16.
+    pub fn digits(&self, axis: AxisId) -> Vec<Digits> {
+        digits(self.nest, axis, 16)
+    }
+
+    /// Declares a value that is an axis's digit of eights, or made of no more: `eight` counts eights.
+    pub fn define_digit(&self, em: &mut Emitter, v: ValId, digits: &[Digits], eight: usize) {
+        let number = digits[v.0 as usize].masked(8 * (eight % 2) as u32, EIGHT);
+        if let (Some(number), LoopOp::Scalar(..)) = (number, self.nest.op(v)) {
+            em.define(v, KExpr::Lit(Literal::new(number as f64, self.nest.dtype(v))));
+        }
+    }
+
+    /// Leaves the scope of an element, and keeps what is known of it, and for others of its block what is the same for them.
+    fn leave(&self, em: &mut Emitter, t: &mut Tile, row: usize, j: usize, same: &[bool]) {
+        let known = em.leave_with();
+        let common = known.iter().filter(|(v, _)| same[v.0 as usize]).map(|(v, e)| (*v, e.clone()));
+        t.blocks[row / 2][j / 4 * 2 + j % 2].extend(common);
+        t.elements[row][j] = known;
+    }
+
+    /// Whether elements of a block share something that varies with their rows and columns.
+    fn shares(&self, same: &[bool]) -> bool {
+        let deps = self.nest.dependences();
+        let both = |v: usize| [self.a.row, self.a.column].iter().all(|x| deps[v].contains(x));
+        (0..same.len()).any(|v| same[v] && both(v))
+    }
+
+    /// The values that are the same for elements of a block that lie eight rows or columns apart.
+    fn same_in_blocks(&self) -> Vec<bool> {
+        let hangs = |axis: AxisId| self.digits(axis).into_iter().map(|d| d.on() & EIGHT != 0).collect::<Vec<bool>>();
+        hangs(self.a.row).into_iter().zip(hangs(self.a.column)).map(|(row, column)| !row && !column).collect()
     }
 
     /// Enters a scope in which everything known of an element holds: `row` of the thread's, `j` of the tile's columns.
@@ -64,6 +109,7 @@ impl Fragments<'_> {
         em.axes.insert(a.column, t.columns[j].at.clone());
         em.resume(&h.rows[row].1);
         em.resume(&t.columns[j].known);
+        em.resume(&t.blocks[row / 2][j / 4 * 2 + j % 2]);
         em.resume(&t.elements[row][j]);
         if let (Some(v), false) = (self.diagonal(), t.checked) {
             em.define(v, KExpr::Lit(Literal::new(1.0, DType::Bool)));
@@ -100,14 +146,14 @@ impl Fragments<'_> {
         o: usize,
         give: &mut dyn FnMut(&mut KernelBuilder, &mut Tile, usize),
     ) -> Result<Vec<[KExpr; 4]>> {
-        let mut out = self.nothing(h);
+        let (mut out, same) = (self.nothing(h), self.same_in_blocks());
         for j in 0..t.columns.len() {
             give(kb, t, j);
             for row in 0..h.rows.len() {
                 self.enter(em, h, t, row, j);
                 let w = em.value(kb, self.a.outputs[o].weight)?;
                 let w = kb.bind(self.guarded(t, j, w, 0.0), F32);
-                t.elements[row][j] = em.leave_with();
+                self.leave(em, t, row, j, &same);
                 let (n, e) = self.place(row, j);
                 out[n][e] = w;
             }
@@ -126,19 +172,20 @@ impl Fragments<'_> {
         s: &Softmax,
     ) -> Result<(Vec<Vec<[KExpr; 4]>>, Vec<KExpr>)> {
         let mut out = vec![self.nothing(h); self.a.outputs.len()];
-        let mut factors = Vec::new();
+        let (mut scores, mut maxima, mut factors) = (Vec::new(), Vec::new(), Vec::new());
+        let same = self.same_in_blocks();
         for row in 0..h.rows.len() {
             let [max, sum] = h.softmax[row];
             let old = kb.var(F32);
             kb.stmt(Stmt::Let(old, KExpr::Var(max)));
             let mut most = KExpr::Var(old);
-            let mut scores = Vec::new();
+            let mut own = Vec::new();
             for j in 0..t.columns.len() {
                 self.enter(em, h, t, row, j);
                 let v = em.value(kb, s.score)?;
                 let v = kb.bind(self.guarded(t, j, v, HIDDEN), F32);
-                t.elements[row][j] = em.leave_with();
-                scores.push(v.clone());
+                self.leave(em, t, row, j, &same);
+                own.push(v.clone());
                 most = kb.bind(KExpr::Scalar(ScalarOp::Max, vec![most, v]), F32);
             }
             // The four threads of a row.
@@ -151,19 +198,28 @@ impl Fragments<'_> {
             let factor = kb.bind(KExpr::Scalar(ScalarOp::Exp2, vec![drop]), F32);
             kb.stmt(Stmt::Assign(sum, KExpr::Scalar(ScalarOp::Mul, vec![KExpr::Var(sum), factor.clone()])));
             factors.push(factor);
-            for (j, score) in scores.into_iter().enumerate() {
-                self.enter(em, h, t, row, j);
-                em.define(s.score, score);
-                em.define(s.max, most.clone());
-                let w = em.value(kb, s.weight)?;
-                let w = kb.bind(self.guarded(t, j, w, 0.0), F32);
-                em.define(s.weight, w.clone());
-                kb.stmt(Stmt::Assign(sum, KExpr::Scalar(ScalarOp::Add, vec![KExpr::Var(sum), w])));
-                for (o, list) in self.a.outputs.iter().zip(&mut out) {
-                    let (n, e) = self.place(row, j);
-                    list[n][e] = em.value(kb, o.weight)?;
+            maxima.push(most);
+            scores.push(own);
+        }
+        // The two rows of a tile side by side, where they share something: else it would be held from one row to the other.
+        let step = if self.shares(&same) { 2 } else { 1 };
+        for first in (0..h.rows.len()).step_by(step) {
+            for j in 0..t.columns.len() {
+                for row in first..first + step {
+                    self.enter(em, h, t, row, j);
+                    em.define(s.score, scores[row][j].clone());
+                    em.define(s.max, maxima[row].clone());
+                    let w = em.value(kb, s.weight)?;
+                    let w = kb.bind(self.guarded(t, j, w, 0.0), F32);
+                    em.define(s.weight, w.clone());
+                    let sum = h.softmax[row][1];
+                    kb.stmt(Stmt::Assign(sum, KExpr::Scalar(ScalarOp::Add, vec![KExpr::Var(sum), w])));
+                    for (o, list) in self.a.outputs.iter().zip(&mut out) {
+                        let (n, e) = self.place(row, j);
+                        list[n][e] = em.value(kb, o.weight)?;
+                    }
+                    self.leave(em, t, row, j, &same);
                 }
-                em.leave();
             }
         }
         Ok((out, factors))

@@ -287,6 +287,7 @@ impl Warpgroups<'_> {
             dims.push(Dim { at, extent: Expr::Const(s.extent), stride: Expr::Const(s.stride), size: 1 });
         }
         dims[1].size = height;
+        let mut grouped = false;
         let mut images = Dim { at: Expr::axis(image), extent: extent(image), stride: Expr::Const(between), size: 1 };
         for a in &t.c.batch {
             let stride = load.index.coefficient(*a)?.as_const()?;
@@ -297,6 +298,7 @@ impl Warpgroups<'_> {
                 images.extent = images.extent.add(&extent(*a).sub(&Expr::ONE).scale(stride / between));
             } else {
                 // Groups of channels.
+                grouped = true;
                 dims[0].at = dims[0].at.add(&Expr::axis(*a).scale(stride));
                 dims[0].extent = dims[0].extent.add(&extent(*a).sub(&Expr::ONE).scale(stride));
             }
@@ -304,8 +306,8 @@ impl Warpgroups<'_> {
         // The last tile of a part may read pixels of the next one's images. The other factor is zero there, and what is not finite is so in
         // the same sums of the next part.
         dims.push(images);
-        // Groups lie side by side within a pixel.
-        if dims[0].extent.as_const()? > dims[1].stride.as_const()? {
+        // Groups lie side by side within a pixel. (The runs of stripes overlap from pixel to pixel.)
+        if grouped && dims[0].extent.as_const()? > dims[1].stride.as_const()? {
             return None;
         }
         let (map, at) = self.map(load, offset, dims)?;
