@@ -42,10 +42,12 @@ pub enum Part {
     Windows,
     /// What a row of a window reads of an image of few channels is one run of neighbours.
     Stripes,
+    /// Workgroups of products compute one tile after another.
+    Persistence,
 }
 
 impl Part {
-    pub const ALL: [Part; 19] = [
+    pub const ALL: [Part; 20] = [
         Part::Sharing,
         Part::Attention,
         Part::Recomputation,
@@ -65,6 +67,7 @@ impl Part {
         Part::Extremes,
         Part::Windows,
         Part::Stripes,
+        Part::Persistence,
     ];
 
     /// The name on the command line: `shared-launches`.
@@ -89,6 +92,7 @@ impl Part {
             Part::Extremes => "extremes",
             Part::Windows => "windows",
             Part::Stripes => "stripes",
+            Part::Persistence => "persistence",
         }
     }
 

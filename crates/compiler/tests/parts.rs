@@ -33,7 +33,7 @@ fn every_part_changes_a_program() {
         .collect();
     // There are no convolutions and no pooling in this step, none of its products comes to the staged template on this target, its
     // pointwise work is too little for four elements at a time, and it neither sorts nor transforms.
-    assert_eq!(unchanged, ["layout", "staging", "quads", "steps", "extremes", "windows", "stripes"]);
+    assert_eq!(unchanged, ["layout", "staging", "quads", "steps", "extremes", "windows", "stripes", "persistence"]);
 }
 
 #[test]

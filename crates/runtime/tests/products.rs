@@ -163,8 +163,8 @@ fn layouts() {
     });
 }
 
-/// Of few rows and of few columns, which are the rows of a tile that both warpgroups share; and a short sum of many tiles, of which two lie on
-/// a multiprocessor.
+/// Of few rows and of few columns, which are the rows of a tile that both warpgroups share; a short sum of many tiles; and a longer one, in
+/// whose tiles the ring goes around more than once while warpgroups take turns.
 #[cfg(feature = "cuda")]
 #[test]
 fn shapes_of_tiles() {
@@ -175,6 +175,7 @@ fn shapes_of_tiles() {
             }
         }
         check_layouts(d, DType::BF16, [1664, 1408, 64]);
+        check_layouts(d, DType::BF16, [2300, 1032, 1100]);
     });
 }
 

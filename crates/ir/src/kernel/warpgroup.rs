@@ -17,6 +17,8 @@ use crate::error::{Error, Result};
 
 /// Threads of a warpgroup.
 pub const WARPGROUP: u32 = 128;
+/// Warpgroups that wait for one another by number, at most: of a multiprocessor's 16 barriers each takes two.
+pub const MOST_WARPGROUPS: u32 = 7;
 /// Elements of an array that one row of a tile takes.
 pub const ROW: u32 = 8;
 /// Rows after which the order of the groups repeats: a tile starts at a multiple of so many.
@@ -135,7 +137,9 @@ pub enum WarpgroupOp {
     Wait(u8),
     /// So many threads, whole warpgroups, meet: those that come here and no others.
     Meet(u32),
-    /// Waits for the turn of the warpgroup of this number, up to 12, which gives it back to itself or another one: threads of both, or
+    /// The threads of the warpgroup of this number, below [`MOST_WARPGROUPS`], wait for one another.
+    Regroup(KExpr),
+    /// Waits for the turn of the warpgroup of this number, below [`MOST_WARPGROUPS`], which gives it back to itself or another one: threads of both, or
     /// twice its own, come to [`WarpgroupOp::TakeTurn`] and [`WarpgroupOp::GiveTurn`] in all.
     TakeTurn(KExpr),
     /// Gives the turn to the warpgroup of this number.
@@ -158,14 +162,14 @@ impl WarpgroupOp {
             WarpgroupOp::Multiply { a: Rows::Registers(a), b, .. } => a.iter().chain([&b.index]).collect(),
             WarpgroupOp::Publish | WarpgroupOp::Fence | WarpgroupOp::Commit | WarpgroupOp::Wait(_) | WarpgroupOp::Meet(_) => vec![],
             WarpgroupOp::Registers { .. } => vec![],
-            WarpgroupOp::TakeTurn(e) | WarpgroupOp::GiveTurn(e) => vec![e],
+            WarpgroupOp::TakeTurn(e) | WarpgroupOp::GiveTurn(e) | WarpgroupOp::Regroup(e) => vec![e],
         }
     }
 
     /// Whether all threads of a warpgroup take part.
     pub fn is_collective(&self) -> bool {
         use WarpgroupOp::*;
-        matches!(self, Fence | Multiply { .. } | Commit | Wait(_) | Meet(_) | TakeTurn(_) | GiveTurn(_) | Registers { .. })
+        matches!(self, Fence | Multiply { .. } | Commit | Wait(_) | Meet(_) | Regroup(_) | TakeTurn(_) | GiveTurn(_) | Registers { .. })
     }
 
     /// The registers that the operation changes.
@@ -268,6 +272,7 @@ impl WarpgroupOp {
             }
             TakeTurn(e) => TakeTurn(expr(e)),
             GiveTurn(e) => GiveTurn(expr(e)),
+            Regroup(e) => Regroup(expr(e)),
             Publish | Fence | Commit | Wait(_) | Meet(_) | Registers { .. } => self.clone(),
         }
     }

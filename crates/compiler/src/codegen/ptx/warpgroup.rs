@@ -4,7 +4,7 @@ use super::Printer;
 use super::emit::{Class, Operand};
 use super::memory::Space;
 use aludel_ir::kernel::KExpr;
-use aludel_ir::kernel::warpgroup::{ATOM_ROWS, Factors, ROW, Rows, TileAt, WARPGROUP, WarpgroupOp};
+use aludel_ir::kernel::warpgroup::{ATOM_ROWS, Factors, MOST_WARPGROUPS, ROW, Rows, TileAt, WARPGROUP, WarpgroupOp};
 use aludel_ir::{Error, Result};
 
 /// The barrier of the first warpgroup's turns.
@@ -94,8 +94,9 @@ impl Printer<'_> {
             WarpgroupOp::Commit => self.emit.line("wgmma.commit_group.sync.aligned"),
             WarpgroupOp::Wait(n) => self.emit.line(format!("wgmma.wait_group.sync.aligned {n}")),
             // The barriers behind those of the workgroup and of all that multiply.
-            WarpgroupOp::TakeTurn(e) => self.turn("sync", e)?,
-            WarpgroupOp::GiveTurn(e) => self.turn("arrive", e)?,
+            WarpgroupOp::TakeTurn(e) => self.barrier("sync", FIRST_TURN, e, 2 * WARPGROUP)?,
+            WarpgroupOp::GiveTurn(e) => self.barrier("arrive", FIRST_TURN, e, 2 * WARPGROUP)?,
+            WarpgroupOp::Regroup(e) => self.barrier("sync", FIRST_TURN + MOST_WARPGROUPS, e, WARPGROUP)?,
             WarpgroupOp::Registers { count, more } => {
                 self.emit.line(format!("setmaxnreg.{}.sync.aligned.u32 {count}", if *more { "inc" } else { "dec" }));
             }
@@ -105,11 +106,11 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn turn(&mut self, what: &str, warpgroup: &KExpr) -> Result<()> {
+    fn barrier(&mut self, what: &str, first: u32, warpgroup: &KExpr, threads: u32) -> Result<()> {
         let index = self.scalar_value(warpgroup)?;
-        let barrier = self.emit.op(Class::B32, "add.s32", &[&index, &Operand::Int(FIRST_TURN)]);
+        let barrier = self.emit.op(Class::B32, "add.s32", &[&index, &Operand::Int(first)]);
         let barrier = self.emit.arg(&barrier);
-        self.emit.line(format!("bar.{what} {barrier}, {}", 2 * WARPGROUP));
+        self.emit.line(format!("bar.{what} {barrier}, {threads}"));
         Ok(())
     }
 

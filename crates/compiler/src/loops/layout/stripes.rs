@@ -307,15 +307,7 @@ fn write_image(program: &mut LoopProgram, writer: usize, image: BufferId, g: &Ge
 
 /// Lets a copying nest write `[.., rows, columns * width]` from `[.., channels, rows, columns]` of the given size: moved by `before`
 /// rows and columns, with zeros around.
-fn copy_into(
-    program: &mut LoopProgram,
-    writer: usize,
-    buffer: BufferId,
-    space: [i64; 2],
-    width: i64,
-    size: [i64; 3],
-    before: [i64; 2],
-) {
+fn copy_into(program: &mut LoopProgram, writer: usize, buffer: BufferId, space: [i64; 2], width: i64, size: [i64; 3], before: [i64; 2]) {
     let nest = program.nests[writer].clone();
     let old = &nest.stores[0].index;
     let [rows, columns, channels] = [space[0], space[1], width].map(|e| program.new_axis(Expr::Const(e)));

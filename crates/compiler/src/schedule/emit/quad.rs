@@ -169,7 +169,8 @@ impl Quad {
                 rest /= n;
             }
             let (at, values) = (self.at.clone(), std::mem::take(&mut self.values));
-            let mut here = Quad { axis: self.axis, lanes: self.lanes, at, axes: axis_values, values, digits: self.digits.clone(), unrolls: true };
+            let mut here =
+                Quad { axis: self.axis, lanes: self.lanes, at, axes: axis_values, values, digits: self.digits.clone(), unrolls: true };
             let next = here.value(kb, em, value)?;
             self.values = here.values;
             self.values.retain(|v, _| !em.depends_on(*v, axes));

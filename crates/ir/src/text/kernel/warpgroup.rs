@@ -36,6 +36,7 @@ impl Printer<'_> {
             WarpgroupOp::Commit => "commit".into(),
             WarpgroupOp::Wait(n) => format!("wait({n})"),
             WarpgroupOp::Meet(n) => format!("meet({n})"),
+            WarpgroupOp::Regroup(e) => format!("regroup({})", self.expr(e)),
             WarpgroupOp::TakeTurn(e) => format!("take turn({})", self.expr(e)),
             WarpgroupOp::GiveTurn(e) => format!("give turn({})", self.expr(e)),
             WarpgroupOp::Registers { count, more: true } => format!("more registers({count})"),
@@ -104,6 +105,12 @@ impl Parser<'_> {
                 WarpgroupOp::Wait(n)
             }
             "meet" => WarpgroupOp::Meet(self.count()?),
+            "regroup" => {
+                self.c.expect("(")?;
+                let e = self.expr()?;
+                self.c.expect(")")?;
+                WarpgroupOp::Regroup(e)
+            }
             "take" | "give" => {
                 self.c.word("turn")?;
                 self.c.expect("(")?;

@@ -9,8 +9,23 @@ use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty, Var};
 use aludel_ir::loops::{LoopOp, ValId};
 use aludel_ir::{DType, Result, ScalarOp};
 
-/// Loads of an epilogue that a thread has under way.
+/// Loads of an epilogue that a thread has under way, where it holds nothing else.
 const IN_FLIGHT: u32 = 16;
+
+/// Results that lie in workgroup memory, and the threads that finish them.
+pub(super) struct Staged {
+    pub array: u32,
+    /// Words before the first one, a multiple of four, and from a row to the next.
+    pub start: KExpr,
+    pub stride: u32,
+    pub rows: u32,
+    pub columns: u32,
+    /// Which of so many threads one is.
+    pub thread: KExpr,
+    pub threads: u32,
+    /// Loads that a thread has under way.
+    pub in_flight: u32,
+}
 
 impl Template<'_> {
     pub(super) fn staged(&self) -> bool {
@@ -149,30 +164,46 @@ impl Template<'_> {
             }
         }
         kb.stmt(Stmt::Barrier);
-        self.finish_tile(kb, em, array, m0, n0)
+        self.finish(kb, em, &self.whole(array), (m0, n0))
     }
 
-    /// Runs the epilogue over results in workgroup memory, in rows of [`Self::tile_stride`].
-    pub(super) fn finish_tile(&self, kb: &mut KernelBuilder, em: &Emitter, array: u32, m0: &KExpr, n0: &KExpr) -> Result<()> {
-        let (t, stride) = (self.tile, self.tile_stride());
+    /// All of a tile's results in an array, in rows of [`Self::tile_stride`].
+    pub(super) fn whole(&self, array: u32) -> Staged {
+        let t = self.tile;
+        let [rows, columns] = [t.m(), t.n()];
+        Staged {
+            array,
+            start: k::int(0),
+            stride: self.tile_stride(),
+            rows,
+            columns,
+            thread: KExpr::LocalId(0),
+            threads: t.threads(),
+            in_flight: IN_FLIGHT,
+        }
+    }
+
+    /// Runs the epilogue over results in workgroup memory, the first of which belongs at `m0`, `n0`.
+    pub(super) fn finish(&self, kb: &mut KernelBuilder, em: &Emitter, s: &Staged, (m0, n0): (&KExpr, &KExpr)) -> Result<()> {
         let lanes = self.lanes();
-        let width = t.n() / lanes;
-        let turns = t.m() * width / t.threads();
+        let width = s.columns / lanes;
+        let turns = s.rows * width / s.threads;
         // Several at once: what they load is then on its way together, as far as there are registers for it.
         // What is the same for all results is loaded once.
         let varies = |index: &[Expr]| index.iter().any(|e| !e.axes().is_empty());
         let load = |v: &ValId| matches!(self.nest.op(*v), LoopOp::Load { index, .. } if varies(index));
         let loads = besides(self.nest, self.c.reduce).filter(load).count() as u32;
-        let most = (IN_FLIGHT / loads.max(1)).clamp(2, 8) * (4 / lanes).min(2);
+        let most = (s.in_flight / loads.max(1)).clamp((s.in_flight / 8).max(1), s.in_flight / 2) * (4 / lanes).min(2);
         let each = (1..=most).rev().find(|e| turns.is_multiple_of(*e)).unwrap_or(1);
         let unit = kb.var(k::I32);
         kb.open();
         let mut ready = Vec::new();
         for u in 0..each {
-            let at = kb.int(k::add(KExpr::Var(unit), k::int((u * t.threads()) as i64)));
+            let at = kb.int(k::add(KExpr::Var(unit), k::int((u * s.threads) as i64)));
             let row = kb.int(k::div(at.clone(), k::int(width as i64)));
             let column = kb.int(k::mul(k::rem(at, k::int(width as i64)), k::int(lanes as i64)));
-            let place = k::add(k::mul(row.clone(), k::int(stride as i64)), column.clone());
+            let place = k::add(s.start.clone(), k::add(k::mul(row.clone(), k::int(s.stride as i64)), column.clone()));
+            let array = s.array;
             let results = if lanes == 4 {
                 let v = kb.bind(KExpr::SharedQuad { array, index: Box::new(k::div(place, k::int(4))) }, Ty::vec4(DType::F32));
                 (0..4).map(|l| KExpr::Lane(Box::new(v.clone()), l)).collect()
@@ -183,8 +214,8 @@ impl Template<'_> {
         }
         self.finish_all(kb, em, ready)?;
         let body = kb.close();
-        let end = k::int((t.m() * width) as i64);
-        kb.stmt(Stmt::For { var: unit, start: KExpr::LocalId(0), end, step: k::int((each * t.threads()) as i64), body });
+        let end = k::int((s.rows * width) as i64);
+        kb.stmt(Stmt::For { var: unit, start: s.thread.clone(), end, step: k::int((each * s.threads) as i64), body });
         Ok(())
     }
 }

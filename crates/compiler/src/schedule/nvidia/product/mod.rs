@@ -214,16 +214,31 @@ impl Template<'_> {
 
     /// Where the workgroup's tile starts. Tiles are taken in blocks of eight rows of tiles, which share what the cache holds.
     fn place(&self, kb: &mut KernelBuilder, em: &mut Emitter) -> (KExpr, KExpr, Placed) {
+        let (group, grid) = kb.group(Grid::new(self.tiles(), self.target));
+        let (m0, n0) = self.place_of(kb, em, group);
+        (m0, n0, grid)
+    }
+
+    /// Tiles along either side.
+    fn sides(&self) -> [Expr; 2] {
         let (p, t) = (self.program, self.tile);
-        let tiles_m = groups_of(&self.extent(&self.c.m), t.m() as i64, p);
-        let tiles_n = groups_of(&self.extent(&self.c.n), t.n() as i64, p);
-        let each = tiles_m.mul(&tiles_n);
-        let groups = self.extent(&self.c.batch).mul(&each);
-        let (group, grid) = kb.group(Grid::new(groups, self.target));
-        let each = kb.size(&each);
-        let batch = kb.int(k::div(group.clone(), each.clone()));
+        [groups_of(&self.extent(&self.c.m), t.m() as i64, p), groups_of(&self.extent(&self.c.n), t.n() as i64, p)]
+    }
+
+    /// How many tiles there are, in all of the batch.
+    fn tiles(&self) -> Expr {
+        let [tiles_m, tiles_n] = self.sides();
+        self.extent(&self.c.batch).mul(&tiles_m.mul(&tiles_n))
+    }
+
+    /// Where a tile starts, given its number.
+    fn place_of(&self, kb: &mut KernelBuilder, em: &mut Emitter, number: KExpr) -> (KExpr, KExpr) {
+        let (p, t) = (self.program, self.tile);
+        let [tiles_m, tiles_n] = self.sides();
+        let each = kb.size(&tiles_m.mul(&tiles_n));
+        let batch = kb.int(k::div(number.clone(), each.clone()));
         kb.unflatten(batch, &self.c.batch, p, &mut em.axes);
-        let within = kb.int(k::rem(group, each));
+        let within = kb.int(k::rem(number, each));
         let rows = kb.size(&tiles_m);
         let block = kb.size(&tiles_n.scale(8));
         let first = kb.int(k::mul(k::div(within.clone(), block.clone()), k::int(8)));
@@ -232,6 +247,6 @@ impl Template<'_> {
         let tile_m = k::add(first, k::rem(inside.clone(), height.clone()));
         let m0 = kb.int(k::mul(tile_m, k::int(t.m() as i64)));
         let n0 = kb.int(k::mul(k::div(inside, height), k::int(t.n() as i64)));
-        (m0, n0, grid)
+        (m0, n0)
     }
 }

@@ -23,6 +23,7 @@ use aludel_ir::{DType, ScalarOp};
 const RANK: usize = 5;
 
 /// A factor that bulk copies bring.
+#[derive(Clone)]
 pub(super) struct Bulk {
     pub map: TensorMap,
     /// Whether rows of its tiles lie across k.

@@ -19,16 +19,18 @@
 
 mod bulk;
 mod consume;
+mod persistent;
 mod produce;
 mod shape;
 
 use bulk::Bulk;
-use shape::{SHAPES, Shape, clocks, finishing};
+use shape::{SHAPES, Shape, clocks, finishing, reads_more};
 
 use super::fetch::{self, Fetch, Side};
 use super::{Template, Tile};
 use crate::device::{MatmulPrecision, Target};
 use crate::nest::{Contraction, Product};
+use crate::parts::Part;
 use crate::schedule::Scheduled;
 use crate::schedule::emit::{Emitter, KernelBuilder};
 use crate::schedule::nvidia::bulk::{equal, turn};
@@ -41,6 +43,8 @@ use std::collections::HashMap;
 
 /// Rows that the two warpgroups multiply at a time, 64 each: a workgroup's tile has so many, twice or half as many.
 const ROWS: u32 = 128;
+/// Rows of one of the units' products.
+const HEIGHT: u32 = ROWS / 2;
 /// Threads that multiply.
 const CONSUMERS: u32 = 2 * WARPGROUP;
 /// Bytes of a group, the element of a tile's array.
@@ -59,6 +63,10 @@ pub(in crate::schedule) struct Plan {
     flipped: bool,
     /// The first factor is read into registers on its way to the units.
     in_registers: bool,
+    /// Workgroups that a multiprocessor holds.
+    resident: u32,
+    /// Each warpgroup has tiles to itself, and finishes one while the other multiplies ([`persistent`]).
+    in_turns: bool,
     /// Multiplications, by the sizes' hints.
     work: i64,
 }
@@ -115,6 +123,8 @@ pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contra
         copied: 0,
         flipped,
         in_registers: false,
+        resident: 1,
+        in_turns: false,
         work: 0,
     };
     let with = |plan: Plan| Warpgroups { t: Template { program, nest, c, tile: plan.tile(), target }, plan };
@@ -162,15 +172,32 @@ pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contra
     let all = bulk == [true, true];
     // Others want more registers, or threads, than large tiles or a second workgroup leave.
     let lean = all && !in_registers;
-    let is_lean = |s: &Shape| s.rows == ROWS && (s.resident == 1 || s.columns < ROWS);
-    let shapes = SHAPES.iter().filter(|s| (!narrow || s.columns <= ROWS) && (lean || is_lean(s)) && fits(s));
+    let is_lean = |s: &Shape| !s.in_turns && s.rows == ROWS && (s.resident == 1 || s.columns < ROWS);
+    let many = |s: &Shape| b * up(rows, s.rows as i64) * up(columns, s.columns as i64) > target.units as i64;
+    let alone = target.parts.has(Part::Persistence) && !flipped && !reads_more(nest, c.reduce);
+    let turns = |s: &Shape| !s.in_turns || alone && many(s);
+    let shapes = SHAPES.iter().filter(|s| (!narrow || s.columns <= ROWS) && (lean || is_lean(s)) && turns(s) && fits(s));
     let shape = shapes.min_by_key(|s| cost(s))?;
     let copied = bulk.iter().filter(|b| **b).count() as u32;
-    Some(Plan { copied, in_registers, work, ..plan(shape.rows, shape.columns, shape.stages, flipped) })
+    Some(Plan {
+        copied,
+        in_registers,
+        work,
+        resident: shape.resident as u32,
+        in_turns: shape.in_turns,
+        ..plan(shape.rows, shape.columns, shape.stages, flipped)
+    })
 }
 
 pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction, plan: Plan, target: &Target) -> Result<Scheduled> {
-    Warpgroups { t: Template { program, nest, c, tile: plan.tile(), target }, plan }.build()
+    let mut w = Warpgroups { t: Template { program, nest, c, tile: plan.tile(), target }, plan };
+    match w.persistent() {
+        Some(pieces) => {
+            w.plan.stages = pieces.stages;
+            w.build_persistent(&pieces)
+        }
+        None => w.build(),
+    }
 }
 
 struct Warpgroups<'a> {
@@ -215,16 +242,32 @@ struct Factor<'a> {
     rows: u32,
 }
 
+impl Factor<'_> {
+    fn slot(&self) -> Slot {
+        Slot { start: self.start, across: self.source.across() }
+    }
+}
+
+/// What those that multiply have to know of a factor: where its tile starts in a stage, and whether its rows lie along the side.
+#[derive(Clone, Copy)]
+struct Slot {
+    start: u32,
+    across: bool,
+}
+
 /// The ring's arrays, and the thread's place in it.
 struct Ring {
     tiles: u32,
-    /// The same memory by elements, where threads copy some.
+    /// The same memory by elements, where threads copy some, and by words.
     elements: u32,
+    words: u32,
     full: u32,
     empty: u32,
     stage: Var,
     /// Turns of the ring, of which the lowest bit is the phase.
     parity: Var,
+    /// The stage before.
+    before: Var,
 }
 
 impl Warpgroups<'_> {
@@ -262,26 +305,17 @@ impl Warpgroups<'_> {
         let copied = factors.iter().any(|f| matches!(f.source, Source::Bulk { .. }));
         let producers = if computed { WARPGROUP } else { 32 };
         let end = kb.size(&t.extent(&t.c.k));
-        // The barriers.
-        kb.open();
-        for s in 0..self.plan.stages {
-            let index = k::int(s as i64);
-            let arrivals = copied as u32 + if computed { WARPGROUP } else { 0 };
-            kb.stmt(Stmt::Warpgroup(WarpgroupOp::Begin { array: full, index: index.clone(), arrivals }));
-            kb.stmt(Stmt::Warpgroup(WarpgroupOp::Begin { array: empty, index, arrivals: CONSUMERS / WARPGROUP }));
-        }
-        kb.stmt(Stmt::Warpgroup(WarpgroupOp::Publish));
-        let then = kb.close();
-        kb.stmt(Stmt::If { cond: equal(KExpr::LocalId(0), 0), then, otherwise: vec![] });
-        kb.stmt(Stmt::Barrier);
+        self.begin(&mut kb, full, empty, [copied as u32 + if computed { WARPGROUP } else { 0 }, CONSUMERS / WARPGROUP]);
         // The roles.
         let ring = |kb: &mut KernelBuilder| Ring {
             tiles,
             elements,
+            words,
             full,
             empty,
             stage: kb.mutable(k::int(0), k::I32),
             parity: kb.mutable(k::int(0), k::I32),
+            before: kb.mutable(k::int(0), k::I32),
         };
         kb.open();
         let r = ring(&mut kb);
@@ -289,12 +323,31 @@ impl Warpgroups<'_> {
         let produce = kb.close();
         kb.open();
         let r = ring(&mut kb);
-        self.consume(&mut kb, &em, &factors, &r, &end, words, (&m0, &n0))?;
+        self.consume(&mut kb, &em, factors.each_ref().map(Factor::slot), &r, &end, (&m0, &n0))?;
         let consume = kb.close();
+        self.roles(&mut kb, consume, produce);
+        Ok(kb.finish(t.program, CONSUMERS + producers, grid))
+    }
+
+    /// Begins the barriers of the ring: stages are full, and empty, after so many arrivals.
+    fn begin(&self, kb: &mut KernelBuilder, full: u32, empty: u32, [fills, reads]: [u32; 2]) {
+        kb.open();
+        for s in 0..self.plan.stages {
+            let index = k::int(s as i64);
+            kb.stmt(Stmt::Warpgroup(WarpgroupOp::Begin { array: full, index: index.clone(), arrivals: fills }));
+            kb.stmt(Stmt::Warpgroup(WarpgroupOp::Begin { array: empty, index, arrivals: reads }));
+        }
+        kb.stmt(Stmt::Warpgroup(WarpgroupOp::Publish));
+        let then = kb.close();
+        kb.stmt(Stmt::If { cond: equal(KExpr::LocalId(0), 0), then, otherwise: vec![] });
+        kb.stmt(Stmt::Barrier);
+    }
+
+    /// What the warpgroups that multiply do, and what the producer does.
+    fn roles(&self, kb: &mut KernelBuilder, consume: Vec<Stmt>, produce: Vec<Stmt>) {
         let warpgroup = k::div(KExpr::LocalId(0), k::int(WARPGROUP as i64));
         let cond = k::lt(warpgroup, k::int((CONSUMERS / WARPGROUP) as i64));
         kb.stmt(Stmt::If { cond, then: consume, otherwise: produce });
-        Ok(kb.finish(t.program, CONSUMERS + producers, grid))
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -310,14 +363,7 @@ impl Warpgroups<'_> {
     ) -> Result<Factor<'s>> {
         let source = match self.bulk(operand, axes, rows, start == 0) {
             Some(bulk) => {
-                // Across k, each row's length of the side is a box of its own.
-                let row = self.plan.factors.row();
-                let places = (0..if bulk.across { rows / row } else { 1 }).map(|block| {
-                    let mut place = HashMap::new();
-                    kb.unflatten(k::add(base.clone(), k::int((block * row) as i64)), axes, self.t.program, &mut place);
-                    place
-                });
-                let places = places.collect();
+                let places = self.boxes_of(kb, bulk.across, axes, &base, rows);
                 Source::Bulk { map: kb.map(bulk.map.clone()), bulk, places }
             }
             None => {
@@ -333,6 +379,17 @@ impl Warpgroups<'_> {
             }
         };
         Ok(Factor { source, start, rows })
+    }
+
+    /// The place along the side of each box of a factor's tile: across k, each row's length of the side is a box of its own.
+    fn boxes_of(&self, kb: &mut KernelBuilder, across: bool, axes: &[AxisId], base: &KExpr, rows: u32) -> Vec<HashMap<AxisId, KExpr>> {
+        let row = self.plan.factors.row();
+        let place = |block| {
+            let mut place = HashMap::new();
+            kb.unflatten(k::add(base.clone(), k::int((block * row) as i64)), axes, self.t.program, &mut place);
+            place
+        };
+        (0..if across { rows / row } else { 1 }).map(place).collect()
     }
 
     /// Whether threads copy a factor: memory holds groups of 16 bytes of it, in the windows of a convolution or between other
