@@ -8,6 +8,9 @@ pub struct Init {
     device: Device,
     seed: u64,
     made: u64,
+    /// Over whose ranks batches are normalized.
+    #[cfg(not(target_arch = "wasm32"))]
+    among: Option<crate::distributed::Group>,
 }
 
 /// Which side of a layer keeps its variance. PyTorch: the `mode` of `kaiming_normal_`.
@@ -39,7 +42,26 @@ fn fans(shape: &[usize]) -> Result<(usize, usize)> {
 
 impl Init {
     pub fn new(device: &Device, seed: u64) -> Init {
-        Init { device: device.clone(), seed, made: 0 }
+        Init {
+            device: device.clone(),
+            seed,
+            made: 0,
+            #[cfg(not(target_arch = "wasm32"))]
+            among: None,
+        }
+    }
+
+    /// Lets every [`BatchNorm`](crate::BatchNorm) that is made of this normalize over the batches of all ranks. PyTorch:
+    /// `SyncBatchNorm.convert_sync_batchnorm`.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[must_use]
+    pub fn synchronized(self, member: &crate::distributed::Member) -> Init {
+        Init { among: (member.ranks() > 1).then(|| member.group.clone()), ..self }
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn among(&self) -> Option<&crate::distributed::Group> {
+        self.among.as_ref()
     }
 
     pub fn device(&self) -> &Device {

@@ -1,10 +1,14 @@
 //! Normalization, with PyTorch's defaults.
 
 use crate::call::{one, operands};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::distributed::{Group, normalize, statistics, unbiased};
 use crate::init::{Init, check_sizes};
 use crate::mode::{Buffer, Training};
 use crate::module::Module;
 use aludel_tensor::{Attrs, DType, Error, Result, Tensor, Tree, no_grad};
+#[cfg(not(target_arch = "wasm32"))]
+use aludel_tensor::{Static, Visitor};
 
 /// The sizes of the dimensions that a layer normalizes over: `512`, `[16, 16]`.
 pub trait NormalizedShape {
@@ -230,6 +234,24 @@ pub struct BatchNorm {
     eps: f64,
     momentum: Option<f64>,
     training: Training,
+    #[cfg(not(target_arch = "wasm32"))]
+    among: Among,
+}
+
+/// Over whose ranks a batch is normalized; nobody's but this one's where there is none. Part of what a compiled function is valid for.
+#[cfg(not(target_arch = "wasm32"))]
+#[derive(Clone)]
+struct Among(Option<Group>);
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Tree for Among {
+    fn visit(&self, visitor: &mut dyn Visitor) {
+        if let Some(group) = &self.0 {
+            visitor.value(Static::Str(&group.name));
+            visitor.value(Static::Int(i64::from(group.ranks)));
+        }
+    }
+    fn visit_mut(&mut self, _: &mut dyn FnMut(&mut Tensor)) {}
 }
 
 pub type BatchNorm1d = BatchNorm;
@@ -256,6 +278,8 @@ impl BatchNorm {
             eps: 1e-5,
             momentum: Some(0.1),
             training: Training::default(),
+            #[cfg(not(target_arch = "wasm32"))]
+            among: Among(init.among().cloned()),
         })
     }
 
@@ -293,6 +317,30 @@ impl BatchNorm {
     }
 }
 
+impl BatchNorm {
+    /// What is normalized, and the new running statistics.
+    #[track_caller]
+    fn apply(
+        &self,
+        x: &Tensor,
+        (mean, var): (&Tensor, &Tensor),
+        affine: Option<(&Tensor, &Tensor)>,
+        training: bool,
+    ) -> Result<(Tensor, Tensor, Tensor)> {
+        let momentum = self.momentum.unwrap_or(1.0);
+        #[cfg(not(target_arch = "wasm32"))]
+        if let Some(group) = self.among.0.as_ref().filter(|_| training) {
+            let (new_mean, new_var, count) = statistics(x, group)?;
+            let y = normalize(x, &new_mean, &new_var, affine, self.eps)?;
+            return no_grad(|| {
+                let blend = |old: &Tensor, new: &Tensor| old.mul(1.0 - momentum)?.add(&new.detach().mul(momentum)?);
+                Ok((y, blend(mean, &new_mean)?, blend(var, &unbiased(&new_var, &count)?)?))
+            });
+        }
+        x.batch_norm(mean, var, affine, training, momentum, self.eps)
+    }
+}
+
 impl Module for BatchNorm {
     #[track_caller]
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
@@ -303,8 +351,8 @@ impl Module for BatchNorm {
             return Ok(x.batch_norm(&none, &none, affine, true, 0.0, self.eps)?.0);
         };
         let (mean, var, training) = (s.running_mean.get(), s.running_var.get(), self.training.is_on());
-        // Without momentum the operator gives the statistics of the batch alone.
-        let (y, new_mean, new_var) = x.batch_norm(&mean, &var, affine, training, self.momentum.unwrap_or(1.0), self.eps)?;
+        // Without momentum the statistics are those of the batch alone.
+        let (y, new_mean, new_var) = self.apply(x, (&mean, &var), affine, training)?;
         if training {
             no_grad(|| {
                 let count = s.num_batches_tracked.get().add(1)?;

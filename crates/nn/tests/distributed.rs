@@ -5,7 +5,7 @@ use aludel_nn::distributed::{
 };
 use aludel_nn::{BatchNorm, Init, LayerNorm, Linear, Module, Optimizer, Parameters, Sgd, SgdConfig, clip_grad_norm};
 use aludel_tensor::distributed::LocalGroup;
-use aludel_tensor::{Device, Result, Tensor, Tree, compile};
+use aludel_tensor::{DType, Device, Result, Tensor, Tree, compile};
 use std::time::Duration;
 
 const STEPS: usize = 50;
@@ -242,10 +242,23 @@ fn batches_are_normalized_over_all_ranks() {
     let (y, dx) = (y.to_vec::<f32>().unwrap(), g.get(&input).unwrap().to_vec::<f32>().unwrap());
     let many = on_ranks(3, Device::interpreter, |m, d| {
         let norm = SyncBatchNorm::new(&mut Init::new(&d, 0), 2, &m)?;
+        // What models are made of, where they are made for several ranks.
+        let made = BatchNorm::new(&mut Init::new(&d, 0).synchronized(&m), 2)?;
         let first: usize = sizes[..m.rank].iter().sum();
         let input = whole(&d).narrow(0, first, sizes[m.rank])?.detach().requires_grad();
         let y = norm.forward(&input)?;
         let g = weights(&y, first)?.backward()?;
+        let same = |a: &Tensor, b: &Tensor| Ok::<bool, aludel_tensor::Error>(a.to_vec::<f32>()? == b.to_vec::<f32>()?);
+        let others = input.detach().requires_grad();
+        let again = made.forward(&others)?;
+        let h = weights(&again, first)?.backward()?;
+        assert!(same(&again, &y)? && same(h.get(&others).unwrap(), g.get(&input).unwrap())?);
+        assert!(same(&made.running_mean().unwrap(), &norm.running_mean())? && same(&made.running_var().unwrap(), &norm.running_var())?);
+        // Narrow inputs are normalized by statistics of f32, and stay narrow.
+        let low = input.detach().to(DType::BF16)?;
+        let (of_low, of_wide) = (made.forward(&low)?, made.forward(&low.to(DType::F32)?)?);
+        assert_eq!(of_low.dtype(), DType::BF16);
+        assert!(same(&of_low.to(DType::F32)?, &of_wide.to(DType::BF16)?.to(DType::F32)?)?);
         Ok((y.to_vec::<f32>()?, g.get(&input)?.to_vec::<f32>()?, norm.running_mean().to_vec::<f32>()?, norm.running_var().to_vec::<f32>()?))
     });
     let close = |a: &[f32], b: &[f32]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 2e-6 * (1.0 + b.abs()));

@@ -68,28 +68,52 @@ impl SyncBatchNorm {
     pub fn running_var(&self) -> Tensor {
         self.running_var.get()
     }
+}
 
-    /// Mean and variance of each channel over all ranks, and how many numbers they are of.
-    fn statistics(&self, x: &Tensor) -> Result<(Tensor, Tensor, Tensor)> {
-        let (channels, rank) = (self.running_mean.get().numel(), x.dims().len() as i64);
-        let over: Vec<i64> = (0..rank).filter(|d| *d != 1).collect();
-        let mean = x.mean(&over[..])?;
-        let column: Vec<i64> = (0..rank).map(|d| if d == 1 { channels as i64 } else { 1 }).collect();
-        let apart = x.sub(&mean.reshape(&column[..])?)?;
-        let squares = apart.mul(&apart)?.sum(&over[..])?;
-        // One column more: ranks may have batches of different sizes.
-        let count = x.detach().narrow(1, 0, 1)?.zeros_like()?.add(1.0)?.sum(())?.reshape([1])?;
-        let own = cat(&[&mean, &squares, &count], 0)?.reshape([1, 2 * channels + 1])?;
-        let all = own.all_gather(0, &self.group)?;
-        let (means, squares) = (all.narrow(1, 0, channels)?, all.narrow(1, channels, channels)?);
-        let counts = all.narrow(1, 2 * channels, 1)?.detach();
-        let total = counts.sum(())?;
-        let mean = means.mul(&counts)?.sum(0)?.div(&total)?;
-        let between = means.sub(&mean)?;
-        let between = between.mul(&between)?.mul(&counts)?.sum(0)?;
-        let var = squares.sum(0)?.add(&between)?.div(&total)?;
-        Ok((mean, var, total))
+/// Mean and variance of each channel over all ranks, and how many numbers they are of; in f32, whatever the input is.
+///
+/// Both sums of a rank come from one pass: squares are of differences from one element of the channel, as
+/// [`BatchNorm`](crate::BatchNorm)'s are. Nothing of the backward pass but the small exchange depends on the other ranks.
+pub(crate) fn statistics(x: &Tensor, group: &Group) -> Result<(Tensor, Tensor, Tensor)> {
+    let x = x.to(DType::F32)?;
+    let channels = x.size(1)?;
+    let over: Vec<i64> = (0..x.dims().len() as i64).filter(|d| *d != 1).collect();
+    let mut shift = x.detach();
+    for d in &over {
+        shift = shift.narrow(*d, 0, 1)?;
     }
+    let apart = x.sub(&shift)?;
+    let (sum, squares) = (apart.sum(&over[..])?, apart.mul(&apart)?.sum(&over[..])?);
+    // Ranks may have batches of different sizes, which only running programs know.
+    let count = x.detach().narrow(1, 0, 1)?.zeros_like()?.add(1.0)?.sum(())?.reshape([1])?;
+    let off = sum.div(&count)?;
+    let (mean, squares) = (off.add(&shift.reshape([-1])?)?, squares.sub(&off.mul(&sum)?)?);
+    let own = cat(&[&mean, &squares, &count], 0)?.reshape([1, -1])?;
+    let all = own.all_gather(0, group)?;
+    let (means, squares) = (all.narrow(1, 0, channels.clone())?, all.narrow(1, channels.clone(), channels)?);
+    let counts = all.narrow(1, -1, 1)?.detach();
+    let total = counts.sum(())?;
+    let mean = means.mul(&counts)?.sum(0)?.div(&total)?;
+    let between = means.sub(&mean)?;
+    let between = between.mul(&between)?.mul(&counts)?.sum(0)?;
+    let var = squares.sum(0)?.add(&between)?.div(&total)?.clamp(0.0, None)?;
+    Ok((mean, var, total))
+}
+
+/// Normalizes each channel by statistics, in f32; gives what the input was.
+pub(crate) fn normalize(x: &Tensor, mean: &Tensor, var: &Tensor, affine: Option<(&Tensor, &Tensor)>, eps: f64) -> Result<Tensor> {
+    let column: Vec<i64> = (0..x.dims().len()).map(|d| if d == 1 { -1 } else { 1 }).collect();
+    let shaped = |t: &Tensor| t.to(DType::F32)?.reshape(&column[..]);
+    let mut y = x.to(DType::F32)?.sub(&shaped(mean)?)?.mul(&shaped(&var.add(eps)?.rsqrt()?)?)?;
+    if let Some((weight, bias)) = affine {
+        y = y.mul(&shaped(weight)?)?.add(&shaped(bias)?)?;
+    }
+    y.to(x.dtype())
+}
+
+/// The variance of a sample of so many numbers, of that of a population.
+pub(crate) fn unbiased(var: &Tensor, count: &Tensor) -> Result<Tensor> {
+    var.detach().mul(&count.div(&count.sub(1.0)?)?)
 }
 
 impl Module for SyncBatchNorm {
@@ -100,12 +124,11 @@ impl Module for SyncBatchNorm {
             return Err(Error::op("SyncBatchNorm", x.to_string(), "there are no channels", "give [N, C, ..]"));
         }
         let (mean, var) = if self.training.is_on() {
-            let (mean, var, count) = self.statistics(x)?;
+            let (mean, var, count) = statistics(x, &self.group)?;
             no_grad(|| {
-                let unbiased = var.detach().mul(&count.div(&count.sub(1.0)?)?)?;
                 let blend = |old: Tensor, new: &Tensor| old.mul(1.0 - self.momentum)?.add(&new.mul(self.momentum)?);
                 self.running_mean.set(&blend(self.running_mean.get(), &mean.detach())?);
-                self.running_var.set(&blend(self.running_var.get(), &unbiased)?);
+                self.running_var.set(&blend(self.running_var.get(), &unbiased(&var, &count)?)?);
                 self.num_batches_tracked.set(&self.num_batches_tracked.get().add(1)?);
                 Ok::<(), Error>(())
             })?;
@@ -113,12 +136,6 @@ impl Module for SyncBatchNorm {
         } else {
             (self.running_mean.get(), self.running_var.get())
         };
-        let column: Vec<i64> = (0..rank).map(|d| if d == 1 { -1 } else { 1 }).collect();
-        let shaped = |t: &Tensor| t.reshape(&column[..]);
-        let mut y = x.sub(&shaped(&mean)?)?.mul(&shaped(&var.add(self.eps)?.rsqrt()?)?)?;
-        if let Some(w) = &self.weight {
-            y = y.mul(&shaped(w)?)?;
-        }
-        self.bias.as_ref().map_or(Ok(y.clone()), |b| y.add(&shaped(b)?))
+        normalize(x, &mean, &var, self.weight.as_ref().zip(self.bias.as_ref()), self.eps)
     }
 }
