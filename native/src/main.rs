@@ -16,6 +16,7 @@ mod launch;
 mod mlflow;
 mod output;
 mod predict;
+mod ranks;
 mod script;
 mod serve;
 mod sessions;

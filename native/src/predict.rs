@@ -5,11 +5,12 @@
 
 use crate::output::Output;
 use crate::settings;
+use crate::workload::sharded::{Parts, Sharded, two_players};
 use crate::workload::{self, Workload};
 use aludel::distributed::{Member, PaperGroup};
 use aludel::models::presets::{Config, Preset, Source};
-use aludel::nn::distributed::FullyShardedDataParallel;
-use aludel::nn::{AdamConfig, AdamW, Generator, MixedPrecision, Optimizer, Precision};
+use aludel::nn::Precision;
+use aludel::nn::distributed::FullyShardedConfig;
 use aludel::{Device, Error, Result, Tensor, Tree, compile};
 use aludel_compiler::scale::{self, Network, Prediction};
 use aludel_compiler::{Compilation, Language, Options, Pass, Target};
@@ -154,14 +155,12 @@ fn capture(step: &Step, way: Way, ranks: u32) -> Result<Graph> {
             let remedy = format!("leave it out: {} is {}", w.name, w.describe());
             return Err(Error::invalid(setting, "is a setting, and a workload has none", remedy));
         }
-        let (mut train, batch) = (w.train(&device, step.amp)?, w.data(&device)?);
+        let (mut train, batch) = (w.train_among(&member, &device, step.amp)?, w.data(&device)?);
         if way == Way::DataParallel {
             train.amp.among(&member);
             return Ok(compile(|s: &mut workload::Train, b: &Batch| s.step(b)).named(w.name).export(&mut train, &batch)?.graph);
         }
-        let one = train.adversary.is_none();
-        let parts = Parts { model: train.model, amp: train.amp, generator: train.generator };
-        return sharded(w.name, one, parts, workload::LEARNING_RATE, &member, &batch, |m, (x, y)| m.loss(x, y));
+        return sharded(w.name, Parts::of(&w, train)?, workload::LEARNING_RATE, &member, &batch, |m, (x, y)| m.loss(x, y));
     }
     let preset = Preset::from_key(step.name).ok_or_else(|| {
         let known = Preset::ALL.iter().map(|p| p.key()).chain(workload::ALL.iter().map(|w| w.name));
@@ -173,43 +172,22 @@ fn capture(step: &Step, way: Way, ranks: u32) -> Result<Graph> {
         train.amp.among(&member);
         return Ok(compile(|s: &mut Train, b: &Batch| s.step(b)).named(step.name).export(&mut train, &batch)?.graph);
     }
-    let one = train.second_optimizer.is_none();
+    if train.second_optimizer.is_some() {
+        return Err(two_players(step.name));
+    }
     let parts = Parts { model: train.model, amp: train.amp, generator: None };
-    sharded(step.name, one, parts, config.learning_rate, &member, &batch, Model::loss)
+    sharded(step.name, parts, config.learning_rate, &member, &batch, Model::loss)
 }
 
-struct Parts<M> {
-    model: M,
-    amp: MixedPrecision,
-    /// Of models with dropout.
-    generator: Option<Generator>,
-}
-
-/// A step of a model whose parameters are divided among the ranks, by AdamW; `one` says that it is one model.
+/// The graph of a step of a model whose parameters are divided among the ranks.
 fn sharded<M: Tree + Clone>(
     name: &str,
-    one: bool,
     parts: Parts<M>,
     lr: f64,
     member: &Member,
     batch: &Batch,
     loss: impl Fn(&M, &Batch) -> Result<Tensor>,
 ) -> Result<Graph> {
-    if !one {
-        return Err(Error::unsupported(format!("{name} fully sharded: its two players have losses of their own"), "leave out --ranks"));
-    }
-    let model = FullyShardedDataParallel::new(parts.model, member)?;
-    let optimizer = AdamW::new(&model, AdamConfig { lr, ..AdamConfig::default() })?;
-    type State<M> = ((FullyShardedDataParallel<M>, AdamW), (MixedPrecision, Option<Generator>));
-    let mut state: State<M> = ((model, optimizer), (parts.amp, parts.generator));
-    let step = |((model, optimizer), (amp, generator)): &mut State<M>, batch: &Batch| {
-        let all = || loss(&model.gathered()?, batch);
-        let value = amp.forward(|| match generator {
-            Some(generator) => generator.scope(all),
-            None => all(),
-        })?;
-        amp.step(&value, optimizer, model, |o, m, g| o.step(m, g))?;
-        Ok(value)
-    };
-    Ok(compile(step).named(name).export(&mut state, batch)?.graph)
+    let mut state = Sharded::new(parts, lr, member, FullyShardedConfig::default())?;
+    Ok(compile(|s: &mut Sharded<M>, b: &Batch| s.step(b, &loss)).named(name).export(&mut state, batch)?.graph)
 }

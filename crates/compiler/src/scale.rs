@@ -73,6 +73,43 @@ impl Network {
     }
 }
 
+/// What a rank exchanges in a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    pub collectives: u64,
+    /// Bytes of this rank's operands.
+    pub operands: u64,
+    /// Bytes that it sends, where no rank sends more than the others and none more than it has to: for n ranks, of an operand, twice
+    /// (n - 1) / n where all get a sum, (n - 1) / n where each gets a part, n - 1 times where all get all, and once where all get one's.
+    pub sent: u64,
+}
+
+/// What the first rank's planned step exchanges, to the byte; `None` of one of symbolic sizes.
+pub fn traffic(program: &Program) -> Option<Traffic> {
+    let mut all = Traffic::default();
+    for e in program.launches.iter().filter_map(|l| l.exchange.as_ref()) {
+        let from = &program.placements[e.from];
+        let elements = u64::try_from(program.eval(&aludel_ir::Expr::product(&from.shape), &[])?).ok()?;
+        let (bytes, n) = (elements * u64::from(from.element_bytes), u64::from(e.collective.group.ranks.max(1)));
+        all.collectives += 1;
+        all.operands += bytes;
+        all.sent += match e.collective.op {
+            CollectiveOp::AllReduce(_) => (2 * bytes * (n - 1)).div_ceil(n),
+            CollectiveOp::ReduceScatter(_) | CollectiveOp::AllToAll => (bytes * (n - 1)).div_ceil(n),
+            CollectiveOp::AllGather { .. } => bytes * (n - 1),
+            CollectiveOp::Broadcast { .. } => bytes,
+        };
+    }
+    Some(all)
+}
+
+/// Bytes of what lives between steps on a rank: parameters or shards, the optimizer's state, buffers; `None` of symbolic sizes.
+pub fn state_bytes(program: &Program) -> Option<u64> {
+    let (_, bindings) = program.layout(&[])?;
+    let of_state = program.bindings.iter().zip(&bindings).filter(|(b, _)| b.role == Role::State);
+    u64::try_from(of_state.map(|(_, words)| words * 4).sum::<i64>()).ok()
+}
+
 /// One launch, while it waits or runs.
 struct Task {
     seconds: f64,

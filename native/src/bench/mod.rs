@@ -8,12 +8,14 @@ mod compare;
 mod compile_time;
 mod micro;
 mod operators;
+mod parallel;
 mod peer;
 mod roofline;
 mod steps;
 
 use crate::device::Choice;
 use crate::output::Output;
+use crate::ranks::Ranks;
 use crate::train::{DeviceArgs, Mode};
 use crate::workload::{self, Workload, rough_rate};
 use aludel::nn::Precision;
@@ -33,7 +35,7 @@ pub struct Args {
     device: DeviceArgs,
     /// What to measure, separated by commas: tiny, mlp, cnn, tinygpt, chargpt, gpt2, autoenc, gan, lstm, vit, unet, bert, llama, resnet50,
     /// vgg16; steps for all of these; matmul, copy, gelu, softmax, layer_norm, sum_rows, sum_columns; operations for all of these;
-    /// operators, one by one as eager mode runs them, only where they are named.
+    /// operators, one by one as eager mode runs them, only where they are named; all_reduce, on several ranks.
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     only: Vec<String>,
     /// Which of --only operators, separated by commas.
@@ -68,6 +70,13 @@ pub struct Args {
     /// of the small ones, where none is named.
     #[arg(long, conflicts_with_all = ["ablate", "peer", "mode"])]
     roofline: bool,
+    /// Measure compiled training steps on several ranks, each with the workload's whole batch: what `aludel launch` has started, or
+    /// threads. Ways to share the work, separated by commas; of the workloads that --only names, or the small ones.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WAY,..", conflicts_with_all = ["ablate", "peer", "mode", "roofline", "compare"])]
+    parallel: Vec<parallel::Way>,
+    /// So many ranks that are threads of this process, on cpu or interp.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64))]
+    ranks: Option<u64>,
     /// Compare training steps with those of a file that an earlier run with --json printed on the same device; fails where one became
     /// slower by more than 5 %.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["ablate", "roofline"])]
@@ -86,6 +95,22 @@ pub struct Args {
     compile_time: bool,
 }
 
+impl Args {
+    /// Whether several ranks are measured together. Errors where this is one of several that would all measure the same.
+    fn is_parallel(&self) -> Result<bool> {
+        if !self.parallel.is_empty() || self.ranks.is_some() || self.only.iter().any(|n| n == parallel::ALL_REDUCE) {
+            return Ok(true);
+        }
+        match Ranks::from_env()? {
+            ranks if ranks.is_alone() => Ok(false),
+            ranks => {
+                let problem = format!("{} ranks would each measure the same device", ranks.size());
+                Err(Error::invalid("bench", problem, "add --parallel none,ddp,fsdp, or run it without `launch`"))
+            }
+        }
+    }
+}
+
 pub fn run(args: &Args, output: &Output) -> Result<()> {
     let choice = args.device.choice()?;
     if args.compile_time {
@@ -96,6 +121,10 @@ pub fn run(args: &Args, output: &Output) -> Result<()> {
     }
     if args.roofline {
         return rooflines(args, &choice, output);
+    }
+    if args.is_parallel()? {
+        let (threads, ways) = (args.ranks.map(|n| n as usize), &args.parallel);
+        return parallel::run(&parallel::Request { names: &args.only, ways, amp: args.amp, threads, choice: &choice }, output);
     }
     let earlier = args.compare.as_deref().map(Earlier::read).transpose()?;
     let steps: Vec<&str> = workload::ALL.iter().map(|w| w.name).collect();

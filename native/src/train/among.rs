@@ -3,72 +3,25 @@
 //! The batch of the settings is that of all ranks together, each of which takes its part, so the losses are those of one process, on any
 //! number of ranks. Rank 0 speaks for all: it logs, and reads and writes checkpoints; what it goes on from, it gives the others.
 
-use crate::device::{Choice, Kind};
-use crate::output::Output;
-use aludel::distributed::{Member, TIMEOUT, World};
+use crate::ranks::Ranks;
+use aludel::distributed::Member;
 use aludel::nn::distributed::broadcast_tree;
 use aludel::{Device, Error, Result, Tensor, no_grad};
 use aludel_models::presets::{Config, Train};
-use aludel_runtime::collective::destroy_process_group;
 
 /// This process among those of a run.
-pub struct Ranks(World);
-
-impl Ranks {
-    /// As the environment says.
-    ///
-    /// # Errors
-    ///
-    /// Variables that do not fit one another; a batch that the ranks do not divide.
-    pub fn from_env(config: &Config) -> Result<Ranks> {
-        let world = World::from_env()?;
-        if !config.batch.is_multiple_of(world.size) {
-            let problem = format!("is that of all ranks together, and {} do not divide it", world.size);
-            let next = config.batch.next_multiple_of(world.size);
-            return Err(Error::invalid(format!("batch={}", config.batch), problem, format!("give batch={next}")));
-        }
-        Ok(Ranks(world))
+///
+/// # Errors
+///
+/// Variables of the environment that do not fit one another; a batch that the ranks do not divide.
+pub fn ranks(config: &Config) -> Result<Ranks> {
+    let ranks = Ranks::from_env()?;
+    if !config.batch.is_multiple_of(ranks.size()) {
+        let problem = format!("is that of all ranks together, and {} do not divide it", ranks.size());
+        let next = config.batch.next_multiple_of(ranks.size());
+        return Err(Error::invalid(format!("batch={}", config.batch), problem, format!("give batch={next}")));
     }
-
-    pub fn is_alone(&self) -> bool {
-        self.0.size == 1
-    }
-
-    /// Whether this one speaks for all.
-    pub fn is_first(&self) -> bool {
-        self.0.is_first()
-    }
-
-    pub fn size(&self) -> usize {
-        self.0.size
-    }
-
-    /// The device of this rank: of several GPUs its own.
-    pub fn choice(&self, choice: Choice) -> Choice {
-        match choice.kind {
-            Kind::Cuda(0) if !self.is_alone() => Choice { kind: Kind::Cuda(self.0.local_rank), among: true, ..choice },
-            _ => Choice { among: !self.is_alone(), ..choice },
-        }
-    }
-
-    /// Where results go: nowhere, but rank 0's.
-    pub fn output(&self, output: &Output) -> Output {
-        if self.is_first() { output.clone() } else { output.mute() }
-    }
-
-    pub fn describe(&self) -> String {
-        if self.is_alone() { String::new() } else { format!(" · {} ranks", self.size()) }
-    }
-
-    /// The device's place among all ranks.
-    pub fn join(&self, device: &Device) -> Result<Member> {
-        if self.is_alone() { Ok(Member::alone()) } else { device.join_world(&self.0, TIMEOUT) }
-    }
-
-    /// The last that a rank does.
-    pub fn leave(&self) -> Result<()> {
-        if self.is_alone() { Ok(()) } else { destroy_process_group() }
-    }
+    Ok(ranks)
 }
 
 /// Gives all ranks what rank 0 begins with: all tensors of the run, and two numbers, its step and position.

@@ -10,6 +10,7 @@ mod table;
 use crate::device::{Choice, Kind};
 use crate::mlflow::{Status, Tracker};
 use crate::output::Output;
+use crate::ranks::Ranks;
 use crate::{interrupt, settings};
 use aludel::{Device, Error, Result, nn};
 use aludel_compiler::MatmulPrecision;
@@ -202,7 +203,7 @@ pub fn run(args: &Args, output: &Output) -> Result<ExitCode> {
     if args.amp != nn::Precision::F32 {
         canonical.insert("amp".into(), args.amp.to_string());
     }
-    let ranks = among::Ranks::from_env(&config)?;
+    let ranks = among::ranks(&config)?;
     let choice = ranks.choice(args.device.choice()?);
     // Before anything slow: a device that is not there, a directory that is not free.
     let device = choice.open()?;
@@ -228,7 +229,7 @@ struct Job<'a> {
     data: Option<Examples>,
     /// The settings in one spelling.
     canonical: BTreeMap<String, String>,
-    ranks: among::Ranks,
+    ranks: Ranks,
     choice: Choice,
     device: Device,
 }

@@ -1,8 +1,10 @@
 //! The training steps that are measured and explained: models of fixed sizes on random data, all with AdamW.
 
+pub mod sharded;
 mod zoo;
 
 use crate::device::Kind;
+use aludel::distributed::Member;
 use aludel::models::{Gpt, LeNet, Mlp};
 use aludel::nn::{Activation, AdamConfig, AdamW, Generator, Init, MixedPrecision, Module, Optimizer, Precision};
 use aludel::{Device, Result, Tensor, Tree};
@@ -166,7 +168,16 @@ impl Workload {
 
     /// The model with fresh weights, and its optimizer.
     pub fn train(&self, device: &Device, precision: Precision) -> Result<Train> {
-        let init = &mut Init::new(device, 0);
+        self.train_of(&mut Init::new(device, 0), precision)
+    }
+
+    /// As [`Workload::train`], on one of several ranks: batches are normalized over all of them.
+    pub fn train_among(&self, member: &Member, device: &Device, precision: Precision) -> Result<Train> {
+        self.train_of(&mut Init::new(device, 0).synchronized(member), precision)
+    }
+
+    fn train_of(&self, init: &mut Init, precision: Precision) -> Result<Train> {
+        let device = &init.device().clone();
         let model = match self.shape {
             Shape::Mlp(sizes) => Model::Mlp(Mlp::new(init, sizes, Activation::Relu)?),
             Shape::Cnn => Model::Cnn(LeNet::new(init, CLASSES)?),

@@ -169,6 +169,8 @@ impl Executor for CpuExecutor {
     }
 
     fn reset_peak(&self) {
+        // What temporaries of an earlier, larger program left; the next run takes what it needs.
+        *lock(&self.shared.stream).arenas() = Parts::default();
         self.shared.pool.reset_peak();
     }
 

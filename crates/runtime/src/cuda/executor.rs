@@ -10,7 +10,7 @@ use super::monitor;
 use super::nccl::{Communicator, Communicators};
 use super::shared::{Counters, Faults, Shared};
 use super::stream::Stream;
-use crate::bind::{self, Mover};
+use crate::bind::{self, Mover, Parts};
 use crate::collective::World;
 use crate::memory::lock;
 use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Run, Stats, Storage};
@@ -224,13 +224,15 @@ impl Executor for CudaExecutor {
             let remedy = "open it with CudaOptions::primary_context";
             return Err(Error::invalid(format!("group {name}"), "the device has a context of its own, which NCCL does not know", remedy));
         }
-        let communicator = Communicator::connect(name, world, timeout)?;
+        let communicator = Communicator::connect(name, world, shared.device.index, timeout)?;
         // NCCL has made the primary context current, which is this one.
         shared.communicators.join(communicator);
         Ok((world.rank, world.size))
     }
 
     fn reset_peak(&self) {
+        // What temporaries of an earlier, larger program left; the next run takes what it needs.
+        *lock(&self.shared.stream).arenas() = Parts::default();
         self.shared.pool.reset_peak();
     }
 

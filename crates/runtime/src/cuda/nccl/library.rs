@@ -35,6 +35,8 @@ functions! {
     init_rank = b"ncclCommInitRank\0": fn(*mut Raw, c_int, UniqueId, c_int) -> Status;
     destroy = b"ncclCommDestroy\0": fn(Raw) -> Status;
     error_string = b"ncclGetErrorString\0": fn(Status) -> *const c_char;
+    last_error = b"ncclGetLastError\0": fn(Raw) -> *const c_char;
+    device = b"ncclCommCuDevice\0": fn(Raw, *mut c_int) -> Status;
     all_reduce = b"ncclAllReduce\0": fn(*const c_void, *mut c_void, usize, c_int, c_int, Raw, CUstream) -> Status;
     reduce_scatter = b"ncclReduceScatter\0": fn(*const c_void, *mut c_void, usize, c_int, c_int, Raw, CUstream) -> Status;
     all_gather = b"ncclAllGather\0": fn(*const c_void, *mut c_void, usize, c_int, Raw, CUstream) -> Status;

@@ -14,7 +14,7 @@ use aludel_ir::{CollectiveOp, DType, Error, ReduceOp, Result};
 use cudarc::driver::sys::CUdeviceptr;
 use library::{Library, Raw, Status, UniqueId};
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -72,12 +72,12 @@ impl Communicators {
 }
 
 impl Communicator {
-    /// Joins all processes of a run. The device's context is current, and is its primary one: NCCL knows no other.
+    /// Joins all processes of a run. The context of the device of this number is current, and is its primary one: NCCL knows no other.
     ///
     /// # Errors
     ///
     /// No NCCL; ranks that are missing; what NCCL says.
-    pub fn connect(name: &str, world: &World, timeout: Duration) -> Result<Communicator> {
+    pub fn connect(name: &str, world: &World, device: usize, timeout: Duration) -> Result<Communicator> {
         let library = Library::find().ok_or_else(|| {
             Error::unsupported(
                 "NCCL on this machine",
@@ -97,7 +97,15 @@ impl Communicator {
         // SAFETY: a context is current; writes one handle. All ranks have come, so this waits for none that is missing.
         let status = unsafe { (library.init_rank)(&mut raw, world.size as c_int, id, world.rank as c_int) };
         done(library, "ncclCommInitRank", status)?;
-        Ok(Communicator { library, raw, name: name.into(), rank: world.rank, size: world.size, store })
+        let joined = Communicator { library, raw, name: name.into(), rank: world.rank, size: world.size, store };
+        let mut found = -1;
+        // SAFETY: the handle is valid; writes one number.
+        done(library, "ncclCommCuDevice", unsafe { (library.device)(joined.raw, &mut found) })?;
+        if usize::try_from(found) != Ok(device) {
+            let problem = format!("NCCL has taken GPU {found} for rank {}, which computes on GPU {device}", world.rank);
+            return Err(Error::device(problem, "report this; meanwhile let each rank see its own GPU alone: CUDA_VISIBLE_DEVICES"));
+        }
+        Ok(joined)
     }
 
     /// Compares what all ranks are about to run for the first time.
@@ -140,18 +148,23 @@ impl Drop for Communicator {
     }
 }
 
+/// A text of the library's.
+fn text(raw: *const c_char) -> Option<String> {
+    // SAFETY: it ends with a zero, and nothing of the library's runs before it is copied.
+    (!raw.is_null()).then(|| unsafe { CStr::from_ptr(raw) }.to_string_lossy().trim().to_string())
+}
+
 /// The result of a call of NCCL's.
 fn done(library: &Library, call: &str, status: Status) -> Result<()> {
     if status == 0 {
         return Ok(());
     }
     // SAFETY: gives static text, or null.
-    let text = unsafe { (library.error_string)(status) };
-    let text = match text.is_null() {
-        true => format!("error {status}"),
-        // SAFETY: a text of the library ends with a zero and lives as long as it, which is for good.
-        false => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
-    };
+    let mut text = text(unsafe { (library.error_string)(status) }).unwrap_or_else(|| format!("error {status}"));
+    // SAFETY: takes no group; gives a text that lives until this thread's next failure, or null.
+    if let Some(more) = self::text(unsafe { (library.last_error)(std::ptr::null_mut()) }).filter(|t| !t.is_empty()) {
+        text = format!("{text} ({more})");
+    }
     Err(Error::device(format!("{call}: {text}"), "set NCCL_DEBUG=WARN to hear more, and start again from the last checkpoint"))
 }
 
