@@ -2,7 +2,7 @@
 
 use crate::call::{one, operands};
 #[cfg(not(target_arch = "wasm32"))]
-use crate::distributed::{Group, normalize, statistics, unbiased};
+use crate::distributed::{Group, normalize_among, unbiased};
 use crate::init::{Init, check_sizes};
 use crate::mode::{Buffer, Training};
 use crate::module::Module;
@@ -330,10 +330,9 @@ impl BatchNorm {
         let momentum = self.momentum.unwrap_or(1.0);
         #[cfg(not(target_arch = "wasm32"))]
         if let Some(group) = self.among.0.as_ref().filter(|_| training) {
-            let (new_mean, new_var, count) = statistics(x, group)?;
-            let y = normalize(x, &new_mean, &new_var, affine, self.eps)?;
+            let (y, [new_mean, new_var, count]) = normalize_among(x, affine, self.eps, group)?;
             return no_grad(|| {
-                let blend = |old: &Tensor, new: &Tensor| old.mul(1.0 - momentum)?.add(&new.detach().mul(momentum)?);
+                let blend = |old: &Tensor, new: &Tensor| old.mul(1.0 - momentum)?.add(&new.mul(momentum)?);
                 Ok((y, blend(mean, &new_mean)?, blend(var, &unbiased(&new_var, &count)?)?))
             });
         }

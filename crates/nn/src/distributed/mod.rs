@@ -23,4 +23,4 @@ pub use data_parallel::{DataParallelConfig, DistributedDataParallel, average_gra
 pub use fully_sharded::{FullyShardedConfig, FullyShardedDataParallel};
 pub use sampler::{DistributedSampler, rank_seed};
 pub use sync_batch_norm::SyncBatchNorm;
-pub(crate) use sync_batch_norm::{normalize, statistics, unbiased};
+pub(crate) use sync_batch_norm::{normalize_among, unbiased};
