@@ -390,6 +390,56 @@ fn benches_what_is_asked_for() {
     assert!(text.contains("skipped, the interpreter"), "{text}");
 }
 
+/// Of two ranks that are threads; counts are exact, and the way changes no loss.
+#[test]
+fn measures_steps_of_several_ranks() {
+    let bench = |more: &[&str]| events(&[&["bench", "--ranks", "2", "--only", "tiny", "--parallel", "fsdp,none,ddp"], more].concat());
+    let of = |events: &[Value], way: &str| events.iter().find(|e| e["event"] == "parallel" && e["parallel"] == way).unwrap().clone();
+    let loss = |events: &[Value], way: &str| of(events, way)["loss"].as_f64().unwrap();
+    // 26122 parameters; of 2 ranks, a rank sends half of what all sum, twice.
+    const ALL: u64 = 26_122 * 4;
+    if available("cpu") {
+        let measured = bench(&["--device", "cpu"]);
+        let counts = |way: &str| ["exchanges", "operand_bytes", "sent_bytes"].map(|k| of(&measured, way)[k].as_u64().unwrap());
+        assert_eq!(counts("none"), [0, 0, 0]);
+        assert_eq!(counts("ddp"), [1, ALL, ALL]);
+        // Three layers are gathered and scattered. For the backward pass all but the first are gathered again, whose input has no gradient.
+        assert_eq!(counts("fsdp"), [8, 192_336, 140_092]);
+        let state = |way: &str| of(&measured, way)["state_mib"].as_f64().unwrap();
+        assert_eq!(state("none"), state("ddp"));
+        assert!(state("fsdp") < 0.51 * state("none"), "{} of {}", state("fsdp"), state("none"));
+        // Gathered in bf16, shards take half the way.
+        assert_eq!(of(&bench(&["--amp", "bf16"]), "fsdp")["sent_bytes"], 70_046);
+        let wire = events(&["bench", "--ranks", "2", "--only", "all_reduce"]);
+        assert!(wire.iter().any(|e| e["event"] == "all_reduce" && e["bus_gb_per_s"].as_f64().unwrap() > 0.0), "{wire:?}");
+    }
+    let measured = bench(&["--device", "interp"]);
+    // None first, however they are named: the others are compared with it.
+    let ways: Vec<&Value> = measured.iter().filter(|e| e["event"] == "parallel").map(|e| &e["parallel"]).collect();
+    assert_eq!(ways, ["none", "ddp", "fsdp"]);
+    assert!(of(&measured, "fsdp")["of_none"].as_f64().unwrap() > 0.0);
+    for way in ["ddp", "fsdp"] {
+        let (a, b) = (loss(&measured, "none"), loss(&measured, way));
+        assert!((a - b).abs() < 1e-6, "every rank has the same batch: {way} {b}, none {a}");
+    }
+}
+
+#[test]
+fn ranks_that_cannot_be_measured_are_told_what_to_do() {
+    fails(&["bench", "--parallel", "ddp"], 1, "--ranks 2");
+    fails(&["bench", "--parallel", "ddp", "--device", "cuda"], 1, "aludel launch --nproc 2 -- bench --device cuda");
+    fails(&["bench", "--parallel", "ddp", "--device", "cuda", "--ranks", "2"], 1, "a process for each GPU");
+    fails(&["bench", "--parallel", "ddp", "--device", "wgpu"], 1, "runs no collectives");
+    fails(&["bench", "--ranks", "2", "--only", "tiny"], 1, "add --parallel");
+    fails(&["bench", "--ranks", "2", "--parallel", "fsdp", "--amp", "f16", "--only", "tiny"], 1, "use --amp bf16");
+    fails(&["bench", "--parallel", "ring"], 2, "fsdp");
+    let started = |args: &[&str]| Command::new(env!("CARGO_BIN_EXE_aludel")).args(args).envs([("RANK", "0"), ("WORLD_SIZE", "2")]).output();
+    let text = err(&started(&["bench", "--only", "tiny"]).unwrap());
+    assert!(text.contains("add --parallel"), "{text}");
+    let text = err(&started(&["bench", "--only", "tiny", "--parallel", "ddp", "--ranks", "2"]).unwrap());
+    assert!(text.contains("is a rank that was started"), "{text}");
+}
+
 #[test]
 fn lists_every_device() {
     let events = events(&["devices"]);

@@ -106,7 +106,7 @@ fn a_device_that_cannot_be_connected_says_so() {
 }
 
 #[test]
-fn two_gpus_sum_and_disagree() {
+fn two_gpus_give_what_is_awaited_and_disagree() {
     let port = port();
     let on_ranks = |run: &(dyn Fn(usize, &CudaExecutor) + Sync)| {
         std::thread::scope(|s| {
@@ -116,15 +116,18 @@ fn two_gpus_sum_and_disagree() {
         });
     };
     on_ranks(&|r, device| {
-        for op in OPS {
-            let x: Vec<f64> = (0..8).map(|i| f64::from(i + 8 * r as i32)).collect();
-            let got = run(device, step(op, 2, 8, DType::F32), &x, DType::F32);
-            // A second collective of what the first made: of other sizes for some, whose results are checked on the CPU.
-            if op == OPS[0] {
-                let want: Vec<f64> = (0..8).map(|i| f64::from(4 * (2 * i + 8 + 2))).collect();
-                assert_eq!(got.unwrap(), want);
-            } else {
-                got.unwrap();
+        // Short operands and long ones go other ways through NCCL.
+        for (n, dtype) in [(8, DType::F32), (1 << 20, DType::F32), (1 << 20, DType::BF16), (1 << 20, DType::I32)] {
+            let given = |rank: i32| (0..n as i32).map(|i| f64::from((i + 3 * rank) % 5)).collect::<Vec<f64>>();
+            for op in OPS {
+                let got = run(device, step(op, 2, n, dtype), &given(r as i32), dtype).unwrap();
+                let collective = Collective { op, group: Group { name: "world".into(), ranks: 2 } };
+                let mut all: Vec<Vec<f64>> = (0..2).map(|rank| given(rank).iter().map(|v| v + 1.0).collect()).collect();
+                for _ in 0..2 {
+                    all = collective.results(dtype, &[&all[0], &all[1]]).unwrap();
+                }
+                let want: Vec<f64> = all[r].iter().map(|v| dtype.round(v * 2.0)).collect();
+                assert!(got == want, "{op:?} of {n} x {dtype} on rank {r}");
             }
         }
         let e = run(device, step(OPS[0], 2, 4 + 4 * r, DType::F32), &vec![0.0; 4 + 4 * r], DType::F32).unwrap_err();
