@@ -6,7 +6,7 @@ use crate::workload::sharded::{Parts, Sharded, two_players};
 use crate::workload::{Batch, LEARNING_RATE, Model, Train, Workload};
 use aludel::distributed::Member;
 use aludel::nn::Precision;
-use aludel::nn::distributed::{FullyShardedConfig, broadcast_tree};
+use aludel::nn::distributed::FullyShardedConfig;
 use aludel::{DType, Device, Error, Result, Tensor, Tree, compile};
 use aludel_compiler::scale::{Traffic, state_bytes, traffic};
 use std::time::Instant;
@@ -42,8 +42,8 @@ pub fn measure(workload: &Workload, way: Way, amp: Precision, device: &Device, m
         Way::None => steady(workload, workload.train(device, amp)?, &batch, device, member, Train::step),
         Way::Ddp => {
             let mut train = workload.train_among(member, device, amp)?;
-            // What DistributedDataParallel does, for each of a step's optimizers: one beginning for all, and gradients averaged in buckets.
-            broadcast_tree(&mut train, member)?;
+            // What DistributedDataParallel does, for each of a step's optimizers: gradients are averaged in its buckets. All ranks begin
+            // alike, of one seed, so nothing is broadcast first: hundreds of operators would be compiled for that.
             train.amp.among(member);
             steady(workload, train, &batch, device, member, Train::step)
         }
