@@ -79,9 +79,34 @@ fn squares(y: &Tensor, want: &Tensor) -> Result<Tensor> {
 
 /// Losses of data-parallel training, each the mean over the ranks.
 fn data_parallel(member: Member, device: Device, compiled: bool, seed: u64) -> Result<Vec<f64>> {
-    let model = DistributedDataParallel::new(Net::new(&device, seed)?, &member)?;
+    train(Net::new(&device, seed)?, member, device, compiled)
+}
+
+/// A model whose batches are normalized.
+#[derive(Clone, Tree)]
+struct Normal {
+    first: Linear,
+    norm: BatchNorm,
+    last: Linear,
+}
+
+impl Module for Normal {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        self.last.forward(&self.norm.forward(&self.first.forward(x)?)?.tanh()?)
+    }
+}
+
+/// As [`data_parallel`], of a model whose batches are normalized over all ranks.
+fn synchronized(member: Member, device: Device, compiled: bool) -> Result<Vec<f64>> {
+    let mut init = Init::new(&device, 1).synchronized(&member);
+    let (first, norm) = (Linear::new(&mut init, 6, 10)?, BatchNorm::new(&mut init, 10)?);
+    train(Normal { first, norm, last: Linear::new(&mut init, 10, 3)? }, member, device, compiled)
+}
+
+fn train<M: Module + Clone>(model: M, member: Member, device: Device, compiled: bool) -> Result<Vec<f64>> {
+    let model = DistributedDataParallel::new(model, &member)?;
     let optimizer = Sgd::new(&model, SgdConfig { lr: 0.1, momentum: 0.9, ..Default::default() })?;
-    let step = |state: &mut (DistributedDataParallel<Net>, Sgd), (x, y): &(Tensor, Tensor)| {
+    let step = |state: &mut (DistributedDataParallel<M>, Sgd), (x, y): &(Tensor, Tensor)| {
         let loss = squares(&state.0.forward(x)?, y)?;
         let mut gradients = state.0.backward(&loss)?;
         clip_grad_norm(&mut gradients, 1.0)?;
@@ -131,6 +156,21 @@ fn compiled_steps_on_the_cpu_exchange_too() {
     for ranks in [2, 4] {
         let many = on_ranks(ranks, || Device::cpu().unwrap(), |m, d| data_parallel(m, d, true, 1));
         assert_alike(&one, &many, &format!("{ranks} ranks on the CPU"));
+    }
+}
+
+#[test]
+fn normalized_losses_are_those_of_one_process() {
+    for compiled in [false, true] {
+        let one = synchronized(Member::alone(), Device::interpreter(), compiled).unwrap();
+        let many = on_ranks(2, Device::interpreter, |m, d| synchronized(m, d, compiled));
+        assert_alike(&one, &many, &format!("2 ranks normalized together, compiled: {compiled}"));
+    }
+    #[cfg(feature = "cpu")]
+    if let Ok(alone) = Device::cpu().inspect_err(|e| eprintln!("SKIPPED: {e}")) {
+        let one = synchronized(Member::alone(), alone, true).unwrap();
+        let many = on_ranks(4, || Device::cpu().unwrap(), |m, d| synchronized(m, d, true));
+        assert_alike(&one, &many, "4 ranks normalized together on the CPU");
     }
 }
 
