@@ -29,7 +29,8 @@ fn arena(p: &Program) -> (i64, i64) {
 fn a_residual_stage() {
     let (bytes, alive) = arena(&program(&resnet50(128, 224, 1, DType::BF16), &Options::default()));
     assert!((alive..=alive + alive / 50).contains(&bytes), "{bytes} MiB for {alive} alive");
-    assert_eq!(bytes, 2454);
+    // 4 MiB of it are the zeros around the images (`layout/stripes.rs`).
+    assert_eq!(bytes, 2458);
 }
 
 /// VGG-16 with 64 images in bf16. A convolution's weight is updated as soon as its gradient can be: the activation and the gradient that
