@@ -116,22 +116,36 @@ fn matrix(x: &DMatrix<f64>) -> Part {
 
 /// Q and R with LAPACK's signs: a reflection gives its column the sign that its first element did not have, and a column of one
 /// element is not reflected (dgeqrf, dlarfg).
-fn qr(a: DMatrix<f64>) -> Vec<Part> {
+fn qr(mut a: DMatrix<f64>) -> Vec<Part> {
     let (m, n) = a.shape();
     let k = m.min(n);
-    let qr = a.qr();
-    let (mut q, mut r) = (qr.q(), qr.r());
-    // A reflection's axis has the sign of the column's first element, after reflections that gave their columns positive ones.
-    let axes: Vec<f64> = (0..k).map(|i| qr.qr_internal()[(i, i)]).collect();
-    let mut turned = 1.0;
-    for (i, axis) in axes.into_iter().enumerate() {
-        let first = if axis < 0.0 { -turned } else { turned };
-        let sign = if i + 1 == m { first } else { -first };
-        turned *= if axis < 0.0 { 1.0 } else { -1.0 };
-        q.column_mut(i).scale_mut(sign);
-        r.row_mut(i).scale_mut(sign);
+    let mut reflections = Vec::with_capacity(k);
+    for j in 0..k {
+        let (first, below) = (a[(j, j)], a.view((j + 1, j), (m - j - 1, 1)).norm());
+        // A column that is zero below its first element is not reflected (dlarfg), so that element keeps its sign.
+        if below == 0.0 {
+            continue;
+        }
+        let length = -first.hypot(below).copysign(first);
+        let mut axis = DVector::from_fn(m - j, |i, _| if i == 0 { 1.0 } else { a[(j + i, j)] / (first - length) });
+        axis *= ((length - first) / length).sqrt();
+        reflect(&mut a, &axis, j);
+        reflections.push(axis);
     }
-    vec![matrix(&q), matrix(&r)]
+    let mut q = DMatrix::identity(m, k);
+    for axis in reflections.iter().rev() {
+        reflect(&mut q, axis, 0);
+    }
+    vec![matrix(&q), matrix(&a.rows(0, k).upper_triangle())]
+}
+
+/// `A -= v v^T A` in A's last rows, from a column on.
+fn reflect(a: &mut DMatrix<f64>, axis: &DVector<f64>, from: usize) {
+    let (m, n) = a.shape();
+    let top = m - axis.len();
+    let mut part = a.view_mut((top, from), (axis.len(), n - from));
+    let along = part.tr_mul(axis);
+    part.ger(-1.0, axis, &along, 1.0);
 }
 
 /// U, the singular values, largest first, and V transposed. The signs of pairs of vectors are free.

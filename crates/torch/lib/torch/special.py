@@ -1,4 +1,4 @@
-"""torch.special: the functions that have rows of the table."""
+"""torch.special: the functions that have rows of the table, and Bessel's."""
 
 import _missing
 from torch import _C
@@ -17,6 +17,64 @@ def entr(input):
 
 def ndtr(input):
     return 0.5 * _ops["erfc"](input * -0.7071067811865476)
+
+
+def ndtri(input):
+    return 1.4142135623730951 * _ops["erfinv"](2.0 * input - 1.0)
+
+
+def log_ndtr(input):
+    # Far to the left erfc() is zero before its logarithm is out of reach: its asymptotic series goes on.
+    left = input.clamp(max=-5.0)
+    tail = -0.5 * left * left - (-left).log() - 0.9189385332046727 + _ops["log1p"](-1 / left ** 2 + 3 / left ** 4 - 15 / left ** 6)
+    return _ops["where"](input < -5.0, tail, ndtr(input.clamp(min=-5.0)).log())
+
+
+def multigammaln(input, p):
+    total = p * (p - 1) / 4 * 1.1447298858494002
+    for j in range(p):
+        total = total + _ops["lgamma"](input - j / 2)
+    return total
+
+
+# Abramowitz and Stegun, 9.8.1 to 9.8.4: coefficients for arguments up to 3.75, and beyond.
+_I0 = ((1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.360768e-1, 0.45813e-2),
+       (0.39894228, 0.1328592e-1, 0.225319e-2, -0.157565e-2, 0.916281e-2, -0.2057706e-1, 0.2635537e-1, -0.1647633e-1, 0.392377e-2))
+_I1 = ((0.5, 0.87890594, 0.51498869, 0.15084934, 0.2658733e-1, 0.301532e-2, 0.32411e-3),
+       (0.39894228, -0.3988024e-1, -0.362018e-2, 0.163801e-2, -0.1031555e-1, 0.2282967e-1, -0.2895312e-1, 0.1787654e-1, -0.420059e-2))
+
+
+def _polynomial(y, coefficients):
+    total = coefficients[-1]
+    for c in coefficients[-2::-1]:
+        total = c + y * total
+    return total
+
+
+def _bessel(input, coefficients, odd, scaled):
+    x = input.abs()
+    near, far = x.clamp(max=3.75), x.clamp(min=3.75)
+    small = _polynomial((near / 3.75) ** 2, coefficients[0]) * (near if odd else 1.0)
+    large = _polynomial(3.75 / far, coefficients[1]) / far.sqrt()
+    small, large = (small * (-near).exp(), large) if scaled else (small, large * far.exp())
+    made = _ops["where"](x < 3.75, small, large)
+    return made * input.sign() if odd else made
+
+
+def i0(input):
+    return _bessel(input, _I0, False, False)
+
+
+def i0e(input):
+    return _bessel(input, _I0, False, True)
+
+
+def i1(input):
+    return _bessel(input, _I1, True, False)
+
+
+def i1e(input):
+    return _bessel(input, _I1, True, True)
 
 
 __getattr__ = _missing.names("torch.special", globals())

@@ -168,6 +168,10 @@ fn new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [data, dtype] = args.bind("array", &["object", "dtype"], 1)?;
     let data = match data {
         Value::Generator(_) | Value::Iterator(_) | Value::Set(_) => Value::list(vm.items_of(&data)?),
+        // A deque, a user's sequence.
+        Value::Instance(_) if matches!(data.plain(), Value::Instance(_)) && array(&data).is_none() && cell(&data).is_none() => {
+            Value::list(vm.items_of(&data)?)
+        }
         data => data,
     };
     let made = from_nested(vm, &data, type_of(&dtype)?)?;

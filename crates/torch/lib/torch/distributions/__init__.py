@@ -1,16 +1,17 @@
 """torch.distributions: those that scripts use."""
 
 import _missing
-from torch.distributions.distribution import Distribution
-from torch.distributions.continuous import (
-    Cauchy, Exponential, Gumbel, HalfNormal, Laplace, LogNormal, MultivariateNormal, Normal, Uniform,
-)
+from torch.distributions.distribution import Distribution, ExponentialFamily
+from torch.distributions.continuous import Cauchy, Exponential, Gumbel, Laplace, Normal, Uniform
+from torch.distributions.multivariate import LowRankMultivariateNormal, MultivariateNormal
+from torch.distributions.continuous_bernoulli import ContinuousBernoulli
+from torch.distributions.von_mises import VonMises
 from torch.distributions.discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, OneHotCategoricalStraightThrough
 from torch.distributions.gamma import Beta, Chi2, Dirichlet, Gamma, Poisson, StudentT
 from torch.distributions.counts import Multinomial, NegativeBinomial
 from torch.distributions.transformed import (
-    FisherSnedecor, HalfCauchy, InverseGamma, Kumaraswamy, LogisticNormal, LogitRelaxedBernoulli, Pareto, RelaxedBernoulli,
-    RelaxedOneHotCategorical, Weibull,
+    FisherSnedecor, HalfCauchy, HalfNormal, InverseGamma, Kumaraswamy, LogisticNormal, LogitRelaxedBernoulli, LogNormal, Pareto,
+    RelaxedBernoulli, RelaxedOneHotCategorical, Weibull,
 )
 from torch.distributions import constraints, transforms
 from torch.distributions.constraints import biject_to, transform_to

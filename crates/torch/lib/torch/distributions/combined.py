@@ -2,10 +2,13 @@
 
 from torch import _C, Size
 from torch.autograd import no_grad
-from torch.distributions.continuous import Exponential, Gumbel, HalfNormal, Laplace, LogNormal, MultivariateNormal, Normal, Uniform
+from torch.distributions import constraints
+from torch.distributions.continuous import Exponential, Gumbel, Laplace, Normal, Uniform
 from torch.distributions.discrete import Bernoulli, Categorical, Geometric, OneHotCategorical
 from torch.distributions.distribution import Distribution
 from torch.distributions.gamma import Beta, Dirichlet, Gamma, Poisson
+from torch.distributions.multivariate import MultivariateNormal
+from torch.distributions.transformed import HalfNormal, LogNormal
 import math
 
 _ops = _C._ops
@@ -25,6 +28,15 @@ class Independent(Distribution):
         self.base_dist, self.reinterpreted_batch_ndims = base_distribution, n
         self.has_rsample = base_distribution.has_rsample
         super().__init__(batch[:len(batch) - n], batch[len(batch) - n:] + event, validate_args)
+
+    @property
+    def has_enumerate_support(self):
+        return not self.reinterpreted_batch_ndims and self.base_dist.has_enumerate_support
+
+    @constraints.dependent_property
+    def support(self):
+        inner, n = self.base_dist.support, self.reinterpreted_batch_ndims
+        return constraints.independent(inner, n) if n else inner
 
     @property
     def mean(self):
@@ -55,10 +67,16 @@ class Independent(Distribution):
 
 
 class MixtureSameFamily(Distribution):
+    has_rsample = False
+
     def __init__(self, mixture_distribution, component_distribution, validate_args=None):
         self._mixture, self._component = mixture_distribution, component_distribution
         self._event_ndims = len(component_distribution.event_shape)
         super().__init__(component_distribution.batch_shape[:-1], component_distribution.event_shape, validate_args)
+
+    @constraints.dependent_property
+    def support(self):
+        return self._component.support
 
     mixture_distribution = property(lambda self: self._mixture)
     component_distribution = property(lambda self: self._component)
@@ -70,7 +88,17 @@ class MixtureSameFamily(Distribution):
     def mean(self):
         return (self._weights() * self._component.mean).sum(-1 - self._event_ndims)
 
+    @property
+    def variance(self):
+        weights, at = self._weights(), -1 - self._event_ndims
+        inside = (weights * self._component.variance).sum(at)
+        return inside + (weights * (self._component.mean - self.mean.unsqueeze(at)).pow(2)).sum(at)
+
+    def cdf(self, value):
+        return (self._component.cdf(value.unsqueeze(-1 - self._event_ndims)) * self._mixture.probs).sum(-1)
+
     def log_prob(self, value):
+        self._validate_sample(value)
         each = self._component.log_prob(value.unsqueeze(-1 - self._event_ndims))
         return (each + self._mixture.logits.log_softmax(-1)).logsumexp(-1)
 
@@ -81,6 +109,9 @@ class MixtureSameFamily(Distribution):
         n = self._event_ndims
         index = which.reshape(list(which.shape) + [1] * (n + 1)).expand(list(which.shape) + [1] + list(self._event_shape))
         return drawn.gather(-1 - n, index).squeeze(-1 - n)
+
+    def __repr__(self):
+        return f"MixtureSameFamily(\n  {self._mixture},\n  {self._component})"
 
 
 _KL = {}

@@ -1,6 +1,6 @@
 """What values a parameter or a sample may have, and functions from all real numbers onto such values."""
 
-from torch.distributions import transforms as _t
+from torch import _C
 
 
 class Constraint:
@@ -20,6 +20,34 @@ class _Bounded(Constraint):
 
     def __repr__(self):
         return type(self).__name__.lstrip("_") + "(" + ", ".join([f"{k}={v}" for k, v in self._bounds.items()]) + ")"
+
+
+class _Dependent(Constraint):
+    """Depends on other values: it is known of an instance alone."""
+
+    def __init__(self, *, is_discrete=False, event_dim=0):
+        self.is_discrete, self.event_dim = is_discrete, event_dim
+
+    def check(self, value):
+        raise ValueError("Cannot determine validity of dependent constraint")
+
+
+class dependent_property(_Dependent):
+    """A property of a distribution that is the constraint of its values."""
+
+    def __init__(self, fn=None, *, is_discrete=False, event_dim=0):
+        super().__init__(is_discrete=is_discrete, event_dim=event_dim)
+        self._fn = fn
+
+    def __call__(self, fn):
+        return dependent_property(fn, is_discrete=self.is_discrete, event_dim=self.event_dim)
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else self._fn(instance)
+
+
+def is_dependent(constraint):
+    return isinstance(constraint, _Dependent)
 
 
 class _Real(Constraint):
@@ -110,13 +138,41 @@ class _LowerCholesky(Constraint):
         return lower & (value.diagonal(0, -2, -1) > 0).all(-1)
 
 
+def _cholesky(a):
+    """The lower triangle L with L L^T = A, column by column: A is small. What is not positive definite gives NaN."""
+    n = a.shape[-1]
+    columns = []
+    for j in range(n):
+        rest = a[..., :, j]
+        for c in columns:
+            rest = rest - c * c[..., j:j + 1]
+        column = rest / rest[..., j:j + 1].sqrt()
+        columns.append(column * (_C.arange(0, n, 1, _C.int64) >= j).to(a.dtype))
+    return _C._ops["stack"](columns, -1)
+
+
 class _PositiveDefinite(Constraint):
     event_dim = 2
 
     def check(self, value):
-        from torch import linalg
         symmetric = ((value - value.mT).abs() < 1e-6).all(-1).all(-1)
-        return symmetric & (linalg.eigvalsh(value) > 0).all(-1)
+        return symmetric & (_cholesky(value).diagonal(0, -2, -1) > 0).all(-1)
+
+
+class _CorrCholesky(_LowerCholesky):
+    def check(self, value):
+        near = (value.square().sum(-1) - 1).abs() <= 1e-5 * value.shape[-1]
+        return super().check(value) & near.all(-1)
+
+
+class _Multinomial(Constraint):
+    is_discrete, event_dim = True, 1
+
+    def __init__(self, upper_bound):
+        self.upper_bound = upper_bound
+
+    def check(self, value):
+        return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
 
 
 class _IndependentConstraint(Constraint):
@@ -138,13 +194,15 @@ class _IndependentConstraint(Constraint):
 independent, greater_than, greater_than_eq, less_than = _IndependentConstraint, _GreaterThan, _GreaterThanEq, _LessThan
 interval, half_open_interval, integer_interval = _Interval, _HalfOpenInterval, _IntegerInterval
 boolean, one_hot, real, simplex = _Boolean(), _OneHot(), _Real(), _Simplex()
-lower_cholesky, positive_definite = _LowerCholesky(), _PositiveDefinite()
+lower_cholesky, positive_definite, corr_cholesky = _LowerCholesky(), _PositiveDefinite(), _CorrCholesky()
+multinomial, dependent = _Multinomial, _Dependent()
 real_vector = independent(real, 1)
 positive, nonnegative, unit_interval = greater_than(0.0), greater_than_eq(0.0), interval(0.0, 1.0)
 positive_integer, nonnegative_integer = _IntegerGreaterThan(1), _IntegerGreaterThan(0)
 
 
 def _onto(constraint, simplex):
+    from torch.distributions import transforms as _t
     if isinstance(constraint, _Real):
         return _t.ComposeTransform([])
     if isinstance(constraint, _IndependentConstraint):
@@ -166,8 +224,10 @@ def _onto(constraint, simplex):
 
 
 def biject_to(constraint):
+    from torch.distributions import transforms as _t
     return _onto(constraint, _t.StickBreakingTransform)
 
 
 def transform_to(constraint):
+    from torch.distributions import transforms as _t
     return _onto(constraint, _t.SoftmaxTransform)

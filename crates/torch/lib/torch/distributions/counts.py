@@ -3,7 +3,8 @@
 from torch import _C
 from torch.autograd import no_grad
 from torch.distributions.discrete import Bernoulli, Binomial, Categorical, _one_of
-from torch.distributions.distribution import Distribution, _real, _tensors
+from torch.distributions import constraints
+from torch.distributions.distribution import Distribution, _tensors
 from torch.distributions.gamma import Gamma, Poisson
 from torch.nn import functional as F
 
@@ -11,9 +12,11 @@ _ops = _C._ops
 
 
 class NegativeBinomial(Bernoulli):
-    _parameters = (("total_count", "GreaterThanEq(lower_bound=0)", lambda v: v >= 0),
-                   ("probs", "HalfOpenInterval(lower_bound=0.0, upper_bound=1.0)", lambda v: (v >= 0) & (v < 1)),
-                   ("logits", "Real()", _real))
+    arg_constraints = {"total_count": constraints.greater_than_eq(0), "probs": constraints.half_open_interval(0.0, 1.0),
+                       "logits": constraints.real}
+    support = constraints.nonnegative_integer
+    has_enumerate_support = False
+    enumerate_support = Distribution.enumerate_support
 
     def __init__(self, total_count, probs=None, logits=None, validate_args=None):
         _one_of(probs, logits)
@@ -40,6 +43,7 @@ class NegativeBinomial(Bernoulli):
         return Poisson(rate, validate_args=False).sample()
 
     def log_prob(self, value):
+        self._validate_sample(value)
         n = self.total_count
         likely = n * F.logsigmoid(-self.logits) + value * F.logsigmoid(self.logits)
         # `lgamma(0)` is infinite, and the probability of 0 in 0 trials is one.
@@ -50,12 +54,18 @@ class NegativeBinomial(Bernoulli):
 
 
 class Multinomial(Distribution):
+    arg_constraints = Categorical.arg_constraints
+
     def __init__(self, total_count=1, probs=None, logits=None, validate_args=None):
         if not isinstance(total_count, int):
             raise NotImplementedError("inhomogeneous total_count is not supported")
         self.total_count = total_count
         self._categorical = Categorical(probs, logits)
         super().__init__(self._categorical.batch_shape, self.probs.shape[-1:], validate_args)
+
+    @constraints.dependent_property(is_discrete=True, event_dim=1)
+    def support(self):
+        return constraints.multinomial(self.total_count)
 
     probs = property(lambda self: self._categorical.probs)
     logits = property(lambda self: self._categorical.logits)
@@ -82,5 +92,6 @@ class Multinomial(Distribution):
         return n * self._categorical.entropy() - _C.tensor(float(n), self.probs.dtype).add(1).lgamma() + weighed.sum([0, -1])
 
     def log_prob(self, value):
+        self._validate_sample(value)
         logits = _ops["where"]((value == 0) & (self.logits == float("-inf")), 0.0, self.logits)
         return (value.sum(-1) + 1).lgamma() - (value + 1).lgamma().sum(-1) + (logits * value).sum(-1)

@@ -4,7 +4,8 @@ import math
 from torch import _C, Size, finfo
 from torch._C import Tensor
 from torch.autograd import no_grad
-from torch.distributions.distribution import Distribution, _real, _tensors, _unit
+from torch.distributions import constraints
+from torch.distributions.distribution import Distribution, _tensors
 from torch.nn import functional as F
 
 _ops = _C._ops
@@ -21,7 +22,9 @@ def _one_of(probs, logits):
 
 
 class Bernoulli(Distribution):
-    _parameters = (("probs", "Interval(lower_bound=0.0, upper_bound=1.0)", _unit), ("logits", "Real()", _real))
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.boolean
+    has_enumerate_support = True
 
     def __init__(self, probs=None, logits=None, validate_args=None):
         _one_of(probs, logits)
@@ -45,15 +48,28 @@ class Bernoulli(Distribution):
         return self.probs
 
     @property
+    def mode(self):
+        mode = (self.probs >= 0.5).to(self.probs.dtype)
+        return _ops["where"](self.probs == 0.5, float("nan"), mode)
+
+    @property
     def variance(self):
         return self.probs * (1 - self.probs)
+
+    @property
+    def param_shape(self):
+        return self.__dict__["probs" if "probs" in self.__dict__ else "logits"].size()
+
+    def enumerate_support(self, expand=True):
+        values = _C.arange(0, 2, 1, None).to(self.probs.dtype).reshape([-1] + [1] * len(self._batch_shape))
+        return values.expand([2] + list(self._batch_shape)) if expand else values
 
     @no_grad()
     def sample(self, sample_shape=()):
         return _C.bernoulli_of(self.probs.expand(self._extended_shape(sample_shape)), None)
 
     def log_prob(self, value):
-        self._check_sample(value, "Boolean()", lambda v: (v == 0) | (v == 1))
+        self._validate_sample(value)
         logits, value = self.logits + value * 0, value + self.logits.detach() * 0
         return -F.binary_cross_entropy_with_logits(logits, value, reduction="none")
 
@@ -62,9 +78,17 @@ class Bernoulli(Distribution):
 
 
 class Geometric(Bernoulli):
+    support = constraints.nonnegative_integer
+    has_enumerate_support = False
+    enumerate_support = Distribution.enumerate_support
+
     @property
     def mean(self):
         return 1.0 / self.probs - 1.0
+
+    @property
+    def mode(self):
+        return self.probs * 0
 
     @property
     def variance(self):
@@ -77,6 +101,7 @@ class Geometric(Bernoulli):
         return (u.log() / _ops["log1p"](-self.probs)).floor()
 
     def log_prob(self, value):
+        self._validate_sample(value)
         return value * _ops["log1p"](-self.probs) + self.probs.log()
 
     def entropy(self):
@@ -84,8 +109,7 @@ class Geometric(Bernoulli):
 
 
 class Categorical(Distribution):
-    _parameters = (("probs", "Simplex()", lambda p: (p >= 0) & ((p.sum(-1, True) - 1).abs() < 1e-6)),
-                   ("logits", "IndependentConstraint(Real(), 1)", _real))
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     has_enumerate_support = True
 
     def __init__(self, probs=None, logits=None, validate_args=None):
@@ -108,6 +132,10 @@ class Categorical(Distribution):
             self.logits = _clamped(self.__dict__["probs"]).log()
             return self.logits
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
+    def support(self):
+        return constraints.integer_interval(0, self._num_events - 1)
 
     @property
     def param_shape(self):
@@ -134,7 +162,7 @@ class Categorical(Distribution):
 
     def log_prob(self, value):
         n = self._num_events
-        self._check_sample(value, f"IntegerInterval(lower_bound=0, upper_bound={n - 1})", lambda v: (v >= 0) & (v < n))
+        self._validate_sample(value)
         value = value.to(_C.int64).unsqueeze(-1)
         shape = list((value + self.logits.detach()[..., :1].to(_C.int64) * 0).shape[:-1])
         logits = self.logits.expand(shape + [n])
@@ -150,6 +178,10 @@ class Categorical(Distribution):
 
 
 class OneHotCategorical(Distribution):
+    arg_constraints = Categorical.arg_constraints
+    support = constraints.one_hot
+    has_enumerate_support = True
+
     def __init__(self, probs=None, logits=None, validate_args=None):
         self._categorical = Categorical(probs, logits, validate_args)
         super().__init__(self._categorical.batch_shape, (self._categorical._num_events,))
@@ -164,12 +196,30 @@ class OneHotCategorical(Distribution):
 
     mean = probs
 
+    @property
+    def mode(self):
+        return _ops["one_hot"](self.probs.argmax(-1), self._categorical._num_events).to(self.probs.dtype)
+
+    @property
+    def variance(self):
+        return self.probs * (1 - self.probs)
+
+    @property
+    def param_shape(self):
+        return self._categorical.param_shape
+
+    def enumerate_support(self, expand=True):
+        n = self._categorical._num_events
+        values = _ops["eye"](n).to(self.probs.dtype).reshape([n] + [1] * len(self._batch_shape) + [n])
+        return values.expand([n] + list(self._batch_shape) + [n]) if expand else values
+
     @no_grad()
     def sample(self, sample_shape=()):
         drawn = self._categorical.sample(sample_shape)
         return _ops["one_hot"](drawn, self._categorical._num_events).to(self.probs.dtype)
 
     def log_prob(self, value):
+        self._validate_sample(value)
         return self._categorical.log_prob(value.argmax(-1))
 
     def entropy(self):
@@ -232,7 +282,7 @@ def binomial(count, prob, generator=None):
 
 
 class Binomial(Bernoulli):
-    _parameters = (("total_count", "IntegerGreaterThan(lower_bound=0)", lambda v: v >= 0),) + Bernoulli._parameters
+    arg_constraints = {"total_count": constraints.nonnegative_integer, **Bernoulli.arg_constraints}
 
     def __init__(self, total_count=1, probs=None, logits=None, validate_args=None):
         _one_of(probs, logits)
@@ -240,6 +290,10 @@ class Binomial(Bernoulli):
         self.__dict__["logits" if probs is None else "probs"] = value
         self.total_count = count.to(value.dtype)
         Distribution.__init__(self, shape, validate_args=validate_args)
+
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
+    def support(self):
+        return constraints.integer_interval(0, self.total_count)
 
     @property
     def mean(self):
@@ -259,6 +313,7 @@ class Binomial(Bernoulli):
         return binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
     def log_prob(self, value):
+        self._validate_sample(value)
         n, x = self.total_count, self.logits
         chosen = _ops["lgamma"](n + 1) - _ops["lgamma"](value + 1) - _ops["lgamma"](n - value + 1)
         return chosen + value * x - n * _ops["relu"](x) - n * _ops["log1p"](_ops["exp"](-x.abs()))

@@ -5,6 +5,7 @@ from torch import _C, Size
 from torch._C import Tensor
 from torch._functions import broadcast_shapes
 from torch.autograd import no_grad
+from torch.distributions import constraints
 
 _ops = _C._ops
 
@@ -22,11 +23,9 @@ def _tensors(*values):
 class Distribution:
     has_rsample = False
     has_enumerate_support = False
-    # Parameters by name with the constraint that PyTorch names in its error, and the check of their values.
-    _parameters = ()
+    # What each parameter may be, by its name; those that an instance was given are shown by it.
+    arg_constraints = {}
     _validate = True
-    # Whether they are printed: PyTorch's distributions that are others transformed print none.
-    _shown = True
     # Attributes that all distributions of a batch have together.
     _shared = ()
 
@@ -35,12 +34,12 @@ class Distribution:
         if validate_args is not None:
             self._validate = validate_args
         if self._validate:
-            for name, constraint, check in self._parameters:
+            for name, constraint in self.arg_constraints.items():
                 value = self.__dict__.get(name)
-                if isinstance(value, Tensor) and not check(value.detach()).all().item():
+                if isinstance(value, Tensor) and not constraint.check(value.detach()).all().item():
                     raise ValueError(
                         f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution {self!r} to "
-                        f"satisfy the constraint {constraint}, but found invalid values:\n{value}")
+                        f"satisfy the constraint {constraint!r}, but found invalid values:\n{value}")
 
     @staticmethod
     def set_default_validate_args(value):
@@ -74,20 +73,30 @@ class Distribution:
     def sample(self, sample_shape=()):
         return self.rsample(sample_shape)
 
+    def sample_n(self, n):
+        return self.sample((n,))
+
     def rsample(self, sample_shape=()):
-        raise NotImplementedError(f"{type(self).__name__}.rsample")
+        raise NotImplementedError
 
     def log_prob(self, value):
-        raise NotImplementedError(f"{type(self).__name__}.log_prob")
+        raise NotImplementedError
 
     def entropy(self):
-        raise NotImplementedError(f"{type(self).__name__}.entropy")
+        raise NotImplementedError
 
     def cdf(self, value):
-        raise NotImplementedError(f"{type(self).__name__}.cdf")
+        raise NotImplementedError
 
     def icdf(self, value):
-        raise NotImplementedError(f"{type(self).__name__}.icdf")
+        raise NotImplementedError
+
+    def enumerate_support(self, expand=True):
+        raise NotImplementedError
+
+    @property
+    def support(self):
+        raise NotImplementedError
 
     @property
     def mean(self):
@@ -95,7 +104,7 @@ class Distribution:
 
     @property
     def mode(self):
-        raise NotImplementedError(f"{type(self).__name__} does not implement mode")
+        raise NotImplementedError(f"{type(self)} does not implement mode")
 
     @property
     def variance(self):
@@ -108,28 +117,21 @@ class Distribution:
     def perplexity(self):
         return self.entropy().exp()
 
-    def _check_sample(self, value, constraint, good):
-        if self._validate and not good(value.detach()).all().item():
+    def _validate_sample(self, value):
+        if not self._validate:
+            return
+        if not isinstance(value, Tensor):
+            raise ValueError("The value argument to log_prob must be a Tensor")
+        if not self.support.check(value.detach()).all().item():
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the support "
-                f"({constraint}) of the distribution {self!r}, but found invalid values:\n{value}")
+                f"({self.support!r}) of the distribution {self!r}, but found invalid values:\n{value}")
 
     def __repr__(self):
-        parts = []
-        for name, _, _ in self._parameters:
-            value = self.__dict__.get(name)
-            if value is not None and self._shown:
-                parts.append(f"{name}: {value if value.numel() == 1 else value.size()}")
+        given = [(name, self.__dict__[name]) for name in self.arg_constraints if name in self.__dict__]
+        parts = [f"{name}: {value if value.numel() == 1 else value.size()}" for name, value in given]
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
-def _real(x):
-    return x == x
-
-
-def _positive(x):
-    return x > 0
-
-
-def _unit(x):
-    return (x >= 0) & (x <= 1)
+class ExponentialFamily(Distribution):
+    """Distributions that `entropy` and divergences have a closed form for."""

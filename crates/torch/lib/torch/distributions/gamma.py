@@ -1,12 +1,11 @@
 """Distributions whose samples come from the gamma distribution, and Poisson's: drawn number by number as PyTorch draws them on a CPU."""
 
 from torch import _C
-from torch.distributions.distribution import Distribution, _positive, _real, _tensors
+from torch.distributions import constraints
+from torch.distributions.distribution import Distribution, _tensors
 import math
 
 _ops = _C._ops
-_POSITIVE = "GreaterThan(lower_bound=0.0)"
-_UNIT = "Interval(lower_bound=0.0, upper_bound=1.0)"
 
 
 def _standard_gamma(alpha):
@@ -64,7 +63,8 @@ def _drawn(draw, parameter, shape):
 
 class Gamma(Distribution):
     has_rsample = True
-    _parameters = (("concentration", _POSITIVE, _positive), ("rate", _POSITIVE, _positive))
+    arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
+    support = constraints.nonnegative
 
     def __init__(self, concentration, rate, validate_args=None):
         (self.concentration, self.rate), shape = _tensors(concentration, rate)
@@ -87,7 +87,7 @@ class Gamma(Distribution):
         return (made / self.rate).clamp(min=1.1754943508222875e-38)
 
     def log_prob(self, value):
-        self._check_sample(value, "GreaterThanEq(lower_bound=0.0)", lambda v: v >= 0)
+        self._validate_sample(value)
         a, b = self.concentration, self.rate
         return _ops["xlogy"](a, b) + _ops["xlogy"](a - 1, value) - b * value - a.lgamma()
 
@@ -97,16 +97,19 @@ class Gamma(Distribution):
 
 
 class Chi2(Gamma):
-    _parameters = (("df", _POSITIVE, _positive),)
+    # The base keeps the parameters.
+    arg_constraints = {"df": constraints.positive}
+    df = property(lambda self: self.concentration * 2)
 
     def __init__(self, df, validate_args=None):
-        (self.df,), shape = _tensors(df)
-        super().__init__(0.5 * self.df, self.df * 0 + 0.5, validate_args)
+        df = df if isinstance(df, _C.Tensor) else _C.tensor(float(df), _C.get_default_dtype())
+        super().__init__(0.5 * df, df * 0 + 0.5, validate_args)
 
 
 class Dirichlet(Distribution):
     has_rsample = True
-    _parameters = (("concentration", "IndependentConstraint(GreaterThan(lower_bound=0.0), 1)", _positive),)
+    arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
+    support = constraints.simplex
 
     def __init__(self, concentration, validate_args=None):
         if concentration.dim() < 1:
@@ -119,6 +122,15 @@ class Dirichlet(Distribution):
         return self.concentration / self.concentration.sum(-1, True)
 
     @property
+    def mode(self):
+        # Without a peak inside the simplex the mode is a corner, where there is one.
+        a = self.concentration
+        inner = (a - 1).clamp(min=0.0)
+        mode = inner / inner.sum(-1, True)
+        corner = _ops["one_hot"](mode.argmax(-1), a.shape[-1]).to(a.dtype)
+        return _ops["where"]((a < 1).all(-1, True), corner, mode)
+
+    @property
     def variance(self):
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
@@ -128,6 +140,7 @@ class Dirichlet(Distribution):
         return made / made.sum(-1, keepdim=True)
 
     def log_prob(self, value):
+        self._validate_sample(value)
         a = self.concentration
         return _ops["xlogy"](a - 1.0, value).sum(-1) + a.sum(-1).lgamma() - a.lgamma().sum(-1)
 
@@ -139,18 +152,23 @@ class Dirichlet(Distribution):
 
 class Beta(Distribution):
     has_rsample = True
-    _parameters = (("concentration1", _POSITIVE, _positive), ("concentration0", _POSITIVE, _positive))
-    _shown = False
+    arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
+    support = constraints.unit_interval
+    concentration1 = property(lambda self: self._dirichlet.concentration[..., 0])
+    concentration0 = property(lambda self: self._dirichlet.concentration[..., 1])
 
     def __init__(self, concentration1, concentration0, validate_args=None):
-        (a, b), shape = _tensors(concentration1, concentration0)
-        self.concentration1, self.concentration0 = a, b
-        self._dirichlet = Dirichlet(_ops["stack"]([a, b], -1), validate_args=False)
+        pair, shape = _tensors(concentration1, concentration0)
+        self._dirichlet = Dirichlet(_ops["stack"](pair, -1), validate_args)
         super().__init__(shape, validate_args=validate_args)
 
     @property
     def mean(self):
         return self.concentration1 / (self.concentration1 + self.concentration0)
+
+    @property
+    def mode(self):
+        return self._dirichlet.mode[..., 0]
 
     @property
     def variance(self):
@@ -161,7 +179,7 @@ class Beta(Distribution):
         return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
     def log_prob(self, value):
-        self._check_sample(value, _UNIT, lambda v: (v >= 0) & (v <= 1))
+        self._validate_sample(value)
         return self._dirichlet.log_prob(_ops["stack"]([value, 1.0 - value], -1))
 
     def entropy(self):
@@ -170,7 +188,8 @@ class Beta(Distribution):
 
 class StudentT(Distribution):
     has_rsample = True
-    _parameters = (("df", _POSITIVE, _positive), ("loc", "Real()", _real), ("scale", _POSITIVE, _positive))
+    arg_constraints = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
 
     def __init__(self, df, loc=0.0, scale=1.0, validate_args=None):
         (self.df, self.loc, self.scale), shape = _tensors(df, loc, scale)
@@ -179,6 +198,10 @@ class StudentT(Distribution):
     @property
     def mean(self):
         return _ops["where"](self.df > 1, self.loc, float("nan"))
+
+    @property
+    def mode(self):
+        return self.loc
 
     @property
     def variance(self):
@@ -192,6 +215,7 @@ class StudentT(Distribution):
         return self.loc + self.scale * x * (z / self.df).rsqrt()
 
     def log_prob(self, value):
+        self._validate_sample(value)
         y = (value - self.loc) / self.scale
         known = self.scale.log() + 0.5 * self.df.log() + 0.5 * math.log(math.pi) + (0.5 * self.df).lgamma() - (0.5 * (self.df + 1.0)).lgamma()
         return -0.5 * (self.df + 1.0) * _ops["log1p"](y ** 2.0 / self.df) - known
@@ -203,7 +227,8 @@ class StudentT(Distribution):
 
 
 class Poisson(Distribution):
-    _parameters = (("rate", "GreaterThanEq(lower_bound=0.0)", lambda x: x >= 0),)
+    arg_constraints = {"rate": constraints.nonnegative}
+    support = constraints.nonnegative_integer
 
     def __init__(self, rate, validate_args=None):
         (self.rate,), shape = _tensors(rate)
@@ -225,4 +250,5 @@ class Poisson(Distribution):
         return _drawn(_poisson, self.rate.detach(), self._extended_shape(sample_shape))
 
     def log_prob(self, value):
+        self._validate_sample(value)
         return _ops["xlogy"](value, self.rate) - self.rate - (value + 1).lgamma()

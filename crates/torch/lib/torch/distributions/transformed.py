@@ -3,10 +3,11 @@
 from torch import _C
 from torch.distributions.continuous import Cauchy, Exponential, Normal, Uniform
 from torch.distributions.discrete import Bernoulli, Categorical, _clamped
-from torch.distributions.distribution import Distribution, _positive, _tensors
-from torch.distributions.gamma import Gamma, _POSITIVE
+from torch.distributions import constraints
+from torch.distributions.distribution import Distribution, _tensors
+from torch.distributions.gamma import Gamma
 from torch.distributions.transforms import (
-    AffineTransform, ExpTransform, PowerTransform, SigmoidTransform, StickBreakingTransform, TransformedDistribution,
+    AbsTransform, AffineTransform, ExpTransform, PowerTransform, SigmoidTransform, StickBreakingTransform, TransformedDistribution,
 )
 import math
 
@@ -15,11 +16,15 @@ _EULER = 0.57721566490153286060
 
 
 class Pareto(TransformedDistribution):
-    _parameters = (("alpha", _POSITIVE, _positive), ("scale", _POSITIVE, _positive))
+    arg_constraints = {"alpha": constraints.positive, "scale": constraints.positive}
 
     def __init__(self, scale, alpha, validate_args=None):
         (self.scale, self.alpha), _ = _tensors(scale, alpha)
         super().__init__(Exponential(alpha + 0 * scale, validate_args), [ExpTransform(), AffineTransform(0, self.scale)], validate_args)
+
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    def support(self):
+        return constraints.greater_than_eq(self.scale)
 
     @property
     def mean(self):
@@ -40,7 +45,8 @@ class Pareto(TransformedDistribution):
 
 
 class Weibull(TransformedDistribution):
-    _parameters = (("scale", _POSITIVE, _positive), ("concentration", _POSITIVE, _positive))
+    arg_constraints = {"scale": constraints.positive, "concentration": constraints.positive}
+    support = constraints.positive
 
     def __init__(self, scale, concentration, validate_args=None):
         (self.scale, self.concentration), _ = _tensors(scale, concentration)
@@ -68,7 +74,8 @@ class Weibull(TransformedDistribution):
 
 
 class Kumaraswamy(TransformedDistribution):
-    _parameters = (("concentration1", _POSITIVE, _positive), ("concentration0", _POSITIVE, _positive))
+    arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
+    support = constraints.unit_interval
 
     def __init__(self, concentration1, concentration0, validate_args=None):
         (a, b), _ = _tensors(concentration1, concentration0)
@@ -87,6 +94,12 @@ class Kumaraswamy(TransformedDistribution):
         return self._moment(1)
 
     @property
+    def mode(self):
+        a, b = self.concentration1, self.concentration0
+        mode = (b.reciprocal() * (-b).log1p() - (-b * a).log1p()).exp()
+        return mode.masked_fill((a < 1) | (b < 1), math.nan)
+
+    @property
     def variance(self):
         return self._moment(2) - self.mean.pow(2)
 
@@ -96,12 +109,13 @@ class Kumaraswamy(TransformedDistribution):
 
 
 class InverseGamma(TransformedDistribution):
-    _parameters = (("concentration", _POSITIVE, _positive), ("rate", _POSITIVE, _positive))
+    arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
+    support = constraints.positive
+    concentration = property(lambda self: self.base_dist.concentration)
+    rate = property(lambda self: self.base_dist.rate)
 
     def __init__(self, concentration, rate, validate_args=None):
-        base = Gamma(concentration, rate, validate_args)
-        self.concentration, self.rate = base.concentration, base.rate
-        super().__init__(base, PowerTransform(-1.0), validate_args)
+        super().__init__(Gamma(concentration, rate, validate_args), PowerTransform(-1.0), validate_args)
 
     @property
     def mean(self):
@@ -121,51 +135,93 @@ class InverseGamma(TransformedDistribution):
         return a + self.rate.log() + a.lgamma() - (1 + a) * a.digamma()
 
 
-class HalfCauchy(Distribution):
-    _shown = False
-    has_rsample = True
-    _parameters = (("scale", _POSITIVE, _positive),)
+class LogNormal(TransformedDistribution):
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.positive
+    loc = property(lambda self: self.base_dist.loc)
+    scale = property(lambda self: self.base_dist.scale)
 
+    def __init__(self, loc, scale, validate_args=None):
+        super().__init__(Normal(loc, scale, validate_args), ExpTransform(), validate_args)
+
+    @property
+    def mean(self):
+        return (self.loc + self.scale.square() / 2).exp()
+
+    @property
+    def mode(self):
+        return (self.loc - self.scale.square()).exp()
+
+    @property
+    def variance(self):
+        return (self.scale.square().exp() - 1) * (2 * self.loc + self.scale.square()).exp()
+
+    def entropy(self):
+        return self.base_dist.entropy() + self.loc
+
+
+class _Half(TransformedDistribution):
+    """The size of numbers that are distributed alike on both sides of zero."""
+
+    arg_constraints, support = {"scale": constraints.positive}, constraints.nonnegative
+    scale = property(lambda self: self.base_dist.scale)
+
+    @property
+    def mode(self):
+        return self.scale * 0
+
+    def log_prob(self, value):
+        self._validate_sample(value)
+        inside = self.base_dist.log_prob(value) + math.log(2)
+        return _ops["where"](value >= 0, inside, -math.inf)
+
+    def cdf(self, value):
+        self._validate_sample(value)
+        return 2 * self.base_dist.cdf(value) - 1
+
+    def icdf(self, value):
+        return self.base_dist.icdf((value + 1) / 2)
+
+    def entropy(self):
+        return self.base_dist.entropy() - math.log(2)
+
+
+class HalfNormal(_Half):
     def __init__(self, scale, validate_args=None):
-        self._base = Cauchy(0.0 * scale, scale, validate_args=False)
-        self.scale = self._base.scale
-        super().__init__(self._base.batch_shape, validate_args=validate_args)
+        super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args)
+
+    @property
+    def mean(self):
+        return self.scale * math.sqrt(2 / math.pi)
+
+    @property
+    def variance(self):
+        return self.scale.square() * (1 - 2 / math.pi)
+
+
+class HalfCauchy(_Half):
+    def __init__(self, scale, validate_args=None):
+        super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args)
 
     @property
     def mean(self):
         return self.scale * 0 + math.inf
 
     @property
-    def mode(self):
-        return self.scale * 0
-
-    @property
     def variance(self):
-        return self._base.variance
-
-    def rsample(self, sample_shape=()):
-        return self._base.rsample(sample_shape).abs()
-
-    def log_prob(self, value):
-        self._check_sample(value, "GreaterThanEq(lower_bound=0.0)", lambda v: v >= 0)
-        return self._base.log_prob(value) + math.log(2)
-
-    def cdf(self, value):
-        return 2 * self._base.cdf(value) - 1
-
-    def icdf(self, value):
-        return self._base.icdf((value + 1) / 2)
-
-    def entropy(self):
-        return self._base.entropy() - math.log(2)
+        return self.base_dist.variance
 
 
 class LogisticNormal(TransformedDistribution):
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.simplex
+    loc = property(lambda self: self.base_dist.base_dist.loc)
+    scale = property(lambda self: self.base_dist.base_dist.scale)
+
     def __init__(self, loc, scale, validate_args=None):
         base = Normal(loc, scale, validate_args)
         if not base.batch_shape:
             base = base.expand([1])
-        self.loc, self.scale = base.loc, base.scale
         super().__init__(base, StickBreakingTransform(), validate_args)
 
 
@@ -188,7 +244,7 @@ class _Relaxed(TransformedDistribution):
 
 
 class LogitRelaxedBernoulli(_Logits):
-    _parameters = Bernoulli._parameters
+    arg_constraints, support = Bernoulli.arg_constraints, constraints.real
 
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         self.temperature = temperature
@@ -207,12 +263,16 @@ class LogitRelaxedBernoulli(_Logits):
 
 
 class RelaxedBernoulli(_Relaxed):
+    arg_constraints, support = Bernoulli.arg_constraints, constraints.unit_interval
+
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         super().__init__(LogitRelaxedBernoulli(temperature, probs, logits), SigmoidTransform(), validate_args)
 
 
 class ExpRelaxedCategorical(_Logits):
     """The logarithm of a point of the simplex near a corner (Maddison et al., "The Concrete Distribution", 2017)."""
+
+    arg_constraints, support = Categorical.arg_constraints, constraints.real_vector
 
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         self.temperature = temperature
@@ -233,13 +293,16 @@ class ExpRelaxedCategorical(_Logits):
 
 
 class RelaxedOneHotCategorical(_Relaxed):
+    arg_constraints, support = Categorical.arg_constraints, constraints.simplex
+
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         super().__init__(ExpRelaxedCategorical(temperature, probs, logits), ExpTransform(), validate_args)
 
 
 class FisherSnedecor(Distribution):
     has_rsample = True
-    _parameters = (("df1", _POSITIVE, _positive), ("df2", _POSITIVE, _positive))
+    arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
+    support = constraints.positive
 
     def __init__(self, df1, df2, validate_args=None):
         (self.df1, self.df2), shape = _tensors(df1, df2)
@@ -248,6 +311,11 @@ class FisherSnedecor(Distribution):
     @property
     def mean(self):
         return _ops["where"](self.df2 > 2, self.df2 / (self.df2 - 2), math.nan)
+
+    @property
+    def mode(self):
+        mode = (self.df1 - 2) / self.df1 * self.df2 / (self.df2 + 2)
+        return mode.masked_fill(self.df1 <= 2, math.nan)
 
     @property
     def variance(self):
@@ -261,6 +329,7 @@ class FisherSnedecor(Distribution):
         return (above.reshape(shape) / below.reshape(shape)).clamp(min=1.1754943508222875e-38)
 
     def log_prob(self, value):
+        self._validate_sample(value)
         a, b, ratio = self.df1 * 0.5, self.df2 * 0.5, self.df1 / self.df2
         t = (a + b).lgamma() - a.lgamma() - b.lgamma() + a * ratio.log() + (a - 1) * value.log()
         return t - (a + b) * (ratio * value).log1p()

@@ -1,6 +1,7 @@
 """Invertible functions of random variables, and distributions made by them."""
 
 from torch import _C
+from torch.distributions import constraints
 from torch.distributions.distribution import Distribution
 from torch.autograd import no_grad
 import math
@@ -12,6 +13,7 @@ class Transform:
     """`y = f(x)` with its inverse and the logarithm of its derivative. `event` counts the dimensions that one value has."""
 
     bijective, event, sign = True, 0, 1
+    domain = codomain = constraints.real
 
     def __init__(self, cache_size=0):
         self._cache_size, self._last = cache_size, (None, None)
@@ -46,9 +48,15 @@ class _Inverse(Transform):
         super().__init__()
         self._of, self.event = of, of.event
 
+    domain = property(lambda self: self._of.codomain)
+    codomain = property(lambda self: self._of.domain)
+
     @property
     def inv(self):
         return self._of
+
+    def __repr__(self):
+        return f"{type(self).__name__[1:]}Transform({self._of!r})"
 
     def _call(self, x):
         return self._of._inv_call(x)
@@ -67,6 +75,8 @@ class _Inverse(Transform):
 
 
 class ExpTransform(Transform):
+    codomain = constraints.positive
+
     def _call(self, x):
         return x.exp()
 
@@ -82,6 +92,16 @@ class AffineTransform(Transform):
         super().__init__(cache_size)
         self.loc, self.scale, self.event = loc, scale, event_dim
 
+    @property
+    def domain(self):
+        return constraints.independent(constraints.real, self.event) if self.event else constraints.real
+
+    codomain = domain
+
+    @property
+    def sign(self):
+        return (self.scale > 0) - (self.scale < 0) if isinstance(self.scale, (int, float)) else self.scale.sign()
+
     def _call(self, x):
         return self.loc + self.scale * x
 
@@ -95,6 +115,8 @@ class AffineTransform(Transform):
 
 
 class SigmoidTransform(Transform):
+    codomain = constraints.unit_interval
+
     def _call(self, x):
         return _ops["sigmoid"](x).clamp(1.1754943508222875e-38, 1.0 - 1.1920928955078125e-07)
 
@@ -107,6 +129,8 @@ class SigmoidTransform(Transform):
 
 
 class TanhTransform(Transform):
+    codomain = constraints.interval(-1.0, 1.0)
+
     def _call(self, x):
         return x.tanh()
 
@@ -118,6 +142,8 @@ class TanhTransform(Transform):
 
 
 class SoftplusTransform(Transform):
+    codomain = constraints.positive
+
     def _call(self, x):
         return _ops["softplus"](x)
 
@@ -129,6 +155,8 @@ class SoftplusTransform(Transform):
 
 
 class PowerTransform(Transform):
+    domain = codomain = constraints.positive
+
     def __init__(self, exponent, cache_size=0):
         super().__init__(cache_size)
         self.exponent = exponent
@@ -144,7 +172,7 @@ class PowerTransform(Transform):
 
 
 class AbsTransform(Transform):
-    bijective = False
+    bijective, codomain = False, constraints.positive
 
     def _call(self, x):
         return x.abs()
@@ -155,6 +183,7 @@ class AbsTransform(Transform):
 
 class SoftmaxTransform(Transform):
     bijective, event = False, 1
+    domain, codomain = constraints.real_vector, constraints.simplex
 
     def _call(self, x):
         return x.softmax(-1)
@@ -166,7 +195,7 @@ class SoftmaxTransform(Transform):
 class StickBreakingTransform(Transform):
     """From the plane to the simplex: every number says which share of what is left its part takes."""
 
-    event = 1
+    event, domain, codomain = 1, constraints.real_vector, constraints.simplex
 
     @staticmethod
     def _offset(x):
@@ -199,6 +228,12 @@ class IndependentTransform(Transform):
         self.base_transform, self._more = base_transform, reinterpreted_batch_ndims
         self.event = base_transform.event + reinterpreted_batch_ndims
 
+    domain = property(lambda self: constraints.independent(self.base_transform.domain, self._more))
+    codomain = property(lambda self: constraints.independent(self.base_transform.codomain, self._more))
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.base_transform!r}, {self._more})"
+
     def _call(self, x):
         return self.base_transform(x)
 
@@ -214,6 +249,9 @@ class ReshapeTransform(Transform):
     def __init__(self, in_shape, out_shape, cache_size=0):
         super().__init__(cache_size)
         self.in_shape, self.out_shape, self.event = tuple(in_shape), tuple(out_shape), len(in_shape)
+
+    domain = property(lambda self: constraints.independent(constraints.real, len(self.in_shape)))
+    codomain = property(lambda self: constraints.independent(constraints.real, len(self.out_shape)))
 
     def _call(self, x):
         return x.reshape(tuple(x.shape[:x.dim() - len(self.in_shape)]) + self.out_shape)
@@ -236,6 +274,16 @@ class ComposeTransform(Transform):
         super().__init__(cache_size)
         self.parts = list(parts)
         self.event = max([p.event for p in self.parts] + [0])
+
+    def _end(self, constraint):
+        more = self.event - constraint.event_dim
+        return constraints.independent(constraint, more) if more > 0 else constraint
+
+    domain = property(lambda self: self._end(self.parts[0].domain) if self.parts else constraints.real)
+    codomain = property(lambda self: self._end(self.parts[-1].codomain) if self.parts else constraints.real)
+
+    def __repr__(self):
+        return f"{type(self).__name__}(\n    " + ",\n    ".join([repr(p) for p in self.parts]) + "\n)"
 
     def _call(self, x):
         for part in self.parts:
@@ -283,6 +331,7 @@ class TransformedDistribution(Distribution):
         return x
 
     def log_prob(self, value):
+        self._validate_sample(value)
         event, total, y = len(self.event_shape), 0.0, value
         for t in reversed(self.transforms):
             x = t._inv_call(y)
@@ -294,5 +343,29 @@ class TransformedDistribution(Distribution):
         extra = event - len(self.base_dist.event_shape)
         return total + (base.sum(tuple(range(-extra, 0))) if extra else base)
 
-    def __repr__(self):
-        return "TransformedDistribution()"
+    def _monotone(self):
+        sign = 1
+        for t in self.transforms:
+            sign = sign * t.sign
+        return sign
+
+    def cdf(self, value):
+        for t in reversed(self.transforms):
+            value = t._inv_call(value)
+        made, sign = self.base_dist.cdf(value), self._monotone()
+        return made if isinstance(sign, int) and sign == 1 else sign * (made - 0.5) + 0.5
+
+    def icdf(self, value):
+        sign = self._monotone()
+        value = value if isinstance(sign, int) and sign == 1 else sign * (value - 0.5) + 0.5
+        value = self.base_dist.icdf(value)
+        for t in self.transforms:
+            value = t(value)
+        return value
+
+    @constraints.dependent_property
+    def support(self):
+        if not self.transforms:
+            return self.base_dist.support
+        support, more = self.transforms[-1].codomain, len(self.event_shape) - self.transforms[-1].codomain.event_dim
+        return constraints.independent(support, more) if more > 0 else support

@@ -22,17 +22,17 @@ avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d max_pool3d ctc_loss""".sp
 
 
 def _inplace(name):
-    row = _ops[name]
+    """An activation that may take its operand's place: whoever holds the tensor sees it, a residual connection's `x` too."""
+    row, written = _ops[name], getattr(Tensor, name + "_")
 
     def function(input, *args, inplace=False, **kwargs):
-        made = row(input, *args, **kwargs)
-        return input.copy_(made) if inplace and not input.requires_grad else made
+        return written(input, *args, **kwargs) if inplace else row(input, *args, **kwargs)
+    function.__name__ = function.__qualname__ = name
     return function
 
 
 for _name in """relu relu6 leaky_relu elu celu selu silu mish hardtanh hardsigmoid hardswish threshold""".split():
     _here[_name] = _inplace(_name)
-relu_ = relu
 
 
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
@@ -83,8 +83,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
 
 
 def dropout(input, p=0.5, training=True, inplace=False):
-    made = _dropout(input, p, training)
-    return input.copy_(made) if inplace and made is not input else made
+    return _placed(input, _dropout(input, p, training), inplace)
 
 
 def _dropout(input, p, training):
@@ -98,8 +97,12 @@ def _dropout(input, p, training):
     return input * (mask / (1 - p))
 
 
+def _placed(input, made, inplace):
+    return input.copy_(made) if inplace and made is not input else made
+
+
 def alpha_dropout(input, p=0.5, training=False, inplace=False):
-    return _alpha(input, p, training, input.shape)
+    return _placed(input, _alpha(input, p, training, input.shape), inplace)
 
 
 def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
@@ -107,7 +110,7 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
         return input
     if input.dim() < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-    return _alpha(input, p, training, list(input.shape[:2]) + [1] * (input.dim() - 2))
+    return _placed(input, _alpha(input, p, training, list(input.shape[:2]) + [1] * (input.dim() - 2)), inplace)
 
 
 def _alpha(input, p, training, shape):
@@ -134,16 +137,16 @@ def _feature_dropout(input, p, training, dims):
 
 
 def dropout1d(input, p=0.5, training=True, inplace=False):
-    return _feature_dropout(input, p, training, 1)
+    return _placed(input, _feature_dropout(input, p, training, 1), inplace)
 
 
 def dropout2d(input, p=0.5, training=True, inplace=False):
     # PyTorch takes three dimensions for a batch of channels of one dimension.
-    return _feature_dropout(input, p, training, 1 if input.dim() == 3 else 2)
+    return _placed(input, _feature_dropout(input, p, training, 1 if input.dim() == 3 else 2), inplace)
 
 
 def dropout3d(input, p=0.5, training=True, inplace=False):
-    return _feature_dropout(input, p, training, 3)
+    return _placed(input, _feature_dropout(input, p, training, 3), inplace)
 
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
@@ -187,6 +190,10 @@ def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
 
 
 def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False):
+    return _placed(input, _rrelu(input, lower, upper, training), inplace)
+
+
+def _rrelu(input, lower, upper, training):
     if not training:
         return _ops["leaky_relu"](input, (lower + upper) / 2)
     # PyTorch draws a slope only where the element is not positive.
@@ -398,8 +405,9 @@ def _in_place(name):
     return function
 
 
-elu_, celu_, selu_, hardtanh_, leaky_relu_, threshold_, rrelu_ = [
-    _in_place(n) for n in "elu celu selu hardtanh leaky_relu threshold rrelu".split()]
+for _name in "relu elu celu selu hardtanh leaky_relu threshold".split():
+    _here[_name + "_"] = getattr(Tensor, _name + "_")
+rrelu_ = _in_place("rrelu")
 
 
 def upsample_nearest(input, size=None, scale_factor=None):

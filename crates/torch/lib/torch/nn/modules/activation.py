@@ -13,6 +13,7 @@ __all__ = []
 def _make(name, function, *settings, shows=None, inplace=False, bare=False):
     """A module that calls a function with settings: pairs of a name and a default."""
     names = [n for n, _ in settings] + (["inplace"] if inplace else [])
+    written = getattr(_C.Tensor, function.__name__ + "_", None) if inplace and function else None
     defaults = dict(settings)
     if inplace:
         defaults["inplace"] = False
@@ -31,7 +32,8 @@ def _make(name, function, *settings, shows=None, inplace=False, bare=False):
             setattr(self, key, value)
 
     def forward(self, input):
-        return function(input, *[getattr(self, n) for n, _ in settings])
+        run = written if inplace and self.inplace else function
+        return run(input, *[getattr(self, n) for n, _ in settings])
 
     def extra_repr(self):
         if bare:
@@ -52,12 +54,14 @@ _make("LeakyReLU", _ops["leaky_relu"], ("negative_slope", 0.01), inplace=True)
 _make("ELU", _ops["elu"], ("alpha", 1.0), inplace=True)
 _make("CELU", _ops["celu"], ("alpha", 1.0), inplace=True)
 _make("RReLU", None, ("lower", 1.0 / 8), ("upper", 1.0 / 3), inplace=True)
-RReLU.forward = lambda self, input: F.rrelu(input, self.lower, self.upper, self.training)
+RReLU.forward = lambda self, input: F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 _make("SELU", _ops["selu"], inplace=True)
 _make("SiLU", _ops["silu"], inplace=True)
 _make("Mish", _ops["mish"], inplace=True)
 _make("Hardswish", _ops["hardswish"], inplace=True)
 _make("Hardsigmoid", _ops["hardsigmoid"], inplace=True)
+# PyTorch does not show it of these two.
+Hardswish.extra_repr = Hardsigmoid.extra_repr = Module.extra_repr
 _make("Hardtanh", _ops["hardtanh"], ("min_val", -1.0), ("max_val", 1.0), inplace=True)
 _make("GELU", lambda x, approximate: _ops["gelu"](x, approximate=approximate), ("approximate", "none"))
 _make("Sigmoid", _ops["sigmoid"])

@@ -1,0 +1,3 @@
+"""The modules that PyTorch has for single distributions: `torch.distributions.normal` and its like."""
+
+from torch.distributions import *

@@ -1,3 +1,0 @@
-"""`torch.distributions.categorical`, as some scripts name it."""
-
-from torch.distributions import Categorical, kl_divergence
