@@ -75,3 +75,56 @@ def b16decode(s, casefold=False):
         return bytes.fromhex(s)
     except ValueError:
         raise Error("Non-base16 digit found") from None
+
+
+_32 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+_85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
+
+
+def _digits(word, base, count):
+    return [word // base ** i % base for i in range(count - 1, -1, -1)]
+
+
+def b32encode(s):
+    out = b""
+    for i in range(0, len(s), 5):
+        part = bytes(s[i:i + 5])
+        kept = (len(part) * 8 + 4) // 5
+        word = int.from_bytes(part + bytes(5 - len(part)), "big")
+        out += bytes([_32[d] for d in _digits(word, 32, 8)][:kept]) + b"=" * (8 - kept)
+    return out
+
+
+def _from(s, alphabet, base, digits, size, fill):
+    """Groups of digits as numbers of `size` bytes, the last group filled up."""
+    s, out = s.encode("ascii") if isinstance(s, str) else bytes(s), b""
+    values = {c: i for i, c in enumerate(alphabet)}
+    for i in range(0, len(s), digits):
+        part = s[i:i + digits]
+        word = 0
+        for c in part + alphabet[fill:fill + 1] * (digits - len(part)):
+            if c not in values:
+                raise Error("Non-base32 digit found") if base == 32 else ValueError(f"bad base85 character at position {s.index(c)}")
+            word = word * base + values[c]
+        out += word.to_bytes(size, "big")[:len(part) * size // digits]
+    return out
+
+
+def b32decode(s, casefold=False):
+    s = s.encode("ascii") if isinstance(s, str) else s
+    if len(s) % 8:
+        raise Error("Incorrect padding")
+    return _from((s.upper() if casefold else s).rstrip(b"="), _32, 32, 8, 5, 0)
+
+
+def b85encode(b, pad=False):
+    out = b""
+    for i in range(0, len(b), 4):
+        part = bytes(b[i:i + 4])
+        word = int.from_bytes(part + bytes(4 - len(part)), "big")
+        out += bytes([_85[d] for d in _digits(word, 85, 5)][:5 if pad else len(part) + 1])
+    return out
+
+
+def b85decode(b):
+    return _from(b, _85, 85, 5, 4, 84)

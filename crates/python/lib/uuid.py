@@ -50,3 +50,21 @@ def uuid4():
 
 
 uuid1 = uuid4
+
+
+def _named(namespace, name, version, digest):
+    return UUID(bytes=digest(namespace.bytes + (name.encode() if isinstance(name, str) else name)).digest()[:16], version=version)
+
+
+def uuid3(namespace, name):
+    import hashlib
+    return _named(namespace, name, 3, hashlib.md5)
+
+
+def uuid5(namespace, name):
+    import hashlib
+    return _named(namespace, name, 5, hashlib.sha1)
+
+
+NAMESPACE_DNS, NAMESPACE_URL, NAMESPACE_OID, NAMESPACE_X500 = [
+    UUID(f"6ba7b81{n}-9dad-11d1-80b4-00c04fd430c8") for n in (0, 1, 2, 4)]

@@ -22,7 +22,8 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("pack_float", pack_float),
     Def::new("zip_read", zip_read),
     Def::new("zip_write", zip_write),
-    Def::new("gunzip", gunzip),
+    Def::new("unpack", unpack),
+    Def::new("pack", pack),
     Def::new("digits", digits),
     Def::new("crc32c", crc32c),
 ];
@@ -210,15 +211,36 @@ fn zip_write(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     Ok(given(archive.finish().map_err(|e| failed(&e))?.into_inner()))
 }
 
-/// `gunzip(bytes)`: what a gzip file holds, at most a GiB.
-fn gunzip(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+/// `unpack(bytes, wrapper)`: what deflated bytes hold, at most a GiB; the wrapper around them is "gzip", "zlib" or "".
+fn unpack(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     const LIMIT: u64 = 1 << 30;
-    let [data] = args.exactly::<1>("gunzip")?;
-    let bytes = bytes_of(&data, "gunzip")?.clone();
+    let [data, wrapper] = args.exactly::<2>("unpack")?;
+    let bytes = bytes_of(&data, "unpack")?.clone();
     let mut out = Vec::new();
-    let mut decoder = flate2::read::GzDecoder::new(bytes.as_slice()).take(LIMIT);
-    decoder.read_to_end(&mut out).map_err(|e| Exc::new(ExcKind::OSError, e.to_string()))?;
+    match wrapper.as_str() {
+        Some("gzip") => flate2::read::MultiGzDecoder::new(bytes.as_slice()).take(LIMIT).read_to_end(&mut out),
+        Some("zlib") => flate2::read::ZlibDecoder::new(bytes.as_slice()).take(LIMIT).read_to_end(&mut out),
+        _ => flate2::read::DeflateDecoder::new(bytes.as_slice()).take(LIMIT).read_to_end(&mut out),
+    }
+    .map_err(|e| Exc::new(ExcKind::OSError, e.to_string()))?;
     vm.reserve(out.len())?;
+    Ok(given(out))
+}
+
+/// `pack(bytes, wrapper, level)`: the reverse of [`unpack`].
+fn pack(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [data, wrapper, level] = args.exactly::<3>("pack")?;
+    let bytes = bytes_of(&data, "pack")?.clone();
+    vm.reserve(bytes.len())?;
+    let level = convert::int(&level).and_then(|n| u32::try_from(n).ok()).filter(|n| *n <= 9);
+    let level = level.map_or_else(flate2::Compression::default, flate2::Compression::new);
+    let mut out = Vec::new();
+    match wrapper.as_str() {
+        Some("gzip") => flate2::read::GzEncoder::new(bytes.as_slice(), level).read_to_end(&mut out),
+        Some("zlib") => flate2::read::ZlibEncoder::new(bytes.as_slice(), level).read_to_end(&mut out),
+        _ => flate2::read::DeflateEncoder::new(bytes.as_slice(), level).read_to_end(&mut out),
+    }
+    .map_err(|e| Exc::new(ExcKind::OSError, e.to_string()))?;
     Ok(given(out))
 }
 

@@ -173,7 +173,8 @@ fn collect(value: &Value, depth: usize, out: &mut Nested, default: Kind) -> Resu
                 return Ok(());
             }
             let Some(items) = sequence(plain) else {
-                return Err(Exc::ty(format!("must be real number, not {}", type_text(value))));
+                let text = format!("Could not infer dtype of {}", type_text(value));
+                return Err(Exc::new(aludel_python::objects::Kind::RuntimeError, text));
             };
             if out.shape.len() == depth {
                 if out.values.is_empty() || depth == 0 {

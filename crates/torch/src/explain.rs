@@ -281,6 +281,10 @@ fn given(attrs: &Attrs, name: &str) -> bool {
 /// An operator's error in PyTorch's words where shapes are the reason.
 pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: Error) -> Exc {
     let text = match (def.name, shapes) {
+        ("bmm", [a, _, ..]) if a.len() != 3 => Some("batch1 must be a 3D tensor".into()),
+        ("bmm", [_, b, ..]) if b.len() != 3 => Some("batch2 must be a 3D tensor".into()),
+        ("mm", [a, _, ..]) if a.len() != 2 => Some(format!("mm: self must be a matrix, got {}-D tensor", a.len())),
+        ("mm", [_, b, ..]) if b.len() != 2 => Some(format!("mm: mat2 must be a matrix, got {}-D tensor", b.len())),
         ("linear" | "matmul" | "mm" | "bmm" | "dot" | "mv", [a, b, ..]) if product(def.name, a, b).is_some() => product(def.name, a, b),
         ("reshape", [_]) if matches!(attrs.get("shape"), Some(Attr::Ints(v)) if v.iter().filter(|n| **n == -1).count() > 1) => {
             Some("only one dimension can be inferred".into())
@@ -301,6 +305,7 @@ pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: 
                 x.len(),
                 dims.len()
             )),
+            Some(Attr::Ints(_)) => Some("permute(): duplicate dims are not allowed.".into()),
             _ => None,
         },
         ("cat", [first, rest @ ..]) => joined(first, rest, attrs),
@@ -311,6 +316,10 @@ pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: 
                 shape_text(s)
             )
         }),
+        ("max_pool1d" | "max_pool2d" | "max_pool3d", [x]) if !(2..=3).contains(&(x.len() + 1).saturating_sub(pool_rank(def.name))) => {
+            let n = pool_rank(def.name);
+            Some(format!("non-empty {}D or {}D (batch mode) tensor expected for input", n + 1, n + 2))
+        }
         ("max_pool2d" | "avg_pool2d", [x]) => pooled(x, attrs),
         ("split", [x]) => match (attrs.get("split_size_or_sections"), attrs.get("dim")) {
             (Some(Attr::Ints(parts)), dim) => {
@@ -323,19 +332,79 @@ pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: 
             }
             _ => None,
         },
-        ("bmm", [a, _, ..]) if a.len() != 3 => Some("batch1 must be a 3D tensor".into()),
-        ("bmm", [_, b, ..]) if b.len() != 3 => Some("batch2 must be a 3D tensor".into()),
-        ("mm", [a, _, ..]) if a.len() != 2 => Some(format!("mm: self must be a matrix, got {}-D tensor", a.len())),
-        ("mm", [_, b, ..]) if b.len() != 2 => Some(format!("mm: mat2 must be a matrix, got {}-D tensor", b.len())),
         ("triu" | "tril", [x]) if x.len() < 2 => Some(format!("{}: input tensor must have at least 2 dimensions", def.name)),
         ("repeat", [_]) => Some("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor".into()),
         ("chunk", [_]) => match attrs.get("chunks") {
             Some(Attr::Int(n)) if *n < 1 => Some(format!("chunk expects `chunks` to be greater than 0, got: {n}")),
+            _ if shapes[0].is_empty() => Some("chunk expects at least a 1-dimensional tensor".into()),
             _ => None,
         },
         ("interpolate", [_, ..]) if !given(attrs, "size") && !given(attrs, "scale_factor") => {
             return Exc::value("either size or scale_factor should be defined");
         }
+        ("interpolate", [x, ..]) if !(3..=5).contains(&x.len()) => {
+            let mode = if let Some(Attr::Str(mode)) = attrs.get("mode") { mode } else { "nearest" };
+            return Exc::new(
+                ExcKind::NotImplementedError,
+                format!(
+                    "Input Error: Only 3D, 4D and 5D input Tensors supported (got {}D) for the modes: nearest | linear | bilinear | bicubic | \
+                     trilinear | lanczos | area | nearest-exact (got {mode})",
+                    x.len()
+                ),
+            );
+        }
+        ("pixel_shuffle", [x]) if x.len() >= 3 => match attrs.get("upscale_factor") {
+            Some(Attr::Int(r)) => {
+                let channels = x[x.len() - 3];
+                Some(format!(
+                    "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but \
+                     input.size(-3)={channels} is not divisible by {}",
+                    r * r
+                ))
+            }
+            _ => None,
+        },
+        ("narrow", [x]) => outreached(x, attrs),
+        ("pad", [_]) => match attrs.get("pad") {
+            Some(Attr::Ints(pad)) if pad.len() % 2 == 1 => Some("Padding length must be divisible by 2".into()),
+            _ => None,
+        },
+        ("einsum", _) => operands(shapes.len(), attrs),
+        ("max" | "min", [x]) if x.contains(&0) => Some(format!(
+            "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.",
+            def.name
+        )),
+        ("argmax" | "argmin", [x]) if x.contains(&0) => {
+            return index_error(format!("{}(): Expected reduction dim to be specified for input.numel() == 0.", def.name));
+        }
+        ("gather", [x, index, ..]) if x.len() == index.len() => {
+            let dim = at_dimension(x, attrs);
+            (0..x.len()).find(|d| Some(*d) != dim && index[*d] > x[*d]).map(|d| {
+                format!(
+                    "Size does not match at dimension {d} expected index {} to be no larger than self {} apart from dimension {}",
+                    shape_text(index),
+                    shape_text(x),
+                    dim.unwrap_or_default()
+                )
+            })
+        }
+        ("index_select", [_, index, ..]) if index.len() > 1 => {
+            return index_error("index_select(): Index is supposed to be a vector".into());
+        }
+        ("group_norm", [x, ..]) => match attrs.get("num_groups") {
+            Some(Attr::Int(n)) if *n > 0 && x.get(1).is_some_and(|c| *c as i64 % n != 0) => Some(format!(
+                "Expected number of channels in input to be divisible by num_groups, but got input of shape {} and num_groups={n}",
+                shape_text(x)
+            )),
+            _ => shapes.get(1).and_then(|w| clash(&x[1..2.min(x.len())], w)).map(|_| {
+                format!(
+                    "Expected weight to be a vector of size equal to the number of channels in input, but got weight of shape {} and input \
+                     of shape {}",
+                    shape_text(&shapes[1]),
+                    shape_text(x)
+                )
+            }),
+        },
         ("cross_entropy" | "nll_loss", [x, t, ..]) if x.first() != t.first() => {
             return Exc::value(format!(
                 "Expected input batch_size ({}) to match target batch_size ({}).",
@@ -353,6 +422,38 @@ pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: 
         }
         (None, error) => crate::state::raise(error),
     }
+}
+
+/// The number of dimensions that a pool's name says.
+fn pool_rank(name: &str) -> usize {
+    match name {
+        "max_pool1d" => 1,
+        "max_pool3d" => 3,
+        _ => 2,
+    }
+}
+
+fn at_dimension(x: &[usize], attrs: &Attrs) -> Option<usize> {
+    let Some(Attr::Int(dim)) = attrs.get("dim") else { return None };
+    usize::try_from(if *dim < 0 { *dim + x.len() as i64 } else { *dim }).ok()
+}
+
+/// A part that ends behind the end of its dimension.
+fn outreached(x: &[usize], attrs: &Attrs) -> Option<String> {
+    let (Some(Attr::Int(start)), Some(Attr::Int(length))) = (attrs.get("start"), attrs.get("length")) else { return None };
+    let size = *x.get(at_dimension(x, attrs)?)?;
+    if *length < 0 {
+        return Some("narrow(): length must be non-negative.".into());
+    }
+    (start + length > size as i64).then(|| format!("start ({start}) + length ({length}) exceeds dimension size ({size})."))
+}
+
+/// An equation for more or fewer operands than there are.
+fn operands(have: usize, attrs: &Attrs) -> Option<String> {
+    let Some(Attr::Str(equation)) = attrs.get("equation") else { return None };
+    let named = equation.split("->").next()?.split(',').count();
+    let which = if have < named { "fewer" } else { "more" };
+    (have != named).then(|| format!("einsum(): {which} operands were provided than specified in the equation"))
 }
 
 fn product(name: &str, a: &[usize], b: &[usize]) -> Option<String> {
@@ -430,7 +531,7 @@ fn dimension(problem: &str, remedy: &str) -> Option<String> {
 }
 
 // The dimension in which two shapes do not broadcast.
-fn clash(a: &[usize], b: &[usize]) -> Option<String> {
+pub(crate) fn clash(a: &[usize], b: &[usize]) -> Option<String> {
     let rank = a.len().max(b.len());
     let size = |s: &[usize], d: usize| (d + s.len()).checked_sub(rank).map_or(1, |i| s[i]);
     (0..rank)

@@ -94,6 +94,7 @@ fn item(vm: &mut Vm, part: &Value) -> Result<Item, Exc> {
                 let t = host_tensor(&device, &nested.values, nested.shape, kind)?;
                 Ok(if kind == Kind::Bool { Item::Mask(t) } else { Item::List(t) })
             }
+            None if plain.as_str().is_some() => Err(Exc::ty("new(): invalid data type 'str'")),
             None => Err(index_error(
                 "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ".to_string()
                     + &crate::cell::type_text(part)

@@ -192,4 +192,5 @@ sources! {
     "tyro": "tyro.py",
     "wandb": "wandb.py",
     "zipfile": "zipfile.py",
+    "zlib": "zlib.py",
 }

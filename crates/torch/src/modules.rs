@@ -225,6 +225,9 @@ fn copy_(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     }
     inplace::check_leaf(into)?;
     let (old, new) = (into.get()?, from.get()?);
+    if let Some(text) = crate::explain::clash(&old.shape(), &new.shape()) {
+        return Err(Exc::new(ExcKind::RuntimeError, text));
+    }
     inplace::copy(into, &old, new)?;
     Ok(this)
 }

@@ -18,10 +18,10 @@ macro_rules! sources {
 }
 
 sources! {
-    "__future__": "__future__.py", "abc": "abc.py", "argparse": "argparse.py", "atexit": "atexit.py", "base64": "base64.py", "bisect": "bisect.py", "cmath": "cmath.py", "collections": "collections/__init__.py",
+    "__future__": "__future__.py", "abc": "abc.py", "argparse": "argparse.py", "array": "array.py", "atexit": "atexit.py", "base64": "base64.py", "bisect": "bisect.py", "calendar": "calendar.py", "cmath": "cmath.py", "collections": "collections/__init__.py",
     "collections.abc": "collections/abc.py", "concurrent": "concurrent/__init__.py", "concurrent.futures": "concurrent/futures.py",
     "configparser": "configparser.py", "contextlib": "contextlib.py", "copyreg": "copyreg.py", "copy": "copy.py", "csv": "csv.py",
-    "dataclasses": "dataclasses.py", "datetime": "datetime.py", "enum": "enum.py", "errno": "errno.py", "fnmatch": "fnmatch.py", "fractions": "fractions.py",
+    "dataclasses": "dataclasses.py", "datetime": "datetime.py", "decimal": "decimal.py", "difflib": "difflib.py", "enum": "enum.py", "errno": "errno.py", "fnmatch": "fnmatch.py", "fractions": "fractions.py",
     "functools": "functools.py", "gc": "gc.py", "getpass": "getpass.py", "glob": "glob.py", "hashlib": "hashlib.py", "heapq": "heapq.py", "html": "html.py",
     "importlib": "importlib/__init__.py", "importlib.metadata": "importlib/metadata.py", "importlib.util": "importlib/util.py",
     "inspect": "inspect.py", "io": "io.py", "itertools": "itertools.py", "json": "json.py", "keyword": "keyword.py", "logging": "logging.py",

@@ -241,15 +241,28 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, out=
     return _made(_C.full(size, fill_value, dtype), requires_grad)
 
 
+def _check_made(name, size, kind):
+    """PyTorch's words for what cannot be the size or the type of a new tensor."""
+    for n in size:
+        if isinstance(n, (_builtins.str, _builtins.float)) or n is None:
+            raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {_builtins.type(n).__name__}")
+        if name == "zeros" and isinstance(n, _builtins.int) and n < 0:
+            raise RuntimeError("zeros: Dimension size must be non-negative.")
+    if kind is not None and not isinstance(kind, (_C.dtype, _builtins.type)):
+        raise TypeError(f"{name}(): argument 'dtype' must be torch.dtype, not {_builtins.type(kind).__name__}")
+
+
 def zeros(*size, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False, **kwargs):
     _place(device)
     size = kwargs.get("size", _shape(size))
+    _check_made("zeros", size, dtype)
     return _made(_C.full(size, 0, dtype or get_default_dtype()), requires_grad)
 
 
 def ones(*size, dtype=None, device=None, requires_grad=False, out=None, layout=None, **kwargs):
     _place(device)
     size = kwargs.get("size", _shape(size))
+    _check_made("ones", size, dtype)
     return _made(_C.full(size, 1, dtype or get_default_dtype()), requires_grad)
 
 

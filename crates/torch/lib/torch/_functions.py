@@ -136,6 +136,8 @@ def cummin(input, dim, *, out=None):
 
 
 def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
+    if input.dim() and not 0 < k <= input.shape[dim]:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim % input.dim()}")
     if not input.dim():
         made = kthvalue(input.reshape(1), k)
         return _pair("kthvalue", (made[0].reshape(()), made[1].reshape(())), out)

@@ -439,7 +439,17 @@ Tensor.new = new
 
 
 # In place.
-Tensor.fill_ = lambda self, value: self.copy_(value if isinstance(value, Tensor) else torch.full((), value, dtype=self.dtype))
+
+
+def fill_(self, value):
+    if isinstance(value, Tensor):
+        if value.dim():
+            raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions.")
+        return self.copy_(value)
+    return self.copy_(torch.full((), value, dtype=self.dtype))
+
+
+Tensor.fill_ = fill_
 Tensor.zero_ = lambda self: self.copy_(torch.full((), 0, dtype=self.dtype))
 Tensor.normal_ = lambda self, mean=0.0, std=1.0, generator=None: self.copy_(_C.normal(self.shape, mean, std, self.dtype, generator))
 Tensor.uniform_ = lambda self, a=0.0, b=1.0, generator=None, **k: self.copy_(

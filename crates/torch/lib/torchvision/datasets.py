@@ -40,7 +40,7 @@ def _idx(folder, name):
         if os.path.isfile(path):
             with open(path, "rb") as file:
                 data = file.read()
-            data = _C.gunzip(data) if path.endswith(".gz") else data
+            data = _C.unpack(data, "gzip") if path.endswith(".gz") else data
             if len(data) < 4 or data[0] != 0 or data[2] != 8:
                 raise RuntimeError(f"{path} is no file of images or labels")
             rank = data[3]

@@ -3,10 +3,13 @@
 import math
 from bisect import bisect_right
 from collections import Counter
+from torch.optim.optimizer import Optimizer
 
 
 class LRScheduler:
     def __init__(self, optimizer, last_epoch=-1):
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
         self.optimizer = optimizer
         for group in optimizer.param_groups:
             group.setdefault("initial_lr", group["lr"])
