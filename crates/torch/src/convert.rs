@@ -173,8 +173,10 @@ fn collect(value: &Value, depth: usize, out: &mut Nested, default: Kind) -> Resu
                 return Ok(());
             }
             let Some(items) = sequence(plain) else {
-                let text = format!("Could not infer dtype of {}", type_text(value));
-                return Err(Exc::new(aludel_python::objects::Kind::RuntimeError, text));
+                if matches!(value, Value::None) {
+                    return Err(Exc::new(aludel_python::objects::Kind::RuntimeError, "Could not infer dtype of NoneType"));
+                }
+                return Err(Exc::ty(format!("must be real number, not {}", type_text(value))));
             };
             if out.shape.len() == depth {
                 if out.values.is_empty() || depth == 0 {

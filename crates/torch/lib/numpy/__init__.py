@@ -194,7 +194,7 @@ def meshgrid(*xi, indexing="xy"):
         if indexing == "xy" and n > 1:
             sizes[0], sizes[1] = sizes[1], sizes[0]
         out.append(_numpy.broadcast_to(x.reshape([-1 if d == place else 1 for d in range(n)]), sizes).copy())
-    return out
+    return tuple(out)
 
 
 def fromiter(iterable, dtype=None, count=-1):
@@ -287,8 +287,11 @@ def array_equal(a, b):
     return a.shape == b.shape and builtins.bool(equal(a, b).all())
 
 
-def nan_to_num(x, nan=0.0):
-    return where(isnan(x), nan, x)
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    x, most = _as(x), 1.7976931348623157e308
+    x = where(isnan(x), nan, x)
+    x = where(equal(x, inf), most if posinf is None else posinf, x)
+    return where(equal(x, -inf), -most if neginf is None else neginf, x)
 
 
 # Reductions.
@@ -522,12 +525,27 @@ def flip(m, axis=None):
 
 def pad(array, pad_width, mode="constant", constant_values=0):
     a = _as(array)
-    if mode != "constant":
-        raise NotImplementedError(f"numpy.pad(mode={mode!r})")
     if isinstance(pad_width, builtins.int):
         pad_width = [(pad_width, pad_width)] * a.ndim
     elif isinstance(pad_width[0], builtins.int):
         pad_width = [tuple(pad_width)] * a.ndim
+    if mode != "constant":
+        for axis, (l, r) in enumerate(pad_width):
+            n = a.shape[axis]
+            places = arange(-l, n + r)
+            if mode == "edge":
+                places = clip(places, 0, n - 1)
+            elif mode == "wrap":
+                places = places % n
+            elif mode in ("reflect", "symmetric"):
+                # There and back: with the ends once, or twice.
+                turn = builtins.max(2 * n - 2, 1) if mode == "reflect" else 2 * n
+                places = places % turn
+                places = where(places < n, places, (turn if mode == "reflect" else turn - 1) - places)
+            else:
+                raise NotImplementedError(f"numpy.pad(mode={mode!r}); constant, edge, wrap, reflect and symmetric are there")
+            a = take(a, places, axis=axis)
+        return a
     made = full_like(zeros([n + l + r for n, (l, r) in zip(a.shape, pad_width)], a.dtype), constant_values)
     made[tuple([slice(l, l + n) for n, (l, _) in zip(a.shape, pad_width)])] = a
     return made
@@ -683,6 +701,8 @@ from numpy import linalg, random
 from numpy._products import *
 from numpy._places import *
 from numpy._more import *
+from numpy._ufunc import index_exp, s_
+from numpy import testing
 from numpy._files import genfromtxt, load, loadtxt, memmap, save, savetxt, savez, savez_compressed
 
 bool = bool_

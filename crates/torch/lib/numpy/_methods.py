@@ -50,6 +50,8 @@ ndarray.transpose = lambda self, *axes: _numpy.transpose(self, None if not axes 
 
 def item(self, *index):
     if index:
+        if len(index) == 1 and self.ndim > 1 and isinstance(index[0], builtins.int):
+            return _numpy.getitem(self.reshape(-1), index[0])
         return _numpy.getitem(self, index if len(index) > 1 else index[0])
     if self.size != 1:
         raise ValueError("can only convert an array of size 1 to a Python scalar")

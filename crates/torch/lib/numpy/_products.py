@@ -109,6 +109,8 @@ def tensordot(a, b, axes=2):
 
 def kron(a, b):
     a, b = np._as(a), np._as(b)
+    if a.ndim == 1 and b.ndim == 1:
+        return (a[:, None] * b[None, :]).reshape(-1)
     made = a[:, None, :, None] * b[None, :, None, :]
     return made.reshape(a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])
 

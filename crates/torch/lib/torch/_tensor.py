@@ -450,6 +450,7 @@ def fill_(self, value):
 
 
 Tensor.fill_ = fill_
+Tensor.__reversed__ = lambda self: self.flip(0) if self.dim() else self
 Tensor.zero_ = lambda self: self.copy_(torch.full((), 0, dtype=self.dtype))
 Tensor.normal_ = lambda self, mean=0.0, std=1.0, generator=None: self.copy_(_C.normal(self.shape, mean, std, self.dtype, generator))
 Tensor.uniform_ = lambda self, a=0.0, b=1.0, generator=None, **k: self.copy_(

@@ -3,8 +3,13 @@
 use aludel_python::Vm;
 use aludel_python::objects::{Exc, Kind as ExcKind, Value};
 
-use super::array::{Array, Type, array, axis, broadcast, count, text};
-use super::from_nested;
+use super::array::{Array, Type, array, axis, broadcast, count, text, wrap};
+use super::{from_nested, of_kind};
+use crate::cell::cell;
+use crate::read::read;
+use aludel_python::objects::Slice;
+use aludel_tensor::Tensor;
+use std::rc::Rc;
 
 fn error(text: String) -> Exc {
     Exc::new(ExcKind::IndexError, text)
@@ -14,6 +19,57 @@ fn error(text: String) -> Exc {
 pub(crate) struct Indexed {
     view: Array,
     lists: Vec<(usize, Array)>,
+}
+
+/// Goes on with an index whose tensors have become numbers and arrays: their values are read first.
+pub(crate) fn settled(
+    vm: &mut Vm,
+    index: Value,
+    then: impl FnOnce(&mut Vm, &Value) -> Result<Value, Exc> + 'static,
+) -> Result<Value, Exc> {
+    let mut tensors = Vec::new();
+    tensors_of(&index, &mut tensors)?;
+    if tensors.is_empty() {
+        return then(vm, &index);
+    }
+    read(vm, tensors, move |vm, values| {
+        let index = replaced(vm, &index, &mut values.into_iter())?;
+        then(vm, &index)
+    })
+}
+
+fn tensors_of(index: &Value, out: &mut Vec<Tensor>) -> Result<(), Exc> {
+    if let Some(t) = cell(index) {
+        out.push(t.get()?);
+        return Ok(());
+    }
+    match index.plain() {
+        Value::Tuple(parts) => parts.iter().try_for_each(|part| tensors_of(part, out)),
+        Value::Slice(slice) => [&slice.start, &slice.stop, &slice.step].into_iter().try_for_each(|bound| tensors_of(bound, out)),
+        _ => Ok(()),
+    }
+}
+
+fn replaced(vm: &mut Vm, index: &Value, values: &mut std::vec::IntoIter<Vec<f64>>) -> Result<Value, Exc> {
+    if let Some(t) = cell(index) {
+        let (shape, kind) = (t.shape()?, of_kind(t.kind()));
+        let values = values.next().unwrap_or_default();
+        return match values[..] {
+            [one] if shape.is_empty() && !t.kind().is_float() => Ok(Value::Int(one as i64)),
+            _ => wrap(vm, Array::new(values, shape, kind)),
+        };
+    }
+    match index.plain() {
+        Value::Tuple(parts) => {
+            let parts = parts.iter().map(|part| replaced(vm, part, values)).collect::<Result<Vec<_>, Exc>>()?;
+            Ok(Value::tuple(parts))
+        }
+        Value::Slice(slice) => {
+            let [start, stop, step] = [&slice.start, &slice.stop, &slice.step].map(|bound| replaced(vm, bound, values));
+            Ok(Value::Slice(Rc::new(Slice { start: start?, stop: stop?, step: step? })))
+        }
+        _ => Ok(index.clone()),
+    }
 }
 
 pub(crate) fn index(vm: &mut Vm, a: &Array, index: &Value) -> Result<Indexed, Exc> {

@@ -179,7 +179,9 @@ fn new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 }
 
 fn sizes(value: &Value) -> Result<Vec<usize>, Exc> {
-    let list = convert::ints(value).ok_or_else(|| Exc::ty("a shape must be an integer or a tuple of integers"))?;
+    // A tensor of one whole number has it too, where its value is on the host.
+    let list = convert::ints(value).or_else(|| convert::int(value).map(|n| vec![n]));
+    let list = list.ok_or_else(|| Exc::ty("a shape must be an integer or a tuple of integers"))?;
     list.iter().map(|n| usize::try_from(*n).map_err(|_| Exc::value("negative dimensions are not allowed"))).collect()
 }
 
@@ -278,16 +280,20 @@ fn matmul(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 
 fn getitem(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [a, at] = args.exactly::<2>("getitem")?;
-    let made = index::index(vm, need(&a, "getitem")?, &at)?.read()?;
-    element_or(vm, made)
+    index::settled(vm, at, move |vm, at| {
+        let made = index::index(vm, need(&a, "getitem")?, at)?.read()?;
+        element_or(vm, made)
+    })
 }
 
 fn setitem(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [a, at, value] = args.exactly::<3>("setitem")?;
-    let place = index::index(vm, need(&a, "setitem")?, &at)?;
-    let value = from_nested(vm, &value, None)?;
-    place.write(&value)?;
-    Ok(Value::None)
+    index::settled(vm, at, move |vm, at| {
+        let place = index::index(vm, need(&a, "setitem")?, at)?;
+        let value = from_nested(vm, &value, None)?;
+        place.write(&value)?;
+        Ok(Value::None)
+    })
 }
 
 fn reshape(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
