@@ -3,6 +3,8 @@
 import struct
 
 _SIZES = {"b": 1, "B": 1, "h": 2, "H": 2, "i": 4, "I": 4, "l": 8, "L": 8, "q": 8, "Q": 8, "f": 4, "d": 8}
+_NAMES = {"b": "signed char", "B": "unsigned byte integer", "h": "signed short integer", "H": "unsigned short", "i": "signed integer",
+          "I": "unsigned int"}
 typecodes = "bBuhHiIlLqQfd"
 
 
@@ -29,8 +31,10 @@ class array:
         bits, signed = 8 * self.itemsize, self.typecode.islower()
         low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
         if not low <= value <= high:
-            raise OverflowError(f"{'signed' if signed else 'unsigned'} value is {'greater' if value > high else 'less'} than "
-                                f"{'maximum' if value > high else 'minimum'}")
+            what = _NAMES.get(self.typecode)
+            if what is None:
+                raise OverflowError("int too big to convert" if signed or value > 0 else "can't convert negative int to unsigned")
+            raise OverflowError(f"{what} is {'greater than maximum' if value > high else 'less than minimum'}")
         return value
 
     def append(self, x):

@@ -1,8 +1,17 @@
 """Months and weeks of the Gregorian calendar."""
 
 import datetime
+from enum import IntEnum
 
-MONDAY, TUESDAY, WEDNESDAY, THURSDAY, FRIDAY, SATURDAY, SUNDAY = range(7)
+
+class Day(IntEnum):
+    MONDAY, TUESDAY, WEDNESDAY, THURSDAY, FRIDAY, SATURDAY, SUNDAY = range(7)
+
+    def __repr__(self):
+        return f"calendar.{self.name}"
+
+
+MONDAY, TUESDAY, WEDNESDAY, THURSDAY, FRIDAY, SATURDAY, SUNDAY = Day
 JANUARY, FEBRUARY = 1, 2
 month_name = ["", "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
 month_abbr = [name[:3] for name in month_name]
@@ -28,7 +37,7 @@ def leapdays(y1, y2):
 
 
 def weekday(year, month, day):
-    return datetime.date(year, month, day).weekday()
+    return Day(datetime.date(year, month, day).weekday())
 
 
 def monthrange(year, month):

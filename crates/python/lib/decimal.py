@@ -180,6 +180,10 @@ class Decimal(Number):
             return hash(float(self))
         if self._exp >= 0:
             return hash(self._signed() * 10 ** self._exp)
+        # What a float holds exactly hashes as the float.
+        near = float(self)
+        if self == near:
+            return hash(near)
         from fractions import Fraction
         return hash(Fraction(self._signed(), 10 ** -self._exp))
 

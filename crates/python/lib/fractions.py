@@ -86,7 +86,11 @@ class Fraction(Rational):
         return str(self) if not spec else format(float(self), spec)
 
     def __hash__(self):
-        return hash(self._numerator) if self._denominator == 1 else hash((self._numerator, self._denominator))
+        if self._denominator == 1:
+            return hash(self._numerator)
+        # What a float holds exactly hashes as the float.
+        near = self._numerator / self._denominator
+        return hash(near) if near.as_integer_ratio() == (self._numerator, self._denominator) else hash((self._numerator, self._denominator))
 
     def __reduce__(self):
         return type(self), (self._numerator, self._denominator)

@@ -136,6 +136,7 @@ sources! {
     "torch.nn.init": "torch/nn/init.py",
     "torch.nn.modules": "torch/nn/modules/__init__.py",
     "torch.nn.modules.activation": "torch/nn/modules/activation.py",
+    "torch.nn.modules.adaptive": "torch/nn/modules/adaptive.py",
     "torch.nn.modules.container": "torch/nn/modules/container.py",
     "torch.nn.modules.layers": "torch/nn/modules/layers.py",
     "torch.nn.modules.lazy": "torch/nn/modules/lazy.py",

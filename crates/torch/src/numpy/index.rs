@@ -22,11 +22,7 @@ pub(crate) struct Indexed {
 }
 
 /// Goes on with an index whose tensors have become numbers and arrays: their values are read first.
-pub(crate) fn settled(
-    vm: &mut Vm,
-    index: Value,
-    then: impl FnOnce(&mut Vm, &Value) -> Result<Value, Exc> + 'static,
-) -> Result<Value, Exc> {
+pub(crate) fn settled(vm: &mut Vm, index: Value, then: impl FnOnce(&mut Vm, &Value) -> Result<Value, Exc> + 'static) -> Result<Value, Exc> {
     let mut tensors = Vec::new();
     tensors_of(&index, &mut tensors)?;
     if tensors.is_empty() {

@@ -430,7 +430,11 @@ fn from_tensor(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     read(vm, vec![value], move |vm, mut values| wrap(vm, Array::new(values.swap_remove(0), shape, kind)))
 }
 
-fn to_tensor(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+pub(crate) fn is_array(value: &Value) -> bool {
+    array(value).is_some()
+}
+
+pub(crate) fn to_tensor(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [a] = args.exactly::<1>("from_numpy")?;
     let a = need(&a, "from_numpy")?;
     let kind = to_kind(a.kind)?;

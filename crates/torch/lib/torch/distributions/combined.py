@@ -70,13 +70,18 @@ class MixtureSameFamily(Distribution):
     has_rsample = False
 
     def __init__(self, mixture_distribution, component_distribution, validate_args=None):
+        if not isinstance(mixture_distribution, Categorical):
+            raise ValueError(" The Mixture distribution needs to be an instance of torch.distributions.Categorical")
+        of, parts = mixture_distribution.logits.shape[-1], tuple(component_distribution.batch_shape[-1:])
+        if parts and of != parts[0]:
+            raise ValueError(f"`mixture_distribution component` ({of}) does not equal `component_distribution.batch_shape[-1]` ({parts[0]})")
         self._mixture, self._component = mixture_distribution, component_distribution
         self._event_ndims = len(component_distribution.event_shape)
         super().__init__(component_distribution.batch_shape[:-1], component_distribution.event_shape, validate_args)
 
     @constraints.dependent_property
     def support(self):
-        return self._component.support
+        return constraints.MixtureSameFamilyConstraint(self._component.support)
 
     mixture_distribution = property(lambda self: self._mixture)
     component_distribution = property(lambda self: self._component)

@@ -14,10 +14,14 @@ class _Table(Optimizer):
         for name, value in zip(self._kept, made[1:]):
             state[name].copy_(value)
 
-    def _start(self, p, state):
+    def _start(self, p, state, **numbers):
+        """The state before the first step, in PyTorch's order: the step, numbers, tensors like the parameter."""
         state["step"] = 0.0
+        for name, value in numbers.items():
+            state[name] = _C.scalar(value)
         for name in self._kept:
-            state[name] = _zeros(p)
+            if name not in numbers:
+                state[name] = _zeros(p)
 
 
 def _check_betas(betas):
@@ -76,8 +80,7 @@ class NAdam(_Table):
 
     def _update(self, p, grad, state, group):
         if not state:
-            self._start(p, state)
-            state["mu_product"] = _C.scalar(1.0)
+            self._start(p, state, mu_product=1.0)
         self._put(p, state, _ops["nadam_step"](
             p, grad, state["exp_avg"], state["exp_avg_sq"], state["mu_product"], _next(state), _scalar("lr", group["lr"]),
             _scalar("weight_decay", group["weight_decay"]), _betas(group["betas"]), momentum_decay=group["momentum_decay"], eps=group["eps"],
@@ -138,8 +141,7 @@ class ASGD(_Table):
 
     def _update(self, p, grad, state, group):
         if not state:
-            self._start(p, state)
-            state["mu"], state["eta"] = _C.scalar(1.0), _C.scalar(float(group["lr"]))
+            self._start(p, state, eta=float(group["lr"]), mu=1.0)
         self._put(p, state, _ops["asgd_step"](
             p, grad, state["ax"], state["mu"], state["eta"], _next(state), _scalar("lr", group["lr"]),
             _scalar("weight_decay", group["weight_decay"]),

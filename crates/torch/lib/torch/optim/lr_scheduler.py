@@ -194,6 +194,8 @@ class OneCycleLR(LRScheduler):
             ]
         self._cosine = anneal_strategy == "cos"
         self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self.use_beta1 = "betas" in optimizer.defaults
         many = isinstance(max_lr, (list, tuple))
         for i, group in enumerate(optimizer.param_groups):
             top = max_lr[i] if many else max_lr
@@ -253,17 +255,29 @@ class CyclicLR(LRScheduler):
         down = step_size_up if step_size_down is None else step_size_down
         self.total_size = float(step_size_up) + float(down)
         self.step_ratio = float(step_size_up) / self.total_size
-        self.mode, self.gamma, self._scale, self.scale_mode = mode, gamma, scale_fn, scale_mode
+        self.mode, self.gamma, self._scale_fn_custom, self.scale_mode = mode, gamma, scale_fn, scale_mode
         if scale_fn is None:
             self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
                 raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+            self.use_beta1 = "betas" in optimizer.defaults
             self.base_momentums, self.max_momentums = each(base_momentum), each(max_momentum)
             self._set_momentum(groups, self.max_momentums)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = low
+
+    def state_dict(self):
+        # A function of one's own is not kept, as in PyTorch, which names it last.
+        state = super().state_dict()
+        del state["_scale_fn_custom"]
+        return {**state, "_scale_fn_custom": None}
+
+    def load_state_dict(self, state_dict):
+        own = self._scale_fn_custom
+        super().load_state_dict(state_dict)
+        self._scale_fn_custom = own
 
     def _set_momentum(self, groups, values):
         for group, value in zip(groups, values):
@@ -273,8 +287,8 @@ class CyclicLR(LRScheduler):
                 group["momentum"] = value
 
     def scale_fn(self, x):
-        if self._scale is not None:
-            return self._scale(x)
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
         if self.mode == "triangular":
             return 1.0
         return 1 / (2.0 ** (x - 1)) if self.mode == "triangular2" else self.gamma ** x
