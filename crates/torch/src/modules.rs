@@ -133,7 +133,7 @@ fn native(_: &Vm, name: &str, method: bool, run: impl Fn(&mut Vm, &mut Args) -> 
 fn operator(vm: &Vm, attrs: &Rc<Dict>, def: &'static OpDef, name: &str, reversed: bool) {
     let run = move |vm: &mut Vm, args: &mut Args| {
         // `tensor + array` is a tensor; `array + tensor` is refused, as in PyTorch.
-        if !reversed && args.values.get(1).is_some_and(crate::numpy::is_array) {
+        if !reversed && args.values.get(1).is_some_and(|other| cell(other).is_none() && crate::numpy::is_array(other)) {
             args.values[1] = crate::numpy::to_tensor(vm, &mut Args::from(vec![args.values[1].clone()]))?;
         }
         if let Some(other) = args.values.get(1)
