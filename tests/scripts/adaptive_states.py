@@ -9,7 +9,7 @@ soft = nn.AdaptiveLogSoftmaxWithLoss(16, 20, [5, 10])
 x, target = torch.randn(4, 16, requires_grad=True), torch.tensor([1, 6, 12, 19])
 print(soft)
 out = soft(x, target)
-print(out, soft.predict(x), soft.log_prob(x).exp().sum(1), soft.log_prob(x).gather(1, target[:, None]).detach().squeeze(1))
+print(out, soft.predict(x), torch.allclose(soft.log_prob(x).exp().sum(1), torch.ones(4)), soft.log_prob(x).gather(1, target[:, None]).detach().squeeze(1))
 out.loss.backward()
 print(x.grad.norm(), [round(p.grad.norm().item(), 4) for p in soft.parameters()], soft(x[0], target[0]).output.shape)
 try:
