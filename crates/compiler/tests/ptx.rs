@@ -232,3 +232,53 @@ fn others_refuse_warpgroups() {
         assert!(refusal.contains("schedule it for a target that has them"), "{refusal}");
     }
 }
+
+fn hopper_program(text: &str) -> aludel_ir::program::Program {
+    let graph: Graph = text.parse().expect("a graph");
+    let graph = expand_grads(&graph).expect("gradients");
+    compile(&graph, &Target::cuda(90, MatmulPrecision::High), &Options::default()).expect("a program")
+}
+
+/// Of a short sum of many tiles, as many workgroups as multiprocessors compute all, and their warpgroups take turns; not where something
+/// is read for each result, nor where there are fewer tiles than multiprocessors.
+#[test]
+fn short_sums_take_turns() {
+    let linear = |rows: i64, residual: &str| {
+        let text = format!(
+            "graph g(%x: bf16[{rows}, 384], %w: bf16[1536, 384], %r: bf16[{rows}, 1536]) {{
+  %y = linear(%x, %w)
+  {residual}
+}}
+"
+        );
+        let p = hopper_program(&text);
+        let launch = p.launches.iter().find(|l| l.label.contains("linear")).expect("a product");
+        (launch.grid[0].as_const(), p.kernels[launch.kernel].source.contains("bar.arrive"))
+    };
+    assert_eq!(linear(16384, "return %y"), (Some(132), true));
+    let (groups, turns) = linear(16384, "%z = add(%y, %r)\n  return %z");
+    assert!(groups > Some(132) && !turns, "{groups:?}");
+    assert!(!linear(1024, "return %y").1);
+}
+
+/// The windows of a first layer are brought by the copy engine where their rows fill enough of a run, forward and for the weights'
+/// gradient, and the image is written once for both.
+#[test]
+fn first_layers_read_runs() {
+    let conv = |kernel: i64, step: i64, padding: i64| {
+        let p = hopper_program(&format!(
+            "graph g(%x: bf16[128, 3, 64, 64], %w: bf16[64, 3, {kernel}, {kernel}], %v: bf16[64, 64, 1, 1]) {{
+  %y = conv2d(%x, %w, stride={step}, padding={padding})
+  %z = conv2d(%y, %v)
+  %r = relu(%z)
+  %l = sum(%r)
+  %dw = grad(%l, wrt=[%w])
+  return %y, %dw
+}}
+"
+        ));
+        let windows = |l: &aludel_ir::program::Launch| l.maps.iter().filter(|m| m.windows.is_some()).count();
+        p.launches.iter().map(windows).sum::<usize>()
+    };
+    assert_eq!((conv(7, 2, 3), conv(3, 1, 1)), (2, 0));
+}

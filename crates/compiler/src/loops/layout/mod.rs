@@ -45,9 +45,10 @@ pub fn layout(program: &mut LoopProgram, target: &Target) {
     c.spread();
     c.pack();
     if target.parts.has(Part::Stripes) {
-        for b in stripes::stripe(c.program, target) {
-            c.orders[b.0 as usize] = None;
-        }
+        let changed = stripes::stripe(c.program, target);
+        // Copies were made too.
+        c.orders.resize(c.program.buffers.len(), None);
+        changed.into_iter().for_each(|b| c.orders[b.0 as usize] = None);
     }
     c.fill();
     c.apply();

@@ -11,7 +11,7 @@
 use crate::device::{MatmulPrecision, Target};
 use crate::nest::{Contraction, Kind, NestBuilder, classify, rename};
 use aludel_ir::expr::{AxisId, Expr};
-use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
+use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
 use aludel_ir::{DType, ScalarOp};
 use std::collections::HashMap;
 
@@ -95,16 +95,25 @@ pub(super) fn stripe(program: &mut LoopProgram, target: &Target) -> Vec<BufferId
         return done;
     }
     for image in (0..program.buffers.len() as u32).map(BufferId) {
-        let Some((writer, readers)) = readers(program, image, target) else { continue };
+        let Some(found) = readers(program, image, target) else { continue };
+        let (writer, all) = match found.1.iter().find_map(|r| foreign_weights(program, r)) {
+            Some((nest, load)) => {
+                copy_weights(program, nest, load);
+                // Positions are others now.
+                let Some(found) = readers(program, image, target) else { continue };
+                found
+            }
+            None => found,
+        };
         let changed = |r: &Reader| {
             let other = Other::of(program, r)?;
             Some((striped(program, r, image, &other)?, other))
         };
-        let Some(changed) = readers.iter().map(changed).collect::<Option<Vec<_>>>() else { continue };
-        let geometry = &readers[0].geometry;
+        let Some(changed) = all.iter().map(changed).collect::<Option<Vec<_>>>() else { continue };
+        let geometry = &all[0].geometry;
         write_image(program, writer, image, geometry);
         done.push(image);
-        for (reader, (nest, other)) in readers.iter().zip(changed) {
+        for (reader, (nest, other)) in all.iter().zip(changed) {
             program.nests[reader.nest] = nest;
             done.push(follow(program, geometry, &other));
         }
@@ -120,6 +129,41 @@ fn readers(program: &LoopProgram, image: BufferId, target: &Target) -> Option<(u
     let first = readers.first()?;
     let alike = readers.iter().all(|r| r.geometry == first.geometry);
     (alike && first.geometry.channels <= FEW && first.geometry.fits()).then_some((writer, readers))
+}
+
+/// Of a convolution whose weights no nest copies for it alone (they are an input of the graph, say), its nest and its load of them.
+fn foreign_weights(program: &LoopProgram, r: &Reader) -> Option<(usize, ValId)> {
+    let nest = &program.nests[r.nest];
+    let uses = |index: &[Expr]| index.iter().any(|e| e.uses_axis(r.kernel[1]));
+    let (load, buffer, _) = loads(nest).find(|(v, _, index)| *v != r.load && r.is_forward(nest) && uses(index))?;
+    let alone = program.nests.iter().filter(|n| n.reads().contains(&buffer)).count() == 1;
+    (!alone || copied_by(program, buffer).is_none()).then_some((r.nest, load))
+}
+
+/// Gives a nest a copy of what it loads there.
+fn copy_weights(program: &mut LoopProgram, nest: usize, load: ValId) {
+    let LoopOp::Load { buffer: from, index, .. } = program.nests[nest].op(load).clone() else { return };
+    let copy = BufferId(program.buffers.len() as u32);
+    let like = program.buffer(from);
+    let (dtype, shape) = (like.dtype, like.shape.clone());
+    program.buffers.push(Buffer { name: format!("{}, copied", like.name), dtype, shape: shape.clone(), kind: BufferKind::Temp });
+    let mut b = NestBuilder::default();
+    let place: Vec<Expr> = shape
+        .iter()
+        .map(|extent| match extent.is_one() {
+            true => Expr::ZERO,
+            false => {
+                let axis = program.new_axis(extent.clone());
+                b.nest.axes.push(axis);
+                Expr::axis(axis)
+            }
+        })
+        .collect();
+    let value = b.push(LoopOp::Load { buffer: from, index: place.clone(), mask: None }, dtype);
+    b.nest.stores.push(Store { buffer: copy, index: place, value, add: false });
+    b.nest.origins = program.nests[nest].origins.clone();
+    program.nests[nest].ops[load.0 as usize].0 = LoopOp::Load { buffer: copy, index, mask: None };
+    program.nests.insert(nest, b.nest);
 }
 
 /// The only nest that writes a temporary, if all it does is to copy, converted perhaps, with one axis for each dimension.
