@@ -250,6 +250,7 @@ impl CudaExecutable {
             }
         }
         let Some((_, graph)) = own.graphs.last() else { unreachable!("the step's graph was just put there") };
+        stream.exchanges_in_graph |= self.has_exchanges;
         self.shared.done(&format!("running {}", self.program.name), graph.launch(&stream.raw))?;
         self.shared.counters.dispatches.fetch_add(graph.launches, Ordering::Relaxed);
         stream.issue();
@@ -268,6 +269,9 @@ impl CudaExecutable {
         let (shared, addresses, rows) = (&self.shared, addresses(r), self.rows(m, &r.moved));
         let calls = if self.has_products { self.products(stream, m, sizes, r, &rows)? } else { Vec::new() };
         let exchanges = if self.has_exchanges { self.exchanges(m, r)? } else { Vec::new() };
+        if self.has_exchanges {
+            shared.done("waiting for collectives", stream.before_exchange())?;
+        }
         for (l, launch) in self.program.launches.iter().enumerate() {
             let Some(grid) = m.grids[l] else {
                 timer.iter_mut().for_each(|t| t.push(None));

@@ -1,7 +1,8 @@
 //! The launches of a step as one CUDA graph: built once for given memory and sizes, then replayed by one call.
 //!
 //! A launch waits for those before it that write what it touches, or touch what it writes, and for no others: the device may
-//! run independent launches at once.
+//! run independent launches at once. Collectives wait for one another besides, in the order of the program: NCCL's calls on a communicator
+//! are one sequence, the same on every rank, and what it records for one call knows nothing of the others in this graph.
 
 use super::blas::Call;
 use super::driver::{Failure, check};
@@ -223,7 +224,8 @@ fn dependences(launches: &[Prepared]) -> Vec<Vec<usize>> {
                 continue;
             }
             let earlier = &launches[i];
-            if meet(&earlier.writes, &l.reads) || meet(&earlier.writes, &l.writes) || meet(&earlier.reads, &l.writes) {
+            let both = matches!((&earlier.work, &l.work), (Work::Exchange(_), Work::Exchange(_)));
+            if both || meet(&earlier.writes, &l.reads) || meet(&earlier.writes, &l.writes) || meet(&earlier.reads, &l.writes) {
                 waits.push(i);
                 before[i / 64] |= 1 << (i % 64);
                 before.iter_mut().zip(&done[i]).for_each(|(b, d)| *b |= d);

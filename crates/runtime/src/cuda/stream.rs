@@ -38,6 +38,8 @@ pub struct Stream {
     ring: Option<Ring>,
     /// Idle memory for reading back.
     readback: Vec<Pinned>,
+    /// Whether a graph with collectives may be running: see [`Stream::before_exchange`].
+    pub exchanges_in_graph: bool,
     /// Temporaries of all programs: they run one after the other.
     arenas: Parts<Shared>,
 }
@@ -60,6 +62,7 @@ impl Stream {
             idle: Vec::new(),
             ring: None,
             readback: Vec::new(),
+            exchanges_in_graph: false,
             arenas: Parts::default(),
         }
     }
@@ -129,6 +132,14 @@ impl Stream {
     pub fn wait_all(&self) -> Result<(), Failure> {
         // SAFETY: the handle is valid.
         check(unsafe { sys::cuStreamSynchronize(self.raw.0) })
+    }
+
+    /// Waits for graphs with collectives, before one outside of any: NCCL, with `NCCL_GRAPH_MIXING_SUPPORT=0`, does not see that it follows.
+    pub fn before_exchange(&mut self) -> Result<(), Failure> {
+        match std::mem::take(&mut self.exchanges_in_graph) {
+            true => self.wait_all(),
+            false => Ok(()),
+        }
     }
 
     /// Uploads at most [`PIECE`] words that `fill` writes.
