@@ -3,7 +3,7 @@
 //! A nest too small to fill the device waits until something needs it (or until the end, where only the caller does) and
 //! runs beside the others that wait. Nests that are equal but for their buffers become instances of one text, which finds
 //! its buffers in a table of parameters; the rest become branches on the workgroup's index, which every thread of a
-//! workgroup takes alike.
+//! workgroup takes alike. What an exchange between ranks waits for shares no launch with what it does not wait for.
 
 use crate::device::Target;
 use crate::schedule::Scheduled;
@@ -35,6 +35,7 @@ pub(super) fn launches(
     env: &ShapeEnv,
     target: &Target,
     join: &dyn Fn(usize) -> Join,
+    exchange: &dyn Fn(usize) -> bool,
 ) -> Vec<Vec<usize>> {
     let n = scheduled.len();
     let full = target.full_groups();
@@ -46,11 +47,19 @@ pub(super) fn launches(
             level[*b] = level[*b].max(level[i] + 1);
         }
     }
+    // The first exchange that waits for each nest: company would make it wait for later ones' operands.
+    let mut until: Vec<Option<usize>> = vec![None; n];
+    for i in (0..n).rev() {
+        let first = if exchange(i) { Some(i) } else { until[i] };
+        for b in &before[i] {
+            until[*b] = [until[*b], first].into_iter().flatten().min();
+        }
+    }
     // Nests of one level are independent. Those with equally many threads may share a launch.
     let mut nodes: Vec<Vec<usize>> = Vec::new();
     // The last nest in each that belongs at its level.
     let mut last: Vec<usize> = Vec::new();
-    let mut open: BTreeMap<(usize, u32, Option<usize>), usize> = BTreeMap::new();
+    let mut open: BTreeMap<(Option<usize>, usize, u32, Option<usize>), usize> = BTreeMap::new();
     let mut size: BTreeMap<usize, usize> = BTreeMap::new();
     for i in 0..n {
         let s = &scheduled[i];
@@ -66,18 +75,19 @@ pub(super) fn launches(
             size[at] + statements <= MAX_STATEMENTS || nodes[*at].iter().any(|m| same_text(&scheduled[*m], s))
         };
         // Nests that join their equals only are told apart by the first of them.
-        let equals = (join(i) == Join::Equals).then(|| (0..i).find(|m| level[*m] == level[i] && same_text(&scheduled[*m], s)).unwrap_or(i));
+        let equals = (join(i) == Join::Equals)
+            .then(|| (0..i).find(|m| level[*m] == level[i] && until[*m] == until[i] && same_text(&scheduled[*m], s)).unwrap_or(i));
         let latest = before[i].iter().map(|b| level[*b] - 1).min().unwrap_or(usize::MAX);
         let earlier = || {
-            let (from, to) = ((level[i] + 1, threads, None), (latest, threads, None));
+            let (from, to) = ((until[i], level[i] + 1, threads, None), (until[i], latest, threads, None));
             let beside = (from <= to && equals.is_none()).then(|| open.range(from..=to))?;
             let ready = |at: &usize| before[i].last() < Some(&last[*at]);
             beside
-                .filter(|((_, t, e), at)| *t == threads && e.is_none() && ready(at) && fits(at, &nodes, &size))
-                .map(|((l, ..), at)| (*l, *at))
+                .filter(|((_, _, t, e), at)| *t == threads && e.is_none() && ready(at) && fits(at, &nodes, &size))
+                .map(|((_, l, ..), at)| (*l, *at))
                 .next()
         };
-        let here = open.get(&(level[i], threads, equals)).filter(|at| fits(at, &nodes, &size)).copied();
+        let here = open.get(&(until[i], level[i], threads, equals)).filter(|at| fits(at, &nodes, &size)).copied();
         match here.map(|at| (level[i], at)).or_else(earlier) {
             Some((l, at)) => {
                 if level[i] == l {
@@ -90,7 +100,7 @@ pub(super) fn launches(
                 nodes[at].push(i);
             }
             None => {
-                open.insert((level[i], threads, equals), nodes.len());
+                open.insert((until[i], level[i], threads, equals), nodes.len());
                 size.insert(nodes.len(), statements);
                 nodes.push(vec![i]);
                 last.push(i);

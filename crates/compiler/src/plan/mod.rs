@@ -76,10 +76,7 @@ fn attempt(passes: &Passes, target: &Target, options: &Options, sharing: Sharing
     let alone = schedule::library::for_library(passes.loops, target);
     let bytes = |n: usize| {
         let nest = &passes.loops.nests[n];
-        let size = |b: &BufferId| {
-            let b = passes.loops.buffer(*b);
-            passes.graph.env.hint_or_one(&b.numel()).saturating_mul(target.element_bytes(b.dtype) as i64)
-        };
+        let size = |b: &BufferId| passes.graph.env.hint_or_one(&touched(passes.loops, nest, *b, target));
         nest.reads().iter().chain(&nest.writes()).map(size).fold(0i64, i64::saturating_add)
     };
     let join = |n: usize| match () {
@@ -95,7 +92,8 @@ fn attempt(passes: &Passes, target: &Target, options: &Options, sharing: Sharing
         () if target.masks_branches() && heavy(n) => batch::Join::Equals,
         () => batch::Join::Anybody,
     };
-    let together = batch::launches(&passes.scheduled, &passes.fused.before, &passes.graph.env, target, &join);
+    let exchange = |n: usize| passes.loops.nests[n].exchange.is_some();
+    let together = batch::launches(&passes.scheduled, &passes.fused.before, &passes.graph.env, target, &join, &exchange);
     // On a CPU every nest is a launch of its own: what may run together does so without sharing a text.
     let batches: Vec<Vec<usize>> =
         if target.has_workgroups() { together.clone() } else { together.iter().flatten().map(|n| vec![*n]).collect() };
@@ -523,8 +521,10 @@ impl Planner<'_> {
         let all = |f: fn(&Nest) -> Vec<BufferId>| -> BTreeSet<BufferId> { nests.iter().flat_map(|n| f(&loops.nests[*n])).collect() };
         let (reads, writes) = (all(Nest::reads), all(Nest::writes));
         let bytes = reads.iter().chain(&writes).fold(Expr::ZERO, |sum, b| {
-            let b = loops.buffer(*b);
-            sum.add(&b.numel().scale(self.target.element_bytes(b.dtype) as i64))
+            let each = nests.iter().map(|n| touched(loops, &loops.nests[*n], *b, self.target));
+            let whole = loops.buffer(*b).numel().scale(self.target.element_bytes(loops.buffer(*b).dtype) as i64);
+            let all = each.fold(Expr::ZERO, |sum, bytes| sum.add(&bytes));
+            sum.add(if less(&all, &whole) { &all } else { &whole })
         });
         let flops = nests.iter().fold(Expr::ZERO, |sum, n| sum.add(&flops(loops, &loops.nests[*n])));
         let launch = Launch {
@@ -547,6 +547,29 @@ impl Planner<'_> {
 }
 
 /// Floating-point operations: one for each scalar operation on floats, at every iteration it runs in.
+/// Whether a size is known to be less than another.
+fn less(a: &Expr, b: &Expr) -> bool {
+    a.as_const().zip(b.as_const()).is_some_and(|(a, b)| a < b)
+}
+
+/// Bytes of a buffer that a nest reads or writes, at most: of what is exchanged, a bucket of gradients, no more than it goes to.
+fn touched(loops: &LoopProgram, nest: &Nest, buffer: BufferId, target: &Target) -> Expr {
+    let b = loops.buffer(buffer);
+    let bytes = |elements: &Expr| elements.scale(target.element_bytes(b.dtype) as i64);
+    if !nest.reads().contains(&buffer) && !nest.writes().contains(&buffer) {
+        return Expr::ZERO;
+    }
+    let exchanged = || loops.nests.iter().filter_map(|n| n.exchange.as_ref()).any(|e| e.from == buffer || e.to == buffer);
+    if nest.exchange.is_some() || !nest.steps.is_empty() || !exchanged() {
+        return bytes(&b.numel());
+    }
+    let loads = nest.ops.iter().filter(|(op, _)| matches!(op, LoopOp::Load { buffer: from, .. } if *from == buffer)).count();
+    let places = loads.max(nest.stores.iter().filter(|s| s.buffer == buffer).count());
+    let volume = loops.volume(&nest.axes).mul(&loops.volume(&nest.inner)).scale(places as i64);
+    let whole = b.numel();
+    bytes(if less(&volume, &whole) { &volume } else { &whole })
+}
+
 fn flops(loops: &LoopProgram, nest: &Nest) -> Expr {
     if !nest.steps.is_empty() {
         return nest.steps.iter().fold(Expr::ZERO, |sum, s| sum.add(&flops(loops, s)));

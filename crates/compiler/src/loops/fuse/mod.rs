@@ -514,13 +514,28 @@ impl<'p> Fuser<'p> {
 
     /// Orders the groups and hands the nests back.
     fn finish(mut self) -> Fused {
-        // What only brings state up to date runs as soon as it can, so that what it reads may go; all else where its last member stood.
+        // What only brings state up to date runs as soon as it can, so that what it reads may go, and so does what is summed over the
+        // ranks, with what fills it: a bucket of gradients stands behind the whole backward pass. All else where its last member stood.
+        let sums = |nest: &Nest| nest.exchange.as_ref().is_some_and(|e| e.collective.op.reduction().is_some());
+        let summed: BTreeSet<BufferId> =
+            self.groups.iter().flatten().filter(|n| sums(n)).filter_map(|n| n.exchange.as_ref().map(|e| e.from)).collect();
+        let fills = |nest: &Nest| nest.exchange.is_none() && nest.stores.iter().any(|s| summed.contains(&s.buffer));
         let key = |g: usize, (first, last): (usize, usize)| match &self.groups[g] {
-            Some(nest) if order::is_update(nest, self.program) => first,
+            Some(nest) if order::is_update(nest, self.program) || fills(nest) => first,
             _ => last,
         };
-        let keys: Vec<usize> = self.order.iter().enumerate().map(|(g, at)| key(g, *at)).collect();
-        let order = order::topological(&self.live(), &self.edges, &keys);
+        let mut keys: Vec<usize> = self.order.iter().enumerate().map(|(g, at)| key(g, *at)).collect();
+        let live = self.live();
+        for g in live.iter().copied().filter(|g| self.groups[*g].as_ref().is_some_and(&sums)) {
+            keys[g] = self.edges.before[g].iter().map(|b| keys[*b]).max().unwrap_or(keys[g]).min(keys[g]);
+        }
+        // What updates state by such a sum comes behind all else, in the order of the sums: its operand is not there before.
+        let behind = self.groups.len();
+        for g in live.iter().copied().filter(|g| self.groups[*g].as_ref().is_some_and(|n| order::is_update(n, self.program))) {
+            let sum = self.edges.before[g].iter().filter(|b| self.groups[**b].as_ref().is_some_and(&sums)).map(|b| keys[*b]).max();
+            keys[g] = sum.map_or(keys[g], |sum| behind + sum);
+        }
+        let order = order::topological(&live, &self.edges, &keys);
         let touches = |g: usize| (&self.facts[g].reads[..], &self.facts[g].writes[..]);
         let order = order::delay(order, self.program, &self.edges, &touches);
         let position: BTreeMap<usize, usize> = order.iter().enumerate().map(|(at, g)| (*g, at)).collect();

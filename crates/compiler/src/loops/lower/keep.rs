@@ -55,7 +55,9 @@ pub(super) fn decide(graph: &Graph, target: &Target) -> Vec<bool> {
                 keep[v.index()] = stop || !(is_free(prim) || widens(graph, node, prim));
             }
             d.cost[v.index()] = if keep[v.index()] {
-                let one = prim.computes() && !output && computations(graph, &users, *v) == 1;
+                // What is exchanged has no epilogue: whoever reads a sum of the ranks divides it.
+                let epilogue = prim.computes() && !matches!(prim, Prim::Collective(_));
+                let one = epilogue && !output && computations(graph, &users, *v) == 1;
                 Cost { wide: vec![*v], hangs_on_compute: one, ..Cost::default() }
             } else {
                 cost
@@ -101,7 +103,10 @@ impl Decision<'_> {
     fn stops(&self, n: usize, prim: &Prim, v: ValueId, c: &Cost) -> bool {
         let Feeds { graph, users, lands, .. } = self.feeds;
         let node = &graph.nodes[n];
-        if prim.computes() || lands[n] || matches!(prim, Prim::Cat { .. }) && node.inputs.len() > PIECES {
+        // Each piece of what is exchanged is written where it belongs, by whoever computes it.
+        let exchanged = |n: &usize| matches!(&graph.nodes[*n].op, Op::Prim(Prim::Collective(_)));
+        let joined = |pieces: usize| pieces > PIECES || users[v.index()].iter().any(exchanged);
+        if prim.computes() || lands[n] || matches!(prim, Prim::Cat { .. }) && joined(node.inputs.len()) {
             return true;
         }
         if prim.is_view() || is_free(prim) || widens(graph, node, prim) {
