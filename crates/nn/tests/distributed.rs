@@ -1,11 +1,14 @@
 //! Ranks that are threads train as one process does with the whole batch.
 
+use aludel_compiler::{Compilation, Options, Pass, Target};
 use aludel_nn::distributed::{
-    DistributedDataParallel, DistributedSampler, FullyShardedConfig, FullyShardedDataParallel, Member, SyncBatchNorm, rank_seed,
+    DataParallelConfig, DistributedDataParallel, DistributedSampler, FullyShardedConfig, FullyShardedDataParallel, Member, SyncBatchNorm,
+    rank_seed,
 };
 use aludel_nn::{BatchNorm, Init, LayerNorm, Linear, Module, Optimizer, Parameters, Sgd, SgdConfig, clip_grad_norm};
-use aludel_tensor::distributed::LocalGroup;
+use aludel_tensor::distributed::{LocalGroup, PaperGroup};
 use aludel_tensor::{DType, Device, Result, Tensor, Tree, compile};
+use std::sync::Arc;
 use std::time::Duration;
 
 const STEPS: usize = 50;
@@ -329,4 +332,48 @@ fn samples_are_divided() {
         assert_eq!(seen.len(), if drop { 8 } else { 10 });
     }
     assert_ne!(rank_seed(1, 0), rank_seed(1, 1));
+}
+
+#[derive(Clone, Tree)]
+struct Deep {
+    layers: Vec<Linear>,
+}
+
+/// The plan of a step on two ranks of a GPU: each bucket (of a layer here) is exchanged while the backward pass goes on, its gradients are
+/// written into it by what computes them, and the mean is taken by the update that reads it.
+#[test]
+fn buckets_are_exchanged_within_the_backward_pass() {
+    let device = Device::interpreter();
+    let member = device.join(Arc::new(PaperGroup::new("world", 2))).unwrap();
+    let mut init = Init::new(&device, 1);
+    let layers = (0..4).map(|_| Linear::new(&mut init, 256, 256).unwrap()).collect();
+    let config = DataParallelConfig { bucket_bytes: 262_145, first_bucket_bytes: 262_145 };
+    let model = DistributedDataParallel::with(Deep { layers }, &member, config).unwrap();
+    let optimizer = Sgd::new(&model, SgdConfig { lr: 0.1, momentum: 0.9, ..SgdConfig::default() }).unwrap();
+    let x = Tensor::zeros(&device, [512, 256]).unwrap();
+    let step = |(model, optimizer): &mut (DistributedDataParallel<Deep>, Sgd), x: &Tensor| {
+        let y = model.module.layers.iter().try_fold(x.clone(), |x, l| l.forward(&x)?.tanh())?;
+        let loss = squares(&y, x)?;
+        optimizer.step(model, &model.backward(&loss)?)?;
+        Ok(loss)
+    };
+    let graph = compile(step).named("deep").export(&mut (model, optimizer), &x).unwrap().graph;
+    let (target, options) = (Target::cuda(90, Default::default()), Options::default());
+    let mut made = Compilation::new(&graph, &target, &options);
+    made.until(Pass::Plan).unwrap();
+    let launches = &made.program.launches;
+    let text = launches.iter().map(|l| l.label.as_str()).collect::<Vec<_>>().join("\n");
+    let exchanges: Vec<usize> = (0..launches.len()).filter(|l| launches[*l].exchange.is_some()).collect();
+    assert_eq!(exchanges.len(), 4, "{text}");
+    // Of three layers before the last product of the backward pass, of the first layer behind it, and no two without a product between them.
+    let products: Vec<usize> =
+        (0..launches.len()).filter(|l| launches[*l].flops.as_const().is_some_and(|f| f >= 512 * 256 * 256)).collect();
+    assert_eq!(products.len(), 4 + 4 + 3, "{text}");
+    let before = |e: usize| products.iter().filter(|p| **p < e).count();
+    let counts: Vec<usize> = exchanges.iter().map(|e| before(*e)).collect();
+    assert!(counts.windows(2).all(|w| w[0] < w[1]) && counts[2] < products.len(), "{counts:?}\n{text}");
+    // No kernel only fills a bucket, none only divides one.
+    for l in launches.iter().filter(|l| l.exchange.is_none()) {
+        assert!(!l.label.starts_with("cat") && l.label != "all_reduce", "{text}");
+    }
 }

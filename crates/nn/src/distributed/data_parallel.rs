@@ -21,21 +21,30 @@ impl Default for DataParallelConfig {
 }
 
 impl DataParallelConfig {
-    /// Positions of tensors that are exchanged together: neighbours of one type.
+    /// Positions of tensors that are exchanged together: neighbours of one type, but for tensors that would fill a bucket, which are by
+    /// themselves: nothing copies them.
     fn buckets(&self, tensors: &[Tensor]) -> Vec<Vec<usize>> {
-        let mut out: Vec<(DType, usize, Vec<usize>)> = Vec::new();
+        let mut out: Vec<Vec<usize>> = Vec::new();
+        // The bucket that is not full yet: where it is, of which type, and its bytes.
+        let mut open: Option<(usize, DType, usize)> = None;
         for (i, t) in tensors.iter().enumerate() {
             let bytes = t.numel() * if matches!(t.dtype(), DType::F16 | DType::BF16) { 2 } else { 4 };
-            let limit = if out.len() <= 1 { self.first_bucket_bytes } else { self.bucket_bytes };
-            match out.last_mut() {
-                Some((d, sum, list)) if *d == t.dtype() && *sum < limit => {
+            let limit = |at: usize| if at == 0 { self.first_bucket_bytes } else { self.bucket_bytes };
+            match &mut open {
+                _ if bytes >= self.bucket_bytes => out.push(vec![i]),
+                Some((at, dtype, sum)) if *dtype == t.dtype() && *sum < limit(*at) => {
+                    out[*at].push(i);
                     *sum += bytes;
-                    list.push(i);
                 }
-                _ => out.push((t.dtype(), bytes, vec![i])),
+                _ => {
+                    open = Some((out.len(), t.dtype(), bytes));
+                    out.push(vec![i]);
+                }
             }
         }
-        out.into_iter().map(|(.., list)| list).collect()
+        // Each is whole when its last tensor is there; those that are ready first go first.
+        out.sort_by_key(|list| list.last().copied());
+        out
     }
 }
 
@@ -49,11 +58,15 @@ pub fn average_gradients(gradients: &mut Gradients, member: &Member, config: &Da
         return Ok(());
     }
     let list: Vec<Tensor> = gradients.iter().cloned().collect();
-    let mut new = Vec::with_capacity(list.len());
-    // Buckets are of neighbours: their gradients come out in order.
+    let mut new = list.clone();
     for bucket in config.buckets(&list) {
         let own: Vec<&Tensor> = bucket.iter().map(|i| &list[*i]).collect();
-        new.extend(no_grad(|| unflatten(&flatten(&own)?.all_reduce("mean", &member.group)?, &own))?);
+        let mean = no_grad(|| match own[..] {
+            // In its own shape, it is exchanged where it lies.
+            [one] => Ok(vec![one.all_reduce("mean", &member.group)?]),
+            _ => unflatten(&flatten(&own)?.all_reduce("mean", &member.group)?, &own),
+        })?;
+        bucket.iter().zip(mean).for_each(|(i, t)| new[*i] = t);
     }
     gradients.replace(new)
 }
