@@ -200,7 +200,7 @@ impl Chooser<'_> {
         for n in 0..self.program.nests.len() {
             let nest = self.program.nests[n].clone();
             let Kind::Contract(c) = classify(&nest, self.program) else { continue };
-            if self.work(&c) < LARGE {
+            if work(self.program, &c) < LARGE {
                 continue;
             }
             let inputs: Vec<(BufferId, Vec<Expr>)> = accesses(&nest)
@@ -247,7 +247,7 @@ impl Chooser<'_> {
         for n in 0..self.program.nests.len() {
             let nest = &self.program.nests[n];
             let Kind::Contract(c) = classify(nest, self.program) else { continue };
-            if self.work(&c) < LARGE {
+            if work(self.program, &c) < LARGE {
                 continue;
             }
             let windows = |(b, index, stored): (BufferId, &Vec<Expr>, bool)| {
@@ -259,12 +259,6 @@ impl Chooser<'_> {
                 fill::fill(self.program, &mut done, n, place);
             }
         }
-    }
-
-    /// Multiplications of a product.
-    fn work(&self, c: &Contraction) -> i64 {
-        let hint = |axes: &[AxisId]| self.program.env.hint_or_one(&self.program.volume(axes));
-        [&c.batch, &c.m, &c.n, &c.k].into_iter().fold(1i64, |w, a| w.saturating_mul(hint(a)))
     }
 
     /// Whether elements lie elsewhere in an order: dimensions of size one do not count.
@@ -368,6 +362,12 @@ impl Chooser<'_> {
         nest.axes = axes;
         nest.inner = inner;
     }
+}
+
+/// Multiplications of a product.
+fn work(program: &LoopProgram, c: &Contraction) -> i64 {
+    let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes));
+    [&c.batch, &c.m, &c.n, &c.k].into_iter().fold(1i64, |w, a| w.saturating_mul(hint(a)))
 }
 
 /// Whether one axis is spread over several dimensions: a flattened tensor is read.

@@ -8,8 +8,9 @@
 //!
 //! The same run is the side of the weights' gradient, in which nobody reads what lies beyond the window.
 
+use super::{LARGE, work};
 use crate::device::{MatmulPrecision, Target};
-use crate::nest::{Contraction, Kind, NestBuilder, classify, rename};
+use crate::nest::{Kind, NestBuilder, classify, rename};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
 use aludel_ir::{DType, ScalarOp};
@@ -24,8 +25,6 @@ const GROUP: i64 = 16;
 /// How much of a run a row of a window has to fill, as a divisor. On an H200 ResNet-50's first layer (a third) gains, and VGG-16's in bf16 (a
 /// seventh) loses by its weights' gradient what it gains before.
 const MOST_EMPTY: i64 = 4;
-/// Multiplications of a product that pays for the image's being written.
-const LARGE: i64 = 1 << 28;
 
 /// How windows lie on an image: of its two dimensions of space each.
 #[derive(Clone, PartialEq, Debug)]
@@ -236,12 +235,6 @@ impl Reader {
     fn joined(&self) -> Vec<AxisId> {
         [Some(self.kernel[1]), self.channel].into_iter().flatten().collect()
     }
-}
-
-/// Multiplications of a product.
-fn work(program: &LoopProgram, c: &Contraction) -> i64 {
-    let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes));
-    [&c.batch, &c.m, &c.n, &c.k].into_iter().fold(1i64, |w, a| w.saturating_mul(hint(a)))
 }
 
 fn loads(nest: &Nest) -> impl Iterator<Item = (ValId, BufferId, &Vec<Expr>)> {
