@@ -236,7 +236,7 @@ impl Chooser<'_> {
         }
         // From the last, so that positions stay.
         for (from, to, order, before) in wanted.into_iter().rev() {
-            let nest = self.copy(from, to, &order, before);
+            let nest = copy(self.program, from, to, &order, before);
             self.program.nests.insert(before, nest);
         }
     }
@@ -265,23 +265,6 @@ impl Chooser<'_> {
     fn moves(&self, b: BufferId, order: &[usize]) -> bool {
         let shape = &self.program.buffer(b).shape;
         !order.iter().filter(|d| !shape[**d].is_one()).is_sorted()
-    }
-
-    /// The nest that copies a buffer, in the order in which the copy lies.
-    fn copy(&mut self, from: BufferId, to: BufferId, order: &[usize], reader: usize) -> Nest {
-        let shape = self.program.buffer(from).shape.clone();
-        let mut index = vec![Expr::ZERO; shape.len()];
-        let mut b = NestBuilder::default();
-        for d in order.iter().filter(|d| !shape[**d].is_one()) {
-            let axis = self.program.new_axis(shape[*d].clone());
-            b.nest.axes.push(axis);
-            index[*d] = Expr::axis(axis);
-        }
-        let dtype = self.program.buffer(from).dtype;
-        let value = b.push(LoopOp::Load { buffer: from, index: index.clone(), mask: None }, dtype);
-        b.nest.stores.push(Store { buffer: to, index, value, add: false });
-        b.nest.origins = self.program.nests[reader].origins.clone();
-        b.nest
     }
 
     /// Reorders shapes and indices, and the axes of the nests that they belong to.
@@ -362,6 +345,23 @@ impl Chooser<'_> {
         nest.axes = axes;
         nest.inner = inner;
     }
+}
+
+/// The nest that copies a buffer for a reader, in the order in which the copy lies.
+fn copy(program: &mut LoopProgram, from: BufferId, to: BufferId, order: &[usize], reader: usize) -> Nest {
+    let shape = program.buffer(from).shape.clone();
+    let mut index = vec![Expr::ZERO; shape.len()];
+    let mut b = NestBuilder::default();
+    for d in order.iter().filter(|d| !shape[**d].is_one()) {
+        let axis = program.new_axis(shape[*d].clone());
+        b.nest.axes.push(axis);
+        index[*d] = Expr::axis(axis);
+    }
+    let dtype = program.buffer(from).dtype;
+    let value = b.push(LoopOp::Load { buffer: from, index: index.clone(), mask: None }, dtype);
+    b.nest.stores.push(Store { buffer: to, index, value, add: false });
+    b.nest.origins = program.nests[reader].origins.clone();
+    b.nest
 }
 
 /// Multiplications of a product.

@@ -8,7 +8,7 @@
 //!
 //! The same run is the side of the weights' gradient, in which nobody reads what lies beyond the window.
 
-use super::{LARGE, work};
+use super::{LARGE, copy, work};
 use crate::device::{MatmulPrecision, Target};
 use crate::nest::{Kind, NestBuilder, classify, rename};
 use aludel_ir::expr::{AxisId, Expr};
@@ -142,27 +142,14 @@ fn foreign_weights(program: &LoopProgram, r: &Reader) -> Option<(usize, ValId)> 
 /// Gives a nest a copy of what it loads there.
 fn copy_weights(program: &mut LoopProgram, nest: usize, load: ValId) {
     let LoopOp::Load { buffer: from, index, .. } = program.nests[nest].op(load).clone() else { return };
-    let copy = BufferId(program.buffers.len() as u32);
+    let own = BufferId(program.buffers.len() as u32);
     let like = program.buffer(from);
     let (dtype, shape) = (like.dtype, like.shape.clone());
-    program.buffers.push(Buffer { name: format!("{}, copied", like.name), dtype, shape: shape.clone(), kind: BufferKind::Temp });
-    let mut b = NestBuilder::default();
-    let place: Vec<Expr> = shape
-        .iter()
-        .map(|extent| match extent.is_one() {
-            true => Expr::ZERO,
-            false => {
-                let axis = program.new_axis(extent.clone());
-                b.nest.axes.push(axis);
-                Expr::axis(axis)
-            }
-        })
-        .collect();
-    let value = b.push(LoopOp::Load { buffer: from, index: place.clone(), mask: None }, dtype);
-    b.nest.stores.push(Store { buffer: copy, index: place, value, add: false });
-    b.nest.origins = program.nests[nest].origins.clone();
-    program.nests[nest].ops[load.0 as usize].0 = LoopOp::Load { buffer: copy, index, mask: None };
-    program.nests.insert(nest, b.nest);
+    let order: Vec<usize> = (0..shape.len()).collect();
+    program.buffers.push(Buffer { name: format!("{}, copied", like.name), dtype, shape, kind: BufferKind::Temp });
+    let writer = copy(program, from, own, &order, nest);
+    program.nests[nest].ops[load.0 as usize].0 = LoopOp::Load { buffer: own, index, mask: None };
+    program.nests.insert(nest, writer);
 }
 
 /// The only nest that writes a temporary, if all it does is to copy, converted perhaps, with one axis for each dimension.
