@@ -30,6 +30,7 @@ sources! {
     "numpy._files": "numpy/_files.py",
     "numpy._methods": "numpy/_methods.py",
     "numpy._more": "numpy/_more.py",
+    "numpy._limits": "numpy/_limits.py",
     "numpy._places": "numpy/_places.py",
     "numpy._print": "numpy/_print.py",
     "numpy._products": "numpy/_products.py",

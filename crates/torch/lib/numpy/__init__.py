@@ -638,34 +638,6 @@ def isscalar(x):
     return isinstance(x, (builtins.int, builtins.float, str, builtins.bool))
 
 
-def finfo(kind):
-    import torch
-    return _Limits(torch.finfo(getattr(torch, _name(kind))), _name(kind))
-
-
-class _Limits:
-    """As torch.finfo, with numbers of the type itself."""
-
-    def __init__(self, of, kind):
-        self.bits, self.dtype = of.bits, dtype(kind)
-        for name in ("eps", "max", "min", "tiny", "smallest_normal", "resolution"):
-            setattr(self, name, array(getattr(of, name), kind)[()] if kind != "float64" else Float64(getattr(of, name)))
-
-
-def iinfo(kind):
-    import torch
-    return torch.iinfo(getattr(torch, _name(kind)))
-
-
-def issubdtype(a, b):
-    kind = _name(a)
-    if b is floating:
-        return kind.startswith("float")
-    if b is integer:
-        return "int" in kind
-    return b is number and kind != "bool" or kind == (b if isinstance(b, str) else getattr(b, "name", None))
-
-
 def may_share_memory(a, b):
     return _numpy.shares(a, b)
 
@@ -698,6 +670,7 @@ def _of(tensor):
 
 from numpy import _methods
 from numpy import linalg, random
+from numpy._limits import *
 from numpy._products import *
 from numpy._places import *
 from numpy._more import *
