@@ -226,40 +226,56 @@ static inline f32 tanh_f32(f32 x) {
 
 // ---- floats: trigonometric functions ----
 
-// As angle_f32, of |x| from 2^28 on: the product of the fraction of x with those bits of 2/pi that are less than four turns and count (M. Payne,
-// R. Hanek, "Radian reduction for trigonometric functions", 1983). Infinity and NaN give NaN.
-static f64 far_angle_f32(f32 x, u32 *quadrant) {
-  static const u32 two_over_pi[] = {0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};
-  u32 bits;
-  __builtin_memcpy(&bits, &x, 4);
-  *quadrant = 0;
-  if ((bits >> 23 & 255) == 255) return x - x;
-  u64 fraction = (bits & 0x7fffffu) | 0x800000u, sum = 0;
-  i32 skipped = (i32)(bits >> 23 & 255) - 152;
-  for (i32 k = 0; k < 3; k++) {
-    u32 i = (u32)skipped / 32 + k, s = (u32)skipped % 32;
-    u64 word = (u32)(two_over_pi[i] << s | (two_over_pi[i + 1] >> 1) >> (31 - s));
-    sum += k == 0 ? fraction * word << 32 : k == 1 ? fraction * word : fraction * word >> 32;
-  }
-  // The nearest quarter turn, of four.
-  sum += 1ull << 61;
-  u32 q = (u32)(sum >> 62);
-  f64 r = ((f64)(sum & ((1ull << 62) - 1)) - 2305843009213693952.0) * (1.57079632679489661923 / 4611686018427387904.0);
-  *quadrant = x < 0 ? 0u - q : q;
-  return x < 0 ? -r : r;
-}
+// 2^k * 2/pi less the nearest multiple of four, for k from 0 to 104, in units of 2^-27: 28 bits, so that products with the 24 of an f32 are
+// exact; and the rest. Two tables, since GCC gathers from those of one dimension.
+static const f64 turns_f64[] = {
+  85445659, 170891319, -195088274, 146694364, -243482185, 49906542, 99813085, 199626169, -137618574, 261633765, -13603382, -27206764,
+  -54413529, -108827058, -217654115, 101562681, 203125362, -130620188, -261240375, 14390161, 28780322, 57560644, 115121288, 230242576,
+  -76385759, -152771519, 231327875, -74215163, -148430325, 240010261, -56850390, -113700779, -227401559, 82067795, 164135589,
+  -208599734, 119671445, 239342890, -58185132, -116370264, -232740528, 71389856, 142779712, -251311489, 34247934, 68495868, 136991736,
+  -262887439, 11096033, 22192066, 44384133, 88768266, 177536532, -181797849, 173275215, -190320483, 156229947, -224411019, 88048875,
+  176097750, -184675412, 167520088, -201830736, 133209439, 266418879, -4033155, -8066310, -16132620, -32265239, -64530478, -129060956,
+  -258121912, 20627088, 41254175, 82508351, 165016701, -206837509, 123195893, 246391786, -44087339, -88174678, -176349357, 184172199,
+  -168526515, 199817882, -137235147, 262400618, -12069677, -24139353, -48278706, -96557412, -193114825, 150641263, -235588386,
+  65694140, 131388279, 262776558, -11317796, -22635592, -45271184, -90542368, -181084735, 174701442, -187468029, 161934855};
 
-// The nearest multiple of pi/2, and what is left of x; in f64, where the product of an f32 and pi/2 loses next to nothing.
+static const f64 rest_f64[] = {
+  0x1.c9c882a53f84fp-29, -0x1.b1bbead603d8bp-31, -0x1.b1bbead603d8bp-30, -0x1.b1bbead603d8bp-29, 0x1.391054a7f09d6p-30,
+  0x1.391054a7f09d6p-29, -0x1.8ddf56b01ec54p-29, 0x1.c882a53f84eb0p-30, 0x1.c882a53f84eb0p-29, -0x1.bbead603d8a83p-31,
+  -0x1.bbead603d8a83p-30, -0x1.bbead603d8a83p-29, 0x1.1054a7f09d5f4p-30, 0x1.1054a7f09d5f4p-29, -0x1.df56b01ec5417p-29,
+  0x1.054a7f09d5f48p-31, 0x1.054a7f09d5f48p-30, 0x1.054a7f09d5f48p-29, -0x1.f56b01ec54170p-29, 0x1.529fc2757d1f5p-33,
+  0x1.529fc2757d1f5p-32, 0x1.529fc2757d1f5p-31, 0x1.529fc2757d1f5p-30, 0x1.529fc2757d1f5p-29, -0x1.5ac07b1505c16p-29,
+  0x1.4a7f09d5f47d5p-29, -0x1.6b01ec5417056p-29, 0x1.29fc2757d1f53p-29, -0x1.ac07b1505c159p-29, 0x1.4fe13abe8fa9ap-30,
+  0x1.4fe13abe8fa9ap-29, -0x1.603d8a82e0acbp-29, 0x1.3f84eafa3ea6ap-29, -0x1.80f62a0b82b2dp-29, 0x1.fc2757d1f534ep-30,
+  0x1.fc2757d1f534ep-29, -0x1.ec54170565912p-35, -0x1.ec54170565912p-34, -0x1.ec54170565912p-33, -0x1.ec54170565912p-32,
+  -0x1.ec54170565912p-31, -0x1.ec54170565912p-30, -0x1.ec54170565912p-29, 0x1.3abe8fa9a6ee0p-32, 0x1.3abe8fa9a6ee0p-31,
+  0x1.3abe8fa9a6ee0p-30, 0x1.3abe8fa9a6ee0p-29, -0x1.8a82e0acb223fp-29, 0x1.d5f47d4d37703p-30, 0x1.d5f47d4d37703p-29,
+  -0x1.505c1596447e5p-31, -0x1.505c1596447e5p-30, -0x1.505c1596447e5p-29, 0x1.5f47d4d377037p-29, -0x1.4170565911f92p-29,
+  0x1.7d1f534ddc0dbp-29, -0x1.05c1596447e49p-29, 0x1.f47d4d377036ep-29, -0x1.70565911f924fp-33, -0x1.70565911f924fp-32,
+  -0x1.70565911f924fp-31, -0x1.70565911f924fp-30, -0x1.70565911f924fp-29, 0x1.1f534ddc0db63p-29, -0x1.c1596447e493bp-29,
+  0x1.f534ddc0db629p-31, 0x1.f534ddc0db629p-30, 0x1.f534ddc0db629p-29, -0x1.596447e493ad5p-33, -0x1.596447e493ad5p-32,
+  -0x1.596447e493ad5p-31, -0x1.596447e493ad5p-30, -0x1.596447e493ad5p-29, 0x1.4d377036d8a56p-29, -0x1.65911f924eb53p-29,
+  0x1.34ddc0db6295ap-29, -0x1.96447e493ad4dp-29, 0x1.a6ee06db14acdp-30, 0x1.a6ee06db14acdp-29, -0x1.6447e493ad4cep-30,
+  -0x1.6447e493ad4cep-29, 0x1.377036d8a5665p-29, -0x1.911f924eb5336p-29, 0x1.bb81b6c52b328p-30, 0x1.bb81b6c52b328p-29,
+  -0x1.11f924eb53362p-30, -0x1.11f924eb53362p-29, 0x1.dc0db6295993cp-29, -0x1.1f924eb53361ep-31, -0x1.1f924eb53361ep-30,
+  -0x1.1f924eb53361ep-29, 0x1.c0db6295993c4p-29, -0x1.f924eb53361dep-31, -0x1.f924eb53361dep-30, -0x1.f924eb53361dep-29,
+  0x1.b6c52b3278872p-34, 0x1.b6c52b3278872p-33, 0x1.b6c52b3278872p-32, 0x1.b6c52b3278872p-31, 0x1.b6c52b3278872p-30,
+  0x1.b6c52b3278872p-29, -0x1.24eb53361de38p-30, -0x1.24eb53361de38p-29, 0x1.b6295993c4390p-29, -0x1.275a99b0ef1bfp-30};
+
+// The nearest multiple of pi/2, or one of its neighbours where they are nearly as near, and what is left of x. As M. Payne and R. Hanek,
+// "Radian reduction for trigonometric functions", 1983, with the bits of 2/pi that count looked up by the exponent; without branches.
+// Infinity and NaN give NaN.
 static inline f64 angle_f32(f32 x, u32 *quadrant) {
-  if (!(x < 268435456.0f && x > -268435456.0f)) return far_angle_f32(x, quadrant);
-  f64 t = (f64)x * 0.63661977236758134308 + 6755399441055744.0, n = t - 6755399441055744.0;
+  i32 k = (i32)(bits_f32(x) >> 23 & 255) - 150;
+  k = k < 0 ? 0 : k > 104 ? 104 : k;
+  f64 m = (f64)(x * power_of_two_f32(-k)), q = m * (turns_f64[k] * 7.450580596923828125e-9), t = q + 6755399441055744.0;
   u64 bits;
   __builtin_memcpy(&bits, &t, 8);
   *quadrant = (u32)bits;
-  return (f64)x - n * 1.57079632679489661923;
+  return (q - (t - 6755399441055744.0) + m * rest_f64[k]) * 1.57079632679489661923;
 }
 
-// Taylor series: to pi/4 the next terms are below 2^-36. What is left is rounded once, so that differences of sines keep their digits.
+// Taylor series: to 0.89 the next terms are below 2^-34. What is left is rounded once, so that differences of sines keep their digits.
 static inline f64 sin_core_f32(f64 r) {
   f64 z = r * r;
   return r + r * z * (-1.0 / 6 + z * (1.0 / 120 + z * (-1.0 / 5040 + z * (1.0 / 362880 - z * (1.0 / 39916800)))));

@@ -13,7 +13,7 @@ use crate::nest::access::{below, contiguous_within, wide_stores};
 use crate::nest::{Kind, NestBuilder, classify, rename};
 use crate::parts::Part;
 use crate::schedule::library::is_for_library;
-use crate::schedule::{split_parts, thin_groups};
+use crate::schedule::{STRETCH, split_parts, thin_groups};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
 use std::collections::{BTreeSet, HashMap};
@@ -25,7 +25,7 @@ const SCATTERED: i64 = 1 << 15;
 
 /// Splits what is worth it; nests, and what is known of them by position, are renumbered.
 pub(crate) fn split(program: &mut LoopProgram, fused: &mut Fused, target: &Target) {
-    if !target.has_workgroups() || !target.parts.has(Part::Splitting) {
+    if (!target.has_workgroups() && target.cores < 2) || !target.parts.has(Part::Splitting) {
         return;
     }
     let nests = std::mem::take(&mut program.nests);
@@ -77,6 +77,8 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
     let cheap = target.has_cheap_launches();
     let (busy, reading) = (target.busy_groups(), target.reading_groups());
     let (wanted, shortest) = match classify(nest, program) {
+        Kind::Rows if !target.has_workgroups() => among_cores(results, length, contiguous_within(program, nest), target),
+        _ if !target.has_workgroups() => return None,
         Kind::Contract(c) if let Some(groups) = thin_groups(program, nest, &c, target) => ((reading / groups).min(PARTS), 2048),
         // Where one core plays the device, there is nobody to share with.
         Kind::Contract(_) if !target.has_fast_workgroups() => return None,
@@ -106,6 +108,17 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
         .reduce(|best, next| if next.1 > best.1 { next } else { best });
     let scatters = || target.has_async_copies() && results >= SCATTERED && nest.stores.len() > 1 && by_memory(program, nest) != nest.axes;
     parts.or_else(|| scatters().then(|| (axes[0], 1)))
+}
+
+/// How many parts keep all cores of a CPU busy, and how long they are at least: as much work as pays a second launch.
+fn among_cores(results: i64, length: i64, along: bool, target: &Target) -> (i64, i64) {
+    // Rows across memory are summed side by side.
+    let together = if along { 1 } else { results.min(STRETCH) };
+    let pieces = results / together;
+    if results.saturating_mul(length) < 1 << 19 {
+        return (1, 1);
+    }
+    (4 * target.cores as i64 / pieces, (1 << 15) / together)
 }
 
 /// The axes of a nest in the order in which most of its stores step through memory, the longest steps first.

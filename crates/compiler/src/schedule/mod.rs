@@ -11,6 +11,7 @@ pub(crate) mod library;
 mod nvidia;
 mod rebase;
 
+pub(crate) use cpu::rows::STRETCH;
 pub(crate) use gpu::contract::thin::thin_groups;
 pub(crate) use gpu::contract::{pays_apart, split_parts};
 

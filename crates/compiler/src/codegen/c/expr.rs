@@ -85,6 +85,7 @@ impl Printer<'_> {
                 let (a, b) = (self.address(&args[0])?, self.address(&args[1])?);
                 binary("*", a, b, Binds::Product, Binds::Unary)
             }
+            KExpr::Var(v) if self.starts.contains_key(v) => Text::new(format!("(i64){} + (i64)n{}", self.starts[v], v.0), ty, Binds::Sum),
             _ => Text::new(format!("(i64){}", self.expr(e)?.at(Binds::Unary)), ty, Binds::Unary),
         })
     }

@@ -14,13 +14,14 @@ mod idiom;
 mod simd;
 mod spell;
 
+use super::fold::fold;
 use super::math;
 use super::sign::Signs;
 use aludel_ir::kernel::{KExpr, Kernel, Stmt, Ty, Var, visit};
 use aludel_ir::program::Program;
 use aludel_ir::{DType, Error, Result};
 use expr::{stored, vector};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Types, and the attribute by which a vector may lie anywhere in memory.
@@ -85,7 +86,7 @@ pub fn print(kernel: &Kernel) -> Result<String> {
         let what = format!("kernel {}: workgroups of threads that share memory in C", kernel.name);
         return Err(Error::unsupported(what, "schedule it for a target whose workgroups are single threads"));
     }
-    let mut printer = Printer { kernel, signs: Signs::new(kernel), bounds: 0 };
+    let mut printer = Printer { kernel, signs: Signs::new(kernel), bounds: 0, starts: BTreeMap::new() };
     let mut body = String::new();
     if threads > 1 {
         let _ = writeln!(body, "  for (i32 thread = 0; thread < {threads}; thread += 1) {{");
@@ -102,6 +103,8 @@ struct Printer<'a> {
     signs: Signs<'a>,
     /// Loop bounds that were given a name so far.
     bounds: usize,
+    /// Where the variables of loops start whose turns are counted from zero.
+    starts: BTreeMap<Var, String>,
 }
 
 /// The name of a register's type.
@@ -217,14 +220,23 @@ impl Printer<'_> {
             return Ok(());
         }
         self.signs.fix(var, start);
-        let start = self.expr(start)?.code;
+        let v = var.0;
+        let clauses = simd::clauses(self.kernel, var, body);
+        let anywhere = fold(start).is_none() && *step == aludel_ir::kernel::int(1);
+        let start = self.bound(start, &pad, out)?;
         let end = self.bound(end, &pad, out)?;
         let step = self.bound(step, &pad, out)?;
-        if let Some(clauses) = simd::clauses(self.kernel, var, body) {
+        if let Some(clauses) = &clauses {
             let _ = writeln!(out, "#pragma omp simd{clauses}");
         }
-        let v = format!("v{}", var.0);
-        let _ = writeln!(out, "{pad}for (i32 {v} = {start}; {v} < {end}; {v} += {step}) {{");
+        if clauses.is_some() && anywhere {
+            // Counted from zero: GCC does not see that a variable which starts anywhere never wraps, and would gather what lies in a row.
+            let _ = writeln!(out, "{pad}for (i32 n{v} = 0; n{v} < {end} - {start}; n{v} += 1) {{");
+            let _ = writeln!(out, "{pad}  const i32 v{v} = {start} + n{v};");
+            self.starts.insert(var, start);
+        } else {
+            let _ = writeln!(out, "{pad}for (i32 v{v} = {start}; v{v} < {end}; v{v} += {step}) {{");
+        }
         self.block(body, depth + 1, out)?;
         let _ = writeln!(out, "{pad}}}");
         Ok(())
@@ -233,7 +245,7 @@ impl Printer<'_> {
     /// The bound of a loop, which C evaluates on every turn and the IR once: by name unless it is fixed.
     fn bound(&mut self, e: &KExpr, pad: &str, out: &mut String) -> Result<String> {
         let value = self.expr(e)?;
-        if super::fold::fold(e).is_some() {
+        if fold(e).is_some() {
             return Ok(value.arg());
         }
         let name = format!("bound{}", self.bounds);

@@ -74,12 +74,13 @@ pub(super) fn signature(name: &str) -> Option<(Vec<&'static str>, &'static str)>
     Some((params, rest.split_once("->")?.1.split_once('{')?.0.trim()))
 }
 
-/// The helpers of `shaders/c.h`. A function's name comes before its first parenthesis, what a reduction is called after it.
+/// The helpers of `shaders/c.h`. The name of a function or table comes before its first parenthesis or bracket, what a reduction is called
+/// after it.
 pub(super) fn c() -> &'static Prelude {
     static PRELUDE: OnceLock<Prelude> = OnceLock::new();
     PRELUDE.get_or_init(|| {
         Prelude::parse(include_str!("../../../../../shaders/c.h"), |first| {
-            let (before, after) = first.split_once('(')?;
+            let (before, after) = first.split_once(['(', '['])?;
             if before.starts_with("#pragma") { words(after).next() } else { words(before).last() }
         })
     })

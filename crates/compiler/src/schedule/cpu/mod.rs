@@ -5,6 +5,7 @@
 //! enough for the cores; which piece runs where decides no result.
 
 pub(super) mod attention;
+mod cascade;
 pub(super) mod contract;
 pub(super) mod gather;
 mod loops;

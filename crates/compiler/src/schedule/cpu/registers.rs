@@ -9,17 +9,16 @@ pub(super) struct Registers {
     vectors: usize,
     array: u32,
     first: KExpr,
+    /// Whether scratch has the sum of earlier parts of the depth already. A part has an accumulator of its own: one for a depth of
+    /// 10^5 and more would round too often.
+    goes_on: bool,
 }
 
 impl Registers {
-    /// Rows by vectors of zeros, or, where a part of the depth was done before, what lies in scratch from vector `first` on.
+    /// Rows by vectors of zeros, whose places in scratch are from vector `first` on.
     pub fn start(kb: &mut KernelBuilder, (rows, vectors): (i64, i64), ty: Ty, (array, first): (u32, KExpr), goes_on: bool) -> Self {
-        let mut tile = Registers { sums: Vec::new(), vectors: vectors as usize, array, first };
-        for i in 0..(rows * vectors) as usize {
-            let start = if goes_on { KExpr::Shared { array, index: Box::new(tile.place(i)) } } else { zero(ty.dtype) };
-            tile.sums.push(kb.mutable(start, ty));
-        }
-        tile
+        let sums = (0..rows * vectors).map(|_| kb.mutable(zero(ty.dtype), ty)).collect();
+        Registers { sums, vectors: vectors as usize, array, first, goes_on }
     }
 
     fn place(&self, i: usize) -> KExpr {
@@ -34,10 +33,13 @@ impl Registers {
         }
     }
 
-    /// Puts the sums in their places.
+    /// Puts the sums in their places, or adds them to what is there.
     pub fn store(&self, kb: &mut KernelBuilder) {
         for (i, sum) in self.sums.iter().enumerate() {
-            kb.stmt(Stmt::StoreShared { array: self.array, index: self.place(i), value: KExpr::Var(*sum) });
+            let earlier = || KExpr::Shared { array: self.array, index: Box::new(self.place(i)) };
+            let sum = KExpr::Var(*sum);
+            let value = if self.goes_on { KExpr::Scalar(ScalarOp::Add, vec![earlier(), sum]) } else { sum };
+            kb.stmt(Stmt::StoreShared { array: self.array, index: self.place(i), value });
         }
     }
 }

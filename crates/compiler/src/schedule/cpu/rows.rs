@@ -7,7 +7,8 @@
 //! *Unrolled*, where a row has few elements, such as a window of pooling: they are named one by one inside the vectorised loop over
 //! rows.
 
-use super::loops::{Stretch, contiguous, each, grain, hint, hoist_constants, nested, span};
+use super::cascade::{self, Sums, rounds};
+use super::loops::{Stretch, contiguous, each, grain, hint, hoist_constants, span};
 use super::merge::Long;
 use super::pointwise;
 use crate::device::Target;
@@ -16,13 +17,17 @@ use crate::schedule::Scheduled;
 use crate::schedule::emit::accumulate::{self, Acc, identity};
 use crate::schedule::emit::{Emitter, KernelBuilder, groups_of};
 use crate::schedule::grid::Grid;
-use aludel_ir::Result;
 use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{BufferKind, LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::{DType, ReduceOp, Result};
 
-/// Rows that a piece of the second kind takes at once: their accumulators stay in the first cache.
-const STRETCH: i64 = 256;
+/// Rows that a piece of the second kind takes at once, at most: their accumulators stay in the first cache.
+pub(crate) const STRETCH: i64 = 256;
+
+/// Elements of a part of a sum: of a row, which several lanes share, and of the accumulators that lie side by side.
+const PART: i64 = 1024;
+const PART_ACROSS: i64 = 256;
 
 /// Rows of so many elements or fewer, and operations for all of them, are unrolled.
 const FEW: i64 = 12;
@@ -48,7 +53,7 @@ pub(in crate::schedule) fn schedule(program: &mut LoopProgram, nest: &mut Nest, 
     let across = along.filter(|a| nest.axes.contains(a) && !by_index && hint(program, program.extent(*a)) >= 8);
     let t = Template { program, nest, columns };
     match across {
-        Some(a) => t.across(a),
+        Some(a) => t.across(a, target.cores as i64),
         None => t.along(),
     }
 }
@@ -160,16 +165,17 @@ impl Template<'_> {
         for v in values.collect::<Vec<_>>() {
             em.hoist(kb, v, inner)?;
         }
-        nested(kb, em, self.program, inner, &mut |kb, em| {
-            for a in &accs {
-                self.accumulate(kb, em, a)?;
-            }
-            em.stores(kb, &|s| pass.stores.contains(&s))
-        })?;
+        let turns = self.turns(accs.iter().any(|a| rounds(a.op, a.dtype)), PART);
+        cascade::walk(kb, em, &turns, None, &accs, &mut Along { of: self, pass })?;
         for a in accs {
             em.define(a.reduce, KExpr::Var(a.place.unwrap_or(a.best)));
         }
         Ok(())
+    }
+
+    /// The loops over the columns: in parts where sums round.
+    fn turns(&self, round: bool, part: i64) -> Vec<cascade::Turn> {
+        cascade::turns(self.program, &self.nest.inner, if round { part } else { i64::MAX / 2 })
     }
 
     fn accumulate(&self, kb: &mut KernelBuilder, em: &mut Emitter, a: &Acc) -> Result<()> {
@@ -190,7 +196,7 @@ impl Template<'_> {
         Ok(())
     }
 
-    fn across(&self, axis: AxisId) -> Result<Scheduled> {
+    fn across(&self, axis: AxisId, cores: i64) -> Result<Scheduled> {
         let (program, nest) = (self.program, self.nest);
         let mut kb = KernelBuilder::new();
         let mut em = Emitter::new(nest, program);
@@ -198,20 +204,14 @@ impl Template<'_> {
         hoist_constants(&mut kb, &mut em)?;
         let outer: Vec<AxisId> = nest.axes.iter().copied().filter(|a| *a != axis).collect();
         let extent = program.extent(axis).clone();
-        // Short stretches where there are few columns of work: every core shall have some.
+        // Short stretches where there are few rows: every core shall have some, and a piece some work.
         let columns = hint(program, &program.volume(&nest.inner));
-        let wanted = (grain(nest) / columns).clamp(32, STRETCH);
+        let share = hint(program, &program.volume(&nest.axes)) / (4 * cores);
+        let wanted = (grain(nest) / columns).max(share).clamp(32, STRETCH);
         let Stretch { size: stretch, start, count, grid } = Stretch::of(&mut kb, &mut em, &outer, &extent, wanted);
-        // A loop over the stretch: the axis, and the place among the accumulators.
-        let sweep =
-            |kb: &mut KernelBuilder, em: &mut Emitter, body: &mut dyn FnMut(&mut KernelBuilder, &mut Emitter, KExpr) -> Result<()>| {
-                each(kb, em, (k::int(0), count.clone()), |kb, em, j| {
-                    em.axes.insert(axis, k::add(start.clone(), j.clone()));
-                    body(kb, em, j)
-                })
-            };
-        let mut arrays: Vec<(ValId, u32)> = Vec::new();
+        let sweep = Sweep { axis, start, count };
         // What earlier passes found lies in scratch.
+        let mut arrays: Vec<(ValId, u32)> = Vec::new();
         let known = |em: &mut Emitter, arrays: &[(ValId, u32)], j: &KExpr| {
             for (r, array) in arrays {
                 em.define(*r, KExpr::Shared { array: *array, index: Box::new(j.clone()) });
@@ -223,35 +223,153 @@ impl Template<'_> {
             for r in &pass.reduces {
                 let LoopOp::Reduce { op, value, .. } = nest.op(*r) else { continue };
                 let dtype = nest.dtype(*value);
-                let array = kb.shared(&format!("row{}", kb.shared.len()), Ty::scalar(dtype), stretch as u32);
-                accs.push((*r, *op, *value, dtype, array));
+                accs.push(Row { reduce: *r, op: *op, value: *value, dtype, array: row_array(&mut kb, dtype, stretch) });
             }
-            sweep(&mut kb, &mut em, &mut |kb, _, j| {
-                for (_, op, _, dtype, array) in &accs {
-                    kb.stmt(Stmt::StoreShared { array: *array, index: j.clone(), value: identity(*op, *dtype) });
-                }
-                Ok(())
-            })?;
-            nested(&mut kb, &mut em, program, &nest.inner, &mut |kb, em| {
-                sweep(kb, em, &mut |kb, em, j| {
-                    known(em, &arrays, &j);
-                    for (_, op, value, _, array) in &accs {
-                        let v = em.value(kb, *value)?;
-                        let so_far = KExpr::Shared { array: *array, index: Box::new(j.clone()) };
-                        let value = KExpr::Scalar(op.combine(), vec![so_far, v]);
-                        kb.stmt(Stmt::StoreShared { array: *array, index: j.clone(), value });
-                    }
-                    em.stores(kb, &|s| pass.stores.contains(&s))
-                })
-            })?;
-            arrays.extend(accs.iter().map(|a| (a.0, a.4)));
+            let turns = self.turns(accs.iter().any(|a| rounds(a.op, a.dtype)), PART_ACROSS);
+            let mut across = Across { pass, sweep: &sweep, stretch, known: &|em, j| known(em, &arrays, j) };
+            across.clear(&mut kb, &mut em, accs.iter())?;
+            cascade::walk(&mut kb, &mut em, &turns, None, &accs, &mut across)?;
+            arrays.extend(accs.iter().map(|a| (a.reduce, a.array)));
         }
         if wide.iter().any(|w| !w) {
-            sweep(&mut kb, &mut em, &mut |kb, em, j| {
+            sweep.each(&mut kb, &mut em, |kb, em, j| {
                 known(em, &arrays, &j);
                 em.stores(kb, &|s| !wide[s])
             })?;
         }
         Ok(kb.finish(program, 1, grid))
+    }
+}
+
+/// The sums of one row.
+struct Along<'a, 'b> {
+    of: &'a Template<'b>,
+    pass: &'a Pass,
+}
+
+impl Sums for Along<'_, '_> {
+    type Accs = Vec<Acc>;
+
+    fn fresh(&mut self, kb: &mut KernelBuilder, _: &mut Emitter, accs: &Vec<Acc>) -> Result<Vec<Acc>> {
+        let own = |a: &Acc| match rounds(a.op, a.dtype) {
+            true => Acc { best: kb.mutable(identity(a.op, a.dtype), Ty::scalar(a.dtype)), ..*a },
+            false => *a,
+        };
+        Ok(accs.iter().map(own).collect())
+    }
+
+    fn merge(&mut self, kb: &mut KernelBuilder, _: &mut Emitter, accs: &Vec<Acc>, part: Vec<Acc>) -> Result<()> {
+        for (all, part) in accs.iter().zip(part).filter(|(all, part)| all.best != part.best) {
+            kb.stmt(Stmt::Assign(all.best, KExpr::Scalar(all.op.combine(), vec![KExpr::Var(all.best), KExpr::Var(part.best)])));
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, kb: &mut KernelBuilder, em: &mut Emitter, accs: &Vec<Acc>) -> Result<()> {
+        for a in accs {
+            self.of.accumulate(kb, em, a)?;
+        }
+        em.stores(kb, &|s| self.pass.stores.contains(&s))
+    }
+}
+
+/// Neighbouring rows: their axis, the first of them, and how many there are.
+struct Sweep {
+    axis: AxisId,
+    start: KExpr,
+    count: KExpr,
+}
+
+impl Sweep {
+    /// A loop over the rows; the body is given the place among the accumulators.
+    fn each(
+        &self,
+        kb: &mut KernelBuilder,
+        em: &mut Emitter,
+        body: impl FnOnce(&mut KernelBuilder, &mut Emitter, KExpr) -> Result<()>,
+    ) -> Result<()> {
+        each(kb, em, (k::int(0), self.count.clone()), |kb, em, j| {
+            em.axes.insert(self.axis, k::add(self.start.clone(), j.clone()));
+            body(kb, em, j)
+        })
+    }
+}
+
+/// Accumulators of one reduction for neighbouring rows, side by side in scratch.
+#[derive(Clone, Copy)]
+struct Row {
+    reduce: ValId,
+    op: ReduceOp,
+    value: ValId,
+    dtype: DType,
+    array: u32,
+}
+
+impl Row {
+    fn at(&self, j: &KExpr) -> KExpr {
+        KExpr::Shared { array: self.array, index: Box::new(j.clone()) }
+    }
+
+    fn set(&self, kb: &mut KernelBuilder, j: &KExpr, value: KExpr) {
+        kb.stmt(Stmt::StoreShared { array: self.array, index: j.clone(), value });
+    }
+
+    fn add(&self, kb: &mut KernelBuilder, j: &KExpr, value: KExpr) {
+        self.set(kb, j, KExpr::Scalar(self.op.combine(), vec![self.at(j), value]));
+    }
+}
+
+fn row_array(kb: &mut KernelBuilder, dtype: DType, stretch: i64) -> u32 {
+    kb.shared(&format!("row{}", kb.shared.len()), Ty::scalar(dtype), stretch as u32)
+}
+
+/// The sums of neighbouring rows.
+struct Across<'a> {
+    pass: &'a Pass,
+    sweep: &'a Sweep,
+    stretch: i64,
+    /// Names what earlier passes found for a row.
+    known: &'a dyn Fn(&mut Emitter, &KExpr),
+}
+
+impl Across<'_> {
+    fn clear<'r>(&self, kb: &mut KernelBuilder, em: &mut Emitter, rows: impl Iterator<Item = &'r Row>) -> Result<()> {
+        self.sweep.each(kb, em, |kb, _, j| {
+            rows.for_each(|a| a.set(kb, &j, identity(a.op, a.dtype)));
+            Ok(())
+        })
+    }
+}
+
+impl Sums for Across<'_> {
+    type Accs = Vec<Row>;
+
+    fn fresh(&mut self, kb: &mut KernelBuilder, em: &mut Emitter, accs: &Vec<Row>) -> Result<Vec<Row>> {
+        let own = |a: &Row| match rounds(a.op, a.dtype) {
+            true => Row { array: row_array(kb, a.dtype, self.stretch), ..*a },
+            false => *a,
+        };
+        let part: Vec<Row> = accs.iter().map(own).collect();
+        self.clear(kb, em, part.iter().filter(|a| rounds(a.op, a.dtype)))?;
+        Ok(part)
+    }
+
+    fn merge(&mut self, kb: &mut KernelBuilder, em: &mut Emitter, accs: &Vec<Row>, part: Vec<Row>) -> Result<()> {
+        self.sweep.each(kb, em, |kb, _, j| {
+            let own = accs.iter().zip(&part).filter(|(all, part)| all.array != part.array);
+            own.for_each(|(all, part)| all.add(kb, &j, part.at(&j)));
+            Ok(())
+        })
+    }
+
+    fn place(&mut self, kb: &mut KernelBuilder, em: &mut Emitter, accs: &Vec<Row>) -> Result<()> {
+        self.sweep.each(kb, em, |kb, em, j| {
+            (self.known)(em, &j);
+            for a in accs {
+                let v = em.value(kb, a.value)?;
+                a.add(kb, &j, v);
+            }
+            em.stores(kb, &|s| self.pass.stores.contains(&s))
+        })
     }
 }

@@ -6,6 +6,7 @@ use aludel_ir::loops::{LoopOp, Nest, ValId};
 use aludel_ir::{DType, Literal, ReduceOp, ScalarOp};
 
 /// An accumulator of a running reduction.
+#[derive(Clone, Copy)]
 pub(in crate::schedule) struct Acc {
     pub value: ValId,
     pub op: ReduceOp,
