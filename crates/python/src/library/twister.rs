@@ -87,11 +87,15 @@ impl Twister {
     }
 
     fn renew(&mut self) {
-        for i in 0..WORDS {
-            let y = self.words[i] & 0x8000_0000 | self.words[(i + 1) % WORDS] & 0x7fff_ffff;
-            let odd = if y & 1 == 1 { 0x9908_b0df } else { 0 };
-            self.words[i] = self.words[(i + SHIFT) % WORDS] ^ y >> 1 ^ odd;
-        }
+        let w = &mut self.words;
+        let mut mix = |i: usize, next: usize, far: usize| {
+            let y = w[i] & 0x8000_0000 | w[next] & 0x7fff_ffff;
+            // A branch on a random bit is mispredicted every second time.
+            w[i] = w[far] ^ y >> 1 ^ (y & 1).wrapping_neg() & 0x9908_b0df;
+        };
+        (0..WORDS - SHIFT).for_each(|i| mix(i, i + 1, i + SHIFT));
+        (WORDS - SHIFT..WORDS - 1).for_each(|i| mix(i, i + 1, i + SHIFT - WORDS));
+        mix(WORDS - 1, 0, SHIFT - 1);
         self.next = 0;
     }
 

@@ -222,15 +222,15 @@ impl Printer<'_> {
         self.signs.fix(var, start);
         let v = var.0;
         let clauses = simd::clauses(self.kernel, var, body);
-        let anywhere = fold(start).is_none() && *step == aludel_ir::kernel::int(1);
-        let start = self.bound(start, &pad, out)?;
+        // Counted from zero: GCC does not see that a variable which starts anywhere never wraps, and would gather what lies in a row.
+        let counted = clauses.is_some() && fold(start).is_none() && *step == aludel_ir::kernel::int(1);
+        let start = if counted { self.bound(start, &pad, out)? } else { self.expr(start)?.code };
         let end = self.bound(end, &pad, out)?;
         let step = self.bound(step, &pad, out)?;
-        if let Some(clauses) = &clauses {
+        if let Some(clauses) = clauses {
             let _ = writeln!(out, "#pragma omp simd{clauses}");
         }
-        if clauses.is_some() && anywhere {
-            // Counted from zero: GCC does not see that a variable which starts anywhere never wraps, and would gather what lies in a row.
+        if counted {
             let _ = writeln!(out, "{pad}for (i32 n{v} = 0; n{v} < {end} - {start}; n{v} += 1) {{");
             let _ = writeln!(out, "{pad}  const i32 v{v} = {start} + n{v};");
             self.starts.insert(var, start);

@@ -117,6 +117,6 @@ mod tests {
         assert_eq!(cut(&[long]), [Steps(long, 1024), Part, Within(long)]);
         assert_eq!(cut(&[long, few]), [Steps(long, 341), Part, Within(long), Axis(few)]);
         assert_eq!(cut(&[long, some]), [Steps(long, 1024), Part, Within(long), Part, Axis(some)]);
-        assert_eq!(cut(&[some, long]), [Axis(some), Steps(long, 1024), Part, Within(long)]);
+        assert_eq!(cut(&[some, long]), [Axis(some), Part, Steps(long, 1024), Part, Within(long)]);
     }
 }
