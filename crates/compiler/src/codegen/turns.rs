@@ -2,7 +2,8 @@
 //! writes, and share registers only to accumulate.
 //!
 //! Buffers of a kernel overlap in memory only where one is the new value of another, and then a turn reads no element that
-//! another turn of the same loop writes: fusion and the templates keep to it, since on a GPU those turns are threads.
+//! another turn of the same loop writes, and no turn writes what another one does: fusion and the templates keep to it, since on a GPU
+//! those turns are threads.
 
 use super::affine::step;
 use aludel_ir::kernel::{KExpr, Kernel, Stmt, Var};
@@ -31,7 +32,7 @@ struct Loop<'a> {
     /// Registers that accumulate over the turns, and how.
     sums: BTreeMap<Var, ScalarOp>,
     /// Memory that is written, and where.
-    written: BTreeMap<Memory, &'a KExpr>,
+    written: BTreeMap<Memory, Vec<&'a KExpr>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,7 +76,9 @@ impl<'a> Loop<'a> {
     fn store(&mut self, to: Memory, index: &'a KExpr, value: &KExpr) -> Option<()> {
         let apart = step(index, self.var, &self.lets).is_some_and(|c| c != 0);
         let scalar = self.kernel.type_of(value).is_ok_and(|t| t.lanes == 1);
-        (apart && scalar && self.written.insert(to, index).is_none()).then_some(())
+        let places = self.written.entry(to).or_default();
+        places.push(index);
+        (apart && scalar && (places.len() == 1 || matches!(to, Memory::Buffer(_)))).then_some(())
     }
 
     fn scalar(&self, v: Var) -> Option<()> {
@@ -96,7 +99,7 @@ impl<'a> Loop<'a> {
     }
 
     fn fits(&self, from: Memory, index: &KExpr) -> bool {
-        self.written.get(&from).is_none_or(|w| **w == *index)
+        self.written.get(&from).is_none_or(|w| w.contains(&index))
     }
 }
 

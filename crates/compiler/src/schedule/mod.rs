@@ -70,7 +70,7 @@ impl Scheduler<'_> {
         if !n.steps.is_empty() {
             return gpu::chain::schedule(&self.table, n, self.target);
         }
-        let (moved, parts) = rebase::rebase(&mut self.table, n);
+        let (moved, parts) = rebase::rebase(&mut self.table, n, self.target);
         let mut scheduled = self.once(&moved)?;
         if !scheduled.maps.is_empty() && !parts.is_empty() {
             // A tensor map describes a whole buffer.

@@ -4,13 +4,18 @@
 //! the buffer's offset, a launch parameter, the steps are one kernel.
 
 use super::Scheduled;
+use crate::device::Target;
 use aludel_ir::expr::Expr;
 use aludel_ir::loops::{Buffer, BufferId, LoopOp, LoopProgram, Nest};
-use aludel_ir::program::ALIGN;
+
+/// Elements of 16 bits that fill the widest access of a thread, 16 bytes, and a word: CPUs load vectors from anywhere.
+const WIDEST: i64 = 8;
+const WORD: i64 = 2;
 
 /// The nest with such constants taken out of its indices, and for each buffer that it now touches under another name: that name, the
 /// buffer, and where the part begins, in elements. The names are buffers of `table`.
-pub(super) fn rebase(table: &mut LoopProgram, nest: &Nest) -> (Nest, Vec<(BufferId, BufferId, i64)>) {
+pub(super) fn rebase(table: &mut LoopProgram, nest: &Nest, target: &Target) -> (Nest, Vec<(BufferId, BufferId, i64)>) {
+    let align = if target.has_workgroups() { WIDEST } else { WORD };
     let mut parts = Vec::new();
     let mut touched = nest.reads();
     touched.extend(nest.writes());
@@ -19,8 +24,7 @@ pub(super) fn rebase(table: &mut LoopProgram, nest: &Nest) -> (Nest, Vec<(Buffer
     for b in touched {
         let Some(rows) = first_row(nest, b) else { continue };
         let Some(row) = Expr::product(&table.buffer(b).shape[1..]).as_const() else { continue };
-        // Whatever the width of an element, the part begins where a tensor of its own could.
-        let Some(start) = rows.checked_mul(row).filter(|s| s % (2 * ALIGN) == 0) else { continue };
+        let Some(start) = rows.checked_mul(row).filter(|s| s % align == 0) else { continue };
         let Buffer { name, dtype, mut shape, kind } = table.buffer(b).clone();
         shape[0] = shape[0].sub(&Expr::Const(rows));
         table.buffers.push(Buffer { name, dtype, shape, kind });

@@ -5,9 +5,11 @@
 //! Files are written beside their place and renamed, so that a reader sees all of one or none. What was used longest ago goes when the
 //! cache is full.
 
-use super::team::Function;
+use super::team::{self, Function};
 use crate::cache;
 use crate::memory::lock;
+use aludel_compiler::codegen::c::{self, Unit};
+use aludel_ir::program::Program;
 use aludel_ir::{Error, Result};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -31,11 +33,14 @@ const FLAGS: [&str; 10] = [
     "-w",
 ];
 
-/// `a * b + c` is one rounding in programs that multiply matrices. Elsewhere every product is rounded, so that differences of
-/// nearly equal products err alike on both sides, as in PyTorch.
+/// `a * b + c` is one rounding in kernels that multiply matrices. Elsewhere every product is rounded, so that differences of
+/// nearly equal products err alike on both sides, as in PyTorch, and a kernel gives the same bits in every program.
 fn contraction(source: &str) -> &'static str {
     if source.contains("vector_size") { "-ffp-contract=fast" } else { "-ffp-contract=off" }
 }
+
+/// Text of a unit, at least: some tens of milliseconds of a compiler's work.
+const UNIT_BYTES: usize = 1 << 13;
 
 /// Flags for this very processor.
 fn native_flags() -> &'static [&'static str] {
@@ -89,6 +94,32 @@ impl Compiler {
         let cache = cache_directory()?;
         let identity = identity(&program, &arguments);
         Ok(Compiler { program, arguments, identity, cache, limit: cache::limit()?, loaded: Mutex::default() })
+    }
+
+    /// The functions of a program by its kernels' numbers, with the libraries that have to outlive them, and whether this process had none
+    /// of them yet. Units are built side by side on the machine's cores.
+    pub fn load_all(&self, program: &Program) -> Result<(Vec<Function>, Vec<Arc<Library>>, bool)> {
+        let units = c::units(program, team::threads(), UNIT_BYTES);
+        let load = |u: &Unit| self.load(&u.text, u.kernels.len());
+        let loaded: Vec<Result<(Arc<Library>, bool)>> = std::thread::scope(|scope| {
+            let (here, others) = match units.split_first() {
+                Some((first, others)) => (Some(first), others),
+                None => (None, &[][..]),
+            };
+            let others: Vec<_> = others.iter().map(|u| (u, std::thread::Builder::new().spawn_scoped(scope, move || load(u)))).collect();
+            // A unit whose thread could not be started, or that panicked, is this thread's.
+            let rest = others.into_iter().map(|(u, t)| t.ok().and_then(|t| t.join().ok()).unwrap_or_else(|| load(u)));
+            here.map(load).into_iter().chain(rest.collect::<Vec<_>>()).collect()
+        });
+        let (mut functions, mut libraries, mut fresh) = (vec![None; program.kernels.len()], Vec::new(), false);
+        for (unit, loaded) in units.iter().zip(loaded) {
+            let (library, new) = loaded?;
+            fresh |= new;
+            unit.kernels.iter().zip(&library.functions).for_each(|(k, f)| functions[*k] = Some(*f));
+            libraries.push(library);
+        }
+        let all = functions.into_iter().collect::<Option<Vec<_>>>();
+        Ok((all.ok_or_else(|| Error::device("a kernel is in no unit", "report this"))?, libraries, fresh))
     }
 
     /// The functions of a translation unit, built unless memory or disk has them; and whether this process had none of them yet.

@@ -4,14 +4,13 @@ use super::build::Library;
 use super::executor::Shared;
 use super::memory::{Allocation, Place};
 use super::plan::Plan;
-use super::team::{self, Wave, Work};
+use super::team::{self, Function, Wave, Work};
 use crate::bind::{self, Kept};
 use crate::collective::{Call, Format};
 use crate::guard::Watch;
 use crate::measure::{Limits, Measure, Measures, check_program};
 use crate::memory::{Backing, lock};
 use crate::{Argument, Executable, Pending, Storage};
-use aludel_compiler::codegen::c;
 use aludel_ir::program::Program;
 use aludel_ir::{Error, Result};
 use std::sync::atomic::Ordering;
@@ -21,7 +20,9 @@ use std::time::Instant;
 pub(super) struct CpuExecutable {
     shared: Arc<Shared>,
     program: Arc<Program>,
-    library: Arc<Library>,
+    functions: Vec<Function>,
+    /// What the functions lie in.
+    _libraries: Vec<Arc<Library>>,
     scratch_bytes: usize,
     own: Mutex<Own>,
 }
@@ -40,19 +41,19 @@ type Resolved = bind::Resolved<Shared>;
 impl CpuExecutable {
     pub fn new(shared: Arc<Shared>, program: Arc<Program>) -> Result<Self> {
         check_program(&program)?;
-        let (library, fresh) = shared.compiler.load(&c::unit(&program), program.kernels.len()).map_err(|e| name_kernels(&program, e))?;
+        let (functions, libraries, fresh) = shared.compiler.load_all(&program).map_err(|e| name_kernels(&program, e))?;
         if fresh {
             shared.counters.pipelines.fetch_add(program.kernels.len() as u64, Ordering::Relaxed);
         }
         let scratch_bytes = program.kernels.iter().map(|k| k.shared_bytes as usize).max().unwrap_or(0);
-        Ok(CpuExecutable { shared, program, library, scratch_bytes, own: Mutex::default() })
+        Ok(CpuExecutable { shared, program, functions, _libraries: libraries, scratch_bytes, own: Mutex::default() })
     }
 
     fn plan(&self, own: &mut Own, m: &Arc<Measure>, moved: &[Option<u64>], sizes: &[i64]) -> Arc<Plan> {
         if let Some(p) = own.plan.as_ref().filter(|p| Arc::ptr_eq(&p.measure, m) && p.moved == moved) {
             return p.clone();
         }
-        let plan = Plan::new(&self.program, m.clone(), moved.to_vec(), sizes, &self.library.functions);
+        let plan = Plan::new(&self.program, m.clone(), moved.to_vec(), sizes, &self.functions);
         own.plan.insert(Arc::new(plan)).clone()
     }
 

@@ -1,7 +1,7 @@
 //! The CPU executor: programs as C, built by the system's compiler, run on all cores.
 //!
-//! A program becomes one C file ([`aludel_compiler::codegen::c::unit`]), one shared object, one function for each kernel.
-//! A launch is so many pieces of work; launches that touch nothing of one another form a wave, whose pieces the threads take in
+//! A program becomes C files that are compiled side by side ([`aludel_compiler::codegen::c::units`]), as many shared objects, and one
+//! function for each kernel. A launch is so many pieces of work; launches that touch nothing of one another form a wave, whose pieces the threads take in
 //! any order. Work is done when a call returns.
 
 mod build;

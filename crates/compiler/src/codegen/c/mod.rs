@@ -37,31 +37,53 @@ typedef unsigned char u8;
 
 /// The text of a whole program: helpers, kernels, and the table of them in the program's order.
 pub fn unit(program: &Program) -> String {
-    unit_of(program.kernels.iter().map(|k| k.source.as_str()))
+    unit_of(program.kernels.iter().map(|k| k.source.as_str()).enumerate())
 }
 
-/// The text of a unit of the kernels that [`print`] gave.
-pub fn unit_of<'a>(kernels: impl Iterator<Item = &'a str> + Clone) -> String {
-    let mut out = String::from(TYPES);
-    let mut vectors = BTreeSet::new();
-    for k in kernels.clone() {
-        for lanes in [4, 8, 16] {
-            for scalar in ["f32", "i32", "u32"] {
-                if k.contains(&format!("{scalar}x{lanes}")) {
-                    vectors.insert((lanes, scalar));
-                }
-            }
+/// Some of a program's kernels as a translation unit, and their numbers in the program.
+pub struct Unit {
+    pub text: String,
+    pub kernels: Vec<usize>,
+}
+
+/// A program as units that can be compiled side by side, about `most` of them. One of less text than `least` bytes would save less than
+/// starting a compiler costs. Kernels with vectors, which products are, share no unit with others: they may be compiled otherwise.
+pub fn units(program: &Program, most: usize, least: usize) -> Vec<Unit> {
+    let sources = program.kernels.iter().map(|k| k.source.as_str()).enumerate();
+    let (products, others): (Vec<_>, Vec<_>) = sources.partition(|(_, s)| vectors(s).next().is_some());
+    let total: usize = program.kernels.iter().map(|k| k.source.len()).sum();
+    let share = total / (total / least.max(1)).clamp(1, most.max(1));
+    let mut out = Vec::new();
+    for mut rest in [products.as_slice(), others.as_slice()] {
+        while !rest.is_empty() {
+            let before = rest.iter().scan(0, |text, (_, s)| Some(std::mem::replace(text, *text + s.len())));
+            let count = before.take_while(|text| *text < share).count().max(1);
+            let (part, after) = rest.split_at(count);
+            out.push(Unit { text: unit_of(part.iter().copied()), kernels: part.iter().map(|(i, _)| *i).collect() });
+            rest = after;
         }
     }
-    for (lanes, scalar) in vectors {
+    out
+}
+
+/// The types of vectors that a kernel's text names.
+fn vectors(text: &str) -> impl Iterator<Item = (usize, &'static str)> {
+    let all = [4, 8, 16].into_iter().flat_map(|lanes| ["f32", "i32", "u32"].map(|scalar| (lanes, scalar)));
+    all.filter(move |(lanes, scalar)| text.contains(&format!("{scalar}x{lanes}")))
+}
+
+/// The text of a unit of the kernels that [`print`] gave, by their numbers in the program.
+pub fn unit_of<'a>(kernels: impl Iterator<Item = (usize, &'a str)> + Clone) -> String {
+    let mut out = String::from(TYPES);
+    for (lanes, scalar) in kernels.clone().flat_map(|(_, k)| vectors(k)).collect::<BTreeSet<_>>() {
         let bytes = lanes * 4;
         let _ = writeln!(out, "typedef {scalar} {scalar}x{lanes} __attribute__((vector_size({bytes}), aligned(4), may_alias));");
     }
-    for h in math::c().with_uses(kernels.clone().flat_map(math::words)) {
+    for h in math::c().with_uses(kernels.clone().flat_map(|(_, k)| math::words(k))) {
         let _ = write!(out, "\n{h}\n");
     }
     let mut names = Vec::new();
-    for (i, k) in kernels.enumerate() {
+    for (i, k) in kernels {
         // Where the compiler finds fault, it names the kernel.
         let _ = write!(out, "\n#define KERNEL k{i}\n#line 1 \"kernel {i}\"\n{k}#undef KERNEL\n");
         names.push(format!("k{i}"));
