@@ -263,6 +263,10 @@ def singledispatch(func):
             implementation = cls
             annotations = getattr(cls, "__annotations__", {})
             cls = next((v for k, v in annotations.items() if k != "return"), None)
+            if isinstance(cls, str):
+                # Where annotations are kept as text.
+                from typing import get_type_hints
+                cls = get_type_hints(implementation).get(next(k for k in annotations if k != "return"))
             if not isinstance(cls, type):
                 raise TypeError(f"Invalid first argument to `register()`: {implementation!r}. Use either `@register(some_class)` or plain `@register` on an annotated function.")
         registry[cls] = implementation

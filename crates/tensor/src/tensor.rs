@@ -338,14 +338,23 @@ impl Tensor {
         }
     }
 
-    /// The operator that a tensor on the tape is a result of; empty for a function.
-    pub fn recorded_by(&self) -> Option<&'static str> {
+    /// The operator that a tensor on the tape is a result of, and what it was told; empty for a function.
+    pub fn recorded_by(&self) -> Option<(&'static str, &aludel_ir::Attrs)> {
+        static NONE: aludel_ir::Attrs = aludel_ir::Attrs(Vec::new());
         match &self.inner.grad {
             Some(Grad::Node(node, _)) => Some(match &node.op {
-                aludel_ir::Op::Call(def, _) => def.name,
-                _ => "",
+                aludel_ir::Op::Call(def, attrs) => (def.name, attrs),
+                _ => ("", &NONE),
             }),
             _ => None,
+        }
+    }
+
+    /// What the operator that this is a result of was given: the edges of the tape.
+    pub fn recorded_from(&self) -> Vec<Tensor> {
+        match &self.inner.grad {
+            Some(Grad::Node(node, _)) => node.kept().inputs.clone(),
+            _ => Vec::new(),
         }
     }
 

@@ -9,6 +9,7 @@ use std::rc::{Rc, Weak};
 
 use crate::cell::{cell, expect, host, one};
 use crate::convert;
+use crate::kind::Kind;
 use crate::state::{raise, state, wrap};
 
 /// Functions of `torch._C` about differentiation.
@@ -23,6 +24,7 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("set_requires_grad", set_requires_grad),
     Def::new("is_leaf", is_leaf),
     Def::new("made_by", made_by),
+    Def::new("made_from", made_from),
     Def::new("detach_", detach_in_place),
     Def::new("adopt", adopt),
     Def::new("free", free_all),
@@ -126,7 +128,7 @@ fn failed(loss: &Tensor, error: Error) -> Exc {
     let mut shape = m.shape;
     let node = |name: &str| match name {
         "select_scatter" | "slice_scatter" | "index_copy" | "index_put" => "torch::autograd::CopySlices".to_string(),
-        name => crate::print::backward_name(name, shape.len()).trim_end_matches(|c: char| c.is_ascii_digit()).replace("Backward", ""),
+        name => crate::print::backward_name(name, shape.len(), &Attrs::new()).trim_end_matches(|c: char| c.is_ascii_digit()).replace("Backward", ""),
     };
     let mut origin = m.by.map(node);
     if m.reader == ("linear", Some(1)) {
@@ -310,7 +312,15 @@ fn is_leaf(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn made_by(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x] = args.exactly::<1>("grad_fn")?;
     let value = expect(&x, "grad_fn")?.get()?;
-    Ok(value.recorded_by().map_or(Value::None, |name| Value::str(crate::print::backward_name(name, value.rank()))))
+    Ok(value.recorded_by().map_or(Value::None, |(name, attrs)| Value::str(crate::print::backward_name(name, value.rank(), attrs))))
+}
+
+/// The operands with gradients of what a tensor is a result of.
+fn made_from(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("next_functions")?;
+    let inputs = expect(&x, "next_functions")?.get()?.recorded_from();
+    let edges = inputs.into_iter().filter(Tensor::is_requires_grad).map(|t| (Kind::of(t.dtype()), t));
+    Ok(Value::tuple(edges.map(|(kind, t)| wrap(vm, t, kind)).collect::<Result<Vec<_>, _>>()?))
 }
 
 fn detach_in_place(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {

@@ -56,8 +56,8 @@ pub(crate) fn row(name: &str) -> Result<&'static OpDef, Exc> {
     ops::find(name).ok_or_else(|| Exc::new(ExcKind::NotImplementedError, format!("operator {name}")))
 }
 
-/// Calls an operator of the table with Python's arguments.
-pub(crate) fn call(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<Value, Exc> {
+/// Calls an operator of the table with Python's arguments, of which a method's first is the object that has it.
+pub(crate) fn call(vm: &mut Vm, def: &'static OpDef, args: &mut Args, method: bool) -> Result<Value, Exc> {
     if complex::takes_part(args) {
         return Err(complex::call(vm, def.name, args));
     }
@@ -66,7 +66,7 @@ pub(crate) fn call(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<
         return Err(Exc::call(function, args.values.drain(..).collect()));
     }
     let out = named_out(args);
-    let mut bound = bind(vm, def, args)?;
+    let mut bound = bind(vm, def, args, method)?;
     let results = run(vm, def, &mut bound)?;
     let made = deliver(vm, def, &bound, results)?;
     match out {
@@ -86,7 +86,7 @@ fn named_out(args: &mut Args) -> Option<Value> {
 
 /// As [`call`], for one result, which an in-place operator takes.
 pub(crate) fn call_value(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<(Tensor, Kind), Exc> {
-    let mut bound = bind(vm, def, args)?;
+    let mut bound = bind(vm, def, args, true)?;
     let mut results = run(vm, def, &mut bound)?;
     if results.is_empty() {
         return Err(Exc::new(ExcKind::SystemError, format!("{} gave nothing", def.name)));
@@ -218,7 +218,7 @@ fn result_kind(def: &OpDef, bound: &Bound, t: &Tensor, place: usize) -> Kind {
     }
 }
 
-fn bind(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<Bound, Exc> {
+fn bind(vm: &mut Vm, def: &'static OpDef, args: &mut Args, method: bool) -> Result<Bound, Exc> {
     let schema = def.schema();
     let name = def.name;
     let places: Vec<&Param> = schema.params.iter().filter(|p| !p.keyword).collect();
@@ -242,11 +242,12 @@ fn bind(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<Bound, Exc>
     for (value, place) in values.into_iter().zip(&places) {
         given.push((place, value));
     }
+    let positional = given.len();
     for (key, value) in args.keywords.drain(..) {
         let key = key.as_str();
         let key = if schema.param(key).is_some() { key } else { names::parameter(key) };
         let Some(param) = schema.param(key) else {
-            if matches!(value, Value::None) && names::may_be_ignored(key) {
+            if key == "sparse_grad" || matches!(value, Value::None) && names::may_be_ignored(key) {
                 continue;
             }
             return Err(Exc::ty(format!("{name}() got an unexpected keyword argument '{key}'")));
@@ -268,9 +269,10 @@ fn bind(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> Result<Bound, Exc>
         factor = Some((at, t));
     }
     for param in &schema.params {
-        let found = given.iter_mut().find(|(p, _)| std::ptr::eq(*p, param));
-        let value = found.map_or(Value::Unbound, |(_, v)| std::mem::take(v));
-        bind_one(vm, name, param, value, &mut bound)?;
+        let found = given.iter().position(|(p, _)| std::ptr::eq(*p, param));
+        let value = found.map_or(Value::Unbound, |at| std::mem::take(&mut given[at].1));
+        let place = found.filter(|at| *at < positional).map(|at| at + 1 - usize::from(method));
+        bind_one(vm, name, (param, place), value, &mut bound)?;
     }
     if let Some((at, factor)) = factor
         && let Some((x, _)) = bound.operands.get_mut(at)
@@ -292,19 +294,20 @@ fn spread(name: &str, places: &[&Param], values: &mut Vec<Value>) {
     }
 }
 
-fn bind_one(vm: &mut Vm, name: &str, param: &Param, value: Value, bound: &mut Bound) -> Result<(), Exc> {
+fn bind_one(vm: &mut Vm, name: &str, at: (&Param, Option<usize>), value: Value, bound: &mut Bound) -> Result<(), Exc> {
+    let param = at.0;
     if matches!(value, Value::Unbound) {
         if param.is_operand() && param.optional {
             bound.attrs = std::mem::take(&mut bound.attrs).with(param.name, Attr::None);
         } else if param.default.is_none() {
-            return Err(Exc::ty(format!("{name}() missing 1 required positional argument: '{}'", param.name)));
+            return Err(Exc::ty(format!("{name}() missing 1 required positional arguments: \"{}\"", param.name)));
         }
         return Ok(());
     }
     if param.types[0] == Type::Tensors {
-        let items = convert::sequence(&value).ok_or_else(|| wrong(name, param, &value))?;
+        let items = convert::sequence(&value).ok_or_else(|| wrong(name, at, &value))?;
         for item in &items {
-            operand(param, item, bound)?.then_some(()).ok_or_else(|| wrong(name, param, item))?;
+            operand(param, item, bound)?.then_some(()).ok_or_else(|| wrong(name, at, item))?;
         }
         if bound.operands.is_empty() {
             return Err(match name {
@@ -338,7 +341,7 @@ fn bind_one(vm: &mut Vm, name: &str, param: &Param, value: Value, bound: &mut Bo
         }
         // `None` where a parameter has a default of its own.
         None if matches!(value, Value::None) && param.default.is_some() => Ok(()),
-        None => Err(wrong(name, param, &value)),
+        None => Err(wrong(name, at, &value)),
     }
 }
 
@@ -360,7 +363,7 @@ fn operand(param: &Param, value: &Value, bound: &mut Bound) -> Result<bool, Exc>
     Ok(true)
 }
 
-fn wrong(name: &str, param: &Param, value: &Value) -> Exc {
+fn wrong(name: &str, (param, place): (&Param, Option<usize>), value: &Value) -> Exc {
     let wanted = match param.types[0] {
         Type::Tensor => "Tensor",
         Type::Tensors => "tuple of Tensors",
@@ -373,5 +376,6 @@ fn wrong(name: &str, param: &Param, value: &Value) -> Exc {
         Type::Floats => "tuple of floats",
         Type::DType => "torch.dtype",
     };
-    Exc::ty(format!("{name}(): argument '{}' must be {wanted}, not {}", param.name, type_text(value)))
+    let place = place.map(|n| format!(" (position {n})")).unwrap_or_default();
+    Exc::ty(format!("{name}(): argument '{}'{place} must be {wanted}, not {}", param.name, type_text(value)))
 }

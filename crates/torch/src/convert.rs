@@ -176,7 +176,10 @@ fn collect(value: &Value, depth: usize, out: &mut Nested, default: Kind) -> Resu
                 if matches!(value, Value::None) {
                     return Err(Exc::new(aludel_python::objects::Kind::RuntimeError, "Could not infer dtype of NoneType"));
                 }
-                return Err(Exc::ty(format!("must be real number, not {}", type_text(value))));
+                return Err(match plain {
+                    Value::Str(_) => Exc::ty("new(): invalid data type 'str'"),
+                    _ => Exc::new(aludel_python::objects::Kind::RuntimeError, format!("Could not infer dtype of {}", type_text(value))),
+                });
             };
             if out.shape.len() == depth {
                 if out.values.is_empty() || depth == 0 {

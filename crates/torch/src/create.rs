@@ -205,7 +205,9 @@ fn cast(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     }
     tell_of_doubles(vm, kind)?;
     let value = from.get()?;
-    let cast = if value.dtype() == kind.dtype() { value } else { one("to", &[&value], Attrs::new().with("dtype", kind.dtype()))? };
+    // In another type a leaf is a leaf no longer, also where the values are of the same words.
+    let same = value.dtype() == kind.dtype() && !(value.is_requires_grad() && value.is_leaf());
+    let cast = if same { value } else { one("to", &[&value], Attrs::new().with("dtype", kind.dtype()))? };
     wrap(vm, narrow(cast, kind)?, kind)
 }
 

@@ -16,7 +16,7 @@ fn index_error(text: String) -> Exc {
     Exc::new(ExcKind::IndexError, text)
 }
 
-fn shape_text(shape: &[usize]) -> String {
+pub(crate) fn shape_text(shape: &[usize]) -> String {
     let list: Vec<String> = shape.iter().map(usize::to_string).collect();
     format!("[{}]", list.join(", "))
 }
@@ -84,6 +84,16 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
             ExcKind::NotImplementedError,
             format!("\"{name}_lastdim_kernel_impl\" not implemented for '{}'", kind.scalar_type()),
         )),
+        ("std" | "var", [(_, kind)]) if !kind.is_float() => {
+            Err(Exc::new(ExcKind::NotImplementedError, "std and var only support floating point and complex dtypes"))
+        }
+        ("floor_divide" | "remainder" | "fmod", [(_, kind)]) if kind.is_int() && matches!(attrs.get("other"), Some(Attr::Int(0))) => {
+            Err(runtime("ZeroDivisionError".into()))
+        }
+        ("bitwise_left_shift" | "bitwise_right_shift", [(_, kind), ..]) if kind.is_float() => {
+            let which = if name.contains("left") { "lshift" } else { "rshift" };
+            Err(Exc::new(ExcKind::NotImplementedError, format!("\"{which}_cpu\" not implemented for '{}'", kind.scalar_type())))
+        }
         ("layer_norm", [(x, _), ..]) => normalized(&x.shape(), attrs),
         ("batch_norm", [(x, _), (mean, _), ..]) if mean.rank() == 1 => channels(&x.shape(), mean.numel(), attrs),
         ("mean", [(_, kind), ..]) if !kind.is_float() && matches!(attrs.get("dtype"), None | Some(Attr::None)) => Err(Exc::new(
@@ -285,6 +295,7 @@ pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: 
         ("bmm", [_, b, ..]) if b.len() != 3 => Some("batch2 must be a 3D tensor".into()),
         ("mm", [a, _, ..]) if a.len() != 2 => Some(format!("mm: self must be a matrix, got {}-D tensor", a.len())),
         ("mm", [_, b, ..]) if b.len() != 2 => Some(format!("mm: mat2 must be a matrix, got {}-D tensor", b.len())),
+        ("linear", [a, b]) if product(def.name, a, b).is_some() => product(def.name, a, b).map(|t| t.replace("addmm", "mm")),
         ("linear" | "matmul" | "mm" | "bmm" | "dot" | "mv", [a, b, ..]) if product(def.name, a, b).is_some() => product(def.name, a, b),
         ("reshape", [_]) if matches!(attrs.get("shape"), Some(Attr::Ints(v)) if v.iter().filter(|n| **n == -1).count() > 1) => {
             Some("only one dimension can be inferred".into())
@@ -297,7 +308,8 @@ pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: 
             };
             Some(format!("shape '[{wanted}]' is invalid for input of size {}", x.iter().product::<usize>()))
         }
-        ("expand", [x]) => expanded(x, attrs),
+        ("expand", [x]) => expanded(x, attrs).or_else(|| crate::words::refusal(def.name, shapes, attrs)),
+        ("vstack" | "hstack", [first, rest @ ..]) => stacked(def.name, first, rest),
         ("permute", [x]) => match attrs.get("dims") {
             Some(Attr::Ints(dims)) if dims.len() != x.len() => Some(format!(
                 "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of \
@@ -320,7 +332,8 @@ pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: 
             let n = pool_rank(def.name);
             Some(format!("non-empty {}D or {}D (batch mode) tensor expected for input", n + 1, n + 2))
         }
-        ("max_pool2d" | "avg_pool2d", [x]) => pooled(x, attrs),
+        ("max_pool2d" | "avg_pool2d", [x]) => padded(attrs).or_else(|| pooled(x, attrs)),
+        ("split", [_]) if matches!(attrs.get("split_size_or_sections"), Some(Attr::Int(_))) => crate::words::refusal(def.name, shapes, attrs),
         ("split", [x]) => match (attrs.get("split_size_or_sections"), attrs.get("dim")) {
             (Some(Attr::Ints(parts)), dim) => {
                 let dim = if let Some(Attr::Int(d)) = dim { *d } else { 0 };
@@ -367,9 +380,23 @@ pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: 
         ("narrow", [x]) => outreached(x, attrs),
         ("pad", [_]) => match attrs.get("pad") {
             Some(Attr::Ints(pad)) if pad.len() % 2 == 1 => Some("Padding length must be divisible by 2".into()),
+            Some(Attr::Ints(pad)) if pad.len() > 2 * shapes[0].len() => Some(format!(
+                "Padding length should be less than or equal to two times the input dimension but got padding length {} and input of \
+                 dimension {}",
+                pad.len(),
+                shapes[0].len()
+            )),
             _ => None,
         },
-        ("einsum", _) => operands(shapes.len(), attrs),
+        ("einsum", _) => operands(shapes.len(), attrs).or_else(|| crate::words::refusal(def.name, shapes, attrs)),
+        ("max" | "min", [x]) if x.contains(&0) && given(attrs, "dim") => {
+            return index_error(format!(
+                "{}(): Expected reduction dim {} to have non-zero size.",
+                def.name,
+                at_dimension(x, attrs).unwrap_or_default()
+            ));
+        }
+        ("select", [x]) => return index_error(crate::words::refusal(def.name, shapes, attrs).unwrap_or_else(|| shape_text(x))),
         ("max" | "min", [x]) if x.contains(&0) => Some(format!(
             "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.",
             def.name
@@ -412,16 +439,33 @@ pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: 
                 t.first().unwrap_or(&0)
             ));
         }
-        (_, [a, b, ..]) => clash(a, b),
-        _ => None,
+        _ => crate::words::refusal(def.name, shapes, attrs),
     };
     match (text, error) {
         (Some(text), _) => runtime(text),
         (None, Error::Operator { op, operands, problem, remedy }) if problem.contains("out of range") => {
             index_error(dimension(&problem, &remedy).unwrap_or_else(|| format!("{op}({operands}): {problem}; {remedy}")))
         }
+        (None, Error::Operator { problem, .. }) if problem.ends_with("is named twice") => {
+            let which = problem.split(' ').nth(1).unwrap_or("0");
+            runtime(format!("dim {which} appears multiple times in the list of dims"))
+        }
         (None, error) => crate::state::raise(error),
     }
+}
+
+/// Tensors beside each other, of at least the dimension that they are joined along.
+fn stacked(name: &str, first: &[usize], rest: &[Vec<usize>]) -> Option<String> {
+    let whole = |s: &[usize]| if name == "vstack" && s.len() == 1 { vec![1, s[0]] } else { s.to_vec() };
+    let rest: Vec<Vec<usize>> = rest.iter().map(|s| whole(s)).collect();
+    joined(&whole(first), &rest, &Attrs::new().with("dim", i64::from(name == "hstack" && first.len() > 1)))
+}
+
+/// More padding than half of a window.
+fn padded(attrs: &Attrs) -> Option<String> {
+    let (kernel, padding) = (sizes(attrs, "kernel_size", 2, 1)?, sizes(attrs, "padding", 2, 0)?);
+    let (k, p) = kernel.iter().zip(&padding).find(|(k, p)| **p > **k / 2)?;
+    Some(format!("pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation=1"))
 }
 
 /// The number of dimensions that a pool's name says.
@@ -433,7 +477,7 @@ fn pool_rank(name: &str) -> usize {
     }
 }
 
-fn at_dimension(x: &[usize], attrs: &Attrs) -> Option<usize> {
+pub(crate) fn at_dimension(x: &[usize], attrs: &Attrs) -> Option<usize> {
     let Some(Attr::Int(dim)) = attrs.get("dim") else { return None };
     usize::try_from(if *dim < 0 { *dim + x.len() as i64 } else { *dim }).ok()
 }

@@ -245,7 +245,9 @@ fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
                 let values = t.host_values().unwrap_or_default();
                 crate::replay::log::range(&t, &(-n..n), None);
                 if let Some(wrong) = values.iter().map(|v| *v as i64).find(|v| !(-n..n).contains(v)) {
-                    return Err(index_error(format!("index {wrong} is out of bounds for dimension {dim} with size {n}")));
+                    // PyTorch counts what is indexed by tensors.
+                    let which = planned.lists.len();
+                    return Err(index_error(format!("index {wrong} is out of bounds for dimension {which} with size {n}")));
                 }
                 planned.lists.push(t);
                 planned.dims.push(dim);

@@ -35,6 +35,7 @@ mod read;
 mod replay;
 pub mod session;
 mod state;
+mod words;
 
 pub use driver::{Finished, advance, answer, raise, resume, run};
 pub use kind::Kind;

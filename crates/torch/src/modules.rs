@@ -88,8 +88,8 @@ fn init(vm: &mut Vm) -> Rc<Dict> {
     let rows = Dict::new();
     // What ranks compute together is called through torch.distributed alone.
     for def in ops::all().filter(|def| !ops::is_collective(def.name)) {
-        rows.set(def.name, native(vm, def.name, false, move |vm, args| binder::call(vm, def, args)));
-        tensor.attrs.set(def.name, native(vm, def.name, true, move |vm, args| binder::call(vm, def, args)));
+        rows.set(def.name, native(vm, def.name, false, move |vm, args| binder::call(vm, def, args, false)));
+        tensor.attrs.set(def.name, native(vm, def.name, true, move |vm, args| binder::call(vm, def, args, true)));
         let in_place = format!("{}_", def.name);
         tensor.attrs.set(&in_place, native(vm, &in_place, true, move |vm, args| inplace::call(vm, def, args)));
     }
@@ -146,7 +146,7 @@ fn operator(vm: &Vm, attrs: &Rc<Dict>, def: &'static OpDef, name: &str, reversed
         if reversed {
             args.values.swap(0, 1);
         }
-        binder::call(vm, def, args)
+        binder::call(vm, def, args, false)
     };
     attrs.set(name, native(vm, name, true, run));
 }

@@ -62,13 +62,14 @@ pub(crate) fn parameter(name: &str) -> &str {
         "size" => "shape",
         "axis0" => "dim0",
         "axis1" => "dim1",
+        "split_size" => "split_size_or_sections",
         name => name,
     }
 }
 
 /// Arguments that mean nothing here where they are `None`.
 pub(crate) fn may_be_ignored(name: &str) -> bool {
-    matches!(name, "out" | "memory_format" | "size_average" | "reduce" | "generator")
+    matches!(name, "out" | "memory_format" | "size_average" | "reduce" | "generator" | "dtype")
 }
 
 /// The number that scales an operand of a row, and which operand: `add(x, y, alpha=2)` is `add(x, 2 * y)`.

@@ -1,5 +1,7 @@
 //! Tensors as PyTorch prints them: `torch/_tensor_str.py`.
 
+use aludel_ir::Attrs;
+use aludel_ir::op::Attr;
 use aludel_python::Vm;
 use aludel_python::builtins::Def;
 use aludel_python::objects::{Args, Exc, Value};
@@ -66,7 +68,7 @@ pub(crate) fn repr(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         suffixes.push(match (made_by.as_str(), value.recorded_by()) {
             (Some(name), _) => format!("grad_fn=<{name}>"),
             (None, None) => "requires_grad=True".to_string(),
-            (None, Some(by)) => format!("grad_fn=<{}>", backward_name(by, value.rank())),
+            (None, Some((by, attrs))) => format!("grad_fn=<{}>", backward_name(by, value.rank(), attrs)),
         });
     }
     read(vm, vec![value.detach()], move |_, values| {
@@ -224,7 +226,9 @@ fn exponent(v: f64, precision: usize) -> String {
 }
 
 /// The name of the node that PyTorch's tape has for an operator with a result of so many dimensions.
-pub(crate) fn backward_name(operator: &str, rank: usize) -> String {
+pub(crate) fn backward_name(operator: &str, rank: usize, attrs: &Attrs) -> String {
+    let number = |name: &str| matches!(attrs.get(name), Some(Attr::Int(_) | Attr::Float(_)));
+    let along = !matches!(attrs.get("dim"), None | Some(Attr::None));
     let known = match operator {
         "linear" if rank > 2 => "ViewBackward0",
         "linear" => "AddmmBackward0",
@@ -236,15 +240,36 @@ pub(crate) fn backward_name(operator: &str, rank: usize) -> String {
             _ => "UnsafeViewBackward0",
         },
         // Along dimensions they are another node than over all elements.
-        "sum" if rank > 0 => "SumBackward1",
-        "mean" if rank > 0 => "MeanBackward1",
-        "prod" if rank > 0 => "ProdBackward1",
+        "sum" if along || rank > 0 => "SumBackward1",
+        "mean" if along || rank > 0 => "MeanBackward1",
+        "prod" if along || rank > 0 => "ProdBackward1",
+        "max" if along => "MaxBackward0",
+        "min" if along => "MinBackward0",
+        // Numbers before and behind the operator are other functions there.
+        "sub" if number("input") => "RsubBackward1",
+        "div" if number("input") => "MulBackward0",
+        "pow" if number("input") => "PowBackward2",
+        "pow" if !number("exponent") => "PowBackward1",
+        "scatter" if number("src") || number("value") => "ScatterBackward1",
+        "pad" => "ConstantPadNdBackward0",
+        "movedim" => "PermuteBackward0",
+        "prelu" => "PreluKernelBackward0",
+        "diff" => "SubBackward0",
+        "max_pool1d" | "avg_pool1d" | "adaptive_avg_pool1d" => "SqueezeBackward1",
+        "adaptive_avg_pool2d" => "AdaptiveAvgPool2DBackward0",
+        "interpolate" => match (attrs.get("mode"), rank) {
+            (Some(Attr::Str(mode)), _) if mode == "bilinear" => "UpsampleBilinear2DBackward0",
+            (Some(Attr::Str(mode)), _) if mode == "bicubic" => "UpsampleBicubic2DBackward0",
+            (_, 3) => "UpsampleNearest1DBackward0",
+            _ => "UpsampleNearest2DBackward0",
+        },
         "selu" => "EluBackward0",
         "relu6" => "HardtanhBackward0",
         "softsign" => "DivBackward0",
         "tanhshrink" => "SubBackward0",
         "clamp" => "ClampBackward1",
         "log1p" => "Log1PBackward0",
+        "diag" if rank > 1 => "DiagEmbedBackward0",
         "diag" => "DiagonalBackward0_copy",
         "einsum" => "ViewBackward0",
         "outer" | "rms_norm" | "lstm_cell" => "MulBackward0",

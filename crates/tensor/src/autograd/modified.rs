@@ -48,7 +48,7 @@ impl Tensor {
     /// Notes that an object with this value was written over in place by what was computed since a [`tape_position`]. `expected` is how
     /// often the object was written before, `version` counts on.
     pub fn overwritten(&self, new: &Tensor, since: u64, expected: u64, version: &Arc<AtomicU64>) {
-        let note = || Box::new(Overwritten { since, expected, version: version.clone(), by: new.recorded_by() });
+        let note = || Box::new(Overwritten { since, expected, version: version.clone(), by: new.recorded_by().map(|(name, _)| name) });
         let _ = self.inner.overwritten.set(note());
         if let Some(Grad::Node(node, _)) = &self.inner.grad {
             let _ = node.overwritten.set(note());
@@ -95,7 +95,7 @@ fn find(node: &Node) -> Option<Modified> {
     let operand = |i: usize| {
         let t = kept.inputs.get(i).filter(|t| !matches!(t.inner.data, Data::Freed))?;
         let o = t.inner.overwritten.get().filter(|o| o.since > node.seq)?;
-        Some(describe(t, Some(i), o.by.or(t.recorded_by()), o))
+        Some(describe(t, Some(i), o.by.or(t.recorded_by().map(|(name, _)| name)), o))
     };
     match keeps {
         Keeps::Factors => {

@@ -167,7 +167,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
                 dtype = _KINDS.get(str(first.dtype))
             try:
                 made = _C.tensor(_numbers(data), dtype)
-            except (NotImplementedError, TypeError):
+            except (NotImplementedError, RuntimeError, TypeError):
                 made = _read(data, dtype)
         elif dtype is not None:
             made = made.to(dtype)
@@ -236,7 +236,7 @@ HalfTensor = _of_kind(float16)
 ShortTensor, CharTensor, BFloat16Tensor = _of_kind(int16), _of_kind(int8), _of_kind(bfloat16)
 
 
-def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, out=None, layout=None):
+def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False):
     _place(device)
     return _made(_C.full(size, fill_value, dtype), requires_grad)
 
@@ -259,7 +259,7 @@ def zeros(*size, dtype=None, device=None, requires_grad=False, out=None, layout=
     return _made(_C.full(size, 0, dtype or get_default_dtype()), requires_grad)
 
 
-def ones(*size, dtype=None, device=None, requires_grad=False, out=None, layout=None, **kwargs):
+def ones(*size, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False, **kwargs):
     _place(device)
     size = kwargs.get("size", _shape(size))
     _check_made("ones", size, dtype)
@@ -269,17 +269,17 @@ def ones(*size, dtype=None, device=None, requires_grad=False, out=None, layout=N
 empty = zeros
 
 
-def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False, memory_format=None):
+def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False, memory_format=None, layout=None, pin_memory=False):
     _place(device)
     return _made(_C.full(input.shape, fill_value, dtype or input.dtype), requires_grad)
 
 
-def zeros_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, layout=None):
+def zeros_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, layout=None, pin_memory=False):
     _place(device)
     return full_like(input, 0, dtype=dtype, requires_grad=requires_grad)
 
 
-def ones_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, layout=None):
+def ones_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, layout=None, pin_memory=False):
     _place(device)
     return full_like(input, 1, dtype=dtype, requires_grad=requires_grad)
 
@@ -291,7 +291,7 @@ def empty_strided(size, stride, **kwargs):
     return zeros(size, **kwargs)
 
 
-def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):
+def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False, layout=None, out=None, pin_memory=False):
     _place(device)
     if end is None:
         start, end = 0, start
@@ -302,19 +302,21 @@ def range(start, end, step=1, **kwargs):
     return arange(start, end + step, step, **kwargs)
 
 
-def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False, out=None):
+def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False):
     _place(device)
     return _made(_C.linspace(_number(start), _number(end), steps, dtype), requires_grad)
 
 
-def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False):
+def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     _place(device)
     return _made(base ** linspace(start, end, steps, dtype=dtype), requires_grad)
 
 
-def eye(n, m=None, *, dtype=None, device=None, requires_grad=False, out=None):
+def eye(n, m=None, *, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False):
     _place(device)
     m = n if m is None else m
+    if n < 0:
+        raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     rows = arange(n).unsqueeze(1)
     return _made((rows == arange(m)).to(dtype or get_default_dtype()), requires_grad)
 
@@ -356,19 +358,20 @@ def randn(*size, generator=None, dtype=None, device=None, requires_grad=False, o
     return _made(_C.normal(size, 0.0, 1.0, dtype, generator), requires_grad)
 
 
-def rand_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, generator=None):
+def rand_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, generator=None, layout=None, pin_memory=False):
     _place(device)
     drawn = _functions.drawn_like(input, lambda shape: _C.uniform(shape, 0.0, 1.0, dtype or input.dtype, generator))
     return _made(drawn, requires_grad)
 
 
-def randn_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, generator=None):
+def randn_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, generator=None, layout=None, pin_memory=False):
     _place(device)
     drawn = _functions.drawn_like(input, lambda shape: _C.normal(shape, 0.0, 1.0, dtype or input.dtype, generator))
     return _made(drawn, requires_grad)
 
 
-def randint(low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None):
+def randint(low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None, layout=None,
+            pin_memory=False):
     _place(device)
     if size is None:
         low, high, size = 0, low, high
@@ -377,20 +380,21 @@ def randint(low, high=None, size=None, *, generator=None, dtype=None, device=Non
     return _C.randint(size, low, high, dtype, generator)
 
 
-def randint_like(input, low, high=None, *, dtype=None, device=None):
+def randint_like(input, low, high=None, *, dtype=None, device=None, requires_grad=False, generator=None, layout=None, pin_memory=False):
     _place(device)
     if high is None:
         low, high = 0, low
-    return _C.randint(input.shape, low, high, dtype or input.dtype)
+    return _C.randint(input.shape, low, high, dtype or input.dtype, generator)
 
 
-def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False, out=None):
+def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False):
     _place(device)
     order = _C.randperm(n, generator)
     return order if dtype is None else order.to(dtype)
 
 
-def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None):
+def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None, layout=None,
+           pin_memory=False):
     _place(device)
     if not isinstance(std, Tensor) and std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
@@ -435,24 +439,24 @@ def numel(input):
     return input.numel()
 
 
-def promote_types(a, b):
-    return _C.promote(a, b)
+def promote_types(type1, type2):
+    return _C.promote(type1, type2)
 
 
-def result_type(a, b):
-    return (a + b).dtype
+def result_type(tensor, other):
+    return (tensor + other).dtype
 
 
 def can_cast(from_, to):
-    order = lambda kind: 2 if kind.is_floating_point else 0 if kind == bool else 1
+    order = lambda kind: 3 if kind.is_complex else 2 if kind.is_floating_point else 0 if kind == bool else 1
     return order(from_) <= order(to)
 
 
-def tril_indices(row, col, offset=0, *, dtype=int64, device=None):
+def tril_indices(row, col, offset=0, *, dtype=int64, device=None, layout=None, pin_memory=False):
     return _C._ops["stack"](_C.nonzero(ones(row, col).tril(offset) != 0)).to(dtype)
 
 
-def triu_indices(row, col, offset=0, *, dtype=int64, device=None):
+def triu_indices(row, col, offset=0, *, dtype=int64, device=None, layout=None, pin_memory=False):
     return _C._ops["stack"](_C.nonzero(ones(row, col).triu(offset) != 0)).to(dtype)
 
 

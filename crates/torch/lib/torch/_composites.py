@@ -241,12 +241,14 @@ def logcumsumexp(input, dim):
     return (input - top).exp().cumsum(dim).log() + top
 
 
-def nanmean(input, dim=None, keepdim=False):
+def nanmean(input, dim=None, keepdim=False, *, dtype=None):
+    input = input if dtype is None else input.to(dtype)
     kept = input.isnan().logical_not()
     return nansum(input, dim, keepdim) / kept.to(input.dtype).sum(dim, keepdim)
 
 
-def nansum(input, dim=None, keepdim=False):
+def nansum(input, dim=None, keepdim=False, *, dtype=None):
+    input = input if dtype is None else input.to(dtype)
     return _ops["where"](input.isnan(), _C.full((), 0, input.dtype), input).sum(dim, keepdim)
 
 

@@ -166,7 +166,7 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=N
     made = []
     for one in (q.tolist() if many else [q.item() if isinstance(q, Tensor) else q]):
         if not 0 <= one <= 1:
-            raise RuntimeError("quantile() q must be in the range [0, 1] but got " + str(one))
+            raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {one:g}")
         place = one * (n - 1)
         low = int(place)
         share, high = place - low, low + 1 if low + 1 < n else low
@@ -278,6 +278,9 @@ def tensordot(a, b, dims=2):
     right = [d % b.dim() for d in right]
     for d, e in zip(left, right):
         # One value stands for as many as the other has.
+        if a.shape[d] != b.shape[e] and 1 not in (a.shape[d], b.shape[e]):
+            raise RuntimeError(f"contracted dimensions need to match, but first has size {a.shape[d]} in dim {d - a.dim()} and second has size "
+                               f"{b.shape[e]} in dim {e}")
         a = a.sum(d, keepdim=True) if b.shape[e] == 1 else a
         b = b.sum(e, keepdim=True) if a.shape[d] == 1 else b
     rows = [d for d in range(a.dim()) if d not in left]
@@ -326,7 +329,9 @@ def argwhere(input):
     return nonzero(input)
 
 
-def masked_select(input, mask):
+def masked_select(input, mask, *, out=None):
+    if mask.dtype != _C.bool:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
     shape = broadcast_shapes(input.shape, mask.shape)
     return input.expand(shape).reshape(-1)[mask.expand(shape).reshape(-1)]
 
@@ -339,8 +344,11 @@ def broadcast_shapes(*shapes):
     out = [1] * rank
     for s in shapes:
         for i, n in enumerate(reversed(s)):
+            at = rank - 1 - i
             if n != 1:
-                out[rank - 1 - i] = n
+                if out[at] not in (1, n):
+                    raise RuntimeError(f"The size of tensor a ({out[at]}) must match the size of tensor b ({n}) at non-singleton dimension {at}")
+                out[at] = n
     from torch import Size
     return Size(out)
 
@@ -417,7 +425,11 @@ def _distinct(input, dim, ordered, return_inverse, return_counts):
 
 
 def bincount(input, weights=None, minlength=0):
+    if input.dtype.is_floating_point:
+        raise NotImplementedError("\"bincount_cpu\" not implemented for 'Float'")
     values = input.tolist()
+    if input.dim() != 1 or [v for v in values if v < 0]:
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     weight = weights.tolist() if weights is not None else [1] * len(values)
     n = minlength
     for v in values:
@@ -487,6 +499,8 @@ def flipud(input):
 
 
 def rot90(input, k=1, dims=(0, 1)):
+    if dims[0] == dims[1]:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
     for _ in range(k % 4):
         input = _ops["flip"](input.transpose(dims[0], dims[1]), [dims[0]])
     return input

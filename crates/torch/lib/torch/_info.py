@@ -8,6 +8,8 @@ uint8, get_default_dtype = _C.uint8, _C.get_default_dtype
 
 class finfo:
     def __init__(self, type=None):
+        if type is not None and not type.is_floating_point:
+            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
         bits, eps, largest, tiny = {
             "torch.float32": (32, 2.0 ** -23, 3.4028234663852886e38, 2.0 ** -126),
             "torch.float64": (64, 2.0 ** -52, 1.7976931348623157e308, 2.0 ** -1022),
@@ -26,6 +28,8 @@ class finfo:
 
 class iinfo:
     def __init__(self, type):
+        if type.is_floating_point or type.is_complex:
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         bits = type.itemsize * 8
         self.bits = bits
         if type == uint8:

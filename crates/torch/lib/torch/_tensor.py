@@ -68,19 +68,36 @@ Tensor.angle = lambda self: _complex.angle(self)
 
 
 class _Node:
-    def __init__(self, name):
-        self._name = name
+    def __init__(self, name, tensor):
+        self._name, self._tensor = name, tensor
 
     def name(self):
         return self._name
 
+    @builtins.property
+    def next_functions(self):
+        return tuple([(t.grad_fn or _Leaf("AccumulateGrad", t), 0) for t in _C.made_from(self._tensor)])
+
     def __repr__(self):
-        return f"<{self._name} object at 0x7f0000000000>"
+        path = "torch.autograd.function." if self._name[-1:] not in "0123456789" and self._name != "AccumulateGrad" else ""
+        return f"<{path}{self._name} object at {builtins.hex(builtins.id(self))}>"
+
+
+class _Leaf(_Node):
+    next_functions = ()
+    variable = property(lambda self: self._tensor)
 
 
 def _grad_fn(self):
     name = self.__dict__.get("_made_by") or _C.made_by(self)
-    return None if name is None else _Node(name)
+    if name is None:
+        return None
+    if name not in _kinds:
+        _kinds[name] = builtins.type(name, (_Node,), {})
+    return _kinds[name](name, self)
+
+
+_kinds = {}
 
 
 Tensor.grad_fn = property(_grad_fn)
@@ -210,7 +227,8 @@ Tensor.retains_grad = property(_C.retains_grad)
 
 
 # Types and places.
-def to(self, *args, device=None, dtype=None, non_blocking=False, copy=False, memory_format=None):
+def to(self, *args, device=None, dtype=None, non_blocking=False, copy=False, memory_format=None, other=None):
+    args = args if other is None else (other,)
     for a in args:
         if isinstance(a, torch.dtype):
             dtype = a
@@ -245,8 +263,10 @@ def type_(self, dtype=None, non_blocking=False):
     if dtype is None:
         return "torch." + names[str(self.dtype)[6:]] + "Tensor"
     if isinstance(dtype, str):
-        name = dtype.split(".")[-1][:-6]
-        dtype = getattr(torch, [k for k, v in names.items() if v == name][0])
+        found = [k for k, v in names.items() if dtype == f"torch.{v}Tensor"]
+        if not found:
+            raise ValueError(f"invalid type: {dtype!r}")
+        dtype = getattr(torch, found[0])
     if not isinstance(dtype, torch.dtype):
         return dtype(self)
     return _C.cast(self, dtype)
@@ -256,14 +276,15 @@ Tensor.type = type_
 Tensor.type_as = lambda self, other: _C.cast(self, other.dtype)
 Tensor.cpu = lambda self, memory_format=None: self
 Tensor.cuda = lambda self, device=None, non_blocking=False: self.to("cuda" if device is None else device)
-Tensor.pin_memory = lambda self: self
+Tensor.pin_memory = lambda self, device=None: self
 Tensor.share_memory_ = lambda self: self
 Tensor.is_floating_point = lambda self: self.dtype.is_floating_point
 Tensor.is_complex = lambda self: self.dtype.is_complex
 Tensor.cfloat = lambda self: _C.cast(self, _C.complex64)
 Tensor.stft = lambda self, *args, **kwargs: torch.stft(self, *args, **kwargs)
 Tensor.is_contiguous = lambda self, memory_format=None: _C.is_contiguous(self)
-for _name in "is_pinned is_shared is_inference is_conj is_neg is_coalesced is_distributed".split():
+Tensor.is_pinned = lambda self, device=None: False
+for _name in "is_shared is_inference is_conj is_neg is_coalesced is_distributed".split():
     setattr(Tensor, _name, lambda self: False)
 Tensor.new_empty_strided = lambda self, size, stride, **kwargs: self.new_empty(size, **kwargs)
 Tensor.record_stream = lambda self, stream: None
@@ -319,7 +340,8 @@ def _clone(self, *, memory_format=None):
 Tensor.clone = _clone
 
 
-def view(self, *shape):
+def view(self, *shape, size=None, dtype=None):
+    shape = [s for s in (size, dtype) if s is not None] or shape
     if len(shape) == 1 and isinstance(shape[0], torch.dtype):
         raise NotImplementedError("Tensor.view(dtype)")
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
@@ -336,12 +358,12 @@ Tensor.view_as = lambda self, other: self.view(other.shape)
 Tensor.reshape_as = lambda self, other: _ops["reshape"](self, other.shape)
 Tensor.expand_as = lambda self, other: _ops["expand"](self, other.shape)
 Tensor.ravel = lambda self: _ops["reshape"](self, (-1,))
-Tensor.swapaxes = lambda self, a, b: _ops["transpose"](self, a, b)
-Tensor.swapdims = Tensor.swapaxes
-Tensor.moveaxis = lambda self, a, b: _ops["movedim"](self, a, b)
+Tensor.swapaxes = lambda self, axis0, axis1: _ops["transpose"](self, axis0, axis1)
+Tensor.swapdims = lambda self, dim0, dim1: _ops["transpose"](self, dim0, dim1)
+Tensor.moveaxis = lambda self, source, destination: _ops["movedim"](self, source, destination)
 Tensor.adjoint = lambda self: self.transpose(-2, -1)
-Tensor.broadcast_to = lambda self, shape: self.expand(shape)
-Tensor.repeat_interleave = lambda self, repeats, dim=None: _repeat_interleave(self, repeats, dim)
+Tensor.broadcast_to = lambda self, *size: self.expand(_size(size))
+Tensor.repeat_interleave = lambda self, repeats, dim=None, *, output_size=None: _repeat_interleave(self, repeats, dim)
 Tensor.t_ = lambda self: _C.reshaped(self, self.t())
 
 
@@ -420,13 +442,16 @@ def _size(size):
     return size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
 
 
-Tensor.new_zeros = lambda self, *size, dtype=None, device=None, requires_grad=False: torch.full(
-    _size(size), 0, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
-Tensor.new_ones = lambda self, *size, dtype=None, device=None, requires_grad=False: torch.full(
-    _size(size), 1, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
-Tensor.new_empty = Tensor.new_zeros
-Tensor.new_full = lambda self, size, value, dtype=None, device=None, requires_grad=False: torch.full(
-    size, value, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+def _new_of(value):
+    def make(self, *args, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+        return torch.full(_size(args) if size is None else size, value, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+    return make
+
+
+Tensor.new_zeros = Tensor.new_empty = _new_of(0)
+Tensor.new_ones = _new_of(1)
+Tensor.new_full = lambda self, size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False: torch.full(
+    size, fill_value, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 Tensor.new_tensor = lambda self, data, dtype=None, device=None, requires_grad=False: torch.tensor(
     data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
@@ -487,7 +512,8 @@ def index_put_(self, indices, values, accumulate=False):
 Tensor.index_put_ = Tensor._index_put_ = index_put_
 
 
-def random_(self, low=None, high=None, generator=None):
+def random_(self, low=None, high=None, *, generator=None, **bounds):
+    low, high = bounds.get("from", low), bounds.get("to", high)
     if low is None:
         return self.copy_(_C.random(self.shape, self.dtype, generator))
     if high is None:
@@ -521,11 +547,11 @@ def _written(name):
 for _name in """addbmm addmv addr float_power heaviside index_reduce ldexp mvlgamma put renorm deg2rad rad2deg gcd lcm i0""".split():
     setattr(Tensor, _name + "_", _written(_name))
 Tensor.unsqueeze_ = lambda self, dim: _C.reshaped(self, self.unsqueeze(dim))
-Tensor.squeeze_ = lambda self, *dim: _C.reshaped(self, self.squeeze(*dim))
-Tensor.transpose_ = lambda self, a, b: _C.reshaped(self, self.transpose(a, b))
+Tensor.squeeze_ = lambda self, *args, **kwargs: _C.reshaped(self, self.squeeze(*args, **kwargs))
+Tensor.transpose_ = lambda self, dim0, dim1: _C.reshaped(self, self.transpose(dim0, dim1))
 Tensor.masked_fill_ = lambda self, mask, value: self.copy_(self.masked_fill(mask, value))
-Tensor.fill_diagonal_ = lambda self, value, wrap=False: self.copy_(
-    torch.where(torch.eye(*self.shape, dtype=torch.bool), torch.full((), value, dtype=self.dtype), self))
+Tensor.fill_diagonal_ = lambda self, fill_value, wrap=False: self.copy_(
+    torch.where(torch.eye(*self.shape, dtype=torch.bool), torch.full((), fill_value, dtype=self.dtype), self))
 Tensor.set_ = _set
 Tensor.apply_ = lambda self, f: self.copy_(torch.tensor([f(v) for v in _C.values(self)], dtype=self.dtype).reshape(self.shape))
 Tensor.as_subclass = lambda self, cls: _C.make(cls, self, self.requires_grad)

@@ -71,7 +71,8 @@ def grad_and_value(func, argnums=0, has_aux=False):
         made = func(*args, **kwargs)
         y, aux = made if has_aux else (made, None)
         if y.dim() != 0:
-            raise RuntimeError(f"Expected output of f to be a scalar tensor, got tensor with {y.dim()} dims")
+            raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with {y.dim()} dims. Maybe you wanted "
+                               "to use the vjp or jacrev APIs instead?")
         found = _gradients(y, tuple([args[i] for i in numbers]))
         found = found if isinstance(argnums, tuple) else found[0]
         return (found, (y, aux)) if has_aux else (found, y)

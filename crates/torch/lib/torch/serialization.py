@@ -158,6 +158,10 @@ def save(obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_seriali
     if hasattr(f, "write"):
         f.write(data)
     else:
+        import os
+        parent = os.path.dirname(str(f))
+        if parent and not os.path.isdir(parent):
+            raise RuntimeError(f"Parent directory {parent} does not exist.")
         with open(f, "wb") as file:
             file.write(data)
 

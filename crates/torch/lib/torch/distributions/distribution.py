@@ -122,6 +122,12 @@ class Distribution:
             return
         if not isinstance(value, Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
+        shape, event = tuple(self._batch_shape) + tuple(self._event_shape), len(self._event_shape)
+        if event and tuple(value.shape[max(value.dim() - event, 0):]) != tuple(self._event_shape):
+            raise ValueError(f"The right-most size of value must match event_shape: {value.size()} vs {self._event_shape}.")
+        for i, j in zip(reversed(value.shape), reversed(shape)):
+            if i != j and i != 1 and j != 1:
+                raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {value.size()} vs {Size(shape)}.")
         if not self.support.check(value.detach()).all().item():
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the support "

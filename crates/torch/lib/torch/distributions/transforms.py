@@ -4,6 +4,7 @@ from torch import _C
 from torch.distributions import constraints
 from torch.distributions.distribution import Distribution
 from torch.autograd import no_grad
+import copy
 import math
 
 _ops = _C._ops
@@ -14,6 +15,18 @@ class Transform:
 
     bijective, event, sign = True, 0, 1
     domain = codomain = constraints.real
+    event_dim = property(lambda self: self.event)
+
+    def __init_subclass__(cls):
+        # One of a script's own says it by its domain.
+        named = vars(cls)
+        if "event" not in named and isinstance(named.get("domain"), constraints.Constraint):
+            cls.event = named["domain"].event_dim
+
+    def with_cache(self, cache_size=1):
+        made = copy.copy(self)
+        made._cache_size, made._last = cache_size, (None, None)
+        return made
 
     def __init__(self, cache_size=0):
         self._cache_size, self._last = cache_size, (None, None)

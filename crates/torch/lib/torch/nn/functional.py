@@ -5,6 +5,7 @@ from torch import _C
 from torch import _functions
 from torch._C import Tensor
 from torch.autograd import no_grad
+import functools
 import math
 
 _ops = _C._ops
@@ -65,12 +66,36 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     return _ops["nll_loss"](input, target, weight, ignore_index=ignore_index, reduction=_reduction(size_average, reduce, reduction))
 
 
-def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
-    return _ops["mse_loss"](input, target, reduction=_reduction(size_average, reduce, reduction))
+def _weighed(name):
+    """A loss of differences, which weights of elements may multiply: their mean is that of the weights."""
+    def loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None, **settings):
+        reduction = _reduction(size_average, reduce, reduction)
+        if input.shape != target.shape:
+            import warnings
+            warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will likely "
+                          "lead to incorrect results due to broadcasting. Please ensure they have the same size.", stacklevel=2)
+        if weight is None:
+            return _ops[name](input, target, reduction=reduction, **settings)
+        if weight.shape != input.shape:
+            raise ValueError("Weights and input must have the same size.")
+        made = _ops[name](input, target, reduction="none", **settings) * weight
+        return made if reduction == "none" else made.sum() if reduction == "sum" else made.sum() / weight.sum()
+    loss.__name__ = loss.__qualname__ = name
+    return loss
 
 
-def l1_loss(input, target, size_average=None, reduce=None, reduction="mean"):
-    return _ops["l1_loss"](input, target, reduction=_reduction(size_average, reduce, reduction))
+mse_loss, l1_loss = _weighed("mse_loss"), _weighed("l1_loss")
+
+
+def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
+    return _smooth_l1(input, target, size_average, reduce, reduction, beta=beta)
+
+
+def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
+    return _huber(input, target, None, None, reduction, weight, delta=delta)
+
+
+_smooth_l1, _huber = _weighed("smooth_l1_loss"), _weighed("huber_loss")
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
@@ -371,6 +396,8 @@ def one_hot(tensor, num_classes=-1):
         if not tensor.numel():
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         num_classes = int(tensor.max().item()) + 1
+        if num_classes < 1:
+            raise RuntimeError("Class values must be non-negative.")
     return _ops["one_hot"](tensor, num_classes)
 
 
@@ -386,6 +413,8 @@ def _adaptive(name, rank):
 for _rank in (1, 2, 3):
     for _kind in ("avg", "max"):
         globals()[f"adaptive_{_kind}_pool{_rank}d"] = _adaptive(f"adaptive_{_kind}_pool{_rank}d", _rank)
+    for _name in (f"max_pool{_rank}d", f"adaptive_max_pool{_rank}d"):
+        _here[_name + "_with_indices"] = functools.partial(_here[_name], return_indices=True)
 
 
 def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05):

@@ -97,6 +97,8 @@ def zeros_(tensor):
 
 @no_grad()
 def eye_(tensor):
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape
     return tensor.copy_(_C.tensor([[1.0 if i == j else 0.0 for j in range(columns)] for i in range(rows)]))
 

@@ -93,19 +93,20 @@ def _strong_wolfe(evaluate, t, d, f, g, slope, c1=1e-4, c2=0.9, tolerance_change
 
 class LBFGS(Optimizer):
     def __init__(self, params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-7, tolerance_change=1e-9, history_size=100,
-                 line_search_fn=None):
+                 line_search_fn=None, *, maximize=False):
         _check(lr)
         if line_search_fn not in (None, "strong_wolfe"):
             raise RuntimeError("only 'strong_wolfe' is supported")
         super().__init__(params, dict(lr=lr, max_iter=max_iter, max_eval=max_iter * 5 // 4 if max_eval is None else max_eval,
                                       tolerance_grad=tolerance_grad, tolerance_change=tolerance_change, history_size=history_size,
-                                      line_search_fn=line_search_fn))
+                                      line_search_fn=line_search_fn, maximize=maximize))
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
         self._params = self.param_groups[0]["params"]
 
     def _gradient(self):
-        return _ops["cat"]([_C.full((p.numel(),), 0.0, p.dtype) if p.grad is None else p.grad.reshape(-1) for p in self._params])
+        made = _ops["cat"]([_C.full((p.numel(),), 0.0, p.dtype) if p.grad is None else p.grad.reshape(-1) for p in self._params])
+        return -made if self.param_groups[0]["maximize"] else made
 
     def _move(self, t, d):
         at = 0
@@ -146,12 +147,13 @@ class LBFGS(Optimizer):
             with enable_grad():
                 return closure()
         group = self.param_groups[0]
+        sign = -1.0 if group["maximize"] else 1.0
         lr, tolerance, change = group["lr"], group["tolerance_grad"], group["tolerance_change"]
         state = self.state[self._params[0]]
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
         first = loss_of()
-        loss, gradient = float(first), self._gradient()
+        loss, gradient = sign * float(first), self._gradient()
         evaluations, done = 1, 0
         state["func_evals"] += 1
         flat = gradient.abs().max().item() <= tolerance
@@ -173,7 +175,7 @@ class LBFGS(Optimizer):
 
                 def evaluate(t):
                     self._move(t, d)
-                    found = float(loss_of())
+                    found = sign * float(loss_of())
                     g = self._gradient()
                     for p, value in zip(self._params, kept):
                         p.copy_(value)
@@ -185,7 +187,7 @@ class LBFGS(Optimizer):
             else:
                 self._move(t, d)
                 if done != group["max_iter"]:
-                    loss, gradient, used = float(loss_of()), self._gradient(), 1
+                    loss, gradient, used = sign * float(loss_of()), self._gradient(), 1
                     flat = gradient.abs().max().item() <= tolerance
             state["t"] = t
             evaluations += used

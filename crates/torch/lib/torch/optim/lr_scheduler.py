@@ -39,10 +39,17 @@ class LRScheduler:
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def state_dict(self):
-        return {k: v for k, v in self.__dict__.items() if k != "optimizer"}
+        # Those that this one is made of stand last, as their own states.
+        state = {k: v for k, v in self.__dict__.items() if k not in ("optimizer", "_schedulers")}
+        if hasattr(self, "_schedulers"):
+            state["_schedulers"] = [s.state_dict() for s in self._schedulers]
+        return state
 
     def load_state_dict(self, state_dict):
-        self.__dict__.update(state_dict)
+        parts = state_dict.get("_schedulers", ())
+        self.__dict__.update({k: v for k, v in state_dict.items() if k != "_schedulers"})
+        for s, part in zip(getattr(self, "_schedulers", ()), parts):
+            s.load_state_dict(part)
 
 
 _LRScheduler = LRScheduler
@@ -52,6 +59,8 @@ class LambdaLR(LRScheduler):
     def __init__(self, optimizer, lr_lambda, last_epoch=-1):
         many = isinstance(lr_lambda, (list, tuple))
         self.lr_lambdas = list(lr_lambda) if many else [lr_lambda] * len(optimizer.param_groups)
+        if len(self.lr_lambdas) != len(optimizer.param_groups):
+            raise ValueError(f"Expected {len(optimizer.param_groups)} lr_lambdas, but got {len(self.lr_lambdas)}")
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):

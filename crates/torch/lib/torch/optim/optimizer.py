@@ -37,22 +37,82 @@ class Optimizer:
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
         if not isinstance(groups[0], dict):
-            groups = [{"params": [p[1] if isinstance(p, tuple) else p for p in groups]}]
+            groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
 
     def add_param_group(self, param_group):
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         group = dict(param_group)
-        params = group["params"]
-        group["params"] = [params] if isinstance(params, Tensor) else [p[1] if isinstance(p, tuple) else p for p in params]
-        for p in group["params"]:
+        params = [group["params"]] if isinstance(group["params"], Tensor) else list(group["params"])
+        names = [p[0] for p in params if isinstance(p, tuple)]
+        if names:
+            if len(names) != len(params):
+                raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+            group["param_names"], params = names, [p[1] for p in params]
+        group["params"] = params
+        for p in params:
             if not isinstance(p, Tensor):
                 raise TypeError("optimizer can only optimize Tensors, but one of the params is " + type(p).__name__)
             if not p.is_leaf:
                 raise ValueError("can't optimize a non-leaf Tensor")
         for key, value in self.defaults.items():
+            if value is required and key not in group:
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {key}")
             group.setdefault(key, value)
+        known = {id(p) for other in self.param_groups for p in other["params"]}
+        if any([id(p) in known for p in params]):
+            raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(group)
+
+    def _hook(self, when, hook, prepend=False):
+        if "_hooks" not in self.__dict__:
+            # Steps of optimizers of a script's own call them too.
+            step, self._hooks = self.step, {k: {} for k in ("before", "after", "state", "stated", "load", "loaded")}
+
+            def hooked(*args, **kwargs):
+                args = (self,) + args
+                for called in list(self._hooks["before"].values()):
+                    changed = called(self, args, kwargs)
+                    if changed is not None:
+                        args, kwargs = changed
+                out = step(*args[1:], **kwargs)
+                for called in list(self._hooks["after"].values()):
+                    called(self, args, kwargs)
+                return out
+            self.step = hooked
+        hooks, key = self._hooks[when], object()
+        hooks[key] = hook
+        if prepend:
+            for other in list(hooks)[:-1]:
+                hooks[other] = hooks.pop(other)
+        from torch.nn.modules.module import _Handle
+        return _Handle(hooks, key)
+
+    def register_step_pre_hook(self, hook):
+        return self._hook("before", hook)
+
+    def register_step_post_hook(self, hook):
+        return self._hook("after", hook)
+
+    def register_state_dict_pre_hook(self, hook, prepend=False):
+        return self._hook("state", hook, prepend)
+
+    def register_state_dict_post_hook(self, hook, prepend=False):
+        return self._hook("stated", hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook, prepend=False):
+        return self._hook("load", hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook, prepend=False):
+        return self._hook("loaded", hook, prepend)
+
+    def _call(self, when, *state):
+        for hook in list(self.__dict__.get("_hooks", {}).get(when, {}).values()):
+            changed = hook(self, *state)
+            state = state if changed is None else (changed,)
+        return state[0] if state else None
 
     def zero_grad(self, set_to_none=True):
         for group in self.param_groups:
@@ -78,6 +138,7 @@ class Optimizer:
         return loss
 
     def state_dict(self):
+        self._call("state")
         places, groups = {}, []
         for group in self.param_groups:
             packed = {k: v for k, v in group.items() if k != "params"}
@@ -86,9 +147,12 @@ class Optimizer:
             packed["params"] = [places[id(p)] for p in group["params"]]
             groups.append(packed)
         state = {places[id(p)]: dict(s) for p, s in self.state.items()}
-        return {"state": state, "param_groups": groups}
+        return self._call("stated", {"state": state, "param_groups": groups})
 
     def load_state_dict(self, state_dict):
+        state_dict = self._call("load", state_dict)
+        if len(state_dict["param_groups"]) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
         params = [p for group in self.param_groups for p in group["params"]]
         saved = [i for group in state_dict["param_groups"] for i in group["params"]]
         if len(params) != len(saved):
@@ -103,6 +167,7 @@ class Optimizer:
                 self.state[p] = {
                     k: v.clone() if isinstance(v, Tensor) else v for k, v in state_dict["state"][i].items()
                 }
+        self._call("loaded")
 
     def __repr__(self):
         text = type(self).__name__ + " ("

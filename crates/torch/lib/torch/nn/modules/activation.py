@@ -84,8 +84,11 @@ class PReLU(Module):
     def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
         super().__init__()
         dtype = _parameters(device, dtype)
-        self.num_parameters = num_parameters
+        self.num_parameters, self.init = num_parameters, init
         self.weight = Parameter(_C.full((num_parameters,), init, dtype))
+
+    def reset_parameters(self):
+        self.weight.detach().fill_(self.init)
 
     def forward(self, input):
         return F.prelu(input, self.weight)

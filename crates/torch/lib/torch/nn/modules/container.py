@@ -100,7 +100,7 @@ class ModuleList(Module):
         return self._modules[str(n % len(self))]
 
     def __setitem__(self, index, module):
-        self._modules[str(index % len(self))] = module
+        setattr(self, str(index % len(self)), module)
 
     def __delitem__(self, index):
         kept = list(self)
@@ -267,8 +267,6 @@ class ParameterDict(Module):
             self.update(parameters)
 
     def __getitem__(self, key):
-        if key not in self._keys:
-            raise KeyError(key)
         return getattr(self, key)
 
     def __setitem__(self, key, value):
@@ -312,6 +310,16 @@ class ParameterDict(Module):
         value = self[key]
         del self[key]
         return value
+
+    def popitem(self):
+        key = list(self._keys)[-1]
+        return key, self.pop(key)
+
+    def fromkeys(self, keys, default=None):
+        return ParameterDict((k, default) for k in keys)
+
+    def __or__(self, other):
+        return ParameterDict(OrderedDict([*self.items(), *other.items()]))
 
     def clear(self):
         for key in list(self._keys):

@@ -58,13 +58,15 @@ class Bilinear(Module):
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
         self.weight = _empty(dtype, out_features, in1_features, in2_features)
         self.bias = _empty(dtype, out_features) if bias else None
-        bound = 1 / math.sqrt(in1_features)
-        init.uniform_(self.weight, -bound, bound)
-        if bias:
-            init.uniform_(self.bias, -bound, bound)
+        self.reset_parameters()
 
-    def forward(self, a, b):
-        return F.bilinear(a, b, self.weight, self.bias)
+    def reset_parameters(self):
+        bound = 1 / math.sqrt(self.in1_features)
+        for p in self.parameters():
+            init.uniform_(p, -bound, bound)
+
+    def forward(self, input1, input2):
+        return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self):
         return (f"in1_features={self.in1_features}, in2_features={self.in2_features}, out_features={self.out_features}, "
@@ -206,7 +208,7 @@ class Embedding(Module):
         self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
         if padding_idx is not None and padding_idx < 0:
             self.padding_idx = num_embeddings + padding_idx
-        self.max_norm, self.norm_type = max_norm, norm_type
+        self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse = max_norm, norm_type, scale_grad_by_freq, sparse
         if _weight is None:
             self.weight = _empty(dtype, num_embeddings, embedding_dim)
             self.reset_parameters()
@@ -222,14 +224,21 @@ class Embedding(Module):
         return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type)
 
     @classmethod
-    def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, **kwargs):
-        return cls(embeddings.shape[0], embeddings.shape[1], padding_idx, _weight=embeddings, _freeze=freeze)
+    def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+        assert embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional"
+        return cls(*embeddings.shape, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, _weight=embeddings, _freeze=freeze)
 
     def extra_repr(self):
         text = f"{self.num_embeddings}, {self.embedding_dim}"
         if self.padding_idx is not None:
             text += f", padding_idx={self.padding_idx}"
-        return text if self.max_norm is None else text + f", max_norm={self.max_norm}"
+        if self.max_norm is not None:
+            text += f", max_norm={self.max_norm}"
+        if self.norm_type != 2:
+            text += f", norm_type={self.norm_type}"
+        for name in ("scale_grad_by_freq", "sparse"):
+            text += f", {name}=True" if getattr(self, name) else ""
+        return text
 
 
 class EmbeddingBag(Module):
@@ -241,9 +250,17 @@ class EmbeddingBag(Module):
         self.include_last_offset, self.padding_idx = include_last_offset, padding_idx
         if _weight is None:
             self.weight = _empty(dtype, num_embeddings, embedding_dim)
-            init.normal_(self.weight)
+            self.reset_parameters()
         else:
             self.weight = Parameter(_weight)
+
+    reset_parameters = Embedding.reset_parameters
+
+    @classmethod
+    def from_pretrained(cls, embeddings, freeze=True, **kwargs):
+        made = cls(*embeddings.shape, _weight=embeddings, **kwargs)
+        made.weight.requires_grad = not freeze
+        return made
 
     def forward(self, input, offsets=None, per_sample_weights=None):
         return F.embedding_bag(input, self.weight, offsets, self.max_norm, mode=self.mode, per_sample_weights=per_sample_weights,
@@ -319,15 +336,16 @@ class Unflatten(Module):
 
 
 class Upsample(Module):
-    def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None):
         super().__init__()
-        self.size, self.scale_factor, self.mode, self.align_corners = size, scale_factor, mode, align_corners
+        self.size, self.mode, self.align_corners, self.recompute_scale_factor = size, mode, align_corners, recompute_scale_factor
+        self.scale_factor = tuple([float(f) for f in scale_factor]) if isinstance(scale_factor, tuple) else scale_factor and float(scale_factor)
 
     def forward(self, input):
-        return F.interpolate(input, self.size, self.scale_factor, mode=self.mode, align_corners=self.align_corners)
+        return F.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor)
 
     def extra_repr(self):
-        text = f"scale_factor={float(self.scale_factor)}" if self.scale_factor is not None else f"size={self.size}"
+        text = f"scale_factor={self.scale_factor}" if self.scale_factor is not None else f"size={self.size}"
         return text + f", mode={self.mode!r}"
 
 

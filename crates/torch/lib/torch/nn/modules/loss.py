@@ -39,8 +39,9 @@ def _make(name, function, *settings, weights=()):
             if values:
                 raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{list(values)[0]}'")
 
-        def forward(self, *inputs):
+        def forward(self, *inputs, **named):
             given = {n: getattr(self, n) for n, _ in settings}
+            given.update(named)
             for w in weights:
                 given[w] = self._buffers[w]
             return function(*inputs, reduction=self.reduction, **given)

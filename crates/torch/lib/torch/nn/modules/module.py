@@ -248,8 +248,8 @@ class Module:
                 seen.add(id(module))
                 yield name, module
 
-    def modules(self):
-        for _, module in self.named_modules():
+    def modules(self, remove_duplicate=True):
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def named_modules(self, memo=None, prefix="", remove_duplicate=True):
@@ -286,6 +286,10 @@ class Module:
     def buffers(self, recurse=True):
         for _, value in self._named("_buffers", "", recurse):
             yield value
+
+    def set_submodule(self, target, module, strict=False):
+        path, _, name = target.rpartition(".")
+        setattr(self.get_submodule(path), name, module)
 
     def get_submodule(self, target):
         module = self
@@ -411,13 +415,14 @@ class Module:
 
     def to(self, *args, **kwargs):
         dtype = kwargs.get("dtype")
-        _place(kwargs.get("device"))
+        args += (kwargs.get("device"),) if kwargs.get("device") is not None else ()
         for a in args:
             if isinstance(a, Tensor):
                 dtype = a.dtype
             elif isinstance(a, _C.dtype):
                 dtype = a
-            elif not isinstance(a, bool):
+            elif not isinstance(a, bool) and str(a) != "meta":
+                # A copy without elements, whose parameters `functional_call` gives, keeps them.
                 _place(a)
         if dtype is None:
             return self
@@ -435,8 +440,8 @@ class Module:
     def bfloat16(self):
         return self.to(_C.bfloat16)
 
-    def type(self, dtype):
-        return self.to(dtype)
+    def type(self, dst_type):
+        return self.to(dst_type)
 
     def cpu(self):
         return self

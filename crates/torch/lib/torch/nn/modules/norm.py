@@ -13,7 +13,14 @@ def _full(n, value, dtype):
     return _C.full(n if isinstance(n, (tuple, list)) else (n,), value, dtype)
 
 
-class _NormBase(Module):
+class _Affine(Module):
+    def reset_parameters(self):
+        for name, value in (("weight", 1.0), ("bias", 0.0)):
+            if self._parameters.get(name) is not None:
+                self._parameters[name].detach().fill_(value)
+
+
+class _NormBase(_Affine):
     _ranks = (2, 3)
 
     def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True):
@@ -49,6 +56,11 @@ class _NormBase(Module):
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self):
+        self.reset_running_stats()
+        super().reset_parameters()
 
     def extra_repr(self):
         return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
@@ -77,8 +89,8 @@ class SyncBatchNorm(_BatchNorm):
     _ranks = (2, 3, 4, 5)
 
     def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, process_group=None, device=None,
-                 dtype=None):
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+                 dtype=None, *, bias=True):
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):
@@ -95,7 +107,7 @@ class SyncBatchNorm(_BatchNorm):
         return made
 
 
-class LayerNorm(Module):
+class LayerNorm(_Affine):
     def __init__(self, normalized_shape, eps=1e-05, elementwise_affine=True, bias=True, device=None, dtype=None):
         super().__init__()
         dtype = _parameters(device, dtype)
@@ -118,7 +130,7 @@ class LayerNorm(Module):
         return text + f", bias={self.bias is not None}"
 
 
-class RMSNorm(Module):
+class RMSNorm(_Affine):
     def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None):
         super().__init__()
         dtype = _parameters(device, dtype)
@@ -136,7 +148,7 @@ class RMSNorm(Module):
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
 
-class GroupNorm(Module):
+class GroupNorm(_Affine):
     def __init__(self, num_groups, num_channels, eps=1e-05, affine=True, device=None, dtype=None, *, bias=True):
         super().__init__()
         dtype = _parameters(device, dtype)

@@ -36,14 +36,18 @@ class MaxPool3d(_MaxPool):
 
 
 class _AvgPool(Module):
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
         super().__init__()
         self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
         self.padding, self.ceil_mode, self.count_include_pad = padding, ceil_mode, count_include_pad
+        self._divisor = {} if divisor_override is None else {"divisor_override": divisor_override}
+
+    divisor_override = property(lambda self: self._divisor.get("divisor_override"))
 
     def forward(self, input):
         return getattr(F, self._function)(
-            input, self.kernel_size, self.stride, self.padding, ceil_mode=self.ceil_mode, count_include_pad=self.count_include_pad)
+            input, self.kernel_size, self.stride, self.padding, ceil_mode=self.ceil_mode, count_include_pad=self.count_include_pad,
+            **self._divisor)
 
     def extra_repr(self):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
@@ -90,15 +94,24 @@ class AdaptiveAvgPool3d(_AdaptivePool):
     _function = "adaptive_avg_pool3d"
 
 
-class AdaptiveMaxPool1d(_AdaptivePool):
+class _AdaptiveMaxPool(_AdaptivePool):
+    def __init__(self, output_size, return_indices=False):
+        super().__init__(output_size)
+        self.return_indices = return_indices
+
+    def forward(self, input):
+        return getattr(F, self._function)(input, self.output_size, return_indices=self.return_indices)
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     _function = "adaptive_max_pool1d"
 
 
-class AdaptiveMaxPool2d(_AdaptivePool):
+class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     _function = "adaptive_max_pool2d"
 
 
-class AdaptiveMaxPool3d(_AdaptivePool):
+class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     _function = "adaptive_max_pool3d"
 
 
@@ -129,7 +142,9 @@ class LPPool3d(_LPPool):
 class _MaxUnpool(Module):
     def __init__(self, kernel_size, stride=None, padding=0):
         super().__init__()
-        self.kernel_size, self.stride, self.padding = kernel_size, kernel_size if stride is None else stride, padding
+        n = int(self._function[-2])
+        self.kernel_size, self.stride, self.padding = [
+            (v,) * n if isinstance(v, int) else tuple(v) for v in (kernel_size, kernel_size if stride is None else stride, padding)]
 
     def forward(self, input, indices, output_size=None):
         return getattr(F, self._function)(input, indices, self.kernel_size, self.stride, self.padding, output_size)

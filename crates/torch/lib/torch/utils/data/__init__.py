@@ -182,6 +182,8 @@ class SubsetRandomSampler(Sampler):
 
 class WeightedRandomSampler(Sampler):
     def __init__(self, weights, num_samples, replacement=True, generator=None):
+        if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
+            raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
         self.weights = torch.as_tensor(weights, dtype=torch.float32)
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
