@@ -318,9 +318,19 @@ fn made_by(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 /// The operands with gradients of what a tensor is a result of.
 fn made_from(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x] = args.exactly::<1>("next_functions")?;
-    let inputs = expect(&x, "next_functions")?.get()?.recorded_from();
-    let edges = inputs.into_iter().filter(Tensor::is_requires_grad).map(|t| (Kind::of(t.dtype()), t));
-    Ok(Value::tuple(edges.map(|(kind, t)| wrap(vm, t, kind)).collect::<Result<Vec<_>, _>>()?))
+    let mut edges = Vec::new();
+    for t in expect(&x, "next_functions")?.get()?.recorded_from().into_iter().filter(Tensor::is_requires_grad) {
+        // A leaf is the script's own object.
+        let leaf = match t.leaf_id() {
+            Some(id) => state(vm)?.leaves.get(&id).and_then(Weak::upgrade),
+            None => None,
+        };
+        edges.push(match leaf {
+            Some(leaf) => Value::Instance(leaf),
+            None => wrap(vm, t.clone(), Kind::of(t.dtype()))?,
+        });
+    }
+    Ok(Value::tuple(edges))
 }
 
 fn detach_in_place(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {

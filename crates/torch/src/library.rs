@@ -36,6 +36,8 @@ sources! {
     "numpy._products": "numpy/_products.py",
     "numpy._scalars": "numpy/_scalars.py",
     "numpy._ufunc": "numpy/_ufunc.py",
+    "numpy._objects": "numpy/_objects.py",
+    "numpy.fft": "numpy/fft.py",
     "numpy.linalg": "numpy/linalg.py",
     "numpy.random": "numpy/random.py",
     "numpy.testing": "numpy/testing.py",

@@ -97,14 +97,18 @@ class number(_Abstract):
 
 
 def _as(x):
-    return x if isinstance(x, ndarray) else array(x)
+    return x if isinstance(x, ndarray) or hasattr(x, "_places") else array(x)
 
 
 # Making arrays.
 def array(object, dtype=None, copy=True, ndmin=0):
     if hasattr(object, "numpy") and not isinstance(object, ndarray):
         object = object.numpy()
-    made = _numpy.array(object, _name(dtype))
+    try:
+        made = _numpy.array(object, _name(dtype))
+    except TypeError:
+        from numpy._objects import made_of
+        return made_of(object, dtype)
     return made.reshape((1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made
 
 
@@ -117,23 +121,34 @@ def asarray(a, dtype=None):
 ascontiguousarray = asanyarray = asarray
 
 
+def _filled(shape, value, kind):
+    try:
+        return _numpy.full(shape, value, _name(kind))
+    except TypeError:
+        from numpy._objects import filled
+        return filled(shape, value, kind)
+
+
 def full(shape, fill_value, dtype=None):
-    kind = _name(dtype)
+    try:
+        kind = _name(dtype)
+    except TypeError:
+        return _filled(shape, fill_value, dtype)
     if kind is None:
         kind = "bool" if isinstance(fill_value, builtins.bool) else "int64" if isinstance(fill_value, builtins.int) else "float64"
     return _numpy.full(shape, fill_value, kind)
 
 
 def zeros(shape, dtype=float64):
-    return _numpy.full(shape, 0, _name(dtype))
+    return _filled(shape, 0, dtype)
 
 
 def ones(shape, dtype=float64):
-    return _numpy.full(shape, 1, _name(dtype))
+    return _filled(shape, 1, dtype)
 
 
 def empty(shape, dtype=float64):
-    return zeros(shape, dtype)
+    return _filled(shape, None, dtype) if dtype in (builtins.object, "object", "O") else zeros(shape, dtype)
 
 
 def full_like(a, fill_value, dtype=None):
@@ -233,6 +248,13 @@ def _unary(name):
 for _n in ("negative absolute square sign floor ceil trunc rint sqrt exp expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh "
            "cosh tanh reciprocal isnan isinf isfinite logical_not").split():
     globals()[_n] = _unary(_n)
+_absolute = absolute
+
+
+def absolute(x, *args, **kwargs):
+    return x.__abs__() if hasattr(x, "_places") else _absolute(x, *args, **kwargs)
+
+
 abs = fabs = absolute
 
 
@@ -285,13 +307,6 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 def array_equal(a, b):
     a, b = _as(a), _as(b)
     return a.shape == b.shape and builtins.bool(equal(a, b).all())
-
-
-def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
-    x, most = _as(x), 1.7976931348623157e308
-    x = where(isnan(x), nan, x)
-    x = where(equal(x, inf), most if posinf is None else posinf, x)
-    return where(equal(x, -inf), -most if neginf is None else neginf, x)
 
 
 # Reductions.
@@ -454,6 +469,8 @@ def broadcast_to(array, shape):
 
 def concatenate(arrays, axis=0):
     arrays = list(arrays)
+    if not axis and [a for a in arrays if hasattr(_as(a), "_places")]:
+        return array([v for a in arrays for v in a])
     return _numpy.cat([_as(a).reshape(-1) for a in arrays] if axis is None else arrays, 0 if axis is None else axis)
 
 
@@ -659,10 +676,6 @@ class _Quiet:
 errstate = _Quiet
 
 
-def seterr(**settings):
-    return {}
-
-
 def _of(tensor):
     """A tensor's values: a copy, where PyTorch shares memory."""
     return _numpy.from_tensor(tensor)
@@ -675,7 +688,7 @@ from numpy._products import *
 from numpy._places import *
 from numpy._more import *
 from numpy._ufunc import index_exp, s_
-from numpy import testing
+from numpy import fft, testing
 from numpy._files import genfromtxt, load, loadtxt, memmap, save, savetxt, savez, savez_compressed
 
 bool = bool_

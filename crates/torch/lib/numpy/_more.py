@@ -5,10 +5,10 @@ import builtins
 import math
 import numpy as np
 
-__all__ = """vander polyfit polyval poly1d interp gradient convolve correlate cov corrcoef logaddexp nanmean nansum nanmax nanmin nanstd nanvar
+__all__ = """result_type seterr vander polyfit polyval poly1d interp gradient convolve correlate cov corrcoef logaddexp nanmean nansum nanmax nanmin nanstd nanvar
 atleast_1d atleast_2d atleast_3d dstack hsplit vsplit fliplr flipud rot90 meshgrid_ apply_along_axis trapezoid trapz deg2rad rad2deg
 degrees radians sinc arcsinh arccosh arctanh cbrt exp2 heaviside vectorize array_equiv geomspace extract select piecewise copyto
-broadcast_arrays broadcast_shapes positive fmod divmod modf nancumsum nan_to_num_ ediff1d resize rollaxis iterable hanning hamming
+broadcast_arrays broadcast_shapes positive fmod divmod modf nancumsum nan_to_num ediff1d resize rollaxis iterable hanning hamming
 blackman block array2string printoptions get_printoptions require invert bitwise_not intc uintp longlong uint64 int_ byte short
 ubyte ushort generic inexact signedinteger unsignedinteger floating_ True_ False_ cumulative_sum conj real imag isreal iscomplexobj
 isrealobj nanmedian nanargmax nanargmin nanprod nanpercentile choose compress concat pow permute_dims astype unwrap isneginf
@@ -29,8 +29,16 @@ def polyfit(x, y, deg):
     return (made.T / scale).T
 
 
+def result_type(*kinds):
+    """What kinds and arrays are promoted to."""
+    made = 0
+    for kind in kinds:
+        made = np.zeros((), kind.dtype if hasattr(kind, "dtype") else kind) + made
+    return made.dtype
+
+
 def polyval(p, x):
-    made = np.multiply(x, 0.0)
+    made = np.multiply(x, 0)
     for c in np._as(p):
         made = made * x + c
     return made
@@ -515,6 +523,17 @@ def roll(a, shift, axis=None):
     axis = 0 if axis is None else axis
     n = flat.shape[axis]
     return np.take(flat, (np.arange(n) - shift) % n, axis).reshape(a.shape)
+
+
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    x, most = np._as(x), 1.7976931348623157e308
+    x = np.where(np.isnan(x), nan, x)
+    x = np.where(np.equal(x, np.inf), most if posinf is None else posinf, x)
+    return np.where(np.equal(x, -np.inf), -most if neginf is None else neginf, x)
+
+
+def seterr(**settings):
+    return {}
 
 
 __all__ = [name for name in __all__ if name in globals()]

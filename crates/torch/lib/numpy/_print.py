@@ -48,6 +48,16 @@ def _formatter(values, kind):
     """How the elements that are shown are written, all to one width."""
     if kind == "bool":
         return lambda v: " True" if v else "False"
+    if kind.startswith("complex"):
+        real, imaginary = _formatter([v.real for v in values], "float64"), _formatter([abs(v.imag) for v in values], "float64")
+
+        def both(v):
+            part = imaginary(abs(v.imag)).strip()
+            return f"{real(v.real)}{'-' if math.copysign(1, v.imag) < 0 else '+'}{part}j"
+        wide = max([len(both(v)) for v in values], default=0)
+        return lambda v: both(v).ljust(wide)
+    if kind[0] in "<o":
+        return repr
     if not kind.startswith("float"):
         wide = max([len(str(v)) for v in values], default=0)
         return lambda v: str(v).rjust(wide)
@@ -151,7 +161,8 @@ def array_repr(array):
     text = "array(" + _text(array, ", ", "      ")
     if 0 in array.shape and array.shape != (0,):
         text += f", shape={array.shape}"
-    if name not in ("float64", "int64", "bool") or array.size == 0:
+    if name not in ("float64", "int64", "bool", "complex128") or array.size == 0:
+        name = repr(name) if name[0] == "<" else name
         last = len(text.rsplit("\n", 1)[-1])
         text += ("," + (" " if last + len(f"dtype={name}") + 2 <= _options["linewidth"] else "\n      ")) + f"dtype={name}"
     return text + ")"

@@ -220,6 +220,8 @@ class RandomState:
         order = _numpy.permutation(self._state, len(x))
         if isinstance(x, np.ndarray):
             x[...] = x[order]
+        elif hasattr(x, "_places"):
+            x[:] = x[order].copy()
         else:
             kept = list(x)
             for i, place in enumerate(order.tolist()):
@@ -233,7 +235,7 @@ class RandomState:
         made = _numpy.choice(self._state, n, size, replace) if p is None else self._weighted(n, size, replace, np._as(p))
         if isinstance(a, int):
             return made
-        return np.array(a)[made] if isinstance(made, np.ndarray) else a[made]
+        return np.array(a)[made] if isinstance(made, np.ndarray) else np.array(a)[made]
 
     def _weighted(self, n, size, replace, p):
         if len(p) != n:
