@@ -76,7 +76,7 @@ pub(crate) fn batched(name: &str, a: &[f64], shape: &[usize], b: Option<(&[f64],
 }
 
 fn decompose(name: &str, a: DMatrix<f64>, b: Option<DMatrix<f64>>) -> Result<Option<Vec<Part>>, Exc> {
-    if a.iter().any(|v| !v.is_finite()) && matches!(name, "svd" | "eigh") {
+    if a.iter().any(|v| !v.is_finite()) && matches!(name, "svd" | "eigh" | "eigvals") {
         return Ok(None);
     }
     if a.is_empty() {
@@ -87,6 +87,7 @@ fn decompose(name: &str, a: DMatrix<f64>, b: Option<DMatrix<f64>>) -> Result<Opt
             "qr" => vec![empty(&[m, 0]), empty(&[0, n])],
             "svd" => vec![empty(&[m, 0]), empty(&[0]), empty(&[0, n])],
             "eigh" => vec![empty(&[0]), empty(&[0, 0])],
+            "eigvals" => vec![empty(&[0]), empty(&[0])],
             "solve" => vec![empty(&[0, b.map_or(0, |b| b.ncols())])],
             "slogdet" => vec![(vec![1.0], Vec::new()), (vec![0.0], Vec::new()), (vec![1.0], Vec::new())],
             _ => vec![empty(&[m, n])],
@@ -96,6 +97,12 @@ fn decompose(name: &str, a: DMatrix<f64>, b: Option<DMatrix<f64>>) -> Result<Opt
         "qr" => Some(qr(a)),
         "svd" => svd(a),
         "eigh" => Some(eigh(a)),
+        // The real and the imaginary parts.
+        "eigvals" => {
+            let n = a.nrows();
+            let found = a.complex_eigenvalues();
+            Some(vec![(found.iter().map(|v| v.re).collect(), vec![n]), (found.iter().map(|v| v.im).collect(), vec![n])])
+        }
         "inv" => a.try_inverse().map(|x| vec![matrix(&x)]),
         "solve" => b.and_then(|b| a.lu().solve(&b)).map(|x| vec![matrix(&x)]),
         "cholesky" => a.cholesky().map(|c| vec![matrix(&c.l())]),

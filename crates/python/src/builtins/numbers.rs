@@ -316,7 +316,10 @@ const COMPLEX: &[Def] = &[
             },
         };
         let ((a, b), (c, d)) = (part(vm, &real, "first")?, part(vm, &imaginary, "second")?);
-        Ok(Value::Other(Rc::new(Other::Complex(a - d, b + c))))
+        // What is not given is not added: the sign of zero stays.
+        let joined = |x: f64, y: f64| if y == 0.0 { x } else { x + y };
+        let imaginary = if matches!(imaginary, Value::Unbound) { b } else { joined(c, b) };
+        Ok(Value::Other(Rc::new(Other::Complex(joined(a, -d), imaginary))))
     })
     .fixed(),
     Def::new("real", |_, args| Ok(Value::float(complex(&args.values[0]).0))).get(),

@@ -96,7 +96,11 @@ def eig(a):
 
 
 def eigvals(a):
-    return eigh(_symmetric(a, "eigvals"))[0]
+    a = _square(a)
+    if np.allclose(a, np.swapaxes(a, -1, -2)):
+        return eigh(a)[0]
+    real, imaginary = _made(_numpy.matrices("eigvals", a), "Eigenvalues did not converge")
+    return real + imaginary * np.array(1j) if np.any(imaginary) else real
 
 
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False):

@@ -347,6 +347,8 @@ def set_rng_state(state):
 def rand(*size, generator=None, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False, **kwargs):
     _place(device)
     size = kwargs.get("size", _shape(size))
+    if dtype is complex64:
+        return _made(view_as_complex(_C.uniform(list(size) + [2], 0.0, 1.0, float32, generator)), requires_grad)
     return _made(_C.uniform(size, 0.0, 1.0, dtype, generator), requires_grad)
 
 

@@ -209,6 +209,35 @@ def eigvalsh(A, UPLO="L"):
     return eigh(A, UPLO)[0]
 
 
+def eigvals(A):
+    """Without derivatives."""
+    _square("eigvals", A)
+    return torch.complex(*_C.matrices("eigvals", A.detach()))
+
+
+def eig(A):
+    """The vectors by inverse iteration, on real matrices of twice the size: of length one, their largest element real."""
+    _square("eig", A)
+    n, w = A.shape[-1], eigvals(A)
+    vectors = torch.zeros(w.shape + (n,), dtype=torch.complex64)
+    for at in torch.cartesian_prod(*[torch.arange(s) for s in w.shape]).reshape(-1, w.dim()).tolist():
+        value, matrix = w[tuple(at)].item(), A.detach()[tuple(at[:-1])]
+        near = matrix - torch.eye(n) * (value.real + 1e-5 * (1 + abs(value)))
+        turn = torch.eye(n) * value.imag
+        x = torch.ones(2 * n, 1) + torch.arange(2 * n).unsqueeze(1) / (7 * n)
+        for _ in range(3):
+            x = _C.matrices("solve", torch.cat([torch.cat([near, turn], 1), torch.cat([-turn, near], 1)]), x)[0]
+            x = x / x.norm()
+        v = torch.complex(x[:n, 0], x[n:, 0])
+        if value.imag == 0:
+            v = torch.complex(v.real if v.real.norm() > v.imag.norm() else v.imag, torch.zeros(n))
+            v = v / v.abs().norm()
+        else:
+            v = v * torch.polar(torch.ones(()), -v[v.abs().argmax()].angle()) / v.abs().norm()
+        vectors[tuple(at)] = v
+    return _named("linalg_eig", ("eigenvalues", "eigenvectors"))((w, vectors.transpose(-2, -1)))
+
+
 class _Svd(Function):
     @staticmethod
     def forward(ctx, A):

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from torch import _C
 from torch._C import Tensor
+from torch._complex import view_as_complex, view_as_real
 from torch.autograd import no_grad, enable_grad
 
 _ops = _C._ops
@@ -131,7 +132,12 @@ class Optimizer:
         try:
             for group in self.param_groups:
                 for p in group["params"]:
-                    if p.grad is not None:
+                    if p.grad is not None and p.dtype.is_complex:
+                        # Real and imaginary parts are elements of their own.
+                        parts = view_as_real(p.detach()).clone()
+                        self._update(parts, view_as_real(p.grad), self.state[p], group)
+                        p.copy_(view_as_complex(parts))
+                    elif p.grad is not None:
                         self._update(p, p.grad, self.state[p], group)
         finally:
             _C.set_grad_enabled(before)
