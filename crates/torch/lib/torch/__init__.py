@@ -217,23 +217,22 @@ def as_tensor(data, dtype=None, device=None):
 asarray = as_tensor
 
 
-def _of_kind(kind):
-    def make(*args, device=None):
+class _OfKind(_builtins.type):
+    """A class of tensors of one element type, which makes them and knows them."""
+
+    def __call__(cls, *args, device=None):
         _place(device)
         if len(args) == 1 and not isinstance(args[0], _builtins.int):
-            return _C.tensor(_listed(args[0]), kind) if not isinstance(args[0], Tensor) else args[0].to(kind)
-        return _C.full(_shape(args), 0, kind)
-    return make
+            return _C.tensor(_listed(args[0]), cls._kind) if not isinstance(args[0], Tensor) else args[0].to(cls._kind)
+        return _C.full(_shape(args), 0, cls._kind)
+
+    def __instancecheck__(cls, value):
+        return isinstance(value, Tensor) and value.dtype == cls._kind
 
 
-FloatTensor = _of_kind(float32)
-DoubleTensor = _of_kind(float64)
-LongTensor = _of_kind(int64)
-IntTensor = _of_kind(int32)
-BoolTensor = _of_kind(bool)
-ByteTensor = _of_kind(uint8)
-HalfTensor = _of_kind(float16)
-ShortTensor, CharTensor, BFloat16Tensor = _of_kind(int16), _of_kind(int8), _of_kind(bfloat16)
+for _name, _kind in (("Float", float32), ("Double", float64), ("Long", int64), ("Int", int32), ("Bool", bool), ("Byte", uint8), ("Half", float16),
+                     ("Short", int16), ("Char", int8), ("BFloat16", bfloat16)):
+    globals()[_name + "Tensor"] = _OfKind(_name + "Tensor", (), {"_kind": _kind, "__module__": "torch"})
 
 
 def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False):
@@ -490,7 +489,8 @@ def get_num_interop_threads():
 
 
 def set_default_tensor_type(t):
-    set_default_dtype({"torch.DoubleTensor": float64, "torch.HalfTensor": float16}.get(t, float32))
+    t = getattr(t, "__name__", t)
+    set_default_dtype(float64 if "Double" in t else float16 if "Half" in t else float32)
 
 
 def compiled_with_cxx11_abi():

@@ -244,6 +244,12 @@ def dist(input, other, p=2):
 
 
 def einsum(equation, *operands):
+    if isinstance(equation, Tensor):
+        # Operands and the numbers of their dimensions in turn, those of the result last.
+        given = [equation, *operands]
+        letters = ["".join(["..." if d is ... else chr(97 + d) for d in dims]) for dims in given[1::2] + given[-1:] * (len(given) % 2)]
+        equation, operands = ",".join(letters[:len(given) // 2]), given[:len(given) // 2 * 2:2]
+        equation += "->" + letters[-1] if len(given) % 2 else ""
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = operands[0]
     try:
@@ -449,6 +455,8 @@ def equal(input, other):
 
 
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    if input.dtype == _C.bool:
+        return input == other
     close = (input - other).abs() <= atol + rtol * other.abs()
     close = close | (input == other)
     if equal_nan:

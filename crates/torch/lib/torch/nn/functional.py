@@ -36,16 +36,25 @@ for _name in """relu relu6 leaky_relu elu celu selu silu mish hardtanh hardsigmo
     _here[_name] = _inplace(_name)
 
 
+def _implicit(name, input):
+    """The dimension where none is said."""
+    import warnings
+    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.", stacklevel=3)
+    return 0 if input.dim() in (0, 1, 3) else 1
+
+
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
-    return _ops["softmax"](input if dtype is None else input.to(dtype), -1 if dim is None else dim)
+    dim = _implicit("softmax", input) if dim is None else dim
+    return _ops["softmax"](input if dtype is None else input.to(dtype), dim)
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
-    return _ops["log_softmax"](input if dtype is None else input.to(dtype), -1 if dim is None else dim)
+    dim = _implicit("log_softmax", input) if dim is None else dim
+    return _ops["log_softmax"](input if dtype is None else input.to(dtype), dim)
 
 
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
-    return softmax(-input, dim, dtype=dtype)
+    return softmax(-input, _implicit("softmin", input) if dim is None else dim, dtype=dtype)
 
 
 def _reduction(size_average, reduce, reduction):
