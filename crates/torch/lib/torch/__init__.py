@@ -560,4 +560,22 @@ from torch import compiler, profiler, random, testing
 from torch.compiler import compile
 
 
+def _files():
+    """PyTorch's own files and what they hold, where other files hold it here."""
+    import sys
+    from torch.nn.modules import module
+    from torch.optim import adaptive, optimizer
+    module.RemovableHandle = module._Handle
+    for package, names, where in ((backends, "cudnn cuda mps mkl mkldnn openmp", None), (optim, "sgd adam adamw rmsprop adagrad", optimizer),
+                                  (optim, "adadelta adamax nadam radam rprop asgd", adaptive), (autograd, "profiler", None),
+                                  (autograd, "variable", autograd), (utils, "hooks", module)):
+        for name in names.split():
+            found = getattr(package, name) if where is None else where
+            sys.modules[package.__name__ + "." + name] = found
+            setattr(package, name, found)
+
+
+_files()
+
+
 __getattr__ = _missing.names("torch", globals())

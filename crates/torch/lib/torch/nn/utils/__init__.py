@@ -1,5 +1,6 @@
 """torch.nn.utils."""
 
+import _missing
 from torch import _C
 from torch._C import Tensor
 from torch.autograd import no_grad
@@ -122,12 +123,4 @@ from torch.nn.utils import parametrize
 from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_conv_bn_weights, fuse_linear_bn_eval, fuse_linear_bn_weights
 
 
-def __getattr__(name):
-    # Modules that few scripts name: loaded when one does.
-    if name == "parametrizations":
-        from torch.nn.utils import parametrizations
-        return parametrizations
-    if name == "stateless":
-        from torch.nn.utils import stateless
-        return stateless
-    raise AttributeError(f"module 'torch.nn.utils' has no attribute '{name}'")
+__getattr__ = _missing.names("torch.nn.utils", globals())
