@@ -18,7 +18,7 @@ macro_rules! sources {
 }
 
 sources! {
-    "__future__": "__future__.py", "abc": "abc.py", "argparse": "argparse.py", "array": "array.py", "atexit": "atexit.py", "base64": "base64.py", "bisect": "bisect.py", "calendar": "calendar.py", "cmath": "cmath.py", "collections": "collections/__init__.py",
+    "__future__": "__future__.py", "abc": "abc.py", "argparse": "argparse.py", "array": "array.py", "ast": "ast.py", "atexit": "atexit.py", "base64": "base64.py", "bisect": "bisect.py", "calendar": "calendar.py", "cmath": "cmath.py", "collections": "collections/__init__.py", "colorsys": "colorsys.py",
     "collections.abc": "collections/abc.py", "concurrent": "concurrent/__init__.py", "concurrent.futures": "concurrent/futures.py",
     "configparser": "configparser.py", "contextlib": "contextlib.py", "copyreg": "copyreg.py", "copy": "copy.py", "csv": "csv.py",
     "dataclasses": "dataclasses.py", "datetime": "datetime.py", "decimal": "decimal.py", "difflib": "difflib.py", "enum": "enum.py", "errno": "errno.py", "fnmatch": "fnmatch.py", "fractions": "fractions.py",
@@ -26,7 +26,7 @@ sources! {
     "importlib": "importlib/__init__.py", "importlib.metadata": "importlib/metadata.py", "importlib.util": "importlib/util.py",
     "inspect": "inspect.py", "io": "io.py", "itertools": "itertools.py", "json": "json.py", "keyword": "keyword.py", "logging": "logging.py",
     "multiprocessing": "multiprocessing.py", "numbers": "numbers.py", "operator": "operator.py", "os": "os.py", "pathlib": "pathlib.py", "platform": "platform.py",
-    "posixpath": "posixpath.py", "pprint": "pprint.py", "queue": "queue.py", "random": "random.py", "re": "re.py", "secrets": "secrets.py", "shlex": "shlex.py", "shutil": "shutil.py",
+    "posixpath": "posixpath.py", "pprint": "pprint.py", "queue": "queue.py", "random": "random.py", "re": "re.py", "secrets": "secrets.py", "shlex": "shlex.py", "socket": "socket.py", "shutil": "shutil.py",
     "signal": "signal.py", "statistics": "statistics.py", "string": "string.py", "struct": "struct.py", "subprocess": "subprocess.py",
     "tempfile": "tempfile.py", "textwrap": "textwrap.py",
     "threading": "threading.py", "time": "time.py", "timeit": "timeit.py", "traceback": "traceback.py", "types": "types.py", "typing": "typing.py",

@@ -573,6 +573,10 @@ def _files():
             found = getattr(package, name) if where is None else where
             sys.modules[package.__name__ + "." + name] = found
             setattr(package, name, found)
+            if package is optim:
+                for cls in vars(where).values():
+                    if getattr(cls, "__module__", "") == where.__name__ and cls.__name__.lower() == name:
+                        cls.__module__ = "torch.optim." + name
 
 
 _files()

@@ -25,6 +25,14 @@ def _files():
                          ("batchnorm instancenorm normalization", norm)):
         for name in names.split():
             _sys.modules["torch.nn.modules." + name] = globals()[name] = where
+    # In which a class is told by its name.
+    parts = """Loss:loss Conv:conv BatchNorm:batchnorm InstanceNorm:instancenorm Norm:normalization LRN:normalization Dropout:dropout
+    Embedding:sparse Pixel:pixelshuffle Upsampl:upsampling latten:flatten Fold:fold nfold:fold Cosine:distance Pairwise:distance
+    Channel:channelshuffle inear:linear Identity:linear :activation"""
+    for name in __all__:
+        if globals()[name].__module__ in ("torch.nn", "torch.nn.modules.layers", "torch.nn.modules.norm"):
+            files = [file for part, file in [p.split(":") for p in parts.split()] if part in name]
+            globals()[name].__module__ = "torch.nn.modules." + files[0]
 
 
 _files()

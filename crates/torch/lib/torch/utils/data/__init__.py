@@ -335,3 +335,6 @@ import sys as _sys
 # PyTorch's own files of these classes, by name.
 for _name in ("sampler", "dataset", "dataloader"):
     _sys.modules["torch.utils.data." + _name] = globals()[_name] = _sys.modules["torch.utils.data"]
+for _cls in list(globals().values()):
+    if getattr(_cls, "__module__", "") == "torch.utils.data" and isinstance(_cls, type):
+        _cls.__module__ += "." + ("sampler" if "Sampler" in _cls.__name__ else "dataloader" if "Loader" in _cls.__name__ else "dataset")
