@@ -11,8 +11,19 @@ use crate::cell::{Step, expect, host};
 use crate::state::{raise, wrap};
 
 /// Functions of `torch._C` about layouts.
-pub(crate) const FUNCTIONS: &[Def] =
-    &[Def::new("layout", layout), Def::new("is_contiguous", is_contiguous), Def::new("is_view", is_view), Def::new("alias", alias)];
+pub(crate) const FUNCTIONS: &[Def] = &[
+    Def::new("layout", layout),
+    Def::new("is_contiguous", is_contiguous),
+    Def::new("is_view", is_view),
+    Def::new("alias", alias),
+    Def::new("base", base),
+];
+
+/// `base(tensor)`: the tensor whose elements a view shows; any other one itself.
+fn base(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("base")?;
+    Ok(expect(&x, "base")?.base().map_or(x, Value::Instance))
+}
 
 /// Sizes, and the distances of elements in the memory of the base.
 #[derive(Clone, Debug, PartialEq)]

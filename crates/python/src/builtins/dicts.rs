@@ -23,7 +23,9 @@ fn this(args: &Args) -> Result<Rc<Dict>, Exc> {
 fn new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let class = class_and(args)?;
     if class.mutable {
-        return Ok(wrapped(&class, Value::Dict(Dict::new())));
+        let dict = Dict::new();
+        dict.ordered.set(class.mro.borrow().iter().chain([&class]).any(|c| c.name().as_str() == "OrderedDict"));
+        return Ok(wrapped(&class, Value::Dict(dict)));
     }
     let dict = Value::Dict(Dict::new());
     args.values.insert(0, dict.clone());

@@ -226,6 +226,8 @@ impl Drop for Table {
 pub struct Dict {
     table: RefCell<Table>,
     pub version: Cell<u64>,
+    /// Whether it is an `OrderedDict`, whose views say so.
+    pub ordered: Cell<bool>,
 }
 
 impl Dict {
@@ -236,7 +238,7 @@ impl Dict {
 
     /// One with this table.
     pub fn from_table(table: Table) -> Rc<Dict> {
-        Rc::new(Dict { table: RefCell::new(table), version: Cell::new(watch::birth()) })
+        Rc::new(Dict { table: RefCell::new(table), version: Cell::new(watch::birth()), ordered: Cell::new(false) })
     }
 
     /// Its table, to read.

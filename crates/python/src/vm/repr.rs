@@ -175,6 +175,9 @@ impl Vm {
                     ViewKind::Values => ("dict_values", pairs.into_iter().map(|(_, v)| v).collect()),
                     ViewKind::Items => ("dict_items", pairs.into_iter().map(|(k, v)| Value::tuple(vec![k, v])).collect()),
                 };
+                if dict.ordered.get() {
+                    out.push('o');
+                }
                 out.push_str(name);
                 out.push_str("([");
                 self.write_items(&items, out, around)?;

@@ -120,8 +120,16 @@ def _one(self):
 # Values.
 Tensor.item = lambda self: _C.item(self)
 Tensor.tolist = lambda self: _C.tolist(self)
-Tensor.__repr__ = lambda self, **kwargs: _C.repr(self, self.__dict__.get("_made_by"))
-Tensor.__str__ = lambda self: _C.repr(self, self.__dict__.get("_made_by"))
+
+
+def __repr__(self, *, tensor_contents=None):
+    text, name = _C.repr(self, self.__dict__.get("_made_by")), builtins.type(self).__name__
+    if name in ("Tensor", "Parameter", "Buffer"):
+        return text
+    return name + text[6:].replace("\n", "\n" + " " * (len(name) - 6))
+
+
+Tensor.__repr__ = Tensor.__str__ = __repr__
 Tensor.__float__ = lambda self: builtins.float(_one(self))
 Tensor.__int__ = lambda self: builtins.int(_one(self))
 Tensor.__index__ = lambda self: builtins.int(_C.item(self))
@@ -293,7 +301,8 @@ Tensor.get_device = lambda self: 0 if self.is_cuda else -1
 Tensor.element_size = lambda self: self.dtype.itemsize
 Tensor.nelement = Tensor.numel
 Tensor.ndimension = Tensor.dim
-Tensor.data_ptr = lambda self: id(self)
+Tensor.data_ptr = lambda self: builtins.id(_C.base(self)) + _C.layout(self)[1] * self.element_size()
+Tensor._base = property(lambda self: _C.base(self) if _C.is_view(self) else None)
 Tensor.storage_offset = lambda self: _C.layout(self)[1]
 
 

@@ -381,10 +381,13 @@ class Module:
         if not hasattr(state_dict, "keys"):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         missing, unexpected, errors = [], [], []
+        metadata = getattr(state_dict, "_metadata", None) or {}
         state_dict = OrderedDict(state_dict)
 
         def load(module, prefix):
-            local = {"assign_to_params_buffers": True} if assign else {}
+            local = dict(metadata.get(prefix[:-1], {}))
+            if assign:
+                local["assign_to_params_buffers"] = True
             module._load_from_state_dict(state_dict, prefix, local, True, missing, unexpected, errors)
             for name, child in module._modules.items():
                 if child is not None:

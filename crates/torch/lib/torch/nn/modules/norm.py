@@ -22,6 +22,13 @@ class _Affine(Module):
 
 class _NormBase(_Affine):
     _ranks = (2, 3)
+    _version = 2
+
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, *others):
+        # Old files have no count of batches.
+        if (local_metadata.get("version") or 0) < 2 and self.track_running_stats:
+            state_dict.setdefault(prefix + "num_batches_tracked", self.num_batches_tracked)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *others)
 
     def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True):
         super().__init__()
