@@ -100,7 +100,9 @@ def eigvals(a):
     if np.allclose(a, np.swapaxes(a, -1, -2)):
         return eigh(a)[0]
     real, imaginary = _made(_numpy.matrices("eigvals", a), "Eigenvalues did not converge")
-    return real + imaginary * np.array(1j) if np.any(imaginary) else real
+    if not np.any(imaginary):
+        return real
+    return np.array([complex(*v) for v in zip(real.reshape(-1).tolist(), imaginary.reshape(-1).tolist())]).reshape(real.shape)
 
 
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False):

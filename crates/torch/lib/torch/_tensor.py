@@ -126,7 +126,7 @@ def __repr__(self, *, tensor_contents=None):
     text, name = _C.repr(self, self.__dict__.get("_made_by")), builtins.type(self).__name__
     if name in ("Tensor", "Parameter", "Buffer"):
         return text
-    return name + text[6:].replace("\n", "\n" + " " * (len(name) - 6))
+    return name + text[6:].replace("\n" + " " * 7, "\n" + " " * (len(name) + 1))
 
 
 Tensor.__repr__ = Tensor.__str__ = __repr__
