@@ -128,7 +128,9 @@ fn failed(loss: &Tensor, error: Error) -> Exc {
     let mut shape = m.shape;
     let node = |name: &str| match name {
         "select_scatter" | "slice_scatter" | "index_copy" | "index_put" => "torch::autograd::CopySlices".to_string(),
-        name => crate::print::backward_name(name, shape.len(), &Attrs::new()).trim_end_matches(|c: char| c.is_ascii_digit()).replace("Backward", ""),
+        name => crate::print::backward_name(name, shape.len(), &Attrs::new())
+            .trim_end_matches(|c: char| c.is_ascii_digit())
+            .replace("Backward", ""),
     };
     let mut origin = m.by.map(node);
     if m.reader == ("linear", Some(1)) {

@@ -251,7 +251,9 @@ impl TensorCell {
                     x = step.run(&x)?;
                 }
                 view.seen = base.version.get();
-                *self.value.borrow_mut() = x;
+                // A view whose gradient is wanted stays the leaf that it was made: `x.detach().requires_grad_()`.
+                let old = self.value.borrow().clone();
+                *self.value.borrow_mut() = if old.is_leaf() && !x.is_requires_grad() { x.requires_grad_as(&old) } else { x };
             }
         }
         Ok(self.value.borrow().clone())
@@ -377,8 +379,23 @@ impl TensorCell {
         if let Some(view) = &mut *self.view.borrow_mut() {
             view.seen = root.version.get();
         }
-        *self.value.borrow_mut() = value;
+        let old = self.value.borrow().clone();
+        *self.value.borrow_mut() = if old.is_leaf() { value.detach().requires_grad_as(&old) } else { value };
         Ok(())
+    }
+
+    /// Whether it shows just the elements that another tensor has, as its `data` does.
+    pub fn is_data_of(&self, other: &Rc<Instance>) -> Result<bool, Exc> {
+        self.settle();
+        host(other)?.settle();
+        let (mine, of) = (self.view.borrow(), host(other)?.view.borrow());
+        let Some(mine) = &*mine else { return Ok(false) };
+        let (base, before) = of.as_ref().map_or((other, &[][..]), |v| (&v.base, &v.steps[..]));
+        let same = |(a, b): (&Step, &Step)| a.def.name == b.def.name && a.attrs == b.attrs && a.result == b.result;
+        Ok(Rc::ptr_eq(&mine.base, base)
+            && mine.steps.len() >= before.len()
+            && mine.steps.iter().zip(before).all(same)
+            && mine.steps[before.len()..].iter().all(|s| s.def.name == "detach"))
     }
 
     /// Writes a part where it lies, if that can be done; gradients have no part in it.

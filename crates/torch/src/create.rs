@@ -279,6 +279,12 @@ fn values(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn set_data(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x, data] = args.exactly::<2>("data")?;
     let (into, from) = (expect(&x, "data")?, expect(&data, "data")?);
+    // `p.data -= x` has written what it then binds.
+    if let Value::Instance(x) = &x
+        && from.is_data_of(x)?
+    {
+        return Ok(Value::None);
+    }
     let old = into.get()?;
     let new = from.get()?.detach();
     let new = if old.is_leaf() && new.dtype().is_float() { new.requires_grad_as(&old) } else { new };

@@ -333,7 +333,9 @@ pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: 
             Some(format!("non-empty {}D or {}D (batch mode) tensor expected for input", n + 1, n + 2))
         }
         ("max_pool2d" | "avg_pool2d", [x]) => padded(attrs).or_else(|| pooled(x, attrs)),
-        ("split", [_]) if matches!(attrs.get("split_size_or_sections"), Some(Attr::Int(_))) => crate::words::refusal(def.name, shapes, attrs),
+        ("split", [_]) if matches!(attrs.get("split_size_or_sections"), Some(Attr::Int(_))) => {
+            crate::words::refusal(def.name, shapes, attrs)
+        }
         ("split", [x]) => match (attrs.get("split_size_or_sections"), attrs.get("dim")) {
             (Some(Attr::Ints(parts)), dim) => {
                 let dim = if let Some(Attr::Int(d)) = dim { *d } else { 0 };

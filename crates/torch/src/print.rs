@@ -252,6 +252,8 @@ pub(crate) fn backward_name(operator: &str, rank: usize, attrs: &Attrs) -> Strin
         "pow" if !number("exponent") => "PowBackward1",
         "scatter" if number("src") || number("value") => "ScatterBackward1",
         "pad" => "ConstantPadNdBackward0",
+        // A part that was written in place.
+        "slice_scatter" | "select_scatter" => "CopySlices",
         "movedim" => "PermuteBackward0",
         "prelu" => "PreluKernelBackward0",
         "diff" => "SubBackward0",

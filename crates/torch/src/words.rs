@@ -80,7 +80,9 @@ pub(crate) fn refusal(name: &str, shapes: &[Vec<usize>], attrs: &Attrs) -> Optio
             format!("einsum(): output subscript {letter} does not appear in the equation for any input operand")
         }
         // The first operand that does not broadcast with one before it.
-        (_, [_, _, ..]) => (1..if is_elementwise(name) { shapes.len() } else { 2 }).find_map(|i| shapes[..i].iter().find_map(|a| clash(a, &shapes[i])))?,
+        (_, [_, _, ..]) => {
+            (1..if is_elementwise(name) { shapes.len() } else { 2 }).find_map(|i| shapes[..i].iter().find_map(|a| clash(a, &shapes[i])))?
+        }
         _ => return None,
     })
 }

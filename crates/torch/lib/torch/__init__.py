@@ -298,7 +298,7 @@ def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=Fa
 
 
 def range(start, end, step=1, **kwargs):
-    return arange(start, end + step, step, **kwargs)
+    return arange(start, end + step, step, **{"dtype": get_default_dtype(), **kwargs})
 
 
 def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False):
