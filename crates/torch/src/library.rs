@@ -192,6 +192,7 @@ sources! {
     "torchvision.ops.boxes": "torchvision/ops/boxes.py",
     "torchvision.ops.misc": "torchvision/ops/misc.py",
     "torchvision.transforms": "torchvision/transforms/__init__.py",
+    "torchvision.transforms._augment": "torchvision/transforms/_augment.py",
     "torchvision.transforms.functional": "torchvision/transforms/functional.py",
     "torchvision.transforms.v2": "torchvision/transforms/v2.py",
     "torchvision.utils": "torchvision/utils.py",

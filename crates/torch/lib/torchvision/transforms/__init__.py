@@ -278,31 +278,34 @@ class RandomApply:
             img = t(img)
         return img
 
+    def __repr__(self):
+        return f"RandomApply(\n    p={self.p}" + "".join([f"\n    {t}" for t in self.transforms]) + "\n)"
+
 
 class ColorJitter(_Transform):
     def __init__(self, brightness=0, contrast=0, saturation=0, hue=0):
         super().__init__()
-        if hue:
-            raise NotImplementedError("ColorJitter(hue=..)")
-
         def bounds(value):
             if isinstance(value, (tuple, list)):
                 return tuple(value)
             return None if value == 0 else (max(1 - float(value), 0), 1 + float(value))
         self.brightness, self.contrast, self.saturation = bounds(brightness), bounds(contrast), bounds(saturation)
-        self.hue = None
+        self.hue = tuple(hue) if isinstance(hue, (tuple, list)) else (-float(hue), float(hue)) if hue else None
 
     def forward(self, img):
         order = torch.randperm(4).tolist()
-        factors = [None if b is None else float(torch.empty(1).uniform_(b[0], b[1])) for b in (self.brightness, self.contrast, self.saturation)]
-        adjust = (F.adjust_brightness, F.adjust_contrast, F.adjust_saturation)
+        factors = [None if b is None else float(torch.empty(1).uniform_(b[0], b[1])) for b in (self.brightness, self.contrast, self.saturation, self.hue)]
+        adjust = (F.adjust_brightness, F.adjust_contrast, F.adjust_saturation, F.adjust_hue)
         for which in order:
-            if which < 3 and factors[which] is not None:
+            if factors[which] is not None:
                 img = adjust[which](img, factors[which])
         return img
 
     def _text(self):
         return f"brightness={self.brightness}, contrast={self.contrast}, saturation={self.saturation}, hue={self.hue}"
+
+
+from torchvision.transforms._augment import *
 
 
 __getattr__ = _missing.names("torchvision.transforms", globals())
