@@ -172,7 +172,8 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         places = [spread(a, d) for a, d in zip(args, dims)]
         named = {k: spread(v, 0) for k, v in kwargs.items()}
         if len(sizes) != 1:
-            raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)}")
+            raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+                             f"{sorted(sizes)} for the mapped dimension")
 
         def item(x, dim, i):
             if isinstance(x, dict):
@@ -207,7 +208,8 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
                     table[last] = value
                     break
             else:
-                raise KeyError(f"Unexpected key(s): {name}.")
+                if strict:
+                    raise RuntimeError(f"Unexpected key(s): {name}.")
         args = () if args is None else args if isinstance(args, tuple) else (args,)
         return module(*args, **(kwargs or {}))
     finally:

@@ -219,6 +219,11 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     return made[0]
 
 
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+    lengths = [v if isinstance(v, Tensor) else _C.tensor(list(v), _C.int64) for v in (input_lengths, target_lengths)]
+    return _ops["ctc_loss"](log_probs, targets, *lengths, blank=blank, reduction=reduction, zero_infinity=zero_infinity)
+
+
 def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     return _ops["max_pool2d"](input, kernel_size, stride, padding, dilation, ceil_mode=ceil_mode, return_indices=return_indices)
 
