@@ -183,3 +183,24 @@ fn steps_with_gradients() {
         |seed| Style { symbolic: seed % 2 == 1, gradients: true, jumps: false, sizes: sizes(seed), length: 2 + (seed % 8) as usize };
     check("steps", 25, style, &[fused(true), fused(false), Options { memory_budget: 0.3, ..fused(true) }]);
 }
+
+/// Graphs that random ones were shrunk to when they were wrong.
+#[test]
+fn graphs_that_were_wrong() {
+    let graphs = [
+        // A mean in one accumulator was off by 6e-4.
+        "graph long(%x: i32[129, 1000]) {\n  %1 = to(%x, dtype=f32)\n  %2 = sin(%1)\n  %3 = mean(%2)\n  return %3\n}\n",
+        "graph deep(%x: f32[16, 4099]) {\n  %1 = transpose(%x, dim0=-1, dim1=-2)\n  %2 = matmul(%x, %1)\n  %3 = cos(%2)\n  return %3\n}\n",
+        "graph tall(%x: i32[70000, 43]) {\n  %1 = to(%x, dtype=f32)\n  %2 = cos(%1)\n  %3 = mean(%2, dim=0)\n  return %3\n}\n",
+        // GCC's vectors of two stores that masked loads feed.
+        "graph pooled(%x: f32[1, 1, 70]) {\n  %1 = max_pool1d(%x, kernel_size=2, padding=1, stride=2)\n  %2 = interpolate(%1, mode=nearest, scale_factor=2)\n  return %2\n}\n",
+    ];
+    for device in common::devices() {
+        for text in graphs {
+            let g: Graph = text.parse().unwrap();
+            for options in [fused(true), fused(false)] {
+                assert_eq!(fails(&*device, &g, &options, false), None, "{}\n{text}", device.info().name);
+            }
+        }
+    }
+}

@@ -243,7 +243,7 @@ impl Printer<'_> {
         }
         self.signs.fix(var, start);
         let v = var.0;
-        let clauses = simd::clauses(self.kernel, var, body);
+        let clauses = if simd::is_fragile(body) { None } else { simd::clauses(self.kernel, var, body) };
         // Counted from zero: GCC does not see that a variable which starts anywhere never wraps, and would gather what lies in a row.
         let counted = clauses.is_some() && fold(start).is_none() && *step == aludel_ir::kernel::int(1);
         let start = if counted { self.bound(start, &pad, out)? } else { self.expr(start)?.code };
@@ -258,6 +258,10 @@ impl Printer<'_> {
             self.starts.insert(var, start);
         } else {
             let _ = writeln!(out, "{pad}for (i32 v{v} = {start}; v{v} < {end}; v{v} += {step}) {{");
+        }
+        if simd::is_fragile(body) {
+            // An empty instruction that no compiler looks into: it keeps the turns apart.
+            let _ = writeln!(out, "{pad}  __asm__(\"\");");
         }
         self.block(body, depth + 1, out)?;
         let _ = writeln!(out, "{pad}}}");

@@ -1,7 +1,7 @@
 //! What tells the compiler that a loop may run several turns at once ([`turns`]).
 
 use crate::codegen::turns;
-use aludel_ir::kernel::{Kernel, Stmt, Ty, Var};
+use aludel_ir::kernel::{KExpr, Kernel, Stmt, Ty, Var};
 use aludel_ir::{DType, ScalarOp};
 use std::collections::BTreeMap;
 
@@ -12,6 +12,31 @@ pub(super) fn clauses(kernel: &Kernel, var: Var, body: &[Stmt]) -> Option<String
         by_name.entry(reduction(op, kernel.var_ty(v).ok()?)?).or_default().push(format!("v{}", v.0));
     }
     Some(by_name.iter().map(|(name, vars)| format!(" reduction({name} : {})", vars.join(", "))).collect())
+}
+
+/// Whether GCC 12 makes wrong vectors of a loop: where two stores of a turn lie in one buffer and have values that masked loads give, it
+/// takes the loads of one turn for neighbours (`max_pool1d` before `interpolate`: the second of each two results was another window's).
+pub(super) fn is_fragile(body: &[Stmt]) -> bool {
+    let mut stores: Vec<(bool, u32)> = Vec::new();
+    let mut masked = false;
+    for s in body {
+        match s {
+            Stmt::Store { buffer, .. } => stores.push((false, *buffer)),
+            Stmt::StoreShared { array, .. } => stores.push((true, *array)),
+            _ => {}
+        }
+        for e in s.exprs() {
+            e.visit(&mut |e| {
+                if let KExpr::Scalar(ScalarOp::Select, parts) = e {
+                    masked |= parts[1..].iter().any(|p| matches!(p, KExpr::Load { .. }));
+                }
+            });
+        }
+    }
+    let all = stores.len();
+    stores.sort();
+    stores.dedup();
+    masked && stores.len() < all
 }
 
 /// OpenMP's name of an accumulation, or that of `shaders/c.h`, where a NaN counts.
