@@ -73,12 +73,14 @@ impl Vm {
         }
         self.steps -= 1;
         let locals = code.locals;
-        let blocks = self.blocks.len() as u32;
-        let Value::Function(function) = std::mem::take(&mut self.stack[at]) else { return false };
+        let (base, floor, blocks) = (at as u32 + 1, floor as u32, self.blocks.len() as u32);
+        // A frame that is pushed is put together elsewhere first and copied in pieces other than it was written in, for which processors
+        // wait; this one is written where it stays.
+        let frame = || Frame { function: callee.clone(), ip: 0, base, floor, blocks, after: After::Push, extra: None };
+        self.frames.resize_with(self.frames.len() + 1, frame);
         for _ in 0..locals {
             self.stack.push(Value::Unbound);
         }
-        self.frames.push(Frame { function, ip: 0, base: at as u32 + 1, floor: floor as u32, blocks, after: After::Push, extra: None });
         true
     }
 
