@@ -41,6 +41,8 @@ fn contraction(source: &str) -> &'static str {
 
 /// Text of a unit, at least: some tens of milliseconds of a compiler's work.
 const UNIT_BYTES: usize = 1 << 13;
+/// Units of a program, about: each has a compiler's process of its own, of some 50 to 100 MB.
+const MOST_UNITS: usize = 16;
 
 /// Flags for this very processor.
 fn native_flags() -> &'static [&'static str] {
@@ -99,7 +101,7 @@ impl Compiler {
     /// The functions of a program by its kernels' numbers, with the libraries that have to outlive them, and whether this process had none
     /// of them yet. Units are built side by side on the machine's cores.
     pub fn load_all(&self, program: &Program) -> Result<(Vec<Function>, Vec<Arc<Library>>, bool)> {
-        let units = c::units(program, team::threads(), UNIT_BYTES);
+        let units = c::units(program, team::threads().min(MOST_UNITS), UNIT_BYTES);
         let load = |u: &Unit| self.load(&u.text, u.kernels.len());
         let loaded: Vec<Result<(Arc<Library>, bool)>> = std::thread::scope(|scope| {
             let (here, others) = match units.split_first() {

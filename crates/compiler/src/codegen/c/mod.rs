@@ -284,3 +284,30 @@ impl Printer<'_> {
         Ok(self.expr(e)?.spread(ty.lanes, vector).code)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Target, compile};
+    use aludel_ir::Graph;
+
+    #[test]
+    fn every_kernel_is_in_one_unit_and_products_are_apart() {
+        let text = "graph g(%x: f32[70, 300], %w: f32[300, 90]) {\n  %1 = matmul(%x, %w)\n  %2 = softmax(%x, dim=0)\n  %3 = cumsum(%w, dim=0)\n  return %1, %2, %3\n}\n";
+        let graph: Graph = text.parse().expect("a graph");
+        let program = compile(&graph, &Target::cpu(), &Options::default()).expect("a program");
+        for (most, least) in [(1, 1), (16, 1), (16, 1 << 20)] {
+            let units = units(&program, most, least);
+            let mut all: Vec<usize> = units.iter().flat_map(|u| u.kernels.clone()).collect();
+            all.sort();
+            assert_eq!(all, (0..program.kernels.len()).collect::<Vec<_>>());
+            for u in &units {
+                let products = u.kernels.iter().filter(|k| vectors(&program.kernels[**k].source).next().is_some()).count();
+                assert!(products == 0 || products == u.kernels.len());
+                assert!(u.text.contains(&format!("aludel_kernel_count = {};", u.kernels.len())));
+            }
+            // Two sorts, and as many parts as were asked for, about.
+            assert!(units.len() >= 2 && units.len() <= most + 1, "{} units", units.len());
+        }
+    }
+}
