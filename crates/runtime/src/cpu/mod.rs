@@ -1,8 +1,8 @@
 //! The CPU executor: programs as C, built by the system's compiler, run on all cores.
 //!
 //! A program becomes C files that are compiled side by side ([`aludel_compiler::codegen::c::units`]), as many shared objects, and one
-//! function for each kernel. A launch is so many pieces of work; launches that touch nothing of one another form a wave, whose pieces the threads take in
-//! any order. Work is done when a call returns.
+//! function for each kernel. A launch is so many pieces of work; launches that touch nothing of one another form a wave, whose pieces the
+//! threads take in any order. Work is done when a call returns.
 
 mod build;
 mod executable;

@@ -73,7 +73,7 @@ fn vectors(text: &str) -> impl Iterator<Item = (usize, &'static str)> {
 }
 
 /// The text of a unit of the kernels that [`print`] gave, by their numbers in the program.
-pub fn unit_of<'a>(kernels: impl Iterator<Item = (usize, &'a str)> + Clone) -> String {
+fn unit_of<'a>(kernels: impl Iterator<Item = (usize, &'a str)> + Clone) -> String {
     let mut out = String::from(TYPES);
     for (lanes, scalar) in kernels.clone().flat_map(|(_, k)| vectors(k)).collect::<BTreeSet<_>>() {
         let bytes = lanes * 4;
@@ -243,7 +243,8 @@ impl Printer<'_> {
         }
         self.signs.fix(var, start);
         let v = var.0;
-        let clauses = if simd::is_fragile(body) { None } else { simd::clauses(self.kernel, var, body) };
+        let fragile = simd::is_fragile(body);
+        let clauses = if fragile { None } else { simd::clauses(self.kernel, var, body) };
         // Counted from zero: GCC does not see that a variable which starts anywhere never wraps, and would gather what lies in a row.
         let counted = clauses.is_some() && fold(start).is_none() && *step == aludel_ir::kernel::int(1);
         let start = if counted { self.bound(start, &pad, out)? } else { self.expr(start)?.code };
@@ -259,7 +260,7 @@ impl Printer<'_> {
         } else {
             let _ = writeln!(out, "{pad}for (i32 v{v} = {start}; v{v} < {end}; v{v} += {step}) {{");
         }
-        if simd::is_fragile(body) {
+        if fragile {
             // An empty instruction that no compiler looks into: it keeps the turns apart.
             let _ = writeln!(out, "{pad}  __asm__(\"\");");
         }

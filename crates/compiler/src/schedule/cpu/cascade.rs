@@ -32,8 +32,8 @@ pub(super) fn turns(program: &LoopProgram, axes: &[AxisId], length: i64) -> Vec<
     let mut count = 1;
     for a in axes.iter().rev() {
         let n = hint(program, program.extent(*a));
-        let long = |count: i64| n.saturating_mul(count) > 2 * length;
-        if long(count) && 2 * count >= length {
+        let long = |count: i64| n.saturating_mul(count) > length.saturating_mul(2);
+        if long(count) && count >= length / 2 {
             out.push(Turn::Part);
             count = 1;
         }
@@ -43,7 +43,7 @@ pub(super) fn turns(program: &LoopProgram, axes: &[AxisId], length: i64) -> Vec<
             count = n / step;
         } else {
             out.push(Turn::Axis(*a));
-            count *= n;
+            count = count.saturating_mul(n);
         }
     }
     out.reverse();
