@@ -551,3 +551,37 @@ fn trains_on_folders_of_images() {
     assert!((1..4).contains(&made) && losses(&rest) == losses(&whole)[made..], "{made} steps before: {text}");
     fails(&["train", "digits-cnn", "batch=64", "--data", &data, "--device", "interp"], 1, "give batch=32");
 }
+
+#[path = "../../crates/data/tests/serving/mod.rs"]
+mod serving;
+
+/// What lies in a bucket below an address, and files of a web server, are trained on as what is on disk, and who may not read it is told.
+#[test]
+fn trains_on_data_of_servers() {
+    use serving::{Manner, Server};
+    let table = |rows: std::ops::Range<u32>| {
+        let rows: String = rows.map(|i| format!("{},{}\n", i % 7, ["no", "yes"][(i % 7 > 3) as usize])).collect();
+        format!("n,label\n{rows}").into_bytes()
+    };
+    let server = Server::start([
+        ("/bucket/rows/0.csv", Manner::Signed, table(0..60)),
+        ("/bucket/rows/1.csv", Manner::Signed, table(60..100)),
+        ("/other/2.csv", Manner::Torn, table(0..100)),
+    ]);
+    let train = |data: &str, secret: bool| {
+        let args =
+            ["train", "points", "layers=8", "batch=16", "--mode=compiled", "--steps=30", "--device", "interp", "--json", "--data", data];
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_aludel"));
+        command.args(args).env("AWS_ENDPOINT", server.url("")).env("AWS_REGION", "here").env("AWS_SKIP_SIGNATURE", (!secret).to_string());
+        if secret {
+            command.envs([("AWS_ACCESS_KEY_ID", "someone"), ("AWS_SECRET_ACCESS_KEY", "secret")]);
+        }
+        command.output().unwrap()
+    };
+    for (data, secret) in [("s3://bucket/rows/", true), (&server.url("/other/2.csv"), false)] {
+        let o = train(data, secret);
+        assert!(o.status.success() && out(&o).contains("\"accuracy\":1.0"), "{data}: {}{}", out(&o), err(&o));
+    }
+    let told = out(&train("s3://bucket/rows/0.csv", false)).to_string();
+    assert!(told.contains("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true"), "{told}");
+}

@@ -50,6 +50,10 @@ impl Error {
     /// What the system says of a file.
     pub fn io(path: impl Into<String>, place: impl Into<String>, e: &std::io::Error) -> Error {
         use std::io::ErrorKind;
+        // What reads by the system's interface hands on an error of our own, which says more.
+        if let Some(own) = e.get_ref().and_then(|e| e.downcast_ref::<Error>()) {
+            return own.clone();
+        }
         let remedy = match e.kind() {
             ErrorKind::NotFound => "check the path",
             ErrorKind::PermissionDenied => "choose a file that you may read",

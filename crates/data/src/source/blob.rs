@@ -27,7 +27,9 @@ pub trait Blob: Send + Sync {
     fn read_at(&self, offset: u64, bytes: &mut [u8]) -> Result<usize>;
 }
 
-/// A file by its path, or by its address `file://`.
+/// A file by its path, or by its address: `file://`, and in builds with the feature `remote` `https://`, `http://` and `s3://bucket/..`,
+/// the latter with the options that the environment has (`AWS_ACCESS_KEY_ID`, `AWS_REGION`, `AWS_ENDPOINT`; `AWS_SKIP_SIGNATURE=true`
+/// where everybody may read).
 ///
 /// # Errors
 ///
@@ -36,9 +38,11 @@ pub fn open(location: &str) -> Result<Arc<dyn Blob>> {
     match location.split_once("://") {
         None => Ok(Arc::new(Local::open(location)?)),
         Some(("file", path)) => Ok(Arc::new(Local::open(path)?)),
+        #[cfg(feature = "remote")]
+        Some(("http" | "https" | "s3", _)) => super::remote::open(location),
         Some((scheme, _)) => {
             let problem = format!("`{scheme}` is no kind of address that this build reads");
-            Err(Error::file(location, "", problem, "give a path"))
+            Err(Error::file(location, "", problem, "give a path, or an address of https, http or s3"))
         }
     }
 }

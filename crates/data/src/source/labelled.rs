@@ -47,7 +47,8 @@ impl Labelled {
 /// - a table (Parquet, Arrow, CSV, JSON lines), or a directory of such of one format: rows of features with a class, which is the column
 ///   `label`, `class`, `target` or `y`, or the last one. Numbers are scaled to mean 0 and deviation 1, text of few values becomes one-hot.
 ///
-/// Several archives or tables may be named as `name-{0000..0015}.tar`.
+/// Several archives or tables may be named as `name-{0000..0015}.tar`, and what a store of S3's kind has below an address by one that ends
+/// in `/`.
 ///
 /// Where nothing else is said of it, every fifth example is held out.
 ///
@@ -57,7 +58,11 @@ impl Labelled {
 pub fn open_labelled(path: impl AsRef<Path>) -> Result<Labelled> {
     let path = path.as_ref();
     let name = path.display().to_string();
-    let names = expand(&name);
+    let names = match name.contains("://") && name.ends_with('/') {
+        #[cfg(feature = "remote")]
+        true => super::remote::list(&name)?,
+        _ => expand(&name),
+    };
     if names.len() > 1 || name.contains("://") {
         return named(&name, names);
     }

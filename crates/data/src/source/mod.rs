@@ -8,6 +8,8 @@ mod labelled;
 mod lines;
 mod npy;
 mod pictures;
+#[cfg(feature = "remote")]
+mod remote;
 #[cfg(feature = "archives")]
 mod shards;
 mod tensors;
