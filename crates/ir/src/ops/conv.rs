@@ -183,8 +183,17 @@ fn images(b: &mut Builder, x: ValueId, n: usize) -> Result<(ValueId, bool)> {
     }
 }
 
+/// Refuses a weight that makes no channel: an input without any is a batch that ran out, such a layer is a mistake.
+fn makes_channels(b: &Builder, weight: ValueId, dim: usize) -> Result<()> {
+    match b.shape(weight).get(dim).is_some_and(Dim::is_zero) {
+        true => Err(b.error(format!("the weight is empty in dimension {dim}"), "give it one output channel or more")),
+        false => Ok(()),
+    }
+}
+
 fn conv(b: &mut Builder, x: &[ValueId], a: &Attrs, n: usize) -> Result<Vec<ValueId>> {
     let x = operands(b, x)?;
+    makes_channels(b, x[1], 0)?;
     let (w, groups) = forward_windows(b, x[1], a, n)?;
     let (input, added) = images(b, x[0], n)?;
     let y = convolve(b, input, x[1], groups, &w)?;
@@ -289,6 +298,7 @@ fn transposed_windows(b: &Builder, input: ValueId, weight: ValueId, a: &Attrs, n
 
 fn conv_transpose(b: &mut Builder, x: &[ValueId], a: &Attrs, n: usize) -> Result<Vec<ValueId>> {
     let x = operands(b, x)?;
+    makes_channels(b, x[1], 1)?;
     let (input, added) = images(b, x[0], n)?;
     let (w, groups, sizes) = transposed_windows(b, input, x[1], a, n)?;
     let y = transpose_of(b, input, x[1], groups, &w, &sizes)?;

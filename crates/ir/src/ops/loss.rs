@@ -173,7 +173,18 @@ fn weighted(b: &mut Builder, terms: ValueId, x: &[ValueId], a: &Attrs) -> Result
         Some(w) => b.mul(terms, *w)?,
         None => terms,
     };
+    keeps_shape(b, t, x[0])?;
     reduced(b, t, a)
+}
+
+/// Refuses weights that would broadcast a loss's terms into something larger than its input.
+fn keeps_shape(b: &Builder, terms: ValueId, input: ValueId) -> Result<()> {
+    let (have, want) = (b.shape(terms), b.shape(input));
+    if have == want {
+        return Ok(());
+    }
+    let text = format!("a weight makes {} of {}", b.graph.env.show_shape(&have), b.graph.env.show_shape(&want));
+    Err(b.error(text, "give weights that broadcast to the input's shape"))
 }
 
 // d loss / d term for each element of a tensor of x's shape.
@@ -243,11 +254,7 @@ fn bce_with_logits(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<Valu
     if let Some(w) = a.tensor(x, "weight") {
         t = b.mul(t, w)?;
     }
-    let (have, want) = (b.shape(t), b.shape(x[0]));
-    if have != want {
-        let text = format!("a weight makes {} of {}", b.graph.env.show_shape(&have), b.graph.env.show_shape(&want));
-        return Err(b.error(text, "give weights that broadcast to the input's shape"));
-    }
+    keeps_shape(b, t, x[0])?;
     reduced(b, t, a)
 }
 

@@ -125,8 +125,9 @@ fn shaped(b: &mut Builder, v: Option<ValueId>, shape: &[Dim], name: &str) -> Res
 /// The same for what there is one of for each channel, by the operands' names.
 fn one_a_channel(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<()> {
     let channels = [b.shape(x[0])[1].clone()];
-    parameters_fit(b, x[0], &["weight", "bias"].map(|name| a.tensor(x, name)))?;
-    ["weight", "bias", "running_mean", "running_var"].iter().try_for_each(|name| shaped(b, a.tensor(x, name), &channels, name))
+    let names = ["weight", "bias", "running_mean", "running_var"];
+    parameters_fit(b, x[0], &names.map(|name| a.tensor(x, name)))?;
+    names.iter().try_for_each(|name| shaped(b, a.tensor(x, name), &channels, name))
 }
 
 /// Refuses parameters of a type that PyTorch's norms do not take: they are of the input's, or all f32 beside an input of 16 bits.
@@ -138,7 +139,7 @@ fn parameters_fit(b: &Builder, x: ValueId, parameters: &[Option<ValueId>]) -> Re
     match types.find(|t| *t != first).or((first != own && !(narrow && first == DType::F32)).then_some(first)) {
         Some(other) if own.is_float() => {
             let beside = if other == first { own } else { first };
-            Err(b.error(format!("a parameter of {other} beside {beside}"), "convert weight and bias to the input's type, or to f32"))
+            Err(b.error(format!("a parameter of {other} beside {beside}"), "convert all of them to the input's type, or to f32"))
         }
         _ => Ok(()),
     }
