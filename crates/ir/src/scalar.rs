@@ -135,6 +135,11 @@ impl ScalarOp {
         TABLE.iter()
     }
 
+    /// Whether it costs as exponentials and the like do, not as additions.
+    pub fn is_function(self) -> bool {
+        self.def().cost >= 4
+    }
+
     pub fn is_commutative(self) -> bool {
         use ScalarOp::*;
         matches!(self, Add | Mul | Max | Min | And | Or | Xor | Eq | Ne)

@@ -14,14 +14,11 @@ use crate::nest::{Kind, classify, compact};
 use crate::parts::Part;
 use crate::schedule::library::is_for_library;
 use crate::schedule::pays_apart;
-use aludel_ir::DType;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
+use aludel_ir::{CollectiveOp, DType};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// What a function costs at least (`ScalarDef::cost`), counted in arithmetic: exponentials and the like, not additions.
-const FUNCTION: u32 = 4;
 
 /// So many operations a nest has at most: each fusion looks at all of them, and a loop that was written out would be one nest of thousands,
 /// which no device has the registers for. PyTorch's compiler stops at 64 of its nodes (`max_fusion_size`), which are larger.
@@ -461,7 +458,7 @@ impl<'p> Fuser<'p> {
     /// channels, and what is made of them one by one. A kernel of its own computes them in vectors, and reads back what the caches hold.
     /// Measured: `aludel bench --device cpu --ablate autoenc --parts epilogues`.
     fn loses_vectors(&self, nest: &Nest) -> bool {
-        let function = |(op, _): &(LoopOp, DType)| matches!(op, LoopOp::Scalar(f, _) if f.def().cost >= FUNCTION);
+        let function = |(op, _): &(LoopOp, DType)| matches!(op, LoopOp::Scalar(f, _) if f.is_function());
         if self.target.has_workgroups() || !nest.ops.iter().any(function) {
             return false;
         }
@@ -537,7 +534,11 @@ impl<'p> Fuser<'p> {
         }
         let order = order::topological(&live, &self.edges, &keys);
         let touches = |g: usize| (&self.facts[g].reads[..], &self.facts[g].writes[..]);
-        let order = order::delay(order, self.program, &self.edges, &touches);
+        let mut order = order::delay(order, self.program, &self.edges, &touches);
+        if self.target.has_concurrent_launches() {
+            let gathers = |nest: &Nest| nest.exchange.as_ref().is_some_and(|e| matches!(e.collective.op, CollectiveOp::AllGather { .. }));
+            order = order::gather_ahead(order, &self.edges, &|g| self.groups[g].as_ref().is_some_and(gathers));
+        }
         let position: BTreeMap<usize, usize> = order.iter().enumerate().map(|(at, g)| (*g, at)).collect();
         let nests: Vec<Nest> = order.iter().filter_map(|g| self.groups[*g].take()).collect();
         let mut refusals: Vec<(usize, usize, Refusal)> =

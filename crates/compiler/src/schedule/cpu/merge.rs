@@ -6,10 +6,10 @@
 use crate::device::Target;
 use crate::schedule::emit::{Emitter, KernelBuilder};
 use aludel_ir::Result;
-use aludel_ir::ScalarOp;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr};
 use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::{DType, ScalarOp};
 
 /// The axes of a side of a contraction as some accesses see them: the outer ones, and the last, which may stand for several.
 pub(super) struct Side {
@@ -110,6 +110,8 @@ impl Side {
 /// A last axis of fewer elements is joined with others, to about so many, and not to fewer than fill a vector. Of vectors of four, short
 /// axes fill some: the fewer are joined, the more is the same for all of a loop.
 const SHORT: i64 = 12;
+/// The same where functions are computed.
+const COSTLY: i64 = 32;
 const LONG: i64 = 48;
 const LEAST: i64 = 16;
 const FOURS: (i64, i64) = (16, 8);
@@ -127,7 +129,11 @@ impl Long {
         let (long, least) = if fours { FOURS } else { (LONG, LEAST) };
         let extent = |a: &AxisId| program.extent(*a).as_const();
         let mut first = nest.axes.len().checked_sub(1)?;
-        let mut length = extent(&nest.axes[first]).filter(|e| *e < SHORT && !(fours && e % 4 == 0))?;
+        let function = |(op, _): &(LoopOp, DType)| matches!(op, LoopOp::Scalar(f, _) if f.is_function());
+        // What is left of a vector is computed element by element: of functions that takes longer than to divide the joined axis.
+        let short = if !fours && nest.ops.iter().any(function) { COSTLY } else { SHORT };
+        let fills = |e: i64| if fours { e % 4 == 0 } else { e >= SHORT && e % (LEAST / 2) == 0 };
+        let mut length = extent(&nest.axes[first]).filter(|e| *e < short && !fills(*e))?;
         while first > 0
             && length < long
             && let Some(e) = extent(&nest.axes[first - 1])
