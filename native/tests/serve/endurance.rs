@@ -237,7 +237,9 @@ async fn endurance_kills() {
     while saved().is_none() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let (mut random, mut losses) = (0x9E37_79B9_7F4A_7C15u64, HashMap::<u64, u32>::new());
+    // Others with another seed, side by side.
+    let seed = std::env::var("ALUDEL_SEED").ok().and_then(|s| s.parse::<u64>().ok()).unwrap_or(0);
+    let (mut random, mut losses) = (0x9E37_79B9_7F4A_7C15u64 ^ seed << 32, HashMap::<u64, u32>::new());
     let (mut of_server, mut of_worker, mut full) = (0, 0, 0);
     for k in 0..scaled(500.0) {
         random ^= random << 13;

@@ -103,6 +103,27 @@ fn from_the_end<'a>(
     out
 }
 
+/// The same groups with each gathering of parts where what was gathered before it is first read, which is one block ahead of its own use:
+/// it runs beside that block's kernels. What it waits for comes along, where nothing else needs it and none of it is such a kernel.
+pub(super) fn gather_ahead(mut order: Vec<usize>, edges: &Edges, gathers: &dyn Fn(usize) -> bool) -> Vec<usize> {
+    let all: Vec<usize> = order.iter().copied().filter(|g| gathers(*g)).collect();
+    for (before, next) in all.iter().zip(all.iter().skip(1)) {
+        let Some(at) = order.iter().position(|g| edges.before[*g].contains(before)) else { continue };
+        let behind: BTreeSet<usize> = order[at..].iter().copied().collect();
+        let mut moved = BTreeSet::from([*next]);
+        let mut open = vec![*next];
+        while let Some(g) = open.pop() {
+            open.extend(edges.before[g].iter().filter(|b| behind.contains(b) && moved.insert(**b)));
+        }
+        let own = moved.iter().all(|g| g == next || edges.after[*g].is_subset(&moved));
+        if own && behind.contains(next) && !moved.iter().any(|g| edges.before[*g].contains(before)) {
+            let (first, rest): (Vec<usize>, Vec<usize>) = order[at..].iter().partition(|g| moved.contains(g));
+            order.splice(at.., first.into_iter().chain(rest));
+        }
+    }
+    order
+}
+
 /// The most bytes of temporaries at any time.
 fn most<'a>(order: &[usize], bytes: &dyn Fn(&BufferId) -> i64, touches: &dyn Fn(usize) -> Touches<'a>) -> i64 {
     let mut lives: BTreeMap<BufferId, (usize, usize)> = BTreeMap::new();
@@ -127,4 +148,27 @@ fn most<'a>(order: &[usize], bytes: &dyn Fn(&BufferId) -> i64, touches: &dyn Fn(
 /// Whether a nest only brings state up to date.
 pub(super) fn is_update(nest: &Nest, program: &LoopProgram) -> bool {
     nest.exchange.is_none() && nest.stores.iter().all(|s| matches!(program.buffer(s.buffer).kind, BufferKind::Update(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_gathered_while_the_one_before_is_used() {
+        // 0, 4 and 8 gather, 3 and 7 make what is gathered, 1 and 2, 5 and 6, and 9 compute with it.
+        let mut edges = Edges::default();
+        edges.grow(10);
+        for (a, b) in [(0, 1), (1, 2), (3, 4), (4, 5), (2, 5), (5, 6), (7, 8), (8, 9), (6, 9)] {
+            edges.add(a, b);
+        }
+        let gathers = |g: usize| [0, 4, 8].contains(&g);
+        assert_eq!(gather_ahead((0..10).collect(), &edges, &gathers), [0, 3, 4, 1, 2, 7, 8, 5, 6, 9]);
+        // What is gathered depends on the block before: it stays.
+        edges.add(2, 3);
+        assert_eq!(gather_ahead((0..10).collect(), &edges, &gathers), [0, 1, 2, 3, 4, 7, 8, 5, 6, 9]);
+        // Something else needs what it waits for.
+        edges.add(7, 9);
+        assert_eq!(gather_ahead((0..10).collect(), &edges, &gathers), (0..10).collect::<Vec<_>>());
+    }
 }
