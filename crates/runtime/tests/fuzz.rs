@@ -193,6 +193,8 @@ fn graphs_that_were_wrong() {
         "graph long(%x: i32[129, 1000]) {\n  %1 = to(%x, dtype=f32)\n  %2 = sin(%1)\n  %3 = mean(%2)\n  return %3\n}\n",
         "graph deep(%x: f32[16, 4099]) {\n  %1 = transpose(%x, dim0=-1, dim1=-2)\n  %2 = matmul(%x, %1)\n  %3 = cos(%2)\n  return %3\n}\n",
         "graph tall(%x: i32[70000, 43]) {\n  %1 = to(%x, dtype=f32)\n  %2 = cos(%1)\n  %3 = mean(%2, dim=0)\n  return %3\n}\n",
+        // Nobody read the product, and the copy was fused with it.
+        "graph empty(%x: f32[7, 3], %w: f32[0, 3], %b: f32[0]) {\n  %1 = prod(%x, dim=-2)\n  %2 = linear(%1, %w, %b)\n  %3 = unsqueeze(%x, dim=1)\n  return %3, %2\n}\n",
         // GCC's vectors of two stores that masked loads feed.
         "graph pooled(%x: f32[1, 1, 70]) {\n  %1 = max_pool1d(%x, kernel_size=2, padding=1, stride=2)\n  %2 = interpolate(%1, mode=nearest, scale_factor=2)\n  return %2\n}\n",
     ];

@@ -1,12 +1,13 @@
-//! Nothing is computed where there is nothing: nests that run over an empty dimension vanish, reductions over one are their
-//! identity, and a load of a buffer without elements, which no iteration asks for, is zero. What follows (splitting, tiles, clamped loads) may then take every extent for one at least: a size of zero is always a
-//! constant, because a captured function specialises on it.
+//! Nothing is computed where there is nothing: nests that run over an empty dimension vanish, and those that they alone read;
+//! reductions over one are their identity, and a load of a buffer without elements, which no iteration asks for, is zero. What follows
+//! (splitting, tiles, clamped loads) may then take every extent for one at least: a size of zero is always a constant, because a captured
+//! function specialises on it.
 
 use crate::nest::NestBuilder;
 use aludel_ir::expr::{AxisId, Expr};
-use aludel_ir::loops::{LoopOp, LoopProgram, Nest, Store, ValId};
+use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
 use aludel_ir::{DType, Literal};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Leaves no nest that runs, or reduces, over an axis of extent zero.
 pub(super) fn remove(program: &mut LoopProgram) {
@@ -18,6 +19,18 @@ pub(super) fn remove(program: &mut LoopProgram) {
     let meets = |n: &Nest| n.exchange.as_ref().is_some_and(|e| !program.buffer(e.from).shape.iter().any(Expr::is_zero));
     let kept: Vec<Nest> = kept.filter(|n| !n.stores.is_empty() || meets(n)).collect();
     program.nests = kept;
+    while drop_unread(program) {}
+}
+
+/// Leaves no nest that stores what nobody reads, since what would have read it vanished; whether there was one.
+fn drop_unread(program: &mut LoopProgram) -> bool {
+    let mut read: BTreeSet<BufferId> = program.nests.iter().flat_map(|n| n.reads()).collect();
+    read.extend(program.nests.iter().filter_map(|n| n.exchange.as_ref().map(|e| e.from)));
+    let before = program.nests.len();
+    let buffers = &program.buffers;
+    let needed = |b: &BufferId| read.contains(b) || buffers[b.0 as usize].kind != BufferKind::Temp;
+    program.nests.retain(|n| n.exchange.is_some() || n.stores.iter().any(|s| needed(&s.buffer)));
+    program.nests.len() < before
 }
 
 /// A nest whose empty reductions and loads are constants, and which stores nothing along what is empty.
