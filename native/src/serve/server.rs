@@ -478,6 +478,8 @@ impl Server {
         let dir = self.state_dir.as_ref().ok_or("its state was not saved")?;
         let devices = self.device_ids();
         let mut tries = 1;
+        // What is being written is waited for, what is not yet is of a life that is over.
+        *session.lives.lock().await += 1;
         loop {
             let saved = tokio::task::block_in_place(|| Entry::of(dir, &session.key).and_then(|e| e.read(&devices)));
             let saved = saved.map_err(|e| e.to_string())?;
@@ -600,12 +602,21 @@ impl Server {
         // It is never closed.
         let _one_of_few = self.saving.acquire().await;
         session.begin_save();
-        let saved = match self.snapshot(session).await {
-            Some(snapshot) => tokio::task::block_in_place(|| {
-                store::save(dir, &self.offers[session.device].device.id, session, &snapshot).map_err(|e| e.to_string())
-            }),
-            None if session.is_cancelled() => return true,
-            None => Err("it is in the middle of a long step".into()),
+        let saved = loop {
+            let life = *session.lives.lock().await;
+            let Some(snapshot) = self.snapshot(session).await else {
+                if session.is_cancelled() {
+                    return true;
+                }
+                break Err("it is in the middle of a long step".into());
+            };
+            let lives = session.lives.lock().await;
+            // A worker that died after it gave this was taken up from what was there: what is written now must not be of before.
+            if *lives == life {
+                break tokio::task::block_in_place(|| {
+                    store::save(dir, &self.offers[session.device].device.id, session, &snapshot).map_err(|e| e.to_string())
+                });
+            }
         };
         if session.is_forgotten() {
             // It ended meanwhile.

@@ -149,6 +149,8 @@ pub struct Session {
     pub is_script: bool,
     /// Held while it is brought to the disk: one file at a time is written for it.
     pub saving: tokio::sync::Mutex<()>,
+    /// How often it got a new worker; held while its files are replaced.
+    pub lives: tokio::sync::Mutex<u64>,
     log: Mutex<Log>,
     inbox: mpsc::Sender<Command>,
     /// It ends: its task lets go of it at the next opportunity.
@@ -230,6 +232,7 @@ impl Session {
             pane,
             is_script: false,
             saving: tokio::sync::Mutex::new(()),
+            lives: tokio::sync::Mutex::new(0),
             log: Mutex::new(log),
             inbox,
             cancelled: watch::Sender::new(false),
