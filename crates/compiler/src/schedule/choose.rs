@@ -247,7 +247,7 @@ fn cpu_scatter<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
         return None;
     }
     let nest = t.elements().filter(|_| *t.kind == Kind::Scatter)?;
-    by(move |p| cpu::scatter::schedule(p, nest))
+    by(move |p| cpu::scatter::schedule(p, nest, t.target))
 }
 
 fn cpu_pointwise<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
