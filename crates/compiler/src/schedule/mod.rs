@@ -12,10 +12,11 @@ mod nvidia;
 mod rebase;
 
 pub(crate) use cpu::rows::STRETCH;
+pub(crate) use gpu::contract::split_parts;
 pub(crate) use gpu::contract::thin::thin_groups;
-pub(crate) use gpu::contract::{pays_apart, split_parts};
 
 use crate::device::Target;
+use crate::nest::Contraction;
 use aludel_ir::Result;
 use aludel_ir::collective::IN_BROWSER;
 use aludel_ir::expr::Expr;
@@ -26,6 +27,14 @@ use emit::KernelBuilder;
 use grid::Grid;
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// Whether a pass of its own over a product's results costs less than what follows the sums in their kernel.
+pub(crate) fn pays_apart(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> bool {
+    match target.has_workgroups() {
+        true => gpu::contract::pays_apart(program, nest, c, target),
+        false => cpu::contract::pays_apart(program, nest, c, target),
+    }
+}
 
 /// A kernel before its buffers have a place. Buffer `i` of the kernel is `buffers[i]`; its offset parameter follows the
 /// size parameters: parameter `sizes.len() + i`.

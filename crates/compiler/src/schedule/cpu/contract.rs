@@ -17,9 +17,9 @@ use crate::schedule::emit::{Emitter, KernelBuilder, groups_of, zero};
 use crate::schedule::grid::Grid;
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty};
-use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
 use aludel_ir::{DType, Result, ScalarOp};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Result<Scheduled> {
     let tile = Tile::choose(program, nest, c, target);
@@ -29,6 +29,28 @@ pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, c: &Cont
         d => d,
     };
     Template { program, nest, c, t: tile, dtype }.build()
+}
+
+/// Tensors that an optimizer's update reads for each parameter, at least.
+const STATE: usize = 3;
+/// How many times a core's cache the last one is, which all share.
+const LAST: i64 = 16;
+
+/// Whether a pass of its own over the results costs less than what follows the sums in their kernel: an optimizer's update of more
+/// parameters than any cache holds. Its three states come in runs of a tile's columns, too short for the processor to read ahead, and
+/// nothing is computed meanwhile; a pass of its own is as fast as memory. (`aludel bench --device cpu --ablate lstm,mlp --parts epilogues`)
+pub(in crate::schedule) fn pays_apart(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> bool {
+    let volume = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes));
+    let results = volume(&c.batch).saturating_mul(volume(&c.m)).saturating_mul(volume(&c.n));
+    let own = |(op, _): &(LoopOp, DType)| match op {
+        LoopOp::Load { buffer, index, .. } => {
+            let axes: Vec<AxisId> = index.iter().flat_map(Expr::axes).collect();
+            (c.m.iter().all(|a| axes.contains(a)) && c.n.iter().all(|a| axes.contains(a))).then_some(*buffer)
+        }
+        _ => None,
+    };
+    let states: BTreeSet<BufferId> = nest.ops.iter().filter_map(own).collect();
+    states.len() >= STATE && results.saturating_mul(4) > LAST * target.cache_bytes as i64
 }
 
 /// Rows that are packed together where they lie side by side: some lines of the cache.
