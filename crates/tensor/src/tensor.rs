@@ -358,6 +358,21 @@ impl Tensor {
         }
     }
 
+    /// Whether it was computed from a leaf that the question holds of, so far as its tape is still there.
+    pub fn reaches(&self, holds: impl Fn(u64) -> bool) -> bool {
+        let (mut todo, mut seen) = (vec![self.inner.grad.clone()], std::collections::HashSet::new());
+        while let Some(next) = todo.pop() {
+            match next {
+                Some(Grad::Leaf(id)) if holds(id) => return true,
+                Some(Grad::Node(node, _)) if seen.insert(node.seq) => {
+                    todo.extend(node.kept().inputs.iter().map(|t| t.inner.grad.clone()));
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
     /// The same value as the leaf that another tensor is: gradients of both are one. Where `leaf` is none, the value alone.
     pub fn requires_grad_as(&self, leaf: &Tensor) -> Tensor {
         match leaf.inner.grad {

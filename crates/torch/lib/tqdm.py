@@ -36,6 +36,8 @@ class tqdm:
         self.close()
 
     def update(self, n=1):
+        if self.disable:
+            return
         self.n += n
         if self._live and time.time() - self._shown > self.mininterval:
             self.refresh()

@@ -31,6 +31,7 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("retain_grad", retain_grad),
     Def::new("retains_grad", retains_grad),
     Def::new("version", |vm, args| crate::replay::log::refused(vm, args, "_version", version)),
+    Def::new("reaches_others", reaches_others),
     Def::new("leaves", |vm, args| crate::replay::log::refused(vm, args, "leaves", leaves)),
     Def::new("enter_autocast", enter_autocast),
     Def::new("leave_autocast", leave_autocast),
@@ -375,6 +376,14 @@ fn leaves(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
     let mut numbers: Vec<u64> = state.leaves.keys().copied().collect();
     numbers.sort_unstable();
     Ok(Value::list(numbers.iter().filter_map(|id| state.leaves[id].upgrade()).map(Value::Instance).collect()))
+}
+
+/// `reaches_others(tensor, leaves)`: whether a tensor depends on a leaf that is none of these.
+fn reaches_others(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x, leaves] = args.exactly::<2>("reaches_others")?;
+    let known = convert::sequence(&leaves).unwrap_or_default();
+    let known = known.iter().map(|v| Ok(expect(v, "reaches_others")?.get()?.leaf_id())).collect::<Result<Vec<_>, Exc>>()?;
+    Ok(Value::bool(expect(&x, "reaches_others")?.get()?.reaches(|leaf| !known.contains(&Some(leaf)))))
 }
 
 /// Begins a region of mixed precision in a type; f32 switches a surrounding one off.

@@ -276,7 +276,9 @@ pub(crate) fn backward_name(operator: &str, rank: usize, attrs: &Attrs) -> Strin
         "einsum" => "ViewBackward0",
         "outer" | "rms_norm" | "lstm_cell" => "MulBackward0",
         "gru_cell" => "AddBackward0",
-        "kl_div" if rank == 0 => "MeanBackward0",
+        "kl_div" | "ctc_loss" if matches!(attrs.get("reduction"), Some(Attr::Str(r)) if r == "sum") => "SumBackward0",
+        "kl_div" if matches!(attrs.get("reduction"), Some(Attr::Str(r)) if r == "batchmean") => "DivBackward0",
+        "kl_div" | "ctc_loss" if rank == 0 => "MeanBackward0",
         "cosine_similarity" => "SumBackward1",
         "max" if rank == 0 => "MaxBackward1",
         "min" if rank == 0 => "MinBackward1",
@@ -289,6 +291,7 @@ pub(crate) fn backward_name(operator: &str, rank: usize, attrs: &Attrs) -> Strin
             "MeanBackward0"
         }
         "reshape" | "flatten" | "unflatten" => "ViewBackward0",
+        "cross_entropy" if !matches!(attrs.get("label_smoothing"), None | Some(Attr::Float(0.0))) => "AddBackward0",
         "cross_entropy" => "NllLossBackward0",
         "layer_norm" => "NativeLayerNormBackward0",
         "batch_norm" => "NativeBatchNormBackward0",

@@ -26,7 +26,7 @@ pub static OPS: &[OpDef] = &[
         "Minus the log-probability x of the target class.",
         |b, x, a| {
             let t = Targets::new(b, x, a)?;
-            let terms = t.against(b, x[0])?;
+            let terms = t.against(b, x[0], a)?;
             Ok(vec![t.reduce(b, terms, a)?])
         }
     )
@@ -475,18 +475,21 @@ impl Targets {
     }
 
     // Minus the sum over classes of distribution times log-probability.
-    fn against(&self, b: &mut Builder, log_p: ValueId) -> Result<ValueId> {
+    fn against(&self, b: &mut Builder, log_p: ValueId, a: &Attrs) -> Result<ValueId> {
+        let rows = a.str("reduction")? == "none";
         let t = match self.hot {
             // Chosen, not multiplied: another class's score may be minus infinity.
             Some(hot) => {
                 let zero = b.zeros_like(log_p)?;
                 let one = self.total.map_or(Ok(log_p), |_| b.mul(self.distribution, log_p))?;
+                // Of each row a result: what counts for nothing is zero, not minus zero.
+                let one = if rows { b.neg(one)? } else { one };
                 b.select(hot, one, zero)?
             }
             None => b.mul(self.distribution, log_p)?,
         };
         let s = b.sum(t, &[self.dim], false)?;
-        b.neg(s)
+        if rows && self.hot.is_some() { Ok(s) } else { b.neg(s) }
     }
 
     fn reduce(&self, b: &mut Builder, rows: ValueId, a: &Attrs) -> Result<ValueId> {
@@ -505,7 +508,7 @@ impl Targets {
 fn cross_entropy(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let t = Targets::new(b, x, a)?;
     let l = log_softmax(b, x[0], t.dim as i64)?;
-    let rows = t.against(b, l)?;
+    let rows = t.against(b, l, a)?;
     Ok(vec![t.reduce(b, rows, a)?])
 }
 

@@ -223,6 +223,11 @@ impl Instance {
         self.attrs.get_or_init(Dict::new)
     }
 
+    /// Makes the dictionary that of its attributes, which both then change, where none was set before.
+    pub fn share_attrs(&self, dict: &Rc<Dict>) -> bool {
+        self.attrs.set(dict.clone()).is_ok()
+    }
+
     /// Rises with every change of its attributes, of its class, and of the list or dictionary it wraps: zero before the first.
     pub fn version(&self) -> u64 {
         // Both parts only rise: the sum stands still only where both do.

@@ -6,6 +6,11 @@ use crate::bytecode::{Cache, Site};
 use crate::objects::{Class, Dict, Exc, Instance, Kind, Method, Other, Str, Value};
 use std::rc::Rc;
 
+/// What a class has in place of `object`'s method of that name: a function, or another native (`__setattr__ = dict.__setitem__`).
+fn own(found: Option<Value>, name: &Rc<Str>) -> Option<Value> {
+    found.filter(|f| matches!(f, Value::Function(_)) || matches!(f, Value::Native(n) if n.name.as_str() != name.as_str()))
+}
+
 impl Vm {
     /// The attribute of a site, where what it found last still holds.
     #[inline(always)]
@@ -365,7 +370,7 @@ impl Vm {
             let class = instance.class();
             let plain = class.lookup(&site.name).is_none()
                 && class.slots.borrow().is_none()
-                && matches!(class.lookup(&self.names.setattr), Some(Value::Native(_)) | None);
+                && own(class.lookup(&self.names.setattr), &self.names.setattr).is_none();
             if plain
                 && let Some(attrs) = instance.attrs()
                 && let Some(place) = attrs.borrow().find_str(&site.name)
@@ -381,7 +386,7 @@ impl Vm {
         match object {
             Value::Instance(instance) => {
                 let class = instance.class().clone();
-                if let Some(setter @ Value::Function(_)) = class.lookup(&self.names.setattr) {
+                if let Some(setter) = own(class.lookup(&self.names.setattr), &self.names.setattr) {
                     return Err(Exc::call(setter, vec![object.clone(), Value::Str(name.clone()), value]));
                 }
                 self.set_plain(object, instance, &class, name, value)
@@ -492,7 +497,13 @@ impl Vm {
             };
         }
         if name.as_str() == "__dict__" {
-            let Value::Dict(new) = &value else { return Err(Exc::ty("__dict__ must be set to a dictionary")) };
+            let given = if let Value::Instance(object) = &value { object.base_value().unwrap_or(&value) } else { &value };
+            let Value::Dict(new) = given else {
+                return Err(Exc::ty(format!("__dict__ must be set to a dictionary, not a '{}'", self.type_name(&value))));
+            };
+            if instance.share_attrs(new) {
+                return Ok(Value::None);
+            }
             let copy = new.borrow().copy();
             let old = std::mem::replace(&mut *instance.attrs_mut().borrow_mut(), copy);
             drop(old);
@@ -519,7 +530,7 @@ impl Vm {
         match object {
             Value::Instance(instance) => {
                 let class = instance.class().clone();
-                if let Some(deleter @ Value::Function(_)) = class.lookup(&self.names.delattr) {
+                if let Some(deleter) = own(class.lookup(&self.names.delattr), &self.names.delattr) {
                     return Err(Exc::call(deleter, vec![object.clone(), Value::Str(name.clone())]));
                 }
                 self.delete_plain(object, instance, &class, name)

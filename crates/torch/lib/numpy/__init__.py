@@ -264,7 +264,7 @@ def _operand(x):
 
 def _binary(name):
     def function(x1, x2, out=None, dtype=None):
-        return _given(_numpy.binary(name, _operand(x1), _operand(x2)), out, dtype)
+        return _scalar(_given(_numpy.binary(name, _operand(x1), _operand(x2)), out, dtype))
     function.__name__ = name
     return function
 

@@ -533,12 +533,15 @@ def get_num_threads():
     return 1
 
 
+_matmul_precision = ["highest"]
+
+
 def set_float32_matmul_precision(precision):
-    pass
+    _matmul_precision[0] = precision
 
 
 def get_float32_matmul_precision():
-    return "highest"
+    return _matmul_precision[0]
 
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
@@ -556,7 +559,7 @@ def from_numpy(array):
     return made
 
 
-from torch import compiler, profiler, random, testing
+from torch import compiler, hub, profiler, random, testing
 from torch.compiler import compile
 
 

@@ -6,6 +6,8 @@ from torch._C import Tensor
 _ops = _C._ops
 # How many derivatives are being taken around the present call.
 _level = [0]
+# The leaves that were made for them.
+_made = []
 
 
 def _map(f, tree, *others):
@@ -32,11 +34,19 @@ def _fresh(x):
     """A tensor of its own place in the differentiation, still joined to the one around."""
     if not isinstance(x, Tensor) or not x.dtype.is_floating_point:
         return x
-    return _ops["reshape"](x, list(x.shape)) if x.requires_grad else x.detach().requires_grad_()
+    if x.requires_grad:
+        return _ops["reshape"](x, list(x.shape))
+    made = x.detach().requires_grad_()
+    _made.append(made)
+    return made
 
 
-def _kept(tree):
-    return tree if _level[0] > 0 else _map(lambda x: x.detach() if isinstance(x, Tensor) else x, tree)
+def _kept(tree, made):
+    """Outside of all derivatives, results that depend on nothing but the leaves made for them have no gradients."""
+    def of(x):
+        own = isinstance(x, Tensor) and x.requires_grad and not (_C.is_grad_enabled() and _C.reaches_others(x, made))
+        return x.detach() if own else x
+    return tree if _level[0] > 0 else _map(of, tree)
 
 
 def _gradients(y, xs, v=None):
@@ -52,13 +62,17 @@ def _scope(function):
     """Runs with recording on, one level further in."""
     def wrapped(*args, **kwargs):
         before = _C.set_grad_enabled(True)
+        first = len(_made)
         _level[0] += 1
         try:
-            made = function(*args, **kwargs)
+            found = function(*args, **kwargs)
         finally:
             _level[0] -= 1
             _C.set_grad_enabled(before)
-        return _kept(made)
+            made = _made[first:]
+            if _level[0] == 0:
+                del _made[first:]
+        return _kept(found, made)
     return wrapped
 
 
@@ -94,28 +108,36 @@ def vjp(func, *primals, has_aux=False):
         made = func(*xs)
         return xs, made
     before = _C.set_grad_enabled(True)
+    first = len(_made)
     try:
         xs, made = run()
     finally:
         _C.set_grad_enabled(before)
+        leaves = _made[first:]
+        if _level[0] == 0:
+            del _made[first:]
     y, aux = made if has_aux else (made, None)
 
     def pull(*cotangents):
         given = _leaves(cotangents)
         total = sum([(a * b).sum() for a, b in zip(_leaves(y), given)])
-        return _kept(_gradients(total, xs))
-    return (_kept(y), pull, aux) if has_aux else (_kept(y), pull)
+        return _kept(_gradients(total, xs), leaves)
+    return (_kept(y, leaves), pull, aux) if has_aux else (_kept(y, leaves), pull)
 
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     """Forward mode by two walks backward: the gradient is linear in the cotangent, and its own gradient is the product."""
+    for name, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, tuple):
+            raise RuntimeError(f"jvp(f, primals, tangents): Expected {name} to be a tuple. E.g. it should be valid to call f(*primals).")
+
     def run():
         xs = _map(_fresh, tuple(primals))
         made = func(*xs)
         y, aux = made if has_aux else (made, None)
         outs = []
         for out in _leaves(y):
-            u = (out.detach() * 0).requires_grad_()
+            u = _fresh(out.detach() * 0)
             pulled = _leaves(_gradients((out * u).sum(), xs))
             total = sum([(a * b).sum() for a, b in zip(pulled, _leaves(tuple(tangents)))])
             outs.append(_gradients(total, (u,))[0] if total.requires_grad else out.detach() * 0)
@@ -148,6 +170,11 @@ def jacfwd(func, argnums=0, has_aux=False, *, chunk_size=None, randomness="error
     return jacrev(func, argnums, has_aux=has_aux)
 
 
+def linearize(func, *primals):
+    """The value at `primals`, and the derivative there as a function of tangents."""
+    return func(*primals), lambda *tangents: jvp(func, primals, tangents)[1]
+
+
 def hessian(func, argnums=0):
     return jacfwd(jacrev(func, argnums), argnums)
 
@@ -165,8 +192,12 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
                 if isinstance(x, dict):
                     return {k: spread(v, dim[k] if isinstance(dim, dict) else dim) for k, v in x.items()}
                 return type(x)([spread(v, d) for v, d in zip(x, each)])
-            if dim is None or not isinstance(x, Tensor):
+            if dim is None:
                 return None
+            if not isinstance(x, Tensor):
+                raise ValueError(
+                    f"vmap({getattr(func, '__name__', func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for an input but the input "
+                    f"is of type {type(x)}. We cannot vmap over non-Tensor arguments, please use None as the respective in_dim")
             sizes.add(x.shape[dim])
             return dim
         places = [spread(a, d) for a, d in zip(args, dims)]

@@ -78,6 +78,9 @@ def solve(A, B, *, left=True):
         return solve(A.mT, B.mT).mT
     vector = B.dim() == 1 or (B.dim() == A.dim() - 1 and tuple(B.shape) == tuple(A.shape[:-1]))
     B = B.unsqueeze(-1) if vector else B
+    if A.shape[-1] != B.shape[-2]:
+        raise RuntimeError(f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({A.shape[-2]}x{A.shape[-1]} and "
+                           f"{B.shape[-2]}x{B.shape[-1]})")
     lead = torch.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     x = _Solve.apply(A.expand(*lead, *A.shape[-2:]), B.expand(*lead, *B.shape[-2:]))
     return x.squeeze(-1) if vector else x
@@ -85,6 +88,17 @@ def solve(A, B, *, left=True):
 
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     return _ops["linalg_solve_triangular"](A, B, upper=upper, left=left, unitriangular=unitriangular)
+
+
+def householder_product(A, tau):
+    """The product of the reflections 1 - tau v v^T whose vectors stand below the diagonal of A's columns."""
+    n, k = A.shape[-2:]
+    vectors = A.tril(-1) + torch.eye(n, k, dtype=A.dtype)
+    made = torch.eye(n, k, dtype=A.dtype).expand(A.shape)
+    for i in range(k - 1, -1, -1):
+        v = vectors[..., i:i + 1]
+        made = made - tau[..., i, None, None] * v @ (v.mT @ made)
+    return made
 
 
 class _Slogdet(Function):

@@ -2,8 +2,9 @@
 
 import _missing
 from torch.distributions.distribution import Distribution, ExponentialFamily
-from torch.distributions.continuous import Cauchy, Exponential, Gumbel, Laplace, Normal, Uniform
+from torch.distributions.continuous import Cauchy, Exponential, GeneralizedPareto, Gumbel, Laplace, Normal, Uniform
 from torch.distributions.multivariate import LowRankMultivariateNormal, MultivariateNormal
+from torch.distributions.matrix_valued import LKJCholesky, Wishart
 from torch.distributions.continuous_bernoulli import ContinuousBernoulli
 from torch.distributions.von_mises import VonMises
 from torch.distributions.discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, OneHotCategoricalStraightThrough

@@ -227,3 +227,67 @@ class Exponential(Distribution):
 
     def icdf(self, value):
         return -_ops["log1p"](-value) / self.rate
+
+
+class GeneralizedPareto(Distribution):
+    """Tails of other distributions: of a concentration of zero the exponential distribution, of more Pareto's."""
+
+    has_rsample = True
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real}
+
+    def __init__(self, loc, scale, concentration, validate_args=None):
+        (self.loc, self.scale, self.concentration), shape = _tensors(loc, scale, concentration)
+        super().__init__(shape, validate_args=validate_args)
+
+    @property
+    def support(self):
+        c = self.concentration
+        return constraints.interval(self.loc, _ops["where"](c < 0, self.loc - self.scale / c, math.inf))
+
+    mode = property(lambda self: self.loc)
+
+    @property
+    def mean(self):
+        c = self.concentration
+        return _ops["where"](c < 1, self.loc + self.scale / (1 - _ops["where"](c < 1, c, 0.5)), math.nan)
+
+    @property
+    def variance(self):
+        c = self.concentration
+        safe = _ops["where"](c < 0.5, c, 0.25)
+        return _ops["where"](c < 0.5, self.scale ** 2 / ((1 - safe) ** 2 * (1 - 2 * safe)), math.nan)
+
+    def rsample(self, sample_shape=()):
+        return self.icdf(_C.uniform(self._extended_shape(sample_shape), 0.0, 1.0, self.loc.dtype, None))
+
+    def _parts(self):
+        """Whether the concentration is zero, and one to divide by."""
+        zero = self.concentration.abs() <= 1e-8
+        return zero, _ops["where"](zero, 1.0, self.concentration)
+
+    def log_prob(self, value):
+        self._validate_sample(value)
+        z = (value - self.loc) / self.scale
+        zero, c = self._parts()
+        y = 1 / c + 1 + 0 * z
+        return -self.scale.log() - _ops["where"](zero, z, _ops["where"](y == 0, y, y * _ops["log1p"](c * z)))
+
+    def log_survival_function(self, value):
+        self._validate_sample(value)
+        z = (value - self.loc) / self.scale
+        zero, c = self._parts()
+        return _ops["where"](zero, -z, -_ops["log1p"](c * z) / c)
+
+    def log_cdf(self, value):
+        return _ops["log1p"](-self.log_survival_function(value).exp())
+
+    def cdf(self, value):
+        return self.log_cdf(value).exp()
+
+    def icdf(self, value):
+        log = _ops["log1p"](-value)
+        zero, c = self._parts()
+        return _ops["where"](zero, self.loc - self.scale * log, self.loc + self.scale / c * _ops["expm1"](-c * log))
+
+    def entropy(self):
+        return (self.scale.log() + self.concentration + 1).expand(self._batch_shape)

@@ -1,6 +1,7 @@
 """Schedules of the learning rate."""
 
 import math
+import warnings
 from bisect import bisect_right
 from collections import Counter
 from torch.optim.optimizer import Optimizer
@@ -20,8 +21,23 @@ class LRScheduler:
         self.step()
         self._is_initial = False
 
+    def _warn_of_order(self):
+        if self._step_count == 1 and type(self.optimizer).step is Optimizer.step and "_opt_called" not in self.optimizer.__dict__:
+            warnings.warn(
+                "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in the "
+                "opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the "
+                "first value of the learning rate schedule. See more details at "
+                "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate", UserWarning, stacklevel=3)
+
     def step(self, epoch=None):
+        self._warn_of_order()
         self._step_count += 1
+        if epoch is not None:
+            warnings.warn(
+                "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
+                "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed form is used "
+                "instead of the new chainable form, where available. Please open an issue if you are unable to replicate your use case: "
+                "https://github.com/pytorch/pytorch/issues/new/choose.", UserWarning, stacklevel=2)
         if epoch is None:
             self.last_epoch += 1
             rates = self.get_lr()
@@ -84,6 +100,9 @@ class StepLR(LRScheduler):
             return self._rates()
         return [lr * self.gamma for lr in self._rates()]
 
+    def _closed(self):
+        return [base * self.gamma ** (self.last_epoch // self.step_size) for base in self.base_lrs]
+
 
 class MultiStepLR(LRScheduler):
     def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
@@ -94,6 +113,9 @@ class MultiStepLR(LRScheduler):
         if self.last_epoch not in self.milestones:
             return self._rates()
         return [lr * self.gamma ** self.milestones[self.last_epoch] for lr in self._rates()]
+
+    def _closed(self):
+        return [base * self.gamma ** bisect_right(sorted(self.milestones.elements()), self.last_epoch) for base in self.base_lrs]
 
 
 class ConstantLR(LRScheduler):
@@ -107,6 +129,9 @@ class ConstantLR(LRScheduler):
         if self.last_epoch != self.total_iters:
             return self._rates()
         return [lr * (1.0 / self.factor) for lr in self._rates()]
+
+    def _closed(self):
+        return [base * (self.factor if self.last_epoch < self.total_iters else 1.0) for base in self.base_lrs]
 
 
 class LinearLR(LRScheduler):
@@ -123,6 +148,10 @@ class LinearLR(LRScheduler):
         ratio = 1.0 + change / (self.total_iters * self.start_factor + (self.last_epoch - 1) * change)
         return [lr * ratio for lr in self._rates()]
 
+    def _closed(self):
+        done = min(self.total_iters, self.last_epoch) / self.total_iters
+        return [base * (self.start_factor + (self.end_factor - self.start_factor) * done) for base in self.base_lrs]
+
 
 class ExponentialLR(LRScheduler):
     def __init__(self, optimizer, gamma, last_epoch=-1):
@@ -131,6 +160,9 @@ class ExponentialLR(LRScheduler):
 
     def get_lr(self):
         return self._rates() if self.last_epoch == 0 else [lr * self.gamma for lr in self._rates()]
+
+    def _closed(self):
+        return [base * self.gamma ** self.last_epoch for base in self.base_lrs]
 
 
 class PolynomialLR(LRScheduler):
@@ -144,6 +176,9 @@ class PolynomialLR(LRScheduler):
         decay = ((1.0 - self.last_epoch / self.total_iters) / (1.0 - (self.last_epoch - 1) / self.total_iters)) ** self.power
         return [lr * decay for lr in self._rates()]
 
+    def _closed(self):
+        return [base * (1.0 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power for base in self.base_lrs]
+
 
 class CosineAnnealingLR(LRScheduler):
     def __init__(self, optimizer, T_max, eta_min=0.0, last_epoch=-1):
@@ -155,11 +190,15 @@ class CosineAnnealingLR(LRScheduler):
         if e == 0:
             return self._rates()
         if self._step_count == 1 and e > 0:
-            return [low + (b - low) * (1 + math.cos(e * math.pi / n)) / 2 for b in self.base_lrs]
+            return self._closed()
         if (e - 1 - n) % (2 * n) == 0:
             return [lr + (b - low) * (1 - math.cos(math.pi / n)) / 2 for b, lr in zip(self.base_lrs, self._rates())]
         ratio = (1 + math.cos(math.pi * e / n)) / (1 + math.cos(math.pi * (e - 1) / n))
         return [ratio * (lr - low) + low for lr in self._rates()]
+
+    def _closed(self):
+        low = self.eta_min
+        return [low + (b - low) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2 for b in self.base_lrs]
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -188,6 +227,17 @@ class OneCycleLR(LRScheduler):
     def __init__(self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3, anneal_strategy="cos",
                  cycle_momentum=True, base_momentum=0.85, max_momentum=0.95, div_factor=25.0, final_div_factor=1e4, three_phase=False,
                  last_epoch=-1):
+        if total_steps is None and (epochs is None or steps_per_epoch is None):
+            raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+        for name, value in (("total_steps", total_steps), ("epochs", epochs), ("steps_per_epoch", steps_per_epoch)):
+            if value is not None and (value <= 0 or not isinstance(value, int)):
+                raise ValueError(f"Expected positive integer {name}, but got {value}")
+            if name == "total_steps" and value is not None:
+                break
+        if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
+            raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self.total_steps = total_steps if total_steps is not None else epochs * steps_per_epoch
         n = self.total_steps
         if three_phase:
@@ -204,6 +254,8 @@ class OneCycleLR(LRScheduler):
         self._cosine = anneal_strategy == "cos"
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
+            if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+                raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
             self.use_beta1 = "betas" in optimizer.defaults
         many = isinstance(max_lr, (list, tuple))
         for i, group in enumerate(optimizer.param_groups):
@@ -359,7 +411,8 @@ class ReduceLROnPlateau(LRScheduler):
         self.optimizer, self.mode, self.factor, self.patience, self.threshold = optimizer, mode, factor, patience, threshold
         self.threshold_mode, self.cooldown, self.eps = threshold_mode, cooldown, eps
         self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * len(optimizer.param_groups)
-        self.best = math.inf if mode == "min" else -math.inf
+        self.best = self.mode_worse = math.inf if mode == "min" else -math.inf
+        self.default_min_lr = min_lr
         self.num_bad_epochs = self.cooldown_counter = 0
         self.last_epoch = 0
         self._last_lr = self._rates()

@@ -128,6 +128,8 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
+        if "_opt_called" not in self.__dict__:
+            self._opt_called = True
         before = _C.set_grad_enabled(False)
         try:
             for group in self.param_groups:
@@ -152,7 +154,7 @@ class Optimizer:
                 places.setdefault(id(p), len(places))
             packed["params"] = [places[id(p)] for p in group["params"]]
             groups.append(packed)
-        state = {places[id(p)]: dict(s) for p, s in self.state.items()}
+        state = {places[id(p)]: dict(s) for p, s in self.state.items() if s}
         return self._call("stated", {"state": state, "param_groups": groups})
 
     def load_state_dict(self, state_dict):

@@ -18,7 +18,8 @@ def get_ema_multi_avg_fn(decay=0.999):
     @no_grad()
     def ema_update(ema_param_list, current_param_list, _):
         for ema, current in zip(ema_param_list, current_param_list):
-            ema.copy_(_C._ops["lerp"](ema, current, 1 - decay))
+            whole = not ema.dtype.is_floating_point
+            ema.copy_(ema * decay + current * (1 - decay) if whole else _C._ops["lerp"](ema, current, 1 - decay))
     return ema_update
 
 

@@ -43,6 +43,27 @@ def _indent(text, spaces):
     return "\n".join([lines[0]] + [" " * spaces + line for line in lines[1:]])
 
 
+# Hooks on every module: before a call, and after it.
+_everywhere = {"before": {}, "after": {}}
+
+
+def _hook_everywhere(kind, hook):
+    key = next(_ids)
+    _everywhere[kind][key] = hook
+    return _Handle(_everywhere[kind], key)
+
+
+def register_module_forward_pre_hook(hook):
+    return _hook_everywhere("before", (hook, False))
+
+
+def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
+    return _hook_everywhere("after", (hook, with_kwargs))
+
+
+_before, _after = _everywhere["before"], _everywhere["after"]
+
+
 class Module:
     training = True
 
@@ -64,9 +85,9 @@ class Module:
 
     def __call__(self, *args, **kwargs):
         d = self.__dict__
-        if not d["_forward_hooks"] and not d["_forward_pre_hooks"] and not d["_backward_hooks"] and not d["_backward_pre_hooks"]:
+        if not (d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"] or d["_backward_pre_hooks"] or _before or _after):
             return self.forward(*args, **kwargs)
-        for hook, with_kwargs in list(d["_forward_pre_hooks"].values()):
+        for hook, with_kwargs in [*_before.values(), *d["_forward_pre_hooks"].values()]:
             changed = hook(self, args, kwargs) if with_kwargs else hook(self, args)
             if changed is not None:
                 if with_kwargs:
@@ -77,7 +98,7 @@ class Module:
         if watched:
             seen, args = _watched_inputs(self, args)
         result = self.forward(*args, **kwargs)
-        for hook, with_kwargs in list(d["_forward_hooks"].values()):
+        for hook, with_kwargs in [*_after.values(), *d["_forward_hooks"].values()]:
             changed = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
             if changed is not None:
                 result = changed
@@ -94,7 +115,8 @@ class Module:
                 return d["_buffers"][name]
             parametrized = d["_modules"].get("parametrizations")
             if parametrized is not None and name in parametrized:
-                return parametrized[name]()
+                from torch.nn.utils.parametrize import _value
+                return _value(parametrized[name])
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name, value):
@@ -492,8 +514,7 @@ class Module:
                 p.grad.detach_().zero_()
 
     def _get_name(self):
-        name = type(self).__name__
-        return "Parametrized" + name if "parametrizations" in self.__dict__["_modules"] else name
+        return type(self).__name__
 
     def extra_repr(self):
         return ""

@@ -69,25 +69,77 @@ def weight_norm(module, name="weight", dim=0):
     return register_parametrization(module, name, _WeightNorm(dim))
 
 
+def _made_orthogonal(a):
+    q, r = torch.linalg.qr(a)
+    return q * r.diagonal(dim1=-2, dim2=-1).sign().unsqueeze(-2)
+
+
+def _is_orthogonal(q):
+    n, k = q.shape[-2:]
+    return torch.allclose(q.mT @ q, torch.eye(k, dtype=q.dtype), atol=10.0 * n * torch.finfo(q.dtype).eps)
+
+
 class _Orthogonal(Module):
-    """The exponential of a skew-symmetric matrix times the matrix that training began with (Lezcano-Casado, 2019)."""
+    """A skew-symmetric matrix's exponential or Cayley map, or a product of reflections, times what training began with (Lezcano-Casado,
+    2019)."""
 
-    def __init__(self, weight):
+    def __init__(self, weight, orthogonal_map, use_trivialization=True):
         super().__init__()
-        q, r = torch.linalg.qr(weight.detach())
-        near = torch.allclose(weight.detach().mT @ weight.detach(), torch.eye(weight.shape[-1]), atol=1e-4)
-        self.register_buffer("base", weight.detach().clone() if near else q * r.diagonal(dim1=-2, dim2=-1).sign().unsqueeze(-2))
+        self.shape, self.orthogonal_map = weight.shape, orthogonal_map
+        if use_trivialization:
+            self.register_buffer("base", None)
 
-    def forward(self, x):
-        x = x.tril()
-        return self.base @ torch.linalg.matrix_exp(x - x.mT)
+    def forward(self, X):
+        wide = X.shape[-2] < X.shape[-1]
+        X = X.mT if wide else X
+        n, k = X.shape[-2:]
+        if self.orthogonal_map == "householder":
+            A = X.tril(-1)
+            Q = torch.linalg.householder_product(A, 2.0 / (1.0 + (A * A).sum(-2)))
+            Q = Q * X.detach().diagonal(dim1=-2, dim2=-1).trunc().unsqueeze(-2)
+        else:
+            X = X.tril()
+            if n != k:
+                X = torch.cat([X, X.new_zeros(n, n - k).expand(*X.shape[:-2], -1, -1)], -1)
+            A = X - X.mT
+            if self.orthogonal_map == "matrix_exp":
+                Q = torch.linalg.matrix_exp(A)
+            else:
+                one = torch.eye(n, dtype=A.dtype)
+                Q = torch.linalg.solve(one - 0.5 * A, one + 0.5 * A)
+            Q = Q[..., :k] if n != k else Q
+        if "base" in self._buffers:
+            Q = self.base @ Q
+        return Q.mT if wide else Q
 
-    def right_inverse(self, value):
-        return -torch.eye(value.shape[-1], dtype=value.dtype)
+    @no_grad()
+    def right_inverse(self, Q):
+        if tuple(Q.shape) != tuple(self.shape):
+            raise ValueError(f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of shape {Q.shape}.")
+        if "base" not in self._buffers:
+            if self.orthogonal_map != "householder":
+                raise NotImplementedError("It is not possible to assign to the matrix exponential or the Cayley parametrizations when "
+                                          "use_trivialization=False.")
+            raise NotImplementedError("parametrizations.orthogonal by householder without use_trivialization, which is there")
+        given = Q
+        Q = Q.mT if Q.shape[-2] < Q.shape[-1] else Q
+        n, k = Q.shape[-2:]
+        if n != k:
+            Q = _made_orthogonal(torch.cat([Q, torch.randn(*Q.shape[:-2], n, n - k, dtype=Q.dtype)], -1))
+        else:
+            Q = Q.clone() if _is_orthogonal(Q) else _made_orthogonal(Q)
+        self.base = Q
+        return -torch.eye(*given.shape[-2:], dtype=given.dtype).expand(given.shape).clone()
 
 
 def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization=True):
-    weight = getattr(module, name)
-    if weight.dim() != 2 or weight.shape[0] != weight.shape[1] or orthogonal_map not in (None, "matrix_exp") or not use_trivialization:
-        raise NotImplementedError("parametrizations.orthogonal of other than square matrices by matrix_exp")
-    return register_parametrization(module, name, _Orthogonal(weight))
+    weight = getattr(module, name, None)
+    if not isinstance(weight, torch.Tensor):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    if weight.dim() < 2:
+        raise ValueError(f"Expected a matrix or batch of matrices. Got a tensor of {weight.dim()} dimensions.")
+    if orthogonal_map is None:
+        orthogonal_map = "matrix_exp" if weight.shape[-2] == weight.shape[-1] else "householder"
+    if orthogonal_map not in ("matrix_exp", "cayley", "householder"):
+        raise ValueError(f'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}')
+    return register_parametrization(module, name, _Orthogonal(weight, orthogonal_map, use_trivialization), unsafe=True)

@@ -1,5 +1,6 @@
 """Tensors of a module as functions of other parameters."""
 
+import copy
 from torch.autograd import no_grad
 from torch.nn.modules.container import ModuleDict, ModuleList
 from torch.nn.parameter import Parameter
@@ -26,6 +27,14 @@ class ParametrizationList(ModuleList):
             else:
                 self.register_buffer(name, v)
         self._count = 0 if self.is_tensor else len(value)
+        if not unsafe:
+            made = self()
+            if not isinstance(made, Tensor):
+                raise ValueError(f"A parametrization must return a tensor. Got {type(made).__name__}.")
+            for what, old, new in (("dtype", original.dtype, made.dtype), ("shape", original.shape, made.shape)):
+                if old != new:
+                    raise ValueError(f"Registering a parametrization may not change the {what} of the tensor, unless `unsafe` flag is "
+                                     f"enabled.\nunparametrized {what}: {old}\nparametrized {what}: {new}")
 
     def _originals(self):
         return [self.original] if self.is_tensor else [getattr(self, f"original{i}") for i in range(self._count)]
@@ -54,6 +63,34 @@ def is_parametrized(module, tensor_name=None):
     return tensor_name in found if tensor_name is not None else len(found) > 0
 
 
+def _state(self):
+    raise RuntimeError(
+        "Serialization of parametrized modules is only supported through state_dict(). See:\n"
+        "https://pytorch.org/tutorials/beginner/saving_loading_models.html"
+        "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training")
+
+
+def _copied(self, memo):
+    made = memo.get(id(self))
+    if made is None:
+        made = memo[id(self)] = self.__new__(type(self))
+        made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return made
+
+
+def _specialise(module):
+    """A module with parametrizations has a class of its own, as in PyTorch."""
+    kind = type(module)
+    methods = {"__getstate__": _state, "__module__": "torch.nn.utils.parametrize"}
+    if not hasattr(kind, "__deepcopy__"):
+        methods["__deepcopy__"] = _copied
+    module.__class__ = type("Parametrized" + kind.__name__, (kind,), methods)
+
+
+def type_before_parametrizations(module):
+    return type(module).__bases__[0] if is_parametrized(module) else type(module)
+
+
 def register_parametrization(module, tensor_name, parametrization, *, unsafe=False):
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
@@ -70,6 +107,7 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
     else:
         del module._buffers[tensor_name]
     if "parametrizations" not in module._modules:
+        _specialise(module)
         module.parametrizations = ModuleDict()
     module.parametrizations[tensor_name] = made
     return module
@@ -86,6 +124,7 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
     del module.parametrizations[tensor_name]
     if len(module.parametrizations) == 0:
         del module._modules["parametrizations"]
+        module.__class__ = type(module).__bases__[0]
     if is_parameter:
         module.register_parameter(tensor_name, value if isinstance(value, Parameter) else Parameter(value.clone()))
     else:
@@ -93,11 +132,25 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
     return module
 
 
+# Values by their lists, and how many scopes ask for them to be kept.
+_values, _depth = {}, [0]
+
+
+def _value(made):
+    if not _depth[0]:
+        return made()
+    if id(made) not in _values:
+        _values[id(made)] = made()
+    return _values[id(made)]
+
+
 class cached:
-    """Values are computed anew each time: the same values."""
+    """Values are computed once within it."""
 
     def __enter__(self):
-        return self
+        _depth[0] += 1
 
     def __exit__(self, *exc):
-        return False
+        _depth[0] -= 1
+        if not _depth[0]:
+            _values.clear()
