@@ -135,6 +135,11 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// Whether a node or a result is made from a value.
+    pub fn reads(&self, value: ValueId) -> bool {
+        self.nodes.iter().any(|n| n.inputs.contains(&value)) || self.outputs.iter().any(|o| o.value == value)
+    }
+
     pub fn new(name: impl Into<String>) -> Self {
         Graph { name: name.into(), ..Graph::default() }
     }

@@ -89,7 +89,7 @@ def copy(x):
     if cls in (list, dict, set):
         return x.copy()
     copier = getattr(cls, "__copy__", None)
-    if copier is not None:
+    if copier is not None and copier is not getattr(dict, "__copy__", None):
         return copier(x)
     if "__reduce__" in _names(cls):
         return _reduced(x, False, None)

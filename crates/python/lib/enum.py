@@ -291,7 +291,13 @@ class Enum(metaclass=EnumType):
         try:
             return sorted(last_values)[-1] + 1
         except TypeError:
-            raise TypeError("unable to sort non-numeric values") from None
+            pass
+        for value in reversed(last_values):
+            try:
+                return value + 1
+            except TypeError:
+                pass
+        return start
 
     @classmethod
     def _missing_(cls, value):

@@ -504,7 +504,7 @@ pub(crate) fn inline(
         let mut map: Vec<Option<ValueId>> = vec![None; graph.types.len()];
         for (i, x) in graph.inputs.iter().zip(inputs) {
             let v = i.value;
-            if graph.nodes.iter().any(|n| n.inputs.contains(&v)) || graph.outputs.iter().any(|o| o.value == v) {
+            if graph.reads(v) {
                 map[v.index()] = Some(t.operand(x, recording)?);
             }
         }
@@ -543,8 +543,15 @@ pub(crate) fn call_function(
         t.leaves_come_from_outside(inputs.iter().copied(), recording)?;
         t.at(at);
         t.take_guards(env);
-        let values = inputs.iter().map(|x| t.operand(x, recording)).collect::<Result<Vec<_>>>()?;
         let body = &function.body;
+        let mut values = Vec::with_capacity(inputs.len());
+        for (i, x) in body.inputs.iter().zip(inputs) {
+            values.push(match &x.inner.data {
+                // Let go of, and not looked at: any value of its shape stands for it.
+                Data::Freed if !body.reads(i.value) => t.builder.full(&x.ty().shape, 0.0, x.dtype())?,
+                _ => t.operand(x, recording)?,
+            });
+        }
         let types = body.outputs.iter().map(|o| body.ty(o.value).clone()).collect();
         let results = t.builder.push(Op::Function(function.clone()), &values, types);
         let cut = !recording && inputs.iter().any(|x| x.inner.cut || x.inner.grad.is_some());

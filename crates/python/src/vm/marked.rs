@@ -4,7 +4,7 @@ use super::Vm;
 use crate::bytecode::{Binary, Compare};
 use crate::objects::function::Run;
 use crate::objects::watch::{self, Effect, NodeOp};
-use crate::objects::{Args, Exc, Native, Value};
+use crate::objects::{Args, Dict, Exc, Native, Value};
 use std::rc::Rc;
 
 /// Builtins whose value depends on their arguments alone, where these are numbers and texts.
@@ -68,6 +68,16 @@ impl Vm {
             let text = self.binary(op, left.bare().clone(), bare)?;
             let args = std::iter::once(left).chain(items.iter()).map(watch::arg).collect();
             return Ok(Some(watch::mark(NodeOp::Percent(true), args, &text)));
+        }
+        if let (Binary::Mod, Some(text), Value::Dict(dict)) = (op, left.bare().as_str(), right)
+            && dict.borrow().iter().any(|(_, v)| v.marked().is_some())
+        {
+            // As the template that takes the values in their order.
+            if let Some((text, values)) = in_order(text, dict) {
+                return self.marked_binary(op, &Value::str(text), &Value::tuple(values));
+            }
+            bare_inside(&mut right.clone());
+            return Ok(None);
         }
         if left.marked().is_none() && right.marked().is_none() {
             return Ok(None);
@@ -200,6 +210,25 @@ impl Vm {
         }
         None
     }
+}
+
+/// A template with keys without them, and the values that it names; nothing where it has other conversions or a value is missing.
+fn in_order(template: &str, dict: &Rc<Dict>) -> Option<(String, Vec<Value>)> {
+    let (mut out, mut values, mut rest) = (String::new(), Vec::new(), template);
+    while let Some(at) = rest.find('%') {
+        let (before, tail) = (&rest[..=at], &rest[at + 1..]);
+        out.push_str(before);
+        if let Some(more) = tail.strip_prefix('%') {
+            out.push('%');
+            rest = more;
+        } else {
+            let (key, more) = tail.strip_prefix('(')?.split_once(')')?;
+            values.push(dict.get(key)?);
+            rest = more;
+        }
+    }
+    out.push_str(rest);
+    values.iter().any(|v| v.marked().is_some()).then_some((out, values))
 }
 
 fn run(vm: &mut Vm, native: &Rc<Native>, args: &mut Args) -> Result<Value, Exc> {

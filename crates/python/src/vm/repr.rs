@@ -277,6 +277,7 @@ impl Vm {
     pub fn str_native(&mut self, value: &Value) -> Result<String, Exc> {
         match value {
             Value::Str(text) => Ok(text.as_str().to_string()),
+            Value::Other(other) if matches!(**other, Other::Marked(..)) => self.str_native(&value.plain().clone()),
             Value::Other(other) if let Other::MappingProxy(dict) = &**other => self.str_native(&Value::Dict(dict.clone())),
             Value::Instance(instance) => {
                 let class = instance.class().clone();

@@ -75,6 +75,21 @@ enum Shape {
     Same(Held),
 }
 
+impl Shape {
+    /// Shows those of a value's parts into which nothing may look.
+    fn closed(&self, value: &Value, show: &mut dyn FnMut(&Value)) {
+        match (self, value) {
+            (Shape::Any(_) | Shape::Like(_), value) => show(value),
+            (Shape::Tuple(shapes), Value::Tuple(items)) => shapes.iter().zip(items.iter()).for_each(|(s, v)| s.closed(v, show)),
+            (Shape::List(shapes), Value::List(list)) => {
+                let items = list.borrow().clone();
+                shapes.iter().zip(&items).for_each(|(s, v)| s.closed(v, show));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// A value that a turn leaves behind.
 enum Out {
     Const(Value),
@@ -101,8 +116,10 @@ struct Fact {
 /// A turn that is being watched.
 pub struct Watching {
     places: Vec<(Place, Shape)>,
-    /// What was at the places, with its attributes; kept alive by nobody here, so that what the turn lets go of is gone.
-    before: Vec<(Held, Option<Held>)>,
+    /// What was at the places; kept alive by nobody here, so that what the turn lets go of is gone.
+    before: Vec<Held>,
+    /// What of it, and of tuples and lists there, nothing may look into, with its attributes; and the place's number.
+    closed: Vec<(usize, Held, Option<Held>)>,
     /// Lists in it that are looked into.
     lists: Vec<Held>,
     slots: Vec<Held>,
@@ -225,8 +242,15 @@ impl Vm {
         let base = self.frame_base();
         let slots = self.stack[base..].iter().map(Held::of).collect();
         watch::begin(stretch);
-        let mut watching =
-            Watching { places: Vec::new(), before: Vec::new(), lists: Vec::new(), slots, base, classes: memory::last_version() };
+        let mut watching = Watching {
+            places: Vec::new(),
+            before: Vec::new(),
+            closed: Vec::new(),
+            lists: Vec::new(),
+            slots,
+            base,
+            classes: memory::last_version(),
+        };
         let mut inputs = 0;
         for place in changing {
             let Some(value) = self.at_place(place, base) else { continue };
@@ -234,8 +258,9 @@ impl Vm {
             if let Some(marked) = marked {
                 self.put(place, base, marked);
             }
+            shape.closed(&value, &mut |v| watching.closed.push((watching.places.len(), Held::of(v), attributes(v).map(|d| Held::of(&d)))));
             watching.places.push((place.clone(), shape));
-            watching.before.push((Held::of(&value), attributes(&value).map(|d| Held::of(&d))));
+            watching.before.push(Held::of(&value));
         }
         watching
     }
@@ -336,9 +361,10 @@ impl Vm {
         }
         // Nothing may look into what is another one each time.
         let touched = |h: &Held| log.touched.iter().any(|t| h.is(&t.container));
-        for ((place, shape), (before, attrs)) in watching.places.iter().zip(&watching.before) {
-            if matches!(shape, Shape::Any(_) | Shape::Like(_)) && (touched(before) || attrs.as_ref().is_some_and(touched)) {
-                return Err(NotYet::Refused(format!("{}: an object that is another one in each turn is read", place.name())));
+        for (at, object, attrs) in &watching.closed {
+            if touched(object) || attrs.as_ref().is_some_and(touched) {
+                let name = watching.places[*at].0.name();
+                return Err(NotYet::Refused(format!("{name}: an object that is another one in each turn is read")));
             }
         }
         Ok(turn)

@@ -28,6 +28,7 @@ sparse_coo = "torch.sparse_coo"
 contiguous_format = "torch.contiguous_format"
 preserve_format = "torch.preserve_format"
 channels_last = "torch.channels_last"
+channels_last_3d, layout, memory_format = "torch.channels_last_3d", str, str
 
 
 class Size(tuple):
@@ -571,7 +572,9 @@ def _files():
     module.RemovableHandle = module._Handle
     for package, names, where in ((backends, "cudnn cuda mps mkl mkldnn openmp", None), (optim, "sgd adam adamw rmsprop adagrad", optimizer),
                                   (optim, "adadelta adamax nadam radam rprop asgd", adaptive), (autograd, "profiler", None),
-                                  (autograd, "variable", autograd), (utils, "hooks", module)):
+                                  (autograd, "variable grad_mode anomaly_mode", autograd), (utils, "hooks", module),
+                                  (utils, "model_zoo", hub), (amp, "autocast_mode", amp), (nn.parallel, "distributed", nn.parallel),
+                                  (nn.utils, "clip_grad convert_parameters", nn.utils)):
         for name in names.split():
             found = getattr(package, name) if where is None else where
             sys.modules[package.__name__ + "." + name] = found
@@ -582,7 +585,26 @@ def _files():
                         cls.__module__ = "torch.optim." + name
 
 
+    # A function has the module's name there.
+    sys.modules["torch.nn.utils.weight_norm"] = sys.modules["torch.nn.utils.init"] = nn.utils
+    sys.modules["torch.utils.data._utils"] = sys.modules["torch.utils.data._utils.collate"] = utils.data
+
+
 _files()
+
+
+class OutOfMemoryError(RuntimeError):
+    pass
+
+
+cuda.OutOfMemoryError = OutOfMemoryError
+
+
+class GradScaler(amp.GradScaler):
+    pass
+
+
+GradScaler.__module__ = "torch.amp.grad_scaler"
 
 
 __getattr__ = _missing.names("torch", globals())

@@ -600,6 +600,33 @@ def is_same_size(input, other):
     return tuple(input.shape) == tuple(other.shape)
 
 
+def adjoint(input):
+    return input.mH
+
+
+def svd_lowrank(A, q=6, niter=2, M=None):
+    """Halko, Martinsson and Tropp, 2009: the largest singular values by a random projection."""
+    from torch import linalg, randn
+    A = A if M is None else A - M
+    m, n = A.shape[-2:]
+    A = A.mT if m < n else A
+    Q = linalg.qr(A @ randn(A.shape[-1], q, dtype=A.dtype)).Q
+    for _ in _count(niter):
+        Q = linalg.qr(A @ linalg.qr(A.mT @ Q).Q).Q
+    U, S, Vh = linalg.svd(Q.mT @ A, full_matrices=False)
+    U, V = Q @ U, Vh.mT
+    return (V, S, U) if m < n else (U, S, V)
+
+
+def pca_lowrank(A, q=None, center=True, niter=2):
+    m, n = A.shape[-2:]
+    if q is None:
+        q = sorted((6, m, n))[0]
+    elif not 0 <= q <= sorted((m, n))[0]:
+        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}")
+    return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
+
+
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     size = dtype.itemsize
     part = bytes(buffer)[offset:] if count < 0 else bytes(buffer)[offset:offset + count * size]
@@ -609,16 +636,28 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     return made.requires_grad_() if requires_grad else made
 
 
-def _window(value):
-    """A window by its value at a share of its period."""
-    def window(window_length, periodic=True, *, dtype=None, device=None):
+def _window(value, *defaults):
+    """A window by its value at a share of its period, and by numbers of its own."""
+    def window(window_length, periodic=True, *numbers, dtype=None, device=None, layout=None, requires_grad=False, **named):
         n = window_length if periodic else window_length - 1
-        return _C.tensor([value(i / n) if n > 0 else 1.0 for i in _count(window_length)], dtype or _C.get_default_dtype())
+        given = list(numbers) + [named.get(name, default) for name, default in defaults[len(numbers):]]
+        made = [value(i / n, *given) if n > 0 else 1.0 for i in _count(window_length)]
+        return _C.tensor(made, dtype or _C.get_default_dtype())
     return window
 
 
+def _bessel(x):
+    """The modified Bessel function of order zero, by its series."""
+    term = total = 1.0
+    for k in _count(1, 60):
+        term *= (x / (2 * k)) ** 2
+        total += term
+    return total
+
+
 hann_window = _window(lambda t: 0.5 - 0.5 * math.cos(2 * math.pi * t))
-hamming_window = _window(lambda t: 0.54 - 0.46 * math.cos(2 * math.pi * t))
+hamming_window = _window(lambda t, alpha, beta: alpha - beta * math.cos(2 * math.pi * t), ("alpha", 0.54), ("beta", 0.46))
+kaiser_window = _window(lambda t, beta: _bessel(beta * math.sqrt(math.fabs(1 - (2 * t - 1) ** 2))) / _bessel(beta), ("beta", 12.0))
 bartlett_window = _window(lambda t: 1 - math.fabs(2 * t - 1))
 blackman_window = _window(lambda t: 0.42 - 0.5 * math.cos(2 * math.pi * t) + 0.08 * math.cos(4 * math.pi * t))
 unsafe_split_with_sizes, unsafe_split, unsafe_chunk = split_with_sizes, _ops["split"], _ops["chunk"]
@@ -642,6 +681,6 @@ chain_matmul nuclear_norm diag_embed diagflat fmax fmin deg2rad rad2deg vdot flo
 logaddexp2 logcumsumexp nanmean nansum nanmedian nanquantile cov corrcoef cross kron vander trapezoid trapz cumulative_trapezoid gradient
 unravel_index hsplit vsplit dsplit atleast_3d gcd lcm renorm addr addbmm index_put select_scatter slice_scatter
 as_strided fake_quantize_per_tensor_affine resolve_conj resolve_neg hann_window
-hamming_window bartlett_window blackman_window fill constant_pad_nd split_with_sizes unsafe_split_with_sizes unsafe_split unsafe_chunk
+hamming_window kaiser_window svd_lowrank pca_lowrank adjoint bartlett_window blackman_window fill constant_pad_nd split_with_sizes unsafe_split_with_sizes unsafe_split unsafe_chunk
 lu lu_solve lu_unpack diagonal_scatter alias_copy conj_physical index_reduce put frexp histogram mvlgamma polygamma i0 poisson binomial matrix_rank is_signed is_same_size frombuffer arccosh arcsinh arctanh arctan2 fix negative""".split()
 arccosh, arcsinh, arctanh, arctan2, fix = _ops["acosh"], _ops["asinh"], _ops["atanh"], _ops["atan2"], _ops["trunc"]

@@ -575,7 +575,11 @@ searchsorted, bucketize = _narrow("searchsorted"), _narrow("bucketize")
 
 
 def typename(obj):
-    return type(obj).__name__
+    if isinstance(obj, _C.Tensor):
+        return obj.type()
+    name = getattr(type(obj) if not isinstance(obj, type) else obj, "__qualname__", "")
+    module = getattr(obj, "__module__", "") or ""
+    return name if module in ("", "builtins") else f"{module}.{name}"
 
 
 def heaviside(input, values):

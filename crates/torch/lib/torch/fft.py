@@ -44,6 +44,15 @@ def _each(transform):
 fftn, ifftn = _each(fft), _each(ifft)
 
 
+def hfft(input, n=None, dim=-1, norm=None, *, out=None):
+    """Of half of a signal whose transform is real: backward and forward take the other's scale."""
+    return irfft(input.conj(), n, dim, {None: "forward", "backward": "forward", "forward": "backward"}.get(norm, norm))
+
+
+def ihfft(input, n=None, dim=-1, norm=None, *, out=None):
+    return rfft(input, n, dim, {None: "forward", "backward": "forward", "forward": "backward"}.get(norm, norm)).conj()
+
+
 def rfftn(input, s=None, dim=None, norm=None, *, out=None):
     s, dim = _sides(input, s, dim)
     made = rfft(input, s[-1], dim[-1], norm)

@@ -23,6 +23,9 @@ def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=Tr
     return torch.load(path, map_location=map_location, weights_only=weights_only)
 
 
+load_url = load_state_dict_from_url
+
+
 def _refused(name, instead):
     def function(*args, **kwargs):
         raise NotImplementedError(f"torch.hub.{name}: scripts have no network; {instead}")

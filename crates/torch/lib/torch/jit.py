@@ -52,6 +52,17 @@ def _overload_method(fn):
     return fn
 
 
+def script_method(fn):
+    return fn
+
+
+def __getattr__(name):
+    if name == "ScriptModule":
+        from torch.nn import Module
+        return Module
+    return _absent(name)
+
+
 class _Final:
     def __getitem__(self, item):
         return item
@@ -60,4 +71,4 @@ class _Final:
 Final = _Final()
 
 
-__getattr__ = _missing.names("torch.jit", globals())
+_absent = _missing.names("torch.jit", globals())

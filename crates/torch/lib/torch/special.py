@@ -11,6 +11,11 @@ gammaln, digamma, psi, xlogy, xlog1py, sinc, round, logit, logsumexp = [
     _ops[n] for n in "lgamma digamma digamma xlogy xlog1py sinc round logit logsumexp".split()]
 
 
+def polygamma(n, input):
+    from torch import _composites
+    return _composites.polygamma(n, input)
+
+
 def entr(input):
     return -_ops["xlogy"](input, input)
 

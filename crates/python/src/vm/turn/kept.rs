@@ -58,7 +58,7 @@ impl Outs<'_> {
     }
 
     fn unchanging(&self, value: &Value) -> Result<Out, String> {
-        if self.watching.before.iter().any(|(h, _)| h.is(value)) || self.watching.lists.iter().any(|h| h.is(value)) {
+        if self.watching.before.iter().any(|h| h.is(value)) || self.watching.lists.iter().any(|h| h.is(value)) {
             return Err("an object that is another one in each turn is kept elsewhere".into());
         }
         Ok(Out::Const(value.clone()))

@@ -20,7 +20,15 @@ from torch.distributions.transforms import (
     AbsTransform, AffineTransform, ComposeTransform, ExpTransform, IndependentTransform, PowerTransform, ReshapeTransform,
     SigmoidTransform, SoftmaxTransform, SoftplusTransform, StickBreakingTransform, TanhTransform, Transform, TransformedDistribution,
 )
+from torch.distributions.matrix_transforms import (
+    CatTransform, CorrCholeskyTransform, CumulativeDistributionTransform, LowerCholeskyTransform, PositiveDefiniteTransform, StackTransform,
+    identity_transform,
+)
 from torch.distributions.combined import Independent, MixtureSameFamily, kl_divergence, register_kl
 
+
+for _name in ("CatTransform CorrCholeskyTransform CumulativeDistributionTransform LowerCholeskyTransform PositiveDefiniteTransform "
+              "StackTransform identity_transform").split():
+    setattr(transforms, _name, globals()[_name])
 
 __getattr__ = _missing.names("torch.distributions", globals())

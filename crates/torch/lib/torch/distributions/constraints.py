@@ -151,12 +151,29 @@ def _cholesky(a):
     return _C._ops["stack"](columns, -1)
 
 
-class _PositiveDefinite(Constraint):
+class _LowerTriangular(Constraint):
     event_dim = 2
 
     def check(self, value):
-        symmetric = ((value - value.mT).abs() < 1e-6).all(-1).all(-1)
-        return symmetric & (_cholesky(value).diagonal(0, -2, -1) > 0).all(-1)
+        return (value.tril() == value).reshape(tuple(value.shape[:-2]) + (-1,)).all(-1)
+
+
+class _Symmetric(Constraint):
+    event_dim = 2
+
+    def check(self, value):
+        return ((value - value.mT).abs() < 1e-6).all(-1).all(-1)
+
+
+class _PositiveSemidefinite(_Symmetric):
+    def check(self, value):
+        from torch.linalg import eigvalsh
+        return super().check(value) & (eigvalsh(value) >= 0).all(-1)
+
+
+class _PositiveDefinite(_Symmetric):
+    def check(self, value):
+        return super().check(value) & (_cholesky(value).diagonal(0, -2, -1) > 0).all(-1)
 
 
 class _CorrCholesky(_LowerCholesky):
@@ -209,6 +226,7 @@ independent, greater_than, greater_than_eq, less_than = _IndependentConstraint, 
 interval, half_open_interval, integer_interval = _Interval, _HalfOpenInterval, _IntegerInterval
 boolean, one_hot, real, simplex = _Boolean(), _OneHot(), _Real(), _Simplex()
 lower_cholesky, positive_definite, corr_cholesky = _LowerCholesky(), _PositiveDefinite(), _CorrCholesky()
+lower_triangular, symmetric, positive_semidefinite = _LowerTriangular(), _Symmetric(), _PositiveSemidefinite()
 multinomial, dependent = _Multinomial, _Dependent()
 real_vector = independent(real, 1)
 positive, nonnegative, unit_interval = greater_than(0.0), greater_than_eq(0.0), interval(0.0, 1.0)
@@ -234,6 +252,11 @@ def _onto(constraint, simplex):
         if isinstance(low, (int, float)) and isinstance(high, (int, float)) and (low, high) == (0, 1):
             return _t.SigmoidTransform()
         return _t.ComposeTransform([_t.SigmoidTransform(), _t.AffineTransform(low, high - low)])
+    from torch.distributions import matrix_transforms as _m
+    if isinstance(constraint, _CorrCholesky):
+        return _m.CorrCholeskyTransform()
+    if simplex is _t.SoftmaxTransform and isinstance(constraint, (_LowerCholesky, _PositiveDefinite, _PositiveSemidefinite)):
+        return _m.LowerCholeskyTransform() if isinstance(constraint, _LowerCholesky) else _m.PositiveDefiniteTransform()
     raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")
 
 

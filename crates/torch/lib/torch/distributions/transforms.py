@@ -309,7 +309,7 @@ class ComposeTransform(Transform):
         return y
 
     def log_abs_det_jacobian(self, x, y):
-        total = 0
+        total = 0 if self.parts else x * 0
         for part in self.parts:
             y = part(x)
             made = part.log_abs_det_jacobian(x, y)

@@ -68,7 +68,8 @@ class LRScheduler:
             s.load_state_dict(part)
 
 
-_LRScheduler = LRScheduler
+class _LRScheduler(LRScheduler):
+    pass
 
 
 class LambdaLR(LRScheduler):

@@ -64,6 +64,9 @@ def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
 _before, _after = _everywhere["before"], _everywhere["after"]
 
 
+_addindent = _indent
+
+
 class Module:
     training = True
 

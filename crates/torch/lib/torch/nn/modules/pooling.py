@@ -163,3 +163,7 @@ class MaxUnpool2d(_MaxUnpool):
 
 class MaxUnpool3d(_MaxUnpool):
     _function = "max_unpool3d"
+
+
+_MaxPoolNd, _AvgPoolNd, _AdaptiveAvgPoolNd, _AdaptiveMaxPoolNd = _MaxPool, _AvgPool, _AdaptivePool, _AdaptiveMaxPool
+_LPPoolNd, _MaxUnpoolNd = _LPPool, _MaxUnpool

@@ -27,6 +27,9 @@ def _activation(activation):
     return activation
 
 
+_get_clones, _get_activation_fn = _clones, _activation
+
+
 def _causal(size, dtype=None):
     mask = _C.full((size, size), float("-inf"), dtype or _C.get_default_dtype())
     return mask.triu(1)

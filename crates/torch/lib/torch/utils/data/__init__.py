@@ -338,3 +338,6 @@ for _name in ("sampler", "dataset", "dataloader"):
 for _cls in list(globals().values()):
     if getattr(_cls, "__module__", "") == "torch.utils.data" and isinstance(_cls, type):
         _cls.__module__ += "." + ("sampler" if "Sampler" in _cls.__name__ else "dataloader" if "Loader" in _cls.__name__ else "dataset")
+
+from torch.utils.data import distributed
+from torch.utils.data.distributed import DistributedSampler

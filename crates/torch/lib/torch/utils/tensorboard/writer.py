@@ -1,0 +1,3 @@
+"""torch.utils.tensorboard.writer."""
+
+from torch.utils.tensorboard import SummaryWriter
