@@ -43,7 +43,7 @@ pub static OPS: &[OpDef] = &[
         let slope = b.mul_scalar(x, 1.0 / 3.0)?;
         let slope = b.add_scalar(slope, 0.5)?;
         let middle = b.mul(dy, slope)?;
-        let (high, low) = (b.scalar(ScalarOp::Gt, x, 3.0)?, b.scalar(ScalarOp::Lt, x, -3.0)?);
+        let (high, low) = (b.scalar(ScalarOp::Ge, x, 3.0)?, b.scalar(ScalarOp::Le, x, -3.0)?);
         let d = b.select(high, dy, middle)?;
         Ok(vec![Some(b.select(low, zero, d)?)])
     }),

@@ -580,7 +580,8 @@ fn clamp(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     Ok(vec![y])
 }
 
-// A value at a bound passes its gradient on; a bound has the gradient of the values that it replaces.
+// A value at a bound that is a number has no gradient; a tensor of bounds shares it with the values that are equal, and has that of the
+// values that it replaces.
 fn clamp_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
     let Some(dy) = v.grads[0] else { return Ok(vec![None; v.inputs.len()]) };
     let (x, min, max) = (v.inputs[0], v.attrs.tensor(v.inputs, "min"), v.attrs.tensor(v.inputs, "max"));
@@ -590,10 +591,18 @@ fn clamp_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
         (Some(min), Some(max)) => Some(b.binary(ScalarOp::Gt, min, max)?),
         _ => None,
     };
-    for (bound, inside, beyond) in [(min, ScalarOp::Ge, ScalarOp::Lt), (max, ScalarOp::Le, ScalarOp::Gt)] {
+    let half = b.mul_scalar(dy, 0.5)?;
+    for (bound, inside, beyond) in [(min, ScalarOp::Gt, ScalarOp::Lt), (max, ScalarOp::Lt, ScalarOp::Gt)] {
         let Some(bound) = bound else { continue };
         let (ok, replaced) = (b.binary(inside, x, bound)?, b.binary(beyond, x, bound)?);
-        out[0] = out[0].map(|dx| b.select(ok, dx, zero)).transpose()?;
+        let equal = if b.rank(bound) > 0 { Some(b.binary(ScalarOp::Eq, x, bound)?) } else { None };
+        out[0] = match (out[0], equal) {
+            (Some(dx), Some(equal)) => {
+                let dx = b.select(ok, dx, zero)?;
+                Some(b.select(equal, half, dx)?)
+            }
+            (dx, _) => dx.map(|dx| b.select(ok, dx, zero)).transpose()?,
+        };
         // Where the bounds cross, every value is the upper one.
         let replaced = match crossed {
             Some(c) if beyond == ScalarOp::Lt => {
@@ -603,7 +612,11 @@ fn clamp_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
             Some(c) => b.binary(ScalarOp::Or, replaced, c)?,
             None => replaced,
         };
-        out.push(Some(b.select(replaced, dy, zero)?));
+        let of_bound = match equal {
+            Some(equal) => b.select(equal, half, zero)?,
+            None => zero,
+        };
+        out.push(Some(b.select(replaced, dy, of_bound)?));
     }
     Ok(out)
 }

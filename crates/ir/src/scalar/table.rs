@@ -458,7 +458,11 @@ pub static TABLE: [ScalarDef; 60] = {
                 let a2 = g.mul(x[0], x[0])?;
                 let b2 = g.mul(x[1], x[1])?;
                 let r = g.add(a2, b2)?;
-                let t = g.div(dy, r)?;
+                // The origin has no angle, and no slope.
+                let zero = g.full_like(r, 0.0)?;
+                let (none, one) = (g.binary(Eq, r, zero)?, g.full_like(r, 1.0)?);
+                let safe = g.select(none, one, r)?;
+                let t = g.div(dy, safe)?;
                 let da = g.mul(t, x[1])?;
                 let db = g.mul(t, x[0])?;
                 Ok(vec![Some(da), Some(g.neg(db)?)])

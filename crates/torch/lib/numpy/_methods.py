@@ -99,12 +99,12 @@ def _operator(name, method, back=None):
     def forward(self, other):
         if not isinstance(other, (ndarray, builtins.int, builtins.float, list, tuple)):
             return NotImplemented
-        return _numpy.binary(name, self, np._operand(other))
+        return _scalar(_numpy.binary(name, self, np._operand(other)))
 
     def backward(self, other):
         if not isinstance(other, (ndarray, builtins.int, builtins.float, list, tuple)):
             return NotImplemented
-        return _numpy.binary(name, np._operand(other), self)
+        return _scalar(_numpy.binary(name, np._operand(other), self))
 
     def in_place(self, other):
         made = _numpy.binary(name, self, np._operand(other))
@@ -128,9 +128,9 @@ for _name, _method in (("equal", "eq"), ("not_equal", "ne"), ("less", "lt"), ("l
     _operator(_name, _method)
 ndarray.__matmul__ = lambda self, other: _scalar(_numpy.matmul(self, np._as(other)))
 ndarray.__rmatmul__ = lambda self, other: _numpy.matmul(np._as(other), self)
-ndarray.__neg__ = lambda self: _numpy.unary("negative", self)
+ndarray.__neg__ = lambda self: _scalar(_numpy.unary("negative", self))
 ndarray.__pos__ = lambda self: self
-ndarray.__abs__ = lambda self: _numpy.unary("absolute", self)
+ndarray.__abs__ = lambda self: _scalar(_numpy.unary("absolute", self))
 ndarray.__invert__ = lambda self: _numpy.unary("invert" if self.dtype.name == "bool" else "bitwise_not", self)
 
 for _name in ("sum prod mean max min any all var std argmax argmin cumsum cumprod argsort round clip squeeze swapaxes repeat take dot "

@@ -1,6 +1,9 @@
 """What elements and results without dimensions are: Python's numbers that know NumPy's methods."""
 
+from _numpy import ndarray, shape
 import builtins
+
+_KINDS = ("float16", "float32", "int8", "int16", "int32", "uint8", "uint16", "uint32")
 
 
 class _Scalar:
@@ -101,7 +104,26 @@ for _class in (Float64, Int64):
         setattr(_class, f"__{_name}__", (lambda name: lambda self: number(getattr(self.item(), name)()))(f"__{_name}__"))
 
 
+# The classes of elements of other types: arrays without dimensions that are shown as scalars.
+_elements = {}
+
+
+def _element(array):
+    import numpy
+    kind = array.dtype.name
+    if kind not in _elements:
+        _elements[kind] = type(kind, (ndarray,), {
+            "__repr__": lambda self: f"np.{kind}({numpy.array_str(self)})", "__module__": "numpy",
+            "__hash__": lambda self: hash(self.item())})
+    array.__class__ = _elements[kind]
+    return array
+
+
 def number(value):
-    """A plain float or int as NumPy's; anything else as it is."""
+    """A plain float or int as NumPy's, an array without dimensions as an element; anything else as it is."""
     kind = type(value)
-    return Float64(value) if kind is builtins.float else Int64(value) if kind is builtins.int else value
+    if kind is builtins.float:
+        return Float64(value)
+    if kind is builtins.int:
+        return Int64(value)
+    return _element(value) if kind is ndarray and not shape(value) and value.dtype.name in _KINDS else value

@@ -176,7 +176,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
 
 
 def _numbers(data):
-    if isinstance(data, (list, tuple)) and len(data) and type(data[0]).__name__ == "ndarray":
+    if isinstance(data, (list, tuple)) and len(data) and hasattr(type(data[0]), "__array_priority__"):
         return [_listed(d) for d in data]
     return _listed(data)
 
@@ -202,7 +202,7 @@ def _listed(data):
 
 def _array(data):
     """A NumPy array as a tensor; anything else as `None`."""
-    if type(data).__name__ != "ndarray":
+    if not hasattr(type(data), "__array_priority__"):
         return None
     import _numpy
     return _numpy.to_tensor(data)
