@@ -652,7 +652,8 @@ def copy(a):
 
 
 def isscalar(x):
-    return isinstance(x, (builtins.int, builtins.float, str, builtins.bool))
+    element = isinstance(x, ndarray) and type(x) is not ndarray
+    return element or isinstance(x, (builtins.int, builtins.float, str, builtins.bool))
 
 
 def may_share_memory(a, b):

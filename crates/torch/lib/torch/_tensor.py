@@ -301,6 +301,38 @@ Tensor.get_device = lambda self: 0 if self.is_cuda else -1
 Tensor.element_size = lambda self: self.dtype.itemsize
 Tensor.nelement = Tensor.numel
 Tensor.ndimension = Tensor.dim
+class _Storage:
+    """What a tensor's elements lie in: where, and how much."""
+
+    def __init__(self, tensor):
+        base = _C.base(tensor)
+        self._size, self._item, self._place = base.numel(), tensor.element_size(), builtins.id(base)
+
+    def data_ptr(self):
+        return self._place
+
+    def nbytes(self):
+        return self._size * self._item
+
+    def element_size(self):
+        return self._item
+
+    def size(self):
+        return self._size
+
+    def __len__(self):
+        return self._size
+
+
+class _UntypedStorage(_Storage):
+    def size(self):
+        return self.nbytes()
+
+    __len__ = size
+
+
+Tensor.storage = Tensor._typed_storage = lambda self: _Storage(self)
+Tensor.untyped_storage = lambda self: _UntypedStorage(self)
 Tensor.data_ptr = lambda self: builtins.id(_C.base(self)) + _C.layout(self)[1] * self.element_size()
 Tensor._base = property(lambda self: _C.base(self) if _C.is_view(self) else None)
 Tensor.storage_offset = lambda self: _C.layout(self)[1]
