@@ -45,6 +45,6 @@ print(constraints.symmetric.check(torch.eye(2)), constraints.positive_semidefini
 copula = TransformedDistribution(MultivariateNormal(torch.zeros(2), scale_tril=LKJCholesky(2, 1.0).sample()), [t])
 print(copula.sample((2,)))
 
-print(torch.svd_lowrank(torch.eye(4), q=2)[1], torch.pca_lowrank(torch.randn(8, 4), q=3)[1])
+print([round(v, 3) for v in torch.svd_lowrank(torch.eye(4), q=2)[1].tolist()], torch.pca_lowrank(torch.randn(8, 4), q=3)[1])
 print(torch.kaiser_window(5, True, 8.0), torch.hamming_window(4, True, 0.5, 0.5))
 print(torch.fft.hfft(torch.tensor([1.0, 2.0, 3.0])), torch.fft.ihfft(torch.arange(4.0)))

@@ -157,7 +157,8 @@ def array_repr(array):
     name = array.dtype.name
     if array.ndim == 0:
         tail = "" if name in ("float64", "int64", "bool") else f", dtype={name}"
-        return f"array({_scalar(array)}{tail})"
+        text = _scalar(array)
+        return f"array({text[:-1] if text.endswith('.0') else text}{tail})"
     text = "array(" + _text(array, ", ", "      ")
     if 0 in array.shape and array.shape != (0,):
         text += f", shape={array.shape}"

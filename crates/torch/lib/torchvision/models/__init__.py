@@ -1,9 +1,13 @@
 """torchvision.models that the zoo has."""
 
 import _missing
+from torchvision.models.alexnet import AlexNet, alexnet
+from torchvision.models.densenet import DenseNet, densenet121, densenet161, densenet169, densenet201
+from torchvision.models.mobilenetv2 import MobileNetV2, mobilenet_v2
 from torchvision.models.resnet import (
     ResNet, resnet18, resnet34, resnet50, resnet101, resnet152, resnext50_32x4d, wide_resnet50_2,
 )
+from torchvision.models.squeezenet import SqueezeNet, squeezenet1_0, squeezenet1_1
 from torchvision.models.vgg import VGG, vgg11, vgg11_bn, vgg13, vgg13_bn, vgg16, vgg16_bn, vgg19, vgg19_bn
 
 
@@ -23,6 +27,8 @@ class _WeightsEnum:
     IMAGENET1K_V2 = _Weights("IMAGENET1K_V2")
 
 
+AlexNet_Weights = DenseNet121_Weights = DenseNet161_Weights = DenseNet169_Weights = DenseNet201_Weights = _WeightsEnum
+MobileNet_V2_Weights = SqueezeNet1_0_Weights = SqueezeNet1_1_Weights = _WeightsEnum
 ResNet18_Weights = ResNet34_Weights = VGG11_Weights = VGG13_Weights = VGG16_Weights = VGG19_Weights = _WeightsEnum
 
 

@@ -2,6 +2,7 @@
 
 import torch
 from torch import nn
+from torchvision.models._made import maker
 
 
 class VGG(nn.Module):
@@ -52,12 +53,7 @@ def make_layers(cfg, batch_norm=False):
 
 
 def _make(name, depth, batch_norm):
-    def build(*, weights=None, progress=True, pretrained=False, **kwargs):
-        if weights is not None or pretrained:
-            raise NotImplementedError(f"{name}(weights=..): nothing is downloaded; make it without and load_state_dict(torch.load(file))")
-        return VGG(make_layers(_WIDTHS[depth], batch_norm), **kwargs)
-    build.__name__ = build.__qualname__ = name
-    return build
+    return maker(name, lambda **kwargs: VGG(make_layers(_WIDTHS[depth], batch_norm), **kwargs))
 
 
 vgg11, vgg13, vgg16, vgg19 = [_make("vgg" + d, d, False) for d in ("11", "13", "16", "19")]
