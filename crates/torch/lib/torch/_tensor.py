@@ -301,6 +301,16 @@ Tensor.get_device = lambda self: 0 if self.is_cuda else -1
 Tensor.element_size = lambda self: self.dtype.itemsize
 Tensor.nelement = Tensor.numel
 Tensor.ndimension = Tensor.dim
+def _only_coordinates(name):
+    def method(self, *args, **kwargs):
+        raise NotImplementedError(f"Tensor.{name}(): sparse tensors are kept by coordinates; use to_sparse()")
+    return method
+
+
+for _name in ("to_sparse_csr", "to_sparse_csc", "to_sparse_bsr", "to_sparse_bsc"):
+    setattr(Tensor, _name, _only_coordinates(_name))
+
+
 class _Storage:
     """What a tensor's elements lie in: where, and how much."""
 

@@ -199,3 +199,26 @@ class Muon(_Table):
             _scalar("momentum", group["momentum"]),
             nesterov=group["nesterov"], coefficients=",".join([str(float(c)) for c in group["ns_coefficients"]]), eps=group["eps"],
             ns_steps=group["ns_steps"], adjust_lr_fn=group["adjust_lr_fn"] or "original"))
+
+
+class SparseAdam(Optimizer):
+    """Adam of the rows that were looked up alone: gradients are dense here, so those are meant that have one."""
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, maximize=False):
+        if not 0.0 < lr:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        if not 0.0 < eps:
+            raise ValueError(f"Invalid epsilon value: {eps}")
+        _check_betas(betas)
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, maximize=maximize))
+
+    def _update(self, p, grad, state, group):
+        if not state:
+            state["step"], state["exp_avg"], state["exp_avg_sq"] = 0.0, _zeros(p), _zeros(p)
+        grad, (beta1, beta2), step = -grad if group["maximize"] else grad, group["betas"], _next(state)
+        rows = (grad != 0).reshape(grad.shape[0], -1).any(1).reshape([-1] + [1] * (grad.dim() - 1)).to(grad.dtype)
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.copy_(mean + rows * (1 - beta1) * (grad - mean))
+        square.copy_(square + rows * (1 - beta2) * (grad * grad - square))
+        rate = _scalar("lr", group["lr"]) * (1 - beta2 ** step).sqrt() / (1 - beta1 ** step)
+        p.copy_(p - rows * rate * mean / (square.sqrt() + group["eps"]))
