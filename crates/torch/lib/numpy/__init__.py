@@ -4,7 +4,7 @@ import _missing
 import _numpy
 from _numpy import ndarray
 from numpy._print import array_repr, array_str, set_printoptions
-from numpy._scalars import Float64, Int64, number as _scalar
+from numpy._scalars import Float64, Int64, Number as number, floating, generic, integer, number as _scalar
 import builtins
 import math
 
@@ -28,6 +28,9 @@ class dtype:
     @property
     def kind(self):
         return "b" if self.name == "bool" else self.name[0]
+
+    def __instancecheck__(self, x):
+        return isinstance(x, generic) and x.dtype.name == self.name
 
     def __call__(self, value=0):
         made = _numpy.array(value, self.name)
@@ -78,22 +81,6 @@ int8, int16, int32, int64 = dtype("int8"), dtype("int16"), dtype("int32"), dtype
 uint8, uint16, uint32 = dtype("uint8"), dtype("uint16"), dtype("uint32")
 bool_ = dtype("bool")
 float_, int_, intp, single, double, half = float64, int64, int64, float32, float64, float16
-
-
-class _Abstract:
-    pass
-
-
-class floating(_Abstract):
-    pass
-
-
-class integer(_Abstract):
-    pass
-
-
-class number(_Abstract):
-    pass
 
 
 def _as(x):
@@ -223,6 +210,9 @@ def frombuffer(buffer, dtype=float64, count=-1, offset=0):
 
 # Element by element.
 def _chosen(condition, x, y):
+    if isinstance(x, str) and isinstance(y, str):
+        c = _as(condition)
+        return array([x if k else y for k in c.reshape(-1).tolist()]).reshape(*c.shape)
     return _numpy.select(_operand(condition), _operand(x), _operand(y))
 
 
@@ -401,7 +391,7 @@ def sort(a, axis=-1):
 
 
 def argsort(a, axis=-1, kind=None):
-    return _numpy.along("argsort", _as(a), axis)
+    return _numpy.along("argsort", _as(a).reshape(-1) if axis is None else _as(a), -1 if axis is None else axis)
 
 
 def unique(ar, return_index=False, return_inverse=False, return_counts=False):
@@ -598,12 +588,12 @@ def histogram(a, bins=10, range=None):
     return array(counts, int64), edges
 
 
-def bincount(x, minlength=0):
+def bincount(x, weights=None, minlength=0):
     values = _as(x).tolist()
     out = [0] * builtins.max(minlength, builtins.max(values, default=-1) + 1)
-    for v in values:
-        out[v] += 1
-    return array(out, int64)
+    for v, w in zip(values, [1] * len(values) if weights is None else _as(weights).tolist()):
+        out[v] += w
+    return array(out, int64 if weights is None else float64)
 
 
 def searchsorted(a, v, side="left"):

@@ -1,5 +1,6 @@
 """Arrays in files: .npy, .npz, text."""
 
+import io
 import _numpy
 import numpy as np
 
@@ -121,4 +122,4 @@ def savetxt(fname, X, fmt="%.18e", delimiter=" ", newline="\n", header="", foote
     rows = X.tolist() if X.ndim > 1 else [[v] for v in X.tolist()]
     text = (comments + header + newline if header else "") + "".join(
         [delimiter.join([fmt % v for v in row]) + newline for row in rows])
-    _write(fname, text.encode("utf-8"), "")
+    _write(fname, text if isinstance(fname, io.TextIOBase) else text.encode("utf-8"), "")

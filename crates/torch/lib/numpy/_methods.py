@@ -39,6 +39,9 @@ ndarray.__str__ = lambda self: np.array_str(self)
 
 
 def reshape(self, *shape, order="C"):
+    if order == "F":
+        sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], builtins.int) else shape
+        return self.T.reshape(*reversed(sizes)).T
     return _numpy.reshape(self, shape[0] if len(shape) == 1 else shape)
 
 
@@ -46,6 +49,14 @@ ndarray.reshape = reshape
 ndarray.ravel = ndarray.flatten = lambda self, order="C": _numpy.reshape(self, -1)
 ndarray.flatten = lambda self, order="C": _numpy.reshape(_numpy.astype(self, None), -1)
 ndarray.transpose = lambda self, *axes: _numpy.transpose(self, None if not axes else axes[0] if len(axes) == 1 else axes)
+
+
+ndarray.trace = lambda self, offset=0: np.trace(self, offset)
+ndarray.diagonal = lambda self, offset=0: np.diagonal(self, offset)
+ndarray.conj = ndarray.conjugate = ndarray.copy
+ndarray.real = property(lambda self: self)
+ndarray.imag = property(lambda self: np.zeros_like(self))
+ndarray.base = None
 
 
 def item(self, *index):

@@ -10,7 +10,7 @@ atleast_1d atleast_2d atleast_3d dstack hsplit vsplit fliplr flipud rot90 meshgr
 degrees radians sinc arcsinh arccosh arctanh cbrt exp2 heaviside vectorize array_equiv geomspace extract select piecewise copyto
 broadcast_arrays broadcast_shapes positive fmod divmod modf nancumsum nan_to_num ediff1d resize rollaxis iterable hanning hamming
 blackman block array2string printoptions get_printoptions require invert bitwise_not intc uintp longlong uint64 int_ byte short
-ubyte ushort generic inexact signedinteger unsignedinteger floating_ True_ False_ cumulative_sum conj real imag isreal iscomplexobj
+ubyte ushort inexact signedinteger unsignedinteger floating_ True_ False_ cumulative_sum conj real imag isreal iscomplexobj
 isrealobj nanmedian nanargmax nanargmin nanprod nanpercentile choose compress concat pow permute_dims astype unwrap isneginf
 isposinf copysign signbit gcd lcm acos asin atan atan2 trim_zeros nextafter array_split roll""".split()
 
@@ -465,10 +465,6 @@ intc, uintp, longlong, byte, short, ubyte, ushort = np.int32, np.uint32, np.int6
 True_, False_ = True, False
 
 
-class generic:
-    pass
-
-
 inexact, signedinteger, unsignedinteger = np.floating, np.integer, np.integer
 
 
@@ -532,8 +528,13 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     return np.where(np.equal(x, -np.inf), -most if neginf is None else neginf, x)
 
 
-def seterr(**settings):
-    return {}
+_errors = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+
+
+def seterr(all=None, **settings):
+    before = dict(_errors)
+    _errors.update({k: all for k in _errors} if all is not None else {k: v for k, v in settings.items() if v is not None})
+    return before
 
 
 __all__ = [name for name in __all__ if name in globals()]

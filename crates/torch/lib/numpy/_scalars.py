@@ -127,3 +127,30 @@ def number(value):
     if kind is builtins.int:
         return Int64(value)
     return _element(value) if kind is ndarray and not shape(value) and value.dtype.name in _KINDS else value
+
+
+class _Kinds(type):
+    """A class whose instances are the elements of some kinds."""
+
+    def __instancecheck__(cls, x):
+        return type(x).__module__ == "numpy" and not getattr(x, "shape", (1,)) and x.dtype.kind in cls._letters
+
+
+class floating(metaclass=_Kinds):
+    _letters = "f"
+
+
+class integer(metaclass=_Kinds):
+    _letters = "iu"
+
+
+class Number(metaclass=_Kinds):
+    _letters = "iufc"
+
+
+class generic(metaclass=_Kinds):
+    _letters = "biufcUO"
+
+
+for _class in (floating, integer, Number, generic):
+    _class.__module__, _class.__qualname__ = "numpy", _class.__name__.lower()
