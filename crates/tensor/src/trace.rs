@@ -525,12 +525,11 @@ pub(crate) fn inline(
         }
         t.builder.origin = Origin::default();
         let values = graph.outputs.iter().map(|o| map[o.value.index()].ok_or_else(lost)).collect::<Result<Vec<_>>>()?;
-        let cut = !recording && inputs.iter().any(|x| x.inner.cut || x.inner.grad.is_some());
-        Ok(t.results(device, &values, cut))
+        Ok(t.results(device, &values, !recording && inputs.iter().any(|x| x.inner.cut || x.inner.grad.is_some())))
     })
 }
 
-/// Adds a function as one node. `env` has the guards that its graphs assume.
+/// Adds a function as one node. `env` has the guards that its graphs assume. What was let go of and is not read is any value of its shape.
 pub(crate) fn call_function(
     device: &Device,
     function: &Arc<Function>,
@@ -543,19 +542,14 @@ pub(crate) fn call_function(
         t.leaves_come_from_outside(inputs.iter().copied(), recording)?;
         t.at(at);
         t.take_guards(env);
-        let body = &function.body;
-        let mut values = Vec::with_capacity(inputs.len());
-        for (i, x) in body.inputs.iter().zip(inputs) {
-            values.push(match &x.inner.data {
-                // Let go of, and not looked at: any value of its shape stands for it.
-                Data::Freed if !body.reads(i.value) => t.builder.full(&x.ty().shape, 0.0, x.dtype())?,
-                _ => t.operand(x, recording)?,
-            });
-        }
-        let types = body.outputs.iter().map(|o| body.ty(o.value).clone()).collect();
+        let values = function.body.inputs.iter().zip(inputs).map(|(i, x)| match &x.inner.data {
+            Data::Freed if !function.body.reads(i.value) => t.builder.full(&x.ty().shape, 0.0, x.dtype()),
+            _ => t.operand(x, recording),
+        });
+        let values = values.collect::<Result<Vec<_>>>()?;
+        let types = function.body.outputs.iter().map(|o| function.body.ty(o.value).clone()).collect();
         let results = t.builder.push(Op::Function(function.clone()), &values, types);
-        let cut = !recording && inputs.iter().any(|x| x.inner.cut || x.inner.grad.is_some());
-        Ok(t.results(device, &results, cut))
+        Ok(t.results(device, &results, !recording && inputs.iter().any(|x| x.inner.cut || x.inner.grad.is_some())))
     })
 }
 
