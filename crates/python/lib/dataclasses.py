@@ -1,5 +1,6 @@
 """Classes from annotated fields."""
 import copy as _copy
+from types import MappingProxyType
 
 _KINDS = {"field": 0, "class": 1, "init": 2}
 
@@ -45,7 +46,7 @@ class Field:
         self.repr = repr
         self.hash = hash
         self.compare = compare
-        self.metadata = {} if metadata is None else metadata
+        self.metadata = MappingProxyType({} if metadata is None else metadata)
         self.kw_only = kw_only
         self._kind = None
 
@@ -271,7 +272,13 @@ def _process(cls, init, repr, eq, order, unsafe_hash, frozen, match_args, kw_onl
     if match_args and "__match_args__" not in own:
         cls.__match_args__ = tuple(f.name for f in fields.values() if f.init and not f.kw_only and f._kind != 1)
     if not cls.__doc__:
-        cls.__doc__ = cls.__name__
+        def shown(f):
+            named = isinstance(f.type, type) and not hasattr(f.type, "__args__")
+            text = f"{f.name}: {f.type if isinstance(f.type, str) else f.type.__name__ if named else f'{f.type!r}'}"
+            return text + (f" = {f.default!r}" if f.default is not MISSING else " = <factory>" if f.default_factory is not MISSING else "")
+        taken = [f for f in fields.values() if f.init]
+        named = [shown(f) for f in taken if f.kw_only]
+        cls.__doc__ = f"{cls.__name__}({', '.join([shown(f) for f in taken if not f.kw_only] + (['*'] if named else []) + named)})"
     if slots:
         cls = _with_slots(cls, fields)
     return cls

@@ -2,8 +2,20 @@
 
 
 class auto:
-    def __init__(self, value=None):
-        self.value = value
+    # The body of a class runs before its values are known: what is computed from them waits.
+    def __init__(self, value=None, *parts):
+        self.value, self._parts = value, parts
+
+    def __repr__(self):
+        return f"auto({self.value!r})"
+
+
+def _later(name):
+    return lambda self, *others: auto(None, name, self, *others)
+
+
+for _name in ("or", "and", "xor", "add", "sub", "mul", "lshift", "ror", "rand", "rxor", "radd", "invert"):
+    setattr(auto, f"__{_name}__", _later(f"__{_name}__"))
 
 
 class nonmember:
@@ -52,7 +64,10 @@ class EnumDict(dict):
             value = value.value if isinstance(value, nonmember) else value
         elif key in self._member_names:
             raise TypeError(f"{key!r} already defined as {self[key]!r}")
-        elif isinstance(value, member) or not (_is_descriptor(value) or isinstance(value, type)):
+        elif isinstance(value, (member, type)) or not _is_descriptor(value):
+            if isinstance(value, type) and "." in value.__qualname__ and value.__module__ == self.get("__module__"):
+                from warnings import warn
+                warn("In 3.13 classes created inside an enum will not become a member.  Use the `member` decorator to keep the current behavior.", DeprecationWarning, stacklevel=2)
             if key in self:
                 raise TypeError(f"{key!r} already defined as {self[key]!r}")
             value = value.value if isinstance(value, member) else value
@@ -63,6 +78,9 @@ class EnumDict(dict):
 
     def _resolve(self, key, value):
         if isinstance(value, auto):
+            if value._parts:
+                operator, first, *rest = value._parts
+                return getattr(self._resolve(key, first), operator)(*[self._resolve(key, v) for v in rest])
             if value.value is None:
                 value.value = self._generate(key, 1, len(self._member_names), self._last_values[:])
             return value.value
@@ -102,6 +120,7 @@ class EnumType(type):
         # The look-up by value stays Enum's: a __new__ of a user's makes the members only.
         create = attributes.pop("__new__", None) if any(isinstance(b, EnumType) for b in bases) else None
         enum_class = super().__new__(metacls, cls, bases, attributes, **kwds)
+        enum_class._boundary_ = boundary or getattr(enum_class, "_boundary_", None)
         enum_class._member_names_ = []
         enum_class._member_map_ = {}
         enum_class._value2member_map_ = {}
@@ -277,7 +296,7 @@ class Enum(metaclass=EnumType):
                 if found._value_ == value:
                     return found
         result = cls._missing_(value)
-        if isinstance(result, cls):
+        if isinstance(result, cls) or cls._boundary_ is not None and cls._boundary_ == "eject" and isinstance(result, int):
             return result
         failure = ValueError(f"{value!r} is not a valid {cls.__qualname__}")
         if result is None:
@@ -291,7 +310,8 @@ class Enum(metaclass=EnumType):
         try:
             return sorted(last_values)[-1] + 1
         except TypeError:
-            pass
+            from warnings import warn
+            warn("In 3.13 the default `auto()`/`_generate_next_value_` will require all values to be sortable and support adding +1\nand the value returned will be the largest value in the enum incremented by 1", DeprecationWarning, stacklevel=4)
         for value in reversed(last_values):
             try:
                 return value + 1
@@ -389,7 +409,7 @@ class FlagBoundary(StrEnum):
 STRICT, CONFORM, EJECT, KEEP = FlagBoundary
 
 
-class Flag(Enum):
+class Flag(Enum, boundary=STRICT):
     @staticmethod
     def _generate_next_value_(name, start, count, last_values):
         if not last_values:
@@ -410,13 +430,17 @@ class Flag(Enum):
         bits = cls._all_bits_()
         if value < 0:
             value = bits & value
-        if value & ~bits:
+        if value & ~bits and cls._boundary_ == "conform":
+            return cls(value & bits)
+        if value & ~bits and cls._boundary_ == "eject":
+            return value
+        if value & ~bits and cls._boundary_ != "keep":
             raise ValueError(f"{cls!r} invalid value {value}\n    given 0b{_binary(value, bits)}\n  allowed 0b{_binary(bits, value)}")
         if value in cls._value2member_map_:
             return cls._value2member_map_[value]
         data = cls._member_type_
         made = object.__new__(cls) if data is object else data.__new__(cls, value)
-        parts = [m._name_ for m in cls if m._value_ & value]
+        parts = [m._name_ for m in cls if m._value_ & value] + ([str(value & ~bits)] if value & ~bits and value & bits else [])
         made._value_ = value
         made._name_ = "|".join(parts) if parts else None
         cls._value2member_map_[value] = made
@@ -471,10 +495,10 @@ class Flag(Enum):
 
 def _binary(value, other):
     width = max(value.bit_length(), other.bit_length())
-    return f" {value:0{width}b}"
+    return f"0 {value:0{width}b}"
 
 
-class IntFlag(int, Flag):
+class IntFlag(int, Flag, boundary=KEEP):
     __eq__ = _ByValue.__eq__
     __hash__ = _ByValue.__hash__
     __repr__ = Flag.__repr__
@@ -493,6 +517,41 @@ def unique(enumeration):
         details = ", ".join(f"{alias} -> {name}" for alias, name in duplicates)
         raise ValueError(f"duplicate values found in {enumeration!r}: {details}")
     return enumeration
+
+
+class EnumCheck(StrEnum):
+    CONTINUOUS = "no skipped integer values"
+    NAMED_FLAGS = "multi-flag aliases may not contain unnamed flags"
+    UNIQUE = "one name per value"
+
+
+CONTINUOUS, NAMED_FLAGS, UNIQUE = EnumCheck
+
+
+class verify:
+    def __init__(self, *checks):
+        self.checks = checks
+
+    def __call__(self, enumeration):
+        kind = "flag" if issubclass(enumeration, Flag) else "enum"
+        values = {m.value for m in enumeration}
+        for check in self.checks:
+            if check is UNIQUE:
+                duplicates = [f"{alias} -> {m._name_}" for alias, m in enumeration._member_map_.items() if alias != m._name_]
+                if duplicates:
+                    raise ValueError(f"aliases found in {enumeration!r}: {', '.join(duplicates)}")
+            if check is CONTINUOUS and len(values) > 1:
+                low, high = min(values), max(values)
+                wanted = [2 ** i for i in range(low.bit_length(), high.bit_length() - 1)] if kind == "flag" else range(low + 1, high)
+                missing = ", ".join([str(v) for v in wanted if v not in values])
+                if missing:
+                    raise ValueError(f"invalid {kind} {enumeration.__name__!r}: missing values {missing}"[:256])
+            if check is NAMED_FLAGS:
+                known = sum([v for v in values if v & (v - 1) == 0])
+                for alias, m in enumeration._member_map_.items():
+                    if m.value & ~known:
+                        raise ValueError(f"invalid Flag {enumeration.__name__!r}: alias {alias} is missing value 0x{m.value & ~known:x} [use enum.show_flag_values(value) for details]")
+        return enumeration
 
 
 def global_enum(cls):

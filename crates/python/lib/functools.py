@@ -267,9 +267,10 @@ def singledispatch(func):
                 # Where annotations are kept as text.
                 from typing import get_type_hints
                 cls = get_type_hints(implementation).get(next(k for k in annotations if k != "return"))
-            if not isinstance(cls, type):
+            if not isinstance(cls, type) and not hasattr(cls, "__args__"):
                 raise TypeError(f"Invalid first argument to `register()`: {implementation!r}. Use either `@register(some_class)` or plain `@register` on an annotated function.")
-        registry[cls] = implementation
+        for cls in cls.__args__ if not isinstance(cls, type) and hasattr(cls, "__args__") else (cls,):
+            registry[cls] = implementation
         return implementation
 
     def wrapper(*args, **kwargs):

@@ -296,6 +296,17 @@ def isgenerator(obj):
     return isinstance(obj, _types.GeneratorType)
 
 
+GEN_CREATED, GEN_RUNNING, GEN_SUSPENDED, GEN_CLOSED = "GEN_CREATED", "GEN_RUNNING", "GEN_SUSPENDED", "GEN_CLOSED"
+
+
+def getgeneratorstate(generator):
+    if generator.gi_running:
+        return GEN_RUNNING
+    if generator.gi_suspended:
+        return GEN_SUSPENDED
+    return GEN_CLOSED if generator.gi_frame is None else GEN_CREATED
+
+
 def isgeneratorfunction(obj):
     return isfunction(obj) and bool(obj.__code__.co_flags & 32)
 

@@ -275,7 +275,7 @@ class Logger(Filterer):
         pathname, lineno, func = "(unknown file)", 0, "(unknown function)"
         frames = [f for f in _frames.frames() if f[3] is not globals()]
         if stacklevel <= len(frames):
-            pathname, lineno, func, _ = frames[stacklevel - 1]
+            pathname, lineno, func, _, _ = frames[stacklevel - 1]
         if exc_info:
             if isinstance(exc_info, BaseException):
                 exc_info = (type(exc_info), exc_info, exc_info.__traceback__)

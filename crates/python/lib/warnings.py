@@ -53,7 +53,7 @@ def warn(message, category=None, stacklevel=1, source=None):
         raise TypeError(f"category must be a Warning subclass, not '{type(category).__name__}'")
     frames = _frames.frames()
     if stacklevel < len(frames):
-        filename, lineno, _, names = frames[stacklevel]
+        filename, lineno, _, names, _ = frames[stacklevel]
         module = names.get("__name__", "<string>")
     else:
         filename, lineno, module = "sys", 1, "sys"

@@ -126,8 +126,11 @@ class Counter(dict):
     def update(self, iterable=None, /, **kwds):
         if iterable is not None:
             if isinstance(iterable, (dict, abc.Mapping)):
-                for key, count in iterable.items():
-                    self[key] = count + self.get(key, 0)
+                if not self:
+                    dict.update(self, iterable)
+                else:
+                    for key, count in iterable.items():
+                        self[key] = count + self.get(key, 0)
             else:
                 get = self.get
                 for key in iterable:
@@ -332,7 +335,7 @@ class deque:
         try:
             items.remove(value)
         except ValueError:
-            raise ValueError("deque.remove(x): x not in deque") from None
+            raise ValueError(f"{value!r} is not in deque") from None
         self._replace(items)
 
     def reverse(self):
@@ -415,6 +418,9 @@ class deque:
         if self._maxlen is None:
             return f"{name}({list(self)!r})"
         return f"{name}({list(self)!r}, maxlen={self._maxlen})"
+
+
+abc.MutableSequence.register(deque)
 
 
 class _TupleField:
@@ -582,6 +588,23 @@ class ChainMap(abc.MutableMapping):
         except KeyError:
             raise KeyError(f"Key not found in the first mapping: {key!r}") from None
 
+    def pop(self, key, *args):
+        try:
+            return self.maps[0].pop(key, *args)
+        except KeyError:
+            raise KeyError(f"Key not found in the first mapping: {key!r}") from None
+
+    def popitem(self):
+        try:
+            return self.maps[0].popitem()
+        except KeyError:
+            raise KeyError("No keys found in the first mapping.") from None
+
+    def copy(self):
+        return self.__class__(self.maps[0].copy(), *self.maps[1:])
+
+    __copy__ = copy
+
     def __repr__(self):
         return f"{self.__class__.__name__}({', '.join(map(repr, self.maps))})"
 
@@ -647,3 +670,26 @@ class UserList(abc.MutableSequence):
 
     def __repr__(self):
         return repr(self.data)
+
+    def __add__(self, other):
+        return self.__class__(self.data + list(other))
+
+    def __mul__(self, n):
+        return self.__class__(self.data * n)
+
+    __rmul__ = __mul__
+
+    def __lt__(self, other):
+        return self.data < (other.data if isinstance(other, UserList) else other)
+
+    def copy(self):
+        return self.__class__(self)
+
+    def sort(self, /, *args, **kwds):
+        self.data.sort(*args, **kwds)
+
+
+class UserString(str):
+    @property
+    def data(self):
+        return str.__str__(self)

@@ -386,6 +386,8 @@ class ByteString(Sequence):
 for _t in (tuple, str, range, bytes):
     Sequence.register(_t)
 MutableSequence.register(list)
+MutableSequence.register(bytearray)
+Sequence.register(memoryview)
 Set.register(frozenset)
 MutableSet.register(set)
 MutableMapping.register(dict)

@@ -2,8 +2,8 @@
 
 use super::lists::{SEQUENCE, find};
 use super::numbers::{COMPARISONS, HASH, class_and, wrapped};
-use super::{Def, Types, fill, quick};
-use crate::objects::{Args, Exc, Octets, Range, Slice, Tuple, Value};
+use super::{Def, Types, codecs, fill, quick};
+use crate::objects::{Args, Exc, Kind, Octets, Range, Slice, Tuple, Value};
 use crate::text;
 use crate::vm::Vm;
 use crate::vm::compare;
@@ -154,7 +154,7 @@ macro_rules! as_text {
 
 as_text! {
     "lower" "upper" "title" "capitalize" "swapcase" "lstrip" "rstrip" "strip" "count" "find" "rfind" "index" "rindex" "replace"
-    "partition" "rpartition" "split" "rsplit" "splitlines" "ljust" "rjust" "center" "zfill" "isdigit" "isalpha" "isalnum" "isspace"
+    "partition" "rpartition" "split" "rsplit" "splitlines" "ljust" "rjust" "center" "zfill" "isdigit" "isalpha" "isalnum" "isspace" "isascii"
     "isupper" "islower" "istitle" "removeprefix" "removesuffix" "expandtabs" "startswith" "endswith"
 }
 
@@ -197,25 +197,36 @@ fn as_bytes(value: Value) -> Value {
 const BYTES: &[Def] = &[
     Def::new("__new__", |vm, args| {
         let class = class_and(args)?;
-        let [source, encoding, _] = args.bind("bytes", &["source", "encoding", "errors"], 0)?;
+        let [source, encoding, errors] = args.bind("bytes", &["source", "encoding", "errors"], 0)?;
+        if !matches!(encoding, Value::Unbound) && source.as_str().is_none() {
+            return Err(Exc::ty("encoding without a string argument"));
+        }
+        if let Some(text) = source.as_str()
+            && !matches!(encoding, Value::Unbound)
+        {
+            return codecs::encode(vm, text, &encoding, &errors).map(|bytes| wrapped(&class, bytes));
+        }
         let value = match source.plain() {
             Value::Unbound => Vec::new(),
             Value::Bytes(bytes) => (**bytes).clone(),
-            Value::Str(text) => {
-                if matches!(encoding, Value::Unbound) {
-                    return Err(Exc::ty("string argument without an encoding"));
-                }
-                text.as_str().as_bytes().to_vec()
-            }
+            Value::Str(_) => return Err(Exc::ty("string argument without an encoding")),
             Value::Int(count) => {
                 let count = usize::try_from(*count).map_err(|_| Exc::value("negative count"))?;
                 vm.reserve(count)?;
                 vec![0; count]
             }
             _ => {
-                let items = vm.items_of(&source)?;
+                if let Some(method) = vm.special(&source, &vm.intern("__bytes__")) {
+                    return Err(Exc::call_then(method, vec![], move |_, value| Ok(wrapped(&class, value))));
+                }
+                let items = match vm.items_of(&source) {
+                    Err(exc) if exc.is_new(Kind::TypeError) => {
+                        return Err(Exc::ty(format!("cannot convert '{}' object to bytes", vm.type_name(&source))));
+                    }
+                    other => other?,
+                };
                 let byte = |v: &Value| {
-                    let number = v.to_i64().ok_or_else(|| Exc::ty("'str' object cannot be interpreted as an integer"))?;
+                    let number = vm.index_of(v)?;
                     u8::try_from(number).map_err(|_| Exc::value("bytes must be in range(0, 256)"))
                 };
                 items.iter().map(byte).collect::<Result<_, _>>()?
@@ -225,29 +236,30 @@ const BYTES: &[Def] = &[
     })
     .fixed()
     .slow(""),
-    Def::new("decode", |_, args| {
+    Def::new("decode", |vm, args| {
         let bytes = bytes(args)?;
         let [_, encoding, errors] = args.bind("decode", &["self", "encoding", "errors"], 1)?;
-        let encoding = encoding.as_str().unwrap_or("utf-8").to_lowercase();
-        if encoding.starts_with("latin") || encoding.starts_with("iso-8859") {
-            return Ok(Value::str(bytes.iter().map(|b| char::from(*b)).collect::<String>()));
-        }
-        match errors.as_str() {
-            Some("ignore") => Ok(Value::str(String::from_utf8_lossy(&bytes).replace('\u{fffd}', ""))),
-            Some("replace") => Ok(Value::str(String::from_utf8_lossy(&bytes).to_string())),
-            _ => super::strmethods::decode(&bytes).map(Value::str),
-        }
+        codecs::decode(vm, &bytes, &encoding, &errors).map(Value::str)
     }),
-    Def::new("hex", |_, args| Ok(Value::str(bytes(args)?.iter().map(|b| format!("{b:02x}")).collect::<String>()))),
-    Def::new("fromhex", |_, args| {
+    Def::new("hex", |_, args| match (args.len(), args.keywords.len()) {
+        (0 | 1, 0) => Ok(Value::str(bytes(args)?.iter().map(|b| format!("{b:02x}")).collect::<String>())),
+        _ => Err(Exc::slow()),
+    })
+    .slow("_bytes_hex"),
+    Def::new("fromhex", |vm, args| {
         let [_, text] = args.exactly::<2>("fromhex")?;
-        let digits: Vec<char> = text.as_str().unwrap_or_default().chars().filter(|c| !c.is_whitespace()).collect();
-        let pair = |pair: &[char]| match pair {
-            [a, b] => a.to_digit(16).zip(b.to_digit(16)).map(|(a, b)| (a * 16 + b) as u8),
-            _ => None,
-        };
-        let bytes: Option<Vec<u8>> = digits.chunks(2).map(pair).collect();
-        bytes.map(made).ok_or_else(|| Exc::value("non-hexadecimal number found in fromhex() arg"))
+        let text = text.as_str().ok_or_else(|| Exc::ty(format!("fromhex() argument must be str, not {}", vm.type_name(&text))))?;
+        let digits: Vec<(usize, char)> = text.chars().enumerate().filter(|(_, c)| !c.is_ascii_whitespace()).collect();
+        let mut out = Vec::with_capacity(digits.len() / 2);
+        for pair in digits.chunks(2) {
+            let digit = |at: usize| pair.get(at).and_then(|(_, c)| c.to_digit(16));
+            let wrong = if digit(0).is_none() { pair[0].0 } else { pair[0].0 + 1 };
+            let (Some(a), Some(b)) = (digit(0), digit(1)) else {
+                return Err(Exc::value(format!("non-hexadecimal number found in fromhex() arg at position {wrong}")));
+            };
+            out.push((a * 16 + b) as u8);
+        }
+        Ok(made(out))
     })
     .class_method(),
     Def::new("join", |vm, args| {
@@ -260,6 +272,7 @@ const BYTES: &[Def] = &[
             }
             match item.plain() {
                 Value::Bytes(part) => out.extend_from_slice(part),
+                Value::Instance(_) => return Err(Exc::slow()),
                 other => {
                     let kind = vm.type_name(other);
                     return Err(Exc::ty(format!("sequence item {i}: expected a bytes-like object, {kind} found")));
@@ -268,7 +281,7 @@ const BYTES: &[Def] = &[
         }
         Ok(made(out))
     })
-    .slow(""),
+    .slow("_bytes_join"),
     Def::new("__repr__", |_, args| Ok(Value::str(text::quote::bytes(&bytes(args)?)))),
 ];
 

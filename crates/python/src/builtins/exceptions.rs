@@ -27,6 +27,18 @@ fn traceback(vm: &Vm, points: Vec<TracePoint>) -> Value {
     if points.is_empty() { Value::None } else { vm.host_instance(&vm.types.traceback, points) }
 }
 
+/// Sets the traceback of an exception to an object of such, or to none.
+fn set_traceback(_vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [object, value] = args.exactly::<2>("with_traceback")?;
+    let points = match &value {
+        Value::None => Vec::new(),
+        Value::Instance(instance) if let Some(points) = instance.lasting::<Vec<TracePoint>>() => points.iter().rev().cloned().collect(),
+        _ => return Err(Exc::ty("__traceback__ must be a traceback or None")),
+    };
+    data(&object)?.borrow_mut().traceback = points;
+    Ok(object)
+}
+
 fn points(args: &Args) -> Result<&[TracePoint], Exc> {
     match args.values.first() {
         Some(Value::Instance(instance)) => {
@@ -86,7 +98,7 @@ fn new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 }
 
 /// Attributes that classes give their arguments.
-fn details(class: &Rc<Class>, made: &Rc<Instance>, values: &[Value]) {
+pub(super) fn details(class: &Rc<Class>, made: &Rc<Instance>, values: &[Value]) {
     let is = |name: &str| class.name().as_str() == name || class.mro.borrow().iter().any(|c| c.name().as_str() == name);
     if is("SystemExit") {
         let code = match values {
@@ -96,28 +108,68 @@ fn details(class: &Rc<Class>, made: &Rc<Instance>, values: &[Value]) {
         };
         made.attrs_mut().set("code", code);
     }
+    if is("UnicodeError") && values.len() == 5 {
+        for (name, value) in UNICODE.iter().zip(values) {
+            made.attrs_mut().set(name, value.clone());
+        }
+    }
+    if is("SyntaxError")
+        && let [message, Value::Tuple(place)] = values
+    {
+        let names = ["filename", "lineno", "offset", "text", "end_lineno", "end_offset"];
+        made.attrs_mut().set("msg", message.clone());
+        for (name, value) in names.iter().zip(place.iter()) {
+            made.attrs_mut().set(name, value.clone());
+        }
+    }
     if is("OSError") && values.len() >= 2 {
         made.attrs_mut().set("errno", values[0].clone());
         made.attrs_mut().set("strerror", values[1].clone());
         made.attrs_mut().set("filename", values.get(2).cloned().unwrap_or(Value::None));
+        if let (3..=5, Some(data)) = (values.len(), made.exception()) {
+            data.borrow_mut().args.truncate(2);
+        }
     }
 }
 
 fn init(_vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let Some(object) = args.values.first().cloned() else { return Err(Exc::ty("not enough arguments")) };
     let values: Vec<Value> = args.values.drain(..).skip(1).collect();
+    let old = std::mem::replace(&mut data(&object)?.borrow_mut().args, values.clone());
+    drop(old);
     if let Value::Instance(instance) = &object {
         let class = instance.class().clone();
         details(&class, instance, &values);
     }
-    let old = std::mem::replace(&mut data(&object)?.borrow_mut().args, values);
-    drop(old);
     Ok(Value::None)
 }
 
+const UNICODE: [&str; 5] = ["encoding", "object", "start", "end", "reason"];
+
+/// What could not be encoded or decoded, as CPython says it.
+fn unicode_text(instance: &Instance) -> Option<String> {
+    let attrs = instance.attrs()?;
+    let [encoding, object, start, end, reason] = UNICODE.map(|name| attrs.get(name).unwrap_or_default());
+    let (start, end) = (start.to_i64()?, end.to_i64()?);
+    let at = usize::try_from(start).ok()?;
+    let (does, what, one) = match object.plain() {
+        Value::Str(text) => ("encode", "character", text.as_str().chars().nth(at).map(|c| crate::text::quote::ascii(&c.to_string()))),
+        Value::Bytes(bytes) => ("decode", "byte", bytes.get(at).map(|byte| format!("{byte:#04x}"))),
+        _ => return None,
+    };
+    let place = match one.filter(|_| end == start + 1) {
+        Some(one) => format!("{what} {one} in position {start}"),
+        None => format!("{what}s in position {start}-{}", end - 1),
+    };
+    Some(format!("'{}' codec can't {does} {place}: {}", encoding.as_str()?, reason.as_str()?))
+}
+
 /// What is wrong with a text, and where, as CPython says it in one line.
-pub(crate) fn syntax_text(vm: &Vm, object: &Value) -> Option<String> {
+pub(crate) fn own_text(vm: &Vm, object: &Value) -> Option<String> {
     let Value::Instance(instance) = object else { return None };
+    if vm.is_exception(object, Kind::UnicodeError) {
+        return unicode_text(instance);
+    }
     if !vm.is_exception(object, Kind::SyntaxError) {
         return None;
     }
@@ -145,12 +197,12 @@ const METHODS: &[Def] = &[
             _ => vm.str_native(&object).map(Value::str),
         }
     }),
-    Def::new("with_traceback", |_, args| {
-        let [object, _] = args.exactly::<2>("with_traceback")?;
-        Ok(object)
-    }),
-    Def::new("add_note", |_, args| {
+    Def::new("with_traceback", set_traceback),
+    Def::new("add_note", |vm, args| {
         let [object, note] = args.exactly::<2>("add_note")?;
+        if note.as_str().is_none() {
+            return Err(Exc::ty(format!("note must be a str, not '{}'", vm.type_name(&note))));
+        }
         if let Value::Instance(instance) = &object {
             let attrs = instance.attrs_mut();
             match attrs.get("__notes__") {
@@ -242,5 +294,5 @@ pub(super) fn install(types: &Types) {
             Ok(Value::None)
         },
     );
-    attribute(types, "__traceback__", |vm, args| Ok(traceback_of(vm, &args.values[0])), |_, _| Ok(Value::None));
+    attribute(types, "__traceback__", |vm, args| Ok(traceback_of(vm, &args.values[0])), set_traceback);
 }

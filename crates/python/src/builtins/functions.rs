@@ -13,6 +13,7 @@ use std::rc::Rc;
 pub(super) const FUNCTIONS: &[Def] = &[
     Def::new("__build_class__", |vm, args| vm.build_class(std::mem::take(args))),
     Def::new("__type_parameter__", |vm, args| Err(vm.by_prelude("_type_parameter", args.values.drain(..).collect()))),
+    Def::new("__star__", |vm, args| Err(vm.by_prelude("_Star", args.values.drain(..).collect()))),
     Def::new("print", print).slow("_print"),
     Def::new("len", len).quick(quick::len),
     Def::new("repr", |vm, args| {
@@ -527,6 +528,11 @@ fn dir(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             return Ok(Value::list(names.into_iter().map(Value::str).collect()));
         }
     };
+    if let Some(method) = vm.special(&object, &intern("__dir__"))
+        && !crate::vm::index::is_native_method(&method)
+    {
+        return Err(Exc::call_then(method, vec![], |vm, names| Err(vm.by_prelude("_sorted", vec![names]))));
+    }
     vm.attribute_names(&object, &mut add);
     Ok(Value::list(names.into_iter().map(Value::str).collect()))
 }

@@ -70,13 +70,14 @@ pub(super) const INTERNAL: &[Def] = &[
         let [value] = args.exactly::<1>("_plain")?;
         Ok(value.plain().clone())
     }),
-    Def::new("_is_plain", |vm, args| {
+    Def::new("_is_plain", |_, args| {
         // Whether an object's repr or str is native.
         let [value, name] = args.exactly::<2>("_is_plain")?;
         let name = intern(name.as_str().unwrap_or_default());
         Ok(Value::bool(match &value {
             Value::Instance(instance) => matches!(instance.class().lookup(&name), Some(Value::Native(native)) if native.owner != "host"),
-            _ => !matches!(&value, Value::Class(class) if class.meta.borrow().is_some()) || !vm.has_attribute(&value, "x"),
+            Value::Class(class) => class.meta.borrow().as_ref().is_none_or(|meta| !matches!(meta.lookup(&name), Some(Value::Function(_)))),
+            _ => true,
         }))
     }),
     Def::new("_lookup", |vm, args| {

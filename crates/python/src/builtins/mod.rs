@@ -1,6 +1,7 @@
 //! Builtin types and functions. A type's methods are a table of natives; what they cannot do alone is in `prelude.py`.
 
 mod arithmetic;
+mod codecs;
 mod containers;
 mod dicts;
 pub mod exceptions;

@@ -94,11 +94,15 @@ fn float_new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         Value::Str(text) => text::float::parse(text.as_str(), &text::quote::text(text.as_str()))?,
         Value::Int(_) | Value::Big(_) | Value::Bool(_) | Value::Float(_) => vm.float_of(&value)?,
         _ => {
-            for name in [vm.names.float.clone(), vm.names.index.clone()] {
+            for (indexed, name) in [(false, vm.names.float.clone()), (true, vm.names.index.clone())] {
+                let owner = vm.type_name(&value);
                 if let Some(method) = vm.special(&value, &name) {
                     return Err(Exc::call_then(method, vec![], move |vm, number| {
                         if matches!(number.marked(), Some((Value::Float(_), _))) && is_own(vm, &class) {
                             return Ok(number);
+                        }
+                        if !matches!(number.plain(), Value::Float(_)) && !(indexed && number.is_int()) {
+                            return Err(Exc::ty(format!("{owner}.__float__ returned non-float (type {})", vm.type_name(&number))));
                         }
                         let number = vm.float_of(&number)?;
                         Ok(wrapped(&class, Value::float(number)))
@@ -207,10 +211,26 @@ const NUMBER: &[Def] = &[
         values[0] = values[0].plain().clone();
         Err(Exc::call(vm.builtins.get("round").unwrap_or_default(), values))
     }),
-    Def::new("conjugate", |_, args| Ok(args.values[0].plain().clone())),
-    Def::new("real", |_, args| Ok(args.values[0].plain().clone())).get(),
+    Def::new("conjugate", |_, args| Ok(number(&args.values[0]))),
+    Def::new("real", |_, args| Ok(number(&args.values[0]))).get(),
     Def::new("imag", |_, args| Ok(if matches!(args.values[0].plain(), Value::Float(_)) { Value::float(0.0) } else { Value::Int(0) })).get(),
 ];
+
+fn check_order(order: &Value) -> Result<(), Exc> {
+    match order {
+        Value::Unbound => Ok(()),
+        order if matches!(order.as_str(), Some("little" | "big")) => Ok(()),
+        _ => Err(Exc::value("byteorder must be either 'little' or 'big'")),
+    }
+}
+
+/// What `real`, `numerator` and the like give: of `bool` the number.
+fn number(value: &Value) -> Value {
+    match value.plain() {
+        Value::Bool(b) => Value::Int(i64::from(b.get())),
+        other => other.clone(),
+    }
+}
 
 const INT: &[Def] = &[
     Def::new("__new__", int_new).fixed().quick(quick::int_new),
@@ -224,12 +244,15 @@ const INT: &[Def] = &[
         Ok(Value::Int(digits.iter().map(|d| i64::from(d.count_ones())).sum()))
     }),
     Def::new("is_integer", |_, _| Ok(Value::bool(true))),
-    Def::new("as_integer_ratio", |_, args| Ok(Value::tuple(vec![args.values[0].plain().clone(), Value::Int(1)]))),
-    Def::new("numerator", |_, args| Ok(args.values[0].plain().clone())).get(),
+    Def::new("as_integer_ratio", |_, args| Ok(Value::tuple(vec![number(&args.values[0]), Value::Int(1)]))),
+    Def::new("numerator", |_, args| Ok(number(&args.values[0]))).get(),
     Def::new("denominator", |_, _| Ok(Value::Int(1))).get(),
     Def::new("to_bytes", |vm, args| {
         let [value, length, order, signed] = args.bind("to_bytes", &["self", "length", "byteorder", "*signed"], 1)?;
-        let length = if matches!(length, Value::Unbound) { 1 } else { vm.index_of(&length)?.clamp(0, 1 << 20) as usize };
+        let length = if matches!(length, Value::Unbound) { 1 } else { vm.index_of(&length)? };
+        let length = usize::try_from(length).map_err(|_| Exc::value("length argument must be non-negative"))?;
+        vm.reserve(length)?;
+        check_order(&order)?;
         let number = value.to_big().unwrap_or_default();
         let signed = compare::truth(&signed) == Some(true) && !matches!(signed, Value::Unbound);
         if number.is_negative() && !signed {
@@ -250,9 +273,15 @@ const INT: &[Def] = &[
     }),
     Def::new("from_bytes", |vm, args| {
         let [_, bytes, order, signed] = args.bind("from_bytes", &["cls", "bytes", "byteorder", "*signed"], 2)?;
+        check_order(&order)?;
         let mut bytes: Vec<u8> = match &bytes {
             Value::Bytes(bytes) => (**bytes).clone(),
-            other => vm.items_of(other)?.iter().filter_map(|v| v.to_i64()).map(|v| v as u8).collect(),
+            Value::Str(_) => return Err(Exc::ty("cannot convert 'str' object to bytes")),
+            other => {
+                let items = vm.items_of(other)?;
+                let byte = |v: &Value| u8::try_from(vm.index_of(v)?).map_err(|_| Exc::value("bytes must be in range(0, 256)"));
+                items.iter().map(byte).collect::<Result<_, _>>()?
+            }
         };
         if order.as_str() != Some("little") {
             bytes.reverse();
@@ -278,8 +307,11 @@ const FLOAT: &[Def] = &[
     Def::new("__floor__", |vm, args| int_of_float(vm.float_of(&args.values[0])?.floor())),
     Def::new("as_integer_ratio", |vm, args| {
         let value = vm.float_of(&args.values[0])?;
-        if !value.is_finite() {
-            return Err(Exc::value("cannot convert NaN or infinity to integer ratio"));
+        if value.is_nan() {
+            return Err(Exc::value("cannot convert NaN to integer ratio"));
+        }
+        if value.is_infinite() {
+            return Err(Exc::new(Kind::OverflowError, "cannot convert Infinity to integer ratio"));
         }
         let (mut x, mut power) = (value, 0_u32);
         while x.fract() != 0.0 && power < 1100 {
@@ -302,9 +334,13 @@ const COMPLEX: &[Def] = &[
             let (re, im) = text::float::parse_complex(text.as_str()).ok_or_else(|| Exc::value("complex() arg is a malformed string"))?;
             return Ok(Value::Other(Rc::new(Other::Complex(re, im))));
         }
+        if imaginary.as_str().is_some() {
+            return Err(Exc::ty("complex() second arg can't be a string"));
+        }
         let part = |vm: &mut Vm, value: &Value, place: &str| match value {
             Value::Unbound => Ok((0.0, 0.0)),
             Value::Other(other) if matches!(**other, Other::Complex(..)) => Ok(complex(value)),
+            Value::Instance(_) if value.plain().is(value) => Err(Exc::slow()),
             _ => match vm.float_of(value) {
                 Ok(number) => Ok((number, 0.0)),
                 Err(exc) if exc.is_new(Kind::TypeError) => {
@@ -321,7 +357,8 @@ const COMPLEX: &[Def] = &[
         let imaginary = if matches!(imaginary, Value::Unbound) { b } else { joined(c, b) };
         Ok(Value::Other(Rc::new(Other::Complex(joined(a, -d), imaginary))))
     })
-    .fixed(),
+    .fixed()
+    .slow("_complex"),
     Def::new("real", |_, args| Ok(Value::float(complex(&args.values[0]).0))).get(),
     Def::new("imag", |_, args| Ok(Value::float(complex(&args.values[0]).1))).get(),
     Def::new("conjugate", |_, args| {

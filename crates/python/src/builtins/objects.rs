@@ -1,7 +1,7 @@
 //! `object`, `type`, functions, descriptors, generators.
 
 use super::{Def, Types, fill};
-use crate::objects::exception::Signal;
+use crate::objects::exception::{Signal, TracePoint};
 use crate::objects::generator::State;
 use crate::objects::{Args, Class, Dict, Exc, Function, Kind, Method, Other, Value};
 use crate::vm::Vm;
@@ -117,6 +117,7 @@ const OBJECT: &[Def] = &[
         Ok(Value::None)
     })
     .class_method(),
+    Def::new("__subclasshook__", |_, _| Ok(Value::NotImplemented)).class_method(),
     Def::new("__dir__", |vm, args| {
         let [object] = args.exactly::<1>("__dir__")?;
         Err(Exc::call(vm.builtins.get("dir").unwrap_or_default(), vec![object]))
@@ -298,6 +299,12 @@ const NATIVE: &[Def] = &[
 ];
 
 const METHOD: &[Def] = &[
+    Def::new("__new__", |_, args| {
+        class_arg(args)?;
+        let [function, object] = args.exactly::<2>("method")?;
+        Ok(Value::Method(Rc::new(Method { function, object })))
+    })
+    .fixed(),
     Def::new("__self__", |_, args| match &args.values[0] {
         Value::Method(method) => Ok(method.object.clone()),
         _ => Ok(Value::None),
@@ -458,6 +465,14 @@ fn generator(args: &Args) -> Result<Rc<crate::objects::Generator>, Exc> {
     }
 }
 
+/// Where the frame of a generator waits.
+fn waiting(args: &Args) -> Result<Option<TracePoint>, Exc> {
+    let generator = generator(args)?;
+    let saved = generator.saved.borrow();
+    let frame = saved.as_ref().and_then(|saved| saved.frame.as_ref());
+    Ok(frame.map(|frame| TracePoint { code: frame.function.code.clone(), at: frame.ip.saturating_sub(1) as usize }))
+}
+
 const GENERATOR: &[Def] = &[
     Def::new("__iter__", |_, args| Ok(args.values[0].clone())),
     Def::new("__next__", |_, args| Err(Exc(Box::new(Signal::Resume(generator(args)?, Some(Value::None)))))),
@@ -492,6 +507,20 @@ const GENERATOR: &[Def] = &[
     }),
     Def::new("__name__", |_, args| Ok(Value::Str(generator(args)?.name.clone()))).get(),
     Def::new("__qualname__", |_, args| Ok(Value::Str(generator(args)?.qualname.clone()))).get(),
+    Def::new("gi_code", |_, args| Ok(waiting(args)?.map_or(Value::None, |point| Value::Code(point.code)))).get(),
+    Def::new("gi_frame", |vm, args| Ok(waiting(args)?.map_or(Value::None, |point| vm.host_instance(&vm.types.frame, vec![point])))).get(),
+    Def::new("gi_suspended", |_, args| Ok(Value::bool(generator(args)?.state.get() == State::Suspended))).get(),
+    Def::new("gi_yieldfrom", |_, args| {
+        let generator = generator(args)?;
+        let saved = generator.saved.borrow();
+        let waits = |saved: &crate::objects::generator::Saved| {
+            let frame = saved.frame.as_ref()?;
+            let delegates = frame.function.code.ops.get(frame.ip as usize) == Some(&crate::bytecode::Op::YieldFrom);
+            if delegates { saved.values.last().cloned() } else { None }
+        };
+        Ok(saved.as_deref().and_then(waits).unwrap_or(Value::None))
+    })
+    .get(),
     Def::new("gi_running", |_, args| Ok(Value::bool(generator(args)?.state.get() == State::Running))).get(),
 ];
 

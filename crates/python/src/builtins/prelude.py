@@ -67,7 +67,13 @@ def _delitem(container, key):
 def _index_of(value):
     if value is None or isinstance(value, int):
         return value
-    return value.__index__()
+    method = _lookup(value, '__index__')
+    if method is None:
+        raise TypeError(f"'{type(value).__name__}' object cannot be interpreted as an integer")
+    value = method()
+    if not isinstance(value, int):
+        raise TypeError(f"__index__ returned non-int (type {type(value).__name__})")
+    return value
 
 def _make_set(values, frozen):
     s = set()
@@ -495,6 +501,16 @@ def _merge_sort(order, keys):
         width *= 2
     return order
 
+def _complex(cls, *parts, **named):
+    def part(value):
+        method = _lookup(value, '__complex__') or _lookup(value, '__float__') or _lookup(value, '__index__')
+        if method is None:
+            if type(value) in (int, float, complex, bool, str):
+                return value
+            raise TypeError(f"complex() first argument must be a string or a number, not '{type(value).__name__}'")
+        return method()
+    return complex(*[part(v) for v in parts], **{k: part(v) for k, v in named.items()})
+
 def _round(number, ndigits=None):
     method = _lookup(number, '__round__')
     if method is None:
@@ -736,6 +752,12 @@ def _issubclass(sub, cls):
         return False
     return bool(type(cls).__subclasscheck__(cls, sub))
 
+def _match_sequence(subject, count, star):
+    abc = _modules().get('collections.abc')
+    if abc is None or not isinstance(subject, abc.Sequence):
+        return False
+    return len(subject) >= count if star else len(subject) == count
+
 def _match_class(subject, cls, positional, names):
     if not isinstance(cls, type):
         raise TypeError("called match pattern must be a class")
@@ -743,6 +765,9 @@ def _match_class(subject, cls, positional, names):
         return None
     values = []
     if positional:
+        for name in getattr(cls, '__match_args__', ())[:positional]:
+            if name in names:
+                raise TypeError(f"{cls.__name__}() got multiple sub-patterns for attribute {name!r}")
         if cls in (bool, bytes, dict, float, frozenset, int, list, set, str, tuple):
             if positional > 1:
                 raise TypeError(f"{cls.__name__}() accepts 1 positional sub-pattern ({positional} given)")
@@ -873,12 +898,119 @@ def exec(source, globals=None, locals=None, /, *, closure=None):
 
 # The texts of exceptions that nothing caught.
 
-def _render(exception):
-    seen = []
-    while exception is not None and exception not in seen:
+def _render(exception, seen=None):
+    seen = [] if seen is None else seen
+    while exception is not None and not any([exception is e for e in seen]):
         seen.append(exception)
         try:
             exception.__rendered__ = str(exception)
         except BaseException:
             pass
+        if isinstance(exception, BaseExceptionGroup):
+            for e in exception.exceptions:
+                _render(e, seen)
         exception = exception.__cause__ or exception.__context__
+
+# `bytes`
+
+def _bytes_hex(octets, sep=None, bytes_per_sep=1):
+    if sep is None or not bytes_per_sep:
+        return octets.hex()
+    if isinstance(sep, bytes):
+        sep = sep.decode()
+    if len(sep) != 1:
+        raise ValueError("sep must be length 1.")
+    pairs = [octets[i:i + 1].hex() for i in range(len(octets))]
+    n = abs(bytes_per_sep)
+    first = len(pairs) % n if bytes_per_sep > 0 else 0
+    parts = [''.join(pairs[:first])] if first else []
+    for i in range(first, len(pairs), n):
+        parts.append(''.join(pairs[i:i + n]))
+    return sep.join(parts)
+
+def _bytes_join(octets, iterable):
+    return octets.join([bytes(x) if isinstance(x, (bytearray, memoryview)) else x for x in iterable])
+
+def _contains_bytes(octets, part):
+    if isinstance(part, (bytearray, memoryview)):
+        return bytes(part) in octets
+    if hasattr(part, '__index__'):
+        return part.__index__() in octets
+    raise TypeError(f"a bytes-like object is required, not '{type(part).__name__}'")
+
+def _method_bytes_translate(self, table, /, delete=b''):
+    if table is not None and len(table) != 256:
+        raise ValueError("translation table must be 256 characters long")
+    return bytes([b if table is None else table[b] for b in self if b not in delete])
+
+def _method_bytes_maketrans(frm, to):
+    if len(frm) != len(to):
+        raise ValueError("maketrans arguments must have same length")
+    table = list(range(256))
+    for a, b in zip(frm, to):
+        table[a] = b
+    return bytes(table)
+
+def _percent_bytes(template, values):
+    text = '%%'.join([part.replace('%b', '%s').replace('%r', '%a') for part in template.decode('latin-1').split('%%')])
+    kinds = [kind for kind, _ in _percent_kinds(text)]
+    def plain(value, kind):
+        if kind in 'sc' and isinstance(value, (bytes, bytearray, memoryview)):
+            return bytes(value).decode('latin-1')
+        if kind == 's':
+            method = _lookup(value, '__bytes__')
+            if method is None:
+                raise TypeError(f"%b requires a bytes-like object, or an object that implements __bytes__, not '{type(value).__name__}'")
+            return method().decode('latin-1')
+        return value
+    if isinstance(values, dict):
+        values = {k.decode('latin-1'): plain(v, 's' if isinstance(v, (bytes, bytearray)) else 'a') for k, v in values.items()}
+    else:
+        values = values if isinstance(values, tuple) else (values,)
+        kinds += 'a' * (len(values) - len(kinds))
+        values = tuple([plain(v, kind) for v, kind in zip(values, kinds)])
+    return (text % values).encode('latin-1')
+
+# `except*`: what is left of a group while its handlers run.
+
+class _Star:
+    def __init__(self, exception):
+        self.whole = self.rest = exception
+        self.raised, self.again = [], []
+
+    def __sub__(self, kinds):
+        for kind in kinds if isinstance(kinds, tuple) else (kinds,):
+            if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+                raise TypeError("catching classes that do not inherit from BaseException is not allowed")
+            if issubclass(kind, BaseExceptionGroup):
+                raise TypeError("catching ExceptionGroup with except* is not allowed. Use except instead.")
+        if self.rest is None:
+            return None
+        if isinstance(self.rest, BaseExceptionGroup):
+            part, self.rest = self.rest.split(kinds)
+        elif isinstance(self.rest, kinds):
+            part, self.rest = BaseExceptionGroup('', [self.rest]), None
+        else:
+            part = None
+        self.part = part
+        return part
+
+    def __or__(self, raised):
+        (self.again if raised is self.part else self.raised).append(raised)
+        return self
+
+    def __invert__(self):
+        return self.whole
+
+    def __neg__(self):
+        if not isinstance(self.whole, BaseExceptionGroup):
+            return self.rest or (self.raised + self.again + [None])[0]
+        leaves = []
+        for group in self.again + [self.rest]:
+            if group is not None:
+                group.split(lambda e: leaves.append(e))
+        kept = None
+        if leaves:
+            kept = self.whole.split(lambda e: any([e is leaf for leaf in leaves]))[0]
+        raised = self.raised + ([] if kept is None else [kept])
+        return (raised or [None])[0] if len(raised) < 2 else BaseExceptionGroup('', raised)

@@ -1,8 +1,8 @@
 //! `str`.
 
 use super::numbers::{COMMON, COMPARISONS, HASH, class_and, wrapped};
-use super::{Def, Types, fill, quick};
-use crate::objects::{Args, Exc, Octets, Str, Value, watch};
+use super::{Def, Types, codecs, fill, quick};
+use crate::objects::{Args, Exc, Str, Value, watch};
 use crate::text::{split, strings, unicode};
 use crate::vm::Vm;
 use crate::vm::compare;
@@ -10,9 +10,18 @@ use std::rc::Rc;
 
 fn new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let class = class_and(args)?;
-    let [object, encoding, _] = args.bind("str", &["object", "encoding", "errors"], 0)?;
-    if let (Value::Bytes(bytes), false) = (&object, matches!(encoding, Value::Unbound)) {
-        return decode(bytes).map(|text| wrapped(&class, Value::str(text)));
+    let [object, encoding, errors] = args.bind("str", &["object", "encoding", "errors"], 0)?;
+    if !matches!((&encoding, &errors), (Value::Unbound, Value::Unbound)) {
+        let Value::Bytes(bytes) = object.plain() else {
+            if let Some(bytes) = vm.special(&object, &vm.intern("decode")) {
+                return Err(Exc::call(bytes, vec![or_strict(encoding, "utf-8"), or_strict(errors, "strict")]));
+            }
+            return Err(Exc::ty(match object.as_str() {
+                Some(_) => "decoding str is not supported".to_string(),
+                None => format!("decoding to str: need a bytes-like object, {} found", vm.type_name(&object)),
+            }));
+        };
+        return codecs::decode(vm, bytes, &encoding, &errors).map(|text| wrapped(&class, Value::str(text)));
     }
     if matches!(object, Value::Unbound) {
         return Ok(wrapped(&class, Value::str("")));
@@ -23,15 +32,8 @@ fn new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     }
 }
 
-pub(super) fn decode(bytes: &[u8]) -> Result<String, Exc> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(text.to_string()),
-        Err(error) => {
-            let at = error.valid_up_to();
-            let message = format!("'utf-8' codec can't decode byte {:#04x} in position {at}: invalid start byte", bytes[at]);
-            Err(Exc::new(crate::objects::Kind::UnicodeDecodeError, message))
-        }
-    }
+fn or_strict(value: Value, default: &str) -> Value {
+    if matches!(value, Value::Unbound) { Value::str(default) } else { value }
 }
 
 /// The string that a method is called on.
@@ -67,7 +69,7 @@ fn splitting(vm: &mut Vm, args: &mut Args, right: bool) -> Result<Value, Exc> {
     let [_, separator, most] = args.bind(if right { "rsplit" } else { "split" }, &["self", "sep", "maxsplit"], 1)?;
     let separator = match &separator {
         Value::Unbound | Value::None => None,
-        other => Some(text_of(vm, other, "must be str or None; separator")?),
+        other => Some(other.as_str().ok_or_else(|| Exc::ty(format!("must be str or None, not {}", vm.type_name(other))))?),
     };
     let most = match &most {
         Value::Unbound => None,
@@ -78,12 +80,12 @@ fn splitting(vm: &mut Vm, args: &mut Args, right: bool) -> Result<Value, Exc> {
     Ok(Value::list(parts.into_iter().map(Value::from).collect()))
 }
 
-fn stripping(vm: &mut Vm, args: &mut Args, name: &str, ends: strings::Ends) -> Result<Value, Exc> {
+fn stripping(args: &mut Args, name: &str, ends: strings::Ends) -> Result<Value, Exc> {
     let text = this(args)?;
     let [_, characters] = args.bind(name, &["self", "/chars"], 1)?;
     let characters = match &characters {
         Value::Unbound | Value::None => None,
-        other => Some(text_of(vm, other, "strip arg")?),
+        other => Some(other.as_str().ok_or_else(|| Exc::ty("strip arg must be None or str"))?),
     };
     Ok(Value::str(strings::strip(text.as_str(), characters, ends)))
 }
@@ -110,7 +112,7 @@ fn part<'a>(vm: &Vm, text: &'a Str, start: &Value, stop: &Value) -> Result<Optio
 fn finding(vm: &mut Vm, args: &mut Args, name: &'static str, right: bool) -> Result<Value, Exc> {
     let text = this(args)?;
     let [_, needle, start, stop] = args.bind(name, &["self", "/sub", "/start", "/end"], 2)?;
-    let needle = text_of(vm, &needle, "must be str, not; argument")?;
+    let needle = text_of(vm, &needle, "argument")?;
     let found = part(vm, &text, &start, &stop)?.and_then(|(inside, byte)| {
         let at = if right { inside.rfind(needle) } else { inside.find(needle) };
         at.map(|at| text.position(byte + at))
@@ -130,9 +132,14 @@ fn begins(vm: &mut Vm, args: &mut Args, name: &'static str, end: bool) -> Result
         other => vec![other.clone()],
     };
     let Some((inside, _)) = part(vm, &text, &start, &stop)? else { return Ok(Value::bool(false)) };
+    let prefix_is_tuple = matches!(prefix.plain(), Value::Tuple(_));
     for prefix in &prefixes {
         let Some(prefix) = prefix.as_str() else {
-            return Err(Exc::ty(format!("{name} first arg must be str or a tuple of str, not {}", vm.type_name(prefix))));
+            let kind = vm.type_name(prefix);
+            return Err(Exc::ty(match prefix_is_tuple {
+                true => format!("tuple for {name} must only contain str, not {kind}"),
+                false => format!("{name} first arg must be str or a tuple of str, not {kind}"),
+            }));
         };
         if if end { inside.ends_with(prefix) } else { inside.starts_with(prefix) } {
             return Ok(Value::bool(true));
@@ -197,14 +204,14 @@ fn join(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn parted(vm: &mut Vm, args: &mut Args, right: bool) -> Result<Value, Exc> {
     let text = this(args)?;
     let [_, separator] = args.exactly::<2>("partition")?;
-    let separator = text_of(vm, &separator, "must be str, not; separator")?.to_string();
+    let separator = text_of(vm, &separator, "argument")?.to_string();
     let (a, b, c) = if right { strings::rpartition(text.as_str(), &separator)? } else { strings::partition(text.as_str(), &separator)? };
     Ok(Value::tuple(vec![a.into(), b.into(), c.into()]))
 }
 
 fn replace(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let text = this(args)?;
-    let [_, old, new, count] = args.bind("replace", &["self", "/old", "/new", "count"], 3)?;
+    let [_, old, new, count] = args.bind("replace", &["self", "/old", "/new", "/count"], 3)?;
     let most = match &count {
         Value::Unbound => None,
         other => usize::try_from(vm.index_of(other)?).ok(),
@@ -218,31 +225,7 @@ fn replace(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn encode(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let text = this(args)?;
     let [_, encoding, errors] = args.bind("encode", &["self", "encoding", "errors"], 1)?;
-    let encoding = encoding.as_str().unwrap_or("utf-8").to_lowercase().replace('_', "-");
-    let _ = vm;
-    match encoding.as_str() {
-        "utf-8" | "utf8" => Ok(Value::Bytes(Octets::new(text.as_str().as_bytes().to_vec()))),
-        "ascii" | "us-ascii" | "latin-1" | "latin1" | "iso-8859-1" => {
-            let top = if encoding.contains("ascii") { 128 } else { 256 };
-            let mut bytes = Vec::new();
-            for (at, c) in text.as_str().chars().enumerate() {
-                match (u32::from(c) < top, errors.as_str()) {
-                    (true, _) => bytes.push(c as u8),
-                    (false, Some("ignore")) => {}
-                    (false, Some("replace")) => bytes.push(b'?'),
-                    (false, _) => {
-                        let name = if top == 128 { "ascii" } else { "latin-1" };
-                        let shown = crate::text::quote::ascii(&c.to_string());
-                        let message =
-                            format!("'{name}' codec can't encode character {shown} in position {at}: ordinal not in range({top})");
-                        return Err(Exc::new(crate::objects::Kind::UnicodeEncodeError, message));
-                    }
-                }
-            }
-            Ok(Value::Bytes(Octets::new(bytes)))
-        }
-        other => Err(Exc::new(crate::objects::Kind::LookupError, format!("unknown encoding: {other}"))),
-    }
+    codecs::encode(vm, text.as_str(), &encoding, &errors)
 }
 
 fn translate(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
@@ -271,13 +254,18 @@ fn maketrans(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     if let Value::Dict(table) = &x {
         let pairs: Vec<(Value, Value)> = table.borrow().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
         for (key, value) in pairs {
-            let key = match key.as_str().and_then(|t| t.chars().next()) {
-                Some(c) => code(c),
-                None => key,
+            let mut characters = key.as_str().unwrap_or_default().chars();
+            let key = match (characters.next(), characters.next()) {
+                (Some(c), None) => code(c),
+                (None, _) if key.as_str().is_none() => key,
+                _ => return Err(Exc::value("string keys in translate table must be of length 1")),
             };
             crate::vm::index::set_in(&dict, &key, value)?;
         }
         return Ok(Value::Dict(dict));
+    }
+    if matches!(y, Value::Unbound) {
+        return Err(Exc::ty("if you give only one argument to maketrans it must be a dict"));
     }
     let (from, to) = (text_of(vm, &x, "maketrans() argument 1")?, text_of(vm, &y, "maketrans() argument 2")?);
     if from.chars().count() != to.chars().count() {
@@ -346,9 +334,9 @@ const METHODS: &[Def] = &[
         let keep = !matches!(keep, Value::Unbound) && compare::truth(&keep) == Some(true);
         Ok(Value::list(split::splitlines(text.as_str(), keep).into_iter().map(Value::from).collect()))
     }),
-    Def::new("strip", |vm, args| stripping(vm, args, "strip", strings::Ends::Both)).quick(quick::strip),
-    Def::new("lstrip", |vm, args| stripping(vm, args, "lstrip", strings::Ends::Left)),
-    Def::new("rstrip", |vm, args| stripping(vm, args, "rstrip", strings::Ends::Right)),
+    Def::new("strip", |_, args| stripping(args, "strip", strings::Ends::Both)).quick(quick::strip),
+    Def::new("lstrip", |_, args| stripping(args, "lstrip", strings::Ends::Left)),
+    Def::new("rstrip", |_, args| stripping(args, "rstrip", strings::Ends::Right)),
     Def::new("find", |vm, args| finding(vm, args, "find", false)),
     Def::new("rfind", |vm, args| finding(vm, args, "rfind", true)),
     Def::new("index", |vm, args| finding(vm, args, "index", false)),

@@ -24,11 +24,12 @@ class bytearray:
     def _of(value):
         if isinstance(value, bytearray):
             return value._bytes
-        if isinstance(value, bytes):
-            return value
+        if isinstance(value, (bytes, memoryview)):
+            return bytes(value)
         raise TypeError(f"can't concat {type(value).__name__} to bytearray")
 
     def _byte(value):
+        value = value if isinstance(value, int) else _index_of(value)
         if not 0 <= value < 256:
             raise ValueError("byte must be in range(0, 256)")
         return bytes([value])
@@ -49,7 +50,7 @@ class bytearray:
             i += 1
 
     def __contains__(self, value):
-        return (value._bytes if isinstance(value, bytearray) else value) in self._bytes
+        return value in self._bytes
 
     def __eq__(self, other):
         if isinstance(other, (bytes, bytearray)):
@@ -144,7 +145,7 @@ class bytearray:
         if method is None or name.startswith('_'):
             raise AttributeError(f"'bytearray' object has no attribute '{name}'", name=name, obj=self)
         def call(*args, **kwargs):
-            args = [a._bytes if isinstance(a, bytearray) else a for a in args]
+            args = [bytes(a) if isinstance(a, (bytearray, memoryview)) else a for a in args]
             got = method(*args, **kwargs)
             if isinstance(got, bytes):
                 return bytearray(got)
@@ -155,6 +156,133 @@ class bytearray:
         return bytearray(bytes.fromhex(text))
 
 bytearray.__module__ = 'builtins'
+
+class memoryview:
+    # Items lie at the places of a range.
+    def __init__(self, object):
+        if isinstance(object, memoryview):
+            self.obj, self._places, self.format, self.itemsize = object.obj, object._places, object.format, object.itemsize
+        elif isinstance(object, (bytes, bytearray)):
+            self.obj, self._places, self.format, self.itemsize = object, range(len(object)), 'B', 1
+        else:
+            raise TypeError(f"memoryview: a bytes-like object is required, not '{type(object).__name__}'")
+        self.readonly, self.ndim, self.suboffsets = isinstance(self.obj, bytes), 1, ()
+
+    @property
+    def shape(self):
+        return (len(self._places),)
+
+    @property
+    def strides(self):
+        return (self._places.step,)
+
+    @property
+    def nbytes(self):
+        return len(self._places) * self.itemsize
+
+    @property
+    def contiguous(self):
+        return self._places.step == self.itemsize or len(self._places) < 2
+
+    c_contiguous = f_contiguous = contiguous
+
+    def _place(self, key):
+        if not hasattr(key, '__index__'):
+            raise TypeError("memoryview: invalid slice key")
+        try:
+            return self._places[key]
+        except IndexError:
+            raise IndexError("index out of bounds on dimension 1") from None
+
+    def __len__(self):
+        return len(self._places)
+
+    def __getitem__(self, key):
+        if isinstance(key, slice):
+            part = memoryview(self)
+            part._places = self._places[key]
+            return part
+        at = self._place(key)
+        if self.format == 'B':
+            return self.obj[at]
+        return _struct().unpack_from(self.format, self.obj, at)[0]
+
+    def __setitem__(self, key, value):
+        if self.readonly:
+            raise TypeError("cannot modify read-only memory")
+        if isinstance(key, slice):
+            places, value = self._places[key], memoryview(value)
+            if len(places) != len(value) or self.format != value.format:
+                raise ValueError("memoryview assignment: lvalue and rvalue have different structures")
+            data = [value.obj[p:p + self.itemsize] for p in value._places]
+            for at, octets in zip(places, data):
+                self.obj[at:at + self.itemsize] = octets
+            return
+        at = self._place(key)
+        try:
+            self.obj[at:at + self.itemsize] = _struct().pack(self.format, value)
+        except _struct().error:
+            kind = ValueError if hasattr(value, '__index__') or isinstance(value, float) else TypeError
+            raise kind(f"memoryview: invalid {'value' if kind is ValueError else 'type'} for format '{self.format}'") from None
+
+    def __iter__(self):
+        return iter(self.tolist())
+
+    def __eq__(self, other):
+        if isinstance(other, (bytes, bytearray)):
+            other = memoryview(other)
+        return self.tolist() == other.tolist() if isinstance(other, memoryview) else NotImplemented
+
+    def __hash__(self):
+        if not self.readonly:
+            raise ValueError("cannot hash writable memoryview object")
+        return hash(self.tobytes())
+
+    def __repr__(self):
+        return f"<memory at {id(self):#x}>"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.release()
+
+    def release(self):
+        pass
+
+    def tobytes(self, order='C'):
+        if self._places.step == self.itemsize:
+            return bytes(self.obj[self._places.start:self._places.stop])
+        return b''.join([bytes(self.obj[at:at + self.itemsize]) for at in self._places])
+
+    __bytes__ = tobytes
+
+    def tolist(self):
+        return [self[i] for i in range(len(self._places))]
+
+    def hex(self, *args):
+        return self.tobytes().hex(*args)
+
+    def toreadonly(self):
+        view = memoryview(self)
+        view.readonly = True
+        return view
+
+    def cast(self, format):
+        if not self.contiguous:
+            raise TypeError("memoryview: casts are restricted to C-contiguous views")
+        size, view = _struct().calcsize(format), memoryview(self)
+        if self.nbytes % size:
+            raise TypeError("memoryview: length is not a multiple of itemsize")
+        view.format, view.itemsize = format, size
+        view._places = range(self._places.start, self._places.start + self.nbytes, size)
+        return view
+
+memoryview.__module__ = 'builtins'
+
+def _struct():
+    import struct
+    return struct
 
 class BaseExceptionGroup(BaseException):
     def __new__(cls, message, exceptions, /):
@@ -198,6 +326,7 @@ class BaseExceptionGroup(BaseException):
         made.__cause__ = self.__cause__
         made.__context__ = self.__context__
         made.__suppress_context__ = self.__suppress_context__
+        made.__traceback__ = self.__traceback__
         if hasattr(self, '__notes__'):
             made.__notes__ = list(self.__notes__)
         return made

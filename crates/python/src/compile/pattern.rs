@@ -7,11 +7,87 @@ use crate::objects::Value;
 use ruff_python_ast::{self as ast, Pattern};
 use ruff_text_size::Ranged;
 
+/// Refuses a pattern that takes everything, where others follow.
+fn reachable(pattern: &Pattern) -> Done {
+    let Pattern::MatchAs(node) = pattern else { return Ok(()) };
+    let what = match (&node.pattern, &node.name) {
+        (Some(inner), _) => return reachable(inner),
+        (None, Some(name)) => format!("name capture '{}'", name.id),
+        (None, None) => "wildcard".to_string(),
+    };
+    Err(Refusal::new(format!("{what} makes remaining patterns unreachable"), node.range))
+}
+
+/// Adds the names that a pattern binds, each once.
+fn check<'a>(pattern: &'a Pattern, names: &mut Vec<&'a str>) -> Done {
+    let bind = |names: &mut Vec<&'a str>, name: &'a Option<ast::Identifier>| {
+        let Some(name) = name else { return Ok(()) };
+        if names.contains(&name.id.as_str()) {
+            return Err(Refusal::new(format!("multiple assignments to name '{}' in pattern", name.id), pattern.range()));
+        }
+        names.push(&name.id);
+        Ok(())
+    };
+    match pattern {
+        Pattern::MatchAs(node) => {
+            if let Some(inner) = &node.pattern {
+                check(inner, names)?;
+            }
+            bind(names, &node.name)
+        }
+        Pattern::MatchStar(node) => bind(names, &node.name),
+        Pattern::MatchOr(node) => {
+            let mut first: Option<Vec<&str>> = None;
+            for (at, alternative) in node.patterns.iter().enumerate() {
+                let mut bound = names.clone();
+                check(alternative, &mut bound)?;
+                bound.sort_unstable();
+                if first.as_ref().is_some_and(|first| *first != bound) {
+                    return Err(Refusal::new("alternative patterns bind different names", node.range));
+                }
+                first.get_or_insert(bound);
+                if at + 1 < node.patterns.len() {
+                    reachable(alternative)?;
+                }
+            }
+            *names = first.unwrap_or_default();
+            Ok(())
+        }
+        Pattern::MatchSequence(node) => {
+            if node.patterns.iter().filter(|p| matches!(p, Pattern::MatchStar(_))).count() > 1 {
+                return Err(Refusal::new("multiple starred names in sequence pattern", node.range));
+            }
+            node.patterns.iter().try_for_each(|pattern| check(pattern, names))
+        }
+        Pattern::MatchMapping(node) => {
+            let keys: Vec<_> = node.keys.iter().filter_map(|key| key.as_string_literal_expr()).map(|key| key.value.to_str()).collect();
+            if let Some(key) = (1..keys.len()).find(|i| keys[..*i].contains(&keys[*i])).map(|i| crate::text::quote::text(keys[i])) {
+                return Err(Refusal::new(format!("mapping pattern checks duplicate key ({key})"), node.range));
+            }
+            node.patterns.iter().try_for_each(|pattern| check(pattern, names))?;
+            bind(names, &node.rest)
+        }
+        Pattern::MatchClass(node) => {
+            let parts = node.arguments.patterns.iter().chain(node.arguments.keywords.iter().map(|k| &k.pattern));
+            let named: Vec<&str> = node.arguments.keywords.iter().map(|k| k.attr.id.as_str()).collect();
+            if let Some(name) = (1..named.len()).find(|i| named[..*i].contains(&named[*i])).map(|i| named[i]) {
+                return Err(Refusal::new(format!("attribute name repeated in class pattern: {name}"), node.range));
+            }
+            parts.into_iter().try_for_each(|pattern| check(pattern, names))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl<'a> Unit<'a> {
     pub(super) fn match_statement(&mut self, node: &'a ast::StmtMatch) -> Done {
         self.expr(&node.subject)?;
         let end = self.label();
-        for case in &node.cases {
+        for (at, case) in node.cases.iter().enumerate() {
+            check(&case.pattern, &mut Vec::new())?;
+            if at + 1 < node.cases.len() && case.guard.is_none() {
+                reachable(&case.pattern)?;
+            }
             let next = self.label();
             self.here = case.pattern.range();
             // The pattern consumes a copy of the subject; where it fails it leaves nothing of it.

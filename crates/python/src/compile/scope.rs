@@ -460,9 +460,6 @@ impl<'a> Visitor<'a> for Analyzer {
             Stmt::With(statement) if statement.is_async => {
                 self.fail("'async with' is not supported: this machine has no event loop", statement.range);
             }
-            Stmt::Try(statement) if statement.is_star => {
-                self.fail("'except*' is not supported: exception groups are absent here", statement.range);
-            }
             Stmt::TypeAlias(alias) => {
                 self.type_parameters(alias.type_params.as_deref());
                 self.visit_expr(&alias.name);

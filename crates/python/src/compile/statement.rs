@@ -1,9 +1,9 @@
 //! Statements: each leaves the stack as it was.
 
 use super::scope::ScopeKind;
-use super::unit::{Block, Unit};
+use super::unit::{Block, Label, Unit};
 use super::{Done, Refusal, Wanted};
-use crate::bytecode::Op;
+use crate::bytecode::{Binary, Op, Unary};
 use crate::objects::Value;
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::Ranged;
@@ -61,6 +61,7 @@ impl<'a> Unit<'a> {
                 if self.kind() != ScopeKind::Function {
                     return Err(Refusal::new("'return' outside function", node.range));
                 }
+                self.not_in_star(0, node.range)?;
                 match &node.value {
                     Some(value) => self.expr(value)?,
                     None => self.emit(Op::None),
@@ -190,7 +191,9 @@ impl<'a> Unit<'a> {
     }
 
     fn break_or_continue(&mut self, leaves: bool, range: ruff_text_size::TextRange) -> Done {
-        let Some(at) = self.blocks.iter().rposition(|b| matches!(b, Block::Loop { .. })) else {
+        let inner = self.blocks.iter().rposition(|b| matches!(b, Block::Loop { .. }));
+        self.not_in_star(inner.unwrap_or(0), range)?;
+        let Some(at) = inner else {
             let message = if leaves { "'break' outside loop" } else { "'continue' not properly in loop" };
             return Err(Refusal::new(message, range));
         };
@@ -223,17 +226,18 @@ impl<'a> Unit<'a> {
                     }
                 }
                 Block::Try => self.emit(Op::PopBlock),
+                Block::Star => {}
                 Block::Finally(body) => {
                     self.emit(Op::PopBlock);
                     self.body(body)?;
                     self.here = here;
                 }
-                Block::With => {
+                Block::With(range) => {
                     self.emit(Op::PopBlock);
                     if value {
                         self.emit(Op::Swap);
                     }
-                    self.emit(Op::Exit);
+                    self.emit_at(Op::Exit, range);
                 }
                 Block::Handler(name) => {
                     self.emit(Op::PopBlock);
@@ -309,7 +313,7 @@ impl<'a> Unit<'a> {
     }
 
     fn try_except(&mut self, node: &'a ast::StmtTry) -> Done {
-        let (handlers, end) = (self.label(), self.label());
+        let (handlers, broken, end) = (self.label(), self.label(), self.label());
         self.emit(Op::PushBlock(handlers.0));
         self.blocks.push(Block::Try);
         self.body(&node.body)?;
@@ -318,13 +322,18 @@ impl<'a> Unit<'a> {
         self.body(&node.orelse)?;
         self.emit(Op::Jump(end.0));
         self.place_label(handlers);
+        if node.is_star {
+            return self.star_handlers(node, broken, end);
+        }
         for handler in &node.handlers {
             let ast::ExceptHandler::ExceptHandler(handler) = handler;
             self.here = handler.range;
             let next = self.label();
             if let Some(class) = &handler.type_ {
+                self.emit(Op::PushBlock(broken.0));
                 self.expr(class)?;
                 self.emit_at(Op::MatchException, handler.range);
+                self.emit(Op::PopBlock);
                 self.emit(Op::JumpIfFalse(next.0));
             }
             let name = handler.name.as_ref().map(|name| name.id.as_str());
@@ -347,6 +356,81 @@ impl<'a> Unit<'a> {
             self.place_label(next);
         }
         self.emit(Op::Reraise);
+        self.place_label(broken);
+        self.replace_exception(true);
+        self.place_label(end);
+        Ok(())
+    }
+
+    fn not_in_star(&mut self, from: usize, range: ruff_text_size::TextRange) -> Done {
+        match self.blocks[from..].iter().any(|block| matches!(block, Block::Star)) {
+            true => Err(Refusal::new("'break', 'continue' and 'return' cannot appear in an except* block", range)),
+            false => Ok(()),
+        }
+    }
+
+    /// Handlers of parts of a group. What is left of it lies in an object of the prelude (`_Star`), whose operators take out what a
+    /// handler is for, note what one raised, and give what was handled, and what is raised in the end.
+    fn star_handlers(&mut self, node: &'a ast::StmtTry, broken: Label, end: Label) -> Done {
+        // [prev, exception] → [prev, rest].
+        let site = self.site("__star__");
+        self.emit(Op::Global(site));
+        self.emit(Op::Swap);
+        self.emit(Op::Call(1));
+        for handler in &node.handlers {
+            let ast::ExceptHandler::ExceptHandler(handler) = handler;
+            self.here = handler.range;
+            let (next, cleanup, done) = (self.label(), self.label(), self.label());
+            self.emit(Op::PushBlock(broken.0));
+            self.emit(Op::Dup);
+            match &handler.type_ {
+                Some(class) => self.expr(class)?,
+                None => return Err(Refusal::new("expected one or more exception types", handler.range)),
+            }
+            self.emit_at(Op::Binary(Binary::Sub), handler.range);
+            self.emit(Op::PopBlock);
+            self.emit(Op::Dup);
+            self.emit(Op::JumpIfNone(next.0));
+            // The part is what is handled from here on.
+            self.emit(Op::Dup);
+            self.emit(Op::PopExcept);
+            let name = handler.name.as_ref().map(|name| name.id.as_str());
+            match name {
+                Some(name) => self.store(name)?,
+                None => self.emit(Op::Pop),
+            }
+            self.emit(Op::PushBlock(cleanup.0));
+            self.blocks.push(Block::Star);
+            self.body(&handler.body)?;
+            self.blocks.pop();
+            self.emit(Op::PopBlock);
+            self.forget(name)?;
+            self.emit(Op::Jump(done.0));
+            // [prev, rest, handled, raised]
+            self.place_label(cleanup);
+            self.forget(name)?;
+            self.emit(Op::Swap);
+            self.emit(Op::Pop);
+            self.emit(Op::Binary(Binary::BitOr));
+            self.place_label(done);
+            self.emit(Op::Dup);
+            self.emit(Op::Unary(Unary::Invert));
+            self.emit(Op::PopExcept);
+            self.emit(Op::None);
+            self.place_label(next);
+            self.emit(Op::Pop);
+        }
+        let nothing = self.label();
+        self.emit(Op::Unary(Unary::Neg));
+        self.emit(Op::Dup);
+        self.emit(Op::JumpIfNone(nothing.0));
+        self.emit(Op::Reraise);
+        self.place_label(nothing);
+        self.emit(Op::Pop);
+        self.emit(Op::PopExcept);
+        self.emit(Op::Jump(end.0));
+        self.place_label(broken);
+        self.replace_exception(true);
         self.place_label(end);
         Ok(())
     }
@@ -358,21 +442,26 @@ impl<'a> Unit<'a> {
         let range = item.context_expr.range();
         self.emit_at(Op::Enter, range);
         self.emit_at(Op::PushBlockUnder(handler.0), range);
-        self.blocks.push(Block::With);
+        self.blocks.push(Block::With(node.range));
         match &item.optional_vars {
             Some(target) => self.assign(target)?,
             None => self.emit(Op::Pop),
         }
         self.with_statement(node, at + 1)?;
         self.blocks.pop();
-        self.here = range;
+        self.here = node.range;
         self.emit(Op::PopBlock);
         self.emit(Op::Exit);
         self.emit(Op::Jump(end.0));
         self.place_label(handler);
+        let broken = self.label();
+        self.emit(Op::PushBlock(broken.0));
         self.emit(Op::ExitException);
+        self.emit(Op::PopBlock);
         self.emit(Op::JumpIfTrue(suppress.0));
         self.emit(Op::Reraise);
+        self.place_label(broken);
+        self.replace_exception(true);
         self.place_label(suppress);
         self.emit(Op::Pop);
         self.emit(Op::PopExcept);

@@ -28,9 +28,11 @@ pub(super) enum Block<'a> {
     /// Within `try`, with statements to run on every way out.
     Finally(&'a [ast::Stmt]),
     /// Within `with`: `__exit__` lies on the stack.
-    With,
+    With(ruff_text_size::TextRange),
     /// Within a handler: the exception handled before lies on the stack. The handler's name is to be forgotten.
     Handler(Option<&'a str>),
+    /// Within a handler of `except*`, which is left at its end alone.
+    Star,
     /// Within the statements of `finally` after an exception: two values lie on the stack.
     FinallyHandler,
 }

@@ -85,14 +85,29 @@ impl Args {
     pub fn bind<const N: usize>(&mut self, function: &str, names: &[&str; N], required: usize) -> Result<[Value; N], Exc> {
         let mut bound: [Value; N] = std::array::from_fn(|_| Value::Unbound);
         let positional = names.iter().filter(|name| !name.starts_with('*')).count();
+        // Messages do not count the object that a method is of.
+        let object = usize::from(names.first() == Some(&"self"));
+        let by_place = names[object..].iter().all(|name| name.starts_with('/'));
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
         if self.values.len() > positional {
-            let plural = if positional == 1 { "" } else { "s" };
-            let most = if required == positional { "exactly" } else { "at most" };
-            return Err(Exc::ty(match positional {
+            let (most, given) = (positional - object, self.values.len() - object);
+            let least = required.max(object) - object;
+            return Err(Exc::ty(match most {
+                0 if by_place => format!("{function}() takes no arguments ({given} given)"),
                 0 => format!("{function}() takes no positional arguments"),
-                _ => format!("{function}() takes {most} {positional} positional argument{plural} ({} given)", self.values.len()),
+                _ if by_place && least == most => format!("{function} expected {most} argument{}, got {given}", plural(most)),
+                _ if by_place => format!("{function} expected at most {most} argument{}, got {given}", plural(most)),
+                _ if names.len() == positional => format!("{function}() takes at most {most} argument{} ({given} given)", plural(most)),
+                _ => {
+                    let bound = if required == positional { "exactly" } else { "at most" };
+                    format!("{function}() takes {bound} {most} positional argument{} ({given} given)", plural(most))
+                }
             }));
         }
+        if by_place && !self.keywords.is_empty() {
+            return Err(Exc::ty(format!("{function}() takes no keyword arguments")));
+        }
+        let given = self.values.len();
         for (place, value) in self.values.drain(..).enumerate() {
             bound[place] = value;
         }
@@ -107,8 +122,13 @@ impl Args {
         }
         for (place, name) in names.iter().enumerate().take(required) {
             if matches!(bound[place], Value::Unbound) {
+                if name.starts_with('/') && given >= object {
+                    let (least, given) = (required - object, given - object);
+                    let bound = if by_place && required == N { "" } else { "at least " };
+                    return Err(Exc::ty(format!("{function} expected {bound}{least} argument{}, got {given}", plural(least))));
+                }
                 let name = name.trim_start_matches(['/', '*']);
-                return Err(Exc::ty(format!("{function}() missing required argument '{name}' (pos {})", place + 1)));
+                return Err(Exc::ty(format!("{function}() missing required argument '{name}' (pos {})", place + 1 - object)));
             }
         }
         Ok(bound)

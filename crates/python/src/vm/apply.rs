@@ -150,9 +150,12 @@ impl Vm {
             values.extend(self.stack.drain(first..));
         }
         let mut args = Args { values, keywords: Vec::new() };
-        let watched = if watch::on() { self.watched_call(native, &mut args) } else { None };
+        let refused = self.check_receiver(native, &args).err();
+        let watched = if refused.is_none() && watch::on() { self.watched_call(native, &mut args) } else { None };
+        let given = args.len();
         let result = match &native.run {
             _ if watched.is_some() => watched.unwrap_or(Ok(Value::None)),
+            _ if let Some(exc) = refused => Err(exc),
             Run::Fn(run) => run(self, &mut args),
             Run::Closure(run) => run(self, &mut args),
         };
@@ -166,6 +169,7 @@ impl Vm {
                 let kept =
                     if retried { Args { values: self.stack.drain(first..).collect(), keywords: Vec::new() } } else { Args::default() };
                 self.stack.truncate(floor);
+                let exc = self.reword(native, exc, given, &args);
                 let result = self.hand_over(native, exc, kept);
                 self.settle(result, After::Push)?;
                 Ok(false)

@@ -535,6 +535,11 @@ impl Vm {
                 }
                 self.delete_plain(object, instance, &class, name)
             }
+            Value::Class(class)
+                if let Some(deleter @ Value::Function(_)) = class.meta.borrow().as_ref().and_then(|m| m.lookup(&self.names.delattr)) =>
+            {
+                Err(Exc::call(deleter, vec![object.clone(), Value::Str(name.clone())]))
+            }
             Value::Class(class) if class.mutable => match class.attrs.remove_str(name) {
                 Some(_) => {
                     class.touch();

@@ -73,23 +73,72 @@ impl Vm {
 
     /// Runs a native. What it cannot do itself becomes a call of Python code.
     pub(crate) fn run_native(&mut self, native: &Rc<Native>, mut args: Args) -> Result<Value, Exc> {
+        self.check_receiver(native, &args)?;
         if watch::on()
             && let Some(result) = self.watched_call(native, &mut args)
         {
             return result;
         }
+        let given = args.len();
         if native.slow.is_none() {
-            return match &native.run {
+            let result = match &native.run {
                 Run::Fn(run) => run(self, &mut args),
                 Run::Closure(run) => run(self, &mut args),
             };
+            return result.map_err(|exc| self.reword(native, exc, given, &args));
         }
         let kept = Args { values: args.values.clone(), keywords: args.keywords.clone() };
         let result = match &native.run {
             Run::Fn(run) => run(self, &mut args),
             Run::Closure(run) => run(self, &mut args),
         };
-        result.or_else(|exc| self.hand_over(native, exc, kept))
+        result.or_else(|exc| self.hand_over(native, exc, kept)).map_err(|exc| self.reword(native, exc, given, &args))
+    }
+
+    /// A method of the table of a type is called with an object, and those of numbers look at it as one.
+    #[inline]
+    pub(super) fn check_receiver(&self, native: &Native, args: &Args) -> Result<(), Exc> {
+        let fits = !native.method
+            || args.values.first().is_some_and(|first| match native.owner {
+                "int" => first.is_int(),
+                "float" => matches!(first.plain(), Value::Float(_)),
+                "complex" => matches!(first.plain(), Value::Other(other) if matches!(**other, crate::objects::Other::Complex(..))),
+                _ => true,
+            });
+        if fits { Ok(()) } else { Err(self.reword(native, Exc::ty("descriptor requires a number"), args.len(), args)) }
+    }
+
+    /// What is wrong with a method's arguments, in CPython's words, which do not count the object.
+    #[cold]
+    pub(super) fn reword(&self, native: &Native, exc: Exc, given: usize, args: &Args) -> Exc {
+        let Signal::New(Kind::TypeError, message) = &*exc.0 else { return exc };
+        if !native.method || (native.owner == "host" && given > 0) {
+            return exc;
+        }
+        let (owner, name) = (native.owner, native.name.as_str());
+        if message.starts_with("descriptor requires a ") {
+            return Exc::ty(match args.values.first() {
+                None => format!("unbound method {owner}.{name}() needs an argument"),
+                Some(first) => {
+                    format!("descriptor '{name}' for '{owner}' objects doesn't apply to a '{}' object", self.type_name(first))
+                }
+            });
+        }
+        let Some(rest) = message.strip_prefix(name) else { return exc };
+        if rest == "() takes no keyword arguments" {
+            return Exc::ty(format!("{owner}.{message}"));
+        }
+        if rest.starts_with("() takes exactly one argument (") && given > 0 {
+            return Exc::ty(format!("{owner}.{name}() takes no arguments ({} given)", given - 1));
+        }
+        let Some(wanted) = rest.strip_prefix(" expected ").and_then(|rest| rest.split(' ').next()?.parse::<usize>().ok()) else {
+            return exc;
+        };
+        Exc::ty(match (wanted, given) {
+            (_, 0) => format!("unbound method {owner}.{name}() needs an argument"),
+            (2, _) => format!("{owner}.{name}() takes exactly one argument ({} given)", given - 1),
+            _ => format!("{name} expected {} arguments, got {}", wanted - 1, given - 1),
+        })
     }
 
     /// What a native could not do itself, with its arguments as they were.

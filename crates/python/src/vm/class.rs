@@ -72,26 +72,44 @@ impl Vm {
             Some(meta) => Some(meta),
             None => None,
         };
-        let meta = meta.or_else(|| {
-            resolved.iter().find_map(|base| match base {
-                Value::Class(class) => class.meta.borrow().clone().map(Value::Class),
-                _ => None,
-            })
-        });
+        let meta = self.winner(meta, &resolved)?;
         let names = Dict::new();
         if let Some(Value::Class(meta)) = &meta
             && let Some(prepare) = meta.lookup(&self.names.prepare)
             && !matches!(prepare, Value::Native(_))
         {
             let prepare = self.bind_now(prepare, &Value::Class(meta.clone()), meta);
-            let args = vec![name.clone(), Value::tuple(resolved.clone())];
+            let args = Args { values: [name.clone(), Value::tuple(resolved.clone())].into_iter().collect(), keywords: keywords.clone() };
             let meta = Some(Value::Class(meta.clone()));
-            return Err(Exc::call_then(prepare, args, move |vm, names| match names.plain() {
+            return Err(Exc::call_args(prepare, args).and_then(move |vm, names| match names.plain() {
                 Value::Dict(names) => vm.run_body(body, name, resolved, meta, keywords, names.clone()),
-                _ => Err(Exc::ty("__prepare__() must return a mapping")),
+                _ => Err(Exc::ty(format!("__prepare__() must return a mapping, not {}", vm.type_name(&names)))),
             }));
         }
         self.run_body(body, name, resolved, meta, keywords, names)
+    }
+
+    /// The metaclass that is below those of all bases.
+    fn winner(&self, meta: Option<Value>, bases: &[Value]) -> Result<Option<Value>, Exc> {
+        let mut winner = match meta {
+            Some(Value::Class(class)) => Some(class),
+            None => None,
+            other => return Ok(other),
+        };
+        for base in bases {
+            let Value::Class(base) = base else { continue };
+            let Some(meta) = base.meta.borrow().clone() else { continue };
+            match &winner {
+                Some(winner) if winner.is_subclass(&meta) => {}
+                Some(winner) if !meta.is_subclass(winner) => {
+                    return Err(Exc::ty(
+                        "metaclass conflict: the metaclass of a derived class must be a (non-strict) subclass of the metaclasses of all its bases",
+                    ));
+                }
+                _ => winner = Some(meta),
+            }
+        }
+        Ok(winner.map(Value::Class))
     }
 
     fn run_body(
@@ -177,7 +195,7 @@ impl Vm {
             if layout == Layout::Plain {
                 layout = class.layout;
                 builtin = class.builtin.clone().or_else(|| (!class.mutable).then(|| class.clone()));
-            } else if layout != class.layout {
+            } else if layout != class.layout || (layout == Layout::Base && builtin.as_ref().is_some_and(|known| !fits(class, known))) {
                 return Err(Exc::ty("multiple bases have instance lay-out conflict"));
             }
         }
@@ -280,6 +298,9 @@ impl Vm {
                     Value::Range(range) => Some(range.len()),
                     _ => None,
                 };
+                if let (None, Value::Instance(_)) = (len, &subject) {
+                    return Err(self.match_other(subject, op));
+                }
                 let matches = match op {
                     Op::MatchSequence(count) => len == Some(count as usize),
                     Op::MatchStar(count) => len.is_some_and(|len| len >= count as usize),
@@ -326,6 +347,22 @@ impl Vm {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Whether an instance is a sequence, and as long as a pattern: what `collections.abc` knows.
+    fn match_other(&mut self, subject: Value, op: Op) -> Exc {
+        let (count, star) = match op {
+            Op::MatchStar(count) => (count, true),
+            Op::MatchSequence(count) => (count, false),
+            _ => (0, true),
+        };
+        let args = vec![subject, Value::Int(i64::from(count)), Value::bool(star)];
+        self.by_prelude("_match_sequence", args).and_then(|vm, matches| {
+            if !matches.is(&Value::bool(true)) {
+                vm.stack.pop();
+            }
+            Ok(matches)
+        })
     }
 
     /// `isinstance(value, class)` where that needs no Python code.
@@ -376,6 +413,12 @@ impl Vm {
     pub fn is_metaclass(&self, class: &Rc<Class>) -> bool {
         class.is_subclass(&self.types.type_)
     }
+}
+
+/// Whether a class wraps values of a builtin type.
+fn fits(class: &Rc<Class>, builtin: &Rc<Class>) -> bool {
+    let own = class.builtin.as_ref().unwrap_or(class);
+    own.mutable || own.is_subclass(builtin) || builtin.is_subclass(own)
 }
 
 type Hooks = Box<dyn FnOnce(&mut Vm, Value) -> Result<Value, Exc>>;

@@ -124,7 +124,7 @@ impl Vm {
                     let picked = self.pick(slice, bytes.len())?;
                     Ok(Value::Bytes(Octets::new(picked.indices().map(|i| bytes[i]).collect())))
                 }
-                _ => Ok(Value::Int(i64::from(bytes[self.position(key, bytes.len(), "index")?]))),
+                _ => Ok(Value::Int(i64::from(bytes[self.position(key, bytes.len(), "")?]))),
             },
             Value::Range(range) => match key {
                 Value::Slice(slice) => {
@@ -175,7 +175,7 @@ impl Vm {
                     "list" => ("list indices", "integers or slices"),
                     "tuple" => ("tuple indices", "integers or slices"),
                     "string" => ("string indices", "integers"),
-                    "index" => ("byte indices", "integers or slices"),
+                    "" => ("byte indices", "integers or slices"),
                     _ => ("range indices", "integers or slices"),
                 };
                 let not = if kind == "string" { format!("'{}'", self.type_name(key)) } else { self.type_name(key) };
@@ -184,7 +184,7 @@ impl Vm {
         };
         let at = if index < 0 { index.saturating_add(len as i64) } else { index };
         if at < 0 || at as usize >= len {
-            return Err(Exc::new(Kind::IndexError, format!("{kind} index out of range")));
+            return Err(Exc::new(Kind::IndexError, format!("{kind}{}index out of range", if kind.is_empty() { "" } else { " " })));
         }
         Ok(at as usize)
     }

@@ -1,6 +1,7 @@
 //! Iteration: natives step at once, generators and classes in Python by frames.
 
 use super::frame::After;
+use super::intern::intern;
 use super::{Exit, Vm};
 use crate::objects::exception::Signal;
 use crate::objects::generator::State;
@@ -162,6 +163,10 @@ impl Vm {
                     Err(exc) => self.settle(Err(exc), After::Push),
                 }
             }
+            Value::Iterator(_) if !matches!(value, Value::None) => {
+                let missing = self.no_attribute(&iterator, &intern("send"));
+                self.settle(Err(missing), After::Push)
+            }
             Value::Iterator(native) => match native.clone().next(self) {
                 Ok(Some(value)) => {
                     self.stack.push(value);
@@ -182,7 +187,10 @@ impl Vm {
                 let args = if matches!(value, Value::None) { vec![iterator.clone()] } else { vec![iterator.clone(), value] };
                 match method {
                     Some(method) => self.settle(Err(Exc::call(method, args)), After::Send),
-                    None => self.settle(Err(Exc::ty("not an iterator")), After::Push),
+                    None => {
+                        let missing = self.no_attribute(&iterator, &intern(if args.len() > 1 { "send" } else { "__next__" }));
+                        self.settle(Err(missing), After::Push)
+                    }
                 }
             }
             _ => self.settle(Err(Exc::ty("not an iterator")), After::Push),

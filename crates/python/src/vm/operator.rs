@@ -50,6 +50,7 @@ impl Vm {
             (Binary::Mul, Int(_) | Bool(_), Str(_) | List(_) | Tuple(_) | Bytes(_)) => {
                 self.repeat(right, left.to_i64().unwrap_or(0)).map(Some)
             }
+            (Binary::Mod, Bytes(_), _) => Err(self.slow_op("_percent_bytes", vec![left.clone(), right.clone()])),
             (Binary::Mod, Str(_), _) => Err(self.slow_or_percent(left, right)).or_else(|exc| exc),
             (Binary::BitOr, Dict(a), Dict(b)) => {
                 let merged = crate::objects::Dict::from_table(a.borrow().copy());
@@ -184,11 +185,11 @@ impl Vm {
             if wrapped && let Some(value) = vm.builtin_binary(op, &a, &b)? {
                 return Ok(value);
             }
-            if let (Binary::Add, Value::Str(_) | Value::List(_) | Value::Tuple(_)) = (op, &left) {
+            if let (Binary::Add, Value::Str(_) | Value::List(_) | Value::Tuple(_) | Value::Bytes(_)) = (op, &left) {
                 let kind = vm.type_name(&left);
                 let other = vm.type_name(&right);
                 return Err(Exc::ty(match &left {
-                    Value::Str(_) => format!("can only concatenate str (not \"{other}\") to str"),
+                    Value::Bytes(_) => format!("can't concat {other} to bytes"),
                     _ => format!("can only concatenate {kind} (not \"{other}\") to {kind}"),
                 }));
             }
@@ -530,7 +531,12 @@ impl Vm {
             },
             Value::Bytes(bytes) => match value {
                 Value::Bytes(part) => Ok(part.is_empty() || bytes.windows(part.len()).any(|w| w == part.as_slice())),
-                other => Ok(other.to_i64().is_some_and(|b| bytes.iter().any(|x| i64::from(*x) == b))),
+                Value::Int(_) | Value::Bool(_) => match value.to_i64().and_then(|b| u8::try_from(b).ok()) {
+                    Some(byte) => Ok(bytes.contains(&byte)),
+                    None => Err(Exc::value("byte must be in range(0, 256)")),
+                },
+                Value::Instance(_) => Err(self.slow_op("_contains_bytes", vec![container.clone(), value.clone()])),
+                other => Err(Exc::ty(format!("a bytes-like object is required, not '{}'", self.type_name(other)))),
             },
             Value::Range(range) => match value.plain() {
                 Value::Int(_) | Value::Bool(_) => Ok(value.to_i64().is_some_and(|v| range.position(v).is_some())),

@@ -284,7 +284,7 @@ impl Vm {
                 match class.lookup(&self.names.str) {
                     Some(Value::Native(native)) if native.owner == "BaseException" => {
                         let args = instance.exception().map(|data| data.borrow().args.clone()).unwrap_or_default();
-                        if let Some(text) = crate::builtins::exceptions::syntax_text(self, value) {
+                        if let Some(text) = crate::builtins::exceptions::own_text(self, value) {
                             return Ok(text);
                         }
                         if class.is_subclass(&self.types.exception(Kind::KeyError)) && args.len() == 1 {
@@ -296,9 +296,10 @@ impl Vm {
                             all => {
                                 if class.is_subclass(&self.types.exception(Kind::OSError)) && (all.len() == 2 || all.len() == 3) {
                                     let mut text = format!("[Errno {}] {}", self.str_native(&all[0])?, self.str_native(&all[1])?);
-                                    if let Some(file) = all.get(2) {
+                                    let named = all.get(2).cloned().or_else(|| instance.attrs()?.get("filename"));
+                                    if let Some(file) = named.filter(|file| !matches!(file, Value::None)) {
                                         text.push_str(": ");
-                                        text.push_str(&self.repr_native(file)?);
+                                        text.push_str(&self.repr_native(&file)?);
                                     }
                                     return Ok(text);
                                 }

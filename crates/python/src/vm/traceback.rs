@@ -12,10 +12,57 @@ use std::rc::Rc;
 
 /// Frames that repeat are printed this often.
 const REPEATS: usize = 3;
+/// How far groups of exceptions are shown, and how many members of one.
+const DEEPEST: usize = 10;
+const WIDEST: usize = 15;
+/// Groups that hold one another often are not shown beyond these bytes.
+const LONGEST: usize = 1 << 20;
+
+/// Within which groups an exception is shown, and whether the innermost line that closes them is still to come.
+#[derive(Default)]
+struct Nest {
+    depth: usize,
+    open: bool,
+}
+
+impl Nest {
+    fn emit(&self, text: &str, margin: char, out: &mut String) {
+        for line in text.split_inclusive('\n') {
+            if self.depth > 0 {
+                let _ = write!(out, "{}{margin} ", " ".repeat(2 * self.depth));
+            }
+            out.push_str(line);
+        }
+    }
+}
+
+/// The exceptions of a group.
+fn members(exception: &Value) -> Option<Vec<Value>> {
+    let Value::Instance(instance) = exception else { return None };
+    instance.exception()?;
+    match instance.attrs()?.get("exceptions")? {
+        Value::Tuple(members) if instance.class().lookup(&super::intern::intern("derive")).is_some() => Some(members.to_vec()),
+        _ => None,
+    }
+}
+
+fn points_of(exception: &Value) -> Vec<TracePoint> {
+    let Value::Instance(instance) = exception else { return Vec::new() };
+    instance.exception().map(|data| data.borrow().traceback.iter().rev().cloned().collect()).unwrap_or_default()
+}
 
 impl Vm {
     /// The whole text of an exception that nothing caught.
     pub fn format_exception(&mut self, exception: &Value) -> String {
+        let mut out = String::new();
+        self.format_chain(exception, &mut Nest::default(), &mut out);
+        out
+    }
+
+    fn format_chain(&mut self, exception: &Value, nest: &mut Nest, out: &mut String) {
+        if out.len() > LONGEST {
+            return;
+        }
         // A chain is walked from the last to the first, and printed the other way round.
         let mut chain = vec![(exception.clone(), "")];
         let mut seen = vec![exception.address()];
@@ -44,22 +91,66 @@ impl Vm {
                 _ => break,
             }
         }
-        let mut out = String::new();
         for (exception, words) in chain.iter().rev() {
-            out.push_str(words);
-            self.format_one(exception, &mut out);
+            nest.emit(words, '|', out);
+            match members(exception) {
+                Some(members) => self.format_group(exception, &members, nest, out),
+                None => {
+                    let mut text = String::new();
+                    self.format_one(exception, &mut text);
+                    nest.emit(&text, '|', out);
+                }
+            }
         }
-        out
+    }
+
+    fn format_group(&mut self, exception: &Value, members: &[Value], nest: &mut Nest, out: &mut String) {
+        if nest.depth > DEEPEST {
+            return nest.emit("... (max_group_depth is 10)\n", '|', out);
+        }
+        let outermost = nest.depth == 0;
+        nest.depth += usize::from(outermost);
+        let (points, mut text) = (points_of(exception), String::new());
+        if !points.is_empty() {
+            nest.emit("Exception Group Traceback (most recent call last):\n", if outermost { '+' } else { '|' }, out);
+            write_points(&points, &mut text);
+        }
+        self.format_only(exception, &mut text);
+        nest.emit(&text, '|', out);
+        nest.open = false;
+        for (i, member) in members.iter().enumerate().take(WIDEST + 1) {
+            let last = i + 1 == members.len() || i == WIDEST;
+            nest.open |= last;
+            let title = if i < WIDEST { (i + 1).to_string() } else { "...".to_string() };
+            let indent = " ".repeat(2 * nest.depth);
+            let _ = writeln!(out, "{indent}{}+---------------- {title} ----------------", if i == 0 { "+-" } else { "  " });
+            nest.depth += 1;
+            if i < WIDEST {
+                self.format_chain(member, nest, out);
+            } else {
+                let more = members.len() - WIDEST;
+                nest.emit(&format!("and {more} more exception{}\n", if more == 1 { "" } else { "s" }), '|', out);
+            }
+            if last && std::mem::take(&mut nest.open) {
+                let _ = writeln!(out, "{}+------------------------------------", " ".repeat(2 * nest.depth));
+            }
+            nest.depth -= 1;
+        }
+        nest.depth -= usize::from(outermost);
     }
 
     fn format_one(&mut self, exception: &Value, out: &mut String) {
-        let Value::Instance(instance) = exception else { return };
-        let Some(data) = instance.exception() else { return };
-        let points: Vec<TracePoint> = data.borrow().traceback.iter().rev().cloned().collect();
+        let points = points_of(exception);
         if !points.is_empty() {
             out.push_str("Traceback (most recent call last):\n");
             write_points(&points, out);
         }
+        self.format_only(exception, out);
+    }
+
+    /// An exception without its traceback.
+    pub(crate) fn format_only(&mut self, exception: &Value, out: &mut String) {
+        let Value::Instance(instance) = exception else { return };
         if self.is_exception(exception, Kind::SyntaxError) {
             self.write_syntax_error(exception, out);
             return;
@@ -71,10 +162,16 @@ impl Vm {
         };
         let text = self.str_native(exception).unwrap_or_else(|_| match instance.attrs().and_then(|attrs| attrs.get("__rendered__")) {
             Some(Value::Str(text)) => text.as_str().to_string(),
-            _ => "<exception str() failed>".to_string(),
+            _ => match (members(exception), instance.exception().and_then(|data| data.borrow().args.first()?.as_str().map(str::to_string)))
+            {
+                (Some(all), Some(message)) => {
+                    format!("{message} ({} sub-exception{})", all.len(), if all.len() == 1 { "" } else { "s" })
+                }
+                _ => "<exception str() failed>".to_string(),
+            },
         });
         let text = text + &self.hint(exception);
-        match text.is_empty() {
+        match text.is_empty() && members(exception).is_none() {
             true => out.push_str(&format!("{name}\n")),
             false => out.push_str(&format!("{name}: {text}\n")),
         }
@@ -169,7 +266,15 @@ pub fn line(point: &TracePoint) -> u32 {
     position(point).line
 }
 
-fn write_point(point: &TracePoint, out: &mut String) {
+/// The line of the source that a point is at, without the blanks around it.
+pub fn source_line(point: &TracePoint) -> String {
+    let source = &point.code.source;
+    let text = if &*source.file == "<string>" { None } else { source.text.lines().nth((line(point) as usize).saturating_sub(1)) };
+    text.unwrap_or_default().trim().to_string()
+}
+
+/// The lines that show a point: where it is, its source, marks below what was meant.
+pub fn write_point(point: &TracePoint, out: &mut String) {
     let position = position(point);
     let source = &point.code.source;
     let _ = writeln!(out, "  File \"{}\", line {}, in {}", source.file, position.line, point.code.name.as_str());

@@ -1,6 +1,7 @@
 //! Exceptions on their way: through frames to a handler, a waiting native, or out.
 
 use super::frame::{After, Block, Frame};
+use super::intern::intern;
 use super::{Exit, Vm};
 use crate::bytecode::Op;
 use crate::objects::exception::TracePoint;
@@ -242,18 +243,34 @@ impl Vm {
             }
             self.stack.pop();
             self.set_after(after);
-            let inner = match (self.frames.last_mut(), self.stack.last()) {
-                (Some(frame), Some(Value::Generator(inner))) if frame.function.code.ops.get(frame.ip as usize) == Some(&Op::YieldFrom) => {
+            let Some(frame) = self.frames.last_mut() else { return self.unwind(exception) };
+            if frame.function.code.ops.get(frame.ip as usize) != Some(&Op::YieldFrom) {
+                return self.unwind(exception);
+            }
+            match self.stack.last().cloned() {
+                Some(Value::Generator(inner)) => {
                     frame.ip += 1;
-                    Some(inner.clone())
+                    (generator, after) = (inner, After::Send);
                 }
-                _ => None,
-            };
-            match inner {
-                Some(inner) => (generator, after) = (inner, After::Send),
-                None => return self.unwind(exception),
+                Some(inner @ Value::Instance(_)) => return self.throw_into(&inner, exception),
+                _ => return self.unwind(exception),
             }
         }
+    }
+
+    /// Hands an exception to the object that a frame's `yield from` waits for, where that takes it.
+    fn throw_into(&mut self, inner: &Value, exception: Value) -> Result<(), Exit> {
+        let closes = self.is_exception(&exception, Kind::GeneratorExit);
+        let name = intern(if closes { "close" } else { "throw" });
+        let Some(method) = self.class_of(inner).lookup(&name) else { return self.unwind(exception) };
+        if let Some(frame) = self.frames.last_mut() {
+            frame.ip += 1;
+        }
+        if closes {
+            let close = Exc::call_then(method, vec![inner.clone()], move |_, _| Err(Exc::raise(exception)));
+            return self.settle(Err(close), After::Discard);
+        }
+        self.settle(Err(Exc::call(method, vec![inner.clone(), exception])), After::Send)
     }
 }
 
