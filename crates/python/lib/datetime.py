@@ -74,6 +74,8 @@ class _IsoCalendarDate(_namedtuple("IsoCalendarDate", "year week weekday")):
 
 
 class timedelta:
+    _tp_name = "datetime.timedelta"
+
     def __init__(self, days=0, seconds=0, microseconds=0, milliseconds=0, minutes=0, hours=0, weeks=0):
         for name, v in (("days", days), ("seconds", seconds), ("microseconds", microseconds), ("milliseconds", milliseconds), ("minutes", minutes), ("hours", hours), ("weeks", weeks)):
             if not isinstance(v, (int, float)):
@@ -227,6 +229,8 @@ def _offset_text(offset, separator=":"):
 
 
 class timezone(tzinfo):
+    _tp_name = "datetime.timezone"
+
     def __init__(self, offset, name=None):
         if not isinstance(offset, timedelta):
             raise TypeError("timezone() argument 1 must be datetime.timedelta, not " + type(offset).__name__)
@@ -306,7 +310,12 @@ def _format(o, spec, year, month, day, hour, minute, second, us, tz):
 
 
 class date:
+    _tp_name = "datetime.date"
+
     def __new__(cls, year, month=None, day=None):
+        for at, name in (2, "month"), (3, "day"):
+            if (month, day)[at - 2] is None:
+                raise TypeError(f"function missing required argument '{name}' (pos {at})")
         _check_date(year, month, day)
         self = object.__new__(cls)
         self.year, self.month, self.day = year, month, day
@@ -324,6 +333,18 @@ class date:
     @classmethod
     def fromordinal(cls, n):
         return cls(*_from_ordinal(n))
+
+    @classmethod
+    def fromisocalendar(cls, year, week, day):
+        first = _ordinal(year, 1, 4)
+        monday = first - (first + 6) % 7
+        last = _ordinal(year + 1, 1, 4)
+        weeks = (last - (last + 6) % 7 - monday) // 7
+        if not 1 <= week <= weeks:
+            raise ValueError(f"Invalid week: {week}")
+        if not 1 <= day <= 7:
+            raise ValueError(f"Invalid weekday: {day} (range is [1, 7])")
+        return cls.fromordinal(monday + (week - 1) * 7 + day - 1)
 
     @classmethod
     def fromisoformat(cls, text):
@@ -390,10 +411,13 @@ class date:
         return self.toordinal()
 
     def _comparable(self, other):
-        return isinstance(other, date) and not isinstance(other, datetime)
+        if isinstance(other, datetime):
+            raise TypeError("can't compare datetime.datetime to datetime.date")
+        return isinstance(other, date)
 
     def __eq__(self, other):
-        return self._key() == other._key() if self._comparable(other) else NotImplemented
+        comparable = isinstance(other, date) and isinstance(self, datetime) == isinstance(other, datetime)
+        return self._key() == other._key() if comparable else NotImplemented
 
     def __lt__(self, other):
         return self._key() < other._key() if self._comparable(other) else NotImplemented
@@ -423,7 +447,7 @@ class date:
     def __sub__(self, other):
         if isinstance(other, timedelta):
             return self + timedelta(-other.days)
-        if isinstance(other, date):
+        if isinstance(other, date) and not isinstance(other, datetime):
             return timedelta(self.toordinal() - other.toordinal())
         return NotImplemented
 
@@ -432,9 +456,18 @@ date.min, date.max, date.resolution = date(1, 1, 1), date(9999, 12, 31), timedel
 
 
 class time:
+    _tp_name = "datetime.time"
+
     def __init__(self, hour=0, minute=0, second=0, microsecond=0, tzinfo=None, *, fold=0):
         _check_time(hour, minute, second, microsecond)
         self.hour, self.minute, self.second, self.microsecond, self.tzinfo, self.fold = hour, minute, second, microsecond, tzinfo, fold
+
+    @classmethod
+    def fromisoformat(cls, text):
+        try:
+            return datetime.fromisoformat("2000-01-01T" + text.removeprefix("T")).timetz()
+        except ValueError as e:
+            raise ValueError(f"Invalid isoformat string: {text!r}" if "Invalid" in str(e) else str(e)) from None
 
     def isoformat(self, timespec="auto"):
         return _iso_time(self.hour, self.minute, self.second, self.microsecond, timespec) + _offset_text(self.utcoffset())
@@ -480,6 +513,9 @@ class time:
         return f"datetime.time({', '.join(parts)})"
 
 
+time.min, time.max, time.resolution = time(0), time(23, 59, 59, 999999), timedelta(microseconds=1)
+
+
 def _iso_time(h, m, s, us, timespec):
     if timespec == "auto":
         timespec = "microseconds" if us else "seconds"
@@ -502,6 +538,8 @@ def _struct(y, m, d, hh, mm, ss, dst):
 
 
 class datetime(date):
+    _tp_name = "datetime.datetime"
+
     def __new__(cls, year, month=None, day=None, hour=0, minute=0, second=0, microsecond=0, tzinfo=None, *, fold=0):
         self = date.__new__(cls, year, month, day)
         _check_time(hour, minute, second, microsecond)
@@ -569,6 +607,8 @@ class datetime(date):
                 us = int((fraction + "000000")[:6])
             if text[10:11] and not rest:
                 raise ValueError
+            if ":" not in rest and len(rest) in (4, 6):
+                rest = ":".join([rest[i:i + 2] for i in range(0, len(rest), 2)])
             parts = [int(p) for p in rest.split(":")] if rest else []
         except ValueError as e:
             if str(e) and not str(e).startswith(("Invalid", "invalid")):
@@ -655,6 +695,8 @@ class datetime(date):
 
     def _ordered(self, other):
         if not isinstance(other, datetime):
+            if isinstance(other, date):
+                raise TypeError("can't compare datetime.datetime to datetime.date")
             return False
         if (self.tzinfo is None) != (other.tzinfo is None):
             raise TypeError("can't compare offset-naive and offset-aware datetimes")

@@ -179,3 +179,79 @@ def context_diff(a, b, fromfile="", tofile="", fromfiledate="", tofiledate="", n
                 for code in group:
                     if code[0] != gone:
                         yield from [marks[code[0]] + line for line in lines[code[at]:code[at + 1]]]
+
+
+def IS_LINE_JUNK(line, pat=None):
+    return line.strip() in ("", "#")
+
+
+def IS_CHARACTER_JUNK(ch, ws=" \t"):
+    return ch in ws
+
+
+class Differ:
+    def __init__(self, linejunk=None, charjunk=None):
+        self.linejunk, self.charjunk = linejunk, charjunk
+
+    def compare(self, a, b):
+        for tag, alo, ahi, blo, bhi in SequenceMatcher(self.linejunk, a, b).get_opcodes():
+            if tag == "replace":
+                yield from self._replace(a, alo, ahi, b, blo, bhi)
+            else:
+                sign = {"delete": "-", "insert": "+", "equal": " "}[tag]
+                yield from [f"{sign} {line}" for line in (b[blo:bhi] if tag == "insert" else a[alo:ahi])]
+
+    def _plain(self, a, alo, ahi, b, blo, bhi):
+        old, new = [f"- {x}" for x in a[alo:ahi]], [f"+ {x}" for x in b[blo:bhi]]
+        yield from new + old if bhi - blo < ahi - alo else old + new
+
+    def _replace(self, a, alo, ahi, b, blo, bhi):
+        # The two lines most alike are shown against one another, what is before and after them by itself.
+        best, pair, same, cruncher = 0.74, None, None, SequenceMatcher(self.charjunk)
+        for j in range(blo, bhi):
+            cruncher.set_seq2(b[j])
+            for i in range(alo, ahi):
+                if a[i] == b[j]:
+                    same = same or (i, j)
+                    continue
+                cruncher.set_seq1(a[i])
+                if cruncher.ratio() > best:
+                    best, pair = cruncher.ratio(), (i, j)
+        if best < 0.75:
+            if same is None:
+                yield from self._plain(a, alo, ahi, b, blo, bhi)
+                return
+            pair, best = same, 1.0
+        else:
+            same = None
+        i, j = pair
+        yield from self._around(a, alo, i, b, blo, j)
+        if same is None:
+            marks = ["", ""]
+            cruncher.set_seqs(a[i], b[j])
+            for tag, i1, i2, j1, j2 in cruncher.get_opcodes():
+                here = {"replace": "^^", "delete": "- ", "insert": " +", "equal": "  "}[tag]
+                marks[0] += here[0] * (i2 - i1)
+                marks[1] += here[1] * (j2 - j1)
+            for sign, line, under in ("-", a[i], marks[0]), ("+", b[j], marks[1]):
+                yield f"{sign} {line}"
+                under = "".join([c if m == " " and c.isspace() else m for c, m in zip(line, under)]).rstrip()
+                if under:
+                    yield f"? {under}\n"
+        else:
+            yield f"  {a[i]}"
+        yield from self._around(a, i + 1, ahi, b, j + 1, bhi)
+
+    def _around(self, a, alo, ahi, b, blo, bhi):
+        if alo < ahi and blo < bhi:
+            yield from self._replace(a, alo, ahi, b, blo, bhi)
+        else:
+            yield from [f"- {x}" for x in a[alo:ahi]] + [f"+ {x}" for x in b[blo:bhi]]
+
+
+def ndiff(a, b, linejunk=None, charjunk=IS_CHARACTER_JUNK):
+    return Differ(linejunk, charjunk).compare(a, b)
+
+
+def restore(delta, which):
+    return (line[2:] for line in delta if line[:2] in ({1: "- ", 2: "+ "}[int(which)], "  "))

@@ -78,7 +78,7 @@ class JSONEncoder:
 
     def _scalar(self, o):
         if isinstance(o, str):
-            return _quote(o, self.ensure_ascii)
+            return _quote(o if type(o) is str else str.__str__(o), self.ensure_ascii)
         if o is None:
             return "null"
         if o is True:
@@ -340,7 +340,7 @@ def loads(s, *, cls=None, object_hook=None, parse_float=None, parse_int=None, pa
     if isinstance(s, str):
         if s.startswith("\ufeff"):
             raise JSONDecodeError("Unexpected UTF-8 BOM (decode using utf-8-sig)", s, 0)
-    elif isinstance(s, bytes):
+    elif isinstance(s, (bytes, bytearray)):
         s = s.decode("utf-8")
     else:
         raise TypeError(f"the JSON object must be str, bytes or bytearray, not {s.__class__.__name__}")

@@ -140,6 +140,9 @@ class Filterer:
 
 
 class Handler(Filterer):
+    def __repr__(self):
+        return f"<{self.__class__.__name__} ({getLevelName(self.level)})>"
+
     def __init__(self, level=NOTSET):
         super().__init__()
         self.level = _check_level(level)
@@ -175,6 +178,10 @@ class Handler(Filterer):
 
 class StreamHandler(Handler):
     terminator = "\n"
+
+    def __repr__(self):
+        name = str(getattr(self.stream, "name", ""))
+        return f"<{self.__class__.__name__} {name + ' ' if name else ''}({getLevelName(self.level)})>"
 
     def __init__(self, stream=None):
         super().__init__()

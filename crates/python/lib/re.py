@@ -2,6 +2,7 @@
 import _re
 from functools import lru_cache as _lru_cache
 from enum import IntFlag as _IntFlag
+from types import MappingProxyType
 
 
 class RegexFlag(_IntFlag):
@@ -129,14 +130,20 @@ class Match:
 class Pattern:
     def __init__(self, pattern, flags):
         self.pattern = pattern
-        made = _re.compile(pattern, int(flags))
+        self._octets = isinstance(pattern, bytes)
+        made = _re.compile(pattern.decode("latin-1") if self._octets else pattern, int(flags) | 256 * self._octets)
         if made[0] is None:
             raise error(made[1], pattern, made[2])
         self._program, self.groups, names, value = made
-        self.groupindex = dict(names)
-        self.flags = value if value & 256 else value | 32
+        self.groupindex = MappingProxyType(dict(names))
+        self.flags = value & ~256 if self._octets else value if value & 256 else value | 32
 
     def _run(self, string, pos, endpos, mode):
+        if self._octets:
+            if isinstance(string, str):
+                raise TypeError("cannot use a bytes pattern on a string-like object")
+            spans = self._program.run(bytes(string).decode("latin-1"), pos, endpos, mode)
+            return None if spans is None else Match(self, string, 0, len(string), spans)
         if not isinstance(string, str):
             if isinstance(string, bytes):
                 raise TypeError("cannot use a string pattern on a bytes-like object")
@@ -167,8 +174,8 @@ class Pattern:
         if self.groups == 0:
             return [m.group() for m in self.finditer(string, pos, endpos)]
         if self.groups == 1:
-            return [m._text(1, "") for m in self.finditer(string, pos, endpos)]
-        return [m.groups("") for m in self.finditer(string, pos, endpos)]
+            return [m._text(1, string[:0]) for m in self.finditer(string, pos, endpos)]
+        return [m.groups(string[:0]) for m in self.finditer(string, pos, endpos)]
 
     def split(self, string, maxsplit=0):
         out, last, n = [], 0, 0
@@ -184,6 +191,15 @@ class Pattern:
         return out
 
     def subn(self, repl, string, count=0):
+        if self._octets:
+            if not callable(repl):
+                template = repl.decode("latin-1")
+                repl = lambda m: _expand(_template(self, template), m)
+            else:
+                given = repl
+                repl = lambda m: given(m).decode("latin-1")
+        elif isinstance(repl, bytes):
+            raise TypeError("sequence item 0: expected str instance, bytes found")
         if not callable(repl):
             if isinstance(repl, str) and "\\" not in repl:
                 text = repl
@@ -201,6 +217,8 @@ class Pattern:
             last = end
             n += 1
         out.append(string[last:])
+        if self._octets:
+            return b"".join([x.encode("latin-1") if isinstance(x, str) else bytes(x) for x in out]), n
         return "".join(out), n
 
     def sub(self, repl, string, count=0):
@@ -296,12 +314,13 @@ def _template(pattern, text):
 
 
 def _expand(parts, m):
-    return "".join([p if isinstance(p, str) else m._text(p, "") for p in parts])
+    parts = [p if isinstance(p, str) else m._text(p, "") for p in parts]
+    return "".join([p if isinstance(p, str) else p.decode("latin-1") for p in parts])
 
 
 @_lru_cache(512)
 def _compile(pattern, flags):
-    if not isinstance(pattern, str):
+    if not isinstance(pattern, (str, bytes)):
         raise TypeError("first argument must be string or compiled pattern")
     return Pattern(pattern, flags)
 

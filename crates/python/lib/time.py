@@ -56,7 +56,8 @@ def strptime(string, format="%a %b %d %H:%M:%S %Y"):
 
 
 def asctime(t=None):
-    return strftime("%a %b %d %H:%M:%S %Y", t)
+    t = localtime() if t is None else t
+    return strftime(f"%a %b {t[2]:2d} %H:%M:%S %Y", t)
 
 
 def ctime(seconds=None):

@@ -34,12 +34,25 @@ pub(crate) fn opt_kind(value: &Value, what: &str) -> Result<Option<Kind>, Exc> {
     }
 }
 
+/// Of how many numbers a list is made.
+const LONGEST_RANGE: usize = 1 << 28;
+
+/// Whether there is room for the numbers of a range.
+pub(crate) fn fits(vm: &Vm, value: &Value) -> Result<(), Exc> {
+    match value {
+        Value::Range(range) if range.len() > LONGEST_RANGE => Err(Exc::new(aludel_python::objects::Kind::MemoryError, "")),
+        Value::Range(range) => vm.reserve(range.len() * size_of::<Value>()),
+        _ => Ok(()),
+    }
+}
+
 /// The items of a list or tuple, or of a class derived from one.
 pub(crate) fn sequence(value: &Value) -> Option<Vec<Value>> {
     match value.plain() {
         Value::List(list) => Some(list.borrow().clone()),
         Value::Tuple(items) => Some(items.to_vec()),
-        Value::Range(range) => Some((0..range.len()).map(|i| Value::Int(range.get(i))).collect()),
+        // Longer ones do not fit anyway: [`fits`] says so.
+        Value::Range(range) if range.len() <= LONGEST_RANGE => Some((0..range.len()).map(|i| Value::Int(range.get(i))).collect()),
         _ => None,
     }
 }

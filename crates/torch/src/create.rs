@@ -49,6 +49,7 @@ fn tensor(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         Value::Generator(_) | Value::Iterator(_) => Value::list(vm.items_of(&data)?),
         data => data,
     };
+    convert::fits(vm, &data)?;
     let nested = convert::nested(vm, &data)?;
     let kind = match wanted.or(nested.kind) {
         Some(kind) => kind,

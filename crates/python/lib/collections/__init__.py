@@ -6,6 +6,8 @@ _KEYWORDS = set("False None True and as assert async await break class continue 
 
 
 class OrderedDict(dict):
+    _tp_name = "collections.OrderedDict"
+
     def move_to_end(self, key, last=True):
         value = self[key]
         if last:
@@ -63,6 +65,8 @@ class OrderedDict(dict):
 
 
 class defaultdict(dict):
+    _tp_name = "collections.defaultdict"
+
     def __init__(self, default_factory=None, /, *args, **kwargs):
         if default_factory is not None and not callable(default_factory):
             raise TypeError("first argument must be callable or None")
@@ -230,6 +234,7 @@ class Counter(dict):
 
 
 class deque:
+    _tp_name = "collections.deque"
     """A ring: a list with spare room, the first item at _head."""
 
     __hash__ = None

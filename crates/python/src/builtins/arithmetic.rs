@@ -131,7 +131,7 @@ pub(super) fn round(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             if digits >= 0 {
                 return Ok(Value::big(number));
             }
-            let Some(power) = u32::try_from(-digits).ok().filter(|p| *p < 10_000) else { return Ok(Value::Int(0)) };
+            let Some(power) = u32::try_from(digits.unsigned_abs()).ok().filter(|p| *p < 10_000) else { return Ok(Value::Int(0)) };
             let unit = BigInt::from(10).pow(power);
             let (quotient, rest) = number.div_mod_floor(&unit);
             let twice = &rest * 2;

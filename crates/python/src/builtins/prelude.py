@@ -462,11 +462,18 @@ def _sorted(iterable, /, *, key=None, reverse=False):
     return out
 
 def _list_sort(items, *, key=None, reverse=False):
-    if key is None:
-        keys = items[:]
-    else:
-        keys = [key(x) for x in items]
-    _sort_pairs(items, keys, bool(reverse))
+    # What keys and comparisons do to the list meanwhile is found in the end: they see it empty.
+    values = list.copy(items)
+    list.clear(items)
+    try:
+        keys = values[:] if key is None else [key(x) for x in values]
+        _sort_pairs(values, keys, bool(reverse))
+    finally:
+        changed = len(items) > 0
+        list.clear(items)
+        list.extend(items, values)
+    if changed:
+        raise ValueError("list modified during sort")
 
 def _sort_pairs_slow(items, keys, reverse):
     order = list(range(len(items)))

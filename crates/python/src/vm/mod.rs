@@ -460,6 +460,8 @@ impl Vm {
     pub fn type_name(&self, value: &Value) -> String {
         match value {
             Value::Iterator(iterator) => iterator.type_name().to_string(),
+            // What CPython has in C carries its module there.
+            Value::Instance(instance) if let Some(Value::Str(name)) = instance.class().attrs.get("_tp_name") => name.as_str().to_string(),
             other => self.class_of(other).name().as_str().to_string(),
         }
     }

@@ -169,7 +169,7 @@ def arange(start, stop=None, step=1, dtype=None):
     n = builtins.max(math.ceil((stop - start) / step), 0)
     whole = builtins.all([isinstance(v, builtins.int) for v in (start, stop, step)])
     kind = _name(dtype) or ("int64" if whole else "float64")
-    return (_numpy.array(range(n), "float64" if not whole else None) * step + start).astype(kind) if n else zeros(0, kind)
+    return (_numpy.counted(n, None if whole else "float64") * step + start).astype(kind) if n else zeros(0, kind)
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None):

@@ -21,6 +21,7 @@ use crate::read::read;
 const FUNCTIONS: &[Def] = &[
     Def::new("array", new).slow(""),
     Def::new("full", full),
+    Def::new("counted", counted),
     Def::new("unary", unary),
     Def::new("binary", binary),
     Def::new("select", select),
@@ -174,6 +175,7 @@ fn new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         }
         data => data,
     };
+    convert::fits(vm, &data)?;
     let made = from_nested(vm, &data, type_of(&dtype)?)?;
     wrap(vm, made)
 }
@@ -193,6 +195,15 @@ fn full(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     vm.reserve(n * 8)?;
     let value = kind.round(value.to_f64().ok_or_else(|| Exc::ty("full() needs a number"))?);
     wrap(vm, Array::new(vec![value; n], shape, kind))
+}
+
+/// The whole numbers below `n`.
+fn counted(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [n, kind] = args.exactly::<2>("counted")?;
+    let shape = sizes(&n)?;
+    let n = count(&shape)?;
+    vm.reserve(n.saturating_mul(8))?;
+    wrap(vm, Array::new((0..n).map(|i| i as f64).collect(), shape, type_of(&kind)?.unwrap_or(Type::I64)))
 }
 
 /// An operand: an array, or a number, whose type counts only by its category.
@@ -446,6 +457,9 @@ fn frombuffer(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let bytes = bytes_of(&data, "frombuffer")?.clone();
     let kind = type_of(&dtype)?.unwrap_or(Type::F64);
     let n = bytes.len() / kind.bytes();
+    if n * kind.bytes() != bytes.len() {
+        return Err(Exc::value("buffer size must be a multiple of element size"));
+    }
     vm.reserve(n * 8)?;
     let values = match kind {
         Type::U16 => bytes.chunks_exact(2).map(|b| f64::from(u16::from_le_bytes([b[0], b[1]]))).collect(),

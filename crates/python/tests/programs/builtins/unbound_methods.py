@@ -16,7 +16,7 @@ for t in things:
             attempt(m, *a); n += 1
 for name in sorted(dir(builtins)):
     m = getattr(builtins, name)
-    if callable(m) and name not in ('input', 'exit', 'quit', 'breakpoint', 'help', 'print', 'license', 'copyright', 'credits'):
+    if callable(m) and name not in ('input', 'open', 'exit', 'quit', 'breakpoint', 'help', 'print', 'license', 'copyright', 'credits'):
         for a in argsets:
             attempt(m, *a); n += 1
 print('done')
