@@ -249,3 +249,27 @@ for i in range(50):
     y.backward()
     with torch.no_grad(): x -= 1e30 * x.grad
 print("done")
+### methods without their object: done
+for call in (int.bit_length, float.hex, list.__len__, dict.__iter__, str.format, complex.conjugate, type(len).__call__):
+    try: call()
+    except TypeError: pass
+print("done")
+### keys that empty the list they sort: ValueError
+x = list(range(50))
+x.sort(key=lambda v: (x.clear(), v)[1])
+### sleep that is no number: ValueError
+import time
+time.sleep(float("nan"))
+### sleep without end: OverflowError
+import time
+while True: time.sleep(1e20)
+### range that is an array: MemoryError
+import numpy as np
+np.array(range(10**12))
+### range that is a tensor: MemoryError
+import torch
+torch.tensor(range(10**12))
+### groups of groups: ExceptionGroup
+e = ValueError()
+for i in range(60): e = ExceptionGroup("g", [e, e])
+raise e

@@ -16,7 +16,18 @@ const FUNCTIONS: &[Def] = &[
     Def::new("thread_time", |vm, _| Ok(Value::float(vm.outside().monotonic()))),
     Def::new("sleep", |vm, args| {
         let [seconds] = args.exactly::<1>("sleep")?;
-        let seconds = vm.float_of(&seconds)?;
+        let seconds = match vm.float_of(&seconds) {
+            Err(exc) if exc.is_new(Kind::TypeError) => {
+                return Err(Exc::ty(format!("'{}' object cannot be interpreted as an integer", vm.type_name(&seconds))));
+            }
+            number => number?,
+        };
+        if seconds.is_nan() {
+            return Err(Exc::value("Invalid value NaN (not a number)"));
+        }
+        if seconds.abs() > i64::MAX as f64 / 1e9 {
+            return Err(Exc::new(Kind::OverflowError, "timestamp out of range for platform time_t"));
+        }
         if seconds < 0.0 {
             return Err(Exc::value("sleep length must be non-negative"));
         }

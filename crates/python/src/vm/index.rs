@@ -122,6 +122,11 @@ impl Vm {
             Value::Bytes(bytes) => match key {
                 Value::Slice(slice) => {
                     let picked = self.pick(slice, bytes.len())?;
+                    self.reserve(picked.count)?;
+                    if picked.step == 1 {
+                        let start = picked.start as usize;
+                        return Ok(Value::Bytes(Octets::new(bytes[start..start + picked.count].to_vec())));
+                    }
                     Ok(Value::Bytes(Octets::new(picked.indices().map(|i| bytes[i]).collect())))
                 }
                 _ => Ok(Value::Int(i64::from(bytes[self.position(key, bytes.len(), "")?]))),

@@ -333,7 +333,7 @@ def average(a, axis=None, weights=None):
     if weights is None:
         return mean(a, axis)
     weights = _as(weights)
-    return sum(multiply(a, weights), axis) / sum(weights, axis if weights.ndim > 1 else None)
+    return _more.average(_as(a), axis, weights)
 
 
 def median(a, axis=None):
@@ -351,6 +351,8 @@ def percentile(a, q, axis=None):
     n = ordered.shape[axis]
 
     def one(p):
+        if not 0 <= p <= 100:
+            raise ValueError("Percentiles must be in the range [0, 100]")
         place = p / 100.0 * (n - 1)
         low = builtins.int(place)
         a, b = take(ordered, low, axis), take(ordered, builtins.min(low + 1, n - 1), axis)
@@ -465,7 +467,7 @@ def concatenate(arrays, axis=0):
 
 
 def stack(arrays, axis=0):
-    return _numpy.cat([expand_dims(_as(a), axis) for a in arrays], axis)
+    return _numpy.cat([expand_dims(a, axis) for a in _more.alike(arrays)], axis)
 
 
 def vstack(tup):
@@ -599,7 +601,7 @@ def bincount(x, weights=None, minlength=0):
 def searchsorted(a, v, side="left"):
     from bisect import bisect_left, bisect_right
     find, marks = bisect_left if side == "left" else bisect_right, _as(a).tolist()
-    return array([find(marks, x) for x in v], int64) if isinstance(v, (list, ndarray)) else find(marks, v)
+    return array([find(marks, x) for x in v], int64) if isinstance(v, (list, ndarray)) else int64(find(marks, v))
 
 
 def isin(element, test_elements):
@@ -677,6 +679,7 @@ from numpy import linalg, random
 from numpy._limits import *
 from numpy._products import *
 from numpy._places import *
+from numpy import _more
 from numpy._more import *
 from numpy._ufunc import index_exp, s_
 from numpy import fft, testing

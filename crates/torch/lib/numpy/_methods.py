@@ -14,6 +14,10 @@ ndarray.itemsize = property(lambda self: self.dtype.itemsize)
 ndarray.nbytes = property(lambda self: self.size * self.dtype.itemsize)
 ndarray.flat = property(lambda self: iter(self.reshape(-1).tolist()))
 ndarray.__array_priority__ = 0.0
+ndarray._tp_name = "numpy.ndarray"
+ndarray.trace = lambda self, offset=0: np.trace(self, offset)
+ndarray.diagonal = lambda self, offset=0: np.diagonal(self, offset)
+ndarray.strides = property(lambda self: tuple([n * self.itemsize for n in _numpy.strides(self)]))
 
 
 def _size(self):

@@ -12,7 +12,7 @@ broadcast_arrays broadcast_shapes positive fmod divmod modf nancumsum nan_to_num
 blackman block array2string printoptions get_printoptions require invert bitwise_not intc uintp longlong uint64 int_ byte short
 ubyte ushort inexact signedinteger unsignedinteger floating_ True_ False_ cumulative_sum conj real imag isreal iscomplexobj
 isrealobj nanmedian nanargmax nanargmin nanprod nanpercentile choose compress concat pow permute_dims astype unwrap isneginf
-isposinf copysign signbit gcd lcm acos asin atan atan2 trim_zeros nextafter array_split roll""".split()
+isposinf copysign signbit gcd lcm acos asin atan atan2 trim_zeros nextafter array_split roll promote_types""".split()
 
 
 def vander(x, N=None, increasing=False):
@@ -23,6 +23,8 @@ def vander(x, N=None, increasing=False):
 
 def polyfit(x, y, deg):
     x, y = np._as(x).astype("float64"), np._as(y).astype("float64")
+    if x.shape[0] != y.shape[0]:
+        raise TypeError("expected x and y to have same length")
     columns = vander(x, deg + 1)
     scale = np.sqrt(np.square(columns).sum(0))
     made = np.linalg.lstsq(columns / scale, y)[0]
@@ -56,8 +58,30 @@ class poly1d:
         return self.c[self.order - power] if power <= self.order else 0
 
 
+def alike(arrays):
+    arrays = [np._as(a) for a in arrays]
+    if arrays and [a for a in arrays if a.shape != arrays[0].shape]:
+        raise ValueError("all input arrays must have the same shape")
+    return arrays
+
+
+def average(a, axis, weights):
+    if weights.shape != a.shape:
+        if axis is None:
+            raise TypeError("Axis must be specified when shapes of a and weights differ.")
+        if weights.ndim != 1 or weights.size != a.shape[axis]:
+            raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+        sizes = [1] * a.ndim
+        sizes[axis] = -1
+        weights = weights.reshape(sizes)
+        return np.sum(np.multiply(a, weights), axis) / np.sum(weights)
+    return np.sum(np.multiply(a, weights), axis) / np.sum(weights, axis)
+
+
 def interp(x, xp, fp, left=None, right=None):
     xs, ys = np._as(xp).tolist(), np._as(fp).tolist()
+    if len(xs) != len(ys):
+        raise ValueError("fp and xp are not of the same length.")
     low, high = ys[0] if left is None else left, ys[-1] if right is None else right
 
     def one(v):
@@ -369,12 +393,20 @@ def signbit(x):
     return np.less(x, 0)
 
 
+def _whole(made):
+    return made if made.ndim else np.int64(made.tolist())
+
+
+def promote_types(type1, type2):
+    return np.result_type(type1, type2)
+
+
 def gcd(x1, x2):
-    return vectorize(math.gcd)(x1, x2)
+    return _whole(vectorize(math.gcd)(x1, x2))
 
 
 def lcm(x1, x2):
-    return vectorize(math.lcm)(x1, x2)
+    return _whole(vectorize(math.lcm)(x1, x2))
 
 
 def isneginf(x):

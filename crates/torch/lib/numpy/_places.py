@@ -64,6 +64,12 @@ def setxor1d(ar1, ar2):
 
 
 def digitize(x, bins, right=False):
+    marks = np._as(bins).tolist()
+    down = len(marks) > 1 and marks[0] > marks[-1]
+    if marks != sorted(marks, reverse=down):
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    if down:
+        return len(marks) - np.searchsorted(marks[::-1], x, "right" if right else "left")
     return np.searchsorted(bins, x, "left" if right else "right")
 
 

@@ -228,7 +228,10 @@ pub(crate) fn broadcast(a: &[usize], b: &[usize]) -> Result<Vec<usize>, Exc> {
             (x, y) if x == y => Ok(x),
             (1, y) => Ok(y),
             (x, 1) => Ok(x),
-            _ => Err(Exc::value(format!("operands could not be broadcast together with shapes {} {} ", text(a), text(b)))),
+            _ => {
+                let (a, b) = (text(a).replace(", ", ","), text(b).replace(", ", ","));
+                Err(Exc::value(format!("operands could not be broadcast together with shapes {a} {b} ")))
+            }
         })
         .collect()
 }

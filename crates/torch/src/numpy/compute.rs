@@ -266,8 +266,11 @@ pub(crate) fn matmul(a: &Array, b: &Array, kind: Type) -> Result<Array, Exc> {
     let (m, k) = (a.shape[a.shape.len() - 2], a.shape[a.shape.len() - 1]);
     let (k2, n) = (b.shape[b.shape.len() - 2], b.shape[b.shape.len() - 1]);
     if k != k2 {
-        let text =
-            format!("matmul: Input operand 1 has a mismatch in its core dimension 0, with shapes {} {}", text(&a.shape), text(&b.shape));
+        let signature = match (vector_a, vector_b) {
+            (true, true) => "(k),(k)->()",
+            _ => "(n?,k),(k,m?)->(n?,m?)",
+        };
+        let text = format!("matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {signature}");
         return Err(Exc::value(format!("{text} (size {k2} is different from {k})")));
     }
     let batch = broadcast(&a.shape[..a.shape.len() - 2], &b.shape[..b.shape.len() - 2])?;

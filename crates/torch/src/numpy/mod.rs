@@ -37,6 +37,7 @@ const FUNCTIONS: &[Def] = &[
     Def::new("cat", cat),
     Def::new("tolist", tolist),
     Def::new("shape", shape),
+    Def::new("strides", strides),
     Def::new("kind", kind),
     Def::new("from_tensor", from_tensor),
     Def::new("to_tensor", to_tensor),
@@ -372,8 +373,18 @@ fn cat(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     shape[d] = 0;
     let mut kind = first.kind;
     for p in &parts {
-        if p.shape.len() != shape.len() || p.shape.iter().enumerate().any(|(i, n)| i != d && *n != shape[i]) {
-            return Err(Exc::value("all the input array dimensions except for the concatenation axis must match exactly"));
+        let at = parts.iter().position(|q| std::ptr::eq(p, q)).unwrap_or(0);
+        if p.shape.len() != shape.len() {
+            let (a, b) = (shape.len(), p.shape.len());
+            return Err(Exc::value(format!(
+                "all the input arrays must have same number of dimensions, but the array at index 0 has {a} dimension(s) and the array at index {at} has {b} dimension(s)"
+            )));
+        }
+        if let Some(i) = (0..shape.len()).find(|i| *i != d && p.shape[*i] != shape[*i]) {
+            let (a, b) = (shape[i], p.shape[i]);
+            return Err(Exc::value(format!(
+                "all the input array dimensions except for the concatenation axis must match exactly, but along dimension {i}, the array at index 0 has size {a} and the array at index {at} has size {b}"
+            )));
         }
         shape[d] += p.shape[d];
         kind = kind.promote(p.kind);
@@ -403,6 +414,12 @@ fn tolist(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn shape(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [a] = args.exactly::<1>("shape")?;
     Ok(Value::tuple(need(&a, "shape")?.shape.iter().map(|n| Value::from(*n)).collect()))
+}
+
+/// In elements.
+fn strides(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [a] = args.exactly::<1>("strides")?;
+    Ok(Value::tuple(need(&a, "strides")?.strides.iter().map(|n| Value::Int(*n as i64)).collect()))
 }
 
 fn kind(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
