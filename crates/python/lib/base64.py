@@ -4,6 +4,8 @@ _STANDARD = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 
 def b64encode(s, altchars=None):
+    if not isinstance(s, (bytes, bytearray, memoryview)):
+        raise TypeError(f"a bytes-like object is required, not '{type(s).__name__}'")
     alphabet = _STANDARD if altchars is None else _STANDARD[:62] + altchars
     out = bytearray()
     for i in range(0, len(s), 3):
@@ -12,6 +14,14 @@ def b64encode(s, altchars=None):
         digits = [alphabet[word >> 18], alphabet[word >> 12 & 63], alphabet[word >> 6 & 63], alphabet[word & 63]]
         out += bytes(digits[:len(part) + 1]) + b"=" * (3 - len(part))
     return bytes(out)
+
+
+def encodebytes(s):
+    return b"".join([b64encode(s[i:i + 57]) + b"\n" for i in range(0, len(s), 57)])
+
+
+def decodebytes(s):
+    return b64decode(s)
 
 
 def b64decode(s, altchars=None, validate=False):

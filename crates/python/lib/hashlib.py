@@ -123,6 +123,8 @@ class _Hash:
         self.update(data)
 
     def update(self, data):
+        if isinstance(data, str):
+            raise TypeError("Strings must be encoded before hashing")
         data = bytes(data)
         self._length += len(data)
         data = self._rest + data

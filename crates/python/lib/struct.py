@@ -97,19 +97,26 @@ def pack(format, *values):
         out += bytes(pad)
         if c == "x":
             out += bytes(n)
-        elif c == "s":
-            text = bytes(values[at])[:n]
+        elif c in "sp":
+            if not isinstance(values[at], (bytes, bytearray)):
+                raise error(f"argument for '{c}' must be a bytes object")
+            text = bytes(values[at])[:n if c == "s" else min(max(n - 1, 0), 255)]
+            text = text if c == "s" else bytes([len(text)])[:n] + text
             out += text + bytes(n - len(text))
             at += 1
         else:
             for _ in range(n):
                 value, at = values[at], at + 1
                 if c == "c":
+                    if not isinstance(value, (bytes, bytearray)) or len(value) != 1:
+                        raise error("char format requires a bytes object of length 1")
                     out += value
                 elif c == "?":
                     out.append(1 if value else 0)
                 elif c in _FLOATS:
                     fraction, exponent, _ = _FLOATS[c]
+                    if not isinstance(value, (int, float)) and not hasattr(value, "__float__"):
+                        raise error("required argument is not a float")
                     out += _float_bits(float(value), fraction, exponent).to_bytes(size, order)
                 else:
                     signed = _INTEGERS[c][1]
@@ -117,8 +124,7 @@ def pack(format, *values):
                     if not isinstance(value, int):
                         raise error("required argument is not an integer")
                     if not low <= value <= high:
-                        what = {"b": "byte", "B": "ubyte"}.get(c, f"'{c}'")
-                        raise error(f"{what} format requires {low} <= number <= {high}")
+                        raise error(f"'{c}' format requires {low} <= number <= {high}")
                     out += value.to_bytes(size, order, signed=signed)
     return bytes(out)
 
@@ -134,8 +140,8 @@ def unpack_from(format, buffer, offset=0):
         at += pad
         if c == "x":
             at += n
-        elif c == "s":
-            out.append(data[at:at + n])
+        elif c in "sp":
+            out.append(data[at:at + n] if c == "s" else data[at + 1:at + 1 + min(data[at], n - 1)] if n else b"")
             at += n
         else:
             for _ in range(n):
@@ -150,6 +156,15 @@ def unpack_from(format, buffer, offset=0):
                 else:
                     out.append(int.from_bytes(part, order, signed=_INTEGERS[c][1]))
     return tuple(out)
+
+
+def pack_into(format, buffer, offset, *values):
+    made = pack(format, *values)
+    if offset < 0:
+        offset += len(buffer)
+    if not 0 <= offset <= len(buffer) - len(made):
+        raise error(f"pack_into requires a buffer of at least {len(made) + offset} bytes for packing {len(made)} bytes at offset {offset} (actual buffer size is {len(buffer)})")
+    buffer[offset:offset + len(made)] = made
 
 
 def unpack(format, buffer):
@@ -173,6 +188,12 @@ class Struct:
 
     def pack(self, *values):
         return pack(self.format, *values)
+
+    def pack_into(self, buffer, offset, *values):
+        pack_into(self.format, buffer, offset, *values)
+
+    def iter_unpack(self, buffer):
+        return iter_unpack(self.format, buffer)
 
     def unpack(self, buffer):
         return unpack(self.format, buffer)

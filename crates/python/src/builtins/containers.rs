@@ -166,10 +166,20 @@ fn textual(vm: &mut Vm, args: &mut Args, name: &'static str) -> Result<Value, Ex
     }
     let searching = matches!(name, "count" | "find" | "rfind" | "index" | "rindex");
     for (place, value) in args.values.iter_mut().enumerate() {
+        if let (1, Value::Str(_)) = (place, value.plain()) {
+            match name {
+                "startswith" | "endswith" => return Err(Exc::ty(format!("{name} first arg must be bytes or a tuple of bytes, not str"))),
+                _ if searching => return Err(Exc::ty("argument should be integer or bytes-like object, not 'str'")),
+                _ => {}
+            }
+        }
         *value = as_characters(value, searching && place == 1)?;
     }
     let Some(Value::Native(native)) = vm.types.str.lookup(&vm.intern(name)) else { return Err(Exc::ty("no such method")) };
-    Ok(as_bytes(vm.run_native(&native, std::mem::take(args))?))
+    match vm.run_native(&native, std::mem::take(args)) {
+        Err(exc) if name.ends_with("index") && exc.is_new(Kind::ValueError) => Err(Exc::value("subsection not found")),
+        found => found.map(as_bytes),
+    }
 }
 
 fn as_characters(value: &Value, needle: bool) -> Result<Value, Exc> {

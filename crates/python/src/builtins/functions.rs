@@ -362,6 +362,7 @@ fn attribute_or(result: Result<Value, Exc>, otherwise: impl FnOnce() -> Result<V
                 slow: None,
                 quick: None,
                 method: false,
+                of_number: false,
                 owner: "",
                 doc: "",
             }));

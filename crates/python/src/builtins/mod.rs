@@ -84,6 +84,7 @@ impl Def {
             slow: self.slow,
             quick: self.quick,
             method,
+            of_number: matches!(owner, "int" | "float" | "complex"),
             owner,
             doc: "",
         }))

@@ -633,6 +633,7 @@ fn step_native() -> Rc<crate::objects::Native> {
         slow: None,
         quick: None,
         method: false,
+        of_number: false,
         owner: "",
         doc: "",
     })

@@ -158,6 +158,8 @@ pub struct Native {
     pub quick: Option<Quick>,
     /// Whether it binds to instances when found on a class.
     pub method: bool,
+    /// Whether it is a method of a type of numbers, which looks at its object as one.
+    pub of_number: bool,
     /// The type it is a method of, for messages; empty for functions.
     pub owner: &'static str,
     pub doc: &'static str,

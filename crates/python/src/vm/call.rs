@@ -96,15 +96,21 @@ impl Vm {
     }
 
     /// A method of the table of a type is called with an object, and those of numbers look at it as one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn check_receiver(&self, native: &Native, args: &Args) -> Result<(), Exc> {
-        let fits = !native.method
-            || args.values.first().is_some_and(|first| match native.owner {
-                "int" => first.is_int(),
-                "float" => matches!(first.plain(), Value::Float(_)),
-                "complex" => matches!(first.plain(), Value::Other(other) if matches!(**other, crate::objects::Other::Complex(..))),
-                _ => true,
-            });
+        match native.method && (native.of_number || args.values.is_empty()) {
+            true => self.check_number(native, args),
+            false => Ok(()),
+        }
+    }
+
+    fn check_number(&self, native: &Native, args: &Args) -> Result<(), Exc> {
+        let fits = args.values.first().is_some_and(|first| match native.owner {
+            "int" => first.is_int(),
+            "float" => matches!(first.plain(), Value::Float(_)),
+            "complex" => matches!(first.plain(), Value::Other(other) if matches!(**other, crate::objects::Other::Complex(..))),
+            _ => true,
+        });
         if fits { Ok(()) } else { Err(self.reword(native, Exc::ty("descriptor requires a number"), args.len(), args)) }
     }
 

@@ -489,6 +489,7 @@ impl Vm {
             slow: None,
             quick: None,
             method: false,
+            of_number: false,
             owner: "",
             doc: "",
         }))

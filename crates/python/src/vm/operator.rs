@@ -50,7 +50,8 @@ impl Vm {
             (Binary::Mul, Int(_) | Bool(_), Str(_) | List(_) | Tuple(_) | Bytes(_)) => {
                 self.repeat(right, left.to_i64().unwrap_or(0)).map(Some)
             }
-            (Binary::Mul, Str(_) | List(_) | Tuple(_) | Bytes(_), Big(_)) | (Binary::Mul, Big(_), Str(_) | List(_) | Tuple(_) | Bytes(_)) => {
+            (Binary::Mul, Str(_) | List(_) | Tuple(_) | Bytes(_), Big(_))
+            | (Binary::Mul, Big(_), Str(_) | List(_) | Tuple(_) | Bytes(_)) => {
                 Err(Exc::new(crate::objects::Kind::OverflowError, "cannot fit 'int' into an index-sized integer"))
             }
             (Binary::Mod, Bytes(_), _) => Err(self.slow_op("_percent_bytes", vec![left.clone(), right.clone()])),

@@ -2,7 +2,7 @@
 
 use aludel_python::objects::{Exc, Kind as ExcKind};
 
-use super::array::{Array, Type, axis, broadcast, count, text};
+use super::array::{Array, Type, axis, broadcast, count};
 
 /// A function of one number by NumPy's name; the second result is whether it gives floats of integers.
 fn unary_of(name: &str) -> Option<(fn(f64) -> f64, bool)> {
