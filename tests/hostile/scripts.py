@@ -256,7 +256,7 @@ for call in (int.bit_length, float.hex, list.__len__, dict.__iter__, str.format,
 print("done")
 ### keys that empty the list they sort: ValueError
 x = list(range(50))
-x.sort(key=lambda v: (x.clear(), v)[1])
+x.sort(key=lambda v: (x.clear(), x.append(v), v)[2])
 ### sleep that is no number: ValueError
 import time
 time.sleep(float("nan"))

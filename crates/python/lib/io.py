@@ -180,6 +180,8 @@ class StringIO(_Text, _Buffer):
 
 class BytesIO(_Bytes, _Buffer):
     def __init__(self, initial_bytes=b""):
+        if isinstance(initial_bytes, str):
+            raise TypeError("a bytes-like object is required, not 'str'")
         super().__init__(bytes(initial_bytes or b""))
 
 

@@ -1,4 +1,5 @@
 """Texts of values that are cut, and of those that hold themselves."""
+from builtins import repr as _repr
 from functools import wraps
 
 
@@ -46,7 +47,7 @@ class Repr:
             parts = [f"{self.repr1(k, level - 1)}: {self.repr1(x[k], level - 1)}" for k in sorted(x, key=str)[:self.maxdict]]
             return "{" + ", ".join(parts + ([self.fillvalue] if len(x) > self.maxdict else [])) + "}"
         most = self.maxstring if type(x) is str else self.maxlong if type(x) is int else self.maxother
-        return self._cut(repr(x), most)
+        return self._cut(_repr(x), most)
 
 
 aRepr = Repr()

@@ -40,8 +40,11 @@ def compress(data, level=-1, wbits=15):
 
 
 def decompress(data, wbits=15, bufsize=16384):
+    data = bytes(data)
+    if _wrapper(wbits) == "zlib" and len(data) > 1 and ((data[0] << 8 | data[1]) % 31 or data[0] & 15 != 8):
+        raise error("Error -3 while decompressing data: incorrect header check")
     try:
-        return _C.unpack(bytes(data), _wrapper(wbits))
+        return _C.unpack(data, _wrapper(wbits))
     except OSError as failure:
         raise error(f"Error -3 while decompressing data: {failure}") from None
 

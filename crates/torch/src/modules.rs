@@ -126,7 +126,16 @@ fn native(_: &Vm, name: &str, method: bool, run: impl Fn(&mut Vm, &mut Args) -> 
     // The machine asks natives of a host for comparisons.
     let owner = if method { "host" } else { "" };
     let name = aludel_python::vm::intern::intern(name);
-    Value::Native(Rc::new(Native { name, run: Run::Closure(Box::new(run)), slow: None, quick: None, method, of_number: false, owner, doc: "" }))
+    Value::Native(Rc::new(Native {
+        name,
+        run: Run::Closure(Box::new(run)),
+        slow: None,
+        quick: None,
+        method,
+        of_number: false,
+        owner,
+        doc: "",
+    }))
 }
 
 // `a + b`: a value that is neither tensor nor number is for the other operand to deal with.

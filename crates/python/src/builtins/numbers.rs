@@ -101,7 +101,7 @@ fn float_new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
                         if matches!(number.marked(), Some((Value::Float(_), _))) && is_own(vm, &class) {
                             return Ok(number);
                         }
-                        if !matches!(number.plain(), Value::Float(_)) && !(indexed && number.is_int()) {
+                        if !(matches!(number.plain(), Value::Float(_)) || indexed && number.is_int()) {
                             return Err(Exc::ty(format!("{owner}.__float__ returned non-float (type {})", vm.type_name(&number))));
                         }
                         let number = vm.float_of(&number)?;
