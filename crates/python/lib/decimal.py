@@ -119,6 +119,7 @@ def _operand(value):
 
 
 class Decimal(Number):
+    _tp_name = "decimal.Decimal"
     __slots__ = ("_negative", "_digits", "_exp", "_kind")
 
     def __new__(cls, value="0", context=None):

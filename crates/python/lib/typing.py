@@ -1,6 +1,7 @@
 """Names for annotations: they can be subscripted, printed and compared, and are never checked."""
 import collections
 import collections.abc as _abc
+from abc import ABCMeta as _ABCMeta
 
 TYPE_CHECKING = False
 
@@ -244,21 +245,61 @@ class Generic:
         return cls
 
 
-class Protocol(Generic):
+class _ProtocolMeta(_ABCMeta):
+    def __call__(cls, *args, **kwargs):
+        if cls.__dict__.get("_is_protocol"):
+            raise TypeError("Protocols cannot be instantiated")
+        return super().__call__(*args, **kwargs)
+
+    def _structural(cls):
+        if not cls.__dict__.get("_is_protocol"):
+            return False
+        if not cls.__dict__.get("_is_runtime_protocol"):
+            raise TypeError("Instance and class checks can only be used with @runtime_checkable protocols")
+        return True
+
+    def __instancecheck__(cls, instance):
+        if not cls._structural() or super().__instancecheck__(instance):
+            return super().__instancecheck__(instance)
+        return all([hasattr(instance, name) for name in cls.__protocol_attrs__])
+
+    def __subclasscheck__(cls, other):
+        if not cls._structural() or super().__subclasscheck__(other):
+            return super().__subclasscheck__(other)
+        return all([hasattr(other, name) for name in cls.__protocol_attrs__])
+
+
+_NO_MEMBERS = set("__module__ __dict__ __doc__ __qualname__ __annotations__ __abstractmethods__ __parameters__ __init__ __new__ __init_subclass__ __slots__ __hash__ __subclasshook__ __class_getitem__ __match_args__ __protocol_attrs__ _is_protocol _is_runtime_protocol _abc_registry".split())
+
+
+class Protocol(Generic, metaclass=_ProtocolMeta):
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
+        cls._is_protocol = Protocol in cls.__bases__
+        names = set()
+        for base in cls.__mro__[:-1]:
+            if base not in (Protocol, Generic):
+                names.update([*base.__dict__, *base.__dict__.get("__annotations__", {})])
+        cls.__protocol_attrs__ = names - _NO_MEMBERS
 
 
 def runtime_checkable(cls):
+    if not cls.__dict__.get("_is_protocol"):
+        raise TypeError(f"@runtime_checkable can be only applied to protocol classes, got {cls!r}")
+    cls._is_runtime_protocol = True
     return cls
 
 
+@runtime_checkable
 class SupportsInt(Protocol):
-    pass
+    def __int__(self):
+        pass
 
 
+@runtime_checkable
 class SupportsFloat(Protocol):
-    pass
+    def __float__(self):
+        pass
 
 
 class _NamedTupleMeta(type):
