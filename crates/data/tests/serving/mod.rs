@@ -82,17 +82,13 @@ impl Shared {
             client.write_all(head.as_bytes()).and_then(|()| client.write_all(body)).is_ok()
         };
         if query.contains("list-type=2") {
-            return say(
-                "200 OK",
-                "content-type: application/xml\r\n",
-                self.listing(path, query).as_bytes(),
-                usize::MAX.min(self.listing(path, query).len()),
-            );
+            let listing = self.listing(path, query);
+            return say("200 OK", "content-type: application/xml\r\n", listing.as_bytes(), listing.len());
         }
         let Some((manner, bytes)) = self.files.get(path) else { return say("404 Not Found", "", b"", 0) };
         let signed = headers.get("authorization").is_some_and(|a| a.starts_with("AWS4-HMAC-SHA256 Credential=someone/"));
         match manner {
-            Manner::Busy if count % 2 == 0 => return say("503 Slow Down", "", b"", 0),
+            Manner::Busy if count.is_multiple_of(2) => return say("503 Slow Down", "", b"", 0),
             Manner::Signed if !signed => return say("403 Forbidden", "", b"", 0),
             _ => {}
         }
@@ -106,7 +102,7 @@ impl Shared {
             return say("200 OK", &common, bytes, bytes.len());
         };
         let body = &bytes[from.min(bytes.len())..(to + 1).min(bytes.len())];
-        let torn = *manner == Manner::Torn && count % 2 == 0;
+        let torn = *manner == Manner::Torn && count.is_multiple_of(2);
         let place = format!("content-range: bytes {from}-{}/{}\r\n", from + body.len().max(1) - 1, bytes.len());
         say("206 Partial Content", &(common + &place), body, if torn { body.len() / 2 } else { body.len() }) && !torn
     }
