@@ -7,9 +7,6 @@
 //! *In turns*, each of the two warpgroups has tiles to itself: the stages of the ring are those of the one's tile, then those of the other's,
 //! so that one finishes a tile while the other multiplies. Else both multiply the same tile, which is larger.
 //!
-//! A workgroup that finds no place, since a collective's kernel has taken it, would begin when others are done, and take as long again. So there
-//! are only as many as compute equally many tiles each.
-//!
 //! Source of the schemes: CUTLASS 3, persistent tile schedulers, "cooperative" and "ping-pong".
 
 use super::bulk::Bulk;
@@ -63,9 +60,6 @@ impl Warpgroups<'_> {
         // Two barriers of 16 bytes a stage.
         let bytes = |stages: u32| stages * ((plan.rows + plan.columns) * ROW + 2) * 16 + 2 * WORDS * 4;
         let stages = (3..=plan.stages).rev().find(|s| bytes(*s) <= shared(plan.resident))?;
-        let up = |n: i64, by: i64| (n + by - 1) / by;
-        // No more than it takes to be done as soon, where each has a multiprocessor: what is left is for kernels beside this one.
-        let groups = if plan.resident == 1 { up(tiles, up(tiles, groups)) } else { groups };
         own.is_multiple_of(COLUMNS).then_some(Pieces { stages, groups })
     }
 
