@@ -19,10 +19,10 @@ pub const CODE_GOAL: usize = 1_600_000;
 
 /// What that may weigh until it does: lowered with each part that becomes smaller. What the language gained, and `codecs` and its like, brought
 /// the last 25 kB.
-pub const CODE_LIMIT: usize = 2_325_000;
+pub const CODE_LIMIT: usize = 2_342_000;
 
 /// The most that the code view loads besides where a script runs on the CPU: a worker with both devices, in place of its own.
-pub const CODE_CPU_LIMIT: usize = 2_305_000;
+pub const CODE_CPU_LIMIT: usize = 2_325_000;
 
 /// What the language of scripts should weigh, gzipped.
 pub const PYTHON_GOAL: usize = 350_000;
