@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod generate;
+pub mod rounding;
 pub mod shrink;
 pub mod values;
 
