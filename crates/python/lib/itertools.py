@@ -3,6 +3,8 @@
 
 class count:
     def __init__(self, start=0, step=1):
+        if not hasattr(start, "__add__") or isinstance(start, (str, list, tuple)):
+            raise TypeError("a number is required")
         self._next = start
         self._step = step
 
@@ -19,6 +21,10 @@ class count:
 
 
 def cycle(iterable):
+    return _cycle(iter(iterable))
+
+
+def _cycle(iterable):
     saved = []
     for x in iterable:
         yield x
@@ -118,7 +124,10 @@ def _islice(it, start, stop, step):
 
 
 def zip_longest(*iterables, fillvalue=None):
-    its = [iter(it) for it in iterables]
+    return _zip_longest([iter(it) for it in iterables], fillvalue)
+
+
+def _zip_longest(its, fillvalue):
     active = len(its)
     if not active:
         return
@@ -141,7 +150,10 @@ def zip_longest(*iterables, fillvalue=None):
 
 
 def product(*iterables, repeat=1):
-    pools = [tuple(pool) for pool in iterables] * repeat
+    return _product([tuple(pool) for pool in iterables] * repeat)
+
+
+def _product(pools):
     n = len(pools)
     if any(not pool for pool in pools):
         return
@@ -186,11 +198,19 @@ def permutations(iterable, r=None):
             return
 
 
-def combinations(iterable, r):
+def _pool(iterable, r):
     pool = tuple(iterable)
-    n = len(pool)
     if r < 0:
         raise ValueError("r must be non-negative")
+    return pool
+
+
+def combinations(iterable, r):
+    return _combinations(_pool(iterable, r), r)
+
+
+def _combinations(pool, r):
+    n = len(pool)
     if r > n:
         return
     indices = list(range(r))
@@ -208,7 +228,10 @@ def combinations(iterable, r):
 
 
 def combinations_with_replacement(iterable, r):
-    pool = tuple(iterable)
+    return _combinations_with_replacement(_pool(iterable, r), r)
+
+
+def _combinations_with_replacement(pool, r):
     n = len(pool)
     if not n and r:
         return
@@ -287,6 +310,10 @@ def pairwise(iterable):
 def batched(iterable, n):
     if n < 1:
         raise ValueError("n must be at least one")
+    return _batched(iter(iterable), n)
+
+
+def _batched(iterable, n):
     it = iter(iterable)
     while batch := tuple(islice(it, n)):
         yield batch

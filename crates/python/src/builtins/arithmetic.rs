@@ -1,5 +1,6 @@
 //! Builtin functions of numbers.
 
+use super::functions::{go_on, some_items};
 use crate::objects::{Args, Exc, Kind, Other, Value, watch};
 use crate::text;
 use crate::vm::Vm;
@@ -14,12 +15,20 @@ pub(crate) fn sum(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     if let Value::Str(_) = start {
         return Err(Exc::ty("sum() can't sum strings [use ''.join(seq) instead]"));
     }
-    let items = vm.items_of(&iterable)?;
-    if watch::on()
-        && let Some(sum) = vm.marked_sum(&items, &start)?
-    {
-        return Ok(sum);
+    let (items, rest) = some_items(vm, &iterable)?;
+    let total = match watch::on() {
+        true => vm.marked_sum(&items, &start)?,
+        false => None,
+    };
+    match total.map_or_else(|| total_of(vm, &items, start.clone()), Ok) {
+        Ok(total) if matches!(rest, Value::None) => Ok(total),
+        Ok(total) => Err(go_on(vm, "_sum", Vec::new(), rest, total)),
+        Err(exc) if exc.is_slow() && matches!(iterable, Value::Iterator(_)) => Err(go_on(vm, "_sum", items, rest, start)),
+        Err(exc) => Err(exc),
     }
+}
+
+fn total_of(vm: &mut Vm, items: &[Value], start: Value) -> Result<Value, Exc> {
     let mut total = start;
     let mut at = 0;
     while at < items.len() {

@@ -386,20 +386,65 @@ fn extreme(vm: &mut Vm, args: &mut Args, name: &str, wanted: std::cmp::Ordering)
     if !args.keywords.is_empty() {
         return Err(Exc::slow());
     }
-    let items = match args.values.len() {
+    let slow = if wanted.is_lt() { "_min" } else { "_max" };
+    let (items, rest) = match args.values.len() {
         0 => return Err(Exc::ty(format!("{name} expected at least 1 argument, got 0"))),
-        1 => vm.items_of(&args.values[0])?,
-        _ => args.values.to_vec(),
+        1 => some_items(vm, &args.values[0])?,
+        _ => (args.values.to_vec(), Value::None),
     };
-    let mut items = items.into_iter();
-    let Some(mut best) = items.next() else { return Err(Exc::value(format!("{name}() iterable argument is empty"))) };
+    if items.is_empty() {
+        return Err(Exc::value(format!("{name}() iterable argument is empty")));
+    }
+    match best_of(vm, &items, wanted) {
+        Ok(best) if matches!(rest, Value::None) => Ok(best),
+        Ok(best) => Err(go_on(vm, slow, vec![best], rest, Value::Unbound)),
+        Err(exc) if exc.is_slow() && args.values.len() == 1 => Err(go_on(vm, slow, items, rest, Value::Unbound)),
+        Err(exc) => Err(exc),
+    }
+}
+
+/// As many items as a native takes at a time, so that a run can be stopped between.
+const AT_ONCE: usize = 1 << 20;
+
+/// The first items of what is iterated without Python code, and the iterator where there may be more. What Python code gives is left to
+/// the prelude, which takes one item at a time: it may never end.
+pub(super) fn some_items(vm: &mut Vm, iterable: &Value) -> Result<(Vec<Value>, Value), Exc> {
+    let iterator = match iterable {
+        Value::Iterator(_) | Value::Range(_) => vm.native_iter(iterable).unwrap_or_default(),
+        _ => {
+            return match vm.items_of(iterable) {
+                Ok(items) => Ok((items, Value::None)),
+                Err(exc) if matches!(&*exc.0, crate::objects::exception::Signal::Collect(_)) => Err(Exc::slow()),
+                Err(exc) => Err(exc),
+            };
+        }
+    };
+    let mut items = Vec::new();
+    while items.len() < AT_ONCE {
+        match vm.step(&iterator)? {
+            Some(item) => items.push(item),
+            None => return Ok((items, Value::None)),
+        }
+    }
+    Ok((items, iterator))
+}
+
+/// Goes on by a function of the prelude with items taken already, those to come, and one more argument.
+pub(super) fn go_on(vm: &Vm, function: &str, items: Vec<Value>, rest: Value, more: Value) -> Exc {
+    let mut args = vec![vm.prelude_function(function), Value::list(items), rest];
+    args.extend((!matches!(more, Value::Unbound)).then_some(more));
+    vm.by_prelude("_go_on", args)
+}
+
+fn best_of(vm: &mut Vm, items: &[Value], wanted: std::cmp::Ordering) -> Result<Value, Exc> {
     let op = if wanted.is_lt() { crate::bytecode::Compare::Lt } else { crate::bytecode::Compare::Gt };
-    for item in items {
+    let mut best = items.first().cloned().unwrap_or_default();
+    for item in items.iter().skip(1) {
         if matches!(item, Value::Instance(_)) || matches!(best, Value::Instance(_)) {
             return Err(Exc::slow());
         }
-        match vm.compare(op, &item, &best) {
-            Ok(Value::Bool(better)) if better.get() => best = item,
+        match vm.compare(op, item, &best) {
+            Ok(Value::Bool(better)) if better.get() => best = item.clone(),
             Ok(_) => {}
             Err(exc) if matches!(&*exc.0, crate::objects::exception::Signal::Call(_)) => return Err(Exc::slow()),
             Err(exc) => return Err(exc),
@@ -413,21 +458,16 @@ fn any_all(vm: &mut Vm, args: &mut Args, name: &str, wanted: bool) -> Result<Val
     if matches!(iterable, Value::Generator(_) | Value::Instance(_)) {
         return Err(Exc::slow());
     }
-    let items = vm.items_of(&iterable)?;
-    for item in &items {
+    let function = if wanted { "_any" } else { "_all" };
+    let (items, rest) = some_items(vm, &iterable)?;
+    for (at, item) in items.iter().enumerate() {
         match compare::truth(item) {
             Some(truth) if truth == wanted => return Ok(Value::bool(wanted)),
             Some(_) => {}
-            None => {
-                return if matches!(iterable, Value::Iterator(_)) {
-                    Err(Exc::call(vm.prelude_function(if wanted { "_any" } else { "_all" }), vec![Value::list(items)]))
-                } else {
-                    Err(Exc::slow())
-                };
-            }
+            None => return Err(go_on(vm, function, items[at..].to_vec(), rest, Value::Unbound)),
         }
     }
-    Ok(Value::bool(!wanted))
+    if matches!(rest, Value::None) { Ok(Value::bool(!wanted)) } else { Err(go_on(vm, function, Vec::new(), rest, Value::Unbound)) }
 }
 
 fn sorted(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {

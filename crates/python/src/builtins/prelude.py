@@ -410,15 +410,38 @@ def _sum(iterable, start=0):
     if type(iterable) is not list and type(iterable) is not tuple:
         # Numbers that come one by one are added as those of a list are.
         items = []
+        left = 1048576
         for x in iterable:
             items.append(x)
-            if len(items) == 65536:
+            left -= 1
+            if not left:
                 start = sum(items, start)
                 items = []
+                left = 1048576
         return sum(items, start)
     for x in iterable:
         start = start + x
     return start
+
+def _getframe(depth=0):
+    from inspect import _frame
+    return _frame(depth)
+
+# Keys or items of a dictionary with anything that can be iterated.
+
+def _view_operation(sign, a, b):
+    a, b = set(a), set(b)
+    return a | b if sign == '|' else a & b if sign == '&' else a - b if sign == '-' else a ^ b
+
+# Where a native took some items and cannot go on.
+
+def _chained(items, rest):
+    yield from items
+    if rest is not None:
+        yield from rest
+
+def _go_on(function, items, rest, *more):
+    return function(_chained(items, rest), *more)
 
 def _any(iterable):
     for x in iterable:
@@ -542,7 +565,11 @@ def _repr(value, around=()):
         return _repr_container(value, around)
     method = _lookup(value, '__repr__')
     if method is None:
-        return repr(value)
+        args = getattr(value, '__args__', None)
+        if args is None:
+            return repr(value)
+        args = [_repr_type(x) for x in args]
+        return ' | '.join(args) if value.__origin__ == '|' else f"{_repr_type(value.__origin__)}[{', '.join(args)}]"
     if isinstance(value, (list, tuple, dict, set, frozenset)) and _is_plain(value, '__repr__'):
         text = _repr_container(_plain(value), around)
         if isinstance(value, (set, frozenset)):
@@ -552,6 +579,13 @@ def _repr(value, around=()):
     if not isinstance(text, str):
         raise TypeError(f"__repr__ returned non-string (type {type(text).__name__})")
     return text
+
+def _repr_type(value):
+    if value is ...:
+        return '...'
+    if not isinstance(value, type):
+        return '[' + ', '.join([_repr_type(x) for x in value]) + ']' if isinstance(value, list) else repr(value)
+    return value.__qualname__ if value.__module__ == 'builtins' else f'{value.__module__}.{value.__qualname__}'
 
 def _repr_item(value, around):
     return _repr(value, around) if _type_of(value) in (list, tuple, dict, set, frozenset) else repr(value)

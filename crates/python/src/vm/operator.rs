@@ -68,6 +68,9 @@ impl Vm {
                     let frozen = matches!(left, Set(set) if set.frozen);
                     return set_operation(op, &a, &b, frozen).map(Some);
                 }
+                if is_view(left) || is_view(right) {
+                    return Err(self.slow_op("_view_operation", vec![Value::str(op.sign()), left.clone(), right.clone()]));
+                }
                 if op == Binary::BitOr && is_type(left) && is_type(right) {
                     let parts = union_parts(left).into_iter().chain(union_parts(right)).collect();
                     return Ok(Some(Value::Other(Rc::new(crate::objects::Other::Alias {
@@ -444,9 +447,7 @@ impl Vm {
     }
 
     fn builtin_compare(&mut self, op: Compare, left: &Value, right: &Value) -> Result<Value, Exc> {
-        let view =
-            |value: &Value| matches!(value, Value::Other(other) if matches!(&**other, Other::View(ViewKind::Keys | ViewKind::Items, _)));
-        if (view(left) || view(right))
+        if (is_view(left) || is_view(right))
             && let (Some(a), Some(b)) = (self.as_members(left)?, self.as_members(right)?)
         {
             return self.builtin_compare(op, &Value::Set(Set::new(a, false)), &Value::Set(Set::new(b, false)));
@@ -584,6 +585,11 @@ fn same_method(a: Option<Value>, b: Option<Value>) -> bool {
         (Some(a), Some(b)) => a.is(&b),
         _ => false,
     }
+}
+
+/// Whether it is keys or items of a dictionary, which are sets.
+fn is_view(value: &Value) -> bool {
+    matches!(value, Value::Other(other) if matches!(&**other, Other::View(ViewKind::Keys | ViewKind::Items, _)))
 }
 
 fn is_type(value: &Value) -> bool {
