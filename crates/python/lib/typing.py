@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 def _show(t):
     if t is ...:
         return "..."
-    if t is None or t is type(None):
+    if t is None:
         return "None"
     if isinstance(t, type) and not hasattr(t, "__args__"):
         return t.__qualname__ if t.__module__ in ("builtins", None) else f"{t.__module__}.{t.__qualname__}"
@@ -80,7 +80,7 @@ class _Alias(_Special):
             return f"typing.Callable[{shown}, {_show(self.__args__[-1])}]"
         if name == "Literal":
             return f"typing.Literal[{', '.join(map(repr, self.__args__))}]"
-        return f"typing.{name}[{', '.join(map(_show, self.__args__))}]"
+        return f"typing.{name}[{', '.join(map(_show, self.__args__)) or '()'}]"
 
     def __getitem__(self, args):
         if not isinstance(args, tuple):
@@ -109,9 +109,11 @@ def _alias(special, args):
     name = special._name
     if name == "Optional":
         if len(args) != 1:
-            raise TypeError(f"typing.Optional requires a single type.")
+            raise TypeError(f"typing.Optional requires a single type. Got {args!r}.")
         args, special, name = (args[0], type(None)), Union, "Union"
     if name == "Union":
+        if not args:
+            raise TypeError("Cannot take a Union of no types.")
         flat = []
         for a in args:
             a = type(None) if a is None else a
@@ -203,17 +205,57 @@ Text = str
 AnyStr = None
 
 
+class _AnnotatedAlias(_Alias):
+    def __init__(self, origin, metadata):
+        if isinstance(origin, _AnnotatedAlias):
+            origin, metadata = origin.__origin__, origin.__metadata__ + metadata
+        self._special = self
+        self._name = "Annotated"
+        self.__origin__ = origin
+        self.__args__ = (origin,)
+        self.__metadata__ = metadata
+
+    def __repr__(self):
+        return f"typing.Annotated[{', '.join([_show(self.__origin__), *map(repr, self.__metadata__)])}]"
+
+    def __eq__(self, other):
+        return isinstance(other, _AnnotatedAlias) and (self.__origin__, self.__metadata__) == (other.__origin__, other.__metadata__)
+
+    def __hash__(self):
+        return hash((self.__origin__, self.__metadata__))
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["__origin__"], name)
+
+    def __call__(self, *args, **kwargs):
+        return self.__origin__(*args, **kwargs)
+
+
 class Annotated:
     def __class_getitem__(cls, args):
-        return args[0]
+        if not isinstance(args, tuple) or len(args) < 2:
+            raise TypeError("Annotated[...] should be used with at least two arguments (a type and an annotation).")
+        return _AnnotatedAlias(args[0], args[1:])
+
+
+def _plain(tp):
+    """A type without what Annotated, Required and NotRequired say of it."""
+    if isinstance(tp, _AnnotatedAlias) or isinstance(tp, _Alias) and tp._name in ("Required", "NotRequired"):
+        return _plain(tp.__args__[0])
+    if isinstance(tp, _Alias):
+        return _Alias(tp._special, tuple(map(_plain, tp.__args__)))
+    if isinstance(tp, _GenericAlias):
+        return _GenericAlias(tp.__origin__, tuple(map(_plain, tp.__args__)))
+    return tp
 
 
 class TypeVar:
     def __init__(self, name, *constraints, bound=None, covariant=False, contravariant=False, infer_variance=False):
+        self.__infer_variance__ = infer_variance
         self.__name__ = name
         self.__constraints__ = constraints
         self.__bound__ = bound
-        self._prefix = "+" if covariant else "-" if contravariant else "~"
+        self._prefix = "" if infer_variance else "+" if covariant else "-" if contravariant else "~"
 
     def __repr__(self):
         return self._prefix + self.__name__
@@ -240,9 +282,37 @@ class ParamSpec(TypeVar):
 AnyStr = TypeVar("AnyStr", bytes, str)
 
 
+def _parameters(args):
+    found = []
+    for a in args:
+        for p in (a,) if isinstance(a, TypeVar) else getattr(a, "__parameters__", ()) if not isinstance(a, type) else ():
+            if p not in found:
+                found.append(p)
+    return tuple(found)
+
+
+_GenericAlias = type(list[int])
+
+
 class Generic:
     def __class_getitem__(cls, params):
-        return cls
+        if not isinstance(params, tuple):
+            params = (params,)
+        known = cls.__dict__.get("__parameters__")
+        if cls in (Generic, Protocol):
+            if not all(isinstance(p, TypeVar) for p in params):
+                raise TypeError(f"Parameters to {cls.__name__}[...] must all be type variables or parameter specification variables.")
+        elif known == ():
+            raise TypeError(f"{cls!r} is not a generic class")
+        elif known and len(known) != len(params) and all(type(p) is TypeVar for p in known):
+            raise TypeError(f"Too {'many' if len(params) > len(known) else 'few'} arguments for {cls!r}; actual {len(params)}, expected {len(known)}")
+        return _GenericAlias(cls, tuple(type(None) if p is None else p for p in params))
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        bases = cls.__dict__.get("__orig_bases__", ())
+        first = [b.__args__ for b in bases if getattr(b, "__origin__", None) is Generic]
+        cls.__parameters__ = _parameters(first[0] if first else [a for b in bases for a in getattr(b, "__args__", ())])
 
 
 class _ProtocolMeta(_ABCMeta):
@@ -269,7 +339,7 @@ class _ProtocolMeta(_ABCMeta):
         return all([hasattr(other, name) for name in cls.__protocol_attrs__])
 
 
-_NO_MEMBERS = set("__module__ __dict__ __doc__ __qualname__ __annotations__ __abstractmethods__ __parameters__ __init__ __new__ __init_subclass__ __slots__ __hash__ __subclasshook__ __class_getitem__ __match_args__ __protocol_attrs__ _is_protocol _is_runtime_protocol _abc_registry".split())
+_NO_MEMBERS = set("__module__ __dict__ __doc__ __qualname__ __annotations__ __abstractmethods__ __orig_bases__ __parameters__ __init__ __new__ __init_subclass__ __slots__ __hash__ __subclasshook__ __class_getitem__ __match_args__ __protocol_attrs__ _is_protocol _is_runtime_protocol _abc_registry".split())
 
 
 class Protocol(Generic, metaclass=_ProtocolMeta):
@@ -341,11 +411,25 @@ class _TypedDictMeta(type):
         for base in bases:
             annotations.update(getattr(base, "__annotations__", {}))
         annotations.update(namespace.get("__annotations__", {}))
-        made = type(name, (dict,), {"__annotations__": annotations, "__total__": total, "__doc__": namespace.get("__doc__"), "__module__": namespace.get("__module__")})
+        made = _typed_dict(name, namespace.get("__annotations__", {}), total, bases)
+        made.__annotations__ = annotations
+        made.__doc__ = namespace.get("__doc__")
+        made.__module__ = namespace.get("__module__")
         return made
 
     def __call__(cls, typename, fields=(), *, total=True):
-        return type(typename, (dict,), {"__annotations__": dict(fields), "__total__": total})
+        return _typed_dict(typename, dict(fields), total, ())
+
+
+def _typed_dict(name, own, total, bases):
+    required, optional = set(), set()
+    for base in bases:
+        required |= getattr(base, "__required_keys__", set())
+        optional |= getattr(base, "__optional_keys__", set())
+    for key, tp in own.items():
+        sign = getattr(tp, "_name", None)
+        (required if sign == "Required" or total and sign != "NotRequired" else optional).add(key)
+    return type(name, (dict,), {"__annotations__": own, "__total__": total, "__required_keys__": frozenset(required), "__optional_keys__": frozenset(optional)})
 
 
 class TypedDict(metaclass=_TypedDictMeta):
@@ -392,11 +476,15 @@ def reveal_type(obj):
 
 
 def get_origin(tp):
+    if isinstance(tp, _AnnotatedAlias):
+        return Annotated
     return getattr(tp, "__origin__", None) if not isinstance(tp, type) or hasattr(tp, "__args__") else None
 
 
 def get_args(tp):
-    args = getattr(tp, "__args__", ())
+    args = getattr(tp, "__args__", ()) if not isinstance(tp, type) else ()
+    if isinstance(tp, _AnnotatedAlias):
+        return args + tp.__metadata__
     if isinstance(tp, _Alias) and tp._name == "Callable" and args[0] is not ...:
         return (list(args[:-1]), args[-1])
     return args
@@ -422,12 +510,14 @@ def get_type_hints(obj, globalns=None, localns=None, include_extras=False):
     import builtins
     import sys
     hints = {}
+    if not hasattr(obj, "__annotations__") and not callable(obj):
+        raise TypeError(f"{obj!r} is not a module, class, method, or function.")
     spaces = [localns or {}, globalns or getattr(obj, "__globals__", None) or getattr(sys.modules.get(getattr(obj, "__module__", None)), "__dict__", {}), vars(builtins)]
     for base in reversed(obj.__mro__) if isinstance(obj, type) else (obj,):
         owner = base.__dict__ if isinstance(obj, type) else {"__annotations__": getattr(base, "__annotations__", {})}
         for name, value in owner.get("__annotations__", {}).items():
             hints[name] = type(None) if value is None else _named(value, spaces) if isinstance(value, str) else value
-    return hints
+    return hints if include_extras else {name: _plain(value) for name, value in hints.items()}
 
 
 def is_typeddict(tp):

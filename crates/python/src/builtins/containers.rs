@@ -3,7 +3,7 @@
 use super::lists::{SEQUENCE, find};
 use super::numbers::{COMPARISONS, HASH, class_and, wrapped};
 use super::{Def, Types, codecs, fill, quick};
-use crate::objects::{Args, Exc, Kind, Octets, Range, Slice, Tuple, Value};
+use crate::objects::{Args, Exc, Kind, Octets, Other, Range, Slice, Tuple, Value};
 use crate::text;
 use crate::vm::Vm;
 use crate::vm::compare;
@@ -204,6 +204,12 @@ fn as_bytes(value: Value) -> Value {
     }
 }
 
+const ALIAS: &[Def] = &[Def::new("__new__", |_, args| {
+    let [_, origin, given] = args.exactly::<3>("GenericAlias")?;
+    let args = if matches!(given, Value::Tuple(_)) { given } else { Value::tuple(vec![given]) };
+    Ok(Value::Other(Rc::new(Other::Alias { origin, args })))
+})];
+
 const BYTES: &[Def] = &[
     Def::new("__new__", |vm, args| {
         let class = class_and(args)?;
@@ -305,6 +311,7 @@ pub(super) fn install(types: &Types) {
     fill(&types.range, "range", SEQUENCE);
     fill(&types.range, "range", RANGE);
     fill(&types.slice, "slice", SLICE);
+    fill(&types.alias, "GenericAlias", ALIAS);
     fill(&types.bytes, "bytes", COMPARISONS);
     fill(&types.bytes, "bytes", HASH);
     fill(&types.bytes, "bytes", SEQUENCE);

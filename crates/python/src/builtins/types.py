@@ -367,8 +367,8 @@ def _type_parameter(kind, name, value):
     import typing
     if kind == 'variable':
         if isinstance(value, tuple):
-            return typing.TypeVar(name, *value)
-        return typing.TypeVar(name, bound=value)
+            return typing.TypeVar(name, *value, infer_variance=True)
+        return typing.TypeVar(name, bound=value, infer_variance=True)
     if kind == 'tuple':
         return typing.TypeVarTuple(name)
     if kind == 'parameters':

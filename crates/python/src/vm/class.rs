@@ -74,6 +74,12 @@ impl Vm {
         };
         let meta = self.winner(meta, &resolved)?;
         let names = Dict::new();
+        let aliased = bases.iter().any(|base| matches!(base, Value::Other(_)));
+        let keep_bases = move |names: &Rc<Dict>| {
+            if aliased {
+                names.set("__orig_bases__", Value::tuple(bases));
+            }
+        };
         if let Some(Value::Class(meta)) = &meta
             && let Some(prepare) = meta.lookup(&self.names.prepare)
             && !matches!(prepare, Value::Native(_))
@@ -82,10 +88,14 @@ impl Vm {
             let args = Args { values: [name.clone(), Value::tuple(resolved.clone())].into_iter().collect(), keywords: keywords.clone() };
             let meta = Some(Value::Class(meta.clone()));
             return Err(Exc::call_args(prepare, args).and_then(move |vm, names| match names.plain() {
-                Value::Dict(names) => vm.run_body(body, name, resolved, meta, keywords, names.clone()),
+                Value::Dict(names) => {
+                    keep_bases(names);
+                    vm.run_body(body, name, resolved, meta, keywords, names.clone())
+                }
                 _ => Err(Exc::ty(format!("__prepare__() must return a mapping, not {}", vm.type_name(&names)))),
             }));
         }
+        keep_bases(&names);
         self.run_body(body, name, resolved, meta, keywords, names)
     }
 
@@ -402,6 +412,11 @@ impl Vm {
                     }
                     Ok(false)
                 }
+                crate::objects::Other::Alias { origin: Value::Class(class), .. } => Err(Exc::ty(if class.mutable {
+                    "Subscripted generics cannot be used with class and instance checks"
+                } else {
+                    "isinstance() argument 2 cannot be a parameterized generic"
+                })),
                 _ => Err(Exc::ty("isinstance() arg 2 must be a type, a tuple of types, or a union")),
             },
             Value::Instance(_) if self.special(class, &self.names.instancecheck.clone()).is_some() => Err(Exc::slow()),
