@@ -1,6 +1,7 @@
 //! The parser's errors in CPython's words and at CPython's places.
 
 use super::SyntaxError;
+use super::hints::{bad_number, hint, next_token, trailing_comma};
 use ruff_python_ast::token::TokenKind;
 use ruff_python_ast::{Expr, Number};
 use ruff_python_parser::{InterpolatedStringErrorType, LexicalErrorType, ParseError, ParseErrorType, parse_expression};
@@ -16,27 +17,32 @@ pub(super) struct Scan {
 /// CPython's error for the parser's.
 pub(super) fn translate(text: &str, error: &ParseError, scan: &Scan) -> SyntaxError {
     let (start, end) = (error.location.start().to_usize().min(text.len()), error.location.end().to_usize().min(text.len()));
-    if let Some((at, message)) = &scan.mismatch
-        && *at <= start
-    {
+    // The tokenizer reads on to the file's end, and what it refuses goes before what the parser refuses.
+    if let Some((at, message)) = &scan.mismatch {
         return found(message, *at, at + 1);
+    }
+    if let Some(refused) = bad_number(text) {
+        return refused;
     }
     let ended = matches!(error.error, ParseErrorType::Lexical(LexicalErrorType::Eof));
     let lexical = !ended && matches!(error.error, ParseErrorType::Lexical(_) | ParseErrorType::FStringError(_));
-    if let (Some((bracket, at)), false) = (scan.open, lexical) {
+    let reached = next_token(text, start);
+    if let (Some((bracket, at)), false) = (scan.open, lexical)
+        && (ended || reached >= text.len() || text[at..reached.max(at)].contains('\n'))
+    {
         return found(&format!("'{bracket}' was never closed"), at, at + 1);
     }
     if let Some(better) = special(text, &error.error, start, end) {
         return better;
     }
-    if let Some((bracket, at)) = scan.open {
-        return found(&format!("'{bracket}' was never closed"), at, at + 1);
-    }
     let (start, end) = token_at(text, start);
+    if let Some(better) = trailing_comma(text, start) {
+        return better;
+    }
     generic(text, start, end)
 }
 
-fn found(message: &str, start: usize, end: usize) -> SyntaxError {
+pub(super) fn found(message: &str, start: usize, end: usize) -> SyntaxError {
     SyntaxError { kind: "SyntaxError", message: message.to_string(), start, end }
 }
 
@@ -62,7 +68,12 @@ fn special(text: &str, error: &ParseErrorType, start: usize, end: usize) -> Opti
         NonDefaultParamAfterDefaultParam => found("parameter without a default follows parameter with a default", start, end),
         PositionalAfterKeywordArgument | PositionalAfterKeywordUnpacking => {
             let unpacking = matches!(error, PositionalAfterKeywordUnpacking);
-            let close = closing(text, end);
+            let next = next_token(text, end);
+            if let Some(better) = neighbours(text, next) {
+                return Some(better);
+            }
+            let stops = text[next..].starts_with(|c: char| !(c.is_alphanumeric() || matches!(c, ',' | ')' | '"' | '\'')));
+            let close = if stops { next } else { closing(text, end) };
             found(
                 if unpacking {
                     "positional argument follows keyword argument unpacking"
@@ -84,6 +95,9 @@ fn special(text: &str, error: &ParseErrorType, start: usize, end: usize) -> Opti
             indentation("unexpected indent", start, end)
         }
         SimpleStatementsOnSameLine | ExpectedToken { .. } | ExpectedExpression | UnexpectedExpressionToken => {
+            if let Some(better) = hint(text, token_at(text, start).0) {
+                return Some(better);
+            }
             if let ExpectedToken { expected: TokenKind::Colon, .. } = error
                 && let Some(better) = colon(text, start)
             {
@@ -105,7 +119,15 @@ fn special(text: &str, error: &ParseErrorType, start: usize, end: usize) -> Opti
             let (start, end) = token_at(text, start);
             found("expected 'except' or 'finally' block", start, end)
         }
-        OtherError(_) => return neighbours(text, start),
+        OtherError(message) if message.starts_with("Expected a parameter name") => {
+            let sign = end + text[end..].find('=')?;
+            found("expression cannot contain assignment, perhaps you meant \"==\"?", start, sign + 1)
+        }
+        UnparenthesizedTupleExpression => {
+            let comma = start + text[start..end].find(',')?;
+            generic(text, comma, comma + 1)
+        }
+        OtherError(_) => return hint(text, token_at(text, start).0).or_else(|| neighbours(text, start)),
         FStringError(error) => formatted(text, error, start),
         Lexical(error) => lexical(text, error, start, end)?,
         _ => return None,
@@ -117,13 +139,24 @@ fn assignment(text: &str, start: usize, end: usize) -> Option<SyntaxError> {
     let kind = kind_of(text, start, end)?;
     let after = text[end..].trim_start();
     let whole = after.starts_with('=') && !after.starts_with("==") && !matches!(kind, "True" | "False" | "None" | "tuple" | "list");
+    let whole = whole && is_sum(text, start, end);
     let whole = whole && !text[..start].trim_end_matches([' ', '\t']).ends_with(['(', ',', '[']);
     let more = if whole { " here. Maybe you meant '==' instead of '='?" } else { "" };
     Some(found(&format!("cannot assign to {kind}{more}"), start, end))
 }
 
+/// Whether an expression binds as a sum does, or closer: before other ones `=` is not taken for `==`.
+pub(super) fn is_sum(text: &str, start: usize, end: usize) -> bool {
+    let Some(Ok(parsed)) = text.get(start..end).map(parse_expression) else { return false };
+    match &*parsed.syntax().body {
+        Expr::BoolOp(_) | Expr::Compare(_) | Expr::Lambda(_) | Expr::If(_) | Expr::Named(_) => false,
+        Expr::UnaryOp(unary) => unary.op != ruff_python_ast::UnaryOp::Not,
+        _ => true,
+    }
+}
+
 /// CPython's name for the kind of an expression.
-fn kind_of(text: &str, start: usize, end: usize) -> Option<&'static str> {
+pub(super) fn kind_of(text: &str, start: usize, end: usize) -> Option<&'static str> {
     let parsed = parse_expression(text.get(start..end)?).ok()?;
     Some(match &*parsed.syntax().body {
         Expr::Call(_) => "function call",
@@ -175,6 +208,7 @@ fn colon(text: &str, at: usize) -> Option<SyntaxError> {
         // Only a name or an expression that could be compared.
         let left = text[start..at].trim_end();
         return match kind_of(text, start, start + left.len())? {
+            _ if !is_sum(text, start, start + left.len()) => None,
             "name" => Some(found("invalid syntax. Maybe you meant '==' or ':=' instead of '='?", start, at + 1 + value.len())),
             kind => Some(found(&format!("cannot assign to {kind} here. Maybe you meant '==' instead of '='?"), start, start + left.len())),
         };
@@ -182,11 +216,13 @@ fn colon(text: &str, at: usize) -> Option<SyntaxError> {
     let (start, end) = token_at(text, at);
     let line = text[..at].rfind('\n').map_or(0, |i| i + 1);
     let head = text[line..at].trim_start();
-    let block =
-        ["def ", "class ", "if ", "elif ", "else", "while ", "for ", "try", "except", "finally", "with ", "match ", "case ", "lambda"];
-    (block.iter().any(|word| head.starts_with(word))
-        && (rest.starts_with('\n') || rest.is_empty() || rest.starts_with('#') || !head.starts_with("if")))
-    .then(|| found("expected ':'", start, end))
+    // Some statements want the colon whatever follows, others where the line ends.
+    let always = ["def", "else", "try", "finally"];
+    let at_end = ["class", "if", "elif", "while", "for", "except", "with", "match", "case"];
+    let ends = rest.starts_with('\n') || rest.is_empty() || rest.starts_with('#');
+    let word = head.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+    let wanted = always.contains(&word) || ends && at_end.contains(&word);
+    wanted.then(|| found("expected ':'", start, end))
 }
 
 /// Two expressions side by side: a comma was forgotten, or `print` is a function now.
@@ -214,6 +250,21 @@ fn neighbours(text: &str, at: usize) -> Option<SyntaxError> {
     let next = text
         .get(token..)
         .filter(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '"' | '\'' | '(' | '[' | '{')))?;
+    // A name before a string may be meant as its prefix, and what a comprehension assigns to is no expression.
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let named =
+        before[first..].chars().all(word) && !before[first..].starts_with(|c: char| c.is_ascii_digit()) && next.starts_with(['"', '\'']);
+    let target = before[opener..].rfind(" for ").is_some_and(|at| !before[opener + at..].contains(" in "));
+    let soft = before[first..].split(|c: char| !(c.is_alphanumeric() || c == '_')).next();
+    let defined =
+        text[..opener].trim_end().rsplit_once("def ").is_some_and(|(_, name)| name.chars().all(|c| c.is_alphanumeric() || c == '_'));
+    if named || target || defined || matches!(soft, Some("match" | "case" | "type" | "_")) {
+        return None;
+    }
+    let inside = &before[opener + 1..first];
+    if text[opener..].starts_with('{') && inside.contains(':') && inside.trim_end().ends_with(',') {
+        return Some(found("':' expected after dictionary key", before.len() - 1, before.len()));
+    }
     let keywords = ["if", "else", "for", "in", "is", "and", "or", "not", "as", "lambda", "async", "await"];
     let word: String = next.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     if keywords.contains(&word.as_str()) {
@@ -225,7 +276,7 @@ fn neighbours(text: &str, at: usize) -> Option<SyntaxError> {
 }
 
 /// Where the innermost bracket open at the end of `text` stands.
-fn enclosing(text: &str) -> Option<usize> {
+pub(super) fn enclosing(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (i, b) in text.bytes().enumerate().rev() {
         match b {
@@ -239,7 +290,7 @@ fn enclosing(text: &str) -> Option<usize> {
 }
 
 /// Where the last item begins after the bracket or a comma.
-fn operand_start(text: &str, opener: usize) -> Option<usize> {
+pub(super) fn operand_start(text: &str, opener: usize) -> Option<usize> {
     let mut depth = 0_usize;
     let mut start = opener + 1;
     for (i, b) in text.bytes().enumerate().skip(opener + 1) {
@@ -293,7 +344,7 @@ fn closing(text: &str, at: usize) -> usize {
 }
 
 /// The token at a place, or the one after the space there; a line's end is one of width one.
-fn token_at(text: &str, at: usize) -> (usize, usize) {
+pub(super) fn token_at(text: &str, at: usize) -> (usize, usize) {
     let rest = text.get(at..).unwrap_or("");
     let start = at + rest.len() - rest.trim_start_matches([' ', '\t']).len();
     let rest = &text[start..];
@@ -307,6 +358,17 @@ fn token_at(text: &str, at: usize) -> (usize, usize) {
 }
 
 fn generic(text: &str, start: usize, end: usize) -> SyntaxError {
+    // `not` behind an operand: what follows should have been `in`.
+    let before = text[..start].trim_end_matches([' ', '\t']);
+    let operand = before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '"' | '\'' | ')' | ']' | '}'));
+    if &text[start..end] == "not" && operand && !["import", "from", "as"].iter().any(|word| before.ends_with(word)) {
+        let (start, end) = token_at(text, next_token(text, end));
+        return found("invalid syntax", start, end);
+    }
+    // `<>` is a token of CPython's.
+    if text[..start].ends_with('<') && text[start..].starts_with('>') {
+        return found("invalid syntax", start - 1, end);
+    }
     // A string token is marked whole.
     let end = match text.as_bytes().get(start) {
         Some(b'"' | b'\'') => super::string_end(text.as_bytes(), start),
@@ -326,6 +388,7 @@ fn header_line(text: &str, at: usize) -> usize {
 fn block_name(what: &str) -> String {
     match what {
         "function definition" | "class definition" => what.to_string(),
+        "class` definition" => return "class definition".to_string(),
         "`if` statement" | "if` statement" => "'if' statement".to_string(),
         other => other.replace('`', "'").replacen("clause", "statement", usize::from(!other.contains("except"))).trim().to_string(),
     }
@@ -454,7 +517,7 @@ fn string_around(text: &str, at: usize) -> Option<(usize, usize)> {
 }
 
 /// Numbers that are none.
-fn number(text: &str, message: &str, start: usize) -> Option<SyntaxError> {
+pub(super) fn number(text: &str, message: &str, start: usize) -> Option<SyntaxError> {
     let from = start - text[..start].bytes().rev().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_' || *b == b'.').count();
     let token: &str = text[from..].split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).next().unwrap_or("");
     let lower = token.to_ascii_lowercase();

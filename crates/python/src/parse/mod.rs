@@ -3,6 +3,7 @@
 //! Parser and compiler go down the tree by recursion, so how deep it is nested is bounded before anything is parsed.
 
 mod errors;
+mod hints;
 pub mod imports;
 
 use ruff_python_ast::ModModule;
