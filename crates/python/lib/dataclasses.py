@@ -276,7 +276,7 @@ def _process(cls, init, repr, eq, order, unsafe_hash, frozen, match_args, kw_onl
             named = isinstance(f.type, type) and not hasattr(f.type, "__args__")
             text = f"{f.name}: {f.type if isinstance(f.type, str) else f.type.__name__ if named else f'{f.type!r}'}"
             return text + (f" = {f.default!r}" if f.default is not MISSING else " = <factory>" if f.default_factory is not MISSING else "")
-        taken = [f for f in fields.values() if f.init]
+        taken = [f for f in fields.values() if f.init and f._kind != 1]
         named = [shown(f) for f in taken if f.kw_only]
         cls.__doc__ = f"{cls.__name__}({', '.join([shown(f) for f in taken if not f.kw_only] + (['*'] if named else []) + named)})"
     if slots:

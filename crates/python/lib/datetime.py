@@ -289,6 +289,10 @@ def _format(o, spec, year, month, day, hour, minute, second, us, tz):
         if colon:
             i += 1
             c = "z"
+        bare = c == "-" and i < len(spec)
+        if bare:
+            c = spec[i]
+            i += 1
         hour12 = (hour % 12) or 12
         values = {
             "Y": lambda: f"{year:04d}" if year >= 1000 else str(year), "m": lambda: f"{month:02d}", "d": lambda: f"{day:02d}", "H": lambda: f"{hour:02d}", "M": lambda: f"{minute:02d}",
@@ -305,7 +309,8 @@ def _format(o, spec, year, month, day, hour, minute, second, us, tz):
             "k": lambda: f"{hour:2d}", "l": lambda: f"{hour12:2d}", "r": lambda: f"{hour12:02d}:{minute:02d}:{second:02d} {'AM' if hour < 12 else 'PM'}", "C": lambda: f"{year // 100:02d}",
             "G": lambda: str(date(year, month, day).isocalendar()[0]), "V": lambda: f"{date(year, month, day).isocalendar()[1]:02d}",
         }
-        out.append(values[c]() if c in values else "%" + c)
+        text = values[c]() if c in values else f"%{'-' * bare}{c}"
+        out.append((text.lstrip("0 ") or "0") if bare and c in "dmHMSIjyUWVekl" else text)
     return "".join(out)
 
 

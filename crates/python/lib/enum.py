@@ -331,6 +331,14 @@ class Enum(metaclass=EnumType):
     def value(self):
         return self._value_
 
+    @name.setter
+    def name(self, value):
+        raise AttributeError("<enum 'Enum'> cannot set attribute 'name'")
+
+    @value.setter
+    def value(self, value):
+        raise AttributeError("<enum 'Enum'> cannot set attribute 'value'")
+
     def __repr__(self):
         kind = self._member_type_
         shown = kind.__repr__(self._value_) if kind is not object and isinstance(self._value_, kind) else repr(self._value_)

@@ -1,5 +1,6 @@
 """Signatures and kinds of objects."""
 import types as _types
+from collections import namedtuple as _namedtuple
 
 
 class _Empty(type):
@@ -370,13 +371,83 @@ def unwrap(func, *, stop=None):
     return func
 
 
+class _Frame:
+    """A call, as far as it is known: where it is, and its module's names."""
+
+    def __init__(self, points):
+        from types import SimpleNamespace
+        file, self.f_lineno, name, self.f_globals, self._source = points[0]
+        self.f_code = SimpleNamespace(co_name=name, co_filename=file)
+        self.f_back = _Frame(points[1:]) if len(points) > 1 else None
+
+
+FrameInfo = _namedtuple("FrameInfo", "frame filename lineno function code_context index")
+
+
+def _frame(depth):
+    from _frames import frames
+    points = [point for point in frames() if not point[0].startswith("<")][depth:]
+    if not points:
+        raise ValueError("call stack is not deep enough")
+    return _Frame(points)
+
+
 def currentframe():
-    import sys
-    return sys._getframe(1)
+    return _frame(0)
 
 
-def getsource(obj):
+def stack(context=1):
+    frame, found = _frame(0), []
+    while frame is not None:
+        found.append(FrameInfo(frame, frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, [frame._source + "\n"], 0))
+        frame = frame.f_back
+    return found
+
+
+def getfile(obj):
+    if isinstance(obj, type):
+        import sys
+        return getattr(sys.modules.get(obj.__module__), "__file__", None) or _no_source()
+    code = getattr(unwrap(getattr(obj, "__func__", obj)), "__code__", None)
+    if not ismodule(obj) and code is None:
+        raise TypeError(f"module, class, method, function, traceback, frame, or code object was expected, got {type(obj).__name__}")
+    return obj.__file__ if ismodule(obj) else code.co_filename
+
+
+def _no_source():
     raise OSError("could not get source code")
 
 
-getsourcelines = getsourcefile = getfile = getsource
+def getsourcelines(obj):
+    try:
+        with open(getfile(obj)) as f:
+            lines = f.read().splitlines(True)
+    except FileNotFoundError:
+        _no_source()
+    if ismodule(obj):
+        return lines, 0
+    if isinstance(obj, type):
+        heads = [i for i, line in enumerate(lines) if line.split("(")[0].split(":")[0].split() == ["class", obj.__name__]]
+        first = heads[0] if heads else _no_source()
+    else:
+        first = unwrap(getattr(obj, "__func__", obj)).__code__.co_firstlineno - 1
+    margin = len(lines[first]) - len(lines[first].lstrip())
+    end, last, depth, headed = first, first, 0, False
+    while end < len(lines):
+        line = lines[end].strip()
+        indent = len(lines[end]) - len(lines[end].lstrip())
+        if headed and line and not depth and indent <= margin and not line.startswith("#"):
+            break
+        depth += sum([c in "([{" for c in line]) - sum([c in ")]}" for c in line])
+        headed = headed or not depth and not line.startswith(("@", "#"))
+        if line and (indent > margin or not headed or end == first or depth or last == end - 1 and indent == margin and line[0] != "#"):
+            last = end
+        end += 1
+    return lines[first:last + 1], first + 1
+
+
+def getsource(obj):
+    return "".join(getsourcelines(obj)[0])
+
+
+getsourcefile = getfile

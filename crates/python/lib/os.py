@@ -200,7 +200,10 @@ def removedirs(name):
 
 def rename(src, dst):
     _save_all()
-    _host.rename(fsdecode(src), fsdecode(dst))
+    try:
+        _host.rename(fsdecode(src), fsdecode(dst))
+    except OSError as e:
+        raise type(e)(e.errno, e.strerror, src, None, dst) from None
 
 
 replace = rename

@@ -17,6 +17,8 @@ def _exact(data):
             real = True
             if x != x or x in (_math.inf, -_math.inf):
                 return x, None, n + sum(1 for _ in data), True
+        if not hasattr(x, "as_integer_ratio"):
+            raise TypeError(f"can't convert type '{type(x).__name__}' to numerator/denominator")
         a, b = x.as_integer_ratio()
         top, bottom = top * b + a * bottom, bottom * b
         if bottom > 1:
@@ -38,6 +40,9 @@ def mean(data):
     top, bottom, n, real = _exact(values)
     if bottom is None:
         return sum(values) / n
+    for x in values:
+        if hasattr(x, "limit_denominator") or hasattr(x, "as_tuple"):
+            return type(x)(top) / type(x)(bottom * n)
     return _ratio(top, bottom * n, real)
 
 

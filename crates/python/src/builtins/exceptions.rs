@@ -126,6 +126,9 @@ pub(super) fn details(class: &Rc<Class>, made: &Rc<Instance>, values: &[Value]) 
         made.attrs_mut().set("errno", values[0].clone());
         made.attrs_mut().set("strerror", values[1].clone());
         made.attrs_mut().set("filename", values.get(2).cloned().unwrap_or(Value::None));
+        if let Some(second) = values.get(4) {
+            made.attrs_mut().set("filename2", second.clone());
+        }
         if let (3..=5, Some(data)) = (values.len(), made.exception()) {
             data.borrow_mut().args.truncate(2);
         }

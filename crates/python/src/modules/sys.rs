@@ -26,6 +26,7 @@ const FUNCTIONS: &[Def] = &[
         vm.limits.recursion = (limit as usize).min(100_000);
         Ok(Value::None)
     }),
+    Def::new("_getframe", |vm, args| Err(vm.by_prelude("_getframe", args.values.drain(..).collect()))),
     Def::new("getsizeof", |_, _| Ok(Value::Int(64))),
     Def::new("getrefcount", |_, _| Ok(Value::Int(1))),
     Def::new("intern", |_, args| Ok(args.exactly::<1>("intern")?.into_iter().next().unwrap_or_default())),

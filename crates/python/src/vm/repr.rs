@@ -300,6 +300,10 @@ impl Vm {
                                     if let Some(file) = named.filter(|file| !matches!(file, Value::None)) {
                                         text.push_str(": ");
                                         text.push_str(&self.repr_native(&file)?);
+                                        if let Some(second) = instance.attrs().and_then(|attrs| attrs.get("filename2")) {
+                                            text.push_str(" -> ");
+                                            text.push_str(&self.repr_native(&second)?);
+                                        }
                                     }
                                     return Ok(text);
                                 }

@@ -92,7 +92,9 @@ impl Program {
             .case_insensitive(self.flags & IGNORECASE != 0)
             .backtrack_limit(STEPS)
             .build()
-            .map_err(|e| PatternError { message: e.to_string(), position: None })?;
+            .map_err(|e| e.to_string())
+            .map_err(|e| if e.contains("lookbehind") { "look-behind requires fixed-width pattern".into() } else { e })
+            .map_err(|message| PatternError { message, position: None })?;
         Ok(cell.get_or_init(|| built))
     }
 
