@@ -89,8 +89,8 @@ def _as(x):
 
 # Making arrays.
 def array(object, dtype=None, copy=True, ndmin=0):
-    if hasattr(object, "numpy") and not isinstance(object, ndarray):
-        object = object.numpy()
+    if not isinstance(object, ndarray):
+        object = object.numpy() if hasattr(object, "numpy") else object.__array__() if hasattr(object, "__array__") else object
     try:
         made = _numpy.array(object, _name(dtype))
     except TypeError:
@@ -179,7 +179,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None):
     if endpoint and num > 1:
         made[-1] = stop
     made = made if dtype is None else made.astype(dtype)
-    return (made, step) if retstep else made
+    return (made, _scalar(step)) if retstep else made
 
 
 def logspace(start, stop, num=50, base=10.0):
@@ -262,7 +262,7 @@ def _binary(name):
 for _n in ("add subtract multiply divide floor_divide remainder power maximum minimum arctan2 hypot bitwise_and bitwise_or bitwise_xor "
            "left_shift right_shift equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor").split():
     globals()[_n] = _binary(_n)
-true_divide, mod, fmax, fmin, float_power = divide, remainder, maximum, minimum, power
+true_divide, mod, float_power = divide, remainder, power
 
 
 def round(a, decimals=0):
@@ -396,19 +396,20 @@ def argsort(a, axis=-1, kind=None):
     return _numpy.along("argsort", _as(a).reshape(-1) if axis is None else _as(a), -1 if axis is None else axis)
 
 
-def unique(ar, return_index=False, return_inverse=False, return_counts=False):
+def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
     a = _as(ar)
-    values = a.reshape(-1).tolist()
+    rows = None if axis is None else moveaxis(a, axis, 0)
+    values = a.reshape(-1).tolist() if axis is None else [tuple(row) for row in rows.reshape(rows.shape[0], -1).tolist()]
     found = {}
     for i, v in enumerate(values):
         found.setdefault(v, []).append(i)
     order = sorted(found)
     place = {v: i for i, v in enumerate(order)}
-    out = [array(order, a.dtype) if order else zeros(0, a.dtype)]
+    out = [array(order, a.dtype) if order else zeros(0, a.dtype)] if axis is None else [moveaxis(rows[[found[v][0] for v in order]], 0, axis)]
     if return_index:
         out.append(array([found[v][0] for v in order], int64))
     if return_inverse:
-        out.append(array([place[v] for v in values], int64).reshape(a.shape))
+        out.append(array([place[v] for v in values], int64).reshape(a.shape if axis is None else -1))
     if return_counts:
         out.append(array([len(found[v]) for v in order], int64))
     return out[0] if len(out) == 1 else tuple(out)
@@ -442,7 +443,13 @@ def moveaxis(a, source, destination):
 
 def expand_dims(a, axis):
     shape = list(_as(a).shape)
-    shape.insert(axis if axis >= 0 else len(shape) + 1 + axis, 1)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    rank = len(shape) + len(axes)
+    for at in axes:
+        if not -rank <= at < rank:
+            raise ValueError(f"axis {at} is out of bounds for array of dimension {rank}")
+    for at in sorted([at % rank for at in axes]):
+        shape.insert(at, 1)
     return _as(a).reshape(shape)
 
 
@@ -577,17 +584,18 @@ def diag(v, k=0):
     return eye(len(v), dtype=v.dtype) * v if v.ndim == 1 else array([v[i, i] for i in range(builtins.min(v.shape))], v.dtype)
 
 
-def histogram(a, bins=10, range=None):
+def histogram(a, bins=10, range=None, density=False, weights=None):
     a = _as(a).reshape(-1)
     low, high = (a.min(), a.max()) if range is None else range
     edges = linspace(low, high, bins + 1) if isinstance(bins, builtins.int) else _as(bins)
     counts = [0] * (len(edges) - 1)
     marks = edges.tolist()
     from bisect import bisect_right
-    for v in a.tolist():
+    for v, w in zip(a.tolist(), [1] * a.size if weights is None else _as(weights).reshape(-1).tolist()):
         if marks[0] <= v <= marks[-1]:
-            counts[builtins.min(bisect_right(marks, v) - 1, len(counts) - 1)] += 1
-    return array(counts, int64), edges
+            counts[builtins.min(bisect_right(marks, v) - 1, len(counts) - 1)] += w
+    counts = array(counts, int64 if weights is None else float64)
+    return (counts / (counts.sum() * diff(edges)) if density else counts), edges
 
 
 def bincount(x, weights=None, minlength=0):
@@ -635,8 +643,8 @@ def ndim(a):
     return _as(a).ndim
 
 
-def size(a):
-    return _as(a).size
+def size(a, axis=None):
+    return _as(a).size if axis is None else _as(a).shape[axis]
 
 
 def copy(a):

@@ -100,21 +100,32 @@ def memmap(filename, dtype=None, mode="r", offset=0, shape=None, order="C"):
     return made if shape is None else made.reshape(shape)
 
 
-def loadtxt(fname, dtype=np.float64, comments="#", delimiter=None, skiprows=0, usecols=None, max_rows=None, **others):
+def loadtxt(fname, dtype=np.float64, comments="#", delimiter=None, skiprows=0, usecols=None, max_rows=None, unpack=False, ndmin=0, **others):
     text = _bytes(fname)
     text = text if isinstance(text, str) else text.decode("utf-8")
     rows = []
+    convert = others.get("convert", float)
     for line in text.splitlines()[skiprows:]:
+        if len(rows) == max_rows:
+            break
         line = line.split(comments)[0].strip() if comments else line.strip()
         if line:
             cells = line.split(delimiter)
-            rows.append([float(c) for c in (cells if usecols is None else [cells[i] for i in usecols])])
+            rows.append([convert(c) for c in (cells if usecols is None else [cells[i] for i in usecols])])
     made = np.array(rows, dtype)
-    return made.reshape(-1) if made.ndim == 2 and 1 in made.shape else made
+    made = made.reshape(-1) if made.ndim == 2 and 1 in made.shape and ndmin < 2 else made
+    return made.T if unpack else made
+
+
+def _or_nan(text):
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
 
 
 def genfromtxt(fname, dtype=np.float64, comments="#", delimiter=None, skip_header=0, **others):
-    return loadtxt(fname, dtype, comments, delimiter, skip_header)
+    return loadtxt(fname, dtype, comments, delimiter, skip_header, convert=_or_nan, **others)
 
 
 def savetxt(fname, X, fmt="%.18e", delimiter=" ", newline="\n", header="", footer="", comments="# "):

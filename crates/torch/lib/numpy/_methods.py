@@ -74,13 +74,23 @@ def item(self, *index):
 
 
 ndarray.item = item
-ndarray.__float__ = lambda self: builtins.float(self.item())
-ndarray.__int__ = lambda self: builtins.int(self.item())
+
+
+def _only(self):
+    if self.size != 1:
+        raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+    return self.item()
+
+
+ndarray.__float__ = lambda self: builtins.float(_only(self))
+ndarray.__int__ = lambda self: builtins.int(_only(self))
 ndarray.__index__ = lambda self: self.item()
 ndarray.__format__ = lambda self, spec: format(self.item(), spec) if self.ndim == 0 else np.array_str(self)
 
 
 def __bool__(self):
+    if not self.size:
+        raise ValueError("The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty.")
     if self.size != 1:
         raise ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()")
     return builtins.bool(self.item())

@@ -12,7 +12,7 @@ broadcast_arrays broadcast_shapes positive fmod divmod modf nancumsum nan_to_num
 blackman block array2string printoptions get_printoptions require invert bitwise_not intc uintp longlong uint64 int_ byte short
 ubyte ushort inexact signedinteger unsignedinteger floating_ True_ False_ cumulative_sum conj real imag isreal iscomplexobj
 isrealobj nanmedian nanargmax nanargmin nanprod nanpercentile choose compress concat pow permute_dims astype unwrap isneginf
-isposinf copysign signbit gcd lcm acos asin atan atan2 trim_zeros nextafter array_split roll promote_types""".split()
+isposinf copysign signbit gcd lcm acos asin atan atan2 trim_zeros nextafter array_split roll promote_types fmax fmin poly roots polyder polyint fix""".split()
 
 
 def vander(x, N=None, increasing=False):
@@ -373,7 +373,56 @@ def positive(x):
 
 
 def fmod(x1, x2):
-    return x1 - np.trunc(np.divide(x1, x2)) * x2
+    made = x1 - np.trunc(np.divide(x1, x2)) * x2
+    kind = result_type(np._as(x1), np._as(x2))
+    return made.astype(kind) if kind.kind in "iu" else made
+
+
+def _but_nan(name):
+    def function(x1, x2):
+        return np.where(np.isnan(x1), x2, np.where(np.isnan(x2), x1, getattr(np, name)(x1, x2)))
+    return function
+
+
+fmax, fmin = _but_nan("maximum"), _but_nan("minimum")
+
+
+def poly(seq):
+    """The coefficients of the polynomial with these roots."""
+    made = np.array([1.0])
+    for root in np._as(seq).reshape(-1).tolist():
+        made = np.convolve(made, np.array([1, -root]))
+    return made
+
+
+def roots(p):
+    p = np.trim_zeros(np._as(p), "f").astype("float64")
+    inner = np.trim_zeros(p, "b")
+    zeros, n = len(p) - len(inner), len(inner) - 1
+    if n < 1:
+        return np.zeros(builtins.max(zeros, 0))
+    companion = np.eye(n, k=-1)
+    companion[0] = -inner[1:] / inner[0]
+    found = np.linalg.eigvals(companion)
+    return np.concatenate([found, np.zeros(zeros)]) if zeros else found
+
+
+def polyder(p, m=1):
+    p = np._as(p)
+    for _ in range(m):
+        p = p[:-1] * np.arange(len(p) - 1, 0, -1)
+    return p
+
+
+def polyint(p, m=1, k=0):
+    p = np._as(p)
+    for _ in range(m):
+        p = np.append(p / np.arange(len(p), 0, -1), k)
+    return p
+
+
+def fix(x):
+    return np.trunc(x)
 
 
 def divmod(x1, x2):
@@ -437,11 +486,11 @@ def unwrap(p):
     return p + turns * (2 * math.pi)
 
 
-def trim_zeros(filt):
+def trim_zeros(filt, trim="fb"):
     values = list(filt)
-    while values and values[0] == 0:
+    while "f" in trim and values and values[0] == 0:
         values.pop(0)
-    while values and values[-1] == 0:
+    while "b" in trim and values and values[-1] == 0:
         values.pop()
     return np.array(values)
 
@@ -529,7 +578,13 @@ def astype(x, dtype):
 
 concat, pow, permute_dims, cumulative_sum = np.concatenate, np.power, np.transpose, np.cumsum
 acos, asin, atan, atan2 = np.arccos, np.arcsin, np.arctan, np.arctan2
-rollaxis = np.moveaxis
+
+
+def rollaxis(a, axis, start=0):
+    axis %= a.ndim
+    return np.moveaxis(a, axis, start - 1 if axis < start else start)
+
+
 def nextafter(x1, x2):
     a, b = broadcast_arrays(np._as(x1), np._as(x2))
     made = np.array([math.nextafter(x, y) for x, y in zip(a.reshape(-1).tolist(), b.reshape(-1).tolist())]).reshape(a.shape)

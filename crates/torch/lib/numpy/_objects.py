@@ -31,8 +31,9 @@ def _kind(items, given):
         return f"<U{max([len(str(v)) for v in items], default=1)}"
     if given is None and items and all([isinstance(v, (int, float, complex)) for v in items]):
         return "complex128"
-    raise TypeError(f"data type {given!r} not understood" if given is not None else
-                    f"numpy arrays of {type(items[0]).__name__ if items else 'nothing'} are not there; say dtype=object")
+    if given is None:
+        return "object"
+    raise TypeError(f"data type {given!r} not understood")
 
 
 def _shape(nested, deep):

@@ -20,7 +20,7 @@ def _digits(value, single):
     if single:
         for n in range(1, 10):
             text = f"{value:.{n - 1}e}"
-            if _single(float(text)) == value:
+            if _single(float(text), single) == value:
                 break
     else:
         text = repr(value)
@@ -29,9 +29,9 @@ def _digits(value, single):
     return mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa, int(exponent)
 
 
-def _single(value):
+def _single(value, kind):
     from numpy import _numpy
-    return _numpy.tolist(_numpy.full((), value, "float32"))
+    return _numpy.tolist(_numpy.full((), value, kind))
 
 
 def _positional(value, single, precision):
@@ -61,7 +61,7 @@ def _formatter(values, kind):
     if not kind.startswith("float"):
         wide = max([len(str(v)) for v in values], default=0)
         return lambda v: str(v).rjust(wide)
-    single = kind != "float64"
+    single = kind if kind != "float64" else None
     finite = [v for v in values if v == v and abs(v) != math.inf]
     sizes = [abs(v) for v in finite if v != 0]
     precision = _options["precision"]
@@ -69,15 +69,19 @@ def _formatter(values, kind):
         max(sizes) >= 1e8 or min(sizes) < 1e-4 or max(sizes) / min(sizes) > 1000.0)
     exponents = exponents or (bool(sizes) and max(sizes) >= 1e8)
     if exponents:
-        digits = max([len(_digits(v, single)[0].lstrip("-").replace(".", "")) - 1 for v in finite], default=0)
-        digits = min(digits, precision)
+        def length(v):
+            # Zeros that rounding leaves at the end are no digits.
+            n = min(len(_digits(v, single)[0].lstrip("-").replace(".", "")) - 1, precision)
+            return len(f"{v:.{n}e}".split("e")[0].lstrip("-").replace(".", "").rstrip("0") or "0") - 1
+        digits = max([length(v) for v in finite], default=0)
+        places = max([len(f"{v:.{digits}e}".split("e")[1]) - 1 for v in finite], default=2)
 
         def write(v):
             mantissa, exponent = f"{v:.{digits}e}".split("e")
             if "." not in mantissa:
                 mantissa += "."
             sign = "-" if exponent[0] == "-" else "+"
-            return f"{mantissa}e{sign}{exponent.lstrip('+-').zfill(2)}"
+            return f"{mantissa}e{sign}{exponent.lstrip('+-').zfill(places)}"
         other = [write(v) for v in finite]
         wide = max([len(t) for t in other], default=0)
     else:
@@ -146,9 +150,9 @@ def _scalar(array):
     value = array.item()
     if not isinstance(value, float) or value != value or abs(value) == math.inf or array.dtype.name == "float64":
         return str(value)
-    mantissa, exponent = _digits(value, True)
+    mantissa, exponent = _digits(value, array.dtype.name)
     if -4 <= exponent < 16:
-        whole, part = _positional(value, True, 20)
+        whole, part = _positional(value, array.dtype.name, 20)
         return whole + "." + (part or "0")
     return f"{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 
@@ -160,7 +164,7 @@ def array_repr(array):
         text = _scalar(array)
         return f"array({text[:-1] if text.endswith('.0') else text}{tail})"
     text = "array(" + _text(array, ", ", "      ")
-    if 0 in array.shape and array.shape != (0,):
+    if 0 in array.shape and array.shape != (0,) or array.size > _options["threshold"] and "..." in text:
         text += f", shape={array.shape}"
     if name not in ("float64", "int64", "bool", "complex128") or array.size == 0:
         name = repr(name) if name[0] == "<" else name

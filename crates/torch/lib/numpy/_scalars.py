@@ -77,8 +77,26 @@ class Int64(_Scalar, builtins.int):
     _kind, _plain = "int64", builtins.int
 
 
+def _by_zero(operation, name):
+    """Division that warns where Python's raises."""
+    def divided(a, b):
+        try:
+            return operation(a, b)
+        except ZeroDivisionError:
+            import warnings
+            top = b if name.startswith("__r") else a
+            odd = not top or top != top or "mod" in name and type(top) is builtins.float
+            what = {"truediv": "divide", "floordiv": "floor_divide", "mod": "remainder"}[name.strip("_").removeprefix("r")]
+            whole = type(top) is builtins.int and what != "divide"
+            warnings.warn(f"{'invalid value' if odd and not whole else 'divide by zero'} encountered in scalar {what}", RuntimeWarning, stacklevel=3)
+            return 0 if whole else builtins.float("nan" if odd else "inf" if top > 0 else "-inf")
+    return divided
+
+
 def _arithmetic(name):
     on_floats, on_ints = getattr(builtins.float, name), getattr(builtins.int, name)
+    if "div" in name or "mod" in name:
+        on_floats, on_ints = _by_zero(on_floats, name), _by_zero(on_ints, name)
 
     def of_float(self, other):
         made = on_floats(self.item(), builtins.float(other)) if isinstance(other, (builtins.int, builtins.float)) else NotImplemented

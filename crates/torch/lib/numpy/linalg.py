@@ -165,7 +165,9 @@ def cond(x, p=None):
 
 
 def matrix_power(a, n):
-    a = _square(a)
+    a = np._as(a)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        a = _square(a)
     if n < 0:
         a, n = inv(a), -n
     made = np.eye(a.shape[-1], dtype=a.dtype)
@@ -183,6 +185,8 @@ def multi_dot(arrays):
 
 def norm(x, ord=None, axis=None, keepdims=False):
     x = np._as(x)
+    if x.dtype.kind in "biu":
+        x = x.astype("float64")
     if ord is None or (ord == "fro" and x.ndim == 2) or (ord == 2 and (x.ndim == 1 or isinstance(axis, int))):
         return np.sqrt(np.square(x).sum(axis, keepdims=keepdims))
     if x.ndim == 2 and axis is None:

@@ -60,7 +60,7 @@ class RandomState:
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         n = math.prod(shape)
         columns = [np.broadcast_to(np._as(p), shape).reshape(-1).tolist() if isinstance(p, np.ndarray) else [p] * n for p in parameters]
-        return np.array([draw(*values) for values in zip(*columns)] if n else []).reshape(shape)
+        return np.array([draw(*values) for values in (zip(*columns) if columns else [()] * n)]).reshape(shape)
 
     def _double(self):
         return _numpy.draw(self._state, "random", None)
@@ -190,6 +190,67 @@ class RandomState:
                     return loc + scale * math.log(u + u)
         return self._many(draw, size, loc, scale)
 
+    def _geometric(self, p):
+        if p < 0.333333333333333333333333:
+            return math.ceil(math.log1p(-self._double()) / math.log(1.0 - p))
+        x, total, product, u = 1, p, p, self._double()
+        while u > total:
+            product *= 1.0 - p
+            total += product
+            x += 1
+        return x
+
+    def geometric(self, p, size=None):
+        return self._many(self._geometric, size, p)
+
+    def _between(self, invert):
+        while True:
+            u = self._double()
+            if u > 0.0:
+                return invert(u)
+
+    def logistic(self, loc=0.0, scale=1.0, size=None):
+        return self._many(lambda loc, scale: self._between(lambda u: loc + scale * math.log(u / (1.0 - u))), size, loc, scale)
+
+    def gumbel(self, loc=0.0, scale=1.0, size=None):
+        return self._many(lambda loc, scale: self._between(lambda u: loc - scale * math.log(-math.log(1.0 - u))), size, loc, scale)
+
+    def triangular(self, left, mode, right, size=None):
+        def draw(left, mode, right):
+            base, below, u = right - left, mode - left, self._double()
+            if u <= below / base:
+                return left + math.sqrt(u * below * base)
+            return right - math.sqrt((1.0 - u) * (right - mode) * base)
+        return self._many(draw, size, left, mode, right)
+
+    def standard_exponential(self, size=None):
+        return _numpy.draw(self._state, "exponential", size)
+
+    def _exponential(self):
+        return _numpy.draw(self._state, "exponential", None)
+
+    def rayleigh(self, scale=1.0, size=None):
+        return self._many(lambda scale: scale * math.sqrt(-2.0 * math.log1p(-self._double())), size, scale)
+
+    def weibull(self, a, size=None):
+        return self._many(lambda a: self._exponential() ** (1.0 / a), size, a)
+
+    def pareto(self, a, size=None):
+        return self._many(lambda a: math.exp(self._exponential() / a) - 1, size, a)
+
+    def power(self, a, size=None):
+        return self._many(lambda a: (1 - math.exp(-self._exponential())) ** (1.0 / a), size, a)
+
+    def standard_t(self, df, size=None):
+        return self._many(lambda df: math.sqrt(df / 2.0) * self._gauss() / math.sqrt(self._gamma(df / 2.0)), size, df)
+
+    def negative_binomial(self, n, p, size=None):
+        return self._many(lambda n, p: self._poisson((1.0 - p) / p * self._gamma(n)), size, n, p)
+
+    def bytes(self, length):
+        words = [self.randint(0, 2**32) for _ in range(-(-length // 4))]
+        return b"".join([int(w).to_bytes(4, "little") for w in words])[:length]
+
     def standard_cauchy(self, size=None):
         return self._many(lambda: self._gauss() / self._gauss(), size)
 
@@ -265,7 +326,8 @@ class RandomState:
 _global = RandomState()
 for _name in ("seed random_sample random ranf sample rand randn uniform normal standard_normal exponential lognormal randint permutation "
               "shuffle choice gamma standard_gamma chisquare beta binomial poisson dirichlet laplace standard_cauchy multinomial "
-              "multivariate_normal get_state").split():
+              "multivariate_normal get_state geometric logistic gumbel triangular standard_exponential rayleigh weibull pareto power "
+              "standard_t negative_binomial bytes").split():
     globals()[_name] = getattr(_global, _name)
 
 
@@ -310,11 +372,36 @@ class Generator(RandomState):
     def spawn(self, n_children):
         raise NotImplementedError("numpy.random.Generator.spawn")
 
-    def _other(self, *args, **kwargs):
-        raise NotImplementedError("numpy.random.Generator has normal, uniform, integers, permutation, shuffle and choice here")
+    def _geometric(self, p):
+        return RandomState._geometric(self, p) if p >= 0.333333333333333333333333 else math.ceil(-self._exponential() / math.log1p(-p))
 
-    gamma = standard_gamma = chisquare = beta = binomial = poisson = dirichlet = laplace = standard_cauchy = multinomial = _other
-    exponential = multivariate_normal = seed = rand = randn = randint = _other
+    def rayleigh(self, scale=1.0, size=None):
+        return self._many(lambda scale: scale * math.sqrt(2.0 * self._exponential()), size, scale)
+
+    def pareto(self, a, size=None):
+        return self._many(lambda a: math.expm1(self._exponential() / a), size, a)
+
+    def power(self, a, size=None):
+        return self._many(lambda a: (-math.expm1(-self._exponential())) ** (1.0 / a), size, a)
+
+    def bytes(self, length):
+        words = [self.integers(0, 2**32) for _ in range(-(-length // 4))]
+        return b"".join([int(w).to_bytes(4, "little") for w in words])[:length]
+
+    def _other(self, *args, **kwargs):
+        raise NotImplementedError("numpy.random.Generator.multivariate_normal; draw standard_normal and multiply by a factor of the covariance")
+
+    multivariate_normal = _other
+
+
+def _absent(name):
+    def get(self):
+        raise AttributeError(f"'numpy.random._generator.Generator' object has no attribute '{name}'")
+    return property(get)
+
+
+for _name in "seed rand randn randint random_sample ranf sample".split():
+    setattr(Generator, _name, _absent(_name))
 
 
 def default_rng(seed=None):

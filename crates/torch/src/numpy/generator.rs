@@ -3,20 +3,27 @@
 
 use rand_core::RngCore;
 use rand_pcg::Pcg64;
+use std::cell::OnceCell;
 
 /// The end of the last layer of the ziggurat for normal numbers, and the area of each of its 256 layers (Marsaglia and Tsang, 2000;
 /// the constants are those of numpy/random/src/distributions/ziggurat_constants.h and of the program that its tables come from).
 const NORMAL_END: f64 = 3.654_152_885_361_009;
 const NORMAL_AREA: f64 = 0.004_928_673_233_99;
-/// 52 bits of a word are the place within a layer.
-const PLACES: f64 = (1u64 << 52) as f64;
+/// The same of exponential numbers.
+const EXPONENTIAL_END: f64 = 7.697_117_470_131_05;
+const EXPONENTIAL_AREA: f64 = 0.003_949_659_822_581_572;
+/// So many bits of a word are the place within a layer: a normal number's sign takes one.
+const NORMAL_PLACES: f64 = (1u64 << 52) as f64;
+const EXPONENTIAL_PLACES: f64 = (1u64 << 53) as f64;
 
 /// The generator and the half of a word that no one has asked for yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Generator {
     words: Pcg64,
     half: Option<u32>,
-    layers: Box<Layers>,
+    normal: Box<Layers>,
+    /// Made when first asked for.
+    exponential: OnceCell<Box<Layers>>,
 }
 
 /// The ziggurat's layers: their width, how much of it is surely inside, and the density at its end.
@@ -29,17 +36,24 @@ struct Layers {
 
 impl Layers {
     fn normal() -> Layers {
+        Layers::new(NORMAL_END, NORMAL_AREA, NORMAL_PLACES, |x| (-0.5 * x * x).exp(), |y| (-2.0 * y.ln()).sqrt())
+    }
+
+    fn exponential() -> Layers {
+        Layers::new(EXPONENTIAL_END, EXPONENTIAL_AREA, EXPONENTIAL_PLACES, |x| (-x).exp(), |y| -y.ln())
+    }
+
+    /// Of a density, and where it has a value.
+    fn new(mut end: f64, area: f64, places: f64, density: fn(f64) -> f64, place: fn(f64) -> f64) -> Layers {
         let mut made = Layers { width: [0.0; 256], inside: [0; 256], density: [1.0; 256] };
-        let density = |x: f64| (-0.5 * x * x).exp();
-        let mut end = NORMAL_END;
-        made.width[255] = end / PLACES;
+        made.width[255] = end / places;
         made.density[255] = density(end);
-        made.inside[0] = (end * density(end) / NORMAL_AREA * PLACES) as u64;
-        made.width[0] = NORMAL_AREA / density(end) / PLACES;
+        made.inside[0] = (end * density(end) / area * places) as u64;
+        made.width[0] = area / density(end) / places;
         for i in (1..255).rev() {
-            let x = (-2.0 * (NORMAL_AREA / end + made.density[i + 1]).ln()).sqrt();
-            made.inside[i + 1] = (x / end * PLACES) as u64;
-            made.width[i] = x / PLACES;
+            let x = place(area / end + made.density[i + 1]);
+            made.inside[i + 1] = (x / end * places) as u64;
+            made.width[i] = x / places;
             made.density[i] = density(x);
             end = x;
         }
@@ -93,7 +107,7 @@ impl Generator {
     pub fn new(entropy: &[u32]) -> Generator {
         let [a, b, c, d] = seed_sequence(entropy);
         let wide = |high: u64, low: u64| u128::from(high) << 64 | u128::from(low);
-        Generator { words: Pcg64::new(wide(a, b), wide(c, d)), half: None, layers: Box::new(Layers::normal()) }
+        Generator { words: Pcg64::new(wide(a, b), wide(c, d)), half: None, normal: Box::new(Layers::normal()), exponential: OnceCell::new() }
     }
 
     fn word(&mut self) -> u32 {
@@ -117,9 +131,9 @@ impl Generator {
             let layer = (word & 0xff) as usize;
             let negative = word >> 8 & 1 == 1;
             let place = word >> 9 & 0x000f_ffff_ffff_ffff;
-            let x = place as f64 * self.layers.width[layer];
+            let x = place as f64 * self.normal.width[layer];
             let x = if negative { -x } else { x };
-            if place < self.layers.inside[layer] {
+            if place < self.normal.inside[layer] {
                 return x;
             }
             if layer == 0 {
@@ -132,8 +146,28 @@ impl Generator {
                     }
                 }
             }
-            let (high, low) = (self.layers.density[layer - 1], self.layers.density[layer]);
+            let (high, low) = (self.normal.density[layer - 1], self.normal.density[layer]);
             if (high - low) * self.double() + low < (-0.5 * x * x).exp() {
+                return x;
+            }
+        }
+    }
+
+    /// `standard_exponential()`.
+    pub fn exponential(&mut self) -> f64 {
+        loop {
+            let word = self.words.next_u64() >> 3;
+            let (layer, place) = ((word & 0xff) as usize, word >> 8);
+            let layers = self.exponential.get_or_init(|| Box::new(Layers::exponential()));
+            let x = place as f64 * layers.width[layer];
+            if place < layers.inside[layer] {
+                return x;
+            }
+            if layer == 0 {
+                return EXPONENTIAL_END - (-self.double()).ln_1p();
+            }
+            let (high, low) = (layers.density[layer - 1], layers.density[layer]);
+            if (high - low) * self.double() + low < (-x).exp() {
                 return x;
             }
         }

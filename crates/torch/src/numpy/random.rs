@@ -32,6 +32,13 @@ impl Source {
         }
     }
 
+    fn exponential(&mut self) -> f64 {
+        match self {
+            Source::Legacy(r) => r.exponential(1.0),
+            Source::Generator(r) => r.exponential(),
+        }
+    }
+
     fn at_most(&mut self, most: u64) -> u64 {
         match self {
             Source::Legacy(r) => r.at_most(most),
@@ -137,7 +144,7 @@ fn draw(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let name = name.as_str().unwrap_or_default();
     filled(vm, &size, Type::F64, || match name {
         "normal" => state.borrow_mut().gauss(),
-        "exponential" => -(1.0 - state.borrow_mut().double()).ln(),
+        "exponential" => state.borrow_mut().exponential(),
         _ => state.borrow_mut().double(),
     })
 }
