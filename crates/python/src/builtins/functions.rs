@@ -164,7 +164,7 @@ fn print(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let file = args.keyword("file").unwrap_or(Value::None);
     args.keyword("flush");
     if let Some((name, _)) = args.keywords.first() {
-        return Err(Exc::ty(format!("print() got an unexpected keyword argument '{}'", name.as_str())));
+        return Err(Exc::ty(format!("'{}' is an invalid keyword argument for print()", name.as_str())));
     }
     let separator = |value: Value, default: &str, name: &str| match &value {
         Value::None => Ok(default.to_string()),

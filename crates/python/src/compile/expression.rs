@@ -92,6 +92,7 @@ impl<'a> Unit<'a> {
                 self.emit(Op::Attr(site));
             }
             Expr::Subscript(node) => {
+                self.context.check_subscript(node);
                 self.expr(&node.value)?;
                 self.expr(&node.slice)?;
                 self.emit(Op::Item);

@@ -65,6 +65,21 @@ impl Context {
         }
     }
 
+    /// `5[x]`, `[1, 2] [3, 4]`.
+    pub(super) fn check_subscript(&self, node: &ast::ExprSubscript) {
+        let value = not_callable(&node.value).or_else(|| matches!(&*node.value, Expr::Lambda(_)).then_some("function"));
+        let Some(value) = value else { return };
+        let found = match value {
+            "dict" => return,
+            "str" | "bytes" | "tuple" | "list" => match not_callable(&node.slice) {
+                None | Some("int" | "bool") => return,
+                Some(index) => format!("{value} indices must be integers or slices, not {index}"),
+            },
+            other => format!("'{other}' object is not subscriptable"),
+        };
+        self.warn(format!("{found}; perhaps you missed a comma?"), node.range);
+    }
+
     /// `assert (x, "message")`.
     pub(super) fn check_assert(&self, test: &Expr) {
         if matches!(test, Expr::Tuple(node) if !node.elts.is_empty()) {

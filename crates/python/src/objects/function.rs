@@ -113,7 +113,8 @@ impl Args {
         }
         for (key, value) in self.keywords.drain(..) {
             let Some(place) = names.iter().position(|name| name.strip_prefix('*').unwrap_or(name) == key.as_str()) else {
-                return Err(Exc::ty(format!("{function}() got an unexpected keyword argument '{}'", key.as_str())));
+                let function = function.rsplit('.').next().unwrap_or(function);
+                return Err(Exc::ty(format!("'{}' is an invalid keyword argument for {function}()", key.as_str())));
             };
             if !matches!(bound[place], Value::Unbound) {
                 return Err(Exc::ty(format!("argument for {function}() given by name ('{}') and position ({})", key.as_str(), place + 1)));

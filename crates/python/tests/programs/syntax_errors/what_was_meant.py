@@ -13,3 +13,13 @@ for text in texts:
         print(repr(text), "compiles")
     except SyntaxError as e:
         print(repr(text), type(e).__name__, e.msg, e.lineno, e.offset)
+for attempt in (lambda: int("x", bas=3), lambda: print(foo=1), lambda: "a".split(foo=1), lambda: sum([1], foo=1)):
+    try:
+        attempt()
+    except TypeError as e:
+        print(e)
+for attempt in (lambda: [[1, 2] [3, 4]], lambda: {1} [0], lambda: "abc" ["a"], lambda: None [0]):
+    try:
+        attempt()
+    except TypeError as e:
+        print(e)
