@@ -107,7 +107,12 @@ impl Generator {
     pub fn new(entropy: &[u32]) -> Generator {
         let [a, b, c, d] = seed_sequence(entropy);
         let wide = |high: u64, low: u64| u128::from(high) << 64 | u128::from(low);
-        Generator { words: Pcg64::new(wide(a, b), wide(c, d)), half: None, normal: Box::new(Layers::normal()), exponential: OnceCell::new() }
+        Generator {
+            words: Pcg64::new(wide(a, b), wide(c, d)),
+            half: None,
+            normal: Box::new(Layers::normal()),
+            exponential: OnceCell::new(),
+        }
     }
 
     fn word(&mut self) -> u32 {
