@@ -29,7 +29,7 @@ pub const PYTHON_GOAL: usize = 350_000;
 
 /// What it may weigh until it does: lowered with each part that becomes smaller. The runner of `unittest`, `memoryview`, encodings, groups of
 /// exceptions and their tracebacks brought the last 27 kB.
-pub const PYTHON_LIMIT: usize = 842_000;
+pub const PYTHON_LIMIT: usize = 851_000;
 
 /// What is copied as it is: from the repository to the site.
 const FILES: [(&str, &str); 34] = [

@@ -210,8 +210,11 @@ impl Template<'_> {
                 t.guarded(kb, &valid, |kb| em.stores(kb, &|s| pending.contains(&s)))
             })?;
         }
-        // One store for each row, by its first lane.
+        // One store for each row, by its first lane. Where that overwrites what the row's other lanes read for their columns, they come first.
         if wide.iter().any(|w| !w) {
+            if lanes > 1 && !pending.is_empty() && (0..wide.len()).any(|s| !wide[s] && in_place(s)) {
+                kb.stmt(Stmt::Barrier);
+            }
             let mut cond = valid.clone();
             if lanes > 1 {
                 let first = KExpr::Scalar(ScalarOp::Eq, vec![lane.clone(), k::int(0)]);

@@ -12,7 +12,7 @@ use crate::schedule::gpu::rows::LITTLE;
 use crate::schedule::grid::Grid;
 use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
-use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::loops::{BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
 use aludel_ir::{DType, Literal, ReduceOp, Result, ScalarOp};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -169,6 +169,11 @@ fn store(kb: &mut KernelBuilder, em: &mut Emitter, quads: &mut [(Quad, Option<KE
         kb.stmts_where(condition, then);
     }
     if wide.iter().any(|w| !w) {
+        let in_place = |s: &Store| matches!(em.program.buffer(s.buffer).kind, BufferKind::Update(_));
+        if wide.contains(&true) && nest.stores.iter().zip(&wide).any(|(s, w)| !w && in_place(s)) {
+            // The row's other threads have read for their columns what its first overwrites.
+            kb.stmt(Stmt::Barrier);
+        }
         let first = KExpr::Scalar(ScalarOp::Eq, vec![lane, k::int(0)]);
         let cond = valid.map_or(first.clone(), |v| k::and(v, first));
         em.enter();
