@@ -192,6 +192,9 @@ fn graphs_that_were_wrong() {
         "graph empty(%x: f32[7, 3], %w: f32[0, 3], %b: f32[0]) {\n  %1 = prod(%x, dim=-2)\n  %2 = linear(%1, %w, %b)\n  %3 = unsqueeze(%x, dim=1)\n  return %3, %2\n}\n",
         // A row's first thread updated the bias while others still had to read it for their columns of the weight.
         "graph updated(%x: f32[300], state %w: f32[65, 300], state %b: f32[65]) {\n  %1 = linear(%x, %w, %b)\n  %2 = square(%1)\n  %3 = mean(%2)\n  %4, %5 = grad(%3, wrt=[%w, %b])\n  %6 = sub(%w, %4)\n  %7 = sub(%b, %5)\n  return state %w <- %6, state %b <- %7\n}\n",
+        // Mesa's software driver ends a thread's loops after 65,535 turns of all of them.
+        "graph turns(%x: f32[33, 40000]) {\n  %1 = softmax(%x, dim=1)\n  return %1\n}\n",
+        "graph longest(%x: f32[33, 70000]) {\n  %1 = argmax(%x, dim=1)\n  %2 = cumsum(%x, dim=1)\n  return %1, %2\n}\n",
         // GCC's vectors of two stores that masked loads feed.
         "graph pooled(%x: f32[1, 1, 70]) {\n  %1 = max_pool1d(%x, kernel_size=2, padding=1, stride=2)\n  %2 = interpolate(%1, mode=nearest, scale_factor=2)\n  return %2\n}\n",
     ];

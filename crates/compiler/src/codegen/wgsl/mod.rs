@@ -7,6 +7,7 @@
 
 mod binding;
 pub mod spell;
+mod turns;
 mod value;
 
 use super::fold::fold;
@@ -19,7 +20,7 @@ use aludel_ir::kernel::{Access, KExpr, Kernel, Stmt, Ty, Var, visit};
 use aludel_ir::{DType, Error, Literal, Result, ScalarOp};
 use binding::{Binding, Form, bindings};
 use spell::spell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use value::{as_value, as_word, memory_name, type_name, type_zero, vector};
 
@@ -49,6 +50,7 @@ pub fn print_sized(kernel: &Kernel, target: &Target, access: &[Option<Access>], 
         bounds: 0,
         offsets: BTreeSet::new(),
         words,
+        unrolled: if target.software { turns::unrolled(kernel)? } else { BTreeMap::new() },
     };
     let mut body = String::new();
     printer.block(&kernel.body, 1, &mut body)?;
@@ -68,6 +70,8 @@ struct Printer<'a> {
     offsets: BTreeSet<u32>,
     /// The sizes of bindings, where known.
     words: &'a [Option<i64>],
+    /// Loops that are written out so many turns at a time.
+    unrolled: BTreeMap<Var, u64>,
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -251,8 +255,20 @@ impl Printer<'_> {
                 let start = self.expr(start)?.code;
                 let end = self.bound(end, &pad, out)?;
                 let step = self.bound(step, &pad, out)?;
-                let _ = writeln!(out, "{pad}for (var {v} = {start}; {v} < {end}; {v} += {step}) {{");
-                self.block(body, depth + 1, out)?;
+                let Some(at_once) = self.unrolled.get(var).copied() else {
+                    let _ = writeln!(out, "{pad}for (var {v} = {start}; {v} < {end}; {v} += {step}) {{");
+                    self.block(body, depth + 1, out)?;
+                    let _ = writeln!(out, "{pad}}}");
+                    return Ok(());
+                };
+                let first = format!("first{}", var.0);
+                let _ = writeln!(out, "{pad}for (var {first} = {start}; {first} < {end}; {first} += {step} * {at_once}) {{");
+                for turn in 0..at_once {
+                    let at = if turn == 0 { first.clone() } else { format!("{first} + {step} * {turn}") };
+                    let _ = writeln!(out, "{pad}  if ({at} < {end}) {{\n{pad}    let {v} = {at};");
+                    self.block(body, depth + 2, out)?;
+                    let _ = writeln!(out, "{pad}  }}");
+                }
                 let _ = writeln!(out, "{pad}}}");
             }
             Stmt::If { cond, then, otherwise } => {

@@ -272,3 +272,33 @@ fn f16_is_kept_in_two_bytes() {
     let error = print(mixed, vec![store(1, i.clone(), wide(load(0, i, Ty::scalar(DType::F16))))]).unwrap_err().to_string();
     assert!(error.contains("beside it"), "{error}");
 }
+
+/// A GPU that a CPU plays ends loops after so many turns of a thread: long ones take several at a time, and what is too long is refused.
+#[test]
+fn software_takes_few_turns() {
+    let target = Target { software: true, ..Target::webgpu_default() };
+    let sum = |var: u32, end: i64, inside: Vec<Stmt>| Stmt::For { var: Var(var), start: int(0), end: int(end), step: int(1), body: inside };
+    let print = |body: Vec<Stmt>| {
+        let mut k = kernel(vec![buffer(DType::F32, 0, None)], vec![], vec![]);
+        k.vars = vec![kernel::I32, kernel::I32, Ty::scalar(DType::F32)];
+        k.body = vec![Stmt::Mut(Var(2), kernel::f32c(0.0))];
+        k.body.extend(body);
+        k.body.push(store(0, int(0), KExpr::Var(Var(2))));
+        print_sized(&k, &target, &[], &[Some(4)])
+    };
+    let add = || vec![Stmt::Assign(Var(2), kernel::bin(ScalarOp::Add, KExpr::Var(Var(2)), load(0, int(0), Ty::scalar(DType::F32))))];
+    let times = |source: &str| source.matches("v2 = v2 + ").count();
+    for (body, copies) in [
+        (vec![sum(0, 60_000, add())], 1),
+        (vec![sum(0, 70_000, add())], 2),
+        (vec![sum(0, 60_000, add()), sum(1, 60_000, add())], 4),
+        // The inner loop is written out whole, then the outer one by halves.
+        (vec![sum(0, 60_000, vec![sum(1, 3, add())])], 6),
+    ] {
+        let source = print(body).unwrap();
+        check(&source);
+        assert_eq!(times(&source), copies, "{source}");
+    }
+    let error = print(vec![sum(0, 1 << 30, vec![sum(1, 1 << 30, add())])]).unwrap_err().to_string();
+    assert!(error.contains("turns"), "{error}");
+}
