@@ -1,9 +1,10 @@
 //! Escapes and sets of characters.
 
-use super::translate::Translator;
+use super::node::{Anchor, Category, Node};
+use super::parse::Parser;
 use super::{ASCII, PatternError};
 
-impl Translator {
+impl Parser {
     fn hex(&mut self, start: usize, digits: usize) -> Result<char, PatternError> {
         let mut value = 0;
         for i in 0..digits {
@@ -34,44 +35,21 @@ impl Translator {
         }))
     }
 
-    /// `\d`, `\w`, `\s` and their opposites, as they stand within a class; opposites of ASCII sets only outside.
-    fn category(&self, c: char) -> Option<&'static str> {
-        let ascii = self.flags & ASCII != 0;
-        Some(match (c, ascii) {
-            ('d', false) => "\\d",
-            ('D', false) => "\\D",
-            ('w', false) => "\\w",
-            ('W', false) => "\\W",
-            ('s', false) => "\\s\\x1c-\\x1f",
-            ('S', false) => "[^\\s\\x1c-\\x1f]",
-            ('d', true) => "0-9",
-            ('D', true) => "[^0-9]",
-            ('w', true) => "a-zA-Z0-9_",
-            ('W', true) => "[^a-zA-Z0-9_]",
-            ('s', true) => " \\t-\\r",
-            ('S', true) => "[^ \\t-\\r]",
-            _ => return None,
-        })
-    }
-
-    pub(super) fn escape(&mut self) -> Result<(), PatternError> {
+    pub(super) fn escape(&mut self) -> Result<Node, PatternError> {
         let start = self.at;
         self.at += 1;
         let Some(c) = self.peek() else {
             return Err(self.error_at("bad escape (end of pattern)", start));
         };
         self.at += 1;
-        if let Some(set) = self.category(c) {
-            self.out.push_str(&format!("[{set}]"));
-            return Ok(());
+        if let Some(category) = self.category(c) {
+            // Cases make no difference to it.
+            return Ok(self.set(false, Vec::new(), vec![category]));
         }
-        match c {
-            'A' => self.out.push_str("\\A"),
-            'Z' => self.out.push_str("\\z"),
-            'b' | 'B' => {
-                let bound = if self.flags & ASCII != 0 { format!("(?-u:\\{c})") } else { format!("\\{c}") };
-                self.out.push_str(&bound);
-            }
+        Ok(match c {
+            'A' => Node::At(Anchor::Start),
+            'Z' => Node::At(Anchor::End),
+            'b' | 'B' => Node::At(Anchor::Word { negated: c == 'B', ascii: self.flags & ASCII != 0 }),
             '0'..='9' => return self.digits(c, start),
             c => match self.character_escape(c, start)? {
                 Some(c) => self.literal(c),
@@ -80,12 +58,11 @@ impl Translator {
                 }
                 None => self.literal(c),
             },
-        }
-        Ok(())
+        })
     }
 
     /// Octal escapes and references to groups.
-    fn digits(&mut self, first: char, start: usize) -> Result<(), PatternError> {
+    fn digits(&mut self, first: char, start: usize) -> Result<Node, PatternError> {
         let octal = |c: Option<char>| c.and_then(|c| c.to_digit(8));
         if first == '0' {
             let mut value = 0;
@@ -95,8 +72,7 @@ impl Translator {
                     self.at += 1;
                 }
             }
-            self.literal(char::from_u32(value).unwrap_or('\0'));
-            return Ok(());
+            return Ok(self.literal(char::from_u32(value).unwrap_or('\0')));
         }
         let mut number = first.to_digit(10).unwrap_or(0);
         if let Some(d) = self.peek().and_then(|c| c.to_digit(10)) {
@@ -107,8 +83,7 @@ impl Translator {
                     return Err(self.error_at(format!("octal escape value {shown} outside of range 0-0o377"), start));
                 }
                 self.at += 2;
-                self.literal(char::from_u32(value).unwrap_or('\0'));
-                return Ok(());
+                return Ok(self.literal(char::from_u32(value).unwrap_or('\0')));
             }
             number = number * 10 + d;
             self.at += 1;
@@ -117,7 +92,7 @@ impl Translator {
     }
 
     /// One member of a class: a character, or a set.
-    fn member(&mut self) -> Result<Result<char, &'static str>, PatternError> {
+    fn member(&mut self) -> Result<Result<char, Category>, PatternError> {
         let start = self.at;
         let Some(c) = self.peek() else { return Ok(Ok('\0')) };
         self.at += 1;
@@ -151,13 +126,11 @@ impl Translator {
         }
     }
 
-    pub(super) fn class(&mut self) -> Result<(), PatternError> {
+    pub(super) fn class(&mut self) -> Result<Node, PatternError> {
         let start = self.at;
         self.at += 1;
-        self.out.push('[');
-        if self.eat('^') {
-            self.out.push('^');
-        }
+        let negated = self.eat('^');
+        let (mut ranges, mut categories) = (Vec::new(), Vec::new());
         let mut first = true;
         loop {
             let item = self.at;
@@ -165,8 +138,7 @@ impl Translator {
                 None => return Err(self.error_at("unterminated character set", start)),
                 Some(']') if !first => {
                     self.at += 1;
-                    self.out.push(']');
-                    return Ok(());
+                    return Ok(self.set(negated, ranges, categories));
                 }
                 Some(_) => {}
             }
@@ -175,21 +147,18 @@ impl Translator {
             if self.peek() == Some('-') && self.peek_at(1).is_some_and(|c| c != ']') {
                 self.at += 1;
                 let high = self.member()?;
-                let shown: String = self.text[item..self.at].iter().collect();
-                let (Ok(low), Ok(high)) = (low, high) else {
-                    return Err(self.error_at(format!("bad character range {shown}"), item));
-                };
-                if high < low {
-                    return Err(self.error_at(format!("bad character range {shown}"), item));
+                match (low, high) {
+                    (Ok(low), Ok(high)) if low <= high => ranges.push((low, high)),
+                    _ => {
+                        let shown: String = self.text[item..self.at].iter().collect();
+                        return Err(self.error_at(format!("bad character range {shown}"), item));
+                    }
                 }
-                self.literal(low);
-                self.out.push('-');
-                self.literal(high);
                 continue;
             }
             match low {
-                Ok(c) => self.literal(c),
-                Err(set) => self.out.push_str(set),
+                Ok(c) => ranges.push((c, c)),
+                Err(category) => categories.push(category),
             }
         }
     }
