@@ -10,28 +10,37 @@ fn main() {
     let from = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo"));
     let to = PathBuf::from(std::env::var("OUT_DIR").expect("set by cargo"));
     println!("cargo:rerun-if-changed={}", from.join("lib").display());
-    write_all(&from.join("lib"), &to.join("lib"));
+    let mut version = 0xcbf2_9ce4_8422_2325;
+    write_all(&from.join("lib"), &to.join("lib"), &mut version);
+    // Pages fetch some of the modules: whether they are those that belong to a build.
+    println!("cargo:rustc-env=LIBRARY_VERSION={version:016x}");
     for own in OWN.into_iter().filter(|own| from.join(own).is_file()) {
         println!("cargo:rerun-if-changed={own}");
         let target = to.join(own);
         std::fs::create_dir_all(target.parent().expect("it lies in a folder")).expect("the output directory can be written");
-        write(&from.join(own), &target);
+        write(&from.join(own), &target, &mut version);
     }
 }
 
-fn write(path: &Path, target: &Path) {
-    let text = std::fs::read_to_string(path).expect("modules are UTF-8");
-    std::fs::write(target, squeeze(&text)).expect("the output directory can be written");
+/// Writes a module, and takes it into a number of all (FNV-1a).
+fn write(path: &Path, target: &Path, version: &mut u64) {
+    let text = squeeze(&std::fs::read_to_string(path).expect("modules are UTF-8"));
+    for byte in text.bytes() {
+        *version = (*version ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    }
+    std::fs::write(target, text).expect("the output directory can be written");
 }
 
-fn write_all(from: &Path, to: &Path) {
+fn write_all(from: &Path, to: &Path, version: &mut u64) {
     std::fs::create_dir_all(to).expect("the output directory can be written");
-    for entry in std::fs::read_dir(from).expect("lib is there").flatten() {
-        let (path, target) = (entry.path(), to.join(entry.file_name()));
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(from).expect("lib is there").flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        let target = to.join(path.file_name().expect("it is in a folder"));
         if path.is_dir() {
-            write_all(&path, &target);
+            write_all(&path, &target, version);
         } else if path.extension().is_some_and(|e| e == "py") {
-            write(&path, &target);
+            write(&path, &target, version);
         }
     }
 }

@@ -4,7 +4,7 @@
 use crate::{Page, Test};
 use anyhow::{Context, Result, ensure};
 
-pub const TESTS: [Test; 17] = [
+pub const TESTS: [Test; 18] = [
     ("the code view trains a script in both panes", trains),
     ("the code view runs examples", examples),
     ("the code view runs a pane on the CPU", on_cpu),
@@ -13,6 +13,7 @@ pub const TESTS: [Test; 17] = [
     ("the code view keeps drafts and brings scripts by link", links),
     ("the code view shows figures and files", figures),
     ("the code view draws figures, bars and logged numbers", shows),
+    ("the code view fetches packages that scripts rarely import", fetches),
     ("the code view asks for input", asks),
     ("the code view says what lines became", became),
     ("the code view goes on step by step", steps),
@@ -255,6 +256,32 @@ fn shows(page: &mut Page) -> Result<()> {
     let curves = page.browser.eval("[...document.querySelectorAll('#curves button')].map(b => b.textContent).join()")?;
     ensure!(curves == "fit/error,gap", "the curves are {curves}");
     page.shot("code-shows")
+}
+
+/// On both devices, since their modules are two.
+fn fetches(page: &mut Page) -> Result<()> {
+    page.code("#points")?;
+    let text = "import argparse, decimal\nimport numpy as np\nimport torch\nfrom torchvision import transforms\n\
+        mean = torch.distributions.Normal(torch.tensor(2.0), torch.tensor(1.0)).mean.item()\n\
+        print(decimal.Decimal('0.1') * 3, np.arange(4).sum(), mean, transforms.ToTensor.__name__)\n\
+        import pandas_of_nobody";
+    page.script(text, "")?;
+    page.browser.fill("#arguments", "")?;
+    for device in ["own", "cpu"] {
+        let choose = format!("(s => {{ s.value = '{device}'; s.dispatchEvent(new Event('change', {{ bubbles: true }})); }})");
+        page.browser.eval(&format!("{choose}(document.getElementById('compiled-on'))"))?;
+        page.browser.click("#run")?;
+        page.ended()?;
+        for lane in ["eager", "compiled"] {
+            let said = page.text(&format!("{lane}-output"))?;
+            ensure!(said.contains("0.3 6 2.0 ToTensor"), "{lane}: {said}");
+            ensure!(said.contains("No module named 'pandas_of_nobody'"), "{lane}: {said}");
+        }
+    }
+    let fetched = "performance.getEntriesByType('resource').some(e => e.name.includes('code/library/'))";
+    // The worker asks for them, not the page.
+    ensure!(page.browser.eval(fetched)? == false, "the page itself fetched a package");
+    Ok(())
 }
 
 fn asks(page: &mut Page) -> Result<()> {

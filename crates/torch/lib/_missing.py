@@ -18,7 +18,7 @@ def names(module, known):
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
         try:
             return importlib.import_module(f"{module}.{name}")
-        except ImportError:
+        except ModuleNotFoundError:
             pass
         from torch._C import nearest
         near = nearest(name, [n for n in known if not n.startswith("_")])

@@ -33,12 +33,17 @@ problems = [look(path) for path in paths]
 const FUEL: u64 = 1 << 40;
 
 /// The names that are not there, with what using them says.
-pub fn missing(vm: &mut Vm, names: &[Name]) -> Vec<(Name, String)> {
+pub async fn missing(vm: &mut Vm, names: &[Name]) -> Vec<(Name, String)> {
     let paths: Vec<String> = names.iter().map(|n| format!("{:?}", n.path)).collect();
     if vm.load_main("<check>", &format!("paths = [{}]\n{LOOK}", paths.join(", "))).is_err() {
         return Vec::new();
     }
-    let problem = match vm.run(FUEL) {
+    let mut outcome = vm.run(FUEL);
+    // Packages that are apart are fetched.
+    while let Outcome::Await(token) = outcome {
+        outcome = crate::resume(vm, token, FUEL).await;
+    }
+    let problem = match outcome {
         Outcome::Done(_) => None,
         Outcome::Error(error) => Some(vm.format_exception(&error)),
         _ => Some("the check did not end".into()),

@@ -2,6 +2,7 @@
 
 use crate::capture::recording;
 use crate::read::Read;
+use aludel_python::modules::apart::Wanted;
 use aludel_python::objects::{Exc, Kind as ExcKind, Value, watch};
 use aludel_python::{Outcome, Vm};
 use std::any::Any;
@@ -29,7 +30,10 @@ pub fn advance(vm: &mut Vm, fuel: u64) -> Outcome {
 pub async fn resume(vm: &mut Vm, token: Box<dyn Any>, fuel: u64) -> Outcome {
     let value = match token.downcast::<Read>() {
         Ok(read) => read.wait(vm).await,
-        Err(_) => Err(Exc::new(ExcKind::SystemError, "the script waits for something unknown")),
+        Err(token) => match token.downcast::<Wanted>() {
+            Ok(wanted) => import(vm, *wanted).await,
+            Err(_) => Err(Exc::new(ExcKind::SystemError, "the script waits for something unknown")),
+        },
     };
     recording(vm, |vm| {
         let outcome = vm.resume(value, fuel);
@@ -38,6 +42,16 @@ pub async fn resume(vm: &mut Vm, token: Box<dyn Any>, fuel: u64) -> Outcome {
         }
         outcome
     })
+}
+
+/// Brings the file of a package that an import waits for.
+async fn import(vm: &mut Vm, wanted: Wanted) -> Result<Value, Exc> {
+    let brought = match (vm.fetch)(wanted).await {
+        Ok(file) => vm.provide(wanted, &file),
+        Err(why) => Err(why),
+    };
+    let Wanted { package, .. } = wanted;
+    brought.map(|()| Value::None).map_err(|why| Exc::new(ExcKind::ImportError, format!("the package '{package}' is not here: {why}")))
 }
 
 /// Gives a run the line of input that it asked for ([`aludel_python::host::Asked`]), without its newline, and goes on; `None`: there is none.

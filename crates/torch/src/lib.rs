@@ -20,7 +20,7 @@ mod index;
 mod inplace;
 mod kind;
 mod layout;
-mod library;
+pub mod library;
 mod linalg;
 pub mod lines;
 pub mod losses;

@@ -1,9 +1,63 @@
 //! The modules in Python, by their names.
 
+use aludel_python::modules::{
+    self,
+    apart::{self, Text},
+};
+
+/// The packages that pages do not carry ([`aludel_python::modules::apart`]).
+const APART: &[&str] = &[
+    "PIL",
+    "codecs",
+    "einops",
+    "graphlib",
+    "gymnasium",
+    "matplotlib",
+    "numpy",
+    "packaging",
+    "safetensors",
+    "scipy",
+    "sklearn",
+    "tarfile",
+    "torch.distributions",
+    "torch.nn.utils.prune",
+    "torch.nn.utils.parametrizations",
+    "torch.optim.swa_utils",
+    "torch.utils.benchmark",
+    "torch.utils.tensorboard",
+    "torchvision",
+    "tqdm",
+    "tyro",
+    "wandb",
+    "zipfile",
+    "zlib",
+];
+
+const VERSION: &str = env!("LIBRARY_VERSION");
+
+/// The file of each package that pages do not carry, by its name.
+pub fn files() -> Vec<(&'static str, String)> {
+    let mut files = apart::files(modules::SOURCES, apart::APART, apart::VERSION);
+    files.extend(apart::files(SOURCES, APART, VERSION));
+    files
+}
+
+/// Takes the texts of these packages out of a machine, as a page's is without them.
+pub fn take_out(vm: &mut aludel_python::Vm) {
+    for (sources, apart, version) in [(modules::SOURCES, apart::APART, apart::VERSION), (SOURCES, APART, VERSION)] {
+        for (name, _) in sources {
+            if let Some(package) = apart::package_of(name, apart) {
+                vm.place_python_module(name, Text::Apart(apart::Wanted { package, version }));
+            }
+        }
+    }
+}
+
 macro_rules! sources {
     ($($name:literal: $file:literal),* $(,)?) => {
         /// Modules in Python with their names.
-        pub(crate) const SOURCES: &[(&str, &str)] = &[$(($name, include_str!(concat!(env!("OUT_DIR"), "/lib/", $file)))),*];
+        pub(crate) const SOURCES: &[(&str, Text)] =
+            &[$(($name, apart::place($name, include_str!(concat!(env!("OUT_DIR"), "/lib/", $file)), APART, VERSION))),*];
     };
 }
 

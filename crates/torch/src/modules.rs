@@ -18,7 +18,7 @@ pub fn install(vm: &mut Vm, device: Device) {
     crate::state::set(vm, State::new(device));
     aludel_tensor::watch_overwritten();
     for (name, text) in crate::library::SOURCES {
-        vm.add_python_module(name, text);
+        vm.place_python_module(name, text.clone());
     }
     vm.add_native_module("torch._C", init);
     vm.add_native_module("_numpy", crate::numpy::init);

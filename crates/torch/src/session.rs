@@ -5,6 +5,7 @@ use crate::lines::{self, Line};
 use crate::losses;
 use aludel_python::host::kept::{Figure, Made};
 use aludel_python::host::{Asked, Host, Stream};
+use aludel_python::modules::apart::{Fetching, Wanted};
 use aludel_python::objects::{Kind, Value};
 use aludel_python::{Outcome, Vm};
 use aludel_tensor::{Device, Result};
@@ -139,6 +140,11 @@ impl Session {
     /// Lets it stop where kernels are new, for devices that compile beside the script.
     pub fn wait_for_kernels(&mut self) {
         capture::wait_for_kernels(&mut self.vm);
+    }
+
+    /// Lets it import packages that this build does not carry.
+    pub fn fetch_by(&mut self, fetch: fn(Wanted) -> Fetching) {
+        self.vm.fetch = fetch;
     }
 
     /// Loads the next part of the session. Only the last one is shown.

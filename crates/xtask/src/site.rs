@@ -24,6 +24,9 @@ pub const CODE_LIMIT: usize = 2_342_000;
 /// The most that the code view loads besides where a script runs on the CPU: a worker with both devices, in place of its own.
 pub const CODE_CPU_LIMIT: usize = 2_325_000;
 
+/// The most that a script loads besides which imports every package that the modules do not carry.
+pub const LIBRARY_LIMIT: usize = 250_000;
+
 /// What the language of scripts should weigh, gzipped.
 pub const PYTHON_GOAL: usize = 350_000;
 
@@ -109,11 +112,13 @@ pub fn build(out: &Path, profile: &str) -> Result<()> {
     examples::write(out)?;
     benchmarks::write(out)?;
     fs::write(out.join("names.json"), names()?)?;
+    Cmd::cargo("run").args(["-p", "aludel-torch", "--example", "library", "--"]).arg(&out.join("code/library")).run()?;
     let parts = [
         ("a browser", &BASE[..], LIMIT, LIMIT),
         ("a browser that trains on its CPU besides", &CPU[..], CPU_LIMIT, CPU_LIMIT),
         ("the code view besides", &CODE[..], CODE_GOAL, CODE_LIMIT),
         ("the code view on the CPU besides", &CODE_CPU[..], CODE_CPU_LIMIT, CODE_CPU_LIMIT),
+        ("a script that imports every package besides", &LIBRARY[..], LIBRARY_LIMIT, LIBRARY_LIMIT),
     ];
     for (what, files, goal, limit) in parts {
         let size = gzipped_size(out, files)?;
@@ -142,6 +147,9 @@ const CPU: [&str; 1] = ["cpu"];
 
 /// What the code view loads besides where a script runs on the CPU.
 const CODE_CPU: [&str; 1] = ["code/cpu"];
+
+/// The packages that the code view's modules do not carry, a file each: fetched when a script imports one.
+const LIBRARY: [&str; 1] = ["code/library"];
 
 /// What the code view loads that the page does not.
 const CODE: [&str; 23] = [

@@ -21,7 +21,7 @@ pub fn run(script: &Script, device: Device, output: &Output) -> Result<ExitCode>
     let names: Vec<_> = names.into_iter().filter(|n| !own(n.path.split('.').next().unwrap_or_default())).collect();
     let empty = Script { file: script.file.clone(), text: String::new(), args: Vec::new(), directory: script.directory.clone() };
     let (mut vm, _) = empty.load(Box::new(System::default()), device);
-    let missing = check::missing(&mut vm, &names);
+    let missing = pollster::block_on(check::missing(&mut vm, &names));
     for (name, why) in &missing {
         output.line(format!("{}:{}: {}: {why}", script.file, name.line, name.path));
         output.event("missing", json!({ "file": script.file, "line": name.line, "name": name.path, "problem": why }));

@@ -213,7 +213,7 @@ impl Engine {
             self.checked = lookup().await;
         }
         if let Some(device) = &self.checked {
-            report(text, &self.files, device);
+            report(text, &self.files, device).await;
         }
     }
 
@@ -225,7 +225,7 @@ impl Engine {
 }
 
 /// Tells the page which names of a script are not there, and whether it is Python. Modules of the visitor's own are not looked into.
-fn report(text: &str, files: &BTreeMap<String, Vec<u8>>, device: &Device) {
+async fn report(text: &str, files: &BTreeMap<String, Vec<u8>>, device: &Device) {
     let problems = Array::new();
     let own = |path: &str| path.split('.').next().is_some_and(|module| files.contains_key(&format!("/{module}.py")));
     match imports::names(text) {
@@ -233,7 +233,8 @@ fn report(text: &str, files: &BTreeMap<String, Vec<u8>>, device: &Device) {
             let names: Vec<_> = names.into_iter().filter(|n| !own(&n.path)).collect();
             let mut vm = Vm::new(Box::new(Memory::default()));
             aludel_torch::install(&mut vm, device.clone());
-            for (name, why) in check::missing(&mut vm, &names) {
+            vm.fetch = crate::host::fetch;
+            for (name, why) in check::missing(&mut vm, &names).await {
                 problems.push(&object(&[("line", name.line.into()), ("name", name.path.into()), ("why", why.into())]));
             }
         }

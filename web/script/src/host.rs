@@ -2,7 +2,26 @@
 
 use crate::clock::Clock;
 use aludel_python::host::kept::{Kept, Time};
+use aludel_python::modules::apart::{Fetching, Wanted};
 use std::rc::Rc;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+
+#[wasm_bindgen]
+extern "C" {
+    /// A file of the library, which `web/code/worker.js` fetches.
+    #[wasm_bindgen(catch, js_name = libraryFile)]
+    fn library_file(package: &str, version: &str) -> Result<js_sys::Promise, JsValue>;
+}
+
+/// The file of a package that the module does not carry.
+pub fn fetch(wanted: Wanted) -> Fetching {
+    Box::pin(async move {
+        let shown = |e: JsValue| js_sys::Error::from(e).message().into();
+        let text = JsFuture::from(library_file(wanted.package, wanted.version).map_err(shown)?).await.map_err(shown)?;
+        Ok(text.as_string().unwrap_or_default())
+    })
+}
 
 /// The surroundings of one lane.
 pub type PageHost = Kept<LaneTime>;

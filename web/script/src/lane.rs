@@ -47,6 +47,7 @@ impl Lane {
         let key = if compiled { "compiled" } else { "eager" };
         report_loading(&device, script.run, key);
         let mut session = Session::new(&script.what, compiled, device, host, made, MEMORY);
+        session.fetch_by(crate::host::fetch);
         if compiled {
             session.wait_for_kernels();
         }

@@ -13,6 +13,11 @@ use std::rc::Rc;
 
 /// What the prelude alone may call.
 pub(super) const INTERNAL: &[Def] = &[
+    Def::new("_want", |vm, args| {
+        let [name] = args.exactly::<1>("_want")?;
+        vm.want_module(name.as_str().unwrap_or_default())?;
+        Ok(Value::None)
+    }),
     Def::new("_load", |vm, args| {
         let [name] = args.exactly::<1>("_load")?;
         let name = name.as_str().unwrap_or_default().to_string();

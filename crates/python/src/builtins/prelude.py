@@ -861,6 +861,7 @@ def _try_load(modules, name):
             raise
 
 def _load_clean(modules, name):
+    _want(name)
     try:
         _load(name)
     except BaseException:

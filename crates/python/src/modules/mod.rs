@@ -1,5 +1,6 @@
 //! Modules of the standard library: natives, and the texts of those in Python.
 
+pub mod apart;
 pub mod files;
 mod frames;
 mod math;
@@ -9,11 +10,13 @@ mod sys;
 mod time;
 
 use crate::vm::Vm;
+use apart::{APART, Text, VERSION};
 
 macro_rules! sources {
     ($($name:literal: $file:literal),* $(,)?) => {
         /// Modules in Python with their names.
-        const SOURCES: &[(&str, &str)] = &[$(($name, include_str!(concat!(env!("OUT_DIR"), "/lib/", $file)))),*];
+        pub const SOURCES: &[(&str, Text)] =
+            &[$(($name, apart::place($name, include_str!(concat!(env!("OUT_DIR"), "/lib/", $file)), APART, VERSION))),*];
     };
 }
 
@@ -38,7 +41,7 @@ sources! {
 /// Makes all modules known; one is run when it is imported first.
 pub(crate) fn install(vm: &mut Vm) {
     for (name, text) in SOURCES {
-        vm.add_python_module(name, text);
+        vm.place_python_module(name, text.clone());
     }
     vm.add_python_module(
         "__future__",

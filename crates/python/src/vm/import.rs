@@ -2,6 +2,7 @@
 
 use super::Vm;
 use super::intern::intern;
+use crate::modules::apart::Text;
 use crate::objects::{Dict, Exc, Kind, Module, Str, Value};
 use std::rc::Rc;
 
@@ -66,11 +67,16 @@ impl Vm {
             self.attach(full, &module);
             return Ok(module);
         }
-        if let Some(text) = self.python_modules.get(full).copied() {
+        if let Some(text) = self.python_modules.get(full).cloned() {
             let prefix = format!("{full}.");
             let package = self.python_modules.keys().any(|name| name.starts_with(&prefix))
                 || self.native_modules.keys().any(|name| name.starts_with(&prefix));
             let file = format!("<{full}>");
+            let text: &str = match &text {
+                Text::Here(text) => text,
+                Text::Fetched(text) => text,
+                Text::Apart(_) => return Err(Exc::new(Kind::ImportError, format!("the file of '{full}' lacks it"))),
+            };
             return self.run_module(full, &file, text, package.then(Vec::new), true);
         }
         let (directories, last) = match full.rsplit_once('.') {

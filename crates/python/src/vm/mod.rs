@@ -29,6 +29,7 @@ mod unwind;
 use crate::bytecode::{Code, Source};
 use crate::compile::Wanted;
 use crate::host::{Host, Stream};
+use crate::modules::apart::{self, Fetching, Text};
 use crate::objects::exception::{Call, Signal};
 use crate::objects::{Args, Class, Dict, Exc, Function, Instance, Kind, Module, Native, Str, Value, memory, watch};
 use frame::{After, Block, Frame};
@@ -94,7 +95,9 @@ pub struct Vm {
     /// `sys.modules`.
     pub modules: Rc<Dict>,
     pub(crate) native_modules: FxHashMap<&'static str, ModuleInit>,
-    pub(crate) python_modules: FxHashMap<&'static str, &'static str>,
+    pub(crate) python_modules: FxHashMap<&'static str, Text>,
+    /// Fetches the files of packages apart.
+    pub fetch: fn(apart::Wanted) -> Fetching,
     pub host: Box<dyn Host>,
     pub limits: Limits,
     /// Directories that modules are looked for in.
@@ -142,6 +145,7 @@ impl Vm {
             modules: Dict::new(),
             native_modules: FxHashMap::default(),
             python_modules: FxHashMap::default(),
+            fetch: apart::nothing,
             host,
             limits: Limits::default(),
             path: vec![String::new()],
@@ -170,6 +174,11 @@ impl Vm {
 
     /// Adds a module written in Python: `package.module`; a package's own text under its name.
     pub fn add_python_module(&mut self, name: &'static str, text: &'static str) {
+        self.place_python_module(name, Text::Here(text));
+    }
+
+    /// As [`add_python_module`](Vm::add_python_module), of a text that need not have come yet.
+    pub fn place_python_module(&mut self, name: &'static str, text: Text) {
         self.python_modules.insert(name, text);
     }
 

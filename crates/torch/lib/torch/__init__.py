@@ -128,7 +128,7 @@ from torch._foreach import *
 from torch._functions import _named
 from torch.autograd import no_grad, enable_grad, inference_mode, set_grad_enabled
 from torch._info import finfo, iinfo
-from torch import autograd, linalg, nn, optim, utils, amp, func, distributions, special
+from torch import autograd, linalg, nn, optim, utils, amp, func, special
 from torch import serialization
 from torch.serialization import load, save
 from torch.func import vmap
