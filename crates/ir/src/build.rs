@@ -7,6 +7,7 @@ use crate::expr::{Dim, Expr};
 use crate::graph::{Graph, Node, Op, Origin, Phase, ValueId};
 use crate::op::{Attrs, OpDef};
 use crate::opmath;
+use crate::order::Order;
 use crate::prim::{Prim, ReduceOp};
 use crate::scalar::ScalarOp;
 use crate::shape::{Shape, TensorType};
@@ -84,7 +85,7 @@ impl Builder {
             None | Some([]) => (0..self.rank(v)).collect(),
             Some(list) => list.iter().map(|d| self.dim(v, *d)).collect::<Result<Vec<_>>>()?,
         };
-        out.sort_unstable();
+        out.order();
         if let Some(d) = out.windows(2).find(|w| w[0] == w[1]) {
             return Err(self.error(format!("dimension {} is named twice", d[0]), "name each dimension once"));
         }
@@ -171,7 +172,7 @@ impl Builder {
         if let Prim::Scalar(op) = prim
             && op.is_commutative()
         {
-            operands.sort();
+            operands.order();
         }
         let recompute = self.origin.phase == Phase::Recompute;
         if let Some(&n) = self.seen.get(&(prim.clone(), operands.clone(), recompute)).filter(|_| self.share) {
@@ -277,7 +278,7 @@ impl Builder {
                     let (inner, i) = (inner.clone(), i[0]);
                     let kept: Vec<usize> = (0..self.rank(i)).filter(|d| !inner.contains(d)).collect();
                     let mut all: Vec<usize> = dims.iter().map(|d| kept[*d]).chain(inner).collect();
-                    all.sort_unstable();
+                    all.order();
                     Some(self.prim(Prim::Reduce { op: ReduceOp::Sum, dims: all }, &[i])?)
                 }
                 _ => None,

@@ -4,6 +4,7 @@
 //! loop body, and the non-linear `floordiv`, `mod`, `min`, `max`). The normal form makes equality of polynomials
 //! structural equality, which is what shape rules, common subexpressions and fusion all rely on.
 
+use crate::order::Order;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -200,7 +201,7 @@ impl Expr {
                 for (ma, ca) in self.terms() {
                     for (mb, cb) in other.terms() {
                         let mut m = [ma, mb].concat();
-                        m.sort();
+                        m.order();
                         let slot = map.entry(m).or_insert(0);
                         *slot = slot.saturating_add(ca.saturating_mul(cb));
                     }
@@ -620,7 +621,7 @@ pub fn write_expr(e: &Expr, name: &AtomName, out: &mut String) {
     let mut first = true;
     // Constants read best last.
     let mut terms: Vec<_> = e.terms().collect();
-    terms.sort_by_key(|(m, _)| m.is_empty());
+    terms.order_by_key(|(m, _)| m.is_empty());
     if terms.is_empty() {
         out.push('0');
     }

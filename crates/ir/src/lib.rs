@@ -16,6 +16,7 @@ pub mod loops;
 pub mod op;
 pub mod opmath;
 pub mod ops;
+pub mod order;
 pub mod prim;
 pub mod program;
 pub mod rewrite;

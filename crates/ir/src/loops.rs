@@ -12,6 +12,7 @@ use crate::dtype::{DType, Literal};
 use crate::error::{Error, Result};
 use crate::expr::{Atom, AxisId, Expr, Ranges, Sym};
 use crate::graph::Origin;
+use crate::order::Order;
 use crate::prim::{Prim, ReduceOp};
 use crate::scalar::ScalarOp;
 use crate::shape::{ShapeEnv, TensorType};
@@ -167,7 +168,7 @@ impl Nest {
             if let LoopOp::Reduce { axes, .. } = op {
                 d.retain(|a| !axes.contains(a));
             }
-            d.sort();
+            d.order();
             d.dedup();
             deps.push(d);
         }
@@ -191,7 +192,7 @@ impl Nest {
             .chain(self.steps.iter().flat_map(Nest::reads))
             .chain(self.exchange.iter().map(|e| e.from))
             .collect();
-        out.sort();
+        out.order();
         out.dedup();
         let own = self.own();
         out.retain(|b| !own.contains(b));
@@ -202,7 +203,7 @@ impl Nest {
     pub fn writes(&self) -> Vec<BufferId> {
         let stores = self.stores.iter().map(|s| s.buffer).chain(self.exchange.iter().map(|e| e.to));
         let mut out: Vec<BufferId> = stores.chain(self.steps.iter().flat_map(Nest::writes)).collect();
-        out.sort();
+        out.order();
         out.dedup();
         let own = self.own();
         out.retain(|b| !own.contains(b));

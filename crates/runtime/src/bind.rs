@@ -4,6 +4,7 @@ use crate::measure::Measure;
 use crate::memory::{Allocation, Backing, Place, Pool, Range, aligned};
 use crate::{Argument, Run, Storage, guard};
 use aludel_ir::kernel::Access;
+use aludel_ir::order::Order;
 use aludel_ir::program::{Program, Role};
 use aludel_ir::{Error, Result};
 use std::sync::Arc;
@@ -199,7 +200,7 @@ fn fill<M: Mover>(
     to: &Arc<Allocation<M::Device>>,
     mut contents: Vec<(u64, &Argument)>,
 ) -> Result<()> {
-    contents.sort_by_key(|(offset, _)| *offset);
+    contents.order_by_key(|(offset, _)| *offset);
     let mut hosts: Vec<(u64, &Arc<[u32]>)> = Vec::new();
     for (offset, a) in &contents {
         if let Argument::Host(words) = a

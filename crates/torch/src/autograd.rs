@@ -1,5 +1,6 @@
 //! `backward()`, `torch.autograd.grad` and the attributes that take part in them.
 
+use aludel_ir::order::Order;
 use aludel_ir::{Attrs, DType, Error};
 use aludel_python::Vm;
 use aludel_python::builtins::Def;
@@ -107,7 +108,7 @@ fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let mut reached = Vec::new();
     // In an order that is the same for the same loss, so that what is recorded is.
     let mut by_leaf: Vec<(u64, &Tensor)> = found.by_leaf().collect();
-    by_leaf.sort_by_key(|(id, _)| *id);
+    by_leaf.order_by_key(|(id, _)| *id);
     for (id, gradient) in by_leaf {
         let leaf = state(vm)?.leaves.get(&id).and_then(Weak::upgrade);
         let Some(leaf) = leaf else { continue };
@@ -374,7 +375,7 @@ fn version(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn leaves(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
     let state = state(vm)?;
     let mut numbers: Vec<u64> = state.leaves.keys().copied().collect();
-    numbers.sort_unstable();
+    numbers.order();
     Ok(Value::list(numbers.iter().filter_map(|id| state.leaves[id].upgrade()).map(Value::Instance).collect()))
 }
 

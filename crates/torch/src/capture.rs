@@ -1,5 +1,6 @@
 //! Running a script compiled: its operators are recorded, and run together where a loop turns or a value is read.
 
+use aludel_ir::order::Order;
 use aludel_python::Vm;
 use aludel_python::objects::{Exc, watch};
 use aludel_tensor::is_grad_enabled;
@@ -181,7 +182,7 @@ pub fn pace(vm: &mut Vm, recent: usize) -> Pace {
 }
 
 fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
+    values.order_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
 }
 

@@ -1,5 +1,6 @@
 //! Decompositions of matrices on the host, in f64: `torch.linalg` and `numpy.linalg` are made of them.
 
+use aludel_ir::order::Order;
 use aludel_python::Vm;
 use aludel_python::builtins::Def;
 use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
@@ -169,7 +170,7 @@ fn eigh(a: DMatrix<f64>) -> Vec<Part> {
     let symmetric = DMatrix::from_fn(n, n, |i, j| if i >= j { a[(i, j)] } else { a[(j, i)] });
     let found = symmetric.symmetric_eigen();
     let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|i, j| found.eigenvalues[*i].total_cmp(&found.eigenvalues[*j]));
+    order.order_by(|i, j| found.eigenvalues[*i].total_cmp(&found.eigenvalues[*j]));
     let values = DVector::from_iterator(n, order.iter().map(|i| found.eigenvalues[*i]));
     let vectors = DMatrix::from_fn(n, n, |i, j| found.eigenvectors[(i, order[j])]);
     vec![(values.as_slice().to_vec(), vec![n]), matrix(&vectors)]

@@ -2,6 +2,7 @@
 //! that end regions in their middle, and what was compiled again and why.
 
 use aludel_ir::graph::Op;
+use aludel_ir::order::InOrder;
 use aludel_ir::program::Program;
 use aludel_python::Vm;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +38,7 @@ pub fn lines(vm: &mut Vm, file: &str) -> Vec<Line> {
 pub fn all(vm: &mut Vm, file: &str, text: &str) -> Vec<Line> {
     let known = lines(vm, file);
     let Ok(code) = vm.compile(file, text, true) else { return known };
-    let mut all: BTreeMap<u32, Line> = code.lines().into_iter().map(|line| (line, Line { line, ..Line::default() })).collect();
+    let mut all: BTreeMap<u32, Line> = code.lines().into_iter().map(|line| (line, Line { line, ..Line::default() })).in_order();
     all.extend(known.into_iter().map(|l| (l.line, l)));
     all.into_values().collect()
 }
@@ -91,7 +92,7 @@ fn launches<'a>(program: &'a Program, at: &'a [Option<u32>]) -> impl Iterator<It
     let sizes: Vec<i64> = program.env.symbols.iter().map(|s| s.hint).collect();
     program.launches.iter().map(move |launch| {
         let nodes = launch.origins.iter().flat_map(|o| o.nodes.iter());
-        let own: BTreeSet<u32> = nodes.filter_map(|n| *at.get(*n as usize)?).collect();
+        let own: BTreeSet<u32> = nodes.filter_map(|n| *at.get(*n as usize)?).in_order();
         (program.eval(&launch.bytes, &sizes).unwrap_or(0).max(0) as f64, own.into_iter().collect())
     })
 }

@@ -17,7 +17,7 @@ extern "C" {
 /// The file of a package that the module does not carry.
 pub fn fetch(wanted: Wanted) -> Fetching {
     Box::pin(async move {
-        let shown = |e: JsValue| js_sys::Error::from(e).message().into();
+        let shown = |e: JsValue| -> String { js_sys::Error::from(e).message().into() };
         let text = JsFuture::from(library_file(wanted.package, wanted.version).map_err(shown)?).await.map_err(shown)?;
         Ok(text.as_string().unwrap_or_default())
     })

@@ -16,6 +16,7 @@ use crate::parts::Part;
 use aludel_ir::DType;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store};
+use aludel_ir::order::InOrder;
 use std::collections::{BTreeSet, HashMap};
 
 /// Nests that may lie between two members of a chain.
@@ -27,7 +28,7 @@ pub(crate) fn chain(program: &mut LoopProgram, fused: &mut Fused, target: &Targe
     }
     let nests = std::mem::take(&mut program.nests);
     let permuting: Vec<BTreeSet<BufferId>> =
-        nests.iter().map(|n| if permutes(program, n) { n.reads().into_iter().collect() } else { BTreeSet::new() }).collect();
+        nests.iter().map(|n| if permutes(program, n) { n.reads().into_iter().collect() } else { BTreeSet::new() }).in_order();
     let begins = |n: usize| {
         let next = (n + 1..nests.len()).take(LOOKAHEAD);
         permutes(program, &nests[n]) || nests[n].writes().iter().any(|b| next.clone().any(|m| permuting[m].contains(b)))

@@ -16,6 +16,7 @@ use crate::schedule::library::is_for_library;
 use crate::schedule::{STRETCH, split_parts, thin_groups};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
+use aludel_ir::order::{InOrder, Order};
 use std::collections::{BTreeSet, HashMap};
 
 /// Parts, at most: a second nest adds them.
@@ -129,7 +130,7 @@ fn by_memory(program: &LoopProgram, nest: &Nest) -> Vec<AxisId> {
     };
     let order = |steps: Vec<i64>| {
         let mut axes: Vec<(i64, AxisId)> = steps.into_iter().zip(nest.axes.iter().copied()).collect();
-        axes.sort_by_key(|(step, _)| std::cmp::Reverse(*step));
+        axes.order_by_key(|(step, _)| std::cmp::Reverse(*step));
         axes.into_iter().map(|(_, a)| a).collect::<Vec<_>>()
     };
     let orders: Vec<Vec<AxisId>> = nest.stores.iter().filter_map(steps).map(order).collect();
@@ -140,7 +141,7 @@ fn by_memory(program: &LoopProgram, nest: &Nest) -> Vec<AxisId> {
 /// Whether what is stored of the elements waits for no sum, and nothing that comes after the sums reads where it is stored.
 fn wide_stores_come_first(nest: &Nest) -> bool {
     let wide = wide_stores(nest);
-    let needs = |s: &Store| s.operands().into_iter().flat_map(|v| below(nest, v)).collect::<BTreeSet<ValId>>();
+    let needs = |s: &Store| s.operands().into_iter().flat_map(|v| below(nest, v)).in_order::<BTreeSet<ValId>>();
     let parts = |i: &usize| wide[*i];
     let (first, after): (Vec<usize>, Vec<usize>) = (0..nest.stores.len()).partition(parts);
     let reduces = |v: &ValId| matches!(nest.op(*v), LoopOp::Reduce { .. });
@@ -164,7 +165,7 @@ fn apart(program: &mut LoopProgram, nest: &Nest, axis: AxisId, parts: i64) -> Op
     // Stores of elements that are reduced: the parts make them.
     let wide = wide_stores(nest);
     let of_parts = nest.stores.iter().zip(&wide).filter(|(_, w)| **w).flat_map(|(s, _)| s.operands());
-    let wanted: BTreeSet<ValId> = reduces.iter().copied().chain(of_parts).flat_map(|r| below(nest, r)).collect();
+    let wanted: BTreeSet<ValId> = reduces.iter().copied().chain(of_parts).flat_map(|r| below(nest, r)).in_order();
     let mut b = NestBuilder::default();
     let mut values = vec![ValId(0); nest.ops.len()];
     for v in &wanted {

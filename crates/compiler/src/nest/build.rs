@@ -2,6 +2,7 @@
 
 use aludel_ir::expr::{Atom, AxisId, Expr, Ranges};
 use aludel_ir::loops::{LoopOp, Nest, ValId};
+use aludel_ir::order::Order;
 use aludel_ir::{DType, Literal, ScalarOp};
 use std::collections::HashMap;
 
@@ -115,7 +116,7 @@ impl NestBuilder {
 pub fn split_order(e: &Expr) -> Vec<AxisId> {
     let mut out: Vec<(AxisId, Expr)> = e.axes().into_iter().map(|a| (a, e.coefficient(a).unwrap_or(Expr::ONE))).collect();
     // Larger strides first. Strides of a split are products of one another, so comparing by divisibility is total.
-    out.sort_by(|(_, x), (_, y)| match (x.exact_div(y), y.exact_div(x)) {
+    out.order_by(|(_, x), (_, y)| match (x.exact_div(y), y.exact_div(x)) {
         (Some(_), Some(_)) | (None, None) => std::cmp::Ordering::Equal,
         (Some(_), None) => std::cmp::Ordering::Less,
         (None, Some(_)) => std::cmp::Ordering::Greater,

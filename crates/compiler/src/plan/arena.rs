@@ -9,6 +9,7 @@
 
 use aludel_ir::expr::Expr;
 use aludel_ir::loops::BufferId;
+use aludel_ir::order::Order;
 use aludel_ir::program::ALIGN;
 use aludel_ir::shape::ShapeEnv;
 
@@ -80,7 +81,7 @@ fn lingering(items: &[Item], words: &[i64]) -> Vec<Item> {
     let most = alive.iter().copied().max().unwrap_or(0);
     let mut out = items.to_vec();
     let mut order: Vec<usize> = (0..items.len()).collect();
-    order.sort_by_key(|i| (items[*i].last, *i));
+    order.order_by_key(|i| (items[*i].last, *i));
     for i in order {
         let after = items[i].last + 1;
         let rest = alive[after..end.min(after + LINGERS)].iter_mut();
@@ -95,7 +96,7 @@ fn lingering(items: &[Item], words: &[i64]) -> Vec<Item> {
 /// The part of each item, and its offset there.
 fn offsets(items: &[Item], words: &[i64], limit: i64) -> Vec<(usize, i64)> {
     let mut order: Vec<usize> = (0..items.len()).collect();
-    order.sort_by_key(|i| (std::cmp::Reverse(words[*i]), *i));
+    order.order_by_key(|i| (std::cmp::Reverse(words[*i]), *i));
     let mut placed: Vec<Option<(usize, i64)>> = vec![None; items.len()];
     let mut parts = 0;
     for i in order {
@@ -103,7 +104,7 @@ fn offsets(items: &[Item], words: &[i64], limit: i64) -> Vec<(usize, i64)> {
             .filter(|j| items[*j].meets(&items[i]))
             .filter_map(|j| placed[j].map(|(part, o)| (part, o, o + rounded(words[j]))))
             .collect();
-        taken.sort();
+        taken.order();
         let gap = |part: usize| {
             let mut at = 0;
             for (_, from, to) in taken.iter().filter(|(p, ..)| *p == part) {

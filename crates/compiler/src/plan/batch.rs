@@ -10,6 +10,7 @@ use crate::schedule::Scheduled;
 use crate::schedule::grid::Grid;
 use aludel_ir::expr::Expr;
 use aludel_ir::kernel::{self as k, KExpr, Kernel, KernelBuffer, SharedArray, Stmt, Ty, Var};
+use aludel_ir::order::InOrder;
 use aludel_ir::program::{Param, TensorMap};
 use aludel_ir::shape::ShapeEnv;
 use aludel_ir::{DType, Literal, ScalarOp};
@@ -126,7 +127,7 @@ fn order(nodes: Vec<Vec<usize>>, last: &[usize], before: &[BTreeSet<usize>]) -> 
         waits.iter().for_each(|w| after[*w].push(k));
     }
     let key = |k: usize| (last[k], k);
-    let mut ready: BTreeSet<_> = (0..nodes.len()).filter(|k| missing[*k] == 0).map(key).collect();
+    let mut ready: BTreeSet<_> = (0..nodes.len()).filter(|k| missing[*k] == 0).map(key).in_order();
     let mut out = Vec::with_capacity(nodes.len());
     // Heights fall along every edge, so something is always ready.
     while let Some((_, next)) = ready.pop_first() {

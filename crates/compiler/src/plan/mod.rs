@@ -15,6 +15,7 @@ use aludel_ir::expr::Expr;
 use aludel_ir::graph::{Graph, InputKind, Origin};
 use aludel_ir::kernel::{Access, Kernel};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
+use aludel_ir::order::InOrder;
 use aludel_ir::program::{
     Binding, Exchange, KernelSource, Launch, MatrixProduct, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot, TensorMap,
     blocks,
@@ -65,7 +66,7 @@ fn attempt(passes: &Passes, target: &Target, options: &Options, sharing: Sharing
     let mut style = options.style;
     if style == Style::Operator {
         let temps = passes.loops.buffers.iter().filter(|b| b.kind == BufferKind::Temp);
-        let arenas: BTreeSet<bool> = temps.map(|b| target.separates(b.dtype)).collect();
+        let arenas: BTreeSet<bool> = temps.map(|b| target.separates(b.dtype)).in_order();
         let bindings = passes.graph.inputs.len() + passes.graph.outputs.len() + arenas.len();
         if bindings > target.max_bindings as usize {
             style = Style::Step;
@@ -518,7 +519,7 @@ impl Planner<'_> {
         origins: Vec<Origin>,
     ) -> Result<()> {
         let loops = self.passes.loops;
-        let all = |f: fn(&Nest) -> Vec<BufferId>| -> BTreeSet<BufferId> { nests.iter().flat_map(|n| f(&loops.nests[*n])).collect() };
+        let all = |f: fn(&Nest) -> Vec<BufferId>| -> BTreeSet<BufferId> { nests.iter().flat_map(|n| f(&loops.nests[*n])).in_order() };
         let (reads, writes) = (all(Nest::reads), all(Nest::writes));
         let bytes = reads.iter().chain(&writes).fold(Expr::ZERO, |sum, b| {
             let each = nests.iter().map(|n| touched(loops, &loops.nests[*n], *b, self.target));

@@ -7,6 +7,7 @@ use super::Scheduled;
 use crate::device::Target;
 use aludel_ir::expr::Expr;
 use aludel_ir::loops::{Buffer, BufferId, LoopOp, LoopProgram, Nest};
+use aludel_ir::order::Order;
 
 /// Elements of 16 bits that fill the widest access of a thread, 16 bytes, and a word: CPUs load vectors from anywhere.
 const WIDEST: i64 = 8;
@@ -19,7 +20,7 @@ pub(super) fn rebase(table: &mut LoopProgram, nest: &Nest, target: &Target) -> (
     let mut parts = Vec::new();
     let mut touched = nest.reads();
     touched.extend(nest.writes());
-    touched.sort();
+    touched.order();
     touched.dedup();
     for b in touched {
         let Some(rows) = first_row(nest, b) else { continue };

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::expr::Dim;
 use crate::graph::ValueId;
 use crate::op::{Attrs, OpDef};
+use crate::order::Order;
 use crate::prim::Prim;
 
 pub static OPS: &[OpDef] = &[
@@ -307,7 +308,7 @@ fn einsum(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
         None => {
             let all: Vec<Label> = terms.iter().flat_map(|t| t.chars().filter(|c| c.is_alphabetic())).map(|c| c as Label).collect();
             let mut once: Vec<Label> = all.iter().copied().filter(|l| all.iter().filter(|m| *m == l).count() == 1).collect();
-            once.sort_unstable();
+            once.order();
             (0..dotted as Label).rev().map(|i| ELLIPSIS + i).chain(once).collect()
         }
     };

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::expr::{Dim, Expr};
 use crate::graph::ValueId;
 use crate::op::{Attr, Attrs, OpDef};
+use crate::order::Order;
 use crate::prim::Prim;
 use crate::scalar::ScalarOp;
 use crate::shape::Shape;
@@ -260,7 +261,7 @@ fn permute(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
     let list = a.ints("dims")?;
     let perm = list.iter().map(|d| b.dim(x[0], *d)).collect::<Result<Vec<_>>>()?;
     let mut seen = perm.clone();
-    seen.sort_unstable();
+    seen.order();
     if !seen.iter().copied().eq(0..b.rank(x[0])) {
         return Err(b.error(format!("{list:?} is not an order of {} dimensions", b.rank(x[0])), "name each dimension once"));
     }

@@ -6,6 +6,7 @@ use crate::collective::{Collective, CollectiveOp, IN_BROWSER};
 use crate::dtype::{DType, Literal};
 use crate::error::{Error, Result};
 use crate::expr::{Dim, Expr};
+use crate::order::Order;
 use crate::scalar::ScalarOp;
 use crate::shape::{Shape, ShapeEnv, TensorType};
 
@@ -215,7 +216,7 @@ impl<'a> Inference<'a> {
         let args = self.args;
         let rank = self.rank();
         let mut seen = perm.to_vec();
-        seen.sort_unstable();
+        seen.order();
         if !seen.iter().copied().eq(0..rank) {
             return Err(self.fail(format!("{perm:?} is not a permutation of {rank} dimensions"), "name each dimension once"));
         }

@@ -5,6 +5,7 @@ use super::shared::Faults;
 use super::shared::Shared;
 use crate::memory::lock;
 use aludel_ir::kernel::Access;
+use aludel_ir::order::{InOrder, Order};
 use aludel_ir::program::{KernelSource, Program};
 use aludel_ir::{Error, Result};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -47,7 +48,7 @@ fn sets(program: &Program, limit: usize) -> Result<(Vec<Vec<usize>>, Vec<usize>)
     let mut sets: Vec<BTreeSet<usize>> = Vec::new();
     let mut of = Vec::with_capacity(program.kernels.len());
     for kernel in &program.kernels {
-        let used: BTreeSet<usize> = (0..kernel.access.len()).filter(|k| kernel.access[*k].is_some()).collect();
+        let used: BTreeSet<usize> = (0..kernel.access.len()).filter(|k| kernel.access[*k].is_some()).in_order();
         if used.len() > limit {
             return Err(Error::Limit {
                 what: format!("the number of buffers of {} in {}", kernel.name, program.name),
@@ -137,7 +138,7 @@ pub fn load(shared: &Arc<Shared>, program: &Arc<Program>, is_step: bool) -> Resu
     if !missing.is_empty() {
         shared.counters.pipelines.fetch_add(missing.len() as u64, Ordering::Relaxed);
         // The longest first: what is begun last is what everybody waits for.
-        missing.sort_by_key(|k| std::cmp::Reverse(program.kernels[*k].source.len()));
+        missing.order_by_key(|k| std::cmp::Reverse(program.kernels[*k].source.len()));
         let reports = is_step.then(|| Arc::new(Reports { done: AtomicUsize::new(0), total: missing.len() }));
         if let Some(r) = &reports {
             shared.report(program, 0, r.total);

@@ -5,6 +5,7 @@ use super::segment::Segments;
 use crate::tensor::Tensor;
 use crate::trace::{Break, Session, Source, Trace};
 use crate::tree::{Key, Path, Static, Tree, Visitor, named_tensors};
+use aludel_ir::order::Order;
 use aludel_ir::{Error, Graph, InputKind, Result, ShapeEnv, ValueId};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -226,7 +227,7 @@ fn whole_graph<R: Tree + Clone>(facts: &Facts, mut trace: Trace, traced: &[Tenso
         _ => InputKind::Arg,
     };
     let mut order: Vec<usize> = (0..sources.len()).collect();
-    order.sort_by_key(|k| match (&sources[*k], kind(&sources[*k])) {
+    order.order_by_key(|k| match (&sources[*k], kind(&sources[*k])) {
         (Source::Leaf(i), InputKind::Arg) => (0, *i),
         (Source::Capture(_), _) => (1, *k),
         (Source::Leaf(i), InputKind::State) => (2, *i),

@@ -9,6 +9,7 @@ use crate::trace::Source;
 use crate::tree::Tree;
 use crate::{Mutex, lock};
 use aludel_compiler::Options;
+use aludel_ir::order::Order;
 use aludel_ir::{Error, Graph, InputKind, Result, ShapeEnv, TensorType};
 use aludel_runtime::{Argument, Executable, Pending, Storage};
 use std::sync::Arc;
@@ -264,7 +265,7 @@ impl<R: Tree + Clone> Replay<R> {
     fn settle(&self, state: &mut dyn Tree, outputs: &[Storage]) {
         let mut moved: Vec<(usize, &Storage)> = self.updates.iter().zip(outputs).filter_map(|(u, s)| Some(((*u)?, s))).collect();
         let lies = |t: &Tensor, s: &Storage| matches!(&t.inner.data, Data::Device { storage, .. } if Arc::ptr_eq(storage, s));
-        moved.sort_by_key(|(leaf, _)| *leaf);
+        moved.order_by_key(|(leaf, _)| *leaf);
         let (mut i, mut next) = (0, moved.iter().peekable());
         state.visit_mut(&mut |t| {
             if let Some((leaf, storage)) = next.peek()

@@ -13,6 +13,7 @@ use crate::trace::{self, Slot, Source};
 use crate::{Mutex, lock};
 use aludel_compiler::Options;
 use aludel_ir::graph::Op;
+use aludel_ir::order::Order;
 use aludel_ir::{Error, Graph, InputKind, Result, ShapeEnv, ValueId};
 use aludel_runtime::{Argument, Executable, Storage};
 
@@ -295,7 +296,7 @@ impl Programs {
 
     pub fn regions(&self) -> Vec<Region> {
         let mut all: Vec<&Program> = self.list.values().flatten().collect();
-        all.sort_by_key(|p| p.first);
+        all.order_by_key(|p| p.first);
         let region = |p: &Program| Region {
             graph: p.graph.clone(),
             program: p.executable.program().cloned(),

@@ -1,5 +1,6 @@
 //! `array[...]`: numbers, slices, `None`, `...`, arrays of integers and masks.
 
+use aludel_ir::order::Order;
 use aludel_python::Vm;
 use aludel_python::objects::{Exc, Kind as ExcKind, Value};
 
@@ -282,7 +283,7 @@ pub(crate) fn axes(value: &Value, rank: usize) -> Result<Vec<usize>, Exc> {
         value => crate::convert::ints(value).ok_or_else(|| Exc::ty("an axis must be an integer or a tuple of integers"))?,
     };
     let mut out = list.into_iter().map(|d| axis(d, rank)).collect::<Result<Vec<_>, Exc>>()?;
-    out.sort_unstable();
+    out.order();
     out.dedup();
     Ok(out)
 }

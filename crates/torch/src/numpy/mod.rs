@@ -6,6 +6,7 @@ mod generator;
 mod index;
 mod random;
 
+use aludel_ir::order::Order;
 use aludel_python::Vm;
 use aludel_python::builtins::{Def, class, namespace};
 use aludel_python::objects::{Args, Dict, Exc, Kind as ExcKind, Octets, Value};
@@ -338,7 +339,7 @@ fn transpose(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         }
     };
     let mut seen = order.clone();
-    seen.sort_unstable();
+    seen.order();
     if !seen.into_iter().eq(0..rank) {
         return Err(Exc::value("axes don't match array"));
     }

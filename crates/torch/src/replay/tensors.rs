@@ -2,6 +2,7 @@
 
 mod repeat;
 
+use aludel_ir::order::Order;
 use aludel_python::Vm;
 use aludel_python::objects::watch::Held;
 use aludel_python::objects::{Exc, Instance, Value};
@@ -273,7 +274,7 @@ impl Tensors {
         self.kept.iter().for_each(|k| want(&k.from));
         self.updates.iter().filter_map(|u| u.value.as_ref()).for_each(|(from, _)| want(from));
         for list in &mut wanted {
-            list.sort_unstable();
+            list.order();
             list.dedup();
         }
         self.wanted = wanted;

@@ -2,6 +2,7 @@
 
 pub(super) mod parse;
 
+use aludel_ir::order::InOrder;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
@@ -32,7 +33,7 @@ impl Prelude {
             }
         }
         for i in 0..items.len() {
-            let uses: BTreeSet<usize> = words(&items[i].text).filter_map(|w| by_name.get(w).copied()).filter(|u| *u != i).collect();
+            let uses: BTreeSet<usize> = words(&items[i].text).filter_map(|w| by_name.get(w).copied()).filter(|u| *u != i).in_order();
             items[i].uses = uses.into_iter().collect();
         }
         Prelude { items, by_name }

@@ -7,6 +7,7 @@ use super::{Printer, Slot};
 use crate::codegen::affine::step;
 use crate::codegen::fold::fold;
 use aludel_ir::kernel::{KExpr, Stmt, Var, element_bytes};
+use aludel_ir::order::InOrder;
 use aludel_ir::{DType, Literal, Result, ScalarOp};
 use std::collections::{BTreeMap, BTreeSet};
 use wasm_encoder::ValType;
@@ -32,7 +33,7 @@ impl<'a> Printer<'a> {
         sums: BTreeMap<Var, ScalarOp>,
         body: &'a [Stmt],
     ) -> Result<()> {
-        let (mut lets, mut varying) = (BTreeMap::new(), sums.keys().copied().collect::<BTreeSet<Var>>());
+        let (mut lets, mut varying) = (BTreeMap::new(), sums.keys().copied().in_order::<BTreeSet<Var>>());
         varying.insert(var);
         for s in body {
             if let Stmt::Let(v, e) = s {

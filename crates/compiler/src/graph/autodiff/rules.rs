@@ -3,6 +3,7 @@
 use super::reverse::gradients;
 use aludel_ir::collective::IN_BROWSER;
 use aludel_ir::graph::InputKind;
+use aludel_ir::order::Order;
 use aludel_ir::{Builder, Collective, CollectiveOp, DType, Dim, Error, Expr, Literal, Prim, ReduceOp, Result, ScalarOp, Shape, ValueId};
 use aludel_ir::{Op, TensorType, attention};
 use std::collections::HashMap;
@@ -322,13 +323,13 @@ fn product(
     let g = b.contract(dy, r, &pairs, &in_dy(batch.len() + free_l.len(), &free_r))?;
     // Result: batch, free dimensions of l, contracted dimensions in r's order.
     let mut inner: Vec<(usize, usize)> = contract.to_vec();
-    inner.sort_by_key(|p| p.1);
+    inner.order_by_key(|p| p.1);
     let order: Vec<usize> = batch.iter().map(|p| p.0).chain(free_l.iter().copied()).chain(inner.iter().map(|p| p.0)).collect();
     let dl = arrange(b, g, &order)?;
 
     let pairs: Vec<(usize, usize)> = batch.iter().enumerate().map(|(i, p)| (i, p.0)).collect();
     let g = b.contract(dy, l, &pairs, &in_dy(batch.len(), &free_l))?;
-    inner.sort_by_key(|p| p.0);
+    inner.order_by_key(|p| p.0);
     let order: Vec<usize> = batch.iter().map(|p| p.1).chain(free_r.iter().copied()).chain(inner.iter().map(|p| p.1)).collect();
     let dr = arrange(b, g, &order)?;
     Ok((dl, dr))
@@ -337,6 +338,6 @@ fn product(
 // `x` has the dimensions `order` of a tensor: puts them in ascending order.
 fn arrange(b: &mut Builder, x: ValueId, order: &[usize]) -> Result<ValueId> {
     let mut perm: Vec<usize> = (0..order.len()).collect();
-    perm.sort_by_key(|i| order[*i]);
+    perm.order_by_key(|i| order[*i]);
     b.permute(x, &perm)
 }

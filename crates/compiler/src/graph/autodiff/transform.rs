@@ -3,6 +3,7 @@
 use super::reverse::gradients;
 use super::{attribute, expand_grads, has_derivative};
 use aludel_ir::graph::InputKind;
+use aludel_ir::order::Order;
 use aludel_ir::rewrite::{Rewriter, emit};
 use aludel_ir::{Builder, Error, Graph, Node, Op, Origin, Phase, Prim, Result, ValueId};
 
@@ -87,7 +88,7 @@ pub fn vjp(graph: &Graph, wrt: &[usize], results: usize) -> Result<Vjp> {
 
     let cotangents: Vec<ValueId> = joint.inputs[own..].iter().map(|i| i.value).collect();
     let (wanted, mut residuals) = backward_part(&joint, &cotangents, &found);
-    residuals.sort();
+    residuals.order();
 
     let mut forward = joint.clone();
     forward.inputs.truncate(own);

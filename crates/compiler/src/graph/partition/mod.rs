@@ -17,6 +17,7 @@ pub mod cut;
 pub mod flow;
 
 use aludel_ir::graph::{Graph, Node, Op, Phase, ValueId};
+use aludel_ir::order::Order;
 use aludel_ir::{Error, Result};
 use cost::{Again, Model};
 use std::collections::BTreeSet;
@@ -103,7 +104,7 @@ fn within_budget(m: &Model, target: u64) -> (Vec<bool>, Vec<bool>) {
     let mut order: Vec<usize> = (0..m.again.len()).filter(|v| m.again[*v] == Again::Budget).collect();
     // More bytes for each operation come first: a.bytes / a.flops > b.bytes / b.flops.
     let gain = |a: usize, b: usize| m.bytes[a] as u128 * (m.flops[b] as u128 + 1);
-    order.sort_by(|a, b| gain(*b, *a).cmp(&gain(*a, *b)).then(a.cmp(b)));
+    order.order_by(|a, b| gain(*b, *a).cmp(&gain(*a, *b)).then(a.cmp(b)));
     let released = |count: usize| {
         let mut r = vec![false; m.again.len()];
         order[..count].iter().for_each(|v| r[*v] = true);

@@ -16,6 +16,7 @@ use crate::schedule::library::is_for_library;
 use crate::schedule::pays_apart;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
+use aludel_ir::order::{InOrder, Order};
 use aludel_ir::{CollectiveOp, DType};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -56,7 +57,7 @@ fn updates(program: &LoopProgram) -> Vec<(usize, BufferId, BufferId)> {
             _ => None,
         })
         .collect();
-    out.sort();
+    out.order();
     out
 }
 
@@ -539,11 +540,11 @@ impl<'p> Fuser<'p> {
             let gathers = |nest: &Nest| nest.exchange.as_ref().is_some_and(|e| matches!(e.collective.op, CollectiveOp::AllGather { .. }));
             order = order::gather_ahead(order, &self.edges, &|g| self.groups[g].as_ref().is_some_and(gathers));
         }
-        let position: BTreeMap<usize, usize> = order.iter().enumerate().map(|(at, g)| (*g, at)).collect();
+        let position: BTreeMap<usize, usize> = order.iter().enumerate().map(|(at, g)| (*g, at)).in_order();
         let nests: Vec<Nest> = order.iter().filter_map(|g| self.groups[*g].take()).collect();
         let mut refusals: Vec<(usize, usize, Refusal)> =
             self.refused.iter().filter_map(|((a, b), r)| Some((*position.get(a)?, *position.get(b)?, r.clone()))).collect();
-        refusals.sort_by_key(|(a, b, _)| (*a, *b));
+        refusals.order_by_key(|(a, b, _)| (*a, *b));
         let mut before = vec![BTreeSet::new(); nests.len()];
         for (g, at) in &position {
             before[*at] = self.edges.before[*g].iter().map(|b| position[b]).collect();

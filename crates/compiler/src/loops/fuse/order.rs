@@ -3,6 +3,7 @@
 use super::Edges;
 use aludel_ir::kernel::element_bytes;
 use aludel_ir::loops::{BufferId, BufferKind, LoopProgram, Nest};
+use aludel_ir::order::InOrder;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes that are not worth leaving the graph's order for.
@@ -21,8 +22,8 @@ pub(super) fn topological(live: &[usize], edges: &Edges, key: &[usize]) -> Vec<u
 }
 
 fn in_order(live: &[usize], edges: &Edges, key: &[usize]) -> Vec<usize> {
-    let mut missing: BTreeMap<usize, usize> = live.iter().map(|g| (*g, edges.before[*g].len())).collect();
-    let mut ready: BTreeSet<(usize, usize)> = missing.iter().filter(|(_, n)| **n == 0).map(|(g, _)| (key[*g], *g)).collect();
+    let mut missing: BTreeMap<usize, usize> = live.iter().map(|g| (*g, edges.before[*g].len())).in_order();
+    let mut ready: BTreeSet<(usize, usize)> = missing.iter().filter(|(_, n)| **n == 0).map(|(g, _)| (key[*g], *g)).in_order();
     let mut out = Vec::with_capacity(live.len());
     while let Some((_, g)) = ready.pop_first() {
         out.push(g);
@@ -60,8 +61,8 @@ fn from_the_end<'a>(
     bytes: &dyn Fn(&BufferId) -> i64,
     touches: &dyn Fn(usize) -> Touches<'a>,
 ) -> Vec<usize> {
-    let place: BTreeMap<usize, usize> = order.iter().enumerate().map(|(at, g)| (*g, at)).collect();
-    let mut waited_for: BTreeMap<usize, usize> = order.iter().map(|g| (*g, edges.after[*g].len())).collect();
+    let place: BTreeMap<usize, usize> = order.iter().enumerate().map(|(at, g)| (*g, at)).in_order();
+    let mut waited_for: BTreeMap<usize, usize> = order.iter().map(|g| (*g, edges.after[*g].len())).in_order();
     let mut writers: BTreeMap<BufferId, usize> = BTreeMap::new();
     order.iter().flat_map(|g| touches(*g).1).for_each(|b| *writers.entry(*b).or_default() += 1);
     let heavy = |g: usize| touches(g).1.iter().map(bytes).sum::<i64>() >= LITTLE;
@@ -109,7 +110,7 @@ pub(super) fn gather_ahead(mut order: Vec<usize>, edges: &Edges, gathers: &dyn F
     let all: Vec<usize> = order.iter().copied().filter(|g| gathers(*g)).collect();
     for (before, next) in all.iter().zip(all.iter().skip(1)) {
         let Some(at) = order.iter().position(|g| edges.before[*g].contains(before)) else { continue };
-        let behind: BTreeSet<usize> = order[at..].iter().copied().collect();
+        let behind: BTreeSet<usize> = order[at..].iter().copied().in_order();
         let mut moved = BTreeSet::from([*next]);
         let mut open = vec![*next];
         while let Some(g) = open.pop() {

@@ -9,6 +9,7 @@ use crate::nest::access::is_mixed_radix;
 use crate::nest::{Kind, NestBuilder, classify, split_divided, split_order, substitute, substitute_store};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::order::Order;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
@@ -135,7 +136,7 @@ pub fn try_fuse(program: &mut LoopProgram, a: &Nest, b: &Nest, in_place: &BTreeM
 fn touched(n: &Nest) -> Vec<BufferId> {
     let mut t = n.reads();
     t.extend(n.writes());
-    t.sort();
+    t.order();
     t.dedup();
     t
 }
@@ -176,7 +177,7 @@ fn match_axes(program: &mut LoopProgram, frame: Nest, other: &Nest, shared: &[Bu
     let flows = |n: &Nest, b: &BufferId| n.writes().contains(b);
     // Buffers that carry a value between the two first: those must match. Buffers that both only read are hints.
     let mut buffers: Vec<(bool, BufferId)> = shared.iter().map(|b| (!(flows(&frame, b) || flows(other, b)), *b)).collect();
-    buffers.sort();
+    buffers.order();
     let mut covered: Vec<AxisId> = Vec::new();
     for (hint, buffer) in buffers {
         let Some(theirs) = index_of(other, buffer).cloned() else { continue };
@@ -290,12 +291,12 @@ fn space(program: &LoopProgram, frame: &Nest, other: &Nest) -> Refusal {
 fn check_space(program: &LoopProgram, frame: &Nest, other: &Nest, map: &HashMap<AxisId, Expr>) -> Result<(), Refusal> {
     let image = |axes: &[AxisId]| -> Vec<AxisId> {
         let mut out: Vec<AxisId> = axes.iter().flat_map(|x| map.get(x).map_or(vec![], |e| e.axes())).collect();
-        out.sort();
+        out.order();
         out
     };
     let sorted = |axes: &[AxisId]| {
         let mut v = axes.to_vec();
-        v.sort();
+        v.order();
         v
     };
     let all: Vec<AxisId> = frame.axes.iter().chain(&frame.inner).copied().collect();

@@ -26,6 +26,7 @@ use crate::nest::{Contraction, Kind, NestBuilder, classify};
 use crate::parts::Part;
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store};
+use aludel_ir::order::Order;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// Multiplications of a product for which copying an operand into another layout pays: as long as a few launches.
@@ -189,7 +190,7 @@ impl Chooser<'_> {
             return None;
         }
         let mut dims: Vec<usize> = (0..index.len()).collect();
-        dims.sort_by_key(|d| keys[*d]);
+        dims.order_by_key(|d| keys[*d]);
         Some(dims)
     }
 
@@ -313,7 +314,7 @@ impl Chooser<'_> {
                 .max_by_key(|(b, index, stored)| (count(index), loads && chosen(*b), *stored, chosen(*b)))
                 .map(|a| a.1);
             let mut axes = axes.to_vec();
-            axes.sort_by_key(|a| best.and_then(|i| i.iter().position(|e| e.uses_axis(*a))));
+            axes.order_by_key(|a| best.and_then(|i| i.iter().position(|e| e.uses_axis(*a))));
             axes
         };
         let inner = places(&nest.inner, true);

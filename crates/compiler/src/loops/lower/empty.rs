@@ -6,6 +6,7 @@
 use crate::nest::NestBuilder;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
+use aludel_ir::order::InOrder;
 use aludel_ir::{DType, Literal};
 use std::collections::{BTreeSet, HashMap};
 
@@ -24,7 +25,7 @@ pub(super) fn remove(program: &mut LoopProgram) {
 
 /// Leaves no nest that stores what nobody reads, since what would have read it vanished; whether there was one.
 fn drop_unread(program: &mut LoopProgram) -> bool {
-    let mut read: BTreeSet<BufferId> = program.nests.iter().flat_map(|n| n.reads()).collect();
+    let mut read: BTreeSet<BufferId> = program.nests.iter().flat_map(|n| n.reads()).in_order();
     read.extend(program.nests.iter().filter_map(|n| n.exchange.as_ref().map(|e| e.from)));
     let before = program.nests.len();
     let buffers = &program.buffers;

@@ -6,6 +6,7 @@
 use crate::device::Target;
 use aludel_ir::graph::{Graph, Node, Op, ValueId};
 use aludel_ir::kernel::element_bytes;
+use aludel_ir::order::Order;
 use aludel_ir::{DType, Expr, Prim};
 
 /// Instructions that a reader may repeat rather than load: about what a load from memory costs on a GPU.
@@ -94,7 +95,7 @@ impl Decision<'_> {
             let follows = !matches!(prim, Prim::Pad { .. }) && self.numel(*x) * 2 >= self.numel(v);
             c.hangs_on_compute |= cx.hangs_on_compute && follows;
         }
-        c.wide.sort();
+        c.wide.order();
         c.wide.dedup();
         c
     }

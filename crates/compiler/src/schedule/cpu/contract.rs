@@ -18,6 +18,7 @@ use crate::schedule::grid::Grid;
 use aludel_ir::expr::{Atom, AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, SharedArray, Stmt, Ty};
 use aludel_ir::loops::{BufferId, LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::order::InOrder;
 use aludel_ir::{DType, Result, ScalarOp};
 use std::collections::{BTreeSet, HashMap};
 
@@ -49,7 +50,7 @@ pub(in crate::schedule) fn pays_apart(program: &LoopProgram, nest: &Nest, c: &Co
         }
         _ => None,
     };
-    let states: BTreeSet<BufferId> = nest.ops.iter().filter_map(own).collect();
+    let states: BTreeSet<BufferId> = nest.ops.iter().filter_map(own).in_order();
     states.len() >= STATE && results.saturating_mul(4) > LAST * target.cache_bytes as i64
 }
 

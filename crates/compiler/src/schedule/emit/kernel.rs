@@ -4,6 +4,7 @@ use aludel_ir::expr::{Atom, AxisId, Expr, Ranges};
 use aludel_ir::kernel::warpgroup::KernelMap;
 use aludel_ir::kernel::{self as k, KExpr, Kernel, KernelBuffer, SharedArray, Stmt, Ty, Var};
 use aludel_ir::loops::{BufferId, LoopProgram};
+use aludel_ir::order::Order;
 use aludel_ir::program::TensorMap;
 use aludel_ir::{DType, Error, Literal, Result, ScalarOp};
 use std::collections::HashMap;
@@ -174,7 +175,7 @@ impl KernelBuilder {
         }
         let mut sum: Option<KExpr> = None;
         // The constant part last.
-        groups.sort_by_key(|(r, _)| r.is_empty());
+        groups.order_by_key(|(r, _)| r.is_empty());
         for (atoms, coefficient) in groups {
             let mut product: Option<KExpr> = None;
             for a in atoms {

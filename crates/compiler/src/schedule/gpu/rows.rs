@@ -12,6 +12,7 @@ use crate::schedule::grid::Grid;
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Ty};
 use aludel_ir::loops::{BufferKind, LoopOp, LoopProgram, Nest, ValId};
+use aludel_ir::order::Order;
 use aludel_ir::{Result, ScalarOp};
 
 /// How a workgroup's threads are laid over rows and lanes.
@@ -81,7 +82,7 @@ pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &mut Nest, targ
         // rows of a workgroup then share what they read.
         if short {
             let strides = walked(nest, a);
-            nest.axes.sort_by_key(|x| std::cmp::Reverse(strides.iter().find(|(y, _)| y == x).map_or(i64::MAX, |s| s.1)));
+            nest.axes.order_by_key(|x| std::cmp::Reverse(strides.iter().find(|(y, _)| y == x).map_or(i64::MAX, |s| s.1)));
         }
         nest.axes.retain(|x| *x != a);
         nest.axes.push(a);
