@@ -6,12 +6,20 @@ use std::path::{Path, PathBuf};
 /// What the machine itself has in Python, beside the library; the crate of `torch` shares this file and has none.
 const OWN: [&str; 3] = ["src/builtins/prelude.py", "src/builtins/types.py", "src/modules/files.py"];
 
+/// Data that a module holds as text, so that a page need not carry it: the module, and the data beside the crate that has it.
+const DATA: (&str, &str) = ("lib/_digits.py", "../models/data/digits.deflate");
+
 fn main() {
     let from = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("set by cargo"));
     let to = PathBuf::from(std::env::var("OUT_DIR").expect("set by cargo"));
     println!("cargo:rerun-if-changed={}", from.join("lib").display());
     let mut version = 0xcbf2_9ce4_8422_2325;
     write_all(&from.join("lib"), &to.join("lib"), &mut version);
+    if from.join("lib/sklearn").is_dir() {
+        println!("cargo:rerun-if-changed={}", DATA.1);
+        let data = std::fs::read(from.join(DATA.1)).expect("the data is there");
+        std::fs::write(to.join(DATA.0), format!("text = '{}'\n", letters(&data))).expect("the output directory can be written");
+    }
     // Pages fetch some of the modules: whether they are those that belong to a build.
     println!("cargo:rustc-env=LIBRARY_VERSION={version:016x}");
     for own in OWN.into_iter().filter(|own| from.join(own).is_file()) {
@@ -43,6 +51,17 @@ fn write_all(from: &Path, to: &Path, version: &mut u64) {
             write(&path, &target, version);
         }
     }
+}
+
+/// Bytes as letters (base64).
+fn letters(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let letter = |bits: u32| char::from(LETTERS[(bits & 63) as usize]);
+    let group = |three: &[u8]| {
+        let bits = (0..3).fold(0, |bits, i| bits << 8 | u32::from(three.get(i).copied().unwrap_or(0)));
+        (0..=three.len()).map(move |i| letter(bits >> (18 - 6 * i))).collect::<String>()
+    };
+    bytes.chunks(3).map(group).collect()
 }
 
 /// Texts of several lines are between three double quotes, and a line that begins with these is documentation.

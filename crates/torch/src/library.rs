@@ -8,6 +8,7 @@ use aludel_python::modules::{
 /// The packages that pages do not carry ([`aludel_python::modules::apart`]).
 const APART: &[&str] = &[
     "PIL",
+    "_digits",
     "codecs",
     "einops",
     "graphlib",
@@ -64,6 +65,7 @@ macro_rules! sources {
 sources! {
     "PIL": "PIL/__init__.py",
     "PIL.Image": "PIL/Image.py",
+    "_digits": "_digits.py",
     "_missing": "_missing.py",
     "asyncio": "asyncio.py",
     "binascii": "binascii.py",

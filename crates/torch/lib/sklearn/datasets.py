@@ -35,8 +35,9 @@ def load_iris(*, return_X_y=False, as_frame=False):
 
 
 def load_digits(*, n_class=10, return_X_y=False, as_frame=False):
+    import _digits
     from torch import _C
-    columns = np.frombuffer(_C.digits(), np.uint8).reshape(65, -1).transpose()
+    columns = np.frombuffer(_C.digits(_digits.text), np.uint8).reshape(65, -1).transpose()
     kept = columns[columns[:, 64] < n_class]
     data = kept[:, :64].astype(np.float64)
     bunch = Bunch(data=data, target=kept[:, 64].astype(np.int64), images=data.reshape(-1, 8, 8), target_names=np.arange(n_class))

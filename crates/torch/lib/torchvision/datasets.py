@@ -119,7 +119,8 @@ class UCIDigits(VisionDataset):
     def __init__(self, root=None, train=True, transform=None, target_transform=None, download=False):
         super().__init__(root, None, transform, target_transform)
         self.train = train
-        rows = np.frombuffer(_C.digits(), np.uint8).reshape(65, -1).transpose().astype(np.int64)
+        import _digits
+        rows = np.frombuffer(_C.digits(_digits.text), np.uint8).reshape(65, -1).transpose().astype(np.int64)
         rows = rows[[i for i in range(len(rows)) if (i % 5 == 4) != train]]
         # Sixteen shades as bytes.
         self._images = (rows[:, :64] * 255 // 16).astype(np.uint8).reshape(-1, 8, 8)
