@@ -11,6 +11,9 @@ pub mod host;
 pub mod library;
 pub mod modules;
 pub mod objects;
+// As `aludel_ir::order`: neither crate needs the other.
+#[path = "../../ir/src/order.rs"]
+mod order;
 pub mod parse;
 pub mod text;
 pub mod vm;

@@ -16,7 +16,7 @@ macro_rules! op {
     ($name:literal, $signature:literal, $doc:literal, $decompose:expr $(,)?) => {
         crate::op::OpDef {
             name: $name,
-            doc: if crate::ops::IN_PLAYGROUND { "" } else { $doc },
+            doc: if crate::ops::IN_PAGE { "" } else { $doc },
             signature: if crate::ops::is_absent($name) { "" } else { $signature },
             decompose: if crate::ops::is_absent($name) { crate::ops::absent } else { $decompose },
             vjp: None,
@@ -27,7 +27,7 @@ macro_rules! op {
     ($name:literal, $signature:literal, $doc:literal, $decompose:expr, $vjp:expr $(,)?) => {
         crate::op::OpDef {
             name: $name,
-            doc: if crate::ops::IN_PLAYGROUND { "" } else { $doc },
+            doc: if crate::ops::IN_PAGE { "" } else { $doc },
             signature: if crate::ops::is_absent($name) { "" } else { $signature },
             decompose: if crate::ops::is_absent($name) { crate::ops::absent } else { $decompose },
             vjp: if crate::ops::is_absent($name) { None } else { Some($vjp) },
@@ -37,7 +37,10 @@ macro_rules! op {
     };
 }
 
-/// Where this is part of the page's bundle: rows that its presets do not use, and what only the docs print, are left out.
+/// Pages have the sentences on operators in `names.json`, where they have them at all.
+const IN_PAGE: bool = cfg!(target_arch = "wasm32");
+
+/// Where this is part of the page's bundle: rows that its presets do not use are left out.
 const IN_PLAYGROUND: bool = cfg!(all(target_arch = "wasm32", feature = "playground"));
 
 /// Rows of groups that the page has, which none of its presets uses.

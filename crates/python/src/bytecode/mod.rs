@@ -1,6 +1,7 @@
 //! What the compiler makes and the machine runs.
 
 use crate::objects::{Str, Value};
+use crate::order::InOrder;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -324,7 +325,7 @@ pub struct Code {
 impl Code {
     /// The lines that something of it stands at, with those of the functions and classes in it.
     pub fn lines(&self) -> std::collections::BTreeSet<u32> {
-        let mut lines: std::collections::BTreeSet<u32> = self.positions.iter().map(|p| p.line).collect();
+        let mut lines: std::collections::BTreeSet<u32> = self.positions.iter().map(|p| p.line).in_order();
         lines.extend(self.codes.iter().flat_map(|code| code.lines()));
         lines
     }

@@ -4,6 +4,7 @@ use super::unit::{Label, Unit};
 use super::{Done, Refusal};
 use crate::bytecode::{Compare, Op};
 use crate::objects::Value;
+use crate::order::Order;
 use ruff_python_ast::{self as ast, Pattern};
 use ruff_text_size::Ranged;
 
@@ -41,7 +42,7 @@ fn check<'a>(pattern: &'a Pattern, names: &mut Vec<&'a str>) -> Done {
             for (at, alternative) in node.patterns.iter().enumerate() {
                 let mut bound = names.clone();
                 check(alternative, &mut bound)?;
-                bound.sort_unstable();
+                bound.order();
                 if first.as_ref().is_some_and(|first| *first != bound) {
                     return Err(Refusal::new("alternative patterns bind different names", node.range));
                 }

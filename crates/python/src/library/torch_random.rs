@@ -5,6 +5,7 @@
 //! whose logarithm and cosine are vectorised in PyTorch: the last bits of a number may differ.
 
 use super::twister::{Twister, WORDS};
+use crate::order::Order;
 
 /// The bytes of `torch.get_rng_state()`: the struct of ATen/CPUGeneratorImpl.cpp.
 pub const STATE_BYTES: usize = 5056;
@@ -191,7 +192,7 @@ impl Generator {
     pub fn multinomial(&mut self, weights: &[f32], count: usize, replacement: bool) -> Vec<i64> {
         if !replacement || count == 1 {
             let mut order: Vec<(f32, i64)> = weights.iter().zip(0..).map(|(&w, i)| (w / self.exponential(1.0) as f32, i)).collect();
-            order.sort_by(|a, b| b.0.total_cmp(&a.0));
+            order.order_by(|a, b| b.0.total_cmp(&a.0));
             return order.into_iter().take(count).map(|(_, i)| i).collect();
         }
         let mut sum = 0.0f32;

@@ -1,6 +1,7 @@
 //! Which names of modules a script uses, read off its text.
 
 use super::{SyntaxError, parse};
+use crate::order::Order;
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
@@ -26,7 +27,7 @@ pub fn names(text: &str) -> Result<Vec<Name>, SyntaxError> {
     let mut first = Bindings(&mut imports);
     module.body.iter().for_each(|s| first.visit_stmt(s));
     module.body.iter().for_each(|s| imports.visit_stmt(s));
-    imports.found.sort_by_key(|n| n.line);
+    imports.found.order_by_key(|n| n.line);
     Ok(imports.found)
 }
 

@@ -5,6 +5,7 @@ use super::intern::intern;
 use crate::bytecode::{Code, Op};
 use crate::objects::class::Inner;
 use crate::objects::{Args, Class, Dict, Exc, Instance, Layout, Str, Value};
+use crate::order::Order;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -15,7 +16,7 @@ impl Vm {
             && !names.is_empty()
         {
             let mut names: Vec<String> = names.borrow().iter().filter_map(|(_, name)| name.as_str().map(|n| format!("'{n}'"))).collect();
-            names.sort();
+            names.order();
             let plural = if names.len() == 1 { "" } else { "s" };
             return Err(Exc::ty(format!(
                 "Can't instantiate abstract class {} without an implementation for abstract method{plural} {}",

@@ -2,6 +2,7 @@
 
 use super::{Vm, compare};
 use crate::objects::{Dict, Exc, Kind, Octets, Other, Slice, Value};
+use crate::order::InOrder;
 use num_traits::Signed;
 use std::rc::Rc;
 
@@ -301,7 +302,7 @@ impl Vm {
                 let len = list.len();
                 if let Value::Slice(slice) = key {
                     let picked = self.pick(slice, len)?;
-                    let gone: std::collections::BTreeSet<usize> = picked.indices().collect();
+                    let gone: std::collections::BTreeSet<usize> = picked.indices().in_order();
                     let mut items = list.borrow_mut();
                     let old = std::mem::take(&mut *items);
                     let (mut kept, mut removed) = (Vec::with_capacity(old.len()), Vec::new());

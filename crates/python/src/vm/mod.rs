@@ -32,6 +32,7 @@ use crate::host::{Host, Stream};
 use crate::modules::apart::{self, Fetching, Text};
 use crate::objects::exception::{Call, Signal};
 use crate::objects::{Args, Class, Dict, Exc, Function, Instance, Kind, Module, Native, Str, Value, memory, watch};
+use crate::order::Order;
 use frame::{After, Block, Frame};
 use names::Names;
 use rustc_hash::FxHashMap;
@@ -376,7 +377,7 @@ impl Vm {
         if internal {
             return Ok(code);
         }
-        warnings.sort_by_key(|warning| warning.at);
+        warnings.order_by_key(|warning| warning.at);
         for warning in warnings {
             let line = text.get(..warning.at).map_or(0, |before| before.matches('\n').count());
             let shown = text.lines().nth(line).unwrap_or_default().trim();

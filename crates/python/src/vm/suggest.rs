@@ -2,6 +2,7 @@
 
 use super::Vm;
 use crate::objects::{Dict, Kind, Value};
+use crate::order::Order;
 use std::rc::Rc;
 
 /// Names longer than this, and more candidates than this, are not looked at.
@@ -71,7 +72,7 @@ impl Vm {
         {
             let mut names = Vec::new();
             self.attribute_names(&object, &mut |dict| collect(dict, &mut names));
-            names.sort();
+            names.order();
             names.dedup();
             if let Some(meant) = closest(name.as_str(), &names) {
                 return format!(". Did you mean: '{meant}'?");
@@ -107,7 +108,7 @@ impl Vm {
     pub(super) fn import_hint(&self, module: &Value, name: &str) -> Option<Box<str>> {
         let mut names = Vec::new();
         self.attribute_names(module, &mut |dict| collect(dict, &mut names));
-        names.sort();
+        names.order();
         closest(name, &names).map(|meant| format!(". Did you mean: '{meant}'?").into())
     }
 
