@@ -449,9 +449,23 @@ impl Trace {
     fn run_pending_now(&mut self) -> Result<()> {
         let record = self.record()?;
         record.catch_up()?;
-        match record.pending.take() {
-            Some(closed) => record.programs.run(&record.device, closed, false).map(drop),
-            None => Ok(()),
+        if let Some(closed) = record.pending.take() {
+            record.programs.run(&record.device, closed, false)?;
+        }
+        self.find_inputs_anew();
+        Ok(())
+    }
+
+    // After regions ran in the middle of this one: its inputs are found by what their values have become. A leaf that was found no more
+    // would be a second input, and its gradient zero.
+    fn find_inputs_anew(&mut self) {
+        let Kind::Record(record) = &mut self.kind else { return };
+        let mut entries: Vec<Entry> = std::mem::take(&mut record.places).into_values().flatten().collect();
+        entries.sort_by_key(|e| e.at);
+        for entry in entries {
+            if let Some(Source::Capture(t)) = self.sources.get(entry.at) {
+                record.places.entry(settled_identity(t)).or_default().push(entry);
+            }
         }
     }
 }

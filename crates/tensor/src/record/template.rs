@@ -3,7 +3,7 @@
 use super::{Closed, Held, with};
 use crate::host::HostData;
 use crate::tensor::{Data, Tensor};
-use crate::trace::{Slot, SlotState, Source};
+use crate::trace::{Slot, SlotState, Source, Trace};
 use crate::{Mutex, lock};
 use aludel_ir::{Error, Graph, InputKind, Result, TensorType, ValueId};
 use aludel_runtime::{Executable, Memory};
@@ -163,7 +163,12 @@ fn set_aside_now(trace: &mut crate::trace::Trace) -> Result<()> {
 ///
 /// As [`super::close`].
 pub fn catch_up() -> Result<()> {
-    with(|trace| trace.record()?.catch_up()).unwrap_or(Ok(()))
+    let run = |trace: &mut Trace| {
+        trace.record()?.catch_up()?;
+        trace.find_inputs_anew();
+        Ok(())
+    };
+    with(run).unwrap_or(Ok(()))
 }
 
 impl super::Record {
