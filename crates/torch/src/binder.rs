@@ -65,6 +65,16 @@ pub(crate) fn call(vm: &mut Vm, def: &'static OpDef, args: &mut Args, method: bo
         let function = crate::state::function(vm, "torch.sparse", "mm")?;
         return Err(Exc::call(function, args.values.drain(..).collect()));
     }
+    let params = &def.schema().params;
+    let number = |at: Result<usize, &str>| match at {
+        Ok(i) => !params.iter().filter(|p| !p.keyword).nth(i).is_some_and(Param::is_operand),
+        Err(name) => params.iter().any(|p| p.name == name && !p.is_operand()),
+    };
+    crate::read::with_numbers(vm, args, number, move |vm, args| call_known(vm, def, args, method))
+}
+
+// As [`call`], of arguments whose sizes are numbers.
+fn call_known(vm: &mut Vm, def: &'static OpDef, args: &mut Args, method: bool) -> Result<Value, Exc> {
     let out = named_out(args);
     let mut bound = bind(vm, def, args, method)?;
     let results = run(vm, def, &mut bound)?;

@@ -10,15 +10,15 @@ use aludel_tensor::Tensor;
 use crate::cell::{TensorCell, cell, expect, one};
 use crate::convert;
 use crate::kind::{Kind, narrow};
-use crate::read::read;
+use crate::read::{read, sized};
 use crate::state::{classes, dtype_value, raise, size_value, state, wrap};
 
 /// Functions of `torch._C` about making and reading tensors.
 pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("tensor", tensor).slow(""),
-    Def::new("full", full),
-    Def::new("arange", arange),
-    Def::new("linspace", linspace),
+    Def::new("full", |vm, args| sized(vm, args, full)),
+    Def::new("arange", |vm, args| sized(vm, args, arange)),
+    Def::new("linspace", |vm, args| sized(vm, args, linspace)),
     Def::new("make", make),
     Def::new("cast", cast),
     Def::new("item", item),

@@ -90,6 +90,9 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
         ("floor_divide" | "remainder" | "fmod", [(_, kind)]) if kind.is_int() && matches!(attrs.get("other"), Some(Attr::Int(0))) => {
             Err(runtime("ZeroDivisionError".into()))
         }
+        ("pow", [(_, kind)]) if kind.is_int() && matches!(attrs.get("exponent"), Some(Attr::Int(..0))) => {
+            Err(runtime("Integers to negative integer powers are not allowed.".into()))
+        }
         ("bitwise_left_shift" | "bitwise_right_shift", [(_, kind), ..]) if kind.is_float() => {
             let which = if name.contains("left") { "lshift" } else { "rshift" };
             Err(Exc::new(ExcKind::NotImplementedError, format!("\"{which}_cpu\" not implemented for '{}'", kind.scalar_type())))
@@ -293,6 +296,10 @@ pub(crate) fn explain(def: &OpDef, shapes: &[Vec<usize>], attrs: &Attrs, error: 
     let text = match (def.name, shapes) {
         ("bmm", [a, _, ..]) if a.len() != 3 => Some("batch1 must be a 3D tensor".into()),
         ("bmm", [_, b, ..]) if b.len() != 3 => Some("batch2 must be a 3D tensor".into()),
+        ("bmm", [a, b, ..]) if a[0] != b[0] || a[2] != b[1] => Some(format!(
+            "Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but got: [{}, {}].",
+            a[0], a[2], b[0], b[1]
+        )),
         ("mm", [a, _, ..]) if a.len() != 2 => Some(format!("mm: self must be a matrix, got {}-D tensor", a.len())),
         ("mm", [_, b, ..]) if b.len() != 2 => Some(format!("mm: mat2 must be a matrix, got {}-D tensor", b.len())),
         ("linear", [a, b]) if product(def.name, a, b).is_some() => product(def.name, a, b).map(|t| t.replace("addmm", "mm")),

@@ -24,6 +24,8 @@ pub(crate) enum Item {
     },
     New,
     Rest,
+    /// A dimension of one, for `True`, or of none.
+    Flag(bool),
     /// Integers; a mask is as many of these as it has dimensions.
     List(Tensor),
     Mask(Tensor),
@@ -70,7 +72,7 @@ fn item(vm: &mut Vm, part: &Value) -> Result<Item, Exc> {
     match part.plain() {
         Value::None => Ok(Item::New),
         Value::Ellipsis => Ok(Item::Rest),
-        Value::Bool(_) => Err(Exc::new(ExcKind::NotImplementedError, "indexing with True or False; use a mask of the dimension's size")),
+        Value::Bool(b) => Ok(Item::Flag(b.get())),
         Value::Slice(slice) => {
             let bound = |v: &Value| match v {
                 Value::None => Ok(None),
@@ -131,8 +133,11 @@ fn without_masks(
                 out.push(item);
                 continue;
             };
-            let shape = mask.shape();
-            for places in positions(&shape, &values.next().unwrap_or_default()) {
+            let (shape, values) = (mask.shape(), values.next().unwrap_or_default());
+            if shape.is_empty() {
+                out.push(Item::Flag(values.first().is_some_and(|v| *v != 0.0)));
+            }
+            for places in positions(&shape, &values) {
                 let n = places.len();
                 out.push(Item::List(host_tensor(&device, &places, vec![n], Kind::Int64)?));
             }
@@ -144,7 +149,7 @@ fn without_masks(
 /// Refuses masks of other sizes than the dimensions that they choose from.
 fn fitting_masks(of: &[usize], items: &[Item]) -> Result<(), Exc> {
     let width = |item: &Item| match item {
-        Item::New | Item::Rest => 0,
+        Item::New | Item::Rest | Item::Flag(_) => 0,
         Item::Mask(mask) => mask.rank(),
         _ => 1,
     };
@@ -195,7 +200,7 @@ struct Planned {
 }
 
 fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
-    let used = |i: &Item| !matches!(i, Item::New | Item::Rest) as usize;
+    let used = |i: &Item| !matches!(i, Item::New | Item::Rest | Item::Flag(_)) as usize;
     let count: usize = items.iter().map(used).sum();
     let rank = x.rank();
     if count > rank {
@@ -235,8 +240,12 @@ fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
                 }
                 dim += 1;
             }
-            Item::New => {
+            Item::New | Item::Flag(_) => {
                 planned.push("unsqueeze", Attrs::new().with("dim", dim), Moving::default())?;
+                if let Item::Flag(false) = item {
+                    let attrs = Attrs::new().with("dim", dim).with("start", 0i64).with("end", 0i64).with("step", 1i64);
+                    planned.push("slice", attrs, Moving::default())?;
+                }
                 (dim, gone) = (dim + 1, gone - 1);
             }
             Item::Rest => dim += rank as i64 - count as i64,

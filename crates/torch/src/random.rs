@@ -11,7 +11,7 @@ use crate::cell::expect;
 use crate::convert;
 use crate::create::from_values;
 use crate::kind::Kind;
-use crate::read::read;
+use crate::read::{read, sized};
 use crate::replay::log;
 use crate::state::{classes, state};
 
@@ -19,21 +19,21 @@ pub(crate) type Shared = Rc<RefCell<Generator>>;
 
 /// Functions of `torch._C` that draw numbers.
 pub(crate) const FUNCTIONS: &[Def] = &[
-    Def::new("manual_seed", |vm, args| log::refused(vm, args, "manual_seed", manual_seed)),
+    Def::new("manual_seed", |vm, args| sized(vm, args, |vm, args| log::refused(vm, args, "manual_seed", manual_seed))),
     Def::new("initial_seed", initial_seed),
     Def::new("default_generator", default_generator),
-    Def::new("uniform", |vm, args| log::draw(vm, args, uniform)),
-    Def::new("normal", |vm, args| log::draw(vm, args, normal)),
-    Def::new("randint", |vm, args| log::draw(vm, args, randint)),
-    Def::new("random64", |vm, args| log::draw(vm, args, random64)),
-    Def::new("uniform64", |vm, args| log::draw(vm, args, uniform64)),
-    Def::new("normal64", |vm, args| log::draw(vm, args, normal64)),
-    Def::new("random", |vm, args| log::draw(vm, args, random)),
-    Def::new("randperm", |vm, args| log::draw(vm, args, randperm)),
+    Def::new("uniform", |vm, args| sized(vm, args, |vm, args| log::draw(vm, args, uniform))),
+    Def::new("normal", |vm, args| sized(vm, args, |vm, args| log::draw(vm, args, normal))),
+    Def::new("randint", |vm, args| sized(vm, args, |vm, args| log::draw(vm, args, randint))),
+    Def::new("random64", |vm, args| sized(vm, args, |vm, args| log::draw(vm, args, random64))),
+    Def::new("uniform64", |vm, args| sized(vm, args, |vm, args| log::draw(vm, args, uniform64))),
+    Def::new("normal64", |vm, args| sized(vm, args, |vm, args| log::draw(vm, args, normal64))),
+    Def::new("random", |vm, args| sized(vm, args, |vm, args| log::draw(vm, args, random))),
+    Def::new("randperm", |vm, args| sized(vm, args, |vm, args| log::draw(vm, args, randperm))),
     Def::new("bernoulli", |vm, args| log::draw(vm, args, bernoulli)),
     Def::new("bernoulli_of", |vm, args| log::refused(vm, args, "bernoulli_of", bernoulli_of)),
     Def::new("exponential", |vm, args| log::draw(vm, args, exponential)),
-    Def::new("multinomial", |vm, args| log::refused(vm, args, "multinomial", multinomial)),
+    Def::new("multinomial", |vm, args| sized(vm, args, |vm, args| log::refused(vm, args, "multinomial", multinomial))),
     Def::new("generator", |vm, args| log::refused(vm, args, "generator", generator)),
 ];
 

@@ -5,6 +5,8 @@ use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
 use aludel_tensor::{Device, Tensor};
 
 use crate::capture::recording;
+use crate::cell::cell;
+use crate::convert;
 use crate::state::{raise, state};
 
 /// What is done with the values once they are there.
@@ -87,4 +89,46 @@ pub(crate) fn read(
         Some(values) => finish(vm, values),
         None => Err(Exc::pending(Box::new(Read { tensors, throttle: None, compiling: None, finish: Box::new(finish) }))),
     }
+}
+
+/// Goes on with arguments among which no size or place is a tensor: of those that are `wanted`, by place or name, whole numbers on the
+/// device are read first.
+pub(crate) fn with_numbers(
+    vm: &mut Vm,
+    args: &mut Args,
+    wanted: impl Fn(Result<usize, &str>) -> bool,
+    go_on: impl FnOnce(&mut Vm, &mut Args) -> Result<Value, Exc> + 'static,
+) -> Result<Value, Exc> {
+    let whole = |v: &Value| cell(v).is_some_and(|t| t.kind().is_int() && t.get().is_ok_and(|x| x.numel() == 1));
+    let parts = |v: &Value| match v.plain() {
+        Value::Tuple(_) | Value::List(_) => convert::sequence(v),
+        _ => None,
+    };
+    let mut found: Vec<Value> = Vec::new();
+    let places = args.values.iter().enumerate().map(|(i, v)| (Ok(i), v));
+    for (at, value) in places.chain(args.keywords.iter().map(|(name, v)| (Err(name.as_str()), v))) {
+        if matches!(value.plain(), Value::Instance(_) | Value::Tuple(_) | Value::List(_)) && wanted(at) {
+            found.extend(parts(value).unwrap_or_else(|| vec![value.clone()]).into_iter().filter(whole));
+        }
+    }
+    if found.is_empty() {
+        return go_on(vm, args);
+    }
+    let tensors = found.iter().map(|v| crate::cell::expect(v, "size")?.get()).collect::<Result<Vec<_>, Exc>>()?;
+    let (values, keywords) = (std::mem::take(&mut args.values), std::mem::take(&mut args.keywords));
+    read(vm, tensors, move |vm, read| {
+        let number =
+            |v: &Value| found.iter().zip(&read).find(|(f, _)| f.is(v)).map_or_else(|| v.clone(), |(_, read)| Value::Int(read[0] as i64));
+        let filled = |v: &Value| match parts(v) {
+            Some(items) if items.iter().any(whole) => Value::tuple(items.iter().map(number).collect()),
+            _ => number(v),
+        };
+        let keywords = keywords.iter().map(|(name, v)| (name.clone(), filled(v))).collect();
+        go_on(vm, &mut Args { values: values.iter().map(filled).collect(), keywords })
+    })
+}
+
+/// As [`with_numbers`], of all arguments: those of a function that makes a tensor of some size.
+pub(crate) fn sized(vm: &mut Vm, args: &mut Args, make: fn(&mut Vm, &mut Args) -> Result<Value, Exc>) -> Result<Value, Exc> {
+    with_numbers(vm, args, |_| true, make)
 }
