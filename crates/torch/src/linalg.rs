@@ -47,7 +47,7 @@ fn matrices(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 pub(crate) fn batched(name: &str, a: &[f64], shape: &[usize], b: Option<(&[f64], &[usize])>) -> Result<Option<Vec<Part>>, Exc> {
     let [lead @ .., m, n] = shape else { return Err(Exc::new(ExcKind::RuntimeError, format!("linalg.{name} needs matrices"))) };
     let (m, n) = (*m, *n);
-    if name != "svd" && name != "qr" && m != n {
+    if !matches!(name, "svd" | "qr" | "qr_complete") && m != n {
         return Err(Exc::new(
             ExcKind::RuntimeError,
             format!("linalg.{name}: A must be batches of square matrices, but they are {m} by {n} matrices"),
@@ -86,6 +86,7 @@ fn decompose(name: &str, a: DMatrix<f64>, b: Option<DMatrix<f64>>) -> Result<Opt
         let empty = |shape: &[usize]| (Vec::new(), shape.to_vec());
         return Ok(Some(match name {
             "qr" => vec![empty(&[m, 0]), empty(&[0, n])],
+            "qr_complete" => vec![matrix(&DMatrix::identity(m, m)), empty(&[m, n])],
             "svd" => vec![empty(&[m, 0]), empty(&[0]), empty(&[0, n])],
             "eigh" => vec![empty(&[0]), empty(&[0, 0])],
             "eigvals" => vec![empty(&[0]), empty(&[0])],
@@ -95,7 +96,8 @@ fn decompose(name: &str, a: DMatrix<f64>, b: Option<DMatrix<f64>>) -> Result<Opt
         }));
     }
     Ok(match name {
-        "qr" => Some(qr(a)),
+        "qr" => Some(qr(a, false)),
+        "qr_complete" => Some(qr(a, true)),
         "svd" => svd(a),
         "eigh" => Some(eigh(a)),
         // The real and the imaginary parts.
@@ -123,8 +125,8 @@ fn matrix(x: &DMatrix<f64>) -> Part {
 }
 
 /// Q and R with LAPACK's signs: a reflection gives its column the sign that its first element did not have, and a column of one
-/// element is not reflected (dgeqrf, dlarfg).
-fn qr(mut a: DMatrix<f64>) -> Vec<Part> {
+/// element is not reflected (dgeqrf, dlarfg). Q is square where it is to be complete.
+fn qr(mut a: DMatrix<f64>, complete: bool) -> Vec<Part> {
     let (m, n) = a.shape();
     let k = m.min(n);
     let mut reflections = Vec::with_capacity(k);
@@ -140,6 +142,7 @@ fn qr(mut a: DMatrix<f64>) -> Vec<Part> {
         reflect(&mut a, &axis, j);
         reflections.push(axis);
     }
+    let k = if complete { m } else { k };
     let mut q = DMatrix::identity(m, k);
     for axis in reflections.iter().rev() {
         reflect(&mut q, axis, 0);

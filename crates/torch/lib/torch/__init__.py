@@ -129,6 +129,9 @@ from torch._functions import _named
 from torch.autograd import no_grad, enable_grad, inference_mode, set_grad_enabled
 from torch._info import finfo, iinfo
 from torch import autograd, linalg, nn, optim, utils, amp, func, special
+for _name in ("igamma", "igammac", "nextafter"):
+    globals()[_name] = special._late(_name)
+    setattr(Tensor, _name, lambda self, other, _call=globals()[_name]: _call(self, other))
 from torch import serialization
 from torch.serialization import load, save
 from torch.func import vmap

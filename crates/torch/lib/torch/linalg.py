@@ -189,10 +189,9 @@ class _Qr(Function):
 
 
 def qr(A, mode="reduced"):
-    q, r = _Qr.apply(A)
     kind = _named("linalg_qr", ("Q", "R"))
-    if mode == "complete" and A.shape[-2] > A.shape[-1]:
-        raise NotImplementedError("torch.linalg.qr(mode='complete') of a matrix with more rows than columns")
+    # PyTorch has no derivative of a complete Q either.
+    q, r = _C.matrices("qr_complete", A.detach()) if mode == "complete" and A.shape[-2] > A.shape[-1] else _Qr.apply(A)
     return kind((q.new_zeros(0), r)) if mode == "r" else kind((q, r))
 
 

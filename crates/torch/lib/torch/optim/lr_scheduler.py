@@ -222,6 +222,15 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             if self.T_cur >= self.T_i:
                 self.T_cur -= self.T_i
                 self.T_i *= self.T_mult
+        else:
+            if epoch < 0:
+                raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+            # Periods that are over, of T_0, T_0 T_mult, ..; batches are fractions of an epoch.
+            over, more = 0, self.T_mult - 1
+            if epoch >= self.T_0:
+                over = int(math.log(epoch / self.T_0 * more + 1, self.T_mult)) if more else int(epoch // self.T_0)
+            self.T_i = self.T_0 * self.T_mult ** over
+            self.T_cur = epoch - self.T_0 * ((self.T_mult ** over - 1) / more if more else over)
         self.last_epoch = math.floor(epoch)
         for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
             group["lr"] = lr
