@@ -262,6 +262,7 @@ sources! {
     "torch.utils.benchmark": "torch/utils/benchmark.py",
     "torch.utils.checkpoint": "torch/utils/checkpoint.py",
     "torch.utils.data": "torch/utils/data/__init__.py",
+    "torch.utils.data._workers": "torch/utils/data/_workers.py",
     "torch.utils.data.distributed": "torch/utils/data/distributed.py",
     "torch.utils.tensorboard": "torch/utils/tensorboard/__init__.py",
     "torch.utils.tensorboard.writer": "torch/utils/tensorboard/writer.py",

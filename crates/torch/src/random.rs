@@ -34,6 +34,7 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("bernoulli_of", |vm, args| log::refused(vm, args, "bernoulli_of", bernoulli_of)),
     Def::new("exponential", |vm, args| log::draw(vm, args, exponential)),
     Def::new("multinomial", |vm, args| sized(vm, args, |vm, args| log::refused(vm, args, "multinomial", multinomial))),
+    Def::new("swap_generator", |vm, args| log::refused(vm, args, "swap_generator", swap)),
     Def::new("generator", |vm, args| log::refused(vm, args, "generator", generator)),
 ];
 
@@ -74,6 +75,16 @@ fn initial_seed(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
 fn default_generator(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
     let (class, shared) = (classes(vm)?.generator.clone(), state(vm)?.generator.clone());
     Ok(vm.host_instance(&class, shared))
+}
+
+/// `swap_generator(other)`: the default one's sequence and another's take each other's place.
+fn swap(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [other] = args.exactly::<1>("swap_generator")?;
+    let (one, other) = (state(vm)?.generator.clone(), shared(&other)?);
+    if !Rc::ptr_eq(&one, &other) {
+        std::mem::swap(&mut *one.borrow_mut(), &mut *other.borrow_mut());
+    }
+    Ok(Value::None)
 }
 
 fn generator(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {

@@ -8,10 +8,10 @@ import numpy as np
 
 class RandomState:
     def __init__(self, seed=None):
-        self._state = _numpy.state(seed.tolist() if hasattr(seed, "tolist") else seed)
+        self.seed(seed)
 
     def seed(self, seed=None):
-        self._state = _numpy.state(seed)
+        self._state = _numpy.state(seed.tolist() if hasattr(seed, "tolist") else seed)
 
     def random_sample(self, size=None):
         return _numpy.draw(self._state, "random", size)

@@ -63,7 +63,7 @@ impl Layers {
 }
 
 /// Four 64-bit words of `numpy.random.SeedSequence(entropy)`, after M. O'Neill's seed_seq_fe.
-fn seed_sequence(entropy: &[u32]) -> [u64; 4] {
+pub(super) fn seed_sequence(entropy: &[u32]) -> [u64; 4] {
     let mut constant: u32 = 0x43b0_d7e5;
     let mut hash = |value: u32| {
         let value = value ^ constant;

@@ -65,6 +65,7 @@ impl Source {
 type Shared = RefCell<Source>;
 
 pub(crate) const FUNCTIONS: &[Def] = &[
+    Def::new("seed_words", seed_words),
     Def::new("state", make),
     Def::new("generator", generator),
     Def::new("draw", draw),
@@ -96,6 +97,14 @@ fn make(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         }
     };
     source(vm, Source::Legacy(Box::new(made)))
+}
+
+/// `seed_words(entropy)`: four words of `SeedSequence(entropy)`.
+fn seed_words(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [entropy] = args.exactly::<1>("seed_words")?;
+    let entropy: Vec<u32> = convert::ints(&entropy).unwrap_or_default().iter().map(|v| *v as u32).collect();
+    let [first, second, ..] = super::generator::seed_sequence(&entropy);
+    Ok(Value::tuple([first, first >> 32, second, second >> 32].iter().map(|w| Value::Int((w & 0xffff_ffff) as i64)).collect()))
 }
 
 fn source(vm: &mut Vm, made: Source) -> Result<Value, Exc> {

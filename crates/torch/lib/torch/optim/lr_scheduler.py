@@ -12,7 +12,9 @@ class LRScheduler:
         if not isinstance(optimizer, Optimizer):
             raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
         self.optimizer = optimizer
-        for group in optimizer.param_groups:
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch != -1 and "initial_lr" not in group:
+                raise KeyError(f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with last_epoch >= 0.")
             group.setdefault("initial_lr", group["lr"])
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch, self._step_count = last_epoch, 0
@@ -227,10 +229,10 @@ class CosineAnnealingWarmRestarts(LRScheduler):
                 raise ValueError(f"Expected non-negative epoch, but got {epoch}")
             # Periods that are over, of T_0, T_0 T_mult, ..; batches are fractions of an epoch.
             over, more = 0, self.T_mult - 1
-            if epoch >= self.T_0:
-                over = int(math.log(epoch / self.T_0 * more + 1, self.T_mult)) if more else int(epoch // self.T_0)
+            if more and epoch >= self.T_0:
+                over = int(math.log(epoch / self.T_0 * more + 1, self.T_mult))
             self.T_i = self.T_0 * self.T_mult ** over
-            self.T_cur = epoch - self.T_0 * ((self.T_mult ** over - 1) / more if more else over)
+            self.T_cur = epoch - self.T_0 * (self.T_mult ** over - 1) / more if over else epoch if more else epoch % self.T_0
         self.last_epoch = math.floor(epoch)
         for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
             group["lr"] = lr
@@ -422,6 +424,10 @@ class ReduceLROnPlateau(LRScheduler):
                  eps=1e-8):
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
+        if mode not in ("min", "max"):
+            raise ValueError(f"mode {mode} is unknown!")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError(f"threshold mode {threshold_mode} is unknown!")
         self.optimizer, self.mode, self.factor, self.patience, self.threshold = optimizer, mode, factor, patience, threshold
         self.threshold_mode, self.cooldown, self.eps = threshold_mode, cooldown, eps
         self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * len(optimizer.param_groups)

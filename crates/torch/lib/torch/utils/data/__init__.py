@@ -287,6 +287,7 @@ class DataLoader:
         batched = batch_size is not None or batch_sampler is not None
         self.collate_fn = collate_fn if collate_fn is not None else (default_collate if batched else default_convert)
         self._plain = collate_fn is None
+        self._workers = None
 
     def __len__(self):
         if self._iterable:
@@ -295,7 +296,11 @@ class DataLoader:
         return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
 
     def __iter__(self):
-        _C.random64(None if self.generator is None else self.generator)
+        # Workers' random numbers make no difference where nothing of the script's runs in them.
+        if self.num_workers > 0 and not (self._plain and type(self.dataset) is TensorDataset and self.worker_init_fn is None):
+            from torch.utils.data import _workers
+            return _workers.start(self)
+        _C.random64(self.generator)
         return self._batches()
 
     def _batches(self):
@@ -327,7 +332,8 @@ class DataLoader:
 
 
 def get_worker_info():
-    return None
+    workers = _sys.modules.get("torch.utils.data._workers")
+    return None if workers is None else workers._present
 
 
 import sys as _sys
