@@ -6,7 +6,7 @@
 use aludel_ir::op::Attr;
 use aludel_ir::{Attrs, OpDef, ops};
 use aludel_python::objects::{Exc, Instance, Kind as ExcKind, Value, watch};
-use aludel_tensor::{Operand, Tensor, dispatch, no_grad, tape_position};
+use aludel_tensor::{Operand, Tensor, dispatch, enable_grad, no_grad, tape_position};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -371,7 +371,7 @@ impl TensorCell {
         };
         if self.is_detached_view() {
             let whole = no_grad(|| -> Result<Tensor, Exc> { Ok(carry()?.detach()) })?;
-            root.store_quietly(whole, since);
+            root.store_quietly(whole, since, true)?;
         } else {
             let whole = carry()?;
             root.store(whole, since)?;
@@ -380,7 +380,7 @@ impl TensorCell {
             view.seen = root.version.get();
         }
         let old = self.value.borrow().clone();
-        *self.value.borrow_mut() = if old.is_leaf() { value.detach().requires_grad_as(&old) } else { value };
+        *self.value.borrow_mut() = instead(&old, value, false)?;
         Ok(())
     }
 
@@ -410,14 +410,15 @@ impl TensorCell {
         Ok(done)
     }
 
-    /// Without asking whether gradients may flow: a leaf stays the leaf that it was.
-    fn store_quietly(&self, value: Tensor, since: u64) {
+    /// Without asking whether gradients may flow.
+    fn store_quietly(&self, value: Tensor, since: u64, aside: bool) -> Result<(), Exc> {
         let old = self.value.borrow().clone();
-        let value = if old.is_leaf() { value.detach().requires_grad_as(&old) } else { value };
+        let value = instead(&old, value, aside)?;
         aludel_tensor::record::replaces(&value, &old);
         old.overwritten(&value, since, self.version.get(), self.version.shared());
         *self.value.borrow_mut() = value;
         self.version.raise();
+        Ok(())
     }
 
     fn store(&self, value: Tensor, since: u64) -> Result<(), Exc> {
@@ -432,9 +433,20 @@ impl TensorCell {
                 },
             ));
         }
-        self.store_quietly(value, since);
-        Ok(())
+        self.store_quietly(value, since, false)
     }
+}
+
+/// A value that takes the place of another. A leaf stays the leaf that it was; and so does a result keep its place on the tape, where it
+/// is written aside of it: without gradients, or as the data of a tensor.
+pub(crate) fn instead(old: &Tensor, value: Tensor, aside: bool) -> Result<Tensor, Exc> {
+    if old.is_leaf() {
+        return Ok(value.detach().requires_grad_as(old));
+    }
+    if !old.is_requires_grad() || !aside && aludel_tensor::is_grad_enabled() {
+        return Ok(value);
+    }
+    enable_grad(|| one("add", &[&one("sub", &[old, &old.detach()], Attrs::new())?, &value.detach()], Attrs::new()))
 }
 
 /// The tensor of an object that is known to be one.

@@ -288,7 +288,8 @@ fn set_data(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     }
     let old = into.get()?;
     let new = from.get()?.detach();
-    let new = if old.is_leaf() && new.dtype().is_float() { new.requires_grad_as(&old) } else { new };
+    let same = old.is_leaf() && new.dtype().is_float() || new.ty() == old.ty();
+    let new = if same { crate::cell::instead(&old, new, true)? } else { new };
     into.replace(new, from.kind());
     Ok(Value::None)
 }
