@@ -69,3 +69,10 @@ for wrong in (lambda: torch.tensor([1, 2]) ** -1, lambda: torch.bmm(torch.ones(2
         wrong()
     except RuntimeError as e:
         print(e)
+
+import numpy as np
+
+x = torch.arange(12.0).reshape(3, 4) * 0.5
+print(torch.full((2,), x.max()), torch.full_like(x, x.mean())[0], torch.arange(x.min(), x.max(), 2), torch.histc(x, 3, x.min(), x.max()))
+print(torch.empty(3).uniform_(x.mean(), x.mean()), torch.FloatTensor([x.mean(), 2]), torch.LongTensor([lengths.max(), 1]))
+print(np.array([x.mean(), x.max()]), np.mean([x.mean(), x.max()]), torch.add(x, x, alpha=lengths.min() * 1).sum())

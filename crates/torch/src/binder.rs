@@ -66,9 +66,11 @@ pub(crate) fn call(vm: &mut Vm, def: &'static OpDef, args: &mut Args, method: bo
         return Err(Exc::call(function, args.values.drain(..).collect()));
     }
     let params = &def.schema().params;
+    // What scales an operand does so without being read.
+    let is_number = |p: &Param| !p.is_operand() && names::scaled_operand(def.name).is_none_or(|(scale, _)| p.name != scale);
     let number = |at: Result<usize, &str>| match at {
-        Ok(i) => !params.iter().filter(|p| !p.keyword).nth(i).is_some_and(Param::is_operand),
-        Err(name) => params.iter().any(|p| p.name == name && !p.is_operand()),
+        Ok(i) => params.iter().filter(|p| !p.keyword).nth(i).is_none_or(is_number),
+        Err(name) => params.iter().any(|p| p.name == name && is_number(p)),
     };
     crate::read::with_numbers(vm, args, number, move |vm, args| call_known(vm, def, args, method))
 }

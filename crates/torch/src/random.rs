@@ -11,7 +11,7 @@ use crate::cell::expect;
 use crate::convert;
 use crate::create::from_values;
 use crate::kind::Kind;
-use crate::read::{read, sized};
+use crate::read::{read, sized, with_numbers};
 use crate::replay::log;
 use crate::state::{classes, state};
 
@@ -33,7 +33,9 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("bernoulli", |vm, args| log::draw(vm, args, bernoulli)),
     Def::new("bernoulli_of", |vm, args| log::refused(vm, args, "bernoulli_of", bernoulli_of)),
     Def::new("exponential", |vm, args| log::draw(vm, args, exponential)),
-    Def::new("multinomial", |vm, args| sized(vm, args, |vm, args| log::refused(vm, args, "multinomial", multinomial))),
+    Def::new("multinomial", |vm, args| {
+        with_numbers(vm, args, |at| at != Ok(0), |vm, args| log::refused(vm, args, "multinomial", multinomial))
+    }),
     Def::new("swap_generator", |vm, args| log::refused(vm, args, "swap_generator", swap)),
     Def::new("generator", |vm, args| log::refused(vm, args, "generator", generator)),
 ];

@@ -7,6 +7,7 @@ use aludel_tensor::{Device, Tensor};
 use crate::capture::recording;
 use crate::cell::cell;
 use crate::convert;
+use crate::kind::Kind;
 use crate::state::{raise, state};
 
 /// What is done with the values once they are there.
@@ -91,7 +92,7 @@ pub(crate) fn read(
     }
 }
 
-/// Goes on with arguments among which no size or place is a tensor: of those that are `wanted`, by place or name, whole numbers on the
+/// Goes on with arguments among which no size, place or number is a tensor: of those that are `wanted`, by place or name, such on the
 /// device are read first.
 pub(crate) fn with_numbers(
     vm: &mut Vm,
@@ -99,7 +100,8 @@ pub(crate) fn with_numbers(
     wanted: impl Fn(Result<usize, &str>) -> bool,
     go_on: impl FnOnce(&mut Vm, &mut Args) -> Result<Value, Exc> + 'static,
 ) -> Result<Value, Exc> {
-    let whole = |v: &Value| cell(v).is_some_and(|t| t.kind().is_int() && t.get().is_ok_and(|x| x.numel() == 1));
+    let single =
+        |v: &Value| cell(v).is_some_and(|t| t.kind() != Kind::Bool && t.get().is_ok_and(|x| x.numel() == 1 && !x.is_requires_grad()));
     let parts = |v: &Value| match v.plain() {
         Value::Tuple(_) | Value::List(_) => convert::sequence(v),
         _ => None,
@@ -108,19 +110,22 @@ pub(crate) fn with_numbers(
     let places = args.values.iter().enumerate().map(|(i, v)| (Ok(i), v));
     for (at, value) in places.chain(args.keywords.iter().map(|(name, v)| (Err(name.as_str()), v))) {
         if matches!(value.plain(), Value::Instance(_) | Value::Tuple(_) | Value::List(_)) && wanted(at) {
-            found.extend(parts(value).unwrap_or_else(|| vec![value.clone()]).into_iter().filter(whole));
+            found.extend(parts(value).unwrap_or_else(|| vec![value.clone()]).into_iter().filter(single));
         }
     }
     if found.is_empty() {
         return go_on(vm, args);
     }
-    let tensors = found.iter().map(|v| crate::cell::expect(v, "size")?.get()).collect::<Result<Vec<_>, Exc>>()?;
+    let tensors = found.iter().map(|v| crate::cell::expect(v, "number")?.get()).collect::<Result<Vec<_>, Exc>>()?;
     let (values, keywords) = (std::mem::take(&mut args.values), std::mem::take(&mut args.keywords));
     read(vm, tensors, move |vm, read| {
-        let number =
-            |v: &Value| found.iter().zip(&read).find(|(f, _)| f.is(v)).map_or_else(|| v.clone(), |(_, read)| Value::Int(read[0] as i64));
+        let number = |v: &Value| match found.iter().zip(&read).find(|(f, _)| f.is(v)) {
+            Some((_, read)) if cell(v).is_some_and(|t| t.kind().is_float()) => Value::float(read[0]),
+            Some((_, read)) => Value::Int(read[0] as i64),
+            None => v.clone(),
+        };
         let filled = |v: &Value| match parts(v) {
-            Some(items) if items.iter().any(whole) => Value::tuple(items.iter().map(number).collect()),
+            Some(items) if items.iter().any(single) => Value::tuple(items.iter().map(number).collect()),
             _ => number(v),
         };
         let keywords = keywords.iter().map(|(name, v)| (name.clone(), filled(v))).collect();

@@ -227,7 +227,7 @@ class _OfKind(_builtins.type):
     def __call__(cls, *args, device=None):
         _place(device)
         if len(args) == 1 and not isinstance(args[0], _builtins.int):
-            return _C.tensor(_listed(args[0]), cls._kind) if not isinstance(args[0], Tensor) else args[0].to(cls._kind)
+            return tensor(args[0], dtype=cls._kind) if not isinstance(args[0], Tensor) else args[0].to(cls._kind)
         return _C.full(_shape(args), 0, cls._kind)
 
     def __instancecheck__(cls, value):
