@@ -87,20 +87,13 @@ def _as(x):
     return x if isinstance(x, ndarray) or hasattr(x, "_places") else array(x)
 
 
-def _read(x):
-    """A list whose tensors, which are on a device, are arrays."""
-    return x.numpy() if hasattr(x, "numpy") else [_read(v) for v in x] if isinstance(x, (list, tuple)) else x
-
-
 # Making arrays.
 def array(object, dtype=None, copy=True, ndmin=0):
     if not isinstance(object, ndarray):
         object = object.numpy() if hasattr(object, "numpy") else object.__array__() if hasattr(object, "__array__") else object
     try:
         made = _numpy.array(object, _name(dtype))
-    except NotImplementedError:
-        made = _numpy.array(_read(object), _name(dtype))
-    except TypeError:
+    except (TypeError, NotImplementedError):
         from numpy._objects import made_of
         return made_of(object, dtype)
     return made.reshape((1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made

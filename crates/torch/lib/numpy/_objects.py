@@ -52,6 +52,9 @@ def _flat(nested, rank):
 
 def made_of(data, dtype=None):
     """What `numpy.array` makes of what is no array of numbers."""
+    if isinstance(data, (list, tuple)) and any(hasattr(v, "numpy") for v in data):
+        # Tensors on a device.
+        return np.array([np.array(v) for v in data], dtype)
     if isinstance(data, ObjectArray):
         return data.astype(dtype or data.dtype)
     shape = _shape(data, True)
