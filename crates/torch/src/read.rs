@@ -102,14 +102,14 @@ pub(crate) fn with_numbers(
 ) -> Result<Value, Exc> {
     let single =
         |v: &Value| cell(v).is_some_and(|t| t.kind() != Kind::Bool && t.get().is_ok_and(|x| x.numel() == 1 && !x.is_requires_grad()));
-    let parts = |v: &Value| match v.plain() {
+    let parts = |v: &Value| match v.bare() {
         Value::Tuple(_) | Value::List(_) => convert::sequence(v),
         _ => None,
     };
     let mut found: Vec<Value> = Vec::new();
     let places = args.values.iter().enumerate().map(|(i, v)| (Ok(i), v));
     for (at, value) in places.chain(args.keywords.iter().map(|(name, v)| (Err(name.as_str()), v))) {
-        if matches!(value.plain(), Value::Instance(_) | Value::Tuple(_) | Value::List(_)) && wanted(at) {
+        if matches!(value.bare(), Value::Instance(_) | Value::Tuple(_) | Value::List(_)) && wanted(at) {
             found.extend(parts(value).unwrap_or_else(|| vec![value.clone()]).into_iter().filter(single));
         }
     }
