@@ -4,10 +4,9 @@ use aludel_python::Vm;
 use aludel_python::builtins::Def;
 use aludel_python::objects::{Args, Exc, Kind as ExcKind, Octets, Value};
 use half::{bf16, f16};
-use std::io::Read;
+use std::io::{Cursor, Read, Write};
 use std::rc::Rc;
 
-use crate::archive;
 use crate::cell::expect;
 use crate::convert;
 use crate::create;
@@ -178,11 +177,17 @@ fn pack_float(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn zip_read(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [data] = args.exactly::<1>("zip_read")?;
     let bytes = bytes_of(&data, "zip_read")?.clone();
+    let failed = |e: zip::result::ZipError| Exc::value(e.to_string());
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes.as_slice())).map_err(failed)?;
     let mut out = Vec::new();
-    for entry in archive::entries(&bytes).map_err(Exc::value)? {
-        vm.reserve(usize::try_from(entry.size).unwrap_or(usize::MAX))?;
-        let content = entry.read().map_err(Exc::value)?;
-        out.push(Value::tuple(vec![Value::str(entry.name), given(content)]));
+    for i in 0..archive.len() {
+        let mut file = archive.by_index(i).map_err(failed)?;
+        vm.reserve(usize::try_from(file.size()).unwrap_or(usize::MAX))?;
+        // An archive may lie about sizes: no more is read than was reserved.
+        let (name, limit) = (file.name().map_err(failed)?.into_owned(), file.size());
+        let mut content = Vec::new();
+        (&mut file).take(limit).read_to_end(&mut content).map_err(|e| Exc::value(e.to_string()))?;
+        out.push(Value::tuple(vec![Value::str(name), given(content)]));
     }
     Ok(Value::list(out))
 }
@@ -191,16 +196,19 @@ fn zip_read(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn zip_write(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [files] = args.exactly::<1>("zip_write")?;
     let files = convert::sequence(&files).ok_or_else(|| Exc::ty("zip_write() needs a list"))?;
-    let mut archive = archive::Writer::default();
+    let failed = |e: &dyn std::fmt::Display| Exc::value(e.to_string());
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for file in &files {
         let Some([name, content]) = convert::sequence(file).and_then(|f| <[Value; 2]>::try_from(f).ok()) else {
             return Err(Exc::ty("zip_write() needs pairs of a name and bytes"));
         };
         let content = bytes_of(&content, "zip_write")?;
         vm.reserve(content.len())?;
-        archive.add(name.as_str().unwrap_or_default(), content).map_err(Exc::value)?;
+        let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored).with_alignment(64);
+        archive.start_file(name.as_str().unwrap_or_default(), options).map_err(|e| failed(&e))?;
+        archive.write_all(content).map_err(|e| failed(&e))?;
     }
-    Ok(given(archive.finish().map_err(Exc::value)?))
+    Ok(given(archive.finish().map_err(|e| failed(&e))?.into_inner()))
 }
 
 /// `unpack(bytes, wrapper)`: what deflated bytes hold, at most a GiB; the wrapper around them is "gzip", "zlib" or "".
@@ -236,21 +244,11 @@ fn pack(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     Ok(given(out))
 }
 
-/// `digits(text)`: the UCI digits, columns of 64 shades and the digit, of the text of the module `_digits` (`build.rs`).
-fn digits(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let [text] = args.exactly::<1>("digits")?;
-    let (mut packed, mut bits, mut count) = (Vec::new(), 0_u32, 0);
-    for letter in text.as_str().unwrap_or_default().bytes() {
-        let Some(value) = LETTERS.iter().position(|l| *l == letter) else { return Err(Exc::value("not the digits")) };
-        (bits, count) = (bits << 6 | value as u32, count + 6);
-        if count >= 8 {
-            count -= 8;
-            packed.push((bits >> count) as u8);
-        }
-    }
+/// The UCI digits, columns of 64 shades and the digit: the file of the models crate.
+fn digits(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
+    static PACKED: &[u8] = include_bytes!("../../models/data/digits.deflate");
     let mut out = Vec::new();
-    flate2::read::DeflateDecoder::new(packed.as_slice()).read_to_end(&mut out).map_err(|e| Exc::new(ExcKind::OSError, e.to_string()))?;
+    flate2::read::DeflateDecoder::new(PACKED).read_to_end(&mut out).map_err(|e| Exc::new(ExcKind::OSError, e.to_string()))?;
     vm.reserve(out.len())?;
     Ok(given(out))
 }

@@ -4,7 +4,6 @@
 //! Nothing here blocks: a native that needs a value of the device answers with a [`Read`], which whoever drives the machine waits for
 //! and gives back through [`resume`].
 
-mod archive;
 mod autograd;
 mod binder;
 mod bytes;
