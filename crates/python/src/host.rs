@@ -43,6 +43,8 @@ pub struct Metadata {
 pub trait Host {
     /// Takes output.
     fn write(&mut self, stream: Stream, text: &str);
+    /// Hands on what output it still keeps, for whoever reads it now.
+    fn flush(&mut self) {}
     /// A line of input with its newline; empty at the end.
     fn read_line(&mut self) -> String {
         String::new()

@@ -35,6 +35,9 @@ impl Host for Tee {
             self.system.write(stream, text);
         }
     }
+    fn flush(&mut self) {
+        self.system.flush();
+    }
     fn read_line(&mut self) -> String {
         self.system.read_line()
     }

@@ -162,7 +162,7 @@ fn print(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let sep = args.keyword("sep").unwrap_or(Value::None);
     let end = args.keyword("end").unwrap_or(Value::None);
     let file = args.keyword("file").unwrap_or(Value::None);
-    args.keyword("flush");
+    let flush = args.keyword("flush");
     if let Some((name, _)) = args.keywords.first() {
         return Err(Exc::ty(format!("'{}' is an invalid keyword argument for print()", name.as_str())));
     }
@@ -202,6 +202,11 @@ fn print(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             };
         }
         vm.write(Stream::Out, &out);
+        if let Some(flush) = flush
+            && vm.truth(&flush)?
+        {
+            vm.flush();
+        }
         return Ok(Value::None);
     }
     let write = intern("write");

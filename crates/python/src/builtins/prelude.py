@@ -636,7 +636,7 @@ def _ascii(value):
 
 def _print(*args, sep=' ', end='\n', file=None, flush=False):
     args = [str(a) for a in args]
-    print(*args, sep=sep, end=end, file=file)
+    print(*args, sep=sep, end=end, file=file, flush=flush)
 
 def _input(prompt):
     return input(str(prompt))

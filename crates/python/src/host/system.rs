@@ -39,8 +39,11 @@ impl Host for System {
             Stream::Err => self.out.flush().and_then(|()| std::io::stderr().write_all(text.as_bytes())),
         };
     }
-    fn read_line(&mut self) -> String {
+    fn flush(&mut self) {
         let _ = self.out.flush();
+    }
+    fn read_line(&mut self) -> String {
+        self.flush();
         let mut line = String::new();
         let _ = std::io::stdin().read_line(&mut line);
         line
@@ -86,7 +89,7 @@ impl Host for System {
         self.start.elapsed().as_secs_f64()
     }
     fn sleep(&mut self, seconds: f64) {
-        let _ = self.out.flush();
+        self.flush();
         std::thread::sleep(std::time::Duration::from_secs_f64(seconds.clamp(0.0, 1e6)));
     }
     fn entropy(&mut self) -> u64 {

@@ -67,7 +67,10 @@ const OUT: &[Def] = &[
         let [_, text] = args.exactly::<2>("write")?;
         write(vm, Stream::Out, &text)
     }),
-    Def::new("flush", |_, _| Ok(Value::None)),
+    Def::new("flush", |vm, _| {
+        vm.flush();
+        Ok(Value::None)
+    }),
     Def::new("isatty", |vm, _| Ok(Value::bool(vm.host.is_terminal(Stream::Out)))),
     Def::new("fileno", |_, _| Ok(Value::Int(1))),
 ];

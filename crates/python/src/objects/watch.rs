@@ -148,6 +148,7 @@ pub enum Guard {
 /// Output, in order.
 pub enum Effect {
     Write(Stream, String),
+    Flush,
     /// A call of `print`.
     Print(Rc<Native>, Vec<Arg>, Vec<(Rc<super::Str>, Value)>),
 }
@@ -342,6 +343,15 @@ pub fn wrote(stream: Stream, text: &str) {
     log(|l| {
         if !l.quiet {
             l.effects.push(Effect::Write(stream, text.to_string()));
+        }
+    });
+}
+
+/// What was written is to be seen now.
+pub fn flushed() {
+    log(|l| {
+        if !l.quiet {
+            l.effects.push(Effect::Flush);
         }
     });
 }

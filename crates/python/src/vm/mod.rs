@@ -350,6 +350,14 @@ impl Vm {
         self.host.write(stream, text);
     }
 
+    /// Hands on what the host keeps of the output.
+    pub fn flush(&mut self) {
+        if watch::on() {
+            watch::flushed();
+        }
+        self.host.flush();
+    }
+
     /// A module's namespace as a function to run.
     pub(crate) fn module_function(&mut self, code: Rc<Code>, globals: Rc<Dict>) -> Rc<Function> {
         Rc::new(Function {

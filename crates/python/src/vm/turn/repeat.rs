@@ -48,6 +48,7 @@ impl Vm {
         for effect in &turn.effects {
             match effect {
                 Effect::Write(stream, text) => self.write(*stream, text),
+                Effect::Flush => self.flush(),
                 Effect::Print(print, args, keywords) => {
                     let given = args.iter().map(|a| argument(a, &values)).collect::<Vec<_>>();
                     let mut args = Args::from(given);
