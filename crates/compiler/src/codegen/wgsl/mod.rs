@@ -262,7 +262,10 @@ impl Printer<'_> {
                     return Ok(());
                 };
                 let first = format!("first{}", var.0);
-                let _ = writeln!(out, "{pad}for (var {first} = {start}; {first} < {end}; {first} += {step} * {at_once}) {{");
+                let _ = match turns::is_whole(s, at_once) {
+                    true => writeln!(out, "{pad}{{\n{pad}  let {first} = {start};"),
+                    false => writeln!(out, "{pad}for (var {first} = {start}; {first} < {end}; {first} += {step} * {at_once}) {{"),
+                };
                 for turn in 0..at_once {
                     let at = if turn == 0 { first.clone() } else { format!("{first} + {step} * {turn}") };
                     let _ = writeln!(out, "{pad}  if ({at} < {end}) {{\n{pad}    let {v} = {at};");

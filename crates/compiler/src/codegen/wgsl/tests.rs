@@ -292,8 +292,9 @@ fn software_takes_few_turns() {
         (vec![sum(0, 60_000, add())], 1),
         (vec![sum(0, 70_000, add())], 2),
         (vec![sum(0, 60_000, add()), sum(1, 60_000, add())], 4),
-        // The inner loop is written out whole, then the outer one by halves.
-        (vec![sum(0, 60_000, vec![sum(1, 3, add())])], 6),
+        // The inner loop is written out whole, and the outer one by halves where that is not enough.
+        (vec![sum(0, 60_000, vec![sum(1, 3, add())])], 3),
+        (vec![sum(0, 70_000, vec![sum(1, 3, add())])], 6),
     ] {
         let source = print(body).unwrap();
         check(&source);

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Turns that a thread may take, with room for those that a loop's last test counts.
 const MOST: u64 = 65_000;
 /// Turns that are written out as one, at most.
-const WIDEST: u64 = 64;
+const WIDEST: u64 = 256;
 /// As many where nobody knows how often a loop turns: 260,000 turns then.
 const UNKNOWN: u64 = 4;
 
@@ -75,14 +75,22 @@ fn list(body: &[Stmt], out: &mut Vec<Loop>) -> usize {
     most
 }
 
+/// Whether all turns of a loop are written out: then there is no loop.
+pub(super) fn is_whole(l: &Stmt, at_once: u64) -> bool {
+    trips(l).is_some_and(|trips| trips <= at_once)
+}
+
 /// Turns that a thread takes, where loops take so many of theirs at a time; those of which nobody knows count as one.
 fn taken(body: &[Stmt], factors: &BTreeMap<Var, u64>) -> u64 {
     body.iter().fold(0, |sum: u64, s| {
         sum.saturating_add(match s {
             Stmt::For { var, body, .. } => {
                 let at_once = factors.get(var).copied().unwrap_or(1);
-                let inside = taken(body, factors).saturating_mul(at_once).saturating_add(1);
-                trips(s).unwrap_or(1).div_ceil(at_once).saturating_mul(inside)
+                let inside = taken(body, factors).saturating_mul(at_once);
+                match factors.get(var) {
+                    Some(at_once) if is_whole(s, *at_once) => inside,
+                    _ => trips(s).unwrap_or(1).div_ceil(at_once).saturating_mul(inside.saturating_add(1)),
+                }
             }
             // The other threads of a vector may hold the place: each of eight has to come first once.
             Stmt::AtomicAdd { .. } => 8,
