@@ -157,7 +157,9 @@ import re
 print(re.match("(a+)+$", "a" * 40 + "b"))
 ### regular expression of repetitions: rror
 import re
-re.compile("((((a{1,1000}){1,1000}){1,1000}){1,1000})")
+hostile = re.compile("((((a{1,1000}){1,1000}){1,1000}){1,1000})")
+print(hostile.match("a" * 5000).end())
+print(hostile.fullmatch("a" * 5000 + "b"))
 ### tensor of ten billion: Error
 import torch
 x = torch.zeros(100000, 100000)
