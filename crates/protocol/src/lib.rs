@@ -356,6 +356,11 @@ pub fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, String> {
     postcard::to_allocvec(message).map_err(|e| format!("cannot encode a message: {e}"))
 }
 
+/// A message behind bytes that are there already.
+pub fn encode_behind<T: Serialize>(message: &T, before: Vec<u8>) -> Result<Vec<u8>, String> {
+    postcard::to_extend(message, before).map_err(|e| format!("cannot encode a message: {e}"))
+}
+
 /// A message from bytes.
 pub fn decode<T: for<'a> Deserialize<'a>>(bytes: &[u8]) -> Result<T, String> {
     postcard::from_bytes(bytes).map_err(|e| format!("this is no message of protocol {VERSION}: {e}"))

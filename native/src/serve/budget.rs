@@ -56,8 +56,17 @@ impl Budget {
 
     /// A share, when there is one soon.
     pub async fn wait(&self, bytes: u64) -> Option<Share> {
-        let permit = tokio::time::timeout(PATIENCE, self.free.clone().acquire_many_owned(self.units(bytes))).await;
-        Some(Share { _permit: permit.ok()?.ok()?, _of_whole: None })
+        tokio::time::timeout(PATIENCE, self.acquire(bytes)).await.ok()?
+    }
+
+    async fn acquire(&self, bytes: u64) -> Option<Share> {
+        let units = self.units(bytes);
+        let permit = self.free.clone().acquire_many_owned(units).await.ok()?;
+        let of_whole = match &self.whole {
+            Some(whole) => Some(Box::new(Box::pin(whole.acquire(u64::from(units) * UNIT)).await?)),
+            None => None,
+        };
+        Some(Share { _permit: permit, _of_whole: of_whole })
     }
 
     /// Bytes that are taken.
@@ -70,8 +79,8 @@ impl Budget {
 mod tests {
     use super::*;
 
-    #[test]
-    fn shares_are_given_back() {
+    #[tokio::test]
+    async fn shares_are_given_back() {
         let budget = Budget::new(1 << 20);
         let half = budget.take(1 << 19).unwrap();
         assert!(budget.take((1 << 19) + 1).is_none());
@@ -87,6 +96,11 @@ mod tests {
         drop(half);
         assert_eq!(budget.taken(), 1 << 19);
         drop(rest);
+        // Who waits takes of both, too.
+        let waited = futures_util::FutureExt::now_or_never(part.wait(1 << 19)).flatten().unwrap();
+        assert_eq!(budget.taken(), 1 << 19);
+        assert!(futures_util::FutureExt::now_or_never(part.wait(1)).is_none(), "the other half is for others");
+        drop(waited);
         // More than there is: alone.
         let all = budget.take(1 << 40).unwrap();
         assert!(budget.take(1).is_none());

@@ -22,6 +22,8 @@ const BEFORE: usize = 16 << 10;
 const SMALL: u64 = 64 << 10;
 /// So much is read at once.
 const PIECE: usize = 64 << 10;
+/// Frames of a client that are longer are handed on as several: what a head of four bytes and a mask of four can say.
+const FRAGMENT: u64 = 65_532;
 /// A message is in memory as it came, decoded, and on its way to its worker.
 const COPIES: u64 = 3;
 
@@ -79,18 +81,25 @@ pub struct Gate<S> {
     frames: Frames,
     /// Bytes announced of the message that is arriving.
     message: u64,
+    /// What is to be handed on next, from this place on.
+    ready: Vec<u8>,
+    at: usize,
 }
 
 impl<S> Gate<S> {
-    pub fn new(inner: S, budget: Budget) -> (Gate<S>, Key) {
+    /// A frame of more than `most` bytes is handed on as it is, to be refused.
+    pub fn new(inner: S, budget: Budget, most: u64) -> (Gate<S>, Key) {
         let key = Key::default();
-        (Gate { inner, state: key.0.clone(), budget, frames: Frames::default(), message: 0 }, key)
+        let frames = Frames { most, ..Frames::default() };
+        (Gate { inner, state: key.0.clone(), budget, frames, message: 0, ready: Vec::new(), at: 0 }, key)
     }
 
-    /// Takes what the frames in these bytes announce from the budget.
+    /// Takes what the frames in these bytes announce from the budget, and makes them ready.
     fn weigh(&mut self, bytes: &[u8]) -> bool {
         let mut announced = Vec::new();
-        self.frames.read(bytes, &mut announced);
+        self.ready.clear();
+        self.at = 0;
+        self.frames.read(bytes, &mut announced, &mut self.ready);
         for frame in announced.into_iter().filter(|f| f.data) {
             if frame.first {
                 self.message = 0;
@@ -113,8 +122,21 @@ impl<S> Gate<S> {
     }
 }
 
+impl<S> Gate<S> {
+    fn hand_on(&mut self, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let rest = &self.ready[self.at..];
+        let n = rest.len().min(buf.remaining());
+        buf.put_slice(&rest[..n]);
+        self.at += n;
+        Poll::Ready(Ok(()))
+    }
+}
+
 impl<S: AsyncRead + Unpin> AsyncRead for Gate<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.at < self.ready.len() {
+            return self.hand_on(buf);
+        }
         let open = self.state.open.load(Ordering::Acquire);
         let read = self.state.read.load(Ordering::Relaxed);
         let most = if open { buf.remaining() } else { BEFORE.saturating_sub(read as usize).min(buf.remaining()) };
@@ -142,8 +164,15 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gate<S> {
                 polled => polled,
             };
         }
-        buf.put_slice(arrived);
-        polled
+        if self.ready.is_empty() && !arrived.is_empty() {
+            // Part of a head: nothing handed on would mean the end.
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        match polled {
+            Poll::Ready(Ok(())) => self.hand_on(buf),
+            polled => polled,
+        }
     }
 }
 
@@ -161,11 +190,27 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Gate<S> {
     }
 }
 
-/// Finds the frames of a client in its bytes, which come in any pieces.
+/// Finds the frames of a client in its bytes, which come in any pieces, and cuts the large ones: who reads them keeps a buffer as large as the
+/// largest one it ever saw, for as long as the connection lasts.
 #[derive(Default)]
 struct Frames {
     head: Vec<u8>,
     /// Bytes of the present frame that are still to come.
+    left: u64,
+    /// Frames that are longer stay whole.
+    most: u64,
+    cut: Option<Cut>,
+}
+
+/// A frame that is handed on as several.
+struct Cut {
+    /// What the next one's head begins with: the message's type, then that it goes on.
+    code: u8,
+    /// Whether the frame is its message's last.
+    last: u8,
+    /// The key that masks it: it begins anew with each frame, so these are multiples of its length.
+    key: [u8; 4],
+    /// Bytes of the present one that are still to come.
     left: u64,
 }
 
@@ -180,24 +225,48 @@ struct Announced {
 }
 
 impl Frames {
-    fn read(&mut self, mut bytes: &[u8], announced: &mut Vec<Announced>) {
+    fn read(&mut self, mut bytes: &[u8], announced: &mut Vec<Announced>, out: &mut Vec<u8>) {
         while let Some((byte, rest)) = bytes.split_first() {
             if self.left > 0 {
-                let n = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
-                self.left -= n as u64;
-                bytes = &bytes[n..];
+                let n = self.piece(out).min(bytes.len() as u64);
+                out.extend_from_slice(&bytes[..n as usize]);
+                self.left -= n;
+                if let Some(cut) = &mut self.cut {
+                    cut.left -= n;
+                }
+                bytes = &bytes[n as usize..];
                 continue;
             }
             self.head.push(*byte);
             bytes = rest;
             let Some((size, length)) = parse(&self.head) else { continue };
             if self.head.len() == size {
-                let code = self.head[0] & 0x0f;
+                let (first, code) = (self.head[0], self.head[0] & 0x0f);
                 announced.push(Announced { data: code < 8, first: code != 0, length });
+                let key = self.head[1] & 0x80 != 0 && code < 8 && length > FRAGMENT && length <= self.most;
+                let key = self.head.last_chunk().copied().filter(|_| key);
+                self.cut = key.map(|key| Cut { code: first & 0x7f, last: first & 0x80, key, left: 0 });
+                if self.cut.is_none() {
+                    out.extend_from_slice(&self.head);
+                }
                 self.head.clear();
                 self.left = length;
             }
         }
+    }
+
+    /// How many bytes may follow before the next head, which is written where it is due.
+    fn piece(&mut self, out: &mut Vec<u8>) -> u64 {
+        let Some(cut) = &mut self.cut else { return self.left };
+        if cut.left == 0 {
+            cut.left = self.left.min(FRAGMENT);
+            let last = if cut.left == self.left { cut.last } else { 0 };
+            out.extend([cut.code | last, 0x80 | 126]);
+            out.extend((cut.left as u16).to_be_bytes());
+            out.extend(cut.key);
+            cut.code = 0;
+        }
+        cut.left
     }
 }
 
@@ -241,9 +310,17 @@ mod tests {
         let told = |code: u8, length| Announced { data: code & 0x0f < 8, first: code & 0x0f != 0, length };
         let want = [told(0x82, 5), told(0x89, 125), told(0x02, 300), told(0x80, 70_000), told(0x82, 0)];
         for piece in [1, 2, 3, 7, 1000, bytes.len()] {
-            let (mut frames, mut got) = (Frames::default(), Vec::new());
-            bytes.chunks(piece).for_each(|c| frames.read(c, &mut got));
+            let (mut frames, mut got, mut out) = (Frames { most: 1 << 20, ..Frames::default() }, Vec::new(), Vec::new());
+            bytes.chunks(piece).for_each(|c| frames.read(c, &mut got, &mut out));
             assert_eq!(got, want, "pieces of {piece}");
+            // The long one as two, of which the second ends the message.
+            let (mut frames, mut handed, mut same) = (Frames::default(), Vec::new(), Vec::new());
+            frames.read(&out, &mut handed, &mut same);
+            let lengths: Vec<u64> = handed.iter().map(|f| f.length).collect();
+            assert_eq!(lengths, [5, 125, 300, FRAGMENT, 70_000 - FRAGMENT, 0]);
+            assert_eq!(out, same);
+            let before = 5 + 6 + 125 + 6 + 300 + 8;
+            assert_eq!([out[before], out[before + 8 + FRAGMENT as usize]], [0x00, 0x80], "pieces of {piece}");
         }
     }
 
@@ -252,21 +329,21 @@ mod tests {
         use tokio::io::AsyncReadExt;
         let budget = Budget::new(1 << 20);
         let small = frame(0x82, 1000);
-        let (mut gate, key) = Gate::new(&small[..], budget.clone());
+        let (mut gate, key) = Gate::new(&small[..], budget.clone(), 1 << 20);
         key.open();
         gate.read_to_end(&mut Vec::new()).await.unwrap();
         assert_eq!(budget.taken(), 0, "small ones are not counted");
         // Before a byte of it is there.
         let large = [frame(0x02, 60 << 10), frame(0x80, 100 << 10)].concat();
         let head = &large[..(60 << 10) + 8 + 14];
-        let (mut gate, key) = Gate::new(head, budget.clone());
+        let (mut gate, key) = Gate::new(head, budget.clone(), 1 << 20);
         key.open();
         gate.read_to_end(&mut Vec::new()).await.unwrap();
         assert_eq!(budget.taken(), 3 * (160 << 10));
-        let (mut other, second) = Gate::new(&large[..], budget.clone());
+        let (mut other, second) = Gate::new(&large[..], budget.clone(), 1 << 20);
         second.open();
         other.read_to_end(&mut Vec::new()).await.unwrap();
-        let (mut third, key3) = Gate::new(head, budget.clone());
+        let (mut third, key3) = Gate::new(head, budget.clone(), 1 << 20);
         key3.open();
         let mut got = Vec::new();
         third.read_to_end(&mut got).await.unwrap();

@@ -2,7 +2,7 @@
 //!
 //! A machine in the middle of a script cannot be saved: a script whose worker dies, or whose server ends, is lost, and says so.
 
-use super::budget::Share;
+use super::budget::{Budget, Share};
 use super::process::Process;
 use super::session::{Say, Session};
 use super::slice;
@@ -29,6 +29,8 @@ pub struct Scripting {
     process: Process,
     place: Place,
     context: Arc<Context>,
+    /// Its client's part of the memory for messages.
+    budget: Arc<Budget>,
     running: bool,
     /// Turns of its loop, or lines, until it pauses.
     steps: Option<u64>,
@@ -41,10 +43,17 @@ pub struct Scripting {
 }
 
 impl Scripting {
-    pub fn new(session: Arc<Session>, process: Process, begun: Begun, place: Place, context: Arc<Context>) -> Scripting {
+    pub fn new(
+        session: Arc<Session>,
+        process: Process,
+        begun: Begun,
+        place: Place,
+        context: Arc<Context>,
+        budget: Arc<Budget>,
+    ) -> Scripting {
         session.set_memory(begun.memory);
         let lines = Vec::new();
-        Scripting { session, process, place, context, running: false, steps: None, lines, asks: false, stop: false, over: false }
+        Scripting { session, process, place, context, budget, running: false, steps: None, lines, asks: false, stop: false, over: false }
     }
 
     fn set_running(&mut self, running: bool) {
@@ -127,7 +136,7 @@ impl Scripting {
                 match report {
                     Ok(Ok(Report::Regions(regions))) => {
                         // As text, and on its way.
-                        match self.context.budget.wait(weight(&regions).saturating_mul(2)).await {
+                        match self.budget.wait(weight(&regions).saturating_mul(2)).await {
                             Some(share) => self.session.post_with(Say::Regions(regions), Some(share)),
                             None => {
                                 self.session.post(ServerMessage::Refused(Refusal::Busy {
@@ -188,7 +197,7 @@ impl Scripting {
         }
         let busy =
             || Refusal::Busy { message: "other clients' messages are on their way: figures and files of this script are left out".into() };
-        self.context.budget.wait(weight as u64 * 3).await.map(Some).ok_or_else(busy)
+        self.budget.wait(weight as u64 * 3).await.map(Some).ok_or_else(busy)
     }
 }
 

@@ -159,13 +159,8 @@ impl Server {
         let bounds = args.limits.bounds();
         let budget = Budget::new(bounds.messages_bytes);
         let offer = |device: ServerDevice| {
-            let context = Arc::new(Context {
-                device: device.id.clone(),
-                metrics: metrics.clone(),
-                budget: budget.clone(),
-                most_steps: bounds.wire.steps,
-                step: bounds.step,
-            });
+            let context =
+                Arc::new(Context { device: device.id.clone(), metrics: metrics.clone(), most_steps: bounds.wire.steps, step: bounds.step });
             Offer { device, turns: Arc::default(), context, trouble: Mutex::default(), suspected: AtomicBool::new(false) }
         };
         Server {
@@ -415,7 +410,8 @@ impl Server {
     fn training(&self, session: &Arc<Session>, ready: Ready) -> Training {
         let offer = &self.offers[session.device];
         let Ready { process, begun, took } = ready;
-        let mut training = Training::new(session.clone(), process, begun, took, offer.turns.place(), offer.context.clone());
+        let budget = self.budget_of(session.client);
+        let mut training = Training::new(session.clone(), process, begun, took, offer.turns.place(), offer.context.clone(), budget);
         if let Some(dir) = &self.logdir {
             training.log_to(dir);
         }
@@ -458,7 +454,8 @@ impl Server {
     fn conduct_script(self: &Arc<Self>, session: &Arc<Session>, ready: Ready, mut asked: mpsc::Receiver<Command>) {
         lock(&self.sessions).insert(session.key.0.clone(), session.clone());
         let offer = &self.offers[session.device];
-        let scripting = Scripting::new(session.clone(), ready.process, ready.begun, offer.turns.place(), offer.context.clone());
+        let budget = self.budget_of(session.client);
+        let scripting = Scripting::new(session.clone(), ready.process, ready.begun, offer.turns.place(), offer.context.clone(), budget);
         let (server, session) = (self.clone(), session.clone());
         tokio::spawn(async move {
             if let Gone::Died(why) = scripting.serve(&mut asked).await {

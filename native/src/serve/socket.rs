@@ -23,8 +23,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, interval, sleep_until, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::{CapacityError, Error as SocketError};
+use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
-use tokio_tungstenite::tungstenite::{Bytes, Message};
+use tokio_tungstenite::tungstenite::{self, Bytes, Message};
 
 /// Who does not introduce itself in this time is let go.
 const GREETING: Duration = Duration::from_secs(10);
@@ -33,6 +35,8 @@ const PING: Duration = Duration::from_secs(20);
 const SILENCE: Duration = Duration::from_secs(if cfg!(test) { 3 } else { 90 });
 /// Bytes that arrive at least in that time of a message that goes on.
 const SLOWEST: u64 = 64 << 10;
+/// A frame of an answer has at most so many bytes.
+const PIECE: usize = 1 << 20;
 /// The last message has so long to be read.
 const PARTING: Duration = Duration::from_secs(2);
 /// A client may send so many pings at once, and one more each [`PING_PERIOD`]: each is answered, whether it reads or not.
@@ -77,7 +81,7 @@ where
 {
     server.metrics.connections.inc();
     let budget = server.budget_of(client);
-    let (gate, key) = Gate::new(stream, (*budget).clone());
+    let (gate, key) = Gate::new(stream, (*budget).clone(), server.bounds.wire.message_bytes);
     let most = usize::try_from(server.bounds.wire.message_bytes).unwrap_or(usize::MAX);
     let config = WebSocketConfig::default().read_buffer_size(16 << 10).max_message_size(Some(most)).max_frame_size(Some(most));
     let socket = WebSocketStream::from_raw_socket(gate, Role::Server, Some(config)).await;
@@ -117,6 +121,24 @@ where
 }
 
 /// Sends what lies in the mailbox, and asks now and then whether anybody is there.
+/// Sends a message, a large one as several frames: the socket keeps a buffer as large as the largest frame that it ever sent.
+async fn send<S>(sink: &mut SplitSink<WebSocketStream<S>, Message>, message: Message) -> tungstenite::Result<()>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let Message::Binary(mut rest) = message else { return sink.send(message).await };
+    let mut code = Data::Binary;
+    while rest.len() > PIECE {
+        let piece = rest.split_to(PIECE);
+        sink.send(Message::Frame(Frame::message(piece, OpCode::Data(code), false))).await?;
+        code = Data::Continue;
+    }
+    match code {
+        Data::Continue => sink.send(Message::Frame(Frame::message(rest, OpCode::Data(code), true))).await,
+        _ => sink.send(Message::Binary(rest)).await,
+    }
+}
+
 async fn write<S>(mut sink: SplitSink<WebSocketStream<S>, Message>, dialect: Dialect, mailbox: Arc<Mailbox>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -130,7 +152,7 @@ where
                 Say::Session(ServerMessage::State { .. } | ServerMessage::Inspected(_)) | Say::Report(_) | Say::Regions(_)
             );
             let Some(frame) = unhurried(is_large, || dialect.write(message)) else { continue };
-            let sending = timeout(SILENCE, sink.send(frame));
+            let sending = timeout(SILENCE, send(&mut sink, frame));
             let sent = tokio::select! {
                 sent = sending => matches!(sent, Ok(Ok(()))),
                 // Another has taken its place: what this one does not read does not stay.
@@ -269,7 +291,7 @@ impl Connection {
             Some(session) => {
                 let share = match session.is_script {
                     // Once here, once as text, and once more on its way.
-                    true => self.server.budget.wait(session.made().saturating_mul(REPORT_COPIES)).await,
+                    true => self.budget.wait(session.made().saturating_mul(REPORT_COPIES)).await,
                     false => None,
                 };
                 let told = !session.is_script || share.is_some();

@@ -71,7 +71,6 @@ pub enum Gone {
 pub struct Context {
     pub device: String,
     pub metrics: Arc<Metrics>,
-    pub budget: Budget,
     pub most_steps: u64,
     /// A step may take so long.
     pub step: Duration,
@@ -82,6 +81,8 @@ pub struct Training {
     process: Process,
     place: Place,
     context: Arc<Context>,
+    /// Its client's part of the memory for messages.
+    budget: Arc<Budget>,
     begun: Begun,
     /// Steps taken.
     step: u64,
@@ -99,12 +100,21 @@ pub struct Training {
 }
 
 impl Training {
-    pub fn new(session: Arc<Session>, process: Process, begun: Begun, compile: Duration, place: Place, context: Arc<Context>) -> Training {
+    pub fn new(
+        session: Arc<Session>,
+        process: Process,
+        begun: Begun,
+        compile: Duration,
+        place: Place,
+        context: Arc<Context>,
+        budget: Arc<Budget>,
+    ) -> Training {
         session.set_memory(begun.memory);
         Training {
             session,
             process,
             place,
+            budget,
             begun,
             step: 0,
             running: false,
@@ -213,7 +223,7 @@ impl Training {
                 Report::Inspected(inspection) => {
                     // As text, and on its way.
                     let weight = inspection.as_ref().map_or(0, |i| i.weight() as u64);
-                    match self.context.budget.wait(weight.saturating_mul(2)).await {
+                    match self.budget.wait(weight.saturating_mul(2)).await {
                         Some(share) => self.session.post_with(ServerMessage::Inspected(inspection).into(), Some(share)),
                         None => {
                             self.session.post(ServerMessage::Refused(Refusal::Busy {
@@ -239,7 +249,7 @@ impl Training {
 
     async fn fetch(&mut self) -> Result<(), Gone> {
         // Once as tensors and once as a message.
-        let Some(share) = self.context.budget.wait(self.begun.state_bytes.saturating_mul(2)).await else {
+        let Some(share) = self.budget.wait(self.begun.state_bytes.saturating_mul(2)).await else {
             self.session
                 .post(ServerMessage::Refused(Refusal::Busy { message: "other clients' states are on their way; ask again".into() }));
             self.session.end_fetch();

@@ -5,7 +5,7 @@
 
 use crate::serve::args::Bounds;
 use aludel_protocol::remote::{Job, Refusal, TensorData};
-use aludel_protocol::{Counts, Inspection, decode, encode, script};
+use aludel_protocol::{Counts, Inspection, decode, encode_behind, script};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
@@ -97,11 +97,11 @@ pub const PIECE: usize = 1 << 20;
 
 /// A message as a frame.
 pub fn frame<T: Serialize>(message: &T) -> io::Result<Vec<u8>> {
-    let body = encode(message).map_err(io::Error::other)?;
-    let mut out = Vec::with_capacity(HEAD + body.len());
-    out.extend_from_slice(&(body.len() as u64).to_le_bytes());
-    out.extend_from_slice(&crc32c::crc32c(&body).to_le_bytes());
-    out.extend_from_slice(&body);
+    // In one piece of memory: messages may be large.
+    let mut out = encode_behind(message, vec![0; HEAD]).map_err(io::Error::other)?;
+    let (head, body) = out.split_at_mut(HEAD);
+    head[..8].copy_from_slice(&(body.len() as u64).to_le_bytes());
+    head[8..].copy_from_slice(&crc32c::crc32c(body).to_le_bytes());
     Ok(out)
 }
 
