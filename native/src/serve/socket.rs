@@ -23,10 +23,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, interval, sleep_until, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::{CapacityError, Error as SocketError};
-use tokio_tungstenite::tungstenite::protocol::frame::Frame;
-use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
-use tokio_tungstenite::tungstenite::{self, Bytes, Message};
+use tokio_tungstenite::tungstenite::{Bytes, Message};
 
 /// Who does not introduce itself in this time is let go.
 const GREETING: Duration = Duration::from_secs(10);
@@ -35,8 +33,6 @@ const PING: Duration = Duration::from_secs(20);
 const SILENCE: Duration = Duration::from_secs(if cfg!(test) { 3 } else { 90 });
 /// Bytes that arrive at least in that time of a message that goes on.
 const SLOWEST: u64 = 64 << 10;
-/// A frame of an answer has at most so many bytes.
-const PIECE: usize = 1 << 20;
 /// The last message has so long to be read.
 const PARTING: Duration = Duration::from_secs(2);
 /// A client may send so many pings at once, and one more each [`PING_PERIOD`]: each is answered, whether it reads or not.
@@ -87,7 +83,7 @@ where
     let socket = WebSocketStream::from_raw_socket(gate, Role::Server, Some(config)).await;
     let (sink, mut stream) = socket.split();
     let mailbox = Arc::new(Mailbox::default());
-    let writer = tokio::spawn(write(sink, dialect, mailbox.clone()));
+    let writer = tokio::spawn(write(sink, dialect, mailbox.clone(), budget.clone()));
     let mut connection = Connection {
         server: server.clone(),
         client,
@@ -121,38 +117,23 @@ where
 }
 
 /// Sends what lies in the mailbox, and asks now and then whether anybody is there.
-/// Sends a message, a large one as several frames: the socket keeps a buffer as large as the largest frame that it ever sent.
-async fn send<S>(sink: &mut SplitSink<WebSocketStream<S>, Message>, message: Message) -> tungstenite::Result<()>
-where
-    S: AsyncRead + AsyncWrite + Unpin,
-{
-    let Message::Binary(mut rest) = message else { return sink.send(message).await };
-    let mut code = Data::Binary;
-    while rest.len() > PIECE {
-        let piece = rest.split_to(PIECE);
-        sink.send(Message::Frame(Frame::message(piece, OpCode::Data(code), false))).await?;
-        code = Data::Continue;
-    }
-    match code {
-        Data::Continue => sink.send(Message::Frame(Frame::message(rest, OpCode::Data(code), true))).await,
-        _ => sink.send(Message::Binary(rest)).await,
-    }
-}
-
-async fn write<S>(mut sink: SplitSink<WebSocketStream<S>, Message>, dialect: Dialect, mailbox: Arc<Mailbox>)
+async fn write<S>(mut sink: SplitSink<WebSocketStream<S>, Message>, dialect: Dialect, mailbox: Arc<Mailbox>, budget: Arc<Budget>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let mut ping = interval(PING);
+    // The socket keeps a buffer as large as the largest message that it sent: that stays taken from the client's part.
+    let (mut largest, mut kept) = (LARGE, Vec::new());
     loop {
         // The share is given back when the message is gone.
-        while let Some(Letter { message, shares: _shares }) = mailbox.take() {
+        while let Some(Letter { message, shares }) = mailbox.take() {
             let is_large = matches!(
                 message,
                 Say::Session(ServerMessage::State { .. } | ServerMessage::Inspected(_)) | Say::Report(_) | Say::Regions(_)
             );
             let Some(frame) = unhurried(is_large, || dialect.write(message)) else { continue };
-            let sending = timeout(SILENCE, send(&mut sink, frame));
+            let length = frame.len();
+            let sending = timeout(SILENCE, sink.send(frame));
             let sent = tokio::select! {
                 sent = sending => matches!(sent, Ok(Ok(()))),
                 // Another has taken its place: what this one does not read does not stay.
@@ -161,6 +142,11 @@ where
             if !sent {
                 mailbox.close();
                 return;
+            }
+            if length > largest {
+                drop(shares);
+                kept.extend(budget.take((length - largest) as u64));
+                largest = length;
             }
         }
         if mailbox.is_closed() {
