@@ -353,13 +353,16 @@ async fn endurance_slow_upload() {
     println!("{} bytes in {:.0?}: the session begins", frame.len(), start.elapsed());
 }
 
-/// What a session's own process costs a step of a tiny MLP, against the same steps in this process.
+/// What a session's own process costs a step of `aludel bench`'s tiny MLP, against the same steps in this process.
 #[cfg(feature = "cpu")]
 #[tokio::test]
 #[ignore = "needs an idle machine"]
 async fn endurance_isolation_costs() {
     let server = Server::start(&ROOM);
-    let (config, steps) = (digits(), scaled(20_000.0) as u64);
+    let fields = [("layers", "128,128"), ("batch", "64"), ("optimizer", "adamw"), ("lr", "0.001")];
+    let fields: Vec<(String, String)> = fields.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    let config = aludel_models::presets::Config::from_fields(aludel_models::presets::Preset::Digits, &fields).expect("a preset");
+    let steps = scaled(20_000.0) as u64;
     let mut times = Vec::new();
     // In turns, so that what else the machine does is in both.
     for _ in 0..5 {
