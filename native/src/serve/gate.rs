@@ -120,9 +120,7 @@ impl<S> Gate<S> {
         }
         true
     }
-}
 
-impl<S> Gate<S> {
     fn hand_on(&mut self, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let rest = &self.ready[self.at..];
         let n = rest.len().min(buf.remaining());
@@ -243,8 +241,9 @@ impl Frames {
             if self.head.len() == size {
                 let (first, code) = (self.head[0], self.head[0] & 0x0f);
                 announced.push(Announced { data: code < 8, first: code != 0, length });
-                let key = self.head[1] & 0x80 != 0 && code < 8 && length > FRAGMENT && length <= self.most;
-                let key = self.head.last_chunk().copied().filter(|_| key);
+                let is_masked = self.head[1] & 0x80 != 0;
+                let is_cut = is_masked && code < 8 && length > FRAGMENT && length <= self.most;
+                let key = self.head.last_chunk().copied().filter(|_| is_cut);
                 self.cut = key.map(|key| Cut { code: first & 0x7f, last: first & 0x80, key, left: 0 });
                 if self.cut.is_none() {
                     out.extend_from_slice(&self.head);
