@@ -310,9 +310,13 @@ fn kind(message: &ServerMessage) -> String {
 }
 
 pub fn digits() -> Config {
-    let fields = [("layers", "16"), ("batch", "16"), ("optimizer", "adamw"), ("lr", "0.01")];
+    preset(Preset::Digits, &[("layers", "16"), ("batch", "16"), ("optimizer", "adamw"), ("lr", "0.01")])
+}
+
+/// A preset with some of its fields set.
+pub fn preset(preset: Preset, fields: &[(&str, &str)]) -> Config {
     let fields: Vec<(String, String)> = fields.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    Config::from_fields(Preset::Digits, &fields).expect("a preset")
+    Config::from_fields(preset, &fields).expect("a preset")
 }
 
 /// What a page would send for a preset: some steps' worth of data, its order beginning anew after that.

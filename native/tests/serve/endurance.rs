@@ -360,8 +360,7 @@ async fn endurance_slow_upload() {
 async fn endurance_isolation_costs() {
     let server = Server::start(&ROOM);
     let fields = [("layers", "128,128"), ("batch", "64"), ("optimizer", "adamw"), ("lr", "0.001")];
-    let fields: Vec<(String, String)> = fields.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let config = aludel_models::presets::Config::from_fields(aludel_models::presets::Preset::Digits, &fields).expect("a preset");
+    let config = preset(aludel_models::presets::Preset::Digits, &fields);
     let steps = scaled(20_000.0) as u64;
     let mut times = Vec::new();
     // In turns, so that what else the machine does is in both.

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use aludel::Device;
-use aludel_models::presets::{Config, Preset};
+use aludel_models::presets::Preset;
 use aludel_protocol::Pane;
 use aludel_protocol::remote::*;
 
@@ -34,8 +34,7 @@ async fn losses_are_those_of_a_local_run() {
 async fn a_transformer_trains_too() {
     let server = Server::start(&[]);
     let fields = [("digits", "1"), ("context", "6"), ("layers", "1"), ("width", "8"), ("heads", "2"), ("batch", "4")];
-    let fields: Vec<(String, String)> = fields.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-    let config = Config::from_fields(Preset::Addition, &fields).expect("a preset");
+    let config = preset(Preset::Addition, &fields);
     for pane in Pane::BOTH {
         let mut client = Client::connect(server.address).await;
         client.create(job(&config, pane, 3)).await;
@@ -279,8 +278,7 @@ async fn sessions_at_once_compute_what_they_do_alone() {
         .flat_map(|pane| {
             ["16", "8,8", "32"].map(|layers| {
                 let fields = [("layers", layers), ("batch", "8"), ("optimizer", "adamw"), ("lr", "0.01")];
-                let fields: Vec<(String, String)> = fields.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-                job(&Config::from_fields(Preset::Digits, &fields).expect("a preset"), pane, 4)
+                job(&preset(Preset::Digits, &fields), pane, 4)
             })
         })
         .collect();
