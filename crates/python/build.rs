@@ -1,6 +1,8 @@
 // Writes the modules in Python as they are compiled into the binary: without comments, documentation and indentation beyond one space.
 // Pages load them, and what nobody reads there is a twelfth of their weight. Lines keep their numbers.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use std::path::{Path, PathBuf};
 
 /// What the machine itself has in Python, beside the library; the crate of `torch` shares this file and has none.
@@ -18,7 +20,8 @@ fn main() {
     if from.join("lib/sklearn").is_dir() {
         println!("cargo:rerun-if-changed={}", DATA.1);
         let data = std::fs::read(from.join(DATA.1)).expect("the data is there");
-        std::fs::write(to.join(DATA.0), format!("text = '{}'\n", letters(&data))).expect("the output directory can be written");
+        std::fs::write(to.join(DATA.0), format!("text = '{}'\n", STANDARD_NO_PAD.encode(&data)))
+            .expect("the output directory can be written");
     }
     // Pages fetch some of the modules: whether they are those that belong to a build.
     println!("cargo:rustc-env=LIBRARY_VERSION={version:016x}");
@@ -51,17 +54,6 @@ fn write_all(from: &Path, to: &Path, version: &mut u64) {
             write(&path, &target, version);
         }
     }
-}
-
-/// Bytes as letters (base64).
-fn letters(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let letter = |bits: u32| char::from(LETTERS[(bits & 63) as usize]);
-    let group = |three: &[u8]| {
-        let bits = (0..3).fold(0, |bits, i| bits << 8 | u32::from(three.get(i).copied().unwrap_or(0)));
-        (0..=three.len()).map(move |i| letter(bits >> (18 - 6 * i))).collect::<String>()
-    };
-    bytes.chunks(3).map(group).collect()
 }
 
 /// Texts of several lines are between three double quotes, and a line that begins with these is documentation.
