@@ -29,7 +29,7 @@ pub struct Scripting {
     process: Process,
     place: Place,
     context: Arc<Context>,
-    /// Its client's part of the memory for messages.
+    /// The memory for messages.
     budget: Arc<Budget>,
     running: bool,
     /// Turns of its loop, or lines, until it pauses.

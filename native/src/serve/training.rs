@@ -81,7 +81,7 @@ pub struct Training {
     process: Process,
     place: Place,
     context: Arc<Context>,
-    /// Its client's part of the memory for messages.
+    /// The memory for messages.
     budget: Arc<Budget>,
     begun: Begun,
     /// Steps taken.
