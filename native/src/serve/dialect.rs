@@ -49,6 +49,10 @@ pub enum Heard {
     },
     Create(Box<Work>),
     Cancel,
+    /// The state of its session.
+    Fetch,
+    /// What the compiler made of it.
+    Inspect,
     /// For its session.
     Command(Command),
 }
@@ -61,8 +65,8 @@ impl From<ClientMessage> for Heard {
             ClientMessage::Run { steps } => Heard::Command(Command::Run { steps }),
             ClientMessage::Pause => Heard::Command(Command::Pause),
             ClientMessage::Cancel => Heard::Cancel,
-            ClientMessage::FetchState => Heard::Command(Command::Fetch),
-            ClientMessage::Inspect => Heard::Command(Command::Inspect),
+            ClientMessage::FetchState => Heard::Fetch,
+            ClientMessage::Inspect => Heard::Inspect,
         }
     }
 }
@@ -76,7 +80,7 @@ impl From<Ask> for Heard {
             Ask::Pause => Heard::Command(Command::Pause),
             Ask::Answer { line } => Heard::Command(Command::Answer(line)),
             Ask::Stop => Heard::Command(Command::Stop),
-            Ask::Inspect => Heard::Command(Command::Inspect),
+            Ask::Inspect => Heard::Inspect,
             Ask::Cancel => Heard::Cancel,
         }
     }

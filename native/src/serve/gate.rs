@@ -3,18 +3,20 @@
 //! A WebSocket's messages may be large, and are gathered in memory before anybody sees them. Strangers must not fill the memory: until a
 //! connection has introduced itself only so many bytes are taken from the network. After that each message takes a share of the
 //! [budget](super::budget) when its frames are announced (RFC 6455, section 5.2), before there is memory for them, and keeps it until it
-//! was dealt with; where nothing is left the connection ends and says so. What still arrives then is read and dropped, or the client would lose
-//! what it is told: a system that closes a connection with unread bytes resets it.
+//! was dealt with. Where nothing is left, no more is read until there is; when that takes too long the connection ends and says so. What
+//! still arrives then is read and dropped, or the client would lose what it is told: a system that closes a connection with unread bytes
+//! resets it.
 
 use super::budget::{Budget, Share};
 use super::session::lock;
+use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 /// Bytes that a stranger may send: a greeting is much smaller.
 const BEFORE: usize = 16 << 10;
@@ -40,6 +42,8 @@ struct State {
     /// Nothing is handed on any more.
     discards: AtomicBool,
     shares: Mutex<Vec<Share>>,
+    /// A message has its first share.
+    weighed: Notify,
     waiting: Mutex<Option<Waker>>,
 }
 
@@ -68,11 +72,23 @@ impl Key {
         self.0.discards.store(true, Ordering::Relaxed);
     }
 
+    /// Bytes that the message that is arriving holds of the budget.
+    pub fn held(&self) -> u64 {
+        lock(&self.0.shares).iter().map(Share::bytes).sum()
+    }
+
+    /// Waits until a message that is arriving holds some of the budget.
+    pub async fn weighed(&self) {
+        self.0.weighed.notified().await;
+    }
+
     /// A message is complete: its part of the budget, for as long as it is in memory.
     pub fn taken(&self) -> Vec<Share> {
         std::mem::take(&mut *lock(&self.0.shares))
     }
 }
+
+type Waiting = Pin<Box<dyn Future<Output = Option<Share>> + Send>>;
 
 pub struct Gate<S> {
     inner: S,
@@ -84,6 +100,8 @@ pub struct Gate<S> {
     /// What is to be handed on next, from this place on.
     ready: Vec<u8>,
     at: usize,
+    /// What is ready waits for this share.
+    waiting: Option<Waiting>,
 }
 
 impl<S> Gate<S> {
@@ -91,12 +109,12 @@ impl<S> Gate<S> {
     pub fn new(inner: S, budget: Budget, most: u64) -> (Gate<S>, Key) {
         let key = Key::default();
         let frames = Frames { most, ..Frames::default() };
-        (Gate { inner, state: key.0.clone(), budget, frames, message: 0, ready: Vec::new(), at: 0 }, key)
+        (Gate { inner, state: key.0.clone(), budget, frames, message: 0, ready: Vec::new(), at: 0, waiting: None }, key)
     }
 
-    /// Takes what the frames in these bytes announce from the budget, and makes them ready.
-    fn weigh(&mut self, bytes: &[u8]) -> bool {
-        let mut announced = Vec::new();
+    /// Makes the frames in these bytes ready, and asks the budget for what they announce.
+    fn weigh(&mut self, bytes: &[u8]) {
+        let (mut announced, mut weight) = (Vec::new(), 0u64);
         self.ready.clear();
         self.at = 0;
         self.frames.read(bytes, &mut announced, &mut self.ready);
@@ -106,19 +124,31 @@ impl<S> Gate<S> {
             }
             let before = self.message;
             self.message = self.message.saturating_add(frame.length);
-            if self.message <= SMALL {
-                continue;
+            if self.message > SMALL {
+                // What was not counted yet comes with it.
+                let length = if before <= SMALL { self.message } else { frame.length };
+                weight = weight.saturating_add(length.saturating_mul(COPIES));
             }
-            // What was not counted yet comes with it.
-            let length = if before <= SMALL { self.message } else { frame.length };
-            let Some(share) = self.budget.take(length.saturating_mul(COPIES)) else {
-                self.state.discards.store(true, Ordering::Relaxed);
-                self.state.starved.send_replace(true);
-                return false;
-            };
-            lock(&self.state.shares).push(share);
         }
-        true
+        if weight > 0 {
+            let budget = self.budget.clone();
+            self.waiting = Some(Box::pin(async move { budget.wait(weight).await }));
+        }
+    }
+
+    /// Whether what is ready has its share: not yet, or that it gets none.
+    fn poll_share(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        let Some(waiting) = &mut self.waiting else { return Poll::Ready(true) };
+        let Poll::Ready(share) = waiting.as_mut().poll(cx) else { return Poll::Pending };
+        self.waiting = None;
+        let has = share.is_some();
+        lock(&self.state.shares).extend(share);
+        self.state.weighed.notify_one();
+        if !has {
+            self.state.discards.store(true, Ordering::Relaxed);
+            self.state.starved.send_replace(true);
+        }
+        Poll::Ready(has)
     }
 
     fn hand_on(&mut self, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
@@ -132,6 +162,14 @@ impl<S> Gate<S> {
 
 impl<S: AsyncRead + Unpin> AsyncRead for Gate<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.state.discards.load(Ordering::Relaxed) {
+            (self.at, self.waiting) = (self.ready.len(), None);
+        }
+        match self.poll_share(cx) {
+            Poll::Ready(true) => {}
+            Poll::Ready(false) => self.at = self.ready.len(),
+            Poll::Pending => return Poll::Pending,
+        }
         if self.at < self.ready.len() {
             return self.hand_on(buf);
         }
@@ -152,25 +190,23 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gate<S> {
         let polled = Pin::new(&mut self.inner).poll_read(cx, &mut piece);
         let arrived = piece.filled();
         self.state.read.fetch_add(arrived.len() as u64, Ordering::Relaxed);
-        if self.state.discards.load(Ordering::Relaxed) || !self.weigh(arrived) {
-            return match polled {
-                // More may be there already.
-                Poll::Ready(Ok(())) if !arrived.is_empty() => {
-                    cx.waker().wake_by_ref();
-                    Poll::Pending
-                }
-                polled => polled,
-            };
+        if arrived.is_empty() {
+            // Nothing yet, the end, or an error.
+            return polled;
         }
-        if self.ready.is_empty() && !arrived.is_empty() {
-            // Part of a head: nothing handed on would mean the end.
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
+        if !self.state.discards.load(Ordering::Relaxed) {
+            self.weigh(arrived);
+            match self.poll_share(cx) {
+                // Part of a head is nothing to hand on, which would mean the end.
+                Poll::Ready(true) if self.ready.is_empty() => {}
+                Poll::Ready(true) => return self.hand_on(buf),
+                Poll::Ready(false) => self.at = self.ready.len(),
+                Poll::Pending => return Poll::Pending,
+            }
         }
-        match polled {
-            Poll::Ready(Ok(())) => self.hand_on(buf),
-            polled => polled,
-        }
+        // More may be there already.
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 }
 
@@ -337,18 +373,30 @@ mod tests {
         let head = &large[..(60 << 10) + 8 + 14];
         let (mut gate, key) = Gate::new(head, budget.clone(), 1 << 20);
         key.open();
-        gate.read_to_end(&mut Vec::new()).await.unwrap();
+        let mut whole = Vec::new();
+        gate.read_to_end(&mut whole).await.unwrap();
         assert_eq!(budget.taken(), 3 * (160 << 10));
         let (mut other, second) = Gate::new(&large[..], budget.clone(), 1 << 20);
         second.open();
         other.read_to_end(&mut Vec::new()).await.unwrap();
+        assert_eq!((key.held(), second.held()), (3 * (160 << 10), 3 * (160 << 10)));
+        // One for which there is none waits for it.
         let (mut third, key3) = Gate::new(head, budget.clone(), 1 << 20);
         key3.open();
         let mut got = Vec::new();
+        let reads = tokio::time::timeout(std::time::Duration::from_millis(50), third.read_to_end(&mut got));
+        assert!(reads.await.is_err() && got.len() < whole.len(), "no more is read");
+        drop(key.taken());
         third.read_to_end(&mut got).await.unwrap();
-        key3.starved().await;
-        assert!(got.len() < head.len(), "the rest is dropped");
-        drop((key.taken(), second.taken()));
+        assert_eq!((got, key3.held()), (whole.clone(), 3 * (160 << 10)));
+        // And gives up in the end.
+        let (mut fourth, key4) = Gate::new(head, budget.clone(), 1 << 20);
+        key4.open();
+        let mut got = Vec::new();
+        fourth.read_to_end(&mut got).await.unwrap();
+        key4.starved().await;
+        assert!(got.len() < whole.len(), "the rest is dropped");
+        drop((second.taken(), key3.taken()));
         assert_eq!(budget.taken(), 0);
     }
 }

@@ -6,6 +6,7 @@ use super::budget::{Budget, Share};
 use super::process::Process;
 use super::session::{Say, Session};
 use super::slice;
+use super::socket::REPORT_COPIES;
 use super::training::{Command, Context, Gone};
 use super::turns::{Place, Turn};
 use super::worker::wire::{Begun, Memory, Order, Ran, Report};
@@ -18,8 +19,6 @@ use tokio::time::timeout;
 
 /// A worker that says nothing for so long, and was asked for no more than what it has, is stuck.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// A report that weighs more takes a share of the memory for messages.
-const LIGHT: usize = 1 << 16;
 /// More lines of input than this, or bytes of them, are not kept for a script that does not ask.
 const MOST_LINES: usize = 1 << 12;
 const MOST_INPUT: usize = 1 << 20;
@@ -29,7 +28,7 @@ pub struct Scripting {
     process: Process,
     place: Place,
     context: Arc<Context>,
-    /// The memory for messages.
+    /// Its client's part of the memory for messages.
     budget: Arc<Budget>,
     running: bool,
     /// Turns of its loop, or lines, until it pauses.
@@ -125,8 +124,10 @@ impl Scripting {
                 }
             }
             Command::Stop => self.stop = true,
-            Command::Fetch => self.session.end_fetch(),
-            Command::Inspect => {
+            // Scripts have no state to be fetched, and for a save they are not asked: see [`Session::is_dirty`].
+            Command::Fetch(_) | Command::Save(_) => {}
+            Command::Inspect(ticket) if !self.session.awaits(&ticket) => {}
+            Command::Inspect(ticket) => {
                 let _ = self.process.send(&Order::Inspect).await;
                 let session = self.session.clone();
                 let report = tokio::select! {
@@ -136,14 +137,11 @@ impl Scripting {
                 match report {
                     Ok(Ok(Report::Regions(regions))) => {
                         // As text, and on its way.
-                        match self.budget.wait(weight(&regions).saturating_mul(2)).await {
-                            Some(share) => self.session.post_with(Say::Regions(regions), Some(share)),
-                            None => {
-                                self.session.post(ServerMessage::Refused(Refusal::Busy {
-                                    message: "other clients' messages are on their way; ask again".into(),
-                                }));
-                                self.session.end_inspection();
-                            }
+                        match self.budget.wait_for_answer(weight(&regions).saturating_mul(2)).await {
+                            Some(share) => self.session.post_with(Say::Regions(regions), Some(share.with(ticket))),
+                            None => self.session.post(ServerMessage::Refused(Refusal::Busy {
+                                message: "other messages are on their way; ask again".into(),
+                            })),
                         }
                     }
                     Ok(Ok(_)) => return Err(nonsense()),
@@ -151,8 +149,6 @@ impl Scripting {
                     Err(_) => return Err(Gone::Died("its worker no longer answers".into())),
                 }
             }
-            // It is never asked for: see [`Session::is_dirty`].
-            Command::Save(_) => {}
         }
         Ok(())
     }
@@ -189,15 +185,12 @@ impl Scripting {
         Ok(())
     }
 
-    /// Of the memory for messages, once here and once as text.
+    /// Of the memory for messages; a light report needs none.
     async fn share(&self, report: &aludel_protocol::script::Report) -> Result<Option<Share>, Refusal> {
-        let weight = report.weight();
-        if weight < LIGHT {
-            return Ok(None);
-        }
-        let busy =
-            || Refusal::Busy { message: "other clients' messages are on their way: figures and files of this script are left out".into() };
-        self.budget.wait(weight as u64 * 3).await.map(Some).ok_or_else(busy)
+        let weight = report.weight() as u64;
+        let busy = || Refusal::Busy { message: "other messages are on their way: figures and files of this script are left out".into() };
+        let share = self.budget.wait_for_answer(weight.saturating_mul(REPORT_COPIES)).await.ok_or_else(busy)?;
+        Ok(Some(share).filter(|s| s.bytes() > 0))
     }
 }
 

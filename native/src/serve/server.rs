@@ -410,7 +410,7 @@ impl Server {
     fn training(&self, session: &Arc<Session>, ready: Ready) -> Training {
         let offer = &self.offers[session.device];
         let Ready { process, begun, took } = ready;
-        let budget = Arc::new(self.budget.clone());
+        let budget = self.budget_of(session.client);
         let mut training = Training::new(session.clone(), process, begun, took, offer.turns.place(), offer.context.clone(), budget);
         if let Some(dir) = &self.logdir {
             training.log_to(dir);
@@ -454,7 +454,7 @@ impl Server {
     fn conduct_script(self: &Arc<Self>, session: &Arc<Session>, ready: Ready, mut asked: mpsc::Receiver<Command>) {
         lock(&self.sessions).insert(session.key.0.clone(), session.clone());
         let offer = &self.offers[session.device];
-        let budget = Arc::new(self.budget.clone());
+        let budget = self.budget_of(session.client);
         let scripting = Scripting::new(session.clone(), ready.process, ready.begun, offer.turns.place(), offer.context.clone(), budget);
         let (server, session) = (self.clone(), session.clone());
         tokio::spawn(async move {

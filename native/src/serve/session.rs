@@ -10,7 +10,7 @@ use aludel_protocol::{Pane, Progress};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -28,6 +28,20 @@ pub const MOST_ASKED: usize = 8;
 
 /// Reports that melt into one hold no more than a few of them: further shares stand for nothing.
 const MOST_SHARES: usize = 4;
+
+/// That something was asked for: while it lives the answer is on its way, and the same is not asked for again.
+pub struct Ticket(Arc<()>);
+
+impl Ticket {
+    fn new(last: &mut Weak<()>) -> Option<Ticket> {
+        if last.strong_count() > 0 {
+            return None;
+        }
+        let ticket = Arc::new(());
+        *last = Arc::downgrade(&ticket);
+        Some(Ticket(ticket))
+    }
+}
 
 /// What is said to a client: what all sessions say, and what only those say that run scripts.
 #[derive(Debug)]
@@ -171,9 +185,9 @@ struct Log {
     /// When the last listener left.
     left: Instant,
     /// The state was asked for and has not been delivered.
-    fetching: bool,
+    fetching: Weak<()>,
     /// The same of what the compiler made.
-    inspecting: bool,
+    inspecting: Weak<()>,
     /// Something happened that has not been saved.
     dirty: bool,
     /// Why it could not be saved.
@@ -198,8 +212,6 @@ impl Log {
                 self.dirty |= (self.running, self.step) != (*running, *step);
                 (self.running, self.step) = (*running, *step);
             }
-            ServerMessage::State { .. } | ServerMessage::Failed { .. } => self.fetching = false,
-            ServerMessage::Inspected(_) => self.inspecting = false,
             _ => {}
         }
     }
@@ -217,8 +229,8 @@ impl Session {
             losses: Vec::new(),
             listener: None,
             left: Instant::now(),
-            fetching: false,
-            inspecting: false,
+            fetching: Weak::new(),
+            inspecting: Weak::new(),
             dirty: true,
             unsaved: None,
             warning: None,
@@ -275,7 +287,7 @@ impl Session {
             // What it has not read goes: it may be large, and takeovers many.
             earlier.close_with(ServerMessage::TakenOver);
         }
-        (log.fetching, log.inspecting) = (false, false);
+        (log.fetching, log.inspecting) = Default::default();
         let Session { key, name, device, pane, .. } = self;
         let resumed = Resumed {
             session: key.clone(),
@@ -332,7 +344,7 @@ impl Session {
                 log.step = report.numbers.steps;
                 log.total.merge((**report).clone());
             }
-            Say::Regions(_) => log.inspecting = false,
+            Say::Regions(_) => {}
             Say::Session(message) => log.hear(message),
         }
         match (&log.listener, message) {
@@ -357,22 +369,20 @@ impl Session {
         (log.step, log.losses) = (step, losses);
     }
 
-    /// Whether the state may be asked for: not while an answer is on its way, which may be large.
-    pub fn begin_fetch(&self) -> bool {
-        !std::mem::replace(&mut lock(&self.log).fetching, true)
+    /// To ask for the state: not while an answer is on its way, which may be large.
+    pub fn begin_fetch(&self) -> Option<Ticket> {
+        Ticket::new(&mut lock(&self.log).fetching)
     }
 
-    pub fn end_fetch(&self) {
-        lock(&self.log).fetching = false;
+    /// The same for what the compiler made.
+    pub fn begin_inspection(&self) -> Option<Ticket> {
+        Ticket::new(&mut lock(&self.log).inspecting)
     }
 
-    /// The same of what the compiler made.
-    pub fn begin_inspection(&self) -> bool {
-        !std::mem::replace(&mut lock(&self.log).inspecting, true)
-    }
-
-    pub fn end_inspection(&self) {
-        lock(&self.log).inspecting = false;
+    /// Whether the one who asked still listens.
+    pub fn awaits(&self, ticket: &Ticket) -> bool {
+        let log = lock(&self.log);
+        [&log.fetching, &log.inspecting].into_iter().any(|w| std::ptr::eq(w.as_ptr(), Arc::as_ptr(&ticket.0)))
     }
 
     /// Somebody listens.

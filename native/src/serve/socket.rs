@@ -1,9 +1,10 @@
 //! One connection: a greeting, then requests in order, each answered or refused, while reports flow the other way.
 //!
 //! Reading and writing are two tasks. What is to be written waits in a [`Mailbox`], where reports melt into one; when as many answers wait
-//! as a client may leave unread, no more requests are read. So a client that never reads costs a connection and nothing else.
+//! as a client may leave unread, no more requests are read. So a client that never reads costs a connection and, until others want it, the
+//! memory of what it was to read.
 
-use super::budget::{Budget, Share};
+use super::budget::{Budget, LOOK, Pace, Share};
 use super::dialect::{Dialect, Heard, Work};
 use super::gate::{Gate, Key};
 use super::limits::reason;
@@ -23,6 +24,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, interval, sleep_until, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::{CapacityError, Error as SocketError};
+use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Bytes, Message};
 
@@ -48,7 +51,9 @@ const LEAVING: Duration = Duration::from_secs(5);
 /// Bytes of a line of input for a script.
 const LINE: usize = 64 << 10;
 /// A script's report is there as it is, as text, and on its way.
-const REPORT_COPIES: u64 = 3;
+pub const REPORT_COPIES: u64 = 3;
+/// Bytes of a frame that is sent.
+const FRAGMENT: usize = 64 << 10;
 /// Bytes of a message that is not decoded in passing.
 const LARGE: usize = 1 << 20;
 
@@ -122,31 +127,17 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let mut ping = interval(PING);
-    // The socket keeps a buffer as large as the largest message that it sent: that stays taken from the client's part.
-    let (mut largest, mut kept) = (LARGE, Vec::new());
     loop {
-        // The share is given back when the message is gone.
+        // The shares are given back when the message is gone.
         while let Some(Letter { message, shares }) = mailbox.take() {
             let is_large = matches!(
                 message,
                 Say::Session(ServerMessage::State { .. } | ServerMessage::Inspected(_)) | Say::Report(_) | Say::Regions(_)
             );
-            let Some(frame) = unhurried(is_large, || dialect.write(message)) else { continue };
-            let length = frame.len();
-            let sending = timeout(SILENCE, sink.send(frame));
-            let sent = tokio::select! {
-                sent = sending => matches!(sent, Ok(Ok(()))),
-                // Another has taken its place: what this one does not read does not stay.
-                () = async { mailbox.closed().await; tokio::time::sleep(PARTING).await } => false,
-            };
-            if !sent {
+            let Some(message) = unhurried(is_large, || dialect.write(message)) else { continue };
+            if !send(&mut sink, message, &shares, &mailbox, &budget).await {
                 mailbox.close();
                 return;
-            }
-            if length > largest {
-                drop(shares);
-                kept.extend(budget.take((length - largest) as u64));
-                largest = length;
             }
         }
         if mailbox.is_closed() {
@@ -165,8 +156,75 @@ where
     }
 }
 
+/// Sends a message; false where nobody reads it, or too slowly for others who wait for its memory.
+async fn send<S>(
+    sink: &mut SplitSink<WebSocketStream<S>, Message>,
+    message: Message,
+    shares: &[Share],
+    mailbox: &Mailbox,
+    budget: &Arc<Budget>,
+) -> bool
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let held = shares.iter().map(Share::bytes).sum();
+    let (mut pace, mut moved) = (Pace::new((**budget).clone()), 0);
+    // Another has taken its place: what this one does not read does not stay.
+    let taken_over = async {
+        mailbox.closed().await;
+        tokio::time::sleep(PARTING).await
+    };
+    tokio::pin!(taken_over);
+    for frame in frames(message) {
+        let length = frame.len() as u64;
+        let end = Instant::now() + SILENCE;
+        let sending = sink.send(frame);
+        tokio::pin!(sending);
+        loop {
+            tokio::select! {
+                biased;
+                sent = &mut sending => match sent {
+                    Ok(()) => break,
+                    Err(_) => return false,
+                },
+                () = &mut taken_over => return false,
+                () = tokio::time::sleep(LOOK) => {
+                    if Instant::now() >= end || pace.stands(held, moved, Instant::now()) {
+                        return false;
+                    }
+                }
+            }
+        }
+        moved += length;
+        if pace.stands(held, moved, Instant::now()) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The frames that a message is sent as. Large ones are several: the socket keeps a buffer as large as the largest frame that it sent.
+fn frames(message: Message) -> impl Iterator<Item = Message> {
+    let (first, data) = match &message {
+        Message::Binary(bytes) if bytes.len() > FRAGMENT => (Data::Binary, bytes.clone()),
+        Message::Text(text) if text.len() > FRAGMENT => (Data::Text, text.clone().into()),
+        _ => (Data::Continue, Bytes::new()),
+    };
+    let pieces = (0..data.len()).step_by(FRAGMENT).map(move |at| {
+        let end = data.len().min(at + FRAGMENT);
+        let code = if at == 0 { first } else { Data::Continue };
+        Message::Frame(Frame::message(data.slice(at..end), OpCode::Data(code), end == data.len()))
+    });
+    let whole = matches!(first, Data::Continue).then_some(message);
+    whole.into_iter().chain(pieces)
+}
+
 fn starved() -> Refusal {
     Refusal::Busy { message: "the memory for messages is taken; send it later, or less of it".into() }
+}
+
+fn overtaken() -> Refusal {
+    Refusal::Busy { message: "this message hardly arrives, and others wait for its memory; send it later, or faster".into() }
 }
 
 /// What ends a connection: a refusal to be sent first, or nothing to be said.
@@ -186,7 +244,12 @@ impl Connection {
         key.open();
         let mut stopping = self.server.stopping.subscribe();
         let (mut heard, mut read, mut pings) = (Instant::now(), key.read(), 0.0);
+        let mut pace = Pace::new((*self.budget).clone());
         loop {
+            let holds = key.held();
+            if pace.stands(holds, key.read(), Instant::now()) {
+                return Err(Some(overtaken()));
+            }
             while self.creating.is_none()
                 && self.session.as_ref().is_none_or(|(s, _)| s.takes_requests())
                 && let Some((message, shares)) = self.waiting.pop_front()
@@ -222,6 +285,8 @@ impl Connection {
                 }
                 // Answers are read meanwhile, or this connection ends.
                 () = tokio::time::sleep(Duration::from_millis(50)), if !reads && heard.elapsed() < SILENCE => {}
+                () = key.weighed(), if holds == 0 => {}
+                () = tokio::time::sleep(LOOK), if reads && holds > 0 => {}
                 // A large message may take long, as long as it arrives.
                 () = sleep_until(heard + SILENCE) => {
                     if key.read() < read + SLOWEST {
@@ -277,13 +342,13 @@ impl Connection {
             Some(session) => {
                 let share = match session.is_script {
                     // Once here, once as text, and once more on its way.
-                    true => self.budget.wait(session.made().saturating_mul(REPORT_COPIES)).await,
+                    true => self.budget.wait_for_answer(session.made().saturating_mul(REPORT_COPIES)).await,
                     false => None,
                 };
                 let told = !session.is_script || share.is_some();
                 let id = session.attach(&self.mailbox, share, |resumed| welcome(Some(resumed)));
                 if !told {
-                    let message = "other clients' messages are on their way: figures and files of this script are left out".into();
+                    let message = "other messages are on their way: figures and files of this script are left out".into();
                     self.refuse(Refusal::Busy { message });
                 }
                 self.session = Some((session, id));
@@ -297,7 +362,7 @@ impl Connection {
     }
 
     fn answer(&mut self, message: Heard, shares: Vec<Share>) {
-        let command = match message {
+        let message = match message {
             Heard::Hello { .. } => return self.refuse(Refusal::Malformed { message: "a second Hello".into() }),
             Heard::Create(work) => {
                 let mut shares = shares;
@@ -314,10 +379,17 @@ impl Connection {
                 return self.create(*work, shares);
             }
             Heard::Cancel if self.session.is_some() => return self.cancel(),
-            Heard::Cancel => return self.refuse(Refusal::NoSession),
-            Heard::Command(command) => command,
+            message => message,
         };
         let Some((session, _)) = &self.session else { return self.refuse(Refusal::NoSession) };
+        let command = match message {
+            // Answers may be large, and long in coming: there is one of each on its way at most.
+            Heard::Fetch => session.begin_fetch().map(Command::Fetch),
+            Heard::Inspect => session.begin_inspection().map(Command::Inspect),
+            Heard::Command(command) => Some(command),
+            Heard::Hello { .. } | Heard::Create(_) | Heard::Cancel => None,
+        };
+        let Some(command) = command else { return };
         match &command {
             Command::Answer(Some(line)) if line.len() > LINE => {
                 let (value, limit) = (line.len() as u64, LINE as u64);
@@ -326,10 +398,6 @@ impl Connection {
             Command::Run { steps: Some(n) } if *n > self.server.bounds.wire.steps => {
                 return self.refuse(Refusal::Limit { what: "steps".into(), value: *n, limit: self.server.bounds.wire.steps });
             }
-            // Its answer may be large: there is one on its way at most.
-            Command::Fetch if !session.begin_fetch() => return,
-            // Long, too.
-            Command::Inspect if !session.begin_inspection() => return,
             _ => {}
         }
         if session.is_cancelled() {
@@ -432,8 +500,7 @@ mod tests {
     use aludel_protocol::remote::{ClientMessage, Job, TensorData};
     use aludel_protocol::{decode, encode};
     use tokio::io::{AsyncWriteExt, DuplexStream};
-    use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
-    use tokio_tungstenite::tungstenite::protocol::frame::{Frame, FrameHeader};
+    use tokio_tungstenite::tungstenite::protocol::frame::FrameHeader;
 
     #[derive(clap::Parser)]
     struct Line {

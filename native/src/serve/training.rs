@@ -8,7 +8,7 @@ use super::budget::Budget;
 use super::metrics::{Metrics, pane_label};
 use super::process::Process;
 use super::secret::digest;
-use super::session::Session;
+use super::session::{Session, Ticket};
 use super::slice;
 use super::turns::{Place, Turn};
 use super::worker::wire::{Begun, Memory, Order, Report, Trained};
@@ -41,8 +41,8 @@ pub enum Command {
     Pause,
     /// Pauses, and says why.
     Halt(String),
-    Fetch,
-    Inspect,
+    Fetch(Ticket),
+    Inspect(Ticket),
     /// A line that a script asks for, or that there is none.
     Answer(Option<String>),
     /// Interrupts a script.
@@ -81,7 +81,7 @@ pub struct Training {
     process: Process,
     place: Place,
     context: Arc<Context>,
-    /// The memory for messages.
+    /// Its client's part of the memory for messages.
     budget: Arc<Budget>,
     begun: Begun,
     /// Steps taken.
@@ -218,19 +218,17 @@ impl Training {
             Command::Run { steps } => self.run(steps),
             Command::Pause => self.set_running(false),
             Command::Halt(why) => self.fail(why),
-            Command::Fetch => self.fetch().await?,
-            Command::Inspect => match self.ask(&Order::Inspect).await? {
+            Command::Fetch(ticket) => self.fetch(ticket).await?,
+            Command::Inspect(ticket) if !self.session.awaits(&ticket) => {}
+            Command::Inspect(ticket) => match self.ask(&Order::Inspect).await? {
                 Report::Inspected(inspection) => {
                     // As text, and on its way.
                     let weight = inspection.as_ref().map_or(0, |i| i.weight() as u64);
-                    match self.budget.wait(weight.saturating_mul(2)).await {
-                        Some(share) => self.session.post_with(ServerMessage::Inspected(inspection).into(), Some(share)),
-                        None => {
-                            self.session.post(ServerMessage::Refused(Refusal::Busy {
-                                message: "other clients' messages are on their way; ask again".into(),
-                            }));
-                            self.session.end_inspection();
-                        }
+                    match self.budget.wait_for_answer(weight.saturating_mul(2)).await {
+                        Some(share) => self.session.post_with(ServerMessage::Inspected(inspection).into(), Some(share.with(ticket))),
+                        None => self
+                            .session
+                            .post(ServerMessage::Refused(Refusal::Busy { message: "other messages are on their way; ask again".into() })),
                     }
                 }
                 _ => return Err(nonsense()),
@@ -247,17 +245,20 @@ impl Training {
         Ok(())
     }
 
-    async fn fetch(&mut self) -> Result<(), Gone> {
+    async fn fetch(&mut self, ticket: Ticket) -> Result<(), Gone> {
+        if !self.session.awaits(&ticket) {
+            return Ok(());
+        }
         // Once as tensors and once as a message.
-        let Some(share) = self.budget.wait(self.begun.state_bytes.saturating_mul(2)).await else {
-            self.session
-                .post(ServerMessage::Refused(Refusal::Busy { message: "other clients' states are on their way; ask again".into() }));
-            self.session.end_fetch();
+        let Some(share) = self.budget.wait_for_answer(self.begun.state_bytes.saturating_mul(2)).await else {
+            self.session.post(ServerMessage::Refused(Refusal::Busy { message: "other states are on their way; ask again".into() }));
             return Ok(());
         };
         let Report::State(state) = self.ask(&Order::State).await? else { return Err(nonsense()) };
         match state {
-            Ok(tensors) => self.session.post_with(ServerMessage::State { step: self.step, tensors }.into(), Some(share)),
+            // Another may have taken the session over meanwhile.
+            Ok(_) if !self.session.awaits(&ticket) => {}
+            Ok(tensors) => self.session.post_with(ServerMessage::State { step: self.step, tensors }.into(), Some(share.with(ticket))),
             Err(e) => self.fail(e),
         }
         Ok(())
