@@ -169,7 +169,9 @@ impl Browser {
             std::thread::sleep(Duration::from_millis(100));
         }
         let text = self.eval("document.body.innerText.slice(0, 600)").unwrap_or_default();
-        bail!("waited {seconds} s in vain for {what}; complaints: {:?}; the page says: {text}", self.complaints)
+        let loaded = "performance.getEntriesByType('resource').map(r => r.name.split('/').pop()).join(' ')";
+        let loaded = self.eval(loaded).unwrap_or_default();
+        bail!("waited {seconds} s in vain for {what}; complaints: {:?}; loaded: {loaded}; the page says: {text}", self.complaints)
     }
 
     /// Clicks the first element that a selector finds, with the mouse, as a person would.

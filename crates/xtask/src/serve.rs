@@ -1,15 +1,19 @@
 //! A static file server for development and for the browser test. It serves one directory, read only, to this machine.
 
-use anyhow::{Result, anyhow};
-use std::fs::File;
-use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
-use tiny_http::{Header, Method, Request, Response, Server};
+use anyhow::{Context, Result};
+use axum::Router;
+use axum::http::header::{CACHE_CONTROL, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use std::path::Path;
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+use tower_http::services::ServeDir;
+use tower_http::set_header::SetResponseHeaderLayer;
 
-/// A server on a thread of its own, until the process ends.
+/// A server on a thread of its own, for as long as this value lives.
 pub struct Site {
     pub port: u16,
-    server: Arc<Server>,
+    /// `None` once it ends.
+    runtime: Option<Runtime>,
 }
 
 /// What browsers are told of a page's neighbours.
@@ -22,30 +26,28 @@ pub enum Isolation {
 }
 
 /// With these a browser isolates a page from other origins.
-const ISOLATING: [(&str, &str); 2] = [("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Embedder-Policy", "require-corp")];
+const ISOLATING: [(HeaderName, &str); 2] = [
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-embedder-policy"), "require-corp"),
+];
 
 /// Serves `dir` under `prefix` (`""`, or `/some/path`) at 127.0.0.1; port 0 takes any free one.
 pub fn start(dir: &Path, prefix: &str, port: u16, isolation: Isolation) -> Result<Site> {
-    let server = Server::http(("127.0.0.1", port))
-        .map_err(|e| anyhow!("cannot listen on 127.0.0.1:{port} ({e}); if another server has the port, give a different --port"))?;
-    let port = server.server_addr().to_ip().map_or(port, |a| a.port());
-    let server = Arc::new(server);
-    // The page loads a handful of files at once.
-    for _ in 0..4 {
-        let (server, dir, prefix) = (server.clone(), dir.to_path_buf(), prefix.to_string());
-        std::thread::spawn(move || {
-            for request in server.incoming_requests() {
-                // A browser that goes away in the middle of an answer is no error of ours.
-                let _ = answer(request, &dir, &prefix, isolation);
-            }
-        });
-    }
-    Ok(Site { port, server })
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let listener = runtime
+        .block_on(TcpListener::bind(("127.0.0.1", port)))
+        .with_context(|| format!("cannot listen on 127.0.0.1:{port}; if another server has the port, give a different --port"))?;
+    let port = listener.local_addr()?.port();
+    let app = site(dir, prefix, isolation);
+    runtime.spawn(async move { axum::serve(listener, app).await });
+    Ok(Site { port, runtime: Some(runtime) })
 }
 
 impl Drop for Site {
     fn drop(&mut self) {
-        self.server.unblock();
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 
@@ -58,64 +60,58 @@ pub fn forever(dir: &Path, port: u16) -> Result<()> {
     }
 }
 
-fn answer(request: Request, dir: &Path, prefix: &str, isolation: Isolation) -> std::io::Result<()> {
-    if !matches!(request.method(), Method::Get | Method::Head) {
-        return request.respond(Response::from_string("only GET and HEAD").with_status_code(405));
-    }
-    let path = request.url().split(['?', '#']).next().unwrap_or("/").to_string();
-    let Some(file) = path.strip_prefix(prefix).and_then(|p| resolve(dir, p)) else {
-        return request.respond(Response::from_string("not found").with_status_code(404));
-    };
-    let mut response = Response::from_file(File::open(&file)?);
-    let own = [("Content-Type", content_type(&file)), ("Cache-Control", "no-cache"), ("X-Content-Type-Options", "nosniff")];
-    let isolating = ISOLATING.iter().filter(|_| isolation == Isolation::CrossOrigin);
-    for (name, value) in own.iter().chain(isolating).copied() {
-        if let Ok(h) = Header::from_bytes(name, value) {
-            response.add_header(h);
-        }
-    }
-    request.respond(response)
-}
-
-/// The file for a URL path, never one outside `dir`.
-fn resolve(dir: &Path, path: &str) -> Option<PathBuf> {
-    let relative = Path::new(path.trim_start_matches('/'));
-    if relative.components().any(|c| !matches!(c, Component::Normal(_))) {
-        return None;
-    }
-    let mut file = dir.join(relative);
-    if file.is_dir() {
-        file.push("index.html");
-    }
-    file.is_file().then_some(file)
-}
-
-fn content_type(file: &Path) -> &'static str {
-    match file.extension().and_then(|e| e.to_str()) {
-        Some("html") => "text/html; charset=utf-8",
-        Some("js" | "mjs") => "text/javascript; charset=utf-8",
-        Some("css") => "text/css; charset=utf-8",
-        Some("wasm") => "application/wasm",
-        Some("svg") => "image/svg+xml",
-        Some("png") => "image/png",
-        Some("json") => "application/json",
-        Some("md" | "py") => "text/plain; charset=utf-8",
-        _ => "application/octet-stream",
-    }
+fn site(dir: &Path, prefix: &str, isolation: Isolation) -> Router {
+    let files = ServeDir::new(dir);
+    let app = if prefix.is_empty() { Router::new().fallback_service(files) } else { Router::new().nest_service(prefix, files) };
+    // What is built anew is seen at the next load.
+    let own = [(CACHE_CONTROL, "no-cache"), (X_CONTENT_TYPE_OPTIONS, "nosniff")];
+    let isolating = ISOLATING.into_iter().filter(|_| isolation == Isolation::CrossOrigin);
+    own.into_iter()
+        .chain(isolating)
+        .fold(app, |app, (name, value)| app.layer(SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value))))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+
+    fn get(port: u16, path: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
 
     #[test]
-    fn never_leaves_the_directory() {
+    fn serves_a_directory_and_nothing_beside_it() {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("index.html"), "x").unwrap();
-        assert!(resolve(dir.path(), "/index.html").is_some());
-        assert!(resolve(dir.path(), "/").is_some());
-        assert!(resolve(dir.path(), "/../etc/passwd").is_none());
-        assert!(resolve(dir.path(), "//etc/passwd").is_none());
-        assert!(resolve(dir.path(), "/absent").is_none());
+        std::fs::create_dir(dir.path().join("site")).unwrap();
+        std::fs::write(dir.path().join("secret"), "x").unwrap();
+        std::fs::write(dir.path().join("site/index.html"), "<p>here").unwrap();
+        std::fs::write(dir.path().join("site/a.wasm"), "").unwrap();
+        let site = start(&dir.path().join("site"), "/some/where", 0, Isolation::CrossOrigin).unwrap();
+        let page = get(site.port, "/some/where/");
+        assert!(page.starts_with("HTTP/1.1 200") && page.ends_with("<p>here"), "{page}");
+        for header in ["content-type: text/html", "cache-control: no-cache", "cross-origin-opener-policy: same-origin"] {
+            assert!(page.contains(header), "{header} is not in {page}");
+        }
+        assert!(get(site.port, "/some/where/a.wasm").contains("content-type: application/wasm"));
+        for path in ["/some/where/../secret", "/some/where/%2e%2e/secret", "/some/where//etc/passwd", "/some/where/absent", "/index.html"] {
+            assert!(get(site.port, path).starts_with("HTTP/1.1 404"), "{path}");
+        }
+    }
+
+    /// More connections than any pool of threads stay open and silent, and one more is answered.
+    #[test]
+    fn connections_do_not_wait_for_each_other() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("index.html"), "<p>here").unwrap();
+        let site = start(dir.path(), "", 0, Isolation::None).unwrap();
+        let held: Vec<TcpStream> = (0..200).map(|_| TcpStream::connect(("127.0.0.1", site.port)).unwrap()).collect();
+        assert!(get(site.port, "/").ends_with("<p>here"));
+        drop(held);
     }
 }
