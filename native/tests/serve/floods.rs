@@ -69,19 +69,56 @@ async fn inspections_of_a_client_that_does_not_read() {
     assert!(after < before + 100, "{before} MiB, then {after}");
 }
 
+/// A graph with so many MiB of state.
+fn stateful(mib: u32) -> Job {
+    let n = mib << 18;
+    let text = format!(
+        "graph g(state %w: f32[{n}], %x: f32[2]) {{\n%u = mul(%w, other=1.0) : f32[{n}]\n%s = sum(%x) : f32[]\nreturn %s, state %w <- %u }}"
+    );
+    let mut job = graph_job(Pane::Compiled, &text);
+    job.feeds.insert(0, Feed::State(TensorData { dtype: DType::F32, shape: vec![n], bytes: vec![0; 4 * n as usize] }));
+    job
+}
+
+/// States that nobody reads do not keep the memory that others' states need.
+#[tokio::test]
+async fn states_that_nobody_reads() {
+    let mut server = Server::start(&["--max-messages", "128"]);
+    let mut honest = Client::connect(server.address).await;
+    honest.create(stateful(16)).await;
+    // More than a system takes for a connection.
+    let mut silent = Vec::new();
+    for _ in 0..3 {
+        let mut client = Client::connect(server.address).await;
+        client.create(stateful(16)).await;
+        silent.push(client);
+    }
+    for client in &mut silent {
+        client.send(&ClientMessage::FetchState).await;
+    }
+    let (start, all) = (Instant::now(), f64::from(64 << 20));
+    while server.metric("aludel_messages_bytes") != Some(all) {
+        assert!(start.elapsed() < Duration::from_secs(2), "two of them have what one client may have");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    // What weighs little does not wait.
+    let mut light = Client::connect(server.address).await;
+    light.create(job(&digits(), Pane::Compiled, 1)).await;
+    let start = Instant::now();
+    light.state().await;
+    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    let start = Instant::now();
+    honest.state().await;
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+    others_train(&mut server).await;
+}
+
 /// Those who take a session over, ask for its state and do not read it leave nothing behind.
 #[tokio::test]
 async fn takeovers_that_do_not_read() {
     let mut server = Server::start(&["--max-messages", "64"]);
-    // 16 MiB of state.
-    let n = 4 << 20;
-    let text = format!(
-        "graph g(state %w: f32[{n}], %x: f32[2]) {{\n%u = mul(%w, other=1.0) : f32[{n}]\n%s = sum(%x) : f32[]\nreturn %s, state %w <- %u }}"
-    );
-    let mut large = graph_job(Pane::Compiled, &text);
-    large.feeds.insert(0, Feed::State(TensorData { dtype: DType::F32, shape: vec![n as u32], bytes: vec![0; 4 * n] }));
     let mut client = Client::connect(server.address).await;
-    let key = client.create(large).await;
+    let key = client.create(stateful(16)).await;
     let before = resident(&server);
     let mut others = Vec::new();
     for _ in 0..12 {
