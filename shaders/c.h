@@ -12,6 +12,13 @@ static inline u32 bits_f32(f32 x) { u32 u; __builtin_memcpy(&u, &x, 4); return u
 
 static inline f32 from_bits_f32(u32 u) { f32 x; __builtin_memcpy(&x, &u, 4); return x; }
 
+// One of two by its bits, of a condition that is zero or one: GCC makes no jumps of these.
+static inline f32 pick_f32(i32 c, f32 a, f32 b) { u32 m = -(u32)c; return from_bits_f32((bits_f32(a) & m) | (bits_f32(b) & ~m)); }
+
+static inline i32 pick_i32(i32 c, i32 a, i32 b) { return (a & -c) | (b & ~-c); }
+
+static inline u32 pick_u32(i32 c, u32 a, u32 b) { u32 m = -(u32)c; return (a & m) | (b & ~m); }
+
 static inline f32 rsqrt_f32(f32 x) { return 1.0f / __builtin_sqrtf(x); }
 
 static inline i32 isnan_f32(f32 x) { return x != x; }

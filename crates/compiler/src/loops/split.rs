@@ -13,7 +13,7 @@ use crate::nest::access::{below, contiguous_within, wide_stores};
 use crate::nest::{Kind, NestBuilder, classify, rename};
 use crate::parts::Part;
 use crate::schedule::library::is_for_library;
-use crate::schedule::{STRETCH, split_parts, thin_groups};
+use crate::schedule::{STRETCH, split_among_cores, split_parts, thin_groups};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
 use aludel_ir::order::{InOrder, Order};
@@ -79,6 +79,7 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
     let (busy, reading) = (target.busy_groups(), target.reading_groups());
     let (wanted, shortest) = match classify(nest, program) {
         Kind::Rows if !target.has_workgroups() => among_cores(results, length, contiguous_within(program, nest), target),
+        Kind::Contract(c) if !target.has_workgroups() => (split_among_cores(program, nest, &c, target, PARTS)?, 256),
         _ if !target.has_workgroups() => return None,
         Kind::Contract(c) if let Some(groups) = thin_groups(program, nest, &c, target) => ((reading / groups).min(PARTS), 2048),
         // Where one core plays the device, there is nobody to share with.

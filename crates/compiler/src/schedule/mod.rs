@@ -11,6 +11,7 @@ pub(crate) mod library;
 mod nvidia;
 mod rebase;
 
+pub(crate) use cpu::contract::split_among_cores;
 pub(crate) use cpu::rows::STRETCH;
 pub(crate) use gpu::contract::split_parts;
 pub(crate) use gpu::contract::thin::thin_groups;

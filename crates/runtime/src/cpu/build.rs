@@ -163,22 +163,16 @@ impl Compiler {
         let remedy = "make the directory writable, or name another in ALUDEL_CACHE";
         let failed = |what: &str, path: &Path, e: std::io::Error| Error::device(format!("cannot {what} {}: {e}", path.display()), remedy);
         cache::own(&self.cache).map_err(|e| failed("use", &self.cache, e))?;
-        let own = unique();
-        let text = self.cache.join(format!("{key}.{own}.c"));
-        let built = self.cache.join(format!("{key}.{own}.so"));
+        // Not in the cache: whoever is ended meanwhile leaves nothing there.
+        let place = Scratch::new().map_err(|e| failed("make a directory in", &std::env::temp_dir(), e))?;
+        let (text, built) = (place.0.join(format!("{key}.c")), place.0.join(format!("{key}.so")));
         std::fs::write(&text, source).map_err(|e| failed("write", &text, e))?;
-        let result = self.spawn(contraction(source), &text, &built);
-        let result = result.and_then(|()| {
-            let whole = std::fs::read(&built).and_then(|bytes| cache::write_whole(object, &cache::sealed(bytes)));
-            whole.map_err(|e| failed("write", object, e))
-        });
-        drop(std::fs::remove_file(&built));
-        // The text stays beside the object for people; what did not compile does not.
-        drop(match &result {
-            Ok(()) => std::fs::rename(&text, self.cache.join(format!("{key}.c"))),
-            Err(_) => std::fs::remove_file(&text),
-        });
-        result
+        self.spawn(contraction(source), &text, &built)?;
+        let whole = std::fs::read(&built).and_then(|bytes| cache::write_whole(object, &cache::sealed(bytes)));
+        whole.map_err(|e| failed("write", object, e))?;
+        // The text stays beside the object for people: without it nothing is missing.
+        drop(cache::write_whole(&self.cache.join(format!("{key}.c")), source.as_bytes()));
+        Ok(())
     }
 
     fn spawn(&self, contraction: &str, text: &Path, built: &Path) -> Result<()> {
@@ -193,6 +187,33 @@ impl Compiler {
         let first: Vec<&str> = message.lines().take(12).collect();
         let problem = format!("{name} failed ({}):\n{}", output.status, first.join("\n"));
         Err(Error::device(problem, "name GCC or Clang in CC; with those, report this"))
+    }
+}
+
+/// A directory of this process's own among the system's temporary ones, gone with this value.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> std::io::Result<Scratch> {
+        let mut builder = std::fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        loop {
+            let path = std::env::temp_dir().join(format!("aludel-cc-{}", unique()));
+            match builder.create(&path) {
+                Ok(()) => return Ok(Scratch(path)),
+                // Another's, or one that an earlier process of this number left.
+                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed is the system's to clean.
+        drop(std::fs::remove_dir_all(&self.0));
     }
 }
 

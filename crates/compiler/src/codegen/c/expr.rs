@@ -1,6 +1,7 @@
 //! Expressions in C.
 
-use super::spell::spell;
+use super::simd::{is_plain, touches_nothing};
+use super::spell::{bitwise, spell};
 use super::{Printer, scalar_name, type_name, word_name};
 use crate::codegen::fold::fold;
 use crate::codegen::spell::{Spelling, arithmetic};
@@ -92,6 +93,9 @@ impl Printer<'_> {
 
     fn scalar(&mut self, op: ScalarOp, args: &[KExpr], ty: Ty) -> Result<Text> {
         let positive = args.get(1).is_some_and(|d| self.signs.is_positive(d));
+        // Where a loop chooses much, both sides are there anyway.
+        let picks = self.picks && op == ScalarOp::Select && args[1..].iter().all(is_plain);
+        let bits = if self.picks && ty.dtype == DType::Bool && args.iter().all(touches_nothing) { bitwise(op) } else { None };
         let args = args.iter().map(|a| self.expr(a)).collect::<Result<Vec<Text>>>()?;
         let operand = args[if op == ScalarOp::Select { 1 } else { 0 }].ty.dtype;
         let refused = |what: String| Error::unsupported(what, "cast the operands to a type that the operation takes");
@@ -108,6 +112,9 @@ impl Printer<'_> {
             _ if lanes > 1 => return Err(refused(format!("{} of vectors in C", op.name()))),
             Spelling::Divide(operator, _) if positive => arithmetic(operator, &args, ty),
             Spelling::Divide(_, name) | Spelling::Builtin(name) | Spelling::Helper(name) => call(name, &args),
+            Spelling::Infix(_) if let Some(operator) = bits => {
+                Text::new(format!("{} {operator} {}", args[0].at(Binds::Unary), args[1].at(Binds::Unary)), ty, Binds::Never)
+            }
             Spelling::Infix(operator) => {
                 Text::new(format!("{} {operator} {}", args[0].at(Binds::Unary), args[1].at(Binds::Unary)), ty, Binds::Never)
             }
@@ -116,6 +123,7 @@ impl Printer<'_> {
                 Text::new(code, ty, Binds::Never)
             }
             Spelling::Reciprocal => Text::new(format!("1.0f / {}", args[0].at(Binds::Unary)), ty, Binds::Product),
+            Spelling::Select if picks => call(&format!("pick_{}", scalar_name(ty.dtype)), &args),
             Spelling::Select => {
                 let [c, a, b] = [0, 1, 2].map(|i| args[i].at(Binds::Sum));
                 Text::new(format!("{c} ? {a} : {b}"), ty, Binds::Never)

@@ -108,7 +108,7 @@ pub fn print(kernel: &Kernel) -> Result<String> {
         let what = format!("kernel {}: workgroups of threads that share memory in C", kernel.name);
         return Err(Error::unsupported(what, "schedule it for a target whose workgroups are single threads"));
     }
-    let mut printer = Printer { kernel, signs: Signs::new(kernel), bounds: 0, starts: BTreeMap::new() };
+    let mut printer = Printer { kernel, signs: Signs::new(kernel), bounds: 0, starts: BTreeMap::new(), picks: false };
     let mut body = String::new();
     if threads > 1 {
         let _ = writeln!(body, "  for (i32 thread = 0; thread < {threads}; thread += 1) {{");
@@ -127,6 +127,8 @@ struct Printer<'a> {
     bounds: usize,
     /// Where the variables of loops start whose turns are counted from zero.
     starts: BTreeMap<Var, String>,
+    /// Within a loop whose choices are made of bits ([`simd::chooses_much`]).
+    picks: bool,
 }
 
 /// The name of a register's type.
@@ -250,6 +252,7 @@ impl Printer<'_> {
         let start = if counted { self.bound(start, &pad, out)? } else { self.expr(start)?.code };
         let end = self.bound(end, &pad, out)?;
         let step = self.bound(step, &pad, out)?;
+        let vectorised = clauses.is_some();
         if let Some(clauses) = clauses {
             let _ = writeln!(out, "#pragma omp simd{clauses}");
         }
@@ -264,7 +267,10 @@ impl Printer<'_> {
             // An empty instruction that no compiler looks into: it keeps the turns apart.
             let _ = writeln!(out, "{pad}  __asm__(\"\");");
         }
+        let outside = self.picks;
+        self.picks |= vectorised && simd::chooses_much(body);
         self.block(body, depth + 1, out)?;
+        self.picks = outside;
         let _ = writeln!(out, "{pad}}}");
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! What tells the compiler that a loop may run several turns at once ([`turns`]).
 
 use crate::codegen::turns;
-use aludel_ir::kernel::{KExpr, Kernel, Stmt, Ty, Var};
+use aludel_ir::kernel::{KExpr, Kernel, Stmt, Ty, Var, visit};
 use aludel_ir::{DType, ScalarOp};
 use std::collections::BTreeMap;
 
@@ -37,6 +37,37 @@ pub(super) fn is_fragile(body: &[Stmt]) -> bool {
     stores.sort();
     stores.dedup();
     masked && stores.len() < all
+}
+
+/// Choices that hang on choices, at least, which GCC makes jumps of.
+const CHOICES: usize = 3;
+
+/// Whether a loop chooses so much that GCC follows each way through its choices, and then finds stores behind jumps that it cannot vectorise:
+/// the gradient of a window's largest element took four times as long.
+pub(super) fn chooses_much(body: &[Stmt]) -> bool {
+    let mut choices = 0;
+    visit(body, &mut |s| {
+        for e in s.exprs() {
+            e.visit(&mut |e| choices += usize::from(matches!(e, KExpr::Scalar(ScalarOp::Select, _))));
+        }
+    });
+    choices >= CHOICES
+}
+
+/// Whether computing it costs nothing and touches no memory: a name, a number, or a choice of such.
+pub(super) fn is_plain(e: &KExpr) -> bool {
+    match e {
+        KExpr::Var(_) | KExpr::Lit(_) => true,
+        KExpr::Scalar(ScalarOp::Select, parts) => parts[1..].iter().all(is_plain) && touches_nothing(&parts[0]),
+        _ => false,
+    }
+}
+
+/// Whether it reads no memory.
+pub(super) fn touches_nothing(e: &KExpr) -> bool {
+    let mut reads = false;
+    e.visit(&mut |e| reads |= matches!(e, KExpr::Load { .. } | KExpr::Shared { .. } | KExpr::SharedQuad { .. } | KExpr::ParamAt(_)));
+    !reads
 }
 
 /// OpenMP's name of an accumulation, or that of `shaders/c.h`, where a NaN counts.

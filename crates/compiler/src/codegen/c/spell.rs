@@ -73,6 +73,15 @@ fn integer(op: ScalarOp, signed: bool) -> Option<Spelling> {
     })
 }
 
+/// What joins booleans, zero or one, where choices are made of bits: there nothing else has a jump either.
+pub(super) fn bitwise(op: ScalarOp) -> Option<&'static str> {
+    match op {
+        ScalarOp::And => Some("&"),
+        ScalarOp::Or => Some("|"),
+        _ => None,
+    }
+}
+
 /// Booleans are numbers in C. With `|` of comparisons between them GCC does not vectorize the loop; with `||`, which it evaluates as freely,
 /// it does: a window's largest element was found six times as slowly.
 fn boolean(op: ScalarOp) -> Option<&'static str> {

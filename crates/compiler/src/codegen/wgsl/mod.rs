@@ -51,6 +51,7 @@ pub fn print_sized(kernel: &Kernel, target: &Target, access: &[Option<Access>], 
         offsets: BTreeSet::new(),
         words,
         unrolled: if target.software { turns::unrolled(kernel)? } else { BTreeMap::new() },
+        in_place: is_in_place(kernel),
     };
     let mut body = String::new();
     printer.block(&kernel.body, 1, &mut body)?;
@@ -72,6 +73,26 @@ struct Printer<'a> {
     words: &'a [Option<i64>],
     /// Loops that are written out so many turns at a time.
     unrolled: BTreeMap<Var, u64>,
+    /// Threads read what others of their workgroup overwrite.
+    in_place: bool,
+}
+
+/// Whether a buffer is both read and written.
+fn is_in_place(kernel: &Kernel) -> bool {
+    let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
+    visit(&kernel.body, &mut |s| {
+        if let Stmt::Store { buffer, .. } = s {
+            written.insert(*buffer);
+        }
+        for e in s.exprs() {
+            e.visit(&mut |e| {
+                if let KExpr::Load { buffer, .. } = e {
+                    read.insert(*buffer);
+                }
+            });
+        }
+    });
+    !read.is_disjoint(&written)
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -285,6 +306,10 @@ impl Printer<'_> {
             }
             Stmt::Barrier => {
                 let _ = writeln!(out, "{pad}workgroupBarrier();");
+                // That one orders workgroup memory alone (<https://www.w3.org/TR/WGSL/#sync-builtin-functions>). Those within loops are for it.
+                if self.in_place && depth == 1 {
+                    let _ = writeln!(out, "{pad}storageBarrier();");
+                }
             }
             Stmt::AsyncCopy { .. } | Stmt::AsyncCommit | Stmt::AsyncWait(_) | Stmt::Mma { .. } | Stmt::Warpgroup(_) | Stmt::Matrix(_) => {
                 return Err(super::no_subgroups(self.kernel, "WGSL"));

@@ -54,6 +54,28 @@ pub(in crate::schedule) fn pays_apart(program: &LoopProgram, nest: &Nest, c: &Co
     states.len() >= STATE && results.saturating_mul(4) > LAST * target.cache_bytes as i64
 }
 
+/// What a launch of its own costs, in cycles: all cores are told and waited for.
+const LAUNCH_CYCLES: i64 = 50_000;
+
+/// Into how many parts the depth of a product is worth cutting, each for a core of its own: where the results are few and the depth is long,
+/// as a first convolution's weights', cores that share the results alone pack the same operands each. `most` bounds the parts.
+pub(crate) fn split_among_cores(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target, most: i64) -> Option<i64> {
+    let volume = |axes: &[AxisId]| program.volume(axes).as_const();
+    let results = volume(&c.batch)?.saturating_mul(volume(&c.m)?).saturating_mul(volume(&c.n)?);
+    let (length, cores) = (volume(&c.k)?, target.cores as i64);
+    let cycles = |parts: i64| {
+        let (_, time) = Tile::fit(program, nest, c, target, parts);
+        // The parts are written, and read by a second launch.
+        let again = if parts > 1 { LAUNCH_CYCLES + results.saturating_mul(parts) / cores } else { 0 };
+        time.saturating_add(again)
+    };
+    let whole = cycles(1);
+    let candidates = (1..=4).flat_map(|turns| [cores * turns / 2, cores * turns]).filter(|p| (2..=most.min(length / 256)).contains(p));
+    let (time, parts) = candidates.map(|p| (cycles(p), p)).min()?;
+    // The model is rough, so it has to promise much.
+    (time <= whole / 3 * 2).then_some(parts)
+}
+
 /// Rows that are packed together where they lie side by side: some lines of the cache.
 const BLOCK_ROWS: i64 = 64;
 

@@ -41,12 +41,18 @@ impl Tile {
     }
 
     pub fn choose(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target) -> Tile {
+        Tile::fit(program, nest, c, target, 1).0
+    }
+
+    /// The cut where the depth is done in so many parts side by side, and the cycles that it takes.
+    pub fn fit(program: &LoopProgram, nest: &Nest, c: &Contraction, target: &Target, split: i64) -> (Tile, i64) {
         let size = |axes: &[AxisId]| hint(program, &program.volume(axes)).min(1 << 24);
-        let (b, m, n, depth) = (size(&c.batch), size(&c.m), size(&c.n), size(&c.k));
+        let (b, m, n, total) = (size(&c.batch) * split, size(&c.m), size(&c.n), size(&c.k) / split);
+        let depth = total;
         let lanes = (target.vector_lanes as i64).clamp(4, 16);
         let (rows, vectors) = registers(m, n, depth, lanes, target.vector_registers);
         let columns = lanes * vectors;
-        let known = program.volume(&c.k).as_const();
+        let known = program.volume(&c.k).as_const().map(|k| k / split);
         let (packed_words, result_words) = cache_words(target);
         let cut = known.is_none_or(|k| k > MOST_DEPTH || k * columns > packed_words);
         let parts_k = (depth + MOST_PART - 1) / MOST_PART;
@@ -60,7 +66,6 @@ impl Tile {
             () => 9,
         };
         let most_n = (packed_words / depth / columns * columns).max(columns).min(round_up(n, columns));
-        let total = size(&c.k);
         let cores = (target.cores as i64).max(1);
         // The cut that ends first, by this model: every piece packs its columns and its rows, multiplies, and costs something itself;
         // cores take pieces in turn. Among nearly equal ones the one of more pieces, which evens out what the model does not know.
@@ -86,12 +91,12 @@ impl Tile {
                 }
             }
         }
-        let (_, pieces, piece_m, piece_n) = best.unwrap_or((0, 1, rows, columns));
+        let (time, pieces, piece_m, piece_n) = best.unwrap_or((0, 1, rows, columns));
         // Many small products: several a piece.
         let work = piece_m * piece_n / lanes * total / 2;
         let batches = (8 * PIECE_CYCLES / work.max(1)).clamp(1, (pieces / (4 * cores)).clamp(1, b));
         let direct_lhs = reads_in_place(program, nest, c, c.lhs, false) && !cut && piece_n <= 4 * columns;
-        Tile { lanes, rows, vectors, depth, cut, piece_m, piece_n, batches, direct_lhs, direct_rhs }
+        (Tile { lanes, rows, vectors, depth, cut, piece_m, piece_n, batches, direct_lhs, direct_rhs }, time)
     }
 }
 
