@@ -51,7 +51,7 @@ pub fn print_sized(kernel: &Kernel, target: &Target, access: &[Option<Access>], 
         offsets: BTreeSet::new(),
         words,
         unrolled: if target.software { turns::unrolled(kernel)? } else { BTreeMap::new() },
-        in_place: is_in_place(kernel),
+        last: last_before_updates(kernel),
     };
     let mut body = String::new();
     printer.block(&kernel.body, 1, &mut body)?;
@@ -73,26 +73,31 @@ struct Printer<'a> {
     words: &'a [Option<i64>],
     /// Loops that are written out so many turns at a time.
     unrolled: BTreeMap<Var, u64>,
-    /// Threads read what others of their workgroup overwrite.
-    in_place: bool,
+    /// The barrier after which memory may be overwritten that threads have read before it.
+    last: Option<&'a Stmt>,
 }
 
-/// Whether a buffer is both read and written.
-fn is_in_place(kernel: &Kernel) -> bool {
+/// The last barrier that all threads of a workgroup meet at, where something is stored after it into a binding that was read before: what
+/// is updated in place is one buffer to read and another one to write.
+fn last_before_updates(kernel: &Kernel) -> Option<&Stmt> {
+    let at = kernel.body.iter().rposition(|s| matches!(s, Stmt::Barrier))?;
+    let binding = |buffer: u32| kernel.buffers.get(buffer as usize).map(|b| b.binding);
     let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
-    visit(&kernel.body, &mut |s| {
-        if let Stmt::Store { buffer, .. } = s {
-            written.insert(*buffer);
-        }
+    visit(&kernel.body[..at], &mut |s| {
         for e in s.exprs() {
             e.visit(&mut |e| {
                 if let KExpr::Load { buffer, .. } = e {
-                    read.insert(*buffer);
+                    read.insert(binding(*buffer));
                 }
             });
         }
     });
-    !read.is_disjoint(&written)
+    visit(&kernel.body[at..], &mut |s| {
+        if let Stmt::Store { buffer, .. } = s {
+            written.insert(binding(*buffer));
+        }
+    });
+    (!read.is_disjoint(&written)).then_some(&kernel.body[at])
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -306,8 +311,8 @@ impl Printer<'_> {
             }
             Stmt::Barrier => {
                 let _ = writeln!(out, "{pad}workgroupBarrier();");
-                // That one orders workgroup memory alone (<https://www.w3.org/TR/WGSL/#sync-builtin-functions>). Those within loops are for it.
-                if self.in_place && depth == 1 {
+                // That one orders workgroup memory alone (<https://www.w3.org/TR/WGSL/#sync-builtin-functions>).
+                if self.last.is_some_and(|last| std::ptr::eq(last, s)) {
                     let _ = writeln!(out, "{pad}storageBarrier();");
                 }
             }
