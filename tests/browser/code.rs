@@ -373,8 +373,9 @@ fn steps(page: &mut Page) -> Result<()> {
 
 fn names(page: &mut Page) -> Result<()> {
     page.code("#points")?;
-    page.script("import torch.nn.functional as F\nfrom torch import nn\nloss = F.cross_entropy\n", "")?;
-    page.browser.eval("(() => { const c = document.querySelector('.cm-content'); c.focus(); const r = document.createRange(); r.selectNodeContents(c.lastElementChild); r.collapse(false); const s = getSelection(); s.removeAllRanges(); s.addRange(r); })()")?;
+    page.script(" # names\n\n\n\n\n\n\nimport torch.nn.functional as F\nfrom torch import nn\nloss = F.cross_entropy\n", "")?;
+    // The cursor is at the start, and what it is offered covers the lines below it.
+    page.browser.eval("document.querySelector('.cm-content').focus()")?;
     page.settle()?;
     page.browser.insert("layer = nn.Conv2")?;
     let offered = "[...document.querySelectorAll('.cm-tooltip-autocomplete li')].some(l => l.textContent.startsWith('Conv2d(in_channels'))";
