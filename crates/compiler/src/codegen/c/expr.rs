@@ -112,10 +112,8 @@ impl Printer<'_> {
             _ if lanes > 1 => return Err(refused(format!("{} of vectors in C", op.name()))),
             Spelling::Divide(operator, _) if positive => arithmetic(operator, &args, ty),
             Spelling::Divide(_, name) | Spelling::Builtin(name) | Spelling::Helper(name) => call(name, &args),
-            Spelling::Infix(_) if let Some(operator) = bits => {
-                Text::new(format!("{} {operator} {}", args[0].at(Binds::Unary), args[1].at(Binds::Unary)), ty, Binds::Never)
-            }
             Spelling::Infix(operator) => {
+                let operator = bits.unwrap_or(operator);
                 Text::new(format!("{} {operator} {}", args[0].at(Binds::Unary), args[1].at(Binds::Unary)), ty, Binds::Never)
             }
             Spelling::Shift(operator) => {
