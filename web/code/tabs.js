@@ -11,6 +11,8 @@ export class Tabs {
   #main = "script.py";
   #texts = new Map();
   #active = "script.py";
+  /** The field that asks for a new file's name, while it does. */
+  #asking = null;
 
   /** `changed()` follows when a file comes or goes. */
   constructor(bar, editor, changed) {
@@ -90,15 +92,17 @@ export class Tabs {
     });
     const add = this.#button("+", { className: "quiet", ariaLabel: "Add a file beside the script", title: "A module for the script to import, or a small file for it to read" }, () => {
       const field = Object.assign(document.createElement("input"), { ariaLabel: "Name of the file", placeholder: "helper.py", spellcheck: false });
-      const done = () => (this.add(field.value.trim()) || this.#draw());
       field.onkeydown = (e) => {
-        if (e.key === "Enter") done();
+        if (e.key === "Enter") this.add(field.value.trim()) || this.#draw();
         if (e.key === "Escape") this.#draw();
       };
-      field.onblur = () => field.isConnected && this.#draw();
+      field.onblur = () => field === this.#asking && this.#draw();
       add.replaceWith(field);
+      this.#asking = field;
       field.focus();
     });
+    // A field that has the focus loses it while it is taken away: nothing may be drawn then.
+    this.#asking = null;
     this.#bar.replaceChildren(...shown, add);
   }
 }

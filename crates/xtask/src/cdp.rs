@@ -69,6 +69,9 @@ impl Browser {
         let attached = browser.call("", "Target.attachToTarget", json!({ "targetId": target["targetId"], "flatten": true }))?;
         // The event of being attached has made us listen already.
         browser.page = attached["sessionId"].as_str().unwrap_or_default().to_string();
+        // Focus comes and goes as in a window that a person works in; whether a headless one has it is a matter of luck.
+        let page = browser.page.clone();
+        browser.call(&page, "Emulation.setFocusEmulationEnabled", json!({ "enabled": true }))?;
         Ok(browser)
     }
 
