@@ -7,7 +7,7 @@ use crate::guard;
 use crate::memory::{self, Backing};
 use aludel_ir::program::ALIGN;
 use aludel_ir::{Error, Result};
-use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
@@ -18,6 +18,10 @@ pub(super) type Range = memory::Range<Shared>;
 
 /// Every buffer starts at a multiple of so many bytes: planned offsets are multiples of it too.
 const ALIGN_BYTES: usize = ALIGN as usize * 4;
+
+/// The size of a huge page, on most systems. A product walks its operands' rows a page or more apart: with pages of 4 KiB a core finds
+/// neither all of them in its buffer of translations nor the next line before it is asked for.
+pub(super) const HUGE_PAGE: usize = 2 << 20;
 
 /// A block of the system's memory. Fresh blocks hold zeros.
 pub(super) struct Block {
@@ -30,15 +34,33 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 fn layout(words: u64) -> Option<Layout> {
-    Layout::from_size_align(usize::try_from(words.checked_mul(4)?).ok()?, ALIGN_BYTES).ok()
+    let size = usize::try_from(words.checked_mul(4)?).ok()?;
+    Layout::from_size_align(size, if size < HUGE_PAGE { ALIGN_BYTES } else { HUGE_PAGE }).ok()
 }
 
 impl Block {
-    fn new(words: u64) -> Option<Self> {
+    pub fn new(words: u64) -> Option<Self> {
         let layout = layout(words).filter(|l| l.size() > 0)?;
         // SAFETY: the layout has a size above zero.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let start = NonNull::new(unsafe { alloc(layout) })?;
+        // Said before a page is touched, which decides what it is.
+        #[cfg(target_os = "linux")]
+        if layout.size() >= HUGE_PAGE {
+            use rustix::mm::{Advice, madvise};
+            // SAFETY: these pages lie in the block, and the advice leaves what they hold as it is. A system without huge pages refuses.
+            let _ = unsafe { madvise(start.as_ptr().cast(), layout.size() / HUGE_PAGE * HUGE_PAGE, Advice::LinuxHugepage) };
+        }
+        // SAFETY: the block has so many bytes, which belong to nobody else yet.
+        unsafe { start.write_bytes(0, layout.size()) };
         Some(Block { start: start.cast(), words })
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.words as usize * 4
+    }
+
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.start.as_ptr().cast()
     }
 
     fn fill(&mut self, word: impl Fn(u64) -> u32) {

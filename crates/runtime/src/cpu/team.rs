@@ -4,7 +4,9 @@
 //! helper that has nothing to do stays awake for a moment, since steps follow one another faster than a thread wakes up; then
 //! it goes back to rayon.
 
+use super::memory::{Block, HUGE_PAGE};
 use crate::memory::lock;
+use std::alloc::{Layout, handle_alloc_error};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -272,24 +274,24 @@ impl Team {
     }
 }
 
-/// The most scratch that a thread keeps between runs.
+/// Calls with so much scratch: a thread keeps the most that it ever had between runs.
 fn with_scratch(bytes: usize, f: impl FnOnce(*mut u8)) {
     thread_local! {
-        static SCRATCH: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
+        static SCRATCH: RefCell<Option<Block>> = const { RefCell::new(None) };
     }
-    SCRATCH.with_borrow_mut(|lines| {
-        if lines.len() * size_of::<Line>() < bytes {
-            lines.resize(bytes.div_ceil(size_of::<Line>()), Line([0; 64]));
+    SCRATCH.with_borrow_mut(|block| {
+        if block.as_ref().is_none_or(|b| b.bytes() < bytes) {
+            *block = None;
+            // As large as a page where it nearly is.
+            let bytes = if bytes < HUGE_PAGE / 4 { bytes.max(64) } else { bytes.next_multiple_of(HUGE_PAGE) };
+            *block = Block::new(bytes.div_ceil(4) as u64);
         }
-        f(lines.as_mut_ptr().cast());
+        match block {
+            Some(block) => f(block.as_mut_ptr()),
+            None => handle_alloc_error(Layout::new::<[u8; HUGE_PAGE]>()),
+        }
     });
 }
-
-/// A cache line, which is also the widest vector.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-#[allow(dead_code)]
-struct Line([u8; 64]);
 
 /// How many threads work, callers included.
 pub(super) fn threads() -> usize {

@@ -76,9 +76,6 @@ pub(crate) fn split_among_cores(program: &LoopProgram, nest: &Nest, c: &Contract
     (time <= whole / 3 * 2).then_some(parts)
 }
 
-/// Rows that are packed together where they lie side by side: some lines of the cache.
-const BLOCK_ROWS: i64 = 64;
-
 struct Template<'a> {
     program: &'a LoopProgram,
     nest: &'a Nest,
@@ -315,6 +312,20 @@ impl Template<'_> {
     fn pack_columns(&self, kb: &mut KernelBuilder, em: &mut Emitter, s: &Scratch, piece: &Piece, part: &Part) -> Result<()> {
         let t = self.t;
         let whole = self.divides(&self.c.n, t.columns());
+        let array = s.columns_each;
+        if walks_along(self.nest, self.c.rhs, &self.c.n) && self.columns_by_table().is_none() && self.run().is_none() {
+            // Across all panels for each step of the depth: a page of memory is looked at once, in a run that the processor reads ahead.
+            return each(kb, em, (k::int(0), part.len.clone()), |kb, em, i| {
+                self.depth_at(kb, em, part, &i);
+                let row = kb.int(k::mul(i, k::int(t.columns())));
+                each(kb, em, (k::int(0), piece.panels_n.clone()), |kb, em, pn| {
+                    let base = kb.int(k::add(piece.n.0.clone(), k::mul(pn.clone(), k::int(t.columns()))));
+                    let to = kb.int(k::add(k::mul(pn, k::int(t.depth * t.columns())), row));
+                    let panel = Panel { base: base.clone(), to: to.clone(), array, table: None };
+                    self.full_or_last(kb, em, (&self.c.n, t.columns()), &base, |kb, em, full| self.fill_row(kb, em, &panel, &to, full))
+                })
+            });
+        }
         each(kb, em, (k::int(0), piece.panels_n.clone()), |kb, em, pn| {
             let base = kb.int(k::add(piece.n.0.clone(), k::mul(pn.clone(), k::int(t.columns()))));
             let to = kb.int(k::mul(pn, k::int(t.depth * t.columns())));
@@ -328,24 +339,39 @@ impl Template<'_> {
                     Ok(())
                 })?;
             }
-            let panel = Panel { base: base.clone(), to, array: s.columns_each, table };
+            let panel = Panel { base: base.clone(), to, array, table };
             if whole || panel.table.is_some() || self.run().is_some() {
                 return self.fill(kb, em, &panel, part, whole);
             }
-            // Only the last panel asks of each column whether there is one: the others are copied as vectors.
-            let last = k::add(base, k::int(t.columns() - 1));
-            let cond = k::lt(last, self.size(kb, &self.c.n));
-            let branch = |kb: &mut KernelBuilder, em: &mut Emitter, full: bool| {
-                kb.open();
-                em.enter();
-                let done = self.fill(kb, em, &panel, part, full);
-                em.leave();
-                done.map(|()| kb.close())
-            };
-            let (then, otherwise) = (branch(kb, em, true)?, branch(kb, em, false)?);
-            kb.stmt(Stmt::If { cond, then, otherwise });
-            Ok(())
+            self.full_or_last(kb, em, (&self.c.n, t.columns()), &base, |kb, em, full| self.fill(kb, em, &panel, part, full))
         })
+    }
+
+    /// Packs a panel of so many of a side's rows or columns, from `base` on. Only the last panel asks of each whether there is one: the
+    /// others are copied as vectors.
+    fn full_or_last(
+        &self,
+        kb: &mut KernelBuilder,
+        em: &mut Emitter,
+        (axes, each): (&[AxisId], i64),
+        base: &KExpr,
+        fill: impl Fn(&mut KernelBuilder, &mut Emitter, bool) -> Result<()>,
+    ) -> Result<()> {
+        if self.divides(axes, each) {
+            return fill(kb, em, true);
+        }
+        let last = k::add(base.clone(), k::int(each - 1));
+        let cond = k::lt(last, self.size(kb, axes));
+        let branch = |kb: &mut KernelBuilder, em: &mut Emitter, full: bool| {
+            kb.open();
+            em.enter();
+            let done = fill(kb, em, full);
+            em.leave();
+            done.map(|()| kb.close())
+        };
+        let (then, otherwise) = (branch(kb, em, true)?, branch(kb, em, false)?);
+        kb.stmt(Stmt::If { cond, then, otherwise });
+        Ok(())
     }
 
     /// A column of a panel that begins at `base`: one past the end repeats the last, its results are not stored.
@@ -363,41 +389,47 @@ impl Template<'_> {
         each(kb, em, (k::int(0), part.len.clone()), |kb, em, i| {
             self.depth_at(kb, em, part, &i);
             let to = kb.int(k::add(panel.to.clone(), k::mul(i, k::int(t.columns()))));
-            if let Some(run) = self.run() {
-                // Whole runs of the last axis; columns past the end keep what was there, their results are not stored.
-                let left = k::sub(self.size(kb, &self.c.n), panel.base.clone());
-                let count = if full { k::int(t.columns()) } else { k::bin(ScalarOp::Min, left, k::int(t.columns())) };
-                let runs = kb.int(k::div(count, k::int(run)));
-                return self.runs(kb, em, &panel.base, runs, run, |kb, em, j| {
-                    let value = self.factor(kb, em, self.c.rhs)?;
-                    kb.stmt(Stmt::StoreShared { array: panel.array, index: k::add(to.clone(), j), value });
-                    Ok(())
-                });
-            }
-            each(kb, em, (k::int(0), k::int(t.columns())), |kb, em, j| {
-                let index = k::add(to, j.clone());
-                let value = if let Some(((load, _, rest), array)) = panel.table.clone() {
-                    em.bases.insert(load, (KExpr::Shared { array, index: Box::new(j) }, rest));
-                    let value = self.factor(kb, em, self.c.rhs);
-                    em.bases.remove(&load);
-                    value?
-                } else {
-                    let at = self.inside(kb, &panel.base, j, full);
-                    self.column(kb, em, &panel.base, at);
-                    self.factor(kb, em, self.c.rhs)?
-                };
-                kb.stmt(Stmt::StoreShared { array: panel.array, index, value });
+            self.fill_row(kb, em, panel, &to, full)
+        })
+    }
+
+    /// Packs one step of a panel's depth, from element `to` on.
+    fn fill_row(&self, kb: &mut KernelBuilder, em: &mut Emitter, panel: &Panel, to: &KExpr, full: bool) -> Result<()> {
+        let t = self.t;
+        if let Some(run) = self.run() {
+            // Whole runs of the last axis; columns past the end keep what was there, their results are not stored.
+            let left = k::sub(self.size(kb, &self.c.n), panel.base.clone());
+            let count = if full { k::int(t.columns()) } else { k::bin(ScalarOp::Min, left, k::int(t.columns())) };
+            let runs = kb.int(k::div(count, k::int(run)));
+            return self.runs(kb, em, &panel.base, runs, run, |kb, em, j| {
+                let value = self.factor(kb, em, self.c.rhs)?;
+                kb.stmt(Stmt::StoreShared { array: panel.array, index: k::add(to.clone(), j), value });
                 Ok(())
-            })
+            });
+        }
+        each(kb, em, (k::int(0), k::int(t.columns())), |kb, em, j| {
+            let index = k::add(to.clone(), j.clone());
+            let value = if let Some(((load, _, rest), array)) = panel.table.clone() {
+                em.bases.insert(load, (KExpr::Shared { array, index: Box::new(j) }, rest));
+                let value = self.factor(kb, em, self.c.rhs);
+                em.bases.remove(&load);
+                value?
+            } else {
+                let at = self.inside(kb, &panel.base, j, full);
+                self.column(kb, em, &panel.base, at);
+                self.factor(kb, em, self.c.rhs)?
+            };
+            kb.stmt(Stmt::StoreShared { array: panel.array, index, value });
+            Ok(())
         })
     }
 
     /// Packs `count` panels of rows from `first` on.
     fn pack_rows(&self, kb: &mut KernelBuilder, em: &mut Emitter, s: &Scratch, first: &KExpr, count: &KExpr, part: &Part) -> Result<()> {
         let t = self.t;
-        let clamp = !self.divides(&self.c.m, t.rows);
         let range = (k::int(0), k::int(t.rows));
         if self.rows_along_depth() {
+            let clamp = !self.divides(&self.c.m, t.rows);
             return each(kb, em, range, |kb, em, r| {
                 let env = self.side(kb, &self.c.m, k::add(first.clone(), r.clone()), clamp);
                 em.axes.extend(env);
@@ -417,12 +449,14 @@ impl Template<'_> {
                 let place = k::add(k::mul(panel.clone(), k::int(t.depth)), i);
                 let to = kb.int(k::mul(place, k::int(t.rows)));
                 let first = kb.int(k::add(first.clone(), k::mul(panel, k::int(t.rows))));
-                each(kb, em, range, |kb, em, r| {
-                    let env = self.side(kb, &self.c.m, k::add(first, r.clone()), clamp);
-                    em.axes.extend(env);
-                    let value = self.factor(kb, em, self.c.lhs)?;
-                    kb.stmt(Stmt::StoreShared { array: s.rows, index: k::add(to, r), value });
-                    Ok(())
+                self.full_or_last(kb, em, (&self.c.m, t.rows), &first, |kb, em, full| {
+                    each(kb, em, range.clone(), |kb, em, r| {
+                        let env = self.side(kb, &self.c.m, k::add(first.clone(), r.clone()), !full);
+                        em.axes.extend(env);
+                        let value = self.factor(kb, em, self.c.lhs)?;
+                        kb.stmt(Stmt::StoreShared { array: s.rows, index: k::add(to.clone(), r), value });
+                        Ok(())
+                    })
                 })
             })
         })
@@ -431,8 +465,8 @@ impl Template<'_> {
     /// Panels of rows that are packed together: one where they are walked along the depth, else as many as fill whole lines of the
     /// cache, since every step of the depth then is on another page of memory.
     fn block(&self) -> i64 {
-        let panels = self.t.piece_m / self.t.rows;
-        if self.t.direct_lhs || self.rows_along_depth() { 1 } else { (BLOCK_ROWS / self.t.rows).clamp(1, panels.max(1)) }
+        let t = self.t;
+        if t.direct_lhs || self.rows_along_depth() { 1 } else { t.block.clamp(1, (t.piece_m / t.rows).max(1)) }
     }
 
     /// All register tiles of the piece, over part of the depth.

@@ -11,6 +11,8 @@ use aludel_ir::loops::{LoopOp, LoopProgram, Nest, ValId};
 /// cache.
 const MOST_DEPTH: i64 = 1024;
 const MOST_PART: i64 = 768;
+/// Words in a line of the cache.
+const LINE: i64 = 16;
 /// What taking a piece costs, in cycles.
 const PIECE_CYCLES: i64 = 150;
 
@@ -29,6 +31,8 @@ pub(super) struct Tile {
     pub piece_m: i64,
     pub piece_n: i64,
     pub batches: i64,
+    /// Panels of rows that are packed together where rows lie side by side: whole lines of the cache.
+    pub block: i64,
     /// Operands that are read where they lie.
     pub direct_lhs: bool,
     pub direct_rhs: bool,
@@ -95,8 +99,10 @@ impl Tile {
         // Many small products: several a piece.
         let work = piece_m * piece_n / lanes * total / 2;
         let batches = (8 * PIECE_CYCLES / work.max(1)).clamp(1, (pieces / (4 * cores)).clamp(1, b));
+        let block_rows = (target.cache_bytes as i64 / 20 / depth.max(1)).clamp(48, 96);
+        let block = round_up(block_rows / rows, LINE / (1 << rows.trailing_zeros()).min(LINE));
         let direct_lhs = reads_in_place(program, nest, c, c.lhs, false) && !cut && piece_n <= 4 * columns;
-        (Tile { lanes, rows, vectors, depth, cut, piece_m, piece_n, batches, direct_lhs, direct_rhs }, time)
+        (Tile { lanes, rows, vectors, depth, cut, piece_m, piece_n, batches, block, direct_lhs, direct_rhs }, time)
     }
 }
 
