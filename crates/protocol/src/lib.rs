@@ -10,11 +10,13 @@
 
 mod inspect;
 mod inspection;
+mod outline;
 pub mod remote;
 pub mod script;
 
 pub use aludel_models::presets::{Config, Precision, Preset};
 pub use inspection::*;
+pub use outline::unpacked;
 pub use remote::{ServerDevice, SessionKey};
 use serde::{Deserialize, Serialize};
 

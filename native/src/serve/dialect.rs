@@ -5,7 +5,7 @@ use super::session::Say;
 use super::training::Command;
 use aludel_protocol::remote::{ClientMessage, Job, Refusal, ServerMessage, SessionKey};
 use aludel_protocol::script::{self, Ask, Tell};
-use aludel_protocol::{decode, encode};
+use aludel_protocol::{decode, encode, unpacked};
 use tokio_tungstenite::tungstenite::Message;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,14 +28,6 @@ impl Work {
         match self {
             Work::Graph(job) => job.device,
             Work::Script(job) => job.device,
-        }
-    }
-
-    /// Bytes that it takes beside those that it came in: numbers of an order are one byte there, and four here.
-    pub fn unpacked(&self) -> u64 {
-        match self {
-            Work::Graph(job) => job.order.len() as u64 * 4,
-            Work::Script(_) => 0,
         }
     }
 }
@@ -93,6 +85,14 @@ impl Dialect {
             (Dialect::Graphs, Message::Binary(bytes)) => Some(decode::<ClientMessage>(bytes).map(Heard::from)),
             (Dialect::Scripts, Message::Text(text)) => Some(serde_json::from_str::<Ask>(text).map(Heard::from).map_err(|e| e.to_string())),
             _ => None,
+        }
+    }
+
+    /// Bytes that a frame's message takes beside those that it came in.
+    pub fn unpacked(self, frame: &Message) -> u64 {
+        match (self, frame) {
+            (Dialect::Graphs, Message::Binary(bytes)) => unpacked(bytes),
+            _ => 0,
         }
     }
 

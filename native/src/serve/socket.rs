@@ -270,9 +270,17 @@ impl Connection {
                         }
                     }
                     heard = Instant::now();
+                    let unpacked = match self.room(&frame) {
+                        Ok(share) => share,
+                        Err(refusal) => {
+                            drop(key.taken());
+                            self.refuse(refusal);
+                            continue;
+                        }
+                    };
                     match frame_message(self.dialect, frame)? {
                         None => {}
-                        Some(message) => match (message, key.taken()) {
+                        Some(message) => match (message, key.taken().into_iter().chain(unpacked).collect()) {
                             (Heard::Cancel, _) => self.cancel(),
                             (message, shares) if self.creating.is_some() => self.waiting.push_back((message, shares)),
                             (message, shares) => self.answer(message, shares),
@@ -361,18 +369,22 @@ impl Connection {
         Ok(())
     }
 
+    /// Of the memory for messages, what this one takes beside the bytes that it came in, before it takes it.
+    fn room(&self, frame: &Option<Result<Message, SocketError>>) -> Result<Option<Share>, Refusal> {
+        let Some(Ok(frame)) = frame else { return Ok(None) };
+        if frame.len() <= LARGE {
+            return Ok(None);
+        }
+        match unhurried(true, || self.dialect.unpacked(frame)) {
+            0 => Ok(None),
+            bytes => self.budget.take(bytes).map(Some).ok_or_else(starved),
+        }
+    }
+
     fn answer(&mut self, message: Heard, shares: Vec<Share>) {
         let message = match message {
             Heard::Hello { .. } => return self.refuse(Refusal::Malformed { message: "a second Hello".into() }),
             Heard::Create(work) => {
-                let mut shares = shares;
-                let unpacked = work.unpacked();
-                if unpacked > LARGE as u64 {
-                    match self.budget.take(unpacked) {
-                        Some(share) => shares.push(share),
-                        None => return self.refuse(starved()),
-                    }
-                }
                 if self.session.is_some() {
                     self.cancel();
                 }
