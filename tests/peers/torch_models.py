@@ -90,16 +90,16 @@ class Logits(nn.Module):
         return self.model(tokens).logits
 
 
-PUBLISHED = ["vit", "unet", "bert", "llama", "resnet50", "vgg16"]
+PUBLISHED = ["vit", "unet", "bert", "llama", "resnet18", "resnet50", "vgg16"]
 
 
 def published(name):
     """Models of torchvision, timm, segmentation's usual U-Net, and transformers, which have to be installed."""
-    if name in ("resnet50", "vgg16"):
+    if name in ("resnet18", "resnet50", "vgg16"):
         import torchvision
 
-        batch = {"resnet50": 128, "vgg16": 64}[name]
-        return getattr(torchvision.models, name)(), torch.randn(batch, 3, 224, 224), torch.randint(1000, (batch,)), batch
+        batch, side = {"resnet18": (32, 64), "resnet50": (128, 224), "vgg16": (64, 224)}[name]
+        return getattr(torchvision.models, name)(), torch.randn(batch, 3, side, side), torch.randint(1000, (batch,)), batch
     if name == "vit":
         import timm
 

@@ -33,8 +33,8 @@ const MOST_SECONDS: f64 = 8.0;
 pub struct Args {
     #[command(flatten)]
     device: DeviceArgs,
-    /// What to measure, separated by commas: tiny, mlp, cnn, tinygpt, chargpt, gpt2, autoenc, gan, lstm, vit, unet, bert, llama, resnet50,
-    /// vgg16; steps for all of these; matmul, copy, gelu, softmax, layer_norm, sum_rows, sum_columns; operations for all of these;
+    /// What to measure, separated by commas: tiny, mlp, cnn, tinygpt, chargpt, gpt2, autoenc, gan, lstm, resnet18, vit, unet, bert, llama,
+    /// resnet50, vgg16; steps for all of these; matmul, copy, gelu, softmax, layer_norm, sum_rows, sum_columns; operations for all of these;
     /// operators, one by one as eager mode runs them, only where they are named; all_reduce, on several ranks.
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     only: Vec<String>,

@@ -43,7 +43,7 @@ const fn zoo(name: &'static str, batch: usize, model: Zoo) -> Workload {
 const CLASSES: usize = 10;
 
 /// All workloads, the small first.
-pub const ALL: [Workload; 15] = [
+pub const ALL: [Workload; 16] = [
     Workload { name: "tiny", shape: Shape::Mlp(&[64, 128, 128, 10]), batch: 64 },
     Workload { name: "mlp", shape: Shape::Mlp(&[784, 1024, 1024, 10]), batch: 1024 },
     Workload { name: "cnn", shape: Shape::Cnn, batch: 256 },
@@ -53,6 +53,7 @@ pub const ALL: [Workload; 15] = [
     zoo("autoenc", 256, Zoo::Autoencoder),
     zoo("gan", 128, Zoo::Gan),
     zoo("lstm", 20, Zoo::Lstm),
+    zoo("resnet18", 32, Zoo::ResNet18),
     zoo("vit", 64, Zoo::VitTiny),
     zoo("unet", 8, Zoo::UNet),
     zoo("bert", 64, Zoo::Bert),
@@ -260,6 +261,7 @@ mod tests {
         assert_eq!(count("mlp"), 1_863_690);
         assert_eq!(count("cnn"), 421_642);
         // PyTorch's and torchvision's; no number of them is made here.
+        assert_eq!(count("resnet18"), 11_689_512);
         assert_eq!(count("resnet50"), 25_557_032);
         assert_eq!(count("vgg16"), 138_357_544);
         assert_eq!(count("bert"), 109_483_778);

@@ -10,6 +10,8 @@ use aludel::{Result, Tensor, Tree};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Zoo {
     Autoencoder,
+    /// On small images.
+    ResNet18,
     ResNet50,
     Vgg16,
     UNet,
@@ -50,6 +52,7 @@ impl Zoo {
     pub fn describe(self) -> String {
         match self {
             Zoo::Autoencoder => "convolutional autoencoder of 1x28x28, 16 and 32 channels".into(),
+            Zoo::ResNet18 => "ResNet-18 on 3x64x64, 1000 classes".into(),
             Zoo::ResNet50 => "ResNet-50 on 3x224x224, 1000 classes".into(),
             Zoo::Vgg16 => "VGG-16 with dropout on 3x224x224, 1000 classes".into(),
             Zoo::UNet => "U-Net from 64 channels on 3x128x128, 2 classes".into(),
@@ -64,6 +67,7 @@ impl Zoo {
     pub fn data(self) -> Data {
         match self {
             Zoo::Autoencoder => Data::Same([1, 28, 28]),
+            Zoo::ResNet18 => Data::Images([3, 64, 64], 1000),
             Zoo::ResNet50 | Zoo::Vgg16 | Zoo::VitTiny => IMAGENET,
             Zoo::UNet => Data::Pixels([3, 128, 128], 2),
             Zoo::Bert => Data::Sequences { vocabulary: 30522, time: 128, classes: 2 },
@@ -79,6 +83,8 @@ impl Zoo {
             // 9 for each output of two convolutions and two transposed ones, as often as there are input channels.
             Zoo::Autoencoder => 9.0 * (14.0 * 14.0 * 16.0 + 7.0 * 7.0 * 32.0 * 16.0 + 7.0 * 7.0 * 32.0 * 16.0 + 14.0 * 14.0 * 16.0),
             // As torchvision's and timm's documentation lists them.
+            // 1.81e9 at 224 by 224.
+            Zoo::ResNet18 => 0.148e9,
             Zoo::ResNet50 => 4.09e9,
             Zoo::Vgg16 => 15.47e9,
             Zoo::VitTiny => 1.26e9,
@@ -96,6 +102,7 @@ impl Zoo {
     pub fn model(self, init: &mut Init) -> Result<Model> {
         Ok(match self {
             Zoo::Autoencoder => Model::Autoencoder(Autoencoder::new(init, 1, [16, 32])?),
+            Zoo::ResNet18 => Model::ResNet(ResNet::new(init, &ResNetConfig::resnet18())?),
             Zoo::ResNet50 => Model::ResNet(ResNet::new(init, &ResNetConfig::resnet50())?),
             Zoo::Vgg16 => Model::Vgg(Vgg::new(init, &VggConfig::vgg16())?),
             Zoo::UNet => Model::UNet(UNet::new(init, &UNetConfig::standard())?),
