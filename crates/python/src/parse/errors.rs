@@ -12,6 +12,8 @@ pub(super) struct Scan {
     pub open: Option<(char, usize)>,
     /// A bracket closed that was not open, or another was: its place, and what CPython says.
     pub mismatch: Option<(usize, String)>,
+    /// Where `match` follows a semicolon.
+    pub names: Vec<usize>,
 }
 
 /// CPython's error for the parser's.

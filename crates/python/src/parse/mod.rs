@@ -5,6 +5,7 @@
 mod errors;
 mod hints;
 pub mod imports;
+mod soft;
 
 use ruff_python_ast::ModModule;
 use ruff_python_parser::parse_module;
@@ -29,8 +30,13 @@ pub fn parse(text: &str) -> Result<ModModule, SyntaxError> {
         return Err(error("file too large", 0, 0));
     }
     let scan = check_nesting(text)?;
-    match parse_module(text) {
-        Ok(parsed) => Ok(parsed.into_syntax()),
+    let spelled = soft::spell(text, &scan.names);
+    match parse_module(&spelled) {
+        Ok(parsed) => {
+            let mut module = parsed.into_syntax();
+            soft::restore(&mut module.body, &scan.names);
+            Ok(module)
+        }
         Err(parse_error) => Err(errors::translate(text, &parse_error, &scan)),
     }
 }
@@ -40,7 +46,8 @@ fn error(message: &str, start: usize, end: usize) -> SyntaxError {
 }
 
 /// Bounds nesting of brackets and indentation, and the number of operators in one statement, by a scan over bytes that knows strings
-/// and comments. What it counts is never less than what the parser nests. Gives brackets that are left open or closed wrongly.
+/// and comments. What it counts is never less than what the parser nests. Gives brackets that are left open or closed wrongly, and where
+/// `match` follows a semicolon.
 fn check_nesting(text: &str) -> Result<errors::Scan, SyntaxError> {
     let bytes = text.as_bytes();
     let mut open: Vec<(char, usize)> = Vec::new();
@@ -50,6 +57,7 @@ fn check_nesting(text: &str) -> Result<errors::Scan, SyntaxError> {
     let mut words = 0_usize;
     let mut indents: Vec<usize> = Vec::new();
     let mut line_start = true;
+    let mut names = Vec::new();
     let mut i = 0;
     while i < bytes.len() {
         if line_start && brackets == 0 {
@@ -121,7 +129,10 @@ fn check_nesting(text: &str) -> Result<errors::Scan, SyntaxError> {
                 brackets = brackets.saturating_sub(1);
             }
             b',' if brackets > 0 => operators = operators.min(brackets),
-            b';' => operators = 0,
+            b';' => {
+                operators = 0;
+                names.extend(soft::name_after(text, i + 1));
+            }
             b'+' | b'-' | b'*' | b'/' | b'%' | b'@' | b'&' | b'|' | b'^' | b'~' | b'<' | b'>' | b'.' | b'=' | b':' => operators += 1,
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
                 let from = i;
@@ -143,7 +154,7 @@ fn check_nesting(text: &str) -> Result<errors::Scan, SyntaxError> {
         }
         i += 1;
     }
-    Ok(errors::Scan { open: open.pop(), mismatch })
+    Ok(errors::Scan { open: open.pop(), mismatch, names })
 }
 
 /// What is wrong with a closing bracket, given the one that was open.
