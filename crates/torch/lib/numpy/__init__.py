@@ -253,8 +253,14 @@ def _operand(x):
 
 
 def _binary(name):
-    def function(x1, x2, out=None, dtype=None):
-        return _scalar(_given(_numpy.binary(name, _operand(x1), _operand(x2)), out, dtype))
+    def function(x1, x2, out=None, where=None, dtype=None):
+        a, b = _operand(x1), _operand(x2)
+        made = _numpy.binary(name, a, b)
+        if name in ("divide", "floor_divide", "remainder"):
+            made = _by_zero.divided(name, a, b, made)
+        if where is not None and where is not True:
+            made = _chosen(where, made, made if out is None else out)
+        return _scalar(_given(made, out, dtype))
     function.__name__ = name
     return function
 
@@ -300,33 +306,49 @@ def array_equal(a, b):
 
 
 # Reductions.
+from numpy import _reduce
+from numpy._reduce import _NONE, axis_of as _axis_of, reduced as _reduced
+
+
 def _reduction(name):
-    def function(a, axis=None, dtype=None, out=None, keepdims=False):
+    def function(a, axis=None, dtype=None, out=None, keepdims=False, initial=_NONE, where=True):
         a = _as(a) if dtype is None else _as(a).astype(dtype)
-        return _scalar(_numpy.reduce(name, a, axis, keepdims, 0))
+        return _scalar(_given(_reduced(name, a, axis, keepdims, 0, initial, where), out, None))
     function.__name__ = name
     return function
 
 
-for _n in "sum prod mean max min any all".split():
+for _n in "sum prod mean".split():
     globals()[_n] = _reduction(_n)
+
+
+def _reduction_of_kind(name):
+    """One without `dtype`."""
+    def function(a, axis=None, out=None, keepdims=False, initial=_NONE, where=True):
+        return _scalar(_given(_reduced(name, _as(a), axis, keepdims, 0, initial, where), out, None))
+    function.__name__ = name
+    return function
+
+
+for _n in "max min any all".split():
+    globals()[_n] = _reduction_of_kind(_n)
 amax, amin = max, min
 
 
-def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
-    return _scalar(_numpy.reduce("var", _as(a), axis, keepdims, ddof))
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
+    return _scalar(_given(_reduced("var", _as(a), axis, keepdims, ddof, where=where), out, dtype))
 
 
-def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
-    return _scalar(_numpy.reduce("std", _as(a), axis, keepdims, ddof))
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
+    return _scalar(_given(_reduced("std", _as(a), axis, keepdims, ddof, where=where), out, dtype))
 
 
 def argmax(a, axis=None, out=None, keepdims=False):
-    return _scalar(_numpy.reduce("argmax", _as(a), axis, keepdims, 0))
+    return _scalar(_given(_reduced("argmax", _as(a), axis, keepdims), out, None))
 
 
 def argmin(a, axis=None, out=None, keepdims=False):
-    return _scalar(_numpy.reduce("argmin", _as(a), axis, keepdims, 0))
+    return _scalar(_given(_reduced("argmin", _as(a), axis, keepdims), out, None))
 
 
 def average(a, axis=None, weights=None):
@@ -348,7 +370,7 @@ def percentile(a, q, axis=None):
     a = _as(a)
     ordered = sort(a.reshape(-1) if axis is None else a, 0 if axis is None else axis)
     axis = 0 if axis is None else axis
-    n = ordered.shape[axis]
+    n = ordered.shape[_axis_of(axis, ordered.ndim)]
 
     def one(p):
         if not 0 <= p <= 100:
@@ -360,18 +382,22 @@ def percentile(a, q, axis=None):
     return stack([one(p) for p in q]) if isinstance(q, (list, tuple, ndarray)) else one(q)
 
 
-def cumsum(a, axis=None, dtype=None):
+def _along(name, a, axis):
     a = _as(a)
-    return _numpy.along("cumsum", a.reshape(-1) if axis is None else a, -1 if axis is None else axis)
+    return _numpy.along(name, *((a.reshape(-1), 0) if axis is None else (a, _axis_of(axis, a.ndim))))
 
 
-def cumprod(a, axis=None):
-    a = _as(a)
-    return _numpy.along("cumprod", a.reshape(-1) if axis is None else a, -1 if axis is None else axis)
+def cumsum(a, axis=None, dtype=None, out=None):
+    return _given(_along("cumsum", a if dtype is None else _as(a).astype(dtype), axis), out, None)
+
+
+def cumprod(a, axis=None, dtype=None, out=None):
+    return _given(_along("cumprod", a if dtype is None else _as(a).astype(dtype), axis), out, None)
 
 
 def diff(a, n=1, axis=-1):
     a = _as(a)
+    axis = _axis_of(axis, a.ndim)
     for _ in range(n):
         m = a.shape[axis]
         a = take(a, arange(1, m), axis) - take(a, arange(m - 1), axis)
@@ -387,13 +413,12 @@ def ptp(a, axis=None):
 
 
 # Orders and shapes.
-def sort(a, axis=-1):
-    a = _as(a)
-    return _numpy.along("sort", a.reshape(-1) if axis is None else a, -1 if axis is None else axis)
+def sort(a, axis=-1, kind=None):
+    return _along("sort", a, axis)
 
 
 def argsort(a, axis=-1, kind=None):
-    return _numpy.along("argsort", _as(a).reshape(-1) if axis is None else _as(a), -1 if axis is None else axis)
+    return _along("argsort", a, axis)
 
 
 def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
@@ -424,20 +449,25 @@ def ravel(a):
 
 
 def transpose(a, axes=None):
-    return _numpy.transpose(_as(a), axes)
+    a = _as(a)
+    return _numpy.transpose(a, axes if axes is None else [_axis_of(d, a.ndim) for d in axes])
 
 
 def swapaxes(a, axis1, axis2):
     a = _as(a)
     order = list(range(a.ndim))
+    axis1, axis2 = _axis_of(axis1, a.ndim, "axis1"), _axis_of(axis2, a.ndim, "axis2")
     order[axis1], order[axis2] = order[axis2], order[axis1]
     return _numpy.transpose(a, order)
 
 
 def moveaxis(a, source, destination):
     a = _as(a)
-    order = [d for d in range(a.ndim) if d != source % a.ndim]
-    order.insert(destination % a.ndim, source % a.ndim)
+    several = lambda axis, name: [_axis_of(d, a.ndim, name) for d in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    source, destination = several(source, "source"), several(destination, "destination")
+    order = [d for d in range(a.ndim) if d not in source]
+    for to, d in sorted(zip(destination, source)):
+        order.insert(to, d)
     return _numpy.transpose(a, order)
 
 
@@ -445,17 +475,14 @@ def expand_dims(a, axis):
     shape = list(_as(a).shape)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     rank = len(shape) + len(axes)
-    for at in axes:
-        if not -rank <= at < rank:
-            raise ValueError(f"axis {at} is out of bounds for array of dimension {rank}")
-    for at in sorted([at % rank for at in axes]):
+    for at in sorted([_axis_of(at, rank) for at in axes]):
         shape.insert(at, 1)
     return _as(a).reshape(shape)
 
 
 def squeeze(a, axis=None):
     a = _as(a)
-    dims = [] if axis is None else [d % a.ndim for d in (axis if isinstance(axis, (tuple, list)) else [axis])]
+    dims = [] if axis is None else [_axis_of(d, a.ndim) for d in (axis if isinstance(axis, (tuple, list)) else [axis])]
     for d in dims:
         if a.shape[d] != 1:
             raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
@@ -470,7 +497,10 @@ def concatenate(arrays, axis=0):
     arrays = list(arrays)
     if not axis and [a for a in arrays if hasattr(_as(a), "_places")]:
         return array([v for a in arrays for v in a])
-    return _numpy.cat([_as(a).reshape(-1) for a in arrays] if axis is None else arrays, 0 if axis is None else axis)
+    if axis is None:
+        return _numpy.cat([_as(a).reshape(-1) for a in arrays], 0)
+    rank = ndim(arrays[0]) if arrays else 0
+    return _numpy.cat(arrays, _axis_of(axis, rank) if rank else axis)
 
 
 def stack(arrays, axis=0):
@@ -506,7 +536,7 @@ def tile(A, reps):
 
 def repeat(a, repeats, axis=None):
     a = _as(a).reshape(-1) if axis is None else _as(a)
-    axis = 0 if axis is None else axis
+    axis = 0 if axis is None else _axis_of(axis, a.ndim)
     counts = [repeats] * a.shape[axis] if isinstance(repeats, builtins.int) else list(repeats)
     return take(a, array([i for i, n in enumerate(counts) for _ in range(n)], int64), axis)
 
@@ -530,12 +560,12 @@ def take(a, indices, axis=None):
     a = _as(a)
     if axis is None:
         return a.reshape(-1)[indices]
-    return a[(slice(None),) * (axis % a.ndim) + (indices,)]
+    return a[(slice(None),) * _axis_of(axis, a.ndim) + (indices,)]
 
 
 def flip(m, axis=None):
     m = _as(m)
-    axes = range(m.ndim) if axis is None else [d % m.ndim for d in (axis if isinstance(axis, (tuple, list)) else [axis])]
+    axes = range(m.ndim) if axis is None else [_axis_of(d, m.ndim) for d in (axis if isinstance(axis, (tuple, list)) else [axis])]
     return m[tuple([slice(None, None, -1) if d in axes else slice(None) for d in range(m.ndim)])]
 
 
@@ -663,26 +693,14 @@ def may_share_memory(a, b):
 shares_memory = may_share_memory
 
 
-class _Quiet:
-    def __init__(self, **settings):
-        pass
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        return False
-
-
-errstate = _Quiet
-
-
 def _of(tensor):
     """A tensor's values: a copy, where PyTorch shares memory."""
     return _numpy.from_tensor(tensor)
 
 
-from numpy import _methods
+from numpy import _by_zero
+from numpy._by_zero import errstate, geterr, seterr
+from numpy import _methods, exceptions
 from numpy import linalg, random
 from numpy._limits import *
 from numpy._products import *

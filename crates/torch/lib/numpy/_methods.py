@@ -2,6 +2,7 @@
 
 import _numpy
 from _numpy import ndarray
+from numpy import _by_zero
 from numpy._scalars import number as _scalar
 import numpy as np
 import builtins
@@ -36,7 +37,17 @@ ndarray.tobytes = lambda self: _numpy.tobytes(self)
 ndarray.copy = lambda self, order="C": _numpy.astype(self, None)
 ndarray.__copy__ = lambda self: _numpy.astype(self, None)
 ndarray.__deepcopy__ = lambda self, memo: _numpy.astype(self, None)
-ndarray.astype = lambda self, dtype, copy=True: _numpy.astype(self, np._name(dtype))
+
+
+def astype(self, dtype, copy=True):
+    try:
+        return _numpy.astype(self, np._name(dtype))
+    except TypeError:
+        from numpy._objects import made_of
+        return made_of(self.tolist(), dtype)
+
+
+ndarray.astype = astype
 ndarray.view = lambda self, *args: self
 ndarray.__repr__ = lambda self: np.array_repr(self)
 ndarray.__str__ = lambda self: np.array_str(self)
@@ -121,18 +132,22 @@ ndarray.__hash__ = None
 
 
 def _operator(name, method, back=None):
+    def computed(a, b):
+        made = _numpy.binary(name, a, b)
+        return _by_zero.divided(name, a, b, made) if name in ("divide", "floor_divide", "remainder") else made
+
     def forward(self, other):
         if not isinstance(other, (ndarray, builtins.int, builtins.float, list, tuple)):
             return NotImplemented
-        return _scalar(_numpy.binary(name, self, np._operand(other)))
+        return _scalar(computed(self, np._operand(other)))
 
     def backward(self, other):
         if not isinstance(other, (ndarray, builtins.int, builtins.float, list, tuple)):
             return NotImplemented
-        return _scalar(_numpy.binary(name, np._operand(other), self))
+        return _scalar(computed(np._operand(other), self))
 
     def in_place(self, other):
-        made = _numpy.binary(name, self, np._operand(other))
+        made = computed(self, np._operand(other))
         if made.dtype != self.dtype and made.dtype.kind == "f" and self.dtype.kind != "f":
             raise TypeError(
                 f"Cannot cast ufunc '{name}' output from dtype('{made.dtype}') to dtype('{self.dtype}') with casting rule 'same_kind'")

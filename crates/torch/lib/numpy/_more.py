@@ -1,11 +1,14 @@
 """Functions of NumPy that are made of others."""
 
+import _numpy
 from _numpy import ndarray
+from numpy import _by_zero
 import builtins
 import math
 import numpy as np
+import warnings
 
-__all__ = """result_type seterr vander polyfit polyval poly1d interp gradient convolve correlate cov corrcoef logaddexp nanmean nansum nanmax nanmin nanstd nanvar
+__all__ = """result_type vander polyfit polyval poly1d interp gradient convolve correlate cov corrcoef logaddexp nanmean nansum nanmax nanmin nanstd nanvar
 atleast_1d atleast_2d atleast_3d dstack hsplit vsplit fliplr flipud rot90 meshgrid_ apply_along_axis trapezoid trapz deg2rad rad2deg
 degrees radians sinc arcsinh arccosh arctanh cbrt exp2 heaviside vectorize array_equiv geomspace extract select piecewise copyto
 broadcast_arrays broadcast_shapes positive fmod divmod modf nancumsum nan_to_num ediff1d resize rollaxis iterable hanning hamming
@@ -149,40 +152,51 @@ def _without(a, axis, fill):
     return np.where(np.isnan(a), fill, a), np.logical_not(np.isnan(a)).sum(axis)
 
 
-def nansum(a, axis=None):
-    return np.sum(_without(a, axis, 0.0)[0], axis)
+def nansum(a, axis=None, dtype=None, out=None, keepdims=False, **others):
+    return np.sum(_without(a, axis, 0.0)[0], axis, dtype, out, keepdims, **others)
 
 
-def nanprod(a, axis=None):
-    return np.prod(_without(a, axis, 1.0)[0], axis)
+def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, **others):
+    return np.prod(_without(a, axis, 1.0)[0], axis, dtype, out, keepdims, **others)
 
 
 def nancumsum(a, axis=None):
     return np.cumsum(_without(a, axis, 0.0)[0], axis)
 
 
-def nanmean(a, axis=None):
-    values, count = _without(a, axis, 0.0)
-    return np.sum(values, axis) / count
+def _numbers(a, where):
+    there = np.logical_not(np.isnan(a))
+    return there if where is True else np.logical_and(there, where)
 
 
-def nanvar(a, axis=None, ddof=0):
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
     a = np._as(a)
-    count = np.logical_not(np.isnan(a)).sum(axis)
-    mean = nanmean(a, axis) if axis is None else np.expand_dims(nanmean(a, axis), axis)
-    return nansum(np.square(a - mean), axis) / (count - ddof)
+    return np.mean(a, axis, dtype, out, keepdims, where=_numbers(a, where))
 
 
-def nanstd(a, axis=None, ddof=0):
-    return np.sqrt(nanvar(a, axis, ddof))
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
+    a = np._as(a)
+    return np.var(a, axis, dtype, out, ddof, keepdims, where=_numbers(a, where))
 
 
-def nanmax(a, axis=None):
-    return np.max(_without(a, axis, -math.inf)[0], axis)
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=True):
+    a = np._as(a)
+    return np.std(a, axis, dtype, out, ddof, keepdims, where=_numbers(a, where))
 
 
-def nanmin(a, axis=None):
-    return np.min(_without(a, axis, math.inf)[0], axis)
+def _nan_extreme(reduction, fill):
+    def function(a, axis=None, out=None, keepdims=False, **others):
+        values, count = _without(a, axis, fill)
+        made = reduction(values, axis, None, keepdims, **others)
+        empty = np.equal(count, 0)
+        if np.any(empty):
+            warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=2)
+            made = np.where(np.reshape(empty, np.shape(made)), np.nan, made)
+        return np._given(made, out, None)
+    return function
+
+
+nanmax, nanmin = _nan_extreme(np.max, -math.inf), _nan_extreme(np.min, math.inf)
 
 
 def nanargmax(a, axis=None):
@@ -426,7 +440,10 @@ def fix(x):
 
 
 def divmod(x1, x2):
-    return np.floor_divide(x1, x2), np.remainder(x1, x2)
+    a, b = np._operand(x1), np._operand(x2)
+    quotient = np._scalar(_by_zero.divided("divmod", a, b, _numpy.binary("floor_divide", a, b)))
+    with _by_zero.errstate(divide="ignore", invalid="ignore"):
+        return quotient, np.remainder(a, b)
 
 
 def modf(x):
@@ -613,15 +630,6 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     x = np.where(np.isnan(x), nan, x)
     x = np.where(np.equal(x, np.inf), most if posinf is None else posinf, x)
     return np.where(np.equal(x, -np.inf), -most if neginf is None else neginf, x)
-
-
-_errors = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
-
-
-def seterr(all=None, **settings):
-    before = dict(_errors)
-    _errors.update({k: all for k in _errors} if all is not None else {k: v for k, v in settings.items() if v is not None})
-    return before
 
 
 __all__ = [name for name in __all__ if name in globals()]

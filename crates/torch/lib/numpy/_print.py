@@ -56,8 +56,8 @@ def _formatter(values, kind):
             return f"{real(v.real)}{'-' if math.copysign(1, v.imag) < 0 else '+'}{part}j"
         wide = max([len(both(v)) for v in values], default=0)
         return lambda v: both(v).ljust(wide)
-    if kind[0] in "<o":
-        return repr
+    if kind[0] in "<oS":
+        return lambda v: f"list({v!r})" if type(v) is list else repr(v)
     if not kind.startswith("float"):
         wide = max([len(str(v)) for v in values], default=0)
         return lambda v: str(v).rjust(wide)

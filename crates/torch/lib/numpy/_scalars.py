@@ -83,12 +83,12 @@ def _by_zero(operation, name):
         try:
             return operation(a, b)
         except ZeroDivisionError:
-            import warnings
+            from numpy import _by_zero
             top = b if name.startswith("__r") else a
             odd = not top or top != top or "mod" in name and type(top) is builtins.float
             what = {"truediv": "divide", "floordiv": "floor_divide", "mod": "remainder"}[name.strip("_").removeprefix("r")]
             whole = type(top) is builtins.int and what != "divide"
-            warnings.warn(f"{'invalid value' if odd and not whole else 'divide by zero'} encountered in scalar {what}", RuntimeWarning, stacklevel=3)
+            _by_zero._tell("invalid" if odd and not whole else "divide", "scalar " + what)
             return 0 if whole else builtins.float("nan" if odd else "inf" if top > 0 else "-inf")
     return divided
 

@@ -31,7 +31,8 @@ def _accumulate(function, named):
 
 
 def _reduce(name):
-    return lambda array, axis=0, dtype=None, out=None, keepdims=False: getattr(np, name)(np.asarray(array), axis=axis, keepdims=keepdims)
+    return lambda array, axis=0, dtype=None, out=None, keepdims=False, **others: getattr(np, name)(
+        np.asarray(array, dtype), axis=axis, out=out, keepdims=keepdims, **others)
 
 
 def _outer(function):

@@ -347,13 +347,32 @@ class Generator(RandomState):
             seed = words
         self._state = _numpy.generator(seed)
 
-    def random(self, size=None, dtype=None):
-        made = _numpy.draw(self._state, "random", size)
-        return made if dtype is None else np._as(made).astype(dtype)
+    def _drawn(self, name, size, dtype, out=None):
+        from numpy import _singles
+        made = None if dtype is None else _singles.drawn(self._state, name, size, dtype, out)
+        if made is not None:
+            return made
+        made = _numpy.draw(self._state, name, size if out is None else out.shape)
+        if out is None:
+            return made
+        out[...] = made
+        return out
 
-    def standard_normal(self, size=None, dtype=None):
-        made = _numpy.draw(self._state, "normal", size)
-        return made if dtype is None else np._as(made).astype(dtype)
+    def random(self, size=None, dtype=None, out=None):
+        return self._drawn("random", size, dtype, out)
+
+    def standard_normal(self, size=None, dtype=None, out=None):
+        return self._drawn("normal", size, dtype, out)
+
+    def standard_exponential(self, size=None, dtype=None, method="zig", out=None):
+        if method != "zig":
+            raise NotImplementedError("numpy.random.Generator.standard_exponential(method='inv'); method='zig' is there")
+        return self._drawn("exponential", size, dtype, out)
+
+    def standard_gamma(self, shape, size=None, dtype=None):
+        from numpy import _singles
+        made = None if dtype is None else _singles.drawn(self._state, "gamma", size, dtype, None, shape)
+        return RandomState.standard_gamma(self, shape, size) if made is None else made
 
     def integers(self, low, high=None, size=None, dtype=int, endpoint=False):
         low, high = (0, low) if high is None else (low, high)
