@@ -11,11 +11,26 @@ _Missing.__name__ = _Missing.__qualname__ = "NotImplementedError"
 _Missing.__module__ = "builtins"
 
 
+# Names that few scripts ask for, and the modules of `torch._rare` that have them.
+_RARE = {}
+for _where, _names in {
+    "torch decompositions": "geqrf orgqr ormqr lobpcg", "torch.linalg decompositions": "ldl_factor ldl_factor_ex ldl_solve",
+    "torch histograms": "histogramdd", "torch.nn pooling": "FractionalMaxPool2d FractionalMaxPool3d",
+    "torch.nn.functional pooling": "fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d "
+                                   "fractional_max_pool3d_with_indices",
+}.items():
+    _module, _file = _where.split()
+    _RARE.update({f"{_module}.{_name}": "torch._rare." + _file for _name in _names.split()})
+
+
 def names(module, known):
-    """The `__getattr__` of a module: its modules that were not imported yet, else an error with the nearest of its names."""
+    """The `__getattr__` of a module: its modules that were not imported yet, names that are rare, else an error with the nearest name."""
     def find(name):
         if name.startswith("__"):
             raise AttributeError(f"module '{module}' has no attribute '{name}'")
+        rare = _RARE.get(f"{module}.{name}")
+        if rare:
+            return getattr(importlib.import_module(rare), name)
         try:
             return importlib.import_module(f"{module}.{name}")
         except ModuleNotFoundError:

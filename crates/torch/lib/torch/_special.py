@@ -99,7 +99,53 @@ def _mean(f, x):
 
 
 def _j(order, x):
-    return _mean(lambda t: math.cos(order * t - x * math.sin(t)), x)
+    return 0.0 if order and x == 0 else _mean(lambda t: math.cos(order * t - x * math.sin(t)), x)
+
+
+def _y(order, x):
+    """Neumann's series (DLMF 10.8), and Hankel's expansion (10.17) far out."""
+    if not x > 0:
+        return -math.inf if x == 0 else math.nan
+    if x > 20:
+        p = q = 0.0
+        term, k = 1.0, 0
+        while k < 20:
+            p, q, k = (p + term * (-1) ** (k // 2), q, k + 1) if k % 2 == 0 else (p, q + term * (-1) ** (k // 2), k + 1)
+            term *= (4 * order - (2 * k - 1) ** 2) / (8 * k * x)
+        at = x - (2 * order + 1) * math.pi / 4
+        return math.sqrt(2 / (math.pi * x)) * (p * math.sin(at) + q * math.cos(at))
+    term, total, k = (x / 2) ** order, 0.0, 0
+    # Both sums of reciprocals less Euler's constant: psi(k + 1) + psi(k + 1 + order).
+    psi = order - 2 * 0.5772156649015329
+    while k < 60:
+        total += term * psi
+        k += 1
+        psi += 1 / k + 1 / (k + order)
+        term *= -x * x / 4 / (k * (k + order))
+    return (2 * math.log(x / 2) * _j(order, x) - total) / math.pi - (2 / (math.pi * x) if order else 0.0)
+
+
+def _airy(x):
+    """Its two power series (DLMF 9.4), and expansions (9.7) far from zero."""
+    if abs(x) < 6:
+        f = term = 0.3550280538878172
+        g = other = 0.2588194037928068 * x
+        for k in range(1, 60):
+            term *= x ** 3 / ((3 * k - 1) * 3 * k)
+            other *= x ** 3 / (3 * k * (3 * k + 1))
+            f, g = f + term, g + other
+        return f - g
+    z = 2 / 3 * abs(x) ** 1.5
+    if x != x or z == math.inf:
+        return x if x != x else 0.0 if x > 0 else math.nan
+    terms = [1.0]
+    for k in range(1, 16):
+        terms.append(terms[-1] * (6 * k - 5) * (6 * k - 3) * (6 * k - 1) / (216 * k * (2 * k - 1) * z))
+    size = math.sqrt(math.pi) * abs(x) ** 0.25
+    if x > 0:
+        return math.exp(-z) / (2 * size) * sum([t * (-1) ** k for k, t in enumerate(terms)])
+    p, q = [sum([t * (-1) ** k for k, t in enumerate(terms[i::2])]) for i in (0, 1)]
+    return (math.sin(z + math.pi / 4) * p - math.cos(z + math.pi / 4) * q) / size
 
 
 def _k(order, x, scaled):
@@ -128,6 +174,9 @@ zeta = _made("special_zeta", _zeta, lambda x, q: -x * zeta(x + 1, q))
 erfcx = _made("special_erfcx", _erfcx, lambda x: 2 * x * erfcx(x) - 2 / math.sqrt(math.pi))
 bessel_j0 = _made("special_bessel_j0", functools.partial(_j, 0), lambda x: -bessel_j1(x))
 bessel_j1 = _made("special_bessel_j1", functools.partial(_j, 1), lambda x: bessel_j0(x) - bessel_j1(x) / x)
+airy_ai = _made("special_airy_ai", _airy)
+bessel_y0 = _made("special_bessel_y0", functools.partial(_y, 0), lambda x: -bessel_y1(x))
+bessel_y1 = _made("special_bessel_y1", functools.partial(_y, 1), lambda x: bessel_y0(x) - bessel_y1(x) / x)
 for _order in (0, 1):
     for _scaled, _name in ((False, "modified_bessel_k"), (True, "scaled_modified_bessel_k")):
         globals()[f"{_name}{_order}"] = _made(f"special_{_name}{_order}", lambda x, o=_order, s=_scaled: _k(o, x, s))

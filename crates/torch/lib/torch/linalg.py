@@ -95,7 +95,7 @@ def householder_product(A, tau):
     n, k = A.shape[-2:]
     vectors = A.tril(-1) + torch.eye(n, k, dtype=A.dtype)
     made = torch.eye(n, k, dtype=A.dtype).expand(A.shape)
-    for i in range(k - 1, -1, -1):
+    for i in range(tau.shape[-1] - 1, -1, -1):
         v = vectors[..., i:i + 1]
         made = made - tau[..., i, None, None] * v @ (v.mT @ made)
     return made

@@ -98,7 +98,7 @@ def _late(name):
     return call
 
 
-for _name in """gammainc gammaincc zeta erfcx bessel_j0 bessel_j1 modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0
+for _name in """airy_ai gammainc gammaincc zeta erfcx bessel_j0 bessel_j1 bessel_y0 bessel_y1 modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0
 scaled_modified_bessel_k1 chebyshev_polynomial_t chebyshev_polynomial_u hermite_polynomial_h hermite_polynomial_he laguerre_polynomial_l
 legendre_polynomial_p""".split():
     globals()[_name] = _late(_name)

@@ -1,0 +1,1 @@
+"""Functions and modules that few scripts ask for: `_missing` finds them here by their names."""
