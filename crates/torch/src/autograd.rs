@@ -4,7 +4,7 @@ use aludel_ir::order::Order;
 use aludel_ir::{Attrs, DType, Error};
 use aludel_python::Vm;
 use aludel_python::builtins::Def;
-use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
+use aludel_python::objects::{Args, Exc, Instance, Kind as ExcKind, Value};
 use aludel_tensor::{MODIFIED, Tensor, free, is_grad_enabled, modified, no_grad, set_grad_enabled};
 use std::rc::{Rc, Weak};
 
@@ -31,6 +31,7 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("free", free_all),
     Def::new("retain_grad", retain_grad),
     Def::new("retains_grad", retains_grad),
+    Def::new("retained", retained),
     Def::new("version", |vm, args| crate::replay::log::refused(vm, args, "_version", version)),
     Def::new("reaches_others", reaches_others),
     Def::new("leaves", |vm, args| crate::replay::log::refused(vm, args, "leaves", leaves)),
@@ -91,7 +92,13 @@ fn loss_of(output: &Value, gradient: &Value, create: bool) -> Result<Tensor, Exc
     }
 }
 
-/// `backward(tensor, gradient, retain_graph)`: adds to the gradients of all leaves. Gives the leaves that got one.
+/// Whether hooks of `lib/torch/autograd` want to see its gradient first.
+fn is_hooked(x: &Instance) -> bool {
+    x.attrs().is_some_and(|attrs| attrs.get("_hooks").is_some())
+}
+
+/// `backward(tensor, gradient, retain_graph)`: adds to the gradients of all leaves. Gives the leaves that got one; those with hooks
+/// beside the gradient that is still to be added.
 fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x, gradient, retain] = args.bind("backward", &["tensor", "gradient", "retain_graph"], 1)?;
     let loss = loss_of(&x, &gradient, false)?;
@@ -112,8 +119,15 @@ fn backward(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     for (id, gradient) in by_leaf {
         let leaf = state(vm)?.leaves.get(&id).and_then(Weak::upgrade);
         let Some(leaf) = leaf else { continue };
-        accumulate(vm, &Value::Instance(leaf.clone()), gradient.clone())?;
-        reached.push(Value::Instance(leaf));
+        let hooked = is_hooked(&leaf);
+        let leaf = Value::Instance(leaf);
+        reached.push(if hooked {
+            let gradient = wrap(vm, gradient.clone(), expect(&leaf, "backward")?.kind())?;
+            Value::tuple(vec![leaf, gradient])
+        } else {
+            accumulate(vm, &leaf, gradient.clone())?;
+            leaf
+        });
     }
     Ok(Value::list(reached))
 }
@@ -153,7 +167,7 @@ fn failed(loss: &Tensor, error: Error) -> Exc {
 fn backward_to_results(vm: &mut Vm, loss: &Tensor) -> Result<(), Exc> {
     let state = state(vm)?;
     state.retained.retain(|result| result.strong_count() > 0);
-    let kept: Vec<Value> = state.retained.iter().filter_map(Weak::upgrade).map(Value::Instance).collect();
+    let kept: Vec<Value> = state.retained.iter().filter_map(Weak::upgrade).filter(|x| !is_hooked(x)).map(Value::Instance).collect();
     if kept.is_empty() {
         return Ok(());
     }
@@ -187,6 +201,11 @@ fn retain_grad(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         state(vm)?.retained.push(Rc::downgrade(instance));
     }
     Ok(Value::None)
+}
+
+/// All results that are alive whose gradients `retain_grad()` asked for.
+fn retained(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
+    Ok(Value::list(state(vm)?.retained.iter().filter_map(Weak::upgrade).map(Value::Instance).collect()))
 }
 
 fn retains_grad(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {

@@ -287,6 +287,10 @@ fn set_data(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         return Ok(Value::None);
     }
     let old = into.get()?;
+    if old.is_requires_grad() && !from.kind().is_float() {
+        let text = "data set to a tensor that requires gradients must be floating point or complex dtype";
+        return Err(Exc::new(ExcKind::RuntimeError, text));
+    }
     let new = from.get()?.detach();
     let same = old.is_leaf() && new.dtype().is_float() || new.ty() == old.ty();
     let new = if same { crate::cell::instead(&old, new, true)? } else { new };

@@ -264,6 +264,7 @@ sources! {
     "torch._rare.decompositions": "torch/_rare/decompositions.py",
     "torch._rare.histograms": "torch/_rare/histograms.py",
     "torch._rare.pooling": "torch/_rare/pooling.py",
+    "torch._rare.storage": "torch/_rare/storage.py",
     "torch._special": "torch/_special.py",
     "torch.special": "torch/special.py",
     "torch.testing": "torch/testing.py",

@@ -5,7 +5,7 @@ use aludel_python::Vm;
 use aludel_python::builtins::{Def, class, fill, namespace};
 use aludel_python::objects::function::Run;
 use aludel_python::objects::{Args, Dict, Exc, Kind as ExcKind, Native, Value};
-use aludel_tensor::Device;
+use aludel_tensor::{Device, Tensor};
 use std::rc::Rc;
 
 use crate::cell::{Step, cell, expect, host};
@@ -241,6 +241,9 @@ fn copy_(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     if let Some(text) = crate::explain::clash(&old.shape(), &new.shape()) {
         return Err(Exc::new(ExcKind::RuntimeError, text));
     }
+    // What is written over stays on the tape: its gradient is zero.
+    let kept = old.is_requires_grad() && !new.is_requires_grad() && aludel_tensor::is_grad_enabled();
+    let new = if kept { crate::cell::one("where", &[&Tensor::scalar(old.device(), true), &new, &old], Default::default())? } else { new };
     inplace::copy(into, &old, new)?;
     Ok(this)
 }

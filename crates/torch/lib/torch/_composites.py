@@ -192,7 +192,7 @@ def ldexp(input, other):
 def mode(input, dim=-1, keepdim=False):
     """The value that is there most often, of several the least, and the last place where it is."""
     rows = input.movedim(dim, -1) if input.dim() else input.reshape(1, 1)
-    n, values, places = rows.shape[-1], [], []
+    n, places = rows.shape[-1], []
     all_values = _C.values(rows)
     for start in range(0, len(all_values), n):
         row, counts = all_values[start:start + n], {}
@@ -202,10 +202,10 @@ def mode(input, dim=-1, keepdim=False):
         for v, count in counts.items():
             if most is None or (count, -v) > (counts[most], -most):
                 most = v
-        values.append(most)
         places.append(n - 1 - row[::-1].index(most))
     shape = list(rows.shape[:-1])
-    made = [_C.tensor(values, input.dtype).reshape(shape), _C.tensor(places, _C.int64).reshape(shape)]
+    places = _C.tensor(places, _C.int64).reshape(shape)
+    made = [rows.gather(-1, places.unsqueeze(-1)).squeeze(-1), places]
     if not input.dim():
         return _TYPES["mode"]([m.reshape(()) for m in made])
     return _TYPES["mode"]([m.unsqueeze(dim) for m in made] if keepdim else made)
@@ -266,11 +266,11 @@ def nanmedian(input, dim=None, keepdim=False):
         return median(kept) if kept.numel() else _C.full((), float("nan"), input.dtype)
     if not input.dim():
         return _TYPES["nanmedian"]((input, _C.full((), 0, _C.int64)))
-    medians, shape = _each_row(input, dim, lambda row: median(row) if row.numel() else _C.full((), float("nan"), input.dtype))
-    values = _ops["stack"](medians).reshape(shape).unsqueeze(dim)
-    same = (input == values) | (input.isnan() & values.isnan())
-    indices = same.to(_C.int32).argmax(dim, keepdim=True)
-    pair = (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+    # NaN comes last.
+    values, order = _ops["sort"](input, dim)
+    at = (input.isnan().logical_not().sum(dim, keepdim=True) - 1).clamp(min=0) // 2
+    pair = values.gather(dim, at), order.gather(dim, at)
+    pair = pair if keepdim else (pair[0].squeeze(dim), pair[1].squeeze(dim))
     return _TYPES["nanmedian"](pair)
 
 

@@ -151,7 +151,12 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
 def median(input, dim=None, keepdim=False):
     if dim is None:
         flat = input.reshape(-1)
-        return kthvalue(flat, (flat.numel() + 1) // 2)[0]
+        made = kthvalue(flat, (flat.numel() + 1) // 2)[0]
+        if not made.requires_grad:
+            return made
+        # All that equal the median share its gradient, as those of the largest do.
+        equal = (flat == made) | flat.isnan() & made.isnan()
+        return _ops["amax"](_ops["where"](equal, flat, -float("inf")))
     return _pair("median", kthvalue(input, ((input.shape[dim] if input.dim() else 1) + 1) // 2, dim, keepdim))
 
 

@@ -230,7 +230,15 @@ def register_hook(self, hook):
 
 Tensor.register_hook = register_hook
 Tensor.register_post_accumulate_grad_hook = lambda self, hook: torch.autograd._register_hook(self, hook, "_after")
-Tensor.retain_grad = lambda self: _C.retain_grad(self)
+
+
+def retain_grad(self):
+    _C.retain_grad(self)
+    if "_hooks" in self.__dict__:
+        self._hooks.keep = True
+
+
+Tensor.retain_grad = retain_grad
 Tensor.retains_grad = property(_C.retains_grad)
 
 
@@ -394,7 +402,8 @@ Tensor.clone = _clone
 def view(self, *shape, size=None, dtype=None):
     shape = [s for s in (size, dtype) if s is not None] or shape
     if len(shape) == 1 and isinstance(shape[0], torch.dtype):
-        raise NotImplementedError("Tensor.view(dtype)")
+        from torch._rare.storage import bits
+        return bits(self, shape[0])
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         shape = shape[0]
     made = _ops["reshape"](self, shape)
@@ -422,11 +431,13 @@ def resize_(self, *sizes, memory_format=None):
     if tuple(_size(sizes)) != tuple(self.shape):
         if self.requires_grad:
             raise RuntimeError("cannot resize variables that require grad")
-        raise NotImplementedError("Tensor.resize_ to other sizes; make a tensor: x = x.reshape(...) or x = torch.empty(...)")
+        from torch._rare.storage import resize
+        resize(self, _size(sizes))
     return self
 
 
 Tensor.resize_ = resize_
+Tensor.resize_as_ = lambda self, other, *, memory_format=None: self.resize_(other.shape)
 
 
 def _repeat_interleave(self, repeats=None, dim=None, *, output_size=None):

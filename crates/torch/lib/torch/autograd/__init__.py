@@ -80,22 +80,42 @@ def _backward(tensor, gradient=None, retain_graph=None, create_graph=False, inpu
         for x, g in zip(wanted, grad(tensor, wanted, gradient, retain_graph, create_graph, allow_unused=True)):
             if g is not None:
                 x.grad = g if x.grad is None else x.grad + g
+                for hook in list(x.__dict__.get("_after", {}).values()):
+                    hook(x)
         return
     if function._cuts:
         reached = function._backward(tensor, gradient, bool(retain_graph))
     else:
         reached = _C.backward(tensor, gradient, bool(retain_graph))
     for leaf in reached:
+        leaf, g = leaf if isinstance(leaf, tuple) else (leaf, None)
         hooks = leaf.__dict__.get("_hooks")
-        if hooks:
-            for hook in list(hooks.values()):
-                changed = hook(leaf.grad)
-                if changed is not None:
-                    leaf.grad = changed
+        if g is not None:
+            _accumulate(leaf, hooks.see(g))
         hooks = leaf.__dict__.get("_after")
         if hooks:
             for hook in list(hooks.values()):
                 hook(leaf)
+
+
+def _accumulate(x, g):
+    if x.grad is None:
+        x.grad = g
+    else:
+        with no_grad():
+            x.grad.add_(g)
+
+
+class _Hooks(dict):
+    """Hooks by the keys of their handles, and the gradient that they leave, where `retain_grad()` asks for it."""
+
+    keep, grad = False, None
+
+    def see(self, g):
+        for hook in list(self.values()):
+            changed = hook(g)
+            g = g if changed is None else changed
+        return g
 
 
 class _Handle:
@@ -111,7 +131,8 @@ def _register_hook(tensor, hook, place="_hooks"):
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     hooks = tensor.__dict__.get(place)
     if hooks is None:
-        hooks = tensor.__dict__[place] = {}
+        hooks = tensor.__dict__[place] = _Hooks()
+        hooks.keep = tensor.retains_grad
         if not tensor.is_leaf:
             if place == "_after":
                 raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
@@ -150,6 +171,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
                 raise RuntimeError(
                     f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if this "
                     "is the desired behavior.")
+        elif inputs[i].is_leaf and inputs[i].__dict__.get("_hooks"):
+            found[i] = inputs[i]._hooks.see(g)
     return tuple(found)
 
 

@@ -158,9 +158,9 @@ class _Hooked(Function):
 
     @staticmethod
     def backward(ctx, g):
-        for hook in list(ctx.hooks.values()):
-            changed = hook(g)
-            g = g if changed is None else changed
+        g = ctx.hooks.see(g) if ctx.hooks else g
+        if getattr(ctx.hooks, "keep", False):
+            ctx.hooks.grad = g
         return None, g
 
 
@@ -290,7 +290,8 @@ def _gradients(outputs, inputs, grad_outputs, create_graph, retain_graph):
 
 
 def _backward(tensor, gradient, retain_graph):
-    reached = []
+    from torch.autograd import _accumulate
+    reached, seen = [], {}
     before = _C.set_grad_enabled(False)
     try:
         def run(tensors, gradients, leaves):
@@ -300,7 +301,11 @@ def _backward(tensor, gradient, retain_graph):
             _C.set_grad_enabled(True)
             for x, g in zip(tensors, gradients):
                 for leaf in _C.backward(x, g, True):
-                    if not any(leaf is other for other in leaves + reached):
+                    if isinstance(leaf, tuple):
+                        # Hooks see the sum of what comes by all ways.
+                        leaf, part = leaf
+                        seen[id(leaf)] = (leaf, seen[id(leaf)][1] + part if id(leaf) in seen else part)
+                    elif not any(leaf is other for other in leaves + reached):
                         reached.append(leaf)
             _C.set_grad_enabled(False)
             found = [leaf.grad for leaf in leaves]
@@ -312,6 +317,11 @@ def _backward(tensor, gradient, retain_graph):
         _walk(run, [tensor], [gradient], [], retain_graph)
         if not retain_graph:
             _C.free(walked)
+        for x in _C.retained():
+            hooks = x.__dict__.get("_hooks")
+            if hooks is not None and hooks.grad is not None:
+                _accumulate(x, hooks.grad)
+                hooks.grad = None
     finally:
         _C.set_grad_enabled(before)
-    return reached
+    return reached + list(seen.values())
