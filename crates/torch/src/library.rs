@@ -26,6 +26,7 @@ const APART: &[&str] = &[
     "torch.nn.utils.prune",
     "torch.nn.utils.parametrizations",
     "torch.optim.swa_utils",
+    "torch.overrides",
     "torch.utils.benchmark",
     "torch.utils.tensorboard",
     "torchvision",

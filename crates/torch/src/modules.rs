@@ -191,8 +191,13 @@ fn dtype_complex(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 }
 
 /// Functions of `torch._C` that are in no other table.
-const FUNCTIONS: &[Def] =
-    &[Def::new("reshaped", reshaped), Def::new("nonzero", nonzero), Def::new("as_subclass", as_subclass), Def::new("nearest", nearest)];
+const FUNCTIONS: &[Def] = &[
+    Def::new("reshaped", reshaped),
+    Def::new("nonzero", nonzero),
+    Def::new("as_subclass", as_subclass),
+    Def::new("nearest", nearest),
+    Def::new("watch_classes", watch_classes),
+];
 
 /// A view of the same elements that no gradient flows to.
 fn detach(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
@@ -281,6 +286,13 @@ fn as_subclass(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         _ => return Err(Exc::ty("as_subclass() needs a tensor and a class")),
     }
     Ok(this)
+}
+
+/// `watch_classes(name, watcher)`: the watcher's `__set_name__` is called with every class from now on that has the attribute.
+fn watch_classes(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [name, watcher] = args.exactly::<2>("watch_classes")?;
+    vm.class_watch = Some((name, watcher));
+    Ok(Value::None)
 }
 
 /// `nearest(name, names)`: of some names the one that is written most alike.

@@ -270,6 +270,11 @@ impl Vm {
                 calls.push(Value::tuple(vec![key.clone(), attribute.clone()]));
             }
         }
+        if let Some((name, watcher)) = &self.class_watch
+            && name.as_str().is_some_and(|name| class.attrs.get(name).is_some())
+        {
+            calls.push(Value::tuple(vec![name.clone(), watcher.clone()]));
+        }
         let hook = class.mro.borrow().iter().find_map(|base| base.attrs.get_str(&self.names.init_subclass));
         let custom = hook.is_some_and(
             |hook| !matches!(&hook, Value::Other(other) if matches!(&**other, crate::objects::Other::ClassMethod(Value::Native(_)))),

@@ -109,6 +109,8 @@ pub struct Vm {
     pub interrupt: bool,
     /// What native modules keep between calls, by their names.
     pub state: FxHashMap<&'static str, Box<dyn std::any::Any>>,
+    /// An attribute, and the object whose `__set_name__` hears of every class that is made with it.
+    pub class_watch: Option<(Value, Value)>,
     watched: Vec<regions::Watched>,
     /// Hears of the turn that [`Vm::watch_loop`] asked for.
     pub on_turn: Option<fn(&mut Vm) -> Result<(), Exc>>,
@@ -155,6 +157,7 @@ impl Vm {
             interrupt: false,
             state: FxHashMap::default(),
             watched: Vec::new(),
+            class_watch: None,
             on_turn: None,
             on_entry: None,
             fetching: None,

@@ -616,4 +616,47 @@ Tensor.fill_diagonal_ = lambda self, fill_value, wrap=False: self.copy_(
     torch.where(torch.eye(*self.shape, dtype=torch.bool), torch.full((), fill_value, dtype=self.dtype), self))
 Tensor.set_ = _set
 Tensor.apply_ = lambda self, f: self.copy_(torch.tensor([f(v) for v in _C.values(self)], dtype=self.dtype).reshape(self.shape))
-Tensor.as_subclass = lambda self, cls: _C.make(cls, self, self.requires_grad)
+Tensor.as_subclass = lambda self, cls: _C.as_subclass(self.view(self.shape) if self.requires_grad else self.detach(), cls)
+
+
+# Classes that take part in what torch computes: `torch.overrides`, which few scripts load.
+class _Off:
+    """Within it such tensors are tensors like others."""
+
+    depth = 0
+
+    def __enter__(self):
+        _Off.depth += 1
+
+    def __exit__(self, *exc):
+        _Off.depth -= 1
+
+
+class _Overriding:
+    """Hears of classes that have `__torch_function__`."""
+
+    def __set_name__(self, owner, name):
+        if owner.__module__ != "torch.overrides":
+            _overriding(owner)
+
+
+def _overriding(cls, **kwargs):
+    if getattr(cls, "__torch_function__", None) is not _C._disabled_torch_function_impl:
+        from torch import overrides
+        overrides.install()
+
+
+def _computed(cls, func, types, args=(), kwargs=None):
+    from torch import overrides
+    return overrides.default(cls, func, types, args, kwargs)
+
+
+def _make_subclass(cls, data, require_grad=False):
+    return _C.as_subclass(data.detach(), cls).requires_grad_(require_grad)
+
+
+_C.DisableTorchFunctionSubclass = _C.DisableTorchFunction = _Off
+_C._disabled_torch_function_impl = lambda func, types, args=(), kwargs=None: func(*args, **(kwargs or {}))
+Tensor._make_subclass = staticmethod(_make_subclass)
+Tensor.__torch_function__, Tensor.__init_subclass__ = classmethod(_computed), classmethod(_overriding)
+_C.watch_classes("__torch_function__", _Overriding())

@@ -7,6 +7,8 @@ from torch._C import Tensor
 class Parameter(Tensor):
     """A tensor that a module counts among what it learns."""
 
+    __torch_function__ = _C._disabled_torch_function_impl
+
     def __new__(cls, data=None, requires_grad=True):
         if data is None:
             data = _C.full((0,), 0.0)
@@ -23,6 +25,8 @@ class Parameter(Tensor):
 
 class Buffer(Tensor):
     """A tensor that a module keeps and does not learn."""
+
+    __torch_function__ = _C._disabled_torch_function_impl
 
     def __new__(cls, data=None, *, persistent=True):
         made = _C.make(cls, data, False)

@@ -14,6 +14,7 @@ def _make(name, function, *settings, shows=None, inplace=False, bare=False):
     """A module that calls a function with settings: pairs of a name and a default."""
     names = [n for n, _ in settings] + (["inplace"] if inplace else [])
     written = getattr(_C.Tensor, function.__name__ + "_", None) if inplace and function else None
+    named = function is not None and function.__name__ in vars(F)
     defaults = dict(settings)
     if inplace:
         defaults["inplace"] = False
@@ -32,7 +33,7 @@ def _make(name, function, *settings, shows=None, inplace=False, bare=False):
             setattr(self, key, value)
 
     def forward(self, input):
-        run = written if inplace and self.inplace else function
+        run = written if inplace and self.inplace else getattr(F, function.__name__) if named else function
         return run(input, *[getattr(self, n) for n, _ in settings])
 
     def extra_repr(self):
