@@ -1,3 +1,4 @@
+import io
 match = 3
 match += 1
 print(match)
@@ -99,7 +100,7 @@ type = {1:2}; type[1] = 4; print(type)
 match: int
 match : int = 3
 print([match for match in [1]], {match: 1}, f"{match}")
-with open("/dev/null") as match: pass
+with io.StringIO() as match: pass
 try:
     1/0
 except ZeroDivisionError as match: print(match)
@@ -131,7 +132,7 @@ def k():
     try: x; match.real
     except ValueError: x; match
     finally: x; match += 1
-    with open("/dev/null") as f: x; match, y = match, 2
+    with io.StringIO() as f: x; match, y = match, 2
     if x: x; match if match else 0; match == 1 < 2; match or x
     return match
 print(k())
