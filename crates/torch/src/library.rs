@@ -93,6 +93,7 @@ sources! {
     "matplotlib.ticker": "matplotlib/ticker.py",
     "numpy": "numpy/__init__.py",
     "numpy._by_zero": "numpy/_by_zero.py",
+    "numpy._dates": "numpy/_dates.py",
     "numpy._files": "numpy/_files.py",
     "numpy._methods": "numpy/_methods.py",
     "numpy._more": "numpy/_more.py",

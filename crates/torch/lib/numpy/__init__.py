@@ -164,6 +164,8 @@ identity = eye
 
 
 def arange(start, stop=None, step=1, dtype=None):
+    if isinstance(start, (str, _dates._Time)) or isinstance(stop, _dates._Time) or isinstance(step, _dates._Time):
+        return _dates.counted(*((None, start) if stop is None else (start, stop)), step, dtype)
     if stop is None:
         start, stop = 0, start
     n = builtins.max(math.ceil((stop - start) / step), 0)
@@ -384,6 +386,8 @@ def percentile(a, q, axis=None):
 
 def _along(name, a, axis):
     a = _as(a)
+    if hasattr(a, "_places"):
+        return a._ordered(name, axis)
     return _numpy.along(name, *((a.reshape(-1), 0) if axis is None else (a, _axis_of(axis, a.ndim))))
 
 
@@ -666,7 +670,7 @@ inner = vdot = dot
 
 
 def shape(a):
-    return _as(a).shape
+    return a.shape if hasattr(a, "shape") else _as(a).shape
 
 
 def ndim(a):
@@ -698,6 +702,8 @@ def _of(tensor):
     return _numpy.from_tensor(tensor)
 
 
+from numpy import _dates
+from numpy._dates import datetime64, isnat, timedelta64
 from numpy import _by_zero
 from numpy._by_zero import errstate, geterr, seterr
 from numpy import _methods, exceptions

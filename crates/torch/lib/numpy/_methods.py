@@ -63,7 +63,7 @@ def reshape(self, *shape, order="C"):
 ndarray.reshape = reshape
 ndarray.ravel = ndarray.flatten = lambda self, order="C": _numpy.reshape(self, -1)
 ndarray.flatten = lambda self, order="C": _numpy.reshape(_numpy.astype(self, None), -1)
-ndarray.transpose = lambda self, *axes: _numpy.transpose(self, None if not axes else axes[0] if len(axes) == 1 else axes)
+ndarray.transpose = lambda self, *axes: np.transpose(self, None if not axes else axes[0] if len(axes) == 1 else axes)
 
 
 ndarray.trace = lambda self, offset=0: np.trace(self, offset)

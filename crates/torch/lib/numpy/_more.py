@@ -260,7 +260,9 @@ def rot90(m, k=1, axes=(0, 1)):
 
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
-    arr = np.moveaxis(np._as(arr), axis, -1)
+    arr = np._as(arr)
+    axis = np._axis_of(axis, arr.ndim)
+    arr = np.moveaxis(arr, axis, -1)
     made = [func1d(row, *args, **kwargs) for row in arr.reshape(-1, arr.shape[-1])]
     made = np.array([m.tolist() if isinstance(m, ndarray) else m for m in made])
     made = made.reshape(arr.shape[:-1] + made.shape[1:])
@@ -598,7 +600,7 @@ acos, asin, atan, atan2 = np.arccos, np.arcsin, np.arctan, np.arctan2
 
 
 def rollaxis(a, axis, start=0):
-    axis %= a.ndim
+    axis = np._axis_of(axis, a.ndim)
     return np.moveaxis(a, axis, start - 1 if axis < start else start)
 
 
@@ -620,7 +622,7 @@ def array_split(ary, sections, axis=0):
 def roll(a, shift, axis=None):
     a = np._as(a)
     flat = a.reshape(-1) if axis is None else a
-    axis = 0 if axis is None else axis
+    axis = 0 if axis is None else np._axis_of(axis, a.ndim)
     n = flat.shape[axis]
     return np.take(flat, (np.arange(n) - shift) % n, axis).reshape(a.shape)
 

@@ -1,6 +1,8 @@
 """Arrays of texts, complex numbers and any objects: a list of what is there, and where each place's stands as an array of numbers."""
 
+import math
 import numpy as np
+from numpy import _dates
 import operator
 
 
@@ -9,7 +11,7 @@ class _Kind(np.dtype):
         self.name = name
         self.type = {"O": object, "U": str}.get(self.kind, complex)
 
-    kind = property(lambda self: {"o": "O", "<": "U"}.get(self.name[0], "c"))
+    kind = property(lambda self: {"o": "O", "<": "U", "d": "M", "t": "m"}.get(self.name[0], "c"))
     itemsize = property(lambda self: 8 if self.kind == "O" else 16 if self.kind == "c" else 4 * int(self.name[2:]))
 
     def __eq__(self, other):
@@ -27,6 +29,11 @@ def _kind(items, given):
         return "object"
     if name.startswith("complex"):
         return "complex128"
+    times = [v for v in items if isinstance(v, _dates._Time)]
+    if name[:2] in ("M8", "m8", "da", "ti") or name[1:3] in ("M8", "m8") or given is None and times and len(times) == len(items):
+        cls, unit = (type(times[0]), None) if given is None else _dates.unit_of(name)
+        items[:], name = _dates.made(items, cls, unit)
+        return name
     if name == "str" or name[:2] in ("<U", "U") or given is None and any([isinstance(v, str) for v in items]):
         return f"<U{max([len(str(v)) for v in items], default=1)}"
     if given is None and items and all([isinstance(v, (int, float, complex)) for v in items]):
@@ -88,9 +95,13 @@ class ObjectArray:
         return [self._items[i] for i in self._places.reshape(-1).tolist()]
 
     def _each(self, function, *others):
-        others = [np.broadcast_to(o, self.shape).reshape(-1).tolist() if hasattr(o, "shape") or isinstance(o, (list, tuple))
-                  else [o] * self.size for o in others]
-        return np.array([function(*v) for v in zip(self._flat(), *others)]).reshape(self.shape)
+        shape = np.broadcast_shapes(self.shape, *[np.shape(o) for o in others if not isinstance(o, str)])
+
+        def spread(o):
+            if isinstance(o, ObjectArray):
+                return o._view(np.broadcast_to(o._places, shape))._flat()
+            return np.broadcast_to(o, shape).reshape(-1).tolist() if isinstance(o, (np.ndarray, list, tuple)) else [o] * math.prod(shape)
+        return np.array([function(*v) for v in zip(*[spread(o) for o in (self, *others)])]).reshape(shape)
 
     def __getitem__(self, key):
         places = self._places[key]
@@ -132,7 +143,16 @@ class ObjectArray:
             items = self._flat()
             kind = _kind(items, dtype)
             return ObjectArray([str(v) if kind[0] == "<" else v for v in items], np.arange(self.size).reshape(self.shape), kind)
-        return np.array([(int if "int" in name else float)(v) for v in self._flat()], name).reshape(self.shape)
+        times = self.dtype.kind in "mM"
+        return np.array([v.n if times else (int if "int" in name else float)(v) for v in self._flat()], name).reshape(self.shape)
+
+    def _ordered(self, name, axis):
+        """`sort` and `argsort`; what is no time comes last."""
+        if self.ndim > 1 and axis is not None or name not in ("sort", "argsort"):
+            raise NotImplementedError(f"numpy.{name} of an array of {self.dtype} of {self.ndim} dimensions")
+        values = self._flat()
+        order = sorted(range(len(values)), key=lambda i: (getattr(values[i], "n", 0) is None, values[i]))
+        return np.array(order) if name == "argsort" else self.reshape(-1)[order]
 
     def conj(self):
         return self._each(lambda v: v.conjugate())
@@ -164,9 +184,9 @@ def _between(name):
     return lambda self, other: self._each(function, other), lambda self, other: self._each(lambda a, b: function(b, a), other)
 
 
-for _name in "eq ne lt le gt ge add sub mul truediv pow".split():
+for _name in "eq ne lt le gt ge add sub mul truediv floordiv pow".split():
     _there, _back = _between(_name)
     setattr(ObjectArray, f"__{_name}__", _there)
-    if _name in ("add", "sub", "mul", "truediv", "pow"):
+    if _name in ("add", "sub", "mul", "truediv", "floordiv", "pow"):
         setattr(ObjectArray, f"__r{_name}__", _back)
 ObjectArray.__hash__ = None

@@ -27,6 +27,7 @@ def delete(arr, obj, axis=None):
     arr = np._as(arr)
     if axis is None:
         arr, axis = arr.reshape(-1), 0
+    axis = np._axis_of(axis, arr.ndim)
     gone = set(_places(obj, arr.shape[axis]))
     return np.take(arr, [i for i in range(arr.shape[axis]) if i not in gone], axis)
 
@@ -35,6 +36,7 @@ def insert(arr, obj, values, axis=None):
     arr = np._as(arr)
     if axis is None:
         arr, axis = arr.reshape(-1), 0
+    axis = np._axis_of(axis, arr.ndim)
     at = obj if obj >= 0 else obj + arr.shape[axis]
     shape = list(arr.shape)
     shape[axis] = 1 if np._as(values).ndim < arr.ndim or arr.ndim == 1 and np._as(values).ndim == 0 else np._as(values).shape[axis]
@@ -132,11 +134,11 @@ def _along(indices, axis, ndim):
 
 def take_along_axis(arr, indices, axis):
     arr, indices = np._as(arr), np._as(indices)
-    return arr[_along(indices, axis % arr.ndim, arr.ndim)]
+    return arr[_along(indices, np._axis_of(axis, arr.ndim), arr.ndim)]
 
 
 def put_along_axis(arr, indices, values, axis):
-    arr[_along(np._as(indices), axis % arr.ndim, arr.ndim)] = values
+    arr[_along(np._as(indices), np._axis_of(axis, arr.ndim), arr.ndim)] = values
 
 
 def tri(N, M=None, k=0, dtype="float64"):

@@ -56,6 +56,11 @@ def _formatter(values, kind):
             return f"{real(v.real)}{'-' if math.copysign(1, v.imag) < 0 else '+'}{part}j"
         wide = max([len(both(v)) for v in values], default=0)
         return lambda v: both(v).ljust(wide)
+    if kind[0] in "dt":
+        # Spans are numbers of the type's unit.
+        write = lambda v: repr(str(v)) if kind[0] == "d" or v.n is None else str(v.n)
+        wide = max([len(write(v)) for v in values], default=0)
+        return lambda v: write(v).rjust(wide)
     if kind[0] in "<oS":
         return lambda v: f"list({v!r})" if type(v) is list else repr(v)
     if not kind.startswith("float"):
@@ -167,7 +172,7 @@ def array_repr(array):
     if 0 in array.shape and array.shape != (0,) or array.size > _options["threshold"] and "..." in text:
         text += f", shape={array.shape}"
     if name not in ("float64", "int64", "bool", "complex128") or array.size == 0:
-        name = repr(name) if name[0] == "<" else name
+        name = repr(name) if name[0] in "<dt" else name
         last = len(text.rsplit("\n", 1)[-1])
         text += ("," + (" " if last + len(f"dtype={name}") + 2 <= _options["linewidth"] else "\n      ")) + f"dtype={name}"
     return text + ")"

@@ -1,0 +1,15 @@
+import numpy as np
+print(np.sort(np.array(["b","a"])), np.argsort(np.array(["b","a"])), np.unique(["b","a","b"]))
+a = np.arange(6.).reshape(2,3)
+print(a.max(axis=0, where=[True,False,True], initial=-1), a.sum(where=a>2), a.mean(axis=-1, where=a>0), np.add(a, 1, where=a>2, out=np.zeros((2,3))))
+print(np.sum(np.ones((2,3), dtype=bool), axis=0, where=[[True],[False]]), np.prod(np.array([2,3]), initial=2), np.min(a, axis=(0,1), initial=-5), np.any([], axis=None), np.all(np.zeros((0,3)), axis=0))
+print(np.mean(a, dtype=np.float32), np.sum([1,2], dtype=float), np.sum(np.array([1,2], dtype=np.int32)).dtype, a.sum(axis=1, keepdims=True))
+print(np.float64(1)/0 if 0 else "", np.array([1,2,3])[::-1] % 2, np.array([-7, 7]) // np.array([2, -2]), np.array([5, 0], dtype=np.uint8) // np.array([0, 2], dtype=np.uint8), np.mod(5, np.array([0, 3])))
+x = np.array([4, 5]); x //= np.array([0, 2]); print(x); y = np.array([1., 0.]); y /= 0; print(y)
+for f in [lambda: a.argmax(axis=3), lambda: a.cumsum(5), lambda: a.any(axis=2), lambda: np.percentile(a, 50, axis=2), lambda: a.squeeze(axis=4), lambda: a.transpose(0, 5), lambda: np.sum(a, axis=(0, 2)), lambda: a.std(3), lambda: np.linalg.norm(a, axis=4), lambda: np.roll(a, 1, axis=3), lambda: np.apply_along_axis(sum, 3, a), lambda: np.concatenate([1, 2]), lambda: np.delete(a, 0, axis=3), lambda: np.insert(a, 0, 1, axis=3), lambda: np.take_along_axis(a, np.zeros((1,3),int), axis=3), lambda: np.vstack([a])[..., 0].repeat(2, axis=1)]:
+    try: print(f())
+    except Exception as e: print(type(e).__name__, e)
+r = np.random.default_rng(5)
+print(r.random((2,2), dtype="float32"), r.normal(size=2), r.uniform(size=2), r.standard_normal(dtype=np.float32), r.standard_normal(3))
+try: r.random(2, dtype=np.int32)
+except TypeError as e: print(e)
