@@ -398,7 +398,7 @@ impl Vm {
                 }
                 to_new.values.insert(0, Value::Class(class.clone()));
                 let class = class.clone();
-                let continued = move |vm: &mut Vm, object: Value| vm.initialize(&class, init, object, args);
+                let continued = move |vm: &mut Vm, object: Value| vm.initialize(&class, object, args);
                 match self.run_native(native, to_new) {
                     Ok(object) => continued(self, object),
                     Err(exc) => Err(exc.and_then(continued)),
@@ -409,18 +409,19 @@ impl Vm {
                 to_new.values.insert(0, Value::Class(class.clone()));
                 let class = class.clone();
                 let mut call = Exc::call_args(new.clone(), to_new);
-                call = call.and_then(move |vm, object| vm.initialize(&class, init, object, args));
+                call = call.and_then(move |vm, object| vm.initialize(&class, object, args));
                 Err(call)
             }
             _ => Err(Exc::ty(format!("cannot create '{}' instances", class.name().as_str()))),
         }
     }
 
-    /// The second half of a construction.
-    fn initialize(&mut self, class: &Rc<Class>, init: Value, object: Value, mut args: Args) -> Result<Value, Exc> {
+    /// The second half of a construction, by the class of what was made: `__new__` may give an instance of a subclass.
+    fn initialize(&mut self, class: &Rc<Class>, object: Value, mut args: Args) -> Result<Value, Exc> {
         if !self.is_instance(&object, class) {
             return Ok(object);
         }
+        let init = self.class_of(&object).lookup(&self.names.init).unwrap_or_default();
         match &init {
             Value::Native(native) if native.owner == "object" => Ok(object),
             _ => {
