@@ -86,3 +86,12 @@ try:
 except AssertionError as error:
     print(error)
 print(torch.fx.symbolic_trace(lambda x, n=None, flag=True: x * 2 if flag else x, concrete_args={"n": None, "flag": False}).graph)
+
+
+@torch.fx.wrap
+def whole(x, n):
+    return x * 2 if x.sum() > n else x
+
+
+k = torch.fx.symbolic_trace(lambda x: whole(x, n=3) + 1)
+print(k.graph, k(torch.ones(4)), whole(torch.ones(2), 3))

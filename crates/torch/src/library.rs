@@ -101,6 +101,7 @@ sources! {
     "numpy._places": "numpy/_places.py",
     "numpy._print": "numpy/_print.py",
     "numpy._products": "numpy/_products.py",
+    "numpy._records": "numpy/_records.py",
     "numpy._reduce": "numpy/_reduce.py",
     "numpy._scalars": "numpy/_scalars.py",
     "numpy._singles": "numpy/_singles.py",

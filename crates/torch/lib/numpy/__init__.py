@@ -17,6 +17,12 @@ __version__ = "2.4.6"
 class dtype:
     """An element type; called, it converts numbers and arrays."""
 
+    def __new__(cls, kind, *others):
+        if cls is dtype:
+            from numpy import _records
+            cls = _records.Fields if _records.is_structured(kind) else cls
+        return object.__new__(cls)
+
     def __init__(self, kind):
         self.name = _name(kind)
 
@@ -384,10 +390,10 @@ def percentile(a, q, axis=None):
     return stack([one(p) for p in q]) if isinstance(q, (list, tuple, ndarray)) else one(q)
 
 
-def _along(name, a, axis):
+def _along(name, a, axis, order=None):
     a = _as(a)
     if hasattr(a, "_places"):
-        return a._ordered(name, axis)
+        return a._ordered(name, axis) if order is None else a._ordered(name, axis, order)
     return _numpy.along(name, *((a.reshape(-1), 0) if axis is None else (a, _axis_of(axis, a.ndim))))
 
 
@@ -417,12 +423,12 @@ def ptp(a, axis=None):
 
 
 # Orders and shapes.
-def sort(a, axis=-1, kind=None):
-    return _along("sort", a, axis)
+def sort(a, axis=-1, kind=None, order=None):
+    return _along("sort", a, axis, order)
 
 
-def argsort(a, axis=-1, kind=None):
-    return _along("argsort", a, axis)
+def argsort(a, axis=-1, kind=None, order=None):
+    return _along("argsort", a, axis, order)
 
 
 def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):

@@ -62,6 +62,11 @@ def made_of(data, dtype=None):
     if isinstance(data, (list, tuple)) and any(hasattr(v, "numpy") for v in data):
         # Tensors on a device.
         return np.array([np.array(v) for v in data], dtype)
+    from numpy import _records
+    if _records.is_structured(dtype):
+        return _records.made(data, dtype)
+    if isinstance(data, _records.Records):
+        return data.copy()
     if isinstance(data, ObjectArray):
         return data.astype(dtype or data.dtype)
     shape = _shape(data, True)
@@ -72,6 +77,9 @@ def made_of(data, dtype=None):
 
 
 def filled(shape, value, dtype):
+    from numpy import _records
+    if _records.is_structured(dtype):
+        return _records.filled(shape, value, dtype)
     places = np.arange(int(np.prod(shape))).reshape(shape)
     items = [value if value or dtype in (complex, "complex") else None if dtype in (object, "object", "O") and value == "" else value]
     return ObjectArray(items * places.size, places, _kind(items, dtype))

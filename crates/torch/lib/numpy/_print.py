@@ -121,7 +121,8 @@ def _text(array, separator, prefix):
             return [shown(p, dims[1:]) for p in part[:edge]] + [...] + [shown(p, dims[1:]) for p in part[-edge:]]
         return [shown(p, dims[1:]) for p in part]
     tree = shown(nested, shape)
-    write = _formatter([v for v in _flat(tree) if v is not ...], kind)
+    values = [v for v in _flat(tree) if v is not ...]
+    write = array._formatter(values) if hasattr(array, "_formatter") else _formatter(values, kind)
     width = _options["linewidth"]
 
     def rows(part, depth, indent):

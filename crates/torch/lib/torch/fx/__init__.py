@@ -1,5 +1,6 @@
 """torch.fx: a script's functions and modules as graphs of the calls that they make, which can be read, changed and run."""
 
+import functools
 import inspect
 import operator
 import torch
@@ -83,6 +84,19 @@ class Attribute(Proxy):
 
     def __call__(self, *args, **kwargs):
         return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
+
+
+def wrap(fn_or_name):
+    """A function of a script's own that a graph calls as a whole; a decorator."""
+    if isinstance(fn_or_name, str):
+        raise NotImplementedError(f"torch.fx.wrap({fn_or_name!r}): give the function instead of its name: name = torch.fx.wrap(name)")
+
+    @functools.wraps(fn_or_name)
+    def wrapped(*args, **kwargs):
+        tracers = []
+        map_aggregate((args, kwargs), lambda a: tracers.append(a.tracer) if isinstance(a, Proxy) else a)
+        return tracers[0].create_proxy("call_function", wrapped, args, kwargs) if tracers else fn_or_name(*args, **kwargs)
+    return wrapped
 
 
 class Tracer:
