@@ -197,3 +197,14 @@ class Inner(TorchFunctionMode):
 with Inner(), Mode():
     made = torch.add(torch.full((1,), 3.0), 4)
 print(made)
+known = get_overridable_functions()
+print(torch.add in known[torch], torch.Tensor.add in known[torch.Tensor], torch.nn.functional.relu in known[torch.nn.functional])
+print(torch.tensor in get_ignored_functions(), is_tensor_method_or_property(torch.Tensor.add), is_tensor_method_or_property(torch.add))
+
+
+@wrap_torch_function(lambda a, b=None: (a,))
+def mine(a, b=None):
+    return a
+
+
+print(mine(Fine()), mine(3))

@@ -4,6 +4,7 @@ Once there is such a class, every function of torch, every method and every prop
 before it computes. Until then nothing does: `Tensor.__init_subclass__` and the machine's watch for the attribute call `install`."""
 
 import functools
+import sys
 import torch
 from torch import _C
 from torch._C import Tensor
@@ -234,8 +235,8 @@ def get_overridable_functions():
     install()
     found = {}
     for function in _looking.values():
-        found.setdefault(function.__module__, []).append(function)
-    found["torch.Tensor"] = [v for v in Tensor.__dict__.values() if hasattr(v, "_path")]
+        found.setdefault(sys.modules[function.__module__], []).append(function)
+    found[Tensor] = [v for v in Tensor.__dict__.values() if hasattr(v, "_path")]
     return found
 
 
