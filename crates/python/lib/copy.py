@@ -110,14 +110,14 @@ def _fill(x, y, each):
 
 
 def deepcopy(x, memo=None):
-    if _is_atomic(x):
+    cls = type(x)
+    if cls.__name__ != "method" and _is_atomic(x):
         return x
     if memo is None:
         memo = {}
     key = id(x)
     if key in memo:
         return memo[key]
-    cls = type(x)
     if cls is list:
         y = memo[key] = []
         for v in x:
@@ -135,6 +135,8 @@ def deepcopy(x, memo=None):
         y = {deepcopy(v, memo) for v in x}
     elif cls is frozenset:
         y = frozenset([deepcopy(v, memo) for v in x])
+    elif cls.__name__ == "method":
+        y = cls(x.__func__, deepcopy(x.__self__, memo))
     else:
         copier = getattr(x, "__deepcopy__", None)
         if copier is not None:

@@ -13,3 +13,21 @@ from collections import OrderedDict, defaultdict, deque, Counter
 dd = defaultdict(list, a=[1]); e = copy.deepcopy(dd); e['a'].append(2); e['b'].append(1); print(dd, e, copy.deepcopy(OrderedDict(a=[1])), copy.copy(deque([1])), copy.deepcopy(Counter('aa')))
 def f(): pass
 print(copy.deepcopy(f) is f, copy.deepcopy([f, len])[1] is len)
+
+
+class Calls:
+    def __init__(self, name):
+        self.name, self.seen = name, []
+        self.hooks = {0: self.see}
+        self.how = self.see
+
+    def see(self, x):
+        self.seen.append(x)
+        return self.name, x
+
+
+first = Calls("first")
+second = copy.deepcopy(first)
+second.name = "second"
+print(second.how(1), second.hooks[0](2), second.seen, first.seen)
+print(second.how.__self__ is second, copy.copy(first.how).__self__ is first, copy.deepcopy(len) is len)
