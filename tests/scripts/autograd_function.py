@@ -129,3 +129,55 @@ q = torch.ones(2, requires_grad=True)
 q.register_post_accumulate_grad_hook(lambda t: seen.append(t.grad.clone()))
 (q * 2).sum().backward()
 print(seen)
+
+
+# What is written into a result of a function leaves its place in the differentiation.
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+
+def through_data(y):
+    y.data.mul_(3)
+
+
+def an_element(y):
+    y[0] = 1
+
+
+def without_grad(y):
+    with torch.no_grad():
+        y.mul_(2)
+
+
+for write in (through_data, an_element, without_grad):
+    a = torch.ones(2, requires_grad=True)
+    y = Twice.apply(a)
+    write(y)
+    (y * 3).sum().backward()
+    print(y.tolist(), a.grad)
+
+
+class Assign(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, scratch, value, i):
+        ctx.i = i
+        scratch.data[i] = value
+        return scratch
+
+    @staticmethod
+    def backward(ctx, g):
+        return g, g[ctx.i], None
+
+
+a = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+k = Assign.apply(torch.zeros(3), a[0], 0)
+k = Assign.apply(k, a[1] * (k[:1] * 2).sum(), 1)
+k = Assign.apply(k, a[2] * (k[:2] * 3).sum(), 2)
+k.sum().backward()
+print(k.tolist(), a.grad)

@@ -124,7 +124,8 @@ class Function(FunctionCtx):
         results, leaves = [], []
         for y in made if isinstance(made, tuple) else (made,):
             apart = not isinstance(y, Tensor) or not y.dtype.is_floating_point or any(y is n for n in ctx._not_differentiable)
-            leaf = None if apart else y.detach().requires_grad_()
+            # Of its own, so that what is written into the result later changes no leaf.
+            leaf = None if apart else _C.make(Tensor, y, True)
             leaves.append(leaf)
             results.append(y if leaf is None else _through(leaf, cls.__name__ + "Backward"))
         # A result that was saved is the one on the tape, for derivatives of derivatives.
@@ -143,7 +144,8 @@ def _result_of(saved, raw, results):
 
 def _through(leaf, name):
     """The leaf as the script sees it: a result of the function."""
-    shown = _C._ops["reshape"](leaf, list(leaf.shape))
+    shown = _C.make(Tensor, leaf, False)
+    _C.adopt(shown, _C._ops["reshape"](leaf, list(leaf.shape)))
     shown._made_by = name
     return shown
 
