@@ -159,3 +159,21 @@ try:
 except RuntimeError as e:
     print(str(e)[:60])
 print(sum(1 for _ in net.modules()), net[0].weight.grad_fn)
+# A leaf's hooks see what a pass adds, once, and not the sum; so do `grad`, `inputs=` and `create_graph`.
+w = torch.ones(2, requires_grad=True)
+h = w.register_hook(lambda g: g * 2)
+w.register_post_accumulate_grad_hook(lambda leaf: print("then", leaf.grad.tolist()))
+for _ in range(3):
+    (w * 3).sum().backward()
+held = w.grad
+(MySq.apply(w) + w).sum().backward()
+print(held is w.grad, torch.autograd.grad((w**2).sum(), w))
+w.grad = None
+(w**2).sum().backward(inputs=[w])
+w.grad = None
+(w**3).sum().backward(create_graph=True)
+h.remove()
+del w.grad
+(w**2).sum().backward()
+y = w**2
+print(torch.autograd.grad(y, w, torch.eye(2), is_grads_batched=True))

@@ -43,7 +43,7 @@ Tensor.__new__ = staticmethod(_new)
 Tensor.__init__ = lambda self, *args, **kwargs: None
 
 # Attributes.
-Tensor.grad = property(_C.get_grad, _C.set_grad)
+Tensor.grad = property(_C.get_grad, _C.set_grad, lambda self: _C.set_grad(self, None))
 Tensor.requires_grad = property(_C.requires_grad, _C.set_requires_grad)
 Tensor.data = property(lambda self: self.detach(), _C.set_data)
 Tensor.is_leaf = property(_C.is_leaf)

@@ -159,6 +159,11 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         grad_outputs = [None] * len(outputs)
     elif not isinstance(grad_outputs, (list, tuple)):
         grad_outputs = [grad_outputs]
+    if is_grads_batched:
+        n = len([g for g in grad_outputs if g is not None][0])
+        rows = [grad(outputs, inputs, [g if g is None else g[i] for g in grad_outputs], retain_graph or i < n - 1, create_graph,
+                     allow_unused=allow_unused, materialize_grads=materialize_grads) for i in range(n)]
+        return tuple([None if of[0] is None else _C._ops["stack"](list(of)) for of in zip(*rows)])
     if function._cuts or create_graph and any([g is not None and g.requires_grad for g in grad_outputs]):
         found = function._gradients(list(outputs), list(inputs), list(grad_outputs), create_graph, bool(retain_graph))
     else:
@@ -204,7 +209,7 @@ class profiler:
     from torch.profiler import profile, record_function
 
 
-from torch.autograd import function
+from torch.autograd import function, graph
 from torch.autograd.function import Function
 from torch.autograd import functional
 from torch.autograd.gradcheck import gradcheck
