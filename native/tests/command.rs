@@ -585,3 +585,18 @@ fn trains_on_data_of_servers() {
     let told = out(&train("s3://bucket/rows/0.csv", false)).to_string();
     assert!(told.contains("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true"), "{told}");
 }
+
+#[test]
+fn modules_are_found_along_pythonpath() {
+    let folder = tempfile::tempdir().unwrap();
+    let places = [folder.path().join("scripts"), folder.path().join("shared")];
+    for place in &places {
+        std::fs::create_dir(place).unwrap();
+    }
+    std::fs::write(places[1].join("elsewhere.py"), "value = 7\n").unwrap();
+    let script = places[0].join("script.py");
+    std::fs::write(&script, "import elsewhere\nprint(elsewhere.value)\n").unwrap();
+    let run = |path: &Path| Command::new(ALUDEL).args(["run", "--device", "interp"]).arg(&script).env("PYTHONPATH", path).output().unwrap();
+    assert_eq!(out(&run(&places[1])), "7\n");
+    assert!(err(&run(&places[0])).contains("No module named 'elsewhere'"));
+}

@@ -107,6 +107,7 @@ impl Session {
             types.line()
         });
         let mut vm = Vm::new(Box::new(NotebookHost::new(listener.clone(), line, wire.interrupt.clone())));
+        vm.path.extend(crate::script::python_path());
         aludel_torch::install(&mut vm, device);
         for (name, text) in MODULES {
             vm.add_python_module(name, text);

@@ -75,9 +75,16 @@ impl Script {
         aludel_torch::install(&mut vm, device);
         vm.argv = std::iter::once(self.file.clone()).chain(self.args.iter().cloned()).collect();
         vm.path = vec![self.directory.clone()];
+        vm.path.extend(python_path());
         let loaded = vm.load_main(&self.file, &self.text);
         (vm, loaded)
     }
+}
+
+/// Where modules are looked for beside a script's directory: `PYTHONPATH`.
+pub fn python_path() -> Vec<String> {
+    let directories = std::env::var_os("PYTHONPATH").unwrap_or_default();
+    std::env::split_paths(&directories).map(|p| p.display().to_string()).filter(|p| !p.is_empty()).collect()
 }
 
 /// Runs a script; the exit code is Python's.
