@@ -196,6 +196,8 @@ def rearrange(tensor, pattern, **axes_lengths):
 
 
 def reduce(tensor, pattern, reduction, **axes_lengths):
+    if reduction in ("rearrange", "repeat"):
+        return _run(tensor, pattern, None, axes_lengths, reduction == "repeat")
     return _run(tensor, pattern, reduction, axes_lengths)
 
 
