@@ -3,6 +3,7 @@
 from collections import deque
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 torch.manual_seed(0)
@@ -39,3 +40,15 @@ except AssertionError:
     print("not equal")
 q, r = torch.linalg.qr(torch.eye(2))
 print(q, r)
+# Functions of NumPy on tensors give tensors; a scalar of NumPy is a number to one.
+t = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+for made in (np.maximum(t, 2), np.subtract(np.ones((2, 2)), t), np.sqrt(t), np.exp(t[0, 0]), np.float32(2) * t, np.float32(2) - t, np.float64(2) / t):
+    print(type(made).__name__, made)
+print(np.allclose(t, t.numpy()), np.isclose(t, 1.0).sum().item(), np.where(t > 2, t, 0), np.dot(t, np.ones(2, dtype=np.float32)))
+
+
+def first(x: npt.NDArray[np.float32], y: np.ndarray[tuple, np.dtype[np.int64]]) -> npt.ArrayLike:
+    return x[0]
+
+
+print(first(np.ones(2), None))

@@ -114,6 +114,7 @@ sources! {
     "numpy.random": "numpy/random.py",
     "numpy.strings": "numpy/char.py",
     "numpy.testing": "numpy/testing.py",
+    "numpy.typing": "numpy/typing.py",
     "packaging": "packaging/__init__.py",
     "packaging.version": "packaging/version.py",
     "pickle": "pickle.py",

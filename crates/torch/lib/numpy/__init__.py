@@ -238,7 +238,7 @@ def _unary(name):
         made = _scalar(_numpy.unary(name, x if isinstance(x, (builtins.int, builtins.float)) else _as(x)))
         if where is not None and where is not True:
             made = _chosen(where, made, x if out is None else out)
-        return _given(made, out, dtype)
+        return _wrapped(_given(made, out, dtype), x)
     function.__name__ = name
     return function
 
@@ -257,7 +257,18 @@ abs = fabs = absolute
 
 
 def _operand(x):
-    return x if isinstance(x, (ndarray, builtins.int, builtins.float)) else x.item() if hasattr(x, "item") else array(x)
+    if isinstance(x, (ndarray, builtins.int, builtins.float)):
+        return x
+    return x.item() if hasattr(x, "item") and not getattr(x, "ndim", 0) else array(x)
+
+
+def _wrapped(made, *operands):
+    """A result as its operands are: a tensor where one of them is."""
+    for x in operands:
+        if hasattr(x, "grad_fn"):
+            from torch import as_tensor
+            return as_tensor(made)
+    return made
 
 
 def _binary(name):
@@ -268,7 +279,7 @@ def _binary(name):
             made = _by_zero.divided(name, a, b, made)
         if where is not None and where is not True:
             made = _chosen(where, made, made if out is None else out)
-        return _scalar(_given(made, out, dtype))
+        return _wrapped(_scalar(_given(made, out, dtype)), x1, x2)
     function.__name__ = name
     return function
 
@@ -301,6 +312,7 @@ def where(condition, x=None, y=None):
 
 
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    a, b = _operand(a), _operand(b)
     return less_equal(absolute(subtract(a, b)), atol + rtol * absolute(b))
 
 

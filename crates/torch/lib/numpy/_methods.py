@@ -6,6 +6,7 @@ from numpy import _by_zero
 from numpy._scalars import number as _scalar
 import numpy as np
 import builtins
+import operator
 
 ndarray.shape = property(_numpy.shape, lambda self, shape: None)
 ndarray.ndim = property(lambda self: len(_numpy.shape(self)))
@@ -16,6 +17,7 @@ ndarray.nbytes = property(lambda self: self.size * self.dtype.itemsize)
 ndarray.flat = property(lambda self: iter(self.reshape(-1).tolist()))
 ndarray.__array_priority__ = 0.0
 ndarray._tp_name = "numpy.ndarray"
+ndarray.__class_getitem__ = np.dtype.__class_getitem__ = classmethod(lambda cls, item: cls)
 ndarray.trace = lambda self, offset=0: np.trace(self, offset)
 ndarray.diagonal = lambda self, offset=0: np.diagonal(self, offset)
 ndarray.strides = property(lambda self: tuple([n * self.itemsize for n in _numpy.strides(self)]))
@@ -132,13 +134,16 @@ ndarray.__hash__ = None
 
 
 def _operator(name, method, back=None):
+    called = method + "_" * (method in ("and", "or"))
+
     def computed(a, b):
         made = _numpy.binary(name, a, b)
         return _by_zero.divided(name, a, b, made) if name in ("divide", "floor_divide", "remainder") else made
 
     def forward(self, other):
         if not isinstance(other, (ndarray, builtins.int, builtins.float, list, tuple)):
-            return NotImplemented
+            # A tensor takes a scalar as the number that it is.
+            return getattr(operator, called)(self.item(), other) if self.ndim == 0 and hasattr(other, "grad_fn") else NotImplemented
         return _scalar(computed(self, np._operand(other)))
 
     def backward(self, other):
