@@ -35,3 +35,11 @@ print(F.nll_loss(F.log_softmax(p, 1), z), nn.MSELoss()(p, p + 1), nn.L1Loss()(p,
 b = torch.rand(4)
 print(nn.BCELoss()(b, (b > 0.5).float()), nn.BCEWithLogitsLoss()(b, torch.ones(4)), nn.KLDivLoss(reduction="batchmean")(F.log_softmax(p, 1), F.softmax(p * 2, 1)))
 print(F.one_hot(z, 3), F.cosine_similarity(p, p + 0.1), F.gelu(b, approximate="tanh"))
+# Attention of separate weights, as CLIP pools with it.
+q, k, v, o = [nn.Linear(6, 6) for _ in range(4)]
+pooled, scores = F.multi_head_attention_forward(
+    query=torch.randn(1, 2, 6), key=torch.randn(5, 2, 6), value=torch.randn(5, 2, 6), embed_dim_to_check=6, num_heads=2,
+    q_proj_weight=q.weight, k_proj_weight=k.weight, v_proj_weight=v.weight, in_proj_weight=None,
+    in_proj_bias=torch.cat([q.bias, k.bias, v.bias]), bias_k=None, bias_v=None, add_zero_attn=False, dropout_p=0.0,
+    out_proj_weight=o.weight, out_proj_bias=o.bias, use_separate_proj_weight=True, training=False, need_weights=False)
+print(pooled.detach(), scores)

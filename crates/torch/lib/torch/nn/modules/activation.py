@@ -145,59 +145,76 @@ class MultiheadAttention(Module):
             return [self.in_proj_weight]
         return [self.q_proj_weight, self.k_proj_weight, self.v_proj_weight]
 
-    def _added(self, mask, more, dtype):
-        """A mask as what is added to the scores, for `more` keys beside those that were given."""
-        if mask.dtype == _C.bool:
-            mask = _C.full(mask.shape, 0.0, dtype).masked_fill(mask, float("-inf"))
-        return F.pad(mask, (0, more)) if more else mask
-
     def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True,
                 is_causal=False):
-        batched = query.dim() == 3
-        if not batched:
-            query, key, value = query.unsqueeze(0), key.unsqueeze(0), value.unsqueeze(0)
-        elif not self.batch_first:
-            query, key, value = query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1)
-        n, heads, size = self.embed_dim, self.num_heads, self.head_dim
-        weights = self.in_proj_weight.split(n) if self._qkv_same_embed_dim else self._weights()
-        biases = (None,) * 3 if self.in_proj_bias is None else self.in_proj_bias.split(n)
-        q, k, v = [F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases)]
-        batch, more = query.shape[0], 0
-        if self.bias_k is not None:
-            k, v = [_ops["cat"]([x, b.expand(batch, 1, n)], 1) for x, b in ((k, self.bias_k), (v, self.bias_v))]
-            more += 1
-        if self.add_zero_attn:
-            k, v = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1))
-            more += 1
-        q, k, v = [x.reshape(batch, x.shape[1], heads, size).transpose(1, 2) for x in (q, k, v)]
-        mask = None
-        if attn_mask is not None:
-            mask = self._added(attn_mask, more, q.dtype)
-            if mask.dim() == 3:
-                mask = mask.reshape(batch, heads, mask.shape[1], mask.shape[2])
-        if key_padding_mask is not None:
-            pads = self._added(key_padding_mask, more, q.dtype)
-            pads = pads.reshape(pads.shape[0] if pads.dim() == 2 else 1, 1, 1, pads.shape[-1])
-            mask = pads if mask is None else mask + pads
-        p = self.dropout if self.training else 0.0
-        weights = None
-        if need_weights:
-            scores = q @ k.transpose(-2, -1) * size ** -0.5
-            weights = F.softmax(scores if mask is None else scores + mask, -1)
-            weights = F.dropout(weights, p, p > 0)
-            made = weights @ v
-            weights = weights.mean(1) if average_attn_weights else weights
-        else:
-            made = F.scaled_dot_product_attention(q, k, v, mask, p, is_causal and mask is None)
-        made = self.out_proj(made.transpose(1, 2).reshape(query.shape[0], query.shape[1], n))
-        if not batched:
-            made, weights = made.squeeze(0), None if weights is None else weights.squeeze(0)
-        elif not self.batch_first:
-            made = made.transpose(0, 1).contiguous()
-        elif p > 0:
-            # PyTorch has the sequence outermost in memory, which is the order that dropout draws in.
-            made = made.transpose(0, 1).contiguous().transpose(0, 1)
-        return made, weights
+        return multi_head_attention_forward(
+            query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias, self.bias_k, self.bias_v,
+            self.add_zero_attn, self.dropout, self.out_proj.weight, self.out_proj.bias, self.training, key_padding_mask, need_weights,
+            attn_mask, not self._qkv_same_embed_dim, self.q_proj_weight, self.k_proj_weight, self.v_proj_weight,
+            average_attn_weights=average_attn_weights, is_causal=is_causal, batch_first=self.batch_first)
 
 
+def _added(mask, more, dtype):
+    """A mask as what is added to the scores, for `more` keys beside those that were given."""
+    if mask.dtype == _C.bool:
+        mask = _C.full(mask.shape, 0.0, dtype).masked_fill(mask, float("-inf"))
+    return F.pad(mask, (0, more)) if more else mask
+
+
+def multi_head_attention_forward(
+        query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p,
+        out_proj_weight, out_proj_bias, training=True, key_padding_mask=None, need_weights=True, attn_mask=None,
+        use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None,
+        average_attn_weights=True, is_causal=False, *, batch_first=False):
+    if static_k is not None or static_v is not None:
+        raise NotImplementedError("multi_head_attention_forward: static_k and static_v are not there")
+    batched = query.dim() == 3
+    if not batched:
+        query, key, value = query.unsqueeze(0), key.unsqueeze(0), value.unsqueeze(0)
+    elif not batch_first:
+        query, key, value = query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1)
+    n, heads = embed_dim_to_check, num_heads
+    size = n // heads
+    weights = [q_proj_weight, k_proj_weight, v_proj_weight] if use_separate_proj_weight else in_proj_weight.split(n)
+    biases = (None,) * 3 if in_proj_bias is None else in_proj_bias.split(n)
+    q, k, v = [F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases)]
+    batch, more = query.shape[0], 0
+    if bias_k is not None:
+        k, v = [_ops["cat"]([x, b.expand(batch, 1, n)], 1) for x, b in ((k, bias_k), (v, bias_v))]
+        more += 1
+    if add_zero_attn:
+        k, v = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1))
+        more += 1
+    q, k, v = [x.reshape(batch, x.shape[1], heads, size).transpose(1, 2) for x in (q, k, v)]
+    mask = None
+    if attn_mask is not None:
+        mask = _added(attn_mask, more, q.dtype)
+        if mask.dim() == 3:
+            mask = mask.reshape(batch, heads, mask.shape[1], mask.shape[2])
+    if key_padding_mask is not None:
+        pads = _added(key_padding_mask, more, q.dtype)
+        pads = pads.reshape(pads.shape[0] if pads.dim() == 2 else 1, 1, 1, pads.shape[-1])
+        mask = pads if mask is None else mask + pads
+    p = dropout_p if training else 0.0
+    weights = None
+    if need_weights:
+        scores = q @ k.transpose(-2, -1) * size ** -0.5
+        weights = F.softmax(scores if mask is None else scores + mask, -1)
+        weights = F.dropout(weights, p, p > 0)
+        made = weights @ v
+        weights = weights.mean(1) if average_attn_weights else weights
+    else:
+        made = F.scaled_dot_product_attention(q, k, v, mask, p, is_causal and mask is None)
+    made = F.linear(made.transpose(1, 2).reshape(query.shape[0], query.shape[1], n), out_proj_weight, out_proj_bias)
+    if not batched:
+        made, weights = made.squeeze(0), None if weights is None else weights.squeeze(0)
+    elif not batch_first:
+        made = made.transpose(0, 1).contiguous()
+    elif p > 0:
+        # PyTorch has the sequence outermost in memory, which is the order that dropout draws in.
+        made = made.transpose(0, 1).contiguous().transpose(0, 1)
+    return made, weights
+
+
+F.multi_head_attention_forward = multi_head_attention_forward
 __all__ += ["PReLU", "MultiheadAttention"]
