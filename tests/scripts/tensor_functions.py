@@ -27,6 +27,7 @@ p1=nn.MaxPool1d(2,return_indices=True); u,ix=p1(torch.randn(1,2,6)); print(nn.Ma
 A=torch.randn(3,3); print(torch.linalg.lu(A)); LU,pv=torch.linalg.lu_factor(A); B=torch.randn(3,2); print(pv, torch.allclose(torch.linalg.lu_solve(LU,pv,B), torch.linalg.solve(A,B),atol=1e-4)); print(torch.linalg.vander(torch.tensor([1.,2.,3.])), torch.linalg.inv_ex(A).info, torch.linalg.cholesky_ex(A).info)
 print(F.leaky_relu_(torch.tensor([-1.,1.]),0.1), F.hardtanh_(torch.tensor([-3.,1.])))
 print(torch.cuda.max_memory_allocated(), torch.cuda.memory_reserved())
+print(torch.cuda.FloatTensor, isinstance(torch.ones(1), (torch.cuda.FloatTensor, torch.cuda.HalfTensor)))
 try: torch.nn.utils.clip_grad_norm_([nn.Parameter(torch.ones(2))],1.0,error_if_nonfinite=True); print('ok')
 except Exception as e: print(type(e),e)
 M = torch.diag(torch.tensor([3.0, 1.0, 0.01])); print(torch.linalg.matrix_rank(M), torch.linalg.matrix_rank(M, atol=0.1), torch.linalg.matrix_rank(M, rtol=0.5), torch.linalg.matrix_rank(M, atol=torch.tensor(2.0), rtol=torch.tensor(0.1)), torch.linalg.matrix_rank(torch.zeros(2, 0, 0)), torch.linalg.pinv(M, atol=0.1))

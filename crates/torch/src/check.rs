@@ -17,7 +17,7 @@ def look(path):
     for i, part in enumerate(parts[1:], 1):
         try:
             value = getattr(value, part)
-        except (AttributeError, NotImplementedError) as e:
+        except Exception as e:
             try:
                 value = importlib.import_module('.'.join(parts[:i + 1]))
             except ImportError:

@@ -106,6 +106,15 @@ _find = names("torch.cuda", globals())
 def __getattr__(name):
     import torch
     if name.endswith("Tensor") and hasattr(torch, name):
-        _needed("cuda")
-        return getattr(torch, name)
+        kind = getattr(torch, name)
+        if is_available():
+            return kind
+
+        class Absent(type(kind)):
+            def __call__(cls, *args, **kwargs):
+                _needed("cuda")
+
+            def __instancecheck__(cls, value):
+                return False
+        return Absent(name, (), {"__module__": "torch.cuda"})
     return _find(name)
