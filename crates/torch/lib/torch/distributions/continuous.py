@@ -149,7 +149,7 @@ class Uniform(Distribution):
     def __init__(self, low, high, validate_args=None):
         (self.low, self.high), shape = _tensors(low, high)
         super().__init__(shape, validate_args=validate_args)
-        if self._validate and not (self.low.detach() < self.high.detach()).all().item():
+        if self._validate_args and not (self.low.detach() < self.high.detach()).all().item():
             raise ValueError("Uniform is not defined when low>= high")
 
     @constraints.dependent_property

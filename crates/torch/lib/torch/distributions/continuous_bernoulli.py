@@ -18,7 +18,7 @@ class ContinuousBernoulli(Distribution):
     def __init__(self, probs=None, logits=None, lims=(0.499, 0.501), validate_args=None):
         _one_of(probs, logits)
         (value,), shape = _tensors(logits if probs is None else probs)
-        if probs is not None and (self._validate if validate_args is None else validate_args):
+        if probs is not None and (self._validate_args if validate_args is None else validate_args):
             if not self.arg_constraints["probs"].check(value.detach()).all().item():
                 raise ValueError("The parameter probs has invalid values")
         self.__dict__["logits" if probs is None else "probs"] = value if probs is None else _clamped(value)

@@ -25,15 +25,15 @@ class Distribution:
     has_enumerate_support = False
     # What each parameter may be, by its name; those that an instance was given are shown by it.
     arg_constraints = {}
-    _validate = True
+    _validate_args = True
     # Attributes that all distributions of a batch have together.
     _shared = ()
 
     def __init__(self, batch_shape=(), event_shape=(), validate_args=None):
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
-            self._validate = validate_args
-        if self._validate:
+            self._validate_args = validate_args
+        if self._validate_args:
             for name, constraint in self.arg_constraints.items():
                 value = self.__dict__.get(name)
                 if isinstance(value, Tensor) and not constraint.check(value.detach()).all().item():
@@ -43,7 +43,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value):
-        Distribution._validate = value
+        Distribution._validate_args = value
 
     @property
     def batch_shape(self):
@@ -118,7 +118,7 @@ class Distribution:
         return self.entropy().exp()
 
     def _validate_sample(self, value):
-        if not self._validate:
+        if not self._validate_args:
             return
         if not isinstance(value, Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")

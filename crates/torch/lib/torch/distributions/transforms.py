@@ -41,7 +41,7 @@ class Transform:
 
     @property
     def inv(self):
-        return _Inverse(self)
+        return _InverseTransform(self)
 
     def _inv_call(self, y):
         return self._last[0] if self._cache_size and y is self._last[1] else self._inverse(y)
@@ -56,7 +56,7 @@ class Transform:
         return type(self).__name__ + "()"
 
 
-class _Inverse(Transform):
+class _InverseTransform(Transform):
     def __init__(self, of):
         super().__init__()
         self._of, self.event = of, of.event
