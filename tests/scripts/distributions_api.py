@@ -59,3 +59,35 @@ class Triangular(D.Distribution):
 
 
 print(Triangular(0.0, 2.0), Triangular(0.0, 2.0).sample((2,)))
+
+
+class Diagonal(D.Independent):
+    def __init__(self, loc, scale, validate_args=None):
+        super().__init__(D.Normal(loc, scale), 1, validate_args=validate_args)
+
+    def expand(self, batch_shape, _instance=None):
+        return super().expand(batch_shape, self._get_checked_instance(Diagonal, _instance))
+
+
+class Shifted(D.Distribution):
+    arg_constraints, support = {"by": constraints.real}, constraints.real
+
+    def __init__(self, by, validate_args=None):
+        self.by = by
+        super().__init__(by.shape, validate_args=validate_args)
+
+    def expand(self, batch_shape, _instance=None):
+        new = self._get_checked_instance(Shifted, _instance)
+        new.by = self.by.expand(batch_shape)
+        super(Shifted, new).__init__(batch_shape, validate_args=False)
+        new._validate_args = self._validate_args
+        return new
+
+    def log_prob(self, value):
+        if self._validate_args:
+            self._validate_sample(value)
+        return -(value - self.by).abs()
+
+
+wide, far = Diagonal(torch.zeros(2), torch.ones(2)).expand((3,)), Shifted(torch.ones(1)).expand((2, 4))
+print(type(wide).__name__, wide.batch_shape, wide.event_shape, wide.log_prob(torch.ones(3, 2)), tuple(far.batch_shape), far.log_prob(T(0.5)).shape)

@@ -56,9 +56,18 @@ class Distribution:
     def _extended_shape(self, sample_shape=()):
         return Size(tuple(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape))
 
-    def expand(self, batch_shape):
+    def _get_checked_instance(self, cls, _instance=None):
+        """What `expand` of a script's own class fills."""
+        if _instance is None and type(self).__init__ != cls.__init__:
+            raise NotImplementedError(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method must also define a custom "
+                ".expand() method.")
+        return self.__new__(type(self)) if _instance is None else _instance
+
+    def expand(self, batch_shape, _instance=None):
         """The same distributions, repeated: parameters of the batch's shape, and distributions that this one is made of."""
-        new, old = copy.copy(self), tuple(self._batch_shape)
+        new, old = copy.copy(self) if _instance is None else _instance, tuple(self._batch_shape)
+        new.__dict__.update(self.__dict__)
         for name, value in self.__dict__.items():
             if name in self._shared:
                 continue

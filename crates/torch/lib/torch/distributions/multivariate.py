@@ -45,8 +45,8 @@ class MultivariateNormal(Distribution):
         super().__init__(batch, loc.shape[-1:], validate_args)
         self._factor = matrix if name == "scale_tril" else _cholesky(matrix) if name == "covariance_matrix" else _from_precision(matrix)
 
-    def expand(self, batch_shape):
-        new, batch, event = super().expand(batch_shape), tuple(batch_shape), tuple(self._event_shape)
+    def expand(self, batch_shape, _instance=None):
+        new, batch, event = super().expand(batch_shape, _instance), tuple(batch_shape), tuple(self._event_shape)
         new._factor = self._factor
         for name in ("covariance_matrix", "scale_tril", "precision_matrix"):
             if name in self.__dict__:
