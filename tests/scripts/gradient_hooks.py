@@ -177,3 +177,8 @@ del w.grad
 (w**2).sum().backward()
 y = w**2
 print(torch.autograd.grad(y, w, torch.eye(2), is_grads_batched=True))
+# Gradients are asked for under no_grad too.
+y, z, e = w**3, (w**2).sum(), w**2
+with torch.no_grad():
+    print(torch.autograd.grad(y, w, torch.ones(2)), torch.autograd.grad(z, w))
+    e.backward(torch.ones(2))

@@ -65,6 +65,14 @@ pub(crate) fn note_leaf(vm: &mut Vm, value: &Value) -> Result<(), Exc> {
     Ok(())
 }
 
+/// What a walk begins with is on the tape also where the script asks for gradients under `no_grad`.
+fn recorded<T>(make: impl FnOnce() -> Result<T, Exc>) -> Result<T, Exc> {
+    let before = set_grad_enabled(true);
+    let made = make();
+    set_grad_enabled(before);
+    made
+}
+
 /// The scalar whose gradient is asked for: a loss, or the product of results with given gradients.
 fn loss_of(output: &Value, gradient: &Value, create: bool) -> Result<Tensor, Exc> {
     let t = expect(output, "backward")?;
@@ -87,7 +95,7 @@ fn loss_of(output: &Value, gradient: &Value, create: bool) -> Result<Tensor, Exc
             }
             // What the given gradient was computed from takes no part, unless derivatives of derivatives follow.
             let g = if g.is_requires_grad() && !create { g.detach() } else { g };
-            one("sum", &[&one("mul", &[&x, &g], Attrs::new())?], Attrs::new())
+            recorded(|| one("sum", &[&one("mul", &[&x, &g], Attrs::new())?], Attrs::new()))
         }
     }
 }
@@ -240,11 +248,14 @@ fn gradients(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let mut loss: Option<Tensor> = None;
     for (i, output) in outputs.iter().enumerate() {
         let one_loss = loss_of(output, given.get(i).unwrap_or(&Value::None), create)?;
-        let scalar = one("sum", &[&one_loss], Attrs::new())?;
-        loss = Some(match loss {
-            None => scalar,
-            Some(sum) => one("add", &[&sum, &scalar], Attrs::new())?,
-        });
+        let sum = recorded(|| {
+            let scalar = one("sum", &[&one_loss], Attrs::new())?;
+            match &loss {
+                None => Ok(scalar),
+                Some(sum) => one("add", &[sum, &scalar], Attrs::new()),
+            }
+        })?;
+        loss = Some(sum);
     }
     let Some(loss) = loss else { return Err(Exc::value("grad requires non-empty outputs.")) };
     let wrt = inputs.iter().map(|v| expect(v, "grad")?.get()).collect::<Result<Vec<_>, Exc>>()?;
