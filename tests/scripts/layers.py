@@ -43,3 +43,11 @@ pooled, scores = F.multi_head_attention_forward(
     in_proj_bias=torch.cat([q.bias, k.bias, v.bias]), bias_k=None, bias_v=None, add_zero_attn=False, dropout_p=0.0,
     out_proj_weight=o.weight, out_proj_bias=o.bias, use_separate_proj_weight=True, training=False, need_weights=False)
 print(pooled.detach(), scores)
+
+
+class Standardized(nn.Conv2d):
+    def forward(self, x):
+        return self._conv_forward(x, self.weight - self.weight.mean((1, 2, 3), keepdim=True), self.bias)
+
+
+print(Standardized(1, 2, 3, padding=1, padding_mode="reflect")(torch.ones(1, 1, 4, 4)).sum().item())

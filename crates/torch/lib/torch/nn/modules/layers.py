@@ -110,6 +110,9 @@ class _ConvNd(Module):
                 init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input):
+        return self._conv_forward(input, self.weight, self.bias)
+
+    def _conv_forward(self, input, weight, bias):
         padding = self.padding
         if self.padding_mode != "zeros":
             sides = []
@@ -121,7 +124,7 @@ class _ConvNd(Module):
                     sides += [0, 0] if padding == "valid" else [padding[i], padding[i]]
             input, padding = F.pad(input, sides, mode=self.padding_mode), (0,) * self._dims
         return getattr(F, f"conv{self._dims}d")(
-            input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+            input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def extra_repr(self):
         text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
