@@ -11,16 +11,17 @@ _Missing.__name__ = _Missing.__qualname__ = "NotImplementedError"
 _Missing.__module__ = "builtins"
 
 
-# Names that few scripts ask for, and the modules of `torch._rare` that have them.
+# Names that few scripts ask for, and the modules that have them.
 _RARE = {}
 for _where, _names in {
-    "torch decompositions": "geqrf orgqr ormqr lobpcg", "torch.linalg decompositions": "ldl_factor ldl_factor_ex ldl_solve",
-    "torch histograms": "histogramdd", "torch.nn pooling": "FractionalMaxPool2d FractionalMaxPool3d",
-    "torch.nn.functional pooling": "fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d "
+    "torch torch._rare.decompositions": "geqrf orgqr ormqr lobpcg", "torch.linalg torch._rare.decompositions": "ldl_factor ldl_factor_ex ldl_solve",
+    "torch torch._rare.histograms": "histogramdd", "torch.nn torch._rare.pooling": "FractionalMaxPool2d FractionalMaxPool3d",
+    "torch.nn.functional torch._rare.pooling": "fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d "
                                    "fractional_max_pool3d_with_indices",
+    "torch.optim torch.optim.lbfgs": "LBFGS",
 }.items():
     _module, _file = _where.split()
-    _RARE.update({f"{_module}.{_name}": "torch._rare." + _file for _name in _names.split()})
+    _RARE.update({f"{_module}.{_name}": _file for _name in _names.split()})
 
 
 def names(module, known):

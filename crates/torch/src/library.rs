@@ -26,6 +26,7 @@ const APART: &[&str] = &[
     "torch.fx",
     "torch.nn.utils.prune",
     "torch.nn.utils.parametrizations",
+    "torch.optim.lbfgs",
     "torch.optim.swa_utils",
     "torch.overrides",
     "torch.utils.benchmark",
