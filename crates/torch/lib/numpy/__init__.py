@@ -670,56 +670,12 @@ def isin(element, test_elements):
     return array([v in known for v in e.reshape(-1).tolist()], bool_).reshape(e.shape)
 
 
-# Products.
-def dot(a, b):
-    a, b = _operand(a), _operand(b)
-    return _numpy.matmul(a, b) if isinstance(a, ndarray) and isinstance(b, ndarray) and a.ndim and b.ndim else a * b
-
-
-def matmul(a, b):
-    return _numpy.matmul(_as(a), _as(b))
-
-
-def outer(a, b):
-    return _as(a).reshape(-1, 1) * _as(b).reshape(1, -1)
-
-
-inner = vdot = dot
-
-
-def shape(a):
-    return a.shape if hasattr(a, "shape") else _as(a).shape
-
-
-def ndim(a):
-    return _as(a).ndim
-
-
-def size(a, axis=None):
-    return _as(a).size if axis is None else _as(a).shape[axis]
-
-
-def copy(a):
-    return array(a)
-
-
-def isscalar(x):
-    element = isinstance(x, ndarray) and type(x) is not ndarray
-    return element or isinstance(x, (builtins.int, builtins.float, str, builtins.bool))
-
-
-def may_share_memory(a, b):
-    return _numpy.shares(a, b)
-
-
-shares_memory = may_share_memory
-
-
 def _of(tensor):
     """A tensor's values: a copy, where PyTorch shares memory."""
     return _numpy.from_tensor(tensor)
 
 
+from numpy._products import *
 from numpy import _dates
 from numpy._dates import datetime64, isnat, timedelta64
 from numpy import _by_zero
@@ -727,7 +683,6 @@ from numpy._by_zero import errstate, geterr, seterr
 from numpy import _methods, exceptions
 from numpy import linalg, random
 from numpy._limits import *
-from numpy._products import *
 from numpy._places import *
 from numpy import _more
 from numpy._more import *

@@ -1,10 +1,13 @@
-"""Products of arrays by letters and axes."""
+"""Products of arrays, by letters and axes too, and what is asked of one."""
 
+import _numpy
+from _numpy import ndarray
 import builtins
 import math
 import numpy as np
 
-__all__ = """einsum tensordot kron cross""".split()
+__all__ = """dot matmul outer shape ndim size copy isscalar may_share_memory inner vdot shares_memory
+einsum tensordot kron cross""".split()
 
 
 def _letters(subscripts, operands):
@@ -118,3 +121,47 @@ def kron(a, b):
 def cross(a, b, axis=-1):
     a, b = np.moveaxis(np._as(a), axis, 0), np.moveaxis(np._as(b), axis, 0)
     return np.moveaxis(np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]), 0, axis)
+
+
+def dot(a, b):
+    a, b = np._operand(a), np._operand(b)
+    return _numpy.matmul(a, b) if isinstance(a, ndarray) and isinstance(b, ndarray) and a.ndim and b.ndim else a * b
+
+
+def matmul(a, b):
+    return _numpy.matmul(np._as(a), np._as(b))
+
+
+def outer(a, b):
+    return np._as(a).reshape(-1, 1) * np._as(b).reshape(1, -1)
+
+
+inner = vdot = dot
+
+
+def shape(a):
+    return a.shape if hasattr(a, "shape") else np._as(a).shape
+
+
+def ndim(a):
+    return np._as(a).ndim
+
+
+def size(a, axis=None):
+    return np._as(a).size if axis is None else np._as(a).shape[axis]
+
+
+def copy(a):
+    return np.array(a)
+
+
+def isscalar(x):
+    element = isinstance(x, ndarray) and type(x) is not ndarray
+    return element or isinstance(x, (builtins.int, builtins.float, str, builtins.bool))
+
+
+def may_share_memory(a, b):
+    return _numpy.shares(a, b)
+
+
+shares_memory = may_share_memory
