@@ -75,6 +75,20 @@ class _Time:
 
     view = astype
 
+    def __add__(self, other):
+        other = _as(other, self)
+        return other if other is NotImplemented else _sum(self, other, 1)
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        other = _as(other, self)
+        return other if other is NotImplemented else _sum(self, other, -1)
+
+    def __rsub__(self, other):
+        other = _as(other, self)
+        return other if other is NotImplemented else _sum(other, self, -1)
+
     def __hash__(self):
         return hash(self._in("ns") if self.unit not in ("Y", "M", "generic") else (self.n, self.unit))
 
@@ -139,20 +153,6 @@ class datetime64(_Time):
             raise ValueError("Converting an integer to a NumPy datetime requires a specified unit")
         self.n, self.unit = None if value is None else int(value), unit or "generic"
 
-    def __add__(self, other):
-        other = _as(other, self)
-        return other if other is NotImplemented else _sum(self, other, 1)
-
-    __radd__ = __add__
-
-    def __sub__(self, other):
-        other = _as(other, self)
-        return other if other is NotImplemented else _sum(self, other, -1)
-
-    def __rsub__(self, other):
-        other = _as(other, self)
-        return other if other is NotImplemented else _sum(other, self, -1)
-
     def item(self):
         if self.n is None:
             return None
@@ -204,20 +204,6 @@ class timedelta64(_Time):
         elif value == "NaT":
             value = None
         self.n, self.unit = None if value is None else int(value), unit or "generic"
-
-    def __add__(self, other):
-        other = _as(other, self)
-        return other if other is NotImplemented else _sum(self, other, 1)
-
-    __radd__ = __add__
-
-    def __sub__(self, other):
-        other = _as(other, self)
-        return other if other is NotImplemented else _sum(self, other, -1)
-
-    def __rsub__(self, other):
-        other = _as(other, self)
-        return other if other is NotImplemented else _sum(other, self, -1)
 
     def __mul__(self, other):
         if not isinstance(other, (int, float)):
