@@ -275,3 +275,18 @@ torch.tensor(range(10**12))
 e = ValueError()
 for i in range(60): e = ExceptionGroup("g", [e, e])
 raise e
+### zips of zips: RecursionError
+it = iter([1])
+for i in range(200000): it = zip(it)
+next(it)
+### enumerations of enumerations: RecursionError
+it = iter([1])
+for i in range(200000): it = enumerate(it)
+next(it)
+### text translated: MemoryError
+("a" * 10**7).translate({97: "b" * 10**4})
+### samples without an end: MemoryError
+import torch
+torch.multinomial(torch.ones(10), 10**10, replacement=True)
+### range beyond 64 bits: OverflowError
+len(range(2**70))

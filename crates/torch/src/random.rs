@@ -332,6 +332,8 @@ fn multinomial(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     if !replacement && count > width {
         return Err(Exc::new(ExcKind::RuntimeError, "cannot sample n_sample > prob_dist.size(-1) samples without replacement"));
     }
+    let rows = shape[..shape.len() - 1].iter().product::<usize>();
+    vm.reserve(rows.saturating_mul(count).saturating_mul(size_of::<f64>()))?;
     let source = source(vm, &given)?;
     read(vm, vec![value], move |vm, values| {
         if values[0].iter().any(|w| !(w.is_finite() && *w >= 0.0)) {

@@ -66,6 +66,9 @@ const RANGE: &[Def] = &[
     Def::new("__new__", |vm, args| {
         class_and(args)?;
         let [a, b, c] = args.bind("range", &["/start", "/stop", "/step"], 1)?;
+        if [&a, &b, &c].iter().any(|v| matches!(v.plain(), Value::Big(_))) {
+            return Err(Exc::new(Kind::OverflowError, "range() of integers beyond 64 bits is not there: count in a while loop"));
+        }
         let (start, stop) = if matches!(b, Value::Unbound) { (0, vm.index_of(&a)?) } else { (vm.index_of(&a)?, vm.index_of(&b)?) };
         let step = if matches!(c, Value::Unbound) { 1 } else { vm.index_of(&c)? };
         if step == 0 {

@@ -195,6 +195,9 @@ fn print(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             && let Some(out_file) = sys.attrs.get("stdout")
             && !sys.attrs.get("__stdout__").is_some_and(|original| original.is(&out_file))
         {
+            if matches!(out_file, Value::None) {
+                return Ok(Value::None);
+            }
             let write = intern("write");
             return match vm.get_attr(&out_file, &write) {
                 Ok(write) => Err(Exc::call_then(write, vec![Value::str(out)], |_, _| Ok(Value::None))),
@@ -236,14 +239,17 @@ pub(super) fn native_len(value: &Value) -> Option<usize> {
 
 fn len(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [value] = args.exactly::<1>("len")?;
+    let too_large = |what: &str| Exc::new(Kind::OverflowError, what);
     if let Some(len) = native_len(&value) {
-        return Ok(Value::from(len));
+        let len = i64::try_from(len).map_err(|_| too_large("Python int too large to convert to C ssize_t"))?;
+        return Ok(Value::Int(len));
     }
     if let Some(method) = vm.special(&value, &vm.names.len.clone()) {
-        return Err(Exc::call_then(method, vec![], |vm, len| match len.plain() {
+        return Err(Exc::call_then(method, vec![], move |vm, len| match len.plain() {
             Value::Int(i) if *i >= 0 => Ok(Value::Int(*i)),
             Value::Int(_) => Err(Exc::value("__len__() should return >= 0")),
             Value::Bool(b) => Ok(Value::Int(i64::from(b.get()))),
+            Value::Big(_) => Err(too_large("cannot fit 'int' into an index-sized integer")),
             other => Err(Exc::ty(format!("'{}' object cannot be interpreted as an integer", vm.type_name(other)))),
         }));
     }

@@ -216,9 +216,9 @@ def _count(items, value):
     return n
 
 def _list_remove(items, value):
-    for i in range(len(items)):
-        if items[i] is value or items[i] == value:
-            del items[i]
+    for i, item in enumerate(items):
+        if item is value or item == value:
+            del items[i:i + 1]
             return
     raise ValueError("list.remove(x): x not in list")
 

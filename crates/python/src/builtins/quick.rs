@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 pub(super) fn len(_: &Vm, args: &[Value]) -> Option<Value> {
     let [value] = args else { return None };
-    super::functions::native_len(value).map(Value::from)
+    super::functions::native_len(value).and_then(|n| i64::try_from(n).ok()).map(Value::Int)
 }
 
 pub(super) fn is_instance(vm: &Vm, args: &[Value]) -> Option<Value> {

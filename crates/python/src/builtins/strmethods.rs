@@ -232,11 +232,19 @@ fn translate(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let text = this(args)?;
     let [_, table] = args.exactly::<2>("translate")?;
     let mut out = String::new();
-    for c in text.as_str().chars() {
+    for (i, c) in text.as_str().chars().enumerate() {
+        if i % 1024 == 0 {
+            vm.reserve(out.len().saturating_mul(2))?;
+        }
         match vm.builtin_item(table.plain(), &Value::Int(i64::from(u32::from(c)))) {
             Ok(Value::None) => {}
             Ok(value) => match (value.as_str(), value.to_i64().and_then(|v| u32::try_from(v).ok()).and_then(char::from_u32)) {
-                (Some(text), _) => out.push_str(text),
+                (Some(text), _) => {
+                    if text.len() > 64 {
+                        vm.reserve(out.len().saturating_mul(2).saturating_add(text.len()))?;
+                    }
+                    out.push_str(text);
+                }
                 (None, Some(c)) => out.push(c),
                 _ => return Err(Exc::ty("character mapping must return integer, None or str")),
             },

@@ -8,6 +8,9 @@ use std::rc::Rc;
 
 /// The exception of a file operation that failed.
 pub fn os_error(vm: &mut Vm, error: FileError, path: &str) -> Exc {
+    if path.contains('\0') {
+        return Exc::value("embedded null byte");
+    }
     let (kind, number, text) = match error {
         FileError::NotFound => (Kind::FileNotFoundError, 2, "No such file or directory"),
         FileError::Exists => (Kind::FileExistsError, 17, "File exists"),

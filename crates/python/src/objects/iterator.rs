@@ -214,7 +214,7 @@ fn advance(step: &mut Step, vm: &mut Vm) -> Result<Option<Value>, Exc> {
                 }
             }
         }
-        Step::Enumerate(inner, count) => match vm.step(inner)? {
+        Step::Enumerate(inner, count) => match vm.step_within(inner)? {
             None => None,
             Some(value) => {
                 *count += 1;
@@ -224,7 +224,7 @@ fn advance(step: &mut Step, vm: &mut Vm) -> Result<Option<Value>, Exc> {
         Step::Zip(inner) => {
             let mut values: SmallVec<[Value; 3]> = SmallVec::new();
             for iterator in inner.iter() {
-                match vm.step(iterator)? {
+                match vm.step_within(iterator)? {
                     Some(value) => values.push(value),
                     None => return Ok(None),
                 }

@@ -5,7 +5,10 @@ use super::intern::intern;
 use super::{Exit, Vm};
 use crate::objects::exception::Signal;
 use crate::objects::generator::State;
-use crate::objects::{Exc, Iter, Other, Step, Value, ViewKind};
+use crate::objects::{Exc, Iter, Kind, Other, Step, Value, ViewKind};
+
+/// Native iterators made of one another: each takes some of the thread's stack.
+const DEEPEST: usize = 500;
 
 impl Vm {
     /// `iter(value)` of a builtin value; `None` where it is none.
@@ -79,6 +82,17 @@ impl Vm {
             }
             _ => Err(Exc::slow()),
         }
+    }
+
+    /// The next value of a native iterator for another one that is made of it.
+    pub(crate) fn step_within(&mut self, iterator: &Value) -> Result<Option<Value>, Exc> {
+        if self.within >= DEEPEST {
+            return Err(Exc::new(Kind::RecursionError, "maximum recursion depth exceeded"));
+        }
+        self.within += 1;
+        let next = self.step(iterator);
+        self.within -= 1;
+        next
     }
 
     /// All items of an iterable. Where Python code gives them, the error asks for a list of them first.

@@ -81,6 +81,8 @@ pub struct Vm {
     pub(crate) stack: Vec<Value>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) blocks: Vec<Block>,
+    /// How many native iterators step within one another.
+    pub(crate) within: usize,
     /// The exception being handled, or nothing.
     pub(crate) handled: Value,
     /// Fuel not granted yet.
@@ -137,6 +139,7 @@ impl Vm {
             stack: Vec::with_capacity(1024),
             frames: Vec::with_capacity(64),
             blocks: Vec::new(),
+            within: 0,
             handled: Value::None,
             fuel: 0,
             steps: 0,
