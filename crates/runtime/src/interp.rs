@@ -267,6 +267,10 @@ impl Executor for InterpExecutor {
         Ok(true)
     }
 
+    fn reads_at_once(&self) -> bool {
+        true
+    }
+
     fn download(&self, storage: &Storage) -> Pending<Vec<u32>> {
         Box::pin(std::future::ready(self.of(storage).map(|m| m.content().words())))
     }

@@ -231,6 +231,11 @@ pub trait Executor: Send + Sync {
         Ok(false)
     }
 
+    /// Whether [`Executor::download`] is done when it returns: the device computes where its host does, before a run returns.
+    fn reads_at_once(&self) -> bool {
+        false
+    }
+
     /// The words as the device keeps them, once all work issued before is done.
     fn download(&self, storage: &Storage) -> Pending<Vec<u32>>;
 

@@ -1,7 +1,9 @@
 //! Values on the host: given, or a recipe that is followed when somebody first reads them, so that a model of a hundred million
 //! numbers is built, counted and captured without making one of them.
 
+use crate::element::Element;
 use crate::random;
+use aludel_ir::DType;
 use aludel_runtime::Storage;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -51,15 +53,17 @@ pub(crate) struct HostData {
     /// Of made words, those that are zero all the same.
     zeros: Range<usize>,
     pub uploaded: OnceLock<Storage>,
+    /// The least and the largest value.
+    bounds: OnceLock<(f64, f64)>,
 }
 
 impl HostData {
     pub fn given(words: Vec<u32>) -> HostData {
-        HostData { words: OnceLock::from(Arc::from(words)), fill: None, zeros: 0..0, uploaded: OnceLock::new() }
+        HostData { words: OnceLock::from(Arc::from(words)), fill: None, zeros: 0..0, uploaded: OnceLock::new(), bounds: OnceLock::new() }
     }
 
     pub fn filled(fill: Fill, n: usize) -> HostData {
-        HostData { words: OnceLock::new(), fill: Some((fill, n)), zeros: 0..0, uploaded: OnceLock::new() }
+        HostData { words: OnceLock::new(), fill: Some((fill, n)), zeros: 0..0, uploaded: OnceLock::new(), bounds: OnceLock::new() }
     }
 
     /// The same with zeros in a range.
@@ -78,6 +82,14 @@ impl HostData {
         self.words.get_or_init(|| match self.fill {
             Some((fill, n)) => fill.words(n, &self.zeros),
             None => Vec::new().into(),
+        })
+    }
+
+    /// The least and the largest value of words of a type; infinite where there is none.
+    pub fn bounds(&self, dtype: DType) -> (f64, f64) {
+        *self.bounds.get_or_init(|| {
+            let values = self.words().iter().map(|w| f64::from_word(*w, dtype));
+            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
         })
     }
 

@@ -390,6 +390,25 @@ impl Tensor {
         }
     }
 
+    /// The values in row-major order, where reading them waits for nothing: they are on the host, or on a device that computes there.
+    pub fn values_at_once(&self) -> Option<Vec<f64>> {
+        let words = match &self.inner.data {
+            Data::Traced(slot) => return slot.resolved()?.values_at_once(),
+            Data::Device { .. } if self.device().executor().reads_at_once() => self.words().ok()?,
+            _ => return self.host_values(),
+        };
+        Some(words.iter().map(|w| f64::from_word(*w, self.dtype())).collect())
+    }
+
+    /// The least and the largest value, where they are on the host; infinite where there is none.
+    pub fn host_bounds(&self) -> Option<(f64, f64)> {
+        match &self.inner.data {
+            Data::Host(h) => Some(h.bounds(self.dtype())),
+            Data::Traced(slot) => slot.resolved()?.host_bounds(),
+            _ => None,
+        }
+    }
+
     /// The same value as a leaf: `backward()` gives a gradient for it. Integers and bool have none and stay as they are.
     pub fn requires_grad(&self) -> Tensor {
         if !self.dtype().is_float() {

@@ -24,6 +24,7 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("item", item),
     Def::new("tolist", tolist),
     Def::new("values", values),
+    Def::new("outside", crate::bounds::find),
     Def::new("set_data", set_data),
     Def::new("set_default_dtype", set_default_dtype),
     Def::new("get_default_dtype", get_default_dtype),
@@ -66,14 +67,20 @@ pub(crate) fn from_values(vm: &mut Vm, values: &[f64], shape: Vec<usize>, kind: 
     wrap(vm, t, kind)
 }
 
+/// Refuses a whole number that no integer of a device is.
+pub(crate) fn whole(v: f64) -> Result<(), Exc> {
+    if (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&v) || !v.is_finite() {
+        return Ok(());
+    }
+    let text = format!("{v} does not fit: integers have 32 bits on a device (from -2147483648 to 2147483647)");
+    Err(Exc::new(ExcKind::OverflowError, text))
+}
+
 pub(crate) fn host_tensor(device: &aludel_tensor::Device, values: &[f64], shape: Vec<usize>, kind: Kind) -> Result<Tensor, Exc> {
     let made = match kind {
         Kind::Bool => Tensor::from_vec(device, values.iter().map(|v| *v != 0.0).collect::<Vec<bool>>(), shape),
         k if k.is_int() => {
-            if let Some(v) = values.iter().find(|v| **v > f64::from(i32::MAX) || **v < f64::from(i32::MIN)) {
-                let text = format!("{v} does not fit: integers have 32 bits on a device (from -2147483648 to 2147483647)");
-                return Err(Exc::new(ExcKind::OverflowError, text));
-            }
+            values.iter().try_for_each(|v| whole(*v))?;
             Tensor::from_vec(device, values.iter().map(|v| k.wrap(*v as i64)).collect::<Vec<i64>>(), shape)
         }
         _ => Tensor::from_vec(device, values.to_vec(), shape),
@@ -108,6 +115,9 @@ fn full(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             _ => state(vm)?.default_kind,
         },
     };
+    if kind.is_int() {
+        whole(number)?;
+    }
     tell_of_doubles(vm, kind)?;
     let device = state(vm)?.device.clone();
     let t = Tensor::full(&device, size, number, kind.dtype()).map_err(raise)?;
@@ -149,10 +159,11 @@ fn linspace(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let Some(steps) = steps.plain().to_i64() else {
         return Err(Exc::ty(format!("linspace(): argument 'steps' (position 3) must be int, not {}", vm.type_name(&steps))));
     };
-    let Ok(count) = u32::try_from(steps) else {
+    if steps < 0 {
         return Err(Exc::new(ExcKind::RuntimeError, "number of steps must be non-negative"));
-    };
-    vm.reserve(count as usize * 8)?;
+    }
+    vm.reserve(usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(8))?;
+    let count = u32::try_from(steps).map_err(|_| Exc::new(ExcKind::MemoryError, ""))?;
     let kind = match convert::opt_kind(&dtype, "linspace")? {
         Some(kind) => kind,
         None => state(vm)?.default_kind,

@@ -6,6 +6,8 @@ use aludel_ir::{Attrs, OpDef};
 use aludel_python::objects::{Exc, Kind as ExcKind};
 use aludel_tensor::{Error, Tensor};
 
+use crate::bounds;
+use crate::create::whole;
 use crate::kind::Kind;
 
 fn runtime(text: String) -> Exc {
@@ -37,16 +39,13 @@ fn sizes(attrs: &Attrs, name: &str, n: usize, default: i64) -> Option<Vec<i64>> 
     }
 }
 
-/// A value of whole numbers that is on the host already and does not lie in the range.
-fn outside(x: &Tensor, range: std::ops::Range<i64>, but: Option<i64>) -> Option<i64> {
-    let values = x.host_values()?;
-    crate::replay::log::range(x, &range, but);
-    values.iter().map(|v| *v as i64).find(|v| !range.contains(v) && Some(*v) != but)
-}
-
 /// Refuses operands that the row would take, or would refuse in words that do not help.
 pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) -> Result<(), Exc> {
     let name = def.name;
+    if !operands.is_empty() && operands.iter().all(|(_, kind)| kind.is_int()) {
+        let numbers = attrs.0.iter().filter_map(|(_, a)| if let Attr::Int(v) = a { Some(*v as f64) } else { None });
+        numbers.map(whole).collect::<Result<(), _>>()?;
+    }
     match (name, operands) {
         ("linear" | "matmul" | "mm" | "bmm", [(_, a), (_, b), ..]) => mixed(name, *a, *b),
         ("conv1d" | "conv2d" | "conv3d", [(x, _), (w, _), ..]) => convolution(name, &x.shape(), &w.shape(), attrs),
@@ -57,24 +56,23 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
             reduction(attrs)?;
             binary(name, &x.shape(), &target.shape(), *kind)
         }
-        ("embedding", [(weight, _), (index, kind), ..]) => {
-            if !kind.is_int() {
-                return Err(runtime(format!(
-                    "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got \
-                     torch.{}Tensor instead (while checking arguments for embedding)",
-                    kind.scalar_type()
-                )));
-            }
-            let rows = weight.shape().first().copied().unwrap_or(0) as i64;
-            outside(index, 0..rows, None).map_or(Ok(()), |_| Err(index_error("index out of range in self".into())))
-        }
-        ("gather" | "index_select" | "scatter" | "scatter_add", [(x, _), (index, kind), ..]) => indexed(name, x, index, *kind, attrs),
+        ("embedding", [(weight, _), (index, kind), ..]) => bounds::rows(weight, index, *kind),
+        (
+            "gather" | "take_along_dim" | "index_select" | "index_add" | "index_copy" | "index_fill" | "scatter" | "scatter_add"
+            | "scatter_reduce",
+            [(x, _), (index, kind), ..],
+        ) => bounds::along(name, x, index, *kind, attrs),
+        ("masked_scatter", [_, (mask, _), (source, _), ..]) => bounds::enough(mask, source),
+        ("pad", [(_, kind)]) if kind.is_int() => match attrs.get("value") {
+            Some(Attr::Float(v)) => whole(*v),
+            _ => Ok(()),
+        },
         ("one_hot", [(x, kind), ..]) => {
             if *kind != Kind::Int64 {
                 return Err(runtime("one_hot is only applicable to index tensor of type LongTensor.".into()));
             }
             let Some(Attr::Int(n)) = attrs.get("num_classes") else { return Ok(()) };
-            let beyond = *n > 0 && outside(x, 0..*n, None).is_some();
+            let beyond = *n > 0 && bounds::outside(x, 0..*n, None).is_some();
             if beyond { Err(runtime("Class values must be smaller than num_classes.".into())) } else { Ok(()) }
         }
         ("masked_fill", [_, (_, mask), ..]) if *mask != Kind::Bool => {
@@ -210,12 +208,7 @@ fn classes(x: &Tensor, target: &Tensor, kind: Kind, attrs: &Attrs) -> Result<(),
         return Err(runtime("0D or 1D target tensor expected, multi-target not supported".into()));
     }
     let count = if want.len() == 1 { want[0] } else { want.get(1).copied().unwrap_or(0) };
-    let ignored = match attrs.get("ignore_index") {
-        Some(Attr::Int(v)) => *v,
-        _ => -100,
-    };
-    let wrong = outside(target, 0..count as i64, Some(ignored));
-    wrong.map_or(Ok(()), |v| Err(index_error(format!("Target {v} is out of bounds."))))
+    bounds::labels(target, count, attrs)
 }
 
 fn binary(name: &str, x: &[usize], target: &[usize], kind: Kind) -> Result<(), Exc> {
@@ -239,21 +232,6 @@ fn binary(name: &str, x: &[usize], target: &[usize], kind: Kind) -> Result<(), E
     } else {
         format!("Found dtype {found} but expected Float")
     }))
-}
-
-fn indexed(name: &str, x: &Tensor, index: &Tensor, kind: Kind, attrs: &Attrs) -> Result<(), Exc> {
-    if !kind.is_int() {
-        return Err(runtime(format!("{name}(): Expected dtype int32/int64 for index")));
-    }
-    let shape = x.shape();
-    let Some(Attr::Int(dim)) = attrs.get("dim") else { return Ok(()) };
-    let at = if *dim < 0 { *dim + shape.len() as i64 } else { *dim };
-    let Some(n) = usize::try_from(at).ok().and_then(|d| shape.get(d)) else { return Ok(()) };
-    match outside(index, 0..*n as i64, None) {
-        None => Ok(()),
-        Some(_) if name == "index_select" => Err(index_error("index out of range in self".into())),
-        Some(v) => Err(runtime(format!("index {v} is out of bounds for dimension {at} with size {n}"))),
-    }
 }
 
 fn normalized(x: &[usize], attrs: &Attrs) -> Result<(), Exc> {

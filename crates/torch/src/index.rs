@@ -251,9 +251,7 @@ fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
             Item::Rest => dim += rank as i64 - count as i64,
             Item::List(t) => {
                 let n = planned.value.shape()[dim as usize] as i64;
-                let values = t.host_values().unwrap_or_default();
-                crate::replay::log::range(&t, &(-n..n), None);
-                if let Some(wrong) = values.iter().map(|v| *v as i64).find(|v| !(-n..n).contains(v)) {
+                if let Some((_, wrong)) = crate::bounds::outside(&t, -n..n, None) {
                     // PyTorch counts what is indexed by tensors.
                     let which = planned.lists.len();
                     return Err(index_error(format!("index {wrong} is out of bounds for dimension {which} with size {n}")));

@@ -6,6 +6,7 @@
 
 mod autograd;
 mod binder;
+mod bounds;
 mod bytes;
 pub mod capture;
 mod cell;

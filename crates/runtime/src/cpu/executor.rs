@@ -153,6 +153,10 @@ impl Executor for CpuExecutor {
         bind::evacuate(&mut *lock(&self.shared.stream), &self.shared, range)
     }
 
+    fn reads_at_once(&self) -> bool {
+        true
+    }
+
     fn download(&self, storage: &Storage) -> Pending<Vec<u32>> {
         let read = || {
             let range = bind::range(&self.shared, storage)?;

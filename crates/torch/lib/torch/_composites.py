@@ -2,7 +2,7 @@
 
 from torch import _C
 from torch._functions import *
-from torch._functions import _TYPES, _named
+from torch._functions import _TYPES, _beyond, _named
 import math
 
 _count = range
@@ -455,7 +455,22 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
 
 def as_strided(input, size, stride, storage_offset=None):
     """By positions in the elements in order: right for tensors that are not views, and not a view itself."""
-    places = _C.full((), storage_offset or 0, _C.int64)
+    size, stride, start = list(size), list(stride), storage_offset or 0
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if [step for step in stride if step < 0]:
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {stride}")
+    if start < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {start}")
+    end = start + 1
+    for n, step in zip(size, stride):
+        end += (n - 1) * step
+    if math.prod(size) > 0 and end > input.numel():
+        each = input.element_size()
+        raise RuntimeError(
+            f"setStorage: sizes {size}, strides {stride}, storage offset {start}, and itemsize {each} requiring a storage size of "
+            f"{end * each} are out of bounds for storage of size {input.numel() * each}")
+    places = _C.full((), start, _C.int64)
     for n, step in zip(size, stride):
         places = places.unsqueeze(-1) + _C.tensor([i * step for i in range(n)], _C.int64)
     return input.reshape(-1)[places]
@@ -499,6 +514,8 @@ def sum_to_size(input, *size):
 
 
 def index_reduce(input, dim, index, source, reduce, *, include_self=True):
+    if input.dim() and _C.outside(index, 0, input.shape[dim]):
+        raise IndexError("index out of range in self")
     if not input.dim():
         return index_reduce(input.reshape(1), 0, index, source.reshape(1), reduce, include_self=include_self).reshape(())
     shape = [1] * input.dim()
@@ -507,6 +524,7 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True):
 
 
 def put(input, index, source, accumulate=False):
+    _beyond(input, index)
     made = input.clone().reshape(-1)
     return made.index_put((index.reshape(-1),), source.reshape(-1), accumulate).reshape(input.shape)
 

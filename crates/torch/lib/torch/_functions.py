@@ -389,7 +389,15 @@ def ravel(input):
     return input.reshape(-1)
 
 
+def _beyond(input, index):
+    count = input.numel()
+    wrong = _C.outside(index, -count, count)
+    if wrong:
+        raise IndexError(f"out of range: tried to access index {wrong[1]} on a tensor of {count} elements.")
+
+
 def take(input, index):
+    _beyond(input, index)
     return input.reshape(-1)[index]
 
 

@@ -198,6 +198,10 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
                 raise ValueError(
                     f"vmap({getattr(func, '__name__', func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for an input but the input "
                     f"is of type {type(x)}. We cannot vmap over non-Tensor arguments, please use None as the respective in_dim")
+            if not -x.dim() <= dim < x.dim():
+                raise ValueError(
+                    f"vmap({getattr(func, '__name__', func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for some input, but that "
+                    f"input is a Tensor of dimensionality {x.dim()} so expected in_dim to satisfy -{x.dim()} <= in_dim < {x.dim()}.")
             sizes.add(x.shape[dim])
             return dim
         places = [spread(a, d) for a, d in zip(args, dims)]

@@ -93,6 +93,10 @@ impl Executor for Gated {
         self.inner.info()
     }
 
+    fn reads_at_once(&self) -> bool {
+        self.inner.reads_at_once()
+    }
+
     fn target(&self) -> Option<Target> {
         self.inner.target()
     }

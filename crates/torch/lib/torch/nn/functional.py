@@ -298,6 +298,10 @@ def _max_unpool(rank):
             sizes = list(output_size)[-rank:]
         lead = list(input.shape[:-rank])
         flat = _C.full(lead + [math.prod(sizes)], 0.0, input.dtype)
+        wrong = _C.outside(indices, 0, math.prod(sizes))
+        if wrong:
+            volume = "x".join(map(str, (sizes + [1])[:max(rank, 2)]))
+            raise RuntimeError(f"Found an invalid max index: {wrong[1]} (output volumes are of size {volume})")
         return flat.scatter(-1, indices.flatten(-rank), input.flatten(-rank)).reshape(lead + sizes)
     return max_unpool
 
@@ -322,6 +326,9 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
         return _padded_bags(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx % weight.shape[0])
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
+    wrong = _C.outside(input, 0, weight.shape[0])
+    if wrong:
+        raise RuntimeError(f"Index {wrong[0]} of input takes value {wrong[1]} which is not in the valid range [0, {weight.shape[0]})")
     if input.dim() == 2:
         rows = _ops["embedding"](weight, input)
         if per_sample_weights is not None:
