@@ -63,12 +63,18 @@ impl Tile {
         let depth = if cut { round_up((depth + parts_k - 1) / parts_k, 16).clamp(64, MOST_PART) } else { depth };
         let direct_rhs = !cut && reads_in_place(program, nest, c, c.rhs, true) && lanes > 4 && divides(program, &c.n, columns) && m <= 96;
         let along_n = walks_along(nest, c.rhs, &c.n);
-        // Sixteenths of a cycle for one packed element: copied by vectors, or gathered.
+        // Sixteenths of a cycle for one packed element. Of an operand that no second-level cache holds they are waited for: across the depth
+        // they come in a short run from each page, which a processor does not read ahead (0.6 ns an element of a matrix of 1024 x 1024, where
+        // multiplying it by 128 columns takes 1.4).
+        let far = |side: i64| side.saturating_mul(total).saturating_mul(4) > target.cache_bytes as i64;
         let packing = match () {
             () if direct_rhs => 0,
+            () if along_n && far(n) => 11,
             () if along_n => 3,
             () => 9,
         };
+        let waits = walks_along(nest, c.lhs, &c.m) && far(m);
+        let packing_rows = if waits { 24 } else { 2 };
         let most_n = (packed_words / depth / columns * columns).max(columns).min(round_up(n, columns));
         let cores = (target.cores as i64).max(1);
         // The cut that ends first, by this model: every piece packs its columns and its rows, multiplies, and costs something itself;
@@ -86,7 +92,7 @@ impl Tile {
                 }
                 let pieces = b * ((m + piece_m - 1) / piece_m) * ((n + piece_n - 1) / piece_n);
                 let multiply = piece_m * piece_n / lanes * total / 2;
-                let pack = (packing * piece_n + 2 * piece_m) * total / 16;
+                let pack = (packing * piece_n + packing_rows * piece_m) * total / 16;
                 let turns = (pieces + cores - 1) / cores;
                 let time = turns.saturating_mul(multiply + pack + PIECE_CYCLES);
                 let better = best.is_none_or(|(t, p, ..)| if pieces > p && p < 4 * cores { time <= t + t / 64 } else { time < t });
@@ -99,7 +105,7 @@ impl Tile {
         // Many small products: several a piece.
         let work = piece_m * piece_n / lanes * total / 2;
         let batches = (8 * PIECE_CYCLES / work.max(1)).clamp(1, (pieces / (4 * cores)).clamp(1, b));
-        let block_rows = (target.cache_bytes as i64 / 20 / depth.max(1)).clamp(48, 96);
+        let block_rows = (target.cache_bytes as i64 / 16 / depth.max(1)).clamp(48, if waits { 128 } else { 96 });
         let block = round_up(block_rows / rows, LINE / (1 << rows.trailing_zeros()).min(LINE));
         let direct_lhs = reads_in_place(program, nest, c, c.lhs, false) && !cut && piece_n <= 4 * columns;
         (Tile { lanes, rows, vectors, depth, cut, piece_m, piece_n, batches, block, direct_lhs, direct_rhs }, time)
