@@ -46,6 +46,7 @@ pub struct Touched {
 }
 
 /// What a container held: things that hold others are not kept alive by it.
+#[derive(Clone)]
 pub enum Held {
     Value(Value),
     List(Weak<List>),
@@ -86,6 +87,22 @@ impl Held {
             (Held::Generator(a), Value::Generator(b)) => std::ptr::eq(a.as_ptr(), Rc::as_ptr(b)),
             (Held::Function(a), Value::Function(b)) => std::ptr::eq(a.as_ptr(), Rc::as_ptr(b)),
             (Held::Method(a), Value::Method(b)) => std::ptr::eq(a.as_ptr(), Rc::as_ptr(b)),
+            _ => false,
+        }
+    }
+
+    /// Whether both are the same object; of what holds no others, the same value.
+    pub fn same(&self, other: &Held) -> bool {
+        match (self, other) {
+            (a, Held::Value(b)) => a.is(b),
+            (Held::List(a), Held::List(b)) => a.ptr_eq(b),
+            (Held::Tuple(a), Held::Tuple(b)) => a.ptr_eq(b),
+            (Held::Dict(a), Held::Dict(b)) => a.ptr_eq(b),
+            (Held::Instance(a), Held::Instance(b)) => a.ptr_eq(b),
+            (Held::Iterator(a), Held::Iterator(b)) => a.ptr_eq(b),
+            (Held::Generator(a), Held::Generator(b)) => a.ptr_eq(b),
+            (Held::Function(a), Held::Function(b)) => a.ptr_eq(b),
+            (Held::Method(a), Held::Method(b)) => a.ptr_eq(b),
             _ => false,
         }
     }

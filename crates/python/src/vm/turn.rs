@@ -7,6 +7,7 @@
 //! changed, so that a turn that does not fit simply runs. Numbers that are read from the host's device are known after it (`late`); where
 //! they decide something, it changes nothing before they are.
 
+mod doubt;
 mod kept;
 mod late;
 mod repeat;
@@ -15,6 +16,7 @@ use super::Vm;
 use crate::objects::class::Inner;
 use crate::objects::watch::{self, Effect, Guard, Held, Log, Node, NodeOp};
 use crate::objects::{Cell, Class, Dict, Exc, List, Value, memory};
+use doubt::{Doubt, Fate};
 use kept::{Outs, bare, value_of};
 use late::Late;
 use std::cell::Cell as StdCell;
@@ -118,6 +120,8 @@ pub struct Watching {
     places: Vec<(Place, Shape)>,
     /// What was at the places; kept alive by nobody here, so that what the turn lets go of is gone.
     before: Vec<Held>,
+    /// What was put there with its numbers marked.
+    marked: Vec<Option<Held>>,
     /// What of it, and of tuples and lists there, nothing may look into, with its attributes; and the place's number.
     closed: Vec<(usize, Held, Option<Held>)>,
     /// Lists in it that are looked into.
@@ -132,6 +136,7 @@ pub struct Turn {
     facts: Vec<Fact>,
     slots: Vec<(usize, Held)>,
     places: Vec<(Place, Shape)>,
+    doubts: Vec<Doubt>,
     nodes: Vec<Node>,
     guards: Vec<Guard>,
     late: Late,
@@ -152,6 +157,8 @@ pub enum NotYet {
 pub enum Miss {
     /// Something there is another than it was.
     Place(Place),
+    /// At a place that changes is another object than the one that the turn left there, or put there again.
+    Doubt(Place),
     /// Anything else, for people.
     Other(&'static str),
 }
@@ -245,6 +252,7 @@ impl Vm {
         let mut watching = Watching {
             places: Vec::new(),
             before: Vec::new(),
+            marked: Vec::new(),
             closed: Vec::new(),
             lists: Vec::new(),
             slots,
@@ -255,6 +263,7 @@ impl Vm {
         for place in changing {
             let Some(value) = self.at_place(place, base) else { continue };
             let (shape, marked) = shape_of(&value, &mut inputs, &mut watching.lists, objects);
+            watching.marked.push(marked.as_ref().map(Held::of));
             if let Some(marked) = marked {
                 self.put(place, base, marked);
             }
@@ -319,6 +328,7 @@ impl Vm {
             facts: Vec::new(),
             slots: Vec::new(),
             places: Vec::new(),
+            doubts: Vec::new(),
             nodes: Vec::new(),
             guards: Vec::new(),
             late: Late::default(),
@@ -350,6 +360,7 @@ impl Vm {
         if !new.is_empty() {
             return Err(NotYet::Changing(new));
         }
+        turn.find_doubts(watching, &changes);
         let mut outs = Outs { watching, objects, seen: Vec::new() };
         for (place, value) in changes {
             let out = outs.of(&value).map_err(|why| NotYet::Refused(format!("{}: {why}", place.name())))?;
@@ -374,17 +385,12 @@ impl Vm {
     fn slot_changes(&mut self, watching: &Watching, changes: &mut Vec<(Place, Value)>, turn: &mut Turn) -> Result<(), NotYet> {
         for (i, before) in watching.slots.iter().enumerate() {
             let place = Place::Slot(i);
-            let changing = watching.places.iter().any(|(p, _)| p.is(&place));
             let Some(now) = self.stack.get(watching.base + i) else { continue };
-            let own = is_own_input(now, &place, watching);
-            let marked_tuple = changing && matches!((before, now), (Held::Tuple(_), Value::Tuple(_))) && is_marked_input(now);
-            if own || marked_tuple || before.is(now) {
-                if !changing {
-                    turn.slots.push((i, Held::of(now)));
-                }
-                continue;
+            match watching.fate(&place, before, now) {
+                Fate::Fixed => turn.slots.push((i, Held::of(now))),
+                Fate::Stays => {}
+                Fate::Changes => changes.push((place, now.clone())),
             }
-            changes.push((place, now.clone()));
         }
         if self.stack.len() > watching.base + watching.slots.len() {
             return Err(NotYet::Refused("values are left on the stack".into()));
@@ -444,7 +450,9 @@ fn changed_inside(touched: &watch::Touched) -> bool {
     match &touched.container {
         Value::List(list) => {
             let items = list.borrow();
-            items.len() != touched.before.len() || items.iter().zip(&touched.before).any(|(v, (_, b))| !b.is(v.bare()))
+            // A number without its mark was put there.
+            let put = |v: &Value, b: &Held| !b.is(v.bare()) || v.marked().is_none() && matches!(b, Held::Value(b) if is_number(b));
+            items.len() != touched.before.len() || items.iter().zip(&touched.before).any(|(v, (_, b))| put(v, b))
         }
         _ => true,
     }
@@ -477,10 +485,10 @@ fn container_changes(
                     _ => touched.before.iter().find(|(k, _)| same(k, key)).map(|(_, held)| held),
                 };
                 added |= before.is_none();
-                match before {
-                    Some(before) if before.is(now) && !changing(&place) => fixed.push((key.clone(), Held::of(now))),
-                    Some(before) if before.is(now) || is_own_input(now, &place, watching) => {}
-                    _ => changes.push((place, now.clone())),
+                match before.map_or(Fate::Changes, |before| watching.fate(&place, before, now)) {
+                    Fate::Fixed => fixed.push((key.clone(), Held::of(now))),
+                    Fate::Stays => {}
+                    Fate::Changes => changes.push((place, now.clone())),
                 }
             }
             if added || table.len() != touched.before.len() {
@@ -507,21 +515,20 @@ fn container_changes(
             len = Some(items.len());
             for (i, (now, (key, held))) in items.iter().zip(before).enumerate() {
                 let place = Place::Item(list.clone(), i);
-                if held.is(now) && !changing(&place) {
-                    fixed.push((key.clone(), Held::of(now)));
-                } else if !held.is(now) && !is_own_input(now, &place, watching) {
-                    changes.push((place, now.clone()));
+                match watching.fate(&place, held, now) {
+                    Fate::Fixed => fixed.push((key.clone(), Held::of(now))),
+                    Fate::Stays => {}
+                    Fate::Changes => changes.push((place, now.clone())),
                 }
             }
         }
         Value::Cell(cell) => {
             let now = cell.value.borrow().clone();
             let place = Place::Cell(cell.clone());
-            let held = &touched.before[0].1;
-            if held.is(&now) && !changing(&place) {
-                fixed.push((Value::None, Held::of(&now)));
-            } else if !held.is(&now) && !is_own_input(&now, &place, watching) {
-                changes.push((place, now));
+            match watching.fate(&place, &touched.before[0].1, &now) {
+                Fate::Fixed => fixed.push((Value::None, Held::of(&now))),
+                Fate::Stays => {}
+                Fate::Changes => changes.push((place, now)),
             }
         }
         // Sets tell by their versions alone.
@@ -529,10 +536,4 @@ fn container_changes(
     }
     turn.facts.push(Fact { container: touched.container.clone(), version: StdCell::new(0), fixed, len });
     Ok(())
-}
-
-// Whether a place still holds the mark that it was given at the beginning.
-fn is_own_input(now: &Value, place: &Place, watching: &Watching) -> bool {
-    let Some((_, node)) = now.marked() else { return false };
-    watching.places.iter().any(|(p, s)| p.is(place) && matches!(s, Shape::Number(i) if *i == node))
 }

@@ -127,7 +127,8 @@ fn finish(vm: &mut Vm, at: usize, watching: Watching, mut tensors: Tensors) -> R
     watch::forget();
     let l = &mut replay(vm)?.loops[at];
     match made {
-        Ok(turn) => {
+        Ok(mut turn) => {
+            l.turns.retain(|(known, _)| !turn.learn(known));
             // Those that were repeated last stand at the end.
             if l.turns.len() >= MAX_TURNS {
                 l.turns.remove(0);
@@ -209,7 +210,7 @@ fn begin(vm: &mut Vm, at: usize) -> Result<(), Exc> {
 fn repeat(vm: &mut Vm, at: usize) -> Result<bool, Exc> {
     let mut turns = std::mem::take(&mut replay(vm)?.loops[at].turns);
     let mut done = Ok(None);
-    let (mut changes, mut misses) = (Vec::new(), Vec::new());
+    let (mut changes, mut misses, mut doubted) = (Vec::new(), Vec::new(), false);
     for (i, (turn, tensors)) in turns.iter().enumerate().rev() {
         match vm.repeat_turn(turn, tensors) {
             Ok(Ok(())) => {
@@ -219,6 +220,10 @@ fn repeat(vm: &mut Vm, at: usize) -> Result<bool, Exc> {
             Ok(Err(Miss::Place(place))) => {
                 misses.push(format!("{} is another object", place.name()));
                 changes.push((i, place));
+            }
+            Ok(Err(Miss::Doubt(place))) => {
+                misses.push(format!("{} may be left alone", place.name()));
+                doubted = true;
             }
             Ok(Err(Miss::Other(why))) => misses.push(why.to_string()),
             Err(exc) => {
@@ -243,6 +248,9 @@ fn repeat(vm: &mut Vm, at: usize) -> Result<bool, Exc> {
         }
         None => {
             misses.into_iter().for_each(|why| l.missed_by(why));
+            if doubted {
+                l.missed = PATIENCE;
+            }
             // From the last one on, so that places before it stay where they are.
             for (i, place) in changes {
                 l.turns.remove(i);

@@ -102,6 +102,8 @@ pub(super) struct Tensors {
     found: Vec<(usize, Weak<Instance>)>,
     /// Changing places that held one and the same object.
     twins: Vec<(usize, usize)>,
+    /// Changing places that held the gradient of another.
+    grads: Vec<(usize, At)>,
     log: Log,
     sealed: bool,
     templates: Vec<Arc<Template>>,
@@ -279,6 +281,8 @@ impl Tensors {
         }
         self.wanted = wanted;
         self.held = std::mem::take(&mut self.log.held);
+        let grad = |(i, (address, _)): (usize, &(usize, Weak<Instance>))| Some((i, At::Grad(Box::new(self.at(self.grad_of(*address)?)?))));
+        self.grads = self.found.iter().enumerate().filter_map(grad).collect();
         self.log = Log::default();
         let same = |(i, (a, _)): (usize, &(usize, Weak<Instance>))| Some((self.found[..i].iter().position(|(b, _)| a == b)?, i));
         self.twins = self.found.iter().enumerate().filter_map(same).collect();

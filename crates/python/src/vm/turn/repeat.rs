@@ -16,13 +16,16 @@ impl Vm {
     /// What running the host's part gives.
     pub fn repeat_turn(&mut self, turn: &Turn, objects: &dyn Objects) -> Result<Result<(), Miss>, Exc> {
         let base = self.frame_base();
-        let (inputs, mut found) = match self.fits(turn, base) {
+        let (inputs, mut found, doubt) = match self.fits(turn, base) {
             Ok(given) => given,
             Err(miss) => return Ok(Err(miss)),
         };
         let Some(mut values) = self.evaluate(turn, &inputs, &found, objects)? else {
             return Ok(Err(Miss::Other("something is decided otherwise")));
         };
+        if let Some(place) = doubt {
+            return Ok(Err(Miss::Doubt(place)));
+        }
         let Some(done) = objects.repeat(self, turn, &mut values, &found)? else {
             return Ok(Err(Miss::Other("a tensor is of another kind, or a value of the device decides otherwise")));
         };
@@ -68,8 +71,8 @@ impl Vm {
         }
     }
 
-    // What is at the changing places, if everything else is as it was.
-    fn fits(&mut self, turn: &Turn, base: usize) -> Result<(Vec<Value>, Vec<Value>), Miss> {
+    // What is at the changing places, if everything else is as it was; and a place of which the turn does not know enough.
+    fn fits(&mut self, turn: &Turn, base: usize) -> Result<(Vec<Value>, Vec<Value>, Option<Place>), Miss> {
         if memory::last_version() != turn.classes {
             return Err(Miss::Other("a class was made or changed"));
         }
@@ -86,13 +89,17 @@ impl Vm {
             }
         }
         let (mut inputs, mut found) = (Vec::new(), Vec::new());
-        for (place, shape) in &turn.places {
+        let (mut doubts, mut doubt) = (turn.doubts.iter().peekable(), None);
+        for (at, (place, shape)) in turn.places.iter().enumerate() {
             let value = self.at_place(place, base).ok_or(Miss::Other("a name is gone"))?;
             if !shape.take(&value, &mut inputs, &mut found) {
                 return Err(Miss::Other("something has another shape than before"));
             }
+            if doubts.next_if(|d| d.place == at).is_some_and(|d| !d.held.is(&value)) {
+                doubt = Some(place.clone());
+            }
         }
-        Ok((inputs, found))
+        Ok((inputs, found, doubt))
     }
 
     // The values of all expressions, if they decide what they decided.

@@ -42,7 +42,7 @@ impl Tensors {
 
     // Whether the tensor objects are such as they were.
     pub(super) fn fit(&self, found: &[Value]) -> Option<()> {
-        if self.twins.iter().any(|(a, b)| !found[*a].is(&found[*b])) {
+        if self.twins.iter().any(|(a, b)| !found[*a].is(&found[*b])) || self.meets(found) {
             return None;
         }
         for check in &self.checks {
@@ -82,6 +82,27 @@ impl Tensors {
             }
         }
         Some(())
+    }
+
+    // Whether one object is reached in other ways than it was: what is changed at one place would be seen at another.
+    fn meets(&self, found: &[Value]) -> bool {
+        let is = |at: &At, i: usize| matches!((Self::instance(at, found), &found[i]), (Some(a), Value::Instance(b)) if Rc::ptr_eq(&a, b));
+        let twins = |i: usize, j: usize| i == j || self.twins.contains(&(i, j)) || self.twins.contains(&(j, i)) || self.have_a_twin(i, j);
+        if self.grads.iter().any(|(i, at)| !is(at, *i)) {
+            return true;
+        }
+        self.updates.iter().any(|u| match u.at {
+            At::Found(i) => {
+                (0..found.len()).any(|j| !twins(i, j) && found[i].is(&found[j]))
+                    || self.checks.iter().any(|c| !matches!(c.at, At::Found(_)) && is(&c.at, i))
+            }
+            _ => (0..found.len()).any(|j| is(&u.at, j)),
+        })
+    }
+
+    // Whether two places held the object of a third.
+    fn have_a_twin(&self, i: usize, j: usize) -> bool {
+        self.twins.iter().any(|(a, b)| *b == i && self.twins.contains(&(*a, j)))
     }
 
     pub(super) fn tensor(&self, vm: &mut Vm, from: &From, values: &[Value], run: &Run) -> Result<Tensor, Exc> {
