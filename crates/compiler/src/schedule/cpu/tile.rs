@@ -150,7 +150,8 @@ pub(super) fn walks_along(nest: &Nest, v: ValId, axes: &[AxisId]) -> bool {
     let mut stack = vec![v];
     while let Some(v) = stack.pop() {
         if let LoopOp::Load { index, .. } = nest.op(v) {
-            along |= axes.iter().any(|a| index[0].coefficient(*a).is_some_and(|c| c.is_one()));
+            // A single number has no index before places are linear.
+            along |= index.first().is_some_and(|at| axes.iter().any(|a| at.coefficient(*a).is_some_and(|c| c.is_one())));
         }
         stack.extend(nest.op(v).operands());
     }
@@ -167,7 +168,7 @@ fn reads_in_place(program: &LoopProgram, nest: &Nest, c: &Contraction, v: ValId,
     let LoopOp::Load { buffer, index, mask: None } = nest.op(v) else { return false };
     let plain = matches!(program.buffer(*buffer).dtype, DType::F32 | DType::I32 | DType::U32) && c.k.len() <= 1;
     let columns = match c.n.as_slice() {
-        [n] => index[0].coefficient(*n).is_some_and(|s| s.is_one()),
+        [n] => index.first().and_then(|at| at.coefficient(*n)).is_some_and(|s| s.is_one()),
         _ => false,
     };
     plain && (!along_n || columns)
