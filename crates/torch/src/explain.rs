@@ -499,9 +499,20 @@ fn product(name: &str, a: &[usize], b: &[usize]) -> Option<String> {
             "inconsistent tensor size, expected tensor [{n}] and src [{m}] to have the same number of elements, but got {n} and {m} elements \
              respectively"
         )),
-        ("matmul" | "bmm", [lead @ .., _, k], [other @ .., l, _]) if !lead.is_empty() && lead == other && k != l => {
-            let batch: usize = lead.iter().product();
-            Some(format!("Expected size for first two dimensions of batch2 tensor to be: [{batch}, {k}] but got: [{batch}, {l}]."))
+        ("matmul", [lead @ .., k], [l]) if k != l => {
+            let rows: usize = lead.iter().product();
+            Some(format!("size mismatch, got input ({rows}), mat ({rows}x{k}), vec ({l})"))
+        }
+        ("matmul", [k], [l, m]) if k != l => product("mm", &[1, *k], &[*l, *m]),
+        ("matmul", [lead @ .., k], [l, m]) if k != l => product("mm", &[lead.iter().product(), *k], &[*l, *m]),
+        ("matmul" | "bmm", [.., k], [other @ .., l, _]) => {
+            let lead = &a[..a.len().saturating_sub(2)];
+            clash(lead, other).or_else(|| {
+                let batch: usize = broadcast(lead, other).iter().product();
+                let text =
+                    format!("Expected size for first two dimensions of batch2 tensor to be: [{batch}, {k}] but got: [{batch}, {l}].");
+                (k != l).then_some(text)
+            })
         }
         _ => clash(a, b),
     }
@@ -559,6 +570,13 @@ fn dimension(problem: &str, remedy: &str) -> Option<String> {
     let found = problem.strip_prefix("dimension ")?.split(' ').next()?;
     let (low, high) = remedy.strip_prefix("use a dimension from ")?.split_once(" to ")?;
     Some(format!("Dimension out of range (expected to be in range of [{low}, {high}], but got {found})"))
+}
+
+// The shape that two shapes which broadcast have together.
+fn broadcast(a: &[usize], b: &[usize]) -> Vec<usize> {
+    let rank = a.len().max(b.len());
+    let size = |s: &[usize], d: usize| (d + s.len()).checked_sub(rank).map_or(1, |i| s[i]);
+    (0..rank).map(|d| if size(a, d) == 1 { size(b, d) } else { size(a, d) }).collect()
 }
 
 // The dimension in which two shapes do not broadcast.
