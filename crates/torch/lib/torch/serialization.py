@@ -1,7 +1,7 @@
 """PyTorch's files: an archive with a pickle of the containers and the bytes of each storage. Unless a script says `weights_only=False`, the
 names that a pickle may refer to are those of tensors and plain containers, and those that the script allowed."""
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from torch import _C
 from torch._C import Tensor
 from torch.nn.parameter import Parameter
@@ -91,8 +91,8 @@ def _defaultdict(*args):
     return {}
 
 
-def _counter(items):
-    return dict(items)
+def _counter(items=()):
+    return Counter(items)
 
 
 class _Pickler(pickle.Pickler):

@@ -1,6 +1,7 @@
 """Schedules of the learning rate."""
 
 import math
+import types
 import warnings
 from bisect import bisect_right
 from collections import Counter
@@ -84,6 +85,19 @@ class LambdaLR(LRScheduler):
 
     def get_lr(self):
         return [base * f(self.last_epoch) for f, base in zip(self.lr_lambdas, self.base_lrs)]
+
+    def state_dict(self):
+        # Functions are not kept; of other objects, what they know is.
+        kept = [None if isinstance(f, types.FunctionType) else f.__dict__.copy() for f in self.lr_lambdas]
+        state = super().state_dict()
+        del state["lr_lambdas"]
+        return {**state, "lr_lambdas": kept}
+
+    def load_state_dict(self, state_dict):
+        super().load_state_dict({k: v for k, v in state_dict.items() if k != "lr_lambdas"})
+        for f, kept in zip(self.lr_lambdas, state_dict["lr_lambdas"]):
+            if kept is not None:
+                f.__dict__.update(kept)
 
 
 class MultiplicativeLR(LambdaLR):
