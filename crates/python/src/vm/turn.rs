@@ -128,6 +128,8 @@ pub struct Watching {
     lists: Vec<Held>,
     slots: Vec<Held>,
     base: usize,
+    /// How many slots have names: what lies above them stays, but for what the loop fetched.
+    named: usize,
     classes: u64,
 }
 
@@ -257,6 +259,7 @@ impl Vm {
             lists: Vec::new(),
             slots,
             base,
+            named: self.frames.last().map_or(0, |f| f.function.code.slots.len()),
             classes: memory::last_version(),
         };
         let mut inputs = 0;

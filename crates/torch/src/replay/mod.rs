@@ -128,7 +128,7 @@ fn finish(vm: &mut Vm, at: usize, watching: Watching, mut tensors: Tensors) -> R
     let l = &mut replay(vm)?.loops[at];
     match made {
         Ok(mut turn) => {
-            l.turns.retain(|(known, _)| !turn.learn(known));
+            l.turns.retain(|(known, theirs)| !(tensors.go_as(theirs) && turn.learn(known)));
             // Those that were repeated last stand at the end.
             if l.turns.len() >= MAX_TURNS {
                 l.turns.remove(0);

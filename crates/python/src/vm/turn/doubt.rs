@@ -48,7 +48,8 @@ impl Turn {
                 Shape::Object(_) => self.has_fixed(held),
                 _ => watching.before.iter().enumerate().any(|(other, h)| other != at && h.same(held)),
             };
-            if always || !changes.iter().any(|(p, _)| p.is(place)) {
+            let named = !matches!(place, Place::Slot(i) if *i >= watching.named);
+            if always || named && !changes.iter().any(|(p, _)| p.is(place)) {
                 self.doubts.push(Doubt { place: at, held: held.clone(), always });
             }
         }

@@ -84,6 +84,24 @@ impl Tensors {
         Some(())
     }
 
+    /// Whether another turn's tensors are of the same kinds, and become the same.
+    pub fn go_as(&self, other: &Tensors) -> bool {
+        let gradient = |a: &Gradient, b: &Gradient| match (a, b) {
+            (Gradient::Same(a), Gradient::Same(b)) => a.same(b),
+            (Gradient::Becomes(a), Gradient::Becomes(b)) => a == b,
+            _ => false,
+        };
+        let counts = |t: &Tensors| [t.checks.len(), t.updates.len(), t.kept.len(), t.reads.len(), t.draws.len(), t.grads.len()];
+        counts(self) == counts(other)
+            && self.twins == other.twins
+            && self.sources.iter().map(Vec::len).eq(other.sources.iter().map(Vec::len))
+            && self
+                .checks
+                .iter()
+                .zip(&other.checks)
+                .all(|(a, b)| a.kind == b.kind && a.view == b.view && a.exact.is_some() == b.exact.is_some() && gradient(&a.grad, &b.grad))
+    }
+
     // Whether one object is reached in other ways than it was: what is changed at one place would be seen at another.
     fn meets(&self, found: &[Value]) -> bool {
         let is = |at: &At, i: usize| matches!((Self::instance(at, found), &found[i]), (Some(a), Value::Instance(b)) if Rc::ptr_eq(&a, b));
