@@ -221,24 +221,13 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
     lengths = [v if isinstance(v, Tensor) else _C.tensor(list(v), _C.int64) for v in (input_lengths, target_lengths)]
-    # The operator is written out in time: among few numbers of times and targets there are few programs to compile.
+    # The operator is written out in time: what is filled up to few sizes needs few programs.
     times, n = log_probs.shape[0], targets.shape[-1]
-    if times > n or targets.dim() > 1:
-        more = _rounded(n) - n
-    else:
-        more = (1 << (n - 1).bit_length()) - n
-    if more:
-        targets = _ops["pad"](targets, [0, more])
-    if _rounded(times) > times:
-        log_probs = _ops["pad"](log_probs, [0, 0] * (log_probs.dim() - 1) + [0, _rounded(times) - times])
-        lengths[0] = lengths[0].clamp(max=times)
+    more, late = (-k % max(4, 1 << k.bit_length() >> by) for k, by in ((n, 3 if targets.dim() > 1 else 1), (times, 3)))
+    targets = _ops["pad"](targets, [0, more])
+    log_probs = _ops["pad"](log_probs, [0, 0] * (log_probs.dim() - 1) + [0, late])
+    lengths[0] = lengths[0].clamp(max=times)
     return _ops["ctc_loss"](log_probs, targets, *lengths, blank=blank, reduction=reduction, zero_infinity=zero_infinity)
-
-
-def _rounded(n):
-    """At most a quarter more than `n`, or three."""
-    step = max(4, (1 << n.bit_length()) // 8)
-    return -(-n // step) * step
 
 
 def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
