@@ -77,7 +77,7 @@ fn new(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let class = match values.first().and_then(Value::to_i64) {
         Some(number) if values.len() > 1 && Rc::ptr_eq(&class, &vm.types.exception(Kind::OSError)) => vm.types.exception(match number {
             2 => Kind::FileNotFoundError,
-            13 => Kind::PermissionError,
+            1 | 13 => Kind::PermissionError,
             17 => Kind::FileExistsError,
             20 => Kind::NotADirectoryError,
             21 => Kind::IsADirectoryError,
@@ -121,6 +121,15 @@ pub(super) fn details(class: &Rc<Class>, made: &Rc<Instance>, values: &[Value]) 
         for (name, value) in names.iter().zip(place.iter()) {
             made.attrs_mut().set(name, value.clone());
         }
+    }
+    if is("ImportError") {
+        made.attrs_mut().set(
+            "msg",
+            match values {
+                [message] => message.clone(),
+                _ => Value::None,
+            },
+        );
     }
     if is("OSError") && values.len() >= 2 {
         made.attrs_mut().set("errno", values[0].clone());

@@ -139,6 +139,18 @@ const TYPE: &[Def] = &[
         {
             names.set_str(&vm.names.module, module);
         }
+        // The metaclass of a base may make it, as in a class statement.
+        if let Some(Value::Class(winner)) = vm.winner(Some(Value::Class(meta.clone())), &bases)?
+            && !Rc::ptr_eq(&winner, &meta)
+            && let Some(made) = winner.lookup(&vm.names.new)
+            && !matches!(made, Value::Native(_))
+        {
+            let mut args =
+                Args::from(vec![Value::Class(winner.clone()), Value::str(name), Value::tuple(bases), Value::Dict(names.clone())]);
+            args.keywords = keywords;
+            let made = vm.bind_now(made, &Value::Class(winner.clone()), &winner);
+            return Err(Exc::call_args(made, args));
+        }
         let class = vm.new_class(name, &bases, names, Some(meta))?;
         vm.class_hooks(&class, keywords, Value::Class(class.clone()))
     })

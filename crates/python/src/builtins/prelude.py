@@ -783,6 +783,8 @@ def _isinstance(value, cls):
         return False
     if type(value) is cls:
         return True
+    if type(cls) is type:
+        return issubclass(type(value), cls) or issubclass(value.__class__, cls)
     return bool(type(cls).__instancecheck__(cls, value))
 
 def _issubclass(sub, cls):

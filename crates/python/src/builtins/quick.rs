@@ -14,7 +14,10 @@ pub(super) fn len(_: &Vm, args: &[Value]) -> Option<Value> {
 
 pub(super) fn is_instance(vm: &Vm, args: &[Value]) -> Option<Value> {
     match args {
-        [value, Value::Class(class)] if class.meta.borrow().is_none() => Some(Value::bool(vm.is_instance(value, class))),
+        [value, Value::Class(class)] if class.meta.borrow().is_none() => {
+            let is = vm.is_instance(value, class);
+            (is || !vm.tells_class(value)).then(|| Value::bool(is))
+        }
         _ => None,
     }
 }

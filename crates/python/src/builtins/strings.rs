@@ -49,7 +49,9 @@ pub(crate) fn percent(vm: &mut Vm, template: &Value, values: &Value) -> Result<V
             }
         }
     }
-    if !keyed && values.mapping.is_none() && values.next < values.all.len() {
+    // What has items may be a mapping, which says nothing of how many are used.
+    let maybe = matches!(values.all.as_slice(), [Value::List(_)]) && values.next == 0;
+    if !keyed && !maybe && values.mapping.is_none() && values.next < values.all.len() {
         return Err(Exc::ty("not all arguments converted during string formatting"));
     }
     vm.reserve(out.len())?;

@@ -2,7 +2,7 @@
 
 use crate::builtins::{Def, class, namespace};
 use crate::host::Stream;
-use crate::objects::{Dict, Exc, Kind, Value};
+use crate::objects::{Args, Dict, Exc, Kind, Value};
 use crate::vm::Vm;
 use std::rc::Rc;
 
@@ -67,6 +67,7 @@ const OUT: &[Def] = &[
         let [_, text] = args.exactly::<2>("write")?;
         write(vm, Stream::Out, &text)
     }),
+    Def::new("writelines", |vm, args| write_lines(vm, Stream::Out, args)).slow(""),
     Def::new("flush", |vm, _| {
         vm.flush();
         Ok(Value::None)
@@ -80,6 +81,7 @@ const ERR: &[Def] = &[
         let [_, text] = args.exactly::<2>("write")?;
         write(vm, Stream::Err, &text)
     }),
+    Def::new("writelines", |vm, args| write_lines(vm, Stream::Err, args)).slow(""),
     Def::new("flush", |_, _| Ok(Value::None)),
     Def::new("isatty", |vm, _| Ok(Value::bool(vm.host.is_terminal(Stream::Err)))),
     Def::new("fileno", |_, _| Ok(Value::Int(2))),
@@ -106,6 +108,14 @@ fn write(vm: &mut Vm, stream: Stream, text: &Value) -> Result<Value, Exc> {
     };
     vm.write(stream, text);
     Ok(Value::from(text.chars().count()))
+}
+
+fn write_lines(vm: &mut Vm, stream: Stream, args: &mut Args) -> Result<Value, Exc> {
+    let [_, lines] = args.exactly::<2>("writelines")?;
+    for line in vm.items_of(&lines)? {
+        write(vm, stream, &line)?;
+    }
+    Ok(Value::None)
 }
 
 pub(super) fn init(vm: &mut Vm) -> Rc<Dict> {

@@ -187,6 +187,7 @@ impl Vm {
         let found = class.lookup(name);
         if let Some(found) = &found
             && self.is_data_descriptor(found)
+            && !matches!(found, Value::Instance(descriptor) if descriptor.class().lookup(&self.names.get).is_none())
         {
             let result = self.bind(found.clone(), object, class);
             return self.with_fallback(result, object, class, name);
@@ -480,6 +481,9 @@ impl Vm {
                     if let Some(setter) = setter {
                         return Err(Exc::call(setter, vec![found.clone(), object.clone(), value]));
                     }
+                    if descriptor.class().lookup(&self.names.delete).is_some() {
+                        return Err(Exc::new(Kind::AttributeError, "__set__"));
+                    }
                 }
                 _ => {}
             }
@@ -578,6 +582,9 @@ impl Vm {
                     let deleter = descriptor.class().lookup(&self.names.delete);
                     if let Some(deleter) = deleter {
                         return Err(Exc::call(deleter, vec![found.clone(), object.clone()]));
+                    }
+                    if descriptor.class().lookup(&self.names.set).is_some() {
+                        return Err(Exc::new(Kind::AttributeError, "__delete__"));
                     }
                 }
             }

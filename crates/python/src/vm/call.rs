@@ -7,6 +7,7 @@ use crate::objects::exception::{Call, Signal};
 use crate::objects::function::Run;
 use crate::objects::generator::State;
 use crate::objects::{Args, Class, Dict, Exc, Function, Generator, Kind, Method, Native, Str, Value, watch};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 impl Vm {
@@ -175,7 +176,9 @@ impl Vm {
             };
             for value in args.values.iter_mut().chain(args.keywords.iter_mut().map(|(_, v)| v)) {
                 put(value);
-                if let Value::List(list) = &*value {
+                if let Value::List(list) = &*value
+                    && list.borrow().iter().any(|item| item.is(&before))
+                {
                     let mut items = list.borrow().clone();
                     items.iter_mut().for_each(put);
                     *value = Value::list(items.into_iter().collect());
@@ -595,14 +598,24 @@ impl Exc {
     pub fn and_then(self, next: impl FnOnce(&mut Vm, Value) -> Result<Value, Exc> + 'static) -> Exc {
         match *self.0 {
             Signal::Call(mut call) => {
-                let next: crate::objects::exception::Then = Box::new(next);
-                call.then = Some(match call.then.take() {
-                    None => next,
-                    Some(first) => Box::new(move |vm: &mut Vm, value: Value| match first(vm, value) {
-                        Ok(value) => next(vm, value),
-                        Err(exc) => Err(exc.and_then(next)),
-                    }),
-                });
+                // What the call gives goes on, and what is made of its exception: one of both happens.
+                let next: Rc<RefCell<Option<crate::objects::exception::Then>>> = Rc::new(RefCell::new(Some(Box::new(next))));
+                let go_on = |first: Option<crate::objects::exception::Then>| -> crate::objects::exception::Then {
+                    let next = next.clone();
+                    Box::new(move |vm: &mut Vm, value: Value| {
+                        let result = match first {
+                            None => Ok(value),
+                            Some(first) => first(vm, value),
+                        };
+                        let Some(next) = next.borrow_mut().take() else { return result };
+                        match result {
+                            Ok(value) => next(vm, value),
+                            Err(exc) => Err(exc.and_then(next)),
+                        }
+                    })
+                };
+                call.then = Some(go_on(call.then.take()));
+                call.catch = call.catch.take().map(|(kind, catch)| (kind, go_on(Some(catch))));
                 Exc(Box::new(Signal::Call(call)))
             }
             other => Exc(Box::new(other)),

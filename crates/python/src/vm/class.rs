@@ -101,7 +101,7 @@ impl Vm {
     }
 
     /// The metaclass that is below those of all bases.
-    fn winner(&self, meta: Option<Value>, bases: &[Value]) -> Result<Option<Value>, Exc> {
+    pub(crate) fn winner(&self, meta: Option<Value>, bases: &[Value]) -> Result<Option<Value>, Exc> {
         let mut winner = match meta {
             Some(Value::Class(class)) => Some(class),
             None => None,
@@ -391,7 +391,8 @@ impl Vm {
                 {
                     return Err(Exc::slow());
                 }
-                Ok(self.is_instance(value, class))
+                let is = self.is_instance(value, class);
+                if is || !self.tells_class(value) { Ok(is) } else { Err(Exc::slow()) }
             }
             Value::Tuple(classes) => {
                 // Tuples within tuples are walked, not recursed into: they may be nested as deep as a script likes.
@@ -428,6 +429,15 @@ impl Vm {
             Value::Instance(_) if self.special(class, &self.names.instancecheck.clone()).is_some() => Err(Exc::slow()),
             _ => Err(Exc::ty("isinstance() arg 2 must be a type, a tuple of types, or a union")),
         }
+    }
+
+    /// Whether the class of a value says by a property of what class it is.
+    pub(crate) fn tells_class(&self, value: &Value) -> bool {
+        let Value::Instance(object) = value else { return false };
+        object.class().lookup(&self.names.class).is_some_and(|found| match found {
+            Value::Other(other) => matches!(&*other, crate::objects::Other::Property { .. }),
+            _ => false,
+        })
     }
 
     /// Whether a class takes the place of `type`.

@@ -320,6 +320,7 @@ impl Vm {
             (Unary::Invert, Value::Int(i)) => Value::Int(!i),
             (Unary::Invert, Value::Bool(b)) => Value::Int(!i64::from(b.get())),
             (Unary::Invert, Value::Big(b)) => Value::big(-(**b).clone() - 1),
+            (Unary::Pos, Value::Other(other)) if matches!(&**other, Other::Complex(..)) => value.plain().clone(),
             (Unary::Neg, Value::Other(other)) if let Other::Complex(re, im) = &**other => Value::Other(Rc::new(Other::Complex(-re, -im))),
             _ => return Err(Exc::ty(format!("bad operand type for unary {sign}: '{}'", self.type_name(&value)))),
         })
@@ -418,7 +419,12 @@ impl Vm {
         }
         attempts.reverse();
         let (left, right) = (left.clone(), right.clone());
+        let wrapped = |value: &Value| !matches!(value.plain(), Value::Instance(_) | Value::Class(_));
         let otherwise = move |vm: &mut Vm| match vm.builtin_compare(op, &left, &right) {
+            // What they hold is compared by Python code.
+            Err(exc) if exc.is_slow() && wrapped(&left) && wrapped(&right) => {
+                Err(vm.slow_op("_compare", vec![Value::str(op.sign()), left.plain().clone(), right.plain().clone()]))
+            }
             Err(exc) if exc.is_slow() => match op {
                 Compare::Eq => Ok(Value::bool(left.is(&right))),
                 Compare::Ne => Ok(Value::bool(!left.is(&right))),
@@ -558,6 +564,12 @@ impl Vm {
                     return Err(Exc::call_then(method, vec![value.clone()], |vm, answer| vm.truth_then(answer, |_, t| Ok(Value::bool(t)))));
                 }
                 match container.plain() {
+                    Value::Instance(_)
+                        if self.special(container, &self.names.iter.clone()).is_none()
+                            && self.special(container, &self.names.getitem.clone()).is_none() =>
+                    {
+                        Err(Exc::ty(format!("argument of type '{}' is not iterable", self.type_name(container))))
+                    }
                     Value::Instance(_) | Value::Class(_) => Err(self.slow_op("_contains", vec![container.clone(), value.clone()])),
                     plain => {
                         let plain = plain.clone();
