@@ -18,7 +18,15 @@ class NoOptionError(Error):
 
 
 class DuplicateSectionError(Error):
-    pass
+    def __init__(self, section, source=None, lineno=None):
+        said = f"section {section!r} already exists"
+        where = "" if lineno is None else f" [line {lineno:2d}]"
+        super().__init__(said.capitalize() if source is None else f"While reading from {source!r}{where}: {said}")
+
+
+class DuplicateOptionError(Error):
+    def __init__(self, section, option, source, lineno):
+        super().__init__(f"While reading from {source!r} [line {lineno:2d}]: option {option!r} in section {section!r} already exists")
 
 
 class MissingSectionHeaderError(Error):
@@ -40,6 +48,7 @@ class RawConfigParser:
                  inline_comment_prefixes=None, strict=True, interpolation=_MISSING, **kwargs):
         self._defaults, self._sections = {}, {}
         self._allow_no_value, self._delimiters = allow_no_value, delimiters
+        self._strict = strict
         self._comments, self._inline = comment_prefixes, inline_comment_prefixes or ()
         if interpolation is None:
             self._interpolates = False
@@ -57,14 +66,15 @@ class RawConfigParser:
 
     def add_section(self, section):
         if section in self._sections:
-            raise DuplicateSectionError(f"Section {section!r} already exists")
+            raise DuplicateSectionError(section)
         self._sections[section] = {}
 
     def has_section(self, section):
         return section in self._sections
 
     def options(self, section):
-        return list(self._all(section))
+        self._all(section)
+        return list({**self._sections.get(section, {}), **self._defaults})
 
     def has_option(self, section, option):
         known = self._defaults if section in (None, "", DEFAULTSECT) else self._sections.get(section)
@@ -98,7 +108,7 @@ class RawConfigParser:
                 self.set(section, str(key), None if value is None else str(value))
 
     def read_file(self, f, source=None):
-        section, option = None, None
+        section, option, named, seen = None, None, None, set()
         for number, line in enumerate(f, 1):
             text = line.strip()
             for prefix in self._inline:
@@ -110,7 +120,10 @@ class RawConfigParser:
             if line[0].isspace() and option is not None:
                 section[option] += "\n" + text
             elif text.startswith("[") and "]" in text:
-                name = text[1:text.rindex("]")]
+                named = name = text[1:text.rindex("]")]
+                if self._strict and name in seen:
+                    raise DuplicateSectionError(name, source, number)
+                seen.add(name)
                 section, option = (self._defaults if name == DEFAULTSECT else self._sections.setdefault(name, {})), None
             elif section is None:
                 raise MissingSectionHeaderError(f"File contains no section headers.\nfile: {source!r}, line: {number}\n{line!r}")
@@ -120,6 +133,9 @@ class RawConfigParser:
                     raise Error(f"Source contains parsing errors: {source!r}\n\t[line {number:2d}]: {line!r}")
                 at = min(places) if places else len(text)
                 option = self.optionxform(text[:at].strip())
+                if self._strict and (named, option) in seen:
+                    raise DuplicateOptionError(named, option, source, number)
+                seen.add((named, option))
                 section[option] = text[at + 1:].strip() if places else None
 
     def get(self, section, option, *, raw=False, vars=None, fallback=_MISSING):

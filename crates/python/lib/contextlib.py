@@ -11,6 +11,12 @@ class AbstractContextManager(ABC):
     def __exit__(self, exc_type, exc_value, traceback):
         return None
 
+    @classmethod
+    def __subclasshook__(cls, C):
+        if cls is AbstractContextManager:
+            return all(any(name in base.__dict__ for base in C.__mro__) for name in ("__enter__", "__exit__")) or NotImplemented
+        return NotImplemented
+
 
 class ContextDecorator:
     def _recreate_cm(self):

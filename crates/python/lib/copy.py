@@ -1,4 +1,5 @@
 """Shallow and deep copies."""
+from copyreg import dispatch_table
 
 
 class Error(Exception):
@@ -24,7 +25,11 @@ def _shell(x):
                 return base.__new__(cls, x)
     if isinstance(x, BaseException):
         return cls.__new__(cls, *x.args)
-    return cls.__new__(cls)
+    names = _names(cls)
+    if "__getnewargs_ex__" in names:
+        args, kwargs = x.__getnewargs_ex__()
+        return cls.__new__(cls, *args, **kwargs)
+    return cls.__new__(cls, *x.__getnewargs__()) if "__getnewargs__" in names else cls.__new__(cls)
 
 
 def _set_state(y, state):
@@ -66,7 +71,7 @@ def _names(cls):
 
 
 def _reduced(x, deep, memo):
-    rv = x.__reduce__()
+    rv = dispatch_table[type(x)](x) if type(x) in dispatch_table else x.__reduce__()
     if isinstance(rv, str):
         return x
     func, args, *rest = rv
@@ -89,9 +94,9 @@ def copy(x):
     if cls in (list, dict, set):
         return x.copy()
     copier = getattr(cls, "__copy__", None)
-    if copier is not None and copier is not getattr(dict, "__copy__", None):
+    if copier is not None and not any(copier is getattr(base, "__copy__", None) for base in (list, dict, set)):
         return copier(x)
-    if "__reduce__" in _names(cls):
+    if cls in dispatch_table or "__reduce__" in _names(cls):
         return _reduced(x, False, None)
     y = _shell(x)
     _fill(x, y, lambda v: v)
@@ -141,7 +146,7 @@ def deepcopy(x, memo=None):
         copier = getattr(x, "__deepcopy__", None)
         if copier is not None:
             y = copier(memo)
-        elif "__reduce__" in _names(cls):
+        elif cls in dispatch_table or "__reduce__" in _names(cls):
             y = _reduced(x, True, memo)
         else:
             if isinstance(x, tuple):

@@ -94,6 +94,9 @@ class timedelta:
         total = whole + _round(rest) if rest else whole
         self._set(total)
 
+    def __reduce__(self):
+        return type(self), (self.days, self.seconds, self.microseconds)
+
     def _set(self, total):
         self.days, rest = divmod(total, 86400000000)
         self.seconds, self.microseconds = divmod(rest, 1000000)
@@ -238,6 +241,9 @@ class timezone(tzinfo):
             raise ValueError(f"offset must be a timedelta strictly between -timedelta(hours=24) and timedelta(hours=24), not {offset!r}.")
         self._offset, self._name = offset, name
 
+    def __reduce__(self):
+        return (getattr, (timezone, "utc")) if self is timezone.utc else (type(self), (self._offset, self._name))
+
     def utcoffset(self, dt):
         return self._offset
 
@@ -325,6 +331,9 @@ class date:
         self = object.__new__(cls)
         self.year, self.month, self.day = year, month, day
         return self
+
+    def __reduce__(self):
+        return type(self), (self.year, self.month, self.day)
 
     @classmethod
     def today(cls):
@@ -467,6 +476,9 @@ class time:
         _check_time(hour, minute, second, microsecond)
         self.hour, self.minute, self.second, self.microsecond, self.tzinfo, self.fold = hour, minute, second, microsecond, tzinfo, fold
 
+    def __reduce__(self):
+        return type(self), (self.hour, self.minute, self.second, self.microsecond, self.tzinfo)
+
     @classmethod
     def fromisoformat(cls, text):
         try:
@@ -550,6 +562,9 @@ class datetime(date):
         _check_time(hour, minute, second, microsecond)
         self.hour, self.minute, self.second, self.microsecond, self.tzinfo, self.fold = hour, minute, second, microsecond, tzinfo, fold
         return self
+
+    def __reduce__(self):
+        return type(self), (self.year, self.month, self.day, self.hour, self.minute, self.second, self.microsecond, self.tzinfo)
 
     @classmethod
     def _of(cls, us, tz):

@@ -291,6 +291,12 @@ class singledispatchmethod:
         self.func = func
 
     def register(self, cls, method=None):
+        if isinstance(cls, (classmethod, staticmethod)):
+            # The class that it is for is said by the function's annotation.
+            function = cls.__func__
+            from typing import get_type_hints
+            self.dispatcher.register(next(iter(get_type_hints(function).values())), cls)
+            return cls
         return self.dispatcher.register(cls, method)
 
     def __get__(self, obj, cls=None):

@@ -252,6 +252,8 @@ def signature(obj, *, follow_wrapped=True):
                     sig = _of_function(f)
                     return sig.replace(parameters=list(sig.parameters.values())[1:], return_annotation=_empty if sig.return_annotation is None else sig.return_annotation)
         return Signature()
+    if getattr(obj, "__name__", None) in ("__init__", "__new__") and getattr(obj, "__objclass__", object) is object and "of 'object'" in repr(obj):
+        return Signature([Parameter(name, kind) for name, kind in (("self", 0), ("args", 2), ("kwargs", 4))])
     call = getattr(type(obj), "__call__", None)
     if isinstance(call, _types.FunctionType):
         sig = _of_function(call)
@@ -362,7 +364,21 @@ def cleandoc(doc):
 
 def getdoc(obj):
     doc = getattr(obj, "__doc__", None)
+    if doc is None and isinstance(obj, type):
+        doc = next((base.__doc__ for base in obj.__mro__[1:-1] if base.__doc__ is not None), None)
     return cleandoc(doc) if isinstance(doc, str) else None
+
+
+def getattr_static(obj, attr, default=_empty):
+    """An attribute without asking descriptors."""
+    kind = obj if isinstance(obj, type) else type(obj)
+    own = {} if obj is kind else getattr(obj, "__dict__", {})
+    for names in [own] + [base.__dict__ for base in kind.__mro__]:
+        if attr in names:
+            return names[attr]
+    if default is not _empty:
+        return default
+    raise AttributeError(attr)
 
 
 def unwrap(func, *, stop=None):

@@ -170,6 +170,33 @@ def makedirs(name, mode=0o777, exist_ok=False):
             raise
 
 
+# Files that a number stands for: those of tempfile.mkstemp.
+_descriptors = {}
+
+
+def _descriptor(path):
+    fd = 3
+    while fd in _descriptors:
+        fd += 1
+    _descriptors[fd] = path
+    return fd
+
+
+def fdopen(fd, mode="r", *args, **kwargs):
+    return open(_descriptors.pop(fd), mode, *args, **kwargs)
+
+
+def close(fd):
+    if fd not in _descriptors:
+        raise OSError(9, "Bad file descriptor")
+    del _descriptors[fd]
+
+
+def write(fd, data):
+    with open(_descriptors[fd], "ab") as file:
+        return file.write(data)
+
+
 def remove(path):
     target = fsdecode(path)
     if stat(target)[0] == 0o040755:

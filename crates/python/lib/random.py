@@ -19,6 +19,7 @@ class Random:
         self.seed(x)
 
     def seed(self, a=None, version=2):
+        a = bytes(a) if isinstance(a, bytearray) else a
         if a is not None and not isinstance(a, (int, float, str, bytes)):
             raise TypeError("The only supported seed types are: None,\nint, float, str, bytes, and bytearray.")
         self._twister.seed(a)

@@ -29,6 +29,12 @@ def mkdtemp(suffix=None, prefix=None, dir=None):
     return path
 
 
+def mkstemp(suffix=None, prefix=None, dir=None, text=False):
+    path = _candidate(suffix, prefix, dir)
+    open(path, "w").close()
+    return os._descriptor(path), path
+
+
 def mktemp(suffix="", prefix="tmp", dir=None):
     return _candidate(suffix, prefix, dir)
 

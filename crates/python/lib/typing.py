@@ -90,6 +90,8 @@ class _Alias(_Special):
         return _Alias(self._special, tuple(replaced[a] if isinstance(a, TypeVar) else a for a in self.__args__))
 
     def __eq__(self, other):
+        if self._name == "Union" and getattr(other, "__origin__", None) == "|":
+            return set(self.__args__) == {type(None) if a is None else a for a in other.__args__}
         if not isinstance(other, _Alias):
             return NotImplemented
         if self._name == "Union":
@@ -478,6 +480,9 @@ def reveal_type(obj):
 def get_origin(tp):
     if isinstance(tp, _AnnotatedAlias):
         return Annotated
+    if getattr(tp, "__origin__", None) == "|":
+        import types
+        return types.UnionType
     return getattr(tp, "__origin__", None) if not isinstance(tp, type) or hasattr(tp, "__args__") else None
 
 

@@ -38,6 +38,12 @@ class UUID:
     def __eq__(self, other):
         return self.int == other.int if isinstance(other, UUID) else NotImplemented
 
+    def __lt__(self, other):
+        return self.int < other.int if isinstance(other, UUID) else NotImplemented
+
+    def __le__(self, other):
+        return self.int <= other.int if isinstance(other, UUID) else NotImplemented
+
     def __hash__(self):
         return hash(self.int)
 

@@ -15,6 +15,14 @@ class ref:
         return hash(self._object)
 
 
+def getweakrefcount(object):
+    return 0
+
+
+def getweakrefs(object):
+    return []
+
+
 ReferenceType = ref
 WeakMethod = ref
 
@@ -35,5 +43,26 @@ def proxy(object, callback=None):
     return object
 
 
-def finalize(object, function, *args, **kwargs):
-    raise NotImplementedError("weakref.finalize: nothing is told when an object goes; call the function where you know it")
+class finalize:
+    """Calls a function when it is asked to, or at the end of the script: nothing is told when an object goes."""
+
+    def __init__(self, obj, func, /, *args, **kwargs):
+        self._info, self.atexit = (obj, func, args, kwargs), True
+        import atexit
+        atexit.register(lambda: self() if self.atexit else None)
+
+    def __call__(self, _=None):
+        if self._info:
+            (_, func, args, kwargs), self._info = self._info, None
+            return func(*args, **kwargs)
+
+    def detach(self):
+        info, self._info = self._info, None
+        return info
+
+    def peek(self):
+        return self._info
+
+    @property
+    def alive(self):
+        return self._info is not None

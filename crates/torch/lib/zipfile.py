@@ -29,6 +29,8 @@ class ZipFile:
     def __init__(self, file, mode="r", compression=ZIP_STORED, **kwargs):
         self.mode, self._file, self._parts = mode, file, {}
         if mode == "r":
+            if hasattr(file, "seek"):
+                file.seek(0)
             data = file.read() if hasattr(file, "read") else builtins.open(file, "rb").read()
             try:
                 self._parts = dict(_C.zip_read(bytes(data)))

@@ -35,6 +35,7 @@ const APART: &[&str] = &[
     "tqdm",
     "tyro",
     "wandb",
+    "yaml",
     "zipfile",
     "zlib",
 ];
@@ -112,6 +113,7 @@ sources! {
     "numpy.exceptions": "numpy/exceptions.py",
     "numpy.fft": "numpy/fft.py",
     "numpy.linalg": "numpy/linalg.py",
+    "numpy.ma": "numpy/ma.py",
     "numpy.random": "numpy/random.py",
     "numpy.strings": "numpy/char.py",
     "numpy.testing": "numpy/testing.py",
@@ -313,6 +315,9 @@ sources! {
     "tqdm.notebook": "tqdm.py",
     "tyro": "tyro.py",
     "wandb": "wandb.py",
+    "yaml": "yaml/__init__.py",
+    "yaml._read": "yaml/_read.py",
+    "yaml._write": "yaml/_write.py",
     "zipfile": "zipfile.py",
     "zlib": "zlib.py",
 }

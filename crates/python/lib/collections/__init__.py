@@ -9,7 +9,7 @@ class OrderedDict(dict):
     _tp_name = "collections.OrderedDict"
 
     def move_to_end(self, key, last=True):
-        value = self[key]
+        value = dict.__getitem__(self, key)
         if last:
             dict.__delitem__(self, key)
             dict.__setitem__(self, key, value)
@@ -614,87 +614,4 @@ class ChainMap(abc.MutableMapping):
         return f"{self.__class__.__name__}({', '.join(map(repr, self.maps))})"
 
 
-class UserDict(abc.MutableMapping):
-    def __init__(self, dict=None, /, **kwargs):
-        self.data = {}
-        if dict is not None:
-            self.update(dict)
-        if kwargs:
-            self.update(kwargs)
-
-    def __len__(self):
-        return len(self.data)
-
-    def __getitem__(self, key):
-        if key in self.data:
-            return self.data[key]
-        if hasattr(self.__class__, "__missing__"):
-            return self.__class__.__missing__(self, key)
-        raise KeyError(key)
-
-    def __setitem__(self, key, item):
-        self.data[key] = item
-
-    def __delitem__(self, key):
-        del self.data[key]
-
-    def __iter__(self):
-        return iter(self.data)
-
-    def __contains__(self, key):
-        return key in self.data
-
-    def __repr__(self):
-        return repr(self.data)
-
-    def copy(self):
-        return self.__class__(self.data)
-
-
-class UserList(abc.MutableSequence):
-    def __init__(self, initlist=None):
-        self.data = list(initlist or [])
-
-    def __len__(self):
-        return len(self.data)
-
-    def __getitem__(self, i):
-        return self.__class__(self.data[i]) if isinstance(i, slice) else self.data[i]
-
-    def __setitem__(self, i, item):
-        self.data[i] = item
-
-    def __delitem__(self, i):
-        del self.data[i]
-
-    def insert(self, i, item):
-        self.data.insert(i, item)
-
-    def __eq__(self, other):
-        return self.data == (other.data if isinstance(other, UserList) else other)
-
-    def __repr__(self):
-        return repr(self.data)
-
-    def __add__(self, other):
-        return self.__class__(self.data + list(other))
-
-    def __mul__(self, n):
-        return self.__class__(self.data * n)
-
-    __rmul__ = __mul__
-
-    def __lt__(self, other):
-        return self.data < (other.data if isinstance(other, UserList) else other)
-
-    def copy(self):
-        return self.__class__(self)
-
-    def sort(self, /, *args, **kwds):
-        self.data.sort(*args, **kwds)
-
-
-class UserString(str):
-    @property
-    def data(self):
-        return str.__str__(self)
+from collections._user import UserDict, UserList, UserString

@@ -207,14 +207,23 @@ class Set(Collection):
     def __and__(self, other):
         return self._from_iterable(x for x in other if x in self)
 
+    __rand__ = __and__
+
     def __or__(self, other):
         return self._from_iterable(x for s in (self, other) for x in s)
+
+    __ror__ = __or__
 
     def __sub__(self, other):
         return self._from_iterable(x for x in self if x not in other)
 
+    def __rsub__(self, other):
+        return self._from_iterable(x for x in other if x not in self)
+
     def __xor__(self, other):
         return (self - other) | (other - self)
+
+    __rxor__ = __xor__
 
     def isdisjoint(self, other):
         return not any(x in self for x in other)

@@ -108,7 +108,7 @@ impl Vm {
                 return self.run_module(full, "", "", Some(vec![base]), false);
             }
         }
-        Err(no_module(full))
+        Err(absent(full).unwrap_or_else(|| no_module(full)))
     }
 
     /// Where modules are looked for: `sys.path`, as the script may have changed it.
@@ -220,4 +220,20 @@ impl Vm {
 
 fn no_module(name: &str) -> Exc {
     Exc::named(Kind::ModuleNotFoundError, format!("No module named '{name}'"), name, Value::None)
+}
+
+/// What is said of a module of CPython's that needs what scripts here do not have.
+fn absent(full: &str) -> Option<Exc> {
+    let why = match full.split('.').next().unwrap_or(full) {
+        "sqlite3" | "dbm" | "shelve" => "there are no databases here; keep rows in json, csv or pickle files",
+        "ctypes" | "mmap" | "cffi" => "foreign code and memory are not reached from scripts; use bytes, struct or array",
+        "bz2" | "lzma" => "this compression is not here; use gzip or zlib",
+        "http" | "ssl" | "ftplib" | "smtplib" | "poplib" | "imaplib" | "socketserver" | "xmlrpc" | "wsgiref" | "select" | "selectors" => {
+            "scripts have no network here; put files where the script looks for them"
+        }
+        "pdb" | "bdb" | "dis" | "code" | "symtable" | "trace" => "there is no bytecode of CPython's to look into; print what is asked for",
+        "tkinter" | "turtle" | "curses" | "readline" | "termios" | "tty" | "pty" => "scripts have no window and no terminal of their own",
+        _ => return None,
+    };
+    Some(Exc::named(Kind::ModuleNotFoundError, format!("No module named '{full}': {why}"), full, Value::None))
 }

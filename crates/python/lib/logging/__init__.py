@@ -67,6 +67,12 @@ class LogRecord:
         return f'<LogRecord: {self.name}, {self.levelno}, {self.pathname}, {self.lineno}, "{self.msg}">'
 
 
+def makeLogRecord(dict):
+    record = LogRecord(None, NOTSET, "", 0, "", (), None)
+    record.__dict__.update(dict)
+    return record
+
+
 class Formatter:
     default_time_format = "%Y-%m-%d %H:%M:%S"
     default_msec_format = "%s,%03d"
@@ -139,7 +145,17 @@ class Filterer:
         return all((f.filter(record) if hasattr(f, "filter") else f(record)) for f in self.filters)
 
 
+# Handlers that have a name, by it.
+_handlers = {}
+
+
+def getHandlerByName(name):
+    return _handlers.get(name)
+
+
 class Handler(Filterer):
+    _name = None
+
     def __repr__(self):
         return f"<{self.__class__.__name__} ({getLevelName(self.level)})>"
 
@@ -147,7 +163,17 @@ class Handler(Filterer):
         super().__init__()
         self.level = _check_level(level)
         self.formatter = None
-        self.name = None
+
+    def get_name(self):
+        return self._name
+
+    def set_name(self, name):
+        _handlers.pop(self._name, None)
+        self._name = name
+        if name:
+            _handlers[name] = self
+
+    name = property(get_name, set_name)
 
     def setLevel(self, level):
         self.level = _check_level(level)
@@ -202,15 +228,27 @@ class StreamHandler(Handler):
 
 class FileHandler(StreamHandler):
     def __init__(self, filename, mode="a", encoding=None, delay=False, errors=None):
-        self.baseFilename = os.path.abspath(filename)
-        super().__init__(open(os.fspath(filename), mode))
+        self.baseFilename, self.mode, self.delay = os.path.abspath(os.fspath(filename)), mode, delay
+        self.encoding, self.errors = encoding, errors
+        super().__init__()
+        self.stream = None if delay else self._open()
+
+    def _open(self):
+        return open(self.baseFilename, self.mode)
 
     def emit(self, record):
+        if self.stream is None:
+            self.stream = self._open()
         super().emit(record)
         self.stream.flush()
 
     def close(self):
-        self.stream.close()
+        if self.stream:
+            self.stream.close()
+        self.stream = None
+
+    def __repr__(self):
+        return f"<{self.__class__.__name__} {self.baseFilename} ({getLevelName(self.level)})>"
 
 
 class NullHandler(Handler):
@@ -475,8 +513,19 @@ class LoggerAdapter:
     def debug(self, msg, *args, **kwargs):
         self.log(DEBUG, msg, *args, **kwargs)
 
-    def warning(self, msg, *args, **kwargs):
-        self.log(WARNING, msg, *args, **kwargs)
-
     def error(self, msg, *args, **kwargs):
         self.log(ERROR, msg, *args, **kwargs)
+
+    def exception(self, msg, *args, exc_info=True, **kwargs):
+        self.log(ERROR, msg, *args, exc_info=exc_info, **kwargs)
+
+    def critical(self, msg, *args, **kwargs):
+        self.log(CRITICAL, msg, *args, **kwargs)
+
+    def __getattr__(self, name):
+        if name in ("name", "level", "setLevel", "isEnabledFor", "getEffectiveLevel", "hasHandlers"):
+            return getattr(self.logger, name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def warning(self, msg, *args, **kwargs):
+        self.log(WARNING, msg, *args, **kwargs)

@@ -1,0 +1,2 @@
+"""What reads JSON."""
+from json import JSONDecodeError, JSONDecoder

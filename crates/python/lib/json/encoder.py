@@ -1,0 +1,2 @@
+"""What writes JSON."""
+from json import JSONEncoder
