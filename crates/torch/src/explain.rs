@@ -39,6 +39,15 @@ fn sizes(attrs: &Attrs, name: &str, n: usize, default: i64) -> Option<Vec<i64>> 
     }
 }
 
+/// Values of a binary cross entropy lie between 0 and 1, where they are known without waiting.
+fn probabilities(name: &str, x: &Tensor, target: &Tensor) -> Result<(), Exc> {
+    let fits = |x: &Tensor| x.values_at_once().is_none_or(|values| values.iter().all(|v| (0.0..=1.0).contains(v)));
+    match [(x, "input"), (target, "target")].into_iter().find(|(x, _)| name == "binary_cross_entropy" && !fits(x)) {
+        Some((_, what)) => Err(runtime(format!("all elements of {what} should be between 0 and 1"))),
+        None => Ok(()),
+    }
+}
+
 /// Refuses operands that the row would take, or would refuse in words that do not help.
 pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) -> Result<(), Exc> {
     let name = def.name;
@@ -54,7 +63,8 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
         ("mse_loss" | "l1_loss" | "smooth_l1_loss" | "huber_loss" | "kl_div", _) => reduction(attrs),
         ("binary_cross_entropy" | "binary_cross_entropy_with_logits", [(x, _), (target, kind), ..]) => {
             reduction(attrs)?;
-            binary(name, &x.shape(), &target.shape(), *kind)
+            binary(name, &x.shape(), &target.shape(), *kind)?;
+            probabilities(name, x, target)
         }
         ("embedding", [(weight, _), (index, kind), ..]) => bounds::rows(weight, index, *kind),
         (

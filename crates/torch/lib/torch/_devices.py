@@ -1,5 +1,7 @@
 """Functions that modules about a kind of device have alike: torch.cuda, torch.mps, torch.xpu."""
 
+import collections
+
 from torch import _C
 
 
@@ -52,6 +54,25 @@ def define(name, module):
         needed(name)
         return _C.device_name()
 
+    def absent(what):
+        needed(name)
+        raise NotImplementedError(f"torch.{name}.{what} is not known here; torch.{name}.get_device_name() and memory_allocated() are")
+
+    def get_device_properties(device=None):
+        absent("get_device_properties")
+
+    def get_device_capability(device=None):
+        absent("get_device_capability")
+
+    def mem_get_info(device=None):
+        absent("mem_get_info")
+
+    def utilization(device=None):
+        absent("utilization")
+
+    def get_arch_list():
+        return []
+
     def reset_peak_memory_stats(device=None):
         if is_available():
             _C.reset_peak_memory()
@@ -63,6 +84,8 @@ def define(name, module):
         return _C.memory()[1] if is_available() else 0
 
     def memory_stats(device=None):
+        if not is_available():
+            return collections.OrderedDict()
         return {"allocated_bytes.all.current": memory_allocated(), "allocated_bytes.all.peak": max_memory_allocated(),
                 "reserved_bytes.all.current": memory_allocated(), "reserved_bytes.all.peak": max_memory_allocated()}
 
@@ -79,7 +102,8 @@ def define(name, module):
         torch.set_rng_state(state)
 
     for function in (is_available, is_built, is_initialized, device_count, current_device, manual_seed, manual_seed_all, seed,
-                     empty_cache, synchronize, set_device, get_device_name, reset_peak_memory_stats, is_bf16_supported, get_rng_state,
+                     empty_cache, synchronize, set_device, get_device_name, get_device_properties, get_device_capability,
+                     mem_get_info, utilization, get_arch_list, reset_peak_memory_stats, is_bf16_supported, get_rng_state,
                      set_rng_state, memory_allocated, max_memory_allocated, memory_stats, memory_summary):
         module[function.__name__] = function
     # What is reserved is not told apart from what is in use.
