@@ -27,6 +27,14 @@ def _exact(data):
     return top, bottom, n, real
 
 
+def _like(values, found):
+    """A result of the kind that the values are of: that of the first Decimal or Fraction."""
+    for x in values:
+        if type(x).__name__ in ("Decimal", "Fraction"):
+            return type(x)(found[0]) / type(x)(found[1])
+    return None
+
+
 def _ratio(top, bottom, real=True):
     if not real and top % bottom == 0:
         return top // bottom
@@ -166,7 +174,8 @@ def variance(data, xbar=None):
     if len(values) < 2:
         raise StatisticsError("variance requires at least two data points")
     top, bottom, n, real = _squares(values, xbar)
-    return _ratio(top, bottom * (n - 1), real)
+    special = _like(values, (top, bottom * (n - 1)))
+    return special if special is not None else _ratio(top, bottom * (n - 1), real)
 
 
 def pvariance(data, mu=None):
@@ -174,7 +183,8 @@ def pvariance(data, mu=None):
     if not values:
         raise StatisticsError("pvariance requires at least one data point")
     top, bottom, n, real = _squares(values, mu)
-    return _ratio(top, bottom * n, real)
+    special = _like(values, (top, bottom * n))
+    return special if special is not None else _ratio(top, bottom * n, real)
 
 
 def stdev(data, xbar=None):
@@ -285,6 +295,40 @@ class NormalDist:
             middle = (low + high) / 2
             low, high = (middle, high) if 0.5 * _math.erfc(-middle / _math.sqrt(2)) < q else (low, middle)
         return self.mean + (high if p <= 0.5 else -high) * self.stdev
+
+    def overlap(self, other):
+        x, y = (self, other) if (self.stdev, self.mean) <= (other.stdev, other.mean) else (other, self)
+        between, apart = y.variance - x.variance, abs(y.mean - x.mean)
+        if not between:
+            return 1.0 - _math.erf(apart / (2.0 * x.stdev * _math.sqrt(2)))
+        a = x.mean * y.variance - y.mean * x.variance
+        b = x.stdev * y.stdev * _math.sqrt(apart * apart + between * _math.log(y.variance / x.variance))
+        low, high = (a + b) / between, (a - b) / between
+        return 1.0 - (abs(y.cdf(low) - x.cdf(low)) + abs(y.cdf(high) - x.cdf(high)))
+
+    def quantiles(self, n=4):
+        return [self.inv_cdf(i / n) for i in range(1, n)]
+
+    def __add__(self, other):
+        if isinstance(other, NormalDist):
+            return NormalDist(self.mean + other.mean, _math.hypot(self.stdev, other.stdev))
+        return NormalDist(self.mean + other, self.stdev)
+
+    def __sub__(self, other):
+        if isinstance(other, NormalDist):
+            return NormalDist(self.mean - other.mean, _math.hypot(self.stdev, other.stdev))
+        return NormalDist(self.mean - other, self.stdev)
+
+    def __mul__(self, other):
+        return NormalDist(self.mean * other, self.stdev * abs(other))
+
+    def __truediv__(self, other):
+        return NormalDist(self.mean / other, self.stdev / abs(other))
+
+    def __neg__(self):
+        return NormalDist(-self.mean, self.stdev)
+
+    __radd__, __rmul__ = __add__, __mul__
 
     def zscore(self, x):
         return (x - self.mean) / self.stdev

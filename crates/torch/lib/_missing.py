@@ -15,7 +15,7 @@ _Missing.__module__ = "builtins"
 _RARE = {}
 for _where, _names in {
     "torch torch._rare.decompositions": "geqrf orgqr ormqr lobpcg", "torch.linalg torch._rare.decompositions": "ldl_factor ldl_factor_ex ldl_solve",
-    "torch torch._rare.histograms": "histogramdd", "torch.nn torch._rare.pooling": "FractionalMaxPool2d FractionalMaxPool3d",
+    "torch torch._rare.histograms": "histogramdd", "torch torch._rare.csr": "sparse_csr_tensor", "torch.nn torch._rare.pooling": "FractionalMaxPool2d FractionalMaxPool3d",
     "torch.nn.functional torch._rare.pooling": "fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d "
                                    "fractional_max_pool3d_with_indices",
     "torch.optim torch.optim.lbfgs": "LBFGS",

@@ -272,6 +272,7 @@ sources! {
     "torch.signal": "torch/signal.py",
     "torch.signal.windows": "torch/signal.py",
     "torch._rare": "torch/_rare/__init__.py",
+    "torch._rare.csr": "torch/_rare/csr.py",
     "torch._rare.decompositions": "torch/_rare/decompositions.py",
     "torch._rare.histograms": "torch/_rare/histograms.py",
     "torch._rare.pooling": "torch/_rare/pooling.py",

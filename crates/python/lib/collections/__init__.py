@@ -614,4 +614,9 @@ class ChainMap(abc.MutableMapping):
         return f"{self.__class__.__name__}({', '.join(map(repr, self.maps))})"
 
 
-from collections._user import UserDict, UserList, UserString
+def __getattr__(name):
+    if name not in ("UserDict", "UserList", "UserString"):
+        raise AttributeError(f"module 'collections' has no attribute '{name}'")
+    # Few scripts inherit from these.
+    from collections import _user
+    return getattr(_user, name)

@@ -8,11 +8,13 @@ use std::rc::Rc;
 
 /// Those of the standard library: what few scripts import, and weighs more than it takes to ask for it.
 pub const APART: &[&str] = &[
+    "_text_above",
     "argparse",
     "array",
     "base64",
-    "cProfile",
     "calendar",
+    "cProfile",
+    "collections._user",
     "concurrent",
     "configparser",
     "csv",

@@ -247,14 +247,7 @@ impl Vm {
                         vec![iterable, Value::Int(count as i64 + 1)],
                         move |vm, list| vm.unpack(list, count),
                     ),
-                    other => {
-                        let exc = Exc(Box::new(other));
-                        if exc.is_new(crate::objects::Kind::TypeError) && self.native_iter(&value).is_none() {
-                            Exc::ty(format!("cannot unpack non-iterable {} object", self.type_name(&value)))
-                        } else {
-                            exc
-                        }
-                    }
+                    other => self.not_unpacked(Exc(Box::new(other)), &value),
                 });
             }
         };
@@ -268,6 +261,14 @@ impl Vm {
         Ok(Value::None)
     }
 
+    /// What is said of a value that has no items to spread.
+    fn not_unpacked(&mut self, exc: Exc, value: &Value) -> Exc {
+        if exc.is_new(crate::objects::Kind::TypeError) && self.native_iter(value).is_none() {
+            return Exc::ty(format!("cannot unpack non-iterable {} object", self.type_name(value)));
+        }
+        exc
+    }
+
     pub(crate) fn unpack_star(&mut self, value: Value, before: usize, after: usize) -> Result<Value, Exc> {
         let mut items = match self.items_of(&value) {
             Ok(items) => items,
@@ -276,7 +277,7 @@ impl Vm {
                     Signal::Collect(iterable) => Exc::call_then(self.prelude_function("_collect"), vec![iterable], move |vm, list| {
                         vm.unpack_star(list, before, after)
                     }),
-                    other => Exc(Box::new(other)),
+                    other => self.not_unpacked(Exc(Box::new(other)), &value),
                 });
             }
         };

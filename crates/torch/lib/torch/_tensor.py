@@ -311,11 +311,17 @@ Tensor.nelement = Tensor.numel
 Tensor.ndimension = Tensor.dim
 def _only_coordinates(name):
     def method(self, *args, **kwargs):
-        raise NotImplementedError(f"Tensor.{name}(): sparse tensors are kept by coordinates; use to_sparse()")
+        raise NotImplementedError(f"Tensor.{name}(): sparse tensors are kept by coordinates or rows; use to_sparse() or to_sparse_csr()")
     return method
 
 
-for _name in ("to_sparse_csr", "to_sparse_csc", "to_sparse_bsr", "to_sparse_bsc"):
+def _by_rows(self, dense_dim=None):
+    from torch._rare.csr import of
+    return of(self)
+
+
+Tensor.to_sparse_csr = _by_rows
+for _name in ("to_sparse_csc", "to_sparse_bsr", "to_sparse_bsc"):
     setattr(Tensor, _name, _only_coordinates(_name))
 
 

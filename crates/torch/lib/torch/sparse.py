@@ -105,6 +105,10 @@ class SparseTensor:
     def to_sparse(self):
         return self
 
+    def to_sparse_csr(self, dense_dim=None):
+        from torch._rare.csr import of
+        return of(self)
+
     def t(self):
         return self.transpose(0, 1)
 

@@ -80,3 +80,14 @@ class Shows:
 
 
 print(Shows().show(1), Shows().show("s"), Shows().show(2.0))
+from decimal import Decimal
+from fractions import Fraction
+from statistics import NormalDist, pvariance, variance
+
+print(variance([Decimal("27.5"), Decimal("30.25"), Decimal("30.25"), Decimal("34.5"), Decimal("41.75")]), pvariance([Fraction(1, 4), Fraction(5, 4), Fraction(1, 2)]))
+n = NormalDist(10, 2)
+print(n + 5, n * 2, n - NormalDist(1, 1), round(n.overlap(NormalDist(11, 3)), 9), [round(x, 9) for x in n.quantiles(4)], -n)
+try:
+    a, *b = 7
+except TypeError as e:
+    print(e)

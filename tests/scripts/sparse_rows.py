@@ -1,0 +1,17 @@
+"""Sparse matrices by compressed rows."""
+import torch
+d = torch.tensor([[0., 1, 0], [2, 0, 3], [0, 0, 0]])
+s = d.to_sparse_csr()
+print(s)
+print(s.crow_indices(), s.col_indices(), s.values(), s.layout, s.shape, s.is_sparse, s.is_sparse_csr, s._nnz(), s.dtype)
+print(s.to_dense(), s @ torch.ones(3, 2), s.matmul(torch.ones(3)), s.mv(torch.ones(3)), (s * 2).to_dense())
+c = torch.sparse_csr_tensor(torch.tensor([0, 1, 3]), torch.tensor([1, 0, 2]), torch.tensor([1., 2, 3]), size=(2, 3))
+print(c.to_dense())
+print(torch.sparse.mm(c, torch.ones(3, 1)))
+print(d.to_sparse().to_sparse_csr().to_dense())
+print(s.to_sparse_coo().to_dense(), s.to_sparse_coo().coalesce().indices())
+x = torch.arange(6.0).reshape(3, 2).requires_grad_()
+(s @ x).sum().backward()
+print(x.grad, (s + s).to_dense(), s.to_sparse_csr() is not None, tuple(s.crow_indices().shape), s.requires_grad)
+w = torch.sparse_csr_tensor([0, 2, 2], [0, 1], [1.0, 2.0], (2, 2), requires_grad=True)
+print(w)
