@@ -2,6 +2,8 @@
 from operator import itemgetter as _itemgetter
 from collections import abc
 
+__all__ = ["ChainMap", "Counter", "OrderedDict", "UserDict", "UserList", "UserString", "defaultdict", "deque", "namedtuple"]
+
 _KEYWORDS = set("False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield".split())
 
 
@@ -619,4 +621,5 @@ def __getattr__(name):
         raise AttributeError(f"module 'collections' has no attribute '{name}'")
     # Few scripts inherit from these.
     from collections import _user
-    return getattr(_user, name)
+    globals().update(UserDict=_user.UserDict, UserList=_user.UserList, UserString=_user.UserString)
+    return globals()[name]

@@ -121,6 +121,15 @@ def _set_difference(s, *others):
     out = [x for x in s if not any([x in o for o in others])]
     return frozenset(out) if isinstance(s, frozenset) else set(out)
 
+def _set_operation(op, a, b):
+    if op == '|':
+        return _set_union(a, b)
+    if op == '&':
+        return _set_intersection(a, b)
+    if op == '-':
+        return _set_difference(a, b)
+    return _set_union(_set_difference(a, b), [x for x in b if x not in a])
+
 def _set_issubset(s, other):
     other = list(other)
     return all([x in other for x in s])
@@ -231,6 +240,8 @@ def _equal_items(a, b):
     return True
 
 def _compare(op, a, b):
+    if type(a).__name__ in ('dict_keys', 'dict_items') or type(b).__name__ in ('dict_keys', 'dict_items'):
+        a, b = set(a), set(b)
     if op == '==' or op == '!=':
         if isinstance(a, dict) and isinstance(b, dict):
             same = len(a) == len(b)

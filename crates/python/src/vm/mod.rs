@@ -11,6 +11,7 @@ pub mod index;
 pub mod intern;
 pub mod iterate;
 mod marked;
+mod members;
 pub mod names;
 pub mod number;
 pub mod operator;

@@ -1,8 +1,9 @@
 //! Operators: builtin values at once, others by the methods of their classes.
 
+use super::members::{is_view, set_operation};
 use super::{Vm, compare};
 use crate::bytecode::{Binary, Compare, Unary};
-use crate::objects::{Exc, Kind, Octets, Other, Set, Str, Value, ViewKind, set::Members, watch};
+use crate::objects::{Exc, Kind, Octets, Other, Set, Str, Value, ViewKind, watch};
 use num_bigint::BigInt;
 use std::rc::Rc;
 
@@ -57,16 +58,17 @@ impl Vm {
             (Binary::Mod, Bytes(_), _) => Err(self.slow_op("_percent_bytes", vec![left.clone(), right.clone()])),
             (Binary::Mod, Str(_), _) => Err(self.slow_or_percent(left, right)).or_else(|exc| exc),
             (Binary::BitOr, Dict(a), Dict(b)) => {
-                let merged = crate::objects::Dict::from_table(a.borrow().copy());
-                self.update_dict(&Dict(merged.clone()), &Dict(b.clone()))?;
-                Ok(Some(Dict(merged)))
+                let merged = Dict(crate::objects::Dict::from_table(a.borrow().copy()));
+                self.update_into(&merged, &Dict(b.clone())).map(Some)
             }
             (Binary::BitOr | Binary::BitAnd | Binary::Sub | Binary::BitXor, _, _) => {
-                if let (Some(a), Some(b)) = (self.as_members(left)?, self.as_members(right)?)
+                let slow = |vm: &Vm, exc: Exc| if exc.is_slow() { vm.members_by_python(op, left, right) } else { exc };
+                let (a, b) = (self.as_members(left), self.as_members(right));
+                if let (Some(a), Some(b)) = (a.map_err(|e| slow(self, e))?, b.map_err(|e| slow(self, e))?)
                     && (matches!(left, Set(_)) || matches!(left, Other(_)))
                 {
                     let frozen = matches!(left, Set(set) if set.frozen);
-                    return set_operation(op, &a, &b, frozen).map(Some);
+                    return set_operation(op, &a, &b, frozen).map(Some).map_err(|e| slow(self, e));
                 }
                 if is_view(left) || is_view(right) {
                     return Err(self.slow_op("_view_operation", vec![Value::str(op.sign()), left.clone(), right.clone()]));
@@ -91,37 +93,6 @@ impl Vm {
             Err(exc) if exc.is_slow() => Err(self.slow_op("_percent", vec![left.clone(), right.clone()])),
             Err(exc) => Err(exc),
         }
-    }
-
-    /// The members of a set or of a view of keys or items.
-    fn as_members(&self, value: &Value) -> Result<Option<Members>, Exc> {
-        Ok(match value {
-            Value::Set(set) => Some(set.borrow().copy()),
-            Value::Other(other) => match &**other {
-                Other::View(ViewKind::Keys, dict) => {
-                    let mut members = Members::default();
-                    for entry in dict.borrow().slots().iter().filter(|e| !matches!(e.key, Value::Unbound)) {
-                        if members.find(entry.hash, &entry.key)?.is_none() {
-                            members.insert_new(entry.hash, entry.key.clone());
-                        }
-                    }
-                    Some(members)
-                }
-                Other::View(ViewKind::Items, dict) => {
-                    let mut members = Members::default();
-                    for (key, item) in dict.borrow().iter() {
-                        let pair = Value::tuple(vec![key.clone(), item.clone()]);
-                        let hash = compare::hash(&pair)?;
-                        if members.find(hash, &pair)?.is_none() {
-                            members.insert_new(hash, pair);
-                        }
-                    }
-                    Some(members)
-                }
-                _ => None,
-            },
-            _ => None,
-        })
     }
 
     /// `sequence * count`.
@@ -263,18 +234,22 @@ impl Vm {
                 }
                 return Ok(left);
             }
-            (Binary::BitOr, Value::Dict(_)) => {
-                self.update_dict(&left, &right)?;
-                return Ok(left);
-            }
+            (Binary::BitOr, Value::Dict(_)) => return self.update_into(&left, &right),
             (Binary::BitOr | Binary::BitAnd | Binary::Sub | Binary::BitXor, Value::Set(set)) if !set.frozen => {
-                if let (Some(a), Some(b)) = (self.as_members(&left)?, self.as_members(&right)?) {
-                    if let Value::Set(result) = set_operation(op, &a, &b, false)? {
-                        let members = std::mem::take(&mut *result.borrow_mut());
-                        let old = std::mem::replace(&mut *set.borrow_mut(), members);
-                        drop(old);
-                    }
-                    return Ok(left);
+                if matches!(right, Value::Set(_)) || is_view(&right) {
+                    let (set, whole) = (set.clone(), left.clone());
+                    let put = move |_: &mut Vm, result: Value| {
+                        if let Value::Set(result) = result {
+                            let members = std::mem::take(&mut *result.borrow_mut());
+                            let old = std::mem::replace(&mut *set.borrow_mut(), members);
+                            drop(old);
+                        }
+                        Ok(whole)
+                    };
+                    return match self.binary(op, left, right) {
+                        Ok(result) => put(self, result),
+                        Err(exc) => Err(exc.and_then(put)),
+                    };
                 }
             }
             _ => {}
@@ -419,10 +394,16 @@ impl Vm {
         }
         attempts.reverse();
         let (left, right) = (left.clone(), right.clone());
-        let wrapped = |value: &Value| !matches!(value.plain(), Value::Instance(_) | Value::Class(_));
+        let alike = matches!(
+            (left.plain(), right.plain()),
+            (Value::List(_), Value::List(_))
+                | (Value::Tuple(_), Value::Tuple(_))
+                | (Value::Dict(_), Value::Dict(_))
+                | (Value::Set(_), Value::Set(_))
+        );
         let otherwise = move |vm: &mut Vm| match vm.builtin_compare(op, &left, &right) {
             // What they hold is compared by Python code.
-            Err(exc) if exc.is_slow() && wrapped(&left) && wrapped(&right) => {
+            Err(exc) if exc.is_slow() && alike => {
                 Err(vm.slow_op("_compare", vec![Value::str(op.sign()), left.plain().clone(), right.plain().clone()]))
             }
             Err(exc) if exc.is_slow() => match op {
@@ -599,11 +580,6 @@ fn same_method(a: Option<Value>, b: Option<Value>) -> bool {
     }
 }
 
-/// Whether it is keys or items of a dictionary, which are sets.
-fn is_view(value: &Value) -> bool {
-    matches!(value, Value::Other(other) if matches!(&**other, Other::View(ViewKind::Keys | ViewKind::Items, _)))
-}
-
 fn is_type(value: &Value) -> bool {
     match value {
         Value::Class(_) | Value::None => true,
@@ -631,52 +607,6 @@ fn inplace_message(exc: Exc, op: Binary) -> Exc {
         }
         other => Exc(Box::new(other)),
     }
-}
-
-/// Operators of sets.
-fn set_operation(op: Binary, a: &Members, b: &Members, frozen: bool) -> Result<Value, Exc> {
-    let mut result;
-    match op {
-        Binary::BitOr => {
-            result = a.copy();
-            for (hash, value) in b.iter() {
-                if result.find(hash, value)?.is_none() {
-                    result.insert_new(hash, value.clone());
-                }
-            }
-        }
-        Binary::BitAnd => {
-            result = Members::default();
-            let (small, large) = if b.len() > a.len() { (a, b) } else { (b, a) };
-            for (hash, value) in small.iter() {
-                if large.find(hash, value)?.is_some() {
-                    result.insert_new(hash, value.clone());
-                }
-            }
-        }
-        Binary::Sub => {
-            result = Members::default();
-            for (hash, value) in a.iter() {
-                if b.find(hash, value)?.is_none() {
-                    result.insert_new(hash, value.clone());
-                }
-            }
-        }
-        _ => {
-            result = Members::default();
-            for (hash, value) in a.iter() {
-                if b.find(hash, value)?.is_none() {
-                    result.insert_new(hash, value.clone());
-                }
-            }
-            for (hash, value) in b.iter() {
-                if a.find(hash, value)?.is_none() {
-                    result.insert_new(hash, value.clone());
-                }
-            }
-        }
-    }
-    Ok(Value::Set(Set::new(result, frozen)))
 }
 
 impl Exc {

@@ -1,6 +1,6 @@
 from unittest import mock
 from unittest.mock import Mock, MagicMock, patch, call, mock_open, PropertyMock, create_autospec
-import os, json, unittest
+import io, json, os, unittest
 class Svc:
     url = "real"
     def get(self, x): return f"real {x}"
@@ -51,7 +51,7 @@ class TC(unittest.TestCase):
     def test_b(self):
         m = Mock(); m(1); m.assert_called_once_with(1)
         with self.assertRaises(AssertionError): m.assert_not_called()
-r = unittest.TextTestRunner(stream=open(os.devnull, "w")).run(unittest.TestLoader().loadTestsFromTestCase(TC)); print(r.testsRun, r.wasSuccessful(), r.failures, r.errors)
+r = unittest.TextTestRunner(stream=io.StringIO()).run(unittest.TestLoader().loadTestsFromTestCase(TC)); print(r.testsRun, r.wasSuccessful(), r.failures, r.errors)
 model = MagicMock(); model.train.return_value = model; model.parameters.return_value = iter([1, 2])
 print(list(model.train().parameters()), model.mock_calls)
 opt = Mock(); opt.step(); opt.zero_grad(set_to_none=True); print(opt.method_calls); opt.assert_has_calls([call.step(), call.zero_grad(set_to_none=True)])

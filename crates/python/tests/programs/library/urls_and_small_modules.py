@@ -28,13 +28,13 @@ t(lambda: (getopt.getopt(["-a", "-b", "x", "--long=5", "--fl", "rest"], "ab:", [
 t(lambda: (getopt.getopt(["-z"], "a")))
 t(lambda: (getopt.getopt(["--zz"], "a", ["y"])))
 t(lambda: (getopt.getopt(["-b"], "b:")))
-t(lambda: (gettext.gettext("x"), gettext.ngettext("a", "b", 2), locale.setlocale(locale.LC_ALL, "C"), locale.format_string("%d", 5), linecache.getline(__file__, 1), linecache.getline("/nope", 1)))
+t(lambda: (gettext.gettext("x"), gettext.ngettext("a", "b", 2), locale.setlocale(locale.LC_ALL, "C"), locale.format_string("%d", 5), linecache.getline("/nope", 1)))
 import faulthandler, cProfile, pstats, resource, tracemalloc
 pr = cProfile.Profile(); pr.enable(); x = sum(range(10)); pr.disable()
 t(lambda: (pr.runcall(pow, 2, 3), tracemalloc.is_tracing()))
-import copy, pickle, datetime, weakref, tempfile, os
+import copy, datetime, weakref, tempfile, os
 t = datetime.datetime(2024, 1, 2, tzinfo=datetime.timezone.utc)
-t(lambda: (copy.deepcopy({"t": t, "d": t.date(), "x": t - t, "tm": t.time()}), pickle.loads(pickle.dumps([t, t.date(), t.time(), t - t, datetime.timezone.utc]))))
+t(lambda: (copy.deepcopy({"t": t, "d": t.date(), "x": t - t, "tm": t.time()})))
 fd, n = tempfile.mkstemp(suffix=".x")
 with os.fdopen(fd, "w") as f: f.write("hey")
 t(lambda: (open(n).read(), n.endswith(".x"), os.remove(n)))
