@@ -615,6 +615,8 @@ def _repr_container(value, around):
     if isinstance(value, dict):
         return '{' + ', '.join([_repr_item(k, around) + ': ' + _repr_item(v, around) for k, v in value.items()]) + '}'
     if isinstance(value, (set, frozenset)):
+        if not value:
+            return 'frozenset()' if isinstance(value, frozenset) else 'set()'
         text = '{' + ', '.join([_repr_item(x, around) for x in value]) + '}'
         return 'frozenset(' + text + ')' if isinstance(value, frozenset) else text
     name = type(value).__name__

@@ -141,7 +141,7 @@ impl Vm {
     #[inline]
     fn call_native(&mut self, native: &Rc<Native>, first: usize, floor: usize) -> Result<bool, Exit> {
         self.steps = self.steps.saturating_sub(1);
-        let retried = native.slow.is_some();
+        let retried = native.slow.is_some() || self.may_index(native, &self.stack[first..]);
         // One that may have to be done over in Python leaves its arguments where they are.
         let mut values = SmallVec::new();
         if retried {

@@ -82,10 +82,16 @@ impl Vm {
         }
         let given = args.len();
         if native.slow.is_none() {
+            let kept = self.may_index(native, &args.values).then(|| Args { values: args.values.clone(), keywords: args.keywords.clone() });
             let result = match &native.run {
                 Run::Fn(run) => run(self, &mut args),
                 Run::Closure(run) => run(self, &mut args),
             };
+            if let (Err(exc), Some(kept)) = (&result, kept)
+                && exc.is_slow()
+            {
+                return self.hand_over(native, Exc::slow(), kept);
+            }
             return result.map_err(|exc| self.reword(native, exc, given, &args));
         }
         let kept = Args { values: args.values.clone(), keywords: args.keywords.clone() };
@@ -148,10 +154,28 @@ impl Vm {
         })
     }
 
+    /// Whether an object that is no number may stand for one, by its `__index__`, among the arguments of a native that takes places and counts.
+    #[inline]
+    pub(super) fn may_index(&self, native: &Native, values: &[Value]) -> bool {
+        values.iter().skip(usize::from(native.method)).any(|value| matches!(value, Value::Instance(_)))
+            && match native.owner {
+                "str" | "bytes" | "int" | "slice" | "tuple" => true,
+                "list" => matches!(native.name.as_str(), "pop" | "insert"),
+                _ => native.name.as_str() == "chr",
+            }
+    }
+
     /// What a native could not do itself, with its arguments as they were.
     #[cold]
     pub(crate) fn hand_over(&mut self, native: &Rc<Native>, exc: Exc, kept: Args) -> Result<Value, Exc> {
-        let Some(slow) = native.slow else { return Err(exc) };
+        let Some(slow) = native.slow else {
+            let has_index = |value: &&Value| matches!(value, Value::Instance(_)) && self.special(value, &self.names.index).is_some();
+            let object = kept.values.iter().skip(usize::from(native.method)).find(has_index).cloned();
+            return Err(match object {
+                Some(object) if exc.is_slow() => self.again(native, kept, "_index_of", object),
+                _ => exc,
+            });
+        };
         match *exc.0 {
             Signal::Slow if !slow.is_empty() => {
                 let function = self.prelude_function(slow);

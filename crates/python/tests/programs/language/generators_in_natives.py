@@ -107,3 +107,26 @@ try:
     1 in Nothing()
 except TypeError as e:
     print(e)
+
+
+class Number:
+    def __init__(self, v):
+        self.v = v
+
+    def __index__(self):
+        return self.v
+
+
+n = Number
+rows = [1, 2, 3]
+rows.insert(n(0), 0)
+print([1, 2, 3].pop(n(0)), rows, "abc".zfill(n(5)), "a b c".split(None, n(1)), "aaa".replace("a", "b", n(2)), chr(n(66)))
+print((5).to_bytes(n(2), "big"), "abc".find("c", n(0)), "abc".startswith("b", n(1)), "a".center(n(3)))
+
+
+class Shown:
+    def __repr__(self):
+        return "shown"
+
+
+print([set(), Shown(), frozenset()], {"a": set(), "b": Shown()})
