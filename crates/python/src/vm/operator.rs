@@ -235,22 +235,22 @@ impl Vm {
                 return Ok(left);
             }
             (Binary::BitOr, Value::Dict(_)) => return self.update_into(&left, &right),
-            (Binary::BitOr | Binary::BitAnd | Binary::Sub | Binary::BitXor, Value::Set(set)) if !set.frozen => {
-                if matches!(right, Value::Set(_)) || is_view(&right) {
-                    let (set, whole) = (set.clone(), left.clone());
-                    let put = move |_: &mut Vm, result: Value| {
-                        if let Value::Set(result) = result {
-                            let members = std::mem::take(&mut *result.borrow_mut());
-                            let old = std::mem::replace(&mut *set.borrow_mut(), members);
-                            drop(old);
-                        }
-                        Ok(whole)
-                    };
-                    return match self.binary(op, left, right) {
-                        Ok(result) => put(self, result),
-                        Err(exc) => Err(exc.and_then(put)),
-                    };
-                }
+            (Binary::BitOr | Binary::BitAnd | Binary::Sub | Binary::BitXor, Value::Set(set))
+                if !set.frozen && (matches!(right, Value::Set(_)) || is_view(&right)) =>
+            {
+                let (set, whole) = (set.clone(), left.clone());
+                let put = move |_: &mut Vm, result: Value| {
+                    if let Value::Set(result) = result {
+                        let members = std::mem::take(&mut *result.borrow_mut());
+                        let old = std::mem::replace(&mut *set.borrow_mut(), members);
+                        drop(old);
+                    }
+                    Ok(whole)
+                };
+                return match self.binary(op, left, right) {
+                    Ok(result) => put(self, result),
+                    Err(exc) => Err(exc.and_then(put)),
+                };
             }
             _ => {}
         }
