@@ -9,6 +9,7 @@
 //! A value that replaced another ([`replaces`]) is written in its place, when nobody else holds the old one.
 
 mod apart;
+#[cfg(not(target_arch = "wasm32"))]
 mod deduced;
 mod derivatives;
 mod general;
@@ -31,6 +32,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::Types;
 
+#[cfg(not(target_arch = "wasm32"))]
 pub use deduced::{Deduced, deduce};
 pub use program::Region;
 pub use template::{Pin, Template, catch_up, identity as value_identity, pin, pin_settled, replay, set_aside, take_templates, watch};

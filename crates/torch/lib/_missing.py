@@ -18,7 +18,10 @@ for _where, _names in {
     "torch torch._rare.histograms": "histogramdd", "torch torch._rare.csr": "sparse_csr_tensor", "torch.nn torch._rare.pooling": "FractionalMaxPool2d FractionalMaxPool3d",
     "torch.nn.functional torch._rare.pooling": "fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d "
                                    "fractional_max_pool3d_with_indices",
-    "torch.optim torch.optim.lbfgs": "LBFGS",
+    "torch.optim torch.optim.lbfgs": "LBFGS", "torch torch.func": "vmap", "torch torch.fft": "istft stft",
+    "torch.nn torch.nn.modules.adaptive": "AdaptiveLogSoftmaxWithLoss",
+    "torch.nn.utils torch.nn.utils.fusion": "fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval fuse_linear_bn_weights",
+    "torch torch.sparse": "sparse_coo_tensor spmm",
 }.items():
     _module, _file = _where.split()
     _RARE.update({f"{_module}.{_name}": _file for _name in _names.split()})

@@ -9,7 +9,9 @@ use aludel_ir::Attrs;
 use aludel_ir::op::Attr;
 use aludel_python::Vm;
 use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
-use aludel_tensor::{Tensor, record};
+use aludel_tensor::Tensor;
+#[cfg(not(target_arch = "wasm32"))]
+use aludel_tensor::record;
 use std::ops::Range;
 
 /// The first whole number of a tensor that does not lie in the range and is not `but`, and its place. Turns that are repeated look again at
@@ -31,6 +33,12 @@ pub(crate) fn beyond(x: &Tensor, range: &Range<i64>, but: Option<i64>, seen: &mu
         seen(x);
         return wrong(values);
     }
+    wrong(followed(x, range, but, seen)?)
+}
+
+/// The values of a recorded tensor, worked out from those that are there; `None` also where all of these lie in the range.
+#[cfg(not(target_arch = "wasm32"))]
+fn followed(x: &Tensor, range: &Range<i64>, but: Option<i64>, seen: &mut dyn FnMut(&Tensor)) -> Option<Vec<f64>> {
     let deduced = record::deduce(x)?;
     // Of a large tensor that is not on the host a small part is looked at itself.
     let known = |t: &&Tensor| t.host_bounds().is_some() || t.numel() <= 16 * x.numel() && t.values_at_once().is_some();
@@ -40,7 +48,12 @@ pub(crate) fn beyond(x: &Tensor, range: &Range<i64>, but: Option<i64>, seen: &mu
         leaves.into_iter().for_each(seen);
         return None;
     }
-    wrong(deduced.values()?)
+    deduced.values()
+}
+
+#[cfg(target_arch = "wasm32")]
+fn followed(_: &Tensor, _: &Range<i64>, _: Option<i64>, _: &mut dyn FnMut(&Tensor)) -> Option<Vec<f64>> {
+    None
 }
 
 /// `outside(tensor, low, high)`: the place and the value of an element that is not in `[low, high)`, or `None`.
@@ -58,8 +71,7 @@ pub(crate) fn enough(mask: &Tensor, source: &Tensor) -> Result<(), Exc> {
     if count >= mask.numel() {
         return Ok(());
     }
-    let known = mask.values_at_once().or_else(|| record::deduce(mask)?.values());
-    match known {
+    match mask.values_at_once().or_else(|| followed(mask, &(0..0), None, &mut |_| ())) {
         Some(values) if values.iter().filter(|v| **v != 0.0).count() > count => {
             Err(runtime("Number of elements of source < number of ones in mask".into()))
         }

@@ -1,9 +1,10 @@
 //! Values that are recorded and not computed yet, as far as they follow from some that are there: an index is compared with the size that it
-//! indexes when the operator is called, while the program can still be told.
+//! indexes when the operator is called, while the program can still be told. Not in a page, which carries no interpreter.
 
 use super::with;
 use crate::tensor::{Data, Tensor};
 use crate::trace::{Slot, Source, Trace};
+use aludel_ir::interp::{self, HostTensor, Precision};
 use aludel_ir::{Graph, InputKind, Node, Op, ValueId};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -11,98 +12,17 @@ use std::sync::Arc;
 /// Nodes that are looked through, at most.
 const MOST_NODES: usize = 64;
 /// Elements of the tensors that something follows from, at most, where it is computed.
-#[cfg(not(target_arch = "wasm32"))]
 const MOST_ELEMENTS: usize = 1 << 20;
 
 /// Operators whose elements are some of their first operand's.
-const MOVES: &[&str] = &[
-    "reshape",
-    "flatten",
-    "squeeze",
-    "unsqueeze",
-    "permute",
-    "transpose",
-    "t",
-    "flip",
-    "flipud",
-    "fliplr",
-    "roll",
-    "tile",
-    "repeat",
-    "repeat_interleave",
-    "diagonal",
-    "narrow",
-    "slice",
-    "select",
-    "unfold",
-    "expand",
-    "split",
-    "chunk",
-    "unbind",
-    "unflatten",
-    "movedim",
-    "tensor_split",
-    "gather",
-    "take_along_dim",
-    "index_select",
-    "index",
-    "detach",
-];
+const MOVES: &str = "reshape flatten squeeze unsqueeze permute transpose t flip flipud fliplr roll tile repeat repeat_interleave diagonal narrow \
+    slice select unfold expand split chunk unbind unflatten movedim tensor_split gather take_along_dim index_select index detach";
 /// Those whose elements are their operands'.
-const JOINS: &[&str] = &["cat", "stack", "hstack", "vstack", "dstack", "meshgrid"];
+const JOINS: &str = "cat stack hstack vstack dstack meshgrid";
 /// Those that are cheap to compute.
-const COMPUTES: &[&str] = &[
-    "add",
-    "sub",
-    "rsub",
-    "mul",
-    "neg",
-    "abs",
-    "div",
-    "floor_divide",
-    "remainder",
-    "fmod",
-    "floor",
-    "ceil",
-    "trunc",
-    "round",
-    "sign",
-    "maximum",
-    "minimum",
-    "clamp",
-    "where",
-    "masked_fill",
-    "eq",
-    "ne",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "logical_not",
-    "logical_and",
-    "logical_or",
-    "bitwise_and",
-    "bitwise_or",
-    "bitwise_xor",
-    "bitwise_not",
-    "bitwise_left_shift",
-    "bitwise_right_shift",
-    "to",
-    "tril",
-    "triu",
-    "pad",
-    "cumsum",
-    "sum",
-    "amax",
-    "amin",
-    "zeros",
-    "ones",
-    "full",
-    "zeros_like",
-    "ones_like",
-    "full_like",
-    "arange",
-];
+const COMPUTES: &str = "add sub rsub mul neg abs div floor_divide remainder fmod floor ceil trunc round sign maximum minimum clamp where \
+    masked_fill eq ne lt le gt ge logical_not logical_and logical_or bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift \
+    bitwise_right_shift to tril triu pad cumsum sum amax amin zeros ones full zeros_like ones_like full_like arange";
 
 /// A recorded tensor by the operators and tensors that it follows from.
 pub struct Deduced {
@@ -128,9 +48,7 @@ impl Deduced {
     }
 
     /// Its values, in row-major order, where all that it follows from can be read without waiting.
-    #[cfg(not(target_arch = "wasm32"))]
     pub fn values(&self) -> Option<Vec<f64>> {
-        use aludel_ir::interp::{self, HostTensor, Precision};
         if self.leaves.iter().map(|(t, _)| t.numel()).sum::<usize>() > MOST_ELEMENTS {
             return None;
         }
@@ -141,12 +59,6 @@ impl Deduced {
         let inputs = self.leaves.iter().map(read).collect::<Option<Vec<_>>>()?;
         let made = interp::run(&self.graph, &[], &inputs, Precision::F32).ok()?;
         made.into_iter().next().map(|t| t.data)
-    }
-
-    /// Nobody interprets in a page.
-    #[cfg(target_arch = "wasm32")]
-    pub fn values(&self) -> Option<Vec<f64>> {
-        None
     }
 }
 
@@ -182,10 +94,11 @@ fn cone(graph: &Graph, sources: &[Source], value: ValueId) -> Option<Deduced> {
         open -= found.len();
         let elements = found.contains(&true);
         let Op::Call(def, _) = &node.op else { return None };
-        let (first, others) = match def.name {
-            name if MOVES.contains(&name) => (elements, false),
-            name if JOINS.contains(&name) => (elements, elements),
-            name if COMPUTES.contains(&name) => {
+        let is_one_of = |names: &str| names.split_whitespace().any(|n| n == def.name);
+        let (first, others) = match () {
+            () if is_one_of(MOVES) => (elements, false),
+            () if is_one_of(JOINS) => (elements, elements),
+            () if is_one_of(COMPUTES) => {
                 moved &= !elements;
                 (false, false)
             }

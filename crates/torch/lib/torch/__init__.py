@@ -121,25 +121,21 @@ def _parameters(device, dtype):
 
 from torch import _complex, _functions, _tensor
 from torch._complex import angle, complex_ as complex, conj, imag, polar, real, view_as_complex, view_as_real
-from torch.fft import istft, stft
 from torch._functions import *
 from torch._composites import *
 from torch._foreach import *
 from torch._functions import _named
 from torch.autograd import no_grad, enable_grad, inference_mode, set_grad_enabled
 from torch._info import finfo, iinfo
-from torch import autograd, linalg, nn, optim, utils, amp, func, special
+from torch import autograd, linalg, nn, optim, utils, amp, special
 for _name in ("igamma", "igammac", "nextafter"):
     globals()[_name] = special._late(_name)
     setattr(Tensor, _name, lambda self, other, _call=globals()[_name]: _call(self, other))
 from torch import serialization
 from torch.serialization import load, save
-from torch.func import vmap
 from torch import accelerator, backends, cuda, jit, mps, version, xpu
 from torch.amp import autocast, get_autocast_dtype, is_autocast_enabled
 from torch._tensor import Generator, default_generator, _repeat_interleave as repeat_interleave
-from torch import sparse
-from torch.sparse import sparse_coo_tensor, mm as spmm
 
 
 def _shape(size):
@@ -563,7 +559,7 @@ def from_numpy(array):
     return made
 
 
-from torch import compiler, hub, profiler, random, testing
+from torch import compiler, hub, profiler, random
 from torch.compiler import compile
 
 

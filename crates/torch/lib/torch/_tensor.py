@@ -321,6 +321,15 @@ def _by_rows(self, dense_dim=None):
 
 
 Tensor.to_sparse_csr = _by_rows
+
+
+def _by_places(self, *args, **kwargs):
+    from torch.sparse import to_sparse
+    return to_sparse(self, *args, **kwargs)
+
+
+Tensor.to_sparse = Tensor.to_sparse_coo = _by_places
+Tensor.to_dense = lambda self, dtype=None: self if dtype is None else self.to(dtype)
 for _name in ("to_sparse_csc", "to_sparse_bsr", "to_sparse_bsc"):
     setattr(Tensor, _name, _only_coordinates(_name))
 

@@ -222,7 +222,6 @@ def softmax(input, dim):
     return input._like(made[tuple(input._indices())])
 
 
-Tensor.to_sparse = Tensor.to_sparse_coo = to_sparse
-Tensor.to_dense = lambda self, dtype=None: self if dtype is None else self.to(dtype)
+spmm = mm
 
 __getattr__ = _missing.names("torch.sparse", globals())

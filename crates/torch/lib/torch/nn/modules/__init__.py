@@ -6,7 +6,6 @@ from torch.nn.modules.layers import *
 from torch.nn.modules.pooling import *
 from torch.nn.modules.padding import *
 from torch.nn.modules.activation import *
-from torch.nn.modules.adaptive import *
 from torch.nn.modules.norm import *
 from torch.nn.modules.loss import *
 from torch.nn.modules.rnn import *

@@ -119,8 +119,6 @@ def remove_weight_norm(module, name="weight"):
 
 from torch.nn.utils import rnn
 from torch.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
-from torch.nn.utils import parametrize
-from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_conv_bn_weights, fuse_linear_bn_eval, fuse_linear_bn_weights
 
 
 __getattr__ = _missing.names("torch.nn.utils", globals())
