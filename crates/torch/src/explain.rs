@@ -52,8 +52,8 @@ fn probabilities(name: &str, x: &Tensor, target: &Tensor) -> Result<(), Exc> {
 pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) -> Result<(), Exc> {
     let name = def.name;
     if !operands.is_empty() && operands.iter().all(|(_, kind)| kind.is_int()) {
-        let numbers = attrs.0.iter().filter_map(|(_, a)| if let Attr::Int(v) = a { Some(*v as f64) } else { None });
-        numbers.map(whole).collect::<Result<(), _>>()?;
+        let mut numbers = attrs.0.iter().filter_map(|(_, a)| if let Attr::Int(v) = a { Some(*v as f64) } else { None });
+        numbers.try_for_each(whole)?;
     }
     match (name, operands) {
         ("linear" | "matmul" | "mm" | "bmm", [(_, a), (_, b), ..]) => mixed(name, *a, *b),
