@@ -2,7 +2,7 @@
 
 from torch import _C
 from torch._functions import *
-from torch._functions import _TYPES, _beyond, _named
+from torch._functions import _TYPES, _beyond, _named, as_strided
 import math
 
 _count = range
@@ -451,29 +451,6 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     made = input.clone()
     made.movedim(dim, 0)[start:end:step].copy_(src.movedim(dim, 0))
     return made
-
-
-def as_strided(input, size, stride, storage_offset=None):
-    """By positions in the elements in order: right for tensors that are not views, and not a view itself."""
-    size, stride, start = list(size), list(stride), storage_offset or 0
-    if len(size) != len(stride):
-        raise RuntimeError("mismatch in length of strides and shape")
-    if [step for step in stride if step < 0]:
-        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {stride}")
-    if start < 0:
-        raise RuntimeError(f"Tensor: invalid storage offset {start}")
-    end = start + 1
-    for n, step in zip(size, stride):
-        end += (n - 1) * step
-    if math.prod(size) > 0 and end > input.numel():
-        each = input.element_size()
-        raise RuntimeError(
-            f"setStorage: sizes {size}, strides {stride}, storage offset {start}, and itemsize {each} requiring a storage size of "
-            f"{end * each} are out of bounds for storage of size {input.numel() * each}")
-    places = _C.full((), start, _C.int64)
-    for n, step in zip(size, stride):
-        places = places.unsqueeze(-1) + _C.tensor([i * step for i in range(n)], _C.int64)
-    return input.reshape(-1)[places]
 
 
 def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max):

@@ -401,6 +401,29 @@ def take(input, index):
     return input.reshape(-1)[index]
 
 
+def as_strided(input, size, stride, storage_offset=None):
+    """By positions in the elements in order: right for tensors that are not views, and not a view itself."""
+    size, stride, start = list(size), list(stride), storage_offset or 0
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if [step for step in stride if step < 0]:
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {stride}")
+    if start < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {start}")
+    end = start + 1
+    for n, step in zip(size, stride):
+        end += (n - 1) * step
+    if 0 not in size and end > input.numel():
+        each = input.element_size()
+        raise RuntimeError(
+            f"setStorage: sizes {size}, strides {stride}, storage offset {start}, and itemsize {each} requiring a storage size of "
+            f"{end * each} are out of bounds for storage of size {input.numel() * each}")
+    places = _C.full((), start, _C.int64)
+    for n, step in zip(size, stride):
+        places = places.unsqueeze(-1) + _C.tensor([i * step for i in range(n)], _C.int64)
+    return input.reshape(-1)[places]
+
+
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     return _distinct(input, dim, True, return_inverse, return_counts)
 
