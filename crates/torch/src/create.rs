@@ -67,9 +67,9 @@ pub(crate) fn from_values(vm: &mut Vm, values: &[f64], shape: Vec<usize>, kind: 
     wrap(vm, t, kind)
 }
 
-/// Refuses a whole number that no integer of a device is.
+/// Refuses a whole number, or infinity, that no integer of a device is.
 pub(crate) fn whole(v: f64) -> Result<(), Exc> {
-    if (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&v) || !v.is_finite() {
+    if (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&v) || v.is_nan() {
         return Ok(());
     }
     let text = format!("{v} does not fit: integers have 32 bits on a device (from -2147483648 to 2147483647)");
