@@ -3,9 +3,8 @@ from io import IOBase
 
 
 class TextIOWrapper(IOBase):
-    __module__ = "_io"
-
     """Text above a stream of bytes."""
+    __module__ = "_io"
 
     def __init__(self, buffer, encoding=None, errors=None, newline=None, line_buffering=False, write_through=False):
         self.buffer, self.encoding, self.errors, self._newline = buffer, encoding or "utf-8", errors or "strict", newline

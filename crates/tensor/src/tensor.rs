@@ -390,13 +390,19 @@ impl Tensor {
         }
     }
 
-    /// The values in row-major order, where reading them waits for nothing: they are on the host, or on a device that computes there.
+    /// Whether reading the values waits for nothing: they are on the host, or on a device that computes there.
+    pub fn is_at_once(&self) -> bool {
+        match &self.inner.data {
+            Data::Host(_) => true,
+            Data::Device { .. } => self.device().executor().reads_at_once(),
+            Data::Traced(slot) => slot.resolved().is_some_and(Tensor::is_at_once),
+            Data::Freed => false,
+        }
+    }
+
+    /// The values in row-major order, where [`Tensor::is_at_once`].
     pub fn values_at_once(&self) -> Option<Vec<f64>> {
-        let words = match &self.inner.data {
-            Data::Traced(slot) => return slot.resolved()?.values_at_once(),
-            Data::Device { .. } if self.device().executor().reads_at_once() => self.words().ok()?,
-            _ => return self.host_values(),
-        };
+        let words = self.is_at_once().then(|| self.words().ok())??;
         Some(words.iter().map(|w| f64::from_word(*w, self.dtype())).collect())
     }
 

@@ -41,7 +41,7 @@ pub(crate) fn beyond(x: &Tensor, range: &Range<i64>, but: Option<i64>, seen: &mu
 fn followed(x: &Tensor, range: &Range<i64>, but: Option<i64>, seen: &mut dyn FnMut(&Tensor)) -> Option<Vec<f64>> {
     let deduced = record::deduce(x)?;
     // Of a large tensor that is not on the host a small part is looked at itself.
-    let known = |t: &&Tensor| t.host_bounds().is_some() || t.numel() <= 16 * x.numel() && t.values_at_once().is_some();
+    let known = |t: &&Tensor| t.host_bounds().is_some() || t.numel() <= 16 * x.numel() && t.is_at_once();
     if let Some(leaves) = deduced.among().map(Iterator::collect::<Vec<_>>)
         && leaves.iter().all(|t| known(t) && beyond(t, range, but, &mut |_| ()).is_none())
     {

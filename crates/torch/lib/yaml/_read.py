@@ -81,14 +81,18 @@ def construct(tag, text):
     return text
 
 
+def _by_sixties(text, number):
+    value = 0
+    for part in text.split(":"):
+        value = value * 60 + number(part)
+    return value
+
+
 def _int(text):
     sign = -1 if text[0] == "-" else 1
     text = text.lstrip("+-")
     if ":" in text:
-        value = 0
-        for part in text.split(":"):
-            value = value * 60 + int(part)
-        return sign * value
+        return sign * _by_sixties(text, int)
     if text.startswith(("0b", "0x")):
         return sign * int(text[2:], 2 if text[1] == "b" else 16)
     return sign * int(text, 8 if text[0] == "0" else 10)
@@ -98,10 +102,7 @@ def _float(text):
     sign = -1.0 if text[0] == "-" else 1.0
     text = text.lstrip("+-")
     if ":" in text:
-        value = 0.0
-        for part in text.split(":"):
-            value = value * 60 + float(part)
-        return sign * value
+        return sign * _by_sixties(text, float)
     return sign * float(text.lstrip(".") if text in (".inf", ".nan") else text)
 
 
