@@ -35,6 +35,8 @@ class Random:
         self._twister.setstate(internal)
 
     def _randbelow(self, n):
+        if 0 < n < 1 << 62:
+            return self._twister.below(n)
         k = n.bit_length()
         getrandbits = self.getrandbits
         r = getrandbits(k)

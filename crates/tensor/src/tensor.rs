@@ -601,12 +601,32 @@ impl Tensor {
         self.with_data(value.inner.data.clone())
     }
 
-    /// Whether nothing goes back from here any more: it is no result on the tape, or a backward pass let go of what it came from.
+    /// Whether nothing goes back from here any more: it is no result on the tape, or a backward pass let go of what it came from, or of what
+    /// all that it was computed from came from: two losses that were differentiated one by one, added to be shown.
     pub fn is_done(&self) -> bool {
-        match &self.inner.grad {
-            Some(Grad::Node(node, _)) => node.kept().freed,
-            _ => true,
+        /// More than whoever adds losses writes down.
+        const MOST: usize = 64;
+        let Some(Grad::Node(node, _)) = &self.inner.grad else { return true };
+        let (mut todo, mut seen, mut leaves) = (vec![node.clone()], 0, false);
+        while let Some(node) = todo.pop() {
+            let kept = node.kept();
+            if kept.freed {
+                continue;
+            }
+            seen += 1;
+            let before = todo.len();
+            for t in &kept.inputs {
+                match &t.inner.grad {
+                    Some(Grad::Node(node, _)) => todo.push(node.clone()),
+                    Some(Grad::Leaf(_)) => leaves = true,
+                    None => {}
+                }
+            }
+            if leaves || todo.len() == before || seen > MOST {
+                return false;
+            }
         }
+        true
     }
 
     /// The tensor as the tape needs it when nobody reads its value: type and place in the differentiation.

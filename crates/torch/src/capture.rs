@@ -100,7 +100,8 @@ pub(crate) fn trained(vm: &mut Vm) {
     if let Ok(state) = state(vm) {
         state.trained = true;
     }
-    vm.watch_loop();
+    // A pass with functions whose derivatives are Python goes from one to the next in a loop of the library.
+    vm.watch_loop_outside("<torch.autograd");
 }
 
 /// An operator is about to run.

@@ -54,10 +54,12 @@ fn item(vm: &mut Vm, part: &Value) -> Result<Item, Exc> {
         let x = t.get()?.detach();
         return match t.kind() {
             Kind::Bool | Kind::UInt8 => Ok(Item::Mask(x)),
-            k if k.is_int() => Ok(match (x.rank(), crate::replay::log::values(&x)) {
-                (0, Some(v)) if v.len() == 1 => Item::At(Bound::fixed(v[0] as i64)),
+            // Only a single number is a place: a turn that is repeated may have others in a list.
+            k if k.is_int() && x.rank() == 0 => Ok(match crate::replay::log::values(&x).as_deref() {
+                Some([v]) => Item::At(Bound::fixed(*v as i64)),
                 _ => Item::List(x),
             }),
+            k if k.is_int() => Ok(Item::List(x)),
             _ => Err(index_error("tensors used as indices must be long, int, byte or bool tensors")),
         };
     }

@@ -87,7 +87,7 @@ fn run(script: &str, compiled: bool) -> Ran {
 }
 
 const LOOP: &str = "
-import torch, math
+import torch, math, random
 import torch.nn as nn
 import torch.nn.functional as F
 torch.manual_seed(0)
@@ -112,7 +112,7 @@ fn same_within(a: &str, b: &str, tolerance: f64) -> bool {
 }
 
 /// So many of the loops are repeated in most of their turns; the first three or four run and are watched.
-const STEADY: usize = 44;
+const STEADY: usize = 50;
 
 #[test]
 fn loops_are_repeated() {
@@ -170,6 +170,7 @@ state = {{'best': 0.0, 'seen': 0, 'last': None}}
 kept, texts, total, scale, hidden, ema = [], [], 0, 1.0, torch.zeros(8), torch.zeros(1)
 running, best, losses, right, order = 0.0, 1e9, [], 0, torch.randperm(32)
 schedule = torch.optim.lr_scheduler.StepLR(opt, 5, 0.5)
+random.seed(4)
 class Meter:
     count = 0
     value = 0.0
@@ -227,6 +228,11 @@ def turn(n):
         "meter.value = max(meter.value, loss.item())",
         "scale = scale * (0.99 if loss.item() > 0.8 else 1.01)",
         "bias = model[2].bias[0]\n    hidden[1] = bias.item()",
+        "if random.random() < 0.4:\n        total += 3",
+        "first = random.randint(0, 24)\n    hidden[2] += model[0](x[first:first + 8]).detach().sum()",
+        "scale = scale * random.uniform(0.9, 1.1)",
+        "sum_of_two = loss + loss.detach()",
+        "order = order[torch.randint(0, 32, (32,))]",
     ];
     // Gradients of several turns are added up, or forgotten in each.
     let several = dice.roll(4) == 0;
@@ -244,14 +250,21 @@ def turn(n):
     for _ in 0..2 + dice.roll(4) {
         body += &format!("    {}\n", dice.one(&parts));
     }
-    let (head, indent) = match dice.roll(4) {
+    let (head, indent) = match dice.roll(5) {
         0 => ("for step in range(18):\n".to_string(), ""),
         1 => ("step = 0\nwhile step < 18:\n    step += 1\n".to_string(), ""),
+        // One after the other, each with an optimizer and a meter of its own.
+        3 => {
+            let models = "for model in (model, nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1)), model):";
+            let each = "    opt, meter = torch.optim.SGD(model.parameters(), lr=0.05), Meter()\n    for step in range(9):\n";
+            (format!("{models}\n{each}"), "    ")
+        }
         2 => ("for epoch in range(4):\n    total += 10\n    for step, row in enumerate(x[:6]):\n".to_string(), "    "),
         _ => ("for step, factor in zip(range(18), [1.0, 2.0] * 9):\n    total += factor\n".to_string(), ""),
     };
     let body: String = body.lines().map(|l| format!("{indent}{l}\n")).collect();
-    let report = "print(total, f'{scale:.4f}', state['seen'], kept, texts[-2:], meter.count, f'{meter.value:.4f}')
+    let report = "print(random.random())
+print(total, f'{scale:.4f}', state['seen'], kept, texts[-2:], meter.count, f'{meter.value:.4f}')
 print(f'{loss.item():.4f} {hidden.sum().item():.4f} {ema.item():.4f}', opt.param_groups[0]['lr'], second.param_groups[0]['params'][0].sum().item())
 print(f'{running:.3f} {best:.4f} {right}', [f'{v:.3f}' for v in losses])
 print(f\"{sum(p.sum().item() for p in model.parameters()):.4f}\", state['last'] and (state['last'][0], f\"{state['last'][1].item():.4f}\"))

@@ -4,7 +4,7 @@ pub mod apart;
 pub mod files;
 mod frames;
 mod math;
-mod random;
+pub(crate) mod random;
 mod re;
 mod sys;
 mod time;

@@ -2,6 +2,7 @@
 
 use crate::builtins::{self, Def};
 use crate::library::twister::{Twister, WORDS};
+use crate::objects::watch::{self, NodeOp};
 use crate::objects::{Args, Dict, Exc, Value};
 use crate::vm::{Vm, compare};
 use std::cell::RefCell;
@@ -13,7 +14,11 @@ const METHODS: &[Def] = &[
     Def::new("seed", seed),
     Def::new("random", |_, args| {
         let [this] = args.exactly::<1>("random")?;
-        with(&this, |t| Value::float(t.double()))
+        draw(this, Method::Random, &[])
+    }),
+    Def::new("below", |_, args| {
+        let [this, n] = args.exactly::<2>("below")?;
+        draw(this, Method::Below, &[n])
     }),
     Def::new("getrandbits", |vm, args| {
         let [this, k] = args.exactly::<2>("getrandbits")?;
@@ -33,6 +38,62 @@ const METHODS: &[Def] = &[
     }),
     Def::new("setstate", setstate),
 ];
+
+/// How a number is drawn where a stretch of the program that draws it may be repeated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// A float of `[0, 1)`.
+    Random,
+    /// An integer of `[0, n)`.
+    Below,
+}
+
+/// A generator as it was.
+pub struct Saved(Value, Twister);
+
+impl Saved {
+    /// `None` of what is no generator.
+    pub fn of(generator: &Value) -> Option<Saved> {
+        twister(generator).map(|t| Saved(generator.clone(), t.borrow().clone()))
+    }
+
+    /// As if nothing had been drawn since.
+    pub fn restore(self) {
+        if let Some(t) = twister(&self.0) {
+            *t.borrow_mut() = self.1;
+        }
+    }
+}
+
+fn twister(generator: &Value) -> Option<&Cell> {
+    match generator {
+        Value::Instance(instance) => instance.lasting(),
+        _ => None,
+    }
+}
+
+/// Draws a number.
+///
+/// # Errors
+///
+/// A bound that is not positive, or has more than 63 bits.
+pub fn next(generator: &Value, method: Method, args: &[Value]) -> Result<Value, Exc> {
+    let t = twister(generator).ok_or_else(|| Exc::ty("not a generator"))?;
+    let mut t = t.borrow_mut();
+    Ok(match method {
+        Method::Random => Value::float(t.double()),
+        Method::Below => {
+            let n = args.first().and_then(Value::to_i64).filter(|n| *n > 0).ok_or_else(|| Exc::value("empty range for randrange()"))?;
+            Value::Int(t.below(n as u64) as i64)
+        }
+    })
+}
+
+// Draws a number, and tells who watches.
+fn draw(generator: Value, method: Method, args: &[Value]) -> Result<Value, Exc> {
+    let value = next(&generator, method, args)?;
+    Ok(if watch::on() { watch::mark(NodeOp::Draw(generator, method), args.iter().map(watch::arg).collect(), &value) } else { value })
+}
 
 /// The module's namespace: `Random()` makes a generator.
 pub fn init(vm: &mut Vm) -> Rc<Dict> {

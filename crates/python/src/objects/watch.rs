@@ -137,6 +137,8 @@ pub enum NodeOp {
     Sum,
     /// `format % args`; whether the arguments were a tuple.
     Percent(bool),
+    /// What this generator of random numbers gives next, by this one of its methods: never the same twice.
+    Draw(Value, crate::modules::random::Method),
 }
 
 /// An argument of an operation.

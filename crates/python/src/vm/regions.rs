@@ -47,8 +47,18 @@ pub(crate) struct Watched {
 impl Vm {
     /// Tells [`Vm::on_turn`] of the next turn of a loop around the present place: the innermost one that turns.
     pub fn watch_loop(&mut self) {
+        self.watch_frames(self.frames.len());
+    }
+
+    /// As [`Vm::watch_loop`], but for the loops of the innermost functions of the library whose files begin so.
+    pub fn watch_loop_outside(&mut self, files: &str) {
+        let outside = |f: &super::frame::Frame| !f.function.code.source.file.starts_with(files);
+        self.watch_frames(self.frames.iter().rposition(outside).map_or(0, |at| at + 1));
+    }
+
+    fn watch_frames(&mut self, count: usize) {
         self.watched.clear();
-        self.watched.extend(self.frames.iter().map(|f| Watched { function: Rc::as_ptr(&f.function), ip: f.ip as usize }));
+        self.watched.extend(self.frames[..count].iter().map(|f| Watched { function: Rc::as_ptr(&f.function), ip: f.ip as usize }));
     }
 
     /// Whether no loop is watched.
@@ -61,7 +71,7 @@ impl Vm {
     pub fn watch_loop_around(&mut self, file: &str, name: &str) -> bool {
         let is = |f: &super::frame::Frame| f.function.code.name.as_str() == name && &*f.function.code.source.file == file;
         let Some(at) = self.frames.iter().position(is).filter(|_| self.watched.is_empty()) else { return false };
-        self.watched.extend(self.frames[..at].iter().map(|f| Watched { function: Rc::as_ptr(&f.function), ip: f.ip as usize }));
+        self.watch_frames(at);
         true
     }
 

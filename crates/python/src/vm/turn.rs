@@ -152,6 +152,8 @@ pub struct Turn {
 pub enum NotYet {
     /// These places change as well: the next one is watched with them.
     Changing(Vec<Place>),
+    /// At this place, which was said to change, is an object that was looked into.
+    Read(Place),
     Refused(String),
 }
 
@@ -174,6 +176,16 @@ impl Place {
             (Place::Item(a, i), Place::Item(b, j)) => Rc::ptr_eq(a, b) && i == j,
             (Place::Cell(a), Place::Cell(b)) => Rc::ptr_eq(a, b),
             _ => false,
+        }
+    }
+
+    /// Whether nobody else has it any more.
+    pub fn is_gone(&self) -> bool {
+        match self {
+            Place::Slot(_) => false,
+            Place::Entry(dict, _) => Rc::strong_count(dict) == 1,
+            Place::Item(list, _) => Rc::strong_count(list) == 1,
+            Place::Cell(cell) => Rc::strong_count(cell) == 1,
         }
     }
 
@@ -377,8 +389,7 @@ impl Vm {
         let touched = |h: &Held| log.touched.iter().any(|t| h.is(&t.container));
         for (at, object, attrs) in &watching.closed {
             if touched(object) || attrs.as_ref().is_some_and(touched) {
-                let name = watching.places[*at].0.name();
-                return Err(NotYet::Refused(format!("{name}: an object that is another one in each turn is read")));
+                return Err(NotYet::Read(watching.places[*at].0.clone()));
             }
         }
         Ok(turn)

@@ -24,6 +24,8 @@ const MAX_ATTEMPTS: usize = 32;
 /// Of the first turns that fit none, each is watched; later ones only after so many others.
 const EAGER_ATTEMPTS: usize = 12;
 const PATIENCE: usize = 4;
+/// So many repeated turns are worth having watched one.
+const PAYS: u64 = 4;
 /// So many reasons why turns did not fit are kept of a loop.
 const MAX_REASONS: usize = 8;
 
@@ -42,6 +44,11 @@ pub(crate) struct Replay {
 struct Loop {
     body: Body,
     changing: Vec<Place>,
+    /// Those of them that stay while the loop turns, as far as is known: another object was there when it was entered again.
+    between: Vec<Place>,
+    /// Places that are other ones only when the loop is entered again, as the model of a function that trains one after the other. What is
+    /// there is looked into, and so fixed.
+    fixed: Vec<Place>,
     turns: Vec<(Turn, Tensors)>,
     attempts: usize,
     /// Turns that fitted none, since one was watched last.
@@ -136,7 +143,22 @@ fn finish(vm: &mut Vm, at: usize, watching: Watching, mut tensors: Tensors) -> R
             l.turns.push((turn, tensors));
             l.refused = None;
         }
-        Err(NotYet::Changing(places)) => l.changing.extend(places),
+        Err(NotYet::Changing(places)) => {
+            // Said where it stays so: one way to see it is a dictionary that is filled and replaced in each turn.
+            let names: Vec<String> = places.iter().map(Place::name).collect();
+            l.refused = Some(format!("there is more that changes with each turn that is watched ({})", names.join(", ")));
+            // What was made for an earlier time that the loop was entered is gone.
+            l.changing.retain(|p| !p.is_gone());
+            l.changing.extend(places);
+        }
+        Err(NotYet::Read(place)) => {
+            if let Some(at) = l.between.iter().position(|p| p.is(&place)) {
+                l.fixed.push(l.between.swap_remove(at));
+                l.changing.retain(|p| !p.is(&place));
+                l.missed = PATIENCE;
+            }
+            l.refused = Some(format!("{}: an object that is another one in each turn is read", place.name()));
+        }
         Err(NotYet::Refused(why)) => l.refused = Some(why),
     }
     Ok(())
@@ -179,6 +201,8 @@ fn find(vm: &mut Vm, body: Body) -> Result<usize, Exc> {
     r.loops.push(Loop {
         body,
         changing,
+        between: Vec::new(),
+        fixed: Vec::new(),
         turns: Vec::new(),
         attempts: 0,
         missed: 0,
@@ -241,6 +265,10 @@ fn repeat(vm: &mut Vm, at: usize) -> Result<bool, Exc> {
     match done? {
         Some(_) => {
             l.repeated += 1;
+            // Of a loop that is entered again and again each time is worth watching.
+            if l.repeated.is_multiple_of(PAYS) {
+                l.attempts = l.attempts.saturating_sub(1);
+            }
             r.repeated += 1;
             state(vm)?.trained = true;
             record::catch_up().map_err(raise)?;
@@ -254,7 +282,11 @@ fn repeat(vm: &mut Vm, at: usize) -> Result<bool, Exc> {
             // From the last one on, so that places before it stay where they are.
             for (i, place) in changes {
                 l.turns.remove(i);
-                if !l.changing.iter().any(|p| p.is(&place)) {
+                let among = |places: &[Place]| places.iter().any(|p| p.is(&place));
+                if among(&l.fixed) {
+                    l.missed = PATIENCE;
+                } else if !among(&l.changing) {
+                    l.between.push(place.clone());
                     l.changing.push(place);
                     l.missed = PATIENCE;
                 }

@@ -198,6 +198,8 @@ impl Tensors {
         if !tensor.is_done() {
             return Err("a result is kept with all that it was computed from; detach() it".into());
         }
+        // What goes nowhere any more need not be kept for it.
+        aludel_tensor::free(&tensor);
         let way = t.way().map(|(base, steps)| (base, steps.into_iter().map(Step::marked_now).collect::<Vec<Step>>()));
         let view = match way {
             Some((base, steps)) => match cell(&Value::Instance(base.clone())) {

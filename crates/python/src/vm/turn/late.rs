@@ -70,7 +70,7 @@ impl Late {
                 matches!(node.args.first(), Some(Arg::Const(Value::Str(format))) if plain(&letters(format.as_str())))
             }
             NodeOp::Call(native) => never_raises(native, &node.args, nodes),
-            NodeOp::Binary(_) | NodeOp::Input(_) | NodeOp::Number(_) | NodeOp::In => false,
+            NodeOp::Binary(_) | NodeOp::Input(_) | NodeOp::Number(_) | NodeOp::In | NodeOp::Draw(..) => false,
         };
         self.careful |= !safe;
     }

@@ -1,6 +1,7 @@
 //! Doing what a watched turn did, without running it.
 
 use super::{Done, Fact, Miss, Objects, Out, Place, Shape, Turn, is_number, same, value_of};
+use crate::modules::random::{self, Saved};
 use crate::objects::class::Inner;
 use crate::objects::watch::{Arg, Effect, Guard, Node, NodeOp};
 use crate::objects::{Args, Exc, Value, function::Run, memory};
@@ -20,14 +21,12 @@ impl Vm {
             Ok(given) => given,
             Err(miss) => return Ok(Err(miss)),
         };
-        let Some(mut values) = self.evaluate(turn, &inputs, &found, objects)? else {
-            return Ok(Err(Miss::Other("something is decided otherwise")));
-        };
-        if let Some(place) = doubt {
-            return Ok(Err(Miss::Doubt(place)));
-        }
-        let Some(done) = objects.repeat(self, turn, &mut values, &found)? else {
-            return Ok(Err(Miss::Other("a tensor is of another kind, or a value of the device decides otherwise")));
+        let drawn = turn.generators();
+        let part = self.begin_repetition(turn, &inputs, &found, doubt, objects);
+        let Ok(Ok((mut values, done))) = part else {
+            // As if nothing had been drawn.
+            drawn.into_iter().for_each(Saved::restore);
+            return part.map(|part| part.map(|_| ()));
         };
         let Done { kept, later } = done;
         let store = |vm: &mut Vm, late: bool, values: &[Value], found: &[Value]| {
@@ -62,6 +61,26 @@ impl Vm {
         }
         turn.facts.iter().for_each(|f| f.version.set(f.container.version().unwrap_or(0)));
         Ok(Ok(()))
+    }
+
+    // What must fit, and the host's part: until that is done nothing is changed but generators of random numbers.
+    fn begin_repetition(
+        &mut self,
+        turn: &Turn,
+        inputs: &[Value],
+        found: &[Value],
+        doubt: Option<Place>,
+        objects: &dyn Objects,
+    ) -> Result<Result<(Vec<Value>, Done), Miss>, Exc> {
+        let Some(mut values) = self.evaluate(turn, inputs, found, objects)? else {
+            return Ok(Err(Miss::Other("something is decided otherwise")));
+        };
+        if let Some(place) = doubt {
+            return Ok(Err(Miss::Doubt(place)));
+        }
+        let done = objects.repeat(self, turn, &mut values, found)?;
+        let miss = Miss::Other("a tensor is of another kind, or a value of the device decides otherwise");
+        Ok(done.map(|done| (values, done)).ok_or(miss))
     }
 
     fn run_plain(&mut self, run: &Run, args: &mut Args) -> Result<Value, Exc> {
@@ -169,6 +188,7 @@ impl Vm {
         let all = || node.args.iter().map(|a| argument(a, values)).collect::<Vec<Value>>();
         match &node.op {
             NodeOp::Number(_) | NodeOp::Read(_) => Ok(Value::Unbound),
+            NodeOp::Draw(generator, method) => random::next(generator, *method, &all()),
             NodeOp::Input(i) => Ok(inputs.get(*i as usize).cloned().unwrap_or_default()),
             NodeOp::Binary(op) => match quick::binary(*op, &arg(0), &arg(1)) {
                 Some(value) => Ok(value),
@@ -199,6 +219,19 @@ impl Turn {
     /// How many containers and decisions are looked at before it is repeated.
     pub fn guards(&self) -> usize {
         self.facts.len() + self.slots.len() + self.guards.len()
+    }
+
+    // The generators of random numbers that it draws from, as they are.
+    fn generators(&self) -> Vec<Saved> {
+        let mut seen: Vec<&Value> = Vec::new();
+        for node in &self.nodes {
+            if let NodeOp::Draw(generator, _) = &node.op
+                && !seen.iter().any(|v| v.is(generator))
+            {
+                seen.push(generator);
+            }
+        }
+        seen.into_iter().filter_map(Saved::of).collect()
     }
 
     /// Whether numbers that the host reads decide something in it or may raise: then they must be known before anything is changed.

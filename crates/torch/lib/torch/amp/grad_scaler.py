@@ -17,7 +17,14 @@ class GradScaler:
         self._device, self._init_scale = device, init_scale
         self._growth_factor, self._backoff_factor, self._growth_interval = growth_factor, backoff_factor, growth_interval
         self._scale, self._growth_tracker = None, None
-        self._found = {}
+        # Pairs of an optimizer's id and whether its gradients are not finite. No dictionary: one that is filled and replaced in each turn of a
+        # loop is another one each time, and such turns are not repeated.
+        self._found = ()
+
+    def _found_of(self, optimizer):
+        for known, found in self._found:
+            if known == id(optimizer):
+                return found
 
     def _tensors(self):
         if self._scale is None:
@@ -36,26 +43,23 @@ class GradScaler:
     def unscale_(self, optimizer):
         if not self._enabled:
             return
-        if id(optimizer) in self._found:
+        if self._found_of(optimizer) is not None:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
         self._tensors()
         grads = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
-        if not grads:
-            self._found[id(optimizer)] = _C.full((), 0.0, _C.float32)
-            return
-        made = _ops["amp_unscale"](self._scale, grads)
+        made = _ops["amp_unscale"](self._scale, grads) if grads else [_C.full((), 0.0, _C.float32)]
         for g, value in zip(grads, made):
             g.copy_(value)
-        self._found[id(optimizer)] = made[-1]
+        self._found += ((id(optimizer), made[-1]),)
 
     def step(self, optimizer, *args, **kwargs):
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
-        if id(optimizer) not in self._found:
+        if self._found_of(optimizer) is None:
             self.unscale_(optimizer)
-        if not self._found[id(optimizer)].item():
+        if not self._found_of(optimizer).item():
             return optimizer.step(*args, **kwargs)
 
     @no_grad()
@@ -68,14 +72,13 @@ class GradScaler:
         else:
             if not self._found:
                 raise RuntimeError("No inf checks were recorded prior to update.")
-            found = list(self._found.values())
-            bad = found[0]
-            for other in found[1:]:
+            (_, bad), *others = self._found
+            for _, other in others:
                 bad = _ops["maximum"](bad, other)
             self._scale, self._growth_tracker = _ops["amp_update_scale"](
                 self._scale, self._growth_tracker, bad, growth_factor=self._growth_factor, backoff_factor=self._backoff_factor,
                 growth_interval=self._growth_interval)
-        self._found = {}
+        self._found = ()
 
     def get_scale(self):
         if not self._enabled:

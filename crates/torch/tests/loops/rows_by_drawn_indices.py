@@ -1,0 +1,10 @@
+centres = torch.randn(4, 4)
+model = nn.Linear(4, 4)
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+for step in range(N):
+    labels = torch.randint(0, 4, (16,))
+    loss = F.cross_entropy(model(centres[labels] + 0.1 * torch.randn(16, 4)), labels)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+print(f"{loss.item():.4f}")
