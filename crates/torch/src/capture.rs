@@ -110,6 +110,7 @@ pub(crate) fn operator(vm: &mut Vm, name: &str) -> Result<(), Exc> {
         return Ok(());
     }
     record::operator(name);
+    watch::works();
     // A loop that trains nothing, as one that fills a tensor, ends regions where it turns once they are long: each is then as the last.
     if record::length() >= LONG && vm.watches_nothing() {
         vm.watch_loop();

@@ -7,7 +7,7 @@ mod math;
 pub(crate) mod random;
 mod re;
 mod sys;
-mod time;
+pub(crate) mod time;
 
 use crate::vm::Vm;
 use apart::{APART, Text, VERSION};

@@ -1,19 +1,46 @@
 //! `time`, on the host's clocks. Calendar functions are `datetime`'s.
 
 use crate::builtins::{Def, namespace};
-use crate::objects::{Dict, Exc, Kind, Value};
+use crate::objects::{Dict, Exc, Kind, Value, watch};
 use crate::vm::Vm;
 use std::rc::Rc;
 
+/// What a stretch of the program that reads a clock reads again when it is repeated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Clock {
+    /// Seconds since 1970.
+    Time,
+    TimeNs,
+    /// Seconds since some moment.
+    Monotonic,
+    MonotonicNs,
+}
+
+impl Clock {
+    pub fn now(self, vm: &mut Vm) -> Value {
+        match self {
+            Clock::Time => Value::float(vm.host.now()),
+            Clock::TimeNs => Value::Int((vm.host.now() * 1e9) as i64),
+            Clock::Monotonic => Value::float(vm.host.monotonic()),
+            Clock::MonotonicNs => Value::Int((vm.host.monotonic() * 1e9) as i64),
+        }
+    }
+}
+
+fn read(vm: &mut Vm, clock: Clock) -> Value {
+    let now = clock.now(vm);
+    if watch::on() { watch::clock(clock, &now) } else { now }
+}
+
 const FUNCTIONS: &[Def] = &[
-    Def::new("time", |vm, _| Ok(Value::float(vm.outside().now()))),
-    Def::new("time_ns", |vm, _| Ok(Value::Int((vm.outside().now() * 1e9) as i64))),
-    Def::new("perf_counter", |vm, _| Ok(Value::float(vm.outside().monotonic()))),
-    Def::new("perf_counter_ns", |vm, _| Ok(Value::Int((vm.outside().monotonic() * 1e9) as i64))),
-    Def::new("monotonic", |vm, _| Ok(Value::float(vm.outside().monotonic()))),
-    Def::new("monotonic_ns", |vm, _| Ok(Value::Int((vm.outside().monotonic() * 1e9) as i64))),
-    Def::new("process_time", |vm, _| Ok(Value::float(vm.outside().monotonic()))),
-    Def::new("thread_time", |vm, _| Ok(Value::float(vm.outside().monotonic()))),
+    Def::new("time", |vm, _| Ok(read(vm, Clock::Time))),
+    Def::new("time_ns", |vm, _| Ok(read(vm, Clock::TimeNs))),
+    Def::new("perf_counter", |vm, _| Ok(read(vm, Clock::Monotonic))),
+    Def::new("perf_counter_ns", |vm, _| Ok(read(vm, Clock::MonotonicNs))),
+    Def::new("monotonic", |vm, _| Ok(read(vm, Clock::Monotonic))),
+    Def::new("monotonic_ns", |vm, _| Ok(read(vm, Clock::MonotonicNs))),
+    Def::new("process_time", |vm, _| Ok(read(vm, Clock::Monotonic))),
+    Def::new("thread_time", |vm, _| Ok(read(vm, Clock::Monotonic))),
     Def::new("sleep", |vm, args| {
         let [seconds] = args.exactly::<1>("sleep")?;
         let seconds = match vm.float_of(&seconds) {

@@ -35,6 +35,8 @@ pub struct Log {
     pub refused: Option<String>,
     /// Whether output is told of by whoever writes it.
     quiet: bool,
+    /// Whether the host did something of its part.
+    works: bool,
 }
 
 /// A container that was there before.
@@ -139,6 +141,8 @@ pub enum NodeOp {
     Percent(bool),
     /// What this generator of random numbers gives next, by this one of its methods: never the same twice.
     Draw(Value, crate::modules::random::Method),
+    /// What this clock says; whether it is read once the host's part is done.
+    Clock(crate::modules::time::Clock, bool),
 }
 
 /// An argument of an operation.
@@ -282,6 +286,20 @@ pub fn mark(op: NodeOp, args: Vec<Arg>, value: &Value) -> Value {
     let mut at = 0;
     log(|l| at = l.node(op, args, value));
     Value::Other(Rc::new(super::Other::Marked(value.clone(), at)))
+}
+
+/// What a clock says, as a marked value.
+pub fn clock(clock: crate::modules::time::Clock, now: &Value) -> Value {
+    let mut late = false;
+    log(|l| late = l.works);
+    mark(NodeOp::Clock(clock, late), Vec::new(), now)
+}
+
+/// The host does something of its part: clocks that are read from now on measure it.
+pub fn works() {
+    if on() {
+        log(|l| l.works = true);
+    }
 }
 
 impl Log {

@@ -11,16 +11,16 @@ mod doubt;
 mod kept;
 mod late;
 mod repeat;
+mod shape;
 
 use super::Vm;
-use crate::objects::class::Inner;
-use crate::objects::watch::{self, Effect, Guard, Held, Log, Node, NodeOp};
+use crate::objects::watch::{self, Effect, Guard, Held, Log, Node};
 use crate::objects::{Cell, Class, Dict, Exc, List, Value, memory};
 use doubt::{Doubt, Fate};
-use kept::{Outs, bare, value_of};
+use kept::{Outs, bare};
 use late::Late;
+use shape::{Inside, Shape, Shapes};
 use std::cell::Cell as StdCell;
-use std::mem::discriminant;
 use std::rc::Rc;
 
 /// Where something is that the body of a loop reads or changes.
@@ -62,36 +62,6 @@ pub struct Done {
     pub later: Option<Later>,
 }
 
-/// What is at a changing place.
-enum Shape {
-    /// A number or text: the input of this number.
-    Number(u32),
-    /// An object of the host, of this class.
-    Object(Rc<Class>),
-    Tuple(Vec<Shape>),
-    List(Vec<Shape>),
-    /// Whatever of this kind: nothing looked into it, which it would have told.
-    Any(std::mem::Discriminant<Value>),
-    /// An object of this class with attributes, into which nothing looked.
-    Like(Rc<Class>),
-    Same(Held),
-}
-
-impl Shape {
-    /// Shows those of a value's parts into which nothing may look.
-    fn closed(&self, value: &Value, show: &mut dyn FnMut(&Value)) {
-        match (self, value) {
-            (Shape::Any(_) | Shape::Like(_), value) => show(value),
-            (Shape::Tuple(shapes), Value::Tuple(items)) => shapes.iter().zip(items.iter()).for_each(|(s, v)| s.closed(v, show)),
-            (Shape::List(shapes), Value::List(list)) => {
-                let items = list.borrow().clone();
-                shapes.iter().zip(&items).for_each(|(s, v)| s.closed(v, show));
-            }
-            _ => {}
-        }
-    }
-}
-
 /// A value that a turn leaves behind.
 enum Out {
     Const(Value),
@@ -100,6 +70,8 @@ enum Out {
     Object(u32),
     /// What was found at a changing place.
     Found(u32),
+    /// One of the parts of what is at changing places.
+    Part(u32),
     Tuple(Vec<Out>),
     List(Vec<Out>),
     Dict(Vec<(Value, Out)>),
@@ -122,10 +94,8 @@ pub struct Watching {
     before: Vec<Held>,
     /// What was put there with its numbers marked.
     marked: Vec<Option<Held>>,
-    /// What of it, and of tuples and lists there, nothing may look into, with its attributes; and the place's number.
-    closed: Vec<(usize, Held, Option<Held>)>,
-    /// Lists in it that are looked into.
-    lists: Vec<Held>,
+    /// What of it is in tuples, lists and dictionaries there.
+    inside: Vec<Inside>,
     slots: Vec<Held>,
     base: usize,
     /// How many slots have names: what lies above them stays, but for what the loop fetched.
@@ -144,6 +114,8 @@ pub struct Turn {
     late: Late,
     stores: Vec<(Place, Out)>,
     appends: Vec<(Rc<List>, Vec<Out>)>,
+    /// Objects within what is at changing places that are put elsewhere: the place's number and the way.
+    parts: Vec<(usize, Vec<u32>)>,
     effects: Vec<Effect>,
     classes: u64,
 }
@@ -209,9 +181,6 @@ fn is_number(value: &Value) -> bool {
     matches!(value, Value::Int(_) | Value::Float(_) | Value::Str(_))
 }
 
-/// Longer lists at changing places are not looked into.
-const MAX_ITEMS: usize = 32;
-
 impl Vm {
     fn frame_base(&self) -> usize {
         self.frames.last().map_or(0, |f| f.base as usize)
@@ -267,25 +236,25 @@ impl Vm {
             places: Vec::new(),
             before: Vec::new(),
             marked: Vec::new(),
-            closed: Vec::new(),
-            lists: Vec::new(),
+            inside: Vec::new(),
             slots,
             base,
             named: self.frames.last().map_or(0, |f| f.function.code.slots.len()),
             classes: memory::last_version(),
         };
-        let mut inputs = 0;
+        let mut shapes = Shapes::new(objects);
         for place in changing {
             let Some(value) = self.at_place(place, base) else { continue };
-            let (shape, marked) = shape_of(&value, &mut inputs, &mut watching.lists, objects);
+            shapes.place = watching.places.len();
+            let (shape, marked) = shapes.of(&value);
             watching.marked.push(marked.as_ref().map(Held::of));
             if let Some(marked) = marked {
                 self.put(place, base, marked);
             }
-            shape.closed(&value, &mut |v| watching.closed.push((watching.places.len(), Held::of(v), attributes(v).map(|d| Held::of(&d)))));
             watching.places.push((place.clone(), shape));
             watching.before.push(Held::of(&value));
         }
+        watching.inside = shapes.inside;
         watching
     }
 
@@ -349,6 +318,7 @@ impl Vm {
             late: Late::default(),
             stores: Vec::new(),
             appends: Vec::new(),
+            parts: Vec::new(),
             effects: Vec::new(),
             classes: memory::last_version(),
         };
@@ -362,9 +332,9 @@ impl Vm {
         let mut grown: Vec<(Rc<List>, Vec<Value>)> = Vec::new();
         self.slot_changes(watching, &mut changes, &mut turn)?;
         for touched in &log.touched {
-            if watching.lists.iter().any(|l| l.is(&touched.container)) {
-                if changed_inside(touched) {
-                    return Err(NotYet::Refused("what the loop was given is changed".into()));
+            if let Some(inside) = watching.inside.iter().find(|i| i.open && i.held.is(&touched.container)) {
+                if shape::is_changed(touched) {
+                    return Err(NotYet::Read(watching.places[inside.place].0.clone()));
                 }
                 continue;
             }
@@ -376,7 +346,7 @@ impl Vm {
             return Err(NotYet::Changing(new));
         }
         turn.find_doubts(watching, &changes);
-        let mut outs = Outs { watching, objects, seen: Vec::new() };
+        let mut outs = Outs { watching, objects, seen: Vec::new(), parts: Vec::new() };
         for (place, value) in changes {
             let out = outs.of(&value).map_err(|why| NotYet::Refused(format!("{}: {why}", place.name())))?;
             turn.stores.push((place, out));
@@ -385,11 +355,12 @@ impl Vm {
             let added = values.iter().map(|v| outs.of(v)).collect::<Result<Vec<Out>, String>>().map_err(NotYet::Refused)?;
             turn.appends.push((list, added));
         }
+        turn.parts = outs.parts;
         // Nothing may look into what is another one each time.
         let touched = |h: &Held| log.touched.iter().any(|t| h.is(&t.container));
-        for (at, object, attrs) in &watching.closed {
-            if touched(object) || attrs.as_ref().is_some_and(touched) {
-                return Err(NotYet::Read(watching.places[*at].0.clone()));
+        for inside in watching.inside.iter().filter(|i| !i.open) {
+            if touched(&inside.held) || shape::attributes(&inside.held).is_some_and(|attrs| touched(&attrs)) {
+                return Err(NotYet::Read(watching.places[inside.place].0.clone()));
             }
         }
         Ok(turn)
@@ -410,65 +381,6 @@ impl Vm {
             return Err(NotYet::Refused("values are left on the stack".into()));
         }
         Ok(())
-    }
-}
-
-// What is at a changing place, and the same with its numbers marked, where it has some.
-fn shape_of(value: &Value, inputs: &mut u32, lists: &mut Vec<Held>, objects: &mut dyn Objects) -> (Shape, Option<Value>) {
-    let mut each = |items: &[Value], lists: &mut Vec<Held>, objects: &mut dyn Objects| {
-        let parts: Vec<(Shape, Option<Value>)> = items.iter().map(|v| shape_of(v, inputs, lists, objects)).collect();
-        let any = parts.iter().any(|(_, m)| m.is_some());
-        let marked: Vec<Value> = parts.iter().zip(items).map(|((_, m), v)| m.clone().unwrap_or_else(|| v.clone())).collect();
-        (parts.into_iter().map(|(s, _)| s).collect::<Vec<Shape>>(), any.then_some(marked))
-    };
-    match value {
-        v if is_number(v) => {
-            let at = *inputs;
-            *inputs += 1;
-            (Shape::Number(at), Some(watch::mark(NodeOp::Input(at), Vec::new(), v)))
-        }
-        Value::Tuple(items) => {
-            let (shapes, marked) = each(items, lists, objects);
-            (Shape::Tuple(shapes), marked.map(Value::tuple))
-        }
-        Value::List(list) if list.borrow().len() <= MAX_ITEMS => {
-            lists.push(Held::of(value));
-            let items = list.borrow().clone();
-            let (shapes, marked) = each(&items, lists, objects);
-            if let Some(marked) = marked {
-                *list.borrow_mut() = marked;
-            }
-            (Shape::List(shapes), None)
-        }
-        Value::Instance(instance) => match objects.found(value) {
-            Some(_) => (Shape::Object(instance.class().clone()), None),
-            None if instance.attrs().is_some() && matches!(instance.inner, Inner::Nothing) => (Shape::Like(instance.class().clone()), None),
-            None => (Shape::Same(Held::of(value)), None),
-        },
-        // These tell when they are looked into; a function, a class or a constant does not.
-        Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Iterator(_) | Value::Generator(_) => {
-            (Shape::Any(discriminant(value)), None)
-        }
-        v => (Shape::Same(Held::of(v)), None),
-    }
-}
-
-fn attributes(value: &Value) -> Option<Value> {
-    match value {
-        Value::Instance(instance) => instance.attrs().map(|d| Value::Dict(d.clone())),
-        _ => None,
-    }
-}
-
-fn changed_inside(touched: &watch::Touched) -> bool {
-    match &touched.container {
-        Value::List(list) => {
-            let items = list.borrow();
-            // A number without its mark was put there.
-            let put = |v: &Value, b: &Held| !b.is(v.bare()) || v.marked().is_none() && matches!(b, Held::Value(b) if is_number(b));
-            items.len() != touched.before.len() || items.iter().zip(&touched.before).any(|(v, (_, b))| put(v, b))
-        }
-        _ => true,
     }
 }
 
@@ -508,7 +420,7 @@ fn container_changes(
             if added || table.len() != touched.before.len() {
                 // Names that come into being do so once; the next turn is watched again. Containers among them, as an optimizer's state,
                 // then stay.
-                let stays = |v: &Value| matches!(v, Value::List(_) | Value::Dict(_) | Value::Set(_)) || attributes(v).is_some();
+                let stays = |v: &Value| matches!(v, Value::List(_) | Value::Dict(_) | Value::Set(_)) || shape::attributes(&Held::of(v)).is_some();
                 let places = changes.iter().filter(|(p, v)| !changing(p) && !stays(v)).map(|(p, _)| p.clone()).collect();
                 return Err(if added { NotYet::Changing(places) } else { NotYet::Refused("a name or entry is deleted".into()) });
             }

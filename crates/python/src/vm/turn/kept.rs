@@ -11,6 +11,8 @@ pub(super) struct Outs<'w> {
     pub objects: &'w mut dyn Objects,
     /// Containers made in the turn that are kept already.
     pub seen: Vec<Value>,
+    /// The parts of what is at changing places that are kept elsewhere.
+    pub parts: Vec<(usize, Vec<u32>)>,
 }
 
 impl Outs<'_> {
@@ -36,7 +38,7 @@ impl Outs<'_> {
                 self.once(value)?;
                 Ok(Out::Dict(self.entries(dict)?))
             }
-            Value::List(_) | Value::Dict(_) => self.unchanging(value),
+            Value::List(_) | Value::Dict(_) => self.lasting(value),
             Value::Instance(instance) => self.instance(value, instance),
             Value::Function(f) => {
                 let constant = |v: &Value| (v.is_word() || matches!(v, Value::Str(_))) && v.marked().is_none();
@@ -57,11 +59,21 @@ impl Outs<'_> {
         Ok(())
     }
 
-    fn unchanging(&self, value: &Value) -> Result<Out, String> {
-        if self.watching.before.iter().any(|h| h.is(value)) || self.watching.lists.iter().any(|h| h.is(value)) {
-            return Err("an object that is another one in each turn is kept elsewhere".into());
+    // An object from before: one that is another one each time is found where it is then.
+    fn lasting(&mut self, value: &Value) -> Result<Out, String> {
+        let mut ways = self.watching.inside.iter().filter(|i| i.held.is(value));
+        let Some(way) = ways.next() else {
+            let other = self.watching.before.iter().any(|h| h.is(value));
+            return if other { Err("an object that is another one in each turn is kept elsewhere".into()) } else { Ok(Out::Const(value.clone())) };
+        };
+        if ways.next().is_some() {
+            return Err("an object that was found at two places is kept elsewhere".into());
         }
-        Ok(Out::Const(value.clone()))
+        let at = self.parts.iter().position(|(place, path)| *place == way.place && *path == way.path).unwrap_or_else(|| {
+            self.parts.push((way.place, way.path.clone()));
+            self.parts.len() - 1
+        });
+        Ok(Out::Part(at as u32))
     }
 
     fn entries(&mut self, dict: &Rc<Dict>) -> Result<Vec<(Value, Out)>, String> {
@@ -82,8 +94,8 @@ impl Outs<'_> {
                 let class = instance.class().clone();
                 Ok(Out::Instance(class, self.entries(attrs)?))
             }
-            (Some(attrs), _) if !watch::is_born(attrs.version.get()) => self.unchanging(value),
-            (_, Inner::Host(_)) => self.unchanging(value),
+            (Some(attrs), _) if !watch::is_born(attrs.version.get()) => self.lasting(value),
+            (_, Inner::Host(_)) => self.lasting(value),
             _ => Err(format!("an object of the class {} is kept", instance.class().name().as_str())),
         }
     }
@@ -96,40 +108,51 @@ impl Out {
             || match self {
                 Out::Tuple(outs) | Out::List(outs) => outs.iter().any(|o| o.any(holds)),
                 Out::Dict(entries) | Out::Instance(_, entries) => entries.iter().any(|(_, o)| o.any(holds)),
-                Out::Const(_) | Out::Node(_) | Out::Object(_) | Out::Found(_) => false,
+                Out::Const(_) | Out::Node(_) | Out::Object(_) | Out::Found(_) | Out::Part(_) => false,
             }
     }
 }
 
-pub(super) fn value_of(out: &Out, values: &[Value], made: &[Value], found: &[Value]) -> Value {
-    let each = |outs: &[Out]| outs.iter().map(|o| value_of(o, values, made, found)).collect::<Vec<Value>>();
-    let dict = |entries: &[(Value, Out)]| {
-        let dict = Dict::new();
-        for (key, out) in entries {
-            if let Ok(hash) = super::super::compare::hash(key) {
-                dict.borrow_mut().insert_new(hash, key.clone(), value_of(out, values, made, found));
-            }
-        }
-        dict
-    };
-    match out {
-        Out::Const(value) => value.clone(),
-        Out::Node(n) => values[*n as usize].clone(),
-        Out::Object(i) => made[*i as usize].clone(),
-        Out::Found(i) => found[*i as usize].clone(),
-        Out::Tuple(outs) => Value::tuple(each(outs)),
-        Out::List(outs) => Value::list(each(outs)),
-        Out::Dict(entries) => Value::Dict(dict(entries)),
-        Out::Instance(class, entries) => {
-            let made = Instance::new(class.clone(), Inner::Nothing);
-            let attrs = dict(entries);
-            let pairs: Vec<(Value, Value)> = attrs.borrow().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
-            for (key, value) in pairs {
-                if let Value::Str(name) = &key {
-                    made.attrs_mut().set_str(name, value);
+/// What a turn's results are made of.
+pub(super) struct Given<'g> {
+    pub values: &'g [Value],
+    pub made: &'g [Value],
+    pub found: &'g [Value],
+    pub parts: &'g [Value],
+}
+
+impl Given<'_> {
+    pub fn value_of(&self, out: &Out) -> Value {
+        let each = |outs: &[Out]| outs.iter().map(|o| self.value_of(o)).collect::<Vec<Value>>();
+        let dict = |entries: &[(Value, Out)]| {
+            let dict = Dict::new();
+            for (key, out) in entries {
+                if let Ok(hash) = super::super::compare::hash(key) {
+                    dict.borrow_mut().insert_new(hash, key.clone(), self.value_of(out));
                 }
             }
-            Value::Instance(made)
+            dict
+        };
+        match out {
+            Out::Const(value) => value.clone(),
+            Out::Node(n) => self.values[*n as usize].clone(),
+            Out::Object(i) => self.made[*i as usize].clone(),
+            Out::Found(i) => self.found[*i as usize].clone(),
+            Out::Part(i) => self.parts[*i as usize].clone(),
+            Out::Tuple(outs) => Value::tuple(each(outs)),
+            Out::List(outs) => Value::list(each(outs)),
+            Out::Dict(entries) => Value::Dict(dict(entries)),
+            Out::Instance(class, entries) => {
+                let made = Instance::new(class.clone(), Inner::Nothing);
+                let attrs = dict(entries);
+                let pairs: Vec<(Value, Value)> = attrs.borrow().iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+                for (key, value) in pairs {
+                    if let Value::Str(name) = &key {
+                        made.attrs_mut().set_str(name, value);
+                    }
+                }
+                Value::Instance(made)
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Numbers that a turn reads from the host's device: they are known only once the host's part ran, and so is what is computed from them.
+//! Numbers that a turn reads from the host's device, and from clocks behind what that does: they are known only once the host's part ran, and so
+//! is what is computed from them.
 
 use crate::bytecode::Binary;
 use crate::objects::watch::{Arg, Guard, Node, NodeOp};
@@ -26,7 +27,7 @@ impl Late {
         let mut late = Late::default();
         for node in nodes {
             let is = |a: &Arg| matches!(a, Arg::Node(n) if late.nodes[*n as usize]);
-            let found = matches!(node.op, NodeOp::Read(_)) || node.args.iter().any(is);
+            let found = matches!(node.op, NodeOp::Read(_) | NodeOp::Clock(_, true)) || node.args.iter().any(is);
             if found {
                 late.judge(node, nodes);
             }
@@ -37,7 +38,7 @@ impl Late {
                 Guard::Truth(n, _) => late.careful |= late.nodes[*n as usize],
                 Guard::Exact(n, value) if late.nodes[*n as usize] => {
                     if !matches!(value, Value::Bool(_)) {
-                        return Err("a number that is read from the device is used where it cannot be followed".into());
+                        return Err("a number that is read from the device or a clock is used where it cannot be followed".into());
                     }
                     late.careful = true;
                 }
@@ -64,7 +65,7 @@ impl Late {
                 }
                 _ => false,
             },
-            NodeOp::Read(_) | NodeOp::Unary(_) | NodeOp::Compare(_) | NodeOp::Format(_) | NodeOp::Join | NodeOp::Sum => true,
+            NodeOp::Read(_) | NodeOp::Clock(..) | NodeOp::Unary(_) | NodeOp::Compare(_) | NodeOp::Format(_) | NodeOp::Join | NodeOp::Sum => true,
             NodeOp::Percent(_) => {
                 let plain = |f: &str| !f.contains(['d', 'i', 'x', 'X', 'o', 'c', '*']);
                 matches!(node.args.first(), Some(Arg::Const(Value::Str(format))) if plain(&letters(format.as_str())))

@@ -1,13 +1,13 @@
 //! Doing what a watched turn did, without running it.
 
-use super::{Done, Fact, Miss, Objects, Out, Place, Shape, Turn, is_number, same, value_of};
+use super::kept::Given;
+use super::shape::Inside;
+use super::{Done, Fact, Miss, Objects, Out, Place, Turn, same};
 use crate::modules::random::{self, Saved};
-use crate::objects::class::Inner;
 use crate::objects::watch::{Arg, Effect, Guard, Node, NodeOp};
 use crate::objects::{Args, Exc, Value, function::Run, memory};
 use crate::vm::{Vm, compare, quick};
 use std::mem::discriminant;
-use std::rc::Rc;
 
 impl Vm {
     /// Does what the turn that was watched would do, if everything that it depends on is as it was. Else nothing is done.
@@ -29,9 +29,15 @@ impl Vm {
             return part.map(|part| part.map(|_| ()));
         };
         let Done { kept, later } = done;
+        let part = |(place, path): &(usize, Vec<u32>)| {
+            let value = self.at_place(&turn.places[*place].0, base).and_then(|value| Inside::within(path, &value));
+            value.unwrap_or_default()
+        };
+        let parts: Vec<Value> = turn.parts.iter().map(part).collect();
         let store = |vm: &mut Vm, late: bool, values: &[Value], found: &[Value]| {
+            let given = Given { values, made: &kept, found, parts: &parts };
             for (place, out) in turn.stores.iter().filter(|(_, out)| turn.knows_late(out) == late) {
-                let value = value_of(out, values, &kept, found);
+                let value = given.value_of(out);
                 vm.put(place, base, value);
             }
         };
@@ -44,8 +50,9 @@ impl Vm {
             self.settle_turn_values(turn, &mut values, None, &mut later)?;
         }
         store(self, true, &values, &found);
+        let given = Given { values: &values, made: &kept, found: &found, parts: &parts };
         for (list, added) in &turn.appends {
-            added.iter().for_each(|out| list.push(value_of(out, &values, &kept, &found)));
+            added.iter().for_each(|out| list.push(given.value_of(out)));
         }
         for effect in &turn.effects {
             match effect {
@@ -170,6 +177,7 @@ impl Vm {
             }
             let value = match &node.op {
                 NodeOp::Read(which) => read(*which)?,
+                NodeOp::Clock(clock, _) => clock.now(self),
                 _ => match self.compute(node, values, &[]) {
                     Ok(value) => value,
                     Err(_) => return Ok(false),
@@ -188,6 +196,7 @@ impl Vm {
         let all = || node.args.iter().map(|a| argument(a, values)).collect::<Vec<Value>>();
         match &node.op {
             NodeOp::Number(_) | NodeOp::Read(_) => Ok(Value::Unbound),
+            NodeOp::Clock(clock, _) => Ok(clock.now(self)),
             NodeOp::Draw(generator, method) => random::next(generator, *method, &all()),
             NodeOp::Input(i) => Ok(inputs.get(*i as usize).cloned().unwrap_or_default()),
             NodeOp::Binary(op) => match quick::binary(*op, &arg(0), &arg(1)) {
@@ -311,40 +320,6 @@ impl Fact {
                 _ => Ok(()),
             },
             _ => Err(Miss::Other("a set changed")),
-        }
-    }
-}
-
-impl Shape {
-    /// Takes apart what is at a place, if it looks as it did.
-    fn take(&self, value: &Value, inputs: &mut Vec<Value>, found: &mut Vec<Value>) -> bool {
-        match self {
-            Shape::Number(_) => {
-                inputs.push(value.clone());
-                is_number(value)
-            }
-            Shape::Object(class) => {
-                found.push(value.clone());
-                matches!(value, Value::Instance(i) if Rc::ptr_eq(&i.class(), class))
-            }
-            Shape::Tuple(shapes) => match value {
-                Value::Tuple(items) => {
-                    items.len() == shapes.len() && shapes.iter().zip(items.iter()).all(|(s, v)| s.take(v, inputs, found))
-                }
-                _ => false,
-            },
-            Shape::List(shapes) => match value {
-                Value::List(list) => {
-                    let items = list.borrow().clone();
-                    items.len() == shapes.len() && shapes.iter().zip(&items).all(|(s, v)| s.take(v, inputs, found))
-                }
-                _ => false,
-            },
-            Shape::Any(kind) => discriminant(value) == *kind,
-            Shape::Like(class) => {
-                matches!(value, Value::Instance(i) if Rc::ptr_eq(&i.class(), class) && i.attrs().is_some() && matches!(i.inner, Inner::Nothing))
-            }
-            Shape::Same(known) => known.is(value),
         }
     }
 }
