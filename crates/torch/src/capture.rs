@@ -46,7 +46,7 @@ pub(crate) fn install(vm: &mut Vm) {
 pub fn finish(vm: &mut Vm) -> aludel_tensor::Result<()> {
     recording(vm, |vm| {
         if watch::CAN {
-            crate::replay::leave(vm);
+            crate::replay::leave(vm, "the script ends within");
         }
         record::flush()
     })

@@ -11,6 +11,7 @@ use crate::cell::{TensorCell, cell, expect, one};
 use crate::convert;
 use crate::kind::{Kind, narrow};
 use crate::read::{read, sized};
+use crate::replay::log::Number;
 use crate::state::{classes, dtype_value, raise, size_value, state, wrap};
 
 /// Functions of `torch._C` about making and reading tensors.
@@ -407,20 +408,24 @@ fn scalar(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 const MAX_HYPER: usize = 256;
 
 /// Hyperparameters that change during training, and those that are given beside them.
-const HYPER: [&str; 5] = ["lr", "weight_decay", "momentum", "count", "step"];
+const HYPER: [&str; 6] = ["lr", "weight_decay", "momentum", "count", "step", "betas"];
 
-/// A number as a tensor: the same one while the number is the same, and never that of another hyperparameter.
-pub(crate) fn hyperparameter(vm: &mut Vm, name: &'static str, value: &Value) -> Result<Value, Exc> {
-    let number = value.bare().to_f64().ok_or_else(|| Exc::ty("a number is needed"))?;
-    if let Some((_, node)) = value.marked() {
-        return crate::replay::log::hyper(vm, name, node, |vm| from_values(vm, &[number], Vec::new(), Kind::Float32));
+/// A number, or a vector of two, as a tensor: the same one while the numbers are the same, and never that of another hyperparameter.
+pub(crate) fn hyperparameter(vm: &mut Vm, name: &'static str, values: &[Value]) -> Result<Value, Exc> {
+    let numbers = values.iter().map(|v| v.bare().to_f64()).collect::<Option<Vec<f64>>>();
+    let numbers = numbers.filter(|n| (1..=2).contains(&n.len())).ok_or_else(|| Exc::ty("a number is needed, or two"))?;
+    let shape = if numbers.len() == 2 { vec![2] } else { Vec::new() };
+    let pair = |of: &dyn Fn(usize) -> Number| [Some(of(0)), (numbers.len() == 2).then(|| of(1))];
+    if values.iter().any(|v| v.marked().is_some()) {
+        let number = |at: usize| values[at].marked().map_or(Number::Const(numbers[at]), |(_, node)| Number::Node(node));
+        return crate::replay::log::hyper(vm, name, pair(&number), |vm| from_values(vm, &numbers, shape, Kind::Float32));
     }
-    let key = (name, number.to_bits());
+    let key = (name, [0, 1].map(|at| numbers.get(at).map_or(u64::MAX, |n| n.to_bits())));
     if let Some(known) = state(vm)?.hyper.get(&key) {
         crate::replay::log::hold(known);
         return Ok(known.clone());
     }
-    let made = from_values(vm, &[number], Vec::new(), Kind::Float32)?;
+    let made = from_values(vm, &numbers, shape, Kind::Float32)?;
     crate::replay::log::hold(&made);
     let hyper = &mut state(vm)?.hyper;
     if hyper.len() >= MAX_HYPER {
@@ -430,11 +435,12 @@ pub(crate) fn hyperparameter(vm: &mut Vm, name: &'static str, value: &Value) -> 
     Ok(made)
 }
 
-/// `hyperparameter(name, value)`.
+/// `hyperparameter(name, value)`, or `hyperparameter(name, first, second)`.
 pub(crate) fn hyperparameter_of(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
-    let [name, value] = args.exactly::<2>("hyperparameter")?;
+    let (name, values) = args.values.split_first().ok_or_else(|| Exc::ty("hyperparameter() needs a name"))?;
     let name = HYPER.iter().find(|n| Some(**n) == name.as_str()).ok_or_else(|| Exc::value("no hyperparameter of this name"))?;
-    hyperparameter(vm, name, &value)
+    let values = values.to_vec();
+    hyperparameter(vm, name, &values)
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub fn advance(vm: &mut Vm, fuel: u64) -> Outcome {
         let outcome = vm.run(fuel);
         // Another machine may have its turn on this thread.
         if watch::CAN {
-            crate::replay::leave(vm);
+            crate::replay::leave(vm, "a value is waited for");
         }
         outcome
     })
@@ -38,7 +38,7 @@ pub async fn resume(vm: &mut Vm, token: Box<dyn Any>, fuel: u64) -> Outcome {
     recording(vm, |vm| {
         let outcome = vm.resume(value, fuel);
         if watch::CAN {
-            crate::replay::leave(vm);
+            crate::replay::leave(vm, "a value is waited for");
         }
         outcome
     })

@@ -311,8 +311,8 @@ fn numbers(index: &Value) -> Result<Vec<Value>, Exc> {
 }
 
 /// The index with those numbers in it.
-fn with_numbers(index: &Value, known: &[(Value, i64)]) -> Value {
-    let number = |v: &Value| known.iter().find(|(t, _)| t.is(v)).map_or_else(|| v.clone(), |(_, n)| Value::Int(*n));
+fn with_numbers(index: &Value, known: &[(Value, Value)]) -> Value {
+    let number = |v: &Value| known.iter().find(|(t, _)| t.is(v)).map_or_else(|| v.clone(), |(_, n)| n.clone());
     match index.plain() {
         Value::Tuple(parts) => Value::tuple(parts.iter().map(|p| with_numbers(p, known)).collect()),
         Value::Slice(s) => Value::Slice(std::rc::Rc::new(aludel_python::objects::Slice {
@@ -330,9 +330,16 @@ fn with_known(vm: &mut Vm, index: Value, go_on: impl FnOnce(&mut Vm, Value) -> R
     if found.is_empty() {
         return go_on(vm, index);
     }
+    // A turn that may be repeated follows them.
+    let marked = |v: &Value| crate::replay::log::item(&expect(v, "index")?.get()?, Kind::Int64);
+    let followed = found.iter().map(marked).collect::<Result<Option<Vec<Value>>, Exc>>()?;
+    if let Some(numbers) = followed {
+        let known: Vec<(Value, Value)> = found.into_iter().zip(numbers).collect();
+        return go_on(vm, with_numbers(&index, &known));
+    }
     let tensors = found.iter().map(|v| expect(v, "index")?.get()).collect::<Result<Vec<_>, Exc>>()?;
     read(vm, tensors, move |vm, values| {
-        let known: Vec<(Value, i64)> = found.into_iter().zip(values).map(|(t, v)| (t, v[0] as i64)).collect();
+        let known: Vec<(Value, Value)> = found.into_iter().zip(values).map(|(t, v)| (t, Value::Int(v[0] as i64))).collect();
         go_on(vm, with_numbers(&index, &known))
     })
 }

@@ -53,7 +53,7 @@ pub(crate) struct State {
     pub whole_graph: bool,
     pub graph_broke: bool,
     /// Hyperparameters as tensors.
-    pub hyper: FxHashMap<(&'static str, u64), Value>,
+    pub hyper: FxHashMap<(&'static str, [u64; 2]), Value>,
 }
 
 /// What a script sets by scopes that are not closures here: whether gradients are recorded, and in what precision operators run.

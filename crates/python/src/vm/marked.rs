@@ -17,11 +17,11 @@ const PURE: [&str; 34] = [
 /// Types all of whose methods depend on their arguments alone.
 const PURE_TYPES: [&str; 3] = ["int", "float", "str"];
 
-/// Natives that move values and look at none.
-const MOVERS: [&str; 8] = ["append", "setattr", "__setattr__", "insert", "setdefault", "isinstance", "type", "issubclass"];
+/// Natives that move values and look at none; `_log` where nobody listens, else it says so.
+const MOVERS: [&str; 9] = ["append", "setattr", "__setattr__", "insert", "setdefault", "isinstance", "type", "issubclass", "_log"];
 
 /// Natives that move what is in containers and look at none of it.
-const INNER_MOVERS: [&str; 24] = [
+const INNER_MOVERS: [&str; 25] = [
     "append",
     "setattr",
     "__setattr__",
@@ -46,6 +46,7 @@ const INNER_MOVERS: [&str; 24] = [
     "hasattr",
     "sum",
     "join",
+    "_log",
 ];
 
 fn is_plain(value: &Value) -> bool {

@@ -31,7 +31,7 @@ pub(crate) struct Log {
     /// Objects at changing places, by their addresses.
     pub found: Vec<usize>,
     /// Objects of hyperparameters that are marked.
-    pub hyper: Vec<(&'static str, u32, Value)>,
+    pub hyper: Vec<(&'static str, Pair, Value)>,
     /// Objects that only a cache keeps alive.
     pub held: Vec<Value>,
     /// Single numbers that were read from the device.
@@ -73,12 +73,28 @@ impl Seen {
     }
 }
 
+/// A number of a hyperparameter: an expression's, or always this one.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Number {
+    Node(u32),
+    Const(f64),
+}
+
+/// One number, or two.
+pub(crate) type Pair = [Option<Number>; 2];
+
 impl Scalar {
-    /// The number's expression.
-    pub fn node(self) -> u32 {
-        match self {
-            Scalar::Operand(node, _) | Scalar::Hyper(_, node) | Scalar::Places { first: node, .. } => node,
-        }
+    /// The numbers' expressions.
+    pub fn nodes(self) -> impl Iterator<Item = u32> {
+        let of = |n: Number| match n {
+            Number::Node(node) => Some(node),
+            Number::Const(_) => None,
+        };
+        let nodes = match self {
+            Scalar::Operand(node, _) | Scalar::Places { first: node, .. } => [Some(node), None],
+            Scalar::Hyper(_, pair) => pair.map(|n| n.and_then(of)),
+        };
+        nodes.into_iter().flatten()
     }
 }
 
@@ -86,7 +102,7 @@ impl Scalar {
 #[derive(Clone, Copy)]
 pub(crate) enum Scalar {
     Operand(u32, DType),
-    Hyper(&'static str, u32),
+    Hyper(&'static str, Pair),
     /// So many places from the one that the number says, so far apart.
     Places {
         first: u32,
@@ -235,16 +251,16 @@ pub(crate) fn hold(value: &Value) {
 }
 
 /// The object of a marked hyperparameter, made before or now.
-pub(crate) fn hyper(vm: &mut Vm, name: &'static str, node: u32, make: impl FnOnce(&mut Vm) -> Result<Value, Exc>) -> Result<Value, Exc> {
-    if let Some(known) = log(|l| l.hyper.iter().find(|(n, at, _)| *n == name && *at == node).map(|(_, _, v)| v.clone())) {
+pub(crate) fn hyper(vm: &mut Vm, name: &'static str, numbers: Pair, make: impl FnOnce(&mut Vm) -> Result<Value, Exc>) -> Result<Value, Exc> {
+    if let Some(known) = log(|l| l.hyper.iter().find(|(n, at, _)| *n == name && *at == numbers).map(|(_, _, v)| v.clone())) {
         return Ok(known);
     }
     let value = make(vm)?;
     if let Some(cell) = crate::cell::cell(&value) {
         let t = cell.present();
         log(|l| {
-            l.scalars.push((t, Scalar::Hyper(name, node)));
-            l.hyper.push((name, node, value.clone()));
+            l.scalars.push((t, Scalar::Hyper(name, numbers)));
+            l.hyper.push((name, numbers, value.clone()));
         });
     }
     Ok(value)

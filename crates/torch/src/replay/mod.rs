@@ -110,9 +110,11 @@ pub(crate) fn turned(vm: &mut Vm) -> Result<(), Exc> {
     }
 }
 
-/// Gives up what is being watched.
-pub(crate) fn leave(vm: &mut Vm) {
-    if let Some((_, watching, _)) = replay(vm).ok().and_then(|r| r.watching.take()) {
+/// Gives up what is being watched, and says why.
+pub(crate) fn leave(vm: &mut Vm, why: &str) {
+    let Ok(r) = replay(vm) else { return };
+    if let Some((at, watching, _)) = r.watching.take() {
+        r.loops[at].refused.get_or_insert_with(|| why.to_string());
         give_up(vm, watching);
     }
 }
@@ -173,7 +175,7 @@ pub(crate) fn entered(vm: &mut Vm, body: Body) -> Result<bool, Exc> {
     if state(vm)?.losses.is_some() {
         return Ok(false);
     }
-    leave(vm);
+    leave(vm, "another loop turns within");
     let at = find(vm, body)?;
     if repeat(vm, at)? {
         return Ok(true);

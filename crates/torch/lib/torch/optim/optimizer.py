@@ -7,7 +7,6 @@ from torch._complex import view_as_complex, view_as_real
 from torch.autograd import no_grad, enable_grad
 
 _ops = _C._ops
-_numbers = {}
 
 
 def _scalar(name, value):
@@ -21,9 +20,8 @@ ParamsT = params_t = _params_t = object
 
 
 def _betas(pair):
-    if pair not in _numbers:
-        _numbers[pair] = _C.tensor([float(b) for b in pair])
-    return _numbers[pair]
+    first, second = (b if isinstance(b, float) else float(b) for b in pair)
+    return _C.hyperparameter("betas", first, second)
 
 
 class Optimizer:

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use crate::cell::{Step, TensorCell, cell};
 use crate::create::python_number;
 use crate::kind::Kind;
-use crate::replay::log::{Range, Scalar};
+use crate::replay::log::{Number, Pair, Range, Scalar};
 use crate::state::{raise, state, wrap};
 
 /// A repetition under way.
@@ -137,8 +137,8 @@ impl Tensors {
                 let device = state(vm)?.device.clone();
                 Tensor::full(&device, (), number, *dtype).map_err(raise)?
             }
-            From::Scalar(Scalar::Hyper(name, node)) => {
-                let value = crate::create::hyperparameter(vm, name, &values[*node as usize])?;
+            From::Scalar(Scalar::Hyper(name, numbers)) => {
+                let value = crate::create::hyperparameter(vm, name, &numbers_of(numbers, values))?;
                 cell(&value).ok_or_else(lost)?.present()
             }
             From::Scalar(Scalar::Places { first, count, step }) => {
@@ -152,7 +152,7 @@ impl Tensors {
 
     // Whether tensors are made of numbers that are read in the turn.
     pub(super) fn late_scalars(&self, turn: &Turn) -> bool {
-        let late = |from: &From| matches!(from, From::Scalar(s) if turn.is_late(s.node()));
+        let late = |from: &From| matches!(from, From::Scalar(s) if s.nodes().any(|n| turn.is_late(n)));
         self.sources.iter().flatten().any(late)
             || self.kept.iter().any(|k| late(&k.from))
             || self.updates.iter().filter_map(|u| u.value.as_ref()).any(|(from, _)| late(from))
@@ -174,11 +174,11 @@ impl Tensors {
         }
         for (r, template) in self.templates.iter().enumerate() {
             for from in &self.sources[r] {
-                if let From::Scalar(scalar) = from
-                    && turn.is_late(scalar.node())
-                    && !self.read(vm, turn, values, Some(scalar.node()), run)?
-                {
-                    return Ok(false);
+                let From::Scalar(scalar) = from else { continue };
+                for node in scalar.nodes().filter(|n| turn.is_late(*n)) {
+                    if !self.read(vm, turn, values, Some(node), run)? {
+                        return Ok(false);
+                    }
                 }
             }
             let sources = self.sources[r].iter().map(|from| self.tensor(vm, from, values, run)).collect::<Result<Vec<Tensor>, Exc>>()?;
@@ -213,8 +213,8 @@ impl Tensors {
     pub(super) fn make_kept(&self, vm: &mut Vm, values: &[Value], run: &Run) -> Result<Vec<Value>, Exc> {
         let mut kept = Vec::with_capacity(self.kept.len());
         for k in &self.kept {
-            if let From::Scalar(Scalar::Hyper(name, node)) = &k.from {
-                kept.push(crate::create::hyperparameter(vm, name, &values[*node as usize])?);
+            if let From::Scalar(Scalar::Hyper(name, numbers)) = &k.from {
+                kept.push(crate::create::hyperparameter(vm, name, &numbers_of(numbers, values))?);
                 continue;
             }
             let value = self.tensor(vm, &k.from, values, run)?;
@@ -275,6 +275,14 @@ impl Tensors {
         }
         Ok(())
     }
+}
+
+fn numbers_of(pair: &Pair, values: &[Value]) -> Vec<Value> {
+    let of = |n: &Number| match n {
+        Number::Node(node) => values[*node as usize].clone(),
+        Number::Const(v) => Value::float(*v),
+    };
+    pair.iter().flatten().map(of).collect()
 }
 
 fn lost() -> Exc {

@@ -38,6 +38,20 @@ def _record(payload):
     return size + _masked(size) + payload + _masked(payload)
 
 
+def _summary(tag, value):
+    return _field(5, 2, _field(1, 2, _text(1, tag) + value))
+
+
+def _bytes(part):
+    """A record of an event: of what it says, or of a number's tag and value; or what is written already."""
+    if isinstance(part, bytes):
+        return part
+    step, what, *number, walltime = part
+    if number:
+        what = _summary(what, _field(2, 5, _C.pack_float(number[0], 4)))
+    return _record(_field(1, 1, _C.pack_float(walltime, 8)) + _field(2, 0, int(step or 0)) + what)
+
+
 class SummaryWriter:
     """Adds values to a new event file of a directory. The file is written whole at `flush` and `close`, and every so many values."""
 
@@ -55,22 +69,25 @@ class SummaryWriter:
         self.flush()
 
     def _event(self, step, what, walltime=None):
-        head = _field(1, 1, _C.pack_float(time.time() if walltime is None else walltime, 8))
-        self._parts.append(_record(head + _field(2, 0, int(step or 0)) + what))
+        self._add((step, what, walltime or time.time()))
+
+    # Kept as it is given until it is written: a turn of a loop that adds numbers is repeated without running this.
+    def _add(self, event):
+        self._parts.append(event)
         self._new += 1
         if self._new >= 100:
             self.flush()
 
     def _summary(self, tag, step, value, walltime=None):
-        self._event(step, _field(5, 2, _field(1, 2, _text(1, tag) + value)), walltime)
+        self._event(step, _summary(tag, value), walltime)
 
     def get_logdir(self):
         return self.log_dir
 
     def add_scalar(self, tag, scalar_value, global_step=None, walltime=None, new_style=False, double_precision=False):
-        value = scalar_value.item() if hasattr(scalar_value, "item") else scalar_value
+        value = scalar_value if isinstance(scalar_value, (float, int)) or not hasattr(scalar_value, "item") else scalar_value.item()
         sys._log(tag, global_step, value)
-        self._summary(tag, global_step, _field(2, 5, _C.pack_float(value, 4)), walltime)
+        self._add((global_step, tag, value, walltime or time.time()))
 
     def add_scalars(self, main_tag, tag_scalar_dict, global_step=None, walltime=None):
         for tag, value in tag_scalar_dict.items():
@@ -122,8 +139,8 @@ class SummaryWriter:
     def flush(self):
         if self._new:
             with open(self._path, "wb") as file:
-                file.write(b"".join(self._parts))
-            self._parts = [b"".join(self._parts)]
+                self._parts = [b"".join([_bytes(part) for part in self._parts])]
+                file.write(self._parts[0])
             self._new = 0
 
     def close(self):
