@@ -237,7 +237,8 @@ class Counter(dict):
 
 class deque:
     _tp_name = "collections.deque"
-    """A ring: a list with spare room, the first item at _head."""
+    """The end of a list, from _head on: what lies before is gone, and taken away now and then. One that is full is only added to where it is
+    appended to, so that turns of loops which do that can be repeated."""
 
     __hash__ = None
 
@@ -249,7 +250,7 @@ class deque:
         self.extend(iterable)
 
     def _clear(self):
-        self._room = [None] * 8
+        self._items = []
         self._head = 0
         self._size = 0
 
@@ -257,47 +258,45 @@ class deque:
     def maxlen(self):
         return self._maxlen
 
-    def _grow(self):
-        self._room = list(self) + [None] * (self._size + 8)
-        self._head = 0
+    def _pass(self):
+        self._head += 1
+        if self._head > 8 + (self._size >> 3):
+            del self._items[:self._head]
+            self._head = 0
 
     def append(self, x):
-        if self._size == self._maxlen:
-            if self._maxlen == 0:
-                return
-            self.popleft()
-        if self._size == len(self._room):
-            self._grow()
-        self._room[(self._head + self._size) % len(self._room)] = x
-        self._size += 1
+        if self._size != self._maxlen:
+            self._items.append(x)
+            self._size += 1
+        elif self._size:
+            self._items.append(x)
+            self._pass()
 
     def appendleft(self, x):
         if self._size == self._maxlen:
             if self._maxlen == 0:
                 return
             self.pop()
-        if self._size == len(self._room):
-            self._grow()
-        self._head = (self._head - 1) % len(self._room)
-        self._room[self._head] = x
+        if not self._head:
+            self._head = 8 + (self._size >> 1)
+            self._items[:0] = [None] * self._head
+        self._head -= 1
+        self._items[self._head] = x
         self._size += 1
 
     def pop(self):
         if not self._size:
             raise IndexError("pop from an empty deque")
         self._size -= 1
-        at = (self._head + self._size) % len(self._room)
-        x = self._room[at]
-        self._room[at] = None
-        return x
+        return self._items.pop()
 
     def popleft(self):
         if not self._size:
             raise IndexError("pop from an empty deque")
-        x = self._room[self._head]
-        self._room[self._head] = None
-        self._head = (self._head + 1) % len(self._room)
+        x = self._items[self._head]
+        self._items[self._head] = None
         self._size -= 1
+        self._pass()
         return x
 
     def extend(self, iterable):
@@ -365,13 +364,13 @@ class deque:
             i += self._size
         if not 0 <= i < self._size:
             raise IndexError("deque index out of range")
-        return (self._head + i) % len(self._room)
+        return self._head + i
 
     def __getitem__(self, i):
-        return self._room[self._at(i)]
+        return self._items[self._at(i)]
 
     def __setitem__(self, i, value):
-        self._room[self._at(i)] = value
+        self._items[self._at(i)] = value
 
     def __delitem__(self, i):
         self._at(i)
@@ -380,11 +379,7 @@ class deque:
         self._replace(items)
 
     def __iter__(self):
-        end = self._head + self._size
-        if end <= len(self._room):
-            items = self._room[self._head:end]
-        else:
-            items = self._room[self._head:] + self._room[:end - len(self._room)]
+        items = self._items[self._head:]
         size = self._size
         for x in items:
             if self._size != size:

@@ -204,6 +204,14 @@ pub fn begin(stretch: u64) {
     ON.with(|on| on.set(true));
 }
 
+/// What containers tell while `f` runs is not heard.
+pub fn unseen<R>(f: impl FnOnce() -> R) -> R {
+    ON.with(|on| on.set(false));
+    let result = f();
+    ON.with(|on| on.set(true));
+    result
+}
+
 /// Ends watching, and gives what was seen; containers that were made meanwhile are told from others until [`forget`].
 pub fn end() -> Log {
     ON.with(|on| on.set(false));

@@ -133,6 +133,8 @@ pub enum NotYet {
 pub enum Miss {
     /// Something there is another than it was.
     Place(Place),
+    /// At a place that changes is something of another kind, or with other parts.
+    Shape(Place),
     /// At a place that changes is another object than the one that the turn left there, or put there again.
     Doubt(Place),
     /// Anything else, for people.
@@ -246,7 +248,7 @@ impl Vm {
         for place in changing {
             let Some(value) = self.at_place(place, base) else { continue };
             shapes.place = watching.places.len();
-            let (shape, marked) = shapes.of(&value);
+            let (shape, marked) = watch::unseen(|| shapes.of(&value));
             watching.marked.push(marked.as_ref().map(Held::of));
             if let Some(marked) = marked {
                 self.put(place, base, marked);
@@ -345,17 +347,17 @@ impl Vm {
         if !new.is_empty() {
             return Err(NotYet::Changing(new));
         }
-        turn.find_doubts(watching, &changes);
         let mut outs = Outs { watching, objects, seen: Vec::new(), parts: Vec::new() };
-        for (place, value) in changes {
-            let out = outs.of(&value).map_err(|why| NotYet::Refused(format!("{}: {why}", place.name())))?;
-            turn.stores.push((place, out));
+        for (place, value) in &changes {
+            let out = outs.of(value).map_err(|why| NotYet::Refused(format!("{}: {why}", place.name())))?;
+            turn.stores.push((place.clone(), out));
         }
         for (list, values) in grown {
             let added = values.iter().map(|v| outs.of(v)).collect::<Result<Vec<Out>, String>>().map_err(NotYet::Refused)?;
             turn.appends.push((list, added));
         }
         turn.parts = outs.parts;
+        turn.find_doubts(watching, log, &changes);
         // Nothing may look into what is another one each time.
         let touched = |h: &Held| log.touched.iter().any(|t| h.is(&t.container));
         for inside in watching.inside.iter().filter(|i| !i.open) {

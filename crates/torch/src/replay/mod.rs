@@ -251,6 +251,7 @@ fn repeat(vm: &mut Vm, at: usize) -> Result<bool, Exc> {
                 misses.push(format!("{} may be left alone", place.name()));
                 doubted = true;
             }
+            Ok(Err(Miss::Shape(place))) => misses.push(format!("{} has another shape than before", place.name())),
             Ok(Err(Miss::Other(why))) => misses.push(why.to_string()),
             Err(exc) => {
                 done = Err(exc);

@@ -5,7 +5,7 @@
 //! same way was gone with another one there too: then it is known not to put one there.
 
 use super::{Held, Place, Shape, Turn, Value, Watching};
-use crate::objects::watch::Guard;
+use crate::objects::watch::{Guard, Log};
 
 /// What became of a place.
 pub(super) enum Fate {
@@ -40,19 +40,26 @@ impl Watching {
 
 impl Turn {
     /// Finds what the turn leaves open, once its facts are known.
-    pub(super) fn find_doubts(&mut self, watching: &Watching, changes: &[(Place, Value)]) {
+    pub(super) fn find_doubts(&mut self, watching: &Watching, log: &Log, changes: &[(Place, Value)]) {
+        // Looked into, or put elsewhere.
+        let is_used = |held: &Held| {
+            let is_part = |place: usize, path: &[u32]| watching.inside.iter().any(|i| i.place == place && i.path == path && i.held.same(held));
+            log.touched.iter().any(|t| held.is(&t.container)) || self.parts.iter().any(|(place, path)| is_part(*place, path))
+        };
+        let mut doubts = Vec::new();
         for (at, (place, shape)) in watching.places.iter().enumerate() {
             let held = &watching.before[at];
             let always = match shape {
                 Shape::Number(_) | Shape::Same(_) => continue,
                 Shape::Object(_) => self.has_fixed(held),
-                _ => watching.before.iter().enumerate().any(|(other, h)| other != at && h.same(held)),
+                _ => watching.before.iter().enumerate().any(|(other, h)| other != at && h.same(held)) && is_used(held),
             };
             let named = !matches!(place, Place::Slot(i) if *i >= watching.named);
             if always || named && !changes.iter().any(|(p, _)| p.is(place)) {
-                self.doubts.push(Doubt { place: at, held: held.clone(), always });
+                doubts.push(Doubt { place: at, held: held.clone(), always });
             }
         }
+        self.doubts = doubts;
     }
 
     // Whether an object is at a place that does not change.

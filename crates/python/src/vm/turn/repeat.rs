@@ -119,7 +119,7 @@ impl Vm {
         for (at, (place, shape)) in turn.places.iter().enumerate() {
             let value = self.at_place(place, base).ok_or(Miss::Other("a name is gone"))?;
             if !shape.take(&value, &mut inputs, &mut found) {
-                return Err(Miss::Other("something has another shape than before"));
+                return Err(Miss::Shape(place.clone()));
             }
             if doubts.next_if(|d| d.place == at).is_some_and(|d| !d.held.is(&value)) {
                 doubt = Some(place.clone());

@@ -63,6 +63,11 @@ impl<'s> Shapes<'s> {
                 let (shapes, marked) = self.each(items);
                 (Shape::Tuple(shapes), marked.map(Value::tuple))
             }
+            // Found at another place already: its numbers have their marks, and by which way it is reached cannot be told.
+            Value::List(_) | Value::Dict(_) if self.inside.iter().any(|i| i.held.is(value)) => {
+                self.note(value, false);
+                (Shape::Any(discriminant(value)), None)
+            }
             Value::List(list) if list.borrow().len() <= MAX_ITEMS => {
                 self.note(value, true);
                 let items = list.borrow().clone();
@@ -165,18 +170,16 @@ impl Inside {
     }
 }
 
-/// Whether what may only be read is another than it was.
+/// Whether what may only be read is another than it was, marks and all.
 pub(super) fn is_changed(touched: &Touched) -> bool {
-    // A number without its mark was put there.
-    let put = |v: &Value, b: &Held| !b.is(v.bare()) || v.marked().is_none() && matches!(b, Held::Value(b) if is_number(b));
     match &touched.container {
         Value::List(list) => {
             let items = list.borrow();
-            items.len() != touched.before.len() || items.iter().zip(&touched.before).any(|(v, (_, b))| put(v, b))
+            items.len() != touched.before.len() || items.iter().zip(&touched.before).any(|(v, (_, b))| !b.is(v))
         }
         Value::Dict(dict) => {
             let items = dict.borrow();
-            let other = |((k, v), (key, b)): ((&Value, &Value), &(Value, Held))| !super::same(k, key) || put(v, b);
+            let other = |((k, v), (key, b)): ((&Value, &Value), &(Value, Held))| !super::same(k, key) || !b.is(v);
             items.len() != touched.before.len() || items.iter().zip(&touched.before).any(other)
         }
         _ => true,
