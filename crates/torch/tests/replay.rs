@@ -326,7 +326,7 @@ fn aliasing_program(seed: u64) -> String {
         ),
         3 => {
             let returns: Vec<String> = body.iter().map(|b| b.replace("continue", "return")).collect();
-            let names = "x y m m2 ema opt w v view acc flag cur oth lr cnt prev snap best idx msk loss q kept T z n k part gw ab tA tB tC pair name fn best_m net g1s";
+            let names = "x y m m2 ema opt w v view acc flag cur oth lr cnt prev snap best idx msk loss q kept T z n k part gw ab tA tB tC pair name fn best_m net g1s box old";
             format!("def step(i):\n    global {}\n{}for i in range(18): step(i)\n", names.replace(' ', ", "), lines(4, &returns))
         }
         4 => format!("for i, (a0, b0) in enumerate(zip(x.repeat(2, 1)[:18].split(1), range(18))):\n{}", lines(4, &body)),

@@ -1,5 +1,5 @@
 # Models, tensors that share memory, containers and generators, for random loops. `{seed}` and `{opt}` are filled in.
-import torch, copy, math, random
+import torch, copy, math, random, time
 import torch.nn as nn, torch.nn.functional as F
 from collections import deque, defaultdict
 torch.manual_seed({seed}); random.seed({seed})
@@ -76,3 +76,6 @@ def closure():
 def noisy(z, s=[0]):
     s[0] += 1
     return z + (0.01 * s[0] if s[0] % 3 else 0.0)
+box = [torch.zeros(()), 0]
+old = box
+t00 = time.time()
