@@ -87,7 +87,10 @@ fn without_python(repeated: u64, loops: &[Repeated]) -> String {
     let mut out = format!("\nCompiled, {repeated} turns of training loops were done without running Python.");
     for l in loops {
         let all = l.repeated + l.ran;
-        out += &format!("\nThe loop whose body begins in line {}: {} of {all} turns", l.line, l.repeated);
+        out += &match l.within {
+            Some(body) => format!("\nThe loop whose body begins in line {body}, from line {} on: {} of {all} turns", l.line, l.repeated),
+            None => format!("\nThe loop whose body begins in line {}: {} of {all} turns", l.line, l.repeated),
+        };
         match (l.turns, &l.refused) {
             (0, Some(why)) => out += &format!("; they run in Python: {why}."),
             (0, None) => out += "; they run in Python.",

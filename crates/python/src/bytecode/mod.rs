@@ -104,6 +104,9 @@ impl Compare {
 pub enum Op {
     Const(u32),
     None,
+    /// Before a statement of a loop's body but the first: from here on the host may do what the rest of the turn would
+    /// ([`crate::vm::regions`]).
+    Point,
     Local(u32),
     StoreLocal(u32),
     DeleteLocal(u32),

@@ -37,6 +37,19 @@ impl<'a> Unit<'a> {
         Ok(())
     }
 
+    /// A loop's body, between whose statements the host is asked.
+    fn loop_body(&mut self, statements: &'a [Stmt]) -> Done {
+        self.nested += 1;
+        for (at, statement) in statements.iter().enumerate() {
+            if at > 0 && crate::objects::watch::CAN {
+                self.emit_at(Op::Point, statement.range());
+            }
+            self.statement(statement)?;
+        }
+        self.nested -= 1;
+        Ok(())
+    }
+
     fn statement(&mut self, statement: &'a Stmt) -> Done {
         self.here = statement.range();
         match statement {
@@ -164,7 +177,7 @@ impl<'a> Unit<'a> {
         self.place_label(next);
         self.jump_unless(&node.test, orelse)?;
         self.blocks.push(Block::Loop { next, end, iterator: false });
-        self.body(&node.body)?;
+        self.loop_body(&node.body)?;
         self.blocks.pop();
         self.emit(Op::Loop(next.0));
         self.place_label(orelse);
@@ -181,7 +194,7 @@ impl<'a> Unit<'a> {
         self.emit_at(Op::For(orelse.0), node.range);
         self.assign(&node.target)?;
         self.blocks.push(Block::Loop { next, end, iterator: true });
-        self.body(&node.body)?;
+        self.loop_body(&node.body)?;
         self.blocks.pop();
         self.emit(Op::Loop(next.0));
         self.place_label(orelse);

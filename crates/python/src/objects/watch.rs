@@ -37,6 +37,8 @@ pub struct Log {
     quiet: bool,
     /// Whether the host did something of its part.
     works: bool,
+    /// How often something was done for which it cannot be repeated, or perhaps not.
+    doubts: u32,
 }
 
 /// A container that was there before.
@@ -237,14 +239,32 @@ fn log(f: impl FnOnce(&mut Log)) {
 pub fn refuse(why: impl FnOnce() -> String) {
     if on() {
         log(|l| {
+            l.doubts += 1;
             l.refused.get_or_insert_with(why);
         });
     }
 }
 
+/// Something was done for which the stretch may turn out not to be repeatable.
+pub fn doubt() {
+    if on() {
+        log(|l| l.doubts += 1);
+    }
+}
+
+/// How often that was so far: what lies behind the last time may be repeatable.
+pub fn doubts() -> u32 {
+    LOG.with(|log| log.try_borrow().map_or(0, |l| l.doubts))
+}
+
 /// Whether the stretch was refused already.
 pub fn is_refused() -> bool {
     LOG.with(|log| log.try_borrow().is_ok_and(|l| l.refused.is_some()))
+}
+
+/// Why it was, if it was.
+pub fn refusal() -> Option<String> {
+    LOG.with(|log| log.try_borrow().ok().and_then(|l| l.refused.clone()))
 }
 
 fn touch(address: usize, version: u64, read: bool, entry: impl FnOnce() -> (Value, Vec<(Value, Held)>)) {

@@ -119,12 +119,14 @@ pub struct Vm {
     pub on_turn: Option<fn(&mut Vm) -> Result<(), Exc>>,
     /// Asked before the body of such a loop runs: whether the host has done already what it would do.
     pub on_entry: Option<fn(&mut Vm, regions::Place) -> Result<bool, Exc>>,
+    /// Whether it is asked between the statements of such bodies as well.
+    pub points: bool,
     /// The loop whose next value is being fetched in Python.
     fetching: Option<regions::Fetch>,
     /// Loops that the host was asked about.
     known_loops: Vec<regions::Known>,
-    /// The loop that turned last: its code, and where it goes on.
-    turned_at: (usize, usize),
+    /// The loop that turned last: its code, where it goes on, and where it turns.
+    turned_at: (usize, usize, usize),
     /// A turn that waited for the host goes on.
     again: bool,
     /// How the script ended, while what is left to do at its end runs.
@@ -164,9 +166,10 @@ impl Vm {
             class_watch: None,
             on_turn: None,
             on_entry: None,
+            points: false,
             fetching: None,
             known_loops: Vec::new(),
-            turned_at: (0, 0),
+            turned_at: (0, 0, 0),
             again: false,
             ended: None,
         };

@@ -17,6 +17,8 @@ pub struct Place {
     pub depth: usize,
     /// Whether the value of a `for` lies on the stack.
     pub fetched: bool,
+    /// Of a point within a body: the first instruction of that.
+    pub within: Option<usize>,
     pub line: u32,
 }
 
@@ -98,7 +100,7 @@ impl Vm {
         let at = self.frames.len().saturating_sub(1);
         let mut tells = tells;
         loop {
-            self.turned_at = (Rc::as_ptr(&function.code).addr(), to);
+            self.turned_at = (Rc::as_ptr(&function.code).addr(), to, from);
             if std::mem::replace(&mut tells, true)
                 && let Some(told) = self.on_turn
                 && let Err(exc) = told(self)
@@ -192,16 +194,38 @@ impl Vm {
         self.fetching = None;
         let function = frame.function.clone();
         match self.enter_body(&function, to + 1, at) {
-            Ok(true) => {
-                // As if the body had run: its loop turns.
-                self.go_on_at(from - 1);
-                self.again = true;
-                self.turned_at = (Rc::as_ptr(&function.code).addr(), to);
-                match self.on_turn.map_or(Ok(()), |told| told(self)) {
-                    Ok(()) => Ok(()),
-                    Err(exc) => self.settle(Err(exc), After::Discard),
-                }
-            }
+            Ok(true) => self.has_run(&function, from, to),
+            Ok(false) => Ok(()),
+            Err(exc) => self.settle(Err(exc), After::Discard),
+        }
+    }
+
+    // As if the body had run: its loop turns.
+    fn has_run(&mut self, function: &Function, from: usize, to: usize) -> Result<(), Exit> {
+        self.go_on_at(from - 1);
+        self.again = true;
+        self.turned_at = (Rc::as_ptr(&function.code).addr(), to, from);
+        match self.on_turn.map_or(Ok(()), |told| told(self)) {
+            Ok(()) => Ok(()),
+            Err(exc) => self.settle(Err(exc), After::Discard),
+        }
+    }
+
+    /// The program is between two statements of a loop's body, the next of which begins at `entry`.
+    #[cold]
+    pub(crate) fn point(&mut self, entry: usize) -> Result<(), Exit> {
+        let Some(function) = self.frames.last().map(|f| f.function.clone()) else { return Ok(()) };
+        let code = Rc::as_ptr(&function.code).addr();
+        let around = self.known_loops.iter().filter(|k| k.code == code && (k.to..k.from).contains(&entry));
+        let Some((from, to)) = around.map(|k| (k.from, k.to)).min_by_key(|(from, to)| from - to) else { return Ok(()) };
+        let fetches = matches!(function.code.ops.get(to), Some(Op::For(_) | Op::ForLocal(..)));
+        // What is known of a code that is gone says nothing of another one at its address.
+        let turns = matches!(function.code.ops.get(from - 1), Some(Op::Loop(t)) if *t as usize == to);
+        let Some(asked) = self.on_entry.filter(|_| turns) else { return Ok(()) };
+        let line = function.code.positions.get(entry).map_or(0, |p| p.line);
+        let place = Place { code, entry, depth: self.frames.len() - 1, fetched: false, within: Some(to + usize::from(fetches)), line };
+        match asked(self, place) {
+            Ok(true) => self.has_run(&function, from, to),
             Ok(false) => Ok(()),
             Err(exc) => self.settle(Err(exc), After::Discard),
         }
@@ -212,7 +236,7 @@ impl Vm {
         let Some(asked) = self.on_entry else { return Ok(false) };
         let fetched = entry > 0 && matches!(function.code.ops[entry - 1], Op::For(_) | Op::ForLocal(..));
         let line = function.code.positions.get(entry).map_or(0, |p| p.line);
-        let done = asked(self, Place { code: Rc::as_ptr(&function.code).addr(), entry, depth, fetched, line })?;
+        let done = asked(self, Place { code: Rc::as_ptr(&function.code).addr(), entry, depth, fetched, within: None, line })?;
         if done && fetched {
             self.stack.pop();
         }
@@ -221,8 +245,12 @@ impl Vm {
 
     /// Whether the loop that turned last is the one with this body.
     pub fn has_turned(&self, body: &Place) -> bool {
-        let (code, to) = self.turned_at;
-        self.frames.len() == body.depth + 1 && code == body.code && body.entry == to + usize::from(body.fetched)
+        let (code, to, from) = self.turned_at;
+        let is = match body.within {
+            None => body.entry == to + usize::from(body.fetched),
+            Some(_) => (to..from).contains(&body.entry),
+        };
+        self.frames.len() == body.depth + 1 && code == body.code && is
     }
 
     fn go_on_at(&mut self, ip: usize) {

@@ -442,6 +442,13 @@ impl Vm {
                         self.stack.swap(len - 1, len - 2);
                     }
                     Op::Jump(target) => ip = target as usize,
+                    Op::Point => {
+                        if self.points {
+                            save!();
+                            self.point(ip)?;
+                            continue 'frame;
+                        }
+                    }
                     Op::Loop(target) => {
                         let from = std::mem::replace(&mut ip, target as usize);
                         if !self.watched.is_empty() || self.again {

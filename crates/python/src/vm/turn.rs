@@ -131,8 +131,8 @@ pub enum NotYet {
 
 /// Why a turn does not fit.
 pub enum Miss {
-    /// Something there is another than it was.
-    Place(Place),
+    /// What is there is another than it was.
+    Places(Vec<Place>),
     /// At a place that changes is something of another kind, or with other parts.
     Shape(Place),
     /// At a place that changes is another object than the one that the turn left there, or put there again.
@@ -422,7 +422,8 @@ fn container_changes(
             if added || table.len() != touched.before.len() {
                 // Names that come into being do so once; the next turn is watched again. Containers among them, as an optimizer's state,
                 // then stay.
-                let stays = |v: &Value| matches!(v, Value::List(_) | Value::Dict(_) | Value::Set(_)) || shape::attributes(&Held::of(v)).is_some();
+                let stays =
+                    |v: &Value| matches!(v, Value::List(_) | Value::Dict(_) | Value::Set(_)) || shape::attributes(&Held::of(v)).is_some();
                 let places = changes.iter().filter(|(p, v)| !changing(p) && !stays(v)).map(|(p, _)| p.clone()).collect();
                 return Err(if added { NotYet::Changing(places) } else { NotYet::Refused("a name or entry is deleted".into()) });
             }

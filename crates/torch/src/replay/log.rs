@@ -171,7 +171,13 @@ pub(crate) fn cell(instance: &Rc<Instance>, cell: &TensorCell) {
 pub(crate) fn values(t: &Tensor) -> Option<Vec<f64>> {
     let values = t.host_values();
     if watch::on() && values.is_some() {
-        log(|l| l.looked.push(record::value_identity(t)));
+        log(|l| {
+            let of = record::value_identity(t);
+            if l.draws.iter().any(|(d, _)| record::value_identity(d) == of) {
+                watch::doubt();
+            }
+            l.looked.push(of);
+        });
     }
     values
 }
@@ -251,7 +257,12 @@ pub(crate) fn hold(value: &Value) {
 }
 
 /// The object of a marked hyperparameter, made before or now.
-pub(crate) fn hyper(vm: &mut Vm, name: &'static str, numbers: Pair, make: impl FnOnce(&mut Vm) -> Result<Value, Exc>) -> Result<Value, Exc> {
+pub(crate) fn hyper(
+    vm: &mut Vm,
+    name: &'static str,
+    numbers: Pair,
+    make: impl FnOnce(&mut Vm) -> Result<Value, Exc>,
+) -> Result<Value, Exc> {
     if let Some(known) = log(|l| l.hyper.iter().find(|(n, at, _)| *n == name && *at == numbers).map(|(_, _, v)| v.clone())) {
         return Ok(known);
     }

@@ -24,6 +24,12 @@ const MAX_ATTEMPTS: usize = 32;
 /// Of the first turns that fit none, each is watched; later ones only after so many others.
 const EAGER_ATTEMPTS: usize = 12;
 const PATIENCE: usize = 4;
+/// A loop whose turns were watched so often in vain is watched from between its statements instead,
+const LATE: usize = 2;
+/// so often,
+const MAX_LATE_ATTEMPTS: usize = 12;
+/// and from so many places.
+const MAX_MOVED: usize = 3;
 /// So many repeated turns are worth having watched one.
 const PAYS: u64 = 4;
 /// So many reasons why turns did not fit are kept of a loop.
@@ -51,6 +57,14 @@ struct Loop {
     fixed: Vec<Place>,
     turns: Vec<(Turn, Tensors)>,
     attempts: usize,
+    /// Where between its statements the turn was that is watched, and how often something had been done until then for which it cannot be
+    /// repeated.
+    passed: Vec<(usize, u32)>,
+    /// The first of these places behind all that, and how many there were.
+    late: Option<usize>,
+    moved: usize,
+    /// Whether the turn was left, while it was watched.
+    left: bool,
     /// Turns that fitted none, since one was watched last.
     missed: usize,
     refused: Option<String>,
@@ -66,6 +80,8 @@ struct Loop {
 pub struct Repeated {
     /// The line of its body.
     pub line: u32,
+    /// The line of the body that it is the rest of.
+    pub within: Option<u32>,
     /// Why its turns run in Python.
     pub refused: Option<String>,
     /// How many ways its turns go.
@@ -86,8 +102,10 @@ fn replay(vm: &mut Vm) -> Result<&mut Replay, Exc> {
 /// How often a turn was repeated without Python, and what is known of the loops.
 pub(crate) fn summary(vm: &mut Vm) -> (u64, Vec<Repeated>) {
     let Ok(r) = replay(vm) else { return (0, Vec::new()) };
+    let main = |l: &Loop| r.loops.iter().find(|m| l.body.within.is_some_and(|entry| m.is_main(&l.body, entry))).map(|m| m.body.line);
     let of = |l: &Loop| Repeated {
         line: l.body.line,
+        within: main(l),
         refused: l.refused.clone(),
         turns: l.turns.len(),
         repeated: l.repeated,
@@ -95,7 +113,8 @@ pub(crate) fn summary(vm: &mut Vm) -> (u64, Vec<Repeated>) {
         guards: l.turns.last().map_or(0, |(turn, tensors)| turn.guards() + tensors.checks()),
         misses: l.misses.clone(),
     };
-    (r.repeated, r.loops.iter().map(of).collect())
+    // Places within a body count where something was repeated from there.
+    (r.repeated, r.loops.iter().filter(|l| l.body.within.is_none() || l.repeated > 0).map(of).collect())
 }
 
 /// A loop turned: what was being watched is over.
@@ -114,7 +133,12 @@ pub(crate) fn turned(vm: &mut Vm) -> Result<(), Exc> {
 pub(crate) fn leave(vm: &mut Vm, why: &str) {
     let Ok(r) = replay(vm) else { return };
     if let Some((at, watching, _)) = r.watching.take() {
-        r.loops[at].refused.get_or_insert_with(|| why.to_string());
+        r.loops[at].refused = Some(watch::refusal().unwrap_or_else(|| why.to_string()));
+        let body = r.loops[at].body;
+        if let Some(main) = r.loops.iter_mut().find(|l| l.is_main(&body, body.within.unwrap_or(body.entry))) {
+            (main.late, main.left) = (None, true);
+        }
+        vm.points = true;
         give_up(vm, watching);
     }
 }
@@ -129,12 +153,22 @@ fn finish(vm: &mut Vm, at: usize, watching: Watching, mut tensors: Tensors) -> R
     if !aludel_tensor::is_grad_enabled() || aludel_tensor::autocast_dtype().is_some() {
         watch::refuse(|| "gradients are switched off, or autocast on, when the loop turns".into());
     }
-    tensors.seal(log::take(), record::take_templates());
+    let (templates, doubts) = (record::take_templates(), watch::doubts());
+    if templates.is_empty() && replay(vm)?.loops[at].body.within.is_some() {
+        watch::refuse(|| "nothing is computed from there on".into());
+    }
+    tensors.seal(log::take(), templates);
     record::watch(false);
     let made = vm.end_turn(watching, &mut tensors);
     let made = made.and_then(|turn| tensors.finish().map(|()| turn).map_err(NotYet::Refused));
     watch::forget();
     let l = &mut replay(vm)?.loops[at];
+    let late = l.passed.iter().find(|(_, seen)| *seen == doubts && doubts > 0).map(|(entry, _)| *entry);
+    if made.is_err() && late.is_some() && late != l.late && l.moved < MAX_MOVED {
+        l.late = late;
+        l.moved += 1;
+    }
+    l.passed.clear();
     match made {
         Ok(mut turn) => {
             l.turns.retain(|(known, theirs)| !(tensors.go_as(theirs) && turn.learn(known)));
@@ -160,8 +194,12 @@ fn finish(vm: &mut Vm, at: usize, watching: Watching, mut tensors: Tensors) -> R
                 l.missed = PATIENCE;
             }
             l.refused = Some(format!("{}: an object that is another one in each turn is read", place.name()));
+            vm.points = true;
         }
-        Err(NotYet::Refused(why)) => l.refused = Some(why),
+        Err(NotYet::Refused(why)) => {
+            l.refused = Some(why);
+            vm.points = true;
+        }
     }
     Ok(())
 }
@@ -175,21 +213,54 @@ pub(crate) fn entered(vm: &mut Vm, body: Body) -> Result<bool, Exc> {
     if state(vm)?.losses.is_some() {
         return Ok(false);
     }
+    if !is_wanted(vm, &body)? {
+        return Ok(false);
+    }
     leave(vm, "another loop turns within");
     let at = find(vm, body)?;
     if repeat(vm, at)? {
         return Ok(true);
     }
     let l = &mut replay(vm)?.loops[at];
+    if body.within.is_none() {
+        l.left = false;
+        l.passed.clear();
+    }
     l.missed += 1;
     l.ran += 1;
-    let worth = l.attempts < MAX_ATTEMPTS && (l.attempts < EAGER_ATTEMPTS || l.missed >= PATIENCE);
+    let most = if body.within.is_some() { MAX_LATE_ATTEMPTS } else { MAX_ATTEMPTS };
+    // Once it is known from where it may be repeated, there is no use in watching all of it.
+    let known = body.within.is_none() && l.late.is_some();
+    let worth = !known && l.attempts < most && (l.attempts < EAGER_ATTEMPTS || l.missed >= PATIENCE);
     if worth {
         l.attempts += 1;
         l.missed = 0;
         begin(vm, at)?;
     }
     Ok(false)
+}
+
+/// Whether anything is to be done where a body begins; between its statements only where its turns are not repeated from the beginning, and
+/// behind all that they cannot be repeated for. A region of its own ends there, so it is one place only.
+fn is_wanted(vm: &mut Vm, body: &Body) -> Result<bool, Exc> {
+    let Some(entry) = body.within else { return Ok(true) };
+    let r = replay(vm)?;
+    let Some(main) = r.loops.iter().position(|l| l.is_main(body, entry)) else { return Ok(false) };
+    let watched = r.watching.as_ref().map(|(at, _, _)| *at);
+    let l = &mut r.loops[main];
+    if watched == Some(main) {
+        l.passed.push((body.entry, watch::doubts()));
+        return Ok(false);
+    }
+    if watched.is_some() || !l.turns.is_empty() || l.attempts < LATE {
+        return Ok(false);
+    }
+    // Where a turn goes on that was left, since a value was waited for, it may be repeated.
+    if l.late.is_none() && l.left && l.moved < MAX_MOVED {
+        l.late = Some(body.entry);
+        l.moved += 1;
+    }
+    Ok(l.late == Some(body.entry))
 }
 
 fn find(vm: &mut Vm, body: Body) -> Result<usize, Exc> {
@@ -207,6 +278,10 @@ fn find(vm: &mut Vm, body: Body) -> Result<usize, Exc> {
         fixed: Vec::new(),
         turns: Vec::new(),
         attempts: 0,
+        passed: Vec::new(),
+        late: None,
+        moved: 0,
+        left: false,
         missed: 0,
         refused: None,
         repeated: 0,
@@ -243,9 +318,10 @@ fn repeat(vm: &mut Vm, at: usize) -> Result<bool, Exc> {
                 done = Ok(Some(i));
                 break;
             }
-            Ok(Err(Miss::Place(place))) => {
-                misses.push(format!("{} is another object", place.name()));
-                changes.push((i, place));
+            Ok(Err(Miss::Places(places))) => {
+                let names: Vec<String> = places.iter().map(Place::name).collect();
+                misses.push(format!("{}: another object than before", names.join(", ")));
+                changes.push((i, places));
             }
             Ok(Err(Miss::Doubt(place))) => {
                 misses.push(format!("{} may be left alone", place.name()));
@@ -283,15 +359,15 @@ fn repeat(vm: &mut Vm, at: usize) -> Result<bool, Exc> {
                 l.missed = PATIENCE;
             }
             // From the last one on, so that places before it stay where they are.
-            for (i, place) in changes {
+            for (i, places) in changes {
                 l.turns.remove(i);
-                let among = |places: &[Place]| places.iter().any(|p| p.is(&place));
-                if among(&l.fixed) {
-                    l.missed = PATIENCE;
-                } else if !among(&l.changing) {
-                    l.between.push(place.clone());
-                    l.changing.push(place);
-                    l.missed = PATIENCE;
+                l.missed = PATIENCE;
+                for place in places {
+                    let among = |places: &[Place]| places.iter().any(|p| p.is(&place));
+                    if !among(&l.fixed) && !among(&l.changing) {
+                        l.between.push(place.clone());
+                        l.changing.push(place);
+                    }
                 }
             }
             Ok(false)
@@ -300,6 +376,12 @@ fn repeat(vm: &mut Vm, at: usize) -> Result<bool, Exc> {
 }
 
 impl Loop {
+    /// Whether a place is within its body, which begins at `entry`.
+    fn is_main(&self, place: &Body, entry: usize) -> bool {
+        let own = &self.body;
+        own.within.is_none() && (own.code, own.depth, own.entry) == (place.code, place.depth, entry)
+    }
+
     fn missed_by(&mut self, why: String) {
         match self.misses.iter().position(|(known, _)| *known == why) {
             Some(at) => self.misses[at].1 += 1,

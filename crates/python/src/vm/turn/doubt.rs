@@ -43,19 +43,26 @@ impl Turn {
     pub(super) fn find_doubts(&mut self, watching: &Watching, log: &Log, changes: &[(Place, Value)]) {
         // Looked into, or put elsewhere.
         let is_used = |held: &Held| {
-            let is_part = |place: usize, path: &[u32]| watching.inside.iter().any(|i| i.place == place && i.path == path && i.held.same(held));
+            let is_part =
+                |place: usize, path: &[u32]| watching.inside.iter().any(|i| i.place == place && i.path == path && i.held.same(held));
             log.touched.iter().any(|t| held.is(&t.container)) || self.parts.iter().any(|(place, path)| is_part(*place, path))
         };
         let mut doubts = Vec::new();
         for (at, (place, shape)) in watching.places.iter().enumerate() {
             let held = &watching.before[at];
+            let is_changed = |place: &Place| changes.iter().any(|(p, _)| p.is(place));
+            let changes = is_changed(place);
+            // At another place too, where it may be what is put here, or the other way round.
+            let others = || watching.before.iter().enumerate().filter(|(other, h)| *other != at && h.same(held));
+            let matters = |other: usize| !changes || is_used(held) || !is_changed(&watching.places[other].0);
             let always = match shape {
                 Shape::Number(_) | Shape::Same(_) => continue,
                 Shape::Object(_) => self.has_fixed(held),
-                _ => watching.before.iter().enumerate().any(|(other, h)| other != at && h.same(held)) && is_used(held),
+                // Where both are overwritten, and it was of no use before, it does not.
+                _ => others().any(|(other, _)| matters(other)),
             };
             let named = !matches!(place, Place::Slot(i) if *i >= watching.named);
-            if always || named && !changes.iter().any(|(p, _)| p.is(place)) {
+            if always || named && !changes {
                 doubts.push(Doubt { place: at, held: held.clone(), always });
             }
         }

@@ -64,7 +64,11 @@ impl Outs<'_> {
         let mut ways = self.watching.inside.iter().filter(|i| i.held.is(value));
         let Some(way) = ways.next() else {
             let other = self.watching.before.iter().any(|h| h.is(value));
-            return if other { Err("an object that is another one in each turn is kept elsewhere".into()) } else { Ok(Out::Const(value.clone())) };
+            return if other {
+                Err("an object that is another one in each turn is kept elsewhere".into())
+            } else {
+                Ok(Out::Const(value.clone()))
+            };
         };
         if ways.next().is_some() {
             return Err("an object that was found at two places is kept elsewhere".into());

@@ -65,7 +65,13 @@ impl Late {
                 }
                 _ => false,
             },
-            NodeOp::Read(_) | NodeOp::Clock(..) | NodeOp::Unary(_) | NodeOp::Compare(_) | NodeOp::Format(_) | NodeOp::Join | NodeOp::Sum => true,
+            NodeOp::Read(_)
+            | NodeOp::Clock(..)
+            | NodeOp::Unary(_)
+            | NodeOp::Compare(_)
+            | NodeOp::Format(_)
+            | NodeOp::Join
+            | NodeOp::Sum => true,
             NodeOp::Percent(_) => {
                 let plain = |f: &str| !f.contains(['d', 'i', 'x', 'X', 'o', 'c', '*']);
                 matches!(node.args.first(), Some(Arg::Const(Value::Str(format))) if plain(&letters(format.as_str())))

@@ -102,17 +102,24 @@ impl Vm {
         if memory::last_version() != turn.classes {
             return Err(Miss::Other("a class was made or changed"));
         }
+        let mut others = Vec::new();
         for (i, value) in &turn.slots {
             if !self.stack.get(base + i).is_some_and(|v| value.is(v)) {
-                return Err(Miss::Place(Place::Slot(*i)));
+                others.push(Place::Slot(*i));
             }
         }
         for fact in &turn.facts {
             let version = fact.container.version().unwrap_or(0);
             if version != fact.version.get() {
-                fact.holds()?;
-                fact.version.set(version);
+                let known = others.len();
+                fact.compare(&mut others)?;
+                if others.len() == known {
+                    fact.version.set(version);
+                }
             }
+        }
+        if !others.is_empty() {
+            return Err(Miss::Places(others));
         }
         let (mut inputs, mut found) = (Vec::new(), Vec::new());
         let (mut doubts, mut doubt) = (turn.doubts.iter().peekable(), None);
@@ -287,7 +294,8 @@ fn argument(arg: &Arg, values: &[Value]) -> Value {
 }
 
 impl Fact {
-    fn holds(&self) -> Result<(), Miss> {
+    // Finds the places where something else is than it says.
+    fn compare(&self, others: &mut Vec<Place>) -> Result<(), Miss> {
         match &self.container {
             Value::Dict(dict) => {
                 let table = dict.borrow();
@@ -297,7 +305,7 @@ impl Fact {
                 for (key, value) in &self.fixed {
                     let place = compare::hash(key).ok().and_then(|h| table.find(h, key).ok()?);
                     if !place.and_then(|at| table.slot(at)).is_some_and(|e| value.is(&e.value)) {
-                        return Err(Miss::Place(Place::Entry(dict.clone(), key.clone())));
+                        others.push(Place::Entry(dict.clone(), key.clone()));
                     }
                 }
                 Ok(())
@@ -310,15 +318,16 @@ impl Fact {
                 for (key, value) in &self.fixed {
                     let at = key.to_i64().unwrap_or(-1) as usize;
                     if !items.get(at).is_some_and(|v| value.is(v)) {
-                        return Err(Miss::Place(Place::Item(list.clone(), at)));
+                        others.push(Place::Item(list.clone(), at));
                     }
                 }
                 Ok(())
             }
-            Value::Cell(cell) => match self.fixed.first() {
-                Some((_, value)) if !value.is(&cell.value.borrow()) => Err(Miss::Place(Place::Cell(cell.clone()))),
-                _ => Ok(()),
-            },
+            Value::Cell(cell) => {
+                let other = self.fixed.first().is_some_and(|(_, value)| !value.is(&cell.value.borrow()));
+                others.extend(other.then(|| Place::Cell(cell.clone())));
+                Ok(())
+            }
             _ => Err(Miss::Other("a set changed")),
         }
     }
