@@ -260,7 +260,20 @@ fn is_wanted(vm: &mut Vm, body: &Body) -> Result<bool, Exc> {
         l.late = Some(body.entry);
         l.moved += 1;
     }
-    Ok(l.late == Some(body.entry))
+    let Some(late) = l.late else { return Ok(false) };
+    // What can be repeated from there, but never is, may be from the next place on.
+    let (next, may) = (body.entry > late, l.moved < MAX_MOVED);
+    let spent = |l: &Loop| {
+        (l.body.code, l.body.within) == (body.code, Some(entry))
+            && l.body.entry == late
+            && l.repeated == 0
+            && l.attempts >= MAX_LATE_ATTEMPTS
+    };
+    if next && may && r.loops.iter().any(spent) {
+        (r.loops[main].late, r.loops[main].moved) = (Some(body.entry), r.loops[main].moved + 1);
+        return Ok(true);
+    }
+    Ok(late == body.entry)
 }
 
 fn find(vm: &mut Vm, body: Body) -> Result<usize, Exc> {

@@ -2,7 +2,7 @@ import numpy as np
 
 rng = np.random.RandomState(0)
 total = 0.0
-for step in range(N * 2):
+for step in range(N * 4):
     places = [p for p in rng.permutation(32).tolist() if p % 2 == step % 2]
     noise = torch.from_numpy(rng.normal(0, 0.1, (16, 4)).astype(np.float32))
     rows, wanted = x[places] + noise, y[places]
