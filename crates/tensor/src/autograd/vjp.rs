@@ -6,7 +6,8 @@ use crate::dispatch::cache::Operator;
 use crate::dispatch::on_tape;
 use crate::tensor::Tensor;
 use crate::{Mutex, lock, trace};
-use aludel_ir::{Function, Graph, Op, Result, TensorType};
+use aludel_ir::{Function, Graph, Op, Result, TensorType, ValueId};
+use std::collections::HashSet;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
@@ -40,8 +41,18 @@ pub(crate) fn run(
 ) -> Result<Vec<Option<Tensor>>> {
     let kept = node.kept();
     let Some(device) = kept.inputs.first().map(Tensor::device) else { return Ok(Vec::new()) };
-    let needs: Vec<bool> = kept.inputs.iter().map(|t| t.inner.grad.is_some()).collect();
     let present: Vec<bool> = grads.iter().map(Option::is_some).collect();
+    let mut needs: Vec<bool> = kept.inputs.iter().map(|t| t.inner.grad.is_some()).collect();
+    if let Op::Function(f) = &node.op
+        && f.vjp.is_none()
+        && !f.checkpoint
+    {
+        // The other results are of no use here: what only they are computed from has no gradient, not one of zeros.
+        needs.iter_mut().zip(is_behind(&f.body, &present)).for_each(|(needs, behind)| *needs &= behind);
+    }
+    if !needs.contains(&true) {
+        return Ok(vec![None; needs.len()]);
+    }
     let given: Vec<&Tensor> = kept.inputs.iter().chain(&kept.outputs).chain(grads.iter().flatten()).collect();
     let results = match (&node.operator, &node.checkpoint) {
         (_, Some(checkpoint)) if !create_graph && !trace::is_active() => {
@@ -58,7 +69,8 @@ pub(crate) fn run(
             let results = derivative.program.run(device, &|i| given.get(i).copied())?;
             if create_graph {
                 let function = derivative.function(|| graph(&node.op, &kept, &needs, &present))?;
-                record_op(Op::Function(function), operands(node, &kept, grads), results, Some(derivative.program.clone()), None)?
+                let inputs = operands(node, &kept, grads);
+                record_again(function, inputs, results, Some(derivative.program.clone()))?
             } else {
                 results
             }
@@ -72,7 +84,7 @@ pub(crate) fn run(
                 let function = Arc::new(function(graph));
                 let inputs = operands(node, &kept, grads);
                 let results = trace::call_function(device, &function, &env, &inputs.iter().collect::<Vec<_>>(), true, at)?;
-                record_op(Op::Function(function), inputs, results, None, None)?
+                record_again(function, inputs, results, None)?
             } else {
                 trace::inline(device, &graph, &graph.env, &given, false, at)?
             }
@@ -82,11 +94,43 @@ pub(crate) fn run(
     Ok(needs.iter().map(|needs| if *needs { results.next() } else { None }).collect())
 }
 
-// What a derivative that is differentiated again depends on: the node's operands, its results, which are on the tape too, and their
+// What a derivative that is differentiated again is called with: the node's operands, its results, which are on the tape too, and their
 // gradients.
 fn operands(node: &Arc<Node>, kept: &Kept, grads: &[Option<Tensor>]) -> Vec<Tensor> {
     let outputs = kept.outputs.iter().enumerate().map(|(k, t)| on_tape(t, node, k));
     kept.inputs.iter().cloned().chain(outputs).chain(grads.iter().flatten().cloned()).collect()
+}
+
+// It does not depend on what it does not read, the bias of a sum say. PyTorch has no gradient there; with one of zeros an optimizer would
+// count a step and decay the parameter.
+fn record_again(
+    function: Arc<Function>,
+    inputs: Vec<Tensor>,
+    results: Vec<Tensor>,
+    operator: Option<Arc<Operator>>,
+) -> Result<Vec<Tensor>> {
+    let body = &function.body;
+    let inputs: Vec<Tensor> =
+        inputs.into_iter().zip(&body.inputs).map(|(t, i)| if is_read(body, i.value) { t } else { t.detach() }).collect();
+    if inputs.iter().all(|t| t.inner.grad.is_none()) {
+        return Ok(results);
+    }
+    record_op(Op::Function(function), inputs, results, operator, None)
+}
+
+// Which inputs some of a graph's results are computed from.
+fn is_behind(g: &Graph, results: &[bool]) -> Vec<bool> {
+    let mut behind: HashSet<ValueId> = g.outputs.iter().zip(results).filter(|(_, r)| **r).map(|(o, _)| o.value).collect();
+    for node in g.nodes.iter().rev() {
+        if node.outputs.iter().any(|o| behind.contains(o)) {
+            behind.extend(&node.inputs);
+        }
+    }
+    g.inputs.iter().map(|i| behind.contains(&i.value)).collect()
+}
+
+fn is_read(g: &Graph, value: ValueId) -> bool {
+    g.nodes.iter().any(|n| n.inputs.contains(&value)) || g.outputs.iter().any(|o| o.value == value)
 }
 
 impl Compiled {
@@ -141,8 +185,7 @@ pub(crate) fn save_what_is_read(op: &Op, operator: Option<&Operator>, is_checkpo
                 // With a gradient for every result; fewer gradients read no more.
                 let present: Vec<bool> = kept.outputs.iter().map(|t| t.dtype().is_float()).collect();
                 let g = graph(op, kept, &needs, &present)?;
-                let read = |v| g.nodes.iter().any(|n| n.inputs.contains(&v)) || g.outputs.iter().any(|o| o.value == v);
-                Ok(g.inputs.iter().map(|i| read(i.value)).collect())
+                Ok(g.inputs.iter().map(|i| is_read(&g, i.value)).collect())
             };
             let saved = match &operator.any {
                 Some(any) => any.saved(&needs, &find)?,
