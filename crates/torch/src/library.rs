@@ -313,6 +313,8 @@ sources! {
     "torchvision.models.squeezenet": "torchvision/models/squeezenet.py",
     "torchvision.models.vgg": "torchvision/models/vgg.py",
     "torchvision.ops": "torchvision/ops/__init__.py",
+    "torchvision.ops._losses": "torchvision/ops/_losses.py",
+    "torchvision.ops._regions": "torchvision/ops/_regions.py",
     "torchvision.ops.boxes": "torchvision/ops/boxes.py",
     "torchvision.ops.misc": "torchvision/ops/misc.py",
     "torchvision.transforms": "torchvision/transforms/__init__.py",

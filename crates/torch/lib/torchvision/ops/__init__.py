@@ -4,6 +4,8 @@ import _missing
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torchvision.ops._losses import *
+from torchvision.ops._regions import *
 
 
 def box_area(boxes):
@@ -158,8 +160,13 @@ class MLP(nn.Sequential):
         super().__init__(*layers, nn.Linear(size, hidden_channels[-1], bias=bias), nn.Dropout(dropout, **more))
 
 
-def roi_align(input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1, aligned=False):
-    raise NotImplementedError("torchvision.ops.roi_align; torch.nn.functional.grid_sample reads an image at any places")
+class Permute(nn.Module):
+    def __init__(self, dims):
+        super().__init__()
+        self.dims = dims
+
+    def forward(self, x):
+        return torch.permute(x, self.dims)
 
 
 __getattr__ = _missing.names("torchvision.ops", globals())
