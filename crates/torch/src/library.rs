@@ -226,6 +226,7 @@ sources! {
     "torch.distributions.distribution": "torch/distributions/distribution.py",
     "torch.distributions.gamma": "torch/distributions/gamma.py",
     "torch.distributions.kl": "torch/distributions/kl.py",
+    "torch.distributions.pathwise": "torch/distributions/pathwise.py",
     "torch.distributions.transformed": "torch/distributions/transformed.py",
     "torch.distributions.transforms": "torch/distributions/transforms.py",
     "torch.fft": "torch/fft.py",

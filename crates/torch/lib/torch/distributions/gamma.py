@@ -55,10 +55,23 @@ def _poisson(rate):
 
 
 def _drawn(draw, parameter, shape):
-    if parameter.requires_grad and _C.is_grad_enabled():
-        raise NotImplementedError("rsample() of a gamma distribution whose parameters require gradients; sample() is there")
     values = _C.values(parameter.detach().expand(shape))
     return _C.tensor([draw(v) for v in values], parameter.dtype).reshape(list(shape))
+
+
+def _moved(made, parameter, slopes):
+    """Zeros whose gradient by the parameter is that of the sample `made`, which was drawn with it."""
+    parameter = parameter.expand(made.shape)
+    return _C.tensor(slopes, made.dtype).reshape(list(made.shape)) * (parameter - parameter.detach())
+
+
+def _rdrawn(alpha, shape):
+    made = _drawn(_standard_gamma, alpha, shape)
+    if not (alpha.requires_grad and _C.is_grad_enabled()):
+        return made
+    from torch.distributions import pathwise
+    pairs = zip(_C.values(alpha.detach().expand(shape)), _C.values(made))
+    return made + _moved(made, alpha, [pathwise.standard_gamma(*p) for p in pairs])
 
 
 class Gamma(Distribution):
@@ -83,7 +96,7 @@ class Gamma(Distribution):
         return self.concentration / self.rate.pow(2)
 
     def rsample(self, sample_shape=()):
-        made = _drawn(_standard_gamma, self.concentration, self._extended_shape(sample_shape))
+        made = _rdrawn(self.concentration, self._extended_shape(sample_shape))
         return (made / self.rate).clamp(min=1.1754943508222875e-38)
 
     def log_prob(self, value):
@@ -136,8 +149,16 @@ class Dirichlet(Distribution):
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 
     def rsample(self, sample_shape=()):
-        made = _drawn(_standard_gamma, self.concentration, self._extended_shape(sample_shape))
-        return made / made.sum(-1, keepdim=True)
+        a = self.concentration
+        made = _drawn(_standard_gamma, a, self._extended_shape(sample_shape))
+        made = made / made.sum(-1, keepdim=True)
+        if not (a.requires_grad and _C.is_grad_enabled()):
+            return made
+        from torch.distributions import pathwise
+        known = a.detach().expand(made.shape)
+        triples = zip(_C.values(made), _C.values(known), _C.values(known.sum(-1, True).expand(made.shape)))
+        moved = _moved(made, a, [pathwise.dirichlet(*t) for t in triples])
+        return made + moved - made * moved.sum(-1, True)
 
     def log_prob(self, value):
         self._validate_sample(value)
@@ -211,7 +232,7 @@ class StudentT(Distribution):
     def rsample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)
         x = _C.normal(shape, 0.0, 1.0, self.df.dtype, None)
-        z = _drawn(_standard_gamma, self.df * 0.5, shape) * 2.0
+        z = _rdrawn(self.df * 0.5, shape) * 2.0
         return self.loc + self.scale * x * (z / self.df).rsqrt()
 
     def log_prob(self, value):
