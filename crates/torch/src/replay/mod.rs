@@ -29,7 +29,7 @@ const LATE: usize = 2;
 /// so often,
 const MAX_LATE_ATTEMPTS: usize = 12;
 /// and from so many places.
-const MAX_MOVED: usize = 3;
+const MAX_MOVED: usize = 2;
 /// So many repeated turns are worth having watched one.
 const PAYS: u64 = 4;
 /// So many reasons why turns did not fit are kept of a loop.
@@ -135,8 +135,8 @@ pub(crate) fn leave(vm: &mut Vm, why: &str) {
     if let Some((at, watching, _)) = r.watching.take() {
         r.loops[at].refused = Some(watch::refusal().unwrap_or_else(|| why.to_string()));
         let body = r.loops[at].body;
-        if let Some(main) = r.loops.iter_mut().find(|l| l.is_main(&body, body.within.unwrap_or(body.entry))) {
-            (main.late, main.left) = (None, true);
+        if body.within.is_none() {
+            r.loops[at].left = true;
         }
         vm.points = true;
         give_up(vm, watching);
@@ -264,10 +264,8 @@ fn is_wanted(vm: &mut Vm, body: &Body) -> Result<bool, Exc> {
     // What can be repeated from there, but never is, may be from the next place on.
     let (next, may) = (body.entry > late, l.moved < MAX_MOVED);
     let spent = |l: &Loop| {
-        (l.body.code, l.body.within) == (body.code, Some(entry))
-            && l.body.entry == late
-            && l.repeated == 0
-            && l.attempts >= MAX_LATE_ATTEMPTS
+        let is = (l.body.code, l.body.within, l.body.entry) == (body.code, Some(entry), late);
+        is && !l.turns.is_empty() && l.repeated == 0 && l.attempts >= MAX_LATE_ATTEMPTS
     };
     if next && may && r.loops.iter().any(spent) {
         (r.loops[main].late, r.loops[main].moved) = (Some(body.entry), r.loops[main].moved + 1);
