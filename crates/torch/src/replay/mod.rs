@@ -57,6 +57,8 @@ struct Loop {
     fixed: Vec<Place>,
     turns: Vec<(Turn, Tensors)>,
     attempts: usize,
+    /// How many of them gave a turn to repeat.
+    made: usize,
     /// Where between its statements the turn was that is watched, and how often something had been done until then for which it cannot be
     /// repeated.
     passed: Vec<(usize, u32)>,
@@ -171,6 +173,7 @@ fn finish(vm: &mut Vm, at: usize, watching: Watching, mut tensors: Tensors) -> R
     l.passed.clear();
     match made {
         Ok(mut turn) => {
+            l.made += 1;
             l.turns.retain(|(known, theirs)| !(tensors.go_as(theirs) && turn.learn(known)));
             // Those that were repeated last stand at the end.
             if l.turns.len() >= MAX_TURNS {
@@ -265,7 +268,7 @@ fn is_wanted(vm: &mut Vm, body: &Body) -> Result<bool, Exc> {
     let (next, may) = (body.entry > late, l.moved < MAX_MOVED);
     let spent = |l: &Loop| {
         let is = (l.body.code, l.body.within, l.body.entry) == (body.code, Some(entry), late);
-        is && !l.turns.is_empty() && l.repeated == 0 && l.attempts >= MAX_LATE_ATTEMPTS
+        is && l.made > 0 && l.repeated == 0 && l.attempts >= MAX_LATE_ATTEMPTS
     };
     if next && may && r.loops.iter().any(spent) {
         (r.loops[main].late, r.loops[main].moved) = (Some(body.entry), r.loops[main].moved + 1);
@@ -289,6 +292,7 @@ fn find(vm: &mut Vm, body: Body) -> Result<usize, Exc> {
         fixed: Vec::new(),
         turns: Vec::new(),
         attempts: 0,
+        made: 0,
         passed: Vec::new(),
         late: None,
         moved: 0,
