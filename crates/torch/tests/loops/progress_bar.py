@@ -1,8 +1,9 @@
 from tqdm import tqdm
 
+parts = x.split(2)
 for epoch in range(2):
     total = 0.0
-    with tqdm(x.split(2), desc=str(epoch), disable=True) as bar:
+    with tqdm(parts, desc=str(epoch), disable=True) as bar:
         for step, rows in enumerate(bar):
             loss = F.mse_loss(model(rows), y[:2])
             opt.zero_grad()
