@@ -22,7 +22,7 @@ pub const CODE_GOAL: usize = 1_600_000;
 pub const CODE_LIMIT: usize = 1_980_000;
 
 /// The most that the code view loads besides where a script runs on the CPU: a worker with both devices, in place of its own.
-pub const CODE_CPU_LIMIT: usize = 1_890_000;
+pub const CODE_CPU_LIMIT: usize = 1_895_000;
 
 /// The most that a script loads besides which imports every package that the modules do not carry.
 pub const LIBRARY_LIMIT: usize = 300_000;

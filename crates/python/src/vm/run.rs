@@ -443,7 +443,7 @@ impl Vm {
                     }
                     Op::Jump(target) => ip = target as usize,
                     Op::Point => {
-                        if self.points {
+                        if crate::objects::watch::CAN && self.points {
                             save!();
                             self.point(ip)?;
                             continue 'frame;
