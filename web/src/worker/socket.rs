@@ -48,7 +48,10 @@ impl Socket {
 
     /// Hands a message over; one that cannot be sent is lost, and the end of the connection follows.
     pub fn send(&self, message: &ClientMessage) {
-        if let Ok(bytes) = encode(message) {
+        // A browser writes to the console that a closing one was given something.
+        if self.inner.ready_state() == WebSocket::OPEN
+            && let Ok(bytes) = encode(message)
+        {
             let _ = self.inner.send_with_u8_array(&bytes);
         }
     }
