@@ -260,6 +260,9 @@ _VALUES = (object, bool, int, float, complex, str, bytes, bytearray, list, tuple
 PLAIN = {("collections", "OrderedDict"): OrderedDict, ("builtins", "set"): set, ("builtins", "frozenset"): frozenset,
          ("builtins", "complex"): complex, ("builtins", "bytearray"): bytearray, ("builtins", "range"): range,
          ("builtins", "slice"): slice, ("_codecs", "encode"): _encode}
+# As the protocols of Python 2 name them.
+PLAIN.update({("__builtin__", name): value for (module, name), value in list(PLAIN.items()) if module == "builtins"})
+PLAIN["__builtin__", "xrange"] = range
 
 
 class Pickler:

@@ -66,7 +66,7 @@ fn pairs(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn complexed(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x] = args.exactly::<1>("view_as_complex")?;
     let t = expect(&x, "view_as_complex")?;
-    if t.kind() != Kind::Float32 || t.get()?.shape().last() != Some(&2) {
+    if !matches!(t.kind(), Kind::Float32 | Kind::Float64) || t.get()?.shape().last() != Some(&2) {
         let text =
             format!("view_as_complex is only supported for float tensors, but got a tensor of scalar type: {}", t.kind().scalar_type());
         return Err(Exc::new(ExcKind::RuntimeError, text));

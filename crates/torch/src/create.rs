@@ -64,6 +64,12 @@ fn tensor(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 pub(crate) fn from_values(vm: &mut Vm, values: &[f64], shape: Vec<usize>, kind: Kind) -> Result<Value, Exc> {
     tell_of_doubles(vm, kind)?;
     let device = state(vm)?.device.clone();
+    if kind.is_complex() {
+        // Real numbers: pairs with zeros.
+        let pairs: Vec<f64> = values.iter().flat_map(|v| [*v, 0.0]).collect();
+        let t = host_tensor(&device, &pairs, [shape, vec![2]].concat(), kind)?;
+        return wrap(vm, t, kind);
+    }
     let t = host_tensor(&device, values, shape, kind)?;
     wrap(vm, t, kind)
 }

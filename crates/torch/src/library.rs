@@ -282,6 +282,8 @@ sources! {
     "torch.signal": "torch/signal.py",
     "torch.signal.windows": "torch/signal.py",
     "torch._rare": "torch/_rare/__init__.py",
+    "torch._rare.complex": "torch/_rare/complex.py",
+    "torch._rare.complex_linalg": "torch/_rare/complex_linalg.py",
     "torch._rare.csr": "torch/_rare/csr.py",
     "torch._rare.decompositions": "torch/_rare/decompositions.py",
     "torch._rare.histograms": "torch/_rare/histograms.py",

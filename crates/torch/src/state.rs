@@ -136,8 +136,12 @@ pub(crate) fn classes(vm: &mut Vm) -> Result<&mut Classes, Exc> {
     state(vm)?.classes.as_mut().ok_or_else(|| Exc::new(ExcKind::ImportError, "torch is not imported"))
 }
 
-/// A new tensor object.
+/// A new tensor object. Those of complex numbers are pairs along a last dimension, whatever made them.
 pub(crate) fn wrap(vm: &mut Vm, value: Tensor, kind: Kind) -> Result<Value, Exc> {
+    if kind.is_complex() && value.shape().last() != Some(&2) {
+        let text = "not implemented for 'ComplexFloat'; torch.complex(real, imag) makes complex tensors";
+        return Err(Exc::new(aludel_python::objects::Kind::NotImplementedError, text));
+    }
     let class = classes(vm)?.tensor.clone();
     Ok(vm.host_instance(&class, TensorCell::new(value, kind)))
 }

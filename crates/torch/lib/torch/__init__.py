@@ -303,12 +303,16 @@ def range(start, end, step=1, **kwargs):
 
 def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False):
     _place(device)
+    if dtype is complex64:
+        return _made(_C.linspace(_number(start), _number(end), steps, float32).to(dtype), requires_grad)
     return _made(_C.linspace(_number(start), _number(end), steps, dtype), requires_grad)
 
 
 def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     _place(device)
-    return _made(base ** linspace(start, end, steps, dtype=dtype), requires_grad)
+    wide = None if dtype is None or dtype.is_floating_point else float32
+    made = base ** linspace(_number(start), _number(end), steps, dtype=wide or dtype)
+    return _made(made.to(dtype) if wide else made, requires_grad)
 
 
 def eye(n, m=None, *, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False):
@@ -360,12 +364,16 @@ def randn(*size, generator=None, dtype=None, device=None, requires_grad=False, o
 
 
 def rand_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, generator=None, layout=None, pin_memory=False):
+    if (dtype or input.dtype).is_complex:
+        return rand(input.shape, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad, generator=generator)
     _place(device)
     drawn = _functions.drawn_like(input, lambda shape: _C.uniform(shape, 0.0, 1.0, dtype or input.dtype, generator))
     return _made(drawn, requires_grad)
 
 
 def randn_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, generator=None, layout=None, pin_memory=False):
+    if (dtype or input.dtype).is_complex:
+        return randn(input.shape, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad, generator=generator)
     _place(device)
     drawn = _functions.drawn_like(input, lambda shape: _C.normal(shape, 0.0, 1.0, dtype or input.dtype, generator))
     return _made(drawn, requires_grad)

@@ -9,12 +9,19 @@ _wrap = _C.complexed
 
 
 def call(name, args, kwargs):
-    function = _FUNCTIONS.get(name)
+    function = _function(name)
     if function is not None:
         return function(*args, **kwargs)
-    if name.endswith("_") and not name.startswith("__") and name[:-1] in _FUNCTIONS:
-        return args[0].copy_(_FUNCTIONS[name[:-1]](*args, **kwargs))
+    if name.endswith("_") and not name.startswith("__") and _function(name[:-1]) is not None:
+        return args[0].copy_(_function(name[:-1])(*args, **kwargs))
     raise RuntimeError(f"\"{name}\" not implemented for 'ComplexFloat'")
+
+
+def _function(name):
+    if name in _FUNCTIONS:
+        return _FUNCTIONS[name]
+    from torch._rare.complex import FUNCTIONS
+    return FUNCTIONS.get(name)
 
 
 def pairs(x):
@@ -74,6 +81,11 @@ def _shape(shape):
 def _one_dim(row, default=0, more=0):
     """Operators whose argument after the tensor is a dimension."""
     def function(input, dim=default, *args, **kwargs):
+        kwargs.pop("dtype", None)
+        if input.dim() == 0 and not more:
+            # One element, which is as one of a list.
+            made = function(input.reshape(1), 0, *args, **kwargs)
+            return made if row in ("unbind", "select") else made.reshape([]) if made.numel() == 1 else made
         made = _ops[row](pairs(input), _dim(input, dim, more), *args, **kwargs)
         return tuple([_wrap(m) for m in made]) if isinstance(made, tuple) else _wrap(made)
     return function
@@ -88,13 +100,16 @@ def _parts(row):
 
 def _reduced(row):
     def function(input, dim=None, keepdim=False, **kwargs):
-        return _wrap(_ops[row](pairs(input), _dims(input, dim), keepdim))
+        dims = _dims(input, None if dim in ([], ()) else dim)
+        return _wrap(_ops[row](pairs(input), dims, keepdim)) if input.dim() else input.clone()
     return function
 
 
 def _joined(row, more=0):
     def function(tensors, dim=0):
-        first = [t for t in tensors if t.dtype.is_complex][0]
+        # Old scripts begin with an empty list of any number of dimensions.
+        tensors = [t for t in tensors if more or tuple(t.shape) != (0,)] or tensors
+        first = tensors[0]
         return _wrap(_ops[row]([pairs(t) for t in tensors], _dim(first, dim, more)))
     return function
 
@@ -114,8 +129,13 @@ def _flatten(input, start_dim=0, end_dim=-1):
     return _wrap(pairs(input).flatten(_dim(input, start_dim), _dim(input, end_dim))) if input.dim() else input.reshape(1)
 
 
+def _flip(input, *dims, **kwargs):
+    dims = _dims(input, kwargs["dims"] if kwargs else _shape(dims))
+    return _wrap(pairs(input).flip(dims)) if dims else input.clone()
+
+
 def _squeeze(input, dim=None):
-    dims = [d for d in _dims(input, dim) if input.shape[d] == 1]
+    dims = [d for d in _dims(input, dim) if input.dim() and input.shape[d] == 1]
     return _wrap(pairs(input).squeeze(dims)) if dims else input
 
 
@@ -162,7 +182,7 @@ def _tolist(x):
 
 def _cast(x, dtype):
     if dtype.is_complex:
-        return _wrap(pairs(x))
+        return _wrap(pairs(x if x.dtype.is_complex else x.to(_C.float32)))
     return _ops["real"](pairs(x)).to(dtype)
 
 
@@ -203,7 +223,7 @@ _FUNCTIONS = {
     "flatten": _flatten, "squeeze": _squeeze, "unsqueeze": _one_dim("unsqueeze", more=1), "unbind": _one_dim("unbind"),
     "select": _one_dim("select"), "narrow": _one_dim("narrow"), "index_select": _one_dim("index_select"), "cumsum": _one_dim("cumsum"),
     "split": _parts("split"), "chunk": _parts("chunk"), "cat": _joined("cat"), "stack": _joined("stack", 1),
-    "flip": lambda x, *dims: _wrap(pairs(x).flip(_dims(x, _shape(dims)))),
+    "flip": _flip,
     "roll": lambda x, shifts, dims=None: _wrap(pairs(x).roll(shifts, _dims(x, dims)) if dims is not None or x.dim() == 1
                                                else pairs(x).reshape(-1, 2).roll(shifts, 0).reshape(list(x.shape) + [2])),
     "sum": _reduced("sum"), "mean": _reduced("mean"), "where": _where, "detach": _detach, "isnan": lambda x: pairs(x).isnan().any(-1),
@@ -242,13 +262,14 @@ def polar(abs, angle):
 
 
 def real(input):
-    return _ops["real"](pairs(input)) if input.dtype.is_complex else input
+    """A view: what is written into it is written into the complex tensor."""
+    return pairs(input).select(-1, 0) if input.dtype.is_complex else input
 
 
 def imag(input):
     if not input.dtype.is_complex:
         raise TypeError("imag is not implemented for tensors with non-complex dtypes.")
-    return _ops["imag"](pairs(input))
+    return pairs(input).select(-1, 1)
 
 
 def conj(input):

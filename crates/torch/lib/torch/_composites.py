@@ -42,7 +42,7 @@ def slogdet(input):
 
 def logdet(input):
     sign, log = slogdet(input)
-    return log + where(sign < 0, float("nan"), 0.0)
+    return log + (sign.log() if sign.dtype.is_complex else where(sign < 0, float("nan"), 0.0))
 
 
 def cholesky(input, upper=False):
@@ -51,13 +51,14 @@ def cholesky(input, upper=False):
 
 
 def cholesky_solve(B, L, upper=False):
-    low = L.mT if upper else L
+    low = L.mH if upper else L
     half = _ops["linalg_solve_triangular"](low, B, upper=False)
-    return _ops["linalg_solve_triangular"](low.mT, half, upper=True)
+    return _ops["linalg_solve_triangular"](low.mH, half, upper=True)
 
 
 def cholesky_inverse(L, upper=False):
-    return cholesky_solve(_ops["eye"](L.shape[-1], dtype=L.dtype), L, upper)
+    import torch
+    return cholesky_solve(torch.eye(L.shape[-1], dtype=L.dtype), L, upper)
 
 
 def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
@@ -177,7 +178,7 @@ def rad2deg(input):
 
 
 def vdot(input, other):
-    return _ops["dot"](input, other)
+    return _ops["dot"](input.conj(), other)
 
 
 def float_power(input, exponent):
@@ -220,7 +221,7 @@ def isposinf(input):
 
 
 def isreal(input):
-    return _C.full(input.shape, True)
+    return input.imag == 0 if input.dtype.is_complex else _C.full(input.shape, True)
 
 
 def signbit(input):
@@ -237,7 +238,7 @@ def logaddexp2(input, other):
 
 
 def logcumsumexp(input, dim):
-    top = input.detach().amax(dim, keepdim=True)
+    top = (input.real if input.dtype.is_complex else input).detach().amax(dim, keepdim=True)
     return (input - top).exp().cumsum(dim).log() + top
 
 
@@ -291,14 +292,14 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     weights = None
     for w in (fweights, aweights):
         if w is not None:
-            weights = w.to(x.dtype) if weights is None else weights * w
+            weights = (w if x.dtype.is_complex else w.to(x.dtype)) if weights is None else weights * w
     if weights is None:
         apart = x - x.mean(1, keepdim=True)
-        return (apart @ apart.t() / (x.shape[1] - correction)).squeeze()
+        return (apart @ apart.mH / (x.shape[1] - correction)).squeeze()
     total = weights.sum()
     apart = x - (x * weights).sum(1, keepdim=True) / total
     left = total - correction if aweights is None else total - correction * (weights * aweights).sum() / total
-    return ((apart * weights) @ apart.t() / left.clamp(min=0)).squeeze()
+    return ((apart * weights) @ apart.mH / left.clamp(min=0)).squeeze()
 
 
 def corrcoef(input):
@@ -306,7 +307,8 @@ def corrcoef(input):
     if made.dim() == 0:
         return made / made
     d = made.diagonal().sqrt()
-    return (made / d.unsqueeze(1) / d.unsqueeze(0)).clamp(-1, 1)
+    made = made / d.unsqueeze(1) / d.unsqueeze(0)
+    return _C.complexed(_C.pairs(made).clamp(-1, 1)) if made.dtype.is_complex else made.clamp(-1, 1)
 
 
 def cross(input, other, dim=-1):

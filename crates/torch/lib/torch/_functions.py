@@ -328,7 +328,7 @@ def dropout(input, p, train):
 
 
 def nonzero(input, *, out=None, as_tuple=False):
-    places = _C.nonzero(input)
+    places = _C.nonzero(input != 0 if input.dtype.is_complex else input)
     if as_tuple:
         return tuple(places)
     if not places:

@@ -109,7 +109,7 @@ def _transposed(self):
 
 Tensor.T = property(_transposed)
 Tensor.mT = property(lambda self: self.transpose(-2, -1))
-Tensor.H = Tensor.mH = Tensor.mT
+Tensor.H = Tensor.mH = property(lambda self: self.transpose(-2, -1).conj())
 
 def _one(self):
     if self.numel() != 1:
@@ -298,6 +298,7 @@ Tensor.is_floating_point = lambda self: self.dtype.is_floating_point
 Tensor.is_complex = lambda self: self.dtype.is_complex
 Tensor.cfloat = lambda self: _C.cast(self, _C.complex64)
 Tensor.stft = lambda self, *args, **kwargs: torch.stft(self, *args, **kwargs)
+Tensor.istft = lambda self, *args, **kwargs: torch.istft(self, *args, **kwargs)
 Tensor.is_contiguous = lambda self, memory_format=None: _C.is_contiguous(self)
 Tensor.is_pinned = lambda self, device=None: False
 for _name in "is_shared is_inference is_conj is_neg is_coalesced is_distributed".split():
@@ -436,7 +437,7 @@ Tensor.ravel = lambda self: _ops["reshape"](self, (-1,))
 Tensor.swapaxes = lambda self, axis0, axis1: _ops["transpose"](self, axis0, axis1)
 Tensor.swapdims = lambda self, dim0, dim1: _ops["transpose"](self, dim0, dim1)
 Tensor.moveaxis = lambda self, source, destination: _ops["movedim"](self, source, destination)
-Tensor.adjoint = lambda self: self.transpose(-2, -1)
+Tensor.adjoint = lambda self: self.mH
 Tensor.broadcast_to = lambda self, *size: self.expand(_size(size))
 Tensor.repeat_interleave = lambda self, repeats, dim=None, *, output_size=None: _repeat_interleave(self, repeats, dim)
 Tensor.t_ = lambda self: _C.reshaped(self, self.t())
@@ -552,11 +553,22 @@ def fill_(self, value):
 
 
 Tensor.fill_ = fill_
+
+
+def _drawn(x, name, first, second, generator):
+    draw = getattr(_C, name)
+    if not x.dtype.is_complex:
+        return draw(x.shape, first, second, x.dtype, generator)
+    # Both parts are drawn, normal ones with half of the variance each.
+    second = second * 0.5 ** 0.5 if name == "normal" else second
+    return _C.complexed(draw(list(x.shape) + [2], first, second, torch.float32, generator))
+
+
 Tensor.__reversed__ = lambda self: self.flip(0) if self.dim() else self
 Tensor.zero_ = lambda self: self.copy_(torch.full((), 0, dtype=self.dtype))
-Tensor.normal_ = lambda self, mean=0.0, std=1.0, generator=None: self.copy_(_C.normal(self.shape, mean, std, self.dtype, generator))
+Tensor.normal_ = lambda self, mean=0.0, std=1.0, generator=None: self.copy_(_drawn(self, "normal", mean, std, generator))
 Tensor.uniform_ = lambda self, a=0.0, b=1.0, generator=None, **k: self.copy_(
-    _C.uniform(self.shape, k.get("from", a), k.get("to", b), self.dtype, generator))
+    _drawn(self, "uniform", k.get("from", a), k.get("to", b), generator))
 Tensor.bernoulli_ = lambda self, p=0.5, generator=None: self.copy_(
     _C.bernoulli(self.shape, p, None, generator) if not isinstance(p, Tensor) else _C.bernoulli_of(p, generator))
 Tensor.log_normal_ = lambda self, mean=1.0, std=2.0, generator=None: self.copy_(_C.normal(self.shape, mean, std, self.dtype, generator).exp())

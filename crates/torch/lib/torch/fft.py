@@ -110,7 +110,7 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
         raise RuntimeError("stft requires the return_complex parameter be given for real inputs, and will further require that "
                            "return_complex=True in a future PyTorch release.")
     hop, size = n_fft // 4 if hop_length is None else hop_length, n_fft if win_length is None else win_length
-    is_complex = input.dtype.is_complex
+    is_complex = input.dtype.is_complex or (window is not None and window.dtype.is_complex)
     if is_complex:
         x = pairs(input).movedim(-1, 0)
     else:
@@ -119,12 +119,13 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
     x = x.unsqueeze(1) if flat else x
     if center:
         x = _ops["pad"](x, [n_fft // 2, n_fft // 2], mode=pad_mode)
-    frames = x.unfold(-1, n_fft, hop) * _window(window, size, n_fft, x.dtype)
+    window, frames = _window(window, size, n_fft, x.dtype), x.unfold(-1, n_fft, hop)
     if is_complex:
-        made = fft(_wrap(frames.movedim(0, -1)))
+        made = fft(_wrap(frames.movedim(0, -1).clone()) * window)
         made = made[..., :n_fft // 2 + 1] if onesided else made
     else:
-        made = rfft(frames[0]) if onesided is None or onesided else fft(frames[0])
+        frames = frames[0] * window
+        made = rfft(frames) if onesided is None or onesided else fft(frames)
     made = made.transpose(-2, -1)
     made = made * (1.0 / math.sqrt(n_fft)) if normalized else made
     made = made.squeeze(0) if flat else made
@@ -137,7 +138,9 @@ def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tr
     flat = input.dim() == 2
     x = input.unsqueeze(0) if flat else input
     x = x.transpose(-2, -1) * (math.sqrt(n_fft) if normalized else 1.0)
-    frames = irfft(x, n_fft) if onesided is not False else _ops["real"](_C.pairs(ifft(x)))
+    if return_complex:
+        raise NotImplementedError("istft(return_complex=True)")
+    frames = irfft(x if onesided is not False else x[..., :n_fft // 2 + 1], n_fft)
     w = _window(window, size, n_fft, frames.dtype)
     count = frames.shape[1]
     whole = n_fft + hop * (count - 1)

@@ -1,6 +1,7 @@
 """torch.linalg: decompositions are computed on the host in float64, their derivatives are operators."""
 
 import _missing
+import functools
 from torch import _C
 from torch._functions import _named
 from torch.autograd.function import Function
@@ -97,7 +98,7 @@ def householder_product(A, tau):
     made = torch.eye(n, k, dtype=A.dtype).expand(A.shape)
     for i in range(tau.shape[-1] - 1, -1, -1):
         v = vectors[..., i:i + 1]
-        made = made - tau[..., i, None, None] * v @ (v.mT @ made)
+        made = made - tau[..., i, None, None] * v @ (v.mH @ made)
     return made
 
 
@@ -371,7 +372,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     A = A if dtype is None else A.to(dtype)
     first, second = [d % A.dim() for d in dim]
     if ord == "fro":
-        return A.square().sum((first, second), keepdim=keepdim).sqrt()
+        return (A.abs() if A.dtype.is_complex else A).square().sum((first, second), keepdim=keepdim).sqrt()
     if ord == "nuc" or abs(ord) == 2:
         s = svdvals(A.movedim((first, second), (-2, -1)))
         made = s.sum(-1) if ord == "nuc" else s.amax(-1) if ord > 0 else s.amin(-1)
@@ -445,7 +446,7 @@ def cross(input, other, *, dim=-1):
 
 
 def vecdot(x, y, *, dim=-1):
-    return (x * y).sum(dim)
+    return (x.conj() * y).sum(dim)
 
 
 def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
@@ -584,5 +585,19 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
     half = solve_triangular(LU.tril(-1) + torch.eye(n, dtype=LU.dtype), B.gather(-2, rows), upper=False)
     return solve_triangular(LU.triu(), half, upper=True)
 
+
+def _also_complex(name, function):
+    """Complex matrices have functions of their own."""
+    @functools.wraps(function)
+    def either(A, *args, **kwargs):
+        if A.dtype.is_complex or (args and isinstance(args[0], torch.Tensor) and args[0].dtype.is_complex):
+            from torch._rare import complex_linalg
+            return getattr(complex_linalg, name)(A, *args, **kwargs)
+        return function(A, *args, **kwargs)
+    return either
+
+
+for _name in "inv solve solve_triangular slogdet det cholesky eigh eigvalsh eigvals eig svd svdvals pinv qr lstsq".split():
+    globals()[_name] = _also_complex(_name, globals()[_name])
 
 __getattr__ = _missing.names("torch.linalg", globals())

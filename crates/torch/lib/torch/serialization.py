@@ -12,20 +12,25 @@ _STORAGES = {
     "LongStorage": _C.int64, "IntStorage": _C.int32, "ShortStorage": _C.int16, "CharStorage": _C.int8, "ByteStorage": _C.uint8,
     "BoolStorage": _C.bool,
 }
-_NAMES = {str(kind): name for name, kind in _STORAGES.items()}
+# The types of the parts of complex numbers.
+_COMPLEX = {"ComplexFloatStorage": _C.float32, "ComplexDoubleStorage": _C.float64}
+_NAMES = {str(kind): name for name, kind in _STORAGES.items()} | {"torch.complex64": "ComplexFloatStorage"}
 
 
 class _Storage:
-    def __init__(self, data, dtype):
-        self.data, self.dtype = data, dtype
+    def __init__(self, data, type):
+        self.data, self.dtype, self.is_complex = data, type.dtype, type.is_complex
 
 
 class _StorageType:
-    def __init__(self, dtype):
-        self.dtype = dtype
+    def __init__(self, dtype, is_complex=False):
+        self.dtype, self.is_complex = dtype, is_complex
 
 
 def _rebuild_tensor(storage, offset, size, stride, *rest):
+    if storage.is_complex:
+        made = _C.from_bytes(storage.data, storage.dtype, list(size) + [2], [2 * s for s in stride] + [1], 2 * offset)
+        return _C.complexed(made.to(_C.float32))
     return _C.from_bytes(storage.data, storage.dtype, list(size), list(stride), offset)
 
 
@@ -50,6 +55,8 @@ class _Unpickler(pickle.Unpickler):
         import torch
         if module == "torch" and name in _STORAGES:
             return _StorageType(_STORAGES[name])
+        if module == "torch" and name in _COMPLEX:
+            return _StorageType(_COMPLEX[name], True)
         if module == "torch" and isinstance(getattr(_C, name, None), _C.dtype):
             return getattr(_C, name)
         known = {
@@ -83,7 +90,7 @@ class _Unpickler(pickle.Unpickler):
         if key not in self._storages:
             if f"data/{key}" not in self._files:
                 raise RuntimeError(f"PytorchStreamReader failed locating file data/{key}: file not found")
-            self._storages[key] = _Storage(self._files[f"data/{key}"], pid[1].dtype)
+            self._storages[key] = _Storage(self._files[f"data/{key}"], pid[1])
         return self._storages[key]
 
 
@@ -109,7 +116,7 @@ class _Pickler(pickle.Pickler):
             for size in reversed(obj.shape):
                 stride.insert(0, n)
                 n *= size
-            self.storages.append(_C.to_bytes(obj))
+            self.storages.append(_bytes(obj))
             place = _Place(str(len(self.storages) - 1), obj.dtype, obj.numel())
             return ("torch._utils", "_rebuild_tensor_v2",
                     (place, 0, tuple(obj.shape), tuple(stride), obj.requires_grad, OrderedDict()))
@@ -137,6 +144,10 @@ class _Place:
 class _StorageOf:
     def __init__(self, dtype):
         self.dtype = dtype
+
+
+def _bytes(tensor):
+    return _C.to_bytes(_C.pairs(tensor) if tensor.dtype.is_complex else tensor)
 
 
 def _plain(parameter):
@@ -243,7 +254,9 @@ def _tensor_of(data, dtype, size, requires_grad):
     for length in reversed(size):
         stride.insert(0, n)
         n *= length
-    made = _C.from_bytes(data, getattr(_C, dtype), list(size), stride, 0)
+    is_complex = dtype == "complex64"
+    storage = _Storage(data, _StorageType(_C.float32 if is_complex else getattr(_C, dtype), is_complex))
+    made = _rebuild_tensor(storage, 0, size, stride)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -254,7 +267,7 @@ def _parameter_of(*args):
 
 def _reduce_ex(self, protocol):
     make = _parameter_of if isinstance(self, Parameter) else _tensor_of
-    return make, (_C.to_bytes(self.detach()), str(self.dtype)[6:], tuple(self.shape), self.requires_grad)
+    return make, (_bytes(self.detach()), str(self.dtype)[6:], tuple(self.shape), self.requires_grad)
 
 
 Tensor.__reduce_ex__ = _reduce_ex

@@ -123,7 +123,7 @@ class Function(FunctionCtx):
             return made
         results, leaves = [], []
         for y in made if isinstance(made, tuple) else (made,):
-            apart = not isinstance(y, Tensor) or not y.dtype.is_floating_point or any(y is n for n in ctx._not_differentiable)
+            apart = not isinstance(y, Tensor) or not _has_gradients(y.dtype) or any(y is n for n in ctx._not_differentiable)
             # Of its own, so that what is written into the result later changes no leaf.
             leaf = None if apart else _C.make(Tensor, y, True)
             leaves.append(leaf)
@@ -133,6 +133,10 @@ class Function(FunctionCtx):
         ctx.saved_tensors = tuple([_result_of(s, raw, results) for s in ctx.saved_tensors])
         _cuts.append(_Cut(cls, ctx, args, leaves))
         return tuple(results) if isinstance(made, tuple) else results[0]
+
+
+def _has_gradients(dtype):
+    return dtype.is_floating_point or dtype.is_complex
 
 
 def _result_of(saved, raw, results):
