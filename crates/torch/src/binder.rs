@@ -16,6 +16,14 @@ use crate::kind::{Kind, narrow};
 use crate::names;
 use crate::state::{self, wrap};
 
+/// What has a type that decides: the first that there are decide the category, and the later ones only where theirs is higher.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Given {
+    Dimensions,
+    NoDimensions,
+    Number,
+}
+
 /// Arguments by the parameters of a row.
 struct Bound {
     operands: Vec<(Tensor, Kind)>,
@@ -24,8 +32,8 @@ struct Bound {
     first: Value,
     /// `dtype` by PyTorch's name.
     dtype: Option<Kind>,
-    /// Types that decide the result's.
-    kinds: Vec<(Kind, bool)>,
+    /// Types that decide the result's, and whose.
+    kinds: Vec<(Kind, Given)>,
     /// Parameters whose numbers are marked, while the turn of a loop is watched.
     marked: Vec<(&'static str, u32)>,
 }
@@ -217,13 +225,10 @@ fn result_kind(def: &OpDef, bound: &Bound, t: &Tensor, place: usize) -> Kind {
     if dtype.is_int() && names::gives_int64(def.name, place) {
         return Kind::Int64;
     }
-    // Of tensors without dimensions only the category counts, where there are others of no lower one.
-    let rank = |zero: bool| bound.kinds.iter().filter(|(_, z)| *z == zero).map(|(k, _)| *k).reduce(Kind::promote);
-    let named = match (rank(false), rank(true)) {
-        (Some(a), Some(b)) if b.category() > a.category() => Some(b),
-        (Some(a), _) => Some(a),
-        (None, b) => b,
-    };
+    let of = |given: Given| bound.kinds.iter().filter(|(_, g)| *g == given).map(|(k, _)| *k).reduce(Kind::promote);
+    let named = [Given::Dimensions, Given::NoDimensions, Given::Number].into_iter().filter_map(of).reduce(|known, later| {
+        if later.category() > known.category() { later } else { known }
+    });
     match named {
         Some(kind) if kind.dtype() == dtype => kind,
         _ => Kind::of(dtype),
@@ -346,7 +351,7 @@ fn bind_one(vm: &mut Vm, name: &str, at: (&Param, Option<usize>), value: Value, 
     match convert::attr(&value, param) {
         Some(attr) => {
             if param.is_operand() && !matches!(attr, Attr::None) && names::decides_kind(param.name) {
-                bound.kinds.push((number_kind(vm, &value)?, true));
+                bound.kinds.push((number_kind(vm, &value)?, Given::Number));
             }
             bound.attrs = std::mem::take(&mut bound.attrs).with(param.name, attr);
             Ok(())
@@ -369,7 +374,7 @@ fn operand(param: &Param, value: &Value, bound: &mut Bound) -> Result<bool, Exc>
     let Some(t) = cell(value) else { return Ok(false) };
     let x = t.get()?;
     if names::decides_kind(param.name) {
-        bound.kinds.push((t.kind(), x.rank() == 0));
+        bound.kinds.push((t.kind(), if x.rank() == 0 { Given::NoDimensions } else { Given::Dimensions }));
     }
     bound.operands.push((x, t.kind()));
     Ok(true)

@@ -122,13 +122,27 @@ fn full(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             _ => state(vm)?.default_kind,
         },
     };
-    if kind.is_int() {
-        whole(number)?;
-    }
+    let number = if kind.is_int() { fitting(number, kind)? } else { number };
     tell_of_doubles(vm, kind)?;
     let device = state(vm)?.device.clone();
     let t = Tensor::full(&device, size, number, kind.dtype()).map_err(raise)?;
     wrap(vm, t, kind)
+}
+
+/// A number as an integer of some bits; of those without a sign negative ones wrap, as PyTorch has it.
+fn fitting(number: f64, kind: Kind) -> Result<f64, Exc> {
+    whole(number)?;
+    let (range, name) = match kind {
+        Kind::UInt8 => (-255.0..=255.0, "uint8_t"),
+        Kind::Int8 => (-128.0..=127.0, "int8_t"),
+        Kind::Int16 => (-32768.0..=32767.0, "int16_t"),
+        _ => return Ok(number),
+    };
+    if !range.contains(&number) {
+        let text = format!("value cannot be converted to type {name} without overflow");
+        return Err(Exc::new(ExcKind::RuntimeError, text));
+    }
+    Ok(kind.wrap(number as i64) as f64)
 }
 
 /// `arange(start, end, step, dtype)`, made on the host.

@@ -51,7 +51,7 @@ pub(crate) fn assign(into: &TensorCell, value: Tensor, kind: Kind, since: u64) -
         let text = format!("result type {} can't be cast to the desired output type {}", kind.scalar_type(), into.kind().scalar_type());
         return Err(Exc::new(ExcKind::RuntimeError, text));
     }
-    let value = if into.kind() == kind { value } else { narrow(value, into.kind())? };
+    let value = narrow(value, into.kind())?;
     copy_since(into, &old, value, since)
 }
 
