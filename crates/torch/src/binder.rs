@@ -34,6 +34,8 @@ struct Bound {
     dtype: Option<Kind>,
     /// Types that decide the result's, and whose.
     kinds: Vec<(Kind, Given)>,
+    /// Whether an operand is on the device `meta`.
+    meta: bool,
     /// Parameters whose numbers are marked, while the turn of a loop is watched.
     marked: Vec<(&'static str, u32)>,
 }
@@ -202,6 +204,12 @@ fn deliver(vm: &mut Vm, def: &'static OpDef, bound: &Bound, results: Vec<Tensor>
         let kind = result_kind(def, bound, &t, i);
         let t = if view { t } else { narrow(t, kind)? };
         let value = wrap(vm, t, kind)?;
+        if bound.meta
+            && let Some(made) = cell(&value)
+        {
+            aludel_python::objects::watch::refuse(|| "tensors of the device 'meta'".into());
+            made.set_meta(true);
+        }
         if let (true, Value::Instance(made), Value::Instance(base)) = (view, &value, &bound.first) {
             let step = Step::new(def, bound.attrs.clone(), i);
             // What does not lie in the order of its base is copied into another shape.
@@ -226,9 +234,10 @@ fn result_kind(def: &OpDef, bound: &Bound, t: &Tensor, place: usize) -> Kind {
         return Kind::Int64;
     }
     let of = |given: Given| bound.kinds.iter().filter(|(_, g)| *g == given).map(|(k, _)| *k).reduce(Kind::promote);
-    let named = [Given::Dimensions, Given::NoDimensions, Given::Number].into_iter().filter_map(of).reduce(|known, later| {
-        if later.category() > known.category() { later } else { known }
-    });
+    let named = [Given::Dimensions, Given::NoDimensions, Given::Number]
+        .into_iter()
+        .filter_map(of)
+        .reduce(|known, later| if later.category() > known.category() { later } else { known });
     match named {
         Some(kind) if kind.dtype() == dtype => kind,
         _ => Kind::of(dtype),
@@ -274,8 +283,15 @@ fn bind(vm: &mut Vm, def: &'static OpDef, args: &mut Args, method: bool) -> Resu
         }
         given.push((param, value));
     }
-    let mut bound =
-        Bound { operands: Vec::new(), attrs: Attrs::new(), first: Value::None, dtype: None, kinds: Vec::new(), marked: Vec::new() };
+    let mut bound = Bound {
+        operands: Vec::new(),
+        attrs: Attrs::new(),
+        first: Value::None,
+        dtype: None,
+        kinds: Vec::new(),
+        meta: false,
+        marked: Vec::new(),
+    };
     // A tensor without dimensions in a number's place scales as the number would, without being read.
     let mut factor = None;
     if let Some((scale, at)) = names::scaled_operand(name)
@@ -373,6 +389,7 @@ fn number_kind(vm: &mut Vm, value: &Value) -> Result<Kind, Exc> {
 fn operand(param: &Param, value: &Value, bound: &mut Bound) -> Result<bool, Exc> {
     let Some(t) = cell(value) else { return Ok(false) };
     let x = t.get()?;
+    bound.meta |= t.is_meta();
     if names::decides_kind(param.name) {
         bound.kinds.push((t.kind(), if x.rank() == 0 { Given::NoDimensions } else { Given::Dimensions }));
     }

@@ -87,6 +87,7 @@ pub(crate) fn decode(bytes: &[u8], at: usize, kind: Kind) -> Option<f64> {
 fn to_bytes(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x] = args.exactly::<1>("to_bytes")?;
     let from = expect(&x, "to_bytes")?;
+    from.check_elements()?;
     let (value, kind) = (from.get()?.detach(), from.kind());
     vm.reserve(value.numel() * kind.bytes())?;
     read(vm, vec![value], move |_, values| Ok(given(encode(&values[0], kind))))

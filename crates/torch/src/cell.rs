@@ -27,6 +27,8 @@ pub(crate) struct TensorCell {
     born: u64,
     /// How often `x.data = y` gave it other elements: views of the former ones keep those.
     epoch: Cell<u32>,
+    /// Whether it is on the device `meta`: it has a shape and a type, and its elements are nobody's business.
+    meta: Cell<bool>,
 }
 
 /// How often a tensor was written in place. What the tape keeps shares the counter once there is something to count.
@@ -201,8 +203,26 @@ impl TensorCell {
             grad: RefCell::new(Value::None),
             view: RefCell::new(None),
             epoch: Cell::new(0),
+            meta: Cell::new(false),
             born: watch::birth(),
         }
+    }
+
+    pub fn is_meta(&self) -> bool {
+        self.meta.get()
+    }
+
+    /// Puts it on the device `meta`, or takes it away from there.
+    pub fn set_meta(&self, meta: bool) {
+        self.meta.set(meta);
+    }
+
+    /// Refuses to look at elements that are not there.
+    pub fn check_elements(&self) -> Result<(), Exc> {
+        if self.is_meta() {
+            return Err(Exc::new(ExcKind::NotImplementedError, "Cannot copy out of meta tensor; no data!"));
+        }
+        Ok(())
     }
 
     /// Whether it was made in the stretch that is watched.

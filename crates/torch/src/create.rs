@@ -21,6 +21,9 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("arange", |vm, args| sized(vm, args, arange)),
     Def::new("linspace", |vm, args| sized(vm, args, linspace)),
     Def::new("make", make),
+    Def::new("is_meta", is_meta),
+    Def::new("as_meta", as_meta),
+    Def::new("set_meta", set_meta),
     Def::new("cast", cast),
     Def::new("item", item),
     Def::new("tolist", tolist),
@@ -216,6 +219,7 @@ fn make(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let Value::Class(class) = class else { return Err(Exc::ty("make() needs a class")) };
     let from = expect(&data, "Parameter")?;
     let made = TensorCell::new(from.get()?.detach(), from.kind());
+    made.set_meta(from.is_meta());
     let made = Instance::new(class, aludel_python::objects::class::Inner::Host(Box::new(made)));
     let value = Value::Instance(made);
     if grad.is(&Value::bool(true)) {
@@ -237,11 +241,39 @@ fn cast(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         return Err(crate::complex::call(vm, "to", &mut Args::from(vec![x, dtype])));
     }
     tell_of_doubles(vm, kind)?;
+    if from.is_meta() {
+        let value = wrap(vm, one("to", &[&from.get()?], Attrs::new().with("dtype", kind.dtype()))?, kind)?;
+        return on_meta(value);
+    }
     let value = from.get()?;
     // In another type a leaf is a leaf no longer, also where the values are of the same words.
     let same = value.dtype() == kind.dtype() && !(value.is_requires_grad() && value.is_leaf());
     let cast = if same { value } else { one("to", &[&value], Attrs::new().with("dtype", kind.dtype()))? };
     wrap(vm, narrow(cast, kind)?, kind)
+}
+
+fn on_meta(value: Value) -> Result<Value, Exc> {
+    expect(&value, "meta")?.set_meta(true);
+    Ok(value)
+}
+
+/// `is_meta(x)`: whether a tensor is on the device `meta`.
+fn is_meta(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("is_meta")?;
+    Ok(Value::bool(expect(&x, "is_meta")?.is_meta()))
+}
+
+/// `as_meta(x)`: a tensor of the same shape and type on the device `meta`.
+fn as_meta(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("as_meta")?;
+    let from = expect(&x, "as_meta")?;
+    on_meta(wrap(vm, from.get()?.detach(), from.kind())?)
+}
+
+/// `set_meta(on)`: whether tensors that are made from now on are on the device `meta`; gives what it was.
+fn set_meta(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [on] = args.exactly::<1>("set_meta")?;
+    Ok(Value::bool(std::mem::replace(&mut state(vm)?.meta, on.is(&Value::bool(true)))))
 }
 
 /// A number of a tensor's type as Python has it.
@@ -259,6 +291,9 @@ fn item(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     }
     let [x] = args.exactly::<1>("item")?;
     let from = expect(&x, "item")?;
+    if from.is_meta() {
+        return Err(Exc::new(ExcKind::RuntimeError, "Tensor.item() cannot be called on meta tensors"));
+    }
     let (value, kind) = (from.get()?, from.kind());
     let n = value.numel();
     if n != 1 {
@@ -280,6 +315,7 @@ fn tolist(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     }
     let [x] = args.exactly::<1>("tolist")?;
     let from = expect(&x, "tolist")?;
+    from.check_elements()?;
     let (value, kind) = (from.get()?, from.kind());
     let shape = value.shape();
     vm.reserve(value.numel() * 16)?;

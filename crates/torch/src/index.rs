@@ -350,6 +350,12 @@ pub(crate) fn get(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         return Err(crate::complex::call(vm, "__getitem__", args));
     }
     let [object, index] = args.exactly::<2>("__getitem__")?;
+    if expect(&object, "__getitem__")?.is_meta() {
+        // The view of elements that are not there has none either.
+        let made = with_known(vm, index, move |vm, index| get_known(vm, object, &index))?;
+        expect(&made, "__getitem__")?.set_meta(true);
+        return Ok(made);
+    }
     with_known(vm, index, move |vm, index| get_known(vm, object, &index))
 }
 

@@ -243,6 +243,10 @@ fn copy_(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     }
     inplace::check_leaf(into)?;
     let (old, new) = (into.get()?, from.get()?);
+    if into.is_meta() {
+        return Ok(this);
+    }
+    from.check_elements()?;
     if let Some(text) = crate::explain::clash(&old.shape(), &new.shape()) {
         return Err(Exc::new(ExcKind::RuntimeError, text));
     }

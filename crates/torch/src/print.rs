@@ -47,10 +47,22 @@ fn set_options(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     Ok(Value::None)
 }
 
+/// A tensor without elements: its shape, its type where that is not the default one, and what of gradients.
+fn meta_repr(vm: &mut Vm, t: &crate::cell::TensorCell) -> Result<Value, Exc> {
+    let sizes: Vec<String> = t.shape()?.iter().map(usize::to_string).collect();
+    let comma = if sizes.len() == 1 { "," } else { "" };
+    let dtype = if t.kind() == state(vm)?.default_kind { String::new() } else { format!(", dtype=torch.{}", t.kind().name()) };
+    let grad = if t.get()?.is_requires_grad() { ", requires_grad=True" } else { "" };
+    Ok(Value::str(&format!("tensor(..., device='meta', size=({}{comma}){dtype}{grad})", sizes.join(", "))))
+}
+
 /// `repr(tensor, made_by)`: `made_by` names the node of the tape where it is not an operator's.
 pub(crate) fn repr(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x, made_by] = args.bind("__repr__", &["tensor", "made_by"], 1)?;
     let t = expect(&x, "__repr__")?;
+    if t.is_meta() {
+        return meta_repr(vm, t);
+    }
     let (value, kind) = (t.get()?, t.kind());
     let (shape, options, default) = (t.shape()?, state(vm)?.print, state(vm)?.default_kind);
     let mut suffixes = Vec::new();

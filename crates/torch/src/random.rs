@@ -179,6 +179,11 @@ fn draw(
     let number = |v: &Value| v.to_f64().or_else(|| convert::host_number(v)).ok_or_else(|| Exc::ty(format!("{name}(): expected numbers")));
     let (a, b) = (number(&a)?, number(&b)?);
     let shape: Vec<usize> = size.iter().map(|n| *n as usize).collect();
+    if state(vm)?.meta {
+        // Nothing is drawn for tensors without elements.
+        let device = state(vm)?.device.clone();
+        return crate::state::wrap(vm, aludel_tensor::Tensor::full(&device, size, 0.0, kind.dtype()).map_err(crate::state::raise)?, kind);
+    }
     let n: usize = shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).unwrap_or(usize::MAX);
     vm.reserve(n.saturating_mul(8))?;
     let source = source(vm, &given)?;

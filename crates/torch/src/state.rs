@@ -33,6 +33,8 @@ pub(crate) struct State {
     pub default_kind: Kind,
     /// `True` of the notice about `float64` once it was given.
     pub told_of_doubles: bool,
+    /// Whether tensors that are made now are on the device `meta`.
+    pub meta: bool,
     pub print: crate::print::Options,
     /// Records operators, where the script is compiled; away while it works.
     pub recorder: Option<Recorder>,
@@ -98,6 +100,7 @@ impl State {
             retained: Vec::new(),
             default_kind: Kind::Float32,
             told_of_doubles: false,
+            meta: false,
             print: crate::print::Options::default(),
             recorder: None,
             is_compiled: false,
@@ -142,8 +145,10 @@ pub(crate) fn wrap(vm: &mut Vm, value: Tensor, kind: Kind) -> Result<Value, Exc>
         let text = "not implemented for 'ComplexFloat'; torch.complex(real, imag) makes complex tensors";
         return Err(Exc::new(aludel_python::objects::Kind::NotImplementedError, text));
     }
+    let cell = TensorCell::new(value, kind);
+    cell.set_meta(state(vm)?.meta);
     let class = classes(vm)?.tensor.clone();
-    Ok(vm.host_instance(&class, TensorCell::new(value, kind)))
+    Ok(vm.host_instance(&class, cell))
 }
 
 /// The object that stands for an element type.

@@ -7,6 +7,7 @@ from torch._C import (
 )
 import _missing
 import builtins as _builtins
+import functools
 import math as _math
 
 float = float32
@@ -88,10 +89,15 @@ class device:
         return hash((self.type, self.index or 0))
 
     def __enter__(self):
-        _place(self)
+        if self.type == "meta":
+            self._before = _C.set_meta(True)
+        else:
+            _place(self)
         return self
 
     def __exit__(self, *exc):
+        if self.type == "meta":
+            _C.set_meta(self._before)
         return False
 
 
@@ -104,7 +110,7 @@ def _place(place):
         return
     place = place if isinstance(place, device) else device(place)
     if place.type == "meta":
-        raise NotImplementedError("tensors without elements (device 'meta') are not there; make the module on the device itself")
+        raise NotImplementedError("device='meta' is for functions that make tensors; write `with torch.device('meta'):` around the rest")
     if place.type not in ("cpu", "aludel", _here.type):
         if place.type == "mps":
             raise RuntimeError("PyTorch is not linked with support for mps devices")
@@ -615,3 +621,24 @@ GradScaler.__module__ = "torch.amp.grad_scaler"
 
 
 __getattr__ = _missing.names("torch", globals())
+
+
+def _also_meta(function):
+    """A function that makes tensors: on the device `meta` those have no elements."""
+    @functools.wraps(function)
+    def made(*args, device=None, **kwargs):
+        if device is None and args and isinstance(args[0], Tensor) and _C.is_meta(args[0]):
+            device = "meta"
+        if device is None or (device if isinstance(device, str) else str(device)) != "meta":
+            return function(*args, device=device, **kwargs)
+        before = _C.set_meta(True)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _C.set_meta(before)
+    return made
+
+
+for _name in """tensor zeros ones full empty eye arange linspace rand randn randint randperm zeros_like ones_like full_like empty_like
+rand_like randn_like""".split():
+    globals()[_name] = _also_meta(globals()[_name])

@@ -48,11 +48,16 @@ Tensor.requires_grad = property(_C.requires_grad, _C.set_requires_grad)
 Tensor.data = property(lambda self: self.detach(), _C.set_data)
 Tensor.is_leaf = property(_C.is_leaf)
 Tensor._version = property(_C.version)
-Tensor.device = property(lambda self: torch._here)
+def _device(self):
+    return torch.device("meta") if _C.is_meta(self) else torch._here
+
+
+Tensor.device = property(_device)
 Tensor.is_cuda = property(lambda self: torch._here.type == "cuda")
 Tensor.is_mps = property(lambda self: False)
 Tensor.is_sparse = property(lambda self: False)
-for _name in "is_quantized is_meta is_sparse_csr is_nested is_xpu is_mkldnn is_vulkan is_xla is_ipu is_mtia".split():
+Tensor.is_meta = property(_C.is_meta)
+for _name in "is_quantized is_sparse_csr is_nested is_xpu is_mkldnn is_vulkan is_xla is_ipu is_mtia".split():
     setattr(Tensor, _name, property(lambda self: False))
 Tensor.is_cpu = property(lambda self: torch._here.type == "cpu")
 Tensor.output_nr = property(lambda self: 0)
@@ -251,9 +256,14 @@ def to(self, *args, device=None, dtype=None, non_blocking=False, copy=False, mem
         elif isinstance(a, Tensor):
             dtype = a.dtype
         elif isinstance(a, (str, torch.device)) or (isinstance(a, builtins.int) and not isinstance(a, builtins.bool)):
-            torch._place(a)
-    torch._place(device)
+            device = a
     made = self if dtype is None else _C.cast(self, dtype)
+    if device is not None:
+        if str(device) == "meta":
+            return made if _C.is_meta(made) else _C.as_meta(made)
+        torch._place(device)
+        if _C.is_meta(made):
+            raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     return made.clone() if copy and made is self else made
 
 

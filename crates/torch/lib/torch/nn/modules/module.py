@@ -442,19 +442,39 @@ class Module:
         return self
 
     def to(self, *args, **kwargs):
-        dtype = kwargs.get("dtype")
+        dtype, place = kwargs.get("dtype"), None
         args += (kwargs.get("device"),) if kwargs.get("device") is not None else ()
         for a in args:
             if isinstance(a, Tensor):
                 dtype = a.dtype
             elif isinstance(a, _C.dtype):
                 dtype = a
-            elif not isinstance(a, bool) and str(a) != "meta":
-                # A copy without elements, whose parameters `functional_call` gives, keeps them.
-                _place(a)
+            elif not isinstance(a, bool):
+                place = str(a)
+        if place == "meta":
+            self._replace(_C.as_meta)
+        elif place is not None:
+            _place(place)
+            if any([_C.is_meta(t) for t in [*self.parameters(), *self.buffers()]]):
+                raise NotImplementedError("Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of "
+                                          "torch.nn.Module.to() when moving module from meta to a different device.")
         if dtype is None:
             return self
         return self._apply(lambda t: t.to(dtype) if t.dtype.is_floating_point else t)
+
+    def _replace(self, make):
+        """Others in the places of all parameters and buffers."""
+        known = {}
+        for module in self.modules():
+            for values in (module._parameters, module._buffers):
+                for name, value in values.items():
+                    if value is None:
+                        continue
+                    if id(value) not in known:
+                        made = make(value)
+                        known[id(value)] = Parameter(made, value.requires_grad) if isinstance(value, Parameter) else made
+                    values[name] = known[id(value)]
+        return self
 
     def float(self):
         return self.to(_C.float32)
@@ -478,7 +498,8 @@ class Module:
         return self.to("cuda" if device is None else device)
 
     def to_empty(self, *, device=None, recurse=True):
-        return self.to(device)
+        import torch
+        return self._replace(lambda t: torch.empty(t.shape, dtype=t.dtype, device=device))
 
     def share_memory(self):
         return self
