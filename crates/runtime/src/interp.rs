@@ -296,6 +296,11 @@ impl Executor for InterpExecutor {
         self.groups.join_world(name, world, timeout)
     }
 
+    #[cfg(not(target_arch = "wasm32"))]
+    fn split(&self, of: &str, name: &str, ranks: &[usize]) -> Result<Option<usize>> {
+        self.groups.split(of, name, ranks)
+    }
+
     fn stats(&self) -> Stats {
         Stats {
             dispatches: self.counters.prims.load(Ordering::Relaxed),

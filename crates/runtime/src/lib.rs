@@ -271,6 +271,19 @@ pub trait Executor: Send + Sync {
         Err(Error::unsupported(what, "train on the CPU, or on CUDA in a build with the feature `nccl`"))
     }
 
+    /// Makes a group of some ranks of one that the device has joined, by their numbers in that, and joins it; gives the rank in it, where this
+    /// is one. All ranks of `of` come to this, in the same order.
+    ///
+    /// # Errors
+    ///
+    /// A device that runs no collectives; a name that is taken; ranks that are none, make another group, are missing or have ended.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn split(&self, of: &str, name: &str, ranks: &[usize]) -> Result<Option<usize>> {
+        let _ = ranks;
+        let what = format!("group {name} of some ranks of {of} on {}", self.info().name);
+        Err(Error::unsupported(what, "train on the CPU, or on CUDA"))
+    }
+
     fn stats(&self) -> Stats;
 
     /// From here on [`Stats::peak_bytes`] is the most since now.

@@ -294,3 +294,85 @@ fn one_rank_alone_needs_no_group() {
     let got = run(&InterpExecutor::default(), graph, &[0.0, 1.0, 2.0, 3.0], DType::F32).unwrap();
     assert_eq!(got[0], vec![2.0, 4.0, 6.0, 8.0]);
 }
+
+/// Ranks 3 and 1, in this order, and ranks 0 and 2; a group of all in another order; one of a single rank. What `z` is of `x + 1`, twice.
+fn in_groups_of_some(open: Open) -> Vec<Result<Vec<Vec<f64>>>> {
+    let groups = LocalGroup::create("world", 4, SOON).unwrap();
+    std::thread::scope(|s| {
+        let rank_of = |group: Arc<LocalGroup>| {
+            let rank = group.rank();
+            let Some(device) = open() else { return Ok(vec![]) };
+            device.join(group)?;
+            let odd = device.split("world", "odd", &[3, 1])?;
+            let even = device.split("world", "even", &[0, 2])?;
+            assert_eq!((odd, even), [(None, Some(0)), (Some(1), None), (None, Some(1)), (Some(0), None)][rank]);
+            assert_eq!(device.split("world", "turned", &[3, 2, 1, 0])?, Some(3 - rank));
+            assert_eq!(device.split("world", "alone", &[2])?, (rank == 2).then_some(0));
+            let within = |op: &str, group: &str, ranks: usize, dim: i64| {
+                let attrs = world(ranks).with("group", group);
+                let attrs = if op == "all_gather" { attrs.with("dim", dim) } else { attrs };
+                Ok::<_, Error>(run(&*device, step(op, attrs, &[2], DType::F32), &[rank as f64, 10.0 * rank as f64], DType::F32)?.remove(0))
+            };
+            let own = if rank % 2 == 1 { "odd" } else { "even" };
+            // Groups meet as often as they like: these pairs more often than those.
+            for _ in 0..rank % 2 * 3 {
+                within("all_reduce", own, 2, 0)?;
+            }
+            let mut out =
+                vec![within("all_gather", own, 2, 0)?, within("all_reduce", "turned", 4, 0)?, within("all_gather", "turned", 4, 0)?];
+            // A group of a group's ranks, by their numbers in that.
+            if rank % 2 == 1 {
+                assert_eq!(device.split("odd", "third", &[0])?, (rank == 3).then_some(0));
+            }
+            out.push(within("all_reduce", "world", 4, 0)?);
+            if rank == 0 {
+                let e = within("all_reduce", "odd", 2, 0).unwrap_err().to_string();
+                assert!(e.contains("this rank is not in the group"), "{e}");
+            }
+            Ok(out)
+        };
+        let ranks: Vec<_> = groups.into_iter().map(|group| s.spawn(move || rank_of(group))).collect();
+        ranks.into_iter().map(|r| r.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn groups_of_some_ranks_meet_among_themselves() {
+    for open in [interpreter as Open, cpu, guarded] {
+        for (rank, got) in in_groups_of_some(open).into_iter().enumerate() {
+            let got = got.unwrap();
+            if got.is_empty() {
+                continue;
+            }
+            let own = |r: f64| [2.0 * (r + 1.0), 2.0 * (10.0 * r + 1.0)];
+            let pair = if rank % 2 == 1 { [own(3.0), own(1.0)] } else { [own(0.0), own(2.0)] };
+            assert_eq!(got[0], pair.concat(), "rank {rank}");
+            assert_eq!(got[1], [20.0, 128.0], "rank {rank}");
+            assert_eq!(got[2], [own(3.0), own(2.0), own(1.0), own(0.0)].concat(), "rank {rank}");
+            assert_eq!(got[3], [20.0, 128.0], "rank {rank}");
+        }
+    }
+}
+
+#[test]
+fn ranks_that_make_other_groups_are_named() {
+    let groups = LocalGroup::create("world", 3, SOON).unwrap();
+    std::thread::scope(|s| {
+        for group in groups {
+            s.spawn(move || {
+                let (rank, device) = (group.rank(), InterpExecutor::default());
+                assert!(device.split("world", "a", &[0]).unwrap_err().to_string().contains("has not joined"));
+                device.join(group).unwrap();
+                for (ranks, problem) in [(&[][..], "has no ranks"), (&[3], "names rank 3 of 3"), (&[1, 1], "names rank 1 twice")] {
+                    let e = device.split("world", "a", ranks).unwrap_err().to_string();
+                    assert!(e.contains(problem), "{e}");
+                }
+                device.split("world", "a", &[0, 1]).unwrap();
+                let e = device.split("world", "a", &[0, 1]).unwrap_err().to_string();
+                assert!(e.contains("has been created before"), "{e}");
+                let e = device.split("world", "b", if rank == 1 { &[1, 0] } else { &[0, 1] }).unwrap_err();
+                assert!(matches!(&e, Error::Collective { ranks, .. } if ranks == &[1]), "{e}");
+            });
+        }
+    });
+}

@@ -42,6 +42,11 @@ fn results_are_those_of_threads_bit_by_bit() {
 }
 
 #[test]
+fn groups_of_some_ranks_meet_among_themselves() {
+    succeeds(4, "some");
+}
+
+#[test]
 fn ranks_that_disagree_are_named() {
     [2, 4].into_iter().for_each(|ranks| succeeds(ranks, "disagree"));
 }
@@ -77,8 +82,12 @@ fn group(timeout: Duration) -> Arc<MpiGroup> {
 }
 
 fn call(op: CollectiveOp, ranks: usize, dtype: DType, elements: usize) -> Call {
-    let group = Group { name: "world".into(), ranks: ranks as u32 };
-    Call { collective: Collective { op, group }, dtype, format: Format::Plain, elements, program: "test".into() }
+    Call { dtype, ..within(op, "world", ranks, elements) }
+}
+
+fn within(op: CollectiveOp, group: &str, ranks: usize, elements: usize) -> Call {
+    let group = Group { name: group.into(), ranks: ranks as u32 };
+    Call { collective: Collective { op, group }, dtype: DType::F32, format: Format::Plain, elements, program: "test".into() }
 }
 
 /// Numbers whose sums in another order differ.
@@ -153,6 +162,35 @@ fn a_rank() {
     let say = || println!("rank {rank} has done {case}");
     match case.as_str() {
         "collectives" => collectives(&group),
+        "some" => {
+            let odd = group.split("odd", &[3, 1]).unwrap();
+            let even = group.split("even", &[0, 2]).unwrap();
+            assert_eq!((odd.is_some(), even.is_some()), (rank % 2 == 1, rank % 2 == 0));
+            let (pair, members) = if rank % 2 == 1 { (odd.unwrap(), [3, 1]) } else { (even.unwrap(), [0, 2]) };
+            assert_eq!((pair.size(), members[pair.rank()], pair.name()), (2, rank, ["even", "odd"][rank % 2]));
+            // Pairs meet more or less often than others, and all meet afterwards.
+            for _ in 0..=rank % 2 * 3 {
+                for op in [sum, CollectiveOp::AllGather { release: false }, CollectiveOp::AllToAll] {
+                    let own = |r: usize| operand(r, &within(op, pair.name(), 2, 40_000));
+                    let call = within(op, pair.name(), 2, 40_000);
+                    let got = pair.run(&call, &own(rank)).unwrap();
+                    let want = match op {
+                        CollectiveOp::AllGather { .. } => members.map(own).concat(),
+                        CollectiveOp::AllToAll => members.map(|r| own(r)[pair.rank() * 80_000..][..80_000].to_vec()).concat(),
+                        _ => {
+                            let mut out = vec![0; 160_000];
+                            call.reduce(ReduceOp::Sum, &members.map(own).iter().map(|x| &x[..]).collect::<Vec<_>>(), &mut out);
+                            out
+                        }
+                    };
+                    assert!(got == want, "{op:?} on rank {rank}");
+                }
+            }
+            let all = group.run(&call(CollectiveOp::AllGather { release: false }, ranks, DType::F32, 1), &[rank as u8; 4]).unwrap();
+            assert_eq!(all, (0..4).flat_map(|r| [r; 4]).collect::<Vec<u8>>());
+            let e = group.split("apart", &[rank]).err().map(|e| e.to_string());
+            assert!(e.as_ref().is_some_and(|e| e.contains("another group than rank 0")), "{e:?}");
+        }
         "disagree" => {
             let (named, text) = error(&group, &call(sum, ranks, DType::F32, if rank == 1 { 5 } else { 4 }));
             assert_eq!(named, [1]);

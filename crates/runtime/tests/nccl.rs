@@ -12,11 +12,15 @@ const SOON: Duration = Duration::from_secs(30);
 
 /// `y = x + 1`, twice a collective of y, and what comes of it times two.
 fn step(op: CollectiveOp, ranks: u32, n: usize, dtype: DType) -> Graph {
+    step_within(op, "world", ranks, n, dtype)
+}
+
+fn step_within(op: CollectiveOp, group: &str, ranks: u32, n: usize, dtype: DType) -> Graph {
     let mut b = Builder::new("step");
     let x = b.graph.add_input("x", InputKind::Arg, TensorType::new(dtype, [n]));
     let mut y = b.add_scalar(x, 1.0).unwrap();
     for _ in 0..2 {
-        let group = Group { name: "world".into(), ranks };
+        let group = Group { name: group.into(), ranks };
         y = b.prim(Prim::Collective(Collective { op, group }), &[y]).unwrap();
     }
     let z = b.mul_scalar(y, 2.0).unwrap();
@@ -130,6 +134,11 @@ fn two_gpus_give_what_is_awaited_and_disagree() {
                 assert!(got == want, "{op:?} of {n} x {dtype} on rank {r}");
             }
         }
+        // A group of both in the other order, and one of a single rank.
+        assert_eq!(device.split("world", "turned", &[1, 0]).unwrap(), Some(1 - r));
+        assert_eq!(device.split("world", "second", &[1]).unwrap(), (r == 1).then_some(0));
+        let gather = step_within(CollectiveOp::AllGather { release: false }, "turned", 2, 1, DType::F32);
+        assert_eq!(run(device, gather, &[r as f64], DType::F32).unwrap(), [4.0, 2.0, 4.0, 2.0]);
         let e = run(device, step(OPS[0], 2, 4 + 4 * r, DType::F32), &vec![0.0; 4 + 4 * r], DType::F32).unwrap_err();
         assert!(matches!(&e, Error::Collective { ranks, .. } if ranks == &[1]) && e.to_string().contains("8 x f32"), "{e}");
     });

@@ -5,7 +5,7 @@
 
 use crate::device::Device;
 pub use aludel_ir::Group;
-use aludel_ir::Result;
+use aludel_ir::{Error, Result};
 pub use aludel_runtime::collective::{LocalGroup, PaperGroup, ProcessGroup, TIMEOUT, World};
 use std::sync::Arc;
 
@@ -55,5 +55,26 @@ impl Device {
             self.executor().join(group)?;
         }
         Ok(Member { group: Group { name, ranks }, rank })
+    }
+
+    /// Makes a group of some ranks of one that the device has a place in, by their numbers there, in the order of the new one's; this rank's
+    /// place in it, where it is one of them. All ranks of `of` come to this, also those that are not named, and make groups in the same
+    /// order. PyTorch: `torch.distributed.new_group`.
+    ///
+    /// # Errors
+    ///
+    /// A name that is taken; numbers that are no ranks, or named twice; ranks that make another group, are missing or have ended; a device
+    /// that runs no collectives.
+    pub fn split(&self, of: &Member, name: &str, ranks: &[usize]) -> Result<Option<Member>> {
+        let group = Group { name: name.into(), ranks: ranks.len() as u32 };
+        if of.ranks() == 1 {
+            // Nobody else is there: nothing is joined, as in `join`.
+            return match ranks {
+                [0] => Ok(Some(Member { group, rank: 0 })),
+                _ => Err(Error::invalid(format!("group {name}"), format!("{ranks:?} of one rank"), "name rank 0 alone")),
+            };
+        }
+        let rank = self.executor().split(&of.group.name, name, ranks)?;
+        Ok(rank.map(|rank| Member { group, rank }))
     }
 }

@@ -4,8 +4,9 @@
 //! takes its own result from the operands, in the order of the ranks; all-reductions are computed once, by the last. The table is cleared
 //! when all have taken theirs.
 
-use super::{Call, ProcessGroup, result};
+use super::{Call, ProcessGroup, result, some_of};
 use aludel_ir::{CollectiveOp, Error, Result};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,8 @@ struct Table {
     timeout: Duration,
     state: Mutex<State>,
     changed: Condvar,
+    /// Groups of some of the ranks that not all of these have taken their places in.
+    made: Mutex<BTreeMap<String, Vec<Option<Arc<LocalGroup>>>>>,
 }
 
 #[derive(Default)]
@@ -60,7 +63,8 @@ impl LocalGroup {
             return Err(Error::invalid(format!("group {name}"), "has no ranks", "create it for one rank or more"));
         }
         let state = State { posts: (0..size).map(|_| None).collect(), gone: vec![false; size], ..State::default() };
-        let table = Arc::new(Table { name: name.into(), size, timeout, state: Mutex::new(state), changed: Condvar::new() });
+        let table =
+            Arc::new(Table { name: name.into(), size, timeout, state: Mutex::new(state), changed: Condvar::new(), made: Mutex::default() });
         Ok((0..size).map(|rank| Arc::new(LocalGroup { table: table.clone(), rank })).collect())
     }
 }
@@ -160,6 +164,25 @@ impl ProcessGroup for LocalGroup {
 
     fn size(&self) -> usize {
         self.table.size
+    }
+
+    fn split(&self, name: &str, ranks: &[usize]) -> Result<Option<Arc<dyn ProcessGroup>>> {
+        let Some(place) = some_of(self, name, ranks)? else { return Ok(None) };
+        // All ranks have said the same of it, so whoever comes first makes it for all.
+        let mut made = self.table.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if !made.contains_key(name) {
+            let places = LocalGroup::create(name, ranks.len(), self.table.timeout)?;
+            made.insert(name.into(), places.into_iter().map(Some).collect());
+        }
+        let Some(places) = made.get_mut(name) else { return Ok(None) };
+        let own = places.get_mut(place).and_then(Option::take);
+        if places.iter().all(Option::is_none) {
+            made.remove(name);
+        }
+        match own {
+            Some(own) => Ok(Some(own)),
+            None => Err(Error::device(format!("group {name} has no place left for rank {place}"), "report this")),
+        }
     }
 
     fn run(&self, call: &Call, operand: &[u8]) -> Result<Vec<u8>> {

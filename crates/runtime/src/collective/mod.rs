@@ -7,24 +7,28 @@
 //! gives the result. Whatever the engine, all ranks are compared before any of them waits for data: ranks that disagree on the operation,
 //! the shape or the order are told so, with the number of the one that differs; one that is missing is named after [`Timeout`].
 
+mod groups;
 pub mod local;
 #[cfg(feature = "mpi")]
 pub mod mpi;
 mod paper;
+mod some;
 pub mod store;
 mod world;
 
+pub use groups::Groups;
 pub use local::LocalGroup;
 #[cfg(feature = "mpi")]
 pub use mpi::MpiGroup;
 pub use paper::PaperGroup;
+#[cfg(feature = "cuda")]
+pub(crate) use some::{apart, not_among, not_joined, plan, taken};
+pub(crate) use some::{place_among, some_of};
 pub use world::World;
 
 use aludel_ir::collective::combine;
-use aludel_ir::interp::HostTensor;
-use aludel_ir::{Collective, CollectiveOp, DType, Error, Exchanger, ReduceOp, Result};
-use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use aludel_ir::{Collective, CollectiveOp, DType, ReduceOp, Result};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a rank waits for the others before it says who is missing; PyTorch's default for its process groups.
@@ -141,11 +145,19 @@ pub trait ProcessGroup: Send + Sync {
     /// How many ranks there are.
     fn size(&self) -> usize;
 
+    /// Makes a group of some of the ranks, by their numbers in this one, in the order of the new one's. All ranks of this group come to it, with
+    /// the same; those that are not named get none.
+    ///
+    /// # Errors
+    ///
+    /// Numbers that are no ranks of this group, or are named twice; ranks that have come to something else, are missing or have ended.
+    fn split(&self, name: &str, ranks: &[usize]) -> Result<Option<Arc<dyn ProcessGroup>>>;
+
     /// Meets the others: all give their operands, and each gets its result, of [`Call::result_bytes`].
     ///
     /// # Errors
     ///
-    /// [`Error::Collective`] where ranks disagree on the call, are missing for longer than the time-out, or have ended. The group is then
+    /// [`aludel_ir::Error::Collective`] where ranks disagree on the call, are missing for longer than the time-out, or have ended. The group is then
     /// of no further use.
     fn run(&self, call: &Call, operand: &[u8]) -> Result<Vec<u8>>;
 }
@@ -162,7 +174,7 @@ pub fn connect(name: &str, world: &World, timeout: Duration) -> Result<Arc<dyn P
     {
         let _ = timeout;
         let what = format!("rank {} of {} processes in group {name}", world.rank, world.size);
-        Err(Error::unsupported(what, "build with the feature `mpi`, or make ranks threads of one process: LocalGroup"))
+        Err(aludel_ir::Error::unsupported(what, "build with the feature `mpi`, or make ranks threads of one process: LocalGroup"))
     }
 }
 
@@ -176,81 +188,6 @@ pub fn destroy_process_group() -> Result<()> {
     #[cfg(feature = "mpi")]
     mpi::destroy_process_group()?;
     Ok(())
-}
-
-/// The groups that a device has joined, by their names. Clones share them.
-#[derive(Clone, Default)]
-pub struct Groups(Arc<RwLock<BTreeMap<String, Arc<dyn ProcessGroup>>>>);
-
-impl Groups {
-    /// Adds a group, or replaces the one of its name.
-    pub fn join(&self, group: Arc<dyn ProcessGroup>) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(group.name().into(), group);
-    }
-
-    /// Joins all processes of a run, by [`connect`]; gives the rank and how many there are. A process alone joins nobody.
-    ///
-    /// # Errors
-    ///
-    /// As [`connect`].
-    pub fn join_world(&self, name: &str, world: &World, timeout: Duration) -> Result<(usize, usize)> {
-        if world.size > 1 {
-            self.join(connect(name, world, timeout)?);
-        }
-        Ok((world.rank, world.size))
-    }
-
-    /// The group of a collective.
-    ///
-    /// # Errors
-    ///
-    /// A group that was not joined, or is of another size.
-    pub fn find(&self, collective: &Collective) -> Result<Arc<dyn ProcessGroup>> {
-        let (name, ranks) = (&collective.group.name, collective.group.ranks as usize);
-        let what = || format!("{} over group {name}", collective.op.name());
-        let found = self.0.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
-        let group = found.ok_or_else(|| {
-            Error::invalid(what(), "the device has not joined the group", "give the device a process group of that name: Device::join")
-        })?;
-        if group.size() != ranks {
-            let problem = format!("captured for {ranks} ranks, the group has {}", group.size());
-            return Err(Error::invalid(what(), problem, "capture the step again for this group"));
-        }
-        Ok(group)
-    }
-
-    /// Runs a collective of this rank's operand: the whole flow.
-    ///
-    /// # Errors
-    ///
-    /// As [`Groups::find`] and [`ProcessGroup::run`].
-    pub fn run(&self, call: &Call, operand: &[u8]) -> Result<Vec<u8>> {
-        let group = self.find(&call.collective)?;
-        let (have, want) = (operand.len(), call.elements * call.element_bytes());
-        if have != want {
-            let problem = format!("{have} bytes for {} elements of {}", call.elements, call.dtype);
-            return Err(Error::invalid(call.collective.op.name(), problem, "report this"));
-        }
-        group.run(call, operand)
-    }
-}
-
-impl Exchanger for Groups {
-    fn exchange(&self, collective: &Collective, operand: &HostTensor) -> Result<HostTensor> {
-        let elements = operand.data.len();
-        let call = Call { collective: collective.clone(), dtype: operand.dtype, format: Format::Wide, elements, program: String::new() };
-        let bytes: Vec<u8> = operand.data.iter().flat_map(|v| v.to_le_bytes()).collect();
-        let result = self.run(&call, &bytes)?;
-        let data: Vec<f64> = result.chunks_exact(8).map(|b| call.read(b)).collect();
-        let mut shape = operand.shape.clone();
-        let n = collective.group.ranks as usize;
-        match (collective.op, shape.first_mut()) {
-            (CollectiveOp::AllGather { .. }, Some(d)) => *d *= n,
-            (CollectiveOp::ReduceScatter(_), Some(d)) => *d /= n,
-            _ => {}
-        }
-        HostTensor::new(operand.dtype, shape, data)
-    }
 }
 
 /// All ranks' results of all ranks' operands, in the order of the ranks: for rank `rank`. What engines do that see all operands.
@@ -273,4 +210,9 @@ pub(crate) fn result(call: &Call, rank: usize, operands: &[&[u8]]) -> Result<Vec
         CollectiveOp::Broadcast { root } => operands.get(root as usize).map_or_else(Vec::new, |x| x.to_vec()),
         CollectiveOp::AllToAll => operands.iter().flat_map(|x| &x[rank * part..(rank + 1) * part]).copied().collect(),
     })
+}
+
+/// FNV-1a: ranks may run different builds of the standard library.
+pub(crate) fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -4,11 +4,14 @@
 //! gets those of all. Tensors never pass here. A rank that is missing is named after the time-out, and one that has gone at once. What
 //! comes from the network is bounded: its length, the time it may take to say who it is, and how many may.
 //!
+//! Some of the ranks meet among themselves ([`Store::some`]).
+//!
 //! On the wire, numbers are little-endian. A rank says [`MAGIC`], its rank and the number of ranks (u32 each), and is told one byte, zero for
-//! well. Then each meeting is its number (u64), the time to wait for it in milliseconds (u64) and its bytes behind their length (u32); the answer
-//! is a byte, zero before all ranks' bytes behind their lengths, else ([`MISSING`], [`GONE`]) before the ranks (u32 each, behind how many).
+//! well. Then each meeting is whose it is (a number for the group, u64, and its ranks, u32 each, behind how many), its own number (u64), the time
+//! to wait for it in milliseconds (u64) and its bytes behind their length (u32); the answer is a byte, zero before these ranks' bytes behind
+//! their lengths, else ([`MISSING`], [`GONE`]) before the ranks, as the group numbers them (u32 each, behind how many).
 
-use super::World;
+use super::{World, hash};
 use aludel_ir::{Error, Result};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -17,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-const MAGIC: &[u8; 16] = b"aludel store 01\n";
+const MAGIC: &[u8; 16] = b"aludel store 02\n";
 /// The most bytes that a rank gives.
 pub const MOST: usize = 1 << 20;
 /// How long somebody may take to say who it is.
@@ -30,19 +33,28 @@ const WELL: u8 = 0;
 const MISSING: u8 = 1;
 const GONE: u8 = 2;
 
-/// One rank's way to the table.
+/// One rank's way to the table, as one of a group's.
 pub struct Store {
     rank: usize,
-    size: usize,
     timeout: Duration,
-    connection: Mutex<Connection>,
-    /// Rank 0's.
-    _server: Option<Server>,
+    meeting: Meeting,
+    /// How many meetings of the group there were.
+    round: Mutex<u64>,
+    way: Arc<Way>,
 }
 
-struct Connection {
-    stream: TcpStream,
-    round: u64,
+/// Whose a meeting is.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Meeting {
+    group: u64,
+    /// By their numbers in the world, in the order of the group.
+    members: Vec<usize>,
+}
+
+struct Way {
+    stream: Mutex<TcpStream>,
+    /// Rank 0's.
+    _server: Option<Server>,
 }
 
 impl Store {
@@ -71,8 +83,17 @@ impl Store {
                 Err(Refusal::Absent(_)) => std::thread::sleep(AGAIN),
             }
         };
-        let connection = Mutex::new(Connection { stream, round: 0 });
-        Ok(Store { rank: world.rank, size: world.size, timeout, connection, _server: server })
+        let way = Arc::new(Way { stream: Mutex::new(stream), _server: server });
+        let meeting = Meeting { group: 0, members: (0..world.size).collect() };
+        Ok(Store { rank: world.rank, timeout, meeting, round: Mutex::new(0), way })
+    }
+
+    /// The way of some of the ranks, by their numbers in this group, as a group of a name that none had before. This rank is the one at
+    /// `place`.
+    pub fn some(&self, name: &str, ranks: &[usize], place: usize) -> Store {
+        let members = ranks.iter().filter_map(|r| self.meeting.members.get(*r).copied()).collect();
+        let meeting = Meeting { group: hash(name), members };
+        Store { rank: place, timeout: self.timeout, meeting, round: Mutex::new(0), way: self.way.clone() }
     }
 
     /// All ranks' bytes, in their order, once all have come to this.
@@ -89,15 +110,15 @@ impl Store {
                 remedy: "report this".into(),
             });
         }
-        let mut connection = lock(&self.connection);
+        let mut round = lock(&self.round);
         let lost = |e: io::Error| Error::Collective {
             what: what.into(),
             ranks: vec![0],
             problem: format!("is not reached any more: {e}"),
             remedy: "see why it ended".into(),
         };
-        let answer = self.ask(&mut connection, bytes).map_err(lost)?;
-        connection.round += 1;
+        let answer = self.ask(*round, bytes).map_err(lost)?;
+        *round += 1;
         answer.map_err(|(how, ranks)| {
             let (problem, remedy) = match how {
                 GONE => ("ended before it came to this, while others wait".into(), "see why it ended"),
@@ -110,19 +131,23 @@ impl Store {
         })
     }
 
-    fn ask(&self, c: &mut Connection, bytes: &[u8]) -> io::Result<std::result::Result<Vec<Vec<u8>>, (u8, Vec<usize>)>> {
-        c.stream.set_read_timeout(Some(self.timeout + ANSWER))?;
-        let mut message = c.round.to_le_bytes().to_vec();
+    fn ask(&self, round: u64, bytes: &[u8]) -> io::Result<std::result::Result<Vec<Vec<u8>>, (u8, Vec<usize>)>> {
+        let mut stream = lock(&self.way.stream);
+        stream.set_read_timeout(Some(self.timeout + ANSWER))?;
+        let mut message = self.meeting.group.to_le_bytes().to_vec();
+        message.extend((self.size() as u32).to_le_bytes());
+        message.extend(self.meeting.members.iter().flat_map(|r| (*r as u32).to_le_bytes()));
+        message.extend(round.to_le_bytes());
         message.extend((self.timeout.as_millis() as u64).to_le_bytes());
         message.extend((bytes.len() as u32).to_le_bytes());
         message.extend(bytes);
-        c.stream.write_all(&message)?;
-        let how = read::<1>(&mut c.stream)?[0];
+        stream.write_all(&message)?;
+        let how = read::<1>(&mut *stream)?[0];
         if how == WELL {
-            return (0..self.size).map(|_| read_bytes(&mut c.stream)).collect::<io::Result<Vec<_>>>().map(Ok);
+            return (0..self.size()).map(|_| read_bytes(&mut *stream)).collect::<io::Result<Vec<_>>>().map(Ok);
         }
-        let count = read_number(&mut c.stream)?.min(self.size);
-        let ranks = (0..count).map(|_| read_number(&mut c.stream)).collect::<io::Result<Vec<_>>>()?;
+        let count = read_number(&mut *stream)?.min(self.size());
+        let ranks = (0..count).map(|_| read_number(&mut *stream)).collect::<io::Result<Vec<_>>>()?;
         Ok(Err((how, ranks)))
     }
 
@@ -131,7 +156,7 @@ impl Store {
     }
 
     pub fn size(&self) -> usize {
-        self.size
+        self.meeting.members.len()
     }
 }
 
@@ -179,7 +204,7 @@ struct Server {
 
 #[derive(Default)]
 struct Table {
-    meetings: BTreeMap<u64, Vec<Option<Arc<[u8]>>>>,
+    meetings: BTreeMap<(Meeting, u64), Vec<Option<Arc<[u8]>>>>,
     /// Who has come, and who has gone.
     here: Vec<bool>,
     gone: Vec<bool>,
@@ -233,8 +258,10 @@ impl Drop for Server {
 fn attend(mut stream: TcpStream, shared: &Shared, size: usize) {
     let (table, changed) = &**shared;
     let Ok(Some(rank)) = welcome(&mut stream, shared, size) else { return };
-    while let Ok((round, timeout, bytes)) = hear(&mut stream) {
-        let answer = wait(shared, rank, size, round, timeout, bytes);
+    while let Ok((meeting, round, timeout, bytes)) = hear(&mut stream, size) {
+        // Who is not of a group has nothing to meet it for.
+        let Some(place) = meeting.members.iter().position(|r| *r == rank) else { break };
+        let answer = wait(shared, &meeting, place, round, timeout, bytes);
         if stream.write_all(&answer).is_err() {
             break;
         }
@@ -260,22 +287,32 @@ fn welcome(stream: &mut TcpStream, shared: &Shared, size: usize) -> io::Result<O
     Ok(awaited.then_some(rank))
 }
 
-fn hear(stream: &mut TcpStream) -> io::Result<(u64, Duration, Vec<u8>)> {
+fn hear(stream: &mut TcpStream, size: usize) -> io::Result<(Meeting, u64, Duration, Vec<u8>)> {
+    let (group, count) = (u64::from_le_bytes(read(stream)?), read_number(stream)?);
+    let wrong = || io::Error::new(io::ErrorKind::InvalidData, "a group of ranks that are not there");
+    if count > size {
+        return Err(wrong());
+    }
+    let members = (0..count).map(|_| read_number(stream)).collect::<io::Result<Vec<_>>>()?;
+    if members.iter().any(|r| *r >= size) {
+        return Err(wrong());
+    }
     let (round, timeout) = (u64::from_le_bytes(read(stream)?), u64::from_le_bytes(read(stream)?));
-    Ok((round, Duration::from_millis(timeout), read_bytes(stream)?))
+    Ok((Meeting { group, members }, round, Duration::from_millis(timeout), read_bytes(stream)?))
 }
 
-/// Puts a rank's bytes on the table, and waits for all; gives the answer.
-fn wait(shared: &Shared, rank: usize, size: usize, round: u64, timeout: Duration, bytes: Vec<u8>) -> Vec<u8> {
+/// Puts the bytes of the rank at a place of a group on the table, and waits for all of it; gives the answer.
+fn wait(shared: &Shared, meeting: &Meeting, place: usize, round: u64, timeout: Duration, bytes: Vec<u8>) -> Vec<u8> {
     let (table, changed) = &**shared;
+    let (size, key) = (meeting.members.len(), (meeting.clone(), round));
     let begin = Instant::now();
     let mut table = lock(table);
     // Everybody has had what was laid down two meetings ago.
-    table.meetings.retain(|r, _| r.saturating_add(1) >= round);
-    table.meetings.entry(round).or_insert_with(|| vec![None; size])[rank] = Some(bytes.into());
+    table.meetings.retain(|(m, r), _| m != meeting || r.saturating_add(1) >= round);
+    table.meetings.entry(key.clone()).or_insert_with(|| vec![None; size])[place] = Some(bytes.into());
     changed.notify_all();
     loop {
-        let all = table.meetings.get(&round).cloned().unwrap_or_else(|| vec![None; size]);
+        let all = table.meetings.get(&key).cloned().unwrap_or_else(|| vec![None; size]);
         let absent: Vec<usize> = (0..size).filter(|r| all[*r].is_none()).collect();
         if absent.is_empty() {
             return std::iter::once(WELL)
@@ -286,7 +323,7 @@ fn wait(shared: &Shared, rank: usize, size: usize, round: u64, timeout: Duration
             let numbers = std::iter::once(ranks.len()).chain(ranks.iter().copied());
             std::iter::once(how).chain(numbers.flat_map(|n| (n as u32).to_le_bytes())).collect::<Vec<u8>>()
         };
-        let gone: Vec<usize> = absent.iter().copied().filter(|r| table.gone[*r]).collect();
+        let gone: Vec<usize> = absent.iter().copied().filter(|r| table.gone[meeting.members[*r]]).collect();
         if !gone.is_empty() {
             return name(GONE, &gone);
         }
@@ -339,6 +376,30 @@ mod tests {
                         let all = store.meet("a test", &vec![rank as u8; round * 100]).unwrap();
                         assert!(all.iter().enumerate().all(|(r, b)| *b == vec![r as u8; round * 100]), "{rank} {round}");
                     }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn some_ranks_meet_among_themselves() {
+        let port = port();
+        std::thread::scope(|s| {
+            for rank in 0..4 {
+                s.spawn(move || {
+                    let store = Store::open(&world(rank, 4, port), Duration::from_secs(20)).unwrap();
+                    let ranks = if rank % 2 == 0 { [2, 0] } else { [1, 3] };
+                    let place = ranks.iter().position(|r| *r == rank).unwrap();
+                    let pair = store.some(&format!("pair {}", rank % 2), &ranks, place);
+                    // Pairs meet more or less often than others, and everybody meets between.
+                    for round in 0..10usize {
+                        for _ in 0..=rank % 2 {
+                            let both = pair.meet("a test", &[rank as u8, round as u8]).unwrap();
+                            assert_eq!(both, ranks.map(|r| vec![r as u8, round as u8]), "{rank} {round}");
+                        }
+                        assert_eq!(store.meet("a test", &[rank as u8]).unwrap(), [[0], [1], [2], [3]], "{rank} {round}");
+                    }
+                    assert_eq!((pair.rank(), pair.size()), (place, 2));
                 });
             }
         });

@@ -187,6 +187,12 @@ impl Executor for CpuExecutor {
         self.shared.groups.join_world(name, world, timeout)
     }
 
+    fn split(&self, of: &str, name: &str, ranks: &[usize]) -> Result<Option<usize>> {
+        // Behind what other threads run on the device: a collective of theirs is over before the ranks meet for this.
+        let _stream = lock(&self.shared.stream);
+        self.shared.groups.split(of, name, ranks)
+    }
+
     fn stats(&self) -> Stats {
         self.shared.counters.stats(&self.shared.pool)
     }

@@ -230,6 +230,14 @@ impl Executor for CudaExecutor {
         Ok((world.rank, world.size))
     }
 
+    fn split(&self, of: &str, name: &str, ranks: &[usize]) -> Result<Option<usize>> {
+        let shared = &self.shared;
+        shared.enter()?;
+        // What was issued so far, its collectives too, is on its way before the ranks meet: NCCL may wait for it.
+        lock(&shared.stream).submit(shared)?;
+        shared.communicators.split(of, name, ranks, shared.device.index)
+    }
+
     fn reset_peak(&self) {
         // What temporaries of an earlier, larger program left; the next run takes what it needs.
         *lock(&self.shared.stream).arenas() = Parts::default();

@@ -10,7 +10,7 @@
 
 mod raw;
 
-use super::{Call, ProcessGroup, World, local};
+use super::{Call, ProcessGroup, World, hash, local, some_of};
 use aludel_ir::{CollectiveOp, Error, ReduceOp, Result};
 use raw::{Pending, Processes};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -27,7 +27,7 @@ const SMALL: usize = 64 << 10;
 const EAGER: Duration = Duration::from_millis(2);
 const PAUSE: Duration = Duration::from_micros(50);
 
-/// This process among those that MPI started with it: the group of all of them.
+/// This process among those that MPI started with it, or among some of them.
 pub struct MpiGroup {
     name: String,
     rank: usize,
@@ -45,6 +45,13 @@ struct Link {
     broken: Option<Error>,
     /// Whether all ranks know that: they may end MPI together.
     known: bool,
+}
+
+/// MPI was started for threads that take turns: whoever calls it, for whatever group, holds this.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 static GROUP: OnceLock<std::result::Result<Arc<MpiGroup>, Error>> = OnceLock::new();
@@ -86,6 +93,7 @@ fn lock(link: &Mutex<Link>) -> MutexGuard<'_, Link> {
 /// Ranks that have come to a collective instead, or are missing. MPI is not ended then: the process ends, and `mpirun` ends the others.
 pub(super) fn destroy_process_group() -> Result<()> {
     let Some(Ok(group)) = GROUP.get() else { return Ok(()) };
+    let _turn = turn();
     let mut link = lock(&group.link);
     if link.processes.is_none() {
         return Ok(());
@@ -142,14 +150,10 @@ impl Words {
     }
 }
 
-/// FNV-1a: ranks may run different builds of the standard library.
-fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
-}
-
 impl Link {
     fn processes(&self) -> Result<&Processes> {
-        self.processes.as_ref().ok_or_else(|| Error::invalid("MPI", "was ended", "start the process again"))
+        let alive = self.processes.as_ref().filter(|_| !raw::is_ended());
+        alive.ok_or_else(|| Error::invalid("MPI", "was ended", "start the process again"))
     }
 
     /// Waits until all is done; else says who is missing.
@@ -280,7 +284,18 @@ impl ProcessGroup for MpiGroup {
         self.size
     }
 
+    fn split(&self, name: &str, ranks: &[usize]) -> Result<Option<Arc<dyn ProcessGroup>>> {
+        let place = some_of(self, name, ranks)?;
+        // All ranks have come, so this waits for none that is missing.
+        let _turn = turn();
+        let Some(processes) = lock(&self.link).processes()?.split(place)? else { return Ok(None) };
+        let link = Link { processes: Some(processes), round: 0, broken: None, known: false };
+        let (rank, size) = (place.unwrap_or(0), ranks.len());
+        Ok(Some(Arc::new(MpiGroup { name: name.into(), rank, size, timeout: self.timeout, link: Mutex::new(link) })))
+    }
+
     fn run(&self, call: &Call, operand: &[u8]) -> Result<Vec<u8>> {
+        let _turn = turn();
         let mut link = lock(&self.link);
         if let Some(e) = &link.broken {
             return Err(e.clone());

@@ -7,11 +7,12 @@ use mpi::ffi::{self, MPI_Comm, MPI_Datatype, MPI_Request};
 use mpi::topology::Communicator;
 use mpi::traits::AsRaw;
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The processes that were started together.
+/// The processes that were started together, or some of them.
 pub(super) struct Processes {
-    /// Ends MPI when it is dropped.
-    _universe: Universe,
+    /// Ends MPI when it is dropped: that of all processes has it.
+    _universe: Option<Ending>,
     comm: MPI_Comm,
     pub rank: usize,
     pub size: usize,
@@ -20,6 +21,21 @@ pub(super) struct Processes {
 // SAFETY: a communicator is a handle that any thread may use where MPI was started for several threads that take turns, which
 // `Processes::start` makes sure of; they do, since the value is under a lock.
 unsafe impl Send for Processes {}
+
+/// Whether MPI was ended: nothing of it may be called then.
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+pub(super) fn is_ended() -> bool {
+    ENDED.load(Ordering::Relaxed)
+}
+
+struct Ending(#[expect(dead_code, reason = "it is there to be dropped")] Universe);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        ENDED.store(true, Ordering::Relaxed);
+    }
+}
 
 /// What began and is not done.
 pub(super) struct Pending {
@@ -62,6 +78,12 @@ fn done(call: &str, code: c_int) -> Result<()> {
     Err(Error::device(format!("{call}: {text}"), "see whether all ranks still run, and start again from the last checkpoint"))
 }
 
+/// From here on what fails says so, instead of ending the process.
+fn report_errors(comm: MPI_Comm) -> Result<()> {
+    // SAFETY: the communicator is valid.
+    done("MPI_Comm_set_errhandler", unsafe { ffi::MPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN) })
+}
+
 /// How many bytes, as MPI counts.
 fn count(what: &str, bytes: usize) -> Result<c_int> {
     c_int::try_from(bytes).map_err(|_| Error::Limit {
@@ -86,9 +108,28 @@ impl Processes {
         }
         let world = universe.world();
         let (rank, size, comm) = (world.rank() as usize, world.size() as usize, world.as_raw());
-        // SAFETY: the communicator is valid. From here on what fails says so, instead of ending the process.
-        done("MPI_Comm_set_errhandler", unsafe { ffi::MPI_Comm_set_errhandler(comm, ffi::RSMPI_ERRORS_RETURN) })?;
-        Ok(Processes { _universe: universe, comm, rank, size })
+        report_errors(comm)?;
+        Ok(Processes { _universe: Some(Ending(universe)), comm, rank, size })
+    }
+
+    /// Those that have a place, in the order of their places, as processes of their own; none for one that has none. All come to this.
+    pub fn split(&self, place: Option<usize>) -> Result<Option<Processes>> {
+        let (own, others) = (1, 0);
+        let mut comm = self.comm;
+        let key = count("group", place.unwrap_or(0))?;
+        // SAFETY: the communicator is valid; writes one handle. It is never freed, which all ranks would have to do together: it ends with MPI.
+        let code = unsafe { ffi::MPI_Comm_split(self.comm, if place.is_some() { own } else { others }, key, &mut comm) };
+        done("MPI_Comm_split", code)?;
+        if place.is_none() {
+            return Ok(None);
+        }
+        report_errors(comm)?;
+        let (mut rank, mut size) = (0, 0);
+        // SAFETY: the communicator is valid; each writes one number.
+        done("MPI_Comm_rank", unsafe { ffi::MPI_Comm_rank(comm, &mut rank) })?;
+        // SAFETY: as above.
+        done("MPI_Comm_size", unsafe { ffi::MPI_Comm_size(comm, &mut size) })?;
+        Ok(Some(Processes { _universe: None, comm, rank: rank as usize, size: size as usize }))
     }
 
     /// Sends the same to every other rank, and receives as much from each: a request for each of these, at the others' numbers.

@@ -9,7 +9,7 @@ mod library;
 
 use super::handles::StreamHandle;
 use crate::collective::store::Store;
-use crate::collective::{Call, World};
+use crate::collective::{Call, World, apart, not_among, not_joined, place_among, plan, taken};
 use aludel_ir::{CollectiveOp, DType, Error, ReduceOp, Result};
 use cudarc::driver::sys::CUdeviceptr;
 use library::{Library, Raw, Status, UniqueId};
@@ -32,9 +32,9 @@ pub struct Communicator {
 unsafe impl Send for Communicator {}
 unsafe impl Sync for Communicator {}
 
-/// The groups that a device has joined, by their names.
+/// The groups that a device has joined, by their names; of those that consist of other ranks the names alone.
 #[derive(Default)]
-pub struct Communicators(Mutex<BTreeMap<String, Arc<Communicator>>>);
+pub struct Communicators(Mutex<BTreeMap<String, Option<Arc<Communicator>>>>);
 
 /// A collective with all that it needs.
 #[derive(Clone)]
@@ -53,7 +53,27 @@ pub struct Exchange {
 impl Communicators {
     pub fn join(&self, communicator: Communicator) {
         let name = communicator.name.clone();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name, Arc::new(communicator));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name, Some(Arc::new(communicator)));
+    }
+
+    /// Makes a group of some ranks of one that was joined, and joins it; the rank in it, where this is one. The context of the device of this
+    /// number is current.
+    ///
+    /// # Errors
+    ///
+    /// A name that is taken, a group `of` that was not joined, and as [`Communicator::split`].
+    pub fn split(&self, of: &str, name: &str, ranks: &[usize], device: usize) -> Result<Option<usize>> {
+        let whole = {
+            let joined = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if joined.contains_key(name) {
+                return Err(taken(name));
+            }
+            joined.get(of).cloned().flatten()
+        };
+        let made = whole.ok_or_else(|| not_joined(format!("group {name}, of ranks of group {of}")))?.split(name, ranks, device)?;
+        let rank = made.as_ref().map(|c| c.rank);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.into(), made.map(Arc::new));
+        Ok(rank)
     }
 
     /// The group of a call.
@@ -61,8 +81,7 @@ impl Communicators {
         let (name, ranks) = (&call.collective.group.name, call.collective.group.ranks as usize);
         let what = || format!("{} over group {name}", call.collective.op.name());
         let found = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
-        let found =
-            found.ok_or_else(|| Error::invalid(what(), "the device has not joined the group", "join the world: Device::join_world"))?;
+        let found = found.ok_or_else(|| not_joined(what()))?.ok_or_else(|| not_among(what()))?;
         if found.size != ranks {
             let problem = format!("captured for {ranks} ranks, the group has {}", found.size);
             return Err(Error::invalid(what(), problem, "capture the step again for this group"));
@@ -93,16 +112,50 @@ impl Communicator {
         let told = store.meet("finding the other ranks", if world.rank == 0 { &id.0 } else { &[] })?;
         let of_first = told.into_iter().next().and_then(|b| <[u8; 128]>::try_from(b).ok());
         id.0 = of_first.ok_or_else(|| Error::device("rank 0 did not name the group", "start all ranks of one build"))?;
+        Self::open(library, name, id, store, device)
+    }
+
+    /// Makes a group of some of the ranks, by their numbers in this one: a communicator of its own. All ranks of this group come to it. The
+    /// context of the device of this number is current.
+    ///
+    /// # Errors
+    ///
+    /// Numbers that are no ranks, or named twice; ranks that make another group, are missing or have ended; what NCCL says.
+    pub fn split(&self, name: &str, ranks: &[usize], device: usize) -> Result<Option<Communicator>> {
+        let place = place_among(name, ranks, self.rank, self.size);
+        let mut id = UniqueId([0; 128]);
+        if matches!(place, Ok(Some(0))) {
+            // SAFETY: writes the 128 bytes.
+            done(self.library, "ncclGetUniqueId", unsafe { (self.library.unique_id)(&mut id) })?;
+        }
+        // The name that NCCL has for it, behind what all compare.
+        let mut message = id.0.to_vec();
+        message.extend(plan(name, ranks).into_bytes());
+        let all = self.store.meet(&format!("making group {name}"), &message)?;
+        let plan_of = |r: usize| all[r].get(id.0.len()..);
+        let different: Vec<usize> = (0..all.len()).filter(|r| plan_of(*r) != plan_of(0)).collect();
+        if !different.is_empty() {
+            return Err(apart(&self.name, name, different));
+        }
+        let Some(place) = place? else { return Ok(None) };
+        let of_first = ranks.first().and_then(|r| all.get(*r)?.get(..id.0.len())?.try_into().ok());
+        id.0 = of_first.ok_or_else(|| Error::device(format!("nobody named group {name}"), "start all ranks of one build"))?;
+        Self::open(self.library, name, id, self.store.some(name, ranks, place), device).map(Some)
+    }
+
+    /// Joins those who meet at a table, under the name that NCCL has for them.
+    fn open(library: &'static Library, name: &str, id: UniqueId, store: Store, device: usize) -> Result<Communicator> {
+        let (rank, size) = (store.rank(), store.size());
         let mut raw = std::ptr::null_mut();
         // SAFETY: a context is current; writes one handle. All ranks have come, so this waits for none that is missing.
-        let status = unsafe { (library.init_rank)(&mut raw, world.size as c_int, id, world.rank as c_int) };
+        let status = unsafe { (library.init_rank)(&mut raw, size as c_int, id, rank as c_int) };
         done(library, "ncclCommInitRank", status)?;
-        let joined = Communicator { library, raw, name: name.into(), rank: world.rank, size: world.size, store };
+        let joined = Communicator { library, raw, name: name.into(), rank, size, store };
         let mut found = -1;
         // SAFETY: the handle is valid; writes one number.
         done(library, "ncclCommCuDevice", unsafe { (library.device)(joined.raw, &mut found) })?;
         if usize::try_from(found) != Ok(device) {
-            let problem = format!("NCCL has taken GPU {found} for rank {}, which computes on GPU {device}", world.rank);
+            let problem = format!("NCCL has taken GPU {found} for rank {rank}, which computes on GPU {device}");
             return Err(Error::device(problem, "report this; meanwhile let each rank see its own GPU alone: CUDA_VISIBLE_DEVICES"));
         }
         Ok(joined)
