@@ -6,7 +6,7 @@
 use crate::device::Device;
 pub use aludel_ir::Group;
 use aludel_ir::{Error, Result};
-pub use aludel_runtime::collective::{LocalGroup, PaperGroup, ProcessGroup, TIMEOUT, World};
+pub use aludel_runtime::collective::{LocalGroup, PaperGroup, ProcessGroup, TIMEOUT, World, destroy_process_group};
 use std::sync::Arc;
 
 /// One rank of a group.

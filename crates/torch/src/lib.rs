@@ -14,6 +14,7 @@ pub mod check;
 mod complex;
 mod convert;
 mod create;
+mod distributed;
 mod driver;
 mod explain;
 mod images;
@@ -38,6 +39,8 @@ pub mod session;
 mod state;
 mod words;
 
+#[cfg(not(target_arch = "wasm32"))]
+pub use distributed::join;
 pub use driver::{Finished, advance, answer, raise, resume, run};
 pub use kind::Kind;
 pub use modules::install;

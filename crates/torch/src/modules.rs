@@ -11,7 +11,7 @@ use std::rc::Rc;
 use crate::cell::{Step, cell, expect, host};
 use crate::kind::Kind;
 use crate::state::{Classes, State, state, wrap};
-use crate::{autograd, binder, bytes, complex, convert, create, images, index, inplace, layout, linalg, print, random};
+use crate::{autograd, binder, bytes, complex, convert, create, distributed, images, index, inplace, layout, linalg, print, random};
 
 /// Makes the modules known to a machine; their tensors live on `device`.
 pub fn install(vm: &mut Vm, device: Device) {
@@ -73,6 +73,7 @@ fn init(vm: &mut Vm) -> Rc<Dict> {
         linalg::FUNCTIONS,
         bytes::FUNCTIONS,
         images::FUNCTIONS,
+        distributed::FUNCTIONS,
         FUNCTIONS,
     ] {
         let names = namespace(vm, table);

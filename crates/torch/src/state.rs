@@ -22,6 +22,9 @@ pub(crate) struct State {
     pub device: Device,
     pub classes: Option<Classes>,
     pub generator: Rc<RefCell<Generator>>,
+    /// Its place among the processes that run the script, once it has joined them.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub member: Option<aludel_tensor::distributed::Member>,
     /// Numbers that operators were given.
     pub numbers: Numbers,
     /// Leaves by the numbers that the tape knows them by.
@@ -94,6 +97,8 @@ impl State {
             device,
             classes: None,
             generator: Rc::new(RefCell::new(Generator::new(DEFAULT_SEED))),
+            #[cfg(not(target_arch = "wasm32"))]
+            member: None,
             numbers: Numbers::default(),
             leaves: FxHashMap::default(),
             swept: 64,

@@ -3,6 +3,7 @@
 use aludel_python::Vm;
 use aludel_python::host::{FileError, Host, Metadata, Stream};
 use aludel_tensor::Device;
+use aludel_tensor::distributed::{LocalGroup, Member};
 use aludel_torch::Finished;
 use aludel_torch::capture::Options;
 use std::cell::RefCell;
@@ -10,6 +11,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Sums in another order: PyTorch's own f32 and f64 results differ by as much after some steps of training.
 const RELATIVE: f64 = 1e-4;
@@ -85,9 +88,16 @@ fn run(name: &str, text: &str) -> String {
 }
 
 fn run_with(name: &str, text: &str, arguments: &[&str], mode: Mode) -> String {
+    run_on(Device::interpreter(), Member::alone(), name, text, arguments, mode)
+}
+
+fn run_on(device: Device, member: Member, name: &str, text: &str, arguments: &[&str], mode: Mode) -> String {
     let output = Output::default();
     let mut vm = Vm::new(Box::new(output.clone()));
-    aludel_torch::install(&mut vm, Device::interpreter());
+    aludel_torch::install(&mut vm, device);
+    if member.ranks() > 1 {
+        assert!(aludel_torch::join(&mut vm, member).is_ok());
+    }
     if mode == Mode::Compiled {
         aludel_torch::capture::compile(&mut vm, Options::default(), false);
     }
@@ -207,6 +217,40 @@ fn scripts_print_what_pytorch_prints() {
         let want = std::fs::read_to_string(&path).unwrap();
         for mode in [Mode::Eager, Mode::Compiled] {
             failures += &difference(&format!("{name}, {mode:?}"), &run_with(&format!("{name}.py"), &script, &[], mode), &want);
+        }
+    }
+    assert!(failures.is_empty(), "\n{failures}");
+}
+
+/// Four ranks, which are threads here, print what PyTorch's four processes do.
+#[test]
+fn ranks_print_what_pytorch_prints() {
+    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/scripts/ranks");
+    let only = std::env::var("SCRIPT").ok();
+    let mut failures = String::new();
+    let mut names: Vec<PathBuf> = std::fs::read_dir(&dir).unwrap().filter_map(|e| Some(e.ok()?.path())).collect();
+    names.retain(|p| p.extension().is_some_and(|e| e == "py"));
+    names.sort();
+    assert!(names.len() > 2, "the scripts are missing");
+    for path in names {
+        let name = path.file_name().unwrap().to_string_lossy().to_string();
+        if only.as_ref().is_some_and(|o| format!("{o}.py") != name) {
+            continue;
+        }
+        let (script, want) = (std::fs::read_to_string(&path).unwrap(), std::fs::read_to_string(path.with_extension("out")).unwrap());
+        for mode in [Mode::Eager, Mode::Compiled] {
+            let groups = LocalGroup::create("world", 4, Duration::from_secs(60)).unwrap();
+            let outputs: Vec<String> = std::thread::scope(|s| {
+                let rank = |group: Arc<LocalGroup>| {
+                    let device = Device::interpreter();
+                    let member = device.join(group).unwrap();
+                    run_on(device, member, &name, &script, &[], mode)
+                };
+                let ranks: Vec<_> = groups.into_iter().map(|g| s.spawn(move || rank(g))).collect();
+                ranks.into_iter().map(|r| r.join().unwrap()).collect()
+            });
+            let have: String = outputs.iter().enumerate().map(|(r, out)| format!("rank {r}\n{out}")).collect();
+            failures += &difference(&format!("{name}, {mode:?}"), &have, &want);
         }
     }
     assert!(failures.is_empty(), "\n{failures}");

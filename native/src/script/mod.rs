@@ -6,6 +6,7 @@ mod tee;
 
 use crate::device::{Choice, Kind};
 use crate::output::Output;
+use crate::ranks::Ranks;
 use crate::{interrupt, train};
 use aludel::{Error, Result};
 use aludel_python::Vm;
@@ -95,14 +96,17 @@ pub fn run(args: &Args, output: &Output) -> Result<ExitCode> {
         choice if args.check => Choice { kind: Kind::Interp, ..choice },
         choice => choice,
     };
+    // Of several processes that run the script, each has a device of its own.
+    let ranks = Ranks::from_env()?;
+    let choice = ranks.choice(choice);
     if args.check {
         return check::run(&script, choice.open()?, output);
     }
     interrupt::listen()?;
     let one = |compiled: bool, host: Tee| -> Result<(u8, Measured)> { run_once(&script, choice.open()?, compiled, host) };
-    match args.mode {
-        Mode::Eager => Ok(ExitCode::from(one(false, Tee::shown(System::default()))?.0)),
-        Mode::Compiled => Ok(ExitCode::from(one(true, Tee::shown(System::default()))?.0)),
+    let code = match args.mode {
+        Mode::Eager => one(false, Tee::shown(System::default()))?.0,
+        Mode::Compiled => one(true, Tee::shown(System::default()))?.0,
         Mode::Both => {
             let (shown, first) = Tee::kept(System::default(), true);
             let (code, eager) = one(false, shown)?;
@@ -113,9 +117,14 @@ pub fn run(args: &Args, output: &Output) -> Result<ExitCode> {
             let (code, compiled) = one(true, hidden)?;
             output.line(tee::comparison(&first.borrow(), &second.borrow()));
             recorded::table(&eager, &compiled, output);
-            Ok(ExitCode::from(code))
+            code
         }
+    };
+    // A rank that fails is ended by who started it, with the others.
+    if code == 0 {
+        ranks.leave()?;
     }
+    Ok(ExitCode::from(code))
 }
 
 fn run_once(script: &Script, device: aludel::Device, compiled: bool, host: Tee) -> Result<(u8, Measured)> {

@@ -91,9 +91,17 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Statistics over all processes: a run has one."""
+    """Statistics over all processes: those of one, or of one in evaluation."""
 
     _ranks = (2, 3, 4, 5)
+
+    def forward(self, input):
+        # Who has not imported it is alone.
+        import sys
+        distributed = sys.modules.get("torch.distributed")
+        if self.training and distributed is not None and distributed.is_initialized() and distributed.get_world_size() > 1:
+            raise NotImplementedError("SyncBatchNorm over several processes: use BatchNorm, whose statistics are of this one")
+        return super().forward(input)
 
     def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, process_group=None, device=None,
                  dtype=None, *, bias=True):
