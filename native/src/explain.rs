@@ -173,6 +173,7 @@ fn role(role: Role) -> &'static str {
     match role {
         Role::Arena => "arena",
         Role::State => "state",
+        Role::Offloaded => "state on the host",
         Role::Inputs => "inputs",
         Role::Input(_) => "input",
         Role::Result(_) => "result",

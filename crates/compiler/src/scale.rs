@@ -103,10 +103,19 @@ pub fn traffic(program: &Program) -> Option<Traffic> {
     Some(all)
 }
 
-/// Bytes of what lives between steps on a rank: parameters or shards, the optimizer's state, buffers; `None` of symbolic sizes.
+/// Bytes of what lives between steps in a rank's device: parameters or shards, the optimizer's state, buffers; `None` of symbolic sizes.
 pub fn state_bytes(program: &Program) -> Option<u64> {
+    bytes_of(program, Role::State)
+}
+
+/// Bytes of what lives between steps in the host's memory instead; `None` of symbolic sizes.
+pub fn offloaded_bytes(program: &Program) -> Option<u64> {
+    bytes_of(program, Role::Offloaded)
+}
+
+fn bytes_of(program: &Program, role: Role) -> Option<u64> {
     let (_, bindings) = program.layout(&[])?;
-    let of_state = program.bindings.iter().zip(&bindings).filter(|(b, _)| b.role == Role::State);
+    let of_state = program.bindings.iter().zip(&bindings).filter(|(b, _)| b.role == role);
     u64::try_from(of_state.map(|(_, words)| words * 4).sum::<i64>()).ok()
 }
 

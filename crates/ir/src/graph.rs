@@ -103,6 +103,16 @@ pub enum InputKind {
     Arg,
     /// Lives on the device between calls; an output may replace it.
     State,
+    /// State that lies in the host's memory between calls, where the device reads and writes that ([`crate::program::Role::Offloaded`]);
+    /// elsewhere it is state like any other.
+    Offloaded,
+}
+
+impl InputKind {
+    /// Whether it lives between calls.
+    pub fn is_state(self) -> bool {
+        self != InputKind::Arg
+    }
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -31,12 +31,21 @@ pub enum Role {
     Arena,
     /// All state inputs, each at its own range.
     State,
+    /// State inputs that lie in the host's memory, which kernels read and write over the bus.
+    Offloaded,
     /// All arguments of a call, each at its own range.
     Inputs,
     /// One input of the graph alone, by position.
     Input(usize),
     /// One result of the graph alone, by its position in the outputs.
     Result(usize),
+}
+
+impl Role {
+    /// Whether it lives between calls.
+    pub fn is_state(self) -> bool {
+        matches!(self, Role::State | Role::Offloaded)
+    }
 }
 
 #[derive(Clone, PartialEq, Debug)]

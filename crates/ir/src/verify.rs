@@ -156,7 +156,7 @@ impl Graph {
             let Some(input) = self.inputs.get(i) else {
                 return Err(Error::verify(place(), format!("updates input {i}, there are {}", self.inputs.len())));
             };
-            if input.kind != InputKind::State {
+            if !input.kind.is_state() {
                 return Err(Error::verify(place(), format!("updates `{}`, which is not state", input.name)));
             }
             if std::mem::replace(&mut updated[i], true) {

@@ -2,8 +2,8 @@
 
 use aludel_compiler::{Compilation, Options, Pass, Target};
 use aludel_nn::distributed::{
-    DataParallelConfig, DistributedDataParallel, DistributedSampler, FullyShardedConfig, FullyShardedDataParallel, Member, SyncBatchNorm,
-    rank_seed,
+    DataParallelConfig, DistributedDataParallel, DistributedSampler, FullyShardedConfig, FullyShardedDataParallel, Member, Offloaded,
+    SyncBatchNorm, rank_seed,
 };
 use aludel_nn::{BatchNorm, Init, LayerNorm, Linear, Module, Optimizer, Parameters, Sgd, SgdConfig, clip_grad_norm};
 use aludel_tensor::distributed::{LocalGroup, PaperGroup};
@@ -178,10 +178,12 @@ fn normalized_losses_are_those_of_one_process() {
 }
 
 /// Losses of fully sharded training, and the elements of a rank's parameters.
-fn fully_sharded(member: Member, device: Device, compiled: bool) -> Result<(Vec<f64>, usize)> {
-    let model = FullyShardedDataParallel::with(Net::new(&device, 1)?, &member, FullyShardedConfig::default())?;
-    let optimizer = Sgd::new(&model, SgdConfig { lr: 0.1, momentum: 0.9, ..Default::default() })?;
-    let step = |state: &mut (FullyShardedDataParallel<Net>, Sgd), (x, y): &(Tensor, Tensor)| {
+fn fully_sharded(member: Member, device: Device, compiled: bool, offload_optimizer: bool) -> Result<(Vec<f64>, usize)> {
+    let model =
+        FullyShardedDataParallel::with(Net::new(&device, 1)?, &member, FullyShardedConfig { offload_optimizer, ..Default::default() })?;
+    let optimizer = model.optimizer(Sgd::new(&model, SgdConfig { lr: 0.1, momentum: 0.9, ..Default::default() })?)?;
+    assert!(!optimizer.is_away(), "the memory of the interpreter and the CPU is the host's");
+    let step = |state: &mut (FullyShardedDataParallel<Net>, Offloaded<Sgd>), (x, y): &(Tensor, Tensor)| {
         let loss = squares(&state.0.forward(x)?, y)?;
         let mut gradients = state.0.backward(&loss)?;
         state.0.clip_grad_norm(&mut gradients, 1.0)?;
@@ -203,8 +205,8 @@ fn fully_sharded(member: Member, device: Device, compiled: bool) -> Result<(Vec<
 fn sharded_losses_are_those_of_one_process() {
     let one = data_parallel(Member::alone(), Device::interpreter(), true, 1).unwrap();
     let whole = Net::new(&Device::interpreter(), 1).unwrap().parameter_count();
-    for (ranks, compiled) in [(1, true), (2, false), (2, true), (4, true)] {
-        let many = on_ranks(ranks, Device::interpreter, |m, d| fully_sharded(m, d, compiled));
+    for (ranks, compiled, offload) in [(1, true, false), (2, false, true), (2, true, true), (4, true, false)] {
+        let many = on_ranks(ranks, Device::interpreter, |m, d| fully_sharded(m, d, compiled, offload));
         // Padding takes less than a row of each parameter.
         assert!(many.iter().all(|(_, n)| *n < whole / ranks + 12), "{} of {whole} on {ranks} ranks", many[0].1);
         let many: Vec<Vec<f64>> = many.into_iter().map(|(l, _)| l).collect();

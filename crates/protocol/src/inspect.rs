@@ -68,7 +68,7 @@ fn kernel(program: &Program, launch: &Launch, sizes: &[i64]) -> Kernel {
     phases.sort_unstable();
     phases.dedup();
     // A kernel that writes state in place updates parameters.
-    let updates = launch.writes.iter().any(|p| program.bindings.get(program.placements[*p].binding).is_some_and(|b| b.role == Role::State));
+    let updates = launch.writes.iter().any(|p| program.bindings.get(program.placements[*p].binding).is_some_and(|b| b.role.is_state()));
     if updates {
         phases = vec!["update"];
     }
@@ -89,7 +89,8 @@ fn kernel(program: &Program, launch: &Launch, sizes: &[i64]) -> Kernel {
 fn memory(program: &Program, sizes: &[i64]) -> Memory {
     const WORD: u64 = 4;
     let Some((offsets, totals)) = program.layout(sizes) else { return Memory::default() };
-    let total = |role: Role| program.bindings.iter().zip(&totals).filter(|(b, _)| b.role == role).map(|(_, t)| *t as u64 * WORD).sum();
+    let total =
+        |role: Role| -> u64 { program.bindings.iter().zip(&totals).filter(|(b, _)| b.role == role).map(|(_, t)| *t as u64 * WORD).sum() };
     let mut buffers = Vec::new();
     for p in program.placements.iter().filter(|p| program.bindings[p.binding].role == Role::Arena) {
         let elements = p.shape.iter().map(|d| program.eval(d, sizes).unwrap_or(0)).product::<i64>().max(0);
@@ -104,7 +105,7 @@ fn memory(program: &Program, sizes: &[i64]) -> Memory {
     }
     Memory {
         arena: total(Role::Arena),
-        state: total(Role::State),
+        state: total(Role::State) + total(Role::Offloaded),
         inputs: total(Role::Inputs),
         without_reuse: buffers.iter().map(|b| b.bytes).sum(),
         buffers,

@@ -90,11 +90,12 @@ impl<D: Backing> Resolved<D> {
 pub(crate) struct Kept<D: Backing> {
     inputs: Parts<D>,
     state: Parts<D>,
+    offloaded: Parts<D>,
 }
 
 impl<D: Backing> Default for Kept<D> {
     fn default() -> Self {
-        Kept { inputs: Parts::default(), state: Parts::default() }
+        Kept { inputs: Parts::default(), state: Parts::default(), offloaded: Parts::default() }
     }
 }
 
@@ -134,7 +135,7 @@ pub(crate) fn resolve<M: Mover>(
                 Bound::rest(Place::start(to))
             }
             // A block that was made for larger bindings holds several of them: the further ones are copied.
-            Role::State => match state_block(device, program, inputs, k)?.filter(|b| !out.holds(b)) {
+            Role::State | Role::Offloaded => match state_block(device, program, inputs, k)?.filter(|b| !out.holds(b)) {
                 Some(block) => {
                     for (input, placement) in inputs.iter().zip(&program.inputs) {
                         if let (Argument::Device(s), true) = (input, program.placements[*placement].binding == k) {
@@ -145,7 +146,8 @@ pub(crate) fn resolve<M: Mover>(
                     Bound::rest(Place::start(block))
                 }
                 None => {
-                    let to = kept.state.keep(device, program, k, words)?;
+                    let parts = if b.role == Role::State { &mut kept.state } else { &mut kept.offloaded };
+                    let to = parts.keep(device, program, k, words)?;
                     gather(stream, device, program, m, inputs, k, &to)?;
                     Bound::rest(Place::start(to))
                 }
@@ -334,6 +336,16 @@ pub(crate) fn deliver<M: Mover>(
 
 /// See [`crate::Executor::allocate_block`].
 pub(crate) fn allocate_block<M: Mover>(stream: &mut M, device: &Arc<M::Device>, contents: &[Argument]) -> Result<Vec<Storage>> {
+    allocate_in(stream, device, contents, Pool::allocate)
+}
+
+/// As [`allocate_block`], in memory that is made by `allocate`.
+pub(crate) fn allocate_in<M: Mover>(
+    stream: &mut M,
+    device: &Arc<M::Device>,
+    contents: &[Argument],
+    allocate: fn(&Arc<M::Device>, u64) -> Result<Arc<Allocation<M::Device>>>,
+) -> Result<Vec<Storage>> {
     let band = if device.guards() { guard::BAND } else { 0 };
     let mut end = band;
     let mut parts = Vec::with_capacity(contents.len());
@@ -344,7 +356,7 @@ pub(crate) fn allocate_block<M: Mover>(stream: &mut M, device: &Arc<M::Device>, 
         parts.push((end, c));
         end += aligned(c.words() as u64) + band;
     }
-    let allocation = Pool::allocate(device, end)?;
+    let allocation = allocate(device, end)?;
     parts.iter_mut().for_each(|(offset, _)| *offset += allocation.lead());
     let ranges = parts.iter().map(|(offset, c)| {
         let place = Place { allocation: allocation.clone(), offset: *offset };

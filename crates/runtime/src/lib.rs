@@ -203,6 +203,22 @@ pub trait Executor: Send + Sync {
     /// As [`Executor::allocate_block`], for the state of a program, given with its types in the order of its inputs: a block for each of the
     /// program's state bindings ([`Target::separates`], [`blocks`]). A range for each, in their order.
     fn allocate_state(&self, contents: &[(DType, Argument)]) -> Result<Vec<Storage>> {
+        self.allocate_blocks(contents, &mut |block| self.allocate_block(block))
+    }
+
+    /// As [`Executor::allocate_state`], for state in the host's memory where the device's kernels read and write that
+    /// ([`Target::offloads`]); elsewhere the same.
+    fn allocate_offloaded(&self, contents: &[(DType, Argument)]) -> Result<Vec<Storage>> {
+        self.allocate_state(contents)
+    }
+
+    /// The blocks of [`Executor::allocate_state`], each made by `allocate`.
+    #[doc(hidden)]
+    fn allocate_blocks(
+        &self,
+        contents: &[(DType, Argument)],
+        allocate: &mut dyn FnMut(&[Argument]) -> Result<Vec<Storage>>,
+    ) -> Result<Vec<Storage>> {
         let target = self.target();
         let apart = |d: DType| target.as_ref().is_some_and(|t| t.separates(d));
         let limit = target.as_ref().map_or(u64::MAX, |t| t.max_binding_bytes / 4);
@@ -212,7 +228,7 @@ pub trait Executor: Send + Sync {
             let mut rest = &own[..];
             for block in blocks(own.iter().map(|i| contents[*i].1.words() as u64), limit).chunk_by(|a, b| a == b) {
                 let (now, later) = rest.split_at(block.len());
-                let ranges = self.allocate_block(&now.iter().map(|i| contents[*i].1.clone()).collect::<Vec<_>>())?;
+                let ranges = allocate(&now.iter().map(|i| contents[*i].1.clone()).collect::<Vec<_>>())?;
                 now.iter().zip(ranges).for_each(|(i, s)| out[*i] = Some(s));
                 rest = later;
             }

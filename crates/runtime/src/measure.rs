@@ -183,7 +183,7 @@ pub(crate) fn gigabytes(bytes: u64) -> String {
 fn role_name(role: Role) -> &'static str {
     match role {
         Role::Arena => "temporaries",
-        Role::State => "parameters and optimizer state",
+        Role::State | Role::Offloaded => "parameters and optimizer state",
         Role::Inputs | Role::Input(_) => "arguments",
         Role::Result(_) => "results",
     }

@@ -41,6 +41,13 @@ pub(crate) trait Backing: Send + Sync + Sized + 'static {
     /// New memory of so many words, which hold anything.
     fn create(&self, words: u64) -> Result<Self::Raw>;
 
+    /// As [`Backing::create`], in the host's memory, which kernels read and write over the bus; nothing where the device has no such way, or
+    /// where its memory is the host's.
+    fn create_on_host(&self, words: u64) -> Result<Option<Self::Raw>> {
+        let _ = words;
+        Ok(None)
+    }
+
     /// Gives memory back to the system.
     fn free(&self, memory: Vec<Self::Raw>);
 
@@ -57,6 +64,8 @@ pub(crate) struct Allocation<D: Backing> {
     words: u64,
     /// Words of it before the first that is used, and after the last.
     bands: (u64, u64),
+    /// The host's memory, which is none of the pool's.
+    on_host: bool,
     home: Weak<D>,
 }
 
@@ -64,7 +73,7 @@ impl<D: Backing> Allocation<D> {
     /// Memory that is not the pool's.
     #[cfg_attr(not(feature = "wgpu"), allow(dead_code))]
     pub fn outside(raw: D::Raw, words: u64) -> Self {
-        Allocation { raw: Some(raw), words, bands: (0, 0), home: Weak::new() }
+        Allocation { raw: Some(raw), words, bands: (0, 0), on_host: false, home: Weak::new() }
     }
 
     pub fn raw(&self) -> &D::Raw {
@@ -91,7 +100,10 @@ impl<D: Backing> Drop for Allocation<D> {
     fn drop(&mut self) {
         // Where the device is gone, memory that does not free itself is gone with it.
         if let (Some(raw), Some(home)) = (self.raw.take(), self.home.upgrade()) {
-            home.pool().release(&home, raw, self.words);
+            match self.on_host {
+                false => home.pool().release(&home, raw, self.words),
+                true => home.free(vec![raw]),
+            }
         }
     }
 }
@@ -245,7 +257,18 @@ impl<D: Backing> Pool<D> {
         };
         let in_use = pool.in_use.fetch_add(class * 4, Ordering::Relaxed) + class * 4;
         pool.peak.fetch_max(in_use, Ordering::Relaxed);
-        Ok(Arc::new(Allocation { raw: Some(raw), words: class, bands: (0, 0), home: Arc::downgrade(device) }))
+        Ok(Arc::new(Allocation { raw: Some(raw), words: class, bands: (0, 0), on_host: false, home: Arc::downgrade(device) }))
+    }
+
+    /// At least `words` words of the host's memory, where the device has a way to it, else of the device's. They hold anything, and are
+    /// none of what is in use on the device.
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+    pub fn allocate_on_host(device: &Arc<D>, words: u64) -> Result<Arc<Allocation<D>>> {
+        let words = aligned(words);
+        match device.create_on_host(words)? {
+            None => Self::allocate(device, words),
+            Some(raw) => Ok(Arc::new(Allocation { raw: Some(raw), words, bands: (0, 0), on_host: true, home: Arc::downgrade(device) })),
+        }
     }
 
     /// New memory between bands: none that was used before, whose words a test could take for its own.
@@ -255,7 +278,7 @@ impl<D: Backing> Pool<D> {
         let raw = device.create(words)?;
         let in_use = device.pool().in_use.fetch_add(words * 4, Ordering::Relaxed) + words * 4;
         device.pool().peak.fetch_max(in_use, Ordering::Relaxed);
-        Ok(Arc::new(Allocation { raw: Some(raw), words, bands, home: Arc::downgrade(device) }))
+        Ok(Arc::new(Allocation { raw: Some(raw), words, bands, on_host: false, home: Arc::downgrade(device) }))
     }
 
     fn release(&self, device: &D, raw: D::Raw, words: u64) {
@@ -311,6 +334,8 @@ pub(crate) mod tests {
         created: AtomicU64,
         /// Whether there is room for new pieces beside idle ones.
         roomy: bool,
+        /// Words of the host that it reaches, if it does.
+        on_host: Option<AtomicU64>,
     }
 
     impl Backing for Heap {
@@ -333,8 +358,17 @@ pub(crate) mod tests {
             self.created.fetch_add(1, Ordering::Relaxed);
             Ok(vec![0; words as usize])
         }
+        fn create_on_host(&self, words: u64) -> Result<Option<Vec<u32>>> {
+            let Some(count) = &self.on_host else { return Ok(None) };
+            count.fetch_add(words, Ordering::Relaxed);
+            // Marked, so that it is told from the device's own.
+            Ok(Some(vec![1; words as usize]))
+        }
         fn free(&self, memory: Vec<Vec<u32>>) {
-            drop(memory);
+            let gone = |m: &Vec<u32>| if m.first() == Some(&1) { m.len() as u64 } else { 0 };
+            if let Some(count) = &self.on_host {
+                count.fetch_sub(memory.iter().map(gone).sum(), Ordering::Relaxed);
+            }
         }
     }
 
@@ -367,6 +401,25 @@ pub(crate) mod tests {
         // What outlives its device frees itself.
         drop(heap);
         drop(b);
+    }
+
+    #[test]
+    fn memory_of_the_host_is_none_of_the_devices() {
+        let heap = Arc::new(Heap { on_host: Some(AtomicU64::new(0)), ..Heap::default() });
+        let count = || heap.on_host.as_ref().map_or(0, |c| c.load(Ordering::Relaxed));
+        let own = Pool::allocate(&heap, 100).unwrap();
+        let in_use = heap.pool.bytes_in_use();
+        let away = Pool::allocate_on_host(&heap, 1000).unwrap();
+        assert_eq!((away.words(), count(), away.lead(), away.room()), (1024, 1024, 0, 1024));
+        assert_eq!((heap.pool.bytes_in_use(), heap.pool.peak_bytes(), heap.created.load(Ordering::Relaxed)), (in_use, in_use, 1));
+        // It goes back to the host at once, and is no memory for the device's tensors.
+        drop(away);
+        assert_eq!((count(), lock(&heap.pool.free).words), (0, 0));
+        drop(own);
+        // A device that has no such way has it among its own.
+        let plain = Arc::new(Heap::default());
+        let away = Pool::allocate_on_host(&plain, 1000).unwrap();
+        assert_eq!(plain.pool.bytes_in_use(), away.words() * 4);
     }
 
     /// A large result that is made, freed and made again comes from the pool, whatever else lies idle there.

@@ -73,7 +73,7 @@ pub use autocast::{AutocastRegions, MixedGraph, autocast, autocast_dtype, enter_
 pub use autograd::modified::{MODIFIED, Modified, modified, tape_position, watch_overwritten};
 pub use autograd::{FREED, Gradients, enable_grad, free, gradients, is_grad_enabled, no_grad, set_grad_enabled};
 pub use bytes::{words_from_le_bytes, words_to_le_bytes};
-pub use compile::{Break, Compiled, Explanation, Exported, ExportedInput, Specialization, compile};
+pub use compile::{Break, Compiled, Explanation, Exported, ExportedInput, Specialization, compile, offload};
 pub use device::Device;
 pub use dispatch::{Operand, dispatch, dispatch_on};
 pub use eager::EagerGraph;

@@ -33,6 +33,8 @@ pub trait Visitor {
     fn exit(&mut self) {}
     fn tensor(&mut self, tensor: &Tensor);
     fn value(&mut self, _value: Static<'_>) {}
+    /// Whether the tensors from here on are to lie in the host's memory between compiled steps, where they are state of such.
+    fn offload(&mut self, _on: bool) {}
 }
 
 /// Tensors and static values in a fixed order.

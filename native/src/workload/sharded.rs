@@ -2,7 +2,7 @@
 
 use super::{Batch, Train, Workload};
 use aludel::distributed::Member;
-use aludel::nn::distributed::{FullyShardedConfig, FullyShardedDataParallel};
+use aludel::nn::distributed::{FullyShardedConfig, FullyShardedDataParallel, Offloaded};
 use aludel::nn::{AdamConfig, AdamW, Generator, MixedPrecision, Optimizer};
 use aludel::{Error, Result, Tensor, Tree};
 
@@ -37,7 +37,7 @@ pub fn two_players(name: &str) -> Error {
 #[derive(Clone, Tree)]
 pub struct Sharded<M> {
     model: FullyShardedDataParallel<M>,
-    optimizer: AdamW,
+    optimizer: Offloaded<AdamW>,
     amp: MixedPrecision,
     generator: Option<Generator>,
 }
@@ -50,7 +50,7 @@ impl<M: Tree + Clone> Sharded<M> {
     /// Ranks that are missing or have ended.
     pub fn new(parts: Parts<M>, lr: f64, member: &Member, config: FullyShardedConfig) -> Result<Self> {
         let model = FullyShardedDataParallel::with(parts.model, member, config)?;
-        let optimizer = AdamW::new(&model, AdamConfig { lr, ..AdamConfig::default() })?;
+        let optimizer = model.optimizer(AdamW::new(&model, AdamConfig { lr, ..AdamConfig::default() })?)?;
         Ok(Sharded { model, optimizer, amp: parts.amp, generator: parts.generator })
     }
 

@@ -38,6 +38,13 @@ impl Target {
         self.speaks(Language::Ptx)
     }
 
+    /// Whether kernels read and write state that lies in the host's memory, over the bus: an optimizer's that does not fit beside the rest.
+    /// Other targets' memory is the host's, or knows nothing of it: there such state is as any other.
+    #[inline(always)]
+    pub fn offloads(&self) -> bool {
+        self.speaks(Language::Ptx)
+    }
+
     /// Whether threads copy from memory into workgroup memory without passing registers (`cp.async`). Source: PTX ISA 8.7, from
     /// `sm_80` on.
     #[inline(always)]

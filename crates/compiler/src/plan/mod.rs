@@ -195,7 +195,7 @@ impl Planner<'_> {
         }
         let writes = match role {
             Role::Arena | Role::Result(_) => true,
-            Role::State => self.passes.fused.in_place.values().any(|v| *v),
+            Role::State | Role::Offloaded => self.passes.fused.in_place.values().any(|v| *v),
             Role::Inputs | Role::Input(_) => false,
         };
         let access = if writes { Access::ReadWrite } else { Access::Read };
@@ -210,8 +210,7 @@ impl Planner<'_> {
         }
         let narrow = |b: usize| self.program.placements.iter().any(|p| p.binding == b && p.element_bytes == 2);
         let sizes = if self.program.env.symbols.is_empty() { self.program.layout(&[]) } else { None };
-        let far =
-            |b: usize| self.program.bindings[b].role == Role::State || sizes.as_ref().is_none_or(|(_, words)| words[b] >= (8 << 30) / 4);
+        let far = |b: usize| self.program.bindings[b].role.is_state() || sizes.as_ref().is_none_or(|(_, words)| words[b] >= (8 << 30) / 4);
         (0..self.program.bindings.len()).any(|b| narrow(b) && far(b))
     }
 
@@ -254,10 +253,11 @@ impl Planner<'_> {
             return out;
         }
         let dtype = |i: usize| self.passes.loops.buffer(BufferId(i as u32)).dtype;
-        for kind in [InputKind::State, InputKind::Arg] {
+        for role in [Role::State, Role::Offloaded, Role::Inputs] {
             for halves in [false, true] {
-                let own: Vec<usize> =
-                    (0..inputs.len()).filter(|i| inputs[*i].kind == kind && self.target.separates(dtype(*i)) == halves).collect();
+                let own: Vec<usize> = (0..inputs.len())
+                    .filter(|i| self.role(inputs[*i].kind) == role && self.target.separates(dtype(*i)) == halves)
+                    .collect();
                 let words = own.iter().map(|i| self.passes.graph.env.hint_or_one(&self.words(BufferId(*i as u32))).max(0) as u64);
                 for (i, part) in own.iter().zip(blocks(words, self.limit())) {
                     out[*i] = part;
@@ -267,16 +267,24 @@ impl Planner<'_> {
         out
     }
 
+    /// Where a step has an input.
+    fn role(&self, kind: InputKind) -> Role {
+        match kind {
+            InputKind::Arg => Role::Inputs,
+            InputKind::Offloaded if self.target.offloads() => Role::Offloaded,
+            InputKind::State | InputKind::Offloaded => Role::State,
+        }
+    }
+
     fn inputs(&mut self) {
         let last = self.waves.len().saturating_sub(1);
         let parts = self.input_parts();
         for (i, input) in self.passes.graph.inputs.iter().enumerate() {
             // Lowering declares the inputs' buffers first, in order.
             let buffer = BufferId(i as u32);
-            let role = match (self.style, input.kind) {
-                (Style::Operator, _) => Role::Input(i),
-                (Style::Step, InputKind::State) => Role::State,
-                (Style::Step, InputKind::Arg) => Role::Inputs,
+            let role = match self.style {
+                Style::Operator => Role::Input(i),
+                Style::Step => self.role(input.kind),
             };
             let binding = self.part(role, self.passes.loops.buffer(buffer).dtype, parts[i]);
             let slot = self.slot(binding, self.words(buffer), None);

@@ -80,7 +80,11 @@ fn print_parts(g: &Graph, head: &str, symbols: &Symbols, header: &str) -> String
         .inputs
         .iter()
         .map(|i| {
-            let state = if i.kind == InputKind::State { "state " } else { "" };
+            let state = match i.kind {
+                InputKind::Arg => "",
+                InputKind::State => "state ",
+                InputKind::Offloaded => "offloaded ",
+            };
             let alias =
                 if names.own(i.value) == Some(i.name.as_str()) { String::new() } else { format!(" as {}", name_or_quoted(&i.name)) };
             format!("{state}{}{alias}: {}", names.defined(i.value), ty(i.value))
@@ -294,7 +298,11 @@ impl<'a> Parser<'a> {
     fn inputs(&mut self) -> Result<()> {
         self.c.expect("(")?;
         while !self.c.at_punct(")") {
-            let kind = if self.c.eat_word("state") { InputKind::State } else { InputKind::Arg };
+            let kind = match () {
+                () if self.c.eat_word("state") => InputKind::State,
+                () if self.c.eat_word("offloaded") => InputKind::Offloaded,
+                () => InputKind::Arg,
+            };
             let def = self.definition()?;
             let own = def.2.clone();
             let name = if self.c.eat_word("as") { self.c.name("the input's name")? } else { own.unwrap_or_default() };

@@ -5,7 +5,9 @@
 //! [`FullyShardedDataParallel::gathered`], and differentiation, capture and the planner do the rest. Source: PyTorch's FSDP2
 //! (`torch.distributed.fsdp.fully_shard`); Zhao et al., "PyTorch FSDP", VLDB 2023; Rajbhandari et al., "ZeRO", SC 2020.
 
+use super::Offloaded;
 use crate::module::Module;
+use crate::optim::Optimizer;
 use aludel_tensor::distributed::Member;
 use aludel_tensor::{DType, Dim, Error, Gradients, Key, Result, Static, Tensor, Tree, Visitor, cat, named_tensors, no_grad};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,11 +20,14 @@ pub struct FullyShardedConfig {
     pub param_dtype: Option<DType>,
     /// Whether the backward pass gathers again what the forward pass gathered, rather than to keep it.
     pub reshard_after_forward: bool,
+    /// Whether the state of the optimizer that [`FullyShardedDataParallel::optimizer`] takes lies in the host's memory. PyTorch:
+    /// `CPUOffloadPolicy`, of which the parameters and gradients stay on the device here.
+    pub offload_optimizer: bool,
 }
 
 impl Default for FullyShardedConfig {
     fn default() -> Self {
-        FullyShardedConfig { param_dtype: None, reshard_after_forward: true }
+        FullyShardedConfig { param_dtype: None, reshard_after_forward: true, offload_optimizer: false }
     }
 }
 
@@ -160,6 +165,15 @@ impl<M: Tree + Clone> FullyShardedDataParallel<M> {
                 part.reshape(&w.shape[..])
             })
             .collect()
+    }
+
+    /// An optimizer that was made for the shards, with its state where the options say.
+    ///
+    /// # Errors
+    ///
+    /// Memory of the host that is not there.
+    pub fn optimizer<O: Optimizer>(&self, optimizer: O) -> Result<Offloaded<O>> {
+        Offloaded::new(optimizer, self.config.offload_optimizer)
     }
 
     /// The gradients of a loss by the shards, of the mean over the ranks.
@@ -317,6 +331,9 @@ impl Visitor for Buffers<'_> {
     }
     fn value(&mut self, value: Static<'_>) {
         self.inner.value(value);
+    }
+    fn offload(&mut self, on: bool) {
+        self.inner.offload(on);
     }
 }
 

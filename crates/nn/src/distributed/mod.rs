@@ -15,12 +15,14 @@
 mod data_parallel;
 mod flat;
 mod fully_sharded;
+mod offload;
 mod sampler;
 mod sync_batch_norm;
 
 pub use aludel_tensor::distributed::{Group, Member};
 pub use data_parallel::{DataParallelConfig, DistributedDataParallel, average_gradients, broadcast_tree};
 pub use fully_sharded::{FullyShardedConfig, FullyShardedDataParallel};
+pub use offload::Offloaded;
 pub use sampler::{DistributedSampler, rank_seed};
 pub use sync_batch_norm::SyncBatchNorm;
 pub(crate) use sync_batch_norm::{normalize_among, unbiased};

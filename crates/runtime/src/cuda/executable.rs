@@ -74,7 +74,7 @@ impl CudaExecutable {
         check_program(&program)?;
         check_parameters(&program)?;
         let kernels = shared.kernels.load(&shared, &program)?;
-        let is_step = program.bindings.iter().all(|b| matches!(b.role, Role::Arena | Role::State | Role::Inputs));
+        let is_step = program.bindings.iter().all(|b| matches!(b.role, Role::Arena | Role::State | Role::Offloaded | Role::Inputs));
         let has_products = program.launches.iter().any(|l| l.product.is_some());
         let has_exchanges = program.launches.iter().any(|l| l.exchange.is_some());
         Ok(CudaExecutable { program, kernels, is_step, has_products, has_exchanges, own: Mutex::default(), shared })

@@ -17,7 +17,7 @@ use crate::{Argument, DeviceInfo, Executable, Executor, Pending, Run, Stats, Sto
 use aludel_compiler::{MatmulPrecision, Target};
 use aludel_ir::graph::Graph;
 use aludel_ir::program::Program;
-use aludel_ir::{Error, Result};
+use aludel_ir::{DType, Error, Result};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -166,6 +166,15 @@ impl Executor for CudaExecutor {
         shared.enter()?;
         let mut stream = lock(&shared.stream);
         let out = bind::allocate_block(&mut *stream, shared, contents)?;
+        stream.submit(shared)?;
+        Ok(out)
+    }
+
+    fn allocate_offloaded(&self, contents: &[(DType, Argument)]) -> Result<Vec<Storage>> {
+        let shared = &self.shared;
+        shared.enter()?;
+        let mut stream = lock(&shared.stream);
+        let out = self.allocate_blocks(contents, &mut |block| bind::allocate_in(&mut *stream, shared, block, Pool::allocate_on_host))?;
         stream.submit(shared)?;
         Ok(out)
     }

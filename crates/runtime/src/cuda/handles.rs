@@ -192,21 +192,57 @@ impl Drop for Pinned {
     }
 }
 
-/// Device memory.
-pub struct DeviceMemory(pub CUdeviceptr);
+/// Memory that kernels read and write.
+pub struct DeviceMemory {
+    address: CUdeviceptr,
+    /// Where the host has it, of the host's own memory.
+    host: Option<*mut c_void>,
+}
+
+// SAFETY: addresses; what they name is read and written through the driver alone, in the order of a stream.
+unsafe impl Send for DeviceMemory {}
+unsafe impl Sync for DeviceMemory {}
 
 impl DeviceMemory {
     pub fn new(bytes: usize) -> Done<Self> {
         let mut raw = 0;
         // SAFETY: a context is current; writes one address.
         check(unsafe { sys::cuMemAlloc_v2(&mut raw, bytes.max(4)) })?;
-        Ok(DeviceMemory(raw))
+        Ok(DeviceMemory { address: raw, host: None })
+    }
+
+    /// Memory of the host that stays where it is, and is mapped for the device: kernels and copies reach it over the bus, those of a graph
+    /// too.
+    pub fn on_host(bytes: usize) -> Done<Self> {
+        let (mut host, mut address) = (null_mut(), 0);
+        let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;
+        // SAFETY: a context is current; writes one pointer.
+        check(unsafe { sys::cuMemHostAlloc(&mut host, bytes.max(4), flags) })?;
+        // SAFETY: the driver gave and mapped the memory; writes one address.
+        let found = check(unsafe { sys::cuMemHostGetDevicePointer_v2(&mut address, host, 0) });
+        let memory = DeviceMemory { address, host: Some(host) };
+        match found {
+            Ok(()) => Ok(memory),
+            Err(e) => {
+                memory.free();
+                Err(e)
+            }
+        }
+    }
+
+    pub fn address(&self) -> CUdeviceptr {
+        self.address
     }
 
     /// Frees the memory; its context is current. Not done on drop: memory may outlive its context, which frees it.
     pub fn free(self) {
         // SAFETY: the driver gave this memory, nobody names it any more, and the driver waits for work that uses it.
-        unsafe { sys::cuMemFree_v2(self.0) };
+        unsafe {
+            match self.host {
+                None => sys::cuMemFree_v2(self.address),
+                Some(host) => sys::cuMemFreeHost(host),
+            }
+        };
     }
 }
 

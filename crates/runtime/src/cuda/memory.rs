@@ -35,6 +35,13 @@ impl Backing for Shared {
         self.done(&doing(), DeviceMemory::new(words as usize * 4))
     }
 
+    /// The context is current.
+    fn create_on_host(&self, words: u64) -> Result<Option<DeviceMemory>> {
+        self.counters.buffers.fetch_add(1, Ordering::Relaxed);
+        let doing = || format!("allocating {} bytes of the host's memory", words * 4);
+        self.done(&doing(), DeviceMemory::on_host(words as usize * 4)).map(Some)
+    }
+
     fn free(&self, memory: Vec<DeviceMemory>) {
         // A broken context frees all by itself.
         if self.context.enter().is_ok() {
@@ -45,7 +52,7 @@ impl Backing for Shared {
 
 impl Allocation {
     pub fn address(&self) -> CUdeviceptr {
-        self.raw().0
+        self.raw().address()
     }
 }
 

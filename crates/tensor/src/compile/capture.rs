@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 /// Frozen state up to this size goes with the arguments of every call; larger state stays in the block.
-const SMALL: usize = 1024;
+pub(super) const SMALL: usize = 1024;
 
 /// Where a tensor of the result comes from.
 #[derive(Clone)]
@@ -222,7 +222,9 @@ fn whole_graph<R: Tree + Clone>(facts: &Facts, mut trace: Trace, traced: &[Tenso
     // Arguments first, then what the closure holds, then state, each in the order of its tree.
     let kind = |s: &Source| match s {
         Source::Leaf(i) if *i >= facts.args && (updated(*i) || (!updates.is_empty() && facts.leaves[*i].numel() > SMALL)) => {
-            InputKind::State
+            // What is small would cost a trip over the bus for nothing.
+            let away = facts.offloaded.get(*i) == Some(&true) && facts.leaves[*i].numel() > SMALL;
+            if away { InputKind::Offloaded } else { InputKind::State }
         }
         _ => InputKind::Arg,
     };
@@ -230,7 +232,7 @@ fn whole_graph<R: Tree + Clone>(facts: &Facts, mut trace: Trace, traced: &[Tenso
     order.order_by_key(|k| match (&sources[*k], kind(&sources[*k])) {
         (Source::Leaf(i), InputKind::Arg) => (0, *i),
         (Source::Capture(_), _) => (1, *k),
-        (Source::Leaf(i), InputKind::State) => (2, *i),
+        (Source::Leaf(i), InputKind::State | InputKind::Offloaded) => (2, *i),
     });
     let paths: Vec<String> = facts.tensors().map(|(p, _)| p.strip_prefix("state.").unwrap_or(p).to_string()).collect();
     for (name, value) in &outputs {

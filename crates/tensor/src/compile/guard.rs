@@ -108,6 +108,8 @@ pub(crate) struct Guarded {
 pub(crate) struct Facts {
     pub list: Vec<Guarded>,
     pub leaves: Vec<Tensor>,
+    /// Which leaves are to lie in the host's memory between calls, where they are state.
+    pub offloaded: Vec<bool>,
     /// How many of the leaves are arguments.
     pub args: usize,
     /// Whether gradients are recorded.
@@ -118,11 +120,12 @@ pub(crate) struct Facts {
 
 impl Facts {
     pub fn of(args: &dyn Tree, state: &dyn Tree) -> Facts {
-        let mut c = Collect { path: Path::default(), list: Vec::new(), leaves: Vec::new() };
+        let mut c = Collect { path: Path::default(), list: Vec::new(), leaves: Vec::new(), offloaded: Vec::new(), offloads: false };
         c.under("arg", args);
         let n = c.leaves.len();
         c.under("state", state);
-        Facts { list: c.list, leaves: c.leaves, args: n, grad_enabled: crate::is_grad_enabled(), autocast: crate::autocast_dtype() }
+        let (grad_enabled, autocast) = (crate::is_grad_enabled(), crate::autocast_dtype());
+        Facts { list: c.list, leaves: c.leaves, offloaded: c.offloaded, args: n, grad_enabled, autocast }
     }
 
     /// The facts of the tensors, in order, with their paths.
@@ -145,6 +148,8 @@ struct Collect {
     path: Path,
     list: Vec<Guarded>,
     leaves: Vec<Tensor>,
+    offloaded: Vec<bool>,
+    offloads: bool,
 }
 
 impl Collect {
@@ -170,9 +175,13 @@ impl Visitor for Collect {
         let sizes = t.shape().into_iter().map(Size::Const).collect();
         self.push(Fact::Tensor(TensorFact { dtype: t.dtype(), device: t.device().clone(), role: Role::of(t), sizes }));
         self.leaves.push(t.clone());
+        self.offloaded.push(self.offloads);
     }
     fn value(&mut self, value: Static<'_>) {
         self.push(Fact::Static(Value::of(value)));
+    }
+    fn offload(&mut self, on: bool) {
+        self.offloads = on;
     }
 }
 

@@ -24,6 +24,7 @@ use aludel_runtime::Pending;
 use capture::{Captured, capture};
 use guard::{Check, Facts, Missed, Size};
 use replay::Replay;
+pub use replay::offload;
 use segment::Segments;
 use std::collections::{HashMap, HashSet};
 use std::marker::PhantomData;

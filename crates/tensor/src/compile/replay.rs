@@ -1,6 +1,6 @@
 //! A specialisation: a captured function compiled for its guards, and a call of it without running the closure.
 
-use super::capture::{Delivered, Whole};
+use super::capture::{Delivered, SMALL, Whole};
 use super::guard::Facts;
 use crate::device::Device;
 use crate::dispatch::cache::load;
@@ -10,7 +10,7 @@ use crate::tree::Tree;
 use crate::{Mutex, lock};
 use aludel_compiler::Options;
 use aludel_ir::order::Order;
-use aludel_ir::{Error, Graph, InputKind, Result, ShapeEnv, TensorType};
+use aludel_ir::{DType, Error, Graph, InputKind, Result, ShapeEnv, TensorType};
 use aludel_runtime::{Argument, Executable, Pending, Storage};
 use std::sync::Arc;
 
@@ -35,6 +35,50 @@ pub(crate) struct Replay<R> {
     leaf_after: Vec<bool>,
     /// Some leaf begins or ceases to require a gradient.
     roles_change: bool,
+}
+
+/// Puts what a tree holds into the host's memory, where the device's kernels read it there; elsewhere, and while a step is captured, nothing:
+/// a compiled step has places of its own for it ([`crate::Visitor::offload`]).
+///
+/// # Errors
+///
+/// Memory of the host that is not there; a failed device.
+pub fn offload(tree: &mut dyn Tree) -> Result<()> {
+    let mut contents = Vec::new();
+    let mut outcome = Ok(());
+    let mut device: Option<Device> = None;
+    let is_away = |t: &Tensor| !t.is_traced() && t.numel() > SMALL && t.device().target().is_some_and(|target| target.offloads());
+    tree.visit_mut(&mut |t| {
+        if outcome.is_ok() && is_away(t) {
+            device.get_or_insert_with(|| t.device().clone());
+            outcome = t.argument().map(|a| contents.push((t.dtype(), a)));
+        }
+    });
+    outcome?;
+    let Some(device) = device else { return Ok(()) };
+    let mut ranges = device.executor().allocate_offloaded(&contents)?.into_iter();
+    tree.visit_mut(&mut |t| {
+        if is_away(t)
+            && let Some(storage) = ranges.next()
+        {
+            *t = t.with_data(Data::Device { storage, place: None });
+        }
+    });
+    Ok(())
+}
+
+/// Ranges for state of a program, in the order of its inputs: blocks on the device, and in the host's memory of what is offloaded.
+fn allocate(device: &Device, contents: Vec<(DType, Argument)>, offloaded: &[bool]) -> Result<Vec<Storage>> {
+    let executor = device.executor();
+    // Elsewhere the planner has it among the rest.
+    if !offloaded.contains(&true) || !device.target().is_some_and(|t| t.offloads()) {
+        return executor.allocate_state(&contents);
+    }
+    let mut parts: [Vec<_>; 2] = Default::default();
+    contents.into_iter().zip(offloaded).for_each(|(c, away)| parts[usize::from(*away)].push(c));
+    let (mut here, mut away) = (executor.allocate_state(&parts[0])?.into_iter(), executor.allocate_offloaded(&parts[1])?.into_iter());
+    let next = |is_away: &bool| if *is_away { away.next() } else { here.next() };
+    Ok(offloaded.iter().filter_map(next).collect())
 }
 
 /// Runs an executable on its inputs.
@@ -76,7 +120,7 @@ impl<R: Tree + Clone> Replay<R> {
             if let Source::Leaf(i) = source
                 && *i >= facts.args
             {
-                let range = (input.kind == InputKind::State).then(|| {
+                let range = input.kind.is_state().then(|| {
                     ranges += 1;
                     ranges - 1
                 });
@@ -201,11 +245,13 @@ impl<R: Tree + Clone> Replay<R> {
     // Allocates a block with the state's present contents and points the state at it.
     fn move_in(&self, state: &mut dyn Tree, inputs: &[Option<Argument>]) -> Result<()> {
         let mut contents = Vec::with_capacity(self.ranges);
+        let mut offloaded = Vec::with_capacity(self.ranges);
         for (input, _) in self.state.iter().flatten().filter(|(_, range)| range.is_some()) {
             let dtype = self.graph.ty(self.graph.inputs[*input].value).dtype;
             contents.push((dtype, inputs[*input].clone().ok_or_else(|| report("a state has no value"))?));
+            offloaded.push(self.graph.inputs[*input].kind == InputKind::Offloaded);
         }
-        let ranges = self.device.executor().allocate_state(&contents)?;
+        let ranges = allocate(&self.device, contents, &offloaded)?;
         if ranges.len() != self.ranges {
             return Err(report("a block has another number of ranges"));
         }

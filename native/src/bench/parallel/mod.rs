@@ -29,6 +29,8 @@ pub enum Way {
     Ddp,
     /// Parameters, gradients and the optimizer's state are divided, as FullyShardedDataParallel does.
     Fsdp,
+    /// The same, with the optimizer's state in the host's memory: on a CPU that is where it is anyway.
+    FsdpOffload,
 }
 
 impl Way {
@@ -37,6 +39,7 @@ impl Way {
             Way::None => "none",
             Way::Ddp => "ddp",
             Way::Fsdp => "fsdp",
+            Way::FsdpOffload => "fsdp-offload",
         }
     }
 }
@@ -132,8 +135,8 @@ fn begin(workload: &Workload, amp: Precision, output: &Output) {
     let amp = if amp == Precision::F32 { String::new() } else { format!(", mixed precision {amp}") };
     output.line(format!("\n{}: {} on each rank{amp}", workload.name, workload.describe()));
     output.line(format!(
-        "{:<6} {:>10} {:>8} {:>12} {:>10} {:>10} {:>10} {:>12} {:>12}",
-        "", "ms/step", "of none", "samples/s", "kernels", "peak MiB", "state MiB", "exchanges", "MB sent"
+        "{:<12} {:>10} {:>8} {:>12} {:>10} {:>10} {:>10} {:>10} {:>12} {:>12}",
+        "", "ms/step", "of none", "samples/s", "kernels", "peak MiB", "state MiB", "host MiB", "exchanges", "MB sent"
     ));
 }
 
@@ -144,13 +147,14 @@ fn print(workload: &Workload, way: Way, amp: Precision, member: &Member, m: &Mea
     // The interpreter plans nothing.
     let of_plan = |text: Option<String>| text.unwrap_or_else(|| "-".into());
     output.line(format!(
-        "{:<6} {:>10.3} {:>8} {samples:>12.0} {:>10} {:>10.1} {:>10} {:>12} {:>12}",
+        "{:<12} {:>10.3} {:>8} {samples:>12.0} {:>10} {:>10.1} {:>10} {:>10} {:>12} {:>12}",
         way.name(),
         m.ms,
         of_plan(ratio.map(|r| format!("{r:.3}"))),
         m.dispatches,
         mib(m.peak_bytes),
         of_plan(m.state_bytes.map(|b| format!("{:.1}", mib(b)))),
+        of_plan(m.offloaded_bytes.map(|b| format!("{:.1}", mib(b)))),
         of_plan(m.traffic.map(|t| t.collectives.to_string())),
         of_plan(m.traffic.map(|t| format!("{:.3}", t.sent as f64 / 1e6))),
     ));
@@ -159,7 +163,7 @@ fn print(workload: &Workload, way: Way, amp: Precision, member: &Member, m: &Mea
         json!({
             "workload": workload.name, "batch": workload.batch, "amp": amp.name(), "parallel": way.name(), "ranks": member.ranks(),
             "ms_per_step": m.ms, "of_none": ratio, "samples_per_s": samples, "first_ms": m.first_ms, "kernels": m.dispatches,
-            "peak_mib": mib(m.peak_bytes), "state_mib": m.state_bytes.map(mib), "exchanges": m.traffic.map(|t| t.collectives),
+            "peak_mib": mib(m.peak_bytes), "state_mib": m.state_bytes.map(mib), "host_mib": m.offloaded_bytes.map(mib), "exchanges": m.traffic.map(|t| t.collectives),
             "operand_bytes": m.traffic.map(|t| t.operands), "sent_bytes": m.traffic.map(|t| t.sent), "loss": m.loss,
         }),
     );

@@ -8,7 +8,7 @@ use aludel::distributed::Member;
 use aludel::nn::Precision;
 use aludel::nn::distributed::FullyShardedConfig;
 use aludel::{DType, Device, Error, Result, Tensor, Tree, compile};
-use aludel_compiler::scale::{Traffic, state_bytes, traffic};
+use aludel_compiler::scale::{Traffic, offloaded_bytes, state_bytes, traffic};
 use std::time::Instant;
 
 /// Steps whose loss is given: the way must not change it.
@@ -25,6 +25,8 @@ pub struct Measured {
     pub peak_bytes: u64,
     /// Of it, parameters (or shards), the optimizer's state and buffers: what lives between steps. Gradients are temporaries.
     pub state_bytes: Option<u64>,
+    /// What lives between steps in the host's memory instead.
+    pub offloaded_bytes: Option<u64>,
     /// What a rank exchanges in a step.
     pub traffic: Option<Traffic>,
     /// The third step's, averaged over the ranks.
@@ -47,14 +49,15 @@ pub fn measure(workload: &Workload, way: Way, amp: Precision, device: &Device, m
             train.amp.among(member);
             steady(workload, train, &batch, device, member, Train::step)
         }
-        Way::Fsdp => {
+        Way::Fsdp | Way::FsdpOffload => {
             let train = workload.train_among(member, device, amp)?;
             if train.adversary.is_some() {
                 return Err(two_players(workload.name));
             }
             // Shards are f32; what is gathered is what the step computes in.
             let low = (amp == Precision::BF16).then_some(DType::BF16);
-            let config = FullyShardedConfig { param_dtype: low, ..FullyShardedConfig::default() };
+            let config =
+                FullyShardedConfig { param_dtype: low, offload_optimizer: way == Way::FsdpOffload, ..FullyShardedConfig::default() };
             let state = Sharded::new(Parts::of(workload, train)?, LEARNING_RATE, member, config)?;
             steady(workload, state, &batch, device, member, |s: &mut Sharded<Model>, b| s.step(b, |m, (x, y)| m.loss(x, y)))
         }
@@ -88,14 +91,19 @@ fn steady<S: Tree + Clone>(
     let peak = device.stats().peak_bytes;
     let program = step.specializations().pop().and_then(|s| s.program);
     let symbolic = || Error::unsupported("a step of symbolic sizes", "report this");
-    let (traffic, state_bytes) = match &program {
-        Some(p) => (Some(traffic(p).ok_or_else(symbolic)?), Some(state_bytes(p).ok_or_else(symbolic)?)),
-        None => (None, None),
+    let (traffic, state_bytes, offloaded_bytes) = match &program {
+        Some(p) => (
+            Some(traffic(p).ok_or_else(symbolic)?),
+            Some(state_bytes(p).ok_or_else(symbolic)?),
+            Some(offloaded_bytes(p).ok_or_else(symbolic)?),
+        ),
+        None => (None, None, None),
     };
     let most = clock::slowest(device, member, &[first_ms, peak as f64 / f64::from(1 << 20)])?;
     let loss = match member.ranks() {
         1 => loss,
         ranks => Tensor::scalar(device, loss as f32).reshape([1])?.all_reduce("sum", &member.group)?.reshape(())?.item()? / ranks as f64,
     };
-    Ok(Measured { ms, first_ms: most[0], dispatches, peak_bytes: (most[1] * f64::from(1 << 20)) as u64, state_bytes, traffic, loss })
+    let peak_bytes = (most[1] * f64::from(1 << 20)) as u64;
+    Ok(Measured { ms, first_ms: most[0], dispatches, peak_bytes, state_bytes, offloaded_bytes, traffic, loss })
 }

@@ -81,7 +81,7 @@ impl Learner {
         // State inputs lie in one block, those that no output updates among them.
         let mut contents = Vec::new();
         for (input, feed) in plan.graph.inputs.iter().zip(&mut plan.feeds) {
-            if let (InputKind::State, PlanFeed::State(w) | PlanFeed::Constant(w)) = (input.kind, feed) {
+            if let (InputKind::State | InputKind::Offloaded, PlanFeed::State(w) | PlanFeed::Constant(w)) = (input.kind, feed) {
                 let dtype = plan.graph.ty(input.value).dtype;
                 contents.push((dtype, Argument::Host(executor.device_words(&std::mem::take(w), dtype).into())));
             }
@@ -92,7 +92,7 @@ impl Learner {
         for (input, feed) in plan.graph.inputs.iter().zip(&mut plan.feeds) {
             inputs.push(match (input.kind, feed) {
                 (_, PlanFeed::Rows(_)) => None,
-                (InputKind::State, _) => Some(Argument::Device(block.next().ok_or_else(|| lost("a state"))?)),
+                (InputKind::State | InputKind::Offloaded, _) => Some(Argument::Device(block.next().ok_or_else(|| lost("a state"))?)),
                 (InputKind::Arg, PlanFeed::State(w) | PlanFeed::Constant(w)) => {
                     Some(Argument::Device(executor.upload(&executor.device_words(&std::mem::take(w), plan.graph.ty(input.value).dtype))?))
                 }
