@@ -105,6 +105,12 @@ impl Event {
         check(unsafe { sys::cuEventRecord(self.0, stream.0) })
     }
 
+    /// Lets what a stream is told from here on wait for the work before it.
+    pub fn hold(&self, stream: &StreamHandle) -> Done<()> {
+        // SAFETY: both handles are valid and of one context.
+        check(unsafe { sys::cuStreamWaitEvent(stream.0, self.0, 0) })
+    }
+
     /// Whether the work before it is done.
     pub fn is_done(&self) -> Done<bool> {
         // SAFETY: the handle is valid.

@@ -2,9 +2,12 @@
 //!
 //! Work is counted in submissions: a step is one, single operators are gathered. An event ends each, so that waiting for "all
 //! but the last few" never waits for more, and so that pinned memory is written again only after its copy is done.
+//!
+//! Long uploads cross the bus on a stream of their own ([`Ahead`]), beside kernels that were issued before: a loader's next batch while the
+//! step before it runs. So there is nothing that page-locked batches of the caller's (PyTorch's `pin_memory`) would add.
 
 use super::driver::{Failure, check};
-use super::handles::{Event, Pinned, StreamHandle};
+use super::handles::{DeviceMemory, Event, Pinned, StreamHandle};
 use super::memory::{Allocation, Place};
 use super::shared::Shared;
 use crate::bind::{Mover, Parts};
@@ -20,7 +23,7 @@ const BATCH: usize = 32;
 const RING: usize = 8 << 20;
 /// The longest piece of an upload, in words: while one is copied to the device, the next is written.
 const PIECE: usize = RING / 8;
-/// From so many words on it pays to look whether all are zero.
+/// From so many words on it pays to look whether all are zero, and to cross the bus beside kernels.
 const LONG: usize = 1 << 16;
 /// Words of pinned memory that are kept for reading back.
 const IDLE: usize = 64 << 20;
@@ -36,6 +39,7 @@ pub struct Stream {
     /// Events that may be recorded again.
     idle: Vec<Arc<Event>>,
     ring: Option<Ring>,
+    ahead: Option<Ahead>,
     /// Idle memory for reading back.
     readback: Vec<Pinned>,
     /// Whether a graph with collectives may be running: see [`Stream::before_exchange`].
@@ -52,6 +56,40 @@ struct Ring {
     used: VecDeque<(usize, usize, u64)>,
 }
 
+/// What long uploads cross the bus with. Their targets may still be read by work that was issued before, so they go to memory that nothing
+/// else uses, at the place that they have in the ring, and from there to their targets in the order of the stream, which is quick.
+struct Ahead {
+    copies: StreamHandle,
+    /// As long as the ring; `None` once it is freed.
+    landing: Option<DeviceMemory>,
+    /// When the last upload has landed.
+    landed: Event,
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        // The context is current, as for all that a stream has. The driver waits for copies that use the memory.
+        self.landing.take().into_iter().for_each(DeviceMemory::free);
+    }
+}
+
+impl Ahead {
+    fn new() -> Result<Self, Failure> {
+        let (copies, landed) = (StreamHandle::new()?, Event::new(false)?);
+        Ok(Ahead { copies, landing: Some(DeviceMemory::new(RING * 4)?), landed })
+    }
+
+    /// Copies words of the ring that begin at a place; `stream` waits for that. Where they land.
+    fn copy(&self, ring: &Ring, start: usize, words: usize, stream: &StreamHandle) -> Result<sys::CUdeviceptr, Failure> {
+        let to = self.landing.as_ref().map_or(0, DeviceMemory::address) + start as u64 * 4;
+        // SAFETY: both places hold so many words, and neither is used again before the submission that reads the second is done.
+        check(unsafe { sys::cuMemcpyHtoDAsync_v2(to, ring.memory.at(start), words * 4, self.copies.0) })?;
+        self.landed.record(&self.copies)?;
+        self.landed.hold(stream)?;
+        Ok(to)
+    }
+}
+
 impl Stream {
     pub fn new(raw: StreamHandle) -> Self {
         Stream {
@@ -61,6 +99,7 @@ impl Stream {
             pending: VecDeque::new(),
             idle: Vec::new(),
             ring: None,
+            ahead: None,
             readback: Vec::new(),
             exchanges_in_graph: false,
             arenas: Parts::default(),
@@ -148,11 +187,21 @@ impl Stream {
             return Ok(());
         }
         let start = self.reserve(shared, words)?;
+        if words >= LONG && self.ahead.is_none() {
+            shared.counters.buffers.fetch_add(1, Ordering::Relaxed);
+            self.ahead = Some(shared.done("allocating memory for uploads", Ahead::new())?);
+        }
         let Some(ring) = &mut self.ring else { unreachable!("reserving made the ring") };
         fill(ring.memory.write(start, words));
-        // SAFETY: the source lies in the ring, and is not written again before this submission is done; the target is a live
-        // allocation's, see `copy`.
-        let copied = check(unsafe { sys::cuMemcpyHtoDAsync_v2(to.address(), ring.memory.at(start), words * 4, self.raw.0) });
+        let copied = match self.ahead.as_ref().filter(|_| words >= LONG) {
+            // SAFETY: what has landed stays until this submission is done, and the target is a live allocation's, see `copy`.
+            Some(ahead) => ahead
+                .copy(ring, start, words, &self.raw)
+                .and_then(|from| check(unsafe { sys::cuMemcpyDtoDAsync_v2(to.address(), from, words * 4, self.raw.0) })),
+            // SAFETY: the source lies in the ring, and is not written again before this submission is done; the target is a live
+            // allocation's, see `copy`.
+            None => check(unsafe { sys::cuMemcpyHtoDAsync_v2(to.address(), ring.memory.at(start), words * 4, self.raw.0) }),
+        };
         shared.done("copying to the device", copied)?;
         ring.used.push_back((start, start + words, self.open));
         self.issue();
