@@ -80,6 +80,12 @@ impl<D: Backing> Allocation<D> {
         self.raw.as_ref().unwrap_or_else(|| unreachable!("taken by `drop` only"))
     }
 
+    /// Whether it is the host's memory: see [`Pool::allocate_on_host`].
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+    pub fn is_on_host(&self) -> bool {
+        self.on_host
+    }
+
     /// Its size, which is at least what was asked for.
     pub fn words(&self) -> u64 {
         self.words

@@ -195,9 +195,9 @@ impl Stream {
         fill(ring.memory.write(start, words));
         let copied = match self.ahead.as_ref().filter(|_| words >= LONG) {
             // SAFETY: what has landed stays until this submission is done, and the target is a live allocation's, see `copy`.
-            Some(ahead) => ahead
-                .copy(ring, start, words, &self.raw)
-                .and_then(|from| check(unsafe { sys::cuMemcpyDtoDAsync_v2(to.address(), from, words * 4, self.raw.0) })),
+            Some(ahead) => ahead.copy(ring, start, words, &self.raw).and_then(|from| unsafe { move_words(to, from, words, &self.raw) }),
+            // SAFETY: as for one on the device.
+            None if to.allocation.is_on_host() => unsafe { move_words(to, ring.memory.at(start) as u64, words, &self.raw) },
             // SAFETY: the source lies in the ring, and is not written again before this submission is done; the target is a live
             // allocation's, see `copy`.
             None => check(unsafe { sys::cuMemcpyHtoDAsync_v2(to.address(), ring.memory.at(start), words * 4, self.raw.0) }),
@@ -267,13 +267,34 @@ impl Stream {
         debug_assert!(words <= to.words());
         // SAFETY: the source is a live allocation's, see `copy`; the target is pinned memory that its owner keeps until the
         // event has happened.
-        let copied = check(unsafe { sys::cuMemcpyDtoHAsync_v2(to.pointer(), from.address(), words * 4, self.raw.0) });
+        let copied = check(unsafe {
+            match from.allocation.is_on_host() {
+                true => sys::cuMemcpyAsync(to.pointer() as u64, from.address(), words * 4, self.raw.0),
+                false => sys::cuMemcpyDtoHAsync_v2(to.pointer(), from.address(), words * 4, self.raw.0),
+            }
+        });
         shared.done("copying to the host", copied)?;
         self.issue();
         let event = shared.done("creating an event", Event::new(false))?;
         shared.done("recording an event", event.record(&self.raw))?;
         Ok(event)
     }
+}
+
+/// Copies words to a place from an address, which is one of the device, unless the place is in the host's memory: then it may be one of
+/// any memory of the driver's, which tells by both addresses.
+///
+/// # Safety
+///
+/// Both hold so many words, and neither is used by anything else until the stream has come to what follows.
+unsafe fn move_words(to: &Place, from: sys::CUdeviceptr, words: usize, stream: &StreamHandle) -> Result<(), Failure> {
+    // SAFETY: what the caller says; addresses are unified on every 64-bit system.
+    check(unsafe {
+        match to.allocation.is_on_host() {
+            true => sys::cuMemcpyAsync(to.address(), from, words * 4, stream.0),
+            false => sys::cuMemcpyDtoDAsync_v2(to.address(), from, words * 4, stream.0),
+        }
+    })
 }
 
 impl Mover for Stream {
@@ -313,7 +334,12 @@ impl Mover for Stream {
         }
         // SAFETY: both ranges lie in live allocations, which go back to the pool at the earliest now, and what uses them then
         // comes after this copy on the stream.
-        let copied = check(unsafe { sys::cuMemcpyDtoDAsync_v2(to.address(), from.address(), words as usize * 4, self.raw.0) });
+        let copied = check(unsafe {
+            match from.allocation.is_on_host() || to.allocation.is_on_host() {
+                true => sys::cuMemcpyAsync(to.address(), from.address(), words as usize * 4, self.raw.0),
+                false => sys::cuMemcpyDtoDAsync_v2(to.address(), from.address(), words as usize * 4, self.raw.0),
+            }
+        });
         shared.done("copying on the device", copied)?;
         self.issue();
         Ok(())
