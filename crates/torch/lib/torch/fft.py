@@ -9,13 +9,18 @@ _ops = _C._ops
 _wrap = _C.complexed
 
 
+def _single(input):
+    """`complex64` is all there is: a signal of `float64` is transformed as one of `float32`."""
+    return input.float() if input.dtype is _C.float64 else input
+
+
 def _along(row, real_in=False, real_out=False):
     def transform(input, n=None, dim=-1, norm=None, *, out=None):
         dim = dim if dim >= 0 else dim + input.dim()
         if real_in and input.dtype.is_complex:
             raise RuntimeError(f"{row} expects a real input tensor, but got ComplexFloat")
-        made = _ops[row](input.to(_C.get_default_dtype()) if real_in else pairs(input), n, dim, norm)
-        return made if real_out else _wrap(made)
+        made = _ops[row](input.to(_C.get_default_dtype()) if real_in else pairs(_single(input)), n, dim, norm)
+        return made.to(input.dtype) if real_out and input.dtype is _C.float64 else made if real_out else _wrap(made)
     return transform
 
 
@@ -62,17 +67,40 @@ def rfftn(input, s=None, dim=None, norm=None, *, out=None):
 
 
 def irfftn(input, s=None, dim=None, norm=None, *, out=None):
+    return _to_real("irfftn", ifft, irfft, input, s, dim, norm)
+
+
+def hfftn(input, s=None, dim=None, norm=None, *, out=None):
+    return _to_real("hfftn", fft, hfft, input, s, dim, norm)
+
+
+def _to_real(name, first, last, input, s, dim, norm):
+    """Complex transforms along all dimensions but the last, whose gives real numbers."""
     s, dim = _sides(input, s, dim)
+    if not dim:
+        raise RuntimeError(f"{name} must transform at least one axis")
+    made = input
     for n, d in zip(s[:-1], dim[:-1]):
-        input = ifft(input, n, d, norm)
-    return irfft(input, s[-1], dim[-1], norm)
+        made = first(made, n, d, norm)
+    made = last(made, s[-1], dim[-1], norm)
+    return made.to(input.dtype) if input.dtype is _C.float64 else made
+
+
+def ihfftn(input, s=None, dim=None, norm=None, *, out=None):
+    s, dim = _sides(input, s, dim)
+    if not dim:
+        raise RuntimeError("ihfftn must transform at least one axis")
+    made = ihfft(input, s[-1], dim[-1], norm)
+    for n, d in zip(s[:-1], dim[:-1]):
+        made = ifft(made, n, d, norm)
+    return made
 
 
 def _two(transforms):
     return lambda input, s=None, dim=(-2, -1), norm=None, *, out=None: transforms(input, s, dim, norm)
 
 
-fft2, ifft2, rfft2, irfft2 = _two(fftn), _two(ifftn), _two(rfftn), _two(irfftn)
+fft2, ifft2, rfft2, irfft2, hfft2, ihfft2 = [_two(f) for f in (fftn, ifftn, rfftn, irfftn, hfftn, ihfftn)]
 
 
 def _shift(input, dim, by):
