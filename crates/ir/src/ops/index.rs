@@ -14,6 +14,11 @@ pub static OPS: &[OpDef] = &[
     op!("gather", "Tensor input, int dim, Tensor index", "x at the index along dim; other dimensions go in step.", |b, x, a| {
         let d = b.dim(x[0], a.int("dim")?)?;
         check_index(b, x[1])?;
+        let wanted = b.shape(x[1]);
+        // An index without elements may have any rank.
+        if wanted.len() != b.rank(x[0]) && wanted.iter().any(Expr::is_zero) {
+            return Ok(vec![b.full(&wanted, 0.0, b.dtype(x[0]))?]);
+        }
         let (v, index) = (lifted(b, x[0])?, lifted(b, x[1])?);
         check_entries(b, v, index, d)?;
         let t = like_index(b, v, index, d)?;

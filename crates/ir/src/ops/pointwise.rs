@@ -527,8 +527,52 @@ fn pow(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
     if whole && b.splat(e).is_some_and(|e| e < 0.0) {
         return Err(b.error("integers have no negative powers among integers", "convert the base to a float type with to()"));
     }
-    let p = b.binary(ScalarOp::Pow, base, e)?;
-    Ok(vec![if whole { b.cast(p, DType::I32)? } else { p }])
+    Ok(vec![if whole { whole_power(b, base, e)? } else { b.binary(ScalarOp::Pow, base, e)? }])
+}
+
+// A power of whole numbers is a product of squares, which wraps as they do: by way of f32 it would be exact to 2^24 only.
+fn whole_power(b: &mut Builder, base: ValueId, e: ValueId) -> Result<ValueId> {
+    const BITS: u32 = 8;
+    let (x, e) = (b.cast(base, DType::I32)?, b.cast(e, DType::I32)?);
+    let mut square = x;
+    if let Some(known) = b.splat(e).filter(|n| (0.0..f64::from(1 << BITS)).contains(n)) {
+        let mut left = known as u32;
+        let both = b.broadcast(&[x, e])?;
+        let mut made = b.full_like(both[0], 1.0)?;
+        while left > 0 {
+            if left & 1 == 1 {
+                made = b.mul(made, square)?;
+            }
+            left >>= 1;
+            if left > 0 {
+                square = b.mul(square, square)?;
+            }
+        }
+        return Ok(made);
+    }
+    // Beyond so many bits only the powers of 0, 1 and -1 fit, which the last bit decides.
+    let size = b.unary(ScalarOp::Abs, e)?;
+    let odd = b.scalar(ScalarOp::And, size, 1.0)?;
+    let most = b.add_scalar(odd, f64::from((1 << BITS) - 2))?;
+    let size = b.binary(ScalarOp::Min, size, most)?;
+    let both = b.broadcast(&[x, e])?;
+    let mut made = b.full_like(both[0], 1.0)?;
+    for bit in 0..BITS {
+        let there = b.scalar(ScalarOp::And, size, f64::from(1 << bit))?;
+        let there = b.scalar(ScalarOp::Ne, there, 0.0)?;
+        let more = b.mul(made, square)?;
+        made = b.select(there, more, made)?;
+        if bit + 1 < BITS {
+            square = b.mul(square, square)?;
+        }
+    }
+    // One by a whole number is zero, but for 1 and -1.
+    let unit = b.unary(ScalarOp::Abs, x)?;
+    let unit = b.scalar(ScalarOp::Eq, unit, 1.0)?;
+    let up = b.scalar(ScalarOp::Ge, e, 0.0)?;
+    let stays = b.binary(ScalarOp::Or, unit, up)?;
+    let zero = b.zeros_like(made)?;
+    b.select(stays, made, zero)
 }
 
 fn hypot(b: &mut Builder, x: &[ValueId], _: &Attrs) -> Result<Vec<ValueId>> {
