@@ -201,7 +201,12 @@ fn deliver(vm: &mut Vm, def: &'static OpDef, bound: &Bound, results: Vec<Tensor>
     let view = names::is_view(def.name);
     let mut values = Vec::with_capacity(results.len());
     for (i, t) in results.into_iter().enumerate() {
-        let kind = result_kind(def, bound, &t, i);
+        let (t, kind) = if names::gives_bytes(def.name) && bound.kinds.first().is_some_and(|(k, _)| *k == Kind::UInt8) {
+            (t.to(DType::I32).map_err(state::raise)?, Kind::UInt8)
+        } else {
+            let kind = result_kind(def, bound, &t, i);
+            (t, kind)
+        };
         let t = if view { t } else { narrow(t, kind)? };
         let value = wrap(vm, t, kind)?;
         if bound.meta

@@ -125,6 +125,9 @@ fn full(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             _ => state(vm)?.default_kind,
         },
     };
+    if kind.is_int() {
+        whole(number)?;
+    }
     let number = if kind.is_int() { fitting(number, kind)? } else { number };
     tell_of_doubles(vm, kind)?;
     let device = state(vm)?.device.clone();
@@ -132,18 +135,16 @@ fn full(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     wrap(vm, t, kind)
 }
 
-/// A number as an integer of some bits; of those without a sign negative ones wrap, as PyTorch has it.
+/// A number as a narrow type has it: only negative ones wrap, in a type without a sign.
 fn fitting(number: f64, kind: Kind) -> Result<f64, Exc> {
-    whole(number)?;
     let (range, name) = match kind {
         Kind::UInt8 => (-255.0..=255.0, "uint8_t"),
         Kind::Int8 => (-128.0..=127.0, "int8_t"),
         Kind::Int16 => (-32768.0..=32767.0, "int16_t"),
         _ => return Ok(number),
     };
-    if !range.contains(&number) {
-        let text = format!("value cannot be converted to type {name} without overflow");
-        return Err(Exc::new(ExcKind::RuntimeError, text));
+    if !range.contains(&number.trunc()) {
+        return Err(Exc::new(ExcKind::RuntimeError, format!("value cannot be converted to type {name} without overflow")));
     }
     Ok(kind.wrap(number as i64) as f64)
 }
@@ -153,7 +154,8 @@ fn arange(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [start, end, step, dtype] = args.bind("arange", &["start", "end", "step", "dtype"], 3)?;
     let whole = [&start, &end, &step].iter().all(|v| v.plain().is_int());
     let number = |v: &Value| v.to_f64().or_else(|| convert::host_number(v)).ok_or_else(|| Exc::ty("arange(): arguments must be numbers"));
-    let (start, end, step) = (number(&start)?, number(&end)?, number(&step)?);
+    let (mut start, end, mut step) = (number(&start)?, number(&end)?, number(&step)?);
+    let asked = convert::opt_kind(&dtype, "arange")?;
     if step == 0.0 || !step.is_finite() {
         return Err(Exc::new(ExcKind::RuntimeError, "step must be nonzero"));
     }
@@ -164,8 +166,12 @@ fn arange(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     if !(count.is_finite() && count < f64::from(i32::MAX)) {
         return Err(Exc::new(ExcKind::RuntimeError, format!("arange: invalid size {count}")));
     }
+    // As whole numbers the first and the step are; how many there are is asked of what was given.
+    if asked.is_some_and(Kind::is_int) {
+        (start, step) = (start.trunc(), step.trunc());
+    }
     vm.reserve(count as usize * 8)?;
-    let kind = match convert::opt_kind(&dtype, "arange")? {
+    let kind = match asked {
         Some(kind) => kind,
         None if whole => Kind::Int64,
         None => state(vm)?.default_kind,
@@ -192,6 +198,8 @@ fn linspace(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         Some(kind) => kind,
         None => state(vm)?.default_kind,
     };
+    // From one whole number to another, by steps that need not be.
+    let (start, end) = if kind.is_int() { (start.trunc(), end.trunc()) } else { (start, end) };
     let last = count.saturating_sub(1);
     let values: Vec<f64> = if kind == Kind::Float32 {
         let (start, end) = (start as f32, end as f32);

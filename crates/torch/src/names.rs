@@ -43,6 +43,11 @@ pub(crate) fn gives_int64(name: &str, place: usize) -> bool {
     }
 }
 
+/// Operators whose truth values are `uint8` for tensors of it, as they were before there was `bool`.
+pub(crate) fn gives_bytes(name: &str) -> bool {
+    matches!(name, "all" | "any")
+}
+
 /// Operators that take sizes or dimensions one by one.
 pub(crate) fn takes_sizes(name: &str) -> bool {
     matches!(name, "reshape" | "permute" | "expand" | "flip" | "tile" | "repeat" | "squeeze")
@@ -50,7 +55,7 @@ pub(crate) fn takes_sizes(name: &str) -> bool {
 
 /// Whether an operand's type takes part in the result's.
 pub(crate) fn decides_kind(parameter: &str) -> bool {
-    !matches!(parameter, "index" | "indices" | "mask" | "condition" | "target" | "min" | "max" | "value" | "weight_decay_tensor")
+    !matches!(parameter, "index" | "indices" | "mask" | "condition" | "target" | "value" | "weight_decay_tensor")
 }
 
 /// A parameter by the table's name, where the row has none of the name given.

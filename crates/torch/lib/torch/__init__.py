@@ -9,7 +9,9 @@ import _missing
 import builtins as _builtins
 import functools
 import math as _math
+import sys as _sys
 
+torch = _sys.modules[__name__]
 float = float32
 double = float64
 half = float16
@@ -137,6 +139,7 @@ from torch import autograd, linalg, nn, optim, utils, amp, special
 for _name in ("igamma", "igammac", "nextafter"):
     globals()[_name] = special._late(_name)
     setattr(Tensor, _name, lambda self, other, _call=globals()[_name]: _call(self, other))
+    setattr(Tensor, _name + "_", _tensor._written(_name))
 from torch import serialization
 from torch.serialization import load, save
 from torch import accelerator, backends, cuda, jit, mps, version, xpu
@@ -316,9 +319,13 @@ def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False,
 
 def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     _place(device)
-    wide = None if dtype is None or dtype.is_floating_point else float32
-    made = base ** linspace(_number(start), _number(end), steps, dtype=wide or dtype)
-    return _made(made.to(dtype) if wide else made, requires_grad)
+    if dtype is not None and not dtype.is_floating_point and not dtype.is_complex:
+        first, last = _builtins.int(_number(start)), _builtins.int(_number(end))
+        by = (last - first) / (steps - 1) if steps > 1 else 0.0
+        powers = [first + by * i if i < steps // 2 else last - by * (steps - i - 1) for i in _builtins.range(steps)]
+        powers = [_number(start)] if steps == 1 else powers
+        return tensor([_builtins.int(_number(base) ** p) for p in powers], dtype=dtype)
+    return _made(base ** linspace(start, end, steps, dtype=dtype), requires_grad)
 
 
 def eye(n, m=None, *, dtype=None, device=None, requires_grad=False, out=None, layout=None, pin_memory=False):
@@ -423,7 +430,8 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None,
 def bernoulli(input, p=None, *, generator=None, out=None):
     if p is not None:
         return _C.bernoulli(input.shape, p, input.dtype, generator)
-    return _C.bernoulli_of(input, generator)
+    drawn = _C.bernoulli_of(input, generator)
+    return drawn + (input - input.detach()) * 0 if input.requires_grad and is_grad_enabled() else drawn
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
@@ -479,7 +487,7 @@ def combinations(input, r=2, with_replacement=False):
     import itertools
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = list(choose(_builtins.range(input.shape[0]), r))
-    return input[tensor(places, dtype=int64)] if places else input.new_zeros(0, r)
+    return input[tensor(places, dtype=int64).reshape(len(places), r)]
 
 
 def are_deterministic_algorithms_enabled():

@@ -2,7 +2,7 @@
 
 from torch import _C
 from torch._functions import *
-from torch._functions import _TYPES, _beyond, _named, as_strided
+from torch._functions import _TYPES, _beyond, _named, as_strided, each_alone, scaled_sum
 import math
 
 _count = range
@@ -51,9 +51,8 @@ def cholesky(input, upper=False):
 
 
 def cholesky_solve(B, L, upper=False):
-    low = L.mH if upper else L
-    half = _ops["linalg_solve_triangular"](low, B, upper=False)
-    return _ops["linalg_solve_triangular"](low.mH, half, upper=True)
+    from torch._rare import aten
+    return aten.cholesky_solve(B, L, upper)
 
 
 def cholesky_inverse(L, upper=False):
@@ -238,8 +237,13 @@ def logaddexp2(input, other):
 
 
 def logcumsumexp(input, dim):
-    top = (input.real if input.dtype.is_complex else input).detach().amax(dim, keepdim=True)
-    return (input - top).exp().cumsum(dim).log() + top
+    # Each sum with the one that ends before it begins, of 1, 2, 4 .. elements: nothing is lost below the largest.
+    made, by = input if input.dtype.is_floating_point or input.dtype.is_complex else input.to(_C.get_default_dtype()), 1
+    n = input.shape[dim] if input.dim() else 1
+    while by < n:
+        added = _ops["logaddexp"](made.narrow(dim, by, n - by), made.narrow(dim, 0, n - by))
+        made, by = _ops["cat"]([made.narrow(dim, 0, by), added], dim), 2 * by
+    return made
 
 
 def nanmean(input, dim=None, keepdim=False, *, dtype=None):
@@ -287,30 +291,6 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
     return made.unsqueeze(dim % input.dim() + len(lead)) if keepdim else made
 
 
-def cov(input, *, correction=1, fweights=None, aweights=None):
-    x = input.reshape(1, -1) if input.dim() < 2 else input
-    weights = None
-    for w in (fweights, aweights):
-        if w is not None:
-            weights = (w if x.dtype.is_complex else w.to(x.dtype)) if weights is None else weights * w
-    if weights is None:
-        apart = x - x.mean(1, keepdim=True)
-        return (apart @ apart.mH / (x.shape[1] - correction)).squeeze()
-    total = weights.sum()
-    apart = x - (x * weights).sum(1, keepdim=True) / total
-    left = total - correction if aweights is None else total - correction * (weights * aweights).sum() / total
-    return ((apart * weights) @ apart.mH / left.clamp(min=0)).squeeze()
-
-
-def corrcoef(input):
-    made = cov(input)
-    if made.dim() == 0:
-        return made / made
-    d = made.diagonal().sqrt()
-    made = made / d.unsqueeze(1) / d.unsqueeze(0)
-    return _C.complexed(_C.pairs(made).clamp(-1, 1)) if made.dtype.is_complex else made.clamp(-1, 1)
-
-
 def cross(input, other, dim=-1):
     a, b = input.movedim(dim, 0), other.movedim(dim, 0)
     return _ops["stack"]([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim)
@@ -350,29 +330,6 @@ def cumulative_trapezoid(y, x=None, *, dx=1.0, dim=-1):
     return _trapezoids(y, x, dx, dim).cumsum(-1).movedim(-1, dim)
 
 
-def gradient(input, *, spacing=1.0, dim=None, edge_order=1):
-    dims = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
-    out = []
-    for i, d in enumerate(dims):
-        x = input.movedim(d, 0)
-        step = spacing[i] if isinstance(spacing, (list, tuple)) else 1.0 if spacing is None else spacing
-        one = [1] * (x.dim() - 1)
-        if isinstance(step, _C.Tensor) and step.dim() == 1:
-            h = step.diff()
-        else:
-            h = _C.full((x.shape[0] - 1,), float(step), x.dtype)
-        h = h.reshape([-1] + one)
-        left, right, slopes = h[:-1], h[1:], x.diff(dim=0) / h
-        inner = (slopes[:-1] * right + slopes[1:] * left) / (left + right)
-        if edge_order == 2:
-            first = slopes[:1] * (2 * h[:1] + h[1:2]) / (h[:1] + h[1:2]) - slopes[1:2] * h[:1] / (h[:1] + h[1:2])
-            last = slopes[-1:] * (2 * h[-1:] + h[-2:-1]) / (h[-1:] + h[-2:-1]) - slopes[-2:-1] * h[-1:] / (h[-1:] + h[-2:-1])
-        else:
-            first, last = slopes[:1], slopes[-1:]
-        out.append(_ops["cat"]([first, inner, last]).movedim(0, d))
-    return tuple(out)
-
-
 def unravel_index(indices, shape):
     left, made = indices, []
     for n in reversed(shape):
@@ -393,9 +350,7 @@ def dsplit(input, indices_or_sections):
     return _ops["tensor_split"](input, indices_or_sections, 2)
 
 
-def atleast_3d(*tensors):
-    out = [t.reshape(1, -1, 1) if t.dim() < 2 else t.unsqueeze(-1) if t.dim() == 2 else t for t in tensors]
-    return out[0] if len(out) == 1 else tuple(out)
+atleast_3d = each_alone(lambda t: t.reshape(1, -1, 1) if t.dim() < 2 else t.unsqueeze(-1) if t.dim() == 2 else t)
 
 
 def _integers(function):
@@ -416,11 +371,18 @@ def renorm(input, p, dim, maxnorm):
 
 
 def addr(input, vec1, vec2, *, beta=1, alpha=1):
-    return beta * input + alpha * _ops["outer"](vec1, vec2)
+    if [t for t in (input, vec1, vec2) if t.dtype != _C.bool]:
+        if not input.dtype.is_floating_point and not input.dtype.is_complex:
+            for name, n in (("beta", beta), ("alpha", alpha)):
+                if isinstance(n, float):
+                    raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
+        return scaled_sum(input, _ops["outer"](vec1, vec2), beta, alpha)
+    made = vec1.unsqueeze(1) & vec2 if alpha else _C.full((vec1.shape[0], vec2.shape[0]), False)
+    return made | input if beta else made
 
 
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
-    return beta * input + alpha * (batch1 @ batch2).sum(0)
+    return scaled_sum(input, (batch1 @ batch2).sum(0, dtype=batch1.dtype), beta, alpha)
 
 
 def index_put(input, indices, values, accumulate=False):
@@ -461,7 +423,7 @@ def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_m
     x = input.detach()
     whole = _ops["round"](x / scale) + zero_point
     made = (whole.clamp(quant_min, quant_max) - zero_point) * scale
-    # The gradient passes where the value was not clamped.
+    # The passes where the value was not clamped.
     passed = input * ((whole >= quant_min) & (whole <= quant_max)).to(input.dtype)
     return made + (passed - passed.detach()) if input.requires_grad else made
 
@@ -478,7 +440,7 @@ def fill(input, value):
 
 
 def constant_pad_nd(input, pad, value=0):
-    return _ops["pad"](input, pad, value=value)
+    return _ops["pad"](input, pad, value=float(value) if isinstance(value, bool) else value)
 
 
 def split_with_sizes(input, split_sizes, dim=0):
@@ -508,34 +470,6 @@ def put(input, index, source, accumulate=False):
     return made.index_put((index.reshape(-1),), source.reshape(-1), accumulate).reshape(input.shape)
 
 
-def frexp(input):
-    """`input = mantissa * 2 ** exponent` with mantissas in [0.5, 1)."""
-    pairs = [math.frexp(v) if math.isfinite(v) else (v, 0) for v in _C.values(input)]
-    mantissa = _C.tensor([m for m, _ in pairs], input.dtype).reshape(input.shape)
-    return _named("frexp", ("mantissa", "exponent"))((mantissa, _C.tensor([e for _, e in pairs], _C.int32).reshape(input.shape)))
-
-
-def histogram(input, bins, *, range=None, weight=None, density=False):
-    if isinstance(bins, _C.Tensor):
-        edges = bins
-    else:
-        low, high = range or (input.min().item(), input.max().item())
-        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-        edges = _C.tensor([low + (high - low) * i / bins for i in _count(bins + 1)], input.dtype)
-    at = edges.tolist()
-    counts = [0.0] * (len(at) - 1)
-    weights = _C.values(weight) if weight is not None else None
-    from bisect import bisect_right
-    for i, v in enumerate(_C.values(input)):
-        if at[0] <= v <= at[-1]:
-            place = bisect_right(at, v) - 1
-            counts[place if place < len(counts) else place - 1] += weights[i] if weights else 1.0
-    made = _C.tensor(counts, input.dtype)
-    if density:
-        made = made / made.sum() / edges.diff()
-    return _named("histogram", ("hist", "bin_edges"))((made, edges))
-
-
 def mvlgamma(input, p):
     made = input * 0 + p * (p - 1) / 4 * math.log(math.pi)
     for i in _count(p):
@@ -559,7 +493,7 @@ def polygamma(n, input):
 
 def i0(input):
     """The modified Bessel function of order 0: its series for small arguments, the asymptotic one beyond (DLMF 10.25.2, 10.40.1)."""
-    x = input.abs()
+    x = (input if input.dtype.is_floating_point else input.to(_C.get_default_dtype())).abs()
     near, far = x.clamp(max=15.0), x.clamp(min=15.0)
     quarter, term = near * near / 4, near * 0 + 1
     small = term
@@ -599,29 +533,6 @@ def is_same_size(input, other):
 
 def adjoint(input):
     return input.mH
-
-
-def svd_lowrank(A, q=6, niter=2, M=None):
-    """Halko, Martinsson and Tropp, 2009: the largest singular values by a random projection."""
-    from torch import linalg, randn
-    A = A if M is None else A - M
-    m, n = A.shape[-2:]
-    A = A.mT if m < n else A
-    Q = linalg.qr(A @ randn(A.shape[-1], q, dtype=A.dtype)).Q
-    for _ in _count(niter):
-        Q = linalg.qr(A @ linalg.qr(A.mT @ Q).Q).Q
-    U, S, Vh = linalg.svd(Q.mT @ A, full_matrices=False)
-    U, V = Q @ U, Vh.mT
-    return (V, S, U) if m < n else (U, S, V)
-
-
-def pca_lowrank(A, q=None, center=True, niter=2):
-    m, n = A.shape[-2:]
-    if q is None:
-        q = sorted((6, m, n))[0]
-    elif not 0 <= q <= sorted((m, n))[0]:
-        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}")
-    return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
 
 
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
@@ -675,9 +586,9 @@ margin_ranking_loss pdist poisson_nll_loss triplet_margin_loss rrelu channel_shu
 
 __all__ += """mode det inverse slogdet logdet cholesky cholesky_solve cholesky_inverse triangular_solve qr svd pinverse matrix_power matrix_exp
 chain_matmul nuclear_norm diag_embed diagflat fmax fmin deg2rad rad2deg vdot float_power ldexp isneginf isposinf isreal signbit sgn
-logaddexp2 logcumsumexp nanmean nansum nanmedian nanquantile cov corrcoef cross kron vander trapezoid trapz cumulative_trapezoid gradient
+logaddexp2 logcumsumexp nanmean nansum nanmedian nanquantile cross kron vander trapezoid trapz cumulative_trapezoid
 unravel_index hsplit vsplit dsplit atleast_3d gcd lcm renorm addr addbmm index_put select_scatter slice_scatter
 as_strided fake_quantize_per_tensor_affine resolve_conj resolve_neg hann_window
-hamming_window kaiser_window svd_lowrank pca_lowrank adjoint bartlett_window blackman_window fill constant_pad_nd split_with_sizes unsafe_split_with_sizes unsafe_split unsafe_chunk
-lu lu_solve lu_unpack diagonal_scatter alias_copy conj_physical index_reduce put frexp histogram mvlgamma polygamma i0 poisson binomial matrix_rank is_signed is_same_size frombuffer arccosh arcsinh arctanh arctan2 fix negative""".split()
+hamming_window kaiser_window adjoint bartlett_window blackman_window fill constant_pad_nd split_with_sizes unsafe_split_with_sizes unsafe_split unsafe_chunk
+lu lu_solve lu_unpack diagonal_scatter alias_copy conj_physical index_reduce put mvlgamma polygamma i0 poisson binomial matrix_rank is_signed is_same_size frombuffer arccosh arcsinh arctanh arctan2 fix negative""".split()
 arccosh, arcsinh, arctanh, arctan2, fix = _ops["acosh"], _ops["asinh"], _ops["atanh"], _ops["atan2"], _ops["trunc"]

@@ -315,7 +315,15 @@ def ger(input, vec2):
 
 
 def addmv(input, mat, vec, *, beta=1, alpha=1, out=None):
-    return _into(out, beta * input + alpha * (mat @ vec))
+    return _into(out, scaled_sum(input, mat @ vec, beta, alpha))
+
+
+def scaled_sum(input, product, beta, alpha):
+    """`beta * input + alpha * product`; of whole numbers with whole factors, and of none of the input where `beta` is zero."""
+    if not product.dtype.is_floating_point and not product.dtype.is_complex:
+        beta, alpha = int(beta), int(alpha)
+    product = product if alpha == 1 else alpha * product
+    return product if beta == 0 else (input if beta == 1 else beta * input) + product
 
 
 def clone(input, *, memory_format=None):
@@ -479,7 +487,7 @@ def bincount(input, weights=None, minlength=0):
     out = [0] * n
     for v, w in zip(values, weight):
         out[v] += w
-    return _C.tensor(out, None if weights is not None and n else _C.int64)
+    return _C.tensor(out, _C.int64 if weights is None or not n else weights.dtype if weights.dtype == _C.float32 else _C.float64)
 
 
 def count_nonzero(input, dim=None):
@@ -520,14 +528,17 @@ def clamp_max(input, max):
     return _ops["clamp"](input, None, max)
 
 
-def atleast_1d(*tensors):
-    out = [t.reshape(1) if t.dim() == 0 else t for t in tensors]
-    return out[0] if len(out) == 1 else tuple(out)
+def each_alone(function):
+    """Of one tensor, or of several as a tuple."""
+    def functions(*tensors):
+        many = len(tensors) != 1 or isinstance(tensors[0], (list, tuple))
+        out = [function(t) for t in (tensors[0] if many and len(tensors) == 1 else tensors)]
+        return tuple(out) if many else out[0]
+    return functions
 
 
-def atleast_2d(*tensors):
-    out = [t.reshape(1, -1) if t.dim() < 2 else t for t in tensors]
-    return out[0] if len(out) == 1 else tuple(out)
+atleast_1d = each_alone(lambda t: t.reshape(1) if t.dim() == 0 else t)
+atleast_2d = each_alone(lambda t: t.reshape(1, -1) if t.dim() < 2 else t)
 
 
 def column_stack(tensors):

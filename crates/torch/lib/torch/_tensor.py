@@ -189,6 +189,7 @@ def __contains__(self, element):
 Tensor.__contains__ = __contains__
 Tensor.__neg__ = lambda self: _ops["neg"](self)
 Tensor.__pos__ = lambda self: self
+Tensor.__rdiv__ = lambda self, other: self.reciprocal() * other
 Tensor.__abs__ = lambda self: _ops["abs"](self)
 Tensor.__round__ = lambda self, digits=0: _ops["round"](self, decimals=digits)
 
@@ -505,17 +506,21 @@ take_along_dim""".split():
     setattr(Tensor, _name, _method(getattr(_functions, _name)))
 
 for _name in """mode det inverse slogdet logdet cholesky matrix_power matrix_exp pinverse qr svd diag_embed diagflat fmax
-fmin deg2rad rad2deg vdot float_power isneginf isposinf signbit sgn logcumsumexp nanmean nansum nanmedian nanquantile cov corrcoef cross
+fmin deg2rad rad2deg vdot float_power isneginf isposinf signbit sgn logcumsumexp nanmean nansum nanmedian nanquantile cross
 kron renorm addr addbmm index_put select_scatter slice_scatter as_strided gcd lcm arccosh arcsinh arctanh arctan2 fix
 hsplit vsplit dsplit isreal ldexp logaddexp2 split_with_sizes unsafe_split_with_sizes unsafe_split unsafe_chunk sum_to_size index_reduce
-put frexp histogram mvlgamma polygamma i0 cholesky_inverse cholesky_solve triangular_solve lu lu_solve diagonal_scatter narrow_copy
+put mvlgamma polygamma i0 cholesky_inverse cholesky_solve triangular_solve lu lu_solve diagonal_scatter narrow_copy
 is_signed is_same_size resolve_conj resolve_neg""".split():
     setattr(Tensor, _name, _method(getattr(_composites, _name)))
 
-Tensor.as_strided_scatter = lambda self, src, size, stride, storage_offset=None: self.index_put(
-    (torch.as_strided(torch.arange(self.numel()), size, stride, storage_offset),), src) if self.dim() == 1 else self.reshape(
-    -1).as_strided_scatter(src, size, stride, storage_offset).reshape(self.shape)
-torch.as_strided_scatter = _method(Tensor.as_strided_scatter)
+
+def _of_torch(name):
+    """A function that torch finds when it is asked for."""
+    return lambda self, *args, **kwargs: getattr(torch, name)(self, *args, **kwargs)
+
+
+for _name in "as_strided_scatter corrcoef cov frexp geqrf histogram orgqr ormqr".split():
+    setattr(Tensor, _name, _of_torch(_name))
 Tensor.polygamma = lambda self, n: torch.polygamma(n, self)
 Tensor.conj_physical = lambda self: self.conj()
 Tensor.arccos, Tensor.arcsin, Tensor.arctan = Tensor.acos, Tensor.asin, Tensor.atan
@@ -581,7 +586,15 @@ Tensor.uniform_ = lambda self, a=0.0, b=1.0, generator=None, **k: self.copy_(
     _drawn(self, "uniform", k.get("from", a), k.get("to", b), generator))
 Tensor.bernoulli_ = lambda self, p=0.5, generator=None: self.copy_(
     _C.bernoulli(self.shape, p, None, generator) if not isinstance(p, Tensor) else _C.bernoulli_of(p, generator))
-Tensor.log_normal_ = lambda self, mean=1.0, std=2.0, generator=None: self.copy_(_C.normal(self.shape, mean, std, self.dtype, generator).exp())
+
+def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
+    from math import exp
+    # One number after another as doubles, however many there are.
+    drawn = [exp(mean + std * _C.normal64(generator)) for _ in range(self.numel())]
+    return self.copy_(torch.tensor(drawn, dtype=self.dtype).reshape(self.shape))
+
+
+Tensor.log_normal_ = log_normal_
 
 
 def geometric_(self, p, *, generator=None):
@@ -639,12 +652,16 @@ for _name, _other in (
 def _written(name):
     """A method in place: the result of the one that makes a tensor, written back."""
     def method(self, *args, **kwargs):
-        return self.copy_(getattr(self, name)(*args, **kwargs))
+        made = getattr(self, name)(*args, **kwargs)
+        # A sum may have more dimensions than what it is written to.
+        return _C.reshaped(self, made.to(self.dtype)) if name == "addbmm" and made.shape != self.shape else self.copy_(made)
     return method
 
 
-for _name in """addbmm addmv addr float_power heaviside index_reduce ldexp mvlgamma put renorm deg2rad rad2deg gcd lcm i0""".split():
+for _name in """addbmm addmv addr float_power heaviside index_reduce ldexp mvlgamma put renorm deg2rad rad2deg gcd lcm i0
+polygamma""".split():
     setattr(Tensor, _name + "_", _written(_name))
+Tensor.as_strided_ = lambda self, size, stride, storage_offset=None: _C.reshaped(self, self.as_strided(size, stride, storage_offset))
 Tensor.unsqueeze_ = lambda self, dim: _C.reshaped(self, self.unsqueeze(dim))
 Tensor.squeeze_ = lambda self, *args, **kwargs: _C.reshaped(self, self.squeeze(*args, **kwargs))
 Tensor.transpose_ = lambda self, dim0, dim1: _C.reshaped(self, self.transpose(dim0, dim1))

@@ -61,6 +61,9 @@ def _matrices(name, input):
 
 def geqrf(input):
     _matrices("torch.geqrf", input)
+    if not input.numel():
+        made = input.clone(), input.new_zeros(*input.shape[:-2], min(input.shape[-2:]))
+        return _named("geqrf", ("a", "tau"))(made)
     return _named("geqrf", ("a", "tau"))(_on_host("geqrf", _reflections, input))
 
 
@@ -215,3 +218,26 @@ def lobpcg(A, k=None, B=None, X=None, n=None, iK=None, niter=None, tol=None, lar
     if largest is None or largest:
         values, vectors = values.flip(-1), vectors.flip(-1)
     return values[..., :k], vectors[..., :k]
+
+
+def svd_lowrank(A, q=6, niter=2, M=None):
+    """Halko, Martinsson and Tropp, 2009: the largest singular values by a random projection."""
+    linalg = torch.linalg
+    A = A if M is None else A - M
+    m, n = A.shape[-2:]
+    A = A.mT if m < n else A
+    Q = linalg.qr(A @ torch.randn(A.shape[-1], q, dtype=A.dtype)).Q
+    for _ in range(niter):
+        Q = linalg.qr(A @ linalg.qr(A.mT @ Q).Q).Q
+    U, S, Vh = linalg.svd(Q.mT @ A, full_matrices=False)
+    U, V = Q @ U, Vh.mT
+    return (V, S, U) if m < n else (U, S, V)
+
+
+def pca_lowrank(A, q=None, center=True, niter=2):
+    m, n = A.shape[-2:]
+    if q is None:
+        q = sorted((6, m, n))[0]
+    elif not 0 <= q <= sorted((m, n))[0]:
+        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}")
+    return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)

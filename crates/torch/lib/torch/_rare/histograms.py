@@ -1,8 +1,23 @@
-"""Histograms of points of several dimensions."""
+"""Histograms of numbers, and of points of several dimensions."""
 
 from bisect import bisect_right
 import torch
 from torch._functions import _named
+
+
+def histogram(input, bins, *, range=None, weight=None, density=False):
+    values = input.detach().reshape(-1).tolist()
+    edges = bins if isinstance(bins, torch.Tensor) else _edges(bins, 0, [[v] for v in values], range).to(input.dtype)
+    at = edges.tolist()
+    counts = [0.0] * (len(at) - 1)
+    weights = [1.0] * len(values) if weight is None else weight.detach().reshape(-1).tolist()
+    for v, w in zip(values, weights):
+        if at[0] <= v <= at[-1]:
+            counts[min(bisect_right(at, v) - 1, len(counts) - 1)] += w
+    made = torch.tensor(counts, dtype=input.dtype)
+    if density:
+        made = made / made.sum() / edges.diff()
+    return _named("histogram", ("hist", "bin_edges"))((made, edges))
 
 
 def histogramdd(input, bins, range=None, weight=None, density=False):
@@ -41,7 +56,7 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
 
 def _edges(count, d, points, given):
     if given is None:
-        values = [p[d] for p in points] or [0.0, 0.0]
+        values = [p[d] for p in points] or [0.0, 1.0]
         low, high = min(values), max(values)
     else:
         low, high = given[2 * d:2 * d + 2]
