@@ -26,6 +26,7 @@ except RuntimeError as e:
     print(e)
 s = torch.softmax(x, 1)
 show("_softmax_backward_data", torch._softmax_backward_data(x, s, 1, torch.float32))
+show("_softmax_backward_data", torch._softmax_backward_data(x.bfloat16(), s.bfloat16(), 1, torch.bfloat16))
 show("_log_softmax_backward_data", torch._log_softmax_backward_data(x, s.log(), -1, torch.float32))
 places = [torch.tensor([[0], [7], [2]]), torch.tensor([[1, 0, 9]])]
 mask = torch.tensor([[True, True, False], [False, True, False], [True, True, False]])

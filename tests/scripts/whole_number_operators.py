@@ -68,3 +68,14 @@ except RuntimeError as e:
     print(e)
 for made in torch.atleast_1d([torch.tensor(1), torch.tensor([2])]), torch.atleast_2d((torch.tensor(1),)), torch.atleast_3d(torch.tensor(3), torch.ones(2)):
     print([list(m.shape) for m in made])
+
+n = torch.tensor([100, 3], dtype=torch.uint8)
+show("add_", n.add_(200))
+show("sub_", n.sub_(torch.tensor([50, 4], dtype=torch.uint8)))
+show("bitwise_not_", n.bitwise_not_())
+show("mul_", torch.tensor([100, -3], dtype=torch.int8).mul_(3))
+show("index_add_", n.index_add_(0, torch.tensor([0, 0]), n.clone(), alpha=-1))
+q = torch.div(torch.tensor([3.71875, 6.4375, -0.53515625], dtype=torch.bfloat16), torch.tensor([-0.62109375, -0.038330078125, 0.041259765625], dtype=torch.bfloat16), rounding_mode="trunc")
+show("div", q)
+h = torch.tensor([2047.0, 1.0], dtype=torch.float16).div_(torch.tensor([2048.0, 3.0], dtype=torch.float16), rounding_mode="trunc")
+show("div_", h)

@@ -129,9 +129,24 @@ fn run(vm: &mut Vm, def: &'static OpDef, bound: &mut Bound) -> Result<Vec<Tensor
     bound.observe();
     let list: Vec<Operand> = bound.operands.iter().map(|(t, _)| Operand::Tensor(t)).collect();
     let attrs = std::mem::take(&mut bound.attrs);
-    let result = dispatch_on(&device, def, &list, attrs.clone());
+    let plain = truncated(def, &bound.operands, &attrs);
+    let cut = plain.is_some();
+    let result = dispatch_on(&device, def, &list, plain.unwrap_or_else(|| attrs.clone()));
     bound.attrs = attrs;
-    result.map_err(|e| explain::explain(def, &bound.operands.iter().map(|(t, _)| t.shape()).collect::<Vec<_>>(), &bound.attrs, e))
+    let made =
+        result.map_err(|e| explain::explain(def, &bound.operands.iter().map(|(t, _)| t.shape()).collect::<Vec<_>>(), &bound.attrs, e))?;
+    if cut { made.iter().map(|q| crate::cell::one("trunc", &[q], Attrs::new())).collect() } else { Ok(made) }
+}
+
+// A quotient of `float16` or `bfloat16` is one before it is cut to a whole number: what rounds to that number counts as it.
+fn truncated(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) -> Option<Attrs> {
+    let cut = def.name == "div" && matches!(attrs.get("rounding_mode"), Some(Attr::Str(mode)) if mode == "trunc");
+    let kind = operands.iter().map(|(t, _)| t.dtype()).reduce(DType::promote)?;
+    (cut && matches!(kind, DType::F16 | DType::BF16)).then(|| {
+        let mut plain = attrs.clone();
+        plain.0.retain(|(name, _)| *name != "rounding_mode");
+        plain
+    })
 }
 
 // Numbers that change from step to step become operands: inputs of the graph that is recorded, or of a kernel that would else be compiled

@@ -51,8 +51,7 @@ pub(crate) fn assign(into: &TensorCell, value: Tensor, kind: Kind, since: u64) -
         let text = format!("result type {} can't be cast to the desired output type {}", kind.scalar_type(), into.kind().scalar_type());
         return Err(Exc::new(ExcKind::RuntimeError, text));
     }
-    let value = narrow(value, into.kind())?;
-    copy_since(into, &old, value, since)
+    copy_since(into, &old, narrow(value, into.kind())?, since)
 }
 
 /// As [`assign`], for `copy_`, which casts anything.

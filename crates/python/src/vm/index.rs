@@ -145,6 +145,8 @@ impl Vm {
             Value::Other(other) => match &**other {
                 Other::MappingProxy(dict) => self.builtin_item(&Value::Dict(dict.clone()), key),
                 Other::Alias { origin, .. } => Ok(Value::Other(Rc::new(Other::Alias { origin: origin.clone(), args: as_tuple(key) }))),
+                // A text of which a part is taken is a constant of the turn.
+                Other::Marked(..) => self.builtin_item(&object.plain().clone(), key),
                 _ => Err(Exc::ty(format!("'{}' object is not subscriptable", self.type_name(object)))),
             },
             Value::Class(class) => {

@@ -25,6 +25,8 @@ impl Vm {
             Value::Other(other) => match &**other {
                 Other::View(kind, dict) => Step::Dict { kind: *kind, dict: dict.clone(), place: 0, len: dict.len() },
                 Other::MappingProxy(dict) => Step::Dict { kind: ViewKind::Keys, dict: dict.clone(), place: 0, len: dict.len() },
+                // A text that is taken apart is a constant of the turn.
+                Other::Marked(..) => return self.native_iter(value.plain()),
                 _ => return None,
             },
             _ => return None,

@@ -528,6 +528,7 @@ impl Vm {
                     None => Err(Exc::value("byte must be in range(0, 256)")),
                 },
                 Value::Instance(_) => Err(self.slow_op("_contains_bytes", vec![container.clone(), value.clone()])),
+                Value::Other(_) if value.marked().is_some() => self.contains(container, &value.plain().clone()),
                 other => Err(Exc::ty(format!("a bytes-like object is required, not '{}'", self.type_name(other)))),
             },
             Value::Range(range) => match value.plain() {
@@ -538,6 +539,7 @@ impl Vm {
             Value::Other(other) => match &**other {
                 Other::View(ViewKind::Keys, dict) | Other::MappingProxy(dict) => self.contains(&Value::Dict(dict.clone()), value),
                 Other::View(..) => Err(self.slow_op("_contains", vec![container.clone(), value.clone()])),
+                Other::Marked(..) => self.contains(&container.plain().clone(), value),
                 _ => Err(Exc::ty(format!("argument of type '{}' is not iterable", self.type_name(container)))),
             },
             Value::Instance(_) | Value::Class(_) => {

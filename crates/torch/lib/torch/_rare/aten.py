@@ -4,6 +4,10 @@ import torch
 from torch.autograd import Function
 
 
+def _wide(x):
+    return x.float() if x.dtype in (torch.bfloat16, torch.float16) else x
+
+
 def _chunk_cat(tensors, dim, num_chunks, *, out=None):
     """Each tensor in as many chunks, the last one filled with zeros; beside each other what comes of each chunk."""
     if not tensors:
@@ -27,17 +31,20 @@ def _native_batch_norm_legit(input, weight, bias, *rest):
     if not training:
         return made, input.new_zeros(0), input.new_zeros(0)
     over, input = [d for d in range(input.dim()) if d != 1], input.detach()
-    x = input.float() if input.dtype in (torch.bfloat16, torch.float16) else input
+    x = _wide(input)
     spread = torch.rsqrt(x.var(over, correction=0) + eps)
     return made, x.mean(over).to(input.dtype), spread.to(input.dtype)
 
 
 def _softmax_backward_data(grad_output, output, dim, input_dtype):
+    # Rounded once, where it ends.
+    grad_output, output = _wide(grad_output), _wide(output)
     g = grad_output * output
     return (g - output * g.sum(dim, keepdim=True)).to(input_dtype)
 
 
 def _log_softmax_backward_data(grad_output, output, dim, input_dtype):
+    grad_output, output = _wide(grad_output), _wide(output)
     return (grad_output - output.exp() * grad_output.sum(dim, keepdim=True)).to(input_dtype)
 
 
