@@ -14,8 +14,10 @@ _Missing.__module__ = "builtins"
 # Names that few scripts ask for, and the modules that have them.
 _RARE = {}
 for _where, _names in {
-    "torch torch._rare.decompositions": "geqrf orgqr ormqr lobpcg svd_lowrank pca_lowrank", "torch.linalg torch._rare.decompositions": "ldl_factor ldl_factor_ex ldl_solve",
-    "torch torch._rare.histograms": "histogram histogramdd", "torch torch._rare.statistics": "cov corrcoef frexp gradient",
+    "torch torch._rare.decompositions": "geqrf orgqr ormqr lobpcg svd_lowrank pca_lowrank",
+    "torch.linalg torch._rare.decompositions": "ldl_factor ldl_factor_ex ldl_solve",
+    "torch torch._rare.histograms": "histogram histogramdd",
+    "torch torch._rare.statistics": "cov corrcoef frexp gradient", "torch torch._rare.mode": "mode",
     "torch torch._rare.aten": "_chunk_cat _native_batch_norm_legit _softmax_backward_data _log_softmax_backward_data _unsafe_masked_index "
                               "_unsafe_masked_index_put_accumulate _segment_reduce grid_sampler_2d grid_sampler_3d as_strided_scatter",
     "torch torch._rare.csr": "sparse_csr_tensor", "torch.nn torch._rare.pooling": "FractionalMaxPool2d FractionalMaxPool3d",

@@ -301,6 +301,7 @@ sources! {
     "torch._rare.csr": "torch/_rare/csr.py",
     "torch._rare.decompositions": "torch/_rare/decompositions.py",
     "torch._rare.histograms": "torch/_rare/histograms.py",
+    "torch._rare.mode": "torch/_rare/mode.py",
     "torch._rare.pooling": "torch/_rare/pooling.py",
     "torch._rare.statistics": "torch/_rare/statistics.py",
     "torch._rare.storage": "torch/_rare/storage.py",

@@ -189,28 +189,6 @@ def ldexp(input, other):
     return input * 2.0 ** other
 
 
-def mode(input, dim=-1, keepdim=False):
-    """The value that is there most often, of several the least, and the last place where it is."""
-    rows = input.movedim(dim, -1) if input.dim() else input.reshape(1, 1)
-    n, places = rows.shape[-1], []
-    all_values = _C.values(rows)
-    for start in range(0, len(all_values), n):
-        row, counts = all_values[start:start + n], {}
-        for v in row:
-            counts[v] = counts.get(v, 0) + 1
-        most = None
-        for v, count in counts.items():
-            if most is None or (count, -v) > (counts[most], -most):
-                most = v
-        places.append(n - 1 - row[::-1].index(most))
-    shape = list(rows.shape[:-1])
-    places = _C.tensor(places, _C.int64).reshape(shape)
-    made = [rows.gather(-1, places.unsqueeze(-1)).squeeze(-1), places]
-    if not input.dim():
-        return _TYPES["mode"]([m.reshape(()) for m in made])
-    return _TYPES["mode"]([m.unsqueeze(dim) for m in made] if keepdim else made)
-
-
 def isneginf(input):
     return input == float("-inf")
 
@@ -584,7 +562,7 @@ margin_ranking_loss pdist poisson_nll_loss triplet_margin_loss rrelu channel_shu
     _here[_name] = _of_functional(_name)
     __all__.append(_name)
 
-__all__ += """mode det inverse slogdet logdet cholesky cholesky_solve cholesky_inverse triangular_solve qr svd pinverse matrix_power matrix_exp
+__all__ += """det inverse slogdet logdet cholesky cholesky_solve cholesky_inverse triangular_solve qr svd pinverse matrix_power matrix_exp
 chain_matmul nuclear_norm diag_embed diagflat fmax fmin deg2rad rad2deg vdot float_power ldexp isneginf isposinf isreal signbit sgn
 logaddexp2 logcumsumexp nanmean nansum nanmedian nanquantile cross kron vander trapezoid trapz cumulative_trapezoid
 unravel_index hsplit vsplit dsplit atleast_3d gcd lcm renorm addr addbmm index_put select_scatter slice_scatter

@@ -505,7 +505,7 @@ std_mean var_mean is_nonzero heaviside unique_consecutive msort positive tensor_
 take_along_dim""".split():
     setattr(Tensor, _name, _method(getattr(_functions, _name)))
 
-for _name in """mode det inverse slogdet logdet cholesky matrix_power matrix_exp pinverse qr svd diag_embed diagflat fmax
+for _name in """det inverse slogdet logdet cholesky matrix_power matrix_exp pinverse qr svd diag_embed diagflat fmax
 fmin deg2rad rad2deg vdot float_power isneginf isposinf signbit sgn logcumsumexp nanmean nansum nanmedian nanquantile cross
 kron renorm addr addbmm index_put select_scatter slice_scatter as_strided gcd lcm arccosh arcsinh arctanh arctan2 fix
 hsplit vsplit dsplit isreal ldexp logaddexp2 split_with_sizes unsafe_split_with_sizes unsafe_split unsafe_chunk sum_to_size index_reduce
@@ -519,7 +519,7 @@ def _of_torch(name):
     return lambda self, *args, **kwargs: getattr(torch, name)(self, *args, **kwargs)
 
 
-for _name in "as_strided_scatter corrcoef cov frexp geqrf histogram orgqr ormqr".split():
+for _name in "as_strided_scatter corrcoef cov frexp geqrf histogram mode orgqr ormqr".split():
     setattr(Tensor, _name, _of_torch(_name))
 Tensor.polygamma = lambda self, n: torch.polygamma(n, self)
 Tensor.conj_physical = lambda self: self.conj()
