@@ -300,6 +300,7 @@ sources! {
     "torch._rare.aten": "torch/_rare/aten.py",
     "torch._rare.csr": "torch/_rare/csr.py",
     "torch._rare.decompositions": "torch/_rare/decompositions.py",
+    "torch._rare.factors": "torch/_rare/factors.py",
     "torch._rare.histograms": "torch/_rare/histograms.py",
     "torch._rare.mode": "torch/_rare/mode.py",
     "torch._rare.pooling": "torch/_rare/pooling.py",

@@ -6,8 +6,11 @@ use aludel_python::builtins::Def;
 use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
 use nalgebra::{DMatrix, DVector};
 
+mod eig;
+
 use crate::cell::expect;
 use crate::create;
+use crate::kind::Kind;
 use crate::read::read;
 
 /// Functions of `torch._C` about matrices.
@@ -23,6 +26,10 @@ fn matrices(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let name = name.as_str().unwrap_or_default().to_string();
     let t = expect(&a, "linalg")?;
     let (value, kind) = (t.get()?.detach(), t.kind());
+    if kind.is_complex() {
+        // Those that are there are made of real ones, in Python.
+        return Err(Exc::new(ExcKind::NotImplementedError, format!("linalg.{name} of complex matrices")));
+    }
     let mut shapes = vec![value.shape()];
     let mut tensors = vec![value];
     if let Some(b) = crate::cell::cell(&b) {
@@ -30,9 +37,10 @@ fn matrices(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         shapes.push(b.shape());
         tensors.push(b);
     }
+    let eps = if kind == Kind::Float64 { f64::EPSILON } else { f64::from(f32::EPSILON) };
     read(vm, tensors, move |vm, values| {
         let b = values.get(1).map(|v| (v.as_slice(), shapes[1].as_slice()));
-        match batched(&name, &values[0], &shapes[0], b)? {
+        match batched(&name, &values[0], &shapes[0], b, eps)? {
             None => Ok(Value::None),
             Some(parts) => {
                 let made: Result<Vec<Value>, Exc> = parts.into_iter().map(|(v, shape)| create::from_values(vm, &v, shape, kind)).collect();
@@ -43,11 +51,11 @@ fn matrices(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 }
 
 /// A decomposition of every matrix of a batch `[.., m, n]`; `None` where one of them has none (it is singular, or not positive).
-/// `b` has the same leading sizes.
-pub(crate) fn batched(name: &str, a: &[f64], shape: &[usize], b: Option<(&[f64], &[usize])>) -> Result<Option<Vec<Part>>, Exc> {
+/// `b` has the same leading sizes; `eps` is the precision that the caller's elements have.
+pub(crate) fn batched(name: &str, a: &[f64], shape: &[usize], b: Option<(&[f64], &[usize])>, eps: f64) -> Result<Option<Vec<Part>>, Exc> {
     let [lead @ .., m, n] = shape else { return Err(Exc::new(ExcKind::RuntimeError, format!("linalg.{name} needs matrices"))) };
     let (m, n) = (*m, *n);
-    if !matches!(name, "svd" | "qr" | "qr_complete") && m != n {
+    if !matches!(name, "svd" | "qr" | "qr_complete" | "lu") && m != n {
         return Err(Exc::new(
             ExcKind::RuntimeError,
             format!("linalg.{name}: A must be batches of square matrices, but they are {m} by {n} matrices"),
@@ -65,7 +73,7 @@ pub(crate) fn batched(name: &str, a: &[f64], shape: &[usize], b: Option<(&[f64],
         let right = b.map(|(v, _)| {
             if count == 0 { DMatrix::zeros(n, columns) } else { DMatrix::from_row_slice(n, columns, &v[i * n * columns..][..n * columns]) }
         });
-        let Some(parts) = decompose(name, matrix, right)? else { return Ok(None) };
+        let Some(parts) = decompose(name, matrix, right, eps)? else { return Ok(None) };
         if i == 0 {
             out = parts.iter().map(|(_, s)| (Vec::new(), lead.iter().chain(s).copied().collect())).collect();
         }
@@ -76,8 +84,8 @@ pub(crate) fn batched(name: &str, a: &[f64], shape: &[usize], b: Option<(&[f64],
     Ok(Some(out))
 }
 
-fn decompose(name: &str, a: DMatrix<f64>, b: Option<DMatrix<f64>>) -> Result<Option<Vec<Part>>, Exc> {
-    if a.iter().any(|v| !v.is_finite()) && matches!(name, "svd" | "eigh" | "eigvals") {
+fn decompose(name: &str, a: DMatrix<f64>, b: Option<DMatrix<f64>>, eps: f64) -> Result<Option<Vec<Part>>, Exc> {
+    if a.iter().any(|v| !v.is_finite()) && matches!(name, "svd" | "eigh" | "eig" | "eigvals") {
         return Ok(None);
     }
     if a.is_empty() {
@@ -90,6 +98,8 @@ fn decompose(name: &str, a: DMatrix<f64>, b: Option<DMatrix<f64>>) -> Result<Opt
             "svd" => vec![empty(&[m, 0]), empty(&[0]), empty(&[0, n])],
             "eigh" => vec![empty(&[0]), empty(&[0, 0])],
             "eigvals" => vec![empty(&[0]), empty(&[0])],
+            "eig" => vec![empty(&[0]), empty(&[0]), empty(&[0, 0]), empty(&[0, 0])],
+            "lu" => vec![empty(&[m, n]), ((0..m).map(|i| i as f64).collect(), vec![m]), empty(&[0])],
             "solve" => vec![empty(&[0, b.map_or(0, |b| b.ncols())])],
             "slogdet" => vec![(vec![1.0], Vec::new()), (vec![0.0], Vec::new()), (vec![1.0], Vec::new())],
             _ => vec![empty(&[m, n])],
@@ -100,12 +110,19 @@ fn decompose(name: &str, a: DMatrix<f64>, b: Option<DMatrix<f64>>) -> Result<Opt
         "qr_complete" => Some(qr(a, true)),
         "svd" => svd(a),
         "eigh" => Some(eigh(a)),
-        // The real and the imaginary parts.
-        "eigvals" => {
-            let n = a.nrows();
-            let found = a.complex_eigenvalues();
-            Some(vec![(found.iter().map(|v| v.re).collect(), vec![n]), (found.iter().map(|v| v.im).collect(), vec![n])])
-        }
+        // Real and imaginary parts: of the values, and of the vectors as columns.
+        "eig" | "eigvals" => eig::eig(a, eps).map(|(values, vectors)| {
+            let n = values.len();
+            let mut parts = vec![(values.iter().map(|v| v.re).collect(), vec![n]), (values.iter().map(|v| v.im).collect(), vec![n])];
+            if name == "eig" {
+                parts.extend([matrix(&vectors.map(|v| v.re)), matrix(&vectors.map(|v| v.im))]);
+            }
+            parts
+        }),
+        "lu" => Some(lu(a)),
+        // Scaling never ends for what is not finite.
+        "exp" if a.iter().any(|v| !v.is_finite()) => Some(vec![matrix(&a.map(|_| f64::NAN))]),
+        "exp" => Some(vec![matrix(&a.exp())]),
         "inv" => a.try_inverse().map(|x| vec![matrix(&x)]),
         "solve" => b.and_then(|b| a.lu().solve(&b)).map(|x| vec![matrix(&x)]),
         "cholesky" => a.cholesky().map(|c| vec![matrix(&c.l())]),
@@ -159,6 +176,30 @@ fn reflect(a: &mut DMatrix<f64>, axis: &DVector<f64>, from: usize) {
     part.ger(-1.0, axis, &along, 1.0);
 }
 
+/// L below U in one matrix, the rows in their new order, and what each was exchanged for, counted from one (dgetrf).
+fn lu(mut a: DMatrix<f64>) -> Vec<Part> {
+    let (m, n) = a.shape();
+    let mut order: Vec<usize> = (0..m).collect();
+    let mut pivots = Vec::with_capacity(m.min(n));
+    for k in 0..m.min(n) {
+        let at = (k + 1..m).fold(k, |at, i| if a[(i, k)].abs() > a[(at, k)].abs() { i } else { at });
+        a.swap_rows(k, at);
+        order.swap(k, at);
+        pivots.push((at + 1) as f64);
+        if a[(k, k)] == 0.0 {
+            continue;
+        }
+        for i in k + 1..m {
+            a[(i, k)] /= a[(k, k)];
+            for j in k + 1..n {
+                a[(i, j)] -= a[(i, k)] * a[(k, j)];
+            }
+        }
+    }
+    let count = pivots.len();
+    vec![matrix(&a), (order.iter().map(|i| *i as f64).collect(), vec![m]), (pivots, vec![count])]
+}
+
 /// U, the singular values, largest first, and V transposed. The signs of pairs of vectors are free.
 fn svd(a: DMatrix<f64>) -> Option<Vec<Part>> {
     let svd = a.svd(true, true);
@@ -192,23 +233,43 @@ mod tests {
     }
 
     #[test]
+    fn eigenvectors_turn_into_multiples() {
+        // What LAPACK gives: a pair of complex numbers before the real one, the vectors' largest elements real.
+        let a = [0.0, 1.0, 0.0, -1.0, 0.0, 0.5, 0.25, 0.0, 2.0];
+        let made = batched("eig", &a, &[3, 3], None, f64::EPSILON).ok().flatten().unwrap_or_default();
+        let [re, im, x, y] = [0, 1, 2, 3].map(|i| made[i].0.clone());
+        assert!(im[0] > 0.0 && im[0] == -im[1] && im[2] == 0.0, "{im:?}");
+        let (ax, ay) = (product(&a, &x, 3, 3, 3), product(&a, &y, 3, 3, 3));
+        let wx: Vec<f64> = (0..9).map(|i| re[i % 3] * x[i] - im[i % 3] * y[i]).collect();
+        let wy: Vec<f64> = (0..9).map(|i| re[i % 3] * y[i] + im[i % 3] * x[i]).collect();
+        assert!(near(&ax, &wx) && near(&ay, &wy));
+        let alone = batched("eigvals", &[3.0, 1.0, 0.0, 2.0], &[2, 2], None, f64::EPSILON).ok().flatten().unwrap_or_default();
+        assert_eq!(alone[0].0, [3.0, 2.0]);
+    }
+
+    #[test]
     fn parts_multiply_to_the_matrix() {
         let a = [2.0, 1.0, -1.0, 3.0, 0.5, 4.0];
-        let qr = batched("qr", &a, &[3, 2], None).ok().flatten().unwrap_or_default();
+        let qr = batched("qr", &a, &[3, 2], None, f64::EPSILON).ok().flatten().unwrap_or_default();
         assert!(near(&product(&qr[0].0, &qr[1].0, 3, 2, 2), &a));
         // LAPACK's signs: the first column was reflected away from its first element.
         assert!(qr[1].0[0] < 0.0 && qr[1].0[2] == 0.0);
-        let svd = batched("svd", &a, &[1, 3, 2], None).ok().flatten().unwrap_or_default();
+        let svd = batched("svd", &a, &[1, 3, 2], None, f64::EPSILON).ok().flatten().unwrap_or_default();
         let scaled: Vec<f64> = svd[0].0.iter().enumerate().map(|(i, u)| u * svd[1].0[i % 2]).collect();
         assert!(near(&product(&scaled, &svd[2].0, 3, 2, 2), &a) && svd[1].0[0] > svd[1].0[1] && svd[0].1 == [1, 3, 2]);
         let s = [4.0, 1.0, 1.0, 3.0];
-        let l = batched("cholesky", &s, &[2, 2], None).ok().flatten().unwrap_or_default();
+        let l = batched("cholesky", &s, &[2, 2], None, f64::EPSILON).ok().flatten().unwrap_or_default();
         assert!(near(&product(&l[0].0, &[l[0].0[0], l[0].0[2], l[0].0[1], l[0].0[3]], 2, 2, 2), &s));
-        let det = batched("slogdet", &s, &[2, 2], None).ok().flatten().unwrap_or_default();
+        let det = batched("slogdet", &s, &[2, 2], None, f64::EPSILON).ok().flatten().unwrap_or_default();
         assert!((det[2].0[0] - 11.0).abs() < 1e-10 && det[0].0[0] == 1.0);
-        let x = batched("solve", &s, &[2, 2], Some((&[1.0, 2.0], &[2, 1]))).ok().flatten().unwrap_or_default();
+        let lu = batched("lu", &a, &[3, 2], None, f64::EPSILON).ok().flatten().unwrap_or_default();
+        assert!(near(&lu[0].0, &[2.0, 1.0, 0.25, 3.75, -0.5, 3.5 / 3.75]) && lu[1].0 == [0.0, 2.0, 1.0] && lu[2].0 == [1.0, 3.0]);
+        let x = batched("solve", &s, &[2, 2], Some((&[1.0, 2.0], &[2, 1])), f64::EPSILON).ok().flatten().unwrap_or_default();
         assert!(near(&product(&s, &x[0].0, 2, 2, 1), &[1.0, 2.0]));
-        assert!(batched("inv", &[1.0, 2.0, 2.0, 4.0], &[2, 2], None).is_ok_and(|found| found.is_none()), "a singular matrix has none");
-        assert!(batched("inv", &a, &[3, 2], None).is_err(), "only square matrices have inverses");
+        assert!(
+            batched("inv", &[1.0, 2.0, 2.0, 4.0], &[2, 2], None, f64::EPSILON).is_ok_and(|found| found.is_none()),
+            "a singular matrix has none"
+        );
+        assert!(batched("inv", &a, &[3, 2], None, f64::EPSILON).is_err(), "only square matrices have inverses");
     }
 }

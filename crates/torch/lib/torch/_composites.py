@@ -50,16 +50,6 @@ def cholesky(input, upper=False):
     return linalg.cholesky(input, upper=upper)
 
 
-def cholesky_solve(B, L, upper=False):
-    from torch._rare import aten
-    return aten.cholesky_solve(B, L, upper)
-
-
-def cholesky_inverse(L, upper=False):
-    import torch
-    return cholesky_solve(torch.eye(L.shape[-1], dtype=L.dtype), L, upper)
-
-
 def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     from torch import linalg
     solved = linalg.solve_triangular(A.mT if transpose else A, b, upper=upper != transpose, unitriangular=unitriangular)
@@ -68,18 +58,13 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
 
 def lu(A, pivot=True, get_infos=False):
     from torch import linalg
-    packed, pivots = linalg.lu_factor(A, pivot=pivot)
-    return (packed, pivots, _C.full(A.shape[:-2], 0, _C.int32)) if get_infos else (packed, pivots)
+    made = linalg.lu_factor_ex(A, pivot=pivot)
+    return tuple(made) if get_infos else tuple(made)[:2]
 
 
 def lu_solve(b, LU_data, LU_pivots):
     from torch import linalg
     return linalg.lu_solve(LU_data, LU_pivots, b)
-
-
-def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
-    from torch import linalg
-    return _named("lu_unpack", ("P", "L", "U"))(linalg._unpacked(LU_data, LU_pivots))
 
 
 def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
@@ -124,7 +109,7 @@ def svd(input, some=True, compute_uv=True):
 
 def pinverse(input, rcond=1e-15):
     from torch import linalg
-    return linalg.pinv(input)
+    return linalg.pinv(input, rcond)
 
 
 def matrix_power(input, n):
@@ -457,16 +442,20 @@ def mvlgamma(input, p):
 
 def polygamma(n, input):
     """For n of 1 and more by the recurrence up to large arguments, and there by the asymptotic series (DLMF 5.15)."""
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
     if n == 0:
         return _ops["digamma"](input)
+    kind = input.dtype if input.dtype.is_floating_point else _C.get_default_dtype()
     sign, factorial = 1.0 if n % 2 else -1.0, math.factorial(n)
-    made, x = input * 0, input
-    for _ in _count(10):
+    x = input.to(_C.float32)
+    made = x * 0
+    for _ in _count(20):
         made, x = made + factorial / x ** (n + 1), x + 1
     made = made + math.factorial(n - 1) / x ** n + factorial / (2 * x ** (n + 1))
     for k, bernoulli in ((1, 1 / 6), (2, -1 / 30), (3, 1 / 42), (4, -1 / 30), (5, 5 / 66)):
         made = made + bernoulli * math.factorial(2 * k + n - 1) / math.factorial(2 * k) / x ** (2 * k + n)
-    return sign * made
+    return (sign * made).to(kind)
 
 
 def i0(input):
@@ -562,11 +551,11 @@ margin_ranking_loss pdist poisson_nll_loss triplet_margin_loss rrelu channel_shu
     _here[_name] = _of_functional(_name)
     __all__.append(_name)
 
-__all__ += """det inverse slogdet logdet cholesky cholesky_solve cholesky_inverse triangular_solve qr svd pinverse matrix_power matrix_exp
+__all__ += """det inverse slogdet logdet cholesky triangular_solve qr svd pinverse matrix_power matrix_exp
 chain_matmul nuclear_norm diag_embed diagflat fmax fmin deg2rad rad2deg vdot float_power ldexp isneginf isposinf isreal signbit sgn
 logaddexp2 logcumsumexp nanmean nansum nanmedian nanquantile cross kron vander trapezoid trapz cumulative_trapezoid
 unravel_index hsplit vsplit dsplit atleast_3d gcd lcm renorm addr addbmm index_put select_scatter slice_scatter
 as_strided fake_quantize_per_tensor_affine resolve_conj resolve_neg hann_window
 hamming_window kaiser_window adjoint bartlett_window blackman_window fill constant_pad_nd split_with_sizes unsafe_split_with_sizes unsafe_split unsafe_chunk
-lu lu_solve lu_unpack diagonal_scatter alias_copy conj_physical index_reduce put mvlgamma polygamma i0 poisson binomial matrix_rank is_signed is_same_size frombuffer arccosh arcsinh arctanh arctan2 fix negative""".split()
+lu lu_solve diagonal_scatter alias_copy conj_physical index_reduce put mvlgamma polygamma i0 poisson binomial matrix_rank is_signed is_same_size frombuffer arccosh arcsinh arctanh arctan2 fix negative""".split()
 arccosh, arcsinh, arctanh, arctan2, fix = _ops["acosh"], _ops["asinh"], _ops["atanh"], _ops["atan2"], _ops["trunc"]

@@ -9,9 +9,9 @@ from torch.autograd import Function
 
 
 def _each(function, tensors):
-    like = next(t for t in tensors if isinstance(t, torch.Tensor))
+    like = next((t for t in tensors if t.is_floating_point()), torch.zeros(()))
     tensors = torch.broadcast_tensors(*[torch.as_tensor(t) for t in tensors])
-    kind = like.dtype if like.is_floating_point() else torch.get_default_dtype()
+    kind = like.dtype
     lists = [t.detach().reshape(-1).tolist() for t in tensors]
     return torch.tensor([function(*values) for values in zip(*lists)], dtype=kind).reshape(tensors[0].shape)
 
@@ -26,14 +26,14 @@ def _made(name, function, slope=None):
 
         @staticmethod
         def backward(ctx, g):
-            if slope is None or ctx.needs_input_grad[:-1] != (False,) * len(ctx.needs_input_grad[:-1]):
+            if ctx.needs_input_grad[:-1] != (False,) * len(ctx.needs_input_grad[:-1]):
                 raise NotImplementedError(f"the derivative for '{name}' is not implemented")
             tensors = ctx.saved_tensors
             return (*[None] * (len(tensors) - 1), (g * slope(*tensors)).sum_to_size(tensors[-1].shape))
 
     def apply(*args, **named):
         args = [torch.as_tensor(a) for a in (*args, *named.values())]
-        return Made.apply(*args) if torch.is_grad_enabled() and args[-1].requires_grad else _each(function, args)
+        return Made.apply(*args) if slope and torch.is_grad_enabled() and args[-1].requires_grad else _each(function, args)
     apply.__name__ = apply.__qualname__ = name
     return apply
 
@@ -157,13 +157,19 @@ def _k(order, x, scaled):
     return (0.5 + sum(tail)) * h * (1 if scaled else math.exp(-x))
 
 
-def _polynomial(second, step):
+def _polynomial(second, step, limit=math.inf, shifted=False):
+    """A family of polynomials by its recurrence, for degrees of any type: they are cut to integers, and are 0 below 0."""
     def function(x, n):
+        x, n = 2 * x - 1 if shifted else x, int(n) if math.isfinite(n) else -1
         before, now = 1.0, second(x)
         if n < 1:
-            return before if n == 0 else 0.0
-        for k in range(1, int(n)):
+            return float(n == 0)
+        if n > limit:
+            return math.nan
+        for k in range(1, n):
             before, now = now, step(x, k, before, now)
+            if now != now:
+                break
         return now
     return function
 
@@ -178,16 +184,28 @@ airy_ai = _made("special_airy_ai", _airy)
 bessel_y0 = _made("special_bessel_y0", functools.partial(_y, 0), lambda x: -bessel_y1(x))
 bessel_y1 = _made("special_bessel_y1", functools.partial(_y, 1), lambda x: bessel_y0(x) - bessel_y1(x) / x)
 for _order in (0, 1):
-    for _scaled, _name in ((False, "modified_bessel_k"), (True, "scaled_modified_bessel_k")):
-        globals()[f"{_name}{_order}"] = _made(f"special_{_name}{_order}", lambda x, o=_order, s=_scaled: _k(o, x, s))
-for _name, _second, _step in (
-        ("chebyshev_polynomial_t", lambda x: x, lambda x, k, b, a: 2 * x * a - b),
-        ("chebyshev_polynomial_u", lambda x: 2 * x, lambda x, k, b, a: 2 * x * a - b),
-        ("hermite_polynomial_h", lambda x: 2 * x, lambda x, k, b, a: 2 * x * a - 2 * k * b),
-        ("hermite_polynomial_he", lambda x: x, lambda x, k, b, a: x * a - k * b),
+    globals()[f"scaled_modified_bessel_k{_order}"] = _made(f"special_scaled_modified_bessel_k{_order}", lambda x, o=_order: _k(o, x, True))
+modified_bessel_k0 = _made("special_modified_bessel_k0", lambda x: _k(0, x, False), lambda x: -modified_bessel_k1(x))
+modified_bessel_k1 = _made("special_modified_bessel_k1", lambda x: _k(1, x, False), lambda x: -modified_bessel_k0(x) - modified_bessel_k1(x) / x)
+
+
+def _doubled(x, k, b, a):
+    return 2 * x * a - b
+
+
+# Hermite's have no values beyond degrees that overflow (128 in f32).
+for _name, _second, _step, *_more in (
+        ("chebyshev_polynomial_t", lambda x: x, _doubled),
+        ("chebyshev_polynomial_u", lambda x: 2 * x, _doubled),
+        ("chebyshev_polynomial_v", lambda x: 2 * x - 1, _doubled),
+        ("chebyshev_polynomial_w", lambda x: 2 * x + 1, _doubled),
+        ("hermite_polynomial_h", lambda x: 2 * x, lambda x, k, b, a: 2 * x * a - 2 * k * b, 128),
+        ("hermite_polynomial_he", lambda x: x, lambda x, k, b, a: x * a - k * b, 128),
         ("laguerre_polynomial_l", lambda x: 1 - x, lambda x, k, b, a: ((2 * k + 1 - x) * a - k * b) / (k + 1)),
         ("legendre_polynomial_p", lambda x: x, lambda x, k, b, a: ((2 * k + 1) * x * a - k * b) / (k + 1))):
-    globals()[_name] = _made(f"special_{_name}", _polynomial(_second, _step))
+    globals()[_name] = _made(f"special_{_name}", _polynomial(_second, _step, *_more))
+    if _step is _doubled:
+        globals()["shifted_" + _name] = _made(f"special_shifted_{_name}", _polynomial(_second, _step, shifted=True))
 
 
 def _after(x, y):
@@ -199,4 +217,7 @@ def _after(x, y):
     return struct.unpack("<f", struct.pack("<i", bits + (1 if (y > x) == (x > 0) else -1)))[0]
 
 
-nextafter = _made("nextafter", _after)
+def nextafter(input, other):
+    """As in PyTorch its gradient is the first argument's alone."""
+    made = _each(_after, (input.detach(), other.detach()))
+    return made + (input - input.detach()) + 0 * (other - other.detach()) if input.requires_grad or other.requires_grad else made

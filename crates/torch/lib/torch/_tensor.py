@@ -509,7 +509,7 @@ for _name in """det inverse slogdet logdet cholesky matrix_power matrix_exp pinv
 fmin deg2rad rad2deg vdot float_power isneginf isposinf signbit sgn logcumsumexp nanmean nansum nanmedian nanquantile cross
 kron renorm addr addbmm index_put select_scatter slice_scatter as_strided gcd lcm arccosh arcsinh arctanh arctan2 fix
 hsplit vsplit dsplit isreal ldexp logaddexp2 split_with_sizes unsafe_split_with_sizes unsafe_split unsafe_chunk sum_to_size index_reduce
-put mvlgamma polygamma i0 cholesky_inverse cholesky_solve triangular_solve lu lu_solve diagonal_scatter narrow_copy
+put mvlgamma polygamma i0 triangular_solve lu_solve diagonal_scatter narrow_copy
 is_signed is_same_size resolve_conj resolve_neg""".split():
     setattr(Tensor, _name, _method(getattr(_composites, _name)))
 
@@ -519,7 +519,7 @@ def _of_torch(name):
     return lambda self, *args, **kwargs: getattr(torch, name)(self, *args, **kwargs)
 
 
-for _name in "as_strided_scatter corrcoef cov frexp geqrf histogram mode orgqr ormqr".split():
+for _name in "as_strided_scatter cholesky_inverse cholesky_solve corrcoef cov frexp geqrf histogram lu mode orgqr ormqr".split():
     setattr(Tensor, _name, _of_torch(_name))
 Tensor.polygamma = lambda self, n: torch.polygamma(n, self)
 Tensor.conj_physical = lambda self: self.conj()
@@ -659,7 +659,7 @@ def _written(name):
 
 
 for _name in """addbmm addmv addr float_power heaviside index_reduce ldexp mvlgamma put renorm deg2rad rad2deg gcd lcm i0
-polygamma""".split():
+polygamma nextafter igamma igammac""".split():
     setattr(Tensor, _name + "_", _written(_name))
 Tensor.as_strided_ = lambda self, size, stride, storage_offset=None: _C.reshaped(self, self.as_strided(size, stride, storage_offset))
 Tensor.unsqueeze_ = lambda self, dim: _C.reshaped(self, self.unsqueeze(dim))

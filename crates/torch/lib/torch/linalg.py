@@ -91,11 +91,16 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     return _ops["linalg_solve_triangular"](A, B, upper=upper, left=left, unitriangular=unitriangular)
 
 
+def _tied(made, A):
+    """A value that depends on `A` without changing with it."""
+    return torch.where(torch.zeros((), dtype=torch.bool), A, made) if A.requires_grad else made
+
+
 def householder_product(A, tau):
     """The product of the reflections 1 - tau v v^T whose vectors stand below the diagonal of A's columns."""
     n, k = A.shape[-2:]
     vectors = A.tril(-1) + torch.eye(n, k, dtype=A.dtype)
-    made = torch.eye(n, k, dtype=A.dtype).expand(A.shape)
+    made = _tied(torch.eye(n, k, dtype=A.dtype).expand(A.shape), A)
     for i in range(tau.shape[-1] - 1, -1, -1):
         v = vectors[..., i:i + 1]
         made = made - tau[..., i, None, None] * v @ (v.mH @ made)
@@ -107,7 +112,6 @@ class _Slogdet(Function):
     def forward(ctx, A):
         sign, log, _ = _C.matrices("slogdet", A)
         ctx.save_for_backward(A)
-        ctx.mark_non_differentiable(sign)
         return sign, log
 
     @staticmethod
@@ -182,8 +186,15 @@ class _Qr(Function):
     @staticmethod
     def backward(ctx, gq, gr):
         q, r = ctx.saved_tensors
-        if r.shape[-1] != r.shape[-2]:
-            raise NotImplementedError("the derivative of torch.linalg.qr of a matrix with more columns than rows")
+        n = r.shape[-2]
+        if r.shape[-1] > n:
+            # The further columns are Q times theirs in R.
+            gq = gq + q @ r[..., n:] @ gr[..., n:].mT
+            return torch.cat([_Qr.slope(q, r[..., :n], gq, gr[..., :n]), q @ gr[..., n:]], -1)
+        return _Qr.slope(q, r, gq, gr)
+
+    @staticmethod
+    def slope(q, r, gq, gr):
         m = r @ gr.mT - gq.mT @ q
         m = m.tril() + m.tril(-1).mT
         return _ops["linalg_solve_triangular"](r, (gq + q @ m).mT, upper=True).mT
@@ -221,35 +232,6 @@ def eigh(A, UPLO="L"):
 
 def eigvalsh(A, UPLO="L"):
     return eigh(A, UPLO)[0]
-
-
-def eigvals(A):
-    """Without derivatives."""
-    _square("eigvals", A)
-    return torch.complex(*_C.matrices("eigvals", A.detach()))
-
-
-def eig(A):
-    """The vectors by inverse iteration, on real matrices of twice the size: of length one, their largest element real."""
-    _square("eig", A)
-    n, w = A.shape[-1], eigvals(A)
-    vectors = torch.zeros(w.shape + (n,), dtype=torch.complex64)
-    for at in torch.cartesian_prod(*[torch.arange(s) for s in w.shape]).reshape(-1, w.dim()).tolist():
-        value, matrix = w[tuple(at)].item(), A.detach()[tuple(at[:-1])]
-        near = matrix - torch.eye(n) * (value.real + 1e-5 * (1 + abs(value)))
-        turn = torch.eye(n) * value.imag
-        x = torch.ones(2 * n, 1) + torch.arange(2 * n).unsqueeze(1) / (7 * n)
-        for _ in range(3):
-            x = _C.matrices("solve", torch.cat([torch.cat([near, turn], 1), torch.cat([-turn, near], 1)]), x)[0]
-            x = x / x.norm()
-        v = torch.complex(x[:n, 0], x[n:, 0])
-        if value.imag == 0:
-            v = torch.complex(v.real if v.real.norm() > v.imag.norm() else v.imag, torch.zeros(n))
-            v = v / v.abs().norm()
-        else:
-            v = v * torch.polar(torch.ones(()), -v[v.abs().argmax()].angle()) / v.abs().norm()
-        vectors[tuple(at)] = v
-    return _named("linalg_eig", ("eigenvalues", "eigenvectors"))((w, vectors.transpose(-2, -1)))
 
 
 class _Svd(Function):
@@ -294,17 +276,9 @@ def svd(A, full_matrices=True, *, driver=None):
 
 
 def _completed(q, n):
-    """Orthonormal columns with others beside them that make a basis."""
-    if q.shape[-1] == n:
-        return q
-    if q.dim() > 2:
-        parts = [_completed(p, n) for p in q.reshape(-1, *q.shape[-2:])]
-        return torch.stack(parts).reshape(list(q.shape[:-1]) + [n]) if parts else q.new_zeros(list(q.shape[:-1]) + [n])
-    if q.requires_grad and torch.is_grad_enabled():
-        raise NotImplementedError("derivatives of torch.linalg.svd(full_matrices=True); pass full_matrices=False")
-    rest = torch.eye(n, dtype=q.dtype) - q @ q.mT
-    u, _, _ = _C.matrices("svd", rest)
-    return torch.cat([q, u[:, :n - q.shape[-1]]], 1)
+    """Orthonormal columns with others beside them that make a basis; as in PyTorch no gradient comes by those."""
+    k = q.shape[-1]
+    return q if k == n else torch.cat([q, _C.matrices("qr_complete", q)[0][..., k:]], -1)
 
 
 def svdvals(A, *, driver=None):
@@ -334,8 +308,8 @@ def matrix_rank(A, *, atol=None, rtol=None, hermitian=False, tol=None):
 
 class _Pinv(Function):
     @staticmethod
-    def forward(ctx, A, atol, rtol):
-        u, s, vh = _C.matrices("svd", A)
+    def forward(ctx, A, atol, rtol, hermitian):
+        u, s, vh = _C.matrices("svd", A.tril() + A.tril(-1).mT if hermitian else A)
         kept = s > _limit(A, s, atol, rtol)
         made = (vh.mT * torch.where(kept, 1 / torch.where(kept, s, 1.0), 0.0).unsqueeze(-2)) @ u.mT
         ctx.save_for_backward(A, made)
@@ -347,21 +321,15 @@ class _Pinv(Function):
         A, p = ctx.saved_tensors
         rows, columns = torch.eye(A.shape[-2], dtype=A.dtype), torch.eye(A.shape[-1], dtype=A.dtype)
         gt = g.mT
-        return -(p.mT @ g @ p.mT) + (rows - A @ p) @ gt @ (p @ p.mT) + (p.mT @ p) @ gt @ (columns - p @ A), None, None
+        return -(p.mT @ g @ p.mT) + (rows - A @ p) @ gt @ (p @ p.mT) + (p.mT @ p) @ gt @ (columns - p @ A), None, None, None
 
 
-def pinv(A, *, atol=None, rtol=None, hermitian=False):
-    return _Pinv.apply(A, atol, rtol)
-
-
-def lstsq(A, B, rcond=None, *, driver=None):
-    vector = B.dim() == 1 and A.dim() == 2
-    b = B.unsqueeze(-1) if vector else B
-    x = pinv(A, rtol=rcond) @ b
-    full = A.dim() == 2 and A.shape[-2] > A.shape[-1] and matrix_rank(A).item() == A.shape[-1]
-    left = (A @ x - b).square().sum(-2) if full else A.new_zeros(0)
-    kind = _named("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
-    return kind((x.squeeze(-1) if vector else x, left, matrix_rank(A), A.new_zeros(0)))
+def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
+    if A.dim() < 2:
+        raise RuntimeError(f"Expected a tensor with 2 or more dimensions of floating types, but got a tensor with {A.dim()} dimensions")
+    if hermitian:
+        _square("pinv", A)
+    return _Pinv.apply(A, atol, rcond if rtol is None else rtol, hermitian)
 
 
 def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
@@ -405,28 +373,11 @@ def matrix_power(A, n):
     _square("matrix_power", A)
     if n < 0:
         A, n = inv(A), -n
-    made = torch.eye(A.shape[-1], dtype=A.dtype).expand(A.shape)
+    made = _tied(torch.eye(A.shape[-1], dtype=A.dtype).expand(A.shape), A)
     while n:
         made = made @ A if n % 2 else made
         n //= 2
         A = A @ A if n else A
-    return made
-
-
-def matrix_exp(A):
-    """Scaled below a norm of 3, 18 terms of Taylor's series, squared again (Moler and Van Loan, 2003): each square costs digits."""
-    _square("matrix_exp", A)
-    largest = matrix_norm(A.detach(), 1).amax().item() if A.numel() else 0.0
-    times = 0
-    while largest > 3.0:
-        largest, times = largest / 2, times + 1
-    A = A / 2 ** times
-    made = term = torch.eye(A.shape[-1], dtype=A.dtype).expand(A.shape)
-    for k in range(1, 19):
-        term = term @ A / k
-        made = made + term
-    for _ in range(times):
-        made = made @ made
     return made
 
 
@@ -454,7 +405,11 @@ def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
 
 
 def vander(x, N=None):
+    x = x.to(torch.int64) if not x.dtype.is_floating_point and not x.dtype.is_complex else x
+    x = x.reshape(1) if not x.dim() else x
     n = x.shape[-1] if N is None else N
+    if n <= 1 and N is not None:
+        raise RuntimeError("N must be greater than 1.")
     return torch.stack([x ** p for p in range(n)], -1)
 
 
@@ -499,93 +454,6 @@ def tensorsolve(A, B, dims=None):
     return solve(A.reshape(B.numel(), -1), B.reshape(-1)).reshape(rest)
 
 
-def _pivoted(A):
-    """Gaussian elimination with partial pivoting of one matrix, on the host in float64: rows in their order, L below U."""
-    rows = [list(r) for r in A.detach().tolist()]
-    m, n = len(rows), len(rows[0]) if rows else 0
-    order, pivots = list(range(m)), []
-    for k in range(min(m, n)):
-        at = k
-        for i in range(k + 1, m):
-            if abs(rows[i][k]) > abs(rows[at][k]):
-                at = i
-        rows[k], rows[at] = rows[at], rows[k]
-        order[k], order[at] = order[at], order[k]
-        pivots.append(at + 1)
-        for i in range(k + 1, m):
-            if rows[k][k] != 0:
-                rows[i][k] = share = rows[i][k] / rows[k][k]
-                for j in range(k + 1, n):
-                    rows[i][j] -= share * rows[k][j]
-    return rows, order, pivots
-
-
-def _unpacked(LU, pivots):
-    def one(packed, swaps):
-        m, n = packed.shape
-        k, order = min(m, n), list(range(m))
-        for i, at in enumerate(swaps.tolist()):
-            order[i], order[at - 1] = order[at - 1], order[i]
-        p = torch.zeros(m, m, dtype=packed.dtype)
-        if m:
-            p[order, list(range(m))] = 1.0
-        return p, packed[:, :k].tril(-1) + torch.eye(m, k, dtype=packed.dtype), packed[:k].triu()
-    lead = list(LU.shape[:-2])
-    m, n = LU.shape[-2:]
-    parts = [one(a, b) for a, b in zip(LU.reshape(-1, m, n), pivots.reshape(-1, pivots.shape[-1]))] if LU.numel() else []
-    k = min(m, n)
-    shapes = ([m, m], [m, k], [k, n])
-    return tuple([torch.stack([p[i] for p in parts]).reshape(lead + shape) if parts else torch.zeros(lead + shape, dtype=LU.dtype)
-                  for i, shape in enumerate(shapes)])
-
-
-def _batched(A, function):
-    flat = A.reshape(-1, *A.shape[-2:])
-    parts = [function(a) for a in flat]
-    return [torch.stack([p[i] for p in parts]).reshape(list(A.shape[:-2]) + list(parts[0][i].shape)) for i in range(len(parts[0]))]
-
-
-def lu(A, *, pivot=True):
-    """P, L and U. Their derivatives go through the pivots' order, which is fixed."""
-    def one(a):
-        rows, order, _ = _pivoted(a)
-        m, n = a.shape
-        k = min(m, n)
-        p = torch.zeros(m, m, dtype=a.dtype)
-        p[order, list(range(m))] = 1.0
-        packed = torch.tensor(rows, dtype=a.dtype)
-        return p, packed[:, :k].tril(-1) + torch.eye(m, k, dtype=a.dtype), packed[:k].triu()
-    if not pivot:
-        raise NotImplementedError("linalg.lu(pivot=False); with pivots it is there")
-    if A.requires_grad and torch.is_grad_enabled():
-        raise NotImplementedError("derivatives of linalg.lu; those of solve, inv, det and cholesky are there")
-    return _named("linalg_lu", ("P", "L", "U"))(tuple(_batched(A, one)))
-
-
-def lu_factor(A, *, pivot=True):
-    def one(a):
-        rows, _, pivots = _pivoted(a)
-        return torch.tensor(rows, dtype=a.dtype), torch.tensor(pivots, dtype=torch.int32)
-    if A.requires_grad and torch.is_grad_enabled():
-        raise NotImplementedError("derivatives of linalg.lu_factor; those of solve, inv, det and cholesky are there")
-    return _named("linalg_lu_factor", ("LU", "pivots"))(tuple(_batched(A, one)))
-
-
-def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
-    def one(packed, swaps):
-        order = list(range(packed.shape[-1]))
-        for i, at in enumerate(swaps.tolist()):
-            order[i], order[at - 1] = order[at - 1], order[i]
-        return order
-    if not left or adjoint:
-        raise NotImplementedError("linalg.lu_solve(left=False) and adjoint=True; transpose the operands and use linalg.solve")
-    n = LU.shape[-1]
-    orders = torch.tensor([one(p, s) for p, s in zip(LU.reshape(-1, n, n), pivots.reshape(-1, n))])
-    rows = orders.reshape(list(LU.shape[:-2]) + [n, 1]).expand(*B.shape)
-    half = solve_triangular(LU.tril(-1) + torch.eye(n, dtype=LU.dtype), B.gather(-2, rows), upper=False)
-    return solve_triangular(LU.triu(), half, upper=True)
-
-
 def _also_complex(name, function):
     """Complex matrices have functions of their own."""
     @functools.wraps(function)
@@ -597,7 +465,7 @@ def _also_complex(name, function):
     return either
 
 
-for _name in "inv solve solve_triangular slogdet det cholesky eigh eigvalsh eigvals eig svd svdvals pinv qr lstsq".split():
+for _name in "inv solve solve_triangular slogdet det cholesky eigh eigvalsh svd svdvals pinv qr".split():
     globals()[_name] = _also_complex(_name, globals()[_name])
 
 __getattr__ = _missing.names("torch.linalg", globals())

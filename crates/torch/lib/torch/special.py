@@ -17,7 +17,7 @@ def polygamma(n, input):
 
 
 def entr(input):
-    return -_ops["xlogy"](input, input)
+    return _ops["where"](input < 0, float("-inf"), _ops["where"](input == 0, 0.0, -_ops["xlogy"](input, input)))
 
 
 def ndtr(input):
@@ -57,13 +57,13 @@ def _polynomial(y, coefficients):
 
 
 def _bessel(input, coefficients, odd, scaled):
+    input = input if input.dtype.is_floating_point else input.to(_C.get_default_dtype())
     x = input.abs()
-    near, far = x.clamp(max=3.75), x.clamp(min=3.75)
+    near, far = input.clamp(-3.75, 3.75), x.clamp(min=3.75)
     small = _polynomial((near / 3.75) ** 2, coefficients[0]) * (near if odd else 1.0)
-    large = _polynomial(3.75 / far, coefficients[1]) / far.sqrt()
-    small, large = (small * (-near).exp(), large) if scaled else (small, large * far.exp())
-    made = _ops["where"](x < 3.75, small, large)
-    return made * input.sign() if odd else made
+    large = _polynomial(3.75 / far, coefficients[1]) / far.sqrt() * (input.sign() if odd else 1.0)
+    small, large = (small * (-near.abs()).exp(), large) if scaled else (small, large * far.exp())
+    return _ops["where"](x < 3.75, small, large)
 
 
 def i0(input):
@@ -99,7 +99,9 @@ def _late(name):
 
 
 for _name in """airy_ai gammainc gammaincc zeta erfcx bessel_j0 bessel_j1 bessel_y0 bessel_y1 modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0
-scaled_modified_bessel_k1 chebyshev_polynomial_t chebyshev_polynomial_u hermite_polynomial_h hermite_polynomial_he laguerre_polynomial_l
+scaled_modified_bessel_k1 chebyshev_polynomial_t chebyshev_polynomial_u
+chebyshev_polynomial_v chebyshev_polynomial_w shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v
+shifted_chebyshev_polynomial_w hermite_polynomial_h hermite_polynomial_he laguerre_polynomial_l
 legendre_polynomial_p""".split():
     globals()[_name] = _late(_name)
 

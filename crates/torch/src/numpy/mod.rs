@@ -72,7 +72,7 @@ fn matrices(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let a = need(&a, "linalg")?;
     let b = array(&b).map(|b| (b.values(), b.shape.clone()));
     let right = b.as_ref().map(|(v, s)| (v.as_slice(), s.as_slice()));
-    let found = crate::linalg::batched(name.as_str().unwrap_or_default(), &a.values(), &a.shape, right)?;
+    let found = crate::linalg::batched(name.as_str().unwrap_or_default(), &a.values(), &a.shape, right, f64::EPSILON)?;
     let Some(parts) = found else { return Ok(Value::None) };
     let kind = if a.kind == Type::F32 { Type::F32 } else { Type::F64 };
     let made: Result<Vec<Value>, Exc> = parts.into_iter().map(|(v, shape)| wrap(vm, Array::new(v, shape, kind))).collect();

@@ -51,12 +51,28 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     return solve(A, B, left=left)
 
 
+def _pivoted(A):
+    """Gaussian elimination with partial pivoting of one matrix, on the host in float64: the upper triangle, and the rows in their order."""
+    rows = A.detach().tolist()
+    n = len(rows)
+    order = list(range(n))
+    for k in range(n):
+        at = max(range(k, n), key=lambda i: abs(rows[i][k]))
+        rows[k], rows[at] = rows[at], rows[k]
+        order[k], order[at] = order[at], order[k]
+        for i in range(k + 1, n):
+            share = rows[i][k] / rows[k][k] if rows[k][k] != 0 else 0
+            for j in range(k, n):
+                rows[i][j] -= share * rows[k][j]
+    return rows, order
+
+
 class _Slogdet(Function):
     @staticmethod
     def forward(ctx, A):
         n, signs, logs = A.shape[-1], [], linalg.slogdet(_whole(A.detach()))[1] / 2
         for a in A.detach().reshape(-1, n, n) if A.numel() else []:
-            rows, order, _ = linalg._pivoted(a)
+            rows, order = _pivoted(a)
             sign = 1 + 0j
             for i in range(n):
                 size = abs(rows[i][i])
@@ -289,6 +305,10 @@ def lstsq(A, B, rcond=None, *, driver=None):
     left = (A @ x - b).abs().square().sum(-2) if full else torch.zeros(0)
     kind = _named("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
     return kind((x.squeeze(-1) if vector else x, left, rank, svdvals(A) if driver in ("gelsd", "gelss") else torch.zeros(0)))
+
+
+def matrix_exp(A):
+    return _column(torch.matrix_exp(_whole(A))[..., :A.shape[-1]])
 
 
 def _absent(name):

@@ -6,16 +6,19 @@ from torch._functions import _named
 from torch.autograd import Function
 
 
-def _on_host(name, function, *tensors):
-    """What `function` makes of the lists of every matrix of a batch; nothing of it has a derivative, as in PyTorch."""
+def _on_host(name, function, shapes, *tensors):
+    """What `function` makes of the lists of every matrix of a batch; nothing of it has a derivative, as in PyTorch. Where there are no
+    elements, the results have these shapes, those after the first of integers unless the function is geqrf."""
     class OnHost(Function):
         @staticmethod
         def forward(ctx, *tensors):
             lead = tensors[0].shape[:-2]
-            lists = [t.detach().reshape([-1, *t.shape[len(lead):]]).tolist() for t in tensors]
+            if not tensors[0].numel() or not tensors[-1].numel():
+                made = [torch.zeros([*lead, *shape], dtype=tensors[-1].dtype if not i or name == "geqrf" else torch.int32)
+                        for i, shape in enumerate(shapes)]
+                return tuple(made) if len(made) > 1 else made[0]
+            lists = [t.detach().reshape([lead.numel(), *t.shape[len(lead):]]).tolist() for t in tensors]
             made = [function(*matrices) for matrices in zip(*lists)]
-            if not made:
-                raise NotImplementedError(f"{name}() of an empty batch")
             kinds = [tensors[-1].dtype if isinstance(_first(part), float) else torch.int32 for part in made[0]]
             made = [torch.tensor(parts, dtype=kind) for parts, kind in zip(zip(*made), kinds)]
             made = tuple([m.reshape([*lead, *m.shape[1:]]) for m in made])
@@ -61,10 +64,8 @@ def _matrices(name, input):
 
 def geqrf(input):
     _matrices("torch.geqrf", input)
-    if not input.numel():
-        made = input.clone(), input.new_zeros(*input.shape[:-2], min(input.shape[-2:]))
-        return _named("geqrf", ("a", "tau"))(made)
-    return _named("geqrf", ("a", "tau"))(_on_host("geqrf", _reflections, input))
+    m, n = input.shape[-2:]
+    return _named("geqrf", ("a", "tau"))(_on_host("geqrf", _reflections, ([m, n], [min(m, n)]), input))
 
 
 orgqr = torch.linalg.householder_product
@@ -136,7 +137,7 @@ def _no_complex(name, *tensors):
 def ldl_factor_ex(A, *, hermitian=False, check_errors=False):
     torch.linalg._square("ldl_factor_ex", A)
     _no_complex("linalg.ldl_factor_ex", A)
-    made = _on_host("linalg_ldl_factor_ex", _symmetric, A)
+    made = _on_host("linalg_ldl_factor_ex", _symmetric, (A.shape[-2:], A.shape[-1:], ()), A)
     if check_errors and made[2].any():
         raise torch.linalg.LinAlgError(f"torch.linalg.ldl_factor_ex: The diagonal element {made[2].max().item()} is zero.")
     return _named("linalg_ldl_factor_ex", ("LD", "pivots", "info"))(made)
@@ -192,7 +193,7 @@ def ldl_solve(LD, pivots, B, *, hermitian=False):
                            f"{B.shape[-2]}x{B.shape[-1]})")
     lead = torch.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
     whole = lambda t: t.expand(*lead, *t.shape[-2:])
-    return _on_host("linalg_ldl_solve", _substituted, whole(LD), whole(pivots.unsqueeze(-1)), whole(B))
+    return _on_host("linalg_ldl_solve", _substituted, (B.shape[-2:],), whole(LD), whole(pivots.unsqueeze(-1)), whole(B))
 
 
 def lobpcg(A, k=None, B=None, X=None, n=None, iK=None, niter=None, tol=None, largest=None, method=None, tracker=None,
