@@ -23,6 +23,8 @@ for _where, _names in {
     "torch torch._rare.csr": "sparse_csr_tensor", "torch.nn torch._rare.pooling": "FractionalMaxPool2d FractionalMaxPool3d",
     "torch.linalg torch._rare.factors": "eig eigvals lstsq lu lu_factor lu_factor_ex lu_solve matrix_exp matrix_sqrth polar",
     "torch torch._rare.factors": "cholesky_inverse cholesky_solve lu_unpack",
+    "torch torch._rare.natives": "native_batch_norm native_group_norm native_layer_norm nonzero_static",
+    "torch.nn.functional torch._rare.natives": "linear_cross_entropy",
     "torch.nn.functional torch._rare.pooling": "fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d "
                                    "fractional_max_pool3d_with_indices",
     "torch.optim torch.optim.lbfgs": "LBFGS", "torch torch.func": "vmap", "torch torch.fft": "istft stft",

@@ -51,6 +51,7 @@ pub(crate) fn assign(into: &TensorCell, value: Tensor, kind: Kind, since: u64) -
         let text = format!("result type {} can't be cast to the desired output type {}", kind.scalar_type(), into.kind().scalar_type());
         return Err(Exc::new(ExcKind::RuntimeError, text));
     }
+    // What an operator computed has the device's 32 bits until here.
     copy_since(into, &old, narrow(value, into.kind())?, since)
 }
 

@@ -38,7 +38,18 @@ pub(crate) fn gives_int64(name: &str, place: usize) -> bool {
     match name {
         "argmax" | "argmin" | "argsort" | "sum" | "prod" | "cumsum" | "cumprod" | "one_hot" | "searchsorted" | "bucketize"
         | "nonzero_static" | "multinomial" | "randperm" | "trace" => true,
-        "sort" | "topk" | "max" | "min" | "cummax" | "cummin" => place == 1,
+        "sort"
+        | "topk"
+        | "max"
+        | "min"
+        | "cummax"
+        | "cummin"
+        | "max_pool1d"
+        | "max_pool2d"
+        | "max_pool3d"
+        | "adaptive_max_pool1d"
+        | "adaptive_max_pool2d"
+        | "adaptive_max_pool3d" => place == 1,
         _ => false,
     }
 }

@@ -423,8 +423,11 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None,
     if size is not None:
         return _made(_C.normal(size, mean, std, dtype, generator), requires_grad)
     shape = _functions.broadcast_shapes(*[x.shape for x in (mean, std) if isinstance(x, Tensor)])
-    drawn = _C.normal(shape, 0.0, 1.0, dtype, generator)
-    return drawn * std + mean
+    given = [x for x in (mean, std) if isinstance(x, Tensor)]
+    drawn = _C.normal(shape, 0.0, 1.0, given[0].dtype if given else dtype, generator)
+    # What is drawn does not change with where it is drawn from, as far as derivatives know.
+    mean, std = [x.detach() if isinstance(x, Tensor) else x for x in (mean, std)]
+    return _functions.tied(drawn * std + mean, *given)
 
 
 def bernoulli(input, p=None, *, generator=None, out=None):

@@ -2,7 +2,7 @@
 
 from torch import _C
 from torch._functions import *
-from torch._functions import _TYPES, _beyond, _named, as_strided, each_alone, scaled_sum
+from torch._functions import _TYPES, _beyond, _into, _named, _ranked, as_strided, each_alone, scaled_sum
 import math
 
 _count = range
@@ -220,14 +220,6 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None):
     return _ops["where"](input.isnan(), _C.full((), 0, input.dtype), input).sum(dim, keepdim)
 
 
-def _each_row(input, dim, function):
-    """What a function makes of each row along a dimension, whose lengths may differ: the rows without their NaN."""
-    rows = input.movedim(dim, -1)
-    flat = rows.reshape(-1, rows.shape[-1])
-    made = [function(row[row.isnan().logical_not()]) for row in flat]
-    return made, list(rows.shape[:-1])
-
-
 def nanmedian(input, dim=None, keepdim=False):
     if dim is None:
         kept = input[input.isnan().logical_not()]
@@ -242,16 +234,8 @@ def nanmedian(input, dim=None, keepdim=False):
     return _TYPES["nanmedian"](pair)
 
 
-def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
-    if dim is None:
-        return quantile(input[input.isnan().logical_not()], q, interpolation=interpolation)
-    def row(kept):
-        return quantile(kept, q, interpolation=interpolation) if kept.numel() else _C.full((), float("nan"), input.dtype)
-    made, shape = _each_row(input, dim, row)
-    made = _ops["stack"](made, -1)
-    lead = list(made.shape[:-1])
-    made = made.reshape(lead + shape)
-    return made.unsqueeze(dim % input.dim() + len(lead)) if keepdim else made
+def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
+    return _into(out, _ranked("nanquantile", input, q, dim, keepdim, interpolation, True))
 
 
 def cross(input, other, dim=-1):
@@ -294,7 +278,7 @@ def cumulative_trapezoid(y, x=None, *, dx=1.0, dim=-1):
 
 
 def unravel_index(indices, shape):
-    left, made = indices, []
+    left, made = indices.to(_C.int64), []
     for n in reversed(shape):
         made.insert(0, left % n)
         left = left // n

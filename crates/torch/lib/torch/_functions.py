@@ -161,34 +161,42 @@ def median(input, dim=None, keepdim=False):
 
 
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
+    return _into(out, _ranked("quantile", input, q, dim, keepdim, interpolation))
+
+
+def _ranked(name, input, q, dim, keepdim, interpolation, skip=False):
+    """The values of some ranks of rows, of which NaN is left out, or is all that such a row has."""
     if interpolation not in ("linear", "lower", "higher", "nearest", "midpoint"):
-        raise RuntimeError(f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}")
-    x = input.reshape(-1) if dim is None else input
-    d = 0 if dim is None else dim % input.dim()
-    values = _ops["sort"](x, d)[0]
-    n = x.shape[d]
-    many = isinstance(q, Tensor) and q.dim() > 0
-    made = []
-    for one in (q.tolist() if many else [q.item() if isinstance(q, Tensor) else q]):
-        if not 0 <= one <= 1:
-            raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {one:g}")
-        place = one * (n - 1)
-        low = int(place)
-        share, high = place - low, low + 1 if low + 1 < n else low
-        if interpolation == "midpoint" and share:
-            share = 0.5
-        elif interpolation == "nearest":
-            low, share = int(_C.values(_ops["round"](_C.tensor(place, _C.float64)))[0]), 0.0
-        elif interpolation == "higher" and share:
-            low, share = high, 0.0
-        elif interpolation == "lower":
-            share = 0.0
-        a, b = values.select(d, low), values.select(d, high)
-        part = a + (b - a) * share if share else a
-        if keepdim:
-            part = part.reshape([1] * input.dim()) if dim is None else part.unsqueeze(d)
-        made.append(part)
-    return _into(out, _ops["stack"](made) if many else made[0])
+        raise RuntimeError(f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}")
+    if input.dtype not in (_C.float32, _C.float64):
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+    if not input.numel():
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    given = isinstance(q, Tensor)
+    if given and q.dtype != input.dtype:
+        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+    if not given and not 0 <= q <= 1:
+        raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+    if given and [v for v in _C.values(q) if not 0 <= v <= 1]:
+        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+    many = given and q.dim() > 0
+    q = q.reshape(-1) if given else _C.tensor([float(q)], input.dtype)
+    x = _ops["sort"](input.reshape(-1) if dim is None or not input.dim() else input.movedim(dim, -1), -1)[0]
+    last = x.shape[-1] - 1
+    if skip:
+        rank = q * (x.isnan().logical_not().to(x.dtype).sum(-1, keepdim=True) - 1).clamp(min=0)
+    else:
+        rank = where(x[..., last:].isnan(), float(last), q * last)
+    if interpolation in ("lower", "higher", "nearest"):
+        rank = _ops[{"lower": "floor", "higher": "ceil", "nearest": "round"}[interpolation]](rank)
+    low = _ops["floor"](rank.detach()).to(_C.int64)
+    made = x.gather(-1, low)
+    if interpolation in ("linear", "midpoint"):
+        high = _ops["ceil"](rank.detach()).to(_C.int64)
+        made = _ops["lerp"](made, x.gather(-1, high), rank - low if interpolation == "linear" else 0.5)
+    if keepdim and input.dim():
+        made = made.reshape([1] * input.dim() + [-1]) if dim is None else made.unsqueeze(dim % input.dim())
+    return made.movedim(-1, 0) if many else made.squeeze(-1)
 
 
 def where(condition, input=None, other=None):
@@ -198,6 +206,7 @@ def where(condition, input=None, other=None):
         name = {"float32": "Float", "float64": "Double", "int64": "Long", "int32": "Int", "float16": "Half", "bfloat16": "BFloat16"}
         raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
                            + name.get(str(condition.dtype)[6:], str(condition.dtype)))
+    condition = condition if condition.dtype == _C.bool else condition != 0
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         kind = _C.get_default_dtype() if isinstance(input, float) or isinstance(other, float) else None
         input = _C.tensor(input, kind)
@@ -292,8 +301,8 @@ def tensordot(a, b, dims=2):
         if a.shape[d] != b.shape[e] and 1 not in (a.shape[d], b.shape[e]):
             raise RuntimeError(f"contracted dimensions need to match, but first has size {a.shape[d]} in dim {d - a.dim()} and second has size "
                                f"{b.shape[e]} in dim {e}")
-        a = a.sum(d, keepdim=True) if b.shape[e] == 1 else a
-        b = b.sum(e, keepdim=True) if a.shape[d] == 1 else b
+        a = a.sum(d, keepdim=True).to(a.dtype) if b.shape[e] == 1 else a
+        b = b.sum(e, keepdim=True).to(b.dtype) if a.shape[d] == 1 else b
     rows = [d for d in range(a.dim()) if d not in left]
     columns = [d for d in range(b.dim()) if d not in right]
     size = 1
@@ -336,7 +345,8 @@ def dropout(input, p, train):
 
 
 def nonzero(input, *, out=None, as_tuple=False):
-    places = _C.nonzero(input != 0 if input.dtype.is_complex else input)
+    input = input != 0 if input.dtype.is_complex else input
+    places = _C.nonzero(input if input.dim() or not as_tuple else input.reshape(1))
     if as_tuple:
         return tuple(places)
     if not places:
@@ -378,6 +388,14 @@ __all__.append("broadcast_shapes")
 def broadcast_tensors(*tensors):
     shape = broadcast_shapes(*[t.shape for t in tensors])
     return tuple([t.expand(shape) for t in tensors])
+
+
+def tied(made, *inputs):
+    """A value that depends on others on the tape without changing with them."""
+    for x in inputs:
+        if x.requires_grad:
+            made = _ops["where"](_C.full((), False), x if x.shape == made.shape else x.sum().to(made.dtype), made)
+    return made
 
 
 def drawn_like(input, draw):
@@ -446,7 +464,9 @@ def _distinct(input, dim, ordered, return_inverse, return_counts):
         values = _C.values(input)
     else:
         rows = input.movedim(dim, 0)
-        rows = rows.reshape(rows.shape[0], -1).tolist()
+        if rows.shape[0] and not input.numel():
+            raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+        rows = rows.flatten(1).tolist() if input.dim() > 1 and input.numel() else [[v] for v in _C.values(rows)]
         values = [tuple(row) for row in rows]
     firsts, places, counts, known = [], [], [], {}
     for i, v in enumerate(values):

@@ -519,13 +519,13 @@ def _of_torch(name):
     return lambda self, *args, **kwargs: getattr(torch, name)(self, *args, **kwargs)
 
 
-for _name in "as_strided_scatter cholesky_inverse cholesky_solve corrcoef cov frexp geqrf histogram lu mode orgqr ormqr".split():
+for _name in "as_strided_scatter cholesky_inverse cholesky_solve corrcoef cov frexp geqrf histogram lu mode nonzero_static orgqr ormqr".split():
     setattr(Tensor, _name, _of_torch(_name))
 Tensor.polygamma = lambda self, n: torch.polygamma(n, self)
 Tensor.conj_physical = lambda self: self.conj()
 Tensor.arccos, Tensor.arcsin, Tensor.arctan = Tensor.acos, Tensor.asin, Tensor.atan
 
-Tensor.where = lambda self, condition, other: _ops["where"](condition, self, other)
+Tensor.where = lambda self, condition, other: _functions.where(condition, self, other)
 Tensor.multinomial = lambda self, num_samples, replacement=False, generator=None: _C.multinomial(self, num_samples, replacement, generator)
 Tensor.bernoulli = lambda self, p=None, generator=None: torch.bernoulli(self, p, generator=generator)
 

@@ -157,7 +157,7 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
     made = made.transpose(-2, -1)
     made = made * (1.0 / math.sqrt(n_fft)) if normalized else made
     made = made.squeeze(0) if flat else made
-    return made if return_complex or is_complex else _C.pairs(made)
+    return made if return_complex or is_complex else _C.pairs(made).to(input.dtype)
 
 
 def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, length=None,

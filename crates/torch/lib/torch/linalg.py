@@ -3,7 +3,7 @@
 import _missing
 import functools
 from torch import _C
-from torch._functions import _named
+from torch._functions import _named, tied
 from torch.autograd.function import Function
 import torch
 
@@ -91,16 +91,11 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     return _ops["linalg_solve_triangular"](A, B, upper=upper, left=left, unitriangular=unitriangular)
 
 
-def _tied(made, A):
-    """A value that depends on `A` without changing with it."""
-    return torch.where(torch.zeros((), dtype=torch.bool), A, made) if A.requires_grad else made
-
-
 def householder_product(A, tau):
     """The product of the reflections 1 - tau v v^T whose vectors stand below the diagonal of A's columns."""
     n, k = A.shape[-2:]
     vectors = A.tril(-1) + torch.eye(n, k, dtype=A.dtype)
-    made = _tied(torch.eye(n, k, dtype=A.dtype).expand(A.shape), A)
+    made = tied(torch.eye(n, k, dtype=A.dtype).expand(A.shape), A)
     for i in range(tau.shape[-1] - 1, -1, -1):
         v = vectors[..., i:i + 1]
         made = made - tau[..., i, None, None] * v @ (v.mH @ made)
@@ -373,7 +368,7 @@ def matrix_power(A, n):
     _square("matrix_power", A)
     if n < 0:
         A, n = inv(A), -n
-    made = _tied(torch.eye(A.shape[-1], dtype=A.dtype).expand(A.shape), A)
+    made = tied(torch.eye(A.shape[-1], dtype=A.dtype).expand(A.shape), A)
     while n:
         made = made @ A if n % 2 else made
         n //= 2

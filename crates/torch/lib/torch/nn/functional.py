@@ -128,7 +128,7 @@ def _dropout(input, p, training):
     if p == 1:
         return input * 0
     mask = _functions.drawn_like(input, lambda shape: _C.bernoulli(shape, 1 - p))
-    return input * (mask / (1 - p))
+    return input * (mask / (1 - p)).to(input.dtype)
 
 
 def _placed(input, made, inplace):
@@ -158,7 +158,7 @@ def _alpha(input, p, training, shape):
     limit = 1.7580993408473766
     a = 1 / math.sqrt((limit * limit * p + 1) * (1 - p))
     kept = _C.bernoulli(shape, 1 - p)
-    return input * (kept * a) + ((kept - 1) * (limit * a) + limit * a * p)
+    return input * (kept * a).to(input.dtype) + ((kept - 1) * (limit * a) + limit * a * p).to(input.dtype)
 
 
 def _feature_dropout(input, p, training, dims):
@@ -167,7 +167,7 @@ def _feature_dropout(input, p, training, dims):
     if p == 1:
         return input * 0
     shape = list(input.shape[:input.dim() - dims]) + [1] * dims
-    return input * (_C.bernoulli(shape, 1 - p) / (1 - p))
+    return input * (_C.bernoulli(shape, 1 - p) / (1 - p)).to(input.dtype)
 
 
 def dropout1d(input, p=0.5, training=True, inplace=False):
@@ -264,6 +264,8 @@ def bilinear(input1, input2, weight, bias=None):
 
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     """Krizhevsky, Sutskever and Hinton, 2012; the window's mean, not its sum, as in PyTorch."""
+    if not input.numel():
+        return input
     squares = input.square().unsqueeze(1).flatten(3) if input.dim() > 3 else input.square().unsqueeze(1)
     squares = _ops["pad"](squares, [0, 0, size // 2, (size - 1) // 2])
     mean = _ops["avg_pool2d"](squares, (size, 1), 1).reshape(input.shape)
@@ -326,6 +328,11 @@ def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_fu
 
 def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False,
                   per_sample_weights=None, include_last_offset=False, padding_idx=None):
+    if weight.dtype == _C.int64 and input.dtype.is_floating_point:
+        import warnings
+        warnings.warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is deprecated, "
+                      "and should now be `embedding_bag(input, weight, ...)`.", stacklevel=2)
+        weight, input = input, weight
     if max_norm is not None:
         embedding(input, weight, max_norm=max_norm, norm_type=norm_type)
     if padding_idx is not None:
@@ -474,7 +481,18 @@ def upsample_bilinear(input, size=None, scale_factor=None):
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
-upsample = _ops["interpolate"] if "interpolate" in _ops else None
+def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, *args, **kwargs):
+    if input.dtype == _C.uint8 and mode in ("bilinear", "bicubic") and input.dim() == 4:
+        # Bytes are rounded after each of both directions.
+        for at in (1, 0):
+            parts = [v if v is None else [v[d] if d == at else same for d, same in enumerate((input.shape[2:], (1.0, 1.0))[k])]
+                     for k, v in enumerate([[v, v] if isinstance(v, (int, float)) else v for v in (size, scale_factor)])]
+            input = (_ops["interpolate"](input, *parts, mode, align_corners, *args, **kwargs) + 0.5).floor().clamp(0, 255).to(_C.uint8)
+        return input
+    return _ops["interpolate"](input, size, scale_factor, mode, align_corners, *args, **kwargs)
+
+
+upsample = interpolate
 
 
 __getattr__ = _missing.names("torch.nn.functional", globals())

@@ -1,0 +1,64 @@
+"""Functions of ATen that scripts seldom call by these names."""
+
+import torch
+from torch._functions import tied
+from torch.nn import functional as F
+
+
+def nonzero_static(input, *, size, fill_value=-1):
+    """The places of the first `size` elements that are not zero, filled up to so many."""
+    if size < 0:
+        raise RuntimeError(f"nonzero_static: 'size' must be an non-negative integer, but got {size}")
+    found = torch.nonzero(input)[:size] if input.dim() else input.new_zeros(size, 0).long()
+    fill = torch.full((size - found.shape[0], input.dim()), fill_value, dtype=torch.int64)
+    return torch.cat([found, fill])
+
+
+def _scaled(x, weight, bias):
+    x = x if weight is None else x * weight
+    return x if bias is None else x + bias
+
+
+def _normed(x, dims, eps):
+    """What is normed over dimensions, the mean and the reciprocal of the deviation, in f32."""
+    wide = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+    mean = wide.mean(dims, keepdim=True)
+    scale = torch.rsqrt(wide.var(dims, correction=0, keepdim=True) + eps)
+    return (wide - mean) * scale, mean, scale
+
+
+def native_layer_norm(input, normalized_shape, weight, bias, eps):
+    n = len(normalized_shape)
+    if tuple(input.shape[input.dim() - n:]) != tuple(normalized_shape):
+        raise RuntimeError(f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
+                           f"[*, {', '.join(map(str, normalized_shape))}], but got input of size{list(input.shape)}")
+    made, mean, scale = _normed(input, list(range(-n, 0)), eps)
+    kind = input.dtype if weight is None or weight.dtype == input.dtype else weight.dtype
+    return _scaled(made, weight, bias).to(input.dtype), mean.detach().to(kind), scale.detach().to(kind)
+
+
+def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
+    made, mean, scale = _normed(input.reshape(N, group, C // group * HxW), [-1], eps)
+    shape = [1, C] + [1] * (input.dim() - 2)
+    made = _scaled(made.reshape(input.shape), *[None if w is None else w.reshape(shape) for w in (weight, bias)])
+    kind = input.dtype if weight is None or weight.dtype == input.dtype else weight.dtype
+    known = [w for w in (weight, bias) if w is not None and not input.requires_grad]
+    return made.to(input.dtype), *[tied(t.reshape(N, group).to(kind), *known) for t in (mean, scale)]
+
+
+def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    made = F.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    kind = input.dtype if weight is None or weight.dtype == input.dtype else weight.dtype
+    if not training:
+        return made, torch.zeros(0, dtype=kind), torch.zeros(0, dtype=kind)
+    _, mean, scale = _normed(input.detach(), [d for d in range(input.dim()) if d != 1], eps)
+    return made, mean.reshape(-1).to(kind), scale.reshape(-1).to(kind)
+
+
+def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=None,
+                         label_smoothing=0.0, options=None):
+    classes, *outs, features = linear_weight.shape
+    logits = F.linear(input, linear_weight.reshape(-1, features), None if linear_bias is None else linear_bias.reshape(-1))
+    logits = logits.reshape(*input.shape[:-1], classes, *outs)
+    return F.cross_entropy(logits, target, weight, ignore_index=-100 if ignore_index is None else ignore_index, reduction=reduction,
+                           label_smoothing=label_smoothing)
