@@ -6,7 +6,7 @@ torch.manual_seed(2)
 
 
 def shown(x):
-    return (x.detach().float() * 1000).round().div(1000).add(0.0).tolist()
+    return (x.detach().float() * 100000).round().div(100000).add(0.0).tolist()
 
 
 x, w, b = torch.randn(2, 4, 3, requires_grad=True), torch.rand(4, requires_grad=True), torch.rand(4, requires_grad=True)

@@ -8,7 +8,7 @@ b = torch.randn(2, 3, 2)
 
 
 def shown(x):
-    return (x.detach().double().round(decimals=3) + 0.0).tolist()
+    return (x.detach().double().round(decimals=5) + 0.0).tolist()
 
 
 def slopes(f, *inputs):
