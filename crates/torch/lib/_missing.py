@@ -24,6 +24,7 @@ for _where, _names in {
     "torch.linalg torch._rare.factors": "eig eigvals lstsq lu lu_factor lu_factor_ex lu_solve matrix_exp matrix_sqrth polar",
     "torch torch._rare.factors": "cholesky_inverse cholesky_solve lu_unpack",
     "torch torch._rare.natives": "native_batch_norm native_group_norm native_layer_norm nonzero_static",
+    "torch torch._rare.operators": "ops",
     "torch.nn.functional torch._rare.natives": "linear_cross_entropy",
     "torch.nn.functional torch._rare.pooling": "fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d "
                                    "fractional_max_pool3d_with_indices",

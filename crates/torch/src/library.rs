@@ -304,6 +304,7 @@ sources! {
     "torch._rare.histograms": "torch/_rare/histograms.py",
     "torch._rare.mode": "torch/_rare/mode.py",
     "torch._rare.natives": "torch/_rare/natives.py",
+    "torch._rare.operators": "torch/_rare/operators.py",
     "torch._rare.pooling": "torch/_rare/pooling.py",
     "torch._rare.statistics": "torch/_rare/statistics.py",
     "torch._rare.storage": "torch/_rare/storage.py",

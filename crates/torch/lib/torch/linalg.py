@@ -335,7 +335,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     A = A if dtype is None else A.to(dtype)
     first, second = [d % A.dim() for d in dim]
     if ord == "fro":
-        return (A.abs() if A.dtype.is_complex else A).square().sum((first, second), keepdim=keepdim).sqrt()
+        return _ops["linalg_vector_norm"](A, 2, [first, second], keepdim)
     if ord == "nuc" or abs(ord) == 2:
         s = svdvals(A.movedim((first, second), (-2, -1)))
         made = s.sum(-1) if ord == "nuc" else s.amax(-1) if ord > 0 else s.amin(-1)

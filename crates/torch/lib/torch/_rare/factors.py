@@ -208,8 +208,8 @@ def lstsq(A, B, rcond=None, *, driver=None):
     left = x.reshape(-1)[:0]
     if m > n and driver != "gelsy" and (rank is None or bool((rank == n).all())):
         left = (A @ x - b).square().sum(-2)
-        # Without columns LAPACK is not asked, and nothing is left.
-        left = left if n else left * 0
+        # Where there are no columns, LAPACK is not asked, and this driver has nothing left.
+        left = left if n or driver != "gels" else left * 0
     none = A.new_zeros(0)
     kind = _named("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
     return kind((x.squeeze(-1) if vector else x, left, none.long() if rank is None else rank, none if s is None else s))

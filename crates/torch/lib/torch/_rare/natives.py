@@ -62,3 +62,22 @@ def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weig
     logits = logits.reshape(*input.shape[:-1], classes, *outs)
     return F.cross_entropy(logits, target, weight, ignore_index=-100 if ignore_index is None else ignore_index, reduction=reduction,
                            label_smoothing=label_smoothing)
+
+
+def _reduced(loss, reduction):
+    return loss if reduction == "none" else loss.sum() if reduction == "sum" else loss.mean()
+
+
+# Of bytes, whose differences wrap.
+def margin_ranking_loss(input, other, target, margin=0.0, reduction="mean"):
+    return _reduced((-target * (input - other) + float(margin)).clamp(min=0), reduction)
+
+
+def pairwise_distance(input, other, p=2.0, eps=1e-6, keepdim=False):
+    return torch.norm(input - other + eps, p, -1, keepdim)
+
+
+def triplet_margin_loss(input, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction="mean"):
+    near, far = pairwise_distance(input, positive, p, eps), pairwise_distance(input, negative, p, eps)
+    far = torch.minimum(far, pairwise_distance(positive, negative, p, eps)) if swap else far
+    return _reduced((margin + near - far).clamp(min=0), reduction)

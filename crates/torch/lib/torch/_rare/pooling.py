@@ -1,6 +1,7 @@
 """Pooling over windows that are placed at random (Graham, 2014)."""
 
 import itertools
+import math
 import torch
 from torch.nn.modules.module import Module
 
@@ -35,16 +36,17 @@ def _pool(rank, input, kernel_size, output_size, output_ratio, return_indices, _
         steps.insert(0, steps[0] * n)
     within = [sum([i * s for i, s in zip(at, steps)]) for at in itertools.product(*[range(k) for k in window])]
     places = []
-    for plane in samples.reshape(-1, rank).tolist():
+    for plane in samples.flatten(0, 1).tolist():
         starts = [[i * s for i in _starts(plane[order[d]], sizes[d], out[d], window[d])] for d, s in enumerate(steps)]
         places += [sum(at) + w for at in itertools.product(*starts) for w in within]
     lead = list(x.shape[:2])
-    places = torch.tensor(places, dtype=torch.int64).reshape(lead + [-1])
-    picked, at = x.flatten(2).gather(-1, places).reshape(lead + [-1, len(within)]).max(-1)
+    count = math.prod(out)
+    places = torch.tensor(places, dtype=torch.int64).reshape(lead + [count * len(within)])
+    picked, at = x.reshape(lead + [math.prod(sizes)]).gather(-1, places).reshape(lead + [count, len(within)]).max(-1)
     shape = list(input.shape[:-rank]) + list(out)
     if not return_indices:
         return picked.reshape(shape)
-    found = places.reshape(lead + [-1, len(within)]).gather(-1, at.unsqueeze(-1))
+    found = places.reshape(lead + [count, len(within)]).gather(-1, at.unsqueeze(-1))
     return picked.reshape(shape), found.reshape(shape)
 
 

@@ -317,6 +317,20 @@ def _max_unpool(rank):
 max_unpool1d, max_unpool2d, max_unpool3d = _max_unpool(1), _max_unpool(2), _max_unpool(3)
 
 
+def _of_bytes(name):
+    """What wraps in PyTorch where the operands are bytes."""
+    def function(*args, **kwargs):
+        if not args or args[0].dtype != _C.uint8:
+            return _ops[name](*args, **kwargs)
+        from torch._rare import natives
+        return getattr(natives, name)(*args, **kwargs)
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+margin_ranking_loss, pairwise_distance, triplet_margin_loss = map(_of_bytes, ("margin_ranking_loss", "pairwise_distance", "triplet_margin_loss"))
+
+
 def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
     distance = _ops["pairwise_distance"] if distance_function is None else distance_function
     near, far = distance(anchor, positive), distance(anchor, negative)
