@@ -104,6 +104,10 @@ class _Namespace:
         self.name = name
 
     def __getattr__(self, name):
+        from torch.library import _defined
+        own = _defined.get(f"{self.__dict__['name']}::{name}")
+        if own is not None:
+            return own
         function = _found(name) if self.__dict__["name"] == "aten" and not name.startswith("__") else None
         if function is None:
             raise AttributeError(f"'_OpNamespace' '{self.__dict__['name']}' object has no attribute '{name}'")
