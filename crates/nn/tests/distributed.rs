@@ -379,3 +379,45 @@ fn buckets_are_exchanged_within_the_backward_pass() {
         assert!(!l.label.starts_with("cat") && l.label != "all_reduce", "{text}");
     }
 }
+
+/// Rank r gives r + i rows to rank i; what went comes back, and so do its derivatives.
+#[test]
+fn ranks_exchange_different_numbers_of_rows() {
+    let ranks = 3;
+    for (device, compiled) in [(Device::interpreter as fn() -> Device, false), (Device::interpreter, true)] {
+        on_ranks(ranks, device, |member, device| {
+            let r = member.rank;
+            let splits = member.tell_splits(&device, &(0..ranks).map(|i| r + i).collect::<Vec<_>>())?;
+            assert_eq!(
+                (splits.got(), splits.most(), splits.reversed().reversed()),
+                ((0..ranks).map(|i| r + i).collect(), 4, splits.clone())
+            );
+            let n: usize = splits.given().iter().sum();
+            let rows = member.tell_rows(&device, n)?;
+            assert_eq!(rows, [3, 6, 9]);
+            let x = Tensor::from_vec(&device, (0..2 * n).map(|i| (100 * r + i) as f32).collect::<Vec<f32>>(), [n, 2])?;
+            // There and back, times the number of the rank that has them between, and all of it on every rank.
+            let step = |_: &mut (), x: &Tensor| -> Result<(Tensor, Tensor, Tensor, Tensor)> {
+                let leaf = x.detach().requires_grad();
+                let y = leaf.all_to_all_uneven(&splits, &member)?;
+                let back = y.mul((r + 1) as f64)?.all_to_all_uneven(&splits.reversed(), &member)?;
+                let gradients = back.sum(())?.backward()?;
+                let g = gradients.get(&leaf).cloned().unwrap();
+                Ok((y.detach(), back.detach(), g, x.all_gather_uneven(&rows, &member)?))
+            };
+            let compiled_step = compile(step);
+            let (y, back, g, all) = if compiled { compiled_step.call(&mut (), &x)? } else { step(&mut (), &x)? };
+            // Rank i's rows for this rank follow those for the ranks before it.
+            let from = |i: usize| (0..2 * (r + i)).map(move |k| (100 * i + 2 * (0..r).map(|to| i + to).sum::<usize>() + k) as f32);
+            assert_eq!(y.to_vec::<f32>()?, (0..ranks).flat_map(from).collect::<Vec<f32>>());
+            let factors: Vec<f32> = (0..ranks).flat_map(|i| vec![(i + 1) as f32; 2 * (r + i)]).collect();
+            let want: Vec<f32> = x.to_vec::<f32>()?.iter().zip(&factors).map(|(x, f)| x * f).collect();
+            assert_eq!((back.to_vec::<f32>()?, g.to_vec::<f32>()?), (want, factors));
+            let whole = (0..ranks).flat_map(|i| (0..6 * (i + 1)).map(move |k| (100 * i + k) as f32)).collect::<Vec<f32>>();
+            assert_eq!(all.to_vec::<f32>()?, whole);
+            let e = x.all_gather_uneven(&[n + 1; 3], &member).unwrap_err().to_string();
+            assert!(e.contains("were told"), "{e}");
+            Ok(())
+        });
+    }
+}

@@ -37,6 +37,8 @@ mod fourier;
 mod index;
 mod search;
 mod shape;
+#[cfg(not(target_arch = "wasm32"))]
+mod uneven;
 pub use attention::AttentionOptions;
 pub use complex::{ComplexDType, ComplexOperand, ComplexTensor};
 pub use convolution::ConvOptions;
