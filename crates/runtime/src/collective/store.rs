@@ -142,12 +142,12 @@ impl Store {
         message.extend((bytes.len() as u32).to_le_bytes());
         message.extend(bytes);
         stream.write_all(&message)?;
-        let how = read::<1>(&mut *stream)?[0];
+        let how = read::<1>(&mut stream)?[0];
         if how == WELL {
-            return (0..self.size()).map(|_| read_bytes(&mut *stream)).collect::<io::Result<Vec<_>>>().map(Ok);
+            return (0..self.size()).map(|_| read_bytes(&mut stream)).collect::<io::Result<Vec<_>>>().map(Ok);
         }
-        let count = read_number(&mut *stream)?.min(self.size());
-        let ranks = (0..count).map(|_| read_number(&mut *stream)).collect::<io::Result<Vec<_>>>()?;
+        let count = read_number(&mut stream)?.min(self.size());
+        let ranks = (0..count).map(|_| read_number(&mut stream)).collect::<io::Result<Vec<_>>>()?;
         Ok(Err((how, ranks)))
     }
 
