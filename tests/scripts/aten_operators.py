@@ -8,6 +8,9 @@ print(aten.add(x, 1), aten.add.Tensor(x, x), aten.mul.Scalar(x, 2), aten.view.de
 print(aten.add.Tensor, aten.add, aten.add.Tensor.name(), aten.relu.default(x), aten.sum.dim_IntList(x, [1]))
 print(aten._softmax.default(x, 1, False), aten._log_softmax(x, 1, False), aten.linalg_vector_norm(x), aten.gelu.default(x), sep="\n")
 print(aten._safe_softmax.default(torch.tensor([[0.0, 1.0], [-float("inf")] * 2]), 1), aten._safe_softmax(torch.tensor([1, 2]).float(), dim=0))
+masked = torch.tensor([[0.0, 1.0], [-float("inf")] * 2], requires_grad=True)
+aten._safe_softmax(masked, 1)[:, 0].sum().backward()
+print(masked.grad)
 print(aten.embedding.default(x, torch.tensor([1, 0])))
 q = torch.arange(24.0).reshape(1, 2, 3, 4).sin()
 for causal in (False, True):

@@ -11,10 +11,12 @@ def _softmax(name):
 
 
 def _safe_softmax(input, dim, dtype=None):
-    """Zero where nothing is left of a row."""
+    """Zero where nothing is left of a row, which then passes no gradient on."""
     x = input if dtype is None else input.to(dtype)
-    made = torch.softmax(x if x.is_floating_point() else x.float(), dim)
-    return torch.where((x == -float("inf")).all(dim, keepdim=True), 0.0, made) if x.is_floating_point() else made
+    if not x.is_floating_point():
+        return torch.softmax(x.float(), dim)
+    empty = (x.detach() == -float("inf")).all(dim, keepdim=True) if x.numel() else torch.zeros((), dtype=torch.bool)
+    return torch.where(empty, 0.0, torch.softmax(torch.where(empty, 0.0, x), dim))
 
 
 def _flash(query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None):
@@ -22,7 +24,8 @@ def _flash(query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=None,
         raise RuntimeError("scaled_dot_product_attention_flash_attention: Currently do not support dropout > 0")
     made = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask, 0.0, is_causal, scale)
     with torch.no_grad():
-        scores = query.float() @ key.float().mT * (query.shape[-1] ** -0.5 if scale is None else scale)
+        query, key = [t.float() if t.dtype in (torch.float16, torch.bfloat16) else t for t in (query, key)]
+        scores = query @ key.mT * (query.shape[-1] ** -0.5 if scale is None else scale)
         if is_causal:
             scores = scores.masked_fill(torch.ones(scores.shape[-2:], dtype=torch.bool).tril().logical_not(), -float("inf"))
         if attn_mask is not None:
