@@ -67,6 +67,8 @@ print(L.eigvals(torch.tensor([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.5], [0.25, 0.0, 2.0
 print(slopes(lambda x: L.eigvals(x).abs(), a), slopes(lambda x: L.eig(x)[1].abs(), a))
 print(slopes(lambda x: L.qr(x), wide), slopes(L.slogdet, a), slopes(L.matrix_exp, a))
 print(shown(L.matrix_exp(a * 3)), shown(L.pinv(a, hermitian=True)), shown(L.pinv(tall, 0.5)), shown(torch.pinverse(tall)))
+turned = L.matrix_exp(torch.complex(a[0], a[1]))
+print(shown(turned.real), shown(turned.imag))
 print(slopes(lambda x: L.svd(x)[1], wide), [tuple(t.shape) for t in L.svd(torch.ones(2, 0, 4))])
 low = L.cholesky(spd)
 for upper in (False, True):
