@@ -265,7 +265,8 @@ class _Pinv(Function):
         return -(p @ k).mH + far - (A @ p) @ far + (p.mH @ p) @ (gh - k @ A), None, None
 
 
-def pinv(A, *, atol=None, rtol=None, hermitian=False):
+def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
+    rtol = rcond if rtol is None else rtol
     return _Pinv.apply(_hermitian(A) if hermitian else A, atol, rtol)
 
 
@@ -294,21 +295,6 @@ def _qr(A, complete):
 def qr(A, mode="reduced"):
     q, r = _qr(A, mode == "complete")
     return _named("linalg_qr", ("Q", "R"))((A.new_zeros(0) if mode == "r" else q, r))
-
-
-def lstsq(A, B, rcond=None, *, driver=None):
-    vector = B.dim() == 1 and A.dim() == 2
-    b = B.unsqueeze(-1) if vector else B
-    x = pinv(A, rtol=rcond) @ b
-    rank = linalg.matrix_rank(A)
-    full = driver != "gelsy" and A.shape[-2] > A.shape[-1] and bool((rank == A.shape[-1]).all())
-    left = (A @ x - b).abs().square().sum(-2) if full else torch.zeros(0)
-    kind = _named("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
-    return kind((x.squeeze(-1) if vector else x, left, rank, svdvals(A) if driver in ("gelsd", "gelss") else torch.zeros(0)))
-
-
-def matrix_exp(A):
-    return _column(torch.matrix_exp(_whole(A))[..., :A.shape[-1]])
 
 
 def _absent(name):

@@ -80,7 +80,8 @@ def ormqr(input, tau, other, left=True, transpose=False):
     vectors = input[..., :k].tril(-1) + torch.eye(m, k, dtype=input.dtype)
     for i in range(k) if left == transpose else range(k - 1, -1, -1):
         v, t = vectors[..., i:i + 1], tau[..., i, None, None]
-        other = other - t * (v @ (v.mT @ other) if left else (other @ v) @ v.mT)
+        t = t.conj() if transpose else t
+        other = other - t * (v @ (v.mH @ other) if left else (other @ v) @ v.mH)
     return other
 
 

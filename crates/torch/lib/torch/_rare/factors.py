@@ -8,12 +8,12 @@ from torch.autograd import Function
 
 def _below(A, B, transposed=False):
     """`A x = B` of a lower triangle with ones on its diagonal."""
-    A = A.mT if transposed else A
+    A = A.mH if transposed else A
     return torch.linalg.solve_triangular(A, B, upper=transposed, unitriangular=True)
 
 
 def _above(A, B, transposed=False):
-    A = A.mT if transposed else A
+    A = A.mH if transposed else A
     return torch.linalg.solve_triangular(A, B, upper=not transposed)
 
 
@@ -125,7 +125,7 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
     if pivots.dtype != torch.int32:
         raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
     if not left:
-        return lu_solve(LU, pivots, B.mT, adjoint=not adjoint).mT
+        return lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH
     if pivots.shape[-1] != LU.shape[-1]:
         raise RuntimeError("linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix")
     if B.shape[-2] != LU.shape[-1]:
@@ -205,12 +205,13 @@ def lstsq(A, B, rcond=None, *, driver=None):
         rank = torch.linalg.matrix_rank(A, rtol=rcond)
         if driver != "gelsy":
             s = torch.linalg.svdvals(A.detach())
-    left = x.reshape(-1)[:0]
+    left = x.real.reshape(-1)[:0]
     if m > n and driver != "gelsy" and (rank is None or bool((rank == n).all())):
-        left = (A @ x - b).square().sum(-2)
+        rest = A @ x - b
+        left = (rest.abs() if rest.is_complex() else rest).square().sum(-2)
         # Where there are no columns, LAPACK is not asked, and this driver has nothing left.
         left = left if n or driver != "gels" else left * 0
-    none = A.new_zeros(0)
+    none = A.real.new_zeros(0)
     kind = _named("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
     return kind((x.squeeze(-1) if vector else x, left, none.long() if rank is None else rank, none if s is None else s))
 
@@ -337,5 +338,5 @@ def matrix_exp(A):
     return _Exponential.apply(A)
 
 
-for _name in "eig eigvals lstsq matrix_exp".split():
+for _name in "eig eigvals".split():
     globals()[_name] = torch.linalg._also_complex(_name, globals()[_name])
