@@ -120,8 +120,8 @@ fn decompose(name: &str, a: DMatrix<f64>, b: Option<DMatrix<f64>>, eps: f64) -> 
             parts
         }),
         "lu" => Some(lu(a)),
-        // Scaling never ends for what is not finite.
-        "exp" if a.iter().any(|v| !v.is_finite()) => Some(vec![matrix(&a.map(|_| f64::NAN))]),
+        // Scaling never ends for what is not finite, nor for what its powers make so.
+        "exp" if a.iter().any(|v| !v.is_finite() || v.abs() > 1e8) => Some(vec![matrix(&a.map(|_| f64::NAN))]),
         "exp" => Some(vec![matrix(&a.exp())]),
         "inv" => a.try_inverse().map(|x| vec![matrix(&x)]),
         "solve" => b.and_then(|b| a.lu().solve(&b)).map(|x| vec![matrix(&x)]),
