@@ -2,6 +2,7 @@
 
 mod arena;
 mod batch;
+mod inputs;
 mod label;
 
 use crate::codegen;
@@ -12,13 +13,12 @@ use crate::schedule::{self, Scheduled};
 use crate::{Options, Part, Style};
 use aludel_ir::collective as loops;
 use aludel_ir::expr::Expr;
-use aludel_ir::graph::{Graph, InputKind, Origin};
+use aludel_ir::graph::{Graph, Origin};
 use aludel_ir::kernel::{Access, Kernel};
 use aludel_ir::loops::{BufferId, BufferKind, LoopOp, LoopProgram, Nest};
 use aludel_ir::order::InOrder;
 use aludel_ir::program::{
     Binding, Exchange, KernelSource, Launch, MatrixProduct, NotFused, Param, Placement, Program, ProgramOutput, Role, Slot, TensorMap,
-    blocks,
 };
 use aludel_ir::{DType, Error, Result, ScalarOp};
 use std::collections::{BTreeSet, HashMap};
@@ -243,54 +243,6 @@ impl Planner<'_> {
     /// Words of the largest binding.
     fn limit(&self) -> u64 {
         self.target.max_binding_bytes / 4
-    }
-
-    /// For each input, the part of its role's bindings that it lies in.
-    fn input_parts(&self) -> Vec<usize> {
-        let inputs = &self.passes.graph.inputs;
-        let mut out = vec![0; inputs.len()];
-        if self.style == Style::Operator {
-            return out;
-        }
-        let dtype = |i: usize| self.passes.loops.buffer(BufferId(i as u32)).dtype;
-        for role in [Role::State, Role::Offloaded, Role::Inputs] {
-            for halves in [false, true] {
-                let own: Vec<usize> = (0..inputs.len())
-                    .filter(|i| self.role(inputs[*i].kind) == role && self.target.separates(dtype(*i)) == halves)
-                    .collect();
-                let words = own.iter().map(|i| self.passes.graph.env.hint_or_one(&self.words(BufferId(*i as u32))).max(0) as u64);
-                for (i, part) in own.iter().zip(blocks(words, self.limit())) {
-                    out[*i] = part;
-                }
-            }
-        }
-        out
-    }
-
-    /// Where a step has an input.
-    fn role(&self, kind: InputKind) -> Role {
-        match kind {
-            InputKind::Arg => Role::Inputs,
-            InputKind::Offloaded if self.target.offloads() => Role::Offloaded,
-            InputKind::State | InputKind::Offloaded => Role::State,
-        }
-    }
-
-    fn inputs(&mut self) {
-        let last = self.waves.len().saturating_sub(1);
-        let parts = self.input_parts();
-        for (i, input) in self.passes.graph.inputs.iter().enumerate() {
-            // Lowering declares the inputs' buffers first, in order.
-            let buffer = BufferId(i as u32);
-            let role = match self.style {
-                Style::Operator => Role::Input(i),
-                Style::Step => self.role(input.kind),
-            };
-            let binding = self.part(role, self.passes.loops.buffer(buffer).dtype, parts[i]);
-            let slot = self.slot(binding, self.words(buffer), None);
-            let at = self.place(buffer, binding, slot, (0, last));
-            self.program.inputs.push(at);
-        }
     }
 
     fn buffers(&mut self) {
