@@ -53,7 +53,7 @@ fn meta_repr(vm: &mut Vm, t: &crate::cell::TensorCell) -> Result<Value, Exc> {
     let comma = if sizes.len() == 1 { "," } else { "" };
     let dtype = if t.kind() == state(vm)?.default_kind { String::new() } else { format!(", dtype=torch.{}", t.kind().name()) };
     let grad = if t.get()?.is_requires_grad() { ", requires_grad=True" } else { "" };
-    Ok(Value::str(&format!("tensor(..., device='meta', size=({}{comma}){dtype}{grad})", sizes.join(", "))))
+    Ok(Value::str(format!("tensor(..., device='meta', size=({}{comma}){dtype}{grad})", sizes.join(", "))))
 }
 
 /// `repr(tensor, made_by)`: `made_by` names the node of the tape where it is not an operator's.

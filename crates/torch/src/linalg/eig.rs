@@ -65,15 +65,12 @@ fn balance(a: &mut DMatrix<f64>) -> (Back, usize, usize) {
         }
         break;
     }
-    'columns: loop {
-        for j in low..=high {
-            if (low..=high).all(|i| i == j || a[(i, j)] == 0.0) && low < high {
-                exchange(a, j, low, &mut swaps);
-                low += 1;
-                continue 'columns;
-            }
-        }
-        break;
+    let high = high;
+    while low < high {
+        let alone = |j: &usize| (low..=high).all(|i| i == *j || a[(i, *j)] == 0.0);
+        let Some(j) = (low..=high).find(alone) else { break };
+        exchange(a, j, low, &mut swaps);
+        low += 1;
     }
     swaps.reverse();
     let mut scale = vec![1.0; n];
