@@ -11,6 +11,7 @@ import functools
 import math as _math
 import sys as _sys
 
+# The package is in itself, as in PyTorch.
 torch = _sys.modules[__name__]
 float = float32
 double = float64

@@ -370,7 +370,7 @@ def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_m
     x = input.detach()
     whole = _ops["round"](x / scale) + zero_point
     made = (whole.clamp(quant_min, quant_max) - zero_point) * scale
-    # The passes where the value was not clamped.
+    # The gradient passes where the value was not clamped.
     passed = input * ((whole >= quant_min) & (whole <= quant_max)).to(input.dtype)
     return made + (passed - passed.detach()) if input.requires_grad else made
 

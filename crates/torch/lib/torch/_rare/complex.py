@@ -216,8 +216,8 @@ def _std(*args, **kwargs):
 
 
 # Products and sums of several.
-def _addmm(product):
-    return lambda input, a, b, beta=1, alpha=1: (0 if beta == 0 else input if beta == 1 else beta * input) + _scaled(_complex.call(product, (a, b), {}), alpha)
+def _addmm(input, a, b, beta=1, alpha=1):
+    return (0 if beta == 0 else _scaled(input, beta)) + _scaled(_complex.call("matmul", (a, b), {}), alpha)
 
 
 def _scaled(x, by):
@@ -274,8 +274,8 @@ def _solve_triangular(A, B, upper=False, left=True, unitriangular=False):
 
 
 FUNCTIONS = {
-    "rsub": lambda input, other, alpha=1: other - _scaled(input, alpha), "outer": _outer, "lerp": _lerp, "addmm": _addmm("matmul"),
-    "baddbmm": _addmm("matmul"), "addmv": _addmm("matmul"), "addbmm": _addmm("bmm"),
+    "rsub": lambda input, other, alpha=1: other - _scaled(input, alpha), "outer": _outer, "lerp": _lerp, "addmm": _addmm,
+    "baddbmm": _addmm,
     "addcmul": lambda input, a, b, value=1: input + _scaled(a * b, value), "addcdiv": lambda input, a, b, value=1: input + _scaled(a / b, value),
     "expm1": _expm1, "log1p": _log1p, "exp2": lambda x: (x * math.log(2.0)).exp(), "log2": lambda x: x.log() / math.log(2.0),
     "log10": lambda x: x.log() / math.log(10.0), "rsqrt": lambda x: 1 / x.sqrt(), "sigmoid": _sigmoid, "silu": lambda x: x * _sigmoid(x),

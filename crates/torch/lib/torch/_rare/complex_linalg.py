@@ -234,12 +234,15 @@ class _Svd(Function):
 
 def svd(A, full_matrices=True, *, driver=None):
     u, s, vh = _Svd.apply(A)
-    if full_matrices and A.shape[-1] != A.shape[-2]:
-        u, vh = [q if q.shape[-1] == q.shape[-2] else _qr(q, True)[0] for q in (u, vh.mH)]
-        k = s.shape[-1]
-        u, vh = [torch.cat([q, w[..., k:]], -1) for q, w in ((_Svd.apply(A)[0], u), (_Svd.apply(A)[2].mH, vh))]
-        vh = vh.mH
+    if full_matrices:
+        u, vh = _completed(u), _completed(vh.mH).mH
     return _named("linalg_svd", ("U", "S", "Vh"))((u, s, vh))
+
+
+def _completed(q):
+    """Orthonormal columns with others beside them that make a basis."""
+    m, k = q.shape[-2:]
+    return q if k == m else torch.cat([q, _qr(q, True)[0][..., k:]], -1)
 
 
 def svdvals(A, *, driver=None):

@@ -331,10 +331,8 @@ class _Exponential(Function):
 def matrix_exp(A):
     torch.linalg._square("matrix_exp", A)
     if A.is_complex():
-        # As a real matrix of twice the size.
-        n, wide = A.shape[-1], torch.cat([torch.cat([A.real, -A.imag], -1), torch.cat([A.imag, A.real], -1)], -2)
-        made = _Exponential.apply(wide)
-        return torch.complex(made[..., :n, :n], made[..., n:, :n])
+        from torch._rare.complex_linalg import _column, _whole
+        return _column(_Exponential.apply(_whole(A))[..., :A.shape[-1]])
     return _Exponential.apply(A)
 
 
