@@ -631,9 +631,6 @@ class GradScaler(amp.GradScaler):
 
 GradScaler.__module__ = "torch.amp.grad_scaler"
 
-# The package is in itself, as in PyTorch.
-import torch
-
 __getattr__ = _missing.names("torch", globals())
 
 
