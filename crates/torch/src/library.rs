@@ -163,6 +163,7 @@ sources! {
     "torch._functions": "torch/_functions.py",
     "torch._inductor": "torch/_inductor.py",
     "torch._info": "torch/_info.py",
+    "torch._inplace": "torch/_inplace.py",
     "torch._tensor": "torch/_tensor.py",
     "torch.accelerator": "torch/accelerator.py",
     "torch.amp": "torch/amp/__init__.py",

@@ -128,7 +128,7 @@ def _parameters(device, dtype):
     return get_default_dtype() if dtype is None else dtype
 
 
-from torch import _complex, _functions, _tensor
+from torch import _complex, _functions, _tensor, _inplace
 from torch._complex import angle, complex_ as complex, conj, imag, polar, real, view_as_complex, view_as_real
 from torch._functions import *
 from torch._composites import *

@@ -1,0 +1,126 @@
+"""Methods of Tensor that write into it, those that the operators' table does not have."""
+
+from torch import _C
+import torch
+from torch import _composites
+from torch._C import Tensor
+
+
+def fill_(self, value):
+    if isinstance(value, Tensor):
+        if value.dim():
+            raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions.")
+        return self.copy_(value)
+    return self.copy_(torch.full((), value, dtype=self.dtype))
+
+
+Tensor.fill_ = fill_
+
+
+def _drawn(x, name, first, second, generator):
+    draw = getattr(_C, name)
+    if not x.dtype.is_complex:
+        return draw(x.shape, first, second, x.dtype, generator)
+    # Both parts are drawn, normal ones with half of the variance each.
+    second = second * 0.5 ** 0.5 if name == "normal" else second
+    return _C.complexed(draw(list(x.shape) + [2], first, second, torch.float32, generator))
+
+
+Tensor.zero_ = lambda self: self.copy_(torch.full((), 0, dtype=self.dtype))
+Tensor.normal_ = lambda self, mean=0.0, std=1.0, generator=None: self.copy_(_drawn(self, "normal", mean, std, generator))
+Tensor.uniform_ = lambda self, a=0.0, b=1.0, generator=None, **k: self.copy_(
+    _drawn(self, "uniform", k.get("from", a), k.get("to", b), generator))
+Tensor.bernoulli_ = lambda self, p=0.5, generator=None: self.copy_(
+    _C.bernoulli(self.shape, p, None, generator) if not isinstance(p, Tensor) else _C.bernoulli_of(p, generator))
+
+
+def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
+    from math import exp
+    # One number after another as doubles, however many there are.
+    drawn = [exp(mean + std * _C.normal64(generator)) for _ in range(self.numel())]
+    return self.copy_(torch.tensor(drawn, dtype=self.dtype).reshape(self.shape))
+
+
+Tensor.log_normal_ = log_normal_
+
+
+def geometric_(self, p, *, generator=None):
+    from math import ceil, log, log1p
+    drawn = _C.values(_C.uniform(self.shape, 0.0, 1.0, torch.float64, generator))
+    return self.copy_(torch.tensor([ceil(log(u) / log1p(-p)) for u in drawn], dtype=self.dtype).reshape(self.shape))
+
+
+def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
+    from math import pi, tan
+    drawn = _C.values(_C.uniform(self.shape, 0.0, 1.0, torch.float64, generator))
+    return self.copy_(torch.tensor([median + sigma * tan(pi * (u - 0.5)) for u in drawn], dtype=self.dtype).reshape(self.shape))
+
+
+Tensor.geometric_ = geometric_
+Tensor.cauchy_ = cauchy_
+Tensor.exponential_ = lambda self, lambd=1.0, generator=None: self.copy_(_C.exponential(self.shape, lambd, generator))
+
+
+def index_put_(self, indices, values, accumulate=False):
+    if accumulate:
+        return self.copy_(_composites.index_put(self, indices, values, True))
+    self[tuple(indices)] = values
+    return self
+
+
+Tensor.index_put_ = Tensor._index_put_ = index_put_
+
+
+def random_(self, low=None, high=None, *, generator=None, **bounds):
+    low, high = bounds.get("from", low), bounds.get("to", high)
+    if low is None:
+        return self.copy_(_C.random(self.shape, self.dtype, generator))
+    if high is None:
+        low, high = 0, low
+    return self.copy_(_C.randint(self.shape, low, high, None, generator))
+
+
+Tensor.random_ = random_
+Tensor.clip_ = Tensor.clamp_
+Tensor.clamp_min_ = lambda self, min: self.clamp_(min)
+Tensor.clamp_max_ = lambda self, max: self.clamp_(None, max)
+
+# The same methods by their other names.
+for _name, _other in (
+    ("absolute", "abs"), ("arccos", "acos"), ("arccosh", "acosh"), ("arcsin", "asin"), ("arcsinh", "asinh"), ("arctan", "atan"),
+    ("arctanh", "atanh"), ("arctan2", "atan2"), ("divide", "div"), ("fix", "trunc"), ("greater", "gt"), ("greater_equal", "ge"),
+    ("less", "lt"), ("less_equal", "le"), ("multiply", "mul"), ("negative", "neg"), ("not_equal", "ne"), ("subtract", "sub"),
+    ("true_divide", "div"), ("swapaxes", "transpose"), ("swapdims", "transpose"), ("sgn", "sign"),
+):
+    if hasattr(Tensor, _other + "_"):
+        setattr(Tensor, _name + "_", getattr(Tensor, _other + "_"))
+
+
+def _written(name):
+    """A method in place: the result of the one that makes a tensor, written back."""
+    def method(self, *args, **kwargs):
+        made = getattr(self, name)(*args, **kwargs)
+        # A sum may have more dimensions than what it is written to.
+        return _C.reshaped(self, made.to(self.dtype)) if name == "addbmm" and made.shape != self.shape else self.copy_(made)
+    return method
+
+
+for _name in """addbmm addmv addr float_power heaviside index_reduce ldexp mvlgamma put renorm deg2rad rad2deg gcd lcm i0
+polygamma nextafter igamma igammac""".split():
+    setattr(Tensor, _name + "_", _written(_name))
+
+
+def _set(self, value):
+    _C.set_data(self, value)
+    return self
+
+
+Tensor.as_strided_ = lambda self, size, stride, storage_offset=None: _C.reshaped(self, self.as_strided(size, stride, storage_offset))
+Tensor.unsqueeze_ = lambda self, dim: _C.reshaped(self, self.unsqueeze(dim))
+Tensor.squeeze_ = lambda self, *args, **kwargs: _C.reshaped(self, self.squeeze(*args, **kwargs))
+Tensor.transpose_ = lambda self, dim0, dim1: _C.reshaped(self, self.transpose(dim0, dim1))
+Tensor.masked_fill_ = lambda self, mask, value: self.copy_(self.masked_fill(mask, value))
+Tensor.fill_diagonal_ = lambda self, fill_value, wrap=False: self.copy_(
+    torch.where(torch.eye(*self.shape, dtype=torch.bool), torch.full((), fill_value, dtype=self.dtype), self))
+Tensor.set_ = _set
+Tensor.apply_ = lambda self, f: self.copy_(torch.tensor([f(v) for v in _C.values(self)], dtype=self.dtype).reshape(self.shape))
