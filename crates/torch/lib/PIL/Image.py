@@ -14,9 +14,11 @@ class Resampling(enum.IntEnum):
     LANCZOS = 1
     BILINEAR = 2
     BICUBIC = 3
+    BOX = 4
+    HAMMING = 5
 
 
-NEAREST, LANCZOS, BILINEAR, BICUBIC = Resampling.NEAREST, Resampling.LANCZOS, Resampling.BILINEAR, Resampling.BICUBIC
+NEAREST, LANCZOS, BILINEAR, BICUBIC, BOX, HAMMING = Resampling
 ANTIALIAS = LANCZOS
 
 
@@ -116,8 +118,8 @@ class Image:
     def resize(self, size, resample=None, box=None, reducing_gap=None):
         from torchvision.transforms import functional
         resample = (NEAREST if self.mode == "1" else BICUBIC) if resample is None else resample
-        if resample == LANCZOS:
-            raise NotImplementedError("Image.resize by LANCZOS; BICUBIC is there")
+        if resample in (LANCZOS, BOX, HAMMING):
+            raise NotImplementedError(f"Image.resize by {Resampling(resample).name}; BICUBIC is there")
         mode = {NEAREST: "nearest", BILINEAR: "bilinear", BICUBIC: "bicubic"}[resample]
         return functional.resize(self if box is None else self.crop(box), (size[1], size[0]), mode)
 

@@ -106,6 +106,8 @@ def define(name, module):
                      mem_get_info, utilization, get_arch_list, reset_peak_memory_stats, is_bf16_supported, get_rng_state,
                      set_rng_state, memory_allocated, max_memory_allocated, memory_stats, memory_summary):
         module[function.__name__] = function
+    # Random numbers are the host's: no device has a state of its own to keep.
+    module["_initialized"] = False
     # What is reserved is not told apart from what is in use.
     module["memory_reserved"] = module["memory_cached"] = memory_allocated
     module["max_memory_reserved"] = module["max_memory_cached"] = max_memory_allocated

@@ -1,9 +1,16 @@
 """torch.hub: scripts have no network."""
 
 import os
+import re
 import torch
 
 _dir = [None]
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
+
+
+def urlparse(url):
+    from urllib.parse import urlparse
+    return urlparse(url)
 
 
 def get_dir():

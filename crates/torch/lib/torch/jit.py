@@ -19,8 +19,7 @@ def unused(fn):
     return fn
 
 
-def export(fn):
-    return fn
+export = interface = script_if_tracing = _script_if_tracing = _overload = _overload_method = script_method = unused
 
 
 def script(obj=None, **kwargs):
@@ -50,14 +49,6 @@ def freeze(mod, *args, **kwargs):
 
 
 optimize_for_inference = freeze
-
-
-def _overload_method(fn):
-    return fn
-
-
-def script_method(fn):
-    return fn
 
 
 def __getattr__(name):

@@ -3,7 +3,7 @@
 import _missing
 import functools
 from torch import _C
-from torch._functions import _named, tied
+from torch._functions import _into, _named, tied
 from torch.autograd.function import Function
 import torch
 
@@ -419,8 +419,10 @@ def inv_ex(A, *, check_errors=False):
     return _named("linalg_inv_ex", ("inverse", "info"))((inv(good), singular.to(torch.int32)))
 
 
-def cholesky_ex(A, *, upper=False, check_errors=False):
+def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
     """The factor, and a number above 0 where the matrix is not positive definite: which leading minor is not, for a single matrix."""
+    if out is not None:
+        return _into(out, cholesky_ex(A, upper=upper, check_errors=check_errors))
     try:
         made, info = cholesky(A, upper=upper), torch.zeros(A.shape[:-2], dtype=torch.int32)
     except torch.linalg.LinAlgError:

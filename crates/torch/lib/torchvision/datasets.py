@@ -88,27 +88,41 @@ class KMNIST(MNIST):
 
 class CIFAR10(VisionDataset):
     classes = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
+    _from = ("CIFAR-10", "cifar-10-batches-bin", [f"data_batch_{i}.bin" for i in range(1, 6)], ["test_batch.bin"], 1)
 
     def __init__(self, root, train=True, transform=None, target_transform=None, download=False):
         super().__init__(root, None, transform, target_transform)
         self.train = train
-        folder = os.path.join(str(root), "cifar-10-batches-bin")
-        names = [f"data_batch_{i}.bin" for i in range(1, 6)] if train else ["test_batch.bin"]
+        title, folder, *names, labels = self._from
+        folder = os.path.join(str(root), folder)
         rows = []
-        for name in names:
+        for name in names[not train]:
             path = os.path.join(folder, name)
             if not os.path.isfile(path):
                 raise RuntimeError(
-                    f"Dataset not found or corrupted. Put the binary version of CIFAR-10 ({name} and so on) into {folder}. {_OFFER}")
+                    f"Dataset not found or corrupted. Put the binary version of {title} ({name} and so on) into {folder}. {_OFFER}")
             with open(path, "rb") as file:
-                rows.append(np.frombuffer(file.read(), np.uint8).reshape(-1, 3073))
+                rows.append(np.frombuffer(file.read(), np.uint8).reshape(-1, 3072 + labels))
         rows = np.concatenate(rows)
-        self.targets = rows[:, 0].tolist()
-        self.data = rows[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
+        self.targets = rows[:, labels - 1].tolist()
+        self.data = rows[:, labels:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
         self.class_to_idx = {name: i for i, name in enumerate(self.classes)}
 
     def _image(self, index):
         return self.data[index]
+
+
+class CIFAR100(CIFAR10):
+    # The binary version has a coarse and a fine label for each image; names are in a file beside it.
+    classes = [str(i) for i in range(100)]
+    _from = ("CIFAR-100", "cifar-100-binary", ["train.bin"], ["test.bin"], 2)
+
+    def __init__(self, root, *args, **kwargs):
+        names = os.path.join(str(root), "cifar-100-binary", "fine_label_names.txt")
+        if os.path.isfile(names):
+            with open(names) as file:
+                self.classes = file.read().split()
+        super().__init__(root, *args, **kwargs)
 
 
 class UCIDigits(VisionDataset):
@@ -208,4 +222,15 @@ class FakeData(VisionDataset):
         return image, target.item()
 
 
-__getattr__ = _missing.names("torchvision.datasets", globals())
+_absent = _missing.names("torchvision.datasets", globals())
+# What packages import at their heads: sets that are not read here.
+_OTHERS = """Caltech101 Caltech256 CelebA Cityscapes CocoCaptions CocoDetection DTD EuroSAT FER2013 FGVCAircraft Flickr8k Flickr30k Flowers102 Food101
+GTSRB HMDB51 ImageNet INaturalist Kinetics LFWPairs LFWPeople LSUN Omniglot OxfordIIITPet PCAM Places365 RenderedSST2 SBU SEMEION STL10 SUN397 SVHN
+StanfordCars UCF101 USPS VOCDetection VOCSegmentation WIDERFace""".split()
+
+
+def __getattr__(name):
+    if name in _OTHERS:
+        import _named
+        return _named.name("torchvision.datasets", name)
+    return _absent(name)

@@ -544,4 +544,8 @@ def __getattr__(name):
         return getattr(device_mesh, name)
     if name.startswith("__"):
         raise AttributeError(f"module 'torch.distributed' has no attribute '{name}'")
-    raise NotImplementedError(f"torch.distributed.{name} is not there")
+    import importlib
+    try:
+        return importlib.import_module(f"torch.distributed.{name}")
+    except ModuleNotFoundError:
+        raise NotImplementedError(f"torch.distributed.{name} is not there") from None

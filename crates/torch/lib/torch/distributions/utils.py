@@ -10,6 +10,10 @@ def broadcast_all(*values):
     return tuple(broadcast_tensors(*made))
 
 
+def _standard_normal(shape, dtype, device):
+    return torch.randn(shape, dtype=dtype, device=device)
+
+
 def clamp_probs(probs):
     eps = torch.finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)

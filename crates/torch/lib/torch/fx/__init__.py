@@ -1,8 +1,10 @@
 """torch.fx: a script's functions and modules as graphs of the calls that they make, which can be read, changed and run."""
 
+import builtins
 import functools
 import inspect
 import operator
+import sys
 import torch
 from torch.fx import graph as _graph, node as _node
 from torch.fx.graph import Graph, PythonCode
@@ -86,10 +88,21 @@ class Attribute(Proxy):
         return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
 
 
+_named = []
+
+
+def _wrap_named():
+    """What was wrapped by its name may be defined behind that: it is looked for when something is traced."""
+    for names, name in _named:
+        names[name] = wrap(names.get(name) or getattr(builtins, name))
+    _named.clear()
+
+
 def wrap(fn_or_name):
-    """A function of a script's own that a graph calls as a whole; a decorator."""
+    """A function of a script's own that a graph calls as a whole; a decorator, or the name of one of the caller's module."""
     if isinstance(fn_or_name, str):
-        raise NotImplementedError(f"torch.fx.wrap({fn_or_name!r}): give the function instead of its name: name = torch.fx.wrap(name)")
+        _named.append((sys._getframe(1).f_globals, fn_or_name))
+        return fn_or_name
 
     @functools.wraps(fn_or_name)
     def wrapped(*args, **kwargs):
@@ -176,6 +189,7 @@ class Tracer:
             raise NotImplementedError(f"torch.fx: concrete_args of {type(value).__name__}; numbers, texts and None are there")
 
     def trace(self, root, concrete_args=None):
+        _wrap_named()
         self.root = root if isinstance(root, Module) else Module()
         self.graph = Graph()
         function = root.forward if isinstance(root, Module) else root

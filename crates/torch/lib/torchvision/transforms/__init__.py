@@ -14,6 +14,9 @@ class InterpolationMode(enum.Enum):
     NEAREST_EXACT = "nearest-exact"
     BILINEAR = "bilinear"
     BICUBIC = "bicubic"
+    BOX = "box"
+    HAMMING = "hamming"
+    LANCZOS = "lanczos"
 
 
 class _Transform(torch.nn.Module):
@@ -307,5 +310,6 @@ class ColorJitter(_Transform):
 
 from torchvision.transforms._augment import *
 
+functional.InterpolationMode = InterpolationMode
 
 __getattr__ = _missing.names("torchvision.transforms", globals())

@@ -121,6 +121,8 @@ def resize(img, size, interpolation="bilinear", max_size=None, antialias=True):
     if tuple(size) == (rows, columns):
         return img
     mode = interpolation.value if hasattr(interpolation, "value") else interpolation
+    if mode in ("box", "hamming", "lanczos"):
+        raise NotImplementedError(f"resize by {mode}; bicubic is there")
 
     if isinstance(img, Image):
         # PIL's way: the middle of a pixel decides, and of two passes each rounds.

@@ -7,7 +7,14 @@ import bisect
 import math
 
 
-class Dataset:
+class _Generic:
+    """What annotations and bases may name with the types of its items: `Dataset[int]`."""
+
+    def __class_getitem__(cls, item):
+        return cls
+
+
+class Dataset(_Generic):
     def __getitem__(self, index):
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
@@ -123,7 +130,7 @@ def random_split(dataset, lengths, generator=None):
     return out
 
 
-class Sampler:
+class Sampler(_Generic):
     def __init__(self, data_source=None):
         pass
 
@@ -248,7 +255,7 @@ def default_convert(data):
     return torch.as_tensor(data) if hasattr(data, "tolist") else data
 
 
-class DataLoader:
+class DataLoader(_Generic):
     def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
                  pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None, generator=None,
                  *, prefetch_factor=None, persistent_workers=False, pin_memory_device="", in_order=True):
