@@ -8,11 +8,12 @@ use aludel_python::Vm;
 use aludel_python::objects::{Args, Exc, Kind as ExcKind, Value};
 use aludel_tensor::{Device, Operand, Tensor, dispatch_on, record};
 
-use crate::cell::{Step, cell, host, type_text};
+use crate::cell::{Step, TensorCell, cell, host, type_text};
 use crate::complex;
 use crate::convert;
 use crate::explain;
 use crate::kind::{Kind, narrow};
+use crate::layout::Layout;
 use crate::names;
 use crate::state::{self, wrap};
 
@@ -36,6 +37,9 @@ struct Bound {
     kinds: Vec<(Kind, Given)>,
     /// Whether an operand is on the device `meta`.
     meta: bool,
+    /// The operands' objects, and whether the elements of one lie in another order than its dimensions.
+    objects: Vec<Value>,
+    turned: bool,
     /// Parameters whose numbers are marked, while the turn of a loop is watched.
     marked: Vec<(&'static str, u32)>,
 }
@@ -230,10 +234,17 @@ fn deliver(vm: &mut Vm, def: &'static OpDef, bound: &Bound, results: Vec<Tensor>
             aludel_python::objects::watch::refuse(|| "tensors of the device 'meta'".into());
             made.set_meta(true);
         }
+        if bound.turned
+            && i == 0
+            && let Some(made) = cell(&value)
+            && let Some(lies) = lies(def.name, bound, made)?
+        {
+            made.lie(lies);
+        }
         if let (true, Value::Instance(made), Value::Instance(base)) = (view, &value, &bound.first) {
             let step = Step::new(def, bound.attrs.clone(), i);
             // What does not lie in the order of its base is copied into another shape.
-            let joins = matches!(def.name, "reshape" | "flatten" | "unflatten") && host(base)?.is_view();
+            let joins = matches!(def.name, "reshape" | "flatten" | "unflatten") && (host(base)?.is_view() || host(base)?.is_turned());
             if !joins || host(base)?.layout()?.after(&step)?.is_some() {
                 host(made)?.set_view(base, step)?;
             }
@@ -241,6 +252,21 @@ fn deliver(vm: &mut Vm, def: &'static OpDef, bound: &Bound, results: Vec<Tensor>
         values.push(value);
     }
     Ok(if several { Value::tuple(values) } else { values.swap_remove(0) })
+}
+
+// Where a result is, of operands of which some lie in another order than that of their dimensions.
+fn lies(name: &str, bound: &Bound, made: &TensorCell) -> Result<Option<Layout>, Exc> {
+    let images = names::keeps_channels_last(name);
+    if !images && !names::is_pointwise(name) {
+        return Ok(None);
+    }
+    let shape: Vec<i64> = made.shape()?.iter().map(|n| *n as i64).collect();
+    let layouts = bound.objects.iter().filter_map(cell).map(TensorCell::layout).collect::<Result<Vec<_>, _>>()?;
+    if !images {
+        return Ok(Layout::computed(&shape, &layouts));
+    }
+    let given = if name == "cat" { &layouts[..] } else { &layouts[..1] };
+    Ok(if given.iter().all(Layout::is_channels_last) { Layout::channels_last(&shape) } else { None })
 }
 
 fn result_kind(def: &OpDef, bound: &Bound, t: &Tensor, place: usize) -> Kind {
@@ -310,6 +336,8 @@ fn bind(vm: &mut Vm, def: &'static OpDef, args: &mut Args, method: bool) -> Resu
         dtype: None,
         kinds: Vec::new(),
         meta: false,
+        objects: Vec::new(),
+        turned: false,
         marked: Vec::new(),
     };
     // A tensor without dimensions in a number's place scales as the number would, without being read.
@@ -410,6 +438,8 @@ fn operand(param: &Param, value: &Value, bound: &mut Bound) -> Result<bool, Exc>
     let Some(t) = cell(value) else { return Ok(false) };
     let x = t.get()?;
     bound.meta |= t.is_meta();
+    bound.turned |= t.is_turned();
+    bound.objects.push(value.clone());
     if names::decides_kind(param.name) {
         bound.kinds.push((t.kind(), if x.rank() == 0 { Given::NoDimensions } else { Given::Dimensions }));
     }

@@ -23,6 +23,8 @@ pub(crate) struct TensorCell {
     pub version: Version,
     pub grad: RefCell<Value>,
     view: RefCell<Option<View>>,
+    /// Where its elements are, of a result that lies in memory as permuted operands do.
+    lies: RefCell<Option<Layout>>,
     /// The stretch in which it was made ([`aludel_python::objects::watch`]).
     born: u64,
     /// How often `x.data = y` gave it other elements: views of the former ones keep those.
@@ -57,6 +59,8 @@ struct View {
     seen: u64,
     /// The base's epoch whose elements it shows.
     epoch: u32,
+    /// Whether elements may lie in another order than that of the dimensions.
+    turned: bool,
 }
 
 /// One operator on the way from a base to its view.
@@ -155,6 +159,11 @@ impl Step {
         }
     }
 
+    /// Whether what it shows may lie in another order than what it is of, or with gaps.
+    fn turns(&self) -> bool {
+        !matches!(self.def.name, "detach" | "reshape" | "flatten" | "unflatten" | "unsqueeze" | "squeeze")
+    }
+
     /// The dimensions of a tensor in the order in which the step shows them.
     pub fn order(&self, of: &[i64]) -> Result<Vec<usize>, Exc> {
         let shape: Vec<i64> = (0..of.len() as i64).map(|d| d + 2).collect();
@@ -202,6 +211,7 @@ impl TensorCell {
             version: Version::default(),
             grad: RefCell::new(Value::None),
             view: RefCell::new(None),
+            lies: RefCell::new(None),
             epoch: Cell::new(0),
             meta: Cell::new(false),
             born: watch::birth(),
@@ -289,7 +299,8 @@ impl TensorCell {
         };
         steps.push(step);
         let (seen, epoch) = (host(&root)?.version.get(), host(&root)?.epoch.get());
-        *self.view.borrow_mut() = Some(View { base: root, steps, seen, epoch });
+        let turned = host(&root)?.lies.borrow().is_some() || steps.iter().any(Step::turns);
+        *self.view.borrow_mut() = Some(View { base: root, steps, seen, epoch, turned });
         Ok(())
     }
 
@@ -302,12 +313,35 @@ impl TensorCell {
         Ok(shape)
     }
 
+    /// Says where the elements of a result are.
+    pub fn lie(&self, layout: Layout) {
+        *self.lies.borrow_mut() = Some(layout);
+    }
+
+    /// Whether its elements may lie in another order than that of its dimensions.
+    pub fn is_turned(&self) -> bool {
+        self.settle();
+        match &*self.view.borrow() {
+            Some(view) => view.turned,
+            None => self.lies.borrow().is_some(),
+        }
+    }
+
+    // Of a tensor that is no view. One that was given another shape since lies in order.
+    fn own_layout(&self, shape: Vec<i64>) -> Layout {
+        match &*self.lies.borrow() {
+            Some(lies) if lies.shape == shape => lies.clone(),
+            _ => Layout::dense(shape),
+        }
+    }
+
     /// Where PyTorch would have its elements.
     pub fn layout(&self) -> Result<Layout, Exc> {
         self.settle();
         let view = self.view.borrow();
-        let Some(view) = &*view else { return Ok(Layout::dense(dims(&self.value.borrow()))) };
-        let mut layout = Layout::dense(dims(&host(&view.base)?.get()?));
+        let Some(view) = &*view else { return Ok(self.own_layout(dims(&self.value.borrow()))) };
+        let base = host(&view.base)?;
+        let mut layout = base.own_layout(dims(&base.get()?));
         for step in &view.steps {
             layout = layout.after(step)?.ok_or_else(broken)?;
         }
@@ -322,7 +356,8 @@ impl TensorCell {
     /// Makes it a view whose value is the present one of what it looks at.
     pub fn look_at(&self, base: &Rc<Instance>, steps: &[Step]) -> Result<(), Exc> {
         let (seen, epoch) = (host(base)?.version.get(), host(base)?.epoch.get());
-        *self.view.borrow_mut() = Some(View { base: base.clone(), steps: steps.to_vec(), seen, epoch });
+        let turned = host(base)?.lies.borrow().is_some() || steps.iter().any(Step::turns);
+        *self.view.borrow_mut() = Some(View { base: base.clone(), steps: steps.to_vec(), seen, epoch, turned });
         Ok(())
     }
 
@@ -339,6 +374,7 @@ impl TensorCell {
 
     /// Replaces value and type, and lets go of what it was a view of: `x.data = y`.
     pub fn replace(&self, value: Tensor, kind: Kind) {
+        *self.lies.borrow_mut() = None;
         *self.view.borrow_mut() = None;
         self.epoch.set(self.epoch.get().wrapping_add(1));
         *self.value.borrow_mut() = value;

@@ -257,7 +257,13 @@ fn cast(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     // In another type a leaf is a leaf no longer, also where the values are of the same words.
     let same = value.dtype() == kind.dtype() && !(value.is_requires_grad() && value.is_leaf());
     let cast = if same { value } else { one("to", &[&value], Attrs::new().with("dtype", kind.dtype()))? };
-    wrap(vm, narrow(cast, kind)?, kind)
+    let made = wrap(vm, narrow(cast, kind)?, kind)?;
+    if from.is_turned()
+        && let Some(lies) = crate::layout::Layout::computed(&from.layout()?.shape, &[from.layout()?])
+    {
+        expect(&made, "to")?.lie(lies);
+    }
+    Ok(made)
 }
 
 fn on_meta(value: Value) -> Result<Value, Exc> {

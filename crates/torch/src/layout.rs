@@ -17,6 +17,7 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("is_view", is_view),
     Def::new("alias", alias),
     Def::new("base", base),
+    Def::new("lie", lie),
 ];
 
 /// `base(tensor)`: the tensor whose elements a view shows; any other one itself.
@@ -51,6 +52,86 @@ impl Layout {
                 expected *= n;
                 fits
             })
+    }
+
+    /// The dense layout whose dimensions lie in memory in an order, the innermost last; none that is another than that of their own order.
+    fn in_order(shape: &[i64], order: &[usize]) -> Option<Layout> {
+        let mut strides = vec![1; shape.len()];
+        let mut next = 1;
+        for d in order.iter().rev() {
+            strides[*d] = next;
+            next *= shape[*d].max(1);
+        }
+        let made = Layout { shape: shape.to_vec(), strides, offset: 0 };
+        (!made.is_contiguous()).then_some(made)
+    }
+
+    /// Where what is computed of operands element by element lies: their dimensions by their strides, the first operand that says something
+    /// deciding (ATen's TensorIterator, reorder_dimensions).
+    pub fn computed(shape: &[i64], operands: &[Layout]) -> Option<Layout> {
+        let n = shape.len();
+        if operands.iter().all(|o| o.shape == shape && o.is_contiguous()) {
+            return None;
+        }
+        let strides: Vec<Vec<i64>> = operands
+            .iter()
+            .map(|o| {
+                let lead = n.saturating_sub(o.shape.len());
+                (0..n).map(|d| if d < lead || o.shape[d - lead] != shape[d] { 0 } else { o.strides[d - lead] }).collect()
+            })
+            .collect();
+        // Whether a dimension is inside of another one.
+        let compare = |a: usize, b: usize| -> i32 {
+            for of in &strides {
+                let (x, y) = (of[a], of[b]);
+                if x == 0 || y == 0 {
+                    continue;
+                }
+                if x != y {
+                    return if x < y { -1 } else { 1 };
+                }
+                if shape[a] > shape[b] {
+                    return 1;
+                }
+            }
+            0
+        };
+        let mut order: Vec<usize> = (0..n).rev().collect();
+        for i in 1..n {
+            let mut at = i;
+            for before in (0..i).rev() {
+                match compare(order[before], order[at]) {
+                    1 => {
+                        order.swap(before, at);
+                        at = before;
+                    }
+                    -1 => break,
+                    _ => {}
+                }
+            }
+        }
+        order.reverse();
+        Layout::in_order(shape, &order)
+    }
+
+    /// Whether the channels of images lie innermost (ATen's is_channels_last_strides_2d).
+    pub fn is_channels_last(&self) -> bool {
+        if self.shape.len() != 4 || self.strides[1] == 0 {
+            return false;
+        }
+        let mut least = 0;
+        for d in [1, 3, 2, 0] {
+            if self.shape[d] == 0 || self.strides[d] < least || d == 0 && least == self.strides[1] {
+                return false;
+            }
+            least = self.strides[d] * self.shape[d].max(1);
+        }
+        true
+    }
+
+    /// Images with the channels innermost.
+    pub fn channels_last(shape: &[i64]) -> Option<Layout> {
+        if shape.len() == 4 { Layout::in_order(shape, &[0, 2, 3, 1]) } else { None }
     }
 
     /// The strides of the same elements in another shape; `None` where they have to be copied (ATen/TensorUtils.cpp, computeStride).
@@ -175,10 +256,25 @@ fn layout(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     Ok(Value::tuple(vec![Value::tuple(strides), Value::Int(layout.offset)]))
 }
 
+/// `lie(x, order)`: the same tensor, whose dimensions PyTorch would have in memory in that order.
+fn lie(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x, order] = args.exactly::<2>("lie")?;
+    let t = expect(&x, "lie")?;
+    let shape: Vec<i64> = t.shape()?.iter().map(|n| *n as i64).collect();
+    let order: Vec<usize> = crate::convert::sizes(std::slice::from_ref(&order), "order")?.iter().map(|d| *d as usize).collect();
+    if order.len() == shape.len()
+        && order.iter().all(|d| *d < shape.len())
+        && let Some(layout) = Layout::in_order(&shape, &order)
+    {
+        t.lie(layout);
+    }
+    Ok(x)
+}
+
 fn is_contiguous(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [x] = args.exactly::<1>("is_contiguous")?;
     let t = expect(&x, "is_contiguous")?;
-    Ok(Value::bool(!t.is_view() || t.layout()?.is_contiguous()))
+    Ok(Value::bool(!t.is_turned() || t.layout()?.is_contiguous()))
 }
 
 fn is_view(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
@@ -197,6 +293,18 @@ fn alias(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 #[cfg(test)]
 mod tests {
     use super::Layout;
+
+    #[test]
+    fn results_lie_as_their_operands() {
+        let x = Layout { shape: vec![2, 3, 5], strides: vec![15, 1, 3], offset: 0 };
+        let made = |operands: &[Layout]| Layout::computed(&[2, 3, 5], operands).map(|l| l.strides);
+        assert_eq!(made(&[x.clone()]), Some(vec![15, 1, 3]));
+        assert_eq!(made(&[x.clone(), Layout::dense(vec![3, 1])]), Some(vec![15, 1, 3]));
+        assert_eq!(made(&[Layout::dense(vec![2, 3, 5]), x]), None);
+        assert_eq!(made(&[Layout::dense(vec![3, 5])]), None);
+        let image = Layout { shape: vec![2, 3, 4, 4], strides: vec![48, 1, 12, 3], offset: 0 };
+        assert!(image.is_channels_last() && !Layout::dense(vec![2, 3, 4, 4]).is_channels_last());
+    }
 
     #[test]
     fn shapes_that_span_gaps_are_copies() {

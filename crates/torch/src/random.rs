@@ -24,6 +24,7 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("default_generator", default_generator),
     Def::new("uniform", |vm, args| sized(vm, args, |vm, args| log::draw(vm, args, uniform))),
     Def::new("normal", |vm, args| sized(vm, args, |vm, args| log::draw(vm, args, normal))),
+    Def::new("normal_in_order", |vm, args| sized(vm, args, |vm, args| log::draw(vm, args, normal_in_order))),
     Def::new("randint", |vm, args| sized(vm, args, |vm, args| log::draw(vm, args, randint))),
     Def::new("random64", |vm, args| sized(vm, args, |vm, args| log::draw(vm, args, random64))),
     Def::new("uniform64", |vm, args| sized(vm, args, |vm, args| log::draw(vm, args, uniform64))),
@@ -203,6 +204,17 @@ fn draw(
 
 fn uniform(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     draw(vm, "uniform_", args, Generator::uniform_f32, Generator::uniform_f64)
+}
+
+/// As `normal`, of a tensor that does not lie in the order of its dimensions: PyTorch draws one number after another there.
+fn normal_in_order(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    draw(
+        vm,
+        "normal_",
+        args,
+        |source, out, a, b| out.chunks_mut(8).for_each(|part| source.normal_f32(part, a, b)),
+        |source, out, a, b| out.chunks_mut(8).for_each(|part| source.normal_f64(part, a, b)),
+    )
 }
 
 fn normal(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {

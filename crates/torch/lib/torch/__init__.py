@@ -389,7 +389,8 @@ def randn_like(input, *, dtype=None, device=None, requires_grad=False, memory_fo
     if (dtype or input.dtype).is_complex:
         return randn(input.shape, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad, generator=generator)
     _place(device)
-    drawn = _functions.drawn_like(input, lambda shape: _C.normal(shape, 0.0, 1.0, dtype or input.dtype, generator))
+    normal = _C.normal if _C.is_contiguous(input) else _C.normal_in_order
+    drawn = _functions.drawn_like(input, lambda shape: normal(shape, 0.0, 1.0, dtype or input.dtype, generator))
     return _made(drawn, requires_grad)
 
 

@@ -427,8 +427,11 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
             else:
                 scores = scores + attn_mask
         return dropout(softmax(scores, -1), dropout_p) @ value
-    return _ops["scaled_dot_product_attention"](
+    made = _ops["scaled_dot_product_attention"](
         query, key, value, attn_mask, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa)
+    # Heads lie inside of positions in what PyTorch's fused kernels give: joining them again is a view.
+    fused = made.dim() == 4 and query.shape[-1] == value.shape[-1] and (attn_mask is None or not attn_mask.requires_grad)
+    return _C.lie(made, (0, 2, 1, 3)) if fused else made
 
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
@@ -473,7 +476,7 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
         dims = list(range(2, x.dim()))
         running_mean.copy_(running_mean * (1 - momentum) + x.mean(dims).mean(0) * momentum)
         running_var.copy_(running_var * (1 - momentum) + x.var(dims).mean(0) * momentum)
-    return group_norm(input, input.shape[1], weight, bias, eps=eps)
+    return group_norm(input.contiguous(), input.shape[1], weight, bias, eps=eps)
 
 
 def _in_place(name):

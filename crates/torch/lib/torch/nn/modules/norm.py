@@ -202,7 +202,7 @@ class _InstanceNorm(_NormBase):
         else:
             if self.track_running_stats:
                 self._track(x.detach())
-            made = F.group_norm(x, self.num_features, self.weight, self.bias, eps=self.eps)
+            made = F.group_norm(x.contiguous(), self.num_features, self.weight, self.bias, eps=self.eps)
         return made if x is input else made.squeeze(0)
 
     def _track(self, x):
