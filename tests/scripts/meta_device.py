@@ -53,3 +53,11 @@ with torch.device("meta"):
     nn.Linear(100, 100)
 print(torch.equal(before, torch.get_rng_state()))
 print(torch.ones(2).device, torch.ones(2))
+
+# Modules whose parameters are there.
+for module in (nn.Linear(3, 4, device="meta"), nn.Conv2d(3, 4, 3, device=torch.device("meta")), nn.LSTM(2, 3, device="meta"),
+               nn.TransformerEncoderLayer(8, 2, device="meta"), nn.BatchNorm1d(3, device="meta")):
+    print(type(module).__name__, {t.device.type for t in module.state_dict().values()}, sum(p.numel() for p in module.parameters()))
+whole = nn.Linear(3, 4, device="meta").to_empty(device="cpu")
+whole.load_state_dict({"weight": torch.ones(4, 3), "bias": torch.zeros(4)})
+print(whole(torch.ones(1, 3)), nn.Embedding(3, 4, device="cpu").weight.device, nn.RNNCell(2, 3).weight_ih.shape)

@@ -208,6 +208,9 @@ fn detach(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let made = wrap(vm, value, kind)?;
     if let (Value::Instance(base), Value::Instance(view)) = (&this, &made) {
         host(view)?.set_view(base, Step::new(binder::row("detach")?, Default::default(), 0))?;
+        if from.is_meta() {
+            host(view)?.set_meta(true);
+        }
     }
     Ok(made)
 }

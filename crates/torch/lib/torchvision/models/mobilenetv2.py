@@ -2,7 +2,7 @@
 
 import torch
 from torch import nn
-from torchvision.models._made import maker
+from torchvision.models._made import maker, reset
 from torchvision.ops.misc import Conv2dNormActivation
 
 
@@ -49,17 +49,7 @@ class MobileNetV2(nn.Module):
         features.append(Conv2dNormActivation(channels, self.last_channel, kernel_size=1, norm_layer=norm_layer, activation_layer=nn.ReLU6))
         self.features = nn.Sequential(*features)
         self.classifier = nn.Sequential(nn.Dropout(p=dropout), nn.Linear(self.last_channel, num_classes))
-        for m in self.modules():
-            if isinstance(m, nn.Conv2d):
-                nn.init.kaiming_normal_(m.weight, mode="fan_out")
-                if m.bias is not None:
-                    nn.init.zeros_(m.bias)
-            elif isinstance(m, (nn.BatchNorm2d, nn.GroupNorm)):
-                nn.init.ones_(m.weight)
-                nn.init.zeros_(m.bias)
-            elif isinstance(m, nn.Linear):
-                nn.init.normal_(m.weight, 0, 0.01)
-                nn.init.zeros_(m.bias)
+        reset(self, lambda weight: nn.init.normal_(weight, 0, 0.01))
 
     def forward(self, x):
         x = nn.functional.adaptive_avg_pool2d(self.features(x), (1, 1))

@@ -81,6 +81,10 @@ def sigmoid_focal_loss(inputs, targets, alpha=0.25, gamma=2, reduction="none"):
 
 
 def stochastic_depth(input, p, mode, training=True):
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"drop probability has to be between 0 and 1, but got {p}")
+    if mode not in ("batch", "row"):
+        raise ValueError(f"mode has to be either 'batch' or 'row', but got {mode}")
     if not training or p == 0.0:
         return input
     shape = [input.shape[0]] + [1] * (input.dim() - 1) if mode == "row" else [1] * input.dim()

@@ -12,6 +12,8 @@ from torch.nn.modules.rnn import *
 from torch.nn.modules.transformer import *
 from torch.nn.modules.lazy import *
 from torch.nn.parallel import DataParallel
+from torch import _C
+import functools as _functools
 import sys as _sys
 
 __all__ = [_name for _name in list(globals()) if isinstance(globals()[_name], type)]
@@ -35,3 +37,24 @@ def _files():
 
 
 _files()
+
+
+def _on_meta(init):
+    """`device="meta"` of a module: its parameters have no elements."""
+    @_functools.wraps(init)
+    def made(self, *args, device=None, **kwargs):
+        if str(device) != "meta":
+            return init(self, *args, **kwargs) if device is None else init(self, *args, device=device, **kwargs)
+        before = _C.set_meta(True)
+        try:
+            init(self, *args, **kwargs)
+        finally:
+            _C.set_meta(before)
+    return made
+
+
+for _kind in {base for _name in __all__ for base in globals()[_name].__mro__[:-1]}:
+    _init = vars(_kind).get("__init__")
+    _code = getattr(_init, "__code__", None)
+    if _code and "device" in _code.co_varnames[:_code.co_argcount + _code.co_kwonlyargcount] and _kind.__name__ != "_ConvNd":
+        _kind.__init__ = _on_meta(_init)
