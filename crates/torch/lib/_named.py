@@ -26,10 +26,6 @@ def name(module, title):
     return _Name(title, (), {"__new__": refuse, "__module__": module, "_where": f"{module}.{title}"})
 
 
-def is_in_onnx_export():
-    return False
-
-
 def names(module):
     """The `__getattr__` of such a module; each name is made once."""
     made = {}
@@ -37,11 +33,10 @@ def names(module):
     def find(title):
         if title.startswith("__"):
             raise AttributeError(f"module '{module}' has no attribute '{title}'")
+        # Nothing is ever exported, which `bool()` says.
+        if title == "is_in_onnx_export":
+            return bool
         if title not in made:
             made[title] = name(module, title)
         return made[title]
     return find
-
-
-__path__ = []
-__getattr__ = names(__name__)
