@@ -220,7 +220,10 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None):
     return _ops["where"](input.isnan(), _C.full((), 0, input.dtype), input).sum(dim, keepdim)
 
 
-def nanmedian(input, dim=None, keepdim=False):
+def nanmedian(input, dim=None, keepdim=False, *, out=None):
+    if out is not None:
+        made = nanmedian(input, dim, keepdim)
+        return _into(out, made) if dim is None else _TYPES["nanmedian"](_into(out, made))
     if dim is None:
         kept = input[input.isnan().logical_not()]
         return median(kept) if kept.numel() else _C.full((), float("nan"), input.dtype)

@@ -148,7 +148,9 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
     return _pair("kthvalue", (values, indices), out)
 
 
-def median(input, dim=None, keepdim=False):
+def median(input, dim=None, keepdim=False, *, out=None):
+    if out is not None:
+        return (_into if dim is None else lambda out, made: _pair("median", made, out))(out, median(input, dim, keepdim))
     if dim is None:
         flat = input.reshape(-1)
         made = kthvalue(flat, (flat.numel() + 1) // 2)[0]

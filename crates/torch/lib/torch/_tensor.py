@@ -68,8 +68,8 @@ Tensor.layout = property(lambda self: torch.strided)
 Tensor.names = property(lambda self: (None,) * self.dim())
 Tensor.itemsize = property(lambda self: self.dtype.itemsize)
 Tensor.nbytes = property(lambda self: self.numel() * self.dtype.itemsize)
-Tensor.real = property(lambda self: _complex.real(self))
-Tensor.imag = property(lambda self: _complex.imag(self))
+Tensor.real = property(lambda self: _complex.real(self), lambda self, value: self.real.copy_(torch.as_tensor(value)))
+Tensor.imag = property(lambda self: _complex.imag(self), lambda self, value: self.imag.copy_(torch.as_tensor(value)))
 Tensor.conj = lambda self: _complex.conj(self)
 Tensor.angle = lambda self: _complex.angle(self)
 
@@ -384,6 +384,7 @@ class _UntypedStorage(_Storage):
 Tensor.storage = Tensor._typed_storage = lambda self: _Storage(self)
 Tensor.untyped_storage = lambda self: _UntypedStorage(self)
 Tensor.data_ptr = lambda self: builtins.id(_C.base(self)) + _C.layout(self)[1] * self.element_size()
+Tensor._is_view = lambda self: _C.is_view(self)
 Tensor._base = property(lambda self: _C.base(self) if _C.is_view(self) else None)
 Tensor.storage_offset = lambda self: _C.layout(self)[1]
 
