@@ -89,3 +89,22 @@ opt = torch.optim.SGD([w], lr=lr)
 schedule = torch.optim.lr_scheduler.ConstantLR(opt)
 lr.mul_(0.1)
 print(schedule.base_lrs, opt.param_groups[0]["initial_lr"])
+
+# Results into tensors of a lesser type, and other arguments that are refused.
+d, none = torch.ones(2, 2), torch.tensor((), dtype=torch.long)
+print(d.scatter(0, none, d), d.clone().scatter_(0, none, 2., reduce="multiply"), torch.sum(torch.ones(2), 0, out=torch.ones((), dtype=torch.long)))
+attempt(lambda: torch.add(torch.ones(2), 1.5, out=torch.ones(2, dtype=torch.int32)))
+attempt(lambda: torch.div(torch.ones(2), 2, out=torch.ones(2, dtype=torch.long)))
+attempt(lambda: torch.take_along_dim(x, torch.tensor([1, 3]), 0))
+attempt(lambda: torch.take_along_dim(x, torch.tensor([[1., 0.]]), 0))
+attempt(lambda: torch.take_along_dim(x, torch.tensor([[1, 0]]), 7))
+attempt(lambda: torch.ones(2).H)
+attempt(lambda: torch.ones(2).mT)
+attempt(lambda: torch.ones(2, 3, 4).H)
+attempt(lambda: torch.frombuffer(bytearray(b"abcd"), dtype=torch.int32, offset=5))
+attempt(lambda: torch.frombuffer(bytearray(b"abcdefgh"), dtype=torch.int32, count=0))
+attempt(lambda: torch.frombuffer(bytearray(b"abcdefgh"), dtype=torch.int32, count=5))
+attempt(lambda: torch.frombuffer([1], dtype=torch.int32))
+print(torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled(), torch.tensor([0.2, 1.]).hardshrink(),
+      torch.isposinf(torch.ones(2), out=torch.ones(2, dtype=torch.bool)), torch.std(torch.arange(4.), 0, out=torch.ones(())),
+      torch.tensor(0.5).unfold(0, 1, 1), torch.tensor(0.5).unfold(0, 0, 2))

@@ -503,8 +503,11 @@ def combinations(input, r=2, with_replacement=False):
     return input[tensor(places, dtype=int64).reshape(len(places), r)]
 
 
+_deterministic = [False, False]
+
+
 def are_deterministic_algorithms_enabled():
-    return True
+    return _deterministic[0]
 
 
 def is_inference_mode_enabled():
@@ -580,7 +583,12 @@ def get_float32_matmul_precision():
 
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
-    pass
+    # What is computed here is so anyway; the setting is remembered for those who ask.
+    _deterministic[:] = [mode, warn_only]
+
+
+def is_deterministic_algorithms_warn_only_enabled():
+    return _deterministic[1]
 
 
 def _assert(condition, message):

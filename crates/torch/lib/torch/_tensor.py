@@ -115,8 +115,19 @@ def _transposed(self):
 
 
 Tensor.T = property(_transposed)
-Tensor.mT = property(lambda self: self.transpose(-2, -1))
-Tensor.H = Tensor.mH = property(lambda self: self.transpose(-2, -1).conj())
+
+
+def _matrix(x, name, one=False):
+    if x.dim() < 2 or one and x.dim() > 2:
+        of = "matrices (2-D tensors)" if one else "matrices or batches of matrices"
+        more = " For batches of matrices, consider using tensor.mH" if x.dim() > 2 else ""
+        raise RuntimeError(f"tensor.{name} is only supported on {of}. Got {x.dim()}-D tensor.{more}")
+    return x.transpose(-2, -1)
+
+
+Tensor.mT = property(lambda self: _matrix(self, "mT"))
+Tensor.H = property(lambda self: (_matrix(self, "H", True) if self.dim() else self).conj())
+Tensor.mH = property(lambda self: _matrix(self, "mH").conj())
 
 def _one(self):
     if self.numel() != 1:
@@ -454,7 +465,7 @@ Tensor.ravel = lambda self: _ops["reshape"](self, (-1,))
 Tensor.swapaxes = lambda self, axis0, axis1: _ops["transpose"](self, axis0, axis1)
 Tensor.swapdims = lambda self, dim0, dim1: _ops["transpose"](self, dim0, dim1)
 Tensor.moveaxis = lambda self, source, destination: _ops["movedim"](self, source, destination)
-Tensor.adjoint = lambda self: self.mH
+Tensor.adjoint = lambda self: _matrix(self, "adjoint()").conj()
 Tensor.broadcast_to = lambda self, *size: self.expand(_size(size))
 Tensor.repeat_interleave = lambda self, repeats, dim=None, *, output_size=None: _repeat_interleave(self, repeats, dim)
 Tensor.t_ = lambda self: _C.reshaped(self, self.t())
@@ -522,6 +533,7 @@ def _of_torch(name):
 
 for _name in "as_strided_scatter cholesky_inverse cholesky_solve corrcoef cov frexp geqrf histogram lu mode nonzero_static orgqr ormqr".split():
     setattr(Tensor, _name, _of_torch(_name))
+Tensor.hardshrink = _of_torch("hardshrink")
 Tensor.polygamma = lambda self, n: torch.polygamma(n, self)
 Tensor.conj_physical = lambda self: self.conj()
 Tensor.arccos, Tensor.arcsin, Tensor.arctan = Tensor.acos, Tensor.asin, Tensor.atan
