@@ -65,7 +65,8 @@ base = torch.arange(10.)
 print(torch.tensor(()).set_(base, storage_offset=1, size=(3,), stride=(2,)), base[2:]._is_view(), base._is_view())
 c = torch.complex(torch.ones(2), torch.zeros(2))
 c.imag = torch.tensor([2., 3.])
-print(c, torch.median(x, 1, out=(torch.empty(3), torch.empty(3).long())).values, torch.nanmedian(x, 0, out=(torch.empty(4), torch.empty(4).long())).indices)
+print(c, torch.median(x, 1, out=(torch.empty(3), torch.empty(3).long())).values,
+      torch.nanmedian(x, 0, out=(torch.empty(4), torch.empty(4).long())).indices)
 
 # Optimizers: hooks of all of them, state of other keys, doubled parameters, rates as tensors.
 w = nn.Parameter(torch.ones(2))
@@ -108,3 +109,5 @@ attempt(lambda: torch.frombuffer([1], dtype=torch.int32))
 print(torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled(), torch.tensor([0.2, 1.]).hardshrink(),
       torch.isposinf(torch.ones(2), out=torch.ones(2, dtype=torch.bool)), torch.std(torch.arange(4.), 0, out=torch.ones(())),
       torch.tensor(0.5).unfold(0, 1, 1), torch.tensor(0.5).unfold(0, 0, 2))
+attempt(lambda: torch.optim.Adam([w], lr=torch.tensor([0.1, 0.2])))
+print([kind.is_signed for kind in (torch.bool, torch.uint8, torch.int8, torch.float32, torch.complex64)])

@@ -49,6 +49,8 @@ class Optimizer:
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got torch.FloatTensor")
+        if isinstance(defaults.get("lr"), Tensor) and defaults["lr"].numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
         self.defaults = defaults
         self.state = defaultdict(dict)
         self.param_groups = []
