@@ -140,7 +140,7 @@ from torch import autograd, linalg, nn, optim, utils, amp, special
 for _name in ("igamma", "igammac", "nextafter"):
     globals()[_name] = special._late(_name)
     setattr(Tensor, _name, lambda self, other, _call=globals()[_name]: _call(self, other))
-    setattr(Tensor, _name + "_", _tensor._written(_name))
+    setattr(Tensor, _name + "_", _inplace._written(_name))
 from torch import serialization
 from torch.serialization import load, save
 from torch import accelerator, backends, cuda, jit, mps, version, xpu
