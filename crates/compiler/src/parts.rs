@@ -44,10 +44,12 @@ pub enum Part {
     Stripes,
     /// Workgroups of products compute one tile after another.
     Persistence,
+    /// Factors of TF32 that lie across k are turned over in workgroup memory.
+    Turning,
 }
 
 impl Part {
-    pub const ALL: [Part; 20] = [
+    pub const ALL: [Part; 21] = [
         Part::Sharing,
         Part::Attention,
         Part::Recomputation,
@@ -68,6 +70,7 @@ impl Part {
         Part::Windows,
         Part::Stripes,
         Part::Persistence,
+        Part::Turning,
     ];
 
     /// The name on the command line: `shared-launches`.
@@ -93,6 +96,7 @@ impl Part {
             Part::Windows => "windows",
             Part::Stripes => "stripes",
             Part::Persistence => "persistence",
+            Part::Turning => "turning",
         }
     }
 

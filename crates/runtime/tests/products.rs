@@ -176,6 +176,8 @@ fn shapes_of_tiles() {
         }
         check_layouts(d, DType::BF16, [1664, 1408, 64]);
         check_layouts(d, DType::BF16, [2300, 1032, 1100]);
+        // Both factors across k: the second is turned over.
+        [[64, 600, 512], [900, 64, 512], [2304, 1032, 1100], [132, 96, 40]].into_iter().for_each(|size| check_layouts(d, DType::F32, size));
     });
 }
 
@@ -185,16 +187,19 @@ fn shapes_of_tiles() {
 #[test]
 fn windows_of_convolutions() {
     each(|d| {
-        for ([b, c, o, side], [kernel, step, padding]) in [
+        for ([b, c, o, side], [kernel, step, padding], dtype) in [
             ([2, 64, 64, 33], [3, 1, 1]),
             ([8, 64, 64, 28], [3, 1, 1]),
             ([3, 64, 96, 20], [3, 2, 1]),
             ([2, 128, 64, 17], [3, 1, 0]),
             ([4, 64, 200, 16], [1, 2, 0]),
             ([1, 192, 40, 24], [5, 1, 2]),
-        ] {
+        ]
+        .into_iter()
+        .flat_map(|(sizes, kernel)| ["bf16", "f32"].map(|dtype| (sizes, kernel, dtype)))
+        {
             let text = format!(
-                "graph g(%x: bf16[{b}, {c}, {side}, {side}], %w: bf16[{o}, {c}, {kernel}, {kernel}]) {{
+                "graph g(%x: {dtype}[{b}, {c}, {side}, {side}], %w: {dtype}[{o}, {c}, {kernel}, {kernel}]) {{
   %h = relu(%x)
   %y = conv2d(%h, %w, stride={step}, padding={padding})
   %r = relu(%y)
@@ -207,7 +212,7 @@ fn windows_of_convolutions() {
             );
             let graph = text.parse().unwrap_or_else(|e| panic!("{e}"));
             let graph = aludel_compiler::autodiff::expand_grads(&graph).expect("gradients");
-            check(d, &format!("{b}x{c}x{side}x{side}, {o} of {kernel}x{kernel} by {step}"), &graph, &[]);
+            check(d, &format!("{dtype} {b}x{c}x{side}x{side}, {o} of {kernel}x{kernel} by {step}"), &graph, &[]);
         }
     });
 }

@@ -64,13 +64,23 @@ impl Matrix<'_> {
     }
 }
 
-/// Moves on to the next stage of a ring of so many, given the registers that count stages and turns.
-pub(in crate::schedule) fn turn(kb: &mut KernelBuilder, stages: u32, (counter, parity): (Var, Var), stage: &KExpr) {
-    let next = kb.int(k::add(stage.clone(), k::int(1)));
-    let wraps = kb.bind(equal(next.clone(), stages), k::BOOL);
+/// Moves on by so many stages, at most all, of a ring of so many, given the registers that count stages and turns.
+pub(in crate::schedule) fn turn_by(kb: &mut KernelBuilder, by: u32, stages: u32, (counter, parity): (Var, Var), stage: &KExpr) {
+    let next = kb.int(k::add(stage.clone(), k::int(by as i64)));
+    let last = stages as i64;
+    let (wraps, first) = match by {
+        1 => (equal(next.clone(), stages), k::int(0)),
+        _ => (KExpr::Scalar(ScalarOp::Ge, vec![next.clone(), k::int(last)]), k::sub(next.clone(), k::int(last))),
+    };
+    let wraps = kb.bind(wraps, k::BOOL);
     let other = k::sub(k::int(1), KExpr::Var(parity));
     kb.stmt(Stmt::Assign(parity, k::select(wraps.clone(), other, KExpr::Var(parity))));
-    kb.stmt(Stmt::Assign(counter, k::select(wraps, k::int(0), next)));
+    kb.stmt(Stmt::Assign(counter, k::select(wraps, first, next)));
+}
+
+/// Moves on to the next stage.
+pub(in crate::schedule) fn turn(kb: &mut KernelBuilder, stages: u32, counters: (Var, Var), stage: &KExpr) {
+    turn_by(kb, 1, stages, counters, stage);
 }
 
 pub(in crate::schedule) fn equal(a: KExpr, b: u32) -> KExpr {

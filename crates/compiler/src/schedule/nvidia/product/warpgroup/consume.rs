@@ -94,7 +94,9 @@ impl Warpgroups<'_> {
         let k0 = kb.var(k::I32);
         kb.open();
         let stage = kb.bind_copy(KExpr::Var(r.stage));
-        kb.stmt(Stmt::Warpgroup(WarpgroupOp::Await { array: r.full, index: stage.clone(), parity: KExpr::Var(r.parity) }));
+        for array in [Some(r.full), r.turned].into_iter().flatten() {
+            kb.stmt(Stmt::Warpgroup(WarpgroupOp::Await { array, index: stage.clone(), parity: KExpr::Var(r.parity) }));
+        }
         let start = kb.int(k::mul(stage.clone(), k::int(((self.plan.rows + self.plan.columns) * ROW) as i64)));
         let own = |rows: u32, first: u32| {
             k::add(k::add(start.clone(), k::mul(warpgroup.clone(), k::int((rows * ROW) as i64))), k::int(first as i64))
@@ -115,9 +117,12 @@ impl Warpgroups<'_> {
             let first = kb.int(k::mul(start, k::int(4)));
             let places = places.each_ref().map(|p| kb.int(k::add(p.clone(), first.clone())));
             for step in 0..steps {
-                let further = k::int((step * self.plan.factors.depth() * ROW * 4) as i64);
-                let read = |p: &KExpr| KExpr::Shared { array: r.words, index: Box::new(k::add(p.clone(), further.clone())) };
-                rows.push(places.each_ref().map(|p| kb.bind(read(p), Ty::scalar(DType::F32))));
+                let mut half_rows = |half: u32| {
+                    let further = k::int(((step * self.plan.factors.depth() + half * apart) * ROW * 4) as i64);
+                    let read = |p: &KExpr| KExpr::Shared { array: r.words, index: Box::new(k::add(p.clone(), further.clone())) };
+                    places.each_ref().map(|p| kb.bind(read(p), Ty::scalar(DType::F32)))
+                };
+                rows.push((0..*halves).map(&mut half_rows).collect::<Vec<_>>());
             }
         }
         kb.stmt(Stmt::Warpgroup(WarpgroupOp::Fence));
@@ -131,7 +136,7 @@ impl Warpgroups<'_> {
             };
             for (half, acc) in acc.chunks(each as usize).enumerate() {
                 let further = |t: TileAt| TileAt { index: k::add(t.index, k::int((half as u32 * apart * ROW) as i64)), ..t };
-                let a = rows.get(step as usize).map_or_else(|| Rows::Tile(further(tile(0))), |r| Rows::Registers(r.clone()));
+                let a = rows.get(step as usize).map_or_else(|| Rows::Tile(further(tile(0))), |r| Rows::Registers(r[half].clone()));
                 let (acc, b) = (acc.to_vec(), tile(1));
                 kb.stmt(Stmt::Warpgroup(WarpgroupOp::Multiply { acc, clear: false, factors: self.plan.factors, a, b }));
             }

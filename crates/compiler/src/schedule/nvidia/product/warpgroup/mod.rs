@@ -13,7 +13,8 @@
 //!
 //! The units transpose factors of 16 bits only. Of TF32 the first may lie across k too: then the threads that multiply read it into
 //! registers, which the units take as well. Where that factor is the right one, the product is computed *flipped*, as the transpose
-//! of what is wanted. A second one that lies across k is computed, which transposes it.
+//! of what is wanted. Where both lie across k, as in the gradient of a weight, a warpgroup between producer and consumers *turns over*
+//! the second one in place ([`turn_over`]).
 //!
 //! The results pass through the ring's memory, so that any epilogue runs over neighbouring elements.
 
@@ -22,6 +23,7 @@ mod consume;
 mod persistent;
 mod produce;
 mod shape;
+mod turn_over;
 
 use bulk::Bulk;
 use shape::{SHAPES, Shape, clocks, finishing, reads_more};
@@ -63,6 +65,8 @@ pub(in crate::schedule) struct Plan {
     flipped: bool,
     /// The first factor is read into registers on its way to the units.
     in_registers: bool,
+    /// The second factor lies across k, and is turned over on its way to the units.
+    turned: bool,
     /// Workgroups that a multiprocessor holds.
     resident: u32,
     /// Each warpgroup has tiles to itself, and finishes one while the other multiplies ([`persistent`]).
@@ -123,6 +127,7 @@ pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contra
         copied: 0,
         flipped,
         in_registers: false,
+        turned: false,
         resident: 1,
         in_turns: false,
         work: 0,
@@ -131,62 +136,60 @@ pub(in crate::schedule) fn choose(program: &LoopProgram, nest: &Nest, c: &Contra
     let any = with(plan(ROWS, ROWS, 4, false));
     let across = |operand: ValId, axes: &[AxisId]| any.bulk(operand, axes, ROWS, true).is_some_and(|b| b.across);
     // Of 16 bits either may lie either way.
+    let tf32 = factors == Factors::Tf32;
     let (left, right) = (across(c.lhs, &c.m), across(c.rhs, &c.n));
-    let flipped = factors == Factors::Tf32 && right && !left;
-    let sides = if flipped { [(c.rhs, &c.n), (c.lhs, &c.m)] } else { [(c.lhs, &c.m), (c.rhs, &c.n)] };
-    let bulk = sides.iter().zip([true, false]).map(|((v, axes), first)| any.bulk(*v, axes, ROWS, first).is_some());
-    let bulk: Vec<bool> = bulk.collect();
-    // What is computed has to come in vectors of f32. Windows are copied or left to another template.
-    let windows: Vec<bool> =
-        sides.iter().zip(&bulk).map(|((v, axes), b)| !b && any.is_copied(&any.t.side(*v, axes, k::int(0), ROWS))).collect();
-    let copies = windows.contains(&true);
-    if copies && (factors == Factors::Tf32 && (left || right) || !bulk.iter().zip(&windows).all(|(b, w)| *b || *w)) {
-        return None;
-    }
-    let vectors = |operand: ValId, axes: &[AxisId]| {
-        let s = any.t.side(operand, axes, k::int(0), ROWS);
-        factors == Factors::Tf32 && s.lanes == 4 && !s.plain.is_some_and(|p| c.k.len() > 1 || !p.conditions.is_empty())
-    };
-    if !copies && !sides.iter().zip(&bulk).all(|((v, axes), bulk)| *bulk || vectors(*v, axes)) {
-        return None;
-    }
-    let (rows, columns) = if flipped { (n, m) } else { (m, n) };
+    let turned = tf32 && left && right && target.parts.has(Part::Turning);
+    let in_registers = tf32 && (left || right);
     let up = |x: i64, d: i64| (x + d - 1) / d;
     let (steps, after) = (up(kk, factors.row() as i64), finishing(nest, c.reduce));
-    let cost = |s: &Shape| {
-        let tiles = b * up(rows, s.rows as i64) * up(columns, s.columns as i64);
-        clocks(s, tiles, steps, after, target.units.max(1) as i64)
-    };
-    // The producer computes 128 rows of a tile about as fast as they are multiplied. A factor in registers leaves too few of them for
-    // more columns: the assembler would then run the units' instructions one after the other.
-    let in_registers = factors == Factors::Tf32 && (flipped || left);
-    let narrow = in_registers || !bulk[1] && !copies;
-    // Copies bring tiles of these sizes too, where they bring any.
-    let fits = |s: &Shape| {
-        let sizes = [s.rows, s.columns].into_iter().zip([true, false]);
-        let same = |(((v, axes), (size, first)), bulk): ((&(ValId, &Vec<AxisId>), (u32, bool)), &bool)| {
-            !bulk || any.bulk(*v, axes, size, first).is_some()
+    let order = |flipped: bool| {
+        let mut sides = [(c.lhs, &c.m, m), (c.rhs, &c.n, n)];
+        if flipped {
+            sides.reverse();
+        }
+        let first = [true, turned];
+        let bulk = [0, 1].map(|i| any.bulk(sides[i].0, sides[i].1, ROWS, first[i]).is_some());
+        // What is computed has to come in vectors of f32. Windows are copied or left to another template.
+        let windows = [0, 1].map(|i| !bulk[i] && any.is_copied(&any.t.side(sides[i].0, sides[i].1, k::int(0), ROWS)));
+        let copies = windows.contains(&true);
+        if copies && (tf32 && (left || right) || !bulk.iter().zip(&windows).all(|(b, w)| *b || *w)) {
+            return None;
+        }
+        let vectors = |operand: ValId, axes: &[AxisId]| {
+            let s = any.t.side(operand, axes, k::int(0), ROWS);
+            tf32 && s.lanes == 4 && !s.plain.is_some_and(|p| c.k.len() > 1 || !p.conditions.is_empty())
         };
-        sides.iter().zip(sizes).zip(&bulk).all(same)
+        if !copies && !sides.iter().zip(&bulk).all(|((v, axes, _), bulk)| *bulk || vectors(*v, axes)) {
+            return None;
+        }
+        let [rows, columns] = sides.map(|(_, _, size)| size);
+        let tiles = |s: &Shape| b * up(rows, s.rows as i64) * up(columns, s.columns as i64);
+        let cost = |s: &Shape| clocks(s, tiles(s), steps, after, target.units.max(1) as i64);
+        // The producer computes 128 rows of a tile about as fast as they are multiplied, and so many are turned over. A factor in registers
+        // leaves too few of them for more columns beside a producer that computes: the assembler would then run the units' instructions one
+        // after the other.
+        let narrow = turned || !bulk[1] && !copies;
+        // Copies bring tiles of these sizes too, where they bring any.
+        let fits = |s: &Shape| {
+            let sizes = [s.rows, s.columns];
+            [0, 1].into_iter().all(|i| !bulk[i] || any.bulk(sides[i].0, sides[i].1, sizes[i], first[i]).is_some())
+        };
+        let all = bulk == [true, true];
+        // Others want more registers, or threads, than large tiles or a second workgroup leave.
+        let lean = all && !in_registers;
+        let is_lean = |s: &Shape| !s.in_turns && (s.rows == ROWS || all && s.rows > ROWS) && (s.resident == 1 || s.columns < ROWS);
+        let alone = target.parts.has(Part::Persistence) && !flipped && !reads_more(nest, c.reduce);
+        let turns = |s: &Shape| !s.in_turns || alone && tiles(s) > target.units as i64;
+        let shapes = SHAPES.iter().filter(|s| (!narrow || s.columns <= ROWS) && (lean || is_lean(s)) && turns(s) && fits(s));
+        let shape = shapes.min_by_key(|s| cost(s))?;
+        let copied = bulk.iter().filter(|b| **b).count() as u32;
+        let (resident, in_turns) = (shape.resident as u32, shape.in_turns);
+        let plan = plan(shape.rows, shape.columns, shape.stages, flipped);
+        Some((cost(shape), Plan { copied, in_registers, turned, work, resident, in_turns, ..plan }))
     };
-    let all = bulk == [true, true];
-    // Others want more registers, or threads, than large tiles or a second workgroup leave.
-    let lean = all && !in_registers;
-    let is_lean = |s: &Shape| !s.in_turns && s.rows == ROWS && (s.resident == 1 || s.columns < ROWS);
-    let many = |s: &Shape| b * up(rows, s.rows as i64) * up(columns, s.columns as i64) > target.units as i64;
-    let alone = target.parts.has(Part::Persistence) && !flipped && !reads_more(nest, c.reduce);
-    let turns = |s: &Shape| !s.in_turns || alone && many(s);
-    let shapes = SHAPES.iter().filter(|s| (!narrow || s.columns <= ROWS) && (lean || is_lean(s)) && turns(s) && fits(s));
-    let shape = shapes.min_by_key(|s| cost(s))?;
-    let copied = bulk.iter().filter(|b| **b).count() as u32;
-    Some(Plan {
-        copied,
-        in_registers,
-        work,
-        resident: shape.resident as u32,
-        in_turns: shape.in_turns,
-        ..plan(shape.rows, shape.columns, shape.stages, flipped)
-    })
+    let orders = if turned { vec![false, true] } else { vec![tf32 && right && !left] };
+    let best = orders.into_iter().filter_map(order).min_by_key(|(cost, _)| *cost);
+    best.map(|(_, plan)| plan)
 }
 
 pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, c: &Contraction, plan: Plan, target: &Target) -> Result<Scheduled> {
@@ -242,12 +245,6 @@ struct Factor<'a> {
     rows: u32,
 }
 
-impl Factor<'_> {
-    fn slot(&self) -> Slot {
-        Slot { start: self.start, across: self.source.across() }
-    }
-}
-
 /// What those that multiply have to know of a factor: where its tile starts in a stage, and whether its rows lie along the side.
 #[derive(Clone, Copy)]
 struct Slot {
@@ -262,6 +259,8 @@ struct Ring {
     elements: u32,
     words: u32,
     full: u32,
+    /// Tells when the second factor is turned over, where it is.
+    turned: Option<u32>,
     empty: u32,
     stage: Var,
     /// Turns of the ring, of which the lowest bit is the phase.
@@ -280,6 +279,7 @@ impl Warpgroups<'_> {
         let tiles = kb.shared("tiles", Ty::vec4(DType::F32), self.plan.stages * stage_groups);
         let full = kb.shared("full", Ty::vec4(DType::I32), self.plan.stages);
         let empty = kb.shared("empty", Ty::vec4(DType::I32), self.plan.stages);
+        let turned = self.plan.turned.then(|| kb.shared("turned", Ty::vec4(DType::I32), self.plan.stages));
         let len = 4 * self.plan.stages * stage_groups;
         kb.shared.push(SharedArray { name: "words".into(), ty: Ty::scalar(DType::F32), len, view: Some(tiles) });
         let words = kb.shared.len() as u32 - 1;
@@ -303,39 +303,61 @@ impl Warpgroups<'_> {
         // Whether all threads of the producer have a part in each stage.
         let computed = factors.iter().any(|f| !matches!(f.source, Source::Bulk { .. }));
         let copied = factors.iter().any(|f| matches!(f.source, Source::Bulk { .. }));
-        let producers = if computed { WARPGROUP } else { 32 };
+        let registers = self.registers();
+        let producers = if computed || registers.is_some() { WARPGROUP } else { 32 };
         let end = kb.size(&t.extent(&t.c.k));
-        self.begin(&mut kb, full, empty, [copied as u32 + if computed { WARPGROUP } else { 0 }, CONSUMERS / WARPGROUP]);
+        let mut barriers = vec![(full, copied as u32 + if computed { WARPGROUP } else { 0 }), (empty, CONSUMERS / WARPGROUP)];
+        barriers.extend(turned.map(|t| (t, WARPGROUP)));
+        self.begin(&mut kb, &barriers);
         // The roles.
         let ring = |kb: &mut KernelBuilder| Ring {
             tiles,
             elements,
             words,
             full,
+            turned,
             empty,
             stage: kb.mutable(k::int(0), k::I32),
             parity: kb.mutable(k::int(0), k::I32),
             before: kb.mutable(k::int(0), k::I32),
         };
+        let share = |kb: &mut KernelBuilder, more: bool| {
+            if let Some([many, few]) = registers {
+                kb.stmt(Stmt::Warpgroup(WarpgroupOp::Registers { count: if more { many } else { few }, more }));
+            }
+        };
         kb.open();
+        share(&mut kb, false);
         let r = ring(&mut kb);
         self.produce(&mut kb, &em, &factors, &r, &end)?;
         let produce = kb.close();
         kb.open();
+        share(&mut kb, true);
         let r = ring(&mut kb);
-        self.consume(&mut kb, &em, factors.each_ref().map(Factor::slot), &r, &end, (&m0, &n0))?;
+        self.consume(&mut kb, &em, self.slots(&factors), &r, &end, (&m0, &n0))?;
         let consume = kb.close();
-        self.roles(&mut kb, consume, produce);
-        Ok(kb.finish(t.program, CONSUMERS + producers, grid))
+        let produce = if turned.is_some() {
+            kb.open();
+            share(&mut kb, false);
+            let r = ring(&mut kb);
+            self.turn_over(&mut kb, &factors[1], &r, &end);
+            let turn_over = kb.close();
+            vec![self.role(self.producer() / WARPGROUP, turn_over, produce)]
+        } else {
+            produce
+        };
+        let roles = self.role(CONSUMERS / WARPGROUP, consume, produce);
+        kb.stmt(roles);
+        Ok(kb.finish(t.program, self.producer() + producers, grid))
     }
 
-    /// Begins the barriers of the ring: stages are full, and empty, after so many arrivals.
-    fn begin(&self, kb: &mut KernelBuilder, full: u32, empty: u32, [fills, reads]: [u32; 2]) {
+    /// Begins the barriers of the ring, one of each array for a stage, each of so many arrivals.
+    fn begin(&self, kb: &mut KernelBuilder, barriers: &[(u32, u32)]) {
         kb.open();
         for s in 0..self.plan.stages {
-            let index = k::int(s as i64);
-            kb.stmt(Stmt::Warpgroup(WarpgroupOp::Begin { array: full, index: index.clone(), arrivals: fills }));
-            kb.stmt(Stmt::Warpgroup(WarpgroupOp::Begin { array: empty, index, arrivals: reads }));
+            for &(array, arrivals) in barriers {
+                kb.stmt(Stmt::Warpgroup(WarpgroupOp::Begin { array, index: k::int(s as i64), arrivals }));
+            }
         }
         kb.stmt(Stmt::Warpgroup(WarpgroupOp::Publish));
         let then = kb.close();
@@ -343,11 +365,32 @@ impl Warpgroups<'_> {
         kb.stmt(Stmt::Barrier);
     }
 
-    /// What the warpgroups that multiply do, and what the producer does.
-    fn roles(&self, kb: &mut KernelBuilder, consume: Vec<Stmt>, produce: Vec<Stmt>) {
+    /// What those that multiply find.
+    fn slots(&self, factors: &[Factor; 2]) -> [Slot; 2] {
+        let turned = [false, self.plan.turned];
+        [0, 1].map(|i| Slot { start: factors[i].start, across: factors[i].source.across() && !turned[i] })
+    }
+
+    /// The first thread of the producer.
+    fn producer(&self) -> u32 {
+        CONSUMERS + self.turners() * WARPGROUP
+    }
+
+    /// Registers of a thread that multiplies and of one of another warpgroup, where they are shared out: where rows on their way to the units
+    /// want more beside the sums than each of so many threads has. Together they are a multiprocessor's, 512 for a thread of each warpgroup.
+    fn registers(&self) -> Option<[u32; 2]> {
+        let large = self.plan.in_registers && self.plan.rows * self.plan.columns > ROWS * ROWS;
+        match self.turners() {
+            0 => large.then_some([232, 40]),
+            1 => large.then_some([208, 48]),
+            _ => Some([160, 56]),
+        }
+    }
+
+    /// What the first so many warpgroups do, and what the others do.
+    fn role(&self, warpgroups: u32, then: Vec<Stmt>, otherwise: Vec<Stmt>) -> Stmt {
         let warpgroup = k::div(KExpr::LocalId(0), k::int(WARPGROUP as i64));
-        let cond = k::lt(warpgroup, k::int((CONSUMERS / WARPGROUP) as i64));
-        kb.stmt(Stmt::If { cond, then: consume, otherwise: produce });
+        Stmt::If { cond: k::lt(warpgroup, k::int(warpgroups as i64)), then, otherwise }
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -361,7 +404,7 @@ impl Warpgroups<'_> {
         rows: u32,
         start: u32,
     ) -> Result<Factor<'s>> {
-        let source = match self.bulk(operand, axes, rows, start == 0) {
+        let source = match self.bulk(operand, axes, rows, start == 0 || self.plan.turned) {
             Some(bulk) => {
                 let places = self.boxes_of(kb, bulk.across, axes, &base, rows);
                 Source::Bulk { map: kb.map(bulk.map.clone()), bulk, places }

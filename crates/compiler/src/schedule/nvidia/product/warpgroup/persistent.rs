@@ -81,10 +81,10 @@ impl Warpgroups<'_> {
         let slots = [0, 1].map(|i| Slot { start: starts[i], across: bulks[i].across });
         let (end, tiles) = (kb.size(&t.extent(&t.c.k)), kb.size(&t.tiles()));
         let in_turns = self.plan.in_turns;
-        self.begin(&mut kb, full, empty, [1, if in_turns { 1 } else { CONSUMERS / WARPGROUP }]);
+        self.begin(&mut kb, &[(full, 1), (empty, if in_turns { 1 } else { CONSUMERS / WARPGROUP })]);
         let ring = |kb: &mut KernelBuilder| {
             let [stage, parity, before] = [(); 3].map(|()| kb.mutable(k::int(0), k::I32));
-            Ring { tiles: array, elements: array, words, full, empty, stage, parity, before }
+            Ring { tiles: array, elements: array, words, full, turned: None, empty, stage, parity, before }
         };
         // Tiles from the `first` of the workgroup's, every `step`-th.
         let each = |kb: &mut KernelBuilder, first: KExpr, step: i64, body: &mut dyn FnMut(&mut KernelBuilder, &KExpr) -> Result<()>| {
@@ -139,7 +139,8 @@ impl Warpgroups<'_> {
             self.finish_pieces(kb, &em, &c, &r, &acc, [&m0, &n0])
         })?;
         let consume = kb.close();
-        self.roles(&mut kb, consume, produce);
+        let roles = self.role(CONSUMERS / WARPGROUP, consume, produce);
+        kb.stmt(roles);
         Ok(kb.finish(t.program, CONSUMERS + 32, grid))
     }
 

@@ -147,7 +147,7 @@ impl Warpgroups<'_> {
         let copies = kb.close();
         match (computed, copies.is_empty()) {
             (_, true) => {}
-            (true, false) => kb.stmt(Stmt::If { cond: equal(KExpr::LocalId(0), CONSUMERS), then: copies, otherwise: vec![] }),
+            (true, false) => kb.stmt(Stmt::If { cond: equal(KExpr::LocalId(0), self.producer()), then: copies, otherwise: vec![] }),
             // The loop is one thread's.
             (false, false) => copies.into_iter().for_each(|s| kb.stmt(s)),
         }
@@ -185,7 +185,7 @@ impl Warpgroups<'_> {
         let all = Stmt::For { var: k0, start: k::int(0), end: end.clone(), step, body };
         kb.stmt(match computed {
             true => all,
-            false => Stmt::If { cond: equal(KExpr::LocalId(0), CONSUMERS), then: vec![all], otherwise: vec![] },
+            false => Stmt::If { cond: equal(KExpr::LocalId(0), self.producer()), then: vec![all], otherwise: vec![] },
         });
         if copied {
             kb.stmt(Stmt::AsyncWait(0));
