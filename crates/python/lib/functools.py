@@ -248,13 +248,15 @@ def singledispatch(func):
     registry = {object: func}
 
     def dispatch(cls):
-        for base in cls.__mro__:
+        order, found = cls.__mro__[:-1], object
+        for base in order:
             if base in registry:
                 return registry[base]
         for base in registry:
-            if issubclass(cls, base) and base is not object:
-                return registry[base]
-        return registry[object]
+            # Of abstract classes the one that the others are above.
+            if base is not object and issubclass(cls, base) and issubclass(base, found):
+                found = base
+        return registry[found]
 
     def register(cls, implementation=None):
         if implementation is None:

@@ -1,5 +1,6 @@
-"""How long small pieces of code take: of functions, since text is not run here."""
+"""How long small pieces of code take."""
 import itertools
+import sys
 import time
 
 default_timer = time.perf_counter
@@ -9,20 +10,21 @@ default_repeat = 5
 
 class Timer:
     def __init__(self, stmt="pass", setup="pass", timer=default_timer, globals=None):
-        for text in (stmt, setup):
-            if isinstance(text, str) and text != "pass":
-                raise NotImplementedError("timeit runs functions, and no text: give a function instead of " + repr(text))
-        self._stmt = stmt if callable(stmt) else _nothing
-        self._setup = setup if callable(setup) else _nothing
-        self._timer = timer
+        names = {"timeit": sys.modules["timeit"]} if globals is None else dict(globals)
+        lines = []
+        for what, code, indent in ("setup", setup, 4), ("stmt", stmt, 8):
+            if callable(code):
+                names["_" + what], code = code, f"_{what}()"
+            elif not isinstance(code, str):
+                raise ValueError(f"{what} is neither a string nor callable")
+            lines.append((" " * indent + (code if code.strip() else "pass")).replace("\n", "\n" + " " * indent))
+        # One function of both, so that names which the setup gives are local ones of the statement.
+        text = f"def _inner(_times, _timer):\n{lines[0]}\n    _begin = _timer()\n    for _ in _times:\n{lines[1]}\n    return _timer() - _begin\n"
+        exec(compile(text, "<timeit-src>", "exec"), names)
+        self._inner, self._timer = names["_inner"], timer
 
     def timeit(self, number=default_number):
-        self._setup()
-        stmt = self._stmt
-        begin = self._timer()
-        for _ in range(number):
-            stmt()
-        return self._timer() - begin
+        return self._inner(itertools.repeat(None, number), self._timer)
 
     def repeat(self, repeat=default_repeat, number=default_number):
         return [self.timeit(number) for _ in range(repeat)]
@@ -36,10 +38,6 @@ class Timer:
                     callback(number, taken)
                 if taken >= 0.2:
                     return number, taken
-
-
-def _nothing():
-    pass
 
 
 def timeit(stmt="pass", setup="pass", timer=default_timer, number=default_number, globals=None):

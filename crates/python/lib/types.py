@@ -1,13 +1,22 @@
 """Names of types, and SimpleNamespace."""
 
 
+_shown = set()
+
+
 class SimpleNamespace:
     def __init__(self, /, **kwargs):
         self.__dict__.update(kwargs)
 
     def __repr__(self):
         name = "namespace" if type(self) is SimpleNamespace else type(self).__name__
-        return f"{name}({', '.join(f'{k}={v!r}' for k, v in self.__dict__.items())})"
+        if id(self) in _shown:
+            return f"{name}(...)"
+        _shown.add(id(self))
+        try:
+            return f"{name}({', '.join(f'{k}={v!r}' for k, v in self.__dict__.items())})"
+        finally:
+            _shown.discard(id(self))
 
     def __eq__(self, other):
         if isinstance(self, SimpleNamespace) and isinstance(other, SimpleNamespace):

@@ -7,6 +7,24 @@ __all__ = ["ChainMap", "Counter", "OrderedDict", "UserDict", "UserList", "UserSt
 _KEYWORDS = set("False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield".split())
 
 
+_shown = set()
+
+
+def _recursive(mark):
+    """A `__repr__` that shows a container inside itself as `mark`."""
+    def guarded(show):
+        def __repr__(self):
+            if id(self) in _shown:
+                return mark
+            _shown.add(id(self))
+            try:
+                return show(self)
+            finally:
+                _shown.discard(id(self))
+        return __repr__
+    return guarded
+
+
 class OrderedDict(dict):
     _tp_name = "collections.OrderedDict"
 
@@ -60,6 +78,7 @@ class OrderedDict(dict):
         new.update(self)
         return new
 
+    @_recursive("...")
     def __repr__(self):
         if not self:
             return f"{self.__class__.__name__}()"
@@ -102,7 +121,11 @@ class defaultdict(dict):
         return new
 
     def __repr__(self):
-        return f"{type(self).__name__}({self.default_factory!r}, {dict.__repr__(self)})"
+        return f"{type(self).__name__}({self.default_factory!r}, {self._items()})"
+
+    @_recursive("{...}")
+    def _items(self):
+        return dict.__repr__(self)
 
 
 class Counter(dict):
@@ -415,6 +438,7 @@ class deque:
     def __mul__(self, n):
         return type(self)(list(self) * n, self._maxlen)
 
+    @_recursive("[...]")
     def __repr__(self):
         name = type(self).__name__
         if self._maxlen is None:
@@ -607,6 +631,7 @@ class ChainMap(abc.MutableMapping):
 
     __copy__ = copy
 
+    @_recursive("...")
     def __repr__(self):
         return f"{self.__class__.__name__}({', '.join(map(repr, self.maps))})"
 

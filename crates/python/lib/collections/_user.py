@@ -1,5 +1,5 @@
 """Containers to inherit from, above a plain one in `data`."""
-from collections import abc
+from collections import abc, _recursive
 
 
 class UserDict(abc.MutableMapping):
@@ -34,6 +34,7 @@ class UserDict(abc.MutableMapping):
     def __contains__(self, key):
         return key in self.data
 
+    @_recursive("{...}")
     def __repr__(self):
         return repr(self.data)
 
@@ -77,6 +78,7 @@ class UserList(abc.MutableSequence):
     def __eq__(self, other):
         return self.data == (other.data if isinstance(other, UserList) else other)
 
+    @_recursive("[...]")
     def __repr__(self):
         return repr(self.data)
 

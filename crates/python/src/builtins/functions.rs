@@ -132,8 +132,10 @@ pub(super) const FUNCTIONS: &[Def] = &[
     .slow("_input"),
     Def::new("__import__", |vm, args| {
         let name = args.values.first().cloned().unwrap_or_default();
+        let names = args.keyword("fromlist").or_else(|| args.values.get(3).cloned()).unwrap_or(Value::None);
+        let names = if crate::vm::compare::truth(&names) == Some(true) { names } else { Value::None };
         let root = name.as_str().unwrap_or_default().split('.').next().unwrap_or_default().to_string();
-        Err(vm.by_prelude("_import", vec![name, Value::None, Value::str(root)]))
+        Err(vm.by_prelude("_import", vec![name, names, Value::str(root)]))
     }),
 ];
 
@@ -198,11 +200,11 @@ fn print(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             if matches!(out_file, Value::None) {
                 return Ok(Value::None);
             }
-            let write = intern("write");
-            return match vm.get_attr(&out_file, &write) {
-                Ok(write) => Err(Exc::call_then(write, vec![Value::str(out)], |_, _| Ok(Value::None))),
-                Err(exc) => Err(exc.and_then(move |_, write| Err(Exc::call_then(write, vec![Value::str(out)], |_, _| Ok(Value::None))))),
+            let flush = match flush {
+                Some(flush) => vm.truth(&flush)?,
+                None => false,
             };
+            return print_to(vm, out_file, out, flush);
         }
         vm.write(Stream::Out, &out);
         if let Some(flush) = flush
@@ -212,10 +214,27 @@ fn print(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         }
         return Ok(Value::None);
     }
-    let write = intern("write");
-    match vm.get_attr(&stream, &write) {
-        Ok(write) => Err(Exc::call_then(write, vec![Value::str(out)], |_, _| Ok(Value::None))),
-        Err(exc) => Err(exc.and_then(move |_, write| Err(Exc::call_then(write, vec![Value::str(out)], |_, _| Ok(Value::None))))),
+    let flush = match flush {
+        Some(flush) => vm.truth(&flush)?,
+        None => false,
+    };
+    print_to(vm, stream, out, flush)
+}
+
+/// Calls `write` of an object, and `flush` after it where that is asked.
+fn print_to(vm: &mut Vm, stream: Value, out: String, flush: bool) -> Result<Value, Exc> {
+    let found = vm.get_attr(&stream, &intern("write"));
+    let then = move |vm: &mut Vm, write: Value| -> Result<Value, Exc> {
+        let written = Exc::call_then(write, vec![Value::str(out)], move |vm, _| match flush {
+            true => Err(vm.by_prelude("_flush", vec![stream])),
+            false => Ok(Value::None),
+        });
+        let _ = vm;
+        Err(written)
+    };
+    match found {
+        Ok(write) => then(vm, write),
+        Err(exc) => Err(exc.and_then(then)),
     }
 }
 

@@ -45,6 +45,13 @@ pub(super) const INTERNAL: &[Def] = &[
         Ok(Value::Class(vm.class_of(&value)))
     }),
     Def::new("_keyed", keyed),
+    Def::new("_int_digits", |_, args| {
+        let most = &crate::text::int::MOST_DIGITS;
+        if let Some(new) = args.values.first().and_then(Value::to_i64) {
+            most.set(new as usize);
+        }
+        Ok(Value::from(most.get()))
+    }),
     Def::new("_same_hash", same_hash),
     Def::new("_set_hash", |_, args| {
         let [object, hash] = args.exactly::<2>("_set_hash")?;

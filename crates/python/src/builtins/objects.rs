@@ -493,15 +493,28 @@ const GENERATOR: &[Def] = &[
         let [_, value] = args.exactly::<2>("send")?;
         Err(Exc(Box::new(Signal::Resume(generator, Some(value)))))
     }),
-    Def::new("throw", |_, args| {
+    Def::new("throw", |vm, args| {
         let generator = generator(args)?;
         let [_, class, value, _] = args.bind("throw", &["self", "type", "value", "traceback"], 2)?;
         match (&class, value) {
             (Value::Class(_), value) => {
                 let args = if matches!(value, Value::Unbound | Value::None) { vec![] } else { vec![value] };
-                Err(Exc::call_then(class, args, move |_, exception| Err(Exc(Box::new(Signal::Throw(generator, exception))))))
+                let known = class.clone();
+                Err(Exc::call_then(class, args, move |vm, made| {
+                    // What is no exception is an error where the generator waits, as if it had raised it.
+                    let kind = Value::str(vm.type_name(&made));
+                    let made = match vm.made_exception(&known, made, kind) {
+                        Ok(made) => made,
+                        Err(exc) => vm.exception_of(exc),
+                    };
+                    Err(Exc(Box::new(Signal::Throw(generator, made))))
+                }))
             }
-            _ => Err(Exc(Box::new(Signal::Throw(generator, class)))),
+            (Value::Instance(instance), _) if instance.exception().is_some() => Err(Exc(Box::new(Signal::Throw(generator, class)))),
+            _ => {
+                let kind = vm.type_name(&class);
+                Err(Exc::ty(format!("exceptions must be classes or instances deriving from BaseException, not {kind}")))
+            }
         }
     }),
     Def::new("close", |vm, args| {

@@ -32,9 +32,10 @@ def _hash(value):
     h = method()
     if not isinstance(h, int):
         raise TypeError("__hash__ method should return an integer")
-    h = hash(int(h))
-    if type(value) is not int and not isinstance(value, (str, float)):
-        _set_hash(value, h if h != 0 else 1)
+    h = int(h)
+    if h == -1 or not -1 << 63 <= h < 1 << 63:
+        h = hash(h)
+    _set_hash(value, h if h != 0 else 1)
     return h
 
 def _key(container, key):
@@ -102,7 +103,23 @@ def _set_discard(s, value):
 def _set_update(s, *others):
     for other in others:
         for x in other:
-            s.add(x)
+            set.add(s, x)
+
+def _set_put(s, made):
+    set.clear(s)
+    _set_update(s, made)
+
+def _set_intersection_update(s, *others):
+    _set_put(s, _set_intersection(s, *others))
+
+def _set_difference_update(s, *others):
+    _set_put(s, _set_difference(s, *others))
+
+def _set_symmetric_difference(s, other):
+    return _set_operation('^', s, set(other))
+
+def _set_symmetric_difference_update(s, other):
+    _set_put(s, _set_symmetric_difference(s, other))
 
 def _set_union(s, *others):
     out = s.copy()
@@ -584,7 +601,7 @@ def _repr(value, around=()):
     if isinstance(value, (list, tuple, dict, set, frozenset)) and _is_plain(value, '__repr__'):
         text = _repr_container(_plain(value), around)
         if isinstance(value, (set, frozenset)):
-            return f'{type(value).__name__}({text})'
+            return f'{type(value).__name__}({text[text.index("{"):text.rindex("}") + 1] if value else ""})'
         return text
     text = method()
     if not isinstance(text, str):
@@ -650,6 +667,9 @@ def _ascii(value):
 def _print(*args, sep=' ', end='\n', file=None, flush=False):
     args = [str(a) for a in args]
     print(*args, sep=sep, end=end, file=file, flush=flush)
+
+def _flush(stream):
+    stream.flush()
 
 def _input(prompt):
     return input(str(prompt))
@@ -967,6 +987,19 @@ def _render(exception, seen=None):
             for e in exception.exceptions:
                 _render(e, seen)
         exception = exception.__cause__ or exception.__context__
+
+def _sys_more(name):
+    # An import asks every module whether it is a package: no file is fetched for that.
+    if name[:2] == '__' and name[-6:] != 'hook__':
+        raise AttributeError(f"module 'sys' has no attribute '{name}'")
+    return _import('_sys', (), '_sys').find(name, _int_digits)
+
+def _stream_more(stream, name):
+    return _import('_sys', (), '_sys').stream(stream, name)
+
+def _hook(hook, exception):
+    hook(type(exception), exception, exception.__traceback__)
+    raise SystemExit(1)
 
 # `bytes`
 

@@ -493,8 +493,9 @@ impl<'a> Visitor<'a> for Analyzer {
                 }
                 if let Expr::Name(name) = &*named.target {
                     let mangled = self.name(&name.id);
-                    let module = self.scopes.all[target].kind == ScopeKind::Module;
-                    self.symbol(target, mangled.clone()).bound = true;
+                    let symbol = self.symbol(target, mangled.clone());
+                    symbol.bound = true;
+                    let module = symbol.global || self.scopes.all[target].kind == ScopeKind::Module;
                     let mut inner = self.current;
                     // Between here and the target the name is used, not bound.
                     while inner != target {

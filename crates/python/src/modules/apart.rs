@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 /// Those of the standard library: what few scripts import, and weighs more than it takes to ask for it.
 pub const APART: &[&str] = &[
+    "_sys",
     "_text_above",
     "argparse",
     "array",

@@ -199,10 +199,14 @@ const FUNCTIONS: &[Def] = &[
     }),
 ];
 
+/// They take what has `__index__`, as methods of builtin types do.
+const INTEGERS: &[&str] = &["gcd", "lcm", "factorial", "isqrt", "comb", "perm"];
+
 /// The module's namespace.
 pub fn init(vm: &mut Vm) -> Rc<Dict> {
     // All of them run again once an object has become a number.
-    let functions: Vec<Def> = FUNCTIONS.iter().map(|f| Def { slow: f.slow.or(Some("")), ..*f }).collect();
+    let functions: Vec<Def> =
+        FUNCTIONS.iter().map(|f| Def { slow: f.slow.or(if INTEGERS.contains(&f.name) { None } else { Some("") }), ..*f }).collect();
     let module = namespace(vm, &functions);
     module.set("pi", Value::float(std::f64::consts::PI));
     module.set("e", Value::float(std::f64::consts::E));
@@ -219,7 +223,13 @@ fn is_object(value: &Value) -> bool {
 
 /// `float(value)` of a number, or of an object that has one.
 fn number(vm: &Vm, value: &Value) -> Result<f64, Exc> {
-    vm.float_of(value).map_err(|error| if vm.special(value, &vm.names.float).is_some() { Exc::number(value.clone()) } else { error })
+    vm.float_of(value).map_err(|error| {
+        if vm.special(value, &vm.names.float).or_else(|| vm.special(value, &vm.names.index)).is_some() {
+            Exc::number(value.clone())
+        } else {
+            error
+        }
+    })
 }
 
 fn pow(x: f64, y: f64) -> Result<f64, Failure> {
@@ -237,7 +247,7 @@ fn integer(vm: &Vm, value: &Value) -> Result<BigInt, Exc> {
     if let Some(n) = value.plain().to_big().filter(|_| !matches!(value.plain(), Value::Float(_))) {
         return Ok(n);
     }
-    Err(Exc::ty(format!("'{}' object cannot be interpreted as an integer", vm.type_name(value))))
+    vm.index_of(value).map(BigInt::from)
 }
 
 fn bounded_integers(vm: &Vm, args: &Args) -> Result<Vec<BigInt>, Exc> {

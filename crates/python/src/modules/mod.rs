@@ -21,7 +21,7 @@ macro_rules! sources {
 }
 
 sources! {
-    "_text_above": "_text_above.py", "__future__": "__future__.py", "abc": "abc.py", "argparse": "argparse.py", "array": "array.py", "ast": "ast.py", "atexit": "atexit.py", "base64": "base64.py", "bisect": "bisect.py", "calendar": "calendar.py", "cmath": "cmath.py", "collections": "collections/__init__.py", "colorsys": "colorsys.py",
+    "_sys": "_sys.py", "_text_above": "_text_above.py", "__future__": "__future__.py", "abc": "abc.py", "argparse": "argparse.py", "array": "array.py", "ast": "ast.py", "atexit": "atexit.py", "base64": "base64.py", "bisect": "bisect.py", "calendar": "calendar.py", "cmath": "cmath.py", "collections": "collections/__init__.py", "colorsys": "colorsys.py",
     "collections._user": "collections/_user.py", "collections.abc": "collections/abc.py", "concurrent": "concurrent/__init__.py", "concurrent.futures": "concurrent/futures.py",
     "configparser": "configparser.py", "contextlib": "contextlib.py", "copyreg": "copyreg.py", "copy": "copy.py", "csv": "csv.py",
     "dataclasses": "dataclasses.py", "datetime": "datetime.py", "decimal": "decimal.py", "difflib": "difflib.py", "enum": "enum.py", "errno": "errno.py", "fnmatch": "fnmatch.py", "fractions": "fractions.py",

@@ -89,6 +89,11 @@ const ERR: &[Def] = &[
 
 const IN: &[Def] = &[
     Def::new("readline", |vm, _| Ok(Value::str(vm.outside().read_line()))),
+    Def::new("__iter__", |_, args| Ok(args.values[0].clone())),
+    Def::new("__next__", |vm, _| match vm.outside().read_line() {
+        line if line.is_empty() => Err(Exc::new(Kind::StopIteration, "")),
+        line => Ok(Value::str(line)),
+    }),
     Def::new("isatty", |_, _| Ok(Value::bool(false))),
     Def::new("read", |vm, _| {
         let mut text = String::new();
@@ -122,6 +127,7 @@ pub(super) fn init(vm: &mut Vm) -> Rc<Dict> {
     let module = namespace(vm, FUNCTIONS);
     for (name, methods, mode) in [("stdout", OUT, "w"), ("stderr", ERR, "w"), ("stdin", IN, "r")] {
         let class = class(vm, "TextIOWrapper", methods);
+        class.attrs.set("__getattr__", vm.prelude_function("_stream_more"));
         let stream = vm.host_instance(&class, ());
         if let Value::Instance(instance) = &stream {
             instance.attrs_mut().set("encoding", Value::str("utf-8"));
@@ -132,12 +138,12 @@ pub(super) fn init(vm: &mut Vm) -> Rc<Dict> {
         module.set(name, stream.clone());
         module.set(&format!("__{name}__"), stream);
     }
+    // What few scripts ask for is Python code.
+    module.set("__getattr__", vm.prelude_function("_sys_more"));
     module.set("argv", Value::list(vm.argv.iter().map(|a| Value::str(a.as_str())).collect()));
     module.set("path", Value::list(vm.path.iter().map(|a| Value::str(a.as_str())).collect()));
     module.set("modules", Value::Dict(vm.modules.clone()));
     module.set("version", Value::str("3.12.0 (aludel)"));
-    let version = [Value::Int(3), Value::Int(12), Value::Int(0), Value::str("final"), Value::Int(0)];
-    module.set("version_info", Value::tuple(version.to_vec()));
     module.set("platform", Value::str("linux"));
     module.set("byteorder", Value::str("little"));
     module.set("executable", Value::str(""));
@@ -145,13 +151,5 @@ pub(super) fn init(vm: &mut Vm) -> Rc<Dict> {
     module.set("maxsize", Value::Int(i64::MAX));
     module.set("maxunicode", Value::Int(0x10_ffff));
     module.set("hexversion", Value::Int(0x030c_00f0));
-    let float_info = Dict::new();
-    float_info.set("max", Value::float(f64::MAX));
-    float_info.set("min", Value::float(f64::MIN_POSITIVE));
-    float_info.set("epsilon", Value::float(f64::EPSILON));
-    float_info.set("dig", Value::Int(15));
-    float_info.set("mant_dig", Value::Int(53));
-    let info = crate::objects::Module { name: vm.intern("float_info"), attrs: float_info };
-    module.set("float_info", Value::Module(Rc::new(info)));
     module
 }

@@ -18,7 +18,7 @@ pub enum Step {
     Range { next: i64, left: usize, step: i64 },
     Str(Rc<Str>, usize),
     Bytes(Rc<super::Octets>, usize),
-    Dict { kind: ViewKind, dict: Rc<Dict>, place: usize, len: usize },
+    Dict { kind: ViewKind, dict: Rc<Dict>, place: usize, len: usize, left: usize },
     DictReversed { kind: ViewKind, dict: Rc<Dict>, place: usize },
     Set { set: Rc<Set>, place: usize, len: usize },
     Enumerate(Value, i64),
@@ -166,7 +166,7 @@ fn advance(step: &mut Step, vm: &mut Vm) -> Result<Option<Value>, Exc> {
             *at += 1;
             bytes.get(*at - 1).map(|b| Value::Int(i64::from(*b)))
         }
-        Step::Dict { kind, dict, place, len } => {
+        Step::Dict { kind, dict, place, len, left } => {
             let table = dict.borrow();
             if table.len() != *len {
                 return Err(Exc::new(Kind::RuntimeError, "dictionary changed size during iteration"));
@@ -177,6 +177,10 @@ fn advance(step: &mut Step, vm: &mut Vm) -> Result<Option<Value>, Exc> {
                     Some(entry) => {
                         *place += 1;
                         if !matches!(entry.key, Value::Unbound) {
+                            if *left == 0 {
+                                return Err(Exc::new(Kind::RuntimeError, "dictionary keys changed during iteration"));
+                            }
+                            *left -= 1;
                             break Some(pair(*kind, &entry.key, &entry.value));
                         }
                     }

@@ -3,9 +3,16 @@
 use super::{Failure, unicode};
 use num_bigint::BigInt;
 use num_traits::Zero;
+use std::cell::Cell;
 
-/// CPython's limit on conversions between decimal text and integers (`sys.get_int_max_str_digits()`).
-pub const MOST_DIGITS: usize = 4300;
+thread_local! {
+    /// The limit on conversions between decimal text and integers (`sys.get_int_max_str_digits()`); 0 is none.
+    pub static MOST_DIGITS: Cell<usize> = const { Cell::new(4300) };
+}
+
+fn too_long(digits: usize) -> Option<usize> {
+    Some(MOST_DIGITS.get()).filter(|most| *most > 0 && digits > *most)
+}
 
 /// `int(text, base)`. `quoted` is the argument's `repr`, for the message. Base 0 reads the literal's prefix.
 pub fn parse(text: &str, base: u32, quoted: &str) -> Result<BigInt, Failure> {
@@ -52,9 +59,11 @@ pub fn parse(text: &str, base: u32, quoted: &str) -> Result<BigInt, Failure> {
     if !plain.iter().all(|&b| (b as char).is_digit(radix)) {
         return Err(invalid());
     }
-    if !radix.is_power_of_two() && plain.len() > MOST_DIGITS {
+    if !radix.is_power_of_two()
+        && let Some(most) = too_long(plain.len())
+    {
         return Err(Failure::value(format!(
-            "Exceeds the limit ({MOST_DIGITS} digits) for integer string conversion: value has {} digits; use sys.set_int_max_str_digits() to increase the limit",
+            "Exceeds the limit ({most} digits) for integer string conversion: value has {} digits; use sys.set_int_max_str_digits() to increase the limit",
             plain.len()
         )));
     }
@@ -64,17 +73,20 @@ pub fn parse(text: &str, base: u32, quoted: &str) -> Result<BigInt, Failure> {
 
 /// `str(n)`, with CPython's limit on its length.
 pub fn to_decimal(n: &BigInt) -> Result<String, Failure> {
-    let limit = || {
+    let limit = |most: usize| {
         Failure::value(format!(
-            "Exceeds the limit ({MOST_DIGITS} digits) for integer string conversion; use sys.set_int_max_str_digits() to increase the limit"
+            "Exceeds the limit ({most} digits) for integer string conversion; use sys.set_int_max_str_digits() to increase the limit"
         ))
     };
-    // 10^4300 has 14285 bits: much larger numbers need not be converted to be refused.
-    if n.bits() > 14_300 {
-        return Err(limit());
+    // A digit has less than 3.33 bits: much larger numbers need not be converted to be refused.
+    if let Some(most) = too_long(n.bits() as usize * 100 / 333) {
+        return Err(limit(most));
     }
     let text = n.to_string();
-    if text.trim_start_matches('-').len() > MOST_DIGITS { Err(limit()) } else { Ok(text) }
+    match too_long(text.trim_start_matches('-').len()) {
+        Some(most) => Err(limit(most)),
+        None => Ok(text),
+    }
 }
 
 /// Digits of `n` in a base of 2 to 36 with Python's prefix (`bin`, `oct`, `hex`) where it has one.

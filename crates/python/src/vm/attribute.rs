@@ -237,6 +237,18 @@ impl Vm {
         }
     }
 
+    /// The error of a property without a function for what is asked.
+    #[cold]
+    fn property_lacks(&mut self, property: &Value, class: &Rc<Class>, what: &str) -> Exc {
+        let mro = class.mro.borrow();
+        let named = std::iter::once(class)
+            .chain(mro.iter())
+            .find_map(|c| c.attrs.borrow().iter().find(|(_, v)| v.is(property)).map(|(name, _)| name.clone()));
+        let name = named.map_or(String::new(), |name| format!(" '{}'", name.as_str().unwrap_or_default()));
+        let class = class.qualname.borrow();
+        Exc::new(Kind::AttributeError, format!("property{name} of '{}' object has no {what}", class.as_str()))
+    }
+
     /// What an attribute of a class is, seen through an object.
     pub(crate) fn bind(&mut self, found: Value, object: &Value, class: &Rc<Class>) -> Result<Value, Exc> {
         match &found {
@@ -244,7 +256,7 @@ impl Vm {
             Value::Native(native) if native.method => Ok(Value::Method(Rc::new(Method { function: found, object: object.clone() }))),
             Value::Other(other) => match &**other {
                 Other::Property { get, .. } => match get {
-                    Value::None | Value::Unbound => Err(Exc::new(Kind::AttributeError, "unreadable attribute")),
+                    Value::None | Value::Unbound => Err(self.property_lacks(&found, class, "getter")),
                     get => Err(Exc::call(get.clone(), vec![object.clone()])),
                 },
                 Other::GetSet { get, .. } => get(self, &mut vec![object.clone()].into()),
@@ -281,6 +293,11 @@ impl Vm {
             && self.is_data_descriptor(found)
         {
             return self.bind(found.clone(), &object, &meta);
+        }
+        // A class has its own, and none of its bases'.
+        if class.mutable && name.as_str() == "__annotations__" && class.attrs.get_str(name).is_none() {
+            class.attrs.set_str(name, Value::Dict(Dict::new()));
+            class.touch();
         }
         if let Some(found) = class.lookup(name) {
             return match &found {
@@ -461,10 +478,7 @@ impl Vm {
                 Value::Other(other) => match &**other {
                     Other::Property { set, .. } => {
                         return match set {
-                            Value::None | Value::Unbound => Err(Exc::new(
-                                Kind::AttributeError,
-                                format!("property '{}' of '{}' object has no setter", name.as_str(), class.name().as_str()),
-                            )),
+                            Value::None | Value::Unbound => Err(self.property_lacks(&found, class, "setter")),
                             set => Err(Exc::call(set.clone(), vec![object.clone(), value])),
                         };
                     }
@@ -569,10 +583,7 @@ impl Vm {
             Some(Value::Other(other)) => {
                 if let Other::Property { delete, .. } = &*other {
                     return match delete {
-                        Value::None | Value::Unbound => Err(Exc::new(
-                            Kind::AttributeError,
-                            format!("property '{}' of '{}' object has no deleter", name.as_str(), class.name().as_str()),
-                        )),
+                        Value::None | Value::Unbound => Err(self.property_lacks(&Value::Other(other.clone()), class, "deleter")),
                         delete => Err(Exc::call(delete.clone(), vec![object.clone()])),
                     };
                 }

@@ -161,7 +161,7 @@ impl Vm {
             && match native.owner {
                 "str" | "bytes" | "int" | "slice" | "tuple" => true,
                 "list" => matches!(native.name.as_str(), "pop" | "insert"),
-                _ => native.name.as_str() == "chr",
+                _ => matches!(native.name.as_str(), "chr" | "gcd" | "lcm" | "factorial" | "isqrt" | "comb" | "perm"),
             }
     }
 
@@ -199,8 +199,10 @@ impl Vm {
                 }
             };
             for value in args.values.iter_mut().chain(args.keywords.iter_mut().map(|(_, v)| v)) {
-                put(value);
-                if let Value::List(list) = &*value
+                // What was made of an object may hold the object: it stays there.
+                if value.is(&before) {
+                    put(value);
+                } else if let Value::List(list) = &*value
                     && list.borrow().iter().any(|item| item.is(&before))
                 {
                     let mut items = list.borrow().clone();

@@ -18,13 +18,15 @@ impl Vm {
             Value::Tuple(items) => Step::Tuple(items.clone(), 0),
             Value::Str(text) => Step::Str(text.clone(), 0),
             Value::Bytes(bytes) => Step::Bytes(bytes.clone(), 0),
-            Value::Dict(dict) => Step::Dict { kind: ViewKind::Keys, dict: dict.clone(), place: 0, len: dict.len() },
+            Value::Dict(dict) => Step::Dict { kind: ViewKind::Keys, dict: dict.clone(), place: 0, len: dict.len(), left: dict.len() },
             Value::Set(set) => Step::Set { set: set.clone(), place: 0, len: set.len() },
             Value::Range(range) => return Some(Iter::range(range)),
             Value::Iterator(_) => return Some(value.clone()),
             Value::Other(other) => match &**other {
-                Other::View(kind, dict) => Step::Dict { kind: *kind, dict: dict.clone(), place: 0, len: dict.len() },
-                Other::MappingProxy(dict) => Step::Dict { kind: ViewKind::Keys, dict: dict.clone(), place: 0, len: dict.len() },
+                Other::View(kind, dict) => Step::Dict { kind: *kind, dict: dict.clone(), place: 0, len: dict.len(), left: dict.len() },
+                Other::MappingProxy(dict) => {
+                    Step::Dict { kind: ViewKind::Keys, dict: dict.clone(), place: 0, len: dict.len(), left: dict.len() }
+                }
                 // A text that is taken apart is a constant of the turn.
                 Other::Marked(..) => return self.native_iter(value.plain()),
                 _ => return None,

@@ -303,6 +303,18 @@ impl Vm {
     }
 
     fn outcome(&mut self, exit: Exit) -> Outcome {
+        let mut exit = exit;
+        // What a script has put in place of `sys.excepthook`.
+        if let Exit::Error(exception) = &exit
+            && !self.is_exception(exception, Kind::SystemExit)
+            && let Some(Value::Module(sys)) = self.modules.get("sys")
+            && let Some(hook) = sys.attrs.get("excepthook")
+        {
+            let args = vec![hook, exception.clone()];
+            sys.attrs.remove_str(&intern::intern("excepthook"));
+            self.start_call(self.prelude_function("_hook"), args);
+            exit = self.execute();
+        }
         match self.at_end(exit) {
             Exit::Done(value) => Outcome::Done(value),
             Exit::Error(exception) => {

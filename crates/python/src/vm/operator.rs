@@ -612,6 +612,11 @@ fn inplace_message(exc: Exc, op: Binary) -> Exc {
 }
 
 impl Exc {
+    /// Whether it is a call of Python code that is to be made.
+    pub fn is_call(&self) -> bool {
+        matches!(&*self.0, crate::objects::exception::Signal::Call(_))
+    }
+
     /// Whether only Python code can do it.
     pub fn is_slow(&self) -> bool {
         matches!(&*self.0, crate::objects::exception::Signal::Slow)

@@ -28,7 +28,12 @@ impl Vm {
     fn raise_exc(&mut self, raised: Value, cause: Option<Value>) -> Exc {
         match &raised {
             Value::Class(class) if class.is_subclass(&self.types.exception(Kind::BaseException)) => {
-                Exc::call_then(raised, vec![], move |vm, exception| Err(vm.raise_exc(exception, cause)))
+                let class = raised.clone();
+                Exc::call_then(raised, vec![], move |vm, made| {
+                    let kind = vm.class_of(&made);
+                    let made = vm.made_exception(&class, made, Value::Class(kind))?;
+                    Err(vm.raise_exc(made, cause))
+                })
             }
             Value::Instance(instance) if instance.exception().is_some() => {
                 match cause {
@@ -55,6 +60,20 @@ impl Vm {
             }
             _ => Exc::ty("exceptions must derive from BaseException"),
         }
+    }
+
+    /// What the call of a class gave, where that is an exception.
+    pub(crate) fn made_exception(&mut self, class: &Value, made: Value, kind: Value) -> Result<Value, Exc> {
+        if matches!(&made, Value::Instance(instance) if instance.exception().is_some()) {
+            return Ok(made);
+        }
+        let class = self.repr_native(class)?;
+        // Its name where it was thrown into a generator.
+        let kind = match kind.as_str() {
+            Some(name) => name.to_string(),
+            None => self.repr_native(&kind)?,
+        };
+        Err(Exc::ty(format!("calling {class} should have returned an instance of BaseException, not {kind}")))
     }
 
     /// Whether an exception is of the class, or one of the classes, of an `except`.

@@ -74,6 +74,7 @@ impl Vm {
                         Value::List(_) => "[...]",
                         Value::Tuple(_) => "(...)",
                         Value::Dict(_) => "{...}",
+                        Value::Set(set) if set.frozen => "frozenset(...)",
                         _ => "set(...)",
                     });
                     return Ok(());
@@ -251,6 +252,26 @@ impl Vm {
         let Value::Instance(instance) = value else { return Ok(()) };
         let class = instance.class().clone();
         match class.lookup(&self.names.repr) {
+            Some(Value::Native(native)) if matches!(native.owner, "set" | "frozenset") => {
+                let address = value.address();
+                let name = class.name().as_str().to_string();
+                let members: Vec<Value> = match value.plain() {
+                    Value::Set(set) => set.borrow().iter().map(|(_, v)| v.clone()).collect(),
+                    _ => Vec::new(),
+                };
+                if around.contains(&address) {
+                    out.push_str(&format!("{name}(...)"));
+                } else if members.is_empty() {
+                    out.push_str(&format!("{name}()"));
+                } else {
+                    around.push(address);
+                    out.push_str(&format!("{name}({{"));
+                    self.write_items(&members, out, around)?;
+                    out.push_str("})");
+                    around.pop();
+                }
+                Ok(())
+            }
             Some(Value::Native(native)) if native.owner == "object" => {
                 out.push_str(&format!("<{} object at {}>", self.full_name(&class), address(value)));
                 Ok(())

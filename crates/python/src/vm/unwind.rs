@@ -24,7 +24,7 @@ impl Vm {
             let Some(inner) = link.exception() else { break };
             let next = inner.borrow().context.clone();
             if next.is(exception) {
-                inner.borrow_mut().context = Value::Unbound;
+                inner.borrow_mut().context = Value::None;
                 break;
             }
             at = next;
