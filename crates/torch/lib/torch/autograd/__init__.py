@@ -3,7 +3,6 @@
 from torch import _C
 from torch._C import Tensor
 import functools
-import inspect
 
 
 class _Scope:
@@ -34,7 +33,9 @@ class _Scope:
     def __call__(self, function):
         mode = self._mode
 
-        if inspect.isgeneratorfunction(function):
+        # A function of a generator (`inspect.CO_GENERATOR`).
+        code = getattr(function, "__code__", None)
+        if code is not None and code.co_flags & 32:
             return _generator(function, mode)
 
         @functools.wraps(function)
