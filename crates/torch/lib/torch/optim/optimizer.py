@@ -1,5 +1,6 @@
 """Optimizers: parameter groups and state here, the update of one parameter an operator."""
 
+import _missing
 import warnings
 from collections import defaultdict
 from torch import _C
@@ -25,26 +26,10 @@ def _betas(pair):
     return _C.hyperparameter("betas", first, second)
 
 
-# Hooks of the steps of all optimizers.
-_every = {"before": {}, "after": {}}
-
-
-def _for_every(when, hook):
-    from torch.nn.modules.module import _Handle
-    key = object()
-    _every[when][key] = hook
-    return _Handle(_every[when], key)
-
-
-def register_optimizer_step_pre_hook(hook):
-    return _for_every("before", hook)
-
-
-def register_optimizer_step_post_hook(hook):
-    return _for_every("after", hook)
-
-
 class Optimizer:
+    # Hooks of the steps of all optimizers, where there are any: `_rare/step_hooks.py`.
+    _every = None
+
     def __init__(self, params, defaults):
         if isinstance(params, Tensor):
             raise TypeError(
@@ -100,12 +85,12 @@ class Optimizer:
 
             def hooked(*args, **kwargs):
                 args = (self,) + args
-                for called in [*_every["before"].values(), *self._hooks["before"].values()]:
+                for called in [*self._of_every("before"), *self._hooks["before"].values()]:
                     changed = called(self, args, kwargs)
                     if changed is not None:
                         args, kwargs = changed
                 out = step(*args[1:], **kwargs)
-                for called in [*self._hooks["after"].values(), *_every["after"].values()]:
+                for called in [*self._hooks["after"].values(), *self._of_every("after")]:
                     called(self, args, kwargs)
                 return out
             self.step = hooked
@@ -118,6 +103,9 @@ class Optimizer:
                 hooks[other] = hooks.pop(other)
         from torch.nn.modules.module import _Handle
         return _Handle(hooks, key)
+
+    def _of_every(self, when):
+        return self._every[when].values() if self._every else ()
 
     def register_step_pre_hook(self, hook):
         return self._hook("before", hook)
@@ -152,7 +140,7 @@ class Optimizer:
                     p.grad.zero_()
 
     def step(self, closure=None):
-        if (_every["before"] or _every["after"]) and "_hooks" not in self.__dict__:
+        if self._every and "_hooks" not in self.__dict__:
             self._hook("before", None)
             return self.step() if closure is None else self.step(closure)
         loss = None
@@ -366,3 +354,6 @@ class Adagrad(Optimizer):
             lr_decay=float(group["lr_decay"]), eps=group["eps"], maximize=group["maximize"])
         p.copy_(made[0])
         state["sum"].copy_(made[1])
+
+
+__getattr__ = _missing.names("torch.optim.optimizer", globals())
