@@ -1,7 +1,26 @@
 """Names of types, and SimpleNamespace."""
 
 
-_shown = set()
+def _recursive(mark="..."):
+    """A text of an object that shows the object inside itself as `mark`."""
+    def guarded(show):
+        running = set()
+
+        def __repr__(self):
+            if id(self) in running:
+                return mark
+            running.add(id(self))
+            try:
+                return show(self)
+            finally:
+                running.discard(id(self))
+        return __repr__
+    return guarded
+
+
+@_recursive()
+def _attributes(namespace):
+    return ', '.join(f'{k}={v!r}' for k, v in namespace.__dict__.items())
 
 
 class SimpleNamespace:
@@ -10,13 +29,7 @@ class SimpleNamespace:
 
     def __repr__(self):
         name = "namespace" if type(self) is SimpleNamespace else type(self).__name__
-        if id(self) in _shown:
-            return f"{name}(...)"
-        _shown.add(id(self))
-        try:
-            return f"{name}({', '.join(f'{k}={v!r}' for k, v in self.__dict__.items())})"
-        finally:
-            _shown.discard(id(self))
+        return f"{name}({_attributes(self)})"
 
     def __eq__(self, other):
         if isinstance(self, SimpleNamespace) and isinstance(other, SimpleNamespace):

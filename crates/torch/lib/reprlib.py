@@ -1,23 +1,12 @@
 """Texts of values that are cut, and of those that hold themselves."""
 from builtins import repr as _repr
 from functools import wraps
+from types import _recursive
 
 
 def recursive_repr(fillvalue="..."):
-    def decorate(function):
-        running = set()
-
-        @wraps(function)
-        def wrapper(self):
-            if id(self) in running:
-                return fillvalue
-            running.add(id(self))
-            try:
-                return function(self)
-            finally:
-                running.discard(id(self))
-        return wrapper
-    return decorate
+    guarded = _recursive(fillvalue)
+    return lambda function: wraps(function)(guarded(function))
 
 
 class Repr:

@@ -298,10 +298,7 @@ impl TensorCell {
             None => (base.clone(), Vec::new()),
         };
         steps.push(step);
-        let (seen, epoch) = (host(&root)?.version.get(), host(&root)?.epoch.get());
-        let turned = host(&root)?.lies.borrow().is_some() || steps.iter().any(Step::turns);
-        *self.view.borrow_mut() = Some(View { base: root, steps, seen, epoch, turned });
-        Ok(())
+        self.look_at(root, steps)
     }
 
     /// Its sizes as scripts see them: complex numbers are one element each.
@@ -354,10 +351,11 @@ impl TensorCell {
     }
 
     /// Makes it a view whose value is the present one of what it looks at.
-    pub fn look_at(&self, base: &Rc<Instance>, steps: &[Step]) -> Result<(), Exc> {
-        let (seen, epoch) = (host(base)?.version.get(), host(base)?.epoch.get());
-        let turned = host(base)?.lies.borrow().is_some() || steps.iter().any(Step::turns);
-        *self.view.borrow_mut() = Some(View { base: base.clone(), steps: steps.to_vec(), seen, epoch, turned });
+    pub fn look_at(&self, base: Rc<Instance>, steps: Vec<Step>) -> Result<(), Exc> {
+        let of = host(&base)?;
+        let (seen, epoch) = (of.version.get(), of.epoch.get());
+        let turned = of.lies.borrow().is_some() || steps.iter().any(Step::turns);
+        *self.view.borrow_mut() = Some(View { base, steps, seen, epoch, turned });
         Ok(())
     }
 

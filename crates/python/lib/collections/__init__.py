@@ -1,28 +1,11 @@
 """Containers beside the builtin ones."""
 from operator import itemgetter as _itemgetter
 from collections import abc
+from types import _recursive
 
 __all__ = ["ChainMap", "Counter", "OrderedDict", "UserDict", "UserList", "UserString", "defaultdict", "deque", "namedtuple"]
 
 _KEYWORDS = set("False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield".split())
-
-
-_shown = set()
-
-
-def _recursive(mark):
-    """A `__repr__` that shows a container inside itself as `mark`."""
-    def guarded(show):
-        def __repr__(self):
-            if id(self) in _shown:
-                return mark
-            _shown.add(id(self))
-            try:
-                return show(self)
-            finally:
-                _shown.discard(id(self))
-        return __repr__
-    return guarded
 
 
 class OrderedDict(dict):
@@ -78,7 +61,7 @@ class OrderedDict(dict):
         new.update(self)
         return new
 
-    @_recursive("...")
+    @_recursive()
     def __repr__(self):
         if not self:
             return f"{self.__class__.__name__}()"
@@ -631,7 +614,7 @@ class ChainMap(abc.MutableMapping):
 
     __copy__ = copy
 
-    @_recursive("...")
+    @_recursive()
     def __repr__(self):
         return f"{self.__class__.__name__}({', '.join(map(repr, self.maps))})"
 

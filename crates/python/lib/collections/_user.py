@@ -1,5 +1,6 @@
 """Containers to inherit from, above a plain one in `data`."""
-from collections import abc, _recursive
+from collections import abc
+from types import _recursive
 
 
 class UserDict(abc.MutableMapping):

@@ -187,11 +187,11 @@ fn print(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
         }
     }
     out.push_str(&end);
-    let stream = match &file {
-        Value::None => Value::None,
-        other => other.clone(),
+    let flush = match flush {
+        Some(flush) => vm.truth(&flush)?,
+        None => false,
     };
-    if matches!(stream, Value::None) {
+    if matches!(file, Value::None) {
         // A script may have put another object in place of sys.stdout.
         if let Some(Value::Module(sys)) = vm.modules.get("sys")
             && let Some(out_file) = sys.attrs.get("stdout")
@@ -200,37 +200,25 @@ fn print(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
             if matches!(out_file, Value::None) {
                 return Ok(Value::None);
             }
-            let flush = match flush {
-                Some(flush) => vm.truth(&flush)?,
-                None => false,
-            };
             return print_to(vm, out_file, out, flush);
         }
         vm.write(Stream::Out, &out);
-        if let Some(flush) = flush
-            && vm.truth(&flush)?
-        {
+        if flush {
             vm.flush();
         }
         return Ok(Value::None);
     }
-    let flush = match flush {
-        Some(flush) => vm.truth(&flush)?,
-        None => false,
-    };
-    print_to(vm, stream, out, flush)
+    print_to(vm, file, out, flush)
 }
 
 /// Calls `write` of an object, and `flush` after it where that is asked.
 fn print_to(vm: &mut Vm, stream: Value, out: String, flush: bool) -> Result<Value, Exc> {
     let found = vm.get_attr(&stream, &intern("write"));
-    let then = move |vm: &mut Vm, write: Value| -> Result<Value, Exc> {
-        let written = Exc::call_then(write, vec![Value::str(out)], move |vm, _| match flush {
+    let then = move |_: &mut Vm, write: Value| {
+        Err(Exc::call_then(write, vec![Value::str(out)], move |vm, _| match flush {
             true => Err(vm.by_prelude("_flush", vec![stream])),
             false => Ok(Value::None),
-        });
-        let _ = vm;
-        Err(written)
+        }))
     };
     match found {
         Ok(write) => then(vm, write),

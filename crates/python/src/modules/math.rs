@@ -200,7 +200,7 @@ const FUNCTIONS: &[Def] = &[
 ];
 
 /// They take what has `__index__`, as methods of builtin types do.
-const INTEGERS: &[&str] = &["gcd", "lcm", "factorial", "isqrt", "comb", "perm"];
+pub(crate) const INTEGERS: &[&str] = &["gcd", "lcm", "factorial", "isqrt", "comb", "perm"];
 
 /// The module's namespace.
 pub fn init(vm: &mut Vm) -> Rc<Dict> {
@@ -224,11 +224,8 @@ fn is_object(value: &Value) -> bool {
 /// `float(value)` of a number, or of an object that has one.
 fn number(vm: &Vm, value: &Value) -> Result<f64, Exc> {
     vm.float_of(value).map_err(|error| {
-        if vm.special(value, &vm.names.float).or_else(|| vm.special(value, &vm.names.index)).is_some() {
-            Exc::number(value.clone())
-        } else {
-            error
-        }
+        let has = |name| vm.special(value, name).is_some();
+        if has(&vm.names.float) || has(&vm.names.index) { Exc::number(value.clone()) } else { error }
     })
 }
 

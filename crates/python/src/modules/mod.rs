@@ -3,7 +3,7 @@
 pub mod apart;
 pub mod files;
 mod frames;
-mod math;
+pub(crate) mod math;
 pub(crate) mod random;
 mod re;
 mod sys;

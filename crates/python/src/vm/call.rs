@@ -161,7 +161,7 @@ impl Vm {
             && match native.owner {
                 "str" | "bytes" | "int" | "slice" | "tuple" => true,
                 "list" => matches!(native.name.as_str(), "pop" | "insert"),
-                _ => matches!(native.name.as_str(), "chr" | "gcd" | "lcm" | "factorial" | "isqrt" | "comb" | "perm"),
+                _ => native.name.as_str() == "chr" || crate::modules::math::INTEGERS.contains(&native.name.as_str()),
             }
     }
 

@@ -236,7 +236,7 @@ impl Tensors {
                 };
                 if let Some(base) = base {
                     let steps: Vec<Step> = steps.iter().map(|s| s.at(|node| values[node as usize].to_i64())).collect();
-                    t.look_at(&base, &steps)?;
+                    t.look_at(base, steps)?;
                 }
             }
             kept.push(made);

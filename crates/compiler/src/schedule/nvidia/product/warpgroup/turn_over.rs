@@ -2,7 +2,8 @@
 //!
 //! A tile lies in blocks of 32 rows along k, of 32 of the side each; turned over, a block's rows are its 32 of the side. A thread takes
 //! squares of four by four: it reads four groups of 16 bytes, one of each of four rows, and writes four when all threads have read. Those
-//! that change places are read together. The squares of eight neighbouring threads lie on a diagonal of a block, so that neither way meets a memory bank twice.
+//! that change places are read together. The squares of eight neighbouring threads lie on a diagonal of a block, so that neither way meets a
+//! memory bank twice.
 
 use super::{CONSUMERS, Factor, Plan, ROW, ROWS, Ring, WARPGROUP, Warpgroups};
 use crate::schedule::emit::KernelBuilder;
