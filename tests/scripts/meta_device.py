@@ -61,3 +61,9 @@ for module in (nn.Linear(3, 4, device="meta"), nn.Conv2d(3, 4, 3, device=torch.d
 whole = nn.Linear(3, 4, device="meta").to_empty(device="cpu")
 whole.load_state_dict({"weight": torch.ones(4, 3), "bias": torch.zeros(4)})
 print(whole(torch.ones(1, 3)), nn.Embedding(3, 4, device="cpu").weight.device, nn.RNNCell(2, 3).weight_ih.shape)
+
+# Modules say their parameters, the device among them.
+import inspect
+
+for kind in (nn.Linear, nn.Embedding, nn.LSTMCell):
+    print(kind.__name__, list(inspect.signature(kind).parameters), list(inspect.signature(kind.__init__).parameters)[:2])

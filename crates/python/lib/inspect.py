@@ -249,7 +249,7 @@ def signature(obj, *, follow_wrapped=True):
                 if isinstance(f, staticmethod):
                     f = f.__func__
                 if isinstance(f, _types.FunctionType):
-                    sig = _of_function(f)
+                    sig = signature(f, follow_wrapped=follow_wrapped)
                     return sig.replace(parameters=list(sig.parameters.values())[1:], return_annotation=_empty if sig.return_annotation is None else sig.return_annotation)
         return Signature()
     if getattr(obj, "__name__", None) in ("__init__", "__new__") and getattr(obj, "__objclass__", object) is object and "of 'object'" in repr(obj):

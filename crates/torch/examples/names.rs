@@ -12,6 +12,7 @@ use serde_json::{Map, json};
 /// Where names are looked for. What begins with an underscore is nobody's business.
 const LOOK: &str = r#"
 import importlib
+import inspect
 
 MODULES = ["torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.optim", "torch.optim.lr_scheduler",
            "torch.utils.data", "torch.autograd", "torch.func", "torch.linalg", "torch.fft", "torch.distributions", "torch.amp",
@@ -22,6 +23,7 @@ def parameters(value):
     function = value
     if isinstance(value, type):
         function = getattr(value, "__init__", None)
+    function = inspect.unwrap(function)
     code = getattr(function, "__code__", None)
     if code is None:
         return ""
