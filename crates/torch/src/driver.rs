@@ -14,16 +14,34 @@ pub enum Finished {
     Error(Value),
 }
 
-/// Runs what was loaded until it is done, fuel is spent, or it waits for a value, which [`resume`] gives.
+/// Turns of loops and calls that may be run beyond what was given, so that a turn of a training loop that is watched comes to its end:
+/// where it is cut off depends on all that ran before. Some milliseconds; longer turns are not worth repeating.
+const WATCHED: u64 = 20_000;
+
+/// Runs what was loaded until it is done, fuel is spent, or it waits for a value, which [`resume`] gives. A turn that is being watched is
+/// brought to its end, but with a fuel of 1, which asks for the next place to stop.
 pub fn advance(vm: &mut Vm, fuel: u64) -> Outcome {
     recording(vm, |vm| {
         let outcome = vm.run(fuel);
-        // Another machine may have its turn on this thread.
-        if watch::CAN {
-            crate::replay::leave(vm, "a value is waited for");
-        }
-        outcome
+        end_turn(vm, outcome, fuel)
     })
+}
+
+// Ends what is watched: another machine may have its turn on this thread.
+fn end_turn(vm: &mut Vm, mut outcome: Outcome, fuel: u64) -> Outcome {
+    /// Between two looks whether it is over.
+    const SOME: u64 = 64;
+    if !watch::CAN {
+        return outcome;
+    }
+    let mut left = if fuel > 1 { WATCHED } else { 0 };
+    while left > 0 && matches!(outcome, Outcome::OutOfFuel) && crate::replay::is_watching(vm) {
+        outcome = vm.run(SOME);
+        left = left.saturating_sub(SOME);
+    }
+    let why = if matches!(outcome, Outcome::OutOfFuel) { "a turn takes too long to be watched" } else { "a value is waited for" };
+    crate::replay::leave(vm, why);
+    outcome
 }
 
 /// Gives a run the value that it waits for, and goes on.
@@ -35,12 +53,13 @@ pub async fn resume(vm: &mut Vm, token: Box<dyn Any>, fuel: u64) -> Outcome {
             Err(_) => Err(Exc::new(ExcKind::SystemError, "the script waits for something unknown")),
         },
     };
+    go_on(vm, value, fuel)
+}
+
+fn go_on(vm: &mut Vm, value: Result<Value, Exc>, fuel: u64) -> Outcome {
     recording(vm, |vm| {
         let outcome = vm.resume(value, fuel);
-        if watch::CAN {
-            crate::replay::leave(vm, "a value is waited for");
-        }
-        outcome
+        end_turn(vm, outcome, fuel)
     })
 }
 
@@ -57,12 +76,12 @@ async fn import(vm: &mut Vm, wanted: Wanted) -> Result<Value, Exc> {
 /// Gives a run the line of input that it asked for ([`aludel_python::host::Asked`]), without its newline, and goes on; `None`: there is none.
 pub fn answer(vm: &mut Vm, line: Option<&str>, fuel: u64) -> Outcome {
     let value = line.map(Value::str).ok_or_else(|| Exc::new(ExcKind::EOFError, "EOF when reading a line"));
-    recording(vm, |vm| vm.resume(value, fuel))
+    go_on(vm, value, fuel)
 }
 
 /// Lets a run that waits raise an exception instead of what it waits for, and goes on.
 pub fn raise(vm: &mut Vm, kind: ExcKind, message: &str, fuel: u64) -> Outcome {
-    recording(vm, |vm| vm.resume(Err(Exc::new(kind, message)), fuel))
+    go_on(vm, Err(Exc::new(kind, message)), fuel)
 }
 
 /// Runs what was loaded to its end, waiting for the device where the script reads a value. `chance` is called every now and then, and

@@ -1,10 +1,10 @@
 //! Loops whose turns are done without running Python: they print what they print when they run, and most do so in every steady step.
 
 use aludel_compiler::Options;
-use aludel_python::Vm;
 use aludel_python::host::{FileError, Host, Metadata, Stream};
+use aludel_python::{Outcome, Vm};
 use aludel_tensor::Device;
-use aludel_torch::{Finished, capture};
+use aludel_torch::capture;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -60,6 +60,11 @@ struct Ran {
 }
 
 fn run(script: &str, compiled: bool) -> Ran {
+    run_in_pieces(script, compiled, 1 << 40)
+}
+
+/// Runs a script that may be stopped after so many turns of loops and calls.
+fn run_in_pieces(script: &str, compiled: bool, fuel: u64) -> Ran {
     let output = Output::default();
     let mut vm = Vm::new(Box::new(output.clone()));
     aludel_torch::install(&mut vm, Device::interpreter());
@@ -67,13 +72,20 @@ fn run(script: &str, compiled: bool) -> Ran {
         capture::compile(&mut vm, Options::default(), true);
     }
     let finished = match vm.load_main("script.py", script) {
-        Ok(()) => pollster::block_on(aludel_torch::run(&mut vm, &mut |_| {})),
-        Err(error) => Finished::Error(error),
+        Ok(()) => {
+            let mut outcome = aludel_torch::advance(&mut vm, fuel);
+            loop {
+                outcome = match outcome {
+                    Outcome::Await(token) => pollster::block_on(aludel_torch::resume(&mut vm, token, fuel)),
+                    Outcome::OutOfFuel => aludel_torch::advance(&mut vm, fuel),
+                    Outcome::Done(_) => break None,
+                    Outcome::Error(error) => break Some(error),
+                }
+            }
+        }
+        Err(error) => Some(error),
     };
-    let raised = match finished {
-        Finished::Error(error) => vm.format_exception(&error),
-        _ => String::new(),
-    };
+    let raised = finished.map(|error| vm.format_exception(&error)).unwrap_or_default();
     capture::finish(&mut vm).unwrap();
     let text = output.0.borrow().clone() + raised.lines().next_back().unwrap_or_default();
     let (repeated, loops) = capture::repeated(&mut vm);
@@ -139,6 +151,26 @@ fn loops_are_repeated() {
     println!("{table}");
     assert!(failures.is_empty(), "\n{failures}");
     assert!(only.is_some() || steady >= STEADY, "{steady} loops are repeated in most of their turns\n{table}");
+}
+
+/// Where a script is stopped, to let others run, decides nothing: a turn that is watched then is brought to its end.
+#[test]
+fn loops_are_repeated_wherever_a_script_is_stopped() {
+    for name in ["accumulated", "accumulated_in_a_loop", "data_loader", "in_a_class"] {
+        let body = std::fs::read_to_string(format!("{}/tests/loops/{name}.py", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let script = format!("{LOOP}N = 24\n{body}");
+        let whole = run(&script, true);
+        assert!(whole.repeated > 0, "{name}: {}", whole.why);
+        for fuel in [2, 3, 5, 17, 40, 256, 1009] {
+            let pieces = run_in_pieces(&script, true, fuel);
+            assert_eq!(
+                (&pieces.text, pieces.repeated, pieces.graphs),
+                (&whole.text, whole.repeated, whole.graphs),
+                "{name}, {fuel}: {}",
+                pieces.why
+            );
+        }
+    }
 }
 
 /// Numbers for programs, the same for the same seed.

@@ -107,7 +107,13 @@ impl Vm {
             {
                 return self.settle_turn(exc, from);
             }
-            if self.on_entry.is_none() || !self.has_fuel() {
+            if self.on_entry.is_none() {
+                return Ok(());
+            }
+            if !self.has_fuel() {
+                // When it goes on, it is here again.
+                self.go_on_at(from - 1);
+                self.again = true;
                 return Ok(());
             }
             self.know(function, from, to);
@@ -139,10 +145,8 @@ impl Vm {
                 Ok(false) => return Ok(()),
                 Err(exc) => return self.settle(Err(exc), After::Discard),
             }
-            match self.tick() {
-                Ok(true) => {}
-                Ok(false) => return Ok(()),
-                Err(exc) => return self.settle(Err(exc), After::Discard),
+            if let Err(exc) = self.tick() {
+                return self.settle(Err(exc), After::Discard);
             }
         }
     }

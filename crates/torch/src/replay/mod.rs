@@ -131,6 +131,11 @@ pub(crate) fn turned(vm: &mut Vm) -> Result<(), Exc> {
     }
 }
 
+/// Whether a turn is being watched.
+pub(crate) fn is_watching(vm: &mut Vm) -> bool {
+    replay(vm).is_ok_and(|r| r.watching.is_some())
+}
+
 /// Gives up what is being watched, and says why.
 pub(crate) fn leave(vm: &mut Vm, why: &str) {
     let Ok(r) = replay(vm) else { return };
