@@ -28,6 +28,7 @@ for _where, _names in {
     "torch.nn.functional torch._rare.natives": "linear_cross_entropy",
     "torch.nn.functional torch._rare.pooling": "fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d "
                                    "fractional_max_pool3d_with_indices",
+    "torch.optim.optimizer torch._rare.step_hooks": "register_optimizer_step_pre_hook register_optimizer_step_post_hook",
     "torch.optim torch.optim.lbfgs": "LBFGS", "torch torch.func": "vmap", "torch torch.fft": "istft stft",
     "torch.nn torch.nn.modules.adaptive": "AdaptiveLogSoftmaxWithLoss",
     "torch.nn.utils torch.nn.utils.fusion": "fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval fuse_linear_bn_weights",

@@ -99,7 +99,9 @@ fn call_known(vm: &mut Vm, def: &'static OpDef, args: &mut Args, method: bool) -
         None => Ok(made),
         Some(out) => {
             let function = crate::state::function(vm, "torch._functions", "_into")?;
-            Err(Exc::call(function, vec![out, made]))
+            // Sums take their type from where they go.
+            let of_out = matches!(def.name, "sum" | "prod" | "nansum" | "cumsum" | "cumprod");
+            Err(Exc::call(function, vec![out, made, Value::bool(of_out)]))
         }
     }
 }
@@ -132,6 +134,14 @@ fn run(vm: &mut Vm, def: &'static OpDef, bound: &mut Bound) -> Result<Vec<Tensor
     changing(vm, def, &device, bound)?;
     bound.observe();
     let list: Vec<Operand> = bound.operands.iter().map(|(t, _)| Operand::Tensor(t)).collect();
+    // Nothing is scattered by an index without elements, of whatever shape.
+    if def.name.starts_with("scatter")
+        && let [(input, _), (index, _), ..] = &bound.operands[..]
+        && index.numel() == 0
+        && index.rank() < input.rank()
+    {
+        return Ok(vec![input.clone()]);
+    }
     let attrs = std::mem::take(&mut bound.attrs);
     let plain = truncated(def, &bound.operands, &attrs);
     let cut = plain.is_some();

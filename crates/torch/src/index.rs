@@ -24,7 +24,7 @@ pub(crate) enum Item {
     },
     New,
     Rest,
-    /// A dimension of one, for `True`, or of none.
+    /// A new dimension, all of it for `True`, nothing of it for `False`.
     Flag(bool),
     /// Integers; a mask is as many of these as it has dimensions.
     List(Tensor),
@@ -244,9 +244,11 @@ fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
             }
             Item::New | Item::Flag(_) => {
                 planned.push("unsqueeze", Attrs::new().with("dim", dim), Moving::default())?;
-                if let Item::Flag(false) = item {
-                    let attrs = Attrs::new().with("dim", dim).with("start", 0i64).with("end", 0i64).with("step", 1i64);
-                    planned.push("slice", attrs, Moving::default())?;
+                // A truth value chooses the new dimension's one place, or none, and joins the other lists.
+                if let Item::Flag(chosen) = item {
+                    let places: &[f64] = if chosen { &[0.0] } else { &[] };
+                    planned.lists.push(host_tensor(planned.value.device(), places, vec![places.len()], Kind::Int64)?);
+                    planned.dims.push(dim);
                 }
                 (dim, gone) = (dim + 1, gone - 1);
             }
@@ -265,6 +267,7 @@ fn plan(x: Tensor, items: Vec<Item>) -> Result<Planned, Exc> {
             Item::Mask(_) => return Err(Exc::new(ExcKind::SystemError, "a mask was not resolved")),
         }
     }
+    planned.joined()?;
     Ok(planned)
 }
 
@@ -282,6 +285,48 @@ impl Planned {
         self.value = results.pop().ok_or_else(|| Exc::new(ExcKind::SystemError, "a view gave nothing"))?;
         self.steps.push(Step::new(def, attrs, 0));
         Ok(())
+    }
+
+    /// The shape of the lists together.
+    fn joined(&self) -> Result<Vec<usize>, Exc> {
+        let mut shape: Vec<usize> = Vec::new();
+        for list in &self.lists {
+            let have = list.shape();
+            shape.splice(0..0, std::iter::repeat_n(1, have.len().saturating_sub(shape.len())));
+            let skipped = shape.len() - have.len();
+            for (to, n) in shape[skipped..].iter_mut().zip(&have) {
+                if *to != *n && *to != 1 && *n != 1 {
+                    let shapes: Vec<String> = self.lists.iter().map(|l| format!("{:?}", l.shape())).collect();
+                    let text = "shape mismatch: indexing tensors could not be broadcast together with shapes ".to_string();
+                    return Err(index_error(text + &shapes.join(", ")));
+                }
+                *to = if *to == 1 { *n } else { *to };
+            }
+        }
+        Ok(shape)
+    }
+
+    /// What is written, without leading dimensions of one that the place has not.
+    fn fitted(&self, mut given: Tensor) -> Result<Tensor, Exc> {
+        let lists = self.joined()?;
+        let (first, last) = (self.dims[0] as usize, self.dims[self.dims.len() - 1] as usize);
+        let at = if last + 1 - first == self.dims.len() { first } else { 0 };
+        let mut want: Vec<usize> = self.value.shape();
+        for dim in self.dims.iter().rev() {
+            want.remove(*dim as usize);
+        }
+        want.splice(at..at, lists);
+        let have = given.shape();
+        let spare = have.len().saturating_sub(want.len());
+        if have[..spare].iter().all(|n| *n == 1) && spare > 0 {
+            given = one("reshape", &[&given], Attrs::new().with("shape", have[spare..].iter().map(|n| *n as i64).collect::<Vec<_>>()))?;
+        }
+        let kept = given.shape();
+        if kept.len() > want.len() || kept.iter().rev().zip(want.iter().rev()).any(|(h, w)| h != w && *h != 1) {
+            let text = format!("shape mismatch: value tensor of shape {have:?} cannot be broadcast to indexing result of shape {want:?}");
+            return Err(Exc::new(ExcKind::RuntimeError, text));
+        }
+        Ok(given)
     }
 
     fn dims(&self) -> Attr {
@@ -458,6 +503,7 @@ fn set_known(vm: &mut Vm, object: Value, index: &Value, value: Value) -> Result<
             crate::inplace::copy(into, &old, given)?;
             return Ok(Value::None);
         }
+        let given = planned.fitted(given)?;
         let (lists, dims, old) = (planned.lists.clone(), planned.dims(), planned.value.clone());
         let given = if given.dtype() == old.dtype() { given } else { one("to", &[&given], Attrs::new().with("dtype", old.dtype()))? };
         let mut operands = vec![Operand::Tensor(&old), Operand::Tensor(&given)];

@@ -232,6 +232,11 @@ impl Layout {
             }
             "unfold" => {
                 let d = at("dimension", 0);
+                // A scalar counts as one element.
+                if strides.is_empty() {
+                    strides.push(1);
+                    return Ok(Some(Layout { shape, strides, offset }));
+                }
                 strides.push(strides[d]);
                 strides[d] *= int(&step.attrs, "step").unwrap_or(1);
             }

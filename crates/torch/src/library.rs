@@ -333,6 +333,7 @@ sources! {
     "torch._rare.operators": "torch/_rare/operators.py",
     "torch._rare.pooling": "torch/_rare/pooling.py",
     "torch._rare.statistics": "torch/_rare/statistics.py",
+    "torch._rare.step_hooks": "torch/_rare/step_hooks.py",
     "torch._rare.storage": "torch/_rare/storage.py",
     "torch._special": "torch/_special.py",
     "torch.special": "torch/special.py",

@@ -165,6 +165,7 @@ const DTYPE: &[Def] = &[
     Def::new("__repr__", dtype_repr),
     Def::new("__str__", dtype_repr),
     Def::new("is_floating_point", dtype_float).get(),
+    Def::new("is_signed", dtype_signed).get(),
     Def::new("itemsize", dtype_bytes).get(),
     Def::new("is_complex", dtype_complex).get(),
 ];
@@ -181,6 +182,10 @@ fn dtype_repr(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn dtype_float(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let kind = dtype_of(args)?;
     Ok(Value::bool(kind.is_float() && !kind.is_complex()))
+}
+
+fn dtype_signed(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    Ok(Value::bool(!matches!(dtype_of(args)?, Kind::Bool | Kind::UInt8)))
 }
 
 fn dtype_bytes(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {

@@ -224,7 +224,13 @@ def as_tensor(data, dtype=None, device=None):
     return tensor(data, dtype=dtype)
 
 
-asarray = as_tensor
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    made = as_tensor(obj, dtype, device)
+    if isinstance(obj, Tensor) and made is obj and (copy or made.requires_grad != requires_grad):
+        made = made.detach().clone() if copy else made.detach()
+    elif copy is False and (not isinstance(obj, Tensor) or made is not obj):
+        raise ValueError(f"can't alias {'tensor' if isinstance(obj, Tensor) else 'arbitrary sequence'} into a tensor.")
+    return made.requires_grad_() if requires_grad else made
 
 
 class _OfKind(_builtins.type):
@@ -394,7 +400,7 @@ def randn_like(input, *, dtype=None, device=None, requires_grad=False, memory_fo
     return _made(drawn, requires_grad)
 
 
-def randint(low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None, layout=None,
+def randint(low=0, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None, layout=None,
             pin_memory=False):
     _place(device)
     if size is None:
@@ -471,8 +477,11 @@ def promote_types(type1, type2):
     return _C.promote(type1, type2)
 
 
-def result_type(tensor, other):
-    return (tensor + other).dtype
+def result_type(tensor1, tensor2):
+    # A number is the lesser beside a tensor; two of them count as two tensors without dimensions.
+    given = (tensor1, tensor2) if isinstance(tensor1, Tensor) or isinstance(tensor2, Tensor) else (tensor(tensor1), tensor(tensor2))
+    one, other = [zeros([1] * (x.dim() > 0), dtype=x.dtype) if isinstance(x, Tensor) else x for x in given]
+    return (one + other).dtype
 
 
 def can_cast(from_, to):
@@ -495,8 +504,11 @@ def combinations(input, r=2, with_replacement=False):
     return input[tensor(places, dtype=int64).reshape(len(places), r)]
 
 
+_deterministic = [False, False]
+
+
 def are_deterministic_algorithms_enabled():
-    return True
+    return _deterministic[0]
 
 
 def is_inference_mode_enabled():
@@ -572,7 +584,12 @@ def get_float32_matmul_precision():
 
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
-    pass
+    # What is computed here is so anyway; the setting is remembered for those who ask.
+    _deterministic[:] = [mode, warn_only]
+
+
+def is_deterministic_algorithms_warn_only_enabled():
+    return _deterministic[1]
 
 
 def _assert(condition, message):

@@ -174,12 +174,12 @@ def ldexp(input, other):
     return input * 2.0 ** other
 
 
-def isneginf(input):
-    return input == float("-inf")
+def isneginf(input, *, out=None):
+    return _into(out, input == float("-inf"))
 
 
-def isposinf(input):
-    return input == float("inf")
+def isposinf(input, *, out=None):
+    return _into(out, input == float("inf"))
 
 
 def isreal(input):
@@ -220,7 +220,10 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None):
     return _ops["where"](input.isnan(), _C.full((), 0, input.dtype), input).sum(dim, keepdim)
 
 
-def nanmedian(input, dim=None, keepdim=False):
+def nanmedian(input, dim=None, keepdim=False, *, out=None):
+    if out is not None:
+        made = nanmedian(input, dim, keepdim)
+        return _into(out, made) if dim is None else _TYPES["nanmedian"](_into(out, made))
     if dim is None:
         kept = input[input.isnan().logical_not()]
         return median(kept) if kept.numel() else _C.full((), float("nan"), input.dtype)
@@ -488,9 +491,19 @@ def adjoint(input):
 
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     size = dtype.itemsize
-    part = bytes(buffer)[offset:] if count < 0 else bytes(buffer)[offset:offset + count * size]
-    if len(part) % size:
+    if not isinstance(buffer, (bytes, bytearray, memoryview)) and not hasattr(buffer, "tobytes"):
+        raise ValueError("object does not implement Python buffer protocol.")
+    held = buffer.tobytes() if hasattr(buffer, "tobytes") else bytes(buffer)
+    if not held or count == 0:
+        raise ValueError(f"both buffer length ({len(held)}) and count ({count}) must not be 0")
+    if not 0 <= offset < len(held):
+        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({len(held)} bytes) minus 1")
+    part = held[offset:] if count < 0 else held[offset:offset + count * size]
+    if count < 0 and len(part) % size:
         raise ValueError(f"buffer length ({len(part)} bytes) after offset ({offset} bytes) must be a multiple of element size ({size})")
+    if len(part) < count * size:
+        raise ValueError(f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater than actual "
+                         f"buffer length ({len(held)} bytes)")
     made = _C.from_bytes(part, dtype, [len(part) // size])
     return made.requires_grad_() if requires_grad else made
 

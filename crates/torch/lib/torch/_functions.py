@@ -77,12 +77,16 @@ def _pair(name, result, out=None):
     return _TYPES[name](_into(out, result))
 
 
-def _into(out, made):
+def _into(out, made, of_out=False):
     """A result, or what `out=` names, which then holds it."""
     if out is None:
         return made
     if isinstance(out, (list, tuple)):
         return tuple([_into(o, m) for o, m in zip(out, made)])
+    rank = [3 if x.dtype.is_complex else 2 if x.dtype.is_floating_point else x.dtype != _C.bool for x in (made, out)]
+    if rank[0] > rank[1] and not of_out:
+        words = [x.type()[6:-6] for x in (made, out)]
+        raise RuntimeError(f"result type {words[0]} can't be cast to the desired output type {words[1]}")
     if tuple(out.shape) != tuple(made.shape):
         out.set_(made.to(out.dtype))
         return out
@@ -148,7 +152,9 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
     return _pair("kthvalue", (values, indices), out)
 
 
-def median(input, dim=None, keepdim=False):
+def median(input, dim=None, keepdim=False, *, out=None):
+    if out is not None:
+        return (_into if dim is None else lambda out, made: _pair("median", made, out))(out, median(input, dim, keepdim))
     if dim is None:
         flat = input.reshape(-1)
         made = kthvalue(flat, (flat.numel() + 1) // 2)[0]
@@ -221,12 +227,12 @@ def _spread(name, input, dim, unbiased, keepdim, correction):
     return _ops[name](input, dim, correction=correction, keepdim=keepdim)
 
 
-def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
-    return _spread("std", input, dim, unbiased, keepdim, correction)
+def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None):
+    return _into(out, _spread("std", input, dim, unbiased, keepdim, correction))
 
 
-def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
-    return _spread("var", input, dim, unbiased, keepdim, correction)
+def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None):
+    return _into(out, _spread("var", input, dim, unbiased, keepdim, correction))
 
 
 def _mean_of(input, dim, keepdim):
@@ -624,6 +630,13 @@ def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sectio
 def take_along_dim(input, indices, dim=None):
     if dim is None:
         return input.reshape(-1).gather(0, indices.reshape(-1))
+    if input.dim() != indices.dim():
+        raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+                           f"{input.dim()} dimensions for input, and {indices.dim()} dimensions for indices")
+    if indices.dtype != _C.int64:
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.type()[6:-6]}")
+    if not -input.dim() <= dim < input.dim():
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-input.dim()}, {input.dim() - 1}], but got {dim})")
     dim %= input.dim()
     apart = [[1 if d == dim else n for d, n in enumerate(x.shape)] for x in (input, indices)]
     input, indices = [x.expand([x.shape[dim] if d == dim else n for d, n in enumerate(broadcast_shapes(*apart))]) for x in (input, indices)]

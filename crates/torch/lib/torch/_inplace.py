@@ -110,8 +110,14 @@ polygamma nextafter igamma igammac""".split():
     setattr(Tensor, _name + "_", _written(_name))
 
 
-def _set(self, value):
-    _C.set_data(self, value)
+def _set(self, source=None, storage_offset=0, size=None, stride=None):
+    if not isinstance(source, Tensor):
+        source = torch.empty(0, dtype=self.dtype) if source is None else torch.as_tensor(list(source), dtype=self.dtype)
+    if size is not None:
+        if stride is None:
+            stride = torch.empty(size, device="meta").stride()
+        source = source.reshape(-1).as_strided(size, stride, storage_offset)
+    _C.set_data(self, source)
     return self
 
 

@@ -68,8 +68,8 @@ Tensor.layout = property(lambda self: torch.strided)
 Tensor.names = property(lambda self: (None,) * self.dim())
 Tensor.itemsize = property(lambda self: self.dtype.itemsize)
 Tensor.nbytes = property(lambda self: self.numel() * self.dtype.itemsize)
-Tensor.real = property(lambda self: _complex.real(self))
-Tensor.imag = property(lambda self: _complex.imag(self))
+Tensor.real = property(lambda self: _complex.real(self), lambda self, value: self.real.copy_(torch.as_tensor(value)))
+Tensor.imag = property(lambda self: _complex.imag(self), lambda self, value: self.imag.copy_(torch.as_tensor(value)))
 Tensor.conj = lambda self: _complex.conj(self)
 Tensor.angle = lambda self: _complex.angle(self)
 
@@ -115,8 +115,19 @@ def _transposed(self):
 
 
 Tensor.T = property(_transposed)
-Tensor.mT = property(lambda self: self.transpose(-2, -1))
-Tensor.H = Tensor.mH = property(lambda self: self.transpose(-2, -1).conj())
+
+
+def _matrix(x, name, one=False):
+    if x.dim() < 2 or one and x.dim() > 2:
+        of = "matrices (2-D tensors)" if one else "matrices or batches of matrices"
+        more = " For batches of matrices, consider using tensor.mH" if x.dim() > 2 else ""
+        raise RuntimeError(f"tensor.{name} is only supported on {of}. Got {x.dim()}-D tensor.{more}")
+    return x.transpose(-2, -1)
+
+
+Tensor.mT = property(lambda self: _matrix(self, "mT"))
+Tensor.H = property(lambda self: (_matrix(self, "H", True) if self.dim() else self).conj())
+Tensor.mH = property(lambda self: _matrix(self, "mH").conj())
 
 def _one(self):
     if self.numel() != 1:
@@ -384,6 +395,7 @@ class _UntypedStorage(_Storage):
 Tensor.storage = Tensor._typed_storage = lambda self: _Storage(self)
 Tensor.untyped_storage = lambda self: _UntypedStorage(self)
 Tensor.data_ptr = lambda self: builtins.id(_C.base(self)) + _C.layout(self)[1] * self.element_size()
+Tensor._is_view = lambda self: _C.is_view(self)
 Tensor._base = property(lambda self: _C.base(self) if _C.is_view(self) else None)
 Tensor.storage_offset = lambda self: _C.layout(self)[1]
 
@@ -453,7 +465,7 @@ Tensor.ravel = lambda self: _ops["reshape"](self, (-1,))
 Tensor.swapaxes = lambda self, axis0, axis1: _ops["transpose"](self, axis0, axis1)
 Tensor.swapdims = lambda self, dim0, dim1: _ops["transpose"](self, dim0, dim1)
 Tensor.moveaxis = lambda self, source, destination: _ops["movedim"](self, source, destination)
-Tensor.adjoint = lambda self: self.mH
+Tensor.adjoint = lambda self: _matrix(self, "adjoint()").conj()
 Tensor.broadcast_to = lambda self, *size: self.expand(_size(size))
 Tensor.repeat_interleave = lambda self, repeats, dim=None, *, output_size=None: _repeat_interleave(self, repeats, dim)
 Tensor.t_ = lambda self: _C.reshaped(self, self.t())
@@ -521,6 +533,7 @@ def _of_torch(name):
 
 for _name in "as_strided_scatter cholesky_inverse cholesky_solve corrcoef cov frexp geqrf histogram lu mode nonzero_static orgqr ormqr".split():
     setattr(Tensor, _name, _of_torch(_name))
+Tensor.hardshrink = _of_torch("hardshrink")
 Tensor.polygamma = lambda self, n: torch.polygamma(n, self)
 Tensor.conj_physical = lambda self: self.conj()
 Tensor.arccos, Tensor.arcsin, Tensor.arctan = Tensor.acos, Tensor.asin, Tensor.atan

@@ -189,7 +189,7 @@ impl Array {
     pub fn values(&self) -> Vec<f64> {
         let data = self.data.borrow();
         let n = self.len();
-        if self.strides == dense(&self.shape) {
+        if n > 0 && self.strides == dense(&self.shape) {
             return data[self.offset..self.offset + n].to_vec();
         }
         self.places().into_iter().map(|p| data[p]).collect()

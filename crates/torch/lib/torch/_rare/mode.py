@@ -1,10 +1,10 @@
 """The value that is there most often, at the place among its equals where PyTorch finds it."""
 
 from torch import _C
-from torch._functions import _TYPES
+from torch._functions import _TYPES, _into
 
 
-def mode(input, dim=-1, keepdim=False):
+def mode(input, dim=-1, keepdim=False, *, out=None):
     """Of several values the least, at the place of the last of them once they are sorted."""
     rows = input.movedim(dim, -1) if input.dim() else input.reshape(1, 1)
     n, places = rows.shape[-1], []
@@ -26,8 +26,8 @@ def mode(input, dim=-1, keepdim=False):
     if made[0].requires_grad:
         made[0]._made_by = "ModeBackward0"
     if not input.dim():
-        return _TYPES["mode"]([m.reshape(()) for m in made])
-    return _TYPES["mode"]([m.unsqueeze(dim) for m in made] if keepdim else made)
+        return _TYPES["mode"](_into(out, [m.reshape(()) for m in made]))
+    return _TYPES["mode"](_into(out, [m.unsqueeze(dim) for m in made] if keepdim else made))
 
 
 def _sorted(row):

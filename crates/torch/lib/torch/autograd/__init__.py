@@ -33,6 +33,11 @@ class _Scope:
     def __call__(self, function):
         mode = self._mode
 
+        # A function of a generator (`inspect.CO_GENERATOR`).
+        code = getattr(function, "__code__", None)
+        if code is not None and code.co_flags & 32:
+            return _generator(function, mode)
+
         @functools.wraps(function)
         def wrapped(*args, **kwargs):
             before = _C.set_grad_enabled(mode)
@@ -41,6 +46,30 @@ class _Scope:
             finally:
                 _C.set_grad_enabled(before)
         return wrapped
+
+
+def _generator(function, mode):
+    """The mode holds inside of a generator alone, not where its values are used."""
+    @functools.wraps(function)
+    def wrapped(*args, **kwargs):
+        inner = function(*args, **kwargs)
+        step, given = inner.send, None
+        while True:
+            before = _C.set_grad_enabled(mode)
+            try:
+                made = step(given)
+            except StopIteration as end:
+                return end.value
+            finally:
+                _C.set_grad_enabled(before)
+            try:
+                step, given = inner.send, (yield made)
+            except GeneratorExit:
+                inner.close()
+                raise
+            except BaseException as error:
+                step, given = inner.throw, error
+    return wrapped
 
 
 class no_grad(_Scope):
@@ -80,8 +109,7 @@ def _backward(tensor, gradient=None, retain_graph=None, create_graph=False, inpu
         for x, g in zip(wanted, grad(tensor, wanted, gradient, retain_graph, create_graph, allow_unused=True)):
             if g is not None:
                 x.grad = g if x.grad is None else x.grad + g
-                for hook in list(x.__dict__.get("_after", {}).values()):
-                    hook(x)
+                _call_after(x)
         return
     if function._cuts:
         reached = function._backward(tensor, gradient, bool(retain_graph))
@@ -92,8 +120,13 @@ def _backward(tensor, gradient=None, retain_graph=None, create_graph=False, inpu
         hooks = leaf.__dict__.get("_hooks")
         if g is not None:
             _accumulate(leaf, hooks.see(g))
-        hooks = leaf.__dict__.get("_after")
-        if hooks:
+        _call_after(leaf)
+
+
+def _call_after(leaf):
+    hooks = leaf.__dict__.get("_after")
+    if hooks:
+        with no_grad():
             for hook in list(hooks.values()):
                 hook(leaf)
 
@@ -144,9 +177,24 @@ def _register_hook(tensor, hook, place="_hooks"):
     return _Handle(hooks, key)
 
 
+def _total(tensors, gradients):
+    with enable_grad():
+        total = 0
+        for i, (t, g) in enumerate(zip(tensors, gradients, strict=True)):
+            if g is None and t.numel() != 1:
+                raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            if g is not None and g.shape != t.shape:
+                raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {t.shape}.")
+            total = total + (t if g is None else t * g).sum()
+    return total
+
+
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):
     if not isinstance(tensors, (list, tuple)):
         tensors, grad_tensors = [tensors], [grad_tensors]
+    if len(tensors) > 1 and not any([t.dtype.is_complex for t in tensors]):
+        # One pass over what they share.
+        return _backward(_total(tensors, grad_tensors or [None] * len(tensors)), None, retain_graph, create_graph, inputs)
     for i, t in enumerate(tensors):
         _backward(t, None if grad_tensors is None else grad_tensors[i], retain_graph, create_graph, inputs)
 
@@ -212,4 +260,4 @@ class profiler:
 from torch.autograd import function, graph
 from torch.autograd.function import Function
 from torch.autograd import functional
-from torch.autograd.gradcheck import gradcheck
+from torch.autograd.gradcheck import gradcheck, gradgradcheck

@@ -30,3 +30,25 @@ def gradcheck(func, inputs, *, eps=1e-3, atol=1e-2, rtol=1e-2, raise_exception=T
                             f"Jacobian mismatch for output with respect to input {i}: numerical {want}, analytical {have[i]}")
                     return False
     return True
+
+
+def gradgradcheck(func, inputs, grad_outputs=None, *, gen_non_contig_grad_outputs=False, **settings):
+    """`gradcheck` of the gradients themselves, of what they are multiplied with too."""
+    from torch.autograd import grad
+    from torch import randn_like
+    inputs = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+    made = func(*inputs)
+    made = made if isinstance(made, (tuple, list)) else (made,)
+    if grad_outputs is None:
+        grad_outputs = [randn_like(y).requires_grad_() for y in made if y.requires_grad]
+    elif isinstance(grad_outputs, _C.Tensor):
+        grad_outputs = [grad_outputs]
+    count = len(grad_outputs)
+
+    def gradients(*given):
+        given, factors = given[:-count], given[-count:]
+        wanted = [x for x in given if isinstance(x, _C.Tensor) and x.requires_grad]
+        made = func(*given)
+        made = [y for y in (made if isinstance(made, (tuple, list)) else (made,)) if y.requires_grad]
+        return tuple([g for g in grad(made, wanted, list(factors), create_graph=True, allow_unused=True) if g is not None and g.requires_grad])
+    return gradcheck(gradients, tuple(inputs) + tuple(grad_outputs), **settings)

@@ -5,7 +5,13 @@ import types
 import warnings
 from bisect import bisect_right
 from collections import Counter
+from torch._C import Tensor
 from torch.optim.optimizer import Optimizer
+
+
+def _own(lr):
+    """A rate that does not follow the optimizer's, which may be written in place."""
+    return lr.clone() if isinstance(lr, Tensor) else lr
 
 
 class LRScheduler:
@@ -16,8 +22,8 @@ class LRScheduler:
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch != -1 and "initial_lr" not in group:
                 raise KeyError(f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with last_epoch >= 0.")
-            group.setdefault("initial_lr", group["lr"])
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+            group.setdefault("initial_lr", _own(group["lr"]))
+        self.base_lrs = [_own(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch, self._step_count = last_epoch, 0
         self._is_initial, self._get_lr_called_within_step = True, False
         self._last_lr = [group["lr"] for group in optimizer.param_groups]

@@ -1,5 +1,7 @@
 """Optimizers: parameter groups and state here, the update of one parameter an operator."""
 
+import _missing
+import warnings
 from collections import defaultdict
 from torch import _C
 from torch._C import Tensor
@@ -25,10 +27,15 @@ def _betas(pair):
 
 
 class Optimizer:
+    # Hooks of the steps of all optimizers, where there are any: `_rare/step_hooks.py`.
+    _every = None
+
     def __init__(self, params, defaults):
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got torch.FloatTensor")
+        if isinstance(defaults.get("lr"), Tensor) and defaults["lr"].numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
         self.defaults = defaults
         self.state = defaultdict(dict)
         self.param_groups = []
@@ -44,6 +51,9 @@ class Optimizer:
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         group = dict(param_group)
+        if isinstance(group["params"], (set, frozenset)):
+            raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
+                            "will change between runs. Please use a list instead.")
         params = [group["params"]] if isinstance(group["params"], Tensor) else list(group["params"])
         names = [p[0] for p in params if isinstance(p, tuple)]
         if names:
@@ -54,12 +64,15 @@ class Optimizer:
         for p in params:
             if not isinstance(p, Tensor):
                 raise TypeError("optimizer can only optimize Tensors, but one of the params is " + type(p).__name__)
-            if not p.is_leaf:
+            if not (p.is_leaf or p.retains_grad or self.defaults.get("differentiable")):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for key, value in self.defaults.items():
             if value is required and key not in group:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {key}")
             group.setdefault(key, value)
+        if len({id(p) for p in params}) != len(params):
+            warnings.warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
+                          "see github.com/pytorch/pytorch/issues/40967 for more information", stacklevel=3)
         known = {id(p) for other in self.param_groups for p in other["params"]}
         if any([id(p) in known for p in params]):
             raise ValueError("some parameters appear in more than one parameter group")
@@ -72,15 +85,17 @@ class Optimizer:
 
             def hooked(*args, **kwargs):
                 args = (self,) + args
-                for called in list(self._hooks["before"].values()):
+                for called in [*self._of_every("before"), *self._hooks["before"].values()]:
                     changed = called(self, args, kwargs)
                     if changed is not None:
                         args, kwargs = changed
                 out = step(*args[1:], **kwargs)
-                for called in list(self._hooks["after"].values()):
+                for called in [*self._hooks["after"].values(), *self._of_every("after")]:
                     called(self, args, kwargs)
                 return out
             self.step = hooked
+        if hook is None:
+            return None
         hooks, key = self._hooks[when], object()
         hooks[key] = hook
         if prepend:
@@ -88,6 +103,9 @@ class Optimizer:
                 hooks[other] = hooks.pop(other)
         from torch.nn.modules.module import _Handle
         return _Handle(hooks, key)
+
+    def _of_every(self, when):
+        return self._every[when].values() if self._every else ()
 
     def register_step_pre_hook(self, hook):
         return self._hook("before", hook)
@@ -122,6 +140,9 @@ class Optimizer:
                     p.grad.zero_()
 
     def step(self, closure=None):
+        if self._every and "_hooks" not in self.__dict__:
+            self._hook("before", None)
+            return self.step() if closure is None else self.step(closure)
         loss = None
         if closure is not None:
             with enable_grad():
@@ -152,7 +173,8 @@ class Optimizer:
                 places.setdefault(id(p), len(places))
             packed["params"] = [places[id(p)] for p in group["params"]]
             groups.append(packed)
-        state = {places[id(p)]: dict(s) for p, s in self.state.items() if s}
+        state = {places[id(p)] if isinstance(p, Tensor) else p: dict(s) if isinstance(s, dict) else s for p, s in self.state.items()
+                 if s or not isinstance(p, Tensor)}
         return self._call("stated", {"state": state, "param_groups": groups})
 
     def load_state_dict(self, state_dict):
@@ -332,3 +354,6 @@ class Adagrad(Optimizer):
             lr_decay=float(group["lr_decay"]), eps=group["eps"], maximize=group["maximize"])
         p.copy_(made[0])
         state["sum"].copy_(made[1])
+
+
+__getattr__ = _missing.names("torch.optim.optimizer", globals())
