@@ -46,10 +46,12 @@ pub enum Part {
     Persistence,
     /// Factors of TF32 that lie across k are turned over in workgroup memory.
     Turning,
+    /// A kernel begins while those that it waits for end.
+    Overlap,
 }
 
 impl Part {
-    pub const ALL: [Part; 21] = [
+    pub const ALL: [Part; 22] = [
         Part::Sharing,
         Part::Attention,
         Part::Recomputation,
@@ -71,6 +73,7 @@ impl Part {
         Part::Stripes,
         Part::Persistence,
         Part::Turning,
+        Part::Overlap,
     ];
 
     /// The name on the command line: `shared-launches`.
@@ -97,6 +100,7 @@ impl Part {
             Part::Stripes => "stripes",
             Part::Persistence => "persistence",
             Part::Turning => "turning",
+            Part::Overlap => "overlap",
         }
     }
 

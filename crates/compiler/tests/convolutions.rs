@@ -8,7 +8,7 @@ use aludel_ir::kernel::Kernel;
 use aludel_ir::loops::Store;
 use aludel_ir::program::Program;
 use aludel_ir::{DType, Graph};
-use steps::convolutional::{resnet50, vgg16};
+use steps::convolutional::{digits, resnet50, vgg16};
 
 fn cuda() -> Target {
     Target { library_products: true, ..Target::cuda(90, MatmulPrecision::High) }
@@ -46,6 +46,19 @@ fn channels_lie_innermost() {
     for shape in found {
         assert_eq!(shape[1..3], [56, 56], "batch, height, width, channels: {shape:?}");
     }
+}
+
+/// Images of one channel do not lead: what follows them has its channels innermost, not the batch, and the gradient of the first weight,
+/// a thin product of few results, is summed in parts of 512 terms.
+#[test]
+fn images_of_one_channel_leave_channels_innermost() {
+    let p = program(&digits(512));
+    let found: Vec<Vec<i64>> =
+        p.placements.iter().map(|p| p.shape.iter().filter_map(|d| d.as_const()).filter(|d| *d != 1).collect()).collect();
+    let count = |shape: [i64; 4]| found.iter().filter(|s| **s == shape).count();
+    assert!(count([512, 8, 8, 16]) >= 3 && count([16, 8, 8, 512]) == 0 && count([512, 16, 8, 8]) == 0, "{found:?}");
+    let parts = found.iter().filter(|s| matches!(s[..], [64, 16, 3, 3])).count();
+    assert_eq!(parts, 1, "{found:?}");
 }
 
 /// Nothing is copied out for windows: no launch of a convolution writes more than its result.

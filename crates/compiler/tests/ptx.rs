@@ -6,7 +6,7 @@
 mod steps;
 
 use aludel_compiler::autodiff::expand_grads;
-use aludel_compiler::{MatmulPrecision, Options, Target, compile};
+use aludel_compiler::{MatmulPrecision, Options, Part, Parts, Target, compile};
 use aludel_ir::graph::InputKind;
 use aludel_ir::{Attrs, Builder, DType, Graph, TensorType};
 use std::collections::BTreeMap;
@@ -184,6 +184,22 @@ fn warpgroups_multiply_on_hopper_alone() {
 }
 
 /// A kernel with matrix units and asynchronous copies is PTX, and a typed error in the other languages.
+/// From Hopper on a kernel waits itself for the launches before it, once, and touches no memory before.
+#[test]
+fn kernels_wait_for_what_comes_before() {
+    let graph = mlp(&[64, 32, 10], 8, false, Optimizer::Sgd);
+    let compiled = |capability: u32, options: &Options| compile(&graph, &Target::cuda(capability, MatmulPrecision::High), options).unwrap();
+    let p = compiled(90, &Options::default());
+    for k in &p.kernels {
+        let (before, after) = k.source.split_once("griddepcontrol.wait;").expect("a kernel that waits");
+        assert!(k.waits && !after.contains("griddepcontrol") && !before.contains("d.global") && !before.contains("st.global"), "{}", k.source);
+    }
+    for p in [compiled(80, &Options::default()), compiled(90, &Options { parts: Parts::ALL.without(Part::Overlap), ..Options::default() })]
+    {
+        assert!(p.kernels.iter().all(|k| !k.waits && !k.source.contains("griddepcontrol")));
+    }
+}
+
 #[test]
 fn other_languages_refuse_matrix_units() {
     let text = include_str!("../../../tests/golden/text/kernel_units.txt");

@@ -118,6 +118,8 @@ pub struct KernelSource {
     pub shared_bytes: u32,
     /// Whether its warpgroups share out registers ([`crate::kernel::Kernel::shares_out_registers`]).
     pub shares_out_registers: bool,
+    /// Whether it waits itself for the launches before it: on a device that can, it may be started before all they wrote is in memory.
+    pub waits: bool,
     /// For each binding of the program, how the kernel uses it; `None` where it does not.
     pub access: Vec<Option<Access>>,
 }

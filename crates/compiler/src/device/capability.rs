@@ -2,6 +2,7 @@
 //! these before it compiles, and answers in one place.
 
 use super::{Language, Target};
+use crate::parts::Part;
 use aludel_ir::DType;
 use aludel_ir::kernel::element_bytes;
 
@@ -36,6 +37,12 @@ impl Target {
     #[inline(always)]
     pub fn has_concurrent_launches(&self) -> bool {
         self.speaks(Language::Ptx)
+    }
+
+    /// Whether a kernel can wait itself for the launches before it (`griddepcontrol`), and so begin while they end: from Hopper on (PTX ISA
+    /// 7.8).
+    pub fn has_dependent_launches(&self) -> bool {
+        self.speaks(Language::Ptx) && self.compute_capability >= 90 && self.parts.has(Part::Overlap)
     }
 
     /// Whether kernels read and write state that lies in the host's memory, over the bus: an optimizer's that does not fit beside the rest.

@@ -21,6 +21,8 @@ use std::collections::{BTreeSet, HashMap};
 
 /// Parts, at most: a second nest adds them.
 const PARTS: i64 = 64;
+/// Results of which there may be four times as many.
+const FEW: i64 = 1 << 12;
 /// Scattered results of a product that are worth a pass of their own.
 const SCATTERED: i64 = 1 << 15;
 
@@ -77,11 +79,15 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
     // Where a second launch costs something, what it is worth is longer.
     let cheap = target.has_cheap_launches();
     let (busy, reading) = (target.busy_groups(), target.reading_groups());
+    // Parts of few results are added in no time.
+    let most = if results <= FEW { 4 * PARTS } else { PARTS };
     let (wanted, shortest) = match classify(nest, program) {
         Kind::Rows if !target.has_workgroups() => among_cores(results, length, contiguous_within(program, nest), target),
         Kind::Contract(c) if !target.has_workgroups() => (split_among_cores(program, nest, &c, target, PARTS)?, 256),
         _ if !target.has_workgroups() => return None,
-        Kind::Contract(c) if let Some(groups) = thin_groups(program, nest, &c, target) => ((reading / groups).min(PARTS), 2048),
+        Kind::Contract(c) if let Some(groups) = thin_groups(program, nest, &c, target) => {
+            ((reading / groups).min(most), if results <= FEW { 512 } else { 2048 })
+        }
         // Where one core plays the device, there is nobody to share with.
         Kind::Contract(_) if !target.has_fast_workgroups() => return None,
         // Tiles whose sums are shorter are written and read again for little.
@@ -92,7 +98,7 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
             let groups = b * side(m) * side(n);
             // Full tiles are worth splitting so far that the last round of workgroups is short; small ones so that they end soon.
             let (groups, shortest) = if m.min(n) >= 96 { ((groups + 2) / 3, 1024) } else { (groups, 256) };
-            ((busy / groups).min(PARTS), shortest)
+            ((busy / groups).min(most), shortest)
         }
         Kind::Rows if contiguous_within(program, nest) => (reading / results, if cheap { 4096 } else { 8192 }),
         // The lanes of a workgroup share a sum there.

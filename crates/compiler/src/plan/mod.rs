@@ -373,6 +373,7 @@ impl Planner<'_> {
                             workgroup_size: merged.kernel.workgroup_size,
                             shared_bytes: merged.kernel.shared_bytes(),
                             shares_out_registers: merged.kernel.shares_out_registers(),
+                            waits: target.has_dependent_launches(),
                             access,
                         });
                     }

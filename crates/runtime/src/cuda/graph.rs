@@ -1,8 +1,12 @@
 //! The launches of a step as one CUDA graph: built once for given memory and sizes, then replayed by one call.
 //!
 //! A launch waits for those before it that write what it touches, or touch what it writes, and for no others: the device may
-//! run independent launches at once. Collectives wait for one another besides, in the order of the program: NCCL's calls on a communicator
-//! are one sequence, the same on every rank, and what it records for one call knows nothing of the others in this graph.
+//! run independent launches at once. A kernel that waits itself ([`KernelSource::waits`](aludel_ir::program::KernelSource)) for nothing but
+//! the launch before it is started when that one's last workgroups end, and waits for what they wrote: *programmatic dependent launch* (CUDA
+//! C++ Programming Guide). Kernels that wait for several gained nothing by it.
+//!
+//! Collectives wait for one another besides, in the order of the program: NCCL's calls on a communicator are one sequence, the same on every
+//! rank, and what it records for one call knows nothing of the others in this graph.
 
 use super::blas::Call;
 use super::driver::{Failure, check};
@@ -15,6 +19,9 @@ use cudarc::driver::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUdeviceptr, CUtensorMa
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::Arc;
+
+/// The driver, as `cuDriverGetVersion` counts, from which on edges of a graph can say that a kernel waits itself: CUDA 12.3.
+const DEPENDENT_LAUNCHES: u32 = 12_030;
 
 /// One launch, with all that it needs.
 pub struct Prepared<'a> {
@@ -115,17 +122,26 @@ impl StepGraph {
     /// Builds the graph of launches on bindings at these addresses. The stream records what the library does; nothing runs.
     pub fn new(shared: &Shared, stream: &StreamHandle, addresses: &[CUdeviceptr], launches: &[Prepared]) -> Result<Self> {
         let done = |r| shared.done("making a graph", r);
+        let made = |node| shared.done("making a graph", node);
         let mut raw = null_mut();
         // SAFETY: writes one handle.
         done(check(unsafe { sys::cuGraphCreate(&mut raw, 0) }))?;
         let graph = Building(raw);
         let mut nodes: Vec<sys::CUgraphNode> = Vec::with_capacity(launches.len());
+        let dependent = shared.device.driver_version >= DEPENDENT_LAUNCHES;
+        let is_kernel = |l: &Prepared| matches!(&l.work, Work::Kernel { kernel, .. } if kernel.waits);
         for (l, before) in launches.iter().zip(dependences(launches)) {
             let waits: Vec<sys::CUgraphNode> = before.iter().map(|i| nodes[*i]).collect();
             nodes.push(match &l.work {
                 Work::Kernel { kernel, grid, row, maps } => {
                     let arguments = Arguments::new(addresses, row, maps);
-                    shared.done("making a graph", add_kernel(&graph, &waits, kernel, *grid, arguments))?
+                    let last = nodes.len().wrapping_sub(1);
+                    let overlaps = dependent && before == [last] && is_kernel(l) && is_kernel(&launches[last]);
+                    let node = made(add_kernel(&graph, if overlaps { &[] } else { &waits }, kernel, *grid, arguments))?;
+                    if overlaps {
+                        done(overlap(&graph, nodes[last], node))?;
+                    }
+                    node
                 }
                 Work::Product(call) => add_child(shared, &graph, &waits, &capture(shared, stream, || shared.blas.run(stream, call))?)?,
                 Work::Exchange(exchange) => add_child(shared, &graph, &waits, &capture(shared, stream, || exchange.enqueue(stream))?)?,
@@ -183,6 +199,14 @@ fn add_kernel(
     // SAFETY: the nodes are of this graph; the arguments are as in `launch`, and the driver copies them.
     check(unsafe { sys::cuGraphAddKernelNode_v2(&mut node, graph.0, waits.as_ptr(), waits.len(), &parameters) })?;
     Ok(node)
+}
+
+/// Lets a kernel wait for another by itself.
+fn overlap(graph: &Building, from: sys::CUgraphNode, to: sys::CUgraphNode) -> Result<(), Failure> {
+    let (port, kind) = (sys::CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, sys::CUgraphDependencyType::CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
+    let edge = sys::CUgraphEdgeData { from_port: port as u8, to_port: 0, type_: kind as u8, reserved: [0; 5] };
+    // SAFETY: the nodes are of this graph; the driver has the function from `DEPENDENT_LAUNCHES` on.
+    check(unsafe { sys::cuGraphAddDependencies_v2(graph.0, &from, &to, &edge, 1) })
 }
 
 fn add_child(shared: &Shared, graph: &Building, waits: &[sys::CUgraphNode], child: &Building) -> Result<sys::CUgraphNode> {

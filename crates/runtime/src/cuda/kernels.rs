@@ -33,6 +33,8 @@ pub struct Kernel {
     pub block: [u32; 3],
     /// Bytes of workgroup memory to give at launch.
     pub dynamic_shared: u32,
+    /// Whether it waits itself for the launches before it.
+    pub waits: bool,
     /// Holds the code.
     _module: Option<Module>,
 }
@@ -48,6 +50,7 @@ impl Kernel {
             function: Function(null_mut()),
             block: [1; 3],
             dynamic_shared: 0,
+            waits: false,
             _module: None,
         }
     }
@@ -137,6 +140,7 @@ impl Kernels {
             key: key.to_string(),
             id,
             function,
+            waits: source.waits,
             block: source.workgroup_size,
             dynamic_shared,
             _module: Some(module),

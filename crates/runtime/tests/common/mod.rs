@@ -164,6 +164,7 @@ impl Written {
                 workgroup_size: kernel.workgroup_size,
                 shared_bytes: kernel.shared_bytes(),
                 shares_out_registers: kernel.shares_out_registers(),
+                waits: target.has_dependent_launches(),
                 access: kernel.accesses(program.bindings.len()),
             });
         }

@@ -84,6 +84,12 @@ pub fn print(kernel: &Kernel, target: &Target, access: &[Option<Access>]) -> Res
         specials: HashMap::new(),
     };
     p.prologue(bindings)?;
+    // Nothing is read or written before, so whatever waits for this kernel waits for what it waits for, too. That those behind may begin is
+    // said by the end of the workgroups alone: where it was said at the start (`griddepcontrol.launch_dependents`), those that waited cost
+    // more than they gained (an LSTM's step on an H200 1.95 ms, 1.80 without overlap, 1.75 so).
+    if target.has_dependent_launches() {
+        p.emit.line("griddepcontrol.wait");
+    }
     p.block(&kernel.body)?;
     p.emit.line("ret");
     Ok(p.module(target, bindings))

@@ -133,6 +133,12 @@ impl Chooser<'_> {
         if windows.is_empty() || others.is_empty() {
             return None;
         }
+        // In front of a dimension of one element stands a batch: an image of one channel says nothing of where channels should lie.
+        if let [batch] = others[..]
+            && ones.iter().any(|d| *d > batch)
+        {
+            return None;
+        }
         let (outer, channels) = others.split_at(usize::from(others.len() > 1));
         Some([&ones[..], outer, &windows, channels].concat())
     }
