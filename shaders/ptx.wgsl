@@ -59,14 +59,14 @@ fn reciprocal_f32(x: f32) -> f32 {
   return select(r, n, abs(n) < 3.4e38f);
 }
 
-// Near zero a polynomial (the one that CUDA's own tanhf uses), else 1 - 2 / (e^2x + 1), which tends to 1 by itself.
+// Near zero a polynomial (the one that CUDA's own tanhf uses), else 1 - 2 / (e^2x + 1), which tends to 1 by itself. A NaN is not far.
 fn tanh_f32(x: f32) -> f32 {
   let a = abs(x);
   let s = x * x;
   let p = fma(fma(fma(0.015739683f, s, -0.052303962f), s, 0.13315298f), s, -0.33332768f);
   let near = fma(p * s, x, x);
-  let far = fma(-2.0f, rcp_approx(ex2_approx(a * 2.8853901f) + 1.0f), 1.0f);
-  return select(copysign_f32(far, x), near, a < 0.6f || isnan_f32(x));
+  let far = fma(-2.0f, rcp_approx_ftz(ex2_approx_ftz(a * 2.8853901f) + 1.0f), 1.0f);
+  return select(near, copysign_f32(far, x), a >= 0.6f);
 }
 
 // N. Juffa's approximations: x + x p(x^2) near zero, 1 - 2^q(|x|) beyond. His q is to the base e; its factors are times log2(e) here. Nothing
@@ -77,7 +77,7 @@ fn erf_f32(x: f32) -> f32 {
   let n = m * m;
   let b = fma(fma(-2.49374844e-5f, m, 5.52836593e-4f), n, fma(-5.60337615e-3f, m, 3.49920227e-2f));
   let q = fma(fma(fma(b, m, -1.54047914e-1f), m, -9.15890167e-1f), m, -1.62839516f) * m;
-  let far = copysign_f32(1.0f - ex2_approx(q), x);
+  let far = copysign_f32(1.0f - ex2_approx_ftz(q), x);
   let s = x * x;
   let c = fma(fma(fma(-5.96761703e-4f, s, 4.99119423e-3f), s, -2.67681349e-2f), s, 1.12819925e-1f);
   let near = fma(fma(fma(c, s, -3.76125336e-1f), s, 1.28379166e-1f), x, x);

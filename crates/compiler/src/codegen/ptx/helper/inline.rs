@@ -205,6 +205,7 @@ impl Inline<'_> {
             "ex2_approx" => Ok(instruction(self, "ex2.approx.f32")),
             "ex2_approx_ftz" => Ok(instruction(self, "ex2.approx.ftz.f32")),
             "rcp_approx" => Ok(instruction(self, "rcp.approx.f32")),
+            "rcp_approx_ftz" => Ok(instruction(self, "rcp.approx.ftz.f32")),
             "fma" => Ok(instruction(self, "fma.rn.f32")),
             "abs" => one(self, ScalarOp::Abs),
             "round" => one(self, ScalarOp::Round),

@@ -111,7 +111,7 @@ fn expr(e: &Expr, names: &Names) -> Value {
             match (name.as_str(), x) {
                 // To about the instruction's accuracy: exactly.
                 ("ex2_approx" | "ex2_approx_ftz", F(x)) => F((x as f64).exp2() as f32),
-                ("rcp_approx", F(x)) => F(1.0 / x),
+                ("rcp_approx" | "rcp_approx_ftz", F(x)) => F(1.0 / x),
                 ("fma", F(x)) => F(x.mul_add(args[1].f(), args[2].f())),
                 ("abs", F(x)) => F(x.abs()),
                 ("round", F(x)) => F(x.round_ties_even()),
