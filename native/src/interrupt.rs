@@ -11,6 +11,7 @@ pub fn listen() -> Result<()> {
         if REQUESTED.swap(true, Ordering::SeqCst) {
             std::process::exit(130);
         }
+        aludel_python::host::interrupt();
     })
     .map_err(|e| Error::invalid("interruptions", e.to_string(), "report this"))
 }

@@ -199,6 +199,52 @@ fn keeps_what_it_did(signal: &str) {
     assert!(last.meta.step >= 3);
 }
 
+/// Ctrl-C reaches a script wherever it is, once: what it does about it is not interrupted again.
+#[test]
+#[cfg(unix)]
+fn an_interruption_is_an_exception_of_the_script() {
+    use std::io::{BufRead, BufReader};
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("waits.py");
+    for waits in [
+        "while True: pass",
+        "while True: ('a' * 10**7).count('ab')",
+        "time.sleep(100)",
+        "input()",
+        "for line in sys.stdin: pass",
+        "re.match('(a+)+$', 'a' * 60 + 'b')",
+        "repr(deep)",
+        "sum(itertools.count())",
+        "while True: x = (x @ x).tanh()",
+        "while True: step()",
+    ] {
+        let script = format!(
+            "import itertools, re, sys, time, torch\nx = torch.randn(64, 64)\nm = torch.nn.Linear(4, 4)\no = torch.optim.SGD(m.parameters(), 0.1)\n\
+             deep = [1]\nfor _ in range(60): deep = [deep, deep]\n\
+             def step():\n    o.zero_grad()\n    m(x[:, :4]).pow(2).mean().backward()\n    o.step()\n\
+             print('begun', flush=True)\ntry:\n    {waits}\nexcept KeyboardInterrupt:\n    for i in range(300000): pass\n    print('saved', i)\n    raise\n"
+        );
+        std::fs::write(&file, script).unwrap();
+        for mode in ["eager", "compiled"] {
+            let mut child = Command::new(ALUDEL)
+                .args(["run", "--device", "interp", "--mode", mode, file.to_str().unwrap()])
+                .stdin(std::process::Stdio::piped())
+                .stdout(std::process::Stdio::piped())
+                .stderr(std::process::Stdio::null())
+                .spawn()
+                .unwrap();
+            let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+            assert!(lines.any(|l| l == "begun"));
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            let sent = std::time::Instant::now();
+            assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+            assert_eq!(lines.collect::<Vec<_>>(), ["saved 299999"], "{waits}");
+            assert_eq!(child.wait().unwrap().code(), Some(130), "{waits}");
+            assert!(sent.elapsed().as_secs() < 10, "{waits}: {:?}", sent.elapsed());
+        }
+    }
+}
+
 #[test]
 fn writes_event_files_for_each_mode() {
     let dir = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@ class Full(Exception):
 
 class Queue:
     def __init__(self, maxsize=0):
-        self.maxsize = maxsize
+        self.maxsize, self.unfinished_tasks = maxsize, 0
         self._init(maxsize)
 
     def _init(self, maxsize):
@@ -40,6 +40,7 @@ class Queue:
                 raise Full
             raise RuntimeError("this queue is full, and there is no other thread that could take from it")
         self._put(item)
+        self.unfinished_tasks += 1
 
     def get(self, block=True, timeout=None):
         if not self.queue:
@@ -55,7 +56,9 @@ class Queue:
         return self.get(block=False)
 
     def task_done(self):
-        pass
+        if not self.unfinished_tasks:
+            raise ValueError("task_done() called too many times")
+        self.unfinished_tasks -= 1
 
     def join(self):
         pass

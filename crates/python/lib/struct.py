@@ -132,6 +132,10 @@ def pack(format, *values):
 def unpack_from(format, buffer, offset=0):
     order, items, length = _parse(format)
     data = bytes(buffer)
+    if offset < 0:
+        if offset + len(data) < 0:
+            raise error(f"offset {offset} out of range for {len(data)}-byte buffer")
+        offset += len(data)
     if len(data) - offset < length:
         raise error(f"unpack_from requires a buffer of at least {length + offset} bytes for unpacking {length} bytes at offset {offset} "
                     f"(actual buffer size is {len(data)})")

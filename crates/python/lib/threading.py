@@ -146,6 +146,20 @@ class local:
 _started = 0
 
 
+class ExceptHookArgs:
+    def __init__(self, args):
+        self.exc_type, self.exc_value, self.exc_traceback, self.thread = args
+
+
+def excepthook(args):
+    """What is done with an exception that ends a thread: may be set."""
+    print(f"Exception in thread {args.thread.name}:", file=sys.stderr)
+    traceback.print_exception(args.exc_type, args.exc_value, args.exc_traceback)
+
+
+__excepthook__ = excepthook
+
+
 class Thread:
     def __init__(self, group=None, target=None, name=None, args=(), kwargs=None, *, daemon=None):
         global _started
@@ -174,14 +188,15 @@ class Thread:
         except SystemExit:
             pass
         except Exception:
-            print(f"Exception in thread {self.name}:", file=sys.stderr)
-            traceback.print_exc()
+            excepthook(ExceptHookArgs((*sys.exc_info(), self)))
         finally:
             _current, self._state = before, "stopped"
 
     def join(self, timeout=None):
         if self._state == "initial":
             raise RuntimeError("cannot join thread before it is started")
+        if self is _current:
+            raise RuntimeError("cannot join current thread")
 
     def is_alive(self):
         return self._state == "started"

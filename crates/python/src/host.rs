@@ -1,5 +1,7 @@
 //! What the machine asks of its surroundings: output, files, clocks, randomness. It does no I/O of its own.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 pub mod kept;
 #[cfg(not(target_arch = "wasm32"))]
 mod system;
@@ -105,6 +107,24 @@ pub trait Host {
     fn environment(&mut self) -> Vec<(String, String)> {
         Vec::new()
     }
+}
+
+static INTERRUPT: AtomicBool = AtomicBool::new(false);
+
+/// Raises `KeyboardInterrupt` in this process's machine at its next chance: for a signal's handler.
+pub fn interrupt() {
+    INTERRUPT.store(true, Ordering::SeqCst);
+}
+
+/// Whether that waits to be raised.
+#[inline(always)]
+pub fn interrupted() -> bool {
+    INTERRUPT.load(Ordering::Relaxed)
+}
+
+/// Whether it is to be raised now: who asks raises it.
+pub fn take_interrupt() -> bool {
+    interrupted() && INTERRUPT.swap(false, Ordering::SeqCst)
 }
 
 /// A host with files in memory, a clock that stands, and output kept as text: for tests, and a start for a page's host.

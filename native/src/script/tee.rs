@@ -80,6 +80,9 @@ impl Host for Tee {
     fn sleep(&mut self, seconds: f64) {
         self.system.sleep(seconds);
     }
+    fn interrupted(&mut self) -> bool {
+        self.system.interrupted()
+    }
     fn entropy(&mut self) -> u64 {
         self.system.entropy()
     }

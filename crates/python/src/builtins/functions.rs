@@ -123,7 +123,7 @@ pub(super) const FUNCTIONS: &[Def] = &[
         if vm.outside().asks() {
             return Err(Exc::pending(Box::new(Asked)));
         }
-        let line = vm.outside().read_line();
+        let line = vm.read_line()?;
         if line.is_empty() {
             return Err(Exc::new(Kind::EOFError, "EOF when reading a line"));
         }

@@ -48,22 +48,22 @@ def _key(container, key):
 def _getitem(container, key):
     if isinstance(container, (dict, _type_mappingproxy)):
         return _keyed("get", container, _key(container, key), None)
+    return container[_place(key)]
+
+def _place(key):
     if isinstance(key, slice):
-        return container[slice(_index_of(key.start), _index_of(key.stop), _index_of(key.step))]
-    return container[_index_of(key)]
+        return slice(_index_of(key.start), _index_of(key.stop), _index_of(key.step))
+    return _index_of(key)
 
 def _setitem(container, key, value):
     if isinstance(container, dict):
         return _keyed("set", container, _key(container, key), value)
-    if isinstance(key, slice):
-        container[slice(_index_of(key.start), _index_of(key.stop), _index_of(key.step))] = value
-    else:
-        container[_index_of(key)] = value
+    container[_place(key)] = value
 
 def _delitem(container, key):
     if isinstance(container, dict):
         return _keyed("del", container, _key(container, key), None)
-    del container[_index_of(key)]
+    del container[_place(key)]
 
 def _index_of(value):
     if value is None or isinstance(value, int):
@@ -251,10 +251,11 @@ def _list_remove(items, value):
 def _equal_items(a, b):
     if len(a) != len(b):
         return False
-    for i in range(len(a)):
-        if not (a[i] is b[i] or a[i] == b[i]):
+    # What compares may change either.
+    for x, y in zip(a, b):
+        if not (x is y or x == y):
             return False
-    return True
+    return len(a) == len(b)
 
 def _compare(op, a, b):
     if type(a).__name__ in ('dict_keys', 'dict_items') or type(b).__name__ in ('dict_keys', 'dict_items'):

@@ -1,21 +1,96 @@
 //! The surroundings of a process of its own: what `aludel run` gives a script.
 
 use super::{FileError, Host, Metadata, Stream};
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Read, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
 
 /// Files, clocks and streams of the process. Output is buffered: [`System::flush`] or dropping it writes it.
 pub struct System {
-    start: std::time::Instant,
+    start: Instant,
     out: std::io::BufWriter<std::io::Stdout>,
     /// Whether somebody watches: then each line is written when it is complete.
     live: bool,
+    input: Input,
 }
+
+/// Standard input, which a thread of its own waits for: an interruption must end a wait.
+#[derive(Default)]
+struct Input {
+    /// Asks that thread for some bytes, and brings them: none at the end.
+    reader: Option<(Sender<()>, Receiver<Vec<u8>>)>,
+    asked: bool,
+    bytes: Vec<u8>,
+    /// What of them was read.
+    at: usize,
+}
+
+impl Input {
+    fn line(&mut self) -> String {
+        let mut seen = self.at;
+        loop {
+            if let Some(end) = self.bytes[seen..].iter().position(|b| *b == b'\n') {
+                return self.take(seen + end + 1);
+            }
+            seen = self.bytes.len();
+            match self.more() {
+                Some(bytes) if !bytes.is_empty() => {
+                    self.bytes.drain(..self.at);
+                    (seen, self.at) = (seen - self.at, 0);
+                    self.bytes.extend(bytes);
+                }
+                Some(_) => return self.take(seen),
+                None => return String::new(),
+            }
+        }
+    }
+
+    fn take(&mut self, end: usize) -> String {
+        let line = String::from_utf8_lossy(&self.bytes[self.at..end]).into_owned();
+        self.at = end;
+        line
+    }
+
+    /// The next bytes; `None` where somebody interrupted: they are brought to who asks next.
+    fn more(&mut self) -> Option<Vec<u8>> {
+        let (ask, answers) = self.reader.get_or_insert_with(|| {
+            let ((ask, asked), (answer, answers)) = (channel(), channel());
+            std::thread::spawn(move || {
+                while asked.recv().is_ok() {
+                    let mut bytes = vec![0; 1 << 16];
+                    let count = std::io::stdin().read(&mut bytes).unwrap_or(0);
+                    bytes.truncate(count);
+                    if answer.send(bytes).is_err() {
+                        return;
+                    }
+                }
+            });
+            (ask, answers)
+        });
+        if !std::mem::replace(&mut self.asked, true) && ask.send(()).is_err() {
+            return Some(Vec::new());
+        }
+        loop {
+            match answers.recv_timeout(WAIT) {
+                Err(RecvTimeoutError::Timeout) if super::interrupted() => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+                answer => {
+                    self.asked = false;
+                    return Some(answer.unwrap_or_default());
+                }
+            }
+        }
+    }
+}
+
+/// Between two looks whether a wait was interrupted.
+const WAIT: Duration = Duration::from_millis(50);
 
 impl Default for System {
     fn default() -> Self {
         let out = std::io::stdout();
         let live = out.is_terminal();
-        System { start: std::time::Instant::now(), out: std::io::BufWriter::new(out), live }
+        System { start: Instant::now(), out: std::io::BufWriter::new(out), live, input: Input::default() }
     }
 }
 
@@ -44,9 +119,7 @@ impl Host for System {
     }
     fn read_line(&mut self) -> String {
         self.flush();
-        let mut line = String::new();
-        let _ = std::io::stdin().read_line(&mut line);
-        line
+        self.input.line()
     }
     fn is_terminal(&self, stream: Stream) -> bool {
         match stream {
@@ -90,7 +163,15 @@ impl Host for System {
     }
     fn sleep(&mut self, seconds: f64) {
         self.flush();
-        std::thread::sleep(std::time::Duration::from_secs_f64(seconds.clamp(0.0, 1e6)));
+        let end = Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e6));
+        while let Some(left) = end.checked_duration_since(Instant::now())
+            && !super::interrupted()
+        {
+            std::thread::sleep(left.min(WAIT));
+        }
+    }
+    fn interrupted(&mut self) -> bool {
+        super::take_interrupt()
     }
     fn entropy(&mut self) -> u64 {
         use std::hash::{BuildHasher, Hasher};

@@ -88,9 +88,9 @@ const ERR: &[Def] = &[
 ];
 
 const IN: &[Def] = &[
-    Def::new("readline", |vm, _| Ok(Value::str(vm.outside().read_line()))),
+    Def::new("readline", |vm, _| Ok(Value::str(vm.read_line()?))),
     Def::new("__iter__", |_, args| Ok(args.values[0].clone())),
-    Def::new("__next__", |vm, _| match vm.outside().read_line() {
+    Def::new("__next__", |vm, _| match vm.read_line()? {
         line if line.is_empty() => Err(Exc::new(Kind::StopIteration, "")),
         line => Ok(Value::str(line)),
     }),
@@ -98,7 +98,7 @@ const IN: &[Def] = &[
     Def::new("read", |vm, _| {
         let mut text = String::new();
         loop {
-            let line = vm.outside().read_line();
+            let line = vm.read_line()?;
             if line.is_empty() {
                 return Ok(Value::str(text));
             }

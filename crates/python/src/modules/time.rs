@@ -59,7 +59,8 @@ const FUNCTIONS: &[Def] = &[
             return Err(Exc::value("sleep length must be non-negative"));
         }
         vm.outside().sleep(seconds);
-        if vm.host.interrupted() { Err(Exc::new(Kind::KeyboardInterrupt, "")) } else { Ok(Value::None) }
+        vm.look_interrupted()?;
+        Ok(Value::None)
     }),
 ];
 

@@ -429,6 +429,35 @@ impl Vm {
                     ("__annotations__", _) => *function.annotations.borrow_mut() = value,
                     ("__defaults__", Value::Tuple(values)) => *function.defaults.borrow_mut() = values.to_vec(),
                     ("__defaults__", Value::None) => function.defaults.borrow_mut().clear(),
+                    ("__kwdefaults__", Value::None) => function.kwdefaults.borrow_mut().clear(),
+                    ("__kwdefaults__", Value::Dict(values)) => {
+                        let mut named = Vec::new();
+                        for (key, value) in values.borrow().iter() {
+                            if let Value::Str(key) = key {
+                                named.push((key.clone(), value.clone()));
+                            }
+                        }
+                        *function.kwdefaults.borrow_mut() = named;
+                    }
+                    ("__code__", Value::Code(_)) => {
+                        return Err(Exc::new(
+                            Kind::NotImplementedError,
+                            "a function keeps the code that it was made with: make another one",
+                        ));
+                    }
+                    ("__closure__" | "__globals__" | "__builtins__", _) => {
+                        return Err(Exc::new(Kind::AttributeError, "readonly attribute"));
+                    }
+                    (name @ ("__name__" | "__qualname__" | "__defaults__" | "__kwdefaults__" | "__code__" | "__dict__"), _) => {
+                        let what = match name {
+                            "__defaults__" => "tuple object",
+                            "__kwdefaults__" => "dict object",
+                            "__code__" => "code object",
+                            "__dict__" => "dictionary",
+                            _ => "string object",
+                        };
+                        return Err(Exc::ty(format!("{name} must be set to a {what}")));
+                    }
                     _ => function.attrs.get_or_init(Dict::new).set_str(name, value),
                 }
                 Ok(Value::None)

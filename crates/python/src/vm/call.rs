@@ -353,7 +353,7 @@ impl Vm {
     fn too_many(&self, function: &Function, code: &Code, given: usize, start: usize) -> Exc {
         let defaults = function.defaults.borrow().len();
         let most = code.positional;
-        let takes = if defaults > 0 { format!("from {} to {most}", most - defaults) } else { most.to_string() };
+        let takes = if defaults > 0 { format!("from {} to {most}", most.saturating_sub(defaults)) } else { most.to_string() };
         let plural = if most == 1 && defaults == 0 { "" } else { "s" };
         let keyword_only = (code.positional..code.positional + code.keyword_only)
             .filter(|slot| !matches!(self.stack[start + slot], Value::Unbound))

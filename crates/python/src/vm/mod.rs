@@ -364,6 +364,18 @@ impl Vm {
         &mut *self.host
     }
 
+    /// A line of input, to its end where it has one.
+    pub fn read_line(&mut self) -> Result<String, Exc> {
+        let line = self.outside().read_line();
+        self.look_interrupted()?;
+        Ok(line)
+    }
+
+    /// After a wait: whether somebody interrupted it.
+    pub fn look_interrupted(&mut self) -> Result<(), Exc> {
+        if self.host.interrupted() { Err(Exc::new(Kind::KeyboardInterrupt, "")) } else { Ok(()) }
+    }
+
     /// Writes output.
     pub fn write(&mut self, stream: Stream, text: &str) {
         if watch::on() {

@@ -2,6 +2,7 @@
 
 use super::Vm;
 use crate::bytecode::Code;
+use crate::host;
 use crate::objects::{Exc, Kind, Other, Value, ViewKind, watch};
 use crate::text::{self, Failure};
 use std::rc::Rc;
@@ -30,6 +31,9 @@ impl Vm {
                 out.push_str(", ");
             }
             self.write_repr(item, out, around)?;
+        }
+        if host::take_interrupt() {
+            return Err(Exc::new(Kind::KeyboardInterrupt, ""));
         }
         if out.len() > 1 << 20 {
             self.reserve(out.len() * 2)?;

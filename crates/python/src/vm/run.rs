@@ -6,6 +6,7 @@
 use super::frame::{After, Frame};
 use super::{Exit, Vm, compare, quick};
 use crate::bytecode::{Cache, Code, Op, Unary};
+use crate::host;
 use crate::objects::{Exc, Kind, Tuple, Value, iterator::Iter, memory};
 use std::rc::Rc;
 
@@ -26,7 +27,7 @@ impl Vm {
     /// At each turn of a loop and each call: fuel, memory, an interrupt.
     #[inline(always)]
     pub(super) fn tick(&mut self) -> Result<bool, Exc> {
-        if self.steps > 0 {
+        if self.steps > 0 && !host::interrupted() {
             self.steps -= 1;
             return Ok(true);
         }
@@ -40,6 +41,9 @@ impl Vm {
 
     #[cold]
     fn grant(&mut self) -> Result<bool, Exc> {
+        if host::take_interrupt() {
+            return Err(Exc::new(Kind::KeyboardInterrupt, ""));
+        }
         if self.fuel == 0 {
             return Ok(false);
         }

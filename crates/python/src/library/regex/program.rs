@@ -288,6 +288,9 @@ impl<'a> Machine<'a> {
 
     fn count(&mut self, steps: usize) -> Result<(), Failure> {
         self.steps += steps;
+        if crate::host::take_interrupt() {
+            return Err(Failure::new("KeyboardInterrupt", ""));
+        }
         if self.steps > STEPS || self.places.len() > PLACES { Err(too_long()) } else { Ok(()) }
     }
 
