@@ -282,11 +282,8 @@ def _compare(op, a, b):
         if op == '<=' or op == '<':
             return all([x in b for x in a]) and (op == '<=' or len(a) < len(b))
         return all([x in a for x in b]) and (op == '>=' or len(a) > len(b))
-    n = min(len(a), len(b))
-    i = 0
-    while i < n:
-        if not (a[i] is b[i] or a[i] == b[i]):
-            x, y = a[i], b[i]
+    for x, y in zip(a, b):
+        if not (x is y or x == y):
             if op == '<':
                 return x < y
             if op == '<=':
@@ -294,7 +291,6 @@ def _compare(op, a, b):
             if op == '>':
                 return x > y
             return x >= y
-        i += 1
     if op == '<':
         return len(a) < len(b)
     if op == '<=':

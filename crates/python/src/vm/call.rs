@@ -315,11 +315,10 @@ impl Vm {
             return Err(self.too_many(function, code, given, start));
         }
         let defaults = function.defaults.borrow();
-        let first_default = code.positional.saturating_sub(defaults.len());
         let mut missing = Vec::new();
         for slot in given.min(code.positional)..code.positional {
             if matches!(self.stack[start + slot], Value::Unbound) {
-                match slot.checked_sub(first_default).and_then(|i| defaults.get(i)) {
+                match (slot + defaults.len()).checked_sub(code.positional).and_then(|i| defaults.get(i)) {
                     Some(default) => self.stack[start + slot] = default.clone(),
                     None => missing.push(code.slots[slot].clone()),
                 }
@@ -353,7 +352,7 @@ impl Vm {
     fn too_many(&self, function: &Function, code: &Code, given: usize, start: usize) -> Exc {
         let defaults = function.defaults.borrow().len();
         let most = code.positional;
-        let takes = if defaults > 0 { format!("from {} to {most}", most.saturating_sub(defaults)) } else { most.to_string() };
+        let takes = if defaults > 0 { format!("from {} to {most}", most as i64 - defaults as i64) } else { most.to_string() };
         let plural = if most == 1 && defaults == 0 { "" } else { "s" };
         let keyword_only = (code.positional..code.positional + code.keyword_only)
             .filter(|slot| !matches!(self.stack[start + slot], Value::Unbound))

@@ -44,6 +44,8 @@ x = [Clears(), Clears(), Clears()]
 shown(lambda: x == [1, 2, 3])
 x = [Clears(), Clears(), Clears()]
 shown(lambda: (1 in x, x))
+x = [Clears(), Clears(), Clears()]
+shown(lambda: x < [1, 2, 3])
 
 
 def f(a, b=1):
