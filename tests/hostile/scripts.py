@@ -290,3 +290,50 @@ import torch
 torch.multinomial(torch.ones(10), 10**10, replacement=True)
 ### range beyond 64 bits: OverflowError
 len(range(2**70))
+### more defaults than parameters: TypeError
+def f(): pass
+f.__defaults__ = (1, 2)
+f(1)
+### maps of maps: Error
+it = iter([1])
+for i in range(200000): it = map(lambda x: x, it)
+next(it)
+### filters of filters: Error
+it = iter([1])
+for i in range(200000): it = filter(None, it)
+next(it)
+### generators of generators: Error
+it = iter([1])
+for i in range(200000): it = (x for x in it)
+next(it)
+### list that grows while it is read: MemoryError
+x = ["a" * 1000]
+for a in x: x.append(a + "a")
+### iterators in an endless deque: MemoryError
+import collections, itertools
+collections.deque(str(i) * 1000 for i in itertools.count())
+### lists that empty each other: IndexError
+class A:
+    def __index__(self):
+        x.clear()
+        return 0
+x = [1, 2, 3]
+x[A()]
+### operators in a row: SyntaxError
+eval("+".join(["1"] * 100000))
+### hooks within hooks: RecursionError
+import torch
+m = torch.nn.Linear(2, 2)
+m.register_forward_hook(lambda m, i, o: m(*i))
+m(torch.ones(2))
+### functions within functions: RecursionError
+import torch
+class R(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a): return R.apply(a)
+R.apply(torch.ones(1))
+### module of itself printed: RecursionError
+import torch
+m = torch.nn.Module()
+m.m = m
+repr(m)
