@@ -84,12 +84,34 @@ pub(crate) fn read(
     check_whole(vm)?;
     crate::replay::log::reads(&tensors);
     crate::capture::locate(vm)?;
+    if let Some(values) = tensors.iter().map(followed).collect() {
+        return finish(vm, values);
+    }
     aludel_tensor::record::resolve(&tensors.iter().collect::<Vec<_>>()).map_err(raise)?;
     let ready: Option<Vec<Vec<f64>>> = tensors.iter().map(Tensor::host_values).collect();
     match ready {
         Some(values) => finish(vm, values),
         None => Err(Exc::pending(Box::new(Read { tensors, throttle: None, compiling: None, finish: Box::new(finish) }))),
     }
+}
+
+/// So many values are worked out on the host instead of ending a region.
+#[cfg(not(target_arch = "wasm32"))]
+const FEW: usize = 64;
+
+// The values of a recorded tensor that follow exactly from such as are there, as those of a row of indices: no region ends for them.
+#[cfg(not(target_arch = "wasm32"))]
+fn followed(t: &Tensor) -> Option<Vec<f64>> {
+    if t.numel() > FEW || t.is_at_once() {
+        return None;
+    }
+    let deduced = aludel_tensor::record::deduce(t)?;
+    if t.dtype().is_float() && deduced.among().is_none() { None } else { deduced.values() }
+}
+
+#[cfg(target_arch = "wasm32")]
+fn followed(_: &Tensor) -> Option<Vec<f64>> {
+    None
 }
 
 /// Goes on with arguments among which no size, place or number is a tensor: of those that are `wanted`, by place or name, such on the

@@ -257,6 +257,15 @@ impl Vm {
         self.frames.len() == body.depth + 1 && code == body.code && is
     }
 
+    /// Whether the program is within a turn of the loop with this body, deeper or in another loop of it.
+    pub fn is_within(&self, body: &Place) -> bool {
+        let Some(frame) = self.frames.get(body.depth) else { return false };
+        let code = Rc::as_ptr(&frame.function.code).addr();
+        let entry = body.within.unwrap_or(body.entry);
+        let is = |k: &Known| k.code == code && (entry == k.to || entry == k.to + 1) && (k.to..k.from).contains(&(frame.ip as usize));
+        body.code == code && self.known_loops.iter().any(is)
+    }
+
     fn go_on_at(&mut self, ip: usize) {
         if let Some(frame) = self.frames.last_mut() {
             frame.ip = ip as u32;

@@ -49,6 +49,8 @@ pub(crate) struct Replay {
 /// A loop and the ways its turns go.
 struct Loop {
     body: Body,
+    /// Whether gradients are on where its turns begin and end: without them a loop is known as another one.
+    grad: bool,
     changing: Vec<Place>,
     /// Those of them that stay while the loop turns, as far as is known: another object was there when it was entered again.
     between: Vec<Place>,
@@ -157,8 +159,8 @@ fn give_up(vm: &mut Vm, watching: Watching) {
 }
 
 fn finish(vm: &mut Vm, at: usize, watching: Watching, mut tensors: Tensors) -> Result<(), Exc> {
-    if !aludel_tensor::is_grad_enabled() || aludel_tensor::autocast_dtype().is_some() {
-        watch::refuse(|| "gradients are switched off, or autocast on, when the loop turns".into());
+    if replay(vm)?.loops[at].grad != aludel_tensor::is_grad_enabled() || aludel_tensor::autocast_dtype().is_some() {
+        watch::refuse(|| "gradients are switched on or off, or autocast is on, when the loop turns".into());
     }
     let (templates, doubts) = (record::take_templates(), watch::doubts());
     if templates.is_empty() && replay(vm)?.loops[at].body.within.is_some() {
@@ -214,8 +216,17 @@ fn finish(vm: &mut Vm, at: usize, watching: Watching, mut tensors: Tensors) -> R
 
 /// The body of a training loop is about to run. Whether it is done already.
 pub(crate) fn entered(vm: &mut Vm, body: Body) -> Result<bool, Exc> {
-    if !record::is_recording() || !aludel_tensor::is_grad_enabled() || aludel_tensor::autocast_dtype().is_some() {
+    if !record::is_recording() || aludel_tensor::autocast_dtype().is_some() {
         return Ok(false);
+    }
+    // A loop that evaluates, within a turn that is watched, is part of that.
+    if !aludel_tensor::is_grad_enabled()
+        && let Some(at) = replay(vm)?.watching.as_ref().map(|(at, _, _)| *at)
+    {
+        let outer = replay(vm)?.loops[at].body;
+        if outer != body && vm.is_within(&outer) {
+            return Ok(false);
+        }
     }
     // A repeated turn calls no `backward()`, whose losses somebody wants to see.
     if state(vm)?.losses.is_some() {
@@ -252,8 +263,9 @@ pub(crate) fn entered(vm: &mut Vm, body: Body) -> Result<bool, Exc> {
 /// behind all that they cannot be repeated for. A region of its own ends there, so it is one place only.
 fn is_wanted(vm: &mut Vm, body: &Body) -> Result<bool, Exc> {
     let Some(entry) = body.within else { return Ok(true) };
+    let grad = aludel_tensor::is_grad_enabled();
     let r = replay(vm)?;
-    let Some(main) = r.loops.iter().position(|l| l.is_main(body, entry)) else { return Ok(false) };
+    let Some(main) = r.loops.iter().position(|l| l.grad == grad && l.is_main(body, entry)) else { return Ok(false) };
     let watched = r.watching.as_ref().map(|(at, _, _)| *at);
     let l = &mut r.loops[main];
     if watched == Some(main) {
@@ -285,13 +297,15 @@ fn is_wanted(vm: &mut Vm, body: &Body) -> Result<bool, Exc> {
 fn find(vm: &mut Vm, body: Body) -> Result<usize, Exc> {
     let top = vm.top_slot();
     let r = replay(vm)?;
-    if let Some(at) = r.loops.iter().position(|l| l.body == body) {
+    let grad = aludel_tensor::is_grad_enabled();
+    if let Some(at) = r.loops.iter().position(|l| l.body == body && l.grad == grad) {
         return Ok(at);
     }
     // The value of a `for` is another one each time.
     let changing = if body.fetched { top.map(Place::Slot).into_iter().collect() } else { Vec::new() };
     r.loops.push(Loop {
         body,
+        grad,
         changing,
         between: Vec::new(),
         fixed: Vec::new(),
@@ -369,7 +383,7 @@ fn repeat(vm: &mut Vm, at: usize) -> Result<bool, Exc> {
                 l.attempts = l.attempts.saturating_sub(1);
             }
             r.repeated += 1;
-            state(vm)?.trained = true;
+            state(vm)?.trained |= aludel_tensor::is_grad_enabled();
             record::catch_up().map_err(raise)?;
             Ok(true)
         }
