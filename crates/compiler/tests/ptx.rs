@@ -192,7 +192,11 @@ fn kernels_wait_for_what_comes_before() {
     let p = compiled(90, &Options::default());
     for k in &p.kernels {
         let (before, after) = k.source.split_once("griddepcontrol.wait;").expect("a kernel that waits");
-        assert!(k.waits && !after.contains("griddepcontrol") && !before.contains("d.global") && !before.contains("st.global"), "{}", k.source);
+        assert!(
+            k.waits && !after.contains("griddepcontrol") && !before.contains("d.global") && !before.contains("st.global"),
+            "{}",
+            k.source
+        );
     }
     for p in [compiled(80, &Options::default()), compiled(90, &Options { parts: Parts::ALL.without(Part::Overlap), ..Options::default() })]
     {

@@ -52,6 +52,8 @@ pub(crate) struct Seen {
     /// Its type, and the leaf that it is.
     pub shell: Tensor,
     pub requires: bool,
+    /// Whether nothing goes back from it any more, as from a state that a backward pass of the turn before went through.
+    pub done: bool,
     pub grad: Held,
     pub version: u64,
     pub epoch: u32,
@@ -155,6 +157,7 @@ pub(crate) fn cell(instance: &Rc<Instance>, cell: &TensorCell) {
         leaf: value.leaf_id(),
         shell: if value.is_leaf() { value.without_value() } else { value.detach().without_value() },
         requires: value.is_requires_grad(),
+        done: value.is_done(),
         grad: Held::of(&cell.grad.borrow()),
         version: cell.version.get(),
         epoch: cell.epoch(),
