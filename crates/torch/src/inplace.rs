@@ -40,8 +40,30 @@ pub(crate) fn check_leaf(into: &TensorCell) -> Result<(), Exc> {
         && !into.is_detached_view()
     {
         check_part(crate::cell::host(&base)?)?;
+        if aludel_tensor::is_grad_enabled() && into.get()?.is_requires_grad() {
+            check_alone(into)?;
+        }
     }
     Ok(())
+}
+
+/// Refuses to change one of several views that an operator made at once: PyTorch has no derivative of that.
+fn check_alone(into: &TensorCell) -> Result<(), Exc> {
+    let Some((_, steps)) = into.way() else { return Ok(()) };
+    let Some(last) = steps.last().filter(|_| steps.iter().any(|s| matches!(s.def.name, "split" | "chunk" | "unbind"))) else {
+        return Ok(());
+    };
+    let name = match last.def.name {
+        "chunk" => "split",
+        name => name,
+    };
+    let name = name[..1].to_uppercase() + &name[1..];
+    let text = format!(
+        "Output {} of {name} is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such \
+         functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
+        last.result
+    );
+    Err(Exc::new(ExcKind::RuntimeError, text))
 }
 
 /// Puts a value into a tensor: broadcast to its shape, in its type. It was computed since a place on the tape.

@@ -326,6 +326,7 @@ sources! {
     "torch._rare.aten": "torch/_rare/aten.py",
     "torch._rare.csr": "torch/_rare/csr.py",
     "torch._rare.decompositions": "torch/_rare/decompositions.py",
+    "torch._rare.divergences": "torch/_rare/divergences.py",
     "torch._rare.factors": "torch/_rare/factors.py",
     "torch._rare.histograms": "torch/_rare/histograms.py",
     "torch._rare.mode": "torch/_rare/mode.py",

@@ -417,9 +417,13 @@ def cumprod(a, axis=None, dtype=None, out=None):
     return _given(_along("cumprod", a if dtype is None else _as(a).astype(dtype), axis), out, None)
 
 
-def diff(a, n=1, axis=-1):
+def diff(a, n=1, axis=-1, prepend=None, append=None):
     a = _as(a)
     axis = _axis_of(axis, a.ndim)
+    edges = [None if e is None else _as(e) for e in (prepend, append)]
+    parts = [e if e is None or e.ndim else broadcast_to(e, a.shape[:axis] + (1,) + a.shape[axis + 1:]) for e in edges]
+    if n and (prepend is not None or append is not None):
+        a = concatenate([p for p in (parts[0], a, parts[1]) if p is not None], axis)
     for _ in range(n):
         m = a.shape[axis]
         a = take(a, arange(1, m), axis) - take(a, arange(m - 1), axis)

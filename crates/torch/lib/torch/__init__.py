@@ -286,17 +286,20 @@ empty = zeros
 
 def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False, memory_format=None, layout=None, pin_memory=False):
     _place(device)
-    return _made(_C.full(input.shape, fill_value, dtype or input.dtype), requires_grad)
+    def draw(shape):
+        return _C.full(shape, fill_value, dtype or input.dtype)
+    made = draw(input.shape) if memory_format == contiguous_format else _functions.drawn_like(input, draw)
+    return _made(made, requires_grad)
 
 
 def zeros_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, layout=None, pin_memory=False):
     _place(device)
-    return full_like(input, 0, dtype=dtype, requires_grad=requires_grad)
+    return full_like(input, 0, dtype=dtype, requires_grad=requires_grad, memory_format=memory_format)
 
 
 def ones_like(input, *, dtype=None, device=None, requires_grad=False, memory_format=None, layout=None, pin_memory=False):
     _place(device)
-    return full_like(input, 1, dtype=dtype, requires_grad=requires_grad)
+    return full_like(input, 1, dtype=dtype, requires_grad=requires_grad, memory_format=memory_format)
 
 
 empty_like = zeros_like
@@ -655,7 +658,9 @@ __getattr__ = _missing.names("torch", globals())
 def _also_meta(function):
     """A function that makes tensors: on the device `meta` those have no elements."""
     @functools.wraps(function)
-    def made(*args, device=None, **kwargs):
+    def made(*args, device=None, out=None, **kwargs):
+        if out is not None:
+            return _functions._into(out, made(*args, device=device, **{"dtype": out.dtype, **kwargs}))
         if device is None and args and isinstance(args[0], Tensor) and _C.is_meta(args[0]):
             device = "meta"
         if device is None or (device if isinstance(device, str) else str(device)) != "meta":
@@ -668,6 +673,6 @@ def _also_meta(function):
     return made
 
 
-for _name in """tensor zeros ones full empty eye arange linspace rand randn randint randperm zeros_like ones_like full_like empty_like
+for _name in """tensor zeros ones full empty eye arange linspace logspace rand randn randint randperm zeros_like ones_like full_like empty_like
 rand_like randn_like""".split():
     globals()[_name] = _also_meta(globals()[_name])

@@ -405,11 +405,19 @@ def tied(made, *inputs):
 
 
 def drawn_like(input, draw):
-    """Random numbers for a tensor, in the order in which PyTorch has the elements of one like it: that of its strides."""
+    """What `draw` makes of a shape for a tensor, in the order in which PyTorch has the elements of one like it: that of its strides."""
     if _C.is_contiguous(input):
         return draw(input.shape)
     strides, shape = _C.layout(input)[0], input.shape
-    order = sorted(range(len(shape)), key=lambda d: -strides[d])
+    order = list(range(len(shape)))
+    for at in order[1:]:
+        for d in range(at - 1, -1, -1):
+            # A dimension whose elements are one says nothing of the order.
+            have, want = strides[order[d]], strides[order[at]]
+            if have and want:
+                if have > want or have == want and shape[order[d]] >= shape[order[at]]:
+                    break
+                order[d], order[at], at = order[at], order[d], d
     return draw([shape[d] for d in order]).permute([order.index(d) for d in range(len(shape))])
 
 

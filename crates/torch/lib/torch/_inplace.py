@@ -4,6 +4,7 @@ from torch import _C
 import torch
 from torch import _composites
 from torch._C import Tensor
+from torch._functions import drawn_like
 
 
 def fill_(self, value):
@@ -17,25 +18,52 @@ def fill_(self, value):
 Tensor.fill_ = fill_
 
 
-def _drawn(x, name, first, second, generator):
-    draw = getattr(_C, name)
-    if not x.dtype.is_complex:
-        return draw(x.shape, first, second, x.dtype, generator)
-    # Both parts are drawn, normal ones with half of the variance each.
-    second = second * 0.5 ** 0.5 if name == "normal" else second
-    return _C.complexed(draw(list(x.shape) + [2], first, second, torch.float32, generator))
+def _draw_into(self, draw):
+    """Fills a tensor with what `draw` makes of a shape, in the order in which its elements lie in memory, as PyTorch does."""
+    return self.copy_(drawn_like(self, draw))
+
+
+def _want(right, text):
+    if not right:
+        raise RuntimeError(text)
+
+
+def _drawing(name, self, first, second, generator):
+    if name == "normal":
+        _want(second >= 0, f"normal expects std >= 0.0, but found std {second}")
+    else:
+        _want(first <= second, f"uniform_ expects to return a [from, to) range, but found from={first} > to={second}")
+    if self.dtype.is_complex:
+        # Both parts are drawn, normal ones with half of the variance each.
+        second = second * 0.5 ** 0.5 if name == "normal" else second
+        return self.copy_(_C.complexed(getattr(_C, name)(list(self.shape) + [2], first, second, torch.float32, generator)))
+    draw = _C.normal_in_order if name == "normal" and not _C.is_contiguous(self) else getattr(_C, name)
+    return _draw_into(self, lambda shape: draw(shape, first, second, self.dtype, generator))
 
 
 Tensor.zero_ = lambda self: self.copy_(torch.full((), 0, dtype=self.dtype))
-Tensor.normal_ = lambda self, mean=0.0, std=1.0, generator=None: self.copy_(_drawn(self, "normal", mean, std, generator))
-Tensor.uniform_ = lambda self, a=0.0, b=1.0, generator=None, **k: self.copy_(
-    _drawn(self, "uniform", k.get("from", a), k.get("to", b), generator))
-Tensor.bernoulli_ = lambda self, p=0.5, generator=None: self.copy_(
-    _C.bernoulli(self.shape, p, None, generator) if not isinstance(p, Tensor) else _C.bernoulli_of(p, generator))
+Tensor.normal_ = lambda self, mean=0.0, std=1.0, generator=None: _drawing("normal", self, mean, std, generator)
+Tensor.uniform_ = lambda self, a=0.0, b=1.0, generator=None, **k: _drawing("uniform", self, k.get("from", a), k.get("to", b), generator)
+
+
+def bernoulli_(self, p=0.5, generator=None):
+    if isinstance(p, Tensor):
+        return self.copy_(_C.bernoulli_of(p.expand(self.shape), generator))
+    _want(0 <= p <= 1, f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    return _draw_into(self, lambda shape: _C.bernoulli(shape, p, None, generator))
+
+
+def exponential_(self, lambd=1.0, generator=None):
+    _want(lambd > 0, f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+    return _draw_into(self, lambda shape: _C.exponential(shape, lambd, generator))
+
+
+Tensor.bernoulli_, Tensor.exponential_ = bernoulli_, exponential_
 
 
 def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
     from math import exp
+    _want(std > 0, f"log_normal_ expects std > 0.0, but found std={std}")
     # One number after another as doubles, however many there are.
     drawn = [exp(mean + std * _C.normal64(generator)) for _ in range(self.numel())]
     return self.copy_(torch.tensor(drawn, dtype=self.dtype).reshape(self.shape))
@@ -46,19 +74,20 @@ Tensor.log_normal_ = log_normal_
 
 def geometric_(self, p, *, generator=None):
     from math import ceil, log, log1p
+    _want(0 < p < 1, f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     drawn = _C.values(_C.uniform(self.shape, 0.0, 1.0, torch.float64, generator))
     return self.copy_(torch.tensor([ceil(log(u) / log1p(-p)) for u in drawn], dtype=self.dtype).reshape(self.shape))
 
 
 def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
     from math import pi, tan
+    _want(sigma > 0, f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
     drawn = _C.values(_C.uniform(self.shape, 0.0, 1.0, torch.float64, generator))
     return self.copy_(torch.tensor([median + sigma * tan(pi * (u - 0.5)) for u in drawn], dtype=self.dtype).reshape(self.shape))
 
 
 Tensor.geometric_ = geometric_
 Tensor.cauchy_ = cauchy_
-Tensor.exponential_ = lambda self, lambd=1.0, generator=None: self.copy_(_C.exponential(self.shape, lambd, generator))
 
 
 def index_put_(self, indices, values, accumulate=False):
@@ -74,10 +103,10 @@ Tensor.index_put_ = Tensor._index_put_ = index_put_
 def random_(self, low=None, high=None, *, generator=None, **bounds):
     low, high = bounds.get("from", low), bounds.get("to", high)
     if low is None:
-        return self.copy_(_C.random(self.shape, self.dtype, generator))
+        return _draw_into(self, lambda shape: _C.random(shape, self.dtype, generator))
     if high is None:
         low, high = 0, low
-    return self.copy_(_C.randint(self.shape, low, high, None, generator))
+    return _draw_into(self, lambda shape: _C.randint(shape, low, high, None, generator))
 
 
 Tensor.random_ = random_

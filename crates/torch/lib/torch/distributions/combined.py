@@ -3,8 +3,9 @@
 from torch import _C, Size
 from torch.autograd import no_grad
 from torch.distributions import constraints
+from torch.distributions.counts import NegativeBinomial
 from torch.distributions.continuous import Exponential, Gumbel, Laplace, Normal, Uniform
-from torch.distributions.discrete import Bernoulli, Categorical, Geometric, OneHotCategorical
+from torch.distributions.discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical
 from torch.distributions.distribution import Distribution
 from torch.distributions.gamma import Beta, Dirichlet, Gamma, Poisson
 from torch.distributions.multivariate import MultivariateNormal
@@ -129,11 +130,18 @@ def register_kl(type_p, type_q):
     return register
 
 
+def _kinds(of):
+    # These have what a Bernoulli distribution has, but are none.
+    return [k for k in of.__mro__ if k is not Bernoulli or not issubclass(of, (Binomial, Geometric, NegativeBinomial))]
+
+
 def kl_divergence(p, q):
-    for a in type(p).__mro__:
-        for b in type(q).__mro__:
-            if (a, b) in _KL:
-                return _KL[a, b](p, q)
+    for _ in range(2):
+        for a in _kinds(type(p)):
+            for b in _kinds(type(q)):
+                if (a, b) in _KL:
+                    return _KL[a, b](p, q)
+        import torch._rare.divergences
     raise NotImplementedError(f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}")
 
 
@@ -146,13 +154,16 @@ def _normal(p, q):
 
 @register_kl(Bernoulli, Bernoulli)
 def _bernoulli(p, q):
-    softplus = _ops["softplus"]
-    return p.probs * (softplus(-q.logits) - softplus(-p.logits)) + (1 - p.probs) * (softplus(q.logits) - softplus(p.logits))
+    def part(p, q, ours, theirs):
+        made = p * (_ops["softplus"](-theirs) - _ops["softplus"](-ours))
+        return _ops["where"](p == 0, 0.0, _ops["where"](q == 0, math.inf, made))
+    return part(p.probs, q.probs, p.logits, q.logits) + part(1 - p.probs, 1 - q.probs, -p.logits, -q.logits)
 
 
 @register_kl(Categorical, Categorical)
 def _categorical(p, q):
-    return (p.probs * (p.logits - q.logits)).sum(-1)
+    each = _ops["where"](q.probs == 0, math.inf, p.probs * (p.logits - q.logits))
+    return _ops["where"](p.probs == 0, 0.0, each).sum(-1)
 
 
 @register_kl(OneHotCategorical, OneHotCategorical)

@@ -140,7 +140,8 @@ class _LowerCholesky(Constraint):
 
 def _cholesky(a):
     """The lower triangle L with L L^T = A, column by column: A is small. What is not positive definite gives NaN."""
-    n = a.shape[-1]
+    # Of both triangles, as the derivative is of both.
+    n, a = a.shape[-1], (a + a.mT) * 0.5
     columns = []
     for j in range(n):
         rest = a[..., :, j]

@@ -2,6 +2,7 @@
 
 import math
 from torch import _C
+from torch._functions import broadcast_tensors
 from torch.distributions import constraints
 from torch.distributions.discrete import Bernoulli, _clamped, _one_of
 from torch.distributions.distribution import Distribution, _tensors
@@ -64,7 +65,7 @@ class ContinuousBernoulli(Distribution):
 
     def log_prob(self, value):
         self._validate_sample(value)
-        logits, value = self.logits + value * 0, value + self.logits.detach() * 0
+        logits, value = broadcast_tensors(self.logits, value)
         return -F.binary_cross_entropy_with_logits(logits, value, reduction="none") + self._log_norm()
 
     def cdf(self, value):

@@ -3,7 +3,8 @@
 import math
 from torch import _C, Size, finfo
 from torch._C import Tensor
-from torch.autograd import no_grad
+from torch._functions import broadcast_tensors
+from torch.autograd import enable_grad, no_grad
 from torch.distributions import constraints
 from torch.distributions.distribution import Distribution, _tensors
 from torch.nn import functional as F
@@ -34,10 +35,12 @@ class Bernoulli(Distribution):
 
     def __getattr__(self, name):
         if name == "probs":
-            value = _ops["sigmoid"](self.__dict__["logits"])
+            with enable_grad():
+                value = _ops["sigmoid"](self.__dict__["logits"])
         elif name == "logits":
-            probs = _clamped(self.__dict__["probs"])
-            value = probs.log() - _ops["log1p"](-probs)
+            with enable_grad():
+                probs = _clamped(self.__dict__["probs"])
+                value = probs.log() - _ops["log1p"](-probs)
         else:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         self.__dict__[name] = value
@@ -70,7 +73,7 @@ class Bernoulli(Distribution):
 
     def log_prob(self, value):
         self._validate_sample(value)
-        logits, value = self.logits + value * 0, value + self.logits.detach() * 0
+        logits, value = broadcast_tensors(self.logits, value)
         return -F.binary_cross_entropy_with_logits(logits, value, reduction="none")
 
     def entropy(self):
@@ -81,6 +84,13 @@ class Geometric(Bernoulli):
     support = constraints.nonnegative_integer
     has_enumerate_support = False
     enumerate_support = Distribution.enumerate_support
+
+    def __init__(self, probs=None, logits=None, validate_args=None):
+        super().__init__(probs, logits, validate_args)
+        given = self.__dict__.get("probs")
+        if self._validate_args and given is not None and not (given > 0).all():
+            raise ValueError(f"Expected parameter probs ({type(given).__name__} of shape {tuple(given.shape)}) of distribution {self!r} to be "
+                             f"positive but found invalid values:\n{given}")
 
     @property
     def mean(self):
@@ -102,7 +112,8 @@ class Geometric(Bernoulli):
 
     def log_prob(self, value):
         self._validate_sample(value)
-        return value * _ops["log1p"](-self.probs) + self.probs.log()
+        never = _ops["where"]((self.probs == 1) & (value == 0), 0.0, -self.probs)
+        return value * _ops["log1p"](never) + self.probs.log()
 
     def entropy(self):
         return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none") / self.probs
@@ -125,12 +136,13 @@ class Categorical(Distribution):
         super().__init__(given.shape[:-1], validate_args=validate_args)
 
     def __getattr__(self, name):
-        if name == "probs":
-            self.probs = _ops["softmax"](self.__dict__["logits"], -1)
-            return self.probs
-        if name == "logits":
-            self.logits = _clamped(self.__dict__["probs"]).log()
-            return self.logits
+        with enable_grad():
+            if name == "probs":
+                self.probs = _ops["softmax"](self.__dict__["logits"], -1)
+                return self.probs
+            if name == "logits":
+                self.logits = _clamped(self.__dict__["probs"]).log()
+                return self.logits
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
@@ -230,7 +242,8 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
     has_rsample = True
 
     def rsample(self, sample_shape=()):
-        return self.sample(sample_shape) + (self.probs - self.probs.detach())
+        drawn = self.sample(sample_shape)
+        return drawn + (self.probs - self.probs.detach())
 
 
 def _tail(k):
@@ -316,7 +329,8 @@ class Binomial(Bernoulli):
         self._validate_sample(value)
         n, x = self.total_count, self.logits
         chosen = _ops["lgamma"](n + 1) - _ops["lgamma"](value + 1) - _ops["lgamma"](n - value + 1)
-        return chosen + value * x - n * _ops["relu"](x) - n * _ops["log1p"](_ops["exp"](-x.abs()))
+        # Half of it each way at zero, as softplus has it.
+        return chosen + value * x - n * 0.5 * (x.clamp(min=0) + x - x.clamp(max=0)) - n * _ops["log1p"](_ops["exp"](-x.abs()))
 
     def entropy(self):
         values = self.enumerate_support(False)

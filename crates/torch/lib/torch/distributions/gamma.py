@@ -100,6 +100,7 @@ class Gamma(Distribution):
         return (made / self.rate).clamp(min=1.1754943508222875e-38)
 
     def log_prob(self, value):
+        value = value if isinstance(value, _C.Tensor) else _C.tensor(float(value), self.rate.dtype)
         self._validate_sample(value)
         a, b = self.concentration, self.rate
         return _ops["xlogy"](a, b) + _ops["xlogy"](a - 1, value) - b * value - a.lgamma()

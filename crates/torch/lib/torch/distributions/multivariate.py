@@ -3,6 +3,7 @@
 import math
 from torch import _C
 from torch._composites import diag_embed
+from torch.autograd import enable_grad
 from torch.distributions import constraints
 from torch.distributions.constraints import _cholesky
 from torch.distributions.distribution import Distribution
@@ -56,13 +57,14 @@ class MultivariateNormal(Distribution):
     def __getattr__(self, name):
         if name not in ("covariance_matrix", "scale_tril", "precision_matrix"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        lower = self._factor
-        if name == "covariance_matrix":
-            lower = lower @ lower.mT
-        elif name == "precision_matrix":
-            inverse = _solved(lower, _ops["eye"](lower.shape[-1]).to(lower.dtype).expand(lower.shape))
-            lower = inverse.mT @ inverse
-        self.__dict__[name] = lower.expand(tuple(self._batch_shape) + tuple(lower.shape[-2:]))
+        with enable_grad():
+            lower = self._factor
+            if name == "covariance_matrix":
+                lower = lower @ lower.mT
+            elif name == "precision_matrix":
+                inverse = _solved(lower, _ops["eye"](lower.shape[-1]).to(lower.dtype).expand(lower.shape))
+                lower = inverse.mT @ inverse
+            self.__dict__[name] = lower.expand(tuple(self._batch_shape) + tuple(lower.shape[-2:]))
         return self.__dict__[name]
 
     @property

@@ -219,15 +219,53 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     return made[0]
 
 
+def _check_lengths(name, given, of, most):
+    if given.is_floating_point():
+        raise RuntimeError(f"{name} must be integral")
+    if given.numel() != of:
+        raise RuntimeError(f"{name} must be of size batch_size")
+    wrong = _C.outside(given, 0, most + 1)
+    if wrong:
+        if wrong[1] >= 0 and name == "target_lengths":
+            raise RuntimeError(f"Expected tensor to have size at least {wrong[1]} at dimension 1, but got size {most} for argument #2 "
+                               "'targets' (while checking arguments for ctc_loss_allocate_outputs)")
+        raise RuntimeError(f"Expected {name} to have value at {f'most {most}' if wrong[1] >= 0 else 'least 0'}, but got value {wrong[1]} "
+                           "(while checking arguments for ctc_loss_allocate_outputs)")
+
+
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
     lengths = [v if isinstance(v, Tensor) else _C.tensor(list(v), _C.int64) for v in (input_lengths, target_lengths)]
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    if not 0 <= blank < log_probs.shape[-1]:
+        raise RuntimeError("blank must be in label range")
+    batch = log_probs.shape[1] if log_probs.dim() > 2 else 1
+    _check_lengths("input_lengths", lengths[0], batch, log_probs.shape[0])
+    _check_lengths("target_lengths", lengths[1], batch, targets.shape[-1])
+    if targets.dim() == 1:
+        wrong = _C.outside(lengths[1].sum(), len(targets), len(targets) + 1)
+        if wrong:
+            raise RuntimeError(f"Expected tensor to have size {wrong[1]} at dimension 0, but got size {len(targets)} for argument #2 'targets' "
+                               "(while checking arguments for ctc_loss_allocate_outputs)")
     # The operator is written out in time: what is filled up to few sizes needs few programs.
     times, n = log_probs.shape[0], targets.shape[-1]
     more, late = (-k % max(4, 1 << k.bit_length() >> by) for k, by in ((n, 3 if targets.dim() > 1 else 1), (times, 3)))
     targets = _ops["pad"](targets, [0, more])
     log_probs = _ops["pad"](log_probs, [0, 0] * (log_probs.dim() - 1) + [0, late])
-    lengths[0] = lengths[0].clamp(max=times)
     return _ops["ctc_loss"](log_probs, targets, *lengths, blank=blank, reduction=reduction, zero_infinity=zero_infinity)
+
+
+def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
+    if isinstance(var, (int, float)):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        var = var * _C.full(input.shape, 1, input.dtype)
+    elif bool((var < 0).any()):
+        raise ValueError("var has negative entry/entries")
+    if var.shape != input.shape and input.shape[:-1] != var.shape and not (
+            input.dim() == var.dim() and sum(a != b for a, b in zip(input.shape, var.shape)) == 1 and 1 in var.shape):
+        raise ValueError("var is of incorrect size")
+    return _ops["gaussian_nll_loss"](input, target, var, full=full, eps=eps, reduction=reduction)
 
 
 def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
