@@ -123,3 +123,23 @@ for a, (p, _) in made.items():
             print(a, b, [round(v, 3) + 0.0 for v in D.kl_divergence(p, q).flatten().tolist()])
         except NotImplementedError:
             pass
+
+
+# Hooks of all modules' gradients.
+def everywhere(kind, change):
+    seen = []
+    handle = getattr(torch.nn.modules.module, kind)(lambda m, *g: (seen.append((type(m).__name__, len(g))), change(*g))[1])
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh())
+    net[1].register_full_backward_hook(lambda m, a, b: seen.append("own"))
+    x = torch.ones(1, 2, requires_grad=True)
+    net(x).sum().backward()
+    handle.remove()
+    net(x).sum()
+    print(seen)
+    show(kind, lambda: torch.cat([x.grad.flatten(), net[0].bias.grad]))
+
+
+everywhere("register_module_full_backward_hook", lambda a, b: None)
+everywhere("register_module_full_backward_hook", lambda a, b: (a[0] * 2,))
+everywhere("register_module_full_backward_pre_hook", lambda b: (b[0] * 3,))

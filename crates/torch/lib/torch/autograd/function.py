@@ -183,6 +183,10 @@ def _hooked(tensor, hooks):
     tensor._made_by = name
 
 
+# Hooks on every module: before a call, after it, and of gradients.
+_everywhere = {"before": {}, "after": {}, "back": {}, "back_before": {}}
+
+
 class _Seen:
     """What the hooks of one call of a module know of its gradients."""
 
@@ -190,7 +194,7 @@ class _Seen:
         self.module, self.outputs, self.has_inputs = module, None, False
 
     def inputs(self, gradients):
-        for hook in list(self.module._backward_hooks.values()):
+        for hook in [*_everywhere["back"].values(), *self.module._backward_hooks.values()]:
             changed = hook(self.module, gradients, self.outputs)
             if changed is not None:
                 gradients = changed if isinstance(changed, tuple) else (changed,)
@@ -212,7 +216,7 @@ class BackwardHookFunction(Function):
         if ctx.into:
             gradients = seen.inputs(gradients)
         else:
-            for hook in list(seen.module._backward_pre_hooks.values()):
+            for hook in [*_everywhere["back_before"].values(), *seen.module._backward_pre_hooks.values()]:
                 changed = hook(seen.module, gradients)
                 if changed is not None:
                     gradients = changed if isinstance(changed, tuple) else (changed,)

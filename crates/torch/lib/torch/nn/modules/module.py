@@ -3,7 +3,7 @@
 from collections import OrderedDict, namedtuple
 from torch import _C, _place
 from torch._C import Tensor
-from torch.autograd.function import _watched_inputs, _watched_outputs
+from torch.autograd.function import _everywhere, _watched_inputs, _watched_outputs
 from torch.nn.parameter import Parameter, Buffer
 import itertools
 
@@ -43,10 +43,6 @@ def _indent(text, spaces):
     return "\n".join([lines[0]] + [" " * spaces + line for line in lines[1:]])
 
 
-# Hooks on every module: before a call, and after it.
-_everywhere = {"before": {}, "after": {}}
-
-
 def _hook_everywhere(kind, hook):
     key = next(_ids)
     _everywhere[kind][key] = hook
@@ -61,7 +57,15 @@ def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
     return _hook_everywhere("after", (hook, with_kwargs))
 
 
-_before, _after = _everywhere["before"], _everywhere["after"]
+def register_module_full_backward_hook(hook):
+    return _hook_everywhere("back", hook)
+
+
+def register_module_full_backward_pre_hook(hook):
+    return _hook_everywhere("back_before", hook)
+
+
+_before, _after, _back, _back_before = _everywhere.values()
 
 
 _addindent = _indent
@@ -88,7 +92,8 @@ class Module:
 
     def __call__(self, *args, **kwargs):
         d = self.__dict__
-        if not (d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"] or d["_backward_pre_hooks"] or _before or _after):
+        if not (d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"] or d["_backward_pre_hooks"] or _before or _after
+                or _back or _back_before):
             return self.forward(*args, **kwargs)
         for hook, with_kwargs in [*_before.values(), *d["_forward_pre_hooks"].values()]:
             changed = hook(self, args, kwargs) if with_kwargs else hook(self, args)
@@ -97,7 +102,7 @@ class Module:
                     args, kwargs = changed
                 else:
                     args = changed if isinstance(changed, tuple) else (changed,)
-        watched = d["_backward_hooks"] or d["_backward_pre_hooks"]
+        watched = d["_backward_hooks"] or d["_backward_pre_hooks"] or _back or _back_before
         if watched:
             seen, args = _watched_inputs(self, args)
         result = self.forward(*args, **kwargs)
