@@ -85,6 +85,13 @@ show("bernoulli", lambda: slope(D.Bernoulli, "logits", [-1e30, 2.0], [0.0, 1.0])
 show("geometric", lambda: slope(D.Geometric, "probs", [1.0, 0.5], [0.0, 2.0]))
 show("geometric", lambda: D.Geometric(T([0.0, 1.0])))
 show("binomial", lambda: slope(lambda logits: D.Binomial(1.0, logits=logits), "logits", [0.0, -100.0, 100.0], [0.0, 0.0, 0.0]))
+wide = torch.float64
+for n in (0.0, 1.0):
+    show("binomial", lambda: D.Binomial(100, T(n, dtype=wide)).log_prob(T([0.0, 100.0], dtype=wide)).exp())
+show("categorical", lambda: D.Categorical(logits=T([0.0, float("-inf"), 1.0], dtype=wide)).entropy())
+lazy = D.Bernoulli(logits=T([0.5, 1.0]))
+lazy.enumerate_support()
+print("probs" in lazy.__dict__)
 show("gamma", lambda: D.Gamma(1, 1).log_prob(1))
 probs = T([0.2, 0.8], requires_grad=True)
 print(D.OneHotCategoricalStraightThrough(probs).rsample().requires_grad)

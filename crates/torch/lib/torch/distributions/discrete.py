@@ -13,7 +13,8 @@ _ops = _C._ops
 
 
 def _clamped(probs):
-    eps = finfo(probs.dtype).eps
+    # Wide numbers are computed as float32: a smaller distance from one would be none.
+    eps = max(finfo(probs.dtype).eps, 2.0 ** -23)
     return probs.clamp(eps, 1 - eps)
 
 
@@ -64,7 +65,8 @@ class Bernoulli(Distribution):
         return self.__dict__["probs" if "probs" in self.__dict__ else "logits"].size()
 
     def enumerate_support(self, expand=True):
-        values = _C.arange(0, 2, 1, None).to(self.probs.dtype).reshape([-1] + [1] * len(self._batch_shape))
+        kind = self.__dict__["probs" if "probs" in self.__dict__ else "logits"].dtype
+        values = _C.arange(0, 2, 1, None).to(kind).reshape([-1] + [1] * len(self._batch_shape))
         return values.expand([2] + list(self._batch_shape)) if expand else values
 
     @no_grad()
@@ -181,7 +183,7 @@ class Categorical(Distribution):
         return logits.gather(-1, value.expand(shape + [1])).squeeze(-1)
 
     def entropy(self):
-        logits = self.logits.clamp(finfo(self.logits.dtype).min)
+        logits = self.logits.clamp(max(finfo(self.logits.dtype).min, -3.4e38))
         return -(logits * self.probs).sum(-1)
 
     def enumerate_support(self, expand=True):
