@@ -122,7 +122,6 @@ made = {
     "NegativeBinomial": [D.NegativeBinomial(3, 0.2), D.NegativeBinomial(3, 0.4)], "Normal": [D.Normal(0.5, 1.0), D.Normal(0.0, 2.0)],
     "Pareto": [D.Pareto(1.0, 3.0), D.Pareto(0.5, 1.0)], "Poisson": [D.Poisson(2.0), D.Poisson(1.0)],
     "Uniform": [D.Uniform(0.25, 0.75), D.Uniform(0.0, 1.0)],
-    "Wishart": [D.Wishart(T(3.0), torch.eye(2)), D.Wishart(T(4.0), torch.eye(2) * 2)],
 }
 for a, (p, _) in made.items():
     for b, (_, q) in made.items():

@@ -1,16 +1,15 @@
 """Kullback-Leibler divergences of distributions that few scripts compare."""
 
 import math
-from torch import _C
-from torch import distributions as D
-from torch.distributions.combined import _summed, kl_divergence, register_kl
+from torch import _C, distributions as D
+from torch.distributions.combined import _multivariate, _summed, kl_divergence, register_kl
 
 _ops = _C._ops
 _EULER = 0.57721566490153286060
 
 
 def _infinite(p, q):
-    """There is probability where `q` has none."""
+    """`p` has values where `q` has none."""
     return p.mean * 0 + math.inf if isinstance(p, (D.Poisson, D.Gamma, D.Exponential)) else p.entropy().detach() * 0 + math.inf
 
 
@@ -153,24 +152,6 @@ def _(p, q):
     return _summed(kl_divergence(p.base_dist, q.base_dist), len(p.event_shape) - len(p.base_dist.event_shape))
 
 
-@register_kl(D.LowRankMultivariateNormal, D.LowRankMultivariateNormal)
-@register_kl(D.LowRankMultivariateNormal, D.MultivariateNormal)
-@register_kl(D.MultivariateNormal, D.LowRankMultivariateNormal)
-def _(p, q):
-    a, b = p.scale_tril, q.scale_tril
-    solve = _ops["linalg_solve_triangular"]
-    halves = (b.diagonal(dim1=-2, dim2=-1).log() - a.diagonal(dim1=-2, dim2=-1).log()).sum(-1)
-    spread = solve(b, a, upper=False).square().sum([-2, -1])
-    moved = solve(b, (q.loc - p.loc).unsqueeze(-1), upper=False).square().sum([-2, -1])
-    return halves + 0.5 * (spread + moved - p.loc.shape[-1])
-
-
-@register_kl(D.Wishart, D.Wishart)
-def _(p, q):
-    a, b, n = p.scale_tril, q.scale_tril, p._event_shape[-1]
-    by = _C.arange(0, n, 1, None).to(p.df.dtype) * 0.5
-    ours, theirs = (v.unsqueeze(-1) * 0.5 - by for v in (p.df, q.df))
-    logs = (b.diagonal(dim1=-2, dim2=-1).log() - a.diagonal(dim1=-2, dim2=-1).log()).sum(-1)
-    spread = _ops["linalg_solve_triangular"](b, a, upper=False).square().sum([-2, -1])
-    likely = (theirs.lgamma() - ours.lgamma()).sum(-1) + 0.5 * (p.df - q.df) * ours.digamma().sum(-1)
-    return q.df * logs + 0.5 * p.df * (spread - n) + likely
+for _p, _q in ((D.LowRankMultivariateNormal,) * 2, (D.LowRankMultivariateNormal, D.MultivariateNormal),
+               (D.MultivariateNormal, D.LowRankMultivariateNormal)):
+    register_kl(_p, _q)(lambda p, q: _multivariate(*[d._dense() if hasattr(d, "_dense") else d for d in (p, q)]))
