@@ -149,3 +149,7 @@ def everywhere(kind, change):
 everywhere("register_module_full_backward_hook", lambda a, b: None)
 everywhere("register_module_full_backward_hook", lambda a, b: (a[0] * 2,))
 everywhere("register_module_full_backward_pre_hook", lambda b: (b[0] * 3,))
+
+part, rest = (torch.arange(4.0, requires_grad=True) * 2).unsafe_chunk(2)
+part *= 3
+print(part.tolist(), rest.tolist(), torch.unsafe_split(torch.arange(3), 2)[1])

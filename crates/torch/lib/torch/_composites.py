@@ -532,7 +532,14 @@ hamming_window = _window(lambda t, alpha, beta: alpha - beta * math.cos(2 * math
 kaiser_window = _window(lambda t, beta: _bessel(beta * math.sqrt(math.fabs(1 - (2 * t - 1) ** 2))) / _bessel(beta), ("beta", 12.0))
 bartlett_window = _window(lambda t: 1 - math.fabs(2 * t - 1))
 blackman_window = _window(lambda t: 0.42 - 0.5 * math.cos(2 * math.pi * t) + 0.08 * math.cos(4 * math.pi * t))
-unsafe_split_with_sizes, unsafe_split, unsafe_chunk = split_with_sizes, _ops["split"], _ops["chunk"]
+
+
+def _apart(cut):
+    # No views: they may be changed in place.
+    return lambda *args, **kwargs: tuple(part.clone() for part in cut(*args, **kwargs))
+
+
+unsafe_split_with_sizes, unsafe_split, unsafe_chunk = _apart(split_with_sizes), _apart(_ops["split"]), _apart(_ops["chunk"])
 
 
 def _of_functional(name):
