@@ -289,25 +289,15 @@ impl Planned {
 
     /// The shape of the lists together.
     fn joined(&self) -> Result<Vec<usize>, Exc> {
-        let mut shape: Vec<usize> = Vec::new();
-        for list in &self.lists {
-            let have = list.shape();
-            shape.splice(0..0, std::iter::repeat_n(1, have.len().saturating_sub(shape.len())));
-            let skipped = shape.len() - have.len();
-            for (to, n) in shape[skipped..].iter_mut().zip(&have) {
-                if *to != *n && *to != 1 && *n != 1 {
-                    let shapes: Vec<String> = self.lists.iter().map(|l| format!("{:?}", l.shape())).collect();
-                    let text = "shape mismatch: indexing tensors could not be broadcast together with shapes ".to_string();
-                    return Err(index_error(text + &shapes.join(", ")));
-                }
-                *to = if *to == 1 { *n } else { *to };
-            }
-        }
-        Ok(shape)
+        self.lists.iter().try_fold(Vec::new(), |shape, list| crate::numpy::broadcast(&shape, &list.shape())).map_err(|_| {
+            let shapes: Vec<String> = self.lists.iter().map(|l| format!("{:?}", l.shape())).collect();
+            let text = "shape mismatch: indexing tensors could not be broadcast together with shapes ".to_string();
+            index_error(text + &shapes.join(", "))
+        })
     }
 
     /// What is written, without leading dimensions of one that the place has not.
-    fn fitted(&self, mut given: Tensor) -> Result<Tensor, Exc> {
+    fn fitted(&self, given: Tensor) -> Result<Tensor, Exc> {
         let lists = self.joined()?;
         let (first, last) = (self.dims[0] as usize, self.dims[self.dims.len() - 1] as usize);
         let at = if last + 1 - first == self.dims.len() { first } else { 0 };
@@ -317,10 +307,7 @@ impl Planned {
         }
         want.splice(at..at, lists);
         let have = given.shape();
-        let spare = have.len().saturating_sub(want.len());
-        if have[..spare].iter().all(|n| *n == 1) && spare > 0 {
-            given = one("reshape", &[&given], Attrs::new().with("shape", have[spare..].iter().map(|n| *n as i64).collect::<Vec<_>>()))?;
-        }
+        let given = crate::inplace::without_leading_ones(given, want.len())?;
         let kept = given.shape();
         if kept.len() > want.len() || kept.iter().rev().zip(want.iter().rev()).any(|(h, w)| h != w && *h != 1) {
             let text = format!("shape mismatch: value tensor of shape {have:?} cannot be broadcast to indexing result of shape {want:?}");

@@ -82,6 +82,17 @@ pub(crate) fn copy(into: &TensorCell, old: &Tensor, value: Tensor) -> Result<(),
     copy_since(into, old, value, aludel_tensor::tape_position())
 }
 
+/// A value without the leading dimensions of one that a place of so many dimensions does not have.
+pub(crate) fn without_leading_ones(value: Tensor, rank: usize) -> Result<Tensor, Exc> {
+    let have = value.shape();
+    let extra = have.len().saturating_sub(rank);
+    if extra == 0 || have[..extra].iter().any(|n| *n != 1) {
+        return Ok(value);
+    }
+    let shape: Vec<i64> = have[extra..].iter().map(|n| *n as i64).collect();
+    one("reshape", &[&value], Attrs::new().with("shape", shape))
+}
+
 fn copy_since(into: &TensorCell, old: &Tensor, value: Tensor, since: u64) -> Result<(), Exc> {
     let mut value = value;
     if value.dtype() != old.dtype() {
@@ -89,12 +100,7 @@ fn copy_since(into: &TensorCell, old: &Tensor, value: Tensor, since: u64) -> Res
     }
     let (have, want) = (value.shape(), old.shape());
     if have != want {
-        // A value may have leading dimensions of one that the place does not have.
-        let extra = have.len().saturating_sub(want.len());
-        if extra > 0 && have[..extra].iter().all(|n| *n == 1) {
-            let shape: Vec<i64> = have[extra..].iter().map(|n| *n as i64).collect();
-            value = one("reshape", &[&value], Attrs::new().with("shape", shape))?;
-        }
+        value = without_leading_ones(value, want.len())?;
         let shape: Vec<i64> = want.iter().map(|n| *n as i64).collect();
         value = match one("expand", &[&value], Attrs::new().with("shape", shape)) {
             Ok(value) => value,

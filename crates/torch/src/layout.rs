@@ -13,6 +13,7 @@ use crate::state::{raise, wrap};
 /// Functions of `torch._C` about layouts.
 pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("layout", layout),
+    Def::new("order", order),
     Def::new("is_contiguous", is_contiguous),
     Def::new("is_view", is_view),
     Def::new("alias", alias),
@@ -66,13 +67,18 @@ impl Layout {
         (!made.is_contiguous()).then_some(made)
     }
 
-    /// Where what is computed of operands element by element lies: their dimensions by their strides, the first operand that says something
-    /// deciding (ATen's TensorIterator, reorder_dimensions).
+    /// Where what is computed of operands element by element lies.
     pub fn computed(shape: &[i64], operands: &[Layout]) -> Option<Layout> {
-        let n = shape.len();
         if operands.iter().all(|o| o.shape == shape && o.is_contiguous()) {
             return None;
         }
+        Layout::in_order(shape, &Layout::order(shape, operands))
+    }
+
+    /// The dimensions of what is computed of operands element by element, from the outermost: by their strides, the first operand that says
+    /// something deciding (ATen's TensorIterator, reorder_dimensions).
+    fn order(shape: &[i64], operands: &[Layout]) -> Vec<usize> {
+        let n = shape.len();
         let strides: Vec<Vec<i64>> = operands
             .iter()
             .map(|o| {
@@ -111,7 +117,7 @@ impl Layout {
             }
         }
         order.reverse();
-        Layout::in_order(shape, &order)
+        order
     }
 
     /// Whether the channels of images lie innermost (ATen's is_channels_last_strides_2d).
@@ -259,6 +265,14 @@ fn layout(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let layout = expect(&x, "stride")?.layout()?;
     let strides = layout.strides.iter().map(|n| Value::Int(*n)).collect();
     Ok(Value::tuple(vec![Value::tuple(strides), Value::Int(layout.offset)]))
+}
+
+/// `order(x)`: the dimensions of one like it, from the outermost in memory.
+fn order(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [x] = args.exactly::<1>("order")?;
+    let layout = expect(&x, "order")?.layout()?;
+    let order = Layout::order(&layout.shape, std::slice::from_ref(&layout));
+    Ok(Value::list(order.into_iter().map(|d| Value::Int(d as i64)).collect()))
 }
 
 /// `lie(x, order)`: the same tensor, whose dimensions PyTorch would have in memory in that order.

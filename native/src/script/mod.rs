@@ -135,7 +135,7 @@ fn run_once(script: &Script, device: aludel::Device, compiled: bool, host: Tee) 
         capture::compile(&mut vm, capture::Options::default(), false);
     }
     let finished = match loaded {
-        Ok(()) => pollster::block_on(aludel_torch::run(&mut vm, &mut |vm| vm.interrupt |= aludel_python::host::take_interrupt())),
+        Ok(()) => pollster::block_on(aludel_torch::run(&mut vm, &mut |_| ())),
         Err(error) => Finished::Error(error),
     };
     let code = match finished {

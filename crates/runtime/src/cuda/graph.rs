@@ -122,7 +122,6 @@ impl StepGraph {
     /// Builds the graph of launches on bindings at these addresses. The stream records what the library does; nothing runs.
     pub fn new(shared: &Shared, stream: &StreamHandle, addresses: &[CUdeviceptr], launches: &[Prepared]) -> Result<Self> {
         let done = |r| shared.done("making a graph", r);
-        let made = |node| shared.done("making a graph", node);
         let mut raw = null_mut();
         // SAFETY: writes one handle.
         done(check(unsafe { sys::cuGraphCreate(&mut raw, 0) }))?;
@@ -137,7 +136,8 @@ impl StepGraph {
                     let arguments = Arguments::new(addresses, row, maps);
                     let last = nodes.len().wrapping_sub(1);
                     let overlaps = dependent && before == [last] && is_kernel(l) && is_kernel(&launches[last]);
-                    let node = made(add_kernel(&graph, if overlaps { &[] } else { &waits }, kernel, *grid, arguments))?;
+                    let waits = if overlaps { &[][..] } else { &waits };
+                    let node = shared.done("making a graph", add_kernel(&graph, waits, kernel, *grid, arguments))?;
                     if overlaps {
                         done(overlap(&graph, nodes[last], node))?;
                     }

@@ -2,7 +2,7 @@
 
 from torch import _C
 from torch._functions import *
-from torch._functions import _TYPES, _beyond, _into, _named, _ranked, as_strided, each_alone, scaled_sum
+from torch._functions import _beyond, _into, _named, _pair, _ranked, as_strided, each_alone, scaled_sum
 import math
 
 _count = range
@@ -223,18 +223,18 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None):
 def nanmedian(input, dim=None, keepdim=False, *, out=None):
     if out is not None:
         made = nanmedian(input, dim, keepdim)
-        return _into(out, made) if dim is None else _TYPES["nanmedian"](_into(out, made))
+        return _into(out, made) if dim is None else _pair("nanmedian", made, out)
     if dim is None:
         kept = input[input.isnan().logical_not()]
         return median(kept) if kept.numel() else _C.full((), float("nan"), input.dtype)
     if not input.dim():
-        return _TYPES["nanmedian"]((input, _C.full((), 0, _C.int64)))
+        return _pair("nanmedian", (input, _C.full((), 0, _C.int64)))
     # NaN comes last.
     values, order = _ops["sort"](input, dim)
     at = (input.isnan().logical_not().sum(dim, keepdim=True) - 1).clamp(min=0) // 2
     pair = values.gather(dim, at), order.gather(dim, at)
     pair = pair if keepdim else (pair[0].squeeze(dim), pair[1].squeeze(dim))
-    return _TYPES["nanmedian"](pair)
+    return _pair("nanmedian", pair)
 
 
 def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):

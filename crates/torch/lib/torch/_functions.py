@@ -154,7 +154,8 @@ def kthvalue(input, k, dim=-1, keepdim=False, *, out=None):
 
 def median(input, dim=None, keepdim=False, *, out=None):
     if out is not None:
-        return (_into if dim is None else lambda out, made: _pair("median", made, out))(out, median(input, dim, keepdim))
+        made = median(input, dim, keepdim)
+        return _into(out, made) if dim is None else _pair("median", made, out)
     if dim is None:
         flat = input.reshape(-1)
         made = kthvalue(flat, (flat.numel() + 1) // 2)[0]
@@ -408,16 +409,7 @@ def drawn_like(input, draw):
     """What `draw` makes of a shape for a tensor, in the order in which PyTorch has the elements of one like it: that of its strides."""
     if _C.is_contiguous(input):
         return draw(input.shape)
-    strides, shape = _C.layout(input)[0], input.shape
-    order = list(range(len(shape)))
-    for at in order[1:]:
-        for d in range(at - 1, -1, -1):
-            # A dimension whose elements are one says nothing of the order.
-            have, want = strides[order[d]], strides[order[at]]
-            if have and want:
-                if have > want or have == want and shape[order[d]] >= shape[order[at]]:
-                    break
-                order[d], order[at], at = order[at], order[d], d
+    order, shape = _C.order(input), input.shape
     return draw([shape[d] for d in order]).permute([order.index(d) for d in range(len(shape))])
 
 

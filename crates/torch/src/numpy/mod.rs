@@ -10,6 +10,7 @@ use aludel_ir::order::Order;
 use aludel_python::Vm;
 use aludel_python::builtins::{Def, class, namespace};
 use aludel_python::objects::{Args, Dict, Exc, Kind as ExcKind, Octets, Value};
+pub(crate) use array::broadcast;
 use array::{Array, Type, array, axis, count, dense, wrap};
 use std::rc::Rc;
 

@@ -1,7 +1,7 @@
 """The value that is there most often, at the place among its equals where PyTorch finds it."""
 
 from torch import _C
-from torch._functions import _TYPES, _into
+from torch._functions import _pair
 
 
 def mode(input, dim=-1, keepdim=False, *, out=None):
@@ -26,8 +26,8 @@ def mode(input, dim=-1, keepdim=False, *, out=None):
     if made[0].requires_grad:
         made[0]._made_by = "ModeBackward0"
     if not input.dim():
-        return _TYPES["mode"](_into(out, [m.reshape(()) for m in made]))
-    return _TYPES["mode"](_into(out, [m.unsqueeze(dim) for m in made] if keepdim else made))
+        return _pair("mode", [m.reshape(()) for m in made], out)
+    return _pair("mode", [m.unsqueeze(dim) for m in made] if keepdim else made, out)
 
 
 def _sorted(row):
