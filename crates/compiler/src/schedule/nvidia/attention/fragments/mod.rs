@@ -6,7 +6,9 @@ mod weights;
 use crate::nest::attention::{Attention, Causal};
 use crate::schedule::emit::attention::{Ends, hoist, store_row, stores_of};
 use crate::schedule::emit::attention::{F32, Known};
+use crate::schedule::emit::quad::Quad;
 use crate::schedule::emit::{Emitter, KernelBuilder, zero};
+use crate::schedule::nvidia::bulk::equal;
 use aludel_ir::attention::HIDDEN;
 use aludel_ir::expr::AxisId;
 use aludel_ir::kernel::{self as k, KExpr, Stmt, Var};
@@ -176,7 +178,6 @@ impl<'a> Fragments<'a> {
             }
         }
         let (wide, narrow) = stores_of(self.nest, em, a);
-        let eights = (self.features() / 8) as usize;
         for row in 0..h.rows.len() {
             let ends = Ends {
                 here: self.row_at(h, row as u32),
@@ -186,22 +187,48 @@ impl<'a> Fragments<'a> {
                 wide: &wide,
                 narrow: &narrow,
             };
+            // All threads exchange, those of absent rows too.
+            let quads = self.quads(kb, h, row);
             store_row(kb, em, a, ends, &mut |kb, em| {
-                for f in 0..eights {
-                    for e in 0..2 {
-                        em.enter();
-                        let at = kb.int(k::add(h.pair.clone(), k::int((8 * f + e) as i64)));
-                        em.axes.insert(a.feature, at);
-                        for (o, sums) in a.outputs.iter().zip(&h.sums) {
-                            em.define(o.reduce, KExpr::Var(sums[row / 2 * eights + f][2 * (row % 2) + e]));
-                        }
-                        em.stores(kb, &|s| wide.contains(&s))?;
-                        em.leave();
+                for (at, results) in &quads {
+                    let mut quad = Quad::new(a.feature, 4, at.clone(), em.axes.clone());
+                    for (o, lanes) in a.outputs.iter().zip(results) {
+                        quad.define(o.reduce, lanes.clone());
                     }
+                    quad.stores(kb, em, &|s| wide.contains(&s))?.into_iter().for_each(|s| kb.stmt(s));
                 }
                 Ok(())
             })?;
         }
         Ok(())
+    }
+
+    /// A row's results in groups of four neighbours, each with its first feature divided by four: of two eights a thread has two
+    /// features each, and gives those of one to its neighbour for the neighbour's of the other. Stored by twos, each instruction would
+    /// write half a sector of every row.
+    fn quads(&self, kb: &mut KernelBuilder, h: &Held, row: usize) -> Vec<(KExpr, Vec<Vec<KExpr>>)> {
+        let eights = (self.features() / 8) as usize;
+        let place = kb.int(k::rem(h.lane.clone(), k::int(4)));
+        let odd = kb.int(k::rem(place.clone(), k::int(2)));
+        let is_odd = kb.bind(equal(odd.clone(), 1), k::BOOL);
+        let own = kb.int(k::add(k::mul(odd, k::int(2)), k::div(place, k::int(2))));
+        let mut quads = Vec::new();
+        for first in (0..eights).step_by(2) {
+            let mut results = Vec::new();
+            for sums in &h.sums {
+                let of = |f: usize, e: usize| KExpr::Var(sums[row / 2 * eights + f][2 * (row % 2) + e]);
+                let [mut kept, mut given] = [vec![], vec![]];
+                for e in 0..2 {
+                    let (low, high) = (of(first, e), of(first + 1, e));
+                    let give = kb.bind(k::select(is_odd.clone(), low.clone(), high.clone()), F32);
+                    given.push(kb.bind(KExpr::Shuffle(Box::new(give), 1), F32));
+                    kept.push(kb.bind(k::select(is_odd.clone(), high, low), F32));
+                }
+                let lanes = kept.iter().chain(&given).zip(given.iter().chain(&kept));
+                results.push(lanes.map(|(even, odd)| kb.bind(k::select(is_odd.clone(), odd.clone(), even.clone()), F32)).collect());
+            }
+            quads.push((kb.int(k::add(own.clone(), k::int(2 * first as i64))), results));
+        }
+        quads
     }
 }
