@@ -42,6 +42,14 @@ pub enum Part {
     Windows,
     /// What a row of a window reads of an image of few channels is one run of neighbours.
     Stripes,
+    /// Rows of temporaries that products read begin where whole copies do.
+    Padding,
+    /// Parts of a split product are added where they are read, also by slices.
+    Slices,
+    /// A value that is stored in two layouts is stored in one.
+    Once,
+    /// What is only put side by side is stored there by what computes it.
+    Concatenation,
     /// Workgroups of products compute one tile after another.
     Persistence,
     /// Factors of TF32 that lie across k are turned over in workgroup memory.
@@ -51,7 +59,7 @@ pub enum Part {
 }
 
 impl Part {
-    pub const ALL: [Part; 22] = [
+    pub const ALL: [Part; 26] = [
         Part::Sharing,
         Part::Attention,
         Part::Recomputation,
@@ -71,6 +79,10 @@ impl Part {
         Part::Extremes,
         Part::Windows,
         Part::Stripes,
+        Part::Padding,
+        Part::Slices,
+        Part::Once,
+        Part::Concatenation,
         Part::Persistence,
         Part::Turning,
         Part::Overlap,
@@ -98,6 +110,10 @@ impl Part {
             Part::Extremes => "extremes",
             Part::Windows => "windows",
             Part::Stripes => "stripes",
+            Part::Padding => "padding",
+            Part::Slices => "slices",
+            Part::Once => "once",
+            Part::Concatenation => "concatenation",
             Part::Persistence => "persistence",
             Part::Turning => "turning",
             Part::Overlap => "overlap",

@@ -32,8 +32,10 @@ fn every_part_changes_a_program() {
         .map(Part::name)
         .collect();
     // There are no convolutions and no pooling in this step, none of its products comes to the staged template on this target, its
-    // pointwise work is too little for four elements at a time, and it neither sorts nor transforms.
-    assert_eq!(unchanged, ["layout", "staging", "quads", "steps", "extremes", "windows", "stripes", "persistence"]);
+    // pointwise work is too little for four elements at a time, and it neither sorts nor transforms. Its rows are multiples of 16 bytes,
+    // nothing reads a product by slices, and query, key and value come of products of their own.
+    let several = ["layout", "staging", "quads", "steps", "extremes", "windows", "stripes"];
+    assert_eq!(unchanged, [&several[..], &["padding", "slices", "once", "concatenation", "persistence"]].concat());
 }
 
 #[test]
@@ -68,4 +70,84 @@ fn steps_of_a_row_are_one_kernel() {
         };
         assert_eq!([count(Parts::ALL), count(Parts::ALL.without(Part::Steps))], launches, "{body}");
     }
+}
+
+/// A step's program on an H200 with a part and without.
+fn with_and_without(text: &str, part: Part) -> [Program; 2] {
+    let graph = text.parse().unwrap_or_else(|e| panic!("{e}"));
+    [Parts::ALL, Parts::ALL.without(part)].map(|parts| {
+        let options = Options { parts, ..Options::default() };
+        compile(&graph, &Target::cuda(90, MatmulPrecision::Highest), &options).unwrap_or_else(|e| panic!("{e}"))
+    })
+}
+
+/// Each step of a layer but the first, whose state is zero: the parts of a product, and the cell, which adds them; by itself their sum is a
+/// launch more.
+#[test]
+fn gates_are_added_where_they_are_read() {
+    let lstm = "graph g(%p: bf16[5, 20, 2600], %wh: bf16[2600, 650]) {
+  %y, %h, %c, %cs, %gates = lstm(%p, %wh, reverse=false)
+  return %y, %gates
+}
+";
+    let [with, without] = with_and_without(lstm, Part::Slices).map(|p| p.launches.len());
+    assert_eq!(without - with, 4, "{without} launches without, {with} with");
+}
+
+/// Rows of 130 bytes and of 1300 are no place for copies of 16; those of the temporaries that a product reads are made longer.
+#[test]
+fn rows_that_products_read_are_aligned() {
+    let text = "graph g(%x: f32[4096, 65], %w: f32[384, 65]) {
+  %a = to(%x, dtype=bf16)
+  %b = to(%w, dtype=bf16)
+  %y = linear(%a, %b)
+  return %y
+}
+";
+    let maps = with_and_without(text, Part::Padding).map(|p| p.launches.iter().map(|l| l.maps.len()).sum::<usize>());
+    assert_eq!(maps, [2, 0]);
+}
+
+/// The gradients of query, key and value are thirds of what the backward pass of the product before them reads.
+#[test]
+fn what_is_put_side_by_side_is_stored_there() {
+    let text = "graph g(%x: bf16[4, 256, 128], %w: bf16[384, 128]) {
+  %p = linear(%x, %w)
+  %q0, %k0, %v0 = split(%p, dim=-1, split_size_or_sections=128)
+  %q1 = reshape(%q0, shape=[4, 256, 2, 64])
+  %k1 = reshape(%k0, shape=[4, 256, 2, 64])
+  %v1 = reshape(%v0, shape=[4, 256, 2, 64])
+  %q = transpose(%q1, dim0=1, dim1=2)
+  %k = transpose(%k1, dim0=1, dim1=2)
+  %v = transpose(%v1, dim0=1, dim1=2)
+  %a = scaled_dot_product_attention(%q, %k, %v, is_causal=true)
+  %f = to(%a, dtype=f32)
+  %l = sum(%f)
+  %dx, %dw = grad(%l, wrt=[%x, %w])
+  return %dx, %dw
+}
+";
+    let [with, without] = with_and_without(text, Part::Concatenation).map(|p| p.launches.len());
+    assert_eq!(without - with, 1, "{without} launches without, {with} with");
+}
+
+/// Attention's result is wanted by the product that follows, heads side by side, and as it is by what weighs it.
+#[test]
+fn what_two_layouts_have_is_stored_once() {
+    let text =
+        "graph g(%q: bf16[4, 2, 256, 64], %k: bf16[4, 2, 256, 64], %v: bf16[4, 2, 256, 64], %dy: bf16[4, 2, 256, 64], %w: bf16[128, 128]) {
+  %a = scaled_dot_product_attention(%q, %k, %v, is_causal=true)
+  %t = transpose(%a, dim0=1, dim1=2)
+  %r = reshape(%t, shape=[4, 256, 128])
+  %y = linear(%r, %w)
+  %m = mul(%a, %dy)
+  %s = sum(%m, dim=-1)
+  return %y, %s
+}
+";
+    let moved = |p: &Program| p.launches.iter().map(|l| l.bytes.as_const().unwrap_or(0)).sum::<i64>();
+    let [with, without] = with_and_without(text, Part::Once);
+    assert_eq!(with.launches.len(), without.launches.len());
+    // A tensor of 16 bits.
+    assert_eq!(moved(&without) - moved(&with), 2 * 4 * 2 * 256 * 64);
 }

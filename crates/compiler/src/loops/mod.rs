@@ -4,4 +4,5 @@ pub(crate) mod chain;
 pub mod fuse;
 pub(crate) mod layout;
 pub mod lower;
+mod slices;
 pub(crate) mod split;

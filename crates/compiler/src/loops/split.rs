@@ -8,6 +8,7 @@
 //! alone: scattered stores cost more than a pass over the results.
 
 use super::fuse::Fused;
+use super::slices;
 use crate::device::Target;
 use crate::nest::access::{below, contiguous_within, wide_stores};
 use crate::nest::{Kind, NestBuilder, classify, rename};
@@ -59,6 +60,10 @@ pub(crate) fn split(program: &mut LoopProgram, fused: &mut Fused, target: &Targe
         (*a, *b) = (places[*a].1, places[*b].0);
     }
     program.nests = out;
+    if target.parts.has(Part::Slices) {
+        let sums: Vec<usize> = places.iter().filter(|(first, last)| last > first).map(|(_, last)| *last).collect();
+        slices::join(program, fused, &sums);
+    }
 }
 
 /// The axis to split and into how many parts.
@@ -76,6 +81,7 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
     // Only sizes that are known: the parts have to be equal.
     let volume = |axes: &[AxisId]| program.volume(axes).as_const();
     let (results, length) = (volume(&nest.axes)?.max(1), volume(axes)?);
+    let scatters = || target.has_async_copies() && results >= SCATTERED && nest.stores.len() > 1 && by_memory(program, nest) != nest.axes;
     // Where a second launch costs something, what it is worth is longer.
     let cheap = target.has_cheap_launches();
     let (busy, reading) = (target.busy_groups(), target.reading_groups());
@@ -96,8 +102,15 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
             let (b, m, n) = (volume(&c.batch)?, volume(&c.m)?, volume(&c.n)?);
             let side = |n: i64| if n >= 96 { (n + 127) / 128 } else { (n + 63) / 64 };
             let groups = b * side(m) * side(n);
-            // Full tiles are worth splitting so far that the last round of workgroups is short; small ones so that they end soon.
-            let (groups, shortest) = if m.min(n) >= 96 { ((groups + 2) / 3, 1024) } else { (groups, 256) };
+            // Full tiles that keep the device busy until they end have nothing to gain: their parts would be written and read again.
+            // Measured on an H200: weights of GPT-2, `aludel bench --device cuda --amp bf16 --ablate gpt2 --parts splitting`.
+            let (units, full) = (target.units as i64, m.min(n) >= 96);
+            let rounds = (groups + units - 1) / units;
+            if full && 4 * groups >= 3 * rounds * units {
+                return scatters().then(|| (axes[0], 1));
+            }
+            // Others are worth splitting so far that the last round of workgroups is short; small ones so that they end soon.
+            let (groups, shortest) = if full { ((groups + 2) / 3, 1024) } else { (groups, 256) };
             ((busy / groups).min(most), shortest)
         }
         Kind::Rows if contiguous_within(program, nest) => (reading / results, if cheap { 4096 } else { 8192 }),
@@ -114,7 +127,6 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
         .filter_map(|a| Some((*a, program.extent(*a).as_const()?)))
         .filter_map(|(a, e)| (2..=most).rev().find(|parts| e % parts == 0).map(|parts| (a, parts)))
         .reduce(|best, next| if next.1 > best.1 { next } else { best });
-    let scatters = || target.has_async_copies() && results >= SCATTERED && nest.stores.len() > 1 && by_memory(program, nest) != nest.axes;
     parts.or_else(|| scatters().then(|| (axes[0], 1)))
 }
 

@@ -8,11 +8,7 @@ use std::collections::HashMap;
 /// A copy of a nest with axes replaced by expressions over other axes.
 pub fn substitute(nest: &Nest, map: &HashMap<AxisId, Expr>, program: &LoopProgram) -> Nest {
     let mut b = NestBuilder::default();
-    let mut values: Vec<ValId> = Vec::with_capacity(nest.ops.len());
-    for (op, dtype) in &nest.ops {
-        let v = b.import(op, *dtype, map, &values, program);
-        values.push(v);
-    }
+    let values = b.import_all(nest, map, |_| None, program);
     let list = |axes: &[AxisId]| -> Vec<AxisId> {
         axes.iter()
             .flat_map(|a| match map.get(a) {

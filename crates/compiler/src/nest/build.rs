@@ -110,6 +110,22 @@ impl NestBuilder {
         };
         self.push(op, dtype)
     }
+
+    /// Copies all operations of another nest, but for those that `stored` says to be here already; gives what each became.
+    pub fn import_all(
+        &mut self,
+        nest: &Nest,
+        axes: &HashMap<AxisId, Expr>,
+        stored: impl Fn(&LoopOp) -> Option<ValId>,
+        ranges: &dyn Ranges,
+    ) -> Vec<ValId> {
+        let mut values = Vec::with_capacity(nest.ops.len());
+        for (op, dtype) in &nest.ops {
+            let v = stored(op).unwrap_or_else(|| self.import(op, *dtype, axes, &values, ranges));
+            values.push(v);
+        }
+        values
+    }
 }
 
 /// The axes of an expression that replaces one axis, outermost first: `i*32 + j` gives `[i, j]`.

@@ -3,8 +3,10 @@
 //! [`pair::try_fuse`] holds every rule; a refusal is data that `explain` and the page show. The order of profit: epilogues
 //! into contractions, phases into row reductions, pointwise chains, then siblings that read the same buffer.
 
+mod once;
 mod order;
 mod pair;
+mod place;
 
 pub use pair::Refusal;
 
@@ -23,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// So many operations a nest has at most: each fusion looks at all of them, and a loop that was written out would be one nest of thousands,
 /// which no device has the registers for. PyTorch's compiler stops at 64 of its nodes (`max_fusion_size`), which are larger.
-const MAX_OPS: usize = 512;
+pub(super) const MAX_OPS: usize = 512;
 
 /// What fusion leaves: the program's nests in launch order, which states are updated in place, and what stayed apart.
 #[derive(Default)]
@@ -36,17 +38,47 @@ pub struct Fused {
     pub refusals: Vec<(usize, usize, Refusal)>,
 }
 
+impl Fused {
+    /// Forgets the nest at one position, which the later one at another has taken in.
+    pub(super) fn absorb(&mut self, gone: usize, into: usize) {
+        let waits = self.before[gone].clone();
+        self.before[into].extend(waits);
+        self.replace(gone, &BTreeSet::from([into]));
+    }
+
+    /// Forgets the nest at one position: whoever waited for it waits for others.
+    fn replace(&mut self, gone: usize, by: &BTreeSet<usize>) {
+        let moved = |n: usize| n - usize::from(n > gone);
+        self.before.remove(gone);
+        for (at, before) in self.before.iter_mut().enumerate() {
+            if before.remove(&gone) {
+                before.extend(by);
+            }
+            *before = before.iter().map(|n| moved(*n)).filter(|n| *n != at).collect();
+        }
+        self.refusals.retain(|(a, b, _)| ![a, b].contains(&&gone));
+        self.refusals.iter_mut().for_each(|(a, b, _)| (*a, *b) = (moved(*a), moved(*b)));
+    }
+}
+
 /// Fuses the nests of a program for a target and orders them. With `enabled` false the nests are only ordered.
 pub fn fuse(program: &mut LoopProgram, target: &Target, enabled: bool) -> Fused {
     let mut f = Fuser::new(program, target);
     if enabled {
         f.run();
     }
-    f.finish()
+    let mut fused = f.finish();
+    if enabled && target.parts.has(Part::Once) {
+        once::once(program);
+    }
+    if enabled && target.parts.has(Part::Concatenation) {
+        place::place(program, &mut fused);
+    }
+    fused
 }
 
 /// The state inputs' buffers and their updates: `(input position, old, new)`.
-fn updates(program: &LoopProgram) -> Vec<(usize, BufferId, BufferId)> {
+pub(super) fn updates(program: &LoopProgram) -> Vec<(usize, BufferId, BufferId)> {
     let find = |kind| program.buffers.iter().position(|b| b.kind == kind).map(|i| BufferId(i as u32));
     let mut out: Vec<_> = program
         .buffers

@@ -368,18 +368,11 @@ fn order_reductions(nest: &mut Nest) -> Result<(), Refusal> {
 fn merge(program: &LoopProgram, first: &Nest, second: &Nest, frame: &Nest) -> Nest {
     let none = HashMap::new();
     let mut b = NestBuilder::resume(first.clone());
-    let mut values: Vec<ValId> = Vec::with_capacity(second.ops.len());
-    for (op, dtype) in &second.ops {
-        let stored = match op {
-            LoopOp::Load { buffer, .. } => first.stores.iter().find(|s| s.buffer == *buffer && !s.add).map(|s| s.value),
-            _ => None,
-        };
-        let v = match stored {
-            Some(v) => v,
-            None => b.import(op, *dtype, &none, &values, program),
-        };
-        values.push(v);
-    }
+    let stored = |op: &LoopOp| match op {
+        LoopOp::Load { buffer, .. } => first.stores.iter().find(|s| s.buffer == *buffer && !s.add).map(|s| s.value),
+        _ => None,
+    };
+    let values = b.import_all(second, &none, stored, program);
     for s in &second.stores {
         let s = substitute_store(s, &none, &values, program);
         b.nest.stores.push(s);

@@ -14,10 +14,12 @@
 //!
 //! 4. *Stripes*: what a row of a window reads of an image of few channels becomes one run of neighbours ([`stripes`]).
 //! 5. *Fill*: two or three channels become four ([`fill`]).
+//! 6. *Pad*: rows that products read begin where whole copies do ([`pad`]).
 //!
 //! A layout is only the order of a buffer's dimensions: every load and store has one index for each, and is reordered alike.
 
 mod fill;
+mod pad;
 mod stripes;
 
 use crate::device::Target;
@@ -35,9 +37,19 @@ const LARGE: i64 = 1 << 28;
 /// Chooses the layouts of temporaries and rewrites the program to them.
 pub fn layout(program: &mut LoopProgram, target: &Target) {
     // A CPU's products pack their operands themselves, and WebGPU's templates load element by element.
-    if !target.has_async_copies() || !target.parts.has(Part::Layout) {
+    if !target.has_async_copies() {
         return;
     }
+    if target.parts.has(Part::Layout) {
+        reorder(program, target);
+    }
+    if target.parts.has(Part::Padding) {
+        pad::pad(program);
+    }
+}
+
+/// Chooses in which order dimensions lie.
+fn reorder(program: &mut LoopProgram, target: &Target) {
     let mut c = Chooser { orders: vec![None; program.buffers.len()], queue: VecDeque::new(), program };
     c.seed();
     if c.orders.iter().flatten().all(|o| o.is_sorted()) {
