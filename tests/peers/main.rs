@@ -50,7 +50,7 @@ fn operators(only: Option<&str>) -> Result<()> {
     let modules = packages_of_npm(&["@tensorflow/tfjs", "@tensorflow/tfjs-backend-webgpu"])?;
     let root = tempfile::tempdir()?;
     let module = wasm::build_example("aludel-web", "operators", "web")?;
-    wasm::bind(&module, &root.path().join("operators"), "operators")?;
+    wasm::bind(&module, &root.path().join("operators"), "operators", "web")?;
     std::fs::create_dir_all(root.path().join("tfjs"))?;
     for file in ["tfjs/dist/tf.min.js", "tfjs-backend-webgpu/dist/tf-backend-webgpu.min.js"] {
         let from = modules.join("@tensorflow").join(file);
@@ -102,7 +102,7 @@ fn on_cpu(only: Option<&str>) -> Result<()> {
     let modules = packages_of_npm(&["@jax-js/jax"])?;
     let root = tempfile::tempdir()?;
     let module = wasm::build_example_with("aludel-web", "steps", Some("cpu"), "web")?;
-    wasm::bind(&module, &root.path().join("steps"), "steps")?;
+    wasm::bind(&module, &root.path().join("steps"), "steps", "web")?;
     copy(&modules.join("@jax-js/jax/dist"), &root.path().join("jax"))?;
     std::fs::write(root.path().join("wasm.html"), include_str!("wasm.html"))?;
     let served = serve::start(root.path(), "", 0, Isolation::None)?;

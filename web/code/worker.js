@@ -8,4 +8,8 @@ self.libraryFile = async (name, version) => {
   if (!answer.ok) throw new Error(`the site answers ${answer.status}`);
   return answer.text();
 };
+// A panic, which says nothing where the module is built to ship, is the page's to hear of where a promise would keep it, too.
+self.addEventListener("unhandledrejection", (e) => {
+  if (e.reason instanceof WebAssembly.RuntimeError) throw e.reason;
+});
 await init();

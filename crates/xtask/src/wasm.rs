@@ -3,13 +3,28 @@
 //! 1. The wasm target of the current toolchain, when installed.
 //! 2. `rustup target add`, which needs the network of rust-lang.org.
 //! 3. Debian's `rustc-web cargo-web rust-web-src`: a compiler with the standard library's sources, built along (`-Zbuild-std`).
+//!
+//! What ships (profile `web`) has a standard library of its own, where its sources are to be had ([`small`]).
 
 use crate::command::{Cmd, is_file, which};
-use crate::{packages, say, target_dir};
+use crate::{order, packages, say, target_dir};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Builds the standard library along, in its small form: sorts, formatting and searches.
+const LIBRARY: [&str; 2] = ["-Zbuild-std=std,panic_abort", "-Zbuild-std-features=optimize_for_size"];
+
+/// A panic ends a worker, of which the page hears, without the text that nobody reads there: a seventeenth of what the language weighs.
+const SILENT: [&str; 5] = [
+    "-Zpanic-immediate-abort",
+    "--config",
+    "profile.web.panic=\"immediate-abort\"",
+    "--config",
+    "target.wasm32-unknown-unknown.rustflags=[\"-Zlocation-detail=none\"]",
+];
 
 pub const TARGET: &str = "wasm32-unknown-unknown";
 
@@ -43,6 +58,28 @@ pub fn toolchain() -> Result<Toolchain> {
     say(format!("wasm: Debian's rustc with -Zbuild-std, linked by {}", linker.display()));
     Ok(Toolchain::Debian { linker })
 }
+
+/// Whether what ships is built with a standard library of its own: the compiler takes what it takes to build one, which no stable one
+/// promises, and its sources are there or can be fetched. Without, it weighs an eleventh more, and no limit is asked of it.
+pub fn small() -> bool {
+    static SMALL: OnceLock<bool> = OnceLock::new();
+    *SMALL.get_or_init(|| {
+        let takes = |program: &str, flags: &[&str], what: &str| {
+            Cmd::new(program).env("RUSTC_BOOTSTRAP", "1").args(flags).arg(what).output().is_some()
+        };
+        let takes = takes("cargo", &LIBRARY, "version") && takes("cargo", &SILENT, "version") && takes("rustc", &["-Zlocation-detail=none"], "-vV");
+        let there = || Cmd::new("rustc").args(["--print", "sysroot"]).output().is_some_and(|s| Path::new(&s).join(SOURCES).is_dir());
+        let fetched = || which("rustup").is_some() && Cmd::new("rustup").args(["component", "add", "rust-src"]).run().is_ok() && there();
+        let small = takes && (there() || fetched());
+        if !small {
+            say("wasm: no sources of the standard library, or a compiler that builds them otherwise: what ships is larger, its limits are not asked");
+        }
+        small
+    })
+}
+
+/// Where a toolchain has the standard library's sources.
+const SOURCES: &str = "lib/rustlib/src/rust/library/std";
 
 fn target_installed() -> bool {
     let Some(dir) = Cmd::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).output() else { return false };
@@ -86,13 +123,13 @@ fn build_with(package: &str, what: &[&str], file: &str, profile: &str) -> Result
     // A directory of its own: two compilers in one would wait for each other's lock and throw out each other's work.
     let dir = target_dir().join("wasm");
     let base = match toolchain()? {
+        Toolchain::Current if profile == "web" && small() => Cmd::new("cargo").env("RUSTC_BOOTSTRAP", "1").args(LIBRARY).args(SILENT),
         Toolchain::Current => Cmd::new("cargo"),
         Toolchain::Debian { linker } => Cmd::new("/usr/bin/cargo")
             .env("RUSTC", "/usr/bin/rustc")
             .env("RUSTC_BOOTSTRAP", "1")
             .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker)
-            // Sorts and formatting come in a small form too.
-            .args(["-Zbuild-std=std,panic_abort", "-Zbuild-std-features=optimize_for_size"]),
+            .args(LIBRARY),
     };
     say(format!("building {package} for wasm32 (profile {profile})"));
     base.arg("build")
@@ -110,7 +147,7 @@ fn build_with(package: &str, what: &[&str], file: &str, profile: &str) -> Result
 
 /// Writes `NAME.js` and `NAME_bg.wasm` into `out`. The library is at Cargo.lock's version, as the macros are: the two must
 /// agree, and this way they cannot disagree.
-pub fn bind(wasm: &Path, out: &Path, name: &str) -> Result<()> {
+pub fn bind(wasm: &Path, out: &Path, name: &str, profile: &str) -> Result<()> {
     wasm_bindgen_cli_support::Bindgen::new()
         .input_path(wasm)
         .web(true)?
@@ -125,7 +162,12 @@ pub fn bind(wasm: &Path, out: &Path, name: &str) -> Result<()> {
     let (script, module) = (out.join(format!("{name}.js")), out.join(format!("{name}_bg.wasm")));
     let (text, bytes) = with_numbers(&fs::read_to_string(&script)?, fs::read(&module)?);
     fs::write(&script, text)?;
-    Ok(fs::write(&module, bytes)?)
+    Ok(fs::write(&module, shipped(bytes, profile)?)?)
+}
+
+/// A module as it ships.
+pub fn shipped(module: Vec<u8>, profile: &str) -> Result<Vec<u8>> {
+    if profile == "web" { order::alike(&module) } else { Ok(module) }
 }
 
 /// wasm-bindgen ends the names of imports in hashes, which do not compress. Numbers of as many digits tell them apart as well.
