@@ -6,6 +6,7 @@ pub mod benchmarks;
 pub mod cdp;
 pub mod command;
 pub mod examples;
+pub mod locals;
 pub mod order;
 pub mod packages;
 pub mod serve;

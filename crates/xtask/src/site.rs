@@ -32,7 +32,7 @@ pub const PYTHON_GOAL: usize = 350_000;
 
 /// What it may weigh until it does: lowered with each part that becomes smaller. The machine is 225 kB of it, the parser 45, texts of modules
 /// that are not apart 65.
-pub const PYTHON_LIMIT: usize = 514_000;
+pub const PYTHON_LIMIT: usize = 494_000;
 
 /// What is copied as it is: from the repository to the site.
 const FILES: [(&str, &str); 34] = [

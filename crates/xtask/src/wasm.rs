@@ -7,7 +7,7 @@
 //! What ships (profile `web`) has a standard library of its own, where its sources are to be had ([`small`]).
 
 use crate::command::{Cmd, is_file, which};
-use crate::{order, packages, say, target_dir};
+use crate::{locals, order, packages, say, target_dir};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::fs;
@@ -167,7 +167,7 @@ pub fn bind(wasm: &Path, out: &Path, name: &str, profile: &str) -> Result<()> {
 
 /// A module as it ships.
 pub fn shipped(module: Vec<u8>, profile: &str) -> Result<Vec<u8>> {
-    if profile == "web" { order::alike(&module) } else { Ok(module) }
+    if profile == "web" { order::alike(&locals::by_use(&module)?) } else { Ok(module) }
 }
 
 /// wasm-bindgen ends the names of imports in hashes, which do not compress. Numbers of as many digits tell them apart as well.
