@@ -25,6 +25,9 @@ fn main() {
     }
     // Pages fetch some of the modules: whether they are those that belong to a build.
     println!("cargo:rustc-env=LIBRARY_VERSION={version:016x}");
+    if from.join("src/text/unicode.rs").is_file() {
+        std::fs::write(to.join("case.rs"), case()).expect("the output directory can be written");
+    }
     for own in OWN.into_iter().filter(|own| from.join(own).is_file()) {
         println!("cargo:rerun-if-changed={own}");
         let target = to.join(own);
@@ -95,4 +98,43 @@ fn squeeze(text: &str) -> String {
         out.push('\n');
     }
     out
+}
+
+/// What the standard library knows of the case of characters, smaller: its tables have a row for each, and weigh more than a parser's errors.
+fn case() -> String {
+    // `escape_debug` knows marks that go on with what stands before them, after which a character of theirs is left alone.
+    let mark = |c: char| !c.is_ascii() && c.escape_debug().next() == Some('\\') && format!("a{c}").escape_debug().nth(1) == Some(c);
+    // A sigma ends no word if a letter follows, whatever of this kind is between, and ends one if nothing else does.
+    let ignored = |c: char| format!("aΣ{c}a").to_lowercase().starts_with("aσ") && format!("aΣ{c}").to_lowercase().starts_with("aς");
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for c in ('\0'..=char::MAX).filter(|c| ignored(*c) != mark(*c)).map(u32::from) {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == c => *last = c,
+            _ => runs.push((c, c)),
+        }
+    }
+    let ignored =
+        format!("/// Where what a final sigma does not look at are not the marks.\npub const IGNORED: &[(u32, u32)] = &{runs:?};\n");
+    ignored + &moved("LOWERED", |c| c.to_lowercase().collect()) + &moved("UPPERED", |c| c.to_uppercase().collect())
+}
+
+/// Runs of characters, all or every second one, that change by the same distance: the first, how many, how far apart, the distance. And those
+/// of which several are made.
+fn moved(name: &str, change: impl Fn(char) -> String) -> String {
+    let mut runs: Vec<(u32, u32, u32, i32)> = Vec::new();
+    let mut words = Vec::new();
+    for (c, to) in ('\u{80}'..=char::MAX).map(|c| (c, change(c))).filter(|(c, to)| !to.starts_with(*c)) {
+        let mut characters = to.chars();
+        let (Some(one), None) = (characters.next(), characters.next()) else {
+            words.push((c as u32, to));
+            continue;
+        };
+        let (code, distance) = (c as u32, one as i32 - c as i32);
+        match runs.last_mut() {
+            Some((first, count @ 1, step, same)) if *same == distance && code - *first <= 2 => (*count, *step) = (2, code - *first),
+            Some((first, count, step, same)) if *same == distance && code == *first + *count * *step => *count += 1,
+            _ => runs.push((code, 1, 1, distance)),
+        }
+    }
+    format!("pub const {name}: &[(u32, u16, u16, i32)] = &{runs:?};\npub const {name}_WORDS: &[(u32, &str)] = &{words:?};\n")
 }

@@ -57,7 +57,7 @@ fn check_alone(into: &TensorCell) -> Result<(), Exc> {
         "chunk" => "split",
         name => name,
     };
-    let name = name[..1].to_uppercase() + &name[1..];
+    let name = name[..1].to_ascii_uppercase() + &name[1..];
     let text = format!(
         "Output {} of {name} is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such \
          functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",

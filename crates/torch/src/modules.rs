@@ -312,8 +312,8 @@ fn watch_classes(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
 fn nearest(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [name, names] = args.exactly::<2>("nearest")?;
     let names = vm.items_of(&names)?;
-    let wanted = name.as_str().unwrap_or_default().to_lowercase();
-    let best = names.iter().filter_map(Value::as_str).min_by_key(|n| distance(&wanted, &n.to_lowercase()));
+    let wanted = name.as_str().unwrap_or_default().to_ascii_lowercase();
+    let best = names.iter().filter_map(Value::as_str).min_by_key(|n| distance(&wanted, &n.to_ascii_lowercase()));
     Ok(best.map_or(Value::None, Value::str))
 }
 

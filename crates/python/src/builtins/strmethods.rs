@@ -316,8 +316,8 @@ const METHODS: &[Def] = &[
         let [a, b] = args.exactly::<2>("__mod__")?;
         vm.binary(crate::bytecode::Binary::Mod, a.plain().clone(), b)
     }),
-    Def::new("lower", |_, args| simple(args, "lower", str::to_lowercase)).quick(quick::lower),
-    Def::new("upper", |_, args| simple(args, "upper", str::to_uppercase)).quick(quick::upper),
+    Def::new("lower", |_, args| simple(args, "lower", unicode::lower)).quick(quick::lower),
+    Def::new("upper", |_, args| simple(args, "upper", unicode::upper)).quick(quick::upper),
     Def::new("casefold", |_, args| simple(args, "casefold", unicode::casefold)),
     Def::new("capitalize", |_, args| simple(args, "capitalize", unicode::capitalize)),
     Def::new("title", |_, args| simple(args, "title", unicode::title)),

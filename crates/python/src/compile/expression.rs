@@ -532,7 +532,7 @@ pub(super) fn literal(expr: &Expr) -> Done<Option<Value>> {
 
 fn big_literal(text: &str, node: &ast::ExprNumberLiteral) -> Done<Value> {
     let clean: String = text.chars().filter(|c| *c != '_').collect();
-    let lower = clean.to_lowercase();
+    let lower = clean.to_ascii_lowercase();
     let (digits, radix) = match lower.get(..2) {
         Some("0x") => (&lower[2..], 16),
         Some("0o") => (&lower[2..], 8),

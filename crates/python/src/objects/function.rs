@@ -68,22 +68,35 @@ impl Args {
 
     /// Exactly `N` positional arguments.
     pub fn exactly<const N: usize>(&mut self, function: &str) -> Result<[Value; N], Exc> {
-        self.no_keywords(function)?;
-        if self.values.len() != N {
-            return Err(Exc::ty(match N {
-                0 => format!("{function}() takes no arguments ({} given)", self.values.len()),
-                1 => format!("{function}() takes exactly one argument ({} given)", self.values.len()),
-                _ => format!("{function} expected {N} arguments, got {}", self.values.len()),
-            }));
-        }
+        self.counted(function, N)?;
         let mut values = self.values.drain(..);
         Ok(std::array::from_fn(|_| values.next().unwrap_or_default()))
+    }
+
+    /// Raises `TypeError` for other than so many positional arguments.
+    fn counted(&self, function: &str, wanted: usize) -> Result<(), Exc> {
+        self.no_keywords(function)?;
+        let given = self.values.len();
+        if given == wanted {
+            return Ok(());
+        }
+        Err(Exc::ty(match wanted {
+            0 => format!("{function}() takes no arguments ({given} given)"),
+            1 => format!("{function}() takes exactly one argument ({given} given)"),
+            _ => format!("{function} expected {wanted} arguments, got {given}"),
+        }))
     }
 
     /// Binds positional and keyword arguments to `names`; those left out are `Unbound`, which only those after the first
     /// `required` may be. A name that begins with `/` is positional only, one that begins with `*` keyword only.
     pub fn bind<const N: usize>(&mut self, function: &str, names: &[&str; N], required: usize) -> Result<[Value; N], Exc> {
         let mut bound: [Value; N] = std::array::from_fn(|_| Value::Unbound);
+        self.bind_all(function, names, required, &mut bound)?;
+        Ok(bound)
+    }
+
+    /// As [`Args::bind`], once for any number of names.
+    fn bind_all(&mut self, function: &str, names: &[&str], required: usize, bound: &mut [Value]) -> Result<(), Exc> {
         let positional = names.iter().filter(|name| !name.starts_with('*')).count();
         // Messages do not count the object that a method is of.
         let object = usize::from(names.first() == Some(&"self"));
@@ -125,14 +138,14 @@ impl Args {
             if matches!(bound[place], Value::Unbound) {
                 if name.starts_with('/') && given >= object {
                     let (least, given) = (required - object, given - object);
-                    let bound = if by_place && required == N { "" } else { "at least " };
+                    let bound = if by_place && required == names.len() { "" } else { "at least " };
                     return Err(Exc::ty(format!("{function} expected {bound}{least} argument{}, got {given}", plural(least))));
                 }
                 let name = name.trim_start_matches(['/', '*']);
                 return Err(Exc::ty(format!("{function}() missing required argument '{name}' (pos {})", place + 1 - object)));
             }
         }
-        Ok(bound)
+        Ok(())
     }
 }
 

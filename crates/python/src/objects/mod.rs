@@ -471,7 +471,7 @@ impl Value {
     #[inline]
     pub fn marked(&self) -> Option<(&Value, u32)> {
         match self {
-            Value::Other(other) => match &**other {
+            Value::Other(other) if watch::CAN => match &**other {
                 Other::Marked(value, node) => Some((value, *node)),
                 _ => None,
             },

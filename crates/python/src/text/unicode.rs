@@ -3,6 +3,9 @@
 use super::tables::*;
 use std::cmp::Ordering;
 
+// `LOWERED`, `UPPERED` and `IGNORED`, from what the standard library knows.
+include!(concat!(env!("OUT_DIR"), "/case.rs"));
+
 fn within(table: &[(u32, u32)], c: char) -> bool {
     let code = c as u32;
     table
@@ -57,16 +60,19 @@ pub fn is_alnum(c: char) -> bool {
     is_alpha(c) || is_numeric(c)
 }
 
-/// `str.isprintable` for one character. `escape_debug` knows the same property; after another character it does not escape
-/// combining marks for standing alone.
+/// `str.isprintable` for one character. `escape_debug` knows the same property.
 pub fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return (' '..='~').contains(&c);
     }
+    is_kept(c) != within(PRINTABLE, c)
+}
+
+/// Whether `escape_debug` leaves a character alone after another one, where it does not escape combining marks for standing alone.
+fn is_kept(c: char) -> bool {
     let mut buffer = [b'a', 0, 0, 0, 0];
     let length = c.encode_utf8(&mut buffer[1..]).len();
-    let kept = std::str::from_utf8(&buffer[..=length]).is_ok_and(|pair| pair.escape_debug().nth(1) != Some('\\'));
-    kept != within(PRINTABLE, c)
+    std::str::from_utf8(&buffer[..=length]).is_ok_and(|pair| pair.escape_debug().nth(1) != Some('\\'))
 }
 
 pub fn is_identifier(s: &str) -> bool {
@@ -96,11 +102,33 @@ fn mapped(c: char, runs: &[(u32, u32, i32)], words: &[(u32, &str)], out: &mut St
     }
 }
 
+/// What a table of the standard library makes of a character.
+fn changed(c: char, runs: &[(u32, u16, u16, i32)], words: &[(u32, &str)], out: &mut String) {
+    let code = c as u32;
+    if let Ok(at) = words.binary_search_by_key(&code, |&(from, _)| from) {
+        return out.push_str(words[at].1);
+    }
+    let at = runs.partition_point(|&(first, ..)| first <= code);
+    let run = at.checked_sub(1).map(|at| runs[at]).filter(|&(first, count, step, _)| {
+        let (place, step) = (code - first, u32::from(step));
+        place % step == 0 && place / step < u32::from(count)
+    });
+    let to = run.and_then(|(.., distance)| code.checked_add_signed(distance)).and_then(char::from_u32);
+    out.push(to.unwrap_or(c));
+}
+
+/// A character in lower case, whatever stands around it.
+pub fn push_lowered(c: char, out: &mut String) {
+    if c.is_ascii() { out.push(c.to_ascii_lowercase()) } else { changed(c, LOWERED, LOWERED_WORDS, out) }
+}
+
+pub fn push_upper(c: char, out: &mut String) {
+    if c.is_ascii() { out.push(c.to_ascii_uppercase()) } else { changed(c, UPPERED, UPPERED_WORDS, out) }
+}
+
 fn push_title(c: char, out: &mut String) {
-    if c.is_ascii() {
-        out.push(c.to_ascii_uppercase());
-    } else if !mapped(c, TITLE, TITLE_WORDS, out) {
-        out.extend(c.to_uppercase());
+    if c.is_ascii() || !mapped(c, TITLE, TITLE_WORDS, out) {
+        push_upper(c, out);
     }
 }
 
@@ -110,9 +138,24 @@ pub fn casefold(s: &str) -> String {
         if c.is_ascii() {
             out.push(c.to_ascii_lowercase());
         } else if !mapped(c, FOLD, FOLD_WORDS, &mut out) {
-            out.extend(c.to_uppercase().flat_map(char::to_lowercase));
+            let mut upper = String::new();
+            push_upper(c, &mut upper);
+            upper.chars().for_each(|c| push_lowered(c, &mut out));
         }
     }
+    out
+}
+
+pub fn lower(s: &str) -> String {
+    lower_rest(s, 0)
+}
+
+pub fn upper(s: &str) -> String {
+    if s.is_ascii() {
+        return s.to_ascii_uppercase();
+    }
+    let mut out = String::with_capacity(s.len());
+    s.chars().for_each(|c| push_upper(c, &mut out));
     out
 }
 
@@ -121,10 +164,9 @@ fn lower_rest(s: &str, skip: usize) -> String {
     if s.is_ascii() {
         return s[skip..].to_ascii_lowercase();
     }
-    // The first character's lower case may have another length: it is measured alone.
-    let whole = s.to_lowercase();
-    let first = s[..skip].to_lowercase();
-    whole.get(first.len()..).map_or_else(|| s[skip..].to_lowercase(), str::to_owned)
+    let mut out = String::with_capacity(s.len());
+    s[skip..].char_indices().for_each(|(at, c)| push_lower(s, skip + at, c, &mut out));
+    out
 }
 
 pub fn capitalize(s: &str) -> String {
@@ -162,8 +204,7 @@ pub fn title(s: &str) -> String {
 /// Lower case of the character at byte `at`: a sigma is final where a cased letter precedes and none follows.
 fn push_lower(s: &str, at: usize, c: char, out: &mut String) {
     if c != 'Σ' {
-        out.extend(c.to_lowercase());
-        return;
+        return push_lowered(c, out);
     }
     let after = s[at + c.len_utf8()..].chars().find(|&c| !is_case_ignorable(c));
     let before = s[..at].chars().rev().find(|&c| !is_case_ignorable(c));
@@ -171,7 +212,8 @@ fn push_lower(s: &str, at: usize, c: char, out: &mut String) {
 }
 
 fn is_case_ignorable(c: char) -> bool {
-    matches!(c, '\'' | '.' | ':' | '^' | '`' | '·' | '\u{2019}' | '\u{ad}' | '\u{200b}') || ('\u{300}'..='\u{36f}').contains(&c)
+    let mark = !c.is_ascii() && c.escape_debug().next() == Some('\\') && is_kept(c);
+    mark != within(IGNORED, c)
 }
 
 pub fn swap_case(s: &str) -> String {
@@ -180,7 +222,7 @@ pub fn swap_case(s: &str) -> String {
         if is_upper(c) {
             push_lower(s, at, c, &mut out);
         } else if is_lower(c) {
-            out.extend(c.to_uppercase());
+            push_upper(c, &mut out);
         } else {
             out.push(c);
         }
@@ -223,6 +265,20 @@ mod tests {
         assert!(is_space('\x1c') && is_space('\u{3000}') && !is_space('\u{200b}'));
         assert!(is_printable('\u{301}') && !is_printable('\u{ad}') && !is_printable('\u{378}'));
         assert!(is_identifier("_a1é") && is_identifier("a\u{301}") && !is_identifier("1a") && !is_identifier(""));
+    }
+
+    #[test]
+    fn case_is_the_standard_librarys() {
+        let (mut low, mut up) = (String::new(), String::new());
+        // CPython's Unicode has a letter in lower case that the library's has not.
+        for c in ('\0'..=char::MAX).filter(|c| *c != '\u{295}') {
+            (low.clear(), up.clear());
+            (push_lowered(c, &mut low), push_upper(c, &mut up));
+            assert!(low.chars().eq(c.to_lowercase()) && up.chars().eq(c.to_uppercase()), "{c:?} {low:?} {up:?}");
+            for text in [format!("aΣ{c}a"), format!("a{c}Σ"), format!("Σ{c}")] {
+                assert_eq!(lower(&text), text.to_lowercase(), "{text:?}");
+            }
+        }
     }
 
     #[test]

@@ -10,7 +10,8 @@ use std::rc::Rc;
 impl Vm {
     /// `left op right`.
     pub fn binary(&mut self, op: Binary, left: Value, right: Value) -> Result<Value, Exc> {
-        if let (Value::Other(_), _) | (_, Value::Other(_)) | (Value::Str(_), Value::Tuple(_)) = (&left, &right)
+        if watch::CAN
+            && let (Value::Other(_), _) | (_, Value::Other(_)) | (Value::Str(_), Value::Tuple(_)) = (&left, &right)
             && let Some(value) = self.marked_binary(op, &left, &right)?
         {
             return Ok(value);

@@ -3,7 +3,7 @@
 use super::frame::After;
 use super::{Exit, Vm};
 use crate::bytecode::Op;
-use crate::objects::{Exc, Function, Value};
+use crate::objects::{Exc, Function, Value, watch};
 use std::rc::Rc;
 
 /// The body of a loop that is about to run.
@@ -107,7 +107,7 @@ impl Vm {
             {
                 return self.settle_turn(exc, from);
             }
-            if self.on_entry.is_none() {
+            if !watch::CAN || self.on_entry.is_none() {
                 return Ok(());
             }
             if !self.has_fuel() {
@@ -225,7 +225,7 @@ impl Vm {
         let fetches = matches!(function.code.ops.get(to), Some(Op::For(_) | Op::ForLocal(..)));
         // What is known of a code that is gone says nothing of another one at its address.
         let turns = matches!(function.code.ops.get(from - 1), Some(Op::Loop(t)) if *t as usize == to);
-        let Some(asked) = self.on_entry.filter(|_| turns) else { return Ok(()) };
+        let Some(asked) = self.on_entry.filter(|_| watch::CAN && turns) else { return Ok(()) };
         let line = function.code.positions.get(entry).map_or(0, |p| p.line);
         let place = Place { code, entry, depth: self.frames.len() - 1, fetched: false, within: Some(to + usize::from(fetches)), line };
         match asked(self, place) {
@@ -237,7 +237,7 @@ impl Vm {
 
     // Asks the host. Where it did what the body would do, the value that was fetched is gone as well.
     fn enter_body(&mut self, function: &Rc<Function>, entry: usize, depth: usize) -> Result<bool, Exc> {
-        let Some(asked) = self.on_entry else { return Ok(false) };
+        let Some(asked) = self.on_entry.filter(|_| watch::CAN) else { return Ok(false) };
         let fetched = entry > 0 && matches!(function.code.ops[entry - 1], Op::For(_) | Op::ForLocal(..));
         let line = function.code.positions.get(entry).map_or(0, |p| p.line);
         let done = asked(self, Place { code: Rc::as_ptr(&function.code).addr(), entry, depth, fetched, within: None, line })?;

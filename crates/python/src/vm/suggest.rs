@@ -171,7 +171,7 @@ fn distance(a: &[char], b: &[char], most: usize) -> usize {
         for (x, cell) in a.iter().zip(&mut row) {
             let change = if x == y {
                 0
-            } else if x.to_lowercase().eq(y.to_lowercase()) {
+            } else if x.eq_ignore_ascii_case(y) {
                 CASE
             } else {
                 MOVE

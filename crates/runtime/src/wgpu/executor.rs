@@ -79,7 +79,7 @@ async fn adapters(options: &WgpuOptions) -> Vec<wgpu::Adapter> {
     let mut adapters = instance.enumerate_adapters(backends).await;
     adapters.retain(|a| {
         let info = a.get_info();
-        let named = options.adapter.as_ref().is_none_or(|n| info.name.to_lowercase().contains(&n.to_lowercase()));
+        let named = options.adapter.as_ref().is_none_or(|n| info.name.to_ascii_lowercase().contains(&n.to_ascii_lowercase()));
         named && (!options.software || is_software(&info))
     });
     let rank = |a: &wgpu::Adapter| match (a.get_info().device_type, options.power) {
@@ -146,7 +146,7 @@ impl WgpuExecutor {
         });
         let info = adapter.get_info();
         let name = adapter_name(&device, &info);
-        let software = is_software(&info) || name.to_lowercase().contains("swiftshader");
+        let software = is_software(&info) || name.to_ascii_lowercase().contains("swiftshader");
         let target = Target {
             max_threads: limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x),
             max_shared_bytes: limits.max_compute_workgroup_storage_size,
@@ -161,7 +161,8 @@ impl WgpuExecutor {
         let kept = Kept::open(&device, &info, options.cache.clone());
         let memory_bytes = options.memory_bytes.or_else(|| memory_bytes(&adapter));
         let backend = if info.backend == wgpu::Backend::BrowserWebGpu { "WebGPU".to_string() } else { format!("{:?}", info.backend) };
-        let features = (features - wgpu::Features::PIPELINE_CACHE).iter_names().map(|(n, _)| n.to_lowercase().replace('_', "-")).collect();
+        let features =
+            (features - wgpu::Features::PIPELINE_CACHE).iter_names().map(|(n, _)| n.to_ascii_lowercase().replace('_', "-")).collect();
         let info = DeviceInfo { backend, name, features };
         let shared = Shared {
             device,

@@ -20,7 +20,10 @@ pub fn fold(c: char, how: Fold) -> char {
     }
 }
 
-fn single(mut mapped: impl Iterator<Item = char>, c: char) -> char {
+fn single(c: char, push: fn(char, &mut String)) -> char {
+    let mut mapped = String::new();
+    push(c, &mut mapped);
+    let mut mapped = mapped.chars();
     match (mapped.next(), mapped.next()) {
         (Some(one), None) => one,
         _ => c,
@@ -28,11 +31,11 @@ fn single(mut mapped: impl Iterator<Item = char>, c: char) -> char {
 }
 
 fn lower(c: char) -> char {
-    single(c.to_lowercase(), c)
+    single(c, unicode::push_lowered)
 }
 
 fn upper(c: char) -> char {
-    single(c.to_uppercase(), c)
+    single(c, unicode::push_upper)
 }
 
 pub fn is_word(c: char, ascii: bool) -> bool {
