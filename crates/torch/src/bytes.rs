@@ -245,11 +245,25 @@ fn pack(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     Ok(given(out))
 }
 
-/// The UCI digits, columns of 64 shades and the digit: the file of the models crate.
-fn digits(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
-    static PACKED: &[u8] = include_bytes!("../../models/data/digits.deflate");
+/// The UCI digits, columns of 64 shades and the digit, out of the text of `_digits`: six bits a character.
+fn digits(vm: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
+    let [text] = args.exactly::<1>("digits")?;
+    let (mut packed, mut bits) = (Vec::new(), 0);
+    for (at, c) in text.as_str().unwrap_or_default().bytes().enumerate() {
+        let six = match c {
+            b'A'..=b'Z' => c - b'A',
+            b'a'..=b'z' => c - b'a' + 26,
+            b'0'..=b'9' => c - b'0' + 52,
+            b'+' => 62,
+            _ => 63,
+        };
+        bits = bits << 6 | u32::from(six);
+        if at % 4 > 0 {
+            packed.push((bits >> (6 - at % 4 * 2)) as u8);
+        }
+    }
     let mut out = Vec::new();
-    flate2::read::DeflateDecoder::new(PACKED).read_to_end(&mut out).map_err(|e| Exc::new(ExcKind::OSError, e.to_string()))?;
+    flate2::read::DeflateDecoder::new(packed.as_slice()).read_to_end(&mut out).map_err(|e| Exc::new(ExcKind::OSError, e.to_string()))?;
     vm.reserve(out.len())?;
     Ok(given(out))
 }
@@ -257,7 +271,9 @@ fn digits(vm: &mut Vm, _: &mut Args) -> Result<Value, Exc> {
 /// CRC-32C (Castagnoli) of bytes: what TensorBoard's records carry.
 fn crc32c(_: &mut Vm, args: &mut Args) -> Result<Value, Exc> {
     let [data] = args.exactly::<1>("crc32c")?;
-    Ok(Value::Int(i64::from(crc32c::crc32c(bytes_of(&data, "crc32c")?))))
+    let step = |crc: u32| if crc & 1 == 0 { crc >> 1 } else { crc >> 1 ^ 0x82f6_3b78 };
+    let crc = bytes_of(&data, "crc32c")?.iter().fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), |crc, _| step(crc)));
+    Ok(Value::Int(i64::from(!crc)))
 }
 
 #[cfg(test)]
