@@ -272,8 +272,10 @@ mod tests {
         let (mut low, mut up) = (String::new(), String::new());
         // CPython's Unicode has a letter in lower case that the library's has not.
         for c in ('\0'..=char::MAX).filter(|c| *c != '\u{295}') {
-            (low.clear(), up.clear());
-            (push_lowered(c, &mut low), push_upper(c, &mut up));
+            low.clear();
+            up.clear();
+            push_lowered(c, &mut low);
+            push_upper(c, &mut up);
             assert!(low.chars().eq(c.to_lowercase()) && up.chars().eq(c.to_uppercase()), "{c:?} {low:?} {up:?}");
             for text in [format!("aΣ{c}a"), format!("a{c}Σ"), format!("Σ{c}")] {
                 assert_eq!(lower(&text), text.to_lowercase(), "{text:?}");
