@@ -97,3 +97,11 @@ for made in (1 - a, 1 / a, 2**a, a**a, a.max(0)[0], a.sum(0), a.double(), F.pad(
     print(made.grad_fn.name(), type(made.grad_fn).__name__, end=" ")
 node = (a * 2).relu().grad_fn
 print(node.name(), node.next_functions[0][0].name(), node.next_functions[0][0].next_functions[0][0].variable is a)
+
+# NumPy's names.
+m = torch.tensor([[1.0, 5.0, 2.0], [4.0, 3.0, 6.0]])
+for name in ("max", "min", "median", "mode", "std", "var", "nansum", "nanmean", "count_nonzero", "std_mean", "sort", "softmax"):
+    print(name, getattr(torch, name)(m, axis=1))
+for name in ("max", "min", "median", "std", "var", "nansum", "aminmax"):
+    print(name, getattr(torch, name)(m, dim=1, keepdims=True), hasattr(m, name) and getattr(m, name)(axis=0, keepdims=True))
+print(m.quantile(0.5, axis=1, keepdims=True), m.topk(1, axis=0)[0], torch.add(m, x2=m), torch.maximum(x1=m, x2=-m), torch.sum(a=m, axis=0))

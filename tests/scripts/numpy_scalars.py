@@ -29,3 +29,13 @@ print(torch.utils.data.default_collate([(a[0], y[0]), (a[1], y[1])]), torch.tens
 text = io.StringIO()
 np.savetxt(text, a.reshape(1, 2), fmt="%.3f", delimiter=",")
 print(text.getvalue().split(), np.loadtxt(io.StringIO("1,2\n3,4"), delimiter=","))
+
+# Elements stay what they are.
+for kind in (np.int32, np.float32, np.int64, np.uint8):
+    places = np.array([6, 3], dtype=kind)
+    for place in places:
+        kept = place
+        place += 2
+        place *= 3
+        print(kept, place, end=" ")
+    print(places)

@@ -22,6 +22,7 @@ pub fn install(vm: &mut Vm, device: Device) {
     }
     vm.add_native_module("torch._C", init);
     vm.add_native_module("_numpy", crate::numpy::init);
+    vm.other_names = Some(crate::names::parameter);
     crate::capture::install(vm);
 }
 

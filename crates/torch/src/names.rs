@@ -74,7 +74,8 @@ pub(crate) fn parameter(name: &str) -> &str {
     match name {
         "axis" => "dim",
         "keepdims" => "keepdim",
-        "self" | "x" => "input",
+        "self" | "x" | "x1" | "a" => "input",
+        "x2" => "other",
         "size" => "shape",
         "axis0" => "dim0",
         "axis1" => "dim1",

@@ -280,10 +280,11 @@ impl Vm {
         let mut others: Option<Rc<Dict>> = code.star_star.then(Dict::new);
         let mut positional_only = Vec::new();
         for (name, value) in args.keywords {
-            let slot = code.slots[code.positional_only..code.positional + code.keyword_only]
-                .iter()
-                .position(|slot| Rc::ptr_eq(slot, &name) || slot.as_str() == name.as_str())
-                .map(|i| i + code.positional_only);
+            let named = &code.slots[code.positional_only..code.positional + code.keyword_only];
+            let called = |other: &str| named.iter().position(|slot| slot.as_str() == other);
+            let other = || self.other_names.filter(|_| code.source.internal).and_then(|other| called(other(name.as_str())));
+            let slot = named.iter().position(|slot| Rc::ptr_eq(slot, &name)).or_else(|| called(name.as_str())).or_else(other);
+            let slot = slot.map(|i| i + code.positional_only);
             match (slot, &mut others) {
                 (Some(slot), _) => {
                     if !matches!(self.stack[start + slot], Value::Unbound) {

@@ -117,6 +117,8 @@ pub struct Vm {
     watched: Vec<regions::Watched>,
     /// Hears of the turn that [`Vm::watch_loop`] asked for.
     pub on_turn: Option<fn(&mut Vm) -> Result<(), Exc>>,
+    /// What a parameter of the library's functions is called, by another name that a caller may use.
+    pub other_names: Option<fn(&str) -> &str>,
     /// Asked before the body of such a loop runs: whether the host has done already what it would do.
     pub on_entry: Option<fn(&mut Vm, regions::Place) -> Result<bool, Exc>>,
     /// Whether it is asked between the statements of such bodies as well.
@@ -165,6 +167,7 @@ impl Vm {
             watched: Vec::new(),
             class_watch: None,
             on_turn: None,
+            other_names: None,
             on_entry: None,
             points: false,
             fetching: None,

@@ -152,6 +152,9 @@ def _operator(name, method, back=None):
         return _scalar(computed(np._operand(other), self))
 
     def in_place(self, other):
+        # Elements never change.
+        if self.ndim == 0 and type(self) is not ndarray:
+            return forward(self, other)
         made = computed(self, np._operand(other))
         if made.dtype != self.dtype and made.dtype.kind == "f" and self.dtype.kind != "f":
             raise TypeError(

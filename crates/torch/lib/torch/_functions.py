@@ -93,8 +93,7 @@ def _into(out, made, of_out=False):
     return out.copy_(made)
 
 
-def max(input, dim=None, keepdim=False, *, other=None, axis=None, out=None):
-    dim = axis if dim is None else dim
+def max(input, dim=None, keepdim=False, *, other=None, out=None):
     other = dim if isinstance(dim, Tensor) else other
     if other is not None:
         return _into(out, _ops["maximum"](input, other))
@@ -103,8 +102,7 @@ def max(input, dim=None, keepdim=False, *, other=None, axis=None, out=None):
     return _pair("max", _ops["max"](input, dim, keepdim), out)
 
 
-def min(input, dim=None, keepdim=False, *, other=None, axis=None, out=None):
-    dim = axis if dim is None else dim
+def min(input, dim=None, keepdim=False, *, other=None, out=None):
     other = dim if isinstance(dim, Tensor) else other
     if other is not None:
         return _into(out, _ops["minimum"](input, other))

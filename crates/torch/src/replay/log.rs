@@ -118,6 +118,8 @@ pub(crate) enum Scalar {
 pub(crate) struct Draw {
     pub run: NativeFn,
     pub args: Vec<Value>,
+    /// What the first argument is, where that is computed.
+    pub chances: Option<Tensor>,
 }
 
 /// Values that must lie in a range, if they are on the host.
@@ -289,10 +291,33 @@ pub(crate) fn draw(vm: &mut Vm, args: &mut Args, run: NativeFn) -> Result<Value,
     let given = args.values.to_vec();
     let result = run(vm, args)?;
     match crate::cell::cell(&result) {
-        Some(cell) if !names => log(|l| l.draws.push((cell.present(), Draw { run, args: given }))),
+        Some(cell) if !names => log(|l| l.draws.push((cell.present(), Draw { run, args: given, chances: None }))),
         _ => watch::refuse(|| "a random number is drawn".into()),
     }
     Ok(result)
+}
+
+/// As [`draw`], by chances that are the first argument: they are waited for.
+pub(crate) fn draw_by(vm: &mut Vm, args: &mut Args, run: NativeFn) -> Result<Value, Exc> {
+    if !watch::on() || !args.keywords.is_empty() || args.values.first().is_none_or(|v| crate::cell::cell(v).is_none()) {
+        return run(vm, args);
+    }
+    let mut given = args.values.to_vec();
+    let chances = crate::cell::expect(&given[0], "multinomial")?.get()?.detach();
+    given[0] = on_host(vm, &chances)?;
+    let result = watch::unseen(|| run(vm, &mut Args::from(given.clone())))?;
+    given[0] = Value::None;
+    if let Some(cell) = crate::cell::cell(&result) {
+        log(|l| l.draws.push((cell.present(), Draw { run, args: given, chances: Some(chances) })));
+    }
+    Ok(result)
+}
+
+/// The values of a tensor as one on the host.
+pub(crate) fn on_host(vm: &mut Vm, t: &Tensor) -> Result<Value, Exc> {
+    let values = t.to_vec::<f32>().map_err(raise)?;
+    let made = Tensor::from_vec(&crate::state::state(vm)?.device, values, t.shape()).map_err(raise)?;
+    crate::state::wrap(vm, made, Kind::Float32)
 }
 
 /// A native that cannot be repeated.

@@ -114,7 +114,8 @@ pub(super) struct Tensors {
     reads: Vec<(From, Kind)>,
     /// Objects that nobody else need keep alive.
     held: Vec<Value>,
-    draws: Vec<Draw>,
+    /// What is drawn, and by which chances.
+    draws: Vec<(Draw, Option<From>)>,
     kept: Vec<Kept>,
     kept_at: Vec<(usize, u32)>,
     updates: Vec<Update>,
@@ -171,9 +172,8 @@ impl Tensors {
         if let Some((_, scalar)) = self.log.scalars.iter().find(|(s, _)| value_identity(s) == identity) {
             return Ok(From::Scalar(*scalar));
         }
-        if let Some(seen) = self.log.cells.iter().find(|c| c.start == identity)
-            && let Some(at) = self.at(seen)
-        {
+        // What a view looks at may be gone, but its value is the view's.
+        if let Some(at) = self.log.cells.iter().filter(|c| c.start == identity).find_map(|c| self.at(c)) {
             return Ok(From::Cell(at));
         }
         match t.host_values() {
@@ -192,7 +192,7 @@ impl Tensors {
         let held = t.grad.borrow().clone();
         let grad = match (&held, cell(&held)) {
             (Value::None, _) => None,
-            (Value::Instance(g), Some(of)) if leaf && of.is_born() => Some(self.keep(&held, g, of)?),
+            (Value::Instance(g), Some(of)) if of.is_born() => Some(self.keep(&held, g, of)?),
             _ => return Err("a tensor with a gradient is kept".into()),
         };
         if !tensor.is_done() {
@@ -230,7 +230,10 @@ impl Tensors {
 
     /// Works out what goes in and comes out.
     pub fn finish(&mut self) -> Result<(), String> {
-        self.draws = self.log.draws.iter().map(|(_, d)| d.clone()).collect();
+        for (_, draw) in self.log.draws.clone() {
+            let from = draw.chances.as_ref().map(|t| self.from(t)).transpose()?;
+            self.draws.push((Draw { chances: None, ..draw }, from));
+        }
         let mut checked: Vec<usize> = Vec::new();
         for template in self.templates.clone() {
             let mut sources = Vec::new();
@@ -275,6 +278,7 @@ impl Tensors {
         };
         self.sources.iter().flatten().for_each(&mut want);
         self.reads.iter().for_each(|(from, _)| want(from));
+        self.draws.iter().filter_map(|(_, from)| from.as_ref()).for_each(&mut want);
         self.kept.iter().for_each(|k| want(&k.from));
         self.updates.iter().filter_map(|u| u.value.as_ref()).for_each(|(from, _)| want(from));
         for list in &mut wanted {
@@ -402,10 +406,10 @@ impl Objects for Tensors {
         if self.fit(found).is_none() {
             return Ok(None);
         }
-        // Numbers that decide, or become tensors, are read before anything is changed; others when all is.
-        let first = turn.is_careful() || self.late_scalars(turn);
+        // Numbers that decide, or become tensors or chances, are read before anything is changed; others when all is.
+        let first = turn.is_careful() || self.late_scalars(turn) || self.draws.iter().any(|(_, chances)| chances.is_some());
         let saved = if first || self.ranges.iter().any(|(from, _)| matches!(from, From::Draw(_))) {
-            crate::random::save(vm, self.draws.iter().flat_map(|d| &d.args))?
+            crate::random::save(vm, self.draws.iter().flat_map(|(d, _)| &d.args))?
         } else {
             Vec::new()
         };

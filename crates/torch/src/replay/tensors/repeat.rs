@@ -160,19 +160,10 @@ impl Tensors {
 
     // Draws and runs. Whether what was read on the way decides what it decided.
     pub(super) fn run_regions(&self, vm: &mut Vm, turn: &Turn, values: &mut [Value], run: &mut Run) -> Result<bool, Exc> {
-        for draw in &self.draws {
-            let mut args = aludel_python::objects::Args::from(draw.args.clone());
-            let drawn = (draw.run)(vm, &mut args)?;
-            run.draws.extend(cell(&drawn).map(TensorCell::present));
-        }
-        let within = |(from, range): &(From, Range)| match from {
-            From::Draw(i) => run.draws.get(*i).is_some_and(|t| range.holds(t)),
-            _ => true,
-        };
-        if !self.ranges.iter().all(within) {
-            return Ok(false);
-        }
         for (r, template) in self.templates.iter().enumerate() {
+            if !self.draw(vm, values, run, r)? {
+                return Ok(false);
+            }
             for from in &self.sources[r] {
                 let From::Scalar(scalar) = from else { continue };
                 for node in scalar.nodes().filter(|n| turn.is_late(*n)) {
@@ -185,7 +176,33 @@ impl Tensors {
             let made = record::replay(template, sources, &self.wanted[r], run.in_place).map_err(raise)?;
             run.made.push(made);
         }
-        Ok(true)
+        self.draw(vm, values, run, self.templates.len())
+    }
+
+    // Draws in order what is drawn by nothing that the regions from `done` on compute. Whether it lies where it has to.
+    fn draw(&self, vm: &mut Vm, values: &[Value], run: &mut Run, done: usize) -> Result<bool, Exc> {
+        let before = run.draws.len();
+        while let Some((draw, chances)) = self.draws.get(run.draws.len()) {
+            let mut given = draw.args.clone();
+            match chances {
+                Some(From::Made(r, _)) if *r >= done => break,
+                Some(from) => {
+                    let by = self.tensor(vm, from, values, run)?;
+                    given[0] = crate::replay::log::on_host(vm, &by)?;
+                }
+                None => {}
+            }
+            match (draw.run)(vm, &mut aludel_python::objects::Args::from(given)) {
+                // Chances that are none: the turn itself says so.
+                Err(_) if chances.is_some() => return Ok(false),
+                drawn => run.draws.push(cell(&drawn?).ok_or_else(lost)?.present()),
+            }
+        }
+        let within = |(from, range): &(From, Range)| match from {
+            From::Draw(i) if *i >= before => run.draws.get(*i).is_none_or(|t| range.holds(t)),
+            _ => true,
+        };
+        Ok(self.ranges.iter().all(within))
     }
 
     // Reads numbers, up to what one expression needs or all, while nothing is changed yet.
