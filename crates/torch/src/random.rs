@@ -34,9 +34,7 @@ pub(crate) const FUNCTIONS: &[Def] = &[
     Def::new("bernoulli", |vm, args| log::draw(vm, args, bernoulli)),
     Def::new("bernoulli_of", |vm, args| log::refused(vm, args, "bernoulli_of", bernoulli_of)),
     Def::new("exponential", |vm, args| log::draw(vm, args, exponential)),
-    Def::new("multinomial", |vm, args| {
-        with_numbers(vm, args, |at| at != Ok(0), |vm, args| log::draw_by(vm, args, multinomial))
-    }),
+    Def::new("multinomial", |vm, args| with_numbers(vm, args, |at| at != Ok(0), |vm, args| log::draw_by(vm, args, multinomial))),
     Def::new("swap_generator", |vm, args| log::refused(vm, args, "swap_generator", swap)),
     Def::new("generator", |vm, args| log::refused(vm, args, "generator", generator)),
 ];

@@ -124,7 +124,7 @@ fn same_within(a: &str, b: &str, tolerance: f64) -> bool {
 }
 
 /// So many of the loops are repeated in most of their turns; the first three or four run and are watched.
-const STEADY: usize = 62;
+const STEADY: usize = 67;
 
 #[test]
 fn loops_are_repeated() {
