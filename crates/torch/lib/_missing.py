@@ -31,6 +31,10 @@ for _where, _names in {
     "torch.optim.optimizer torch._rare.step_hooks": "register_optimizer_step_pre_hook register_optimizer_step_post_hook",
     "torch.optim torch.optim.lbfgs": "LBFGS", "torch torch.func": "vmap", "torch torch.fft": "istft stft",
     "torch.nn torch.nn.modules.adaptive": "AdaptiveLogSoftmaxWithLoss",
+    "torch.nn torch.nn.modules.lazy": "LazyLinear LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d "
+                                      "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyInstanceNorm1d LazyInstanceNorm2d "
+                                      "LazyInstanceNorm3d",
+    "torch.nn.parameter torch.nn.modules.lazy": "UninitializedBuffer UninitializedParameter",
     "torch.nn.utils torch.nn.utils.fusion": "fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval fuse_linear_bn_weights",
     "torch torch.sparse": "sparse_coo_tensor spmm",
 }.items():

@@ -606,19 +606,18 @@ def from_numpy(array):
     return made
 
 
-from torch import compiler, hub, profiler, random
+from torch import __future__, compiler, hub, profiler, random
 from torch.compiler import compile
 
 
 def _files():
     """PyTorch's own files and what they hold, where other files hold it here."""
     import sys
-    from torch.nn.modules import module
+    from torch import _hooks
     from torch.optim import adaptive, optimizer
-    module.RemovableHandle = module._Handle
     for package, names, where in ((backends, "cudnn cuda mps mkl mkldnn openmp", None), (optim, "sgd adam adamw rmsprop adagrad", optimizer),
                                   (optim, "adadelta adamax nadam radam rprop asgd", adaptive), (autograd, "profiler", None),
-                                  (autograd, "variable grad_mode anomaly_mode", autograd), (utils, "hooks", module),
+                                  (autograd, "variable grad_mode anomaly_mode", autograd), (utils, "hooks", _hooks),
                                   (utils, "model_zoo", hub), (amp, "autocast_mode", amp), (nn.parallel, "distributed", nn.parallel),
                                   (nn.utils, "clip_grad convert_parameters", nn.utils)):
         for name in names.split():

@@ -1,7 +1,9 @@
 """Differentiation: scopes, backward, grad, functions with derivatives of their own."""
 
+import _missing
 from torch import _C
 from torch._C import Tensor
+from torch._hooks import add
 import functools
 
 
@@ -151,14 +153,6 @@ class _Hooks(dict):
         return g
 
 
-class _Handle:
-    def __init__(self, hooks, key):
-        self._hooks, self._key = hooks, key
-
-    def remove(self):
-        self._hooks.pop(self._key, None)
-
-
 def _register_hook(tensor, hook, place="_hooks"):
     if not tensor.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
@@ -170,11 +164,7 @@ def _register_hook(tensor, hook, place="_hooks"):
             if place == "_after":
                 raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
             function._hooked(tensor, hooks)
-    key = len(hooks) + 1
-    while key in hooks:
-        key += 1
-    hooks[key] = hook
-    return _Handle(hooks, key)
+    return add(hooks, hook)
 
 
 def _total(tensors, gradients):
@@ -261,3 +251,6 @@ from torch.autograd import function, graph
 from torch.autograd.function import Function
 from torch.autograd import functional
 from torch.autograd.gradcheck import gradcheck, gradgradcheck
+
+
+__getattr__ = _missing.names("torch.autograd", globals())

@@ -183,71 +183,85 @@ def _hooked(tensor, hooks):
     tensor._made_by = name
 
 
-# Hooks on every module: before a call, after it, and of gradients.
-_everywhere = {"before": {}, "after": {}, "back": {}, "back_before": {}}
-
-
 class _Seen:
     """What the hooks of one call of a module know of its gradients."""
 
-    def __init__(self, module):
-        self.module, self.outputs, self.has_inputs = module, None, False
+    def __init__(self, module, hooks, before):
+        self.module, self.hooks, self.before, self.outputs, self.has_inputs = module, hooks, before, None, False
+
+    def see(self, hooks, gradients, what, *more):
+        for hook in hooks:
+            changed = hook(self.module, gradients, *more)
+            if changed is not None:
+                changed = (changed,) if isinstance(changed, Tensor) else changed
+                if len(changed) != len(gradients):
+                    raise RuntimeError(f"Backward {what} returned an invalid number of grad_{'in' if more else 'out'}put, got {len(changed)}, "
+                                       f"but expected {len(gradients)}")
+                gradients = changed
+        return gradients
 
     def inputs(self, gradients):
-        for hook in [*_everywhere["back"].values(), *self.module._backward_hooks.values()]:
-            changed = hook(self.module, gradients, self.outputs)
-            if changed is not None:
-                gradients = changed if isinstance(changed, tuple) else (changed,)
-        return gradients
+        if self.outputs is None:
+            # They did not come by the module's results.
+            return gradients
+        outputs, self.outputs = self.outputs, None
+        return self.see(self.hooks, gradients, "hook", outputs)
 
 
 class BackwardHookFunction(Function):
     """Tensors that go into a module or come out of it, whose gradients its hooks see."""
 
     @staticmethod
-    def forward(ctx, seen, into, *tensors):
-        ctx.seen, ctx.into = seen, into
+    def forward(ctx, seen, into, places, *tensors):
+        ctx.seen, ctx.into, ctx.places = seen, into, places
         ctx.set_materialize_grads(False)
         return tuple([t.detach() for t in tensors])
 
     @staticmethod
     def backward(ctx, *gradients):
         seen = ctx.seen
+        places, n = ctx.places
+        given = [None] * n
+        for at, g in zip(places, gradients):
+            given[at] = g
         if ctx.into:
-            gradients = seen.inputs(gradients)
+            given = seen.inputs(tuple(given))
         else:
-            for hook in [*_everywhere["back_before"].values(), *seen.module._backward_pre_hooks.values()]:
-                changed = hook(seen.module, gradients)
-                if changed is not None:
-                    gradients = changed if isinstance(changed, tuple) else (changed,)
-            seen.outputs = gradients
-            if not seen.has_inputs:
-                seen.inputs((None,) * seen.count)
-        return (None, None) + tuple(gradients)
+            seen.outputs = given = seen.see(seen.before, tuple(given), "pre hook")
+            if not seen.has_inputs and any(isinstance(g, Tensor) for g in seen.inputs((None,) * seen.count) or ()):
+                raise RuntimeError("Backward hook for Modules where no input requires gradient should always return None or None for all "
+                                   "gradients.")
+        return (None, None, None) + tuple([given[at] for at in places])
 
 
-def _watched_inputs(module, args):
+def _watched(seen, into, values):
+    """Tensors among values in whose places others stand, whose gradients the hooks see."""
+    places = [i for i, v in enumerate(values) if isinstance(v, Tensor)]
+    if not _C.is_grad_enabled() or not any([values[i].requires_grad for i in places]):
+        return None
+    made = list(values)
+    for i, v in zip(places, BackwardHookFunction.apply(seen, into, (places, len(made)), *[made[i] for i in places])):
+        made[i] = v
+    return tuple(made) if type(values) is tuple else type(values)(*made)
+
+
+def _watched_inputs(module, hooks, before, args):
     """The arguments of a call whose gradients a module's hooks want, and what the hooks will know."""
-    seen = _Seen(module)
-    places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
-    seen.count = len(places)
-    if _C.is_grad_enabled() and any([args[i].requires_grad for i in places]):
-        seen.has_inputs = True
-        args = list(args)
-        for i, made in zip(places, BackwardHookFunction.apply(seen, True, *[args[i] for i in places])):
-            args[i] = made
-    return seen, tuple(args)
+    seen = _Seen(module, hooks, before)
+    seen.count = len(args)
+    made = _watched(seen, True, args)
+    seen.has_inputs = made is not None
+    return seen, args if made is None else made
 
 
 def _watched_outputs(seen, result):
-    several = isinstance(result, (tuple, list))
-    outputs = list(result) if several else [result]
-    places = [i for i, y in enumerate(outputs) if isinstance(y, Tensor)]
-    if not _C.is_grad_enabled() or not any([outputs[i].requires_grad for i in places]):
+    if not isinstance(result, (tuple, Tensor)):
+        import warnings
+        warnings.warn("For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
+                      f"{type(result)}", stacklevel=4)
         return result
-    for i, made in zip(places, BackwardHookFunction.apply(seen, False, *[outputs[i] for i in places])):
-        outputs[i] = made
-    return type(result)(outputs) if several else outputs[0]
+    made = _watched(seen, False, result if isinstance(result, tuple) else (result,))
+    return result if made is None else made if isinstance(result, tuple) else made[0]
 
 
 def once_differentiable(function):

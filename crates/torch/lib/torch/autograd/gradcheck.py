@@ -9,25 +9,29 @@ def gradcheck(func, inputs, *, eps=1e-3, atol=1e-2, rtol=1e-2, raise_exception=T
     inputs = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
     wanted = [x for x in inputs if isinstance(x, _C.Tensor) and x.requires_grad]
     eps, atol, rtol = max(eps, 1e-3), max(atol, 1e-2), max(rtol, 1e-2)
-    made = func(*inputs)
-    for y in made if isinstance(made, tuple) else (made,):
-        found = grad(y.sum(), wanted, retain_graph=True, allow_unused=True)
-        for x, g in zip(wanted, found):
-            have = [0.0] * x.numel() if g is None else g.reshape(-1).tolist()
-            for i in range(x.numel()):
-                old = x.detach().reshape(-1)[i].item()
-                sums = []
-                for step in (eps, -eps):
-                    x.detach().reshape(-1)[i] = old + step
-                    again = func(*inputs)
-                    again = again if isinstance(again, tuple) else (again,)
-                    sums.append(again[[k for k, o in enumerate(made if isinstance(made, tuple) else (made,)) if o is y][0]].sum().item())
-                x.detach().reshape(-1)[i] = old
-                want = (sums[0] - sums[1]) / (2 * eps)
-                if abs(have[i] - want) > atol + rtol * abs(want):
+    def outputs():
+        made = func(*inputs)
+        return list(made) if isinstance(made, (tuple, list)) else [made]
+    # All walks backward come before the elements change, which the tape would notice.
+    made = outputs()
+    kept = [k for k, y in enumerate(made) if y.requires_grad]
+    found = [grad(made[k].sum(), wanted, retain_graph=True, allow_unused=True) for k in kept]
+    for n, x in enumerate(wanted):
+        have = [[0.0] * x.numel() if of[n] is None else of[n].reshape(-1).tolist() for of in found]
+        for i in range(x.numel()):
+            old = x.detach().reshape(-1)[i].item()
+            sums = []
+            for step in (eps, -eps):
+                x.detach().reshape(-1)[i] = old + step
+                again = outputs()
+                sums.append([again[k].sum().item() for k in kept])
+            x.detach().reshape(-1)[i] = old
+            for above, below, of in zip(*sums, have):
+                want = (above - below) / (2 * eps)
+                if abs(of[i] - want) > atol + rtol * abs(want):
                     if raise_exception:
                         raise RuntimeError(
-                            f"Jacobian mismatch for output with respect to input {i}: numerical {want}, analytical {have[i]}")
+                            f"Jacobian mismatch for output with respect to input {i}: numerical {want}, analytical {of[i]}")
                     return False
     return True
 

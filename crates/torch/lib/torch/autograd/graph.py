@@ -17,7 +17,7 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
     """`fn` of the gradients of all tensors, once each came; or of the first that comes."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    from torch.nn.modules.module import _Handle
+    from torch._hooks import RemovableHandle
     wanted = [t for t in tensors if t.requires_grad]
     found = {}
 
@@ -36,8 +36,8 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
         return come
     handles = {i: t.register_hook(hook(i)) for i, t in enumerate(wanted)}
 
-    class Handle(_Handle):
+    class Handle(RemovableHandle):
         def remove(self):
             for handle in handles.values():
                 handle.remove()
-    return Handle({}, 0)
+    return Handle({})

@@ -161,7 +161,25 @@ def _alpha(input, p, training, shape):
     return input * (kept * a).to(input.dtype) + ((kept - 1) * (limit * a) + limit * a * p).to(input.dtype)
 
 
-def _feature_dropout(input, p, training, dims):
+def _feature_dropout(input, p, training, dims, known, name):
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if name == "dropout2d" and input.dim() == 3:
+        import warnings
+        warnings.warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input is "
+                      "interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a future release to interpret "
+                      "the input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, "
+                      "please switch to using dropout1d instead.", stacklevel=3)
+    if input.dim() not in known:
+        if name == "dropout1d":
+            raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input. Note that dropout1d exists to provide "
+                               "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch dimension "
+                               "(i.e. 2D or 3D inputs).")
+        import warnings
+        warnings.warn(f"{name}: Received a {input.dim()}-D input to {name}, which is deprecated and will result in an error in a future release. "
+                      "To retain the behavior and silence this warning, please use dropout instead. Note that "
+                      f"{name} exists to provide channel-wise dropout on inputs with {dims} spatial dimensions, a channel dimension, and an "
+                      f"optional batch dimension (i.e. {dims + 1}D or {dims + 2}D inputs).", stacklevel=3)
     if not training or p == 0:
         return input
     if p == 1:
@@ -171,16 +189,16 @@ def _feature_dropout(input, p, training, dims):
 
 
 def dropout1d(input, p=0.5, training=True, inplace=False):
-    return _placed(input, _feature_dropout(input, p, training, 1), inplace)
+    return _placed(input, _feature_dropout(input, p, training, 1, (2, 3), "dropout1d"), inplace)
 
 
 def dropout2d(input, p=0.5, training=True, inplace=False):
     # PyTorch takes three dimensions for a batch of channels of one dimension.
-    return _placed(input, _feature_dropout(input, p, training, 1 if input.dim() == 3 else 2), inplace)
+    return _placed(input, _feature_dropout(input, p, training, 1 if input.dim() == 3 else 2, (3, 4), "dropout2d"), inplace)
 
 
 def dropout3d(input, p=0.5, training=True, inplace=False):
-    return _placed(input, _feature_dropout(input, p, training, 3), inplace)
+    return _placed(input, _feature_dropout(input, p, training, 3, (4, 5), "dropout3d"), inplace)
 
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
@@ -192,9 +210,23 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
             norms = _ops["norm"](rows, norm_type, 1, True)
             scaled = _ops["where"](norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows)
             weight.copy_(_ops["index_copy"](weight.detach(), 0, used, scaled))
-    if padding_idx is not None and padding_idx < 0:
-        padding_idx += weight.shape[0]
-    return _ops["embedding"](weight, input, padding_idx)
+    if padding_idx is not None:
+        n = weight.shape[0]
+        assert -n <= padding_idx < n, "Padding_idx must be within num_embeddings"
+        padding_idx %= n
+    if weight.dim() != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    return _rows(weight, input, padding_idx, scale_grad_by_freq)
+
+
+def _rows(weight, input, padding_idx, scaled):
+    rows = _ops["embedding"](weight, input, padding_idx)
+    if not scaled:
+        return rows
+    # The values as they are; each row's gradient by how often it was looked up.
+    flat = input.reshape(-1)
+    counts = _C.full(weight.shape[:1], 0.0, weight.dtype).index_add(0, flat, _C.full(flat.shape, 1.0, weight.dtype))[input]
+    return rows.detach() + (rows - rows.detach()) / counts.unsqueeze(-1)
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
@@ -385,54 +417,74 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
         warnings.warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is deprecated, "
                       "and should now be `embedding_bag(input, weight, ...)`.", stacklevel=2)
         weight, input = input, weight
-    if max_norm is not None:
-        embedding(input, weight, max_norm=max_norm, norm_type=norm_type)
-    if padding_idx is not None:
-        return _padded_bags(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx % weight.shape[0])
+    if weight.dim() != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
+    if per_sample_weights is not None:
+        if input.shape != per_sample_weights.shape:
+            raise ValueError(f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must have the same shape "
+                             f"as the input ({input.shape})")
+        if mode != "sum":
+            raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' "
+                                      f"(got mode='{mode}'). Please open a feature request on GitHub.")
+        if per_sample_weights.dtype != weight.dtype:
+            raise RuntimeError("Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 'per_sample_weights'; "
+                               f"but type {weight.type()} does not equal {per_sample_weights.type()} (while checking arguments for "
+                               "embedding_bag)")
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
-    wrong = _C.outside(input, 0, weight.shape[0])
+    flat, n, count = input.reshape(-1), weight.shape[0], input.shape[0]
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. "
+                             f"However, found offsets of type {type(offsets)}")
+    elif input.dim() != 1:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+    elif offsets is None or offsets.dim() != 1:
+        raise ValueError("offsets has to be a 1D Tensor" + (" but got None" if offsets is None else ""))
+    if max_norm is not None:
+        embedding(flat, weight, max_norm=max_norm, norm_type=norm_type)
+    if padding_idx is not None:
+        if not -n <= padding_idx < n:
+            raise RuntimeError(f"padding_idx must be within the number of embeddings, -{n} through {n - 1} but got {padding_idx}")
+        padding_idx %= n
+    wrong = _C.outside(flat, 0, n)
     if wrong:
-        raise RuntimeError(f"Index {wrong[0]} of input takes value {wrong[1]} which is not in the valid range [0, {weight.shape[0]})")
-    if input.dim() == 2:
-        rows = _ops["embedding"](weight, input)
-        if per_sample_weights is not None:
-            rows = rows * per_sample_weights.unsqueeze(-1)
-        return rows.sum(1) if mode == "sum" else rows.mean(1) if mode == "mean" else rows.amax(1)
-    starts = offsets.tolist()
-    ends = starts[1:] + ([] if include_last_offset else [input.shape[0]])
-    rows = _ops["embedding"](weight, input)
+        raise RuntimeError("Expected idx >= 0 && idx < num_embeddings to be true, but got false." if padding_idx is not None else
+                           f"Index {wrong[0]} of input takes value {wrong[1]} which is not in the valid range [0, {n})")
+    rows = _rows(weight, flat, None, scale_grad_by_freq)
     if per_sample_weights is not None:
-        rows = rows * per_sample_weights.unsqueeze(-1)
-    bags = []
-    for start, end in zip(starts, ends):
-        bag = rows[start:end]
-        if start == end:
-            bags.append(_C.full((weight.shape[1],), 0.0, weight.dtype))
-        else:
-            bags.append(bag.sum(0) if mode == "sum" else bag.mean(0) if mode == "mean" else bag.amax(0))
-    return _ops["stack"](bags)
+        rows = rows * per_sample_weights.reshape(-1, 1)
+    starts = None if offsets is None else offsets.tolist()[:-1 if include_last_offset else None]
+    if starts and (starts[0] != 0 or starts[-1] > count):
+        raise RuntimeError("offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got "
+                           f"{starts[0]}" if starts[0] != 0 else
+                           f"offsets[-1] can not be greater than input's length {count} but got offsets[-1] of {starts[-1]}")
+    return _bags(rows, input, starts, mode, None if padding_idx is None else flat == padding_idx)
 
 
-def _padded_bags(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx):
-    """Bags without the rows of the padding."""
-    if input.dim() == 2:
-        offsets = _C.arange(0, input.numel(), input.shape[1], _C.int64)
-        input, include_last_offset = input.reshape(-1), False
-        per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
-    values, starts = input.tolist(), offsets.tolist()
-    kept, fresh, at = [], [], 0
-    for i, v in enumerate(values):
-        while at < len(starts) and starts[at] == i:
-            fresh.append(len(kept))
-            at += 1
-        if v != padding_idx:
-            kept.append(i)
-    fresh += [len(kept)] * (len(starts) - at)
-    index = _C.tensor(kept, _C.int64)
-    weights = None if per_sample_weights is None else per_sample_weights.index_select(0, index)
-    return embedding_bag(input.index_select(0, index), weight, _C.tensor(fresh, _C.int64), mode=mode, per_sample_weights=weights,
-                         include_last_offset=include_last_offset)
+def _bags(rows, input, starts, mode, pads):
+    """Sums, means or extremes of rows, of as many for each bag as `input` has columns, or from `starts` on; without those of the padding."""
+    ends = None if starts is None else starts[1:] + [input.shape[0]]
+
+    def total(x):
+        if starts is None:
+            return x.reshape(list(input.shape) + [-1]).sum(1)
+        bags = [i for i, (start, end) in enumerate(zip(starts, ends)) for _ in range(start, end)]
+        return _C.full((len(starts), x.shape[1]), 0.0, x.dtype).index_add(0, _C.tensor(bags, _C.int64), x)
+    if pads is not None:
+        rows = rows.masked_fill(pads.unsqueeze(1), float("-inf") if mode == "max" else 0.0)
+    if mode == "sum":
+        return total(rows)
+    kept = total((_C.full(rows.shape[:1], 1.0) if pads is None else 1.0 - pads.float()).unsqueeze(1))
+    if mode == "mean":
+        return total(rows) / kept.clamp(min=1.0).to(rows.dtype)
+    if starts is None:
+        made = rows.reshape(list(input.shape) + [-1])
+        made = made.max(1)[0] if input.shape[1] else made.sum(1)
+    else:
+        bags = [rows[start:end] for start, end in zip(starts, ends)]
+        made = _ops["stack"]([bag.max(0)[0] if bag.shape[0] else bag.sum(0) for bag in bags])
+    return made if pads is None else made.masked_fill(kept == 0, 0.0)
 
 
 def pdist(input, p=2.0):

@@ -1,5 +1,6 @@
 """Parameters and buffers."""
 
+import _missing
 from torch import _C
 from torch._C import Tensor
 
@@ -35,3 +36,11 @@ class Buffer(Tensor):
 
     def __init__(self, data=None, *, persistent=True):
         pass
+
+
+def is_lazy(param):
+    """Whether its shape is not known yet (`torch.nn.modules.lazy`)."""
+    return hasattr(type(param), "materialize")
+
+
+__getattr__ = _missing.names("torch.nn.parameter", globals())

@@ -96,13 +96,8 @@ class Optimizer:
             self.step = hooked
         if hook is None:
             return None
-        hooks, key = self._hooks[when], object()
-        hooks[key] = hook
-        if prepend:
-            for other in list(hooks)[:-1]:
-                hooks[other] = hooks.pop(other)
-        from torch.nn.modules.module import _Handle
-        return _Handle(hooks, key)
+        from torch._hooks import add
+        return add(self._hooks[when], hook, prepend)
 
     def _of_every(self, when):
         return self._every[when].values() if self._every else ()

@@ -10,9 +10,9 @@ from torch.nn.modules.norm import *
 from torch.nn.modules.loss import *
 from torch.nn.modules.rnn import *
 from torch.nn.modules.transformer import *
-from torch.nn.modules.lazy import *
 from torch.nn.parallel import DataParallel
 from torch import _C
+import _missing
 import functools as _functools
 import sys as _sys
 
@@ -58,3 +58,6 @@ for _kind in {base for _name in __all__ for base in globals()[_name].__mro__[:-1
     _code = getattr(_init, "__code__", None)
     if _code and "device" in _code.co_varnames[:_code.co_argcount + _code.co_kwonlyargcount] and _kind.__name__ != "_ConvNd":
         _kind.__init__ = _on_meta(_init)
+
+
+__getattr__ = _missing.names("torch.nn.modules", globals())

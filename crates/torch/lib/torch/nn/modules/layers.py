@@ -209,8 +209,9 @@ class Embedding(Module):
         super().__init__()
         dtype = _parameters(device, dtype)
         self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
-        if padding_idx is not None and padding_idx < 0:
-            self.padding_idx = num_embeddings + padding_idx
+        if padding_idx is not None:
+            assert -num_embeddings <= padding_idx < num_embeddings, "Padding_idx must be within num_embeddings"
+            self.padding_idx = padding_idx % num_embeddings
         self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse = max_norm, norm_type, scale_grad_by_freq, sparse
         if _weight is None:
             self.weight = _empty(dtype, num_embeddings, embedding_dim)
@@ -224,7 +225,7 @@ class Embedding(Module):
             self.weight.data[self.padding_idx].fill_(0)
 
     def forward(self, input):
-        return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type)
+        return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq)
 
     @classmethod
     def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
@@ -250,7 +251,11 @@ class EmbeddingBag(Module):
         super().__init__()
         dtype = _parameters(device, dtype)
         self.num_embeddings, self.embedding_dim, self.max_norm, self.mode = num_embeddings, embedding_dim, max_norm, mode
+        self.norm_type, self.scale_grad_by_freq, self.sparse = norm_type, scale_grad_by_freq, sparse
         self.include_last_offset, self.padding_idx = include_last_offset, padding_idx
+        if padding_idx is not None:
+            assert -num_embeddings <= padding_idx < num_embeddings, "padding_idx must be within num_embeddings"
+            self.padding_idx = padding_idx % num_embeddings
         if _weight is None:
             self.weight = _empty(dtype, num_embeddings, embedding_dim)
             self.reset_parameters()
@@ -266,11 +271,16 @@ class EmbeddingBag(Module):
         return made
 
     def forward(self, input, offsets=None, per_sample_weights=None):
-        return F.embedding_bag(input, self.weight, offsets, self.max_norm, mode=self.mode, per_sample_weights=per_sample_weights,
-                               include_last_offset=self.include_last_offset, padding_idx=self.padding_idx)
+        return F.embedding_bag(input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse,
+                               per_sample_weights, self.include_last_offset, self.padding_idx)
 
     def extra_repr(self):
-        return f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode!r}"
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        text += f", max_norm={self.max_norm}" if self.max_norm is not None else ""
+        text += f", norm_type={self.norm_type}" if self.norm_type != 2 else ""
+        text += f", scale_grad_by_freq={self.scale_grad_by_freq}" if self.scale_grad_by_freq else ""
+        text += f", mode={self.mode!r}"
+        return text + (f", padding_idx={self.padding_idx}" if self.padding_idx is not None else "")
 
 
 class _DropoutNd(Module):

@@ -3,9 +3,11 @@
 from collections import OrderedDict, namedtuple
 from torch import _C, _place
 from torch._C import Tensor
-from torch.autograd.function import _everywhere, _watched_inputs, _watched_outputs
-from torch.nn.parameter import Parameter, Buffer
-import itertools
+from torch.autograd.function import _watched_inputs, _watched_outputs
+from torch.nn.parameter import Buffer, Parameter, is_lazy
+from torch._hooks import add
+import functools
+import sys
 
 
 class _Incompatible(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
@@ -17,23 +19,6 @@ class _Incompatible(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_
     __str__ = __repr__
 
 
-class _Handle:
-    def __init__(self, hooks, key):
-        self._hooks, self.id = hooks, key
-
-    def remove(self):
-        self._hooks.pop(self.id, None)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        self.remove()
-
-
-_ids = itertools.count()
-
-
 def _typename(value):
     return value.type() if isinstance(value, Tensor) else type(value).__name__
 
@@ -43,32 +28,36 @@ def _indent(text, spaces):
     return "\n".join([lines[0]] + [" " * spaces + line for line in lines[1:]])
 
 
-def _hook_everywhere(kind, hook):
-    key = next(_ids)
-    _everywhere[kind][key] = hook
-    return _Handle(_everywhere[kind], key)
+# Hooks on every module. Scripts may put other tables in their places.
+_global_forward_hooks, _global_forward_hooks_with_kwargs, _global_forward_hooks_always_called = {}, {}, {}
+_global_forward_pre_hooks, _global_backward_hooks, _global_backward_pre_hooks = {}, {}, {}
 
 
 def register_module_forward_pre_hook(hook):
-    return _hook_everywhere("before", (hook, False))
+    return add(_global_forward_pre_hooks, hook)
 
 
 def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
-    return _hook_everywhere("after", (hook, with_kwargs))
+    return add(_global_forward_hooks, hook, False, (_global_forward_hooks_with_kwargs, with_kwargs),
+               (_global_forward_hooks_always_called, always_call))
 
 
 def register_module_full_backward_hook(hook):
-    return _hook_everywhere("back", hook)
+    return add(_global_backward_hooks, hook)
+
+
+register_module_backward_hook = register_module_full_backward_hook
 
 
 def register_module_full_backward_pre_hook(hook):
-    return _hook_everywhere("back_before", hook)
-
-
-_before, _after, _back, _back_before = _everywhere.values()
+    return add(_global_backward_pre_hooks, hook)
 
 
 _addindent = _indent
+
+
+_TABLES = """_forward_hooks _forward_hooks_with_kwargs _forward_hooks_always_called _forward_pre_hooks _forward_pre_hooks_with_kwargs
+_backward_hooks _backward_pre_hooks _state_dict_hooks _state_dict_pre_hooks _load_state_dict_pre_hooks _load_state_dict_post_hooks""".split()
 
 
 class Module:
@@ -81,36 +70,69 @@ class Module:
         d["_buffers"] = {}
         d["_non_persistent_buffers_set"] = set()
         d["_modules"] = {}
-        d["_forward_hooks"] = {}
-        d["_forward_pre_hooks"] = {}
-        d["_backward_hooks"] = {}
-        d["_backward_pre_hooks"] = {}
-        d["_state_hooks"] = {}
+        self._fill()
+
+    def _fill(self):
+        for table in _TABLES:
+            self.__dict__.setdefault(table, {})
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._fill()
 
     def forward(self, *args):
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args, **kwargs):
         d = self.__dict__
-        if not (d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"] or d["_backward_pre_hooks"] or _before or _after
-                or _back or _back_before):
+        if not (d["_forward_hooks"] or d["_forward_pre_hooks"] or d["_backward_hooks"] or d["_backward_pre_hooks"] or _global_forward_pre_hooks
+                or _global_forward_hooks or _global_backward_hooks or _global_backward_pre_hooks):
             return self.forward(*args, **kwargs)
-        for hook, with_kwargs in [*_before.values(), *d["_forward_pre_hooks"].values()]:
+        called = set()
+        try:
+            return self._call_hooked(args, kwargs, called)
+        except Exception:
+            # Those that are called in any case; an error of their own does not take the place of this one.
+            for hooks, always in ((_global_forward_hooks, _global_forward_hooks_always_called),
+                                  (d["_forward_hooks"], d["_forward_hooks_always_called"])):
+                for key in [k for k in always if k in hooks and k not in called]:
+                    try:
+                        self._after(key, hooks[key], args, kwargs, None)
+                    except Exception as error:
+                        import warnings
+                        warnings.warn("module forward hook with ``always_call=True`` raised an exception that was silenced as another error "
+                                      f"was raised in forward: {error}", stacklevel=2)
+            raise
+
+    def _call_hooked(self, args, kwargs, called):
+        d = self.__dict__
+        for key, hook in [*_global_forward_pre_hooks.items(), *d["_forward_pre_hooks"].items()]:
+            with_kwargs = key in d["_forward_pre_hooks_with_kwargs"]
             changed = hook(self, args, kwargs) if with_kwargs else hook(self, args)
             if changed is not None:
                 if with_kwargs:
+                    if not (isinstance(changed, tuple) and len(changed) == 2):
+                        raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {changed}.")
                     args, kwargs = changed
                 else:
                     args = changed if isinstance(changed, tuple) else (changed,)
-        watched = d["_backward_hooks"] or d["_backward_pre_hooks"] or _back or _back_before
+        backward = [*_global_backward_hooks.values(), *d["_backward_hooks"].values()]
+        before = [*_global_backward_pre_hooks.values(), *d["_backward_pre_hooks"].values()]
+        watched = backward or before
         if watched:
-            seen, args = _watched_inputs(self, args)
+            seen, args = _watched_inputs(self, backward, before, args)
         result = self.forward(*args, **kwargs)
-        for hook, with_kwargs in [*_after.values(), *d["_forward_hooks"].values()]:
-            changed = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
+        for key, hook in [*_global_forward_hooks.items(), *d["_forward_hooks"].items()]:
+            called.add(key)
+            changed = self._after(key, hook, args, kwargs, result)
             if changed is not None:
                 result = changed
         return _watched_outputs(seen, result) if watched else result
+
+    def _after(self, key, hook, args, kwargs, result):
+        if key in _global_forward_hooks_with_kwargs or key in self.__dict__["_forward_hooks_with_kwargs"]:
+            return hook(self, args, kwargs, result)
+        return hook(self, args, result)
 
     def __getattr__(self, name):
         d = self.__dict__
@@ -216,50 +238,42 @@ class Module:
 
     register_module = add_module
 
-    def _hook(self, table, hook, prepend=False):
-        hooks, key = self.__dict__[table], next(_ids)
-        hooks[key] = hook
-        if prepend:
-            for other in [k for k in hooks if k != key]:
-                hooks[other] = hooks.pop(other)
-        return _Handle(hooks, key)
-
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
-        return self._hook("_forward_hooks", (hook, with_kwargs), prepend)
+        return add(self._forward_hooks, hook, prepend, (self._forward_hooks_with_kwargs, with_kwargs),
+                   (self._forward_hooks_always_called, always_call))
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
-        return self._hook("_forward_pre_hooks", (hook, with_kwargs), prepend)
+        return add(self._forward_pre_hooks, hook, prepend, (self._forward_pre_hooks_with_kwargs, with_kwargs))
 
     def register_full_backward_hook(self, hook, prepend=False):
-        return self._hook("_backward_hooks", hook, prepend)
+        return add(self._backward_hooks, hook, prepend)
 
     register_backward_hook = register_full_backward_hook
 
     def register_full_backward_pre_hook(self, hook, prepend=False):
-        return self._hook("_backward_pre_hooks", hook, prepend)
+        return add(self._backward_pre_hooks, hook, prepend)
 
-    # Hooks around saving and loading: "pre" and "post" of `state_dict`, "load" before a module reads, "loaded" after it did.
     def register_state_dict_pre_hook(self, hook):
-        return self._hook("_state_hooks", ("pre", hook))
+        return add(self._state_dict_pre_hooks, hook)
 
     def register_state_dict_post_hook(self, hook):
-        return self._hook("_state_hooks", ("post", hook))
+        hook._from_public_api = True
+        return add(self._state_dict_hooks, hook)
 
-    _register_state_dict_hook = register_state_dict_post_hook
+    def _register_state_dict_hook(self, hook):
+        if getattr(hook, "_from_public_api", False):
+            raise RuntimeError("Cannot register the same function as the state dict post hook that was previously registered via "
+                               "register_state_dict_post_hook")
+        return add(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook):
-        return self._hook("_state_hooks", ("load", lambda *args: hook(self, *args)))
+        return self._register_load_state_dict_pre_hook(hook, True)
 
     def _register_load_state_dict_pre_hook(self, hook, with_module=False):
-        return self.register_load_state_dict_pre_hook(hook) if with_module else self._hook("_state_hooks", ("load", hook))
+        return add(self._load_state_dict_pre_hooks, functools.partial(hook, self) if with_module else hook)
 
     def register_load_state_dict_post_hook(self, hook):
-        return self._hook("_state_hooks", ("loaded", hook))
-
-    def _call_state_hooks(self, kind, *args):
-        for when, hook in list(self._state_hooks.values()):
-            if when == kind:
-                hook(*args)
+        return add(self._load_state_dict_post_hooks, hook)
 
     def get_extra_state(self):
         raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
@@ -350,7 +364,7 @@ class Module:
         for kind in ("_parameters", "_buffers"):
             for name, value in self.__dict__[kind].items():
                 if value is not None and (kind == "_parameters" or name not in self._non_persistent_buffers_set):
-                    destination[prefix + name] = value if keep_vars else value.detach()
+                    destination[prefix + name] = value if keep_vars or is_lazy(value) else value.detach()
         if type(self).get_extra_state is not Module.get_extra_state:
             destination[prefix + "_extra_state"] = self.get_extra_state()
 
@@ -361,16 +375,22 @@ class Module:
         local = {"version": getattr(self, "_version", 1)}
         if hasattr(destination, "_metadata"):
             destination._metadata[prefix[:-1]] = local
-        self._call_state_hooks("pre", self, prefix, keep_vars)
+        for hook in list(self._state_dict_pre_hooks.values()):
+            hook(self, prefix, keep_vars)
         self._save_to_state_dict(destination, prefix, keep_vars)
         for name, module in self._modules.items():
             if module is not None:
                 module.state_dict(destination=destination, prefix=prefix + name + ".", keep_vars=keep_vars)
-        self._call_state_hooks("post", self, destination, prefix, local)
+        for hook in list(self._state_dict_hooks.values()):
+            made = hook(self, destination, prefix, local)
+            if made is not None and getattr(hook, "_from_public_api", False):
+                raise RuntimeError("state_dict post-hook must return None")
+            destination = destination if made is None else made
         return destination
 
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
-        self._call_state_hooks("load", state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        for hook in list(self._load_state_dict_pre_hooks.values()):
+            hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         own = {n: p for n, p in self._parameters.items() if p is not None}
         own.update({n: b for n, b in self._buffers.items() if b is not None and n not in self._non_persistent_buffers_set})
         for name, value in own.items():
@@ -384,6 +404,8 @@ class Module:
                 error_msgs.append(
                     f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but '
                     f"received {type(given)}")
+            elif is_lazy(value):
+                pass
             elif tuple(given.shape) != tuple(value.shape):
                 error_msgs.append(
                     f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, "
@@ -393,6 +415,11 @@ class Module:
                     given = Parameter(given.detach(), requires_grad=value.requires_grad)
                 setattr(self, name, given)
             else:
+                if _C.is_meta(value) and not _C.is_meta(given):
+                    import warnings
+                    warnings.warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, "
+                                  "which is a no-op. (Did you mean to pass `assign=True` to assign items in the state dictionary to their "
+                                  "corresponding key in the module instead of copying them in place?)", stacklevel=2)
                 value.detach().copy_(given.detach())
         extra = prefix + "_extra_state"
         if type(self).set_extra_state is not Module.set_extra_state:
@@ -414,17 +441,19 @@ class Module:
         metadata = getattr(state_dict, "_metadata", None) or {}
         state_dict = OrderedDict(state_dict)
 
-        def load(module, prefix):
+        def load(module, state_dict, prefix):
             local = dict(metadata.get(prefix[:-1], {}))
             if assign:
                 local["assign_to_params_buffers"] = True
             module._load_from_state_dict(state_dict, prefix, local, True, missing, unexpected, errors)
             for name, child in module._modules.items():
                 if child is not None:
-                    load(child, prefix + name + ".")
-            module._call_state_hooks("loaded", module, _Incompatible(missing, unexpected))
+                    inner = prefix + name + "."
+                    load(child, {k: v for k, v in state_dict.items() if k.startswith(inner)}, inner)
+            for hook in list(module._load_state_dict_post_hooks.values()):
+                hook(module, _Incompatible(missing, unexpected))
 
-        load(self, "")
+        load(self, state_dict, "")
         if strict:
             if unexpected:
                 errors.insert(0, "Unexpected key(s) in state_dict: " + ", ".join([f'"{k}"' for k in unexpected]) + ". ")
@@ -434,16 +463,27 @@ class Module:
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
         return _Incompatible(missing, unexpected)
 
-    def _apply(self, fn):
-        for module in self.modules():
-            for value in module._parameters.values():
-                if value is not None:
-                    made = fn(value.detach())
-                    if made.dtype != value.dtype:
-                        value.data = made
-            for name, value in module._buffers.items():
-                if value is not None:
-                    module._buffers[name] = fn(value)
+    def _apply(self, fn, recurse=True):
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        overwrite = getattr(sys.modules.get("torch.__future__"), "_overwrite", False)
+        for name, value in self._parameters.items():
+            if value is None:
+                continue
+            old, grad = value.detach(), value.grad
+            made = fn(old)
+            if made is old and not overwrite:
+                continue
+            if overwrite:
+                self._parameters[name] = value = Parameter(made, value.requires_grad)
+            else:
+                value.data = made
+            if grad is not None:
+                value.grad = fn(grad.detach()).requires_grad_(grad.requires_grad)
+        for name, value in self._buffers.items():
+            if value is not None:
+                self._buffers[name] = fn(value)
         return self
 
     def to(self, *args, **kwargs):

@@ -16,11 +16,20 @@ class PackedSequence(_Fields):
             unsorted_indices = invert_permutation(sorted_indices)
         return _Fields.__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
+    def _with(self, data):
+        return self if data is self.data else type(self)(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)
+
     def to(self, *args, **kwargs):
-        return type(self)(self.data.to(*args, **kwargs), self.batch_sizes, self.sorted_indices, self.unsorted_indices)
+        return self._with(self.data.to(*args, **kwargs))
 
     def cpu(self):
         return self
+
+    def pin_memory(self):
+        return self._with(self.data.pin_memory())
+
+    def is_pinned(self):
+        return self.data.is_pinned()
 
     def cuda(self, *args, **kwargs):
         return self.to("cuda")
@@ -30,15 +39,23 @@ class PackedSequence(_Fields):
         return self.data.is_cuda
 
 
+for _name in "double float half long int short char byte".split():
+    setattr(PackedSequence, _name, lambda self, _name=_name: self._with(getattr(self.data, _name)()))
+
+
 def invert_permutation(permutation):
     return None if permutation is None else permutation.argsort()
 
 
 def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True):
     lengths = lengths.tolist() if isinstance(lengths, Tensor) else list(lengths)
+    if 0 in input.shape:
+        raise RuntimeError("Cannot pack empty tensors.")
     x = input.transpose(0, 1) if batch_first else input
     if len(lengths) != x.shape[1]:
         raise RuntimeError(f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={x.shape[1]})")
+    if not lengths:
+        raise RuntimeError("Cannot pack empty tensors.")
     if min(lengths) <= 0:
         raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
     sorted_indices = None
@@ -86,6 +103,8 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
 
 
 def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):
+    if not hasattr(sequences, "__iter__"):
+        raise RuntimeError(f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}")
     sequences = list(sequences)
     if not sequences:
         raise RuntimeError("received an empty list of sequences")
