@@ -414,12 +414,13 @@ class Pickler:
                 if isinstance(obj, base):
                     args = obj.__getnewargs__() if "__getnewargs__" in names else (base(obj),)
                     break
+            # A class may refuse here, before it is named.
+            state = obj.__getstate__() if "__getstate__" in names else copy._state(obj)
             self._save(cls)
             self._save(tuple(args))
             self._parts.append(b"\x81")
             items = iter(obj) if isinstance(obj, list) else None
             pairs = iter(obj.items()) if isinstance(obj, dict) else None
-            state = obj.__getstate__() if "__getstate__" in names else copy._state(obj)
         else:
             function, args, state, items, pairs = (*made, None, None, None)[:5]
             self._save(function)

@@ -289,6 +289,12 @@ fn result_kind(def: &OpDef, bound: &Bound, t: &Tensor, place: usize) -> Kind {
     if dtype.is_int() && names::gives_int64(def.name, place) {
         return Kind::Int64;
     }
+    // Rows have their table's type, whatever that of the numbers that choose them.
+    if let ("embedding", Some((kind, _))) = (def.name, bound.kinds.first())
+        && kind.dtype() == dtype
+    {
+        return *kind;
+    }
     let of = |given: Given| bound.kinds.iter().filter(|(_, g)| *g == given).map(|(k, _)| *k).reduce(Kind::promote);
     let named = [Given::Dimensions, Given::NoDimensions, Given::Number]
         .into_iter()

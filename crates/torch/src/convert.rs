@@ -14,7 +14,7 @@ pub(crate) fn kind_of(value: &Value) -> Option<Kind> {
         Value::Instance(instance) => instance.lasting::<Kind>().copied(),
         // `dtype=float`, `dtype=int`, `dtype=bool`.
         Value::Class(class) => match class.name().as_str() {
-            "float" => Some(Kind::Float32),
+            "float" => Some(Kind::Float64),
             "int" => Some(Kind::Int64),
             "bool" => Some(Kind::Bool),
             _ => None,

@@ -36,6 +36,7 @@ const APART: &[&str] = &[
     "torch.fx",
     "torch.masked",
     "torch.nn.modules.adaptive",
+    "torch.nn.modules.lazy",
     "torch.nn.utils.fusion",
     "torch.nn.utils.prune",
     "torch.nn.utils.parametrizations",

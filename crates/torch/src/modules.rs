@@ -103,7 +103,11 @@ fn init(vm: &mut Vm) -> Rc<Dict> {
         if !reversed.is_empty() {
             operator(vm, &tensor.attrs, def, &format!("__{reversed}__"), true);
             let name = format!("__i{name}__");
-            tensor.attrs.set(&name, native(vm, &name, true, move |vm, args| inplace::call(vm, def, args)));
+            let run = move |vm: &mut Vm, args: &mut Args| match args.values.get(1) {
+                Some(other) if is_foreign(other) && !crate::numpy::is_array(other) => Ok(Value::NotImplemented),
+                _ => inplace::call(vm, def, args),
+            };
+            tensor.attrs.set(&name, native(vm, &name, true, run));
         }
     }
     tensor.touch();
@@ -140,6 +144,11 @@ fn native(_: &Vm, name: &str, method: bool, run: impl Fn(&mut Vm, &mut Args) -> 
     }))
 }
 
+// Neither tensor nor number.
+fn is_foreign(value: &Value) -> bool {
+    cell(value).is_none() && value.bare().to_f64().is_none() && !complex::is_complex(value)
+}
+
 // `a + b`: a value that is neither tensor nor number is for the other operand to deal with.
 fn operator(vm: &Vm, attrs: &Rc<Dict>, def: &'static OpDef, name: &str, reversed: bool) {
     let run = move |vm: &mut Vm, args: &mut Args| {
@@ -147,11 +156,7 @@ fn operator(vm: &Vm, attrs: &Rc<Dict>, def: &'static OpDef, name: &str, reversed
         if !reversed && args.values.get(1).is_some_and(|other| cell(other).is_none() && crate::numpy::is_array(other)) {
             args.values[1] = crate::numpy::to_tensor(vm, &mut Args::from(vec![args.values[1].clone()]))?;
         }
-        if let Some(other) = args.values.get(1)
-            && cell(other).is_none()
-            && other.bare().to_f64().is_none()
-            && !complex::is_complex(other)
-        {
+        if args.values.get(1).is_some_and(is_foreign) {
             return Ok(Value::NotImplemented);
         }
         if reversed {

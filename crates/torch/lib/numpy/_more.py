@@ -144,7 +144,8 @@ def corrcoef(x, y=None, rowvar=True):
 
 
 def logaddexp(x1, x2):
-    return np.maximum(x1, x2) + np.log1p(np.exp(-np.absolute(np.subtract(x1, x2))))
+    apart = np.where(np.equal(x1, x2), 0.0, np.absolute(np.subtract(x1, np.where(np.equal(x1, x2), 0.0, x2))))
+    return np.maximum(x1, x2) + np.log1p(np.exp(-apart))
 
 
 def _without(a, axis, fill):
@@ -454,11 +455,14 @@ def modf(x):
 
 
 def copysign(x1, x2):
-    return np.where(np.less(x2, 0), -np.absolute(x1), np.absolute(x1))
+    return np.where(signbit(x2), -np.absolute(x1), np.absolute(x1))
 
 
 def signbit(x):
-    return np.less(x, 0)
+    # The sign of zero shows in what one is divided by it.
+    x = np._as(x)
+    with np.errstate(divide="ignore"):
+        return np.less(x, 0) | (np.equal(x, 0) & np.less(np.divide(1.0, x), 0))
 
 
 def _whole(made):
@@ -628,7 +632,8 @@ def roll(a, shift, axis=None):
 
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
-    x, most = np._as(x), 1.7976931348623157e308
+    x = np._as(x)
+    most = float(np.finfo(x.dtype).max) if x.dtype.kind == "f" else 0.0
     x = np.where(np.isnan(x), nan, x)
     x = np.where(np.equal(x, np.inf), most if posinf is None else posinf, x)
     return np.where(np.equal(x, -np.inf), -most if neginf is None else neginf, x)

@@ -192,12 +192,17 @@ def _numbers(data):
 
 def _read(data, dtype):
     """Data with tensors whose values are on a device, or with complex numbers."""
+    kinds = []
+
     def plain(v):
-        return v.tolist() if isinstance(v, Tensor) else [plain(p) for p in v] if isinstance(v, (list, tuple)) else v
+        if isinstance(v, (list, tuple)):
+            return [plain(p) for p in v]
+        kinds.append(v.dtype if isinstance(v, Tensor) else {"bool": _C.bool, "int": _C.int64}.get(type(v).__name__, get_default_dtype()))
+        return v.tolist() if isinstance(v, Tensor) else v
     data = plain(data)
     made = _complex.tensor_of(data)
     if made is None:
-        return _C.tensor(data, dtype)
+        return _C.tensor(data, functools.reduce(promote_types, kinds) if dtype is None and kinds else dtype)
     return made if dtype is None else made.to(dtype)
 
 

@@ -3,6 +3,7 @@
 from torch import _C
 from torch._functions import *
 from torch._functions import _beyond, _into, _named, _pair, _ranked, as_strided, each_alone, scaled_sum
+import functools
 import math
 
 _count = range
@@ -562,4 +563,17 @@ unravel_index hsplit vsplit dsplit atleast_3d gcd lcm renorm addr addbmm index_p
 as_strided fake_quantize_per_tensor_affine resolve_conj resolve_neg hann_window
 hamming_window kaiser_window adjoint bartlett_window blackman_window fill constant_pad_nd split_with_sizes unsafe_split_with_sizes unsafe_split unsafe_chunk
 lu lu_solve diagonal_scatter alias_copy conj_physical index_reduce put mvlgamma polygamma i0 poisson binomial matrix_rank is_signed is_same_size frombuffer arccosh arcsinh arctanh arctan2 fix negative""".split()
+
+
+def _with_out(function):
+    @functools.wraps(function)
+    def made(*args, out=None, **kwargs):
+        return _into(out, function(*args, **kwargs))
+    return made
+
+
+for _name in """inverse cholesky cholesky_inverse cholesky_solve matrix_power fmax fmin deg2rad rad2deg vdot float_power ldexp signbit sgn
+logaddexp2 logcumsumexp nanmean nansum cross kron gcd lcm renorm addr addbmm polygamma""".split():
+    if _name in _here:
+        _here[_name] = _with_out(_here[_name])
 arccosh, arcsinh, arctanh, arctan2, fix = _ops["acosh"], _ops["asinh"], _ops["atanh"], _ops["atan2"], _ops["trunc"]

@@ -120,7 +120,7 @@ def sort(input, dim=-1, descending=False, stable=False, *, out=None):
 
 
 def msort(input, *, out=None):
-    return sort(input, 0, out=out and (out, out.long()))[0]
+    return _into(out, sort(input, 0)[0])
 
 
 def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None):
@@ -354,9 +354,9 @@ def nonzero(input, *, out=None, as_tuple=False):
     places = _C.nonzero(input if input.dim() or not as_tuple else input.reshape(1))
     if as_tuple:
         return tuple(places)
-    if not places:
-        return _C.full((1 if input.item() else 0, 0), 0, _C.int64)
-    return _ops["stack"](places, 1)
+    if out is not None and out.dtype != _C.int64:
+        raise RuntimeError(f"nonzero: Expected out tensor to have scalar type Long but got scalar type{out.type()[6:-6]}")
+    return _into(out, _ops["stack"](places, 1) if places else _C.full((1 if input.item() else 0, 0), 0, _C.int64))
 
 
 def argwhere(input):
@@ -367,7 +367,7 @@ def masked_select(input, mask, *, out=None):
     if mask.dtype != _C.bool:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     shape = broadcast_shapes(input.shape, mask.shape)
-    return input.expand(shape).reshape(-1)[mask.expand(shape).reshape(-1)]
+    return _into(out, input.expand(shape).reshape(-1)[mask.expand(shape).reshape(-1)])
 
 
 def broadcast_shapes(*shapes):
@@ -474,7 +474,9 @@ def _distinct(input, dim, ordered, return_inverse, return_counts):
         values = [tuple(row) for row in rows]
     firsts, places, counts, known = [], [], [], {}
     for i, v in enumerate(values):
-        at = known.get(v) if ordered else (len(firsts) - 1 if i and values[i - 1] == v else None)
+        # Nothing is like what is not a number.
+        strange = [x for x in (v if dim is not None else (v,)) if x != x]
+        at = (None if strange else known.get(v)) if ordered else (len(firsts) - 1 if i and values[i - 1] == v else None)
         if at is None:
             at = known[v] = len(firsts)
             firsts.append(i)
@@ -483,7 +485,7 @@ def _distinct(input, dim, ordered, return_inverse, return_counts):
         places.append(at)
     if ordered:
         order = list(range(len(firsts)))
-        order.sort(key=lambda at: values[firsts[at]])
+        order.sort(key=lambda at: values[firsts[at]] if dim is not None else (values[firsts[at]] != values[firsts[at]], values[firsts[at]]))
         moved = [0] * len(order)
         for to, at in enumerate(order):
             moved[at] = to
@@ -569,11 +571,18 @@ def column_stack(tensors):
     return _ops["hstack"]([t.reshape(-1, 1) if t.dim() < 2 else t for t in tensors])
 
 
+def _want_rank(input, n):
+    if input.dim() < n:
+        raise RuntimeError(f"Input must be >= {n}-d.")
+
+
 def fliplr(input):
+    _want_rank(input, 2)
     return _ops["flip"](input, [1])
 
 
 def flipud(input):
+    _want_rank(input, 1)
     return _ops["flip"](input, [0])
 
 
@@ -660,8 +669,8 @@ def typename(obj):
     return name if module in ("", "builtins") else f"{module}.{name}"
 
 
-def heaviside(input, values):
-    return where(input == 0, values, (input > 0).to(input.dtype))
+def heaviside(input, values, *, out=None):
+    return _into(out, where(input == 0, values, (input > 0).to(input.dtype)))
 
 
 def softmax(input, dim, dtype=None, *, out=None):

@@ -1,6 +1,7 @@
 """Methods of Tensor that write into it, those that the operators' table does not have."""
 
 from torch import _C
+import math
 import torch
 from torch import _composites
 from torch._C import Tensor
@@ -150,12 +151,23 @@ def _set(self, source=None, storage_offset=0, size=None, stride=None):
     return self
 
 
+def _fill_diagonal(self, fill_value, wrap=False):
+    if self.dim() < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if self.dim() > 2 and len(set(self.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    # In the order of the elements every so many-th is on it, beyond the square too where it wraps.
+    step = sum([math.prod(self.shape[d + 1:]) for d in range(self.dim())])
+    n = self.numel() if wrap else min(self.numel(), self.shape[1] ** self.dim())
+    flat = self.reshape(-1)
+    return self.copy_(flat.index_fill(0, torch.arange(0, n, step), fill_value).reshape(self.shape))
+
+
 Tensor.as_strided_ = lambda self, size, stride, storage_offset=None: _C.reshaped(self, self.as_strided(size, stride, storage_offset))
 Tensor.unsqueeze_ = lambda self, dim: _C.reshaped(self, self.unsqueeze(dim))
 Tensor.squeeze_ = lambda self, *args, **kwargs: _C.reshaped(self, self.squeeze(*args, **kwargs))
 Tensor.transpose_ = lambda self, dim0, dim1: _C.reshaped(self, self.transpose(dim0, dim1))
 Tensor.masked_fill_ = lambda self, mask, value: self.copy_(self.masked_fill(mask, value))
-Tensor.fill_diagonal_ = lambda self, fill_value, wrap=False: self.copy_(
-    torch.where(torch.eye(*self.shape, dtype=torch.bool), torch.full((), fill_value, dtype=self.dtype), self))
+Tensor.fill_diagonal_ = _fill_diagonal
 Tensor.set_ = _set
 Tensor.apply_ = lambda self, f: self.copy_(torch.tensor([f(v) for v in _C.values(self)], dtype=self.dtype).reshape(self.shape))

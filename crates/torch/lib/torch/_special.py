@@ -42,6 +42,8 @@ def _lower(a, x, upper=False):
     """The regularized incomplete gamma function: a series up to the mean, a continued fraction (Lentz) beyond it."""
     if not (a >= 0 and x >= 0):
         return math.nan
+    if a == math.inf or x == a == 0:
+        return math.nan if a == x else float(upper)
     if x == 0 or a == 0 or x == math.inf:
         return float((x == 0 and a > 0) == upper)
     scale = math.exp(a * math.log(x) - x - math.lgamma(a))

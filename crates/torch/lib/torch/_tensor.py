@@ -231,7 +231,7 @@ def __deepcopy__(self, memo):
 
 
 Tensor.__deepcopy__ = __deepcopy__
-Tensor.__copy__ = lambda self: self.clone()
+Tensor.__copy__ = lambda self: self.detach().requires_grad_(self.requires_grad) if type(self) is Tensor else self.clone()
 
 
 # Autograd.

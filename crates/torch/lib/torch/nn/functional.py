@@ -162,8 +162,6 @@ def _alpha(input, p, training, shape):
 
 
 def _feature_dropout(input, p, training, dims, known, name):
-    if p < 0.0 or p > 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if name == "dropout2d" and input.dim() == 3:
         import warnings
         warnings.warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input is "
@@ -180,10 +178,10 @@ def _feature_dropout(input, p, training, dims, known, name):
                       "To retain the behavior and silence this warning, please use dropout instead. Note that "
                       f"{name} exists to provide channel-wise dropout on inputs with {dims} spatial dimensions, a channel dimension, and an "
                       f"optional batch dimension (i.e. {dims + 1}D or {dims + 2}D inputs).", stacklevel=3)
-    if not training or p == 0:
-        return input
-    if p == 1:
-        return input * 0
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p in (0, 1):
+        return input * 0 if training and p else input
     shape = list(input.shape[:input.dim() - dims]) + [1] * dims
     return input * (_C.bernoulli(shape, 1 - p) / (1 - p)).to(input.dtype)
 
@@ -445,7 +443,7 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
         embedding(flat, weight, max_norm=max_norm, norm_type=norm_type)
     if padding_idx is not None:
         if not -n <= padding_idx < n:
-            raise RuntimeError(f"padding_idx must be within the number of embeddings, -{n} through {n - 1} but got {padding_idx}")
+            raise RuntimeError(f"padding_idx must be within the number of embeddings, -{n} through {n - 1}, but got {padding_idx}")
         padding_idx %= n
     wrong = _C.outside(flat, 0, n)
     if wrong:
@@ -478,12 +476,8 @@ def _bags(rows, input, starts, mode, pads):
     kept = total((_C.full(rows.shape[:1], 1.0) if pads is None else 1.0 - pads.float()).unsqueeze(1))
     if mode == "mean":
         return total(rows) / kept.clamp(min=1.0).to(rows.dtype)
-    if starts is None:
-        made = rows.reshape(list(input.shape) + [-1])
-        made = made.max(1)[0] if input.shape[1] else made.sum(1)
-    else:
-        bags = [rows[start:end] for start, end in zip(starts, ends)]
-        made = _ops["stack"]([bag.max(0)[0] if bag.shape[0] else bag.sum(0) for bag in bags])
+    bags = rows.reshape(list(input.shape) + [-1]) if starts is None else [rows[start:end] for start, end in zip(starts, ends)]
+    made = _ops["stack"]([bag.max(0)[0] if bag.shape[0] else bag.sum(0) for bag in bags])
     return made if pads is None else made.masked_fill(kept == 0, 0.0)
 
 

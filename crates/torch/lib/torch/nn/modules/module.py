@@ -70,15 +70,15 @@ class Module:
         d["_buffers"] = {}
         d["_non_persistent_buffers_set"] = set()
         d["_modules"] = {}
-        self._fill()
+        self._fill_hook_tables()
 
-    def _fill(self):
+    def _fill_hook_tables(self):
         for table in _TABLES:
             self.__dict__.setdefault(table, {})
 
     def __setstate__(self, state):
         self.__dict__.update(state)
-        self._fill()
+        self._fill_hook_tables()
 
     def forward(self, *args):
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
@@ -97,7 +97,7 @@ class Module:
                                   (d["_forward_hooks"], d["_forward_hooks_always_called"])):
                 for key in [k for k in always if k in hooks and k not in called]:
                     try:
-                        self._after(key, hooks[key], args, kwargs, None)
+                        self._call_forward_hook(key, hooks[key], args, kwargs, None)
                     except Exception as error:
                         import warnings
                         warnings.warn("module forward hook with ``always_call=True`` raised an exception that was silenced as another error "
@@ -110,12 +110,12 @@ class Module:
             with_kwargs = key in d["_forward_pre_hooks_with_kwargs"]
             changed = hook(self, args, kwargs) if with_kwargs else hook(self, args)
             if changed is not None:
-                if with_kwargs:
-                    if not (isinstance(changed, tuple) and len(changed) == 2):
-                        raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {changed}.")
+                if not with_kwargs:
+                    args = changed if isinstance(changed, tuple) else (changed,)
+                elif isinstance(changed, tuple) and len(changed) == 2:
                     args, kwargs = changed
                 else:
-                    args = changed if isinstance(changed, tuple) else (changed,)
+                    raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {changed}.")
         backward = [*_global_backward_hooks.values(), *d["_backward_hooks"].values()]
         before = [*_global_backward_pre_hooks.values(), *d["_backward_pre_hooks"].values()]
         watched = backward or before
@@ -124,12 +124,11 @@ class Module:
         result = self.forward(*args, **kwargs)
         for key, hook in [*_global_forward_hooks.items(), *d["_forward_hooks"].items()]:
             called.add(key)
-            changed = self._after(key, hook, args, kwargs, result)
-            if changed is not None:
-                result = changed
+            changed = self._call_forward_hook(key, hook, args, kwargs, result)
+            result = result if changed is None else changed
         return _watched_outputs(seen, result) if watched else result
 
-    def _after(self, key, hook, args, kwargs, result):
+    def _call_forward_hook(self, key, hook, args, kwargs, result):
         if key in _global_forward_hooks_with_kwargs or key in self.__dict__["_forward_hooks_with_kwargs"]:
             return hook(self, args, kwargs, result)
         return hook(self, args, result)
@@ -404,9 +403,7 @@ class Module:
                 error_msgs.append(
                     f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but '
                     f"received {type(given)}")
-            elif is_lazy(value):
-                pass
-            elif tuple(given.shape) != tuple(value.shape):
+            elif not is_lazy(value) and tuple(given.shape) != tuple(value.shape):
                 error_msgs.append(
                     f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, "
                     f"the shape in current model is {value.shape}.")

@@ -66,7 +66,14 @@ class _WeightNorm(Module):
 
 
 def weight_norm(module, name="weight", dim=0):
-    return register_parametrization(module, name, _WeightNorm(dim))
+    def renamed(state_dict, prefix, *others):
+        # What `torch.nn.utils.weight_norm` saved.
+        for old, new in (("_g", "0"), ("_v", "1")):
+            if prefix + name + old in state_dict:
+                state_dict[f"{prefix}parametrizations.{name}.original{new}"] = state_dict.pop(prefix + name + old)
+    register_parametrization(module, name, _WeightNorm(dim))
+    module._register_load_state_dict_pre_hook(renamed)
+    return module
 
 
 def _made_orthogonal(a):
