@@ -1,6 +1,7 @@
 """Optimizers that adapt their steps, and averaged SGD. The update of one parameter is an operator."""
 
 from torch import _C
+from torch._C import Tensor
 from torch.optim.optimizer import Optimizer, _betas, _check, _next, _ops, _scalar, _zeros
 
 
@@ -24,10 +25,11 @@ class _Table(Optimizer):
                 state[name] = _zeros(p)
 
 
-def _check_betas(betas):
-    for i, beta in enumerate(betas):
-        if not 0.0 <= beta < 1.0:
-            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+def _should(name, value, fits, be=">= 0"):
+    if name == "Learning rate" and isinstance(value, Tensor) and value.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if not fits:
+        raise ValueError(f"{name} should be {be} but is: {value}")
 
 
 class Adadelta(_Table):
@@ -53,8 +55,7 @@ class Adamax(_Table):
 
     def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, foreach=None, *, maximize=False,
                  differentiable=False, capturable=False):
-        _check(lr, epsilon=eps, weight_decay=weight_decay)
-        _check_betas(betas)
+        _check(lr, epsilon=eps, betas=betas, weight_decay=weight_decay)
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, foreach=foreach, maximize=maximize,
                                       differentiable=differentiable, capturable=capturable))
 
@@ -72,8 +73,8 @@ class NAdam(_Table):
 
     def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, momentum_decay=4e-3, decoupled_weight_decay=False,
                  *, foreach=None, maximize=False, capturable=False, differentiable=False):
-        _check(lr, epsilon=eps, weight_decay=weight_decay, momentum_decay=momentum_decay)
-        _check_betas(betas)
+        _check(lr, epsilon=eps, betas=betas, weight_decay=weight_decay)
+        _check(lr, momentum_decay=momentum_decay)
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, momentum_decay=momentum_decay,
                                       decoupled_weight_decay=decoupled_weight_decay, maximize=maximize, foreach=foreach,
                                       capturable=capturable, differentiable=differentiable))
@@ -92,8 +93,7 @@ class RAdam(_Table):
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, decoupled_weight_decay=False, *, foreach=None,
                  maximize=False, capturable=False, differentiable=False):
-        _check(lr, epsilon=eps, weight_decay=weight_decay)
-        _check_betas(betas)
+        _check(lr, epsilon=eps, betas=betas, weight_decay=weight_decay)
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, maximize=maximize, foreach=foreach,
                                       capturable=capturable, decoupled_weight_decay=decoupled_weight_decay,
                                       differentiable=differentiable))
@@ -135,7 +135,7 @@ class ASGD(_Table):
 
     def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach=None, maximize=False,
                  differentiable=False, capturable=False):
-        _check(lr, weight_decay=weight_decay)
+        _check(lr, lambd=lambd, alpha=alpha, weight_decay=weight_decay)
         super().__init__(params, dict(lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay, foreach=foreach,
                                       maximize=maximize, differentiable=differentiable, capturable=capturable))
 
@@ -150,9 +150,12 @@ class ASGD(_Table):
 
 class Adafactor(_Table):
     def __init__(self, params, lr=1e-2, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0, weight_decay=0.0, *, foreach=None, maximize=False):
-        _check(lr, weight_decay=weight_decay)
-        if d < 1.0:
-            raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
+        _should("Learning rate", lr, lr >= 0.0)
+        _should("beta2_decay", beta2_decay, beta2_decay <= 0.0, "<= 0")
+        for i, value in enumerate(eps):
+            _should(f"epsilon{i + 1}", value, value is None or value >= 0.0)
+        _should("Clipping threshold d", d, d >= 1.0, ">= 1")
+        _should("weight_decay", weight_decay, weight_decay >= 0.0)
         super().__init__(params, dict(lr=lr, beta2_decay=beta2_decay, eps=eps, d=d, weight_decay=weight_decay, foreach=foreach,
                                       maximize=maximize))
 
@@ -181,8 +184,9 @@ class Muon(_Table):
 
     def __init__(self, params, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=(3.4445, -4.775, 2.0315),
                  eps=1e-7, ns_steps=5, adjust_lr_fn=None):
-        _check(lr, momentum=momentum, weight_decay=weight_decay)
-        if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
+        for name, value in (("Learning rate", lr), ("momentum", momentum), ("weight decay", weight_decay)):
+            _should(name, value, value >= 0.0)
+        if adjust_lr_fn not in (None, "original", "match_rms_adamw", "spectral_unclamped"):
             raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
         super().__init__(params, dict(lr=lr, weight_decay=weight_decay, momentum=momentum, nesterov=nesterov,
                                       ns_coefficients=ns_coefficients, eps=eps, ns_steps=ns_steps, adjust_lr_fn=adjust_lr_fn))
@@ -205,17 +209,22 @@ class SparseAdam(Optimizer):
     """Adam of the rows that were looked up alone: gradients are dense here, so those are meant that have one."""
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, maximize=False):
+        _check(lr)
         if not 0.0 < lr:
             raise ValueError(f"Invalid learning rate: {lr}")
         if not 0.0 < eps:
             raise ValueError(f"Invalid epsilon value: {eps}")
-        _check_betas(betas)
+        _check(lr, betas=betas)
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, maximize=maximize))
+        wrong = [[g, i] for g, group in enumerate(self.param_groups) for i, p in enumerate(group["params"]) if p.is_complex()]
+        if wrong:
+            raise ValueError(f"Complex params at indices {wrong}: SparseAdam does not support complex parameters")
 
     def _update(self, p, grad, state, group):
         if not state:
-            state["step"], state["exp_avg"], state["exp_avg_sq"] = 0.0, _zeros(p), _zeros(p)
-        grad, (beta1, beta2), step = -grad if group["maximize"] else grad, group["betas"], _next(state)
+            state["step"], state["exp_avg"], state["exp_avg_sq"] = 0, _zeros(p), _zeros(p)
+        state["step"] += 1
+        grad, (beta1, beta2), step = -grad if group["maximize"] else grad, group["betas"], _scalar("step", float(state["step"]))
         rows = (grad != 0).reshape(grad.shape[0], -1).any(1).reshape([-1] + [1] * (grad.dim() - 1)).to(grad.dtype)
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.copy_(mean + rows * (1 - beta1) * (grad - mean))

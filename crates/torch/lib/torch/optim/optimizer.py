@@ -34,8 +34,9 @@ class Optimizer:
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got torch.FloatTensor")
-        if isinstance(defaults.get("lr"), Tensor) and defaults["lr"].numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
+        if defaults.get("fused") and (defaults.get("differentiable") or defaults.get("foreach")):
+            raise RuntimeError("`fused` does not support `differentiable`" if defaults.get("differentiable")
+                               else "`fused` and `foreach` cannot be `True` together.")
         self.defaults = defaults
         self.state = defaultdict(dict)
         self.param_groups = []
@@ -50,8 +51,9 @@ class Optimizer:
     def add_param_group(self, param_group):
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
-        group = dict(param_group)
-        if isinstance(group["params"], (set, frozenset)):
+        # The group that was given is the optimizer's own: it learns the defaults.
+        group = param_group
+        if isinstance(group["params"], set):
             raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
                             "will change between runs. Please use a list instead.")
         params = [group["params"]] if isinstance(group["params"], Tensor) else list(group["params"])
@@ -73,6 +75,9 @@ class Optimizer:
         if len({id(p) for p in params}) != len(params):
             warnings.warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
                           "see github.com/pytorch/pytorch/issues/40967 for more information", stacklevel=3)
+        if any([("param_names" in other) != ("param_names" in group) for other in self.param_groups]):
+            raise ValueError("all optimizer param groups should be with/without names. cannot add param group "
+                             f"{'with' if 'param_names' in group else 'without'} names to the optimizer")
         known = {id(p) for other in self.param_groups for p in other["params"]}
         if any([id(p) in known for p in params]):
             raise ValueError("some parameters appear in more than one parameter group")
@@ -154,7 +159,7 @@ class Optimizer:
                         self._update(parts, view_as_real(p.grad), self.state[p], group)
                         p.copy_(view_as_complex(parts))
                     elif p.grad is not None:
-                        self._update(p, p.grad, self.state[p], group)
+                        self._update(p, p.grad.to_dense() if p.grad.is_sparse else p.grad, self.state[p], group)
         finally:
             _C.set_grad_enabled(before)
         return loss
@@ -203,11 +208,20 @@ class Optimizer:
 
 
 def _check(lr, **others):
-    if not isinstance(lr, Tensor) and lr < 0.0:
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if not lr >= 0.0:
         raise ValueError(f"Invalid learning rate: {lr}")
+    betas = others.pop("betas", ())
+    late = others.pop("weight_decay", 0) if betas else 0
     for name, value in others.items():
-        if value < 0.0:
+        if not value >= 0.0 or name == "rho" and value > 1.0:
             raise ValueError(f"Invalid {name} value: {value}")
+    for i, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+    if not late >= 0.0:
+        raise ValueError(f"Invalid weight_decay value: {late}")
 
 
 def _zeros(p):
@@ -261,10 +275,18 @@ class _AdamBase(Optimizer):
     _row = "adam_step"
 
     def __init__(self, params, lr, betas, eps, weight_decay, amsgrad, settings):
-        _check(lr, epsilon=eps, weight_decay=weight_decay)
-        for i, b in enumerate(betas):
-            if not 0.0 <= b < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {i}: {b}")
+        parts = [("lr", lr), *[(f"betas[{i}]", b) for i, b in enumerate(betas)]]
+        fixed = [isinstance(v, Tensor) and settings["foreach"] and not settings["capturable"] for _, v in parts]
+        if fixed[0]:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        _check(lr, epsilon=eps, betas=betas, weight_decay=weight_decay)
+        if not all([isinstance(b, Tensor) for b in betas]) and not all([isinstance(b, float) for b in betas]):
+            raise ValueError("betas must be either both floats or both Tensors")
+        for (name, value), wrong in zip(parts, fixed):
+            if wrong:
+                raise ValueError(f"{name} as a Tensor is not supported for capturable=False and foreach=True")
+            if isinstance(value, Tensor) and value.numel() != 1:
+                raise ValueError(f"Tensor {name} must be 1-element")
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, **settings))
 
     def _update(self, p, grad, state, group):
@@ -335,7 +357,7 @@ class RMSprop(Optimizer):
 class Adagrad(Optimizer):
     def __init__(self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *,
                  maximize=False, differentiable=False, fused=None):
-        _check(lr, lr_decay=lr_decay, weight_decay=weight_decay, epsilon=eps)
+        _check(lr, lr_decay=lr_decay, weight_decay=weight_decay, initial_accumulator_value=initial_accumulator_value, epsilon=eps)
         super().__init__(params, dict(lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay,
                                       initial_accumulator_value=initial_accumulator_value, foreach=foreach, maximize=maximize,
                                       differentiable=differentiable, fused=fused))
