@@ -29,8 +29,16 @@ def _make(name, function, *settings, shows=None, inplace=False, bare=False):
             if key not in defaults:
                 raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{key}'")
             values[key] = value
+        missing = [n for n in names if values[n] is ...]
+        if missing:
+            raise TypeError(f"{name}.__init__() missing {len(missing)} required positional argument{'s' * (len(missing) > 1)}: "
+                            + " and ".join(map(repr, missing)))
         for key, value in values.items():
+            if key == "dim" and value is not None and (isinstance(value, bool) or not isinstance(value, int)) and "softmax" in name.lower():
+                raise TypeError(f"dim must be an int or None, got {type(value)}")
             setattr(self, key, value)
+        if "max_val" in values and values["max_val"] <= values["min_val"]:
+            raise AssertionError(f"max_val ({values['max_val']}) must be greater than min_val ({values['min_val']})")
 
     def forward(self, input):
         run = written if inplace and self.inplace else getattr(F, function.__name__) if named else function
@@ -71,10 +79,16 @@ _make("LogSigmoid", _ops["logsigmoid"])
 _make("Softsign", _ops["softsign"])
 _make("Tanhshrink", _ops["tanhshrink"])
 _make("Softplus", lambda x, beta, threshold: _ops["softplus"](x, float(beta), float(threshold)), ("beta", 1.0), ("threshold", 20.0))
-_make("Threshold", _ops["threshold"], ("threshold", 0.0), ("value", 0.0), inplace=True)
+_make("Threshold", _ops["threshold"], ("threshold", ...), ("value", ...), inplace=True)
 _make("Hardshrink", F.hardshrink, ("lambd", 0.5), bare=True)
 _make("Softshrink", F.softshrink, ("lambd", 0.5), bare=True)
-_make("Softmax2d", lambda x: F.softmax(x, -3))
+def _softmax2d(x):
+    if x.dim() not in (3, 4):
+        raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {x.dim()}D instead")
+    return F.softmax(x, -3)
+
+
+_make("Softmax2d", _softmax2d)
 _make("GLU", _ops["glu"], ("dim", -1))
 _make("Softmax", F.softmax, ("dim", None))
 _make("LogSoftmax", F.log_softmax, ("dim", None))
@@ -107,6 +121,8 @@ class MultiheadAttention(Module):
                  batch_first=False, device=None, dtype=None):
         super().__init__()
         dtype = _parameters(device, dtype)
+        if embed_dim <= 0 or num_heads <= 0:
+            raise ValueError(f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads} instead")
         if embed_dim % num_heads:
             raise AssertionError("embed_dim must be divisible by num_heads")
         self.embed_dim, self.num_heads, self.dropout, self.batch_first = embed_dim, num_heads, dropout, batch_first
@@ -161,6 +177,36 @@ def _added(mask, more, dtype):
     return F.pad(mask, (0, more)) if more else mask
 
 
+def _check_attention(query, key, value, size, heads, padding, mask, separate, batch_first):
+    """What does not fit together is refused in PyTorch's words, which have the sequence before the batch."""
+    n = query.dim()
+    if n not in (2, 3):
+        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {n}-D query tensor")
+    query_is = f"For {'' if n == 3 else 'un'}batched ({n}-D) `query`, expected"
+    if (key.dim(), value.dim()) != (n, n):
+        raise AssertionError(f"{query_is} `key` and `value` to be {n}-D but found {key.dim()}-D and {value.dim()}-D tensors respectively")
+    if padding is not None and padding.dim() != n - 1:
+        raise AssertionError(f"{query_is} `key_padding_mask` to be `None` or {n - 1}-D but found {padding.dim()}-D tensor instead")
+    if mask is not None and mask.dim() not in (2, 3):
+        raise AssertionError(f"{query_is} `attn_mask` to be `None`, 2-D or 3-D but found {mask.dim()}-D tensor instead")
+    if n == 3 and batch_first:
+        query, key, value = query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1)
+    if query.shape[-1] != size:
+        raise AssertionError(f"was expecting embedding dimension of {size}, but got {query.shape[-1]}")
+    if separate and key.shape[:-1] != value.shape[:-1]:
+        raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}")
+    if not separate and key.shape != value.shape:
+        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+    batch = query.shape[1] if n == 3 else 1
+    if mask is not None:
+        fits = (batch * heads,) * (mask.dim() - 2) + (query.shape[0], key.shape[0])
+        if tuple(mask.shape) != fits:
+            raise RuntimeError(f"The shape of the {mask.dim()}D attn_mask is {mask.shape}, but should be {fits}.")
+    for at, size in enumerate((batch, key.shape[0])[3 - n:] if padding is not None else ()):
+        if padding.shape[at] != size:
+            raise AssertionError(f"Expected key_padded_mask.shape[{at + 3 - n}] to be {size}, but got {padding.shape[at]}")
+
+
 def multi_head_attention_forward(
         query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p,
         out_proj_weight, out_proj_bias, training=True, key_padding_mask=None, need_weights=True, attn_mask=None,
@@ -168,6 +214,12 @@ def multi_head_attention_forward(
         average_attn_weights=True, is_causal=False, *, batch_first=False):
     if static_k is not None or static_v is not None:
         raise NotImplementedError("multi_head_attention_forward: static_k and static_v are not there")
+    _check_attention(query, key, value, embed_dim_to_check, num_heads, key_padding_mask, attn_mask, use_separate_proj_weight, batch_first)
+    if is_causal and attn_mask is None:
+        raise RuntimeError("Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+                           "`generate_square_subsequent_mask` to create this mask.")
+    causal = is_causal and key_padding_mask is None and not need_weights
+    attn_mask = None if causal else attn_mask
     batched = query.dim() == 3
     if not batched:
         query, key, value = query.unsqueeze(0), key.unsqueeze(0), value.unsqueeze(0)
@@ -204,7 +256,7 @@ def multi_head_attention_forward(
         made = weights @ v
         weights = weights.mean(1) if average_attn_weights else weights
     else:
-        made = F.scaled_dot_product_attention(q, k, v, mask, p, is_causal and mask is None)
+        made = F.scaled_dot_product_attention(q, k, v, mask, p, causal)
     made = F.linear(made.transpose(1, 2).reshape(query.shape[0], query.shape[1], n), out_proj_weight, out_proj_bias)
     if not batched:
         made, weights = made.squeeze(0), None if weights is None else weights.squeeze(0)

@@ -1,6 +1,7 @@
 """Recurrent layers and cells. The steps of a layer are one operator of the table."""
 
 from torch import _C, _parameters
+from torch.amp import autocast
 from torch.nn import functional as F
 from torch.nn import init
 from torch.nn.modules.module import Module
@@ -20,10 +21,14 @@ class RNNBase(Module):
                  proj_size=0, device=None, dtype=None):
         super().__init__()
         dtype = _parameters(device, dtype)
-        if dropout < 0 or dropout > 1:
+        if isinstance(dropout, bool) or not 0 <= dropout <= 1:
             raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
-        if hidden_size <= 0:
-            raise ValueError("hidden_size must be greater than zero")
+        for name, value, kind in (("bias", bias, bool), ("batch_first", batch_first, bool), ("input_size", input_size, int),
+                                  ("hidden_size", hidden_size, int)):
+            if not isinstance(value, kind):
+                raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(value).__name__}")
+            if kind is int and value <= 0:
+                raise ValueError(f"{name} must be greater than zero")
         if num_layers <= 0:
             raise ValueError("num_layers must be greater than zero")
         if proj_size < 0:
@@ -128,18 +133,26 @@ class RNNBase(Module):
             size = int(input.batch_sizes[0])
         else:
             if input.dim() not in (2, 3):
-                raise ValueError(f"{self.mode}: Expected input to be 2D or 3D, got {input.dim()}D instead")
-            if input.shape[-1] != self.input_size:
-                raise RuntimeError(
-                    f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.shape[-1]}")
+                raise ValueError(f"{self.mode.split('_')[0]}: Expected input to be 2D or 3D, got {input.dim()}D "
+                                 f"{'tensor ' if self._gates == 1 else ''}instead")
             batched = input.dim() == 3
+            wrong = [s.dim() for s in states or () if s.dim() != input.dim()]
+            if wrong:
+                hx, got = ("hx", f"{wrong[0]}-D tensor") if count == 1 else (
+                    "hx and cx", f"({states[0].dim()}-D, {states[1].dim()}-D) tensors")
+                raise RuntimeError(f"For {'' if batched else 'un'}batched {input.dim()}-D input, {hx} should also be {input.dim()}-D but got {got}")
             x = input if batched else input.unsqueeze(1)
             x = x.transpose(0, 1) if batched and self.batch_first else x
             size = x.shape[1]
+        like, kind = input.data if packed else input, self.weight_ih_l0.dtype
+        if like.dtype != kind and not any([region._enabled for region in autocast._open]):
+            raise ValueError(f"RNN input dtype ({like.dtype}) does not match weight dtype ({kind}). Convert input: input.to({kind}), or "
+                             f"convert model: model.to({like.dtype})")
+        if like.shape[-1] != self.input_size:
+            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {like.shape[-1]}")
         rows = self.num_layers * self._directions
         sizes = [(rows, size, self.proj_size or self.hidden_size), (rows, size, self.hidden_size)]
         if states is None:
-            like = input.data if packed else input
             states = [_C.full(want, 0.0, like.dtype) for want in sizes[:count]]
         elif not batched:
             states = [s.unsqueeze(1) for s in states]
@@ -268,11 +281,22 @@ class RNNCellBase(Module):
     def _start(self, input, states, count):
         if input.dim() not in (1, 2):
             raise ValueError(f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.dim()}D instead")
+        for i, s in enumerate(states or ()):
+            if s.dim() not in (1, 2):
+                raise ValueError(f"{type(self).__name__}: Expected {'hidden' if count == 1 else f'hx[{i}]'} to be 1D or 2D, got {s.dim()}D instead")
         batched = input.dim() == 2
         x = input if batched else input.unsqueeze(0)
+        if x.shape[1] != self.input_size:
+            raise RuntimeError(f"input has inconsistent input_size: got {x.shape[1]} expected {self.input_size}")
         if states is None:
             return batched, x, [_C.full((x.shape[0], self.hidden_size), 0.0, x.dtype)] * count
-        return batched, x, list(states) if batched else [s.unsqueeze(0) for s in states]
+        states = list(states) if batched else [s.unsqueeze(0) for s in states]
+        for i, s in enumerate(states):
+            if s.shape[0] != x.shape[0]:
+                raise RuntimeError(f"Input batch size {x.shape[0]} doesn't match hidden{i} batch size {s.shape[0]}")
+            if s.shape[1] != self.hidden_size:
+                raise RuntimeError(f"hidden{i} has inconsistent hidden_size: got {s.shape[1]}, expected {self.hidden_size}")
+        return batched, x, states
 
     def extra_repr(self):
         text = f"{self.input_size}, {self.hidden_size}"
@@ -286,6 +310,8 @@ class RNNCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         batched, x, (h,) = self._start(input, None if hx is None else [hx], 1)
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
         made = _ops[self.nonlinearity](F.linear(x, self.weight_ih, self.bias_ih) + F.linear(h, self.weight_hh, self.bias_hh))
         return made if batched else made.squeeze(0)
 
