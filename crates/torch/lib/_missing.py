@@ -21,11 +21,13 @@ for _where, _names in {
     "torch torch._rare.aten": "_chunk_cat _native_batch_norm_legit _softmax_backward_data _log_softmax_backward_data _unsafe_masked_index "
                               "_unsafe_masked_index_put_accumulate _segment_reduce grid_sampler_2d grid_sampler_3d as_strided_scatter",
     "torch torch._rare.csr": "sparse_csr_tensor", "torch.nn torch._rare.pooling": "FractionalMaxPool2d FractionalMaxPool3d",
+    "torch.nn.modules.pooling torch._rare.pooling": "FractionalMaxPool2d FractionalMaxPool3d",
     "torch.linalg torch._rare.factors": "eig eigvals lstsq lu lu_factor lu_factor_ex lu_solve matrix_exp matrix_sqrth polar",
     "torch torch._rare.factors": "cholesky_inverse cholesky_solve lu_unpack",
     "torch torch._rare.natives": "native_batch_norm native_group_norm native_layer_norm nonzero_static",
     "torch torch._rare.operators": "ops",
-    "torch.nn.functional torch._rare.natives": "linear_cross_entropy",
+    "torch.nn.functional torch._rare.bags": "embedding_bag",
+    "torch.nn.functional torch._rare.natives": "linear_cross_entropy", "torch.nn torch._rare.natives": "LinearCrossEntropyLoss",
     "torch.nn.functional torch._rare.pooling": "fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d "
                                    "fractional_max_pool3d_with_indices",
     "torch.optim.optimizer torch._rare.step_hooks": "register_optimizer_step_pre_hook register_optimizer_step_post_hook",

@@ -442,6 +442,9 @@ class Pickler:
         module = getattr(obj, "__module__", None) or "builtins"
         if "<locals>" in name:
             raise AttributeError(f"Can't pickle local object {name!r}")
+        if module == "builtins":
+            # Functions of torch that are natives.
+            module = next((m for m in ("torch.nn.functional", "torch") if getattr(sys.modules.get(m), name, None) is obj), module)
         found = sys.modules.get(module)
         if found is None:
             raise PicklingError(f"Can't pickle {obj!r}: import of module {module!r} failed")

@@ -3,6 +3,8 @@
 import torch
 from torch._functions import tied
 from torch.nn import functional as F
+from torch.nn.modules.loss import _WeightedLoss
+import math
 
 
 def nonzero_static(input, *, size, fill_value=-1):
@@ -57,11 +59,43 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
 
 def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=None,
                          label_smoothing=0.0, options=None):
+    if not 1 <= input.dim() <= 2:
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
+    if linear_weight.dim() < 2:
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {linear_weight.dim()}")
     classes, *outs, features = linear_weight.shape
+    if input.shape[-1] != features:
+        raise RuntimeError("expected equal input and linear_weight last dimensions (in_features), "
+                           f"got {input.shape[-1]} and {features}, respectively")
     logits = F.linear(input, linear_weight.reshape(-1, features), None if linear_bias is None else linear_bias.reshape(-1))
     logits = logits.reshape(*input.shape[:-1], classes, *outs)
     return F.cross_entropy(logits, target, weight, ignore_index=-100 if ignore_index is None else ignore_index, reduction=reduction,
                            label_smoothing=label_smoothing)
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    def __init__(self, in_features, num_classes, *, out_features=(), bias=False, device=None, dtype=None, reduction="mean", weight=None,
+                 ignore_index=None, label_smoothing=0.0, options=None):
+        if weight is not None and tuple(weight.shape) != (num_classes,):
+            raise RuntimeError(f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}")
+        if not 0 <= label_smoothing <= 1:
+            raise RuntimeError(f"expected label_smoothing to be in range [0, 1], got {label_smoothing}")
+        super().__init__(weight, reduction=reduction)
+        self.num_classes, self.out_features, self.ignore_index = num_classes, out_features, ignore_index
+        self.label_smoothing, self.options = label_smoothing, options
+        self.linear = torch.nn.Linear(in_features, math.prod(out_features) * num_classes, bias=bias, device=device, dtype=dtype)
+
+    def extra_repr(self):
+        return (f"in_features={self.linear.in_features}, num_classes={self.num_classes}, out_features={self.out_features}, "
+                f"bias={self.linear.bias is not None}, reduction={self.reduction}, ignore_index={self.ignore_index}, "
+                f"label_smoothing={self.label_smoothing}, options={self.options}")
+
+    def forward(self, input, target):
+        sizes, linear = (self.num_classes, *self.out_features), self.linear
+        return linear_cross_entropy(
+            input, linear.weight.reshape(*sizes, linear.in_features), target, weight=self.weight, reduction=self.reduction,
+            linear_bias=None if linear.bias is None else linear.bias.reshape(sizes), ignore_index=self.ignore_index,
+            label_smoothing=self.label_smoothing)
 
 
 def _reduced(loss, reduction):

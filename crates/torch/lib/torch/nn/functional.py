@@ -65,13 +65,26 @@ def _reduction(size_average, reduce, reduction):
     return "sum" if size_average is False else "mean"
 
 
+def _check_classes(input, weight):
+    classes = input.shape[min(1, input.dim() - 1)] if input.dim() else 0
+    if weight is not None and tuple(weight.shape) != (classes,):
+        raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: "
+                           f"{list(weight.shape)}")
+
+
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
     reduction = _reduction(size_average, reduce, reduction)
+    _check_classes(input, weight)
+    if ignore_index >= 0 and target.dtype.is_floating_point and target.shape == input.shape:
+        raise RuntimeError("ignore_index is not supported for floating point target")
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     return _ops["cross_entropy"](
         input, target, weight, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing)
 
 
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
+    _check_classes(input, weight)
     return _ops["nll_loss"](input, target, weight, ignore_index=ignore_index, reduction=_reduction(size_average, reduce, reduction))
 
 
@@ -161,7 +174,8 @@ def _alpha(input, p, training, shape):
     return input * (kept * a).to(input.dtype) + ((kept - 1) * (limit * a) + limit * a * p).to(input.dtype)
 
 
-def _feature_dropout(input, p, training, dims, known, name):
+def _feature_dropout(input, p, training, dims, known, name, lead=2):
+    """Dropout of whole channels: what is behind the first dimensions shares its fate."""
     if name == "dropout2d" and input.dim() == 3:
         import warnings
         warnings.warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input is "
@@ -182,21 +196,21 @@ def _feature_dropout(input, p, training, dims, known, name):
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p in (0, 1):
         return input * 0 if training and p else input
-    shape = list(input.shape[:input.dim() - dims]) + [1] * dims
+    shape = list(input.shape[:lead]) + [1] * (input.dim() - lead)
     return input * (_C.bernoulli(shape, 1 - p) / (1 - p)).to(input.dtype)
 
 
 def dropout1d(input, p=0.5, training=True, inplace=False):
-    return _placed(input, _feature_dropout(input, p, training, 1, (2, 3), "dropout1d"), inplace)
+    return _placed(input, _feature_dropout(input, p, training, 1, (2, 3), "dropout1d", 1 if input.dim() == 2 else 2), inplace)
 
 
 def dropout2d(input, p=0.5, training=True, inplace=False):
     # PyTorch takes three dimensions for a batch of channels of one dimension.
-    return _placed(input, _feature_dropout(input, p, training, 1 if input.dim() == 3 else 2, (3, 4), "dropout2d"), inplace)
+    return _placed(input, _feature_dropout(input, p, training, 2, (3, 4), "dropout2d"), inplace)
 
 
 def dropout3d(input, p=0.5, training=True, inplace=False):
-    return _placed(input, _feature_dropout(input, p, training, 3, (4, 5), "dropout3d"), inplace)
+    return _placed(input, _feature_dropout(input, p, training, 3, (4, 5), "dropout3d", 1 if input.dim() == 4 else 2), inplace)
 
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
@@ -236,10 +250,22 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
 
 
 def pad(input, pad, mode="constant", value=None):
+    n = 0 if mode == "constant" else len(pad) // 2
+    if n and input.dim() - n not in (1, 2):
+        raise NotImplementedError(f"Padding size {len(pad)} is not supported for {input.dim()}D input tensor.")
+    for i in range(n):
+        size, sides = input.shape[-1 - i], tuple(pad[2 * i:2 * i + 2])
+        if mode == "reflect" and max(sides) >= size:
+            raise RuntimeError(f"Argument #{4 + 2 * i}: Padding size should be less than the corresponding input dimension, but got: padding "
+                               f"{sides} at dimension {input.dim() - 1 - i} of input {list(input.shape)}")
+        if mode == "circular" and max(sides) > size:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
     return _ops["pad"](input, list(pad), mode=mode, value=0.0 if value is None else float(value))
 
 
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05):
+    if eps <= 0.0 if training else eps < 0.0:
+        raise ValueError(f"batch_norm eps must be {'positive during training' if training else 'non-negative'}, but got {eps}")
     made = _ops["batch_norm"](input, running_mean, running_var, weight, bias, training=training, momentum=momentum, eps=eps)
     if not isinstance(made, tuple):
         return made
@@ -295,6 +321,8 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     if var.shape != input.shape and input.shape[:-1] != var.shape and not (
             input.dim() == var.dim() and sum(a != b for a, b in zip(input.shape, var.shape)) == 1 and 1 in var.shape):
         raise ValueError("var is of incorrect size")
+    if var.dim() == input.dim():
+        var = var.expand(input.shape)
     return _ops["gaussian_nll_loss"](input, target, var, full=full, eps=eps, reduction=reduction)
 
 
@@ -309,6 +337,8 @@ def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, inplace=
 def _rrelu(input, lower, upper, training):
     if not training:
         return _ops["leaky_relu"](input, (lower + upper) / 2)
+    if not lower <= upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     # PyTorch draws a slope only where the element is not positive.
     slopes = [1.0] * input.numel()
     low = _C.nonzero((input.detach() <= 0).reshape(-1))[0].tolist()
@@ -322,6 +352,8 @@ def hardshrink(input, lambd=0.5):
 
 
 def softshrink(input, lambd=0.5):
+    if not lambd >= 0:
+        raise RuntimeError(f"lambda must be in range [0, 3.40282e+38] for input dtype Float, but found {lambd:g}")
     return _ops["sign"](input) * _ops["relu"](input.abs() - lambd)
 
 
@@ -332,6 +364,8 @@ def bilinear(input1, input2, weight, bias=None):
 
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     """Krizhevsky, Sutskever and Hinton, 2012; the window's mean, not its sum, as in PyTorch."""
+    if input.dim() < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {input.dim()} dimensions)")
     if not input.numel():
         return input
     squares = input.square().unsqueeze(1).flatten(3) if input.dim() > 3 else input.square().unsqueeze(1)
@@ -341,7 +375,12 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
 
 
 def channel_shuffle(input, groups):
+    if input.dim() < 3:
+        raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}")
     n, c = input.shape[:2]
+    if groups <= 0 or c % groups:
+        raise RuntimeError(f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups." if groups > 0
+                           else f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
     return input.reshape([n, groups, c // groups] + list(input.shape[2:])).transpose(1, 2).reshape(input.shape)
 
 
@@ -368,10 +407,20 @@ def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
 def _max_unpool(rank):
     def max_unpool(input, indices, kernel_size, stride=None, padding=0, output_size=None):
         per = [(v,) * rank if isinstance(v, int) else tuple(v) for v in (kernel_size, kernel_size if stride is None else stride, padding)]
-        if output_size is None:
-            sizes = [(n - 1) * s + k - 2 * p for n, k, s, p in zip(input.shape[-rank:], *per)]
-        else:
+        sizes = usual = [(n - 1) * s + k - 2 * p for n, k, s, p in zip(input.shape[-rank:], *per)]
+        if output_size is not None:
+            if len(output_size) not in (rank, rank + 2):
+                raise ValueError(f"output_size should be a sequence containing {rank} or {rank + 2} elements, but it has a length of "
+                                 f"'{len(output_size)}'")
             sizes = list(output_size)[-rank:]
+            for d, (size, least, s) in enumerate(zip(sizes, usual, per[1])):
+                if not least - s < size < least + s:
+                    raise ValueError(f'invalid output_size "{output_size}" (dim {d} must be between {least - s} and {least + s})')
+        if indices.dtype != _C.int64:
+            raise RuntimeError(f"elements in indices should be type int64 but got: {indices.type().split('.')[-1][:-6]}")
+        if indices.shape != input.shape:
+            raise RuntimeError("Expected shape of indices to be same as that of the input tensor "
+                               f"({list(input.shape)}) but got indices tensor with shape: {list(indices.shape)}")
         lead = list(input.shape[:-rank])
         flat = _C.full(lead + [math.prod(sizes)], 0.0, input.dtype)
         wrong = _C.outside(indices, 0, math.prod(sizes))
@@ -560,6 +609,8 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
         dims = list(range(2, x.dim()))
         running_mean.copy_(running_mean * (1 - momentum) + x.mean(dims).mean(0) * momentum)
         running_var.copy_(running_var * (1 - momentum) + x.var(dims).mean(0) * momentum)
+    if input.shape[2:].numel() == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
     return group_norm(input.contiguous(), input.shape[1], weight, bias, eps=eps)
 
 
@@ -583,6 +634,13 @@ def upsample_bilinear(input, size=None, scale_factor=None):
 
 
 def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, *args, **kwargs):
+    if align_corners is not None and mode in ("nearest", "area", "nearest-exact"):
+        raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear")
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    wants = {"linear": 3, "bilinear": 4, "trilinear": 5}.get(mode, input.dim())
+    if wants != input.dim() in (3, 4, 5):
+        raise NotImplementedError(f"Got {input.dim()}D input, but {mode} mode needs {wants}D input")
     if input.dtype == _C.uint8 and mode in ("bilinear", "bicubic") and input.dim() == 4:
         # Bytes are rounded after each of both directions.
         for at in (1, 0):

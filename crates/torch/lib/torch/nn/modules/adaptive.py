@@ -42,6 +42,10 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         x, target = (input_, target_) if batched else (input_.unsqueeze(0), target_.unsqueeze(0))
         if x.shape[0] != target.shape[0]:
             raise RuntimeError("Input and target should have the same size in the batch dimension.")
+        wrong = _C.outside(target, 0, self.n_classes)
+        if wrong:
+            raise RuntimeError(f"Target values should be in [0, {self.n_classes - 1}], but values in range "
+                               f"[{target.min().item()}, {target.max().item()}] were found. ")
         # Every cluster looks at every row, and rows of other clusters are left out of what it says: nothing is read.
         place, inside = target, x.new_zeros(x.shape[0])
         for i, (low, high) in enumerate(zip(self.cutoffs, self.cutoffs[1:])):

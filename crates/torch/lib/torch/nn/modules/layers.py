@@ -86,8 +86,18 @@ class _ConvNd(Module):
         super().__init__()
         dtype = _parameters(device, dtype)
         n = self._dims
-        if in_channels % groups or out_channels % groups:
-            raise ValueError("in_channels must be divisible by groups" if in_channels % groups else "out_channels must be divisible by groups")
+        if self._transposed and padding_mode != "zeros":
+            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
+        modes = {"zeros", "reflect", "replicate", "circular"}
+        for wrong, words in (
+                (groups <= 0, "groups must be a positive integer"), (in_channels % (groups or 1), "in_channels must be divisible by groups"),
+                (out_channels % (groups or 1), "out_channels must be divisible by groups"),
+                (isinstance(padding, str) and padding not in ("same", "valid"),
+                 f"Invalid padding string {padding!r}, should be one of { {'same', 'valid'} }"),
+                (padding == "same" and any([s != 1 for s in _tuple(stride, n)]), "padding='same' is not supported for strided convolutions"),
+                (padding_mode not in modes, f"padding_mode must be one of {modes}, but got padding_mode='{padding_mode}'")):
+            if wrong:
+                raise ValueError(words)
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size, self.stride = _tuple(kernel_size, n), _tuple(stride, n)
         self.padding = padding if isinstance(padding, str) else _tuple(padding, n)
@@ -184,11 +194,12 @@ class _ConvTransposeNd(_ConvNd):
         sizes, made = sizes[len(sizes) - n:], []
         for d in range(n):
             low = (input.shape[d - n] - 1) * self.stride[d] - 2 * self.padding[d] + self.dilation[d] * (self.kernel_size[d] - 1) + 1
-            if not low <= sizes[d] < low + max(self.stride[d], 1):
-                raise ValueError(f"requested an output size of {sizes}, but valid sizes of dimension {d} range from {low} to "
-                                 f"{low + self.stride[d] - 1}")
-            made.append(sizes[d] - low)
-        return tuple(made)
+            made.append(low)
+        high = [low + s - 1 for low, s in zip(made, self.stride)]
+        if not all([low <= size <= most for low, size, most in zip(made, sizes, high)]):
+            raise ValueError(f"requested an output size of {output_size}, but valid sizes range from {made} to {high} "
+                             f"(for an input of {input.shape[2:]})")
+        return tuple([size - low for size, low in zip(sizes, made)])
 
 
 class ConvTranspose1d(_ConvTransposeNd):
@@ -217,6 +228,7 @@ class Embedding(Module):
             self.weight = _empty(dtype, num_embeddings, embedding_dim)
             self.reset_parameters()
         else:
+            assert list(_weight.shape) == [num_embeddings, embedding_dim], "Shape of weight does not match num_embeddings and embedding_dim"
             self.weight = Parameter(_weight, requires_grad=not _freeze)
 
     def reset_parameters(self):
@@ -339,6 +351,12 @@ class Flatten(Module):
 class Unflatten(Module):
     def __init__(self, dim, unflattened_size):
         super().__init__()
+        if isinstance(dim, int):
+            if not isinstance(unflattened_size, (tuple, list)):
+                raise TypeError(f"unflattened_size must be a tuple of ints, but found type {type(unflattened_size).__name__}")
+            for at, elem in enumerate(unflattened_size):
+                if not isinstance(elem, int):
+                    raise TypeError(f"unflattened_size must be tuple of ints, but found element of type {type(elem).__name__} at pos {at}")
         self.dim, self.unflattened_size = dim, unflattened_size
 
     def forward(self, input):

@@ -109,6 +109,9 @@ def _make(base, field):
         cls_to_become = base
 
         def __init__(self, *args, **kwargs):
+            if "InstanceNorm" in base.__name__ and len(args) < 3:
+                # PyTorch's lazy layers have these, whatever the layer's own defaults are.
+                kwargs = {"affine": True, "track_running_stats": True, **kwargs}
             base.__init__(self, 0, *args, **kwargs)
             self._made = (args, kwargs)
             for values, kind in ((self._parameters, UninitializedParameter), (self._buffers, UninitializedBuffer)):
@@ -123,9 +126,12 @@ def _make(base, field):
         def initialize_parameters(self, input, *args, **kwargs):
             given, named = self.__dict__.pop("_made")
             spatial = {"1": 1, "2": 2, "3": 3}.get(base.__name__[-2], 0) if field == "in_channels" else 0
+            if spatial and input.dim() not in (spatial + 1, spatial + 2):
+                raise RuntimeError(f"Expected {spatial + 1}D (unbatched) or {spatial + 2}D (batched) input to {type(self).__name__}, "
+                                   f"but got input of size: {input.shape}")
             n = input.shape[-1] if base is Linear else input.shape[0 if spatial and input.dim() == spatial + 1 else 1]
             if self.has_uninitialized_params():
-                fresh = base(n, *given, **named)
+                fresh = base(n, *given, **{**named, "dtype": next(t.dtype for t in (*self.parameters(), *self.buffers()) if is_lazy(t))})
                 for name, value in [*fresh._parameters.items(), *fresh._buffers.items()]:
                     own = getattr(self, name)
                     if is_lazy(own):

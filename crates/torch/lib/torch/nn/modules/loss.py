@@ -1,6 +1,7 @@
 """Losses."""
 
 from torch.nn import functional as F
+from torch.nn.modules.layers import PairwiseDistance
 from torch.nn.modules.module import Module
 
 __all__ = []
@@ -36,6 +37,16 @@ def _make(name, function, *settings, weights=()):
             self.reduction = F._reduction(average, reduce, reduction)
             for key, default in settings:
                 setattr(self, key, values.pop(key, default))
+            if name == "TripletMarginWithDistanceLoss" and self.distance_function is None:
+                self.distance_function = PairwiseDistance()
+            if "margin" in self.__dict__ and name.startswith("Triplet") and self.margin <= 0:
+                raise ValueError(f"{name}: expected margin to be greater than 0, got {self.margin} instead")
+            if name == "MultiMarginLoss" and self.p not in (1, 2):
+                raise ValueError("only p == 1 and p == 2 supported")
+            if name == "MultiMarginLoss" and self.weight is not None and self.weight.dim() != 1:
+                raise ValueError(f"{name}: expected weight to be None or 1D tensor, got {self.weight.dim()}D instead")
+            if name == "HuberLoss" and not isinstance(self.delta, (float, int)):
+                raise TypeError(f"delta must be a float or int, got: {type(self.delta)}")
             if values:
                 raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{list(values)[0]}'")
 

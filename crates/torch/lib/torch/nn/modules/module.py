@@ -502,6 +502,8 @@ class Module:
                                           "torch.nn.Module.to() when moving module from meta to a different device.")
         if dtype is None:
             return self
+        if not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
         return self._apply(lambda t: t.to(dtype) if t.dtype.is_floating_point else t)
 
     def _replace(self, make):

@@ -197,12 +197,15 @@ class _InstanceNorm(_NormBase):
             wanted = "D or ".join([str(r) for r in self._ranks])
             raise ValueError(f"expected {wanted}D input (got {input.dim()}D input)")
         x = input if input.dim() == self._ranks[-1] else input.unsqueeze(0)
+        if x.shape[1] != self.num_features and (self.affine or self.track_running_stats):
+            raise ValueError(f"expected input's size at dim={input.dim() - x.dim() + 1} to match num_features ({self.num_features}), "
+                             f"but got: {x.shape[1]}.")
         if self.track_running_stats and not self.training:
             made = F.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias, False, 0.0, self.eps)
         else:
             if self.track_running_stats:
                 self._track(x.detach())
-            made = F.group_norm(x.contiguous(), self.num_features, self.weight, self.bias, eps=self.eps)
+            made = F.instance_norm(x, None, None, self.weight, self.bias, eps=self.eps)
         return made if x is input else made.squeeze(0)
 
     def _track(self, x):

@@ -16,6 +16,9 @@ class _Pad(Module):
         self.padding = tuple(padding) if isinstance(padding, (tuple, list)) else (padding,) * (2 * self._dims)
 
     def forward(self, input):
+        n = self._dims + 1
+        if self._mode == "circular" and input.dim() not in (n, n + 1):
+            raise ValueError(f"expected {n}D or {n + 1}D input (got {input.dim()}D input)")
         return F.pad(input, self.padding, self._mode)
 
     def extra_repr(self):

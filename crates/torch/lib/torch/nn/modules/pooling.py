@@ -1,5 +1,6 @@
 """Pooling."""
 
+import _missing
 from torch.nn import functional as F
 from torch.nn.modules.module import Module
 
@@ -165,5 +166,7 @@ class MaxUnpool3d(_MaxUnpool):
     _function = "max_unpool3d"
 
 
+# Files name these classes here.
+__getattr__ = _missing.names("torch.nn.modules.pooling", globals())
 _MaxPoolNd, _AvgPoolNd, _AdaptiveAvgPoolNd, _AdaptiveMaxPoolNd = _MaxPool, _AvgPool, _AdaptivePool, _AdaptiveMaxPool
 _LPPoolNd, _MaxUnpoolNd = _LPPool, _MaxUnpool
