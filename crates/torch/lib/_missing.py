@@ -26,7 +26,8 @@ for _where, _names in {
     "torch torch._rare.factors": "cholesky_inverse cholesky_solve lu_unpack",
     "torch torch._rare.natives": "native_batch_norm native_group_norm native_layer_norm nonzero_static",
     "torch torch._rare.operators": "ops",
-    "torch.nn.functional torch._rare.bags": "embedding_bag",
+    "torch.nn.functional torch._rare.functional": "embedding_bag local_response_norm channel_shuffle lp_pool1d lp_pool2d lp_pool3d pdist "
+                                                  "max_unpool1d max_unpool2d max_unpool3d",
     "torch.nn.functional torch._rare.natives": "linear_cross_entropy", "torch.nn torch._rare.natives": "LinearCrossEntropyLoss",
     "torch.nn.functional torch._rare.pooling": "fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d "
                                    "fractional_max_pool3d_with_indices",

@@ -324,7 +324,7 @@ sources! {
     "torch.signal": "torch/signal.py",
     "torch.signal.windows": "torch/signal.py",
     "torch._rare": "torch/_rare/__init__.py",
-    "torch._rare.bags": "torch/_rare/bags.py",
+    "torch._rare.functional": "torch/_rare/functional.py",
     "torch._rare.complex": "torch/_rare/complex.py",
     "torch._rare.complex_linalg": "torch/_rare/complex_linalg.py",
     "torch._rare.aten": "torch/_rare/aten.py",

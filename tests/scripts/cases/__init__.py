@@ -114,6 +114,7 @@ def passes(name, key, m, args, kwargs):
         say(name, key + " grad", backward)
         if list(m.buffers()):
             say(name, key + " buffers", lambda: show(dict(m.named_buffers())))
+    return found
 
 
 def near(a, b):
@@ -152,11 +153,9 @@ def M(name, make, given, narrow=True, again=True):
         return " ".join([str(c)[:2] for c in checks])
 
     def kinds():
-        text = ""
-        for k in (f64, bf16) if narrow else (f64,):
-            other = fresh().to(k)
-            text += f"{near(go(other.eval(), k), go(fresh().eval()))} {' '.join(sorted({str(v.dtype)[6:] for v in other.state_dict().values()}))}; "
-        return text
+        other, k = fresh(), bf16 if narrow else f64
+        found = near(go(other.to(k).eval(), k), wide[0])
+        return f"{found} {' '.join(sorted({str(v.dtype)[6:] for v in other.state_dict().values()}))}"
     try:
         m = fresh()
     except Exception as e:
@@ -166,7 +165,7 @@ def M(name, make, given, narrow=True, again=True):
     for training in (True, False):
         m = fresh()
         m.train(training)
-        passes(name, "train" if training else "eval", m, *given())
+        wide = passes(name, "train" if training else "eval", m, *given())
     if not DETAILS:
         say(name, "state", lambda: str({n: list(v.shape) for n, v in m.state_dict().items()}) + " " + (once_more() if again else ""))
         say(name, "kinds", kinds)
