@@ -231,6 +231,11 @@ static inline f32 tanh_f32(f32 x) {
   return z < 1.6e-7f ? x : c * p / q;
 }
 
+// e^-x is infinite or zero where it leaves the range: the quotient is zero or one.
+static inline f32 sigmoid_f32(f32 x) {
+  return 1.0f / (1.0f + exp_f32(-x));
+}
+
 // ---- floats: trigonometric functions ----
 
 // 2^k * 2/pi less the nearest multiple of four, for k from 0 to 104, in units of 2^-27: 28 bits, so that products with the 24 of an f32 are
@@ -329,6 +334,11 @@ static inline f32 erf_f32(f32 x) {
   q = q * z - 7.37332916720468e-03f;
   q = q * z - 1.42647390514189e-02f;
   return c * p / q;
+}
+
+// The standard normal distribution up to x.
+static inline f32 ndtr_f32(f32 x) {
+  return 0.5f + 0.5f * erf_f32(x * 0.707106781f);
 }
 
 // M. Giles, "Approximating the erfinv function", GPU Computing Gems Jade, 2011: the single precision polynomials.

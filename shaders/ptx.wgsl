@@ -83,3 +83,17 @@ fn erf_f32(x: f32) -> f32 {
   let near = fma(fma(fma(c, s, -3.76125336e-1f), s, 1.28379166e-1f), x, x);
   return select(near, far, t > 0.927734375f);
 }
+
+// A sum that is infinite has the reciprocal zero.
+fn sigmoid_f32(x: f32) -> f32 {
+  return rcp_approx_ftz(ex2_approx_ftz(x * -1.4426950f) + 1.0f);
+}
+
+// As WGSL's, without its guard: with the factor of x^8 below zero, q runs to minus infinity and not through a NaN.
+fn ndtr_f32(x: f32) -> f32 {
+  let m = abs(x);
+  let a = fma(fma(-8.459001605842786e-7f, m, 1.4747258319403045e-5f), m, -6.747178849764168e-5f);
+  let b = fma(fma(fma(a, m, -4.2014694190584123e-4f), m, 7.416692562401295e-3f), m, -5.271971598267555e-2f);
+  let e = ex2_approx_ftz(fma(fma(fma(b, m, -4.591447710990906e-1f), m, -1.1511108875274658f), m, -1.0f));
+  return select(1.0f - e, e, x < 0.0f);
+}

@@ -264,6 +264,11 @@ fn tanh_f32(x: f32) -> f32 {
   return select(c * q / d, x, z < 1.6e-7f);
 }
 
+// e^-x is infinite or zero where it leaves the range: the quotient is zero or one.
+fn sigmoid_f32(x: f32) -> f32 {
+  return 1.0f / (1.0f + exp_f32(-x));
+}
+
 // ---- floats: special functions ----
 
 // x P(x^2) / Q(x^2), as Eigen has it (unsupported/SpecialFunctions, generic_fast_erf_float); from 4 on it is one.
@@ -274,4 +279,9 @@ fn erf_f32(x: f32) -> f32 {
   let q = ((p * z - 7.34990630326855e-04f) * z - 2.95459980854025e-03f) * z - 1.60960333262415e-02f;
   let d = ((-1.45660718464996e-05f * z - 2.13374055278905e-04f) * z - 1.68282697438203e-03f) * z - 7.37332916720468e-03f;
   return c * q / (d * z - 1.42647390514189e-02f);
+}
+
+// The standard normal distribution up to x.
+fn ndtr_f32(x: f32) -> f32 {
+  return 0.5f + 0.5f * erf_f32(x * 0.70710678f);
 }

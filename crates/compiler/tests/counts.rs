@@ -107,7 +107,10 @@ fn large_products_keep_large_tiles() {
 /// fits than after small ones.
 #[test]
 fn long_epilogues_leave_tiles_alone() {
-    let long = "  %t = gelu(%y)\n  %u = tanh(%t)\n  %v = mul(%u, %g)\n  %a = sigmoid(%v)\n  %z = silu(%a)\n";
+    let once = |x: &str, y: &str| {
+        format!("  %t{y} = gelu({x})\n  %u{y} = tanh(%t{y})\n  %v{y} = mul(%u{y}, %g)\n  %a{y} = sigmoid(%v{y})\n  %{y} = silu(%a{y})\n")
+    };
+    let long = &format!("{}{}{}", once("%y", "p"), once("%p", "q"), once("%q", "z"));
     let launches = |m: i64, n: i64, k: i64, after: &str| {
         let (x, w, g) = (format!("f32[{m}, {k}]"), format!("f32[{k}, {n}]"), format!("f32[{m}, {n}]"));
         groups(&format!("graph product(%x: {x}, %w: {w}, %g: {g}) {{\n  %y = matmul(%x, %w)\n{after}  return %z\n}}\n")).len()

@@ -8,6 +8,7 @@ mod table;
 
 pub use special::{threefry2x32, threefry2x32_words};
 pub use table::TABLE;
+pub(crate) use table::normal_density;
 
 use crate::build::Builder;
 use crate::dtype::DType;
@@ -43,11 +44,13 @@ pub enum ScalarOp {
     Sinh,
     Cosh,
     Tanh,
+    Sigmoid,
     Asinh,
     Acosh,
     Atanh,
     Erf,
     Erfinv,
+    Ndtr,
     Lgamma,
     Digamma,
     Not,

@@ -10,8 +10,7 @@ use crate::error::Result;
 use crate::graph::ValueId;
 use crate::op::{Attrs, OpDef, VjpArgs};
 use crate::prim::{Prim, ReduceOp};
-use crate::scalar::ScalarOp;
-use std::f64::consts::{FRAC_1_SQRT_2, PI};
+use crate::scalar::{ScalarOp, normal_density};
 
 pub static OPS: &[OpDef] = &[
     op!("relu", "Tensor input", "max(x, 0)", relu, |b, v| {
@@ -305,26 +304,19 @@ fn exponential_unit(b: &mut Builder, x: ValueId, alpha: f64, width: f64) -> Resu
 const SQRT_2_OVER_PI: f64 = 0.797_884_560_802_865_4;
 const GELU_CUBIC: f64 = 0.044715;
 
-fn gelu_tanh(b: &mut Builder, x: ValueId) -> Result<ValueId> {
-    // tanh(sqrt(2/pi) (x + 0.044715 x^3)) = tanh(x (c + c 0.044715 x^2))
-    let x2 = b.mul(x, x)?;
-    let t = b.mul_scalar(x2, SQRT_2_OVER_PI * GELU_CUBIC)?;
-    let t = b.add_scalar(t, SQRT_2_OVER_PI)?;
-    let t = b.mul(x, t)?;
-    b.unary(ScalarOp::Tanh, t)
-}
-
 fn gelu_cdf(b: &mut Builder, x: ValueId, a: &Attrs) -> Result<ValueId> {
-    let t = match a.str("approximate")? {
-        "none" => {
-            let t = b.mul_scalar(x, FRAC_1_SQRT_2)?;
-            b.unary(ScalarOp::Erf, t)?
+    match a.str("approximate")? {
+        "none" => b.unary(ScalarOp::Ndtr, x),
+        "tanh" => {
+            // (1 + tanh(u)) / 2 = sigmoid(2u), and 2u = 2 sqrt(2/pi) (x + 0.044715 x^3).
+            let t = b.mul(x, x)?;
+            let t = b.mul_scalar(t, 2.0 * SQRT_2_OVER_PI * GELU_CUBIC)?;
+            let t = b.add_scalar(t, 2.0 * SQRT_2_OVER_PI)?;
+            let t = b.mul(x, t)?;
+            b.unary(ScalarOp::Sigmoid, t)
         }
-        "tanh" => gelu_tanh(b, x)?,
-        other => return Err(b.error(format!("unknown approximation {other:?}"), "use \"none\" or \"tanh\"")),
-    };
-    let t = b.mul_scalar(t, 0.5)?;
-    b.add_scalar(t, 0.5)
+        other => Err(b.error(format!("unknown approximation {other:?}"), "use \"none\" or \"tanh\"")),
+    }
 }
 
 fn gelu(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
@@ -337,18 +329,15 @@ fn gelu_vjp(b: &mut Builder, v: &VjpArgs) -> Result<Vec<Option<ValueId>>> {
     let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
     let x = v.inputs[0];
     let cdf = gelu_cdf(b, x, v.attrs)?;
-    let x2 = b.mul(x, x)?;
     let density = if v.attrs.str("approximate")? == "none" {
-        let t = b.mul_scalar(x2, -0.5)?;
-        let t = b.unary(ScalarOp::Exp, t)?;
-        b.mul_scalar(t, 1.0 / (2.0 * PI).sqrt())?
+        normal_density(b, x)?
     } else {
-        // d/dx of (1 + tanh(u)) / 2 is (1 - tanh(u)^2) / 2 * du/dx.
-        let t = gelu_tanh(b, x)?;
-        let t = b.mul(t, t)?;
-        let t = one_minus(b, t)?;
-        let u = b.mul_scalar(x2, 1.5 * SQRT_2_OVER_PI * GELU_CUBIC)?;
-        let u = b.add_scalar(u, 0.5 * SQRT_2_OVER_PI)?;
+        // Of sigmoid(2u): s (1 - s) d(2u)/dx.
+        let t = one_minus(b, cdf)?;
+        let t = b.mul(cdf, t)?;
+        let x2 = b.mul(x, x)?;
+        let u = b.mul_scalar(x2, 6.0 * SQRT_2_OVER_PI * GELU_CUBIC)?;
+        let u = b.add_scalar(u, 2.0 * SQRT_2_OVER_PI)?;
         b.mul(t, u)?
     };
     let t = b.mul(x, density)?;

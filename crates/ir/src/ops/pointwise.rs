@@ -111,14 +111,7 @@ pub static OPS: &[OpDef] = &[
     ),
     op!("sinc", "Tensor input", "sin(pi x) / (pi x), 1 at zero.", sinc),
     op!("logit", "Tensor input, float? eps=None", "log(x / (1 - x)); x is clamped to [eps, 1 - eps] first when eps is given.", logit),
-    op!("sigmoid", "Tensor input", "1 / (1 + e^-x)", |b, x, _| Ok(vec![sigmoid(b, x[0])?]), |b, v| {
-        // By the result: y (1 - y).
-        let Some(dy) = v.grads[0] else { return Ok(vec![None]) };
-        let t = b.neg(v.outputs[0])?;
-        let t = b.add_scalar(t, 1.0)?;
-        let t = b.mul(t, v.outputs[0])?;
-        Ok(vec![Some(b.mul(dy, t)?)])
-    },),
+    unary!("sigmoid", Sigmoid, "1 / (1 + e^-x)"),
     rounding!("floor", Floor, "Largest whole number not above x."),
     rounding!("ceil", Ceil, "Smallest whole number not below x."),
     rounding!("trunc", Trunc, "x without its fraction."),
@@ -340,16 +333,7 @@ fn scaled(b: &mut Builder, op: ScalarOp, x: &[ValueId], a: &Attrs) -> Result<Vec
 /// By the exponential of a number that is never positive, so that nothing overflows.
 pub fn sigmoid(b: &mut Builder, x: ValueId) -> Result<ValueId> {
     let x = b.float(x)?;
-    let m = b.unary(ScalarOp::Abs, x)?;
-    let m = b.neg(m)?;
-    let e = b.unary(ScalarOp::Exp, m)?;
-    let one = b.full_like(x, 1.0)?;
-    let positive = b.scalar(ScalarOp::Ge, x, 0.0)?;
-    let above = b.select(positive, one, e)?;
-    // From one to two: its reciprocal is exact enough, and takes no branch on GPUs, where a quotient does.
-    let below = b.add(e, one)?;
-    let below = b.unary(ScalarOp::Recip, below)?;
-    b.mul(above, below)
+    b.unary(ScalarOp::Sigmoid, x)
 }
 
 /// Near zero by its Taylor series: the derivative of the quotient is a difference of nearly equal numbers there.

@@ -28,7 +28,7 @@ fn b(v: bool) -> f64 {
 }
 
 /// Every scalar operation, in the order of [`ScalarOp`].
-pub static TABLE: [ScalarDef; 60] = {
+pub static TABLE: [ScalarDef; 62] = {
     use ScalarOp::*;
     use Types::*;
     [
@@ -273,6 +273,21 @@ pub static TABLE: [ScalarDef; 60] = {
             }),
         ),
         row(
+            Sigmoid,
+            "sigmoid",
+            1,
+            Float,
+            8,
+            |x, _| 1.0 / (1.0 + (-x[0]).exp()),
+            Some(|g, _, y, dy| {
+                // y (1 - y)
+                let t = g.neg(y)?;
+                let t = g.add_scalar(t, 1.0)?;
+                let t = g.mul(t, y)?;
+                Ok(vec![Some(g.mul(dy, t)?)])
+            }),
+        ),
+        row(
             Asinh,
             "asinh",
             1,
@@ -338,6 +353,18 @@ pub static TABLE: [ScalarDef; 60] = {
                 let t = g.mul(y, y)?;
                 let t = g.unary(Exp, t)?;
                 let t = g.mul_scalar(t, 0.886_226_925_452_758)?; // sqrt(pi)/2
+                Ok(vec![Some(g.mul(dy, t)?)])
+            }),
+        ),
+        row(
+            Ndtr,
+            "ndtr",
+            1,
+            Float,
+            16,
+            |x, _| 0.5 * libm::erfc(-x[0] * std::f64::consts::FRAC_1_SQRT_2),
+            Some(|g, x, _, dy| {
+                let t = normal_density(g, x[0])?;
                 Ok(vec![Some(g.mul(dy, t)?)])
             }),
         ),
@@ -559,6 +586,14 @@ fn one_minus_square_factored(g: &mut Builder, x: ValueId) -> Result<ValueId> {
     let n = g.neg(x)?;
     let (below, above) = (g.add_scalar(n, 1.0)?, g.add_scalar(x, 1.0)?);
     g.mul(below, above)
+}
+
+/// The standard normal distribution's density, e^(-x^2 / 2) / sqrt(2 pi), as one power of two.
+pub(crate) fn normal_density(g: &mut Builder, x: ValueId) -> Result<ValueId> {
+    let t = g.mul(x, x)?;
+    let t = g.mul_scalar(t, -0.5 * std::f64::consts::LOG2_E)?;
+    let t = g.add_scalar(t, -(2.0 * std::f64::consts::PI).log2() / 2.0)?;
+    g.unary(ScalarOp::Exp2, t)
 }
 
 // The winner takes the gradient; a tie shares it equally, as PyTorch's maximum and minimum do.

@@ -22,7 +22,7 @@ fn functions() -> &'static BTreeMap<String, parse::Function> {
 }
 
 /// Functions of floats alone, whose polynomials may round once for a product and a sum: on vectors, where the target fuses them.
-const FUSED: [&str; 7] = ["exp_tail_f32", "exp_f32", "exp2_f32", "expm1_f32", "log_f32", "tanh_f32", "erf_f32"];
+const FUSED: [&str; 9] = ["exp_tail_f32", "exp_f32", "exp2_f32", "expm1_f32", "log_f32", "tanh_f32", "sigmoid_f32", "erf_f32", "ndtr_f32"];
 
 /// The helper functions of a module, which follow its kernel.
 #[derive(Default)]
