@@ -20,6 +20,8 @@ pub enum Part {
     Chains,
     /// Nests that read the same buffer become one.
     Siblings,
+    /// Quotients and exponentials of rows are computed by cheaper operations.
+    Strength,
     /// Long reductions to few results are divided among workgroups.
     Splitting,
     /// Small nests that do not depend on one another share a launch.
@@ -32,7 +34,7 @@ pub enum Part {
     Warpgroups,
     /// Rows stay in registers between the phases of their reduction.
     ResidentRows,
-    /// Pointwise work takes four elements at a time.
+    /// Pointwise work and sums over columns take four elements at a time.
     Quads,
     /// Steps that hand on what a workgroup's memory can hold are one kernel.
     Steps,
@@ -59,7 +61,7 @@ pub enum Part {
 }
 
 impl Part {
-    pub const ALL: [Part; 26] = [
+    pub const ALL: [Part; 27] = [
         Part::Sharing,
         Part::Attention,
         Part::Recomputation,
@@ -68,6 +70,7 @@ impl Part {
         Part::Rows,
         Part::Chains,
         Part::Siblings,
+        Part::Strength,
         Part::Splitting,
         Part::SharedLaunches,
         Part::SharedMemory,
@@ -99,6 +102,7 @@ impl Part {
             Part::Rows => "rows",
             Part::Chains => "chains",
             Part::Siblings => "siblings",
+            Part::Strength => "strength",
             Part::Splitting => "splitting",
             Part::SharedLaunches => "shared-launches",
             Part::SharedMemory => "shared-memory",

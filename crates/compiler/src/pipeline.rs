@@ -4,7 +4,7 @@ use crate::device::Target;
 use crate::graph::partition::PartitionReport;
 use crate::graph::{attention, autodiff, extremes, partition, scan};
 use crate::loops::fuse::Fused;
-use crate::loops::{chain, fuse, layout, lower, split};
+use crate::loops::{chain, fuse, layout, lower, split, strength};
 use crate::plan::{self, Passes};
 use crate::schedule::{self, Scheduled};
 use crate::{Options, Part};
@@ -36,6 +36,7 @@ pub enum Pass {
     Lower,
     Layout,
     Fuse,
+    Strength,
     Split,
     Chain,
     Schedule,
@@ -62,7 +63,7 @@ impl Entry {
 }
 
 /// The passes, in order.
-const PASSES: [Entry; 14] = [
+const PASSES: [Entry; 15] = [
     // Later passes trust what this checks.
     pass(Pass::Verify, "verify", |c| c.captured.verify()).ends("captured", |c| print_graph(c.captured)),
     // Differentiate ahead of time.
@@ -115,6 +116,13 @@ const PASSES: [Entry; 14] = [
     // Nests that share buffers become one.
     pass(Pass::Fuse, "fuse", |c| {
         c.fused = fuse::fuse(&mut c.loops, &c.target, c.options.fuse);
+        Ok(())
+    }),
+    // What rows are made of is computed by cheaper operations.
+    pass(Pass::Strength, "strength", |c| {
+        if c.options.parts.has(Part::Strength) {
+            strength::reduce(&mut c.loops);
+        }
         Ok(())
     }),
     // Long reductions to few results become two nests, where that fills the device.

@@ -31,10 +31,10 @@ fn every_part_changes_a_program() {
         })
         .map(Part::name)
         .collect();
-    // There are no convolutions and no pooling in this step, none of its products comes to the staged template on this target, its
-    // pointwise work is too little for four elements at a time, and it neither sorts nor transforms. Its rows are multiples of 16 bytes,
-    // nothing reads a product by slices, and query, key and value come of products of their own.
-    let several = ["layout", "staging", "quads", "steps", "extremes", "windows", "stripes"];
+    // There are no convolutions and no pooling in this step, none of its products comes to the staged template on this target, and it
+    // neither sorts nor transforms. Its rows are multiples of 16 bytes, nothing reads a product by slices, and query, key and value come
+    // of products of their own.
+    let several = ["layout", "staging", "steps", "extremes", "windows", "stripes"];
     assert_eq!(unchanged, [&several[..], &["padding", "slices", "once", "concatenation", "persistence"]].concat());
 }
 
@@ -79,6 +79,23 @@ fn with_and_without(text: &str, part: Part) -> [Program; 2] {
         let options = Options { parts, ..Options::default() };
         compile(&graph, &Target::cuda(90, MatmulPrecision::Highest), &options).unwrap_or_else(|e| panic!("{e}"))
     })
+}
+
+/// A softmax divides by its sum once for each row; e to a power known to 16 bits is one instruction of what may be seven.
+#[test]
+fn rows_are_made_of_cheap_operations() {
+    let text = |dtype: &str| format!("graph g(%x: {dtype}[64, 4096]) {{\n  %f = to(%x, dtype=f32)\n  %y = softmax(%f)\n  return %y\n}}\n");
+    let counts = |dtype: &str, what: &str| {
+        let program = |p: Program| p.kernels.iter().map(|k| k.source.matches(what).count()).sum::<usize>();
+        with_and_without(&text(dtype), Part::Strength).map(program)
+    };
+    for dtype in ["f32", "bf16"] {
+        let [with, without] = counts(dtype, "div.rn.f32");
+        assert!(with == 0 && without > 0, "{dtype}: {with} divisions, {without} without");
+    }
+    let [with, without] = counts("bf16", "ex2.approx.f32");
+    assert!(with == 0 && without > 0, "{with} exponentials with their correction, {without} without");
+    assert_eq!(counts("f32", "ex2.approx.ftz.f32"), [0, 0], "what is known to 24 bits keeps it");
 }
 
 /// Each step of a layer but the first, whose state is zero: the parts of a product, and the cell, which adds them; by itself their sum is a

@@ -6,3 +6,4 @@ pub(crate) mod layout;
 pub mod lower;
 mod slices;
 pub(crate) mod split;
+pub(crate) mod strength;
