@@ -14,7 +14,7 @@ use crate::nest::access::{below, contiguous_within, wide_stores};
 use crate::nest::{Kind, NestBuilder, classify, rename};
 use crate::parts::Part;
 use crate::schedule::library::is_for_library;
-use crate::schedule::{STRETCH, split_among_cores, split_parts, thin_groups};
+use crate::schedule::{STRETCH, column_groups, split_among_cores, split_parts, thin_groups};
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
 use aludel_ir::order::{InOrder, Order};
@@ -113,6 +113,8 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
             let (groups, shortest) = if full { ((groups + 2) / 3, 1024) } else { (groups, 256) };
             ((busy / groups).min(most), shortest)
         }
+        // Four neighbours at a time, each thread has more rows: twice as many workgroups keep as many loads under way.
+        Kind::Rows if let Some(groups) = column_groups(program, nest, target) => ((2 * busy / groups).min(2 * most), 64),
         Kind::Rows if contiguous_within(program, nest) => (reading / results, if cheap { 4096 } else { 8192 }),
         // The lanes of a workgroup share a sum there.
         Kind::Rows if !cheap => ((busy / ((results + 31) / 32)).min(PARTS), 2048),

@@ -60,7 +60,7 @@ fn by<'a>(write: impl FnOnce(&mut LoopProgram) -> Result<Scheduled> + 'a) -> Opt
 }
 
 /// For GPUs: what only some have first.
-static GPU: [Template; 14] = [
+static GPU: [Template; 15] = [
     product_by_warpgroups,
     thin_product,
     staged_product,
@@ -70,6 +70,7 @@ static GPU: [Template; 14] = [
     tiled_attention,
     scan,
     windows,
+    columns,
     resident_rows,
     rows,
     transposed,
@@ -158,6 +159,12 @@ fn scan<'a>(_: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
 fn windows<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
     let nest = t.rows().filter(|n| gpu::pointwise::has_windows(p, n, t.target))?;
     by(move |p| gpu::pointwise::wide(p, nest, t.target))
+}
+
+fn columns<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {
+    let nest = t.rows()?;
+    let axis = nvidia::columns::plan(p, nest, t.target)?;
+    by(move |p| nvidia::columns::schedule(p, nest, axis, t.target))
 }
 
 fn resident_rows<'a>(p: &LoopProgram, t: Task<'a>) -> Option<Plan<'a>> {

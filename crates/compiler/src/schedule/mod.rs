@@ -15,6 +15,7 @@ pub(crate) use cpu::contract::split_among_cores;
 pub(crate) use cpu::rows::STRETCH;
 pub(crate) use gpu::contract::split_parts;
 pub(crate) use gpu::contract::thin::thin_groups;
+pub(crate) use nvidia::columns::column_groups;
 
 use crate::device::Target;
 use crate::nest::Contraction;

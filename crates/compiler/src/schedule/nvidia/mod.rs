@@ -2,5 +2,6 @@
 
 pub(super) mod attention;
 mod bulk;
+pub(super) mod columns;
 pub(super) mod product;
 pub(super) mod resident;
