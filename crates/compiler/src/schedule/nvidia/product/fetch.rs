@@ -1,7 +1,7 @@
 //! Bringing tiles of both operands into workgroup memory.
 
 use super::Template;
-use crate::nest::neighbours::is_wide;
+use crate::nest::neighbours::{Moves, is_wide, moves};
 use crate::schedule::emit::quad::{Quad, lane};
 use crate::schedule::emit::{Emitter, KernelBuilder, zero};
 use aludel_ir::expr::{Atom, AxisId, Expr};
@@ -70,7 +70,8 @@ impl Template<'_> {
         let widths: &[u32] = if narrow && plain.is_some() { &[8, 4, 2] } else { &[4] };
         let wide = |axes: &[AxisId], by: u32| {
             let divides = |a: &&AxisId| self.program.extent(**a).as_const().is_some_and(|e| e % by as i64 == 0);
-            axes.last().filter(divides).map_or(0, |a| self.loads(operand, &|e| is_wide(e, *a, by as i64)))
+            let alike = |a: &&AxisId| plain.iter().flat_map(|p| &p.conditions).all(|c| holds_alike(c, **a, by));
+            axes.last().filter(divides).filter(alike).map_or(0, |a| self.loads(operand, &|e| is_wide(e, *a, by as i64)))
         };
         let found = widths.iter().map(|by| (wide(&self.c.k, *by), wide(axes, *by), *by)).find(|(k, side, _)| k + side > 0);
         let (fetch_along_k, lanes) = match found {
@@ -362,6 +363,15 @@ impl Template<'_> {
                 kb.stmt(Stmt::StoreShared { array, index, value });
             }
         }
+    }
+}
+
+/// Whether a condition holds for all of so many neighbours along an axis, the first of which is a multiple of as many, or for none.
+fn holds_alike(c: &Condition, axis: AxisId, by: u32) -> bool {
+    match moves(&c.index, axis, by as i64) {
+        Moves::Not => true,
+        Moves::Wide => c.bound.as_const().is_some_and(|b| b % by as i64 == 0),
+        Moves::Otherwise => false,
     }
 }
 

@@ -195,13 +195,16 @@ impl Template<'_> {
         let loads = besides(self.nest, self.c.reduce).filter(load).count() as u32;
         let most = (s.in_flight / loads.max(1)).clamp((s.in_flight / 8).max(1), s.in_flight / 2) * (4 / lanes).min(2);
         let each = (1..=most).rev().find(|e| turns.is_multiple_of(*e)).unwrap_or(1);
+        // Where threads take whole rows together, one's columns are the same in every row.
+        let column_of = |kb: &mut KernelBuilder, at: KExpr| kb.int(k::mul(k::rem(at, k::int(width as i64)), k::int(lanes as i64)));
+        let own = s.threads.is_multiple_of(width).then(|| column_of(kb, s.thread.clone()));
         let unit = kb.var(k::I32);
         kb.open();
         let mut ready = Vec::new();
         for u in 0..each {
             let at = kb.int(k::add(KExpr::Var(unit), k::int((u * s.threads) as i64)));
             let row = kb.int(k::div(at.clone(), k::int(width as i64)));
-            let column = kb.int(k::mul(k::rem(at, k::int(width as i64)), k::int(lanes as i64)));
+            let column = own.clone().unwrap_or_else(|| column_of(kb, at));
             let place = k::add(s.start.clone(), k::add(k::mul(row.clone(), k::int(s.stride as i64)), column.clone()));
             let array = s.array;
             let results = if lanes == 4 {

@@ -243,7 +243,9 @@ impl Template<'_> {
         let block = kb.size(&tiles_n.scale(8));
         let first = kb.int(k::mul(k::div(within.clone(), block.clone()), k::int(8)));
         let inside = kb.int(k::rem(within, block));
-        let height = kb.int(k::bin(ScalarOp::Min, k::sub(rows, first.clone()), k::int(8)));
+        // There is one row at least; that it says so lets all that is divided on the way to memory be divided without a sign.
+        let height = k::bin(ScalarOp::Min, k::sub(rows, first.clone()), k::int(8));
+        let height = kb.int(k::bin(ScalarOp::Max, height, k::int(1)));
         let tile_m = k::add(first, k::rem(inside.clone(), height.clone()));
         let m0 = kb.int(k::mul(tile_m, k::int(t.m() as i64)));
         let n0 = kb.int(k::mul(k::div(inside, height), k::int(t.n() as i64)));

@@ -66,7 +66,8 @@ pub(super) fn reads_more(nest: &Nest, sum: ValId) -> bool {
 pub(super) fn clocks(s: &Shape, tiles: i64, steps: i64, finishing: i64, units: i64) -> i64 {
     let area = (s.rows * s.columns) as i64;
     let (multiply, finish) = (steps * area / RESULTS * 100 / s.speed, area * finishing / LANES);
-    let round = |resident: i64| (resident * multiply.max(finish)).max(START + multiply + finish);
+    // Workgroups of a round keep each other's units busy; those of the next one begin anew.
+    let round = |resident: i64, start: i64| (start + resident * multiply.max(finish)).max(START + multiply + finish);
     let up = |x: i64, d: i64| (x + d - 1) / d;
     if s.in_turns {
         // A warpgroup multiplies while the other finishes, alone, in every other clock; the first and the last one have no company.
@@ -74,7 +75,7 @@ pub(super) fn clocks(s: &Shape, tiles: i64, steps: i64, finishing: i64, units: i
         return START + multiply + finish + (up(tiles, units) - 1) * multiply.max((multiply + finish) / 2);
     }
     let (full, rest) = (tiles / (units * s.resident), tiles % (units * s.resident));
-    full * round(s.resident) + if rest > 0 { round(up(rest, units)) } else { 0 }
+    full * round(s.resident, START) + if rest > 0 { round(up(rest, units), 0) } else { 0 }
 }
 
 #[cfg(test)]
