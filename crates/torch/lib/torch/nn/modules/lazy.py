@@ -44,7 +44,8 @@ class _Uninitialized:
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         if getattr(func, "__name__", "") in _ALLOWED:
             with _C.DisableTorchFunctionSubclass():
-                return func(*args, **(kwargs or {}))
+                made = func(*args, **(kwargs or {}))
+            return _C.make(cls, made, args[0].requires_grad) if type(made) is _C.Tensor else made
         raise ValueError(f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a `LazyModule` or "
                          f"explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call `forward` with a "
                          "dummy batch to initialize the parameters before calling torch functions")
