@@ -14,6 +14,9 @@ pub(super) fn rounds(op: ReduceOp, dtype: DType) -> bool {
     op == ReduceOp::Sum && dtype.is_float()
 }
 
+/// How long a sum over a size that is not known is taken to be, at least.
+const UNKNOWN: i64 = 1 << 20;
+
 /// One of the loops over the columns, or a place between two of them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Turn {
@@ -31,7 +34,9 @@ pub(super) fn turns(program: &LoopProgram, axes: &[AxisId], length: i64) -> Vec<
     let mut out = Vec::new();
     let mut count = 1;
     for a in axes.iter().rev() {
-        let n = hint(program, program.extent(*a));
+        // What is not known now may be long when it is.
+        let extent = program.extent(*a);
+        let n = extent.as_const().unwrap_or_else(|| hint(program, extent).max(UNKNOWN));
         let long = |count: i64| n.saturating_mul(count) > length.saturating_mul(2);
         if long(count) && count >= length / 2 {
             out.push(Turn::Part);
