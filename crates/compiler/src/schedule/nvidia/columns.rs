@@ -31,16 +31,16 @@ const SHARED: u32 = 32 << 10;
 const TOGETHER: i64 = 8;
 /// Rows, at least: fewer are summed as fast one by one.
 const ROWS: i64 = 64;
+/// Elements, at least: the sums of fewer share launches with other small nests (`rows`). An MLP's step took two launches more, and 1.05
+/// times as long, with its biases' sums over 1,024 rows by themselves.
+const MUCH: i64 = 1 << 21;
 
 /// The axis whose neighbours are taken four at a time; `None` for what another template sums better.
 pub(in crate::schedule) fn plan(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<AxisId> {
     let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
-    if IN_BROWSER
-        || !target.has_cheap_launches()
-        || !target.parts.has(Part::Quads)
-        || hint(&nest.inner) < ROWS
-        || hint(&nest.axes) < LANES as i64
-    {
+    let (rows, neighbours) = (hint(&nest.inner), hint(&nest.axes));
+    let takes = !IN_BROWSER && target.has_cheap_launches() && target.parts.has(Part::Quads);
+    if !takes || rows < ROWS || neighbours < LANES as i64 || rows.saturating_mul(neighbours) < MUCH {
         return None;
     }
     // One phase of sums, and nothing that is stored for each element.
