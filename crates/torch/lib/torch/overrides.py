@@ -107,6 +107,9 @@ class _Function:
     def __getattr__(self, name):
         return getattr(self._function, name)
 
+    def __reduce__(self):
+        return self.__name__
+
     def __repr__(self):
         return f"<function {self._path}>"
 
