@@ -112,7 +112,7 @@ pub(in crate::schedule) fn schedule(program: &LoopProgram, nest: &Nest, axis: Ax
     let unit = kb.int(k::add(k::mul(group, k::int(LANES as i64)), own));
     // A thread past the end reads what the last one reads and stores nothing.
     let end = kb.size(&units);
-    let inside = (!units.as_const().is_some_and(|n| n % LANES as i64 == 0)).then(|| kb.bind(k::lt(unit.clone(), end.clone()), k::BOOL));
+    let inside = units.as_const().is_none_or(|n| n % LANES as i64 != 0).then(|| kb.bind(k::lt(unit.clone(), end.clone()), k::BOOL));
     let unit = if inside.is_some() { kb.int(k::bin(ScalarOp::Min, unit, k::sub(end, k::int(1)))) } else { unit };
     let row = kb.size(&row);
     let (at, rest) = (kb.int(k::rem(unit.clone(), row.clone())), kb.int(k::div(unit, row)));
