@@ -74,6 +74,9 @@ pub static OPS: &[OpDef] = &[
     }),
     op!("celu", "Tensor input, float alpha=1.0", "x where positive, else alpha * (e^(x / alpha) - 1).", |b, x, a| {
         let alpha = a.float("alpha")?;
+        if alpha == 0.0 {
+            return Err(b.error("alpha cannot be 0", "use relu(), which celu() tends to"));
+        }
         Ok(vec![exponential_unit(b, x[0], alpha, alpha)?])
     }),
     op!("selu", "Tensor input", "Scaled elu with the fixed point of self-normalising networks.", |b, x, _| {

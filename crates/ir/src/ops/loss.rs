@@ -306,10 +306,10 @@ fn kl_div(b: &mut Builder, x: &[ValueId], a: &Attrs) -> Result<Vec<ValueId>> {
         let d = b.sub(target, x[0])?;
         b.mul(p, d)?
     } else {
-        // 0 log 0 is 0.
-        let positive = b.scalar(ScalarOp::Gt, target, 0.0)?;
+        // 0 log 0 is 0; what is below has no logarithm.
+        let zero = b.scalar(ScalarOp::Eq, target, 0.0)?;
         let one = b.full_like(target, 1.0)?;
-        let safe = b.select(positive, target, one)?;
+        let safe = b.select(zero, one, target)?;
         let l = b.unary(ScalarOp::Log, safe)?;
         let d = b.sub(l, x[0])?;
         b.mul(target, d)?

@@ -478,14 +478,32 @@ fn floor_divide(b: &mut Builder, x: ValueId, y: ValueId) -> Result<ValueId> {
     if !b.dtype(x).is_float() {
         return b.binary(ScalarOp::FloorDiv, x, y);
     }
-    let r = remainder(b, x, y)?;
+    let (r, wrong) = truncated_remainder(b, x, y)?;
     let d = b.sub(x, r)?;
     let q = b.div(d, y)?;
     let q = b.unary(ScalarOp::Round, q)?;
-    // By zero there is no remainder, and the quotient is infinite. Like every quotient here it has no slope.
+    // One less where the remainder has the other sign, of an infinite divisor too.
+    let less = b.add_scalar(q, -1.0)?;
+    let q = b.select(wrong, less, q)?;
+    // A quotient of zero has the sign of what was rounded; by zero there is no remainder, and the quotient is infinite. Like every quotient
+    // here it has no slope.
     let (x, y) = (b.prim(Prim::Detach, &[x])?, b.prim(Prim::Detach, &[y])?);
-    let (none, infinite) = (b.scalar(ScalarOp::Eq, y, 0.0)?, b.div(x, y)?);
-    b.select(none, infinite, q)
+    let quotient = b.div(x, y)?;
+    let zero = b.zeros_like(q)?;
+    let zero = b.binary(ScalarOp::Copysign, zero, quotient)?;
+    let nothing = b.scalar(ScalarOp::Eq, q, 0.0)?;
+    let q = b.select(nothing, zero, q)?;
+    let none = b.scalar(ScalarOp::Eq, y, 0.0)?;
+    b.select(none, quotient, q)
+}
+
+// The remainder of floats with the dividend's sign, and where a remainder with the divisor's is another.
+fn truncated_remainder(b: &mut Builder, x: ValueId, y: ValueId) -> Result<(ValueId, ValueId)> {
+    let r = b.binary(ScalarOp::Fmod, x, y)?;
+    let rest = b.scalar(ScalarOp::Ne, r, 0.0)?;
+    let (rn, yn) = (b.scalar(ScalarOp::Lt, r, 0.0)?, b.scalar(ScalarOp::Lt, y, 0.0)?);
+    let differ = b.binary(ScalarOp::Xor, rn, yn)?;
+    Ok((r, b.binary(ScalarOp::And, rest, differ)?))
 }
 
 fn remainder(b: &mut Builder, x: ValueId, y: ValueId) -> Result<ValueId> {
@@ -496,11 +514,7 @@ fn remainder(b: &mut Builder, x: ValueId, y: ValueId) -> Result<ValueId> {
         let m = b.mul(q, y)?;
         return b.sub(x, m);
     }
-    let r = b.binary(ScalarOp::Fmod, x, y)?;
-    let rest = b.scalar(ScalarOp::Ne, r, 0.0)?;
-    let (rn, yn) = (b.scalar(ScalarOp::Lt, r, 0.0)?, b.scalar(ScalarOp::Lt, y, 0.0)?);
-    let differ = b.binary(ScalarOp::Xor, rn, yn)?;
-    let wrong = b.binary(ScalarOp::And, rest, differ)?;
+    let (r, wrong) = truncated_remainder(b, x, y)?;
     let moved = b.add(r, y)?;
     b.select(wrong, moved, r)
 }

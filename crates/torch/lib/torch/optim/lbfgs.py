@@ -132,7 +132,7 @@ class LBFGS(Optimizer):
             ro.append(1.0 / ys)
             state["H_diag"] = ys / y.dot(y).item()
         q = gradient.neg()
-        al = [0.0] * len(dirs)
+        al = state.setdefault("al", [None] * group["history_size"])
         for i in range(len(dirs) - 1, -1, -1):
             al[i] = steps[i].dot(q).item() * ro[i]
             q = q - dirs[i] * al[i]
@@ -164,6 +164,7 @@ class LBFGS(Optimizer):
             state["n_iter"] += 1
             d = state["d"] = self._direction(state, group, gradient)
             state["prev_flat_grad"], before = gradient, loss
+            state["prev_loss"] = loss
             t = min(1.0, 1.0 / gradient.abs().sum().item()) * lr if state["n_iter"] == 1 else lr
             slope = gradient.dot(d).item()
             if slope > -change:
