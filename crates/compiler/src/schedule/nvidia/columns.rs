@@ -40,7 +40,9 @@ pub(in crate::schedule) fn plan(program: &LoopProgram, nest: &Nest, target: &Tar
     let hint = |axes: &[AxisId]| program.env.hint_or_one(&program.volume(axes)).max(1);
     let (rows, neighbours) = (hint(&nest.inner), hint(&nest.axes));
     let takes = !IN_BROWSER && target.has_cheap_launches() && target.parts.has(Part::Quads);
-    if !takes || rows < ROWS || neighbours < LANES as i64 || rows.saturating_mul(neighbours) < MUCH {
+    let [.., fewest] = SHARES;
+    let little = rows < ROWS || neighbours < LANES as i64 || rows.saturating_mul(neighbours) < MUCH;
+    if !takes || little || bytes(nest, fewest) > SHARED {
         return None;
     }
     // One phase of sums, and nothing that is stored for each element.
@@ -84,12 +86,16 @@ pub(crate) fn column_groups(program: &LoopProgram, nest: &Nest, target: &Target)
     Some((program.volume(&nest.axes).as_const()? + each - 1) / each)
 }
 
+/// Bytes of workgroup memory for the sums of so many shares.
+fn bytes(nest: &Nest, shares: u32) -> u32 {
+    nest.reduces().count() as u32 * shares * LANES * 16
+}
+
 /// How many threads divide the rows of the same neighbours.
 fn shares(program: &LoopProgram, nest: &Nest, target: &Target) -> u32 {
     let groups = program.env.hint_or_one(&program.volume(&nest.axes)).max(1) / (4 * LANES as i64) + 1;
     let [.., fewest] = SHARES;
-    let bytes = |s: u32| nest.reduces().count() as u32 * s * LANES * 16;
-    let fits = |s: &u32| groups * *s as i64 <= 2 * target.busy_groups() * fewest as i64 && bytes(*s) <= SHARED;
+    let fits = |s: &u32| groups * *s as i64 <= 2 * target.busy_groups() * fewest as i64 && bytes(nest, *s) <= SHARED;
     SHARES.into_iter().find(fits).unwrap_or(fewest)
 }
 
