@@ -12,7 +12,7 @@ use aludel_ir::scalar::threefry2x32;
 use aludel_runtime::{Argument, Executor, decode, encode};
 use std::sync::Arc;
 
-const CASES: [(&str, &str); 11] = [
+const CASES: [(&str, &str); 13] = [
     ("600, 150", "sum(%x, dim=0)"),
     ("300, 250", "amax(%x, dim=0)"),
     ("300, 260", "argmax(%x, dim=0)"),
@@ -21,6 +21,8 @@ const CASES: [(&str, &str); 11] = [
     ("7, 300, 90", "var(%x, dim=[0, 1])"),
     ("5, 30000", "sum(%x, dim=1)"),
     ("130, 512", "mean(%x)"),
+    ("300007", "sum(%x)"),
+    ("20011, 3", "amax(%x, dim=0)"),
     ("100, 700", "softmax(%x, dim=0)"),
     ("301, 260", "transpose(%x, dim0=0, dim1=1)"),
     ("5, 130, 40, 70", "permute(%x, dims=[0, 3, 1, 2])"),

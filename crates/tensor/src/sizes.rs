@@ -7,6 +7,9 @@ use aludel_ir::{Attrs, Dim, Error, OpDef, Prim, Result, ShapeEnv, Sym, TensorTyp
 /// So many forms are remembered.
 const MAX_FORMS: usize = 64;
 
+/// Sizes from each of these on have programs of their own.
+const LONG: [i64; 2] = [1 << 14, 1 << 20];
+
 /// What may change: a size or position, or the bits of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
@@ -61,7 +64,7 @@ impl Forms {
                     // Places that were equal each time share a symbol.
                     let alike = |j: &usize| places[*j] == places[i] && history.iter().all(|f| f[*j] == f[i]);
                     let twin = set.iter().filter(|j| **j < i && symbols[**j].is_some()).find(|j| alike(j));
-                    symbols[i] = twin.and_then(|j| symbols[*j]).or_else(|| Some(env.symbol(format!("s{i}"), n, format!("place {i}"))));
+                    symbols[i] = twin.and_then(|j| symbols[*j]).or_else(|| Some(symbol(&mut env, i, n)));
                     fixed[i] = None;
                 }
                 Place::Size(_) => {}
@@ -98,7 +101,8 @@ impl Symbols {
             }
             if let (Some(s), Place::Size(n)) = (symbol, place) {
                 let known = sizes.get_mut(s.0 as usize)?;
-                if !is_symbolic(*n) || (*known >= 0 && known != n) {
+                let symbol = self.env.symbols.get(s.0 as usize)?;
+                if !(symbol.lo..=symbol.hi).contains(n) || (*known >= 0 && known != n) {
                     return None;
                 }
                 *known = *n;
@@ -116,6 +120,16 @@ impl Symbols {
 // Sizes of 0 and 1 broadcast and vanish, so what has them is compiled as it is.
 fn is_symbolic(n: i64) -> bool {
     (2..=i64::from(i32::MAX)).contains(&n)
+}
+
+// A symbol for sizes about as long as this one: what is worth it for the one is not for the other.
+fn symbol(env: &mut ShapeEnv, place: usize, n: i64) -> Sym {
+    let s = env.symbol(format!("s{place}"), n, format!("place {place}"));
+    if let Some(symbol) = env.symbols.get_mut(s.0 as usize) {
+        symbol.lo = LONG.into_iter().rfind(|l| *l <= n).unwrap_or(symbol.lo);
+        symbol.hi = LONG.into_iter().find(|l| *l > n).map_or(symbol.hi, |l| l - 1);
+    }
+    s
 }
 
 fn is_within(small: &[usize], large: &[usize]) -> bool {

@@ -107,7 +107,36 @@ fn many_sizes_take_few_programs(d: &Device) -> Result<()> {
     Ok(())
 }
 
+// Sums that are long are split where there is something to share, however long they are: nothing of them is lost, and nothing beyond their end
+// is added.
+fn long_sums_are_right(d: &Device) -> Result<()> {
+    let any = Device::new(d.executor().clone());
+    any.allow_any_size();
+    let reduce = |name: &str, x: &Tensor, attrs: &Attrs| -> Result<Vec<f32>> {
+        let def = ops::find(name).ok_or_else(|| aludel_ir::Error::invalid(name, "not there", ""))?;
+        dispatch(def, &[Operand::Tensor(x)], attrs.clone())?.swap_remove(0).to_vec::<f32>()
+    };
+    for rows in [20_011, 16_384, 70_001, 30_000, 40_009, 65_537, 100_003, 200_003, 5] {
+        let list: Vec<f32> = (0..rows * 3).map(|i| ((i * 37) % 101) as f32 / 50.0 - 2.5).collect();
+        let x = Tensor::from_slice(&any, &list, [rows, 3usize])?;
+        for dim in [0, -1i64] {
+            let attrs = if dim == 0 { ints(&[("dim", 0)]) } else { Attrs::new() };
+            let part = |c: usize| list.iter().skip(c).step_by(if dim == 0 { 3 } else { 1 }).copied();
+            for c in 0..if dim == 0 { 3 } else { 1 } {
+                let sum: f64 = part(c).map(f64::from).sum();
+                let have = reduce("sum", &x, &attrs)?[c] as f64;
+                assert!((have - sum).abs() <= 1e-5 * sum.abs(), "sum of {rows} rows: {have}, want {sum}");
+                // Zeros from beyond the end would be the largest.
+                let most = part(c).fold(f32::NEG_INFINITY, f32::max);
+                assert_eq!(reduce("amax", &x, &attrs)?[c], most, "amax of {rows} rows");
+            }
+        }
+    }
+    Ok(())
+}
+
 common::on_every_device! {
     each_size_is_right,
+    long_sums_are_right,
     many_sizes_take_few_programs,
 }

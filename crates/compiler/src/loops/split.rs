@@ -1,7 +1,8 @@
 //! Splitting reductions: where few results are reduced from much, parts of the sum are computed side by side and added in a
 //! second nest. Both the products of a weight's gradient (few tiles, long k) and sums over columns need it to fill a device.
 //!
-//! The parts are added in a fixed order: the same result every time, unlike atomic addition.
+//! The parts are added in a fixed order: the same result every time, unlike atomic addition. Those of a product are equal; of other sums the
+//! last may be shorter, or some empty, so that sums over sizes that are not known, or that nothing divides, are split too.
 //!
 //! What follows the sums runs over the axes in the order of the memory that it writes. A product whose results lie in another order than what
 //! follows writes, such as a convolution's weight with its channels innermost and an optimizer's state, leaves that to a second nest for this
@@ -18,12 +19,15 @@ use crate::schedule::{STRETCH, column_groups, split_among_cores, split_parts, th
 use aludel_ir::expr::{AxisId, Expr};
 use aludel_ir::loops::{Buffer, BufferId, BufferKind, LoopOp, LoopProgram, Nest, Store, ValId};
 use aludel_ir::order::{InOrder, Order};
+use aludel_ir::scalar::ScalarOp;
 use std::collections::{BTreeSet, HashMap};
 
 /// Parts, at most: a second nest adds them.
 const PARTS: i64 = 64;
 /// Results of which there may be four times as many.
 const FEW: i64 = 1 << 12;
+/// So many times the equal parts that a sum has are worth parts of which the last one ends early, each element of so many asking whether it is there.
+const UNEVEN: i64 = 4;
 /// Scattered results of a product that are worth a pass of their own.
 const SCATTERED: i64 = 1 << 15;
 
@@ -78,8 +82,13 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
     if !one_phase || nest.stores.iter().any(|s| s.add) || !wide_stores_come_first(nest) {
         return None;
     }
-    // Only sizes that are known: the parts have to be equal.
-    let volume = |axes: &[AxisId]| program.volume(axes).as_const();
+    let kind = classify(nest, program);
+    // Parts of a product have to be equal, so only sizes that are known; the last of the others' may be shorter.
+    let may_be_uneven = matches!(kind, Kind::Rows) && !wide_stores(nest).contains(&true);
+    let volume = |axes: &[AxisId]| {
+        let volume = program.volume(axes);
+        volume.as_const().or_else(|| may_be_uneven.then(|| program.env.hint(&volume)).flatten())
+    };
     let (results, length) = (volume(&nest.axes)?.max(1), volume(axes)?);
     let scatters = || target.has_async_copies() && results >= SCATTERED && nest.stores.len() > 1 && by_memory(program, nest) != nest.axes;
     // Where a second launch costs something, what it is worth is longer.
@@ -87,7 +96,7 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
     let (busy, reading) = (target.busy_groups(), target.reading_groups());
     // Parts of few results are added in no time.
     let most = if results <= FEW { 4 * PARTS } else { PARTS };
-    let (wanted, shortest) = match classify(nest, program) {
+    let (wanted, shortest) = match kind {
         Kind::Rows if !target.has_workgroups() => among_cores(results, length, contiguous_within(program, nest), target),
         Kind::Contract(c) if !target.has_workgroups() => (split_among_cores(program, nest, &c, target, PARTS)?, 256),
         _ if !target.has_workgroups() => return None,
@@ -129,6 +138,13 @@ fn choose(program: &LoopProgram, nest: &Nest, target: &Target) -> Option<(AxisId
         .filter_map(|a| Some((*a, program.extent(*a).as_const()?)))
         .filter_map(|(a, e)| (2..=most).rev().find(|parts| e % parts == 0).map(|parts| (a, parts)))
         .reduce(|best, next| if next.1 > best.1 { next } else { best });
+    let even = parts.map_or(1, |(_, parts)| parts);
+    if may_be_uneven && most >= UNEVEN * even {
+        let longest = axes.iter().map(|a| (*a, program.env.hint_or_one(program.extent(*a)))).rev().max_by_key(|(_, n)| *n)?;
+        if longest.1 >= UNEVEN * most {
+            return Some((longest.0, most));
+        }
+    }
     parts.or_else(|| scatters().then(|| (axes[0], 1)))
 }
 
@@ -176,25 +192,47 @@ fn wide_stores_come_first(nest: &Nest) -> bool {
 
 /// The nest that computes the parts, and the one that adds them and does the rest.
 fn apart(program: &mut LoopProgram, nest: &Nest, axis: AxisId, parts: i64) -> Option<(Nest, Nest)> {
-    let each = program.extent(axis).exact_div(&Expr::Const(parts))?;
+    let (whole, count) = (program.extent(axis).clone(), Expr::Const(parts));
+    let even = whole.exact_div(&count);
+    let is_even = even.is_some();
+    let each = even.unwrap_or_else(|| whole.add(&Expr::Const(parts - 1)).floordiv(&count, program));
     let (part, within) = (program.new_axis(Expr::Const(parts)), program.new_axis(each.clone()));
     let again = program.new_axis(Expr::Const(parts));
     let reduces: Vec<ValId> = nest.reduces().collect();
     let renamed = |a: &AxisId| if *a == axis { within } else { *a };
     // The parts.
-    let map = HashMap::from([(axis, Expr::axis(part).mul(&each).add(&Expr::axis(within)))]);
+    let place = Expr::axis(part).mul(&each).add(&Expr::axis(within));
+    let map = HashMap::from([(axis, place.clone())]);
     // Stores of elements that are reduced: the parts make them.
     let wide = wide_stores(nest);
     let of_parts = nest.stores.iter().zip(&wide).filter(|(_, w)| **w).flat_map(|(s, _)| s.operands());
     let wanted: BTreeSet<ValId> = reduces.iter().copied().chain(of_parts).flat_map(|r| below(nest, r)).in_order();
     let mut b = NestBuilder::default();
     let mut values = vec![ValId(0); nest.ops.len()];
+    // Where the last part is shorter, what is beyond its end is not read, and changes nothing.
+    let inside = (!is_even).then(|| {
+        let (here, end) = (b.index(place), b.index(whole));
+        b.scalar(ScalarOp::Lt, &[here, end])
+    });
     for v in &wanted {
         let dtype = nest.dtype(*v);
         values[v.0 as usize] = match nest.op(*v) {
             LoopOp::Reduce { op, axes, value } => {
                 let axes = axes.iter().map(renamed).collect();
-                b.push(LoopOp::Reduce { op: *op, axes, value: values[value.0 as usize] }, dtype)
+                let of = nest.dtype(*value);
+                let value = inside.map_or(values[value.0 as usize], |inside| {
+                    let none = b.constant(op.identity(of), of);
+                    b.scalar(ScalarOp::Select, &[inside, values[value.0 as usize], none])
+                });
+                b.push(LoopOp::Reduce { op: *op, axes, value }, dtype)
+            }
+            LoopOp::Load { buffer, index, mask }
+                if let Some(inside) = inside
+                    && index.iter().any(|e| e.uses_axis(axis)) =>
+            {
+                let index = index.iter().map(|e| rename(e, &map, Some(&values), program)).collect();
+                let mask = mask.map_or(inside, |m| b.scalar(ScalarOp::And, &[values[m.0 as usize], inside]));
+                b.push(LoopOp::Load { buffer: *buffer, index, mask: Some(mask) }, dtype)
             }
             op => b.import(op, dtype, &map, &values, program),
         };

@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 const MOST: u64 = 65_000;
 /// Turns that are written out as one, at most.
 const WIDEST: u64 = 256;
-/// As many where nobody knows how often a loop turns: 260,000 turns then.
-const UNKNOWN: u64 = 4;
+/// As many where nobody knows how often a loop turns: a million turns then.
+const UNKNOWN: u64 = 16;
 
 /// For loops that are written out, by their register, how many turns at a time: the inner ones first, the others where that is not enough.
 ///
