@@ -5,29 +5,45 @@
 
 use super::Scheduled;
 use crate::device::Target;
+use aludel_ir::DType;
 use aludel_ir::expr::Expr;
 use aludel_ir::loops::{Buffer, BufferId, LoopOp, LoopProgram, Nest};
 use aludel_ir::order::Order;
 
-/// Elements of 16 bits that fill the widest access of a thread, 16 bytes, and a word: CPUs load vectors from anywhere.
+/// Elements of 16 bits that fill the widest access of a thread, 16 bytes.
 const WIDEST: i64 = 8;
-const WORD: i64 = 2;
+
+/// Of how many elements a part's start is a multiple. CPUs load vectors from anywhere, but offsets count words.
+fn alignment(dtype: DType, target: &Target) -> i64 {
+    match target.element_bytes(dtype) {
+        _ if target.has_workgroups() => WIDEST,
+        2 => 2,
+        _ => 1,
+    }
+}
 
 /// The nest with such constants taken out of its indices, and for each buffer that it now touches under another name: that name, the
 /// buffer, and where the part begins, in elements. The names are buffers of `table`.
 pub(super) fn rebase(table: &mut LoopProgram, nest: &Nest, target: &Target) -> (Nest, Vec<(BufferId, BufferId, i64)>) {
-    let align = if target.has_workgroups() { WIDEST } else { WORD };
     let mut parts = Vec::new();
     let mut touched = nest.reads();
     touched.extend(nest.writes());
     touched.order();
     touched.dedup();
     for b in touched {
-        let Some(rows) = first_row(nest, b) else { continue };
+        let Some((first, last)) = rows(table, nest, b) else { continue };
         let Some(row) = Expr::product(&table.buffer(b).shape[1..]).as_const() else { continue };
-        let Some(start) = rows.checked_mul(row).filter(|s| s % align == 0) else { continue };
         let Buffer { name, dtype, mut shape, kind } = table.buffer(b).clone();
-        shape[0] = shape[0].sub(&Expr::Const(rows));
+        // The last row up to the first that is touched where a part may begin.
+        let align = alignment(dtype, target);
+        let Some((rows, start)) = (0..align.min(first)).find_map(|back| {
+            let rows = first - back;
+            Some((rows, rows.checked_mul(row).filter(|s| s % align == 0)?))
+        }) else {
+            continue;
+        };
+        // As many rows as are touched: parts of other places are then the same nest.
+        shape[0] = last.map_or_else(|| shape[0].sub(&Expr::Const(rows)), |last| Expr::Const(last - rows + 1));
         table.buffers.push(Buffer { name, dtype, shape, kind });
         parts.push((BufferId(table.buffers.len() as u32 - 1), b, start, rows));
     }
@@ -49,14 +65,16 @@ pub(super) fn rebase(table: &mut LoopProgram, nest: &Nest, target: &Target) -> (
     (moved, parts.into_iter().map(|(name, of, start, _)| (name, of, start)).collect())
 }
 
-/// The first row that any access of the nest can name: the least constant in its first indices, where that is known to be positive.
-fn first_row(nest: &Nest, b: BufferId) -> Option<i64> {
+/// The first row that any access of the nest can name: the least constant in its first indices, where that is known to be positive; and the
+/// last one, where that is known.
+fn rows(table: &LoopProgram, nest: &Nest, b: BufferId) -> Option<(i64, Option<i64>)> {
     let loads = nest.ops.iter().filter_map(|(op, _)| match op {
         LoopOp::Load { buffer, index, mask } if *buffer == b => Some((index, mask.is_some())),
         _ => None,
     });
     let stores = nest.stores.iter().filter(|s| s.buffer == b).map(|s| (&s.index, false));
     let mut first: Option<i64> = None;
+    let mut last = Some(0);
     for (index, masked) in loads.chain(stores) {
         // Where a mask is false an index may lie before the buffer.
         if masked {
@@ -69,8 +87,9 @@ fn first_row(nest: &Nest, b: BufferId) -> Option<i64> {
             return None;
         }
         first = Some(first.map_or(constant, |f| f.min(constant)));
+        last = last.zip(index[0].bounds(table).1).map(|(l, most)| l.max(most));
     }
-    first
+    Some((first?, last))
 }
 
 fn is_axis(a: &aludel_ir::expr::Atom) -> bool {
