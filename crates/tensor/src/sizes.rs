@@ -5,7 +5,7 @@ use aludel_ir::schema::Type;
 use aludel_ir::{Attrs, Dim, Error, OpDef, Prim, Result, ShapeEnv, Sym, TensorType};
 
 /// So many forms are remembered.
-const MAX_FORMS: usize = 64;
+const MAX_FORMS: usize = 256;
 
 /// Sizes from each of these on have programs of their own.
 const LONG: [i64; 2] = [1 << 14, 1 << 20];

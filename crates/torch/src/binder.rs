@@ -14,7 +14,9 @@ use crate::convert;
 use crate::explain;
 use crate::kind::{Kind, narrow};
 use crate::layout::Layout;
+use crate::mixed;
 use crate::names;
+use crate::refusals;
 use crate::state::{self, wrap};
 
 /// What has a type that decides: the first that there are decide the category, and the later ones only where theirs is higher.
@@ -126,6 +128,8 @@ pub(crate) fn call_value(vm: &mut Vm, def: &'static OpDef, args: &mut Args) -> R
 
 fn run(vm: &mut Vm, def: &'static OpDef, bound: &mut Bound) -> Result<Vec<Tensor>, Exc> {
     explain::refuse(def, &bound.operands, &bound.attrs)?;
+    mixed::refuse(def, &bound.operands)?;
+    refusals::refuse(def, &bound.operands, &bound.attrs)?;
     crate::capture::operator(vm, def.name)?;
     let device = match bound.operands.first() {
         Some((t, _)) => t.device().clone(),
@@ -327,6 +331,15 @@ fn bind(vm: &mut Vm, def: &'static OpDef, args: &mut Args, method: bool) -> Resu
     if values.len() > places.len() {
         return Err(Exc::ty(format!("{name}() takes {} positional arguments but {} were given", places.len(), values.len())));
     }
+    // Of two operands that may each be a number one is a tensor.
+    if values.len() == 2
+        && values.iter().all(|v| cell(v).is_none())
+        && places.iter().take(2).all(|p| p.is_operand() && p.types.contains(&Type::Scalar))
+    {
+        let types: Vec<String> = values.iter().map(|v| type_text(v).to_string()).collect();
+        let types = types.join(", ");
+        return Err(Exc::ty(format!("{name}() received an invalid combination of arguments - got ({types}), but expected one of:")));
+    }
     for (value, place) in values.into_iter().zip(&places) {
         given.push((place, value));
     }
@@ -404,7 +417,7 @@ fn bind_one(vm: &mut Vm, name: &str, at: (&Param, Option<usize>), value: Value, 
     if param.types[0] == Type::Tensors {
         let items = convert::sequence(&value).ok_or_else(|| wrong(name, at, &value))?;
         for item in &items {
-            operand(param, item, bound)?.then_some(()).ok_or_else(|| wrong(name, at, item))?;
+            operand(name, param, item, bound)?.then_some(()).ok_or_else(|| wrong(name, at, item))?;
         }
         if bound.operands.is_empty() {
             return Err(match name {
@@ -414,7 +427,7 @@ fn bind_one(vm: &mut Vm, name: &str, at: (&Param, Option<usize>), value: Value, 
         }
         return Ok(());
     }
-    if param.is_operand() && operand(param, &value, bound)? {
+    if param.is_operand() && operand(name, param, &value, bound)? {
         if bound.operands.len() == 1 {
             bound.first = value;
         }
@@ -430,12 +443,13 @@ fn bind_one(vm: &mut Vm, name: &str, at: (&Param, Option<usize>), value: Value, 
     }
     match convert::attr(&value, param) {
         Some(attr) => {
-            if param.is_operand() && !matches!(attr, Attr::None) && names::decides_kind(param.name) {
+            if param.is_operand() && !matches!(attr, Attr::None) && names::decides_kind(name, param.name) {
                 bound.kinds.push((number_kind(vm, &value)?, Given::Number));
             }
             bound.attrs = std::mem::take(&mut bound.attrs).with(param.name, attr);
             Ok(())
         }
+        None if param.name == "reduction" && matches!(value, Value::None) => Err(Exc::value("None is not a valid value for reduction")),
         // `None` where a parameter has a default of its own.
         None if matches!(value, Value::None) && param.default.is_some() => Ok(()),
         None => Err(wrong(name, at, &value)),
@@ -450,17 +464,22 @@ fn number_kind(vm: &mut Vm, value: &Value) -> Result<Kind, Exc> {
     })
 }
 
-fn operand(param: &Param, value: &Value, bound: &mut Bound) -> Result<bool, Exc> {
+fn operand(name: &str, param: &Param, value: &Value, bound: &mut Bound) -> Result<bool, Exc> {
     let Some(t) = cell(value) else { return Ok(false) };
     let x = t.get()?;
     bound.meta |= t.is_meta();
     bound.turned |= t.is_turned();
     bound.objects.push(value.clone());
-    if names::decides_kind(param.name) {
+    if names::decides_kind(name, param.name) {
         bound.kinds.push((t.kind(), if x.rank() == 0 { Given::NoDimensions } else { Given::Dimensions }));
     }
     bound.operands.push((x, t.kind()));
     Ok(true)
+}
+
+/// A method of tensors that was called on something else.
+pub(crate) fn foreign(name: &str, value: &Value) -> Exc {
+    Exc::ty(format!("descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{}' object", type_text(value)))
 }
 
 fn wrong(name: &str, (param, place): (&Param, Option<usize>), value: &Value) -> Exc {
@@ -476,6 +495,9 @@ fn wrong(name: &str, (param, place): (&Param, Option<usize>), value: &Value) -> 
         Type::Floats => "tuple of floats",
         Type::DType => "torch.dtype",
     };
+    if place == Some(0) {
+        return foreign(name, value);
+    }
     let place = place.map(|n| format!(" (position {n})")).unwrap_or_default();
     Exc::ty(format!("{name}(): argument '{}'{place} must be {wanted}, not {}", param.name, type_text(value)))
 }

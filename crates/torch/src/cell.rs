@@ -530,7 +530,10 @@ pub(crate) fn cell(value: &Value) -> Option<&TensorCell> {
 
 /// The tensor of an argument.
 pub(crate) fn expect<'v>(value: &'v Value, what: &str) -> Result<&'v TensorCell, Exc> {
-    cell(value).ok_or_else(|| Exc::ty(format!("{what}(): argument must be Tensor, not {}", type_text(value))))
+    cell(value).ok_or_else(|| match what.ends_with('_') {
+        true => crate::binder::foreign(what, value),
+        false => Exc::ty(format!("{what}(): argument must be Tensor, not {}", type_text(value))),
+    })
 }
 
 /// The name of a value's type for messages that have no machine at hand.

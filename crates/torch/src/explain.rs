@@ -9,6 +9,7 @@ use aludel_tensor::{Error, Tensor};
 use crate::bounds;
 use crate::create::whole;
 use crate::kind::Kind;
+use crate::refusals::reduction;
 
 fn runtime(text: String) -> Exc {
     Exc::new(ExcKind::RuntimeError, text)
@@ -60,7 +61,6 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
         ("conv1d" | "conv2d" | "conv3d", [(x, _), (w, _), ..]) => convolution(name, &x.shape(), &w.shape(), attrs),
         ("conv_transpose1d" | "conv_transpose2d" | "conv_transpose3d", [(x, _), (w, _), ..]) => transposed(&x.shape(), &w.shape()),
         ("cross_entropy" | "nll_loss", [(x, _), (target, kind), ..]) => classes(x, target, *kind, attrs),
-        ("mse_loss" | "l1_loss" | "smooth_l1_loss" | "huber_loss" | "kl_div", _) => reduction(attrs),
         ("binary_cross_entropy" | "binary_cross_entropy_with_logits", [(x, _), (target, kind), ..]) => {
             reduction(attrs)?;
             binary(name, &x.shape(), &target.shape(), *kind)?;
@@ -107,6 +107,10 @@ pub(crate) fn refuse(def: &OpDef, operands: &[(Tensor, Kind)], attrs: &Attrs) ->
         }
         ("layer_norm", [(x, _), ..]) => normalized(&x.shape(), attrs),
         ("batch_norm", [(x, _), (mean, _), ..]) if mean.rank() == 1 => channels(&x.shape(), mean.numel(), attrs),
+        ("mean", [..]) if matches!(attrs.get("dtype"), Some(Attr::DType(d)) if !d.is_float()) => Err(Exc::new(
+            ExcKind::NotImplementedError,
+            "mean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: Long",
+        )),
         ("mean", [(_, kind), ..]) if !kind.is_float() && matches!(attrs.get("dtype"), None | Some(Attr::None)) => Err(Exc::new(
             ExcKind::NotImplementedError,
             format!(
@@ -140,6 +144,7 @@ fn mixed(name: &str, a: Kind, b: Kind) -> Result<(), Exc> {
         return Ok(());
     }
     Err(runtime(match name {
+        "bmm" => format!("expected scalar type {} but found {}", a.scalar_type(), b.scalar_type()),
         "linear" => format!("mat1 and mat2 must have the same dtype, but got {} and {}", a.scalar_type(), b.scalar_type()),
         _ => format!("expected m1 and m2 to have the same dtype, but got: {} != {}", a.c_type(), b.c_type()),
     }))
@@ -191,15 +196,6 @@ fn transposed(x: &[usize], w: &[usize]) -> Result<(), Exc> {
         w[0],
         channels.unwrap_or(&0)
     )))
-}
-
-fn reduction(attrs: &Attrs) -> Result<(), Exc> {
-    match attrs.get("reduction") {
-        Some(Attr::Str(s)) if !matches!(s.as_str(), "none" | "mean" | "sum" | "batchmean") => {
-            Err(Exc::value(format!("{s} is not a valid value for reduction")))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn classes(x: &Tensor, target: &Tensor, kind: Kind, attrs: &Attrs) -> Result<(), Exc> {
@@ -579,6 +575,9 @@ fn pooled(x: &[usize], attrs: &Attrs) -> Option<String> {
 fn dimension(problem: &str, remedy: &str) -> Option<String> {
     let found = problem.strip_prefix("dimension ")?.split(' ').next()?;
     let (low, high) = remedy.strip_prefix("use a dimension from ")?.split_once(" to ")?;
+    if high == "-1" {
+        return Some(format!("Dimension specified as {found} but tensor has no dimensions"));
+    }
     Some(format!("Dimension out of range (expected to be in range of [{low}, {high}], but got {found})"))
 }
 

@@ -65,8 +65,11 @@ pub(crate) fn takes_sizes(name: &str) -> bool {
 }
 
 /// Whether an operand's type takes part in the result's.
-pub(crate) fn decides_kind(parameter: &str) -> bool {
-    !matches!(parameter, "index" | "indices" | "mask" | "condition" | "target" | "value" | "weight_decay_tensor")
+pub(crate) fn decides_kind(operator: &str, parameter: &str) -> bool {
+    if parameter == "target" {
+        return !matches!(operator, "huber_loss" | "soft_margin_loss" | "hinge_embedding_loss" | "binary_cross_entropy_with_logits");
+    }
+    !matches!(parameter, "index" | "indices" | "mask" | "condition" | "value" | "weight_decay_tensor")
 }
 
 /// A parameter by the table's name, where the row has none of the name given.

@@ -3,13 +3,12 @@
 //! The cache holds shared objects by the hash of everything that decides what is in them: the text, the flags, the compiler
 //! and the processor. Each ends with its checksum, which the loader does not look at: a truncated object would be a fault when it is run.
 //! Files are written beside their place and renamed, so that a reader sees all of one or none. What was used longest ago goes when the
-//! cache is full.
+//! cache is full. A second kind of entries says which object has a kernel, so that programs share kernels and not only whole units.
 
-use super::team::{self, Function};
+use super::team::Function;
 use crate::cache;
 use crate::memory::lock;
-use aludel_compiler::codegen::c::{self, Unit};
-use aludel_ir::program::Program;
+use aludel_compiler::codegen::c;
 use aludel_ir::{Error, Result};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -39,11 +38,6 @@ fn contraction(source: &str) -> &'static str {
     if source.contains("vector_size") { "-ffp-contract=fast" } else { "-ffp-contract=off" }
 }
 
-/// Text of a unit, at least: some tens of milliseconds of a compiler's work.
-const UNIT_BYTES: usize = 1 << 13;
-/// Units of a program, about: each has a compiler's process of its own, of some 50 to 100 MB.
-const MOST_UNITS: usize = 16;
-
 /// Flags for this very processor.
 fn native_flags() -> &'static [&'static str] {
     if cfg!(target_arch = "x86_64") {
@@ -66,7 +60,12 @@ pub(super) struct Compiler {
     /// The most bytes that the cache may take.
     limit: u64,
     loaded: Mutex<HashMap<String, Arc<Library>>>,
+    /// Where each kernel is, by the hash of its text: programs share those that are equal.
+    kernels: Mutex<HashMap<String, Built>>,
 }
+
+/// A kernel: the library that has it, and its place there.
+pub(super) type Built = (Arc<Library>, usize);
 
 /// A loaded shared object.
 pub(super) struct Library {
@@ -95,33 +94,74 @@ impl Compiler {
         };
         let cache = cache_directory()?;
         let identity = identity(&program, &arguments);
-        Ok(Compiler { program, arguments, identity, cache, limit: cache::limit()?, loaded: Mutex::default() })
+        Ok(Compiler { program, arguments, identity, cache, limit: cache::limit()?, loaded: Mutex::default(), kernels: Mutex::default() })
     }
 
-    /// The functions of a program by its kernels' numbers, with the libraries that have to outlive them, and whether this process had none
-    /// of them yet. Units are built side by side on the machine's cores.
-    pub fn load_all(&self, program: &Program) -> Result<(Vec<Function>, Vec<Arc<Library>>, bool)> {
-        let units = c::units(program, team::threads().min(MOST_UNITS), UNIT_BYTES);
-        let load = |u: &Unit| self.load(&u.text, u.kernels.len());
-        let loaded: Vec<Result<(Arc<Library>, bool)>> = std::thread::scope(|scope| {
-            let (here, others) = match units.split_first() {
-                Some((first, others)) => (Some(first), others),
-                None => (None, &[][..]),
-            };
-            let others: Vec<_> = others.iter().map(|u| (u, std::thread::Builder::new().spawn_scoped(scope, move || load(u)))).collect();
-            // A unit whose thread could not be started, or that panicked, is this thread's.
-            let rest = others.into_iter().map(|(u, t)| t.ok().and_then(|t| t.join().ok()).unwrap_or_else(|| load(u)));
-            here.map(load).into_iter().chain(rest.collect::<Vec<_>>()).collect()
-        });
-        let (mut functions, mut libraries, mut fresh) = (vec![None; program.kernels.len()], Vec::new(), false);
-        for (unit, loaded) in units.iter().zip(loaded) {
-            let (library, new) = loaded?;
-            fresh |= new;
-            unit.kernels.iter().zip(&library.functions).for_each(|(k, f)| functions[*k] = Some(*f));
-            libraries.push(library);
+    /// A kernel that this process has.
+    pub fn kernel(&self, key: &str) -> Option<Built> {
+        lock(&self.kernels).get(key).cloned()
+    }
+
+    /// Whether this process has a kernel, or another has built it.
+    pub fn finds(&self, key: &str) -> bool {
+        if self.kernel(key).is_some() {
+            return true;
         }
-        let all = functions.into_iter().collect::<Option<Vec<_>>>();
-        Ok((all.ok_or_else(|| Error::device("a kernel is in no unit", "report this"))?, libraries, fresh))
+        let found = self.named(key);
+        let there = found.is_some();
+        lock(&self.kernels).extend(found.map(|f| (key.to_string(), f)));
+        there
+    }
+
+    /// Builds kernels, as one unit, and says where they are from now on.
+    pub fn build(&self, kernels: &[(String, String)]) -> Result<()> {
+        let text = c::unit_of(kernels.iter().map(|(_, source)| source.as_str()).enumerate());
+        let library = self.load(&text, kernels.len())?.0;
+        let object = self.key(&text);
+        for (place, (key, _)) in kernels.iter().enumerate() {
+            self.name(key, &object, place, kernels.len());
+            lock(&self.kernels).insert(key.clone(), (library.clone(), place));
+        }
+        Ok(())
+    }
+
+    /// Where the cache says which object has a kernel.
+    fn place_of(&self, kernel: &str) -> PathBuf {
+        self.cache.join(format!("{kernel}.at"))
+    }
+
+    /// Says which object has a kernel. Without it the kernel is built again: errors are nobody's.
+    fn name(&self, kernel: &str, object: &str, place: usize, of: usize) {
+        let text = format!("{object} {place} {of}");
+        drop(cache::write_whole(&self.place_of(kernel), &cache::sealed(text.into_bytes())));
+    }
+
+    /// The kernel that the cache has in some object.
+    fn named(&self, kernel: &str) -> Option<Built> {
+        let path = self.place_of(kernel);
+        if !cache::trusted(&path) {
+            return None;
+        }
+        let text = String::from_utf8(cache::unsealed(std::fs::read(&path).ok()?)?).ok()?;
+        let mut words = text.split(' ');
+        let (object, place, of) = (words.next()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        // A name, which leads nowhere else.
+        if place >= of || !object.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return None;
+        }
+        let known = lock(&self.loaded).get(object).cloned();
+        let library = match known {
+            Some(l) if l.functions.len() == of => l,
+            Some(_) => return None,
+            None => {
+                let file = self.cache.join(format!("{object}.so"));
+                let library = Arc::new(open(&file, of).ok()?);
+                cache::touch(&file);
+                lock(&self.loaded).entry(object.to_string()).or_insert(library).clone()
+            }
+        };
+        cache::touch(&path);
+        Some((library, place))
     }
 
     /// The functions of a translation unit, built unless memory or disk has them; and whether this process had none of them yet.
@@ -148,7 +188,8 @@ impl Compiler {
         Ok((lock(&self.loaded).entry(key).or_insert(Arc::new(library)).clone(), true))
     }
 
-    fn key(&self, source: &str) -> String {
+    /// The hash of everything that decides what a text becomes.
+    pub fn key(&self, source: &str) -> String {
         let parts: Vec<&[u8]> = FLAGS
             .iter()
             .chain(native_flags())
@@ -315,6 +356,7 @@ mod tests {
         let other = Compiler {
             program: "/nonexistent/cc".into(),
             loaded: Mutex::default(),
+            kernels: Mutex::default(),
             cache: d.clone(),
             limit: c.limit,
             arguments: vec![],

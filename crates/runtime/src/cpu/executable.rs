@@ -1,10 +1,10 @@
 //! A program on the CPU: resolves each binding to memory, then runs its waves.
 
-use super::build::Library;
+use super::deferred::{Deferred, Kernels, Queue, may_wait};
 use super::executor::Shared;
 use super::memory::{Allocation, Place};
 use super::plan::Plan;
-use super::team::{self, Function, Wave, Work};
+use super::team::{self, Wave, Work};
 use crate::bind::{self, Kept};
 use crate::collective::{Call, Format};
 use crate::guard::Watch;
@@ -20,9 +20,7 @@ use std::time::Instant;
 pub(super) struct CpuExecutable {
     shared: Arc<Shared>,
     program: Arc<Program>,
-    functions: Vec<Function>,
-    /// What the functions lie in.
-    _libraries: Vec<Arc<Library>>,
+    kernels: Arc<Kernels>,
     scratch_bytes: usize,
     own: Mutex<Own>,
 }
@@ -41,20 +39,17 @@ type Resolved = bind::Resolved<Shared>;
 impl CpuExecutable {
     pub fn new(shared: Arc<Shared>, program: Arc<Program>) -> Result<Self> {
         check_program(&program)?;
-        let (functions, libraries, fresh) = shared.compiler.load_all(&program).map_err(|e| name_kernels(&program, e))?;
-        if fresh {
-            shared.counters.pipelines.fetch_add(program.kernels.len() as u64, Ordering::Relaxed);
-        }
+        let kernels = Kernels::load(&shared, &program)?;
         let scratch_bytes = program.kernels.iter().map(|k| k.shared_bytes as usize).max().unwrap_or(0);
-        Ok(CpuExecutable { shared, program, functions, _libraries: libraries, scratch_bytes, own: Mutex::default() })
+        Ok(CpuExecutable { shared, program, kernels, scratch_bytes, own: Mutex::default() })
     }
 
-    fn plan(&self, own: &mut Own, m: &Arc<Measure>, moved: &[Option<u64>], sizes: &[i64]) -> Arc<Plan> {
+    fn plan(&self, own: &mut Own, m: &Arc<Measure>, moved: &[Option<u64>], sizes: &[i64]) -> Result<Arc<Plan>> {
         if let Some(p) = own.plan.as_ref().filter(|p| Arc::ptr_eq(&p.measure, m) && p.moved == moved) {
-            return p.clone();
+            return Ok(p.clone());
         }
-        let plan = Plan::new(&self.program, m.clone(), moved.to_vec(), sizes, &self.functions);
-        own.plan.insert(Arc::new(plan)).clone()
+        let plan = Plan::new(&self.program, m.clone(), moved.to_vec(), sizes, &self.kernels.wait()?.functions);
+        Ok(own.plan.insert(Arc::new(plan)).clone())
     }
 
     /// Every binding holds what the kernels were planned to touch: they check nothing.
@@ -117,9 +112,21 @@ impl CpuExecutable {
         let m = own.measures.get(&self.program, sizes, &limits)?;
         m.check_inputs(&self.program, inputs, |s| bind::range(shared, s).map(drop))?;
         let mut stream = lock(&shared.stream);
+        // Behind a run that waits for its kernels others wait too, where they may.
+        let behind = !(stream.queue.is_empty() && self.kernels.are_there());
+        let waits = behind && timed.is_none() && may_wait(shared, &self.program);
+        if !waits {
+            stream.queue.finish()?;
+        }
         let mut resolved = bind::resolve(&mut *stream, shared, &self.program, &mut own.kept, &m, inputs)?;
         self.check_bounds(&m, &resolved)?;
-        let plan = self.plan(&mut own, &m, &resolved.moved, sizes);
+        if waits {
+            let dispatches = m.grids.iter().flatten().count() as u64;
+            self.note(&mut stream.queue, &m, &resolved, sizes)?;
+            self.count(&m, dispatches);
+            return bind::deliver(&mut *stream, shared, &self.program, &m, inputs, &mut resolved);
+        }
+        let plan = self.plan(&mut own, &m, &resolved.moved, sizes)?;
         // The places keep the memory alive until the end of this call; the work is done before.
         let bindings = resolved.bound.iter().map(|b| b.place.range(0)).collect::<Result<Vec<_>>>()?;
         let work =
@@ -149,20 +156,29 @@ impl CpuExecutable {
                 }
             }
         }
-        shared.counters.dispatches.fetch_add(plan.dispatches, Ordering::Relaxed);
-        shared.counters.submits.fetch_add(1, Ordering::Relaxed);
-        shared.counters.bytes_moved.fetch_add(m.bytes_moved, Ordering::Relaxed);
+        self.count(&m, plan.dispatches);
         bind::deliver(&mut *stream, shared, &self.program, &m, inputs, &mut resolved)
     }
-}
 
-/// The compiler knows kernels by number, people by name.
-fn name_kernels(program: &Program, e: Error) -> Error {
-    let Error::Device { mut problem, remedy } = e else { return e };
-    for (i, k) in program.kernels.iter().enumerate() {
-        problem = problem.replace(&format!("kernel {i}:"), &format!("kernel {} (number {i}):", k.name));
+    fn count(&self, m: &Measure, dispatches: u64) {
+        let counters = &self.shared.counters;
+        counters.dispatches.fetch_add(dispatches, Ordering::Relaxed);
+        counters.submits.fetch_add(1, Ordering::Relaxed);
+        counters.bytes_moved.fetch_add(m.bytes_moved, Ordering::Relaxed);
     }
-    Error::Device { problem, remedy }
+
+    /// Notes a run for when its kernels are there.
+    fn note(&self, queue: &mut Queue, m: &Arc<Measure>, r: &Resolved, sizes: &[i64]) -> Result<()> {
+        queue.push(Deferred {
+            program: self.program.clone(),
+            kernels: self.kernels.clone(),
+            measure: m.clone(),
+            moved: r.moved.clone(),
+            sizes: sizes.to_vec(),
+            places: r.bound.iter().map(|b| b.place.clone()).collect(),
+            scratch_bytes: self.scratch_bytes,
+        })
+    }
 }
 
 impl Executable for CpuExecutable {

@@ -1,8 +1,10 @@
 //! The device as the rest of Aludel sees it.
 
 use super::build::Compiler;
+use super::deferred::Queue;
 use super::executable::CpuExecutable;
 use super::memory::{Allocation, Place, Pool, Range};
+use super::queue::Builds;
 use super::team;
 use crate::bind::{self, Mover, Parts};
 use crate::collective::{Groups, ProcessGroup, World};
@@ -25,7 +27,7 @@ pub struct CpuExecutor {
 pub(super) struct Shared {
     pub info: DeviceInfo,
     pub target: Target,
-    pub compiler: Compiler,
+    pub builds: Arc<Builds>,
     pub pool: Pool,
     pub counters: Counters,
     /// With whom programs exchange tensors.
@@ -40,11 +42,14 @@ pub(super) struct Shared {
 #[derive(Default)]
 pub(super) struct Stream {
     arenas: Parts<Shared>,
+    /// Runs that come before whatever else is done to memory.
+    pub queue: Queue,
 }
 
 impl Mover for Stream {
     type Device = Shared;
 
+    // Written is only what no noted run touches: new memory, and that of programs which run at once.
     fn write(&mut self, _: &Arc<Shared>, to: &Place, words: &[u32]) -> Result<()> {
         to.write(words)
     }
@@ -54,6 +59,7 @@ impl Mover for Stream {
     }
 
     fn copy(&mut self, _: &Arc<Shared>, from: &Place, to: &Place, words: u64) -> Result<()> {
+        self.queue.finish()?;
         to.copy(from, words)
     }
 
@@ -81,7 +87,8 @@ impl CpuExecutor {
         let info = DeviceInfo { backend: "CPU".into(), name: name(), features };
         let (pool, counters, stream) = (Pool::default(), Counters::default(), Mutex::default());
         let groups = Groups::default();
-        let shared = Shared { info, target, compiler, pool, counters, groups, guard, stream };
+        let builds = Builds::new(compiler);
+        let shared = Shared { info, target, builds, pool, counters, groups, guard, stream };
         Ok(CpuExecutor { shared: Arc::new(shared) })
     }
 
@@ -134,6 +141,12 @@ impl Executor for CpuExecutor {
         Ok(Arc::new(CpuExecutable::new(self.shared.clone(), program.ok_or_else(missing)?)?))
     }
 
+    fn ready(&self) -> Pending<()> {
+        // What a run says of its kernels has their names.
+        let done = lock(&self.shared.stream).queue.finish().and_then(|()| self.shared.builds.finish());
+        Box::pin(std::future::ready(done))
+    }
+
     fn upload(&self, words: &[u32]) -> Result<Storage> {
         let _stream = lock(&self.shared.stream);
         let place = Place::start(Pool::allocate(&self.shared, words.len() as u64)?);
@@ -160,13 +173,17 @@ impl Executor for CpuExecutor {
     fn download(&self, storage: &Storage) -> Pending<Vec<u32>> {
         let read = || {
             let range = bind::range(&self.shared, storage)?;
-            let _stream = lock(&self.shared.stream);
+            let mut stream = lock(&self.shared.stream);
+            stream.queue.finish()?;
             range.place().read(storage.words() as u64)
         };
         Box::pin(std::future::ready(read()))
     }
 
-    fn flush(&self) {}
+    fn flush(&self) {
+        // Who reads a result hears why there is none.
+        drop(lock(&self.shared.stream).queue.finish());
+    }
 
     fn throttle(&self, _: usize) -> Pending<()> {
         Box::pin(std::future::ready(Ok(())))
@@ -189,7 +206,8 @@ impl Executor for CpuExecutor {
 
     fn split(&self, of: &str, name: &str, ranks: &[usize]) -> Result<Option<usize>> {
         // Behind what other threads run on the device: a collective of theirs is over before the ranks meet for this.
-        let _stream = lock(&self.shared.stream);
+        let mut stream = lock(&self.shared.stream);
+        stream.queue.finish()?;
         self.shared.groups.split(of, name, ranks)
     }
 
@@ -198,6 +216,6 @@ impl Executor for CpuExecutor {
     }
 
     fn lost(&self) -> Option<String> {
-        None
+        lock(&self.shared.stream).queue.failed().map(ToString::to_string)
     }
 }

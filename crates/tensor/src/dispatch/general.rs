@@ -13,10 +13,13 @@ use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// After so many forms that differ in the same places, the next is compiled for any.
+/// The form that is compiled for any sizes, where those before it differ in the same places: a training loop has up to three, with the last
+/// batch of an epoch and those of a test.
 const FORMS: usize = 4;
-/// So many programs for any sizes are made of an operator.
-const MAX_GENERAL: usize = 4;
+/// The same on CPUs, where each form costs a run of the C compiler.
+const FORMS_ON_CPUS: usize = 3;
+/// So many programs for any sizes are made of an operator: a model's linear layers have a width each.
+const MAX_GENERAL: usize = 64;
 /// So many operators are remembered; then all are forgotten.
 const MAX_FAMILIES: usize = 4096;
 
@@ -108,7 +111,8 @@ impl Families {
 
 impl Family {
     fn generalise(&mut self, device: &Device, operands: &Operands, attrs: &Attrs, places: &[Place]) -> Option<Arc<General>> {
-        let set = self.forms.changing(places, FORMS)?;
+        let on_cpu = device.target().is_some_and(|t| !t.has_workgroups());
+        let set = self.forms.changing(places, if on_cpu { FORMS_ON_CPUS } else { FORMS })?;
         if self.general.len() >= MAX_GENERAL {
             return None;
         }

@@ -133,12 +133,12 @@ from torch._complex import angle, complex_ as complex, conj, imag, polar, real, 
 from torch._functions import *
 from torch._composites import *
 from torch._foreach import *
-from torch._functions import _named
+from torch._functions import _into, _named, only_tensors
 from torch.autograd import no_grad, enable_grad, inference_mode, set_grad_enabled
 from torch._info import finfo, iinfo
 from torch import autograd, linalg, nn, optim, utils, amp, special
 for _name in ("igamma", "igammac", "nextafter"):
-    globals()[_name] = special._late(_name)
+    globals()[_name] = only_tensors(_name, special._late(_name), "input", "other")
     setattr(Tensor, _name, lambda self, other, _call=globals()[_name]: _call(self, other))
     setattr(Tensor, _name + "_", _inplace._written(_name))
 from torch import serialization
@@ -454,7 +454,9 @@ def bernoulli(input, p=None, *, generator=None, out=None):
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
-    return _C.multinomial(input, num_samples, replacement, generator)
+    if not input.dtype.is_floating_point:
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {input.type()[6:-6]}")
+    return _into(out, _C.multinomial(input, num_samples, replacement, generator))
 
 
 def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):

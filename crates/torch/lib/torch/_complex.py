@@ -3,6 +3,7 @@ calls `call` wherever one of its operands is complex."""
 
 from torch import _C
 from torch._C import Tensor
+from torch._functions import only_tensors
 
 _ops = _C._ops
 _wrap = _C.complexed
@@ -251,10 +252,16 @@ def view_as_complex(input):
 
 
 def complex_(real, imag):
+    if not (real.dtype.is_floating_point and imag.dtype.is_floating_point):
+        words = [x.type()[6:-6] for x in (real, imag)]
+        raise NotImplementedError(f"Expected both inputs to be Half, Float or Double tensors but got {words[0]} and {words[1]}")
     if real.dtype != imag.dtype:
         raise RuntimeError(
             f"Expected object of scalar type {real.type()[6:-6]} but got scalar type {imag.type()[6:-6]} for second argument")
     return _wrap(_ops["complex"](real, imag))
+
+
+complex_ = only_tensors("complex", complex_, "real", "imag")
 
 
 def polar(abs, angle):

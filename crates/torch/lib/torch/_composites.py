@@ -2,7 +2,7 @@
 
 from torch import _C
 from torch._functions import *
-from torch._functions import _beyond, _into, _named, _pair, _ranked, as_strided, each_alone, scaled_sum
+from torch._functions import _beyond, _into, _named, _pair, _ranked, as_strided, each_alone, only_tensors, scaled_sum
 import functools
 import math
 
@@ -154,6 +154,9 @@ def fmin(input, other):
     return _ops["where"](input.isnan(), other, _ops["where"](other.isnan(), input, _ops["minimum"](input, other)))
 
 
+fmax, fmin = [only_tensors(_n, _here[_n], "input", "other") for _n in ("fmax", "fmin")]
+
+
 def deg2rad(input):
     return input * (math.pi / 180)
 
@@ -166,13 +169,24 @@ def vdot(input, other):
     return _ops["dot"](input.conj(), other)
 
 
+def of_a_tensor(name, *args):
+    """Refuses a call of numbers alone, as functions do of which one operand may be a number."""
+    if not any([isinstance(x, _C.Tensor) for x in args]):
+        types = ", ".join([type(x).__name__ for x in args])
+        raise TypeError(f"{name}() received an invalid combination of arguments - got ({types}), but expected one of:")
+
+
 def float_power(input, exponent):
+    of_a_tensor("float_power", input, exponent)
     wide = [x.double() if isinstance(x, _C.Tensor) else x for x in (input, exponent)]
     return _ops["pow"](*wide)
 
 
 def ldexp(input, other):
     return input * 2.0 ** other
+
+
+ldexp = only_tensors("ldexp", ldexp, "input", "other")
 
 
 def isneginf(input, *, out=None):
@@ -242,7 +256,17 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", ou
     return _into(out, _ranked("nanquantile", input, q, dim, keepdim, interpolation, True))
 
 
-def cross(input, other, dim=-1):
+def cross(input, other, dim=None):
+    if dim is None:
+        # What numpy did: the first dimension of three.
+        dim = [d for d, n in enumerate(input.shape) if n == 3][:1]
+        if not dim:
+            raise RuntimeError("no dimension of size 3 in input")
+        dim, = dim
+    if input.dim() != other.dim():
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    if input.dim() and -input.dim() <= dim < input.dim() and (input.shape[dim] != 3 or other.shape[dim] != 3):
+        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.shape[dim]} and {other.shape[dim]}")
     a, b = input.movedim(dim, 0), other.movedim(dim, 0)
     return _ops["stack"]([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim)
 
@@ -298,6 +322,9 @@ def vsplit(input, indices_or_sections):
 
 
 def dsplit(input, indices_or_sections):
+    if input.dim() < 3:
+        raise RuntimeError("torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with "
+                           f"{input.dim()} dimensions!")
     return _ops["tensor_split"](input, indices_or_sections, 2)
 
 
@@ -311,10 +338,16 @@ def _integers(function):
     return run
 
 
-gcd, lcm = _integers(math.gcd), _integers(math.lcm)
+gcd, lcm = [only_tensors(_n, _integers(getattr(math, _n)), "input", "other") for _n in ("gcd", "lcm")]
 
 
 def renorm(input, p, dim, maxnorm):
+    if input.dim() < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.dim()} dimensions")
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     rows = input.movedim(dim, 0).flatten(1)
     norms = norm(rows, p, 1, True)
     made = _ops["where"](norms > maxnorm, rows * (maxnorm / (norms + 1e-7)), rows)

@@ -51,6 +51,17 @@ clamp_max take argwhere aminmax softmax_ dist cosine_embedding_loss typename qua
 square_ scalar_tensor complex_ addmv ger inner mish_ feature_dropout relu_ column_stack empty_ trapezoid heaviside cumulative_trapezoid""".split()
 
 
+def only_tensors(name, function, *places):
+    """`function`, which refuses what is no tensor in its first places."""
+    def run(*args, **kwargs):
+        for i, (place, x) in enumerate(zip(places, args)):
+            if not isinstance(x, Tensor) and not hasattr(x, "__torch_function__"):
+                raise TypeError(f"{name}(): argument '{place}' (position {i + 1}) must be Tensor, not {type(x).__name__}")
+        return function(*args, **kwargs)
+    run.__name__ = run.__qualname__ = name
+    return run
+
+
 class _Named(tuple):
     """A tuple whose items have names: what PyTorch's return types are."""
 
@@ -112,6 +123,8 @@ def min(input, dim=None, keepdim=False, *, other=None, out=None):
 
 
 def aminmax(input, *, dim=None, keepdim=False, out=None):
+    if dim is not None and input.dim() and -input.dim() <= dim < input.dim() and not input.shape[dim]:
+        raise IndexError(f"aminmax: Expected reduction dim {dim} to have non-zero size.")
     return _TYPES["aminmax"](_into(out, (_ops["amin"](input, dim, keepdim), _ops["amax"](input, dim, keepdim))))
 
 
@@ -426,9 +439,9 @@ def _beyond(input, index):
         raise IndexError(f"out of range: tried to access index {wrong[1]} on a tensor of {count} elements.")
 
 
-def take(input, index):
+def take(input, index, *, out=None):
     _beyond(input, index)
-    return input.reshape(-1)[index]
+    return _into(out, input.reshape(-1)[index])
 
 
 def as_strided(input, size, stride, storage_offset=None):
@@ -525,6 +538,9 @@ def equal(input, other):
 
 
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    for name, v in (("rtol", rtol), ("atol", atol)):
+        if v < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {v:g}")
     if input.dtype == _C.bool:
         return input == other
     close = (input - other).abs() <= atol + rtol * other.abs()
@@ -532,6 +548,9 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     if equal_nan:
         close = close | (input.isnan() & other.isnan())
     return close
+
+
+isclose = only_tensors("isclose", isclose, "input", "other")
 
 
 def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
@@ -587,6 +606,10 @@ def flipud(input):
 
 
 def rot90(input, k=1, dims=(0, 1)):
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if input.dim() < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.dim()}")
     if dims[0] == dims[1]:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
     for _ in range(k % 4):
@@ -670,7 +693,12 @@ def typename(obj):
 
 
 def heaviside(input, values, *, out=None):
+    if input.dtype != values.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return _into(out, where(input == 0, values, (input > 0).to(input.dtype)))
+
+
+heaviside = only_tensors("heaviside", heaviside, "input", "values")
 
 
 def softmax(input, dim, dtype=None, *, out=None):

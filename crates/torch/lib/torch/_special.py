@@ -5,6 +5,7 @@ import math
 import struct
 import torch
 from torch import _C
+from torch._composites import of_a_tensor
 from torch.autograd import Function
 
 
@@ -32,6 +33,8 @@ def _made(name, function, slope=None):
             return (*[None] * (len(tensors) - 1), (g * slope(*tensors)).sum_to_size(tensors[-1].shape))
 
     def apply(*args, **named):
+        if len(args) == 2:
+            of_a_tensor(name, *args)
         args = [torch.as_tensor(a) for a in (*args, *named.values())]
         return Made.apply(*args) if slope and torch.is_grad_enabled() and args[-1].requires_grad else _each(function, args)
     apply.__name__ = apply.__qualname__ = name

@@ -151,6 +151,8 @@ fn serve(kind: crate::device::Kind, confined: bool, inbox: &Receiver<Order>) -> 
                     Learner::new(plan, &device, &latch, &bounds)
                 });
                 Report::Begun(begun.and_then(|l| {
+                    // What is compiled beside this thread needs its compiler still.
+                    pollster::block_on(l.device().executor().ready()).map_err(learner::refuse)?;
                     // From here on a client's program runs.
                     if confined {
                         sandbox::before_training(kind).map_err(learner::refuse)?;

@@ -40,30 +40,9 @@ pub fn unit(program: &Program) -> String {
     unit_of(program.kernels.iter().map(|k| k.source.as_str()).enumerate())
 }
 
-/// Some of a program's kernels as a translation unit, and their numbers in the program.
-pub struct Unit {
-    pub text: String,
-    pub kernels: Vec<usize>,
-}
-
-/// A program as units that can be compiled side by side, about `most` of them. One of less text than `least` bytes would save less than
-/// starting a compiler costs. Kernels with vectors, which products are, share no unit with others: they may be compiled otherwise.
-pub fn units(program: &Program, most: usize, least: usize) -> Vec<Unit> {
-    let sources = program.kernels.iter().map(|k| k.source.as_str()).enumerate();
-    let (products, others): (Vec<_>, Vec<_>) = sources.partition(|(_, s)| vectors(s).next().is_some());
-    let total: usize = program.kernels.iter().map(|k| k.source.len()).sum();
-    let share = total / (total / least.max(1)).clamp(1, most.max(1));
-    let mut out = Vec::new();
-    for mut rest in [products.as_slice(), others.as_slice()] {
-        while !rest.is_empty() {
-            let before = rest.iter().scan(0, |text, (_, s)| Some(std::mem::replace(text, *text + s.len())));
-            let count = before.take_while(|text| *text < share).count().max(1);
-            let (part, after) = rest.split_at(count);
-            out.push(Unit { text: unit_of(part.iter().copied()), kernels: part.iter().map(|(i, _)| *i).collect() });
-            rest = after;
-        }
-    }
-    out
+/// Whether a kernel's text has vectors, as products do: it may be compiled otherwise than those that have none.
+pub fn has_vectors(text: &str) -> bool {
+    vectors(text).next().is_some()
 }
 
 /// The types of vectors that a kernel's text names.
@@ -72,8 +51,8 @@ fn vectors(text: &str) -> impl Iterator<Item = (usize, &'static str)> {
     all.filter(move |(lanes, scalar)| text.contains(&format!("{scalar}x{lanes}")))
 }
 
-/// The text of a unit of the kernels that [`print`] gave, by their numbers in the program.
-fn unit_of<'a>(kernels: impl Iterator<Item = (usize, &'a str)> + Clone) -> String {
+/// The text of a unit of the kernels that [`print`] gave, with the numbers by which the compiler's messages name them.
+pub fn unit_of<'a>(kernels: impl Iterator<Item = (usize, &'a str)> + Clone) -> String {
     let mut out = String::from(TYPES);
     for (lanes, scalar) in kernels.clone().flat_map(|(_, k)| vectors(k)).collect::<BTreeSet<_>>() {
         let bytes = lanes * 4;
@@ -289,32 +268,5 @@ impl Printer<'_> {
 
     fn value(&mut self, e: &KExpr, ty: Ty) -> Result<String> {
         Ok(self.expr(e)?.spread(ty.lanes, vector).code)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Options, Target, compile};
-    use aludel_ir::Graph;
-
-    #[test]
-    fn every_kernel_is_in_one_unit_and_products_are_apart() {
-        let text = "graph g(%x: f32[70, 300], %w: f32[300, 90]) {\n  %1 = matmul(%x, %w)\n  %2 = softmax(%x, dim=0)\n  %3 = cumsum(%w, dim=0)\n  return %1, %2, %3\n}\n";
-        let graph: Graph = text.parse().expect("a graph");
-        let program = compile(&graph, &Target::cpu(), &Options::default()).expect("a program");
-        for (most, least) in [(1, 1), (16, 1), (16, 1 << 20)] {
-            let units = units(&program, most, least);
-            let mut all: Vec<usize> = units.iter().flat_map(|u| u.kernels.clone()).collect();
-            all.sort();
-            assert_eq!(all, (0..program.kernels.len()).collect::<Vec<_>>());
-            for u in &units {
-                let products = u.kernels.iter().filter(|k| vectors(&program.kernels[**k].source).next().is_some()).count();
-                assert!(products == 0 || products == u.kernels.len());
-                assert!(u.text.contains(&format!("aludel_kernel_count = {};", u.kernels.len())));
-            }
-            // Two sorts, and as many parts as were asked for, about.
-            assert!(units.len() >= 2 && units.len() <= most + 1, "{} units", units.len());
-        }
     }
 }

@@ -30,7 +30,8 @@ pub(super) fn span(kb: &mut KernelBuilder, piece: KExpr, total: &Expr, each: i64
     if total.as_const().is_some_and(|t| t % each == 0) {
         return (start.clone(), kb.int(k::add(start, k::int(each))));
     }
-    let n = kb.size(total);
+    // What a piece does to its elements is one text for any number of them: the C compiler works once.
+    let n = kb.parameter(total);
     let end = kb.int(k::bin(ScalarOp::Min, k::add(start.clone(), k::int(each)), n));
     (start, end)
 }

@@ -107,6 +107,11 @@ impl KernelBuilder {
         if let Some(c) = e.as_const() {
             return k::int(c);
         }
+        self.parameter(e)
+    }
+
+    /// A size as a launch parameter, whether it is known or not: kernels that differ in it alone are one text.
+    pub fn parameter(&mut self, e: &Expr) -> KExpr {
         let at = self.sizes.iter().position(|s| s == e).unwrap_or_else(|| {
             self.sizes.push(e.clone());
             self.sizes.len() - 1

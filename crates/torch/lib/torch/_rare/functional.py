@@ -134,6 +134,13 @@ def _max_unpool(rank):
             for d, (size, least, s) in enumerate(zip(sizes, usual, per[1])):
                 if not least - s < size < least + s:
                     raise ValueError(f'invalid output_size "{output_size}" (dim {d} must be between {least - s} and {least + s})')
+        # One dimension is unpooled as two.
+        wide = 3 if rank == 3 else 2
+        if input.dim() + (rank == 1) not in (wide + 1, wide + 2):
+            raise RuntimeError(f"Input to max_unpooling{wide}d should be a {wide + 1}d or {wide + 2}d Tensor, but got a tensor with "
+                               f"{input.dim() + (rank == 1)} dimensions.")
+        if rank == 3 and not all([s > 0 for s in per[1]]):
+            raise RuntimeError(f"strides should be greater than zero, but got stride: {list(per[1])}")
         if indices.dtype != _C.int64:
             raise RuntimeError(f"elements in indices should be type int64 but got: {indices.type().split('.')[-1][:-6]}")
         if indices.shape != input.shape:

@@ -31,6 +31,9 @@ def _normed(x, dims, eps):
 
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
     n = len(normalized_shape)
+    if not n:
+        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+                           "normalized_shape = []")
     if tuple(input.shape[input.dim() - n:]) != tuple(normalized_shape):
         raise RuntimeError(f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
                            f"[*, {', '.join(map(str, normalized_shape))}], but got input of size{list(input.shape)}")

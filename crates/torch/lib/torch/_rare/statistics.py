@@ -11,11 +11,32 @@ def _real(x):
     return x if x.dtype.is_floating_point or x.dtype.is_complex else x.to(_C.get_default_dtype())
 
 
+def _want(holds, words):
+    if not holds:
+        raise RuntimeError(words)
+
+
+def _checked_weights(name, w, x):
+    """Weights of observations as PyTorch takes them: integers that count, or floats that weigh."""
+    counts = name == "fweights"
+    real = w.dtype.is_floating_point
+    _want(w.dim() <= 1, f"cov(): expected {name} to have one or fewer dimensions but got {name} with {w.dim()} dimensions")
+    _want(real != counts and not w.dtype.is_complex and w.dtype != torch.bool,
+          f"cov(): expected {name} to have {'integral' if counts else 'floating point'} dtype but got {name} with {w.type()[6:-6]} dtype")
+    n = x.shape[1]
+    _want(w.numel() == n,
+          f"cov(): expected {name} to have the same numel as there are observations in the input but got {w.numel()} != {n}")
+    _want(not w.numel() or w.min().item() >= 0, f"cov(): {name} cannot be negative")
+
+
 def cov(input, *, correction=1, fweights=None, aweights=None):
+    _want(input.dim() <= 2, f"cov(): expected input to have two or fewer dimensions but got an input with {input.dim()} dimensions")
+    _want(input.dtype != torch.bool, "cov(): bool dtype is not supported for input")
     x = _real(input.reshape(1, -1) if input.dim() < 2 else input)
     weights = None
-    for w in (fweights, aweights):
+    for name, w in (("fweights", fweights), ("aweights", aweights)):
         if w is not None:
+            _checked_weights(name, w, x)
             weights = w if weights is None else weights * w
     if weights is None:
         apart, left = x - x.mean(1, keepdim=True), max(x.shape[1] - correction, 0)
@@ -37,10 +58,21 @@ def corrcoef(input):
 
 def gradient(input, *, spacing=1.0, dim=None, edge_order=1):
     dims = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    many = isinstance(spacing, (list, tuple))
+    _want(not many or len(spacing) == len(dims),
+          "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have the same length, but got a "
+          f"spacing argument of length {len(spacing) if many else 1} and a dim argument of length {len(dims)}.")
+    _want(edge_order in (1, 2), "torch.gradient only supports edge_order=1 and edge_order=2.")
+    whole = [d + input.dim() if d < 0 else d for d in dims]
+    for d, at in zip(dims, whole):
+        if not 0 <= at < input.dim():
+            raise IndexError(f"Dimension out of range (expected to be in range of [{-input.dim()}, {input.dim() - 1}], but got {d})")
+        _want(whole.count(at) == 1, f"dim {at} appears multiple times in the list of dims")
+        _want(input.shape[at] >= edge_order + 1, "torch.gradient expected each dimension size to be at least edge_order+1")
     out = []
     for i, d in enumerate(dims):
         x = input.movedim(d, 0)
-        step = spacing[i] if isinstance(spacing, (list, tuple)) else 1.0 if spacing is None else spacing
+        step = spacing[i] if many else 1.0 if spacing is None else spacing
         one = [1] * (x.dim() - 1)
         if isinstance(step, torch.Tensor) and step.dim() == 1:
             h = step.diff()

@@ -335,10 +335,10 @@ def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, inplace=
 
 
 def _rrelu(input, lower, upper, training):
-    if not training:
-        return _ops["leaky_relu"](input, (lower + upper) / 2)
     if not lower <= upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    if not training:
+        return _ops["leaky_relu"](input, (lower + upper) / 2)
     # PyTorch draws a slope only where the element is not positive.
     slopes = [1.0] * input.numel()
     low = _C.nonzero((input.detach() <= 0).reshape(-1))[0].tolist()
@@ -377,6 +377,10 @@ margin_ranking_loss, pairwise_distance, triplet_margin_loss = map(_of_bytes, ("m
 
 
 def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
     distance = _ops["pairwise_distance"] if distance_function is None else distance_function
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
