@@ -151,3 +151,17 @@ fn functions_of_convolutions_are_vectors_on_a_cpu() {
     assert_eq!(step("  %z = relu(%y)\n"), 1);
     assert_eq!(step("  %z = gelu(%y)\n"), 2);
 }
+
+/// A stack of thousands of tensors is some launches of equal copies: none has more parameters than a kernel may.
+#[test]
+fn launches_of_many_copies_are_bounded() {
+    let inputs: Vec<String> = (0..5000).map(|i| format!("%x{i}: f32[3]")).collect();
+    let names: Vec<String> = (0..5000).map(|i| format!("%x{i}")).collect();
+    let text = format!("graph stack({}) {{\n  %y = cat({}, dim=0)\n  return %y\n}}\n", inputs.join(", "), names.join(", "));
+    let graph: aludel_ir::Graph = text.parse().unwrap();
+    for target in [Target::webgpu_default(), Target::cuda(90, aludel_compiler::MatmulPrecision::Highest)] {
+        let program = compile(&graph, &target, &Options::default()).unwrap();
+        assert!(program.launches.iter().all(|l| l.params.len() <= 4200), "{:?}", program.launches.iter().map(|l| l.params.len()).max());
+        assert!(program.launches.len() <= 8 && program.kernels.len() <= 8, "{} launches", program.launches.len());
+    }
+}

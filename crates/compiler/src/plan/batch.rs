@@ -18,6 +18,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Statements of one launch's text: beyond, compiling the kernel takes longer than the launch saves.
 const MAX_STATEMENTS: usize = 3000;
+/// Parameters of one launch, each of which says where a buffer lies: 32 KiB of them are a kernel's on CUDA, 64 KiB a uniform binding of WebGPU's
+/// least devices has.
+const MAX_PARAMETERS: usize = 4096;
 
 /// Whom a nest may share a launch with.
 #[derive(Clone, Copy, PartialEq)]
@@ -62,6 +65,7 @@ pub(super) fn launches(
     let mut last: Vec<usize> = Vec::new();
     let mut open: BTreeMap<(Option<usize>, usize, u32, Option<usize>), usize> = BTreeMap::new();
     let mut size: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut parameters: BTreeMap<usize, usize> = BTreeMap::new();
     for i in 0..n {
         let s = &scheduled[i];
         if env.hint_or_one(s.grid.groups()) > full || join(i) == Join::Nobody || s.kernel.needs_warpgroups() {
@@ -72,8 +76,10 @@ pub(super) fn launches(
         let statements = count(&s.kernel.body);
         let threads = s.kernel.workgroup_size[0];
         // An instance of a text that is there already costs nothing.
-        let fits = |at: &usize, nodes: &[Vec<usize>], size: &BTreeMap<usize, usize>| {
-            size[at] + statements <= MAX_STATEMENTS || nodes[*at].iter().any(|m| same_text(&scheduled[*m], s))
+        let own = s.sizes.len() + s.buffers.len();
+        let fits = |at: &usize, nodes: &[Vec<usize>], size: &BTreeMap<usize, usize>, parameters: &BTreeMap<usize, usize>| {
+            parameters[at] + own <= MAX_PARAMETERS
+                && (size[at] + statements <= MAX_STATEMENTS || nodes[*at].iter().any(|m| same_text(&scheduled[*m], s)))
         };
         // Nests that join their equals only are told apart by the first of them.
         let equals = (join(i) == Join::Equals)
@@ -84,11 +90,11 @@ pub(super) fn launches(
             let beside = (from <= to && equals.is_none()).then(|| open.range(from..=to))?;
             let ready = |at: &usize| before[i].last() < Some(&last[*at]);
             beside
-                .filter(|((_, _, t, e), at)| *t == threads && e.is_none() && ready(at) && fits(at, &nodes, &size))
+                .filter(|((_, _, t, e), at)| *t == threads && e.is_none() && ready(at) && fits(at, &nodes, &size, &parameters))
                 .map(|((_, l, ..), at)| (*l, *at))
                 .next()
         };
-        let here = open.get(&(until[i], level[i], threads, equals)).filter(|at| fits(at, &nodes, &size)).copied();
+        let here = open.get(&(until[i], level[i], threads, equals)).filter(|at| fits(at, &nodes, &size, &parameters)).copied();
         match here.map(|at| (level[i], at)).or_else(earlier) {
             Some((l, at)) => {
                 if level[i] == l {
@@ -98,11 +104,13 @@ pub(super) fn launches(
                 if !nodes[at].iter().any(|m| same_text(&scheduled[*m], s)) {
                     *size.entry(at).or_default() += statements;
                 }
+                *parameters.entry(at).or_default() += own;
                 nodes[at].push(i);
             }
             None => {
                 open.insert((until[i], level[i], threads, equals), nodes.len());
                 size.insert(nodes.len(), statements);
+                parameters.insert(nodes.len(), own);
                 nodes.push(vec![i]);
                 last.push(i);
             }

@@ -171,7 +171,7 @@ def vdot(input, other):
 
 def of_a_tensor(name, *args):
     """Refuses a call of numbers alone, as functions do of which one operand may be a number."""
-    if not any([isinstance(x, _C.Tensor) for x in args]):
+    if not [x for x in args if isinstance(x, _C.Tensor)]:
         types = ", ".join([type(x).__name__ for x in args])
         raise TypeError(f"{name}() received an invalid combination of arguments - got ({types}), but expected one of:")
 
