@@ -5,8 +5,8 @@
 //! Compiling takes about as long as running operators one by one [`PIECE_AGAIN`] times; a piece that ran so that often is compiled, so
 //! that at most twice of what was needed is spent: the rule of renting skis (Karlin, Manasse, Rudolph and Sleator, 1988). A whole graph
 //! that came [`GRAPH_AGAIN`] times will go on coming. Only where a program shows that its graphs change they are treated so: as long as
-//! no more than [`ONCE_HERE`] graphs of the same lines, and [`ONCE`] in all, were compiled and ran only once, the first run of a graph
-//! compiles it.
+//! no more than [`ONCE_HERE`] graphs of the same lines ([`LONG_ONCE_HERE`] where they are long), and [`ONCE`] in all, were compiled and ran
+//! only once, the first run of a graph compiles it.
 
 use super::program::{Key, Live, Programs, Worth, report};
 use crate::device::Device;
@@ -23,6 +23,9 @@ use std::sync::atomic::Ordering;
 /// The first step of a loop makes its optimizer's state, the second brings it together; numbers that change become inputs, sizes that
 /// change symbols after some forms.
 pub(super) const ONCE_HERE: usize = 8;
+/// The same of graphs of more operators than these, each of which costs seconds where a C compiler builds it: the two steps that make and bring
+/// together an optimizer's state, and one before a number that changes is an input.
+pub(super) const LONG_ONCE_HERE: (usize, usize) = (128, 3);
 /// Preparing, several loops and evaluation are fewer.
 pub(super) const ONCE: usize = 32;
 /// Measured on the CPU target: 0.3 ms for each operator of a graph to compile it, 0.04 ms to run one.
@@ -326,7 +329,9 @@ impl Programs {
         }
         let once: Vec<_> = self.all().filter(|p| p.whole && p.runs.load(Ordering::Relaxed) <= 1).collect();
         let here = super::program::span(graph);
-        once.len() > ONCE || once.iter().filter(|p| super::program::span(&p.key.graph) == here).nth(ONCE_HERE).is_some()
+        let (long, few) = LONG_ONCE_HERE;
+        let most = if graph.nodes.len() > long { few } else { ONCE_HERE };
+        once.len() > ONCE || once.iter().filter(|p| super::program::span(&p.key.graph) == here).nth(most).is_some()
     }
 }
 
