@@ -220,7 +220,12 @@ impl Compiler {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).args(FLAGS).args(native_flags()).arg(contraction).arg("-o").arg(built).arg(text).arg("-lm");
         let name = self.program.display();
-        let output = command.output().map_err(|e| Error::device(format!("cannot run {name}: {e}"), "name a C compiler in CC"))?;
+        let mut run = || command.output().map_err(|e| Error::device(format!("cannot run {name}: {e}"), "name a C compiler in CC"));
+        let mut output = run()?;
+        // Ctrl-C in a terminal is for the program, which may go on, and needs its kernels then.
+        if interrupted(output.status) {
+            output = run()?;
+        }
         if output.status.success() {
             return Ok(());
         }
@@ -229,6 +234,14 @@ impl Compiler {
         let problem = format!("{name} failed ({}):\n{}", output.status, first.join("\n"));
         Err(Error::device(problem, "name GCC or Clang in CC; with those, report this"))
     }
+}
+
+/// Whether somebody pressed Ctrl-C, which the terminal tells all its processes.
+fn interrupted(status: std::process::ExitStatus) -> bool {
+    #[cfg(unix)]
+    return std::os::unix::process::ExitStatusExt::signal(&status) == Some(2);
+    #[cfg(not(unix))]
+    return !status.success() && status.code().is_none();
 }
 
 /// A directory of this process's own among the system's temporary ones, gone with this value.

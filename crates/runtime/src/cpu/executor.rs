@@ -98,6 +98,12 @@ impl CpuExecutor {
     }
 }
 
+impl Drop for CpuExecutor {
+    fn drop(&mut self) {
+        self.shared.builds.abandon();
+    }
+}
+
 /// What the compiler needs to know of this processor.
 fn target() -> Target {
     #[cfg(target_arch = "x86_64")]
@@ -185,8 +191,9 @@ impl Executor for CpuExecutor {
         drop(lock(&self.shared.stream).queue.finish());
     }
 
-    fn throttle(&self, _: usize) -> Pending<()> {
-        Box::pin(std::future::ready(Ok(())))
+    fn throttle(&self, depth: usize) -> Pending<()> {
+        let done = if depth == 0 { lock(&self.shared.stream).queue.finish() } else { Ok(()) };
+        Box::pin(std::future::ready(done))
     }
 
     fn reset_peak(&self) {

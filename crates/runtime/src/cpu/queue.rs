@@ -114,6 +114,16 @@ impl Builds {
         state.failed.values().next().cloned().map_or(Ok(()), Err)
     }
 
+    /// Forgets what waits, and waits for what is being built: a process that ended meanwhile would leave files behind.
+    pub fn abandon(&self) {
+        let mut state = lock(&self.state);
+        let waiting = std::mem::take(&mut state.waiting);
+        state.under_way.retain(|key| !waiting.iter().any(|(left, _)| left == key));
+        while !state.under_way.is_empty() {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
     /// Builds until nothing waits.
     fn work(&self) {
         loop {

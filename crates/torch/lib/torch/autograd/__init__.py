@@ -249,7 +249,6 @@ class profiler:
 
 from torch.autograd import function, graph
 from torch.autograd.function import Function
-from torch.autograd import functional
 from torch.autograd.gradcheck import gradcheck, gradgradcheck
 
 
